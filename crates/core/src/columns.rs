@@ -137,9 +137,9 @@ impl KeyColumn<[u8]> for ByteColumn {
 /// ```
 /// use lacuna_core::{ErrorKind, SortedKeys};
 ///
-/// let keys = SortedKeys::<u64>::try_new(&[3, 5, 8]).expect("ascending");
+/// let keys = SortedKeys::integers(&[3, 5, 8]).expect("ascending");
 /// assert_eq!((keys.len(), keys.first(), keys.last()), (3, Some(3), Some(8)));
-/// let refused = SortedKeys::<u64>::try_new(&[3, 2]).expect_err("not ascending");
+/// let refused = SortedKeys::integers(&[3, 2]).expect_err("not ascending");
 /// assert_eq!(refused.kind(), ErrorKind::InvalidInput);
 /// ```
 pub struct SortedKeys<'a, K: KeySpace + ?Sized> {
@@ -201,6 +201,26 @@ impl<'a, K: KeySpace + ?Sized> SortedKeys<'a, K> {
     /// The column the keys stand in.
     pub fn column(&self) -> &'a K::Column {
         self.column
+    }
+}
+
+impl<'a> SortedKeys<'a, u64> {
+    /// [`try_new`](Self::try_new) for integers.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn integers(keys: &'a [u64]) -> Result<Self> {
+        Self::try_new(keys)
+    }
+}
+
+impl<'a> SortedKeys<'a, [u8]> {
+    /// [`try_new`](Self::try_new) for byte strings.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn byte_strings(keys: &'a ByteColumn) -> Result<Self> {
+        Self::try_new(keys)
     }
 }
 

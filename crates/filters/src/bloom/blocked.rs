@@ -1,0 +1,114 @@
+//! The cache-line blocked Bloom filter, asked by hash.
+
+use lacuna_core::hash::reduce;
+use lacuna_core::{Envelope, Error, Result};
+use lacuna_succinct::arch::{Isa, prefetch};
+
+use super::codec::{BLOCKED_HEADER_BYTES, Header, LINE_BYTES, VERSION};
+use crate::points::PointBody;
+
+/// Words of a block.
+const WORDS: u32 = 8;
+
+/// A view of a blocked Bloom filter.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BlockedBloom {
+    header: Header,
+    line_count: u64,
+    key_count: u64,
+}
+
+/// Bits a key sets at `bits_per_key`: a power of two, so that a key takes whole groups of words.
+pub(crate) fn hash_count(bits_per_key: f64) -> u32 {
+    match bits_per_key {
+        bits if bits < 2.0 => 1,
+        bits if bits < 4.0 => 2,
+        bits if bits < 8.0 => 4,
+        bits if bits < 22.0 => 8,
+        _ => 16,
+    }
+}
+
+/// The bits that `hash` sets in a block. With fewer bits than words, the hash also chooses the group of words.
+#[inline(always)]
+pub(crate) fn mask(hash: u64, hash_count: u32) -> [u64; WORDS as usize] {
+    let mut mask = [0; WORDS as usize];
+    // The line number took the high bits of the hash; a multiplication mixes them down into fresh ones.
+    let mixed = hash.wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    let taken = hash_count.min(WORDS);
+    let group = (mixed >> 58) as u32 & (WORDS / taken - 1);
+    for (word, bits) in (0u32..).zip(mask.iter_mut()) {
+        let bit = 1u64 << ((mixed >> (6 * word)) & 63);
+        *bits = if word / taken == group { bit } else { 0 };
+    }
+    if hash_count > WORDS {
+        let again = (mixed ^ (mixed >> 32)).wrapping_mul(0xA076_1D64_78BD_642F);
+        for (word, bits) in (0u32..).zip(mask.iter_mut()) {
+            *bits |= 1u64 << ((again >> (6 * word + 8)) & 63);
+        }
+    }
+    mask
+}
+
+/// First byte of line `line` in a body.
+#[inline(always)]
+pub(crate) fn line_start(line: u64) -> usize {
+    #[expect(clippy::cast_possible_truncation, reason = "lines lie within a slice in memory")]
+    let line = line as usize;
+    BLOCKED_HEADER_BYTES + line * LINE_BYTES
+}
+
+impl PointBody for BlockedBloom {
+    const VERSION: u16 = VERSION;
+
+    fn open(body: &[u8], envelope: &Envelope) -> Result<Self> {
+        let header = Header::read(body, BLOCKED_HEADER_BYTES)?;
+        let line_count = ((body.len() - BLOCKED_HEADER_BYTES) / LINE_BYTES) as u64;
+        if line_count > 0 && matches!(header.hash_count, 1 | 2 | 4 | 8 | 16) {
+            Ok(Self { header, line_count, key_count: envelope.key_count })
+        } else {
+            Err(Error::corrupt("a blocked Bloom filter has whole lines and sets 1, 2, 4, 8 or 16 bits a key"))
+        }
+    }
+
+    #[inline(always)]
+    fn seed(&self) -> u64 {
+        self.header.seed
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, body: &[u8], hash: u64) {
+        prefetch(body, line_start(reduce(hash, self.line_count)));
+    }
+
+    #[inline(always)]
+    fn may_contain<I: Isa>(&self, _isa: I, body: &[u8], hash: u64) -> bool {
+        let start = line_start(reduce(hash, self.line_count));
+        let Some(line) = body.get(start..).and_then(|rest| rest.first_chunk::<LINE_BYTES>()) else {
+            return true;
+        };
+        let mask = mask(hash, self.header.hash_count);
+        let mut missing = 0;
+        for (word, bits) in line.as_chunks::<8>().0.iter().zip(mask) {
+            missing |= bits & !u64::from_le_bytes(*word);
+        }
+        missing == 0
+    }
+
+    /// The rate of a line with `c` keys, weighted by the chance of `c` keys (Poisson).
+    fn point_rate(&self) -> f64 {
+        let mean = self.key_count as f64 / self.line_count as f64;
+        let bits_a_word = f64::from(self.header.hash_count) / f64::from(WORDS);
+        let mut chance = (-mean).exp();
+        let mut rate = 0.0;
+        let most = mean + 12.0 * mean.sqrt() + 20.0;
+        let mut keys = 0.0;
+        while keys <= most {
+            let share_of_ones = 1.0 - (1.0 - 1.0 / 64.0f64).powf(keys * bits_a_word);
+            rate += chance * share_of_ones.powi(self.header.hash_count.cast_signed());
+            keys += 1.0;
+            chance *= mean / keys;
+        }
+        rate
+    }
+}

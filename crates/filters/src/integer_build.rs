@@ -1,0 +1,145 @@
+//! The write side that all integer families share: framing, budget, byte strings.
+
+use std::fmt::Debug;
+
+use lacuna_core::{Budget, BuildPlan, Envelope, Error, KeySpace, KeySpaceId, Result, Sealed, SortedKeys};
+
+use crate::frame::{prefix_section_bytes, push_prefix_section, stored_prefix};
+use crate::integer::windows_of;
+use crate::kind::Kind;
+
+/// The write side of a family over integers.
+pub(crate) trait IntegerSpec: Debug + Clone + Send + Sync {
+    /// The family.
+    const KIND: Kind;
+    /// Payload version written.
+    const VERSION: u16;
+
+    /// The spec as text.
+    fn text(&self) -> String;
+
+    /// Writes the body for at least three ascending `keys` into at most `most_bytes`.
+    fn write_body(&self, keys: &[u64], most_bytes: usize, order: &BodyOrder<'_>)
+    -> Result<Vec<u8>, TooSmall>;
+}
+
+/// What a plan says that is not space.
+pub(crate) struct BodyOrder<'a> {
+    /// Seed of every hash.
+    pub(crate) seed: u64,
+    /// Lengths of the sampled queries, in keys.
+    pub(crate) sample_lengths: &'a dyn Fn() -> Vec<u64>,
+}
+
+/// The body would need this many bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TooSmall {
+    pub(crate) smallest_bytes: usize,
+}
+
+/// Keys that need no body: the envelope's smallest and largest key say everything.
+const KEYS_WITHOUT_BODY: usize = 2;
+
+/// Builds a family over integers.
+pub(crate) fn build_u64<S: IntegerSpec>(
+    spec: &S,
+    keys: SortedKeys<'_, u64>,
+    plan: &BuildPlan<u64>,
+) -> Result<Sealed> {
+    let lengths = || plan.sample().iter().map(|(lo, hi)| (hi - lo).saturating_add(1)).collect();
+    let order = BodyOrder { seed: plan.seed(), sample_lengths: &lengths };
+    let most_bytes = plan.budget().payload_bytes(keys.len());
+    let body = write_body(spec, keys.column(), most_bytes, &order)
+        .map_err(|small| budget_too_small::<S>(small.smallest_bytes, keys.len()))?;
+    let ends = (keys.first().unwrap_or(0), keys.last().unwrap_or(0));
+    Ok(Sealed::assemble(&envelope::<u64>(S::KIND, S::VERSION, plan, keys.len(), ends), &body))
+}
+
+/// Builds a family over byte strings, through the window behind their common prefix.
+pub(crate) fn build_bytes<S: IntegerSpec>(
+    spec: &S,
+    keys: SortedKeys<'_, [u8]>,
+    plan: &BuildPlan<[u8]>,
+) -> Result<Sealed> {
+    let most_bytes = plan.budget().payload_bytes(keys.len());
+    let prefix = stored_prefix(keys, most_bytes);
+    let places = windows_of(keys, prefix);
+    let window = lacuna_core::Window::new(prefix);
+    let lengths = || {
+        let covers = plan.sample().ranges().filter_map(|range| window.cover(range));
+        covers.map(|cover| (cover.hi() - cover.lo()).saturating_add(1)).collect()
+    };
+    let order = BodyOrder { seed: plan.seed(), sample_lengths: &lengths };
+    let section_bytes = prefix_section_bytes(prefix);
+    let mut payload = write_body(spec, &places, most_bytes - section_bytes, &order)
+        .map_err(|small| budget_too_small::<S>(small.smallest_bytes + section_bytes, keys.len()))?;
+    push_prefix_section(&mut payload, prefix);
+    let ends = (places.first().copied().unwrap_or(0), places.last().copied().unwrap_or(0));
+    Ok(Sealed::assemble(&envelope::<[u8]>(S::KIND, S::VERSION, plan, keys.len(), ends), &payload))
+}
+
+fn write_body<S: IntegerSpec>(
+    spec: &S,
+    keys: &[u64],
+    most_bytes: usize,
+    order: &BodyOrder<'_>,
+) -> Result<Vec<u8>, TooSmall> {
+    if keys.len() <= KEYS_WITHOUT_BODY { Ok(Vec::new()) } else { spec.write_body(keys, most_bytes, order) }
+}
+
+fn budget_too_small<S: IntegerSpec>(payload_bytes: usize, distinct_keys: usize) -> Error {
+    Error::budget_too_small(S::KIND.name(), Budget::smallest_for(payload_bytes, distinct_keys))
+}
+
+/// The envelope of a new filter.
+pub(crate) fn envelope<K: KeySpace + ?Sized>(
+    kind: Kind,
+    payload_version: u16,
+    plan: &BuildPlan<K>,
+    key_count: usize,
+    (smallest, largest): (u64, u64),
+) -> Envelope {
+    let key_space: KeySpaceId = K::ID;
+    let key_count = key_count as u64;
+    Envelope {
+        kind: kind.id(),
+        payload_version,
+        key_space,
+        codec: plan.codec(),
+        key_count,
+        smallest,
+        largest,
+    }
+}
+
+/// Makes a spec buildable over both key spaces.
+macro_rules! integer_family {
+    ($spec:ty) => {
+        impl lacuna_core::BuildFromKeys<u64> for $spec {
+            fn spec_name(&self) -> String {
+                $crate::integer_build::IntegerSpec::text(self)
+            }
+            fn build_from(
+                &self,
+                keys: lacuna_core::SortedKeys<'_, u64>,
+                plan: &lacuna_core::BuildPlan<u64>,
+            ) -> lacuna_core::Result<lacuna_core::Sealed> {
+                $crate::integer_build::build_u64(self, keys, plan)
+            }
+        }
+
+        impl lacuna_core::BuildFromKeys<[u8]> for $spec {
+            fn spec_name(&self) -> String {
+                $crate::integer_build::IntegerSpec::text(self)
+            }
+            fn build_from(
+                &self,
+                keys: lacuna_core::SortedKeys<'_, [u8]>,
+                plan: &lacuna_core::BuildPlan<[u8]>,
+            ) -> lacuna_core::Result<lacuna_core::Sealed> {
+                $crate::integer_build::build_bytes(self, keys, plan)
+            }
+        }
+    };
+}
+pub(crate) use integer_family;

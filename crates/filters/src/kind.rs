@@ -1,0 +1,100 @@
+//! The families by number, and the one place that turns a number into code.
+
+use std::fmt::Debug;
+
+use lacuna_core::{DynFilter, Envelope, Error, KeySpace, KindId, Result};
+
+use crate::bloom::{BlockedBloom, Bloom};
+use crate::bucketing::Bucketing;
+use crate::frame::Frame;
+use crate::grafite::Grafite;
+use crate::integer::{IntegerFilter, WindowedFilter};
+use crate::points::{HashedFilter, Points};
+use crate::prefix_bloom::PrefixBloom;
+
+/// A family of this crate; the number is in every sealed filter and never changes its meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u16)]
+pub enum Kind {
+    /// Standard Bloom filter.
+    Bloom = 1,
+    /// Bloom filter whose bits for a key stand in one cache line.
+    BlockedBloom = 2,
+    /// Bloom filter of key prefixes.
+    PrefixBloom = 3,
+    /// Bucketing.
+    Bucketing = 4,
+    /// Grafite.
+    Grafite = 5,
+}
+
+impl Kind {
+    /// Every family.
+    pub const ALL: [Self; 5] =
+        [Self::Bloom, Self::BlockedBloom, Self::PrefixBloom, Self::Bucketing, Self::Grafite];
+
+    /// The family with this number.
+    ///
+    /// # Errors
+    /// `Unsupported` if this version knows none.
+    pub fn from_id(id: KindId) -> Result<Self> {
+        Self::ALL.into_iter().find(|kind| kind.id() == id).ok_or_else(|| {
+            Error::unsupported(format!("filter family {} is not known to this version; update it", id.0))
+        })
+    }
+
+    /// Its number in the envelope.
+    pub fn id(self) -> KindId {
+        KindId(self as u16)
+    }
+
+    /// Its name in a spec.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bloom => "bloom",
+            Self::BlockedBloom => "blocked_bloom",
+            Self::PrefixBloom => "prefix_bloom",
+            Self::Bucketing => "bucketing",
+            Self::Grafite => "grafite",
+        }
+    }
+}
+
+/// Bytes a filter can be a view over.
+pub trait FilterBytes: AsRef<[u8]> + Debug + Send + Sync + 'static {}
+impl<B: AsRef<[u8]> + Debug + Send + Sync + 'static> FilterBytes for B {}
+
+/// A key space whose filters this crate can open: `u64` or `[u8]`.
+pub trait OpenFilter: KeySpace {
+    /// Opens the family named in the envelope over this key space.
+    ///
+    /// # Errors
+    /// As [`open`](crate::open).
+    fn open_kind<B: FilterBytes>(envelope: Envelope, bytes: B) -> Result<Box<DynFilter<Self>>>;
+}
+
+impl OpenFilter for u64 {
+    fn open_kind<B: FilterBytes>(envelope: Envelope, bytes: B) -> Result<Box<DynFilter<Self>>> {
+        let frame = Frame::whole(envelope, bytes)?;
+        Ok(match Kind::from_id(envelope.kind)? {
+            Kind::Bloom => Box::new(IntegerFilter::<B, Points<Bloom>>::open(frame)?),
+            Kind::BlockedBloom => Box::new(IntegerFilter::<B, Points<BlockedBloom>>::open(frame)?),
+            Kind::PrefixBloom => Box::new(IntegerFilter::<B, PrefixBloom>::open(frame)?),
+            Kind::Bucketing => Box::new(IntegerFilter::<B, Bucketing>::open(frame)?),
+            Kind::Grafite => Box::new(IntegerFilter::<B, Grafite>::open(frame)?),
+        })
+    }
+}
+
+impl OpenFilter for [u8] {
+    fn open_kind<B: FilterBytes>(envelope: Envelope, bytes: B) -> Result<Box<DynFilter<Self>>> {
+        let frame = Frame::with_prefix(envelope, bytes)?;
+        Ok(match Kind::from_id(envelope.kind)? {
+            Kind::Bloom => Box::new(HashedFilter::<B, Bloom>::open(frame)?),
+            Kind::BlockedBloom => Box::new(HashedFilter::<B, BlockedBloom>::open(frame)?),
+            Kind::PrefixBloom => Box::new(WindowedFilter::<B, PrefixBloom>::open(frame)?),
+            Kind::Bucketing => Box::new(WindowedFilter::<B, Bucketing>::open(frame)?),
+            Kind::Grafite => Box::new(WindowedFilter::<B, Grafite>::open(frame)?),
+        })
+    }
+}

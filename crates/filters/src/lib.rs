@@ -1,0 +1,52 @@
+//! Range filters: small structures that know where a sorted file has no keys.
+//!
+//! | family | point | range | next to a key | cost of a query | bytes |
+//! | --- | --- | --- | --- | --- | --- |
+//! | [`bloom`](BloomSpec) | best known | key by key, up to 64 | as a point | about 2 cache misses | `docs/format/bloom.md` |
+//! | [`blocked_bloom`](BlockedBloomSpec) | half a bit worse | key by key, up to 64 | as a point | 1 cache miss | `docs/format/bloom.md` |
+//! | [`prefix_bloom`](PrefixBloomSpec) | of prefixes | up to 64 prefixes | "maybe" within a prefix | as `bloom` for each prefix | `docs/format/prefix_bloom.md` |
+//! | [`bucketing`](BucketingSpec) | good | any length, by the gaps of the keys | "maybe" within a bucket | 1 to 2 misses | `docs/format/bucketing.md` |
+//! | [`grafite`](GrafiteSpec) | good | bounded for any keys and queries | the same bound | 1 to 2 misses | `docs/format/grafite.md` |
+//!
+//! Choose a family by text with [`spec`], build it, and [`open`] its bytes wherever they lie:
+//!
+//! ```
+//! use lacuna_core::{Budget, BuildPlan, SortedKeys, U64Range};
+//!
+//! let keys = [10, 20, 30, 40_000];
+//! let plan = BuildPlan::new(Budget::bits_per_key(16.0)?);
+//! let sealed = lacuna_filters::spec::<u64>("grafite")?.build(SortedKeys::integers(&keys)?, &plan)?;
+//!
+//! let filter = lacuna_filters::open::<u64, _>(sealed.into_bytes())?;
+//! assert!(filter.may_contain_range(U64Range::new(15, 25).expect("15 <= 25")));
+//! assert!(!filter.may_contain_range(U64Range::new(50_000, 60_000).expect("50,000 <= 60,000")));
+//! # Ok::<(), lacuna_core::Error>(())
+//! ```
+//!
+//! Every family is deterministic: same keys, plan and seed give the same bytes on every machine. Opened filters take
+//! no lock, allocate nothing and may be asked from any number of threads.
+
+mod bloom;
+mod bucketing;
+mod frame;
+mod geometry;
+mod grafite;
+mod integer;
+mod integer_build;
+mod kind;
+mod largest;
+mod open;
+mod points;
+mod prefix_bloom;
+mod registry;
+mod sort;
+mod spec_text;
+
+pub use bloom::{BlockedBloomSpec, BloomSpec};
+pub use bucketing::BucketingSpec;
+pub use grafite::GrafiteSpec;
+pub use kind::{FilterBytes, Kind, OpenFilter};
+pub(crate) use open::check_version;
+pub use open::{AnyFilter, open, open_verified};
+pub use prefix_bloom::PrefixBloomSpec;
+pub use registry::{FAMILIES, Family, spec};

@@ -1,0 +1,86 @@
+//! Parameters of the prefix Bloom filter.
+
+use lacuna_core::Result;
+
+use super::builder::write_body;
+use super::codec::VERSION;
+use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, integer_family};
+use crate::kind::Kind;
+use crate::spec_text::{SpecText, spec_text};
+
+/// Keys a prefix spans when neither spec nor sample says anything: 32, a short scan.
+const DEFAULT_SPAN_LOG2: u32 = 5;
+
+/// A prefix Bloom filter.
+///
+/// ```
+/// use lacuna_core::{Budget, BuildPlan, FilterSpec, SortedKeys, U64Range};
+/// use lacuna_filters::PrefixBloomSpec;
+///
+/// let plan = BuildPlan::<u64>::new(Budget::bits_per_key(14.0)?);
+/// let spec = PrefixBloomSpec::new().with_prefix_bits(61);
+/// let filter = lacuna_filters::open::<u64, _>(spec.build(SortedKeys::integers(&[17, 22, 99])?, &plan)?)?;
+/// assert!(filter.may_contain_range(U64Range::new(16, 17).expect("not inverted")));
+/// assert!(!filter.may_contain_range(U64Range::new(24, 31).expect("not inverted")));
+/// # Ok::<(), lacuna_core::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PrefixBloomSpec {
+    prefix_bits: Option<u32>,
+}
+
+impl PrefixBloomSpec {
+    /// The length of the prefix follows from the sampled queries.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the length of the prefix, 1 to 64 bits.
+    #[must_use]
+    pub fn with_prefix_bits(mut self, prefix_bits: u32) -> Self {
+        self.prefix_bits = Some(prefix_bits.clamp(1, 64));
+        self
+    }
+
+    pub(crate) fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
+        Ok(Self { prefix_bits: spec.take("bits", 1, 64)? })
+    }
+
+    /// Low bits of a key that its prefix leaves out.
+    pub(crate) fn dropped_bits(self, order: &BodyOrder<'_>) -> u32 {
+        match self.prefix_bits {
+            Some(bits) => 64 - bits,
+            None => median((order.sample_lengths)()).map_or(DEFAULT_SPAN_LOG2, span_for).min(63),
+        }
+    }
+}
+
+/// The power of two that spans `range_len` keys twice, so that a range of that length rarely touches three prefixes.
+fn span_for(range_len: u64) -> u32 {
+    if range_len <= 1 { 0 } else { (range_len - 1).ilog2() + 1 }
+}
+
+fn median(mut lengths: Vec<u64>) -> Option<u64> {
+    lengths.sort_unstable();
+    lengths.get(lengths.len() / 2).copied()
+}
+
+impl IntegerSpec for PrefixBloomSpec {
+    const KIND: Kind = Kind::PrefixBloom;
+    const VERSION: u16 = VERSION;
+
+    fn text(&self) -> String {
+        spec_text(Kind::PrefixBloom.name(), &[("bits", self.prefix_bits)])
+    }
+
+    fn write_body(
+        &self,
+        keys: &[u64],
+        most_bytes: usize,
+        order: &BodyOrder<'_>,
+    ) -> Result<Vec<u8>, TooSmall> {
+        Ok(write_body(self.dropped_bits(order), keys, most_bytes, order.seed))
+    }
+}
+
+integer_family!(PrefixBloomSpec);

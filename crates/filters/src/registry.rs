@@ -1,0 +1,87 @@
+//! The families by name: from the text of a spec to something that builds.
+
+use lacuna_core::{BuildFromKeys, DynSpec, Error, KeySpace, Result};
+
+use crate::bloom::{BlockedBloomSpec, BloomSpec};
+use crate::bucketing::BucketingSpec;
+use crate::grafite::GrafiteSpec;
+use crate::kind::Kind;
+use crate::prefix_bloom::PrefixBloomSpec;
+use crate::spec_text::SpecText;
+
+/// What a person needs to know to name a family in a spec.
+#[derive(Debug, Clone, Copy)]
+pub struct Family {
+    /// The family.
+    pub kind: Kind,
+    /// What it is, in one sentence.
+    pub about: &'static str,
+    /// A spec that names it with everything that can be set.
+    pub example: &'static str,
+}
+
+/// Every family of this crate.
+pub const FAMILIES: [Family; 5] = [
+    Family {
+        kind: Kind::Bloom,
+        about: "standard Bloom filter: points, and ranges of up to 64 keys",
+        example: "bloom:k=7",
+    },
+    Family {
+        kind: Kind::BlockedBloom,
+        about: "Bloom filter with one cache miss a key: points, and ranges of up to 64 keys",
+        example: "blocked_bloom",
+    },
+    Family {
+        kind: Kind::PrefixBloom,
+        about: "Bloom filter of the leading bits of each key: ranges of up to 64 prefixes",
+        example: "prefix_bloom:bits=44",
+    },
+    Family {
+        kind: Kind::Bucketing,
+        about: "which buckets of keys are occupied: ranges of any length, unless they start right behind a key",
+        example: "bucketing",
+    },
+    Family {
+        kind: Kind::Grafite,
+        about: "a rate bounded for any keys and any queries, in proportion to the range's length",
+        example: "grafite",
+    },
+];
+
+/// The spec that `text` names, such as `grafite` or `prefix_bloom:bits=44`, over either key space.
+///
+/// ```
+/// let spec = lacuna_filters::spec::<[u8]>("bloom:k=7")?;
+/// assert_eq!(spec.name(), "bloom:k=7");
+/// assert!(lacuna_filters::spec::<u64>("blom").is_err());
+/// # Ok::<(), lacuna_core::Error>(())
+/// ```
+///
+/// # Errors
+/// `InvalidInput` if there is no such family or parameter; the message lists what there is.
+pub fn spec<K: KeySpace + ?Sized>(text: &str) -> Result<Box<dyn DynSpec<K>>>
+where
+    BloomSpec: BuildFromKeys<K>,
+    BlockedBloomSpec: BuildFromKeys<K>,
+    PrefixBloomSpec: BuildFromKeys<K>,
+    BucketingSpec: BuildFromKeys<K>,
+    GrafiteSpec: BuildFromKeys<K>,
+{
+    let mut parsed = SpecText::parse(text)?;
+    let kind = Kind::ALL.into_iter().find(|kind| kind.name() == parsed.family());
+    let spec: Box<dyn DynSpec<K>> = match kind.ok_or_else(|| unknown_family(parsed.family()))? {
+        Kind::Bloom => Box::new(BloomSpec::from_text(&mut parsed)?),
+        Kind::BlockedBloom => Box::new(BlockedBloomSpec::new()),
+        Kind::PrefixBloom => Box::new(PrefixBloomSpec::from_text(&mut parsed)?),
+        Kind::Bucketing => Box::new(BucketingSpec::from_text(&mut parsed)?),
+        Kind::Grafite => Box::new(GrafiteSpec::from_text(&mut parsed)?),
+    };
+    parsed.finish()?;
+    Ok(spec)
+}
+
+fn unknown_family(family: &str) -> Error {
+    let known: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+    Error::invalid_input(format!("there is no filter family `{family}`; choose one of {}", known.join(", ")))
+}

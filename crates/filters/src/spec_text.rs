@@ -1,0 +1,96 @@
+//! The text of a spec: `family` or `family:key=value,key=value`.
+
+use std::fmt::Write as _;
+
+use lacuna_core::{Error, Result};
+
+/// A spec split into its family and parameters; each parameter is taken once, and none may be left over.
+#[derive(Debug)]
+pub(crate) struct SpecText<'a> {
+    family: &'a str,
+    parameters: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> SpecText<'a> {
+    /// Splits `text`.
+    pub(crate) fn parse(text: &'a str) -> Result<Self> {
+        let (family, rest) = text.split_once(':').unwrap_or((text, ""));
+        let mut parameters = Vec::new();
+        for part in rest.split(',').filter(|part| !part.is_empty()) {
+            let (key, value) = part.split_once('=').ok_or_else(|| {
+                Error::invalid_input(format!("`{part}` in spec `{text}` is not `parameter=value`"))
+            })?;
+            parameters.push((key, value));
+        }
+        Ok(Self { family, parameters })
+    }
+
+    /// The family's name.
+    pub(crate) fn family(&self) -> &'a str {
+        self.family
+    }
+
+    /// Takes the whole number called `key`, which must lie in `least..=most`.
+    pub(crate) fn take(&mut self, key: &str, least: u32, most: u32) -> Result<Option<u32>> {
+        let Some(place) = self.parameters.iter().position(|(name, _)| *name == key) else { return Ok(None) };
+        let (_, value) = self.parameters.remove(place);
+        match value.parse() {
+            Ok(number) if (least..=most).contains(&number) => Ok(Some(number)),
+            _ => Err(Error::invalid_input(format!(
+                "`{key}={value}` in a {} spec is not a whole number from {least} to {most}",
+                self.family
+            ))),
+        }
+    }
+
+    /// Refuses whatever was not taken.
+    pub(crate) fn finish(self) -> Result<()> {
+        match self.parameters.first() {
+            None => Ok(()),
+            Some((key, _)) => Err(Error::invalid_input(format!("{} has no parameter `{key}`", self.family))),
+        }
+    }
+}
+
+/// Writes a spec back: `family` with those parameters that were given.
+pub(crate) fn spec_text(family: &str, parameters: &[(&str, Option<u32>)]) -> String {
+    let mut text = family.to_owned();
+    let given = parameters.iter().filter_map(|(key, value)| value.map(|value| (key, value)));
+    for (place, (key, value)) in given.enumerate() {
+        let separator = if place == 0 { ':' } else { ',' };
+        write!(text, "{separator}{key}={value}").expect("a string takes all text");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_taken_by_name() {
+        let mut spec = SpecText::parse("grafite:block=3,slice=1").expect("well formed");
+        assert_eq!(spec.family(), "grafite");
+        assert_eq!(spec.take("slice", 1, 9).expect("in range"), Some(1));
+        assert_eq!(spec.take("block", 1, 9).expect("in range"), Some(3));
+        assert_eq!(spec.take("block", 1, 9).expect("gone"), None);
+        assert!(spec.finish().is_ok());
+    }
+
+    #[test]
+    fn unknown_and_misshapen_parameters_are_refused() {
+        assert!(SpecText::parse("bloom:7").is_err());
+        assert!(SpecText::parse("bloom:k=x").expect("well formed").take("k", 1, 32).is_err());
+        assert!(SpecText::parse("bloom:k=99").expect("well formed").take("k", 1, 32).is_err());
+        assert!(SpecText::parse("bloom:z=1").expect("well formed").finish().is_err());
+    }
+
+    #[test]
+    fn text_is_written_as_it_is_read() {
+        assert_eq!(spec_text("bloom", &[("k", None)]), "bloom");
+        assert_eq!(
+            spec_text("grafite", &[("block", Some(3)), ("slice", None), ("heavy", Some(2))]),
+            "grafite:block=3,heavy=2"
+        );
+    }
+}
