@@ -1,0 +1,76 @@
+//! x86-64 with AVX2 and both bit-manipulation sets: Intel since Haswell, AMD since Zen 3.
+
+use core::arch::x86_64::{__cpuid, _pdep_u64};
+
+use super::{Isa, Kernel};
+
+/// Proof that this machine has AVX2, BMI1, BMI2, POPCNT and LZCNT; only [`Avx2::detect`] makes one.
+#[derive(Debug, Clone, Copy)]
+pub struct Avx2 {
+    _detected: (),
+}
+
+impl Avx2 {
+    /// The set, if this machine has it.
+    pub fn detect() -> Option<Self> {
+        let present = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("popcnt")
+            && is_x86_feature_detected!("lzcnt");
+        if present { Some(Self { _detected: () }) } else { None }
+    }
+
+    /// The set, without looking.
+    ///
+    /// # Safety
+    /// [`Avx2::detect`] must have found it on this machine before.
+    #[inline(always)]
+    pub(super) unsafe fn known() -> Self {
+        Self { _detected: () }
+    }
+
+    /// Whether bit deposit is a real instruction here. AMD before Zen 3 (family 0x19) takes hundreds of cycles for
+    /// it, and the portable select is faster.
+    pub(super) fn deposit_is_fast() -> bool {
+        #[allow(unused_unsafe, reason = "newer toolchains declare it safe")]
+        // SAFETY: every x86-64 machine has the CPUID instruction.
+        let (vendor, version) = unsafe { (__cpuid(0), __cpuid(1)) };
+        let amd = (vendor.ebx, vendor.edx, vendor.ecx) == (0x6874_7541, 0x6974_6E65, 0x444D_4163);
+        let family = (version.eax >> 8 & 0xF) + (version.eax >> 20 & 0xFF);
+        !amd || family >= 0x19
+    }
+
+    /// Runs `kernel` in a function compiled for this set.
+    #[inline(always)]
+    pub(super) fn run<K: Kernel>(self, kernel: K) -> K::Output {
+        // SAFETY: `self` exists, so `detect` has seen every feature that `run_compiled` enables.
+        unsafe { run_compiled(self, kernel) }
+    }
+}
+
+#[inline(never)]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt,lzcnt")]
+fn run_compiled<K: Kernel>(isa: Avx2, kernel: K) -> K::Output {
+    kernel.run(isa)
+}
+
+impl Isa for Avx2 {
+    #[inline(always)]
+    fn count_ones(self, word: u64) -> u32 {
+        word.count_ones()
+    }
+
+    #[inline(always)]
+    fn select_in_word(self, word: u64, rank: u32) -> u32 {
+        debug_assert!(rank < 64);
+        // SAFETY: `self` exists, so `detect` has seen BMI2.
+        let deposited = unsafe { _pdep_u64(1 << (rank & 63), word) };
+        deposited.trailing_zeros()
+    }
+
+    #[inline(always)]
+    fn run_apart<K: Kernel>(self, kernel: K) -> K::Output {
+        self.run(kernel)
+    }
+}

@@ -1,0 +1,44 @@
+//! The bytes of the pictures in `docs/format/`.
+
+use lacuna_succinct::rank_select::Samples;
+use lacuna_succinct::{BitVector, EliasFano, PackedInts, RankSelect};
+
+const KEYS: [u64; 5] = [3, 9, 10, 20, 37];
+
+#[test]
+fn elias_fano_bytes_match_their_page() {
+    let expected = [
+        [5, 0, 0, 0, 0, 0, 0, 0],
+        [0x28, 0, 0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0xFF, 7, 2, 4],
+        [0xE6, 0xDE, 0xFF, 0x24, 0, 0, 0, 0],
+    ];
+    let written = EliasFano::from_sorted(&KEYS, 40);
+    assert_eq!(written.as_bytes()[..40], *expected.as_flattened());
+    assert_eq!(written.as_bytes()[40..], [0; 4]);
+}
+
+#[test]
+fn packed_bytes_match_their_page() {
+    let mut bytes = Vec::new();
+    PackedInts::encode(&KEYS, 6, &mut bytes);
+    assert_eq!(bytes[..12], [5, 0, 0, 0, 0, 0, 0, 6, 0x43, 0xA2, 0x50, 0x25]);
+    assert_eq!(bytes[12..], [0; 8]);
+}
+
+#[test]
+fn rank_select_bytes_match_their_page() {
+    let bits: BitVector = (0..40).map(|bit| KEYS.contains(&bit)).collect();
+    let mut bytes = Vec::new();
+    RankSelect::encode(&bits, Samples { ones: true, zeros: false }, &mut bytes);
+    let expected = [
+        [0x28, 0, 0, 0, 0, 0, 0, 0],
+        [5, 0, 0, 0, 0, 0, 0, 0],
+        [1, 0, 0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0, 0, 0],
+        [8, 6, 0x10, 0, 0x20, 0, 0, 0],
+    ];
+    assert_eq!(bytes, *expected.as_flattened());
+}

@@ -1,0 +1,13 @@
+//! The structures against their definitions.
+
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "drawn numbers are below small bounds or meant to be cut"
+)]
+
+mod bits;
+mod elias_fano;
+mod elias_fano_damage;
+mod format;
+mod rank_select;
+mod tools;
