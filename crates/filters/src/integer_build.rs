@@ -63,6 +63,21 @@ pub(crate) fn build_bytes<S: IntegerSpec>(
 ) -> Result<Sealed> {
     let most_bytes = plan.budget().payload_bytes(keys.len());
     let prefix = stored_prefix(keys, most_bytes);
+    let built = build_behind(prefix, spec, keys, plan).or_else(|small| {
+        // A shorter prefix tells keys apart less well, but leaves room for the body.
+        let room = most_bytes.saturating_sub(small.smallest_bytes + prefix_section_bytes(&[]));
+        build_behind(&prefix[..room.min(prefix.len())], spec, keys, plan)
+    });
+    built.map_err(|small| budget_too_small::<S>(small.smallest_bytes + prefix_section_bytes(&[]), keys.len()))
+}
+
+/// Builds with `prefix` stored.
+fn build_behind<S: IntegerSpec>(
+    prefix: &[u8],
+    spec: &S,
+    keys: SortedKeys<'_, [u8]>,
+    plan: &BuildPlan<[u8]>,
+) -> Result<Sealed, TooSmall> {
     let places = windows_of(keys, prefix);
     let window = lacuna_core::Window::new(prefix);
     let lengths = || {
@@ -70,9 +85,8 @@ pub(crate) fn build_bytes<S: IntegerSpec>(
         covers.map(|cover| (cover.hi() - cover.lo()).saturating_add(1)).collect()
     };
     let order = BodyOrder { seed: plan.seed(), sample_lengths: &lengths };
-    let section_bytes = prefix_section_bytes(prefix);
-    let mut payload = write_body(spec, &places, most_bytes - section_bytes, &order)
-        .map_err(|small| budget_too_small::<S>(small.smallest_bytes + section_bytes, keys.len()))?;
+    let most_bytes = plan.budget().payload_bytes(keys.len()) - prefix_section_bytes(prefix);
+    let mut payload = write_body(spec, &places, most_bytes, &order)?;
     push_prefix_section(&mut payload, prefix);
     let ends = (places.first().copied().unwrap_or(0), places.last().copied().unwrap_or(0));
     Ok(Sealed::assemble(&envelope::<[u8]>(S::KIND, S::VERSION, plan, keys.len(), ends), &payload))

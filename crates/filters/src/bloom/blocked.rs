@@ -10,6 +10,9 @@ use crate::points::PointBody;
 /// Words of a block.
 const WORDS: u32 = 8;
 
+/// Keys a line beyond which every bit of it is as good as set.
+const CROWDED: f64 = 10_000.0;
+
 /// A view of a blocked Bloom filter.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BlockedBloom {
@@ -98,6 +101,9 @@ impl PointBody for BlockedBloom {
     /// The rate of a line with `c` keys, weighted by the chance of `c` keys (Poisson).
     fn point_rate(&self) -> f64 {
         let mean = self.key_count as f64 / self.line_count as f64;
+        if mean > CROWDED {
+            return 1.0;
+        }
         let bits_a_word = f64::from(self.header.hash_count) / f64::from(WORDS);
         let mut chance = (-mean).exp();
         let mut rate = 0.0;

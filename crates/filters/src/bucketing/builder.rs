@@ -1,10 +1,11 @@
 //! Building Bucketing: as many buckets as the budget holds, counting shared ones once.
 
 use lacuna_core::cross;
-use lacuna_succinct::elias_fano::{encode, encoded_len};
+use lacuna_succinct::elias_fano::encoded_len;
 
 use super::codec::{HEADER_BYTES, Scale};
 use super::spec::BucketingSpec;
+use crate::geometry::body_of;
 use crate::integer_build::TooSmall;
 use crate::largest::largest_within;
 
@@ -22,11 +23,7 @@ pub(crate) fn write_body(spec: BucketingSpec, keys: &[u64], most_bytes: usize) -
     let scale = search.scale(last);
     let mut buckets: Vec<u64> = keys.iter().map(|key| scale.bucket(key - keys[0])).collect();
     buckets.dedup();
-    let mut body = Vec::with_capacity(most_bytes);
-    body.extend_from_slice(&scale.encode());
-    encode(&buckets, last, spec.geometry(), &mut body);
-    debug_assert!(body.len() <= most_bytes, "encoded_len promised at most {most_bytes} bytes");
-    Ok(body)
+    Ok(body_of(&scale.encode(), &buckets, last, spec.geometry(), most_bytes))
 }
 
 struct Search<'a> {
@@ -38,7 +35,8 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn body_bytes(&self, occupied: u64, last: u64) -> usize {
-        HEADER_BYTES + encoded_len(occupied, last, self.spec.geometry())
+        // Few buckets are few, however many keys share them.
+        HEADER_BYTES + encoded_len(occupied.min(last.saturating_add(1)), last, self.spec.geometry())
     }
 
     /// The largest last bucket within the budget if `occupied` buckets are occupied.

@@ -1,10 +1,11 @@
 //! Building Grafite: as large a circle as the budget holds, then hash, sort, encode.
 
-use lacuna_succinct::elias_fano::{encode, encoded_len};
+use lacuna_succinct::elias_fano::encoded_len;
 
 use super::codec::{HEADER_BYTES, Reduction};
 use super::query::Circle;
 use super::spec::GrafiteSpec;
+use crate::geometry::body_of;
 use crate::integer_build::TooSmall;
 use crate::largest::largest_within;
 use crate::sort::sort_below;
@@ -22,12 +23,14 @@ pub(crate) fn write_body(
     let (smallest, largest) = (keys[0], keys[keys.len() - 1]);
     let span = largest - smallest;
     let geometry = spec.geometry();
-    let body_bytes = |last: u64| HEADER_BYTES + encoded_len(keys.len() as u64, last, geometry);
+    // A circle of few values holds few, however many keys there are.
+    let most_values = |last: u64| (keys.len() as u64).min(last.saturating_add(1));
+    let body_bytes = |last: u64| HEADER_BYTES + encoded_len(most_values(last), last, geometry);
     let last = largest_within(span, |last| body_bytes(last) <= most_bytes)
         .ok_or_else(|| TooSmall { smallest_bytes: body_bytes(0) })?;
     if last == span {
         let values: Vec<u64> = keys.iter().map(|key| key - smallest).collect();
-        return Ok(sealed_body(spec, Reduction::Exact, &values, last, most_bytes));
+        return Ok(body_of(&Reduction::Exact.encode(), &values, last, geometry, most_bytes));
     }
     let last = last.min(MOST_LAST);
     let block_log2 = (last + 1).ilog2().min(spec.most_block_log2());
@@ -35,19 +38,5 @@ pub(crate) fn write_body(
     let mut values: Vec<u64> = keys.iter().map(|&key| circle.value(key)).collect();
     sort_below(&mut values, last);
     values.dedup();
-    Ok(sealed_body(spec, Reduction::Hashed { seed, block_log2 }, &values, last, most_bytes))
-}
-
-fn sealed_body(
-    spec: GrafiteSpec,
-    reduction: Reduction,
-    values: &[u64],
-    last: u64,
-    most_bytes: usize,
-) -> Vec<u8> {
-    let mut body = Vec::with_capacity(most_bytes);
-    body.extend_from_slice(&reduction.encode());
-    encode(values, last, spec.geometry(), &mut body);
-    debug_assert!(body.len() <= most_bytes, "encoded_len promised at most {most_bytes} bytes");
-    body
+    Ok(body_of(&Reduction::Hashed { seed, block_log2 }.encode(), &values, last, geometry, most_bytes))
 }

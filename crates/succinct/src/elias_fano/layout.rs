@@ -157,6 +157,12 @@ impl Layout {
         self.len == 0
     }
 
+    /// Number of values kept aside because their slices are heavy.
+    #[inline]
+    pub fn spilled_len(&self) -> u64 {
+        self.spilled
+    }
+
     /// The bound of the values, as it was given to [`encode`](super::encode).
     #[inline(always)]
     pub fn last(&self) -> u64 {

@@ -35,6 +35,8 @@ enum Path {
     Empty,
     /// Both ends lie in one bucket of a light slice.
     OneBucket,
+    /// The ends lie in two buckets of one light slice.
+    OneSlice,
     /// Anything else.
     General,
 }
@@ -62,11 +64,17 @@ impl Layout {
         if lo > hi {
             return Probe::default();
         }
-        let record = self.record(bytes, self.slice_of(lo));
+        let slice = self.slice_of(lo);
+        let record = self.record(bytes, slice);
         self.prefetch_record(bytes, record, self.bucket_in_slice(lo));
         let one_bucket = lo >> self.low_bits == hi >> self.low_bits;
         let light = record.count > 0 || self.spill_count == 0;
-        Probe { lo, hi, record, path: if one_bucket && light { Path::OneBucket } else { Path::General } }
+        let path = match light && slice == self.slice_of(hi) {
+            true if one_bucket => Path::OneBucket,
+            true => Path::OneSlice,
+            false => Path::General,
+        };
+        Probe { lo, hi, record, path }
     }
 
     /// Answers a prepared question: the last of three steps of a batch.
@@ -74,6 +82,7 @@ impl Layout {
     pub fn finish<I: Isa>(&self, isa: I, bytes: &[u8], probe: &Probe) -> bool {
         let answer = match probe.path {
             Path::OneBucket => self.any_in_short_bucket(isa, bytes, probe),
+            Path::OneSlice => self.any_in_two_buckets(isa, bytes, probe),
             Path::Empty => Some(false),
             Path::General => None,
         };
@@ -131,10 +140,11 @@ impl Layout {
     /// Whether a value from `lo` in the bucket of `first` to `hi` in the bucket of `last` exists; `first < last`.
     #[inline(always)]
     fn any_between_runs(&self, bytes: &[u8], lows_bit: u64, first: Run, last: Run, lo: u64, hi: u64) -> bool {
+        // Both low parts are read even where a bucket is empty: a length is a poor guess for a branch.
+        let above_lo = self.low_at(bytes, lows_bit, first.end.wrapping_sub(1)) >= (lo & self.low_mask);
+        let below_hi = self.low_at(bytes, lows_bit, last.start()) <= (hi & self.low_mask);
         let between = last.start() > first.end;
-        let above_lo = first.len > 0 && self.low_at(bytes, lows_bit, first.end - 1) >= (lo & self.low_mask);
-        let below_hi = last.len > 0 && self.low_at(bytes, lows_bit, last.start()) <= (hi & self.low_mask);
-        between | above_lo | below_hi
+        between | (above_lo & (first.len > 0)) | (below_hi & (last.len > 0))
     }
 
     /// Whether a low part of `run` lies in `lo..=hi`.
@@ -170,6 +180,15 @@ impl Layout {
         } else {
             bits_at(bytes, bit, self.low_bits)
         }
+    }
+
+    /// The answer for two buckets of a light slice, if both end early in its record.
+    #[inline(always)]
+    fn any_in_two_buckets<I: Isa>(&self, isa: I, bytes: &[u8], probe: &Probe) -> Option<bool> {
+        let start_bit = probe.record.start_bit;
+        let first = run_in_window(isa, bytes, start_bit, self.bucket_in_slice(probe.lo))?;
+        let last = run_in_window(isa, bytes, start_bit, self.bucket_in_slice(probe.hi))?;
+        Some(self.any_between_runs(bytes, self.lows_bit(probe.record), first, last, probe.lo, probe.hi))
     }
 
     /// The slice numbered `slice`, of either kind.

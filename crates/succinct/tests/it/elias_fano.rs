@@ -138,12 +138,12 @@ fn heavy_slices_cost_no_more_than_promised() {
 }
 
 #[test]
-fn a_value_between_two_buckets_is_found() {
-    // Buckets of 16 in one slice: the values stand in bucket 3, the questions begin and end around it.
-    let values = [50, 52, 61];
-    let (bytes, layout) = written(&values, 16 * 128 - 1, Geometry::default());
-    for lo in 0..70 {
-        for hi in lo..2_100 {
+fn ranges_over_empty_buckets_answer_exactly() {
+    // Gaps of 100 over buckets of at most 128: ranges begin and end in, before and behind the buckets with a value.
+    let values: Vec<u64> = (0..20).map(|index| index * 100 + 7).collect();
+    let (bytes, layout) = written(&values, 2_047, Geometry::default());
+    for lo in (0..2_050).step_by(3) {
+        for hi in (lo..lo + 320).step_by(2) {
             check(&values, &layout, &bytes, lo, hi);
         }
     }

@@ -87,8 +87,18 @@ fn impossible_headers_are_refused() {
     assert!(refused(|bytes| bytes[29] = 8), "a threshold above 2047");
     assert!(refused(|bytes| bytes[23] = 1), "more spilled values than values");
     assert!(refused(|bytes| bytes[24..28].fill(0)), "spilled values without a heavy slice");
-    // Without low bits, spilled values take no bytes: only the slices bound their number.
-    assert!(refused(|bytes| (bytes[7], bytes[23], bytes[30]) = (9, 9, 0)), "more spilled values than places");
+}
+
+#[test]
+fn more_spilled_values_than_places_are_refused() {
+    // Without low bits, spilled values take no bytes: only the size of their slices bounds their number.
+    let mut bytes = Vec::new();
+    let dense: Vec<u64> = (0..1_024).collect();
+    encode(&dense, 1_023, Geometry::new(7, 1), &mut bytes);
+    assert!(Layout::open(&bytes).is_ok());
+    assert_eq!((bytes[..8] == bytes[16..24], bytes[30]), (true, 0), "all spilled, no low bits");
+    (bytes[7], bytes[23]) = (9, 9);
+    assert!(matches!(Layout::open(&bytes), Err(OpenError::Invalid(_))));
 }
 
 #[test]

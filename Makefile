@@ -1,0 +1,53 @@
+# demo   the main job: an embedded store that skips empty ranges
+# test   everything that must hold; what continuous integration runs
+# Both do their own set-up on a machine with a Rust toolchain.
+
+CARGO ?= cargo
+STAGE := .ci/stage
+TOOLS := $(or $(LACUNA_TOOLS),$(HOME)/.cache/lacuna)
+DENY_VERSION := 0.20.2
+DENY := $(TOOLS)/bin/cargo-deny-$(DENY_VERSION)
+
+# The crates below the engines: few dependencies, so they are cheap to build a second time with every check on.
+CHECKED := -p lacuna-core -p lacuna-succinct -p lacuna-filters -p lacuna-guard -p lacuna-workload -p lacuna-testkit
+
+.PHONY: demo test test-long bench bars fmt clean
+
+demo:
+	$(CARGO) build --release --locked
+	target/release/lacuna demo $(ARGS)
+
+test: export LACUNA_REQUIRE := all
+test: $(DENY)
+	$(STAGE) format $(CARGO) fmt --all --check
+	$(STAGE) "supply chain" $(CARGO) fetch --locked
+	$(STAGE) "supply chain" $(DENY) --offline check --hide-inclusion-graph licenses bans sources
+	$(STAGE) build $(CARGO) build --release --locked
+	$(STAGE) lints $(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
+	$(STAGE) docs env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --locked --workspace --no-deps --lib
+	$(STAGE) tests $(CARGO) test --release --locked --workspace --quiet
+	$(STAGE) "tests, all checks on" $(CARGO) test --profile checked --locked --quiet $(CHECKED) --lib --tests
+
+test-long: export LACUNA_REQUIRE := all
+test-long: export LACUNA_LONG := 1
+test-long:
+	$(STAGE) "long tests, all checks on" $(CARGO) test --profile checked --locked $(CHECKED) --lib --tests
+	$(STAGE) "long tests" $(CARGO) test --release --locked --workspace --tests
+
+bench:
+	$(CARGO) build --release --locked
+	target/release/lacuna bench filters --filters bloom,blocked_bloom,prefix_bloom,bucketing,grafite \
+		--keys uniform:1M --queries split:200k:32:1024 --bits-per-key 10,14,18 --report docs/results/filters $(ARGS)
+
+bars:
+	$(CARGO) run --release --locked -p lacuna-bars -- $(ARGS)
+
+fmt:
+	$(CARGO) fmt --all
+
+clean:
+	$(CARGO) clean
+
+$(DENY):
+	$(STAGE) "install cargo-deny" $(CARGO) install --locked cargo-deny --version $(DENY_VERSION) --root $(TOOLS) --force
+	mv $(TOOLS)/bin/cargo-deny $@

@@ -1,0 +1,28 @@
+//! Every family joins the suite with one line for each key space. `forced` names parameters so small that a handful of
+//! keys walks the rare `paths`.
+
+use lacuna_testkit::conformance;
+
+conformance!(bloom_u64, u64, "bloom", forced = ["bloom:k=1"], paths = ["points: too many"]);
+conformance!(bloom_bytes, [u8], "bloom", forced = ["bloom:k=1"]);
+conformance!(blocked_bloom_u64, u64, "blocked_bloom", paths = ["points: too many"]);
+conformance!(blocked_bloom_bytes, [u8], "blocked_bloom");
+conformance!(prefix_bloom_u64, u64, "prefix_bloom", forced = ["prefix_bloom:bits=62", "prefix_bloom:bits=1"]);
+conformance!(prefix_bloom_bytes, [u8], "prefix_bloom", forced = ["prefix_bloom:bits=6"]);
+conformance!(
+    bucketing_u64,
+    u64,
+    "bucketing",
+    forced = ["bucketing:slice=1,heavy=1", "bucketing:slice=0,heavy=2"],
+    paths = ["bucketing: shared buckets", "elias_fano: spilled"],
+    ignores_seed = true
+);
+conformance!(bucketing_bytes, [u8], "bucketing", forced = ["bucketing:slice=1,heavy=1"], ignores_seed = true);
+conformance!(
+    grafite_u64,
+    u64,
+    "grafite",
+    forced = ["grafite:block=1,slice=1,heavy=1", "grafite:block=2,slice=0,heavy=2"],
+    paths = ["grafite: wrapped", "grafite: two blocks", "grafite: whole block", "elias_fano: spilled"]
+);
+conformance!(grafite_bytes, [u8], "grafite", forced = ["grafite:block=1,slice=1,heavy=1"]);

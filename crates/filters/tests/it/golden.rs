@@ -1,0 +1,53 @@
+//! Bytes that must never change: one file for each family, key space and payload version.
+
+use lacuna_core::hash::hash_bytes;
+use lacuna_core::{Budget, BuildPlan, ByteColumn, SortedKeys};
+use lacuna_testkit::golden;
+
+golden!(bloom_u64_v1, u64, "bloom", "tests/golden/bloom_u64_v1.lacuna");
+golden!(bloom_bytes_v1, [u8], "bloom", "tests/golden/bloom_bytes_v1.lacuna");
+golden!(blocked_bloom_u64_v1, u64, "blocked_bloom", "tests/golden/blocked_bloom_u64_v1.lacuna");
+golden!(blocked_bloom_bytes_v1, [u8], "blocked_bloom", "tests/golden/blocked_bloom_bytes_v1.lacuna");
+golden!(prefix_bloom_u64_v1, u64, "prefix_bloom", "tests/golden/prefix_bloom_u64_v1.lacuna");
+golden!(prefix_bloom_bytes_v1, [u8], "prefix_bloom", "tests/golden/prefix_bloom_bytes_v1.lacuna");
+golden!(bucketing_u64_v1, u64, "bucketing", "tests/golden/bucketing_u64_v1.lacuna");
+golden!(bucketing_bytes_v1, [u8], "bucketing", "tests/golden/bucketing_bytes_v1.lacuna");
+golden!(grafite_u64_v1, u64, "grafite", "tests/golden/grafite_u64_v1.lacuna");
+golden!(grafite_bytes_v1, [u8], "grafite", "tests/golden/grafite_bytes_v1.lacuna");
+
+/// Five keys never fill a line or cross a slice; these do.
+#[test]
+fn the_bytes_of_two_thousand_keys_are_kept() {
+    let kept = [
+        ("bloom", 0x8CF2_C6B0_A5E5_57B8, 0xA044_CA1E_291D_30CA),
+        ("blocked_bloom", 0x80F9_70C9_1D93_A8D5, 0x5238_A556_4FBF_A5DA),
+        ("prefix_bloom:bits=40", 0xFF02_3EE7_427D_CAEC, 0xC6B0_B8EB_000E_E2CC),
+        ("bucketing", 0xED67_0543_84FE_21E4, 0xF6F8_58A2_C8DE_406B),
+        ("bucketing:slice=2,heavy=9", 0xEB2D_07B8_427A_A750, 0x05B0_6751_22C1_6471),
+        ("grafite", 0xF63D_57CE_3BDF_C58B, 0x3DF2_1010_2894_AB03),
+        ("grafite:block=9,slice=2,heavy=9", 0x729C_3439_EB8A_DB8D, 0xD5EC_A567_D072_3EBE),
+    ];
+    let found = kept.map(|(spec, _, _)| (spec, digest_of_integers(spec), digest_of_strings(spec)));
+    assert_eq!(found, kept, "the format changed; filters on disk would not open");
+}
+
+/// Cubes: runs of near keys first, wide gaps later.
+fn integers() -> Vec<u64> {
+    (0..2_000u64).map(|i| i * i * i * 977).collect()
+}
+
+fn digest_of_integers(spec: &str) -> u64 {
+    let keys = integers();
+    let plan = BuildPlan::<u64>::new(Budget::bits_per_key(12.5).expect("in range")).with_seed(9);
+    let spec = lacuna_filters::spec::<u64>(spec).expect("known");
+    let sealed = spec.build(SortedKeys::integers(&keys).expect("ascending"), &plan).expect("fits");
+    hash_bytes(sealed.as_bytes(), 0)
+}
+
+fn digest_of_strings(spec: &str) -> u64 {
+    let keys: ByteColumn = integers().iter().map(|key| format!("golden/{key:020}/tail")).collect();
+    let plan = BuildPlan::<[u8]>::new(Budget::bits_per_key(12.5).expect("in range")).with_seed(9);
+    let spec = lacuna_filters::spec::<[u8]>(spec).expect("known");
+    let sealed = spec.build(SortedKeys::byte_strings(&keys).expect("ascending"), &plan).expect("fits");
+    hash_bytes(sealed.as_bytes(), 0)
+}

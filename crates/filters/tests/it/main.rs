@@ -1,0 +1,7 @@
+//! The families against the conformance suite, and their bytes against golden files.
+
+#[global_allocator]
+static ALLOCATOR: lacuna_testkit::CountingAllocator = lacuna_testkit::CountingAllocator;
+
+mod conformance;
+mod golden;
