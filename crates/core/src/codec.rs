@@ -12,9 +12,11 @@ use crate::range::ByteRange;
 
 mod composite;
 mod fixed_be;
+mod head;
 
 pub use composite::Composite;
 pub use fixed_be::FixedBe;
+pub use head::Head;
 
 /// A codec and its parameter, as noted in the envelope and in an engine's policy name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -39,7 +39,7 @@ mod typed;
 mod window;
 
 pub use build::{BuildFromKeys, CollectingBuilder, FilterBuilder, FilterSpec};
-pub use codec::{CodecId, Composite, Cover, FixedBe, Identity, KeyCodec};
+pub use codec::{CodecId, Composite, Cover, FixedBe, Head, Identity, KeyCodec};
 pub use columns::{ByteColumn, KeyColumn, SortedKeys};
 pub use crossings::{cross, crossed, forget_crossings};
 pub use envelope::{ENVELOPE_BYTES, ENVELOPE_VERSION, Envelope, KindId};
