@@ -74,7 +74,14 @@ impl<P: PointBody> IntegerBody for Points<P> {
         if self.body.may_contain(isa, body, first_hash) {
             return true;
         }
-        (lo..hi).any(|before| self.body.may_contain(isa, body, self.hasher.hash(before + 1)))
+        let mut key = lo;
+        while key < hi {
+            key += 1;
+            if self.body.may_contain(isa, body, self.hasher.hash(key)) {
+                return true;
+            }
+        }
+        false
     }
 
     #[inline(always)]

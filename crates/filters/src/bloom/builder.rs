@@ -100,7 +100,6 @@ pub(crate) fn write_standard(
         let mut places = Places::new(hash, bit_count);
         for _ in 0..hash_count {
             let place = places.next();
-            #[expect(clippy::cast_possible_truncation, reason = "places lie below the bits of the body")]
             let byte = (place >> 3) as usize;
             bits[byte] |= 1 << (place & 7);
         }

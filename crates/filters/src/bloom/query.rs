@@ -10,6 +10,10 @@ use crate::points::PointBody;
 /// Probes whose lines a batch fetches ahead: the chance that a third is needed is one in four.
 const PROBES_AHEAD: u32 = 2;
 
+/// Factor between the hashes of a key, 5 modulo 8 for the longest cycle (Steele and Vigna, "Computationally easy,
+/// spectrally good multipliers", 2022).
+const STEP: u64 = 0xF135_7AEA_2E62_A9C5;
+
 /// A view of a standard Bloom filter.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bloom {
@@ -18,32 +22,30 @@ pub(crate) struct Bloom {
     key_count: u64,
 }
 
-/// The places of one key: an arithmetic sequence of hashes, each scaled to the number of bits.
+/// The places of one key: a multiplicative sequence of hashes, each scaled to the number of bits. An arithmetic one
+/// would be cheaper by a cycle, but in a filter of a few bytes two keys then share all their places far too often.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Places {
     next: u64,
-    step: u64,
     bit_count: u64,
 }
 
 impl Places {
     #[inline(always)]
     pub(crate) fn new(hash: u64, bit_count: u64) -> Self {
-        // The odd multiplier (2^64 over the golden ratio) makes a second hash of the first; a zero step cannot happen.
-        Self { next: hash, step: hash.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1, bit_count }
+        Self { next: hash, bit_count }
     }
 
     #[inline(always)]
     pub(crate) fn next(&mut self) -> u64 {
         let place = reduce(self.next, self.bit_count);
-        self.next = self.next.wrapping_add(self.step);
+        self.next = self.next.wrapping_mul(STEP);
         place
     }
 }
 
 #[inline(always)]
 fn byte_of(place: u64) -> usize {
-    #[expect(clippy::cast_possible_truncation, reason = "places lie below the bits of a slice in memory")]
     let byte = (place >> 3) as usize;
     HEADER_BYTES + byte
 }

@@ -27,7 +27,8 @@ fn the_scale_is_monotone_up_to_its_last_bucket() {
         let scale = Scale::new(span, last);
         let mut before = 0;
         for step in 0..=1_000u64 {
-            let distance = (u128::from(span) * u128::from(step) / 1_000) as u64;
+            let distance =
+                lacuna_core::hash::reduce(u64::MAX / 1_000 * step, span) + u64::from(step == 1_000);
             let bucket = scale.bucket(distance);
             assert!(before <= bucket && bucket <= last, "span {span}, last {last}, distance {distance}");
             before = bucket;

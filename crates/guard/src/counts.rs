@@ -1,0 +1,115 @@
+//! Counts as they stood at one moment, to be read and shown.
+
+use std::fmt;
+
+/// Levels counted one by one; deeper ones are counted with the last.
+pub const LEVELS: usize = 8;
+/// One more place for files whose level the adapter does not know.
+pub(crate) const PLACES: usize = LEVELS + 1;
+
+/// Queries of one level.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Answered "no": the file was not read.
+    pub skipped: u64,
+    /// Answered "maybe".
+    pub passed: u64,
+    /// Known to have been answered "maybe" in vain; part of `passed`, and at most what the adapter could learn.
+    pub false_positives: u64,
+}
+
+impl Asked {
+    /// All queries.
+    pub fn asked(&self) -> u64 {
+        self.skipped + self.passed
+    }
+}
+
+/// Where `level` is counted.
+pub(crate) fn place(level: Option<usize>) -> usize {
+    level.map_or(LEVELS, |level| level.min(LEVELS - 1))
+}
+
+/// [`Counters`](crate::Counters) as they stood at one moment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CountersSnapshot {
+    pub(crate) levels: [Asked; PLACES],
+    /// Filters built and handed to the engine.
+    pub built: u64,
+    /// Those of them that needed another budget or family than asked for.
+    pub coarsened: u64,
+    /// Files without a filter because nothing fits the budget and its cap.
+    pub not_stored: u64,
+    /// Files without a filter because of keys out of order, keys the codec does not take, or another error.
+    pub build_failures: u64,
+    /// Filters opened.
+    pub opened: u64,
+    /// Files met whose writer stored no filter on purpose; they are always read.
+    pub unfiltered: u64,
+    /// Bytes met that did not open as a filter for this codec; their files are always read.
+    pub open_failures: u64,
+    /// Scans of the whole database that returned no row.
+    pub empty_scans: u64,
+    /// What the last failure said.
+    pub last_problem: Option<String>,
+}
+
+impl CountersSnapshot {
+    /// Counts of one level; `None` for files whose level is not known.
+    pub fn level(&self, level: Option<usize>) -> Asked {
+        self.levels[place(level)]
+    }
+
+    /// Counts of all levels together.
+    pub fn total(&self) -> Asked {
+        self.levels.iter().fold(Asked::default(), |sum, level| Asked {
+            skipped: sum.skipped + level.skipped,
+            passed: sum.passed + level.passed,
+            false_positives: sum.false_positives + level.false_positives,
+        })
+    }
+
+    /// Questions put to filters.
+    pub fn asked(&self) -> u64 {
+        self.total().asked()
+    }
+
+    /// Questions answered "no": file reads that did not happen.
+    pub fn skipped(&self) -> u64 {
+        self.total().skipped
+    }
+
+    /// Questions answered "maybe".
+    pub fn passed(&self) -> u64 {
+        self.total().passed
+    }
+}
+
+fn write_asked(f: &mut fmt::Formatter<'_>, name: &str, asked: &Asked) -> fmt::Result {
+    let Asked { skipped, passed, false_positives } = asked;
+    write!(f, "{name}: asked {}, skipped {skipped}, passed {passed}", asked.asked())?;
+    if *false_positives > 0 { write!(f, " (in vain at least {false_positives})") } else { Ok(()) }
+}
+
+impl fmt::Display for CountersSnapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_asked(f, "queries", &self.total())?;
+        for (level, asked) in self.levels[..LEVELS].iter().enumerate().filter(|(_, asked)| asked.asked() > 0)
+        {
+            f.write_str("\n  ")?;
+            write_asked(f, &format!("level {level}"), asked)?;
+        }
+        let Self { built, coarsened, not_stored, build_failures, .. } = self;
+        write!(
+            f,
+            "\nbuilt: {built} ({coarsened} coarsened), none fits {not_stored}, failed {build_failures}"
+        )?;
+        let Self { opened, unfiltered, open_failures, empty_scans, .. } = self;
+        write!(f, "\nopened: {opened}, without filter {unfiltered}, failed {open_failures}")?;
+        write!(f, "\nscans without a row: {empty_scans}")?;
+        match &self.last_problem {
+            Some(problem) => write!(f, "\nlast problem: {problem}"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Notices work that never returns: a test that hangs says nothing, a fault names the round.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use crate::{Fault, Verdict};
+
+/// How long one round may take; the rounds watched take microseconds.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Where the watched work stands.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Progress(Arc<AtomicU64>);
+
+impl Progress {
+    /// Says that `round` begins.
+    pub(crate) fn begin(&self, round: u64) {
+        self.0.store(round, Ordering::Relaxed);
+    }
+
+    fn round(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Runs `work` on a thread of its own; a fault if one round takes longer than ten seconds. The thread that hangs is
+/// left behind, and ends with the process.
+pub(crate) fn watched(place: &str, work: impl FnOnce(&Progress) -> Verdict + Send + 'static) -> Verdict {
+    let progress = Progress::default();
+    let (done, verdict) = channel();
+    let told = progress.clone();
+    thread::spawn(move || done.send(work(&told)));
+    let mut seen = progress.round();
+    loop {
+        match verdict.recv_timeout(PATIENCE) {
+            Ok(verdict) => return verdict,
+            Err(RecvTimeoutError::Disconnected) => return Err(Fault::new(format!("{place}: it panicked"))),
+            Err(RecvTimeoutError::Timeout) => {
+                let round = progress.round();
+                if round == seen {
+                    return Err(Fault::new(format!("{place}: round {round} does not return")));
+                }
+                seen = round;
+            }
+        }
+    }
+}

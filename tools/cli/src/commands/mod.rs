@@ -1,0 +1,53 @@
+//! The commands: one file each, with its arguments, its help and what it does.
+
+mod bench;
+mod build;
+mod inspect;
+mod query;
+mod verify;
+
+use clap::{Parser, Subcommand};
+
+use crate::demo::{self, DemoArgs};
+use crate::errors::Result;
+
+/// Range filters: can this sorted file hold a key in [LO, HI]? "no" is always true.
+#[derive(Debug, Parser)]
+#[command(name = "lacuna", version, propagate_version = true, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  lacuna build --keys uniform:100k --filter grafite --bits-per-key 14 --out uniform.lacuna
+  lacuna query uniform.lacuna 1000 2000
+  lacuna verify uniform.lacuna --keys uniform:100k
+
+Exit codes: 0 done, 1 something does not hold, 2 bad input.
+`lacuna COMMAND --help` explains each command with examples.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Build(build::BuildArgs),
+    Query(query::QueryArgs),
+    Inspect(inspect::InspectArgs),
+    Verify(verify::VerifyArgs),
+    Bench(bench::BenchArgs),
+    Demo(DemoArgs),
+}
+
+impl Cli {
+    /// Runs the command.
+    pub(crate) fn run(&self) -> Result<()> {
+        match &self.command {
+            Command::Build(args) => build::run(args),
+            Command::Query(args) => query::run(args),
+            Command::Inspect(args) => inspect::run(args),
+            Command::Verify(args) => verify::run(args),
+            Command::Bench(args) => bench::run(args),
+            Command::Demo(args) => demo::run(args),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Standard output: aligned pairs for people, and numbers as people read them.
+
+use std::io::{self, BufWriter, StdoutLock, Write};
+
+use crate::errors::{Failure, Result};
+
+/// Buffered standard output whose failures are [`Failure`]s. [`finish`](Self::finish) hands over what is left.
+#[derive(Debug)]
+pub(crate) struct Output {
+    writer: BufWriter<StdoutLock<'static>>,
+}
+
+impl Output {
+    /// Locks standard output.
+    pub(crate) fn new() -> Self {
+        Self { writer: BufWriter::new(io::stdout().lock()) }
+    }
+
+    /// Prints one line.
+    pub(crate) fn line(&mut self, line: &str) -> Result<()> {
+        writeln!(self.writer, "{line}").map_err(Failure::from_output)
+    }
+
+    /// Prints lines that end themselves.
+    pub(crate) fn text(&mut self, text: &str) -> Result<()> {
+        self.writer.write_all(text.as_bytes()).map_err(Failure::from_output)
+    }
+
+    /// Prints pairs of a label and a text, the texts below each other.
+    pub(crate) fn pairs(&mut self, pairs: &[(&str, String)]) -> Result<()> {
+        let width = pairs.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
+        pairs.iter().try_for_each(|(label, text)| self.line(&format!("{label:width$}  {text}")))
+    }
+
+    /// Hands over what is buffered.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        self.writer.flush().map_err(Failure::from_output)
+    }
+
+    /// Ends the output.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        self.flush()
+    }
+}
+
+/// `1234567` as `1,234,567`.
+pub(crate) fn with_commas(number: u64) -> String {
+    let digits = number.to_string();
+    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
+/// A count of things as a number for [`with_commas`].
+pub(crate) fn counted(count: usize) -> String {
+    with_commas(count as u64)
+}
+
+/// A share of queries with two significant digits: `0.0034`, `1.2e-6`.
+pub(crate) fn rate(rate: f64) -> String {
+    if rate == 0.0 || rate == 1.0 {
+        format!("{rate}")
+    } else if rate < 1e-4 {
+        format!("{rate:.1e}")
+    } else {
+        #[expect(clippy::cast_possible_truncation, reason = "a rate of 1e-4 to 1 gives 0 to 3")]
+        let leading_zeros = ((-rate.log10()).ceil() - 1.0).max(0.0) as usize;
+        format!("{rate:.0$}", leading_zeros + 2)
+    }
+}
+
+/// Range lengths, in keys, whose stated rate bound is printed.
+pub(crate) const SHOWN_LENGTHS: [u64; 3] = [1, 32, 1024];
+
+/// The stated bounds of ranges of `lengths` keys.
+pub(crate) fn rate_bounds(lengths: &[u64], bounds: &[f64]) -> String {
+    let shown: Vec<String> = lengths
+        .iter()
+        .zip(bounds)
+        .map(|(&length, &stated)| {
+            format!("{} for {} key{}", bound(stated), with_commas(length), if length == 1 { "" } else { "s" })
+        })
+        .collect();
+    shown.join(", ")
+}
+
+/// Payload bits per key, or that there is no key to share them.
+pub(crate) fn bits_per_key(payload_bytes: usize, key_count: usize) -> String {
+    match key_count {
+        0 => "none".to_owned(),
+        _ => format!("{:.2}", payload_bytes as f64 * 8.0 / key_count as f64),
+    }
+}
+
+/// A stated bound, or that there is none.
+pub(crate) fn bound(bound: f64) -> String {
+    if bound >= 1.0 { "none".to_owned() } else { rate(bound) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_keep_two_digits() {
+        let cases =
+            [(0.0, "0"), (1.0, "1"), (0.5, "0.50"), (0.0345, "0.035"), (0.00012, "0.00012"), (0.1, "0.10")];
+        for (value, shown) in cases {
+            assert_eq!(rate(value), shown);
+        }
+        assert_eq!(rate(1.234e-6), "1.2e-6");
+    }
+
+    #[test]
+    fn a_bound_of_one_promises_nothing() {
+        assert_eq!(bound(1.0), "none");
+        assert_eq!(bound(0.25), "0.25");
+    }
+
+    #[test]
+    fn commas_stand_every_three_digits() {
+        for (number, shown) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(with_commas(number), shown);
+        }
+    }
+}

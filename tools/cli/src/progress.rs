@@ -1,0 +1,76 @@
+//! A progress bar that disturbs nobody: on a terminal only, and only once the work has taken two seconds.
+//!
+//! A small thread waits for the two seconds and then shows the bar, so that work which reports nothing is shown too.
+
+use std::io::{IsTerminal, stderr};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Time after which a person starts to wonder.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Time between two pictures of a spinner.
+const TICK: Duration = Duration::from_millis(200);
+
+/// Work under way. Dropping it clears the bar.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    waiter: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl Progress {
+    /// Work whose length is not known.
+    pub(crate) fn spinner(message: impl Into<String>) -> Self {
+        Self::start(ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()), message.into())
+    }
+
+    /// Reading of `total` bytes.
+    pub(crate) fn bytes(message: impl Into<String>, total: u64) -> Self {
+        let style = ProgressStyle::with_template("{msg} {wide_bar} {bytes}/{total_bytes}, {eta} left")
+            .expect("the template is well formed");
+        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden()).with_style(style);
+        Self::start(bar, message.into())
+    }
+
+    fn start(bar: ProgressBar, message: String) -> Self {
+        bar.set_message(message);
+        let waiter = stderr().is_terminal().then(|| show_later(bar.clone()));
+        Self { bar, waiter }
+    }
+
+    /// Says what is being done now.
+    pub(crate) fn say(&self, message: impl Into<String>) {
+        self.bar.set_message(message.into());
+    }
+
+    /// Says how far the work is.
+    pub(crate) fn set(&self, position: u64) {
+        self.bar.set_position(position);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some((end, waiter)) = self.waiter.take() {
+            drop(end);
+            // The thread only waits and shows; if it panicked, the work itself is still done.
+            let _ = waiter.join();
+        }
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Shows the bar unless the other end is dropped before.
+fn show_later(bar: ProgressBar) -> (Sender<()>, JoinHandle<()>) {
+    let (end, ended) = channel();
+    let waiter = thread::spawn(move || {
+        if ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar.enable_steady_tick(TICK);
+        }
+    });
+    (end, waiter)
+}

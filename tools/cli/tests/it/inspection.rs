@@ -1,0 +1,98 @@
+//! What `build` and `inspect` say about a filter.
+
+use serde_json::Value;
+
+use crate::support::Folder;
+
+#[test]
+fn inspection_as_json_has_every_field() {
+    let folder = Folder::new();
+    folder.write_integers("keys.u64", &[3, 70, 1 << 60]);
+    folder.lacuna("build --keys keys.u64 --filter grafite --bits-per-key 14 --out f").done();
+    let text = folder.lacuna("inspect f --format json").done();
+    assert_eq!(text.lines().count(), 1);
+    let Value::Object(found) = serde_json::from_str(&text).unwrap() else { panic!("{text} is no object") };
+    let expected = [
+        ("file", Value::from("f")),
+        ("family", "grafite".into()),
+        ("kind", 5.into()),
+        ("envelope_version", 1.into()),
+        ("key_space", "u64".into()),
+        ("codec", 0.into()),
+        ("key_count", 3.into()),
+        ("smallest", 3.into()),
+        ("largest", (1_u64 << 60).into()),
+        ("verified", true.into()),
+    ];
+    for (name, value) in expected {
+        assert_eq!(found[name], value, "{name}");
+    }
+    let sealed = std::fs::metadata(folder.path("f")).unwrap().len();
+    assert_eq!(
+        (found["sealed_bytes"].as_u64(), found["payload_bytes"].as_u64()),
+        (Some(sealed), Some(sealed - 64))
+    );
+    for name in ["payload_version", "codec_parameter", "memory_bytes", "bits_per_key"] {
+        assert!(found[name].is_number(), "{name} in {text}");
+    }
+    for name in ["rate_bound_1", "rate_bound_32", "rate_bound_1024"] {
+        assert!((0.0..=1.0).contains(&found[name].as_f64().unwrap()), "{name} in {text}");
+    }
+    assert_eq!(found.len(), 19, "{text}");
+}
+
+#[test]
+fn a_filter_of_no_keys_has_no_ends() {
+    let folder = Folder::new();
+    folder.write("keys.u64", "");
+    folder.lacuna("build --keys keys.u64 --filter bloom --bits-per-key 14 --out f").done();
+    let found: Value = serde_json::from_str(&folder.lacuna("inspect f --format json").done()).unwrap();
+    for name in ["smallest", "largest", "bits_per_key"] {
+        assert_eq!(found[name], Value::Null, "{name}");
+    }
+    folder.lacuna("inspect f").done();
+}
+
+#[test]
+fn the_table_names_everything() {
+    let folder = Folder::new();
+    folder.write("words.txt", "apple\nbanana\ncherry\n");
+    folder.lacuna("build --keys words.txt --filter bucketing --bits-per-key 14 --out f").done();
+    let table = folder.lacuna("inspect f").done();
+    for label in [
+        "file",
+        "family",
+        "envelope",
+        "keys",
+        "codec",
+        "smallest",
+        "largest",
+        "payload",
+        "sealed",
+        "memory",
+        "rate bound",
+        "checksums",
+    ] {
+        assert!(table.lines().any(|line| line.starts_with(label)), "{label} is not in\n{table}");
+    }
+    assert!(table.contains("3 byte strings") && table.contains("bucketing (kind 4)"), "{table}");
+}
+
+#[test]
+fn the_design_is_printed() {
+    let folder = Folder::new();
+    let design = folder.lacuna("build --keys uniform:10k --filter grafite --bits-per-key 14 --out f").done();
+    let sealed = std::fs::metadata(folder.path("f")).unwrap().len();
+    let (thousands, rest) = (sealed / 1_000, sealed % 1_000);
+    for said in [
+        "grafite".to_owned(),
+        "10,000 distinct keys of uniform:10k".to_owned(),
+        "14 asked, 1".to_owned(),
+        format!("{thousands},{rest:03} bytes"),
+        "for 1 key, 0.00".to_owned(),
+        "for 32 keys".to_owned(),
+        "for 1,024 keys".to_owned(),
+    ] {
+        assert!(design.contains(&said), "{said} is not in\n{design}");
+    }
+}

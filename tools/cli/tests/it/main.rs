@@ -1,0 +1,11 @@
+//! The command line as its users meet it: every test runs the binary.
+
+mod answers;
+mod bad_input;
+mod bench;
+mod help;
+mod inspection;
+mod output_files;
+mod real_sets;
+mod support;
+mod verification;

@@ -1,0 +1,115 @@
+//! Output files are there whole or not at all, and nothing but the output goes to a pipe.
+
+use std::fs;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::support::Folder;
+
+#[test]
+fn same_command_writes_the_same_bytes() {
+    let folder = Folder::new();
+    for out in ["one", "two"] {
+        folder.lacuna(&format!("build --keys zipf:5k --filter grafite --bits-per-key 14 --out {out}")).done();
+    }
+    assert_eq!(fs::read(folder.path("one")).unwrap(), fs::read(folder.path("two")).unwrap());
+}
+
+#[test]
+fn an_old_file_is_replaced_only_by_a_whole_one() {
+    let folder = Folder::new();
+    folder.write("words.txt", "b\na\n");
+    folder.write("f", "precious");
+    folder.lacuna("build --keys words.txt --filter bloom --bits-per-key 14 --out f").sentence(2);
+    assert_eq!(fs::read(folder.path("f")).unwrap(), b"precious");
+    folder.lacuna("build --keys words.txt --sort --filter bloom --bits-per-key 14 --out f").done();
+    assert!(fs::read(folder.path("f")).unwrap().starts_with(b"LCNA"));
+    assert_eq!(folder.names(), ["f", "words.txt"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_and_permissions_are_those_of_any_file() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = Folder::new();
+    folder.write("plain", "as any other file");
+    folder.write("target", "old");
+    std::os::unix::fs::symlink("target", folder.path("link")).unwrap();
+    folder.lacuna("build --keys uniform:10 --filter bloom --bits-per-key 14 --out link").done();
+    assert!(fs::symlink_metadata(folder.path("link")).unwrap().is_symlink());
+    assert!(fs::read(folder.path("target")).unwrap().starts_with(b"LCNA"));
+    let mode = |name: &str| fs::metadata(folder.path(name)).unwrap().permissions().mode();
+    assert_eq!(mode("target"), mode("plain"));
+}
+
+/// Keys that come slowly keep `build` at work for longer than a progress bar waits.
+#[cfg(unix)]
+#[test]
+fn pipes_get_no_progress() {
+    let folder = Folder::new();
+    assert!(Command::new("mkfifo").arg(folder.path("slow.u64")).status().unwrap().success());
+    let pipe = folder.path("slow.u64");
+    let writer = std::thread::spawn(move || {
+        let mut keys = fs::File::options().write(true).open(pipe).unwrap();
+        std::thread::sleep(Duration::from_millis(2_600));
+        keys.write_all(&7_u64.to_le_bytes()).unwrap();
+    });
+    let text = folder.lacuna("build --keys slow.u64 --filter grafite --bits-per-key 14 --out f").done();
+    writer.join().unwrap();
+    assert!(text.bytes().all(|byte| byte == b'\n' || (b' '..=b'~').contains(&byte)), "{text:?}");
+    assert_eq!(text.lines().count(), 6, "{text}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_said() {
+    let folder = Folder::new();
+    folder.lacuna("build --keys uniform:10 --filter bloom --bits-per-key 14 --out f").done();
+    let output = Command::new(env!("CARGO_BIN_EXE_lacuna"))
+        .args(["inspect", "f"])
+        .current_dir(folder.root())
+        .stdout(fs::File::options().write(true).open("/dev/full").unwrap())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stderr.starts_with(b"lacuna: the output cannot be written: "), "{output:?}");
+}
+
+/// Waits until a build has begun its output file; `false` if that does not happen.
+#[cfg(unix)]
+fn has_begun(folder: &Folder) -> bool {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while Instant::now() < deadline {
+        if folder.names().iter().any(|name| name.starts_with(".lacuna-")) {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    false
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_build_leaves_nothing() {
+    let folder = Folder::new();
+    folder.write("f", "precious");
+    let build = Command::new(env!("CARGO_BIN_EXE_lacuna"))
+        .args(["build", "--keys", "uniform:50M", "--filter", "grafite", "--bits-per-key", "14", "--out", "f"])
+        .current_dir(folder.root())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begun = has_begun(&folder);
+    let interrupt = Command::new("kill").args(["-INT", &build.id().to_string()]).status().unwrap();
+    let output = build.wait_with_output().unwrap();
+    assert!(begun && interrupt.success(), "{output:?}");
+    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(
+        (output.stdout.as_slice(), output.stderr.as_slice()),
+        (&b""[..], &b"lacuna: interrupted\n"[..])
+    );
+    assert_eq!(folder.names(), ["f"]);
+    assert_eq!(fs::read(folder.path("f")).unwrap(), b"precious");
+}
