@@ -1,15 +1,13 @@
-//! An order-preserving window of eight bytes behind a common prefix: how byte strings reach integer filters.
+//! An order-preserving window of up to eight bytes behind a common prefix: how byte strings reach integer filters.
 //!
 //! All keys of a file usually share a prefix, and what tells them apart stands right behind it. `Window` compares a
-//! byte string with that prefix and reads the next eight bytes as a big-endian integer, zeros where the string ends:
-//! with prefix `"user"`, `"userA"` becomes `0x4100_0000_0000_0000`. The map is monotone (`a <= b` gives
+//! byte string with that prefix and reads the next bytes as a big-endian integer, zeros where the string ends: with
+//! prefix `"user"` and a width of two, `"userA"` becomes `0x4100`. A width no larger than the keys need keeps
+//! neighbours one apart, so that a short range of keys is a short range of integers. The map is monotone (`a <= b` gives
 //! `position(a) <= position(b)`), so a range of strings maps onto a closed range of integers that holds all its keys.
 //! It loses what stands behind the window: strings that differ only there share one integer.
 
 use crate::range::{ByteRange, U64Range};
-
-/// Bytes the window reads.
-const WIDTH: usize = 8;
 
 /// Where a byte string stands relative to all strings with the prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,25 +20,46 @@ pub enum Position {
     Above,
 }
 
-/// The window behind `prefix`.
+/// The window of `width` bytes behind `prefix`.
 ///
 /// ```
 /// use lacuna_core::{Position, Window};
 ///
-/// let window = Window::new(b"user");
-/// assert_eq!(window.position(b"userA"), Position::At(0x4100_0000_0000_0000));
+/// let window = Window::new(b"user", 2);
+/// assert_eq!(window.position(b"userA"), Position::At(0x4100));
 /// assert_eq!(window.position(b"use"), Position::Below);
 /// assert_eq!(window.position(b"usf"), Position::Above);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window<'p> {
     prefix: &'p [u8],
+    width: usize,
 }
 
 impl<'p> Window<'p> {
-    /// The window behind `prefix`, which may be empty.
-    pub fn new(prefix: &'p [u8]) -> Self {
-        Self { prefix }
+    /// Most bytes a window reads.
+    pub const MOST_WIDTH: usize = 8;
+
+    /// The window of `width` bytes (1 to 8; values outside are moved to the nearest) behind `prefix`.
+    #[inline]
+    pub fn new(prefix: &'p [u8], width: usize) -> Self {
+        Self { prefix, width: width.clamp(1, Self::MOST_WIDTH) }
+    }
+
+    /// The prefix.
+    pub fn prefix(&self) -> &'p [u8] {
+        self.prefix
+    }
+
+    /// Bytes it reads.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The largest integer it reads.
+    #[inline]
+    pub fn largest(&self) -> u64 {
+        u64::MAX >> (64 - 8 * self.width)
     }
 
     /// Number of leading bytes that `first` and `last` share; all keys between them share them too.
@@ -52,7 +71,7 @@ impl<'p> Window<'p> {
     #[inline]
     pub fn position(&self, key: &[u8]) -> Position {
         match key.get(..self.prefix.len()) {
-            Some(head) if head == self.prefix => Position::At(read_window(&key[self.prefix.len()..])),
+            Some(head) if head == self.prefix => Position::At(self.read(&key[self.prefix.len()..])),
             Some(head) if head < self.prefix => Position::Below,
             Some(_) => Position::Above,
             // A string shorter than the prefix is before it even where it agrees with it.
@@ -70,12 +89,12 @@ impl<'p> Window<'p> {
             Position::At(window) => window,
             Position::Above => return None,
         };
-        let Some(end) = range.hi() else { return U64Range::new(lo, u64::MAX) };
+        let Some(end) = range.hi() else { return U64Range::new(lo, self.largest()) };
         let hi = match self.position(end) {
             Position::Below => return None,
             Position::At(window) if range.hi_excluded() && self.ends_sharply(end) => window.checked_sub(1)?,
             Position::At(window) => window,
-            Position::Above => u64::MAX,
+            Position::Above => self.largest(),
         };
         U64Range::new(lo, hi)
     }
@@ -83,21 +102,24 @@ impl<'p> Window<'p> {
     /// Whether every string before `end` also reads less than `end` in the window: `end` stops inside the window and
     /// not in a zero, so that no padding can make a smaller string look equal.
     fn ends_sharply(&self, end: &[u8]) -> bool {
-        let inside = end.len() <= self.prefix.len() + WIDTH;
+        let inside = end.len() <= self.prefix.len() + self.width;
         let sharp = end.len() == self.prefix.len() || end.last() != Some(&0);
         inside && sharp
     }
-}
 
-/// The first eight bytes of `tail`, big-endian, zeros where it ends.
-#[inline]
-fn read_window(tail: &[u8]) -> u64 {
-    if let Some(whole) = tail.first_chunk::<WIDTH>() {
-        return u64::from_be_bytes(*whole);
+    /// The first bytes of `tail`, big-endian, zeros where it ends.
+    #[inline]
+    fn read(&self, tail: &[u8]) -> u64 {
+        let eight = match tail.first_chunk::<8>() {
+            Some(whole) => u64::from_be_bytes(*whole),
+            None => {
+                let mut padded = [0; Self::MOST_WIDTH];
+                padded[..tail.len()].copy_from_slice(tail);
+                u64::from_be_bytes(padded)
+            }
+        };
+        eight >> (64 - 8 * self.width)
     }
-    let mut padded = [0; WIDTH];
-    padded[..tail.len()].copy_from_slice(tail);
-    u64::from_be_bytes(padded)
 }
 
 #[cfg(test)]
@@ -122,8 +144,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn positions_keep_the_order(prefix in short_string(), a in short_string(), b in short_string()) {
-            let window = Window::new(&prefix);
+        fn positions_keep_the_order(prefix in short_string(), width in 1usize..9, a in short_string(), b in short_string()) {
+            let window = Window::new(&prefix, width);
             let (small, large) = if a <= b { (a, b) } else { (b, a) };
             prop_assert!(window.position(&small) <= window.position(&large));
         }
@@ -134,11 +156,11 @@ mod tests {
             tail in short_string(),
             (lo, lo_kind) in (short_string(), 0u8..3),
             (hi, hi_kind) in (short_string(), 0u8..3),
-            inside in any::<bool>(),
+            (inside, width) in (any::<bool>(), 1usize..9),
         ) {
             let key = [prefix.as_slice(), &tail].concat();
             let (lo, hi) = if inside { ([&prefix[..], &lo].concat(), [&prefix[..], &hi].concat()) } else { (lo, hi) };
-            let window = Window::new(&prefix);
+            let window = Window::new(&prefix, width);
             let Some(range) = ByteRange::from_bounds(bound(lo_kind, &lo), bound(hi_kind, &hi)) else { return Ok(()) };
             if range.contains(&key) {
                 let Position::At(at) = window.position(&key) else { panic!("the key has the prefix") };
@@ -150,7 +172,7 @@ mod tests {
 
     #[test]
     fn an_excluded_end_inside_the_window_stays_excluded() {
-        let window = Window::new(b"k");
+        let window = Window::new(b"k", 8);
         let range =
             ByteRange::from_bounds(Bound::Included(b"ka"), Bound::Excluded(b"kb")).expect("not empty");
         let cover = window.cover(range).expect("has the prefix");
@@ -159,7 +181,7 @@ mod tests {
 
     #[test]
     fn an_excluded_end_in_a_zero_is_included() {
-        let window = Window::new(b"");
+        let window = Window::new(b"", 8);
         let range =
             ByteRange::from_bounds(Bound::Included(b"k"), Bound::Excluded(b"k\0")).expect("holds \"k\"");
         assert!(window.cover(range).is_some_and(|cover| cover.contains(0x6B00_0000_0000_0000)));

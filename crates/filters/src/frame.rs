@@ -1,14 +1,14 @@
 //! What stands around every family's body: the envelope, and for byte strings the prefix all keys share.
 //!
 //! A payload over integers is the body alone. Over byte strings the body comes first, so that its cache lines stay
-//! aligned, then the common prefix, then its length in two bytes. Smallest and largest key are in the envelope; sets
+//! aligned, then the common prefix, then its length in two bytes and the width of the window behind it in one. Smallest and largest key are in the envelope; sets
 //! of at most two integers are therefore told exactly without a body, and families never see a query outside
 //! `smallest < lo <= hi < largest`.
 
 use lacuna_core::{Envelope, Error, KeySpaceId, Result, SortedKeys, U64Range, Window};
 
-/// Bytes behind the prefix that hold its length.
-const LENGTH_BYTES: usize = 2;
+/// Bytes behind the prefix: its length, then the width of the window.
+const TRAILER_BYTES: usize = 3;
 /// Longest prefix stored. Keys that share more are told apart by the window behind these bytes, which is still correct.
 const LONGEST_PREFIX: usize = 256;
 
@@ -19,6 +19,7 @@ pub(crate) struct Frame<B> {
     bytes: B,
     body_end: usize,
     prefix_end: usize,
+    window_width: usize,
 }
 
 /// What the smallest and largest key alone say about a range.
@@ -35,21 +36,25 @@ impl<B: AsRef<[u8]>> Frame<B> {
     pub(crate) fn whole(envelope: Envelope, bytes: B) -> Result<Self> {
         check_key_space(&envelope, KeySpaceId::U64)?;
         let end = bytes.as_ref().len();
-        Ok(Self { envelope, bytes, body_end: end, prefix_end: end })
+        Ok(Self { envelope, bytes, body_end: end, prefix_end: end, window_width: Window::MOST_WIDTH })
     }
 
-    /// A frame over byte strings: body, prefix, length of the prefix.
+    /// A frame over byte strings: body, prefix, length of the prefix, width of the window.
     pub(crate) fn with_prefix(envelope: Envelope, bytes: B) -> Result<Self> {
         check_key_space(&envelope, KeySpaceId::Bytes)?;
         let all = bytes.as_ref();
         let cut = || Error::corrupt("the payload is too short for the prefix it promises");
-        let (rest, length) = all.split_last_chunk::<LENGTH_BYTES>().ok_or_else(cut)?;
-        let prefix_bytes = usize::from(u16::from_le_bytes(*length));
+        let (rest, &[low, high, width]) = all.split_last_chunk::<TRAILER_BYTES>().ok_or_else(cut)?;
+        let prefix_bytes = usize::from(u16::from_le_bytes([low, high]));
+        let window_width = usize::from(width);
+        if !(1..=Window::MOST_WIDTH).contains(&window_width) {
+            return Err(Error::corrupt(format!("a window of {window_width} bytes does not exist")));
+        }
         let body_end = rest.len().checked_sub(prefix_bytes).ok_or_else(cut)?;
         if body_end < lacuna_core::ENVELOPE_BYTES {
             return Err(cut());
         }
-        Ok(Self { envelope, prefix_end: rest.len(), body_end, bytes })
+        Ok(Self { envelope, prefix_end: rest.len(), body_end, window_width, bytes })
     }
 
     /// The envelope.
@@ -66,7 +71,8 @@ impl<B: AsRef<[u8]>> Frame<B> {
     /// The window behind the common prefix.
     #[inline]
     pub(crate) fn window(&self) -> Window<'_> {
-        Window::new(self.bytes.as_ref().get(self.body_end..self.prefix_end).unwrap_or_default())
+        let prefix = self.bytes.as_ref().get(self.body_end..self.prefix_end).unwrap_or_default();
+        Window::new(prefix, self.window_width)
     }
 
     /// Length of the sealed bytes.
@@ -107,23 +113,28 @@ fn key_space_name(key_space: KeySpaceId) -> &'static str {
     }
 }
 
-/// The part of the keys' common prefix worth storing within a payload of `payload_bytes`.
-pub(crate) fn stored_prefix(keys: SortedKeys<'_, [u8]>, payload_bytes: usize) -> &[u8] {
-    let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return &[] };
+/// The window for `keys` whose prefix takes at most `most_prefix` bytes: behind what all keys share, and no wider than
+/// the longest key.
+pub(crate) fn window_for(keys: SortedKeys<'_, [u8]>, most_prefix: usize) -> Window<'_> {
+    let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return Window::new(&[], 1) };
     let shared = Window::common_prefix_len(first, last);
     // A single key shares all of itself; leaving its last bytes to the window keeps it apart from its neighbours.
-    let useful = if keys.len() == 1 { shared.saturating_sub(8) } else { shared };
-    &first[..useful.min(LONGEST_PREFIX).min(payload_bytes / 4)]
+    let useful = if keys.len() == 1 { shared.saturating_sub(Window::MOST_WIDTH) } else { shared };
+    let prefix = &first[..useful.min(LONGEST_PREFIX).min(most_prefix)];
+    let longest = keys.iter().map(<[u8]>::len).max().unwrap_or(0);
+    Window::new(prefix, longest - prefix.len())
 }
 
 /// Bytes of the section behind the body.
-pub(crate) fn prefix_section_bytes(prefix: &[u8]) -> usize {
-    prefix.len() + LENGTH_BYTES
+pub(crate) fn window_section_bytes(window: Window<'_>) -> usize {
+    window.prefix().len() + TRAILER_BYTES
 }
 
 /// Appends the section behind the body.
-pub(crate) fn push_prefix_section(payload: &mut Vec<u8>, prefix: &[u8]) {
-    let length = u16::try_from(prefix.len()).expect("a prefix has at most LONGEST_PREFIX bytes");
-    payload.extend_from_slice(prefix);
+pub(crate) fn push_window_section(payload: &mut Vec<u8>, window: Window<'_>) {
+    let length = u16::try_from(window.prefix().len()).expect("a prefix has at most LONGEST_PREFIX bytes");
+    let width = u8::try_from(window.width()).expect("at most eight");
+    payload.extend_from_slice(window.prefix());
     payload.extend_from_slice(&length.to_le_bytes());
+    payload.push(width);
 }

@@ -9,7 +9,9 @@
 
 use std::fmt::Debug;
 
-use lacuna_core::{ByteRange, Envelope, KeySpaceId, Position, RangeFilter, Result, U64Range};
+use lacuna_core::{
+    ByteRange, Envelope, KeySpaceId, Position, RangeFilter, Result, SortedKeys, U64Range, Window,
+};
 use lacuna_succinct::arch::{Isa, Kernel, dispatch};
 
 use crate::frame::{Clipped, Frame};
@@ -243,8 +245,7 @@ impl<B: FilterBytes, T: IntegerBody> RangeFilter<[u8]> for WindowedFilter<B, T> 
 }
 
 /// The place of byte strings in the window, ascending, without repeats.
-pub(crate) fn windows_of(keys: lacuna_core::SortedKeys<'_, [u8]>, prefix: &[u8]) -> Vec<u64> {
-    let window = lacuna_core::Window::new(prefix);
+pub(crate) fn windows_of(keys: SortedKeys<'_, [u8]>, window: Window<'_>) -> Vec<u64> {
     let mut places: Vec<u64> = keys
         .iter()
         .map(|key| match window.position(key) {

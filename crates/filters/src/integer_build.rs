@@ -2,9 +2,11 @@
 
 use std::fmt::Debug;
 
-use lacuna_core::{Budget, BuildPlan, Envelope, Error, KeySpace, KeySpaceId, Result, Sealed, SortedKeys};
+use lacuna_core::{
+    Budget, BuildPlan, Envelope, Error, KeySpace, KeySpaceId, Result, Sealed, SortedKeys, Window,
+};
 
-use crate::frame::{prefix_section_bytes, push_prefix_section, stored_prefix};
+use crate::frame::{push_window_section, window_for, window_section_bytes};
 use crate::integer::windows_of;
 use crate::kind::Kind;
 
@@ -62,32 +64,31 @@ pub(crate) fn build_bytes<S: IntegerSpec>(
     plan: &BuildPlan<[u8]>,
 ) -> Result<Sealed> {
     let most_bytes = plan.budget().payload_bytes(keys.len());
-    let prefix = stored_prefix(keys, most_bytes);
-    let built = build_behind(prefix, spec, keys, plan).or_else(|small| {
-        // A shorter prefix tells keys apart less well, but leaves room for the body.
-        let room = most_bytes.saturating_sub(small.smallest_bytes + prefix_section_bytes(&[]));
-        build_behind(&prefix[..room.min(prefix.len())], spec, keys, plan)
-    });
-    built.map_err(|small| budget_too_small::<S>(small.smallest_bytes + prefix_section_bytes(&[]), keys.len()))
+    // A prefix of a quarter of the payload at most; a shorter one where the body would find no room.
+    build_behind(window_for(keys, most_bytes / 4), spec, keys, plan).or_else(|small| {
+        let trailer_bytes = window_section_bytes(Window::new(&[], 1));
+        let room = most_bytes.saturating_sub(small.smallest_bytes + trailer_bytes);
+        build_behind(window_for(keys, room.min(most_bytes / 4)), spec, keys, plan)
+            .map_err(|small| budget_too_small::<S>(small.smallest_bytes + trailer_bytes, keys.len()))
+    })
 }
 
-/// Builds with `prefix` stored.
+/// Builds through `window`.
 fn build_behind<S: IntegerSpec>(
-    prefix: &[u8],
+    window: Window<'_>,
     spec: &S,
     keys: SortedKeys<'_, [u8]>,
     plan: &BuildPlan<[u8]>,
 ) -> Result<Sealed, TooSmall> {
-    let places = windows_of(keys, prefix);
-    let window = lacuna_core::Window::new(prefix);
+    let places = windows_of(keys, window);
     let lengths = || {
         let covers = plan.sample().ranges().filter_map(|range| window.cover(range));
         covers.map(|cover| (cover.hi() - cover.lo()).saturating_add(1)).collect()
     };
     let order = BodyOrder { seed: plan.seed(), sample_lengths: &lengths };
-    let most_bytes = plan.budget().payload_bytes(keys.len()) - prefix_section_bytes(prefix);
+    let most_bytes = plan.budget().payload_bytes(keys.len()) - window_section_bytes(window);
     let mut payload = write_body(spec, &places, most_bytes, &order)?;
-    push_prefix_section(&mut payload, prefix);
+    push_window_section(&mut payload, window);
     let ends = (places.first().copied().unwrap_or(0), places.last().copied().unwrap_or(0));
     Ok(Sealed::assemble(&envelope::<[u8]>(S::KIND, S::VERSION, plan, keys.len(), ends), &payload))
 }

@@ -84,7 +84,7 @@ impl GuardBuilder {
         let panicked = || Err(Error::corrupt("building the filter panicked; please report this"));
         match built.unwrap_or_else(|_| panicked()) {
             Ok(Some(attempt)) => {
-                self.counters.count_built(attempt.coarsened);
+                self.counters.count_built(attempt.sealed.as_bytes().len(), attempt.coarsened);
                 Some(attempt.sealed)
             }
             Ok(None) => None,

@@ -33,6 +33,7 @@ struct AskedAtomics {
 pub struct Counters {
     levels: [AskedAtomics; PLACES],
     built: AtomicU64,
+    built_bytes: AtomicU64,
     coarsened: AtomicU64,
     not_stored: AtomicU64,
     build_failures: AtomicU64,
@@ -67,9 +68,10 @@ impl Counters {
         self.empty_scans.fetch_add(1, Relaxed);
     }
 
-    /// Counts a stored filter; `coarsened` if it is not the one asked for.
-    pub(crate) fn count_built(&self, coarsened: bool) {
+    /// Counts a stored filter of `bytes`; `coarsened` if it is not the one asked for.
+    pub(crate) fn count_built(&self, bytes: usize, coarsened: bool) {
         self.built.fetch_add(1, Relaxed);
+        self.built_bytes.fetch_add(bytes as u64, Relaxed);
         self.coarsened.fetch_add(u64::from(coarsened), Relaxed);
     }
 
@@ -110,6 +112,7 @@ impl Counters {
                 false_positives: get(&self.levels[place].false_positives),
             }),
             built: get(&self.built),
+            built_bytes: get(&self.built_bytes),
             coarsened: get(&self.coarsened),
             not_stored: get(&self.not_stored),
             build_failures: get(&self.build_failures),
@@ -144,12 +147,15 @@ mod tests {
     fn every_number_is_shown() {
         let counters = Counters::new();
         counters.count_query(Some(2), false);
-        counters.count_built(true);
+        counters.count_built(100, true);
         counters.count_open_failure(&Error::corrupt("cut short"));
         let shown = counters.snapshot().to_string();
-        for part in
-            ["level 2: asked 1, skipped 1", "built: 1 (1 coarsened)", "failed 1", "last problem: cut short"]
-        {
+        for part in [
+            "level 2: asked 1, skipped 1",
+            "built: 1 in 100 bytes (1 coarsened)",
+            "failed 1",
+            "last problem: cut short",
+        ] {
             assert!(shown.contains(part), "`{part}` in:\n{shown}");
         }
     }

@@ -36,6 +36,8 @@ pub struct CountersSnapshot {
     pub(crate) levels: [Asked; PLACES],
     /// Filters built and handed to the engine.
     pub built: u64,
+    /// Sealed bytes of those filters together.
+    pub built_bytes: u64,
     /// Those of them that needed another budget or family than asked for.
     pub coarsened: u64,
     /// Files without a filter because nothing fits the budget and its cap.
@@ -99,10 +101,11 @@ impl fmt::Display for CountersSnapshot {
             f.write_str("\n  ")?;
             write_asked(f, &format!("level {level}"), asked)?;
         }
-        let Self { built, coarsened, not_stored, build_failures, .. } = self;
+        let Self { built, built_bytes, coarsened, not_stored, build_failures, .. } = self;
         write!(
             f,
-            "\nbuilt: {built} ({coarsened} coarsened), none fits {not_stored}, failed {build_failures}"
+            "\nbuilt: {built} in {built_bytes} bytes ({coarsened} coarsened), none fits {not_stored}, \
+             failed {build_failures}"
         )?;
         let Self { opened, unfiltered, open_failures, empty_scans, .. } = self;
         write!(f, "\nopened: {opened}, without filter {unfiltered}, failed {open_failures}")?;

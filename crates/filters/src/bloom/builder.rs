@@ -1,13 +1,13 @@
 //! Writes both Bloom filters from the hashes of keys.
 
 use lacuna_core::hash::{IntegerHasher, hash_bytes, reduce};
-use lacuna_core::{Budget, BuildPlan, Position, Sealed, SortedKeys, Window};
+use lacuna_core::{Budget, BuildPlan, Position, Sealed, SortedKeys};
 
 use super::blocked::{self, line_start, mask};
 use super::codec::{BLOCKED_HEADER_BYTES, HEADER_BYTES, Header, LINE_BYTES, VERSION};
 use super::query::Places;
 use super::spec::BloomSpec;
-use crate::frame::{prefix_section_bytes, push_prefix_section, stored_prefix};
+use crate::frame::{push_window_section, window_for, window_section_bytes};
 use crate::integer_build::envelope;
 use crate::kind::Kind;
 
@@ -69,13 +69,13 @@ pub(crate) fn build_u64(layout: Layout, keys: SortedKeys<'_, u64>, plan: &BuildP
 pub(crate) fn build_bytes(layout: Layout, keys: SortedKeys<'_, [u8]>, plan: &BuildPlan<[u8]>) -> Sealed {
     let seed = plan.seed();
     let most_bytes = plan.budget().payload_bytes(keys.len());
-    let prefix = stored_prefix(keys, most_bytes - Budget::FIXED_BYTES);
-    let body_bytes = most_bytes - prefix_section_bytes(prefix);
+    let window = window_for(keys, (most_bytes - Budget::FIXED_BYTES) / 4);
+    let body_bytes = most_bytes - window_section_bytes(window);
     let layout = layout.within(body_bytes);
     let hashes = keys.iter().map(|key| hash_bytes(key, seed));
     let mut payload = layout.write(hashes, keys.len(), seed, body_bytes);
-    push_prefix_section(&mut payload, prefix);
-    let place = |key: Option<&[u8]>| match key.map(|key| Window::new(prefix).position(key)) {
+    push_window_section(&mut payload, window);
+    let place = |key: Option<&[u8]>| match key.map(|key| window.position(key)) {
         Some(Position::At(place)) => place,
         _ => 0,
     };

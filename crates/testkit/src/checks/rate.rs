@@ -15,11 +15,11 @@ use crate::{Fault, Oracle, Subject, TestSpace, Verdict, effort};
 /// Random streams of the checks below.
 const STREAM: u64 = 0xA00;
 /// Budgets measured, in bits per key.
-const BUDGETS: [f64; 4] = [8.0, 11.0, 14.0, 18.0];
+const BUDGETS: [f64; 6] = [3.0, 5.0, 8.0, 11.0, 14.0, 18.0];
 /// Lengths of the ranges asked, in keys.
 const RANGE_LENGTHS: [u64; 5] = [1, 2, 32, 100, 1_024];
-/// Queries that hold a filter to a bound of zero.
-const QUERIES_FOR_ZERO: f64 = 50_000.0;
+/// Queries asked even where fewer would do: at high rates, 100 expected positives let an excess of a third pass.
+const LEAST_QUERIES: (f64, f64) = (100_000.0, 4e6);
 /// Keys of every set.
 const KEYS: u64 = 20_000;
 
@@ -94,11 +94,12 @@ impl<K: TestSpace + ?Sized> Cell<'_, K> {
     /// Whether enough empty queries of this kind exist to hold the bound; if so, it is kept.
     fn is_measured_within_bound(&self, rng: &mut Rng) -> Result<bool, Fault> {
         let (least_expected, most_queries) = effort::short_or_long((100.0, 1.5e6), (400.0, 8e6));
+        let least_queries = effort::short_or_long(LEAST_QUERIES.0, LEAST_QUERIES.1);
         let mut count = Count::default();
         loop {
             let filter = self.subject.filter(self.clusters.oracle.sorted(), self.bits, rng.next_u64())?;
             let bound = filter.rate_bound(self.len);
-            let wanted = if bound > 0.0 { least_expected / bound } else { QUERIES_FOR_ZERO };
+            let wanted = if bound > 0.0 { least_queries.max(least_expected / bound) } else { least_queries };
             let before = count.queries;
             self.ask(&*filter, bound, rng, &mut count);
             let gained = count.queries - before;

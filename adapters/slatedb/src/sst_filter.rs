@@ -1,0 +1,58 @@
+//! SlateDB's `Filter` over a guard.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use bytes::{BufMut, Bytes};
+use lacuna_guard::Guard;
+use slatedb::{Filter, FilterQuery, FilterTarget};
+
+use crate::probes::Probes;
+
+/// The filter of one SST, or "always read". Clones share it.
+#[derive(Debug, Clone)]
+pub(crate) struct SstFilter {
+    guard: Arc<Guard>,
+    probes: Arc<Probes>,
+}
+
+impl SstFilter {
+    pub(crate) fn new(guard: Guard, probes: Arc<Probes>) -> Self {
+        Self { guard: Arc::new(guard), probes }
+    }
+}
+
+impl Filter for SstFilter {
+    fn might_match(&self, query: &FilterQuery) -> bool {
+        let may_contain = match &query.target {
+            FilterTarget::Point(key) => self.guard.may_contain_key(key),
+            FilterTarget::Prefix(prefix) => self.guard.may_contain_prefix(prefix),
+            // A compaction reads everything; asking and counting would say nothing about queries.
+            FilterTarget::Range { lower: Bound::Unbounded, upper: Bound::Unbounded } => return true,
+            FilterTarget::Range { lower, upper } => {
+                self.guard.may_contain_bounds(borrow(lower), borrow(upper))
+            }
+        };
+        if may_contain && self.guard.problem().is_none() {
+            self.probes.count_pass(query.context.as_ref());
+        }
+        may_contain
+    }
+
+    fn encode(&self, writer: &mut dyn BufMut) {
+        writer.put_slice(self.guard.as_bytes());
+    }
+
+    fn size(&self) -> usize {
+        self.guard.as_bytes().len()
+    }
+
+    /// The bytes are held exactly sized from the start.
+    fn clamp_allocated_size(&self) -> Arc<dyn Filter> {
+        Arc::new(self.clone())
+    }
+}
+
+fn borrow(bound: &Bound<Bytes>) -> Bound<&[u8]> {
+    bound.as_ref().map(|bytes| &bytes[..])
+}
