@@ -12,7 +12,7 @@ use std::fmt::Debug;
 use lacuna_core::{
     ByteRange, Envelope, KeySpaceId, Position, RangeFilter, Result, SortedKeys, U64Range, Window,
 };
-use lacuna_succinct::arch::{Isa, Kernel, dispatch};
+use lacuna_succinct::arch::{Isa, Kernel, Scalar, dispatch};
 
 use crate::frame::{Clipped, Frame};
 use crate::kind::FilterBytes;
@@ -24,6 +24,8 @@ pub(crate) const GROUP: usize = 32;
 pub(crate) trait IntegerBody: Copy + Debug + Send + Sync + 'static {
     /// Newest payload version it reads.
     const VERSION: u16;
+    /// Whether vector or bit-manipulation instructions make its questions faster.
+    const WANTS_DISPATCH: bool = true;
     /// What stage two of a batch hands to stage three.
     type Probe: Copy;
 
@@ -140,7 +142,10 @@ fn ask<B: FilterBytes, T: IntegerBody>(frame: &Frame<B>, body: Option<&T>, clipp
     match (clipped, body) {
         (Clipped::Settled(answer), _) => answer,
         (Clipped::Inside(_), None) => false,
-        (Clipped::Inside(range), Some(body)) => dispatch(Ask { body, bytes: frame.body(), range }),
+        (Clipped::Inside(range), Some(body)) => {
+            let question = Ask { body, bytes: frame.body(), range };
+            if T::WANTS_DISPATCH { dispatch(question) } else { question.run(Scalar) }
+        }
     }
 }
 

@@ -19,6 +19,9 @@ pub(crate) trait PointBody: Copy + Debug + Send + Sync + 'static {
     /// Newest payload version it reads.
     const VERSION: u16;
 
+    /// Whether vector or bit-manipulation instructions make its questions faster.
+    const WANTS_DISPATCH: bool;
+
     /// Reads the body's header in O(1), without allocating.
     fn open(body: &[u8], envelope: &Envelope) -> Result<Self>;
     /// Seed of the key hash.
@@ -48,6 +51,7 @@ pub(crate) struct PointProbe {
 
 impl<P: PointBody> IntegerBody for Points<P> {
     const VERSION: u16 = P::VERSION;
+    const WANTS_DISPATCH: bool = P::WANTS_DISPATCH;
     type Probe = PointProbe;
 
     fn open(body: &[u8], envelope: &Envelope) -> Result<Self> {
@@ -73,6 +77,9 @@ impl<P: PointBody> IntegerBody for Points<P> {
         }
         if self.body.may_contain(isa, body, first_hash) {
             return true;
+        }
+        if lo == hi {
+            return false;
         }
         let mut key = lo;
         while key < hi {

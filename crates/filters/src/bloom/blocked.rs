@@ -35,18 +35,22 @@ pub(crate) fn hash_count(bits_per_key: f64) -> u32 {
 /// The bits that `hash` sets in a block. With fewer bits than words, the hash also chooses the group of words.
 #[inline(always)]
 pub(crate) fn mask(hash: u64, hash_count: u32) -> [u64; WORDS as usize] {
-    let mut mask = [0; WORDS as usize];
     // The line number took the high bits of the hash; a multiplication mixes them down into fresh ones.
     let mixed = hash.wrapping_mul(0xD6E8_FEB8_6659_FD93);
-    let taken = hash_count.min(WORDS);
-    let group = (mixed >> 58) as u32 & (WORDS / taken - 1);
-    for (word, bits) in (0u32..).zip(mask.iter_mut()) {
-        let bit = 1u64 << ((mixed >> (6 * word)) & 63);
-        *bits = if word / taken == group { bit } else { 0 };
+    let mut mask = [0; WORDS as usize];
+    for (word, bits) in (0u64..).zip(mask.iter_mut()) {
+        *bits = 1u64 << ((mixed >> (6 * word)) & 63);
+    }
+    if hash_count < WORDS {
+        let group_log2 = hash_count.ilog2();
+        let group = (mixed >> 58) & u64::from((WORDS >> group_log2) - 1);
+        for (word, bits) in (0u64..).zip(mask.iter_mut()) {
+            *bits = if word >> group_log2 == group { *bits } else { 0 };
+        }
     }
     if hash_count > WORDS {
         let again = (mixed ^ (mixed >> 32)).wrapping_mul(0xA076_1D64_78BD_642F);
-        for (word, bits) in (0u32..).zip(mask.iter_mut()) {
+        for (word, bits) in (0u64..).zip(mask.iter_mut()) {
             *bits |= 1u64 << ((again >> (6 * word + 8)) & 63);
         }
     }
@@ -63,6 +67,7 @@ pub(crate) fn line_start(line: u64) -> usize {
 
 impl PointBody for BlockedBloom {
     const VERSION: u16 = VERSION;
+    const WANTS_DISPATCH: bool = true;
 
     fn open(body: &[u8], envelope: &Envelope) -> Result<Self> {
         let header = Header::read(body, BLOCKED_HEADER_BYTES)?;
@@ -91,27 +96,29 @@ impl PointBody for BlockedBloom {
             return true;
         };
         let mask = mask(hash, self.header.hash_count);
-        let mut missing = 0;
-        for (word, bits) in line.as_chunks::<8>().0.iter().zip(mask) {
-            missing |= bits & !u64::from_le_bytes(*word);
+        let mut missing = [0; WORDS as usize];
+        for ((word, bits), missing) in line.as_chunks::<8>().0.iter().zip(mask).zip(missing.iter_mut()) {
+            *missing = bits & !u64::from_le_bytes(*word);
         }
-        missing == 0
+        missing.iter().fold(0, |all, word| all | word) == 0
     }
 
-    /// The rate of a line with `c` keys, weighted by the chance of `c` keys (Poisson).
+    /// The rate of a group of words with `c` keys, weighted by the chance of `c` keys (Poisson).
     fn point_rate(&self) -> f64 {
-        let mean = self.key_count as f64 / self.line_count as f64;
+        let hash_count = self.header.hash_count;
+        let groups = f64::from(WORDS / hash_count.min(WORDS));
+        let mean = self.key_count as f64 / (self.line_count as f64 * groups);
         if mean > CROWDED {
             return 1.0;
         }
-        let bits_a_word = f64::from(self.header.hash_count) / f64::from(WORDS);
+        let bits_a_word = f64::from(hash_count.max(WORDS) / WORDS);
         let mut chance = (-mean).exp();
         let mut rate = 0.0;
         let most = mean + 12.0 * mean.sqrt() + 20.0;
         let mut keys = 0.0;
         while keys <= most {
             let share_of_ones = 1.0 - (1.0 - 1.0 / 64.0f64).powf(keys * bits_a_word);
-            rate += chance * share_of_ones.powi(self.header.hash_count.cast_signed());
+            rate += chance * share_of_ones.powi(hash_count.cast_signed());
             keys += 1.0;
             chance *= mean / keys;
         }

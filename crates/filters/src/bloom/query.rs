@@ -52,6 +52,7 @@ fn byte_of(place: u64) -> usize {
 
 impl PointBody for Bloom {
     const VERSION: u16 = VERSION;
+    const WANTS_DISPATCH: bool = false;
 
     fn open(body: &[u8], envelope: &Envelope) -> Result<Self> {
         let header = Header::read(body, HEADER_BYTES)?;

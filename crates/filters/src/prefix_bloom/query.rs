@@ -17,6 +17,7 @@ pub(crate) struct PrefixBloom {
 
 impl IntegerBody for PrefixBloom {
     const VERSION: u16 = VERSION;
+    const WANTS_DISPATCH: bool = false;
     type Probe = PointProbe;
 
     fn open(body: &[u8], envelope: &Envelope) -> Result<Self> {

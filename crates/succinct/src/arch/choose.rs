@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 #[cfg(target_arch = "x86_64")]
 use super::Avx2;
-use super::{Isa, Kernel, Scalar};
+use super::{Kernel, Scalar};
 
 /// Names of the instruction sets there is code for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,16 +31,24 @@ static CHOSEN: AtomicU8 = AtomicU8::new(UNKNOWN);
 /// Runs `kernel` with the best instruction set of this machine.
 #[inline(always)]
 pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
-    let mut chosen = CHOSEN.load(Ordering::Relaxed);
-    if chosen == UNKNOWN {
-        chosen = choose();
-    }
     #[cfg(target_arch = "x86_64")]
-    if chosen == AVX2 {
+    if CHOSEN.load(Ordering::Relaxed) == AVX2 {
         // SAFETY: `choose` stores this value only after `Avx2::detect` has found the set.
         return unsafe { Avx2::known() }.run(kernel);
     }
-    Scalar.run_apart(kernel)
+    dispatch_otherwise(kernel)
+}
+
+/// Everything but the common case, kept apart so that the common case stays short.
+#[cold]
+#[inline(never)]
+fn dispatch_otherwise<K: Kernel>(kernel: K) -> K::Output {
+    #[cfg(target_arch = "x86_64")]
+    if CHOSEN.load(Ordering::Relaxed) == UNKNOWN && choose() == AVX2 {
+        // SAFETY: `choose` returns this value only after `Avx2::detect` has found the set.
+        return unsafe { Avx2::known() }.run(kernel);
+    }
+    kernel.run(Scalar)
 }
 
 /// Runs `kernel` with the set named `kind`; `None` if this machine does not have it.
@@ -75,6 +83,7 @@ fn avx2_is_best() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arch::Isa;
 
     /// Every select and the count of one word.
     struct Everything(u64);

@@ -124,12 +124,15 @@ pub(super) fn run_in_window<I: Isa>(isa: I, bytes: &[u8], start_bit: u64, bucket
     let rank = bucket + isa.count_ones(words[0] & low_mask(shift));
     let (mut passed_ones, mut word, mut word_bit) = (0, words[0], 0);
     let mut ones = isa.count_ones(words[0]);
-    for (index, &next) in (0..).step_by(64).zip(&words).skip(1) {
+    // Counted by hand: iterator adaptors here are not unrolled, and cost more than the words themselves.
+    let mut index = 1;
+    while index < WINDOW_WORDS {
         let passed = rank >= ones;
         passed_ones = select_unpredictable(passed, ones, passed_ones);
-        word = select_unpredictable(passed, next, word);
-        word_bit = select_unpredictable(passed, index, word_bit);
-        ones += isa.count_ones(next);
+        word = select_unpredictable(passed, words[index], word);
+        word_bit = select_unpredictable(passed, low_half(index as u64 * 64), word_bit);
+        ones += isa.count_ones(words[index]);
+        index += 1;
     }
     if rank >= ones {
         return None;
