@@ -143,7 +143,7 @@ fn ask<B: FilterBytes, T: IntegerBody>(frame: &Frame<B>, body: Option<&T>, clipp
         (Clipped::Settled(answer), _) => answer,
         (Clipped::Inside(_), None) => false,
         (Clipped::Inside(range), Some(body)) => {
-            let question = Ask { body, bytes: frame.body(), range };
+            let question = Ask { body, bytes: frame.body_and_rest(), range };
             if T::WANTS_DISPATCH { dispatch(question) } else { question.run(Scalar) }
         }
     }
@@ -160,7 +160,7 @@ impl<B: FilterBytes, T: IntegerBody> RangeFilter<u64> for IntegerFilter<B, T> {
         match &self.body {
             Some(body) => {
                 let clip = |range| self.frame.clip(range);
-                dispatch(AskMany { body, bytes: self.frame.body(), ranges, answers, clip });
+                dispatch(AskMany { body, bytes: self.frame.body_and_rest(), ranges, answers, clip });
             }
             None => {
                 for (range, answer) in ranges.iter().zip(answers) {
@@ -226,7 +226,7 @@ impl<B: FilterBytes, T: IntegerBody> RangeFilter<[u8]> for WindowedFilter<B, T> 
         match &self.body {
             Some(body) => {
                 let clip = |range| self.clip(range);
-                dispatch(AskMany { body, bytes: self.frame.body(), ranges, answers, clip });
+                dispatch(AskMany { body, bytes: self.frame.body_and_rest(), ranges, answers, clip });
             }
             None => {
                 for (range, answer) in ranges.iter().zip(answers) {

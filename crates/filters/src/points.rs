@@ -49,6 +49,38 @@ pub(crate) struct PointProbe {
     first_hash: u64,
 }
 
+impl<P: PointBody> Points<P> {
+    /// Whether a key of `lo + 1 ..= hi` may be there; apart, so that a point has the processor's registers to itself.
+    #[inline(never)]
+    fn any_behind<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> bool {
+        isa.run_apart(AnyBehind { points: self, body, lo, hi })
+    }
+}
+
+/// The keys behind the first of a short range.
+struct AnyBehind<'a, P> {
+    points: &'a Points<P>,
+    body: &'a [u8],
+    lo: u64,
+    hi: u64,
+}
+
+impl<P: PointBody> Kernel for AnyBehind<'_, P> {
+    type Output = bool;
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> bool {
+        let Self { points, body, lo, hi } = self;
+        let mut key = lo;
+        while key < hi {
+            key += 1;
+            if points.body.may_contain(isa, body, points.hasher.hash(key)) {
+                return true;
+            }
+        }
+        false
+    }
+}
+
 impl<P: PointBody> IntegerBody for Points<P> {
     const VERSION: u16 = P::VERSION;
     const WANTS_DISPATCH: bool = P::WANTS_DISPATCH;
@@ -75,20 +107,7 @@ impl<P: PointBody> IntegerBody for Points<P> {
             cross("points: too many");
             return true;
         }
-        if self.body.may_contain(isa, body, first_hash) {
-            return true;
-        }
-        if lo == hi {
-            return false;
-        }
-        let mut key = lo;
-        while key < hi {
-            key += 1;
-            if self.body.may_contain(isa, body, self.hasher.hash(key)) {
-                return true;
-            }
-        }
-        false
+        self.body.may_contain(isa, body, first_hash) || (lo < hi && self.any_behind(isa, body, lo, hi))
     }
 
     #[inline(always)]
@@ -138,9 +157,11 @@ impl<B: FilterBytes, P: PointBody> RangeFilter<[u8]> for HashedFilter<B, P> {
             return false;
         }
         match range.as_point() {
-            Some(key) => {
-                dispatch(AskHash { body, bytes: self.frame.body(), hash: hash_bytes(key, body.seed()) })
-            }
+            Some(key) => dispatch(AskHash {
+                body,
+                bytes: self.frame.body_and_rest(),
+                hash: hash_bytes(key, body.seed()),
+            }),
             None => true,
         }
     }
@@ -150,7 +171,7 @@ impl<B: FilterBytes, P: PointBody> RangeFilter<[u8]> for HashedFilter<B, P> {
         for (ranges, answers) in ranges.chunks(GROUP).zip(answers.chunks_mut(GROUP)) {
             if let Some(body) = &self.body {
                 for key in ranges.iter().filter_map(|range| range.as_point()) {
-                    body.prefetch(self.frame.body(), hash_bytes(key, body.seed()));
+                    body.prefetch(self.frame.body_and_rest(), hash_bytes(key, body.seed()));
                 }
             }
             for (range, answer) in ranges.iter().zip(answers) {

@@ -52,7 +52,7 @@ pub(crate) struct DemoArgs {
     #[arg(long, requires = "keys")]
     sort: bool,
 
-    /// The filter: FAMILY@BITS_PER_KEY
+    /// The filter: a family, `@`, and bits per key
     #[arg(long, value_name = "SPEC", default_value = "grafite@14")]
     filter: String,
 

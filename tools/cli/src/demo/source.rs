@@ -57,7 +57,7 @@ pub(super) fn files_under(folder: &Path) -> Result<Source> {
 
 /// The row of a file; none for folders and for what cannot be looked at.
 fn row_of(entry: &walkdir::DirEntry) -> Option<Row> {
-    let metadata = entry.metadata().ok().filter(|metadata| metadata.is_file())?;
+    let metadata = entry.metadata().ok().filter(std::fs::Metadata::is_file)?;
     let changed = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     let path = entry.path().as_os_str().as_encoded_bytes();
     let key = [&changed.as_secs().to_be_bytes()[..], path].concat();

@@ -1,0 +1,134 @@
+//! One bar: what was measured, beside what, and whether that is good enough.
+
+use lacuna_bench::harness::{TaskId, Timings};
+
+/// What the ratio must be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Limit {
+    /// No more than this.
+    AtMost(f64),
+    /// No less than this.
+    AtLeast(f64),
+    /// Nothing: the number is for information.
+    None,
+}
+
+/// Whether the bar is met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Pass,
+    Fail,
+    /// There is no limit.
+    Info,
+}
+
+/// A measured bar.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Bar {
+    /// What is measured, with its setting.
+    pub(crate) name: String,
+    /// The measured value with its unit.
+    pub(crate) value: String,
+    /// The yardstick with its value.
+    pub(crate) beside: String,
+    /// Value over yardstick, or the other way round for speeds; see [`Limit`].
+    pub(crate) ratio: f64,
+    pub(crate) limit: Limit,
+    /// The spread of the rounds, as a share of the median, for times.
+    pub(crate) spread: Option<f64>,
+    pub(crate) verdict: Verdict,
+}
+
+impl Limit {
+    fn verdict(self, ratio: f64) -> Verdict {
+        match self {
+            Self::AtMost(most) if ratio <= most => Verdict::Pass,
+            Self::AtLeast(least) if ratio >= least => Verdict::Pass,
+            Self::None => Verdict::Info,
+            Self::AtMost(_) | Self::AtLeast(_) => Verdict::Fail,
+        }
+    }
+}
+
+impl Bar {
+    /// How many times longer `task` takes than `yardstick`.
+    pub(crate) fn times_longer(
+        name: impl Into<String>,
+        timings: &Timings,
+        [task, yardstick]: [TaskId; 2],
+        limit: Limit,
+    ) -> Self {
+        Self::of_times(name.into(), timings, [task, yardstick], timings.ratio(task, yardstick), limit)
+    }
+
+    /// How many times faster `task` is than `yardstick`.
+    pub(crate) fn times_faster(
+        name: impl Into<String>,
+        timings: &Timings,
+        [task, yardstick]: [TaskId; 2],
+        limit: Limit,
+    ) -> Self {
+        Self::of_times(name.into(), timings, [task, yardstick], timings.ratio(yardstick, task), limit)
+    }
+
+    fn of_times(
+        name: String,
+        timings: &Timings,
+        [task, yardstick]: [TaskId; 2],
+        ratio: f64,
+        limit: Limit,
+    ) -> Self {
+        Self {
+            name,
+            value: format!("{:.1} ns", timings.median_ns(task)),
+            beside: format!("{} {:.1} ns", timings.name(yardstick), timings.median_ns(yardstick)),
+            ratio,
+            limit,
+            spread: Some(timings.spread(task).max(timings.spread(yardstick))),
+            verdict: limit.verdict(ratio),
+        }
+    }
+
+    /// How many times fewer `count` is than `yardstick`; a count of 0 stands for 1.
+    pub(crate) fn times_fewer(name: String, count: u64, beside: &str, yardstick: u64, limit: Limit) -> Self {
+        let ratio = yardstick as f64 / count.max(1) as f64;
+        Self {
+            name,
+            value: format!("{count} reads"),
+            beside: format!("{beside} {yardstick} reads"),
+            ratio,
+            limit,
+            spread: None,
+            verdict: limit.verdict(ratio),
+        }
+    }
+
+    /// A rate of `false_positives` among `queries` beside the rate `bar`; `passes` is the statistical verdict.
+    pub(crate) fn rate(name: String, false_positives: u64, queries: u64, bar: f64, passes: bool) -> Self {
+        let rate = false_positives as f64 / queries as f64;
+        Self {
+            name,
+            value: format!("{rate:.3e} ({false_positives} of {queries})"),
+            beside: format!("{bar:.3e}"),
+            ratio: rate / bar,
+            limit: Limit::AtMost(1.0),
+            spread: None,
+            verdict: if passes { Verdict::Pass } else { Verdict::Fail },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_include_themselves() {
+        assert_eq!(Limit::AtMost(2.2).verdict(2.2), Verdict::Pass);
+        assert_eq!(Limit::AtMost(2.2).verdict(2.21), Verdict::Fail);
+        assert_eq!(Limit::AtLeast(2.5).verdict(2.5), Verdict::Pass);
+        assert_eq!(Limit::AtLeast(2.5).verdict(2.4), Verdict::Fail);
+        assert_eq!(Limit::None.verdict(99.0), Verdict::Info);
+        assert_eq!(Limit::AtMost(2.0).verdict(f64::NAN), Verdict::Fail);
+    }
+}

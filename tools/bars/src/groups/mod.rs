@@ -1,0 +1,58 @@
+//! The bars, one module a group.
+//!
+//! A group measures its contenders and yardsticks side by side and gives back its bars. To add one: a module with
+//! `pub(super) fn run(&Setting, &mut Console) -> Result<Vec<Bar>>`, and a line in [`GROUPS`].
+
+mod contest;
+mod peer_bloom;
+mod rates;
+mod reads;
+mod speed;
+mod succinct;
+
+use lacuna_core::Result;
+
+use crate::bar::Bar;
+use crate::console::Console;
+use crate::setting::Setting;
+
+/// Bars that are measured together.
+pub(crate) struct Group {
+    /// For `--only`.
+    pub(crate) name: &'static str,
+    /// One sentence.
+    pub(crate) about: &'static str,
+    /// Measures.
+    pub(crate) run: fn(&Setting, &mut Console) -> Result<Vec<Bar>>,
+}
+
+/// Every group, in the order of the page.
+pub(crate) const GROUPS: [Group; 5] = [
+    Group {
+        name: "speed",
+        about: "Speed in standard Bloom filters of the same budget, at 10,000,000 uniform keys and empty ranges of 32 \
+                keys; Bloom filters are asked for points.",
+        run: speed::run,
+    },
+    Group {
+        name: "peer-bloom",
+        about: "The yardstick itself beside crate `fastbloom`: same bits, same number of hashes, same key hash.",
+        run: peer_bloom::run,
+    },
+    Group {
+        name: "rates",
+        about: "Grafite's rate beside 1.1 (1 - exp(-L / 2^(b - 2.2))) for ranges of L keys at b sealed bits per key.",
+        run: rates::run,
+    },
+    Group {
+        name: "reads",
+        about: "Object reads of an embedded SlateDB with 16 overlapping SSTs for 1,000 empty scans, half of them right \
+                behind a key.",
+        run: reads::run,
+    },
+    Group {
+        name: "succinct",
+        about: "Elias-Fano, rank and select beside crate `sux`, one dependent question at a time.",
+        run: succinct::run,
+    },
+];

@@ -1,0 +1,69 @@
+//! Measures every bar of the project beside its yardstick, prints the verdicts and writes `docs/results/bars.md`.
+//!
+//! A bar is a ratio of two things measured in one run, or a rate with a statistical margin; so it means the same on
+//! every machine. Groups of bars stand in [`groups`]; a new group is a module there and a line in its list.
+
+#![warn(missing_docs)]
+
+mod arguments;
+mod bar;
+mod console;
+mod groups;
+mod machine;
+mod page;
+mod setting;
+
+use std::process::ExitCode;
+
+use lacuna_core::{Error, ErrorKind, Result};
+
+use crate::arguments::{Arguments, Request};
+use crate::bar::{Bar, Verdict};
+use crate::console::Console;
+use crate::setting::Setting;
+
+fn main() -> ExitCode {
+    let outcome = match arguments::parse(std::env::args().skip(1)) {
+        Ok(Request::Help) => {
+            println!("{}", arguments::help());
+            return ExitCode::SUCCESS;
+        }
+        Ok(Request::Run(arguments)) => run(&arguments),
+        Err(error) => Err(error),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("lacuna-bars: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether every bar passed.
+fn run(arguments: &Arguments) -> Result<bool> {
+    let setting = Setting { quick: arguments.quick, seed: arguments.seed };
+    let mut console = Console::new();
+    let mut measured = Vec::new();
+    for group in groups::GROUPS.iter().filter(|group| arguments.wants(group.name)) {
+        let bars = (group.run)(&setting, &mut console).map_err(|error| error.with_context(group.name))?;
+        console.clear();
+        print!("{}\n{}\n", group.about, page::to_text(&bars));
+        measured.push((group, bars));
+    }
+    if let Some(path) = &arguments.out {
+        let text = page::to_markdown(&measured, &setting, &arguments.command(), &machine::cpu_model());
+        std::fs::write(path, text).map_err(|error| cannot_write(path, error))?;
+        println!("written to {}", path.display());
+    }
+    let bars: Vec<&Bar> = measured.iter().flat_map(|(_, bars)| bars).collect();
+    println!("{}", page::summary(&bars));
+    Ok(bars.iter().all(|bar| bar.verdict != Verdict::Fail))
+}
+
+fn cannot_write(path: &std::path::Path, error: std::io::Error) -> Error {
+    let message =
+        format!("cannot write {}: {error}; run from the root of the checkout or give --out", path.display());
+    Error::new(ErrorKind::Unavailable, message).with_source(error)
+}

@@ -1,0 +1,34 @@
+//! How much work a measurement puts in, and what it says meanwhile.
+
+use crate::harness::{BUILD_ROUNDS, QUERY_ROUNDS};
+
+/// How often things are timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Effort {
+    /// Interleaved rounds of queries.
+    pub query_rounds: usize,
+    /// Interleaved builds.
+    pub build_rounds: usize,
+    /// Questions of each kind in a round, at least; as many different queries are used as there are, up to this.
+    pub questions: usize,
+}
+
+impl Effort {
+    /// What a published number needs: 9 rounds of 262,144 questions, 3 builds.
+    pub const FULL: Self =
+        Self { query_rounds: QUERY_ROUNDS, build_rounds: BUILD_ROUNDS, questions: 1 << 18 };
+
+    /// Enough to see that everything works; times are rough.
+    pub const SMALL: Self = Self { query_rounds: 3, build_rounds: 1, questions: 1 << 10 };
+}
+
+/// What is being done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// The stage, such as `building`.
+    pub stage: &'static str,
+    /// Parts of the stage that are done.
+    pub done: usize,
+    /// Parts of the stage.
+    pub of: usize,
+}

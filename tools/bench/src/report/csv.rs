@@ -1,0 +1,49 @@
+//! Comma-separated values with a header, quoted as RFC 4180 says.
+
+use serde_json::Value;
+
+use crate::Row;
+
+/// The names of the columns, in the order of [`Row`]'s fields.
+pub(super) const COLUMNS: [&str; 17] = [
+    "filter",
+    "spec",
+    "keys",
+    "key_count",
+    "bits_per_key_asked",
+    "bits_per_key",
+    "build_ns_per_key",
+    "queries",
+    "query_count",
+    "empty_count",
+    "fpr",
+    "predicted_fpr",
+    "false_negatives",
+    "ns_per_query",
+    "ns_per_query_batched",
+    "memory_floor_ns",
+    "seed",
+];
+
+/// A header and one line a row; what is unknown stays empty.
+pub fn to_csv(rows: &[Row]) -> String {
+    let mut text = COLUMNS.join(",") + "\n";
+    for row in rows {
+        let row = serde_json::to_value(row).expect("a row holds numbers and texts");
+        let fields: Vec<String> = COLUMNS.iter().map(|column| field(&row[column])).collect();
+        text += &fields.join(",");
+        text.push('\n');
+    }
+    text
+}
+
+fn field(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) if text.contains([',', '"', '\n', '\r']) => {
+            format!("\"{}\"", text.replace('"', "\"\""))
+        }
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,109 @@
+//! Tables whose columns line up.
+
+use std::fmt;
+
+use crate::Row;
+
+/// A table for a terminal: the first column to the left, numbers to the right.
+///
+/// ```
+/// use lacuna_bench::report::Table;
+///
+/// let mut table = Table::new(["filter", "ns"]);
+/// table.push(["grafite", "7"]);
+/// assert_eq!(table.to_string(), "filter   ns\ngrafite   7\n");
+/// ```
+#[derive(Debug, Clone)]
+pub struct Table {
+    lines: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table with these columns.
+    pub fn new<S: Into<String>>(header: impl IntoIterator<Item = S>) -> Self {
+        Self { lines: vec![header.into_iter().map(Into::into).collect()] }
+    }
+
+    /// Appends a line.
+    ///
+    /// # Panics
+    /// If it has another number of cells than the header.
+    pub fn push<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
+        let cells: Vec<String> = cells.into_iter().map(Into::into).collect();
+        assert_eq!(cells.len(), self.lines[0].len(), "one cell for each column");
+        self.lines.push(cells);
+    }
+
+    fn width(&self, column: usize) -> usize {
+        self.lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0)
+    }
+
+    /// Whether everything below the header of `column` starts like a number.
+    fn is_numeric(&self, column: usize) -> bool {
+        let numeric = |cell: &str| cell == "-" || cell.starts_with(|first: char| first.is_ascii_digit());
+        self.lines[1..].iter().all(|line| numeric(&line[column]))
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let columns: Vec<(usize, bool)> =
+            (0..self.lines[0].len()).map(|column| (self.width(column), self.is_numeric(column))).collect();
+        for line in &self.lines {
+            let mut shown = String::new();
+            for (cell, &(width, numeric)) in line.iter().zip(&columns) {
+                let cell = if numeric { format!("{cell:>width$}  ") } else { format!("{cell:<width$}  ") };
+                shown += &cell;
+            }
+            writeln!(f, "{}", shown.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+/// The rows as an aligned table.
+pub fn to_table(rows: &[Row]) -> String {
+    let mut table = Table::new([
+        "filter",
+        "keys",
+        "queries",
+        "asked",
+        "bits/key",
+        "build ns/key",
+        "empty",
+        "rate",
+        "missed",
+        "ns/query",
+        "batched",
+        "floor",
+    ]);
+    rows.iter().for_each(|row| table.push(cells(row)));
+    table.to_string()
+}
+
+fn cells(row: &Row) -> [String; 12] {
+    [
+        row.spec.clone(),
+        row.keys.clone(),
+        row.queries.clone(),
+        row.bits_per_key_asked.to_string(),
+        format!("{:.2}", row.bits_per_key),
+        format!("{:.1}", row.build_ns_per_key),
+        row.empty_count.to_string(),
+        shown_rate(row.fpr),
+        row.false_negatives.to_string(),
+        format!("{:.1}", row.ns_per_query),
+        format!("{:.1}", row.ns_per_query_batched),
+        format!("{:.1}", row.memory_floor_ns),
+    ]
+}
+
+/// A rate with three digits that mean something, `-` if it is unknown.
+pub(super) fn shown_rate(rate: Option<f64>) -> String {
+    match rate {
+        None => "-".to_owned(),
+        Some(0.0) => "0".to_owned(),
+        Some(rate) if rate < 0.001 => format!("{rate:.2e}"),
+        Some(rate) => format!("{rate:.4}"),
+    }
+}
