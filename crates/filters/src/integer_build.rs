@@ -29,6 +29,8 @@ pub(crate) struct BodyOrder<'a> {
     pub(crate) seed: u64,
     /// Lengths of the sampled queries, in keys.
     pub(crate) sample_lengths: &'a dyn Fn() -> Vec<u64>,
+    /// The sampled queries, as closed `(lo, hi)`.
+    pub(crate) sample_ranges: &'a dyn Fn() -> Vec<(u64, u64)>,
 }
 
 /// The body would need this many bytes.
@@ -47,7 +49,8 @@ pub(crate) fn build_u64<S: IntegerSpec>(
     plan: &BuildPlan<u64>,
 ) -> Result<Sealed> {
     let lengths = || plan.sample().iter().map(|(lo, hi)| (hi - lo).saturating_add(1)).collect();
-    let order = BodyOrder { seed: plan.seed(), sample_lengths: &lengths };
+    let ranges = || plan.sample().iter().collect();
+    let order = BodyOrder { seed: plan.seed(), sample_lengths: &lengths, sample_ranges: &ranges };
     let most_bytes = plan.budget().payload_bytes(keys.len());
     let body = write_body(spec, keys.column(), most_bytes, &order)
         .map_err(|small| budget_too_small::<S>(small.smallest_bytes, keys.len()))?;
@@ -69,7 +72,11 @@ pub(crate) fn build_bytes<S: IntegerSpec>(
         let covers = plan.sample().ranges().filter_map(|range| window.cover(range));
         covers.map(|cover| (cover.hi() - cover.lo()).saturating_add(1)).collect()
     };
-    let order = BodyOrder { seed: plan.seed(), sample_lengths: &lengths };
+    let ranges = || {
+        let covers = plan.sample().ranges().filter_map(|range| window.cover(range));
+        covers.map(|cover| (cover.lo(), cover.hi())).collect()
+    };
+    let order = BodyOrder { seed: plan.seed(), sample_lengths: &lengths, sample_ranges: &ranges };
     let section_bytes = prefix_section_bytes(prefix);
     let mut payload = write_body(spec, &places, most_bytes - section_bytes, &order)
         .map_err(|small| budget_too_small::<S>(small.smallest_bytes + section_bytes, keys.len()))?;
