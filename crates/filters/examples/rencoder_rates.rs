@@ -11,8 +11,11 @@ use lacuna_workload::{KeySource, Keys, Queries, QuerySource, ReadOptions, Result
 /// Seed of keys, queries and filters.
 const SEED: u64 = 1;
 
-/// What the paper reports: spec, query source, and rates at bits per key.
-const TABLE: [(&str, &str, &[(f64, f64)]); 10] = [
+/// Spec, query source, and the paper's rates at bits per key.
+type Row = (&'static str, &'static str, &'static [(f64, f64)]);
+
+/// What the paper reports, and queries next to keys, for which it reports nothing.
+const TABLE: [Row; 10] = [
     ("rencoder", "uniform:N:2-32", &[(6.5, 0.5), (8.5, 0.25), (10.5, 0.1), (16.0, 0.01), (21.0, 0.001)]),
     ("rencoder:ss", "uniform:N:2-32", &[(2.0, 0.5), (3.0, 0.25), (4.5, 0.1), (9.5, 0.01), (14.5, 0.001)]),
     ("rencoder:se", "uniform:N:2-32", &[(2.0, 0.5), (3.0, 0.25), (4.5, 0.1), (9.5, 0.01), (14.5, 0.001)]),
@@ -31,7 +34,10 @@ fn main() -> Result<()> {
     let query_count = arguments.next().unwrap_or_else(|| "2M".to_owned());
     let keys = KeySource::parse(&format!("uniform:{key_count}"))?;
     let keys = keys.load(&ReadOptions::default(), SEED, &mut |_| {})?;
-    println!("{:12} {:24} {:>5} {:>10} {:>10} {:>10}  design", "spec", "queries", "bits", "rate", "paper", "0.6185^b");
+    println!(
+        "{:12} {:24} {:>5} {:>10} {:>10} {:>10}  design",
+        "spec", "queries", "bits", "rate", "paper", "0.6185^b"
+    );
     for (spec, source, rows) in TABLE {
         let queries = draw(source, &query_count, &keys, SEED)?;
         let sample = draw(source, "20k", &keys, SEED + 1)?;

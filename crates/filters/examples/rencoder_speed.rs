@@ -113,7 +113,14 @@ fn report(contenders: &[Contender]) {
     let mut yardstick: Option<Vec<f64>> = None;
     println!(
         "{:24} {:>16} {:>16} {:>16} {:>16} {:>16} {:>10} {:>10}",
-        "spec", "build/key", "point", "point batched", "range 32", "range batched", "point rate", "range rate"
+        "spec",
+        "build/key",
+        "point",
+        "point batched",
+        "range 32",
+        "range batched",
+        "point rate",
+        "range rate"
     );
     for contender in contenders {
         let mut numbers = vec![contender.build_ns];
@@ -125,8 +132,11 @@ fn report(contenders: &[Contender]) {
             blooms[4] = blooms[2];
             blooms
         });
-        let cells: Vec<String> =
-            numbers.iter().zip(&*blooms).map(|(ns, bloom)| format!("{ns:7.1} ({:5.2})", ns / bloom)).collect();
+        let cells: Vec<String> = numbers
+            .iter()
+            .zip(&*blooms)
+            .map(|(ns, bloom)| format!("{ns:7.1} ({:5.2})", ns / bloom))
+            .collect();
         let [point, range] = contender.rates;
         println!("{:24} {:>16} {point:10.2e} {range:10.2e}", contender.spec, cells.join(" "));
     }

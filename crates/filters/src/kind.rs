@@ -33,14 +33,8 @@ pub enum Kind {
 
 impl Kind {
     /// Every family.
-    pub const ALL: [Self; 6] = [
-        Self::Bloom,
-        Self::BlockedBloom,
-        Self::PrefixBloom,
-        Self::Bucketing,
-        Self::Grafite,
-        Self::Rencoder,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Bloom, Self::BlockedBloom, Self::PrefixBloom, Self::Bucketing, Self::Grafite, Self::Rencoder];
 
     /// The family with this number.
     ///

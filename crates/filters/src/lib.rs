@@ -51,5 +51,5 @@ pub use kind::{FilterBytes, Kind, OpenFilter};
 pub(crate) use open::check_version;
 pub use open::{AnyFilter, open, open_verified};
 pub use prefix_bloom::PrefixBloomSpec;
-pub use rencoder::RencoderSpec;
 pub use registry::{FAMILIES, Family, spec};
+pub use rencoder::RencoderSpec;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::codec::{HEADER_BYTES, Header, Levels, Ones};
 use super::design::Designer;
 use super::insert::insert;
-use super::levels::{LevelOrder, NodeCounts, THRESHOLD};
+use super::levels::{LevelOrder, NodeCounts, Room, THRESHOLD};
 use super::lines::Lines;
 use super::query::Rencoder;
 use super::spec::RencoderSpec;
@@ -22,8 +22,9 @@ pub(crate) fn write_body(
     order: &BodyOrder<'_>,
 ) -> Result<Vec<u8>, TooSmall> {
     let lines = Lines::within(most_bytes).ok_or(TooSmall { smallest_bytes: SMALLEST_BYTES })?;
+    let room = Room { lines, tree_levels: spec.tree_levels() };
     let counts = NodeCounts::of(keys);
-    let design = Designer { spec, keys, counts: &counts, lines }.design(order.sample_ranges);
+    let design = Designer { spec, keys, counts: &counts, room }.design(order.sample_ranges);
     let header = Header {
         seed: order.seed,
         most_probes: spec.most_probes(),

@@ -11,6 +11,8 @@ pub(crate) const VERSION: u16 = 1;
 pub(crate) const HEADER_BYTES: usize = 24;
 /// Most hash functions.
 pub(crate) const MOST_HASHES: u32 = 32;
+/// Largest bound on fetches: a whole range of a million keys in mini-trees of eight levels.
+pub(crate) const MOST_PROBES: u32 = 4_096;
 /// Fewest and most levels of a mini-tree.
 pub(crate) const TREE_LEVELS: std::ops::RangeInclusive<u32> = 4..=8;
 
@@ -86,8 +88,9 @@ impl Header {
         let short = || Error::corrupt("a REncoder body is too short for a line");
         let lines = Lines::within(body.len()).ok_or_else(short)?;
         let header: &[u8; HEADER_BYTES] = body.first_chunk().ok_or_else(short)?;
-        let variant = Variant::from_number(header[16])
-            .ok_or_else(|| Error::unsupported("the REncoder variant is not known to this version; update it"))?;
+        let variant = Variant::from_number(header[16]).ok_or_else(|| {
+            Error::unsupported("the REncoder variant is not known to this version; update it")
+        })?;
         let header = Self {
             seed: u64::from_le_bytes(*header.first_chunk().expect("24 bytes hold 8")),
             most_probes: u32::from_le_bytes(*header[8..].first_chunk().expect("16 bytes hold 4")),
@@ -100,13 +103,18 @@ impl Header {
                 deviation: read_share([header[22], header[23]]),
             },
         };
-        if header.is_sound() { Ok((header, lines)) } else { Err(Error::corrupt("no REncoder has such levels")) }
+        if header.is_sound() {
+            Ok((header, lines))
+        } else {
+            Err(Error::corrupt("no REncoder has such levels"))
+        }
     }
 
     fn is_sound(&self) -> bool {
         let Levels { low, count } = self.levels;
         TREE_LEVELS.contains(&self.tree_levels)
             && (1..=MOST_HASHES).contains(&self.hash_count)
+            && (1..=MOST_PROBES).contains(&self.most_probes)
             && count >= 1
             && low + count <= u64::BITS
     }

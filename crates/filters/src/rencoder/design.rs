@@ -3,14 +3,13 @@
 //! More hash functions leave room for fewer levels. Levels are cheaper to ask and help queries far from all keys; hash
 //! functions also help next to a key, where the upper levels are set anyway (theorem 4). The base takes the number that
 //! is best for the worse of two workloads made from the keys themselves: ranges of 2 to 32 keys anywhere, and 32 behind
-//! a key. REncoderSE takes the best for the sample. Among numbers that are nearly as good the smallest wins: each hash
+//! a key. `REncoderSE` takes the best for the sample. Among numbers that are nearly as good the smallest wins: each hash
 //! function is a cache line to fetch.
 
 use lacuna_core::hash::{IntegerHasher, reduce};
 
 use super::codec::{Levels, MOST_HASHES};
-use super::levels::{LevelOrder, NodeCounts};
-use super::lines::Lines;
+use super::levels::{LevelOrder, NodeCounts, Room};
 use super::predict::{EmptyQuery, RateModel, expected_ones};
 use super::spec::{RencoderSpec, Variant};
 
@@ -41,7 +40,7 @@ pub(crate) struct Designer<'a> {
     pub(crate) spec: RencoderSpec,
     pub(crate) keys: &'a [u64],
     pub(crate) counts: &'a NodeCounts,
-    pub(crate) lines: Lines,
+    pub(crate) room: Room,
 }
 
 /// Queries a design is made for; it is judged by the worst of the groups.
@@ -88,7 +87,7 @@ impl Designer<'_> {
             .into_iter()
             .map(|share| {
                 let up = LevelOrder::Up(EXPONENT_LEVEL);
-                let exponent = up.until(self.counts, hash_count, self.lines.bits(), share);
+                let exponent = up.until(self.counts, hash_count, self.room, share);
                 LevelOrder::DownThenUp(exponent.low + exponent.count - 1)
             })
             .collect();
@@ -100,7 +99,7 @@ impl Designer<'_> {
         let mut judged: Vec<(Design, f64)> = Vec::new();
         for hash_count in self.hash_counts() {
             for &order in orders {
-                let levels = order.until_half(self.counts, hash_count, self.lines.bits());
+                let levels = order.until_half(self.counts, hash_count, self.room);
                 let design = Design { order, levels, hash_count };
                 judged.push((design, self.rate(design, workloads)));
             }
@@ -111,7 +110,7 @@ impl Designer<'_> {
 
     fn hash_counts(&self) -> impl Iterator<Item = u32> {
         let (least, most) = self.spec.hash_count().map_or((1, MOST_HASHES), |count| (count, count));
-        let bits_per_key = self.lines.bits() / self.keys.len() as f64;
+        let bits_per_key = self.room.lines.bits() / self.keys.len() as f64;
         // Beyond this even a single level has more than half ones.
         #[expect(clippy::cast_possible_truncation, reason = "at most 128 bits a key")]
         let useful = (bits_per_key.min(128.0) as u32 + 1).max(least);
@@ -120,9 +119,8 @@ impl Designer<'_> {
 
     /// Rate of `design` on the worst of the workloads.
     fn rate(&self, design: Design, workloads: &Workloads) -> f64 {
-        let tree_levels = self.spec.tree_levels();
-        let ones = expected_ones(self.counts, design.levels, design.hash_count, tree_levels, self.lines);
-        let model = RateModel::new(design.levels, design.hash_count, tree_levels, ones);
+        let ones = expected_ones(self.counts, design.levels, design.hash_count, self.room);
+        let model = RateModel::new(design.levels, design.hash_count, self.room.tree_levels, ones);
         workloads.iter().map(|queries| model.mean_rate(queries)).fold(0.0, f64::max)
     }
 

@@ -8,8 +8,8 @@ pub(crate) fn exp_neg(x: f64) -> f64 {
     }
     // e^-x = (e^(-x/1024))^1024; five terms of the series are exact to the last bits for so small an argument.
     let small = x / 1024.0;
-    let series = 1.0
-        - small * (1.0 - small / 2.0 * (1.0 - small / 3.0 * (1.0 - small / 4.0 * (1.0 - small / 5.0))));
+    let series =
+        1.0 - small * (1.0 - small / 2.0 * (1.0 - small / 3.0 * (1.0 - small / 4.0 * (1.0 - small / 5.0))));
     (0..10).fold(series, |power, _| power * power)
 }
 
@@ -22,9 +22,9 @@ pub(crate) fn power(base: f64, exponent: u32) -> f64 {
 /// (Gauss-Hermite, five points).
 pub(crate) const NORMAL: [(f64, f64); 5] = [
     (-2.856_970_013_872_805_6, 0.011_257_411_327_720_69),
-    (-1.355_626_179_974_265_9, 0.222_075_922_005_612_64),
+    (-1.355_626_179_974_266, 0.222_075_922_005_612_64),
     (0.0, 0.533_333_333_333_333_3),
-    (1.355_626_179_974_265_9, 0.222_075_922_005_612_64),
+    (1.355_626_179_974_266, 0.222_075_922_005_612_64),
     (2.856_970_013_872_805_6, 0.011_257_411_327_720_69),
 ];
 
@@ -44,7 +44,8 @@ mod tests {
 
     #[test]
     fn the_normal_points_have_its_moments() {
-        let moment = |degree| NORMAL.iter().map(|(place, weight)| weight * power(*place, degree)).sum::<f64>();
+        let moment =
+            |degree| NORMAL.iter().map(|(place, weight)| weight * power(*place, degree)).sum::<f64>();
         for (degree, expected) in [(0, 1.0), (1, 0.0), (2, 1.0), (3, 0.0), (4, 3.0), (6, 15.0), (8, 105.0)] {
             assert!((moment(degree) - expected).abs() < 1e-9, "moment {degree}: {}", moment(degree));
         }

@@ -7,6 +7,7 @@
 
 use super::codec::Levels;
 use super::estimate::exp_neg;
+use super::lines::Lines;
 
 /// Algorithm 5 stops this close to half ones.
 pub(crate) const THRESHOLD: f64 = 0.05;
@@ -44,9 +45,37 @@ impl NodeCounts {
         shortest.unwrap_or(64) - 1
     }
 
-    /// Bits that one hash function sets for `levels`.
-    pub(crate) fn bits(&self, levels: Levels) -> f64 {
-        (levels.low..levels.low + levels.count).map(|level| self.nodes(level) as f64).sum()
+    /// Bits that one hash function sets for the mini-trees with these levels. Levels of a mini-tree share a line, so
+    /// one with many nodes sets fewer bits than it has nodes.
+    pub(crate) fn tree_bits(&self, levels: Levels, room: Room) -> f64 {
+        let trees = self.nodes(levels.low + room.tree_levels) as f64;
+        let line_bits = room.lines.line_bits();
+        let zeros = (levels.low..levels.low + levels.count).fold(1.0, |zeros, level| {
+            zeros * (1.0 - (self.nodes(level) as f64 / trees / line_bits).min(1.0))
+        });
+        trees * line_bits * (1.0 - zeros)
+    }
+
+    /// Expected share of ones with `levels` under `hash_count` functions.
+    pub(crate) fn share_of_ones(&self, levels: Levels, hash_count: u32, room: Room) -> f64 {
+        let bits: f64 = levels.groups(room.tree_levels).map(|group| self.tree_bits(group, room)).sum();
+        share_of_ones(bits * f64::from(hash_count), room.lines.bits())
+    }
+}
+
+/// What there is to fill: lines, with mini-trees of so many levels.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    pub(crate) lines: Lines,
+    pub(crate) tree_levels: u32,
+}
+
+impl Levels {
+    /// The levels of each group of mini-trees, from the lowest.
+    pub(crate) fn groups(self, tree_levels: u32) -> impl Iterator<Item = Self> {
+        let end = self.low + self.count;
+        let lows = (self.low..end).step_by(tree_levels as usize);
+        lows.map(move |low| Self { low, count: tree_levels.min(end - low) })
     }
 }
 
@@ -84,19 +113,21 @@ impl LevelOrder {
         Levels { low, count }
     }
 
-    /// Stores level after level until the share of ones among `bits` reaches half, less [`THRESHOLD`].
-    pub(crate) fn until_half(self, counts: &NodeCounts, hash_count: u32, bits: f64) -> Levels {
-        self.until(counts, hash_count, bits, 0.5 - THRESHOLD)
+    /// Stores level after level until the share of ones reaches half, less [`THRESHOLD`].
+    pub(crate) fn until_half(self, counts: &NodeCounts, hash_count: u32, room: Room) -> Levels {
+        self.until(counts, hash_count, room, 0.5 - THRESHOLD)
     }
 
-    /// Stores level after level, at least one, until the share of ones among `bits` reaches `share`.
-    pub(crate) fn until(self, counts: &NodeCounts, hash_count: u32, bits: f64, share: f64) -> Levels {
-        let mut set_bits = 0.0;
+    /// Stores level after level, at least one, until the share of ones reaches `share`.
+    pub(crate) fn until(self, counts: &NodeCounts, hash_count: u32, room: Room, share: f64) -> Levels {
+        let mut nodes = 0.0;
         let mut count = 0;
         while let Some(level) = self.level(count) {
-            set_bits += f64::from(hash_count) * counts.nodes(level) as f64;
+            nodes += f64::from(hash_count) * counts.nodes(level) as f64;
             count += 1;
-            if share_of_ones(set_bits, bits) >= share {
+            // The first comparison is cheap and never too early.
+            let nearly = share_of_ones(nodes, room.lines.bits()) >= share;
+            if nearly && counts.share_of_ones(self.first(count), hash_count, room) >= share {
                 break;
             }
         }
@@ -105,6 +136,6 @@ impl LevelOrder {
 }
 
 /// Expected share of ones after setting `set_bits` random ones of `bits`.
-pub(crate) fn share_of_ones(set_bits: f64, bits: f64) -> f64 {
+fn share_of_ones(set_bits: f64, bits: f64) -> f64 {
     1.0 - exp_neg(set_bits / bits)
 }

@@ -11,8 +11,7 @@
 
 use super::codec::{Levels, Ones};
 use super::estimate::{NORMAL, exp_neg, power};
-use super::levels::{NodeCounts, bit_length};
-use super::lines::Lines;
+use super::levels::{NodeCounts, Room, bit_length};
 
 /// Dyadic nodes beyond which a query is taken to be a "maybe".
 const MOST_NODES: u64 = 256;
@@ -133,28 +132,16 @@ fn thinning(node: f64, count: u32) -> Vec<f64> {
 }
 
 /// The ones that a filter over keys with these nodes would have.
-pub(crate) fn expected_ones(
-    counts: &NodeCounts,
-    levels: Levels,
-    hash_count: u32,
-    tree_levels: u32,
-    lines: Lines,
-) -> Ones {
-    let line_bits = lines.line_bits();
-    let line_count = lines.count() as f64;
+pub(crate) fn expected_ones(counts: &NodeCounts, levels: Levels, hash_count: u32, room: Room) -> Ones {
+    let (line_bits, lines) = (room.lines.line_bits(), room.lines.count() as f64);
     let (mut load, mut variance) = (0.0, 0.0);
-    let mut below = 0;
-    while below < levels.count {
-        let in_tree = (levels.count - below).min(tree_levels);
-        let low = levels.low + below;
-        let trees = f64::from(hash_count) * counts.nodes(low + tree_levels) as f64 / line_count;
-        let bits = counts.bits(Levels { low, count: in_tree }) * f64::from(hash_count) / line_count;
+    for group in levels.groups(room.tree_levels) {
+        let trees = f64::from(hash_count) * counts.nodes(group.low + room.tree_levels) as f64 / lines;
+        let bits = f64::from(hash_count) * counts.tree_bits(group, room) / lines;
         load += bits;
+        // The number of mini-trees in a line is a Poisson variable.
         variance += bits * bits / trees;
-        below += tree_levels;
     }
     let zeros = exp_neg(load / line_bits);
-    let deviation = variance.sqrt() / line_bits * zeros;
-    // Concave in the load: the mean over lines is a little below the share of the mean line.
-    Ones { mean: 1.0 - exp_neg(load / line_bits), deviation }
+    Ones { mean: 1.0 - zeros, deviation: variance.sqrt() / line_bits * zeros }
 }

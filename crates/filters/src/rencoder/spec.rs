@@ -3,7 +3,7 @@
 use lacuna_core::Result;
 
 use super::builder::write_body;
-use super::codec::{MOST_HASHES, TREE_LEVELS, VERSION};
+use super::codec::{MOST_HASHES, MOST_PROBES, TREE_LEVELS, VERSION};
 use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, integer_family};
 use crate::kind::Kind;
 use crate::spec_text::{SpecText, spec_text_with_flags};
@@ -73,7 +73,7 @@ pub struct RencoderSpec {
 impl RencoderSpec {
     /// Mini-trees a query fetches at most, unless the spec says otherwise; past them the answer is "maybe".
     pub const MOST_PROBES: u32 = 64;
-    /// Share of the sampled queries, in percent, that REncoderSE must be able to tell from the keys.
+    /// Share of the sampled queries, in percent, that `REncoderSE` must be able to tell from the keys.
     pub const QUANTILE: u32 = 99;
 
     /// The base: stores the lowest levels, and needs no sample.
@@ -81,19 +81,19 @@ impl RencoderSpec {
         Self::default()
     }
 
-    /// REncoderSS: stores levels from the one that tells all keys apart upwards. Best for queries that have nothing to
+    /// `REncoderSS`: stores levels from the one that tells all keys apart upwards. Best for queries that have nothing to
     /// do with the keys; useless next to a key.
     pub fn select_start() -> Self {
         Self { variant: Variant::SelectStart, ..Self::default() }
     }
 
-    /// REncoderSE: stores the levels that tell the plan's sampled queries from the keys. Without a sample it is the
+    /// `REncoderSE`: stores the levels that tell the plan's sampled queries from the keys. Without a sample it is the
     /// base.
     pub fn select_end() -> Self {
         Self { variant: Variant::SelectEnd, ..Self::default() }
     }
 
-    /// REncoderPO: the base, with points asked on the lowest level only: faster, and more often wrong.
+    /// `REncoderPO`: the base, with points asked on the lowest level only: faster, and more often wrong.
     pub fn point() -> Self {
         Self { variant: Variant::Point, ..Self::default() }
     }
@@ -110,10 +110,10 @@ impl RencoderSpec {
         self
     }
 
-    /// Sets how many mini-trees a query fetches at most, at least 1.
+    /// Sets how many mini-trees a query fetches at most, 1 to 4,096.
     #[must_use]
     pub fn with_most_probes(mut self, most_probes: u32) -> Self {
-        self.most_probes = Some(most_probes.max(1));
+        self.most_probes = Some(most_probes.clamp(1, MOST_PROBES));
         self
     }
 
@@ -142,7 +142,7 @@ impl RencoderSpec {
         Ok(Self {
             variant,
             tree_levels: spec.take("levels", *TREE_LEVELS.start(), *TREE_LEVELS.end())?,
-            most_probes: spec.take("probes", 1, u32::MAX)?,
+            most_probes: spec.take("probes", 1, MOST_PROBES)?,
             hash_count: spec.take("k", 1, MOST_HASHES)?,
             round: spec.take("round", 1, 8)?,
             quantile: match variant {
