@@ -66,7 +66,7 @@ impl Array {
             Placement::TurnedLevels => {
                 let turn = turns.rotate_right(level * 9);
                 let first = leaf >> level << level;
-                start + ((first / 64 ^ turn) & 7) * 64 + (first + (turn >> 3)) % 64
+                start + (((first / 64) ^ turn) & 7) * 64 + (first + (turn >> 3)) % 64
             }
         }
     }
