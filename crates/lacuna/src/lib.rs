@@ -1,0 +1,32 @@
+//! Lacuna knows where the gaps in data are, so that nobody pays for reading one.
+//!
+//! A range query opens every sorted file whose smallest and largest key surround it, and most of those files hold
+//! nothing in the range. A range filter of a dozen bits a key says so without reading the file. Its "no" is always true.
+//!
+//! ```
+//! use lacuna::{Budget, BuildPlan, SortedKeys, U64Range};
+//!
+//! // The keys of a file, and a filter of 14 bits for each.
+//! let keys: Vec<u64> = (1..=1_000).map(|i| i * i * 1_000_000_007).collect();
+//! let plan = BuildPlan::new(Budget::bits_per_key(14.0)?).with_seed(2_026);
+//! let sealed = lacuna::spec::<u64>("grafite")?.build(SortedKeys::integers(&keys)?, &plan)?;
+//!
+//! // The bytes go beside the file; wherever they are read, they are asked in place.
+//! let filter = lacuna::open::<u64, _>(sealed.into_bytes())?;
+//! let range = |lo, hi| U64Range::new(lo, hi).expect("not inverted");
+//! assert!(filter.may_contain_range(range(keys[10] - 5, keys[10] + 5)));
+//! assert!(!filter.may_contain_range(range(1, 500)));
+//! # Ok::<(), lacuna::Error>(())
+//! ```
+//!
+//! The pieces, each a crate of its own: `lacuna-core` (keys, ranges, traits, bytes), [`filters`] (the families),
+//! [`guard`] (what an engine adapter needs) and, with feature `slatedb`, the adapter that puts a filter into every
+//! SSTable of a stock SlateDB.
+
+pub use lacuna_core::*;
+pub use lacuna_filters as filters;
+pub use lacuna_filters::{FAMILIES, open, open_verified, spec};
+pub use lacuna_guard as guard;
+
+#[cfg(feature = "slatedb")]
+pub use lacuna_slatedb as slatedb;
