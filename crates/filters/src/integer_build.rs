@@ -29,8 +29,8 @@ pub(crate) trait IntegerSpec: Debug + Clone + Send + Sync {
 pub(crate) struct BodyOrder<'a> {
     /// Seed of every hash.
     pub(crate) seed: u64,
-    /// Lengths of the sampled queries, in keys.
-    pub(crate) sample_lengths: &'a dyn Fn() -> Vec<u64>,
+    /// The sampled queries, as closed `(lo, hi)`.
+    pub(crate) sample_ranges: &'a dyn Fn() -> Vec<(u64, u64)>,
 }
 
 /// The body would need this many bytes.
@@ -48,8 +48,8 @@ pub(crate) fn build_u64<S: IntegerSpec>(
     keys: SortedKeys<'_, u64>,
     plan: &BuildPlan<u64>,
 ) -> Result<Sealed> {
-    let lengths = || plan.sample().iter().map(|(lo, hi)| (hi - lo).saturating_add(1)).collect();
-    let order = BodyOrder { seed: plan.seed(), sample_lengths: &lengths };
+    let ranges = || plan.sample().iter().collect();
+    let order = BodyOrder { seed: plan.seed(), sample_ranges: &ranges };
     let most_bytes = plan.budget().payload_bytes(keys.len());
     let body = write_body(spec, keys.column(), most_bytes, &order)
         .map_err(|small| budget_too_small::<S>(small.smallest_bytes, keys.len()))?;
@@ -81,11 +81,11 @@ fn build_behind<S: IntegerSpec>(
     plan: &BuildPlan<[u8]>,
 ) -> Result<Sealed, TooSmall> {
     let places = windows_of(keys, window);
-    let lengths = || {
+    let ranges = || {
         let covers = plan.sample().ranges().filter_map(|range| window.cover(range));
-        covers.map(|cover| (cover.hi() - cover.lo()).saturating_add(1)).collect()
+        covers.map(|cover| (cover.lo(), cover.hi())).collect()
     };
-    let order = BodyOrder { seed: plan.seed(), sample_lengths: &lengths };
+    let order = BodyOrder { seed: plan.seed(), sample_ranges: &ranges };
     let most_bytes = plan.budget().payload_bytes(keys.len()) - window_section_bytes(window);
     let mut payload = write_body(spec, &places, most_bytes, &order)?;
     push_window_section(&mut payload, window);

@@ -7,6 +7,7 @@
 //! | [`prefix_bloom`](PrefixBloomSpec) | of prefixes | up to 64 prefixes | "maybe" within a prefix | as `bloom` for each prefix | `docs/format/prefix_bloom.md` |
 //! | [`bucketing`](BucketingSpec) | good | any length, by the gaps of the keys | "maybe" within a bucket | 1 to 2 misses | `docs/format/bucketing.md` |
 //! | [`grafite`](GrafiteSpec) | good | bounded for any keys and queries | the same bound | 1 to 2 misses | `docs/format/grafite.md` |
+//! | [`rencoder`](RencoderSpec) | good | in proportion to the length, by the levels stored | as anywhere, with enough hash functions | a few misses at once | `docs/format/rencoder.md` |
 //!
 //! Choose a family by text with [`spec`], build it, and [`open`] its bytes wherever they lie:
 //!
@@ -39,6 +40,7 @@ mod open;
 mod points;
 mod prefix_bloom;
 mod registry;
+mod rencoder;
 mod sort;
 mod spec_text;
 
@@ -50,3 +52,4 @@ pub(crate) use open::check_version;
 pub use open::{AnyFilter, open, open_verified};
 pub use prefix_bloom::PrefixBloomSpec;
 pub use registry::{FAMILIES, Family, spec};
+pub use rencoder::{Blacklist, BlacklistedRencoder, RencoderSpec};

@@ -1,6 +1,4 @@
-//! The text of a spec: `family` or `family:key=value,key=value`.
-
-use std::fmt::Write as _;
+//! The text of a spec: `family` or `family:flag,key=value,key=value`.
 
 use lacuna_core::{Error, Result};
 
@@ -9,20 +7,31 @@ use lacuna_core::{Error, Result};
 pub(crate) struct SpecText<'a> {
     family: &'a str,
     parameters: Vec<(&'a str, &'a str)>,
+    flags: Vec<&'a str>,
 }
 
 impl<'a> SpecText<'a> {
     /// Splits `text`.
     pub(crate) fn parse(text: &'a str) -> Result<Self> {
         let (family, rest) = text.split_once(':').unwrap_or((text, ""));
-        let mut parameters = Vec::new();
+        let (mut parameters, mut flags) = (Vec::new(), Vec::new());
         for part in rest.split(',').filter(|part| !part.is_empty()) {
-            let (key, value) = part.split_once('=').ok_or_else(|| {
-                Error::invalid_input(format!("`{part}` in spec `{text}` is not `parameter=value`"))
-            })?;
-            parameters.push((key, value));
+            match part.split_once('=') {
+                Some(parameter) => parameters.push(parameter),
+                None if part.starts_with(|first: char| first.is_ascii_alphabetic()) => flags.push(part),
+                None => {
+                    let message = format!("`{part}` in spec `{text}` is not `parameter=value`");
+                    return Err(Error::invalid_input(message));
+                }
+            }
         }
-        Ok(Self { family, parameters })
+        Ok(Self { family, parameters, flags })
+    }
+
+    /// Takes the flag called `name`: whether it was given.
+    pub(crate) fn take_flag(&mut self, name: &str) -> bool {
+        let place = self.flags.iter().position(|flag| *flag == name);
+        place.map(|place| self.flags.remove(place)).is_some()
     }
 
     /// The family's name.
@@ -45,22 +54,29 @@ impl<'a> SpecText<'a> {
 
     /// Refuses whatever was not taken.
     pub(crate) fn finish(self) -> Result<()> {
-        match self.parameters.first() {
+        let keys = self.parameters.iter().map(|(key, _)| key);
+        match keys.chain(&self.flags).next() {
             None => Ok(()),
-            Some((key, _)) => Err(Error::invalid_input(format!("{} has no parameter `{key}`", self.family))),
+            Some(key) => Err(Error::invalid_input(format!("{} has no parameter `{key}`", self.family))),
         }
     }
 }
 
 /// Writes a spec back: `family` with those parameters that were given.
 pub(crate) fn spec_text(family: &str, parameters: &[(&str, Option<u32>)]) -> String {
-    let mut text = family.to_owned();
-    let given = parameters.iter().filter_map(|(key, value)| value.map(|value| (key, value)));
-    for (place, (key, value)) in given.enumerate() {
-        let separator = if place == 0 { ':' } else { ',' };
-        write!(text, "{separator}{key}={value}").expect("a string takes all text");
-    }
-    text
+    spec_text_with_flags(family, &[], parameters)
+}
+
+/// As [`spec_text`], with flags before the parameters.
+pub(crate) fn spec_text_with_flags(
+    family: &str,
+    flags: &[&str],
+    parameters: &[(&str, Option<u32>)],
+) -> String {
+    let flags = flags.iter().map(|flag| (*flag).to_owned());
+    let given = parameters.iter().filter_map(|(key, value)| value.map(|value| format!("{key}={value}")));
+    let parts: Vec<String> = flags.chain(given).collect();
+    if parts.is_empty() { family.to_owned() } else { format!("{family}:{}", parts.join(",")) }
 }
 
 #[cfg(test)]
@@ -83,10 +99,21 @@ mod tests {
         assert!(SpecText::parse("bloom:k=x").expect("well formed").take("k", 1, 32).is_err());
         assert!(SpecText::parse("bloom:k=99").expect("well formed").take("k", 1, 32).is_err());
         assert!(SpecText::parse("bloom:z=1").expect("well formed").finish().is_err());
+        assert!(SpecText::parse("bloom:ss").expect("well formed").finish().is_err());
+    }
+
+    #[test]
+    fn flags_are_taken_by_name() {
+        let mut spec = SpecText::parse("rencoder:ss,k=3").expect("well formed");
+        assert!(spec.take_flag("ss"));
+        assert!(!spec.take_flag("ss"));
+        assert_eq!(spec.take("k", 1, 9).expect("in range"), Some(3));
+        assert!(spec.finish().is_ok());
     }
 
     #[test]
     fn text_is_written_as_it_is_read() {
+        assert_eq!(spec_text_with_flags("rencoder", &["ss"], &[("k", Some(3))]), "rencoder:ss,k=3");
         assert_eq!(spec_text("bloom", &[("k", None)]), "bloom");
         assert_eq!(
             spec_text("grafite", &[("block", Some(3)), ("slice", None), ("heavy", Some(2))]),

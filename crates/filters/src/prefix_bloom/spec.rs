@@ -50,7 +50,7 @@ impl PrefixBloomSpec {
     pub(crate) fn dropped_bits(self, order: &BodyOrder<'_>) -> u32 {
         match self.prefix_bits {
             Some(bits) => 64 - bits,
-            None => median((order.sample_lengths)()).map_or(DEFAULT_SPAN_LOG2, span_for).min(63),
+            None => median_len(&(order.sample_ranges)()).map_or(DEFAULT_SPAN_LOG2, span_for).min(63),
         }
     }
 }
@@ -60,7 +60,9 @@ fn span_for(range_len: u64) -> u32 {
     if range_len <= 1 { 0 } else { (range_len - 1).ilog2() + 1 }
 }
 
-fn median(mut lengths: Vec<u64>) -> Option<u64> {
+/// The median number of keys in closed ranges.
+fn median_len(ranges: &[(u64, u64)]) -> Option<u64> {
+    let mut lengths: Vec<u64> = ranges.iter().map(|(lo, hi)| (hi - lo).saturating_add(1)).collect();
     lengths.sort_unstable();
     lengths.get(lengths.len() / 2).copied()
 }

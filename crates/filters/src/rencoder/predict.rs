@@ -1,0 +1,147 @@
+//! How often an empty query would be answered "maybe": section 4 of the paper, without building.
+//!
+//! A leaf of the range is a false positive if all stored nodes on its path are set by chance, up to the first that also
+//! holds a key: that is theorem 4's distance, and for queries far from all keys all stored levels. The paths of one
+//! dyadic node share their upper part; lemma 1's recursion `a(n+1) = 2 q a(n) - q^2 a(n)^2` with `q` the chance of one
+//! node says how much rarer a surviving path is than the number of leaves suggests. A query's rate is the sum over its
+//! dyadic cover.
+//!
+//! One thing the paper leaves out: the levels of a mini-tree lie in one line, and lines are not equally full. So the
+//! chance of c levels is not the c-th power of the mean share of ones but the mean of the c-th powers over the lines.
+
+use super::codec::{Levels, Ones};
+use super::estimate::{NORMAL, exp_neg, power};
+use super::levels::{NodeCounts, Room, bit_length};
+
+/// Dyadic nodes beyond which a query is taken to be a "maybe".
+const MOST_NODES: u64 = 256;
+
+/// An empty query and the keys next to it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EmptyQuery {
+    lo: u64,
+    hi: u64,
+    below: Option<u64>,
+    above: Option<u64>,
+}
+
+impl EmptyQuery {
+    /// The query `lo..=hi`, if no key of the ascending `keys` lies in it.
+    pub(crate) fn among(keys: &[u64], lo: u64, hi: u64) -> Option<Self> {
+        let place = keys.partition_point(|&key| key < lo);
+        let above = keys.get(place).copied();
+        if above.is_some_and(|key| key <= hi) {
+            return None;
+        }
+        let below = place.checked_sub(1).map(|place| keys[place]);
+        Some(Self { lo, hi, below, above })
+    }
+
+    fn neighbours(self) -> impl Iterator<Item = u64> {
+        self.below.into_iter().chain(self.above)
+    }
+
+    /// The highest level on which neither end of the query shares its node with a key.
+    pub(crate) fn telling_level(self) -> u32 {
+        let lengths = self.neighbours().map(|key| bit_length(key ^ self.lo).min(bit_length(key ^ self.hi)));
+        let shortest = lengths.min().unwrap_or(64);
+        u32::try_from(shortest).expect("at most 64").saturating_sub(1)
+    }
+}
+
+/// What decides the rate of a design.
+#[derive(Debug, Clone)]
+pub(crate) struct RateModel {
+    levels: Levels,
+    /// Chance that this many levels above a leaf, the leaf's own included, are all set.
+    pub(crate) path: Vec<f64>,
+    /// For each height, how much rarer a surviving leaf is than the expected number of them.
+    thinning: Vec<f64>,
+}
+
+/// Mean over all lines of the `levels`-th power of their share of ones.
+fn mean_power(ones: Ones, levels: u32) -> f64 {
+    let lines = NORMAL.iter().map(|(place, weight)| {
+        let share = (ones.mean + place * ones.deviation).clamp(0.0, 1.0);
+        weight * power(share, levels)
+    });
+    lines.sum()
+}
+
+impl RateModel {
+    /// The model of a filter with these ones.
+    pub(crate) fn new(levels: Levels, hash_count: u32, tree_levels: u32, ones: Ones) -> Self {
+        let in_tree: Vec<f64> =
+            (0..=tree_levels).map(|count| power(mean_power(ones, count), hash_count)).collect();
+        let whole = in_tree[tree_levels as usize];
+        let path = (0..=levels.count)
+            .map(|count| power(whole, count / tree_levels) * in_tree[(count % tree_levels) as usize])
+            .collect();
+        let node = power(ones.mean, hash_count);
+        Self { levels, path, thinning: thinning(node, levels.count) }
+    }
+
+    /// Chance of a "maybe".
+    pub(crate) fn rate(&self, query: EmptyQuery) -> f64 {
+        let Levels { low, count } = self.levels;
+        let (mut from, last) = (query.lo >> low, query.hi >> low);
+        if (last - from) >> (count - 1) >= MOST_NODES {
+            return 1.0;
+        }
+        let mut leaves = 0.0;
+        loop {
+            let height = node_height(from, last, count - 1);
+            let nearest = query.neighbours().map(|key| bit_length((key >> low) ^ from)).min().unwrap_or(64);
+            if nearest <= height as usize {
+                return 1.0;
+            }
+            let absent = nearest.min(count as usize);
+            leaves += self.path[absent] * (1u64 << height) as f64 * self.thinning[height as usize];
+            match from.checked_add(1 << height) {
+                Some(next) if next <= last => from = next,
+                _ => return 1.0 - exp_neg(leaves),
+            }
+        }
+    }
+
+    /// Mean rate over `queries`.
+    pub(crate) fn mean_rate(&self, queries: &[EmptyQuery]) -> f64 {
+        let sum: f64 = queries.iter().map(|&query| self.rate(query)).sum();
+        sum / queries.len().max(1) as f64
+    }
+}
+
+/// Height of the largest dyadic node that starts at `from` and ends by `last`, at most `most`.
+fn node_height(from: u64, last: u64, most: u32) -> u32 {
+    let aligned = from.trailing_zeros();
+    let fitting = (last - from).checked_add(1).map_or(64, u64::ilog2);
+    aligned.min(fitting).min(most)
+}
+
+/// For each height up to `count`: chance that a path below a node survives, over the expected number of survivors.
+fn thinning(node: f64, count: u32) -> Vec<f64> {
+    let mut survival = 1.0;
+    let mut expected = 1.0;
+    let mut all = vec![1.0];
+    for _ in 0..count {
+        survival = 2.0 * node * survival - node * node * survival * survival;
+        expected *= 2.0 * node;
+        all.push(if expected > 0.0 { survival / expected } else { 1.0 });
+    }
+    all
+}
+
+/// The ones that a filter over keys with these nodes would have.
+pub(crate) fn expected_ones(counts: &NodeCounts, levels: Levels, hash_count: u32, room: Room) -> Ones {
+    let (line_bits, lines) = (room.lines.line_bits(), room.lines.count() as f64);
+    let (mut load, mut variance) = (0.0, 0.0);
+    for group in levels.groups(room.tree_levels) {
+        let trees = f64::from(hash_count) * counts.nodes(group.low + room.tree_levels) as f64 / lines;
+        let bits = f64::from(hash_count) * counts.tree_bits(group, room) / lines;
+        load += bits;
+        // The number of mini-trees in a line is a Poisson variable.
+        variance += bits * bits / trees;
+    }
+    let zeros = exp_neg(load / line_bits);
+    Ones { mean: 1.0 - zeros, deviation: variance.sqrt() / line_bits * zeros }
+}
