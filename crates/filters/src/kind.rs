@@ -11,6 +11,7 @@ use crate::grafite::Grafite;
 use crate::integer::{IntegerFilter, WindowedFilter};
 use crate::points::{HashedFilter, Points};
 use crate::prefix_bloom::PrefixBloom;
+use crate::surf::Surf;
 
 /// A family of this crate; the number is in every sealed filter and never changes its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,12 +27,14 @@ pub enum Kind {
     Bucketing = 4,
     /// Grafite.
     Grafite = 5,
+    /// SuRF.
+    Surf = 6,
 }
 
 impl Kind {
     /// Every family.
-    pub const ALL: [Self; 5] =
-        [Self::Bloom, Self::BlockedBloom, Self::PrefixBloom, Self::Bucketing, Self::Grafite];
+    pub const ALL: [Self; 6] =
+        [Self::Bloom, Self::BlockedBloom, Self::PrefixBloom, Self::Bucketing, Self::Grafite, Self::Surf];
 
     /// The family with this number.
     ///
@@ -56,6 +59,7 @@ impl Kind {
             Self::PrefixBloom => "prefix_bloom",
             Self::Bucketing => "bucketing",
             Self::Grafite => "grafite",
+            Self::Surf => "surf",
         }
     }
 }
@@ -82,6 +86,7 @@ impl OpenFilter for u64 {
             Kind::PrefixBloom => Box::new(IntegerFilter::<B, PrefixBloom>::open(frame)?),
             Kind::Bucketing => Box::new(IntegerFilter::<B, Bucketing>::open(frame)?),
             Kind::Grafite => Box::new(IntegerFilter::<B, Grafite>::open(frame)?),
+            Kind::Surf => Box::new(Surf::<Self, B>::in_frame(frame)?),
         })
     }
 }
@@ -95,6 +100,7 @@ impl OpenFilter for [u8] {
             Kind::PrefixBloom => Box::new(WindowedFilter::<B, PrefixBloom>::open(frame)?),
             Kind::Bucketing => Box::new(WindowedFilter::<B, Bucketing>::open(frame)?),
             Kind::Grafite => Box::new(WindowedFilter::<B, Grafite>::open(frame)?),
+            Kind::Surf => Box::new(Surf::<Self, B>::in_frame(frame)?),
         })
     }
 }

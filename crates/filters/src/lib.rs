@@ -7,6 +7,7 @@
 //! | [`prefix_bloom`](PrefixBloomSpec) | of prefixes | up to 64 prefixes | "maybe" within a prefix | as `bloom` for each prefix | `docs/format/prefix_bloom.md` |
 //! | [`bucketing`](BucketingSpec) | good | any length, by the gaps of the keys | "maybe" within a bucket | 1 to 2 misses | `docs/format/bucketing.md` |
 //! | [`grafite`](GrafiteSpec) | good | bounded for any keys and queries | the same bound | 1 to 2 misses | `docs/format/grafite.md` |
+//! | [`surf`](SurfSpec) | halves with each hash bit | any length, by the keys' first bytes | "maybe" within a key's first bytes | 1 to 4 misses | `docs/format/surf.md` |
 //!
 //! Choose a family by text with [`spec`], build it, and [`open`] its bytes wherever they lie:
 //!
@@ -41,6 +42,7 @@ mod prefix_bloom;
 mod registry;
 mod sort;
 mod spec_text;
+mod surf;
 
 pub use bloom::{BlockedBloomSpec, BloomSpec};
 pub use bucketing::BucketingSpec;
@@ -50,3 +52,4 @@ pub(crate) use open::check_version;
 pub use open::{AnyFilter, open, open_verified};
 pub use prefix_bloom::PrefixBloomSpec;
 pub use registry::{FAMILIES, Family, spec};
+pub use surf::{Surf, SurfPrediction, SurfSpec};

@@ -8,6 +8,7 @@ use crate::grafite::GrafiteSpec;
 use crate::kind::Kind;
 use crate::prefix_bloom::PrefixBloomSpec;
 use crate::spec_text::SpecText;
+use crate::surf::SurfSpec;
 
 /// What a person needs to know to name a family in a spec.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +22,7 @@ pub struct Family {
 }
 
 /// Every family of this crate.
-pub const FAMILIES: [Family; 5] = [
+pub const FAMILIES: [Family; 6] = [
     Family {
         kind: Kind::Bloom,
         about: "standard Bloom filter: points, and ranges of up to 64 keys",
@@ -47,6 +48,11 @@ pub const FAMILIES: [Family; 5] = [
         about: "a rate bounded for any keys and any queries, in proportion to the range's length",
         example: "grafite",
     },
+    Family {
+        kind: Kind::Surf,
+        about: "a succinct trie of the keys' first bytes: points and ranges of any length, next keys, counts",
+        example: "surf:hash=4,real=4,cut",
+    },
 ];
 
 /// The spec that `text` names, such as `grafite` or `prefix_bloom:bits=44`, over either key space.
@@ -67,6 +73,7 @@ where
     PrefixBloomSpec: BuildFromKeys<K>,
     BucketingSpec: BuildFromKeys<K>,
     GrafiteSpec: BuildFromKeys<K>,
+    SurfSpec: BuildFromKeys<K>,
 {
     let mut parsed = SpecText::parse(text)?;
     let kind = Kind::ALL.into_iter().find(|kind| kind.name() == parsed.family());
@@ -76,6 +83,7 @@ where
         Kind::PrefixBloom => Box::new(PrefixBloomSpec::from_text(&mut parsed)?),
         Kind::Bucketing => Box::new(BucketingSpec::from_text(&mut parsed)?),
         Kind::Grafite => Box::new(GrafiteSpec::from_text(&mut parsed)?),
+        Kind::Surf => Box::new(SurfSpec::from_text(&mut parsed)?),
     };
     parsed.finish()?;
     Ok(spec)

@@ -1,4 +1,4 @@
-//! The text of a spec: `family` or `family:key=value,key=value`.
+//! The text of a spec: `family` or `family:key=value,key=value`, where a flag is a key without a value.
 
 use std::fmt::Write as _;
 
@@ -17,10 +17,7 @@ impl<'a> SpecText<'a> {
         let (family, rest) = text.split_once(':').unwrap_or((text, ""));
         let mut parameters = Vec::new();
         for part in rest.split(',').filter(|part| !part.is_empty()) {
-            let (key, value) = part.split_once('=').ok_or_else(|| {
-                Error::invalid_input(format!("`{part}` in spec `{text}` is not `parameter=value`"))
-            })?;
-            parameters.push((key, value));
+            parameters.push(part.split_once('=').unwrap_or((part, "")));
         }
         Ok(Self { family, parameters })
     }
@@ -41,6 +38,12 @@ impl<'a> SpecText<'a> {
                 self.family
             ))),
         }
+    }
+
+    /// Takes the flag called `key`: whether it was given.
+    pub(crate) fn take_flag(&mut self, key: &str) -> bool {
+        let place = self.parameters.iter().position(|parameter| *parameter == (key, ""));
+        place.map(|place| self.parameters.remove(place)).is_some()
     }
 
     /// Refuses whatever was not taken.
@@ -79,10 +82,19 @@ mod tests {
 
     #[test]
     fn unknown_and_misshapen_parameters_are_refused() {
-        assert!(SpecText::parse("bloom:7").is_err());
+        assert!(SpecText::parse("bloom:7").expect("a flag").finish().is_err());
+        assert!(SpecText::parse("bloom:k").expect("a flag").take("k", 1, 32).is_err());
         assert!(SpecText::parse("bloom:k=x").expect("well formed").take("k", 1, 32).is_err());
         assert!(SpecText::parse("bloom:k=99").expect("well formed").take("k", 1, 32).is_err());
         assert!(SpecText::parse("bloom:z=1").expect("well formed").finish().is_err());
+    }
+
+    #[test]
+    fn flags_are_taken_by_name() {
+        let mut spec = SpecText::parse("surf:cut,real=4").expect("well formed");
+        assert!(spec.take_flag("cut") && !spec.take_flag("cut") && !spec.take_flag("real"));
+        assert_eq!(spec.take("real", 0, 9).expect("in range"), Some(4));
+        assert!(spec.finish().is_ok());
     }
 
     #[test]

@@ -34,7 +34,11 @@ impl Layout {
     /// The block of `slot`, in whichever part it is.
     #[inline(always)]
     pub(super) fn block(&self, slot: u64) -> Block {
-        if self.is_dense(slot) { self.dense_block(slot) } else { self.sparse_block(slot - self.dense_slots).0 }
+        if self.is_dense(slot) {
+            self.dense_block(slot)
+        } else {
+            self.sparse_block(slot - self.dense_slots).0
+        }
     }
 
     /// The dense node of `slot`.
@@ -74,6 +78,21 @@ impl Block {
         word >> (self.bit % 64) & 1 == 1
     }
 
+    /// First byte of the group's entry.
+    #[inline(always)]
+    pub(super) fn group_at(&self) -> usize {
+        self.group_at
+    }
+
+    /// Ones of the second bitmap of a whole block.
+    #[inline(always)]
+    pub(super) fn whole_count<I: Isa>(&self, isa: I, bytes: &[u8]) -> Option<u64> {
+        let bitmap = bytes.get(self.second_at..).and_then(<[u8]>::first_chunk::<{ WORDS * 8 }>)?;
+        let words = bitmap.as_chunks::<8>().0.iter();
+        let count = words.map(|word| isa.count_ones(u64::from_le_bytes(*word))).sum::<u32>();
+        if self.words() == WORDS { Some(u64::from(count)) } else { None }
+    }
+
     /// Words of each bitmap.
     #[inline(always)]
     pub(super) fn words(&self) -> usize {
@@ -89,7 +108,9 @@ impl Block {
     /// Children of the block's slots before this one.
     #[inline(always)]
     pub(super) fn children_before<I: Isa>(&self, isa: I, bytes: &[u8]) -> u32 {
-        self.sum(|index| isa.count_ones(load_u64(bytes, self.at + COUNT_BYTES + index * 8) & self.before(index)))
+        self.sum(|index| {
+            isa.count_ones(load_u64(bytes, self.at + COUNT_BYTES + index * 8) & self.before(index))
+        })
     }
 
     /// Slots of a dense node before this one that are leaves, its mark apart.

@@ -119,7 +119,8 @@ fn place(levels: &mut Levels, keep: Keep, waiting: &Waiting, shared_after: Optio
 /// Leading bytes that two keys share.
 #[inline]
 pub fn shared_len(left: &[u8], right: &[u8]) -> usize {
-    let whole = left.as_chunks::<8>().0.iter().zip(right.as_chunks::<8>().0).take_while(|(a, b)| a == b).count() * 8;
+    let whole =
+        left.as_chunks::<8>().0.iter().zip(right.as_chunks::<8>().0).take_while(|(a, b)| a == b).count() * 8;
     let rest = left[whole..].iter().zip(&right[whole..]).take_while(|(a, b)| a == b).count();
     whole + rest
 }

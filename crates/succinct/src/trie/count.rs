@@ -8,6 +8,7 @@
 
 use super::geometry::BLOCK_SLOTS;
 use super::layout::Layout;
+use super::step::Step;
 use crate::arch::Isa;
 
 /// Where a border stands, relative to the leaf that the key's path meets.
@@ -16,8 +17,8 @@ pub trait Border {
     fn key(&self) -> &[u8];
     /// Whether the border is behind the leaf at the end of the whole key: behind the key itself.
     fn is_behind_key(&self) -> bool;
-    /// Whether the border is behind the leaf number `leaf()`, whose path is the first `depth` bytes of the key.
-    fn is_behind(&self, depth: usize, leaf: impl FnOnce() -> u64) -> bool;
+    /// Whether the border is behind the leaf at `slot`, number `leaf()`, whose path is the first `depth` bytes of the key.
+    fn is_behind(&self, depth: usize, slot: u64, leaf: impl FnOnce() -> u64) -> bool;
 }
 
 /// The border right before or right behind a key, in a trie that keeps whole keys.
@@ -39,7 +40,7 @@ impl Border for KeyBorder<'_> {
         self.is_behind
     }
     #[inline(always)]
-    fn is_behind(&self, depth: usize, _leaf: impl FnOnce() -> u64) -> bool {
+    fn is_behind(&self, depth: usize, _slot: u64, _leaf: impl FnOnce() -> u64) -> bool {
         // A shorter key is before this one.
         depth < self.key.len() || self.is_behind
     }
@@ -73,20 +74,24 @@ impl Layout {
         let mut count = 0_u64;
         for depth in 0..self.levels() {
             lo.pass_level(isa, bytes, self, depth);
-            // Behind the last slot of a level stands the first node of the next.
-            level_end = self.child(isa, bytes, level_end);
             let (end, is_done) = match &mut hi {
                 Some(hi) => {
                     hi.pass_level(isa, bytes, self, depth);
                     (hi.cut, lo.node.is_none() && hi.node.is_none() && lo.cut == hi.cut)
                 }
-                None => (Cut { slot: level_end, before_mark: true }, lo.node.is_none() && lo.cut.slot >= self.end),
+                None => {
+                    // Behind the last slot of a level stands the first node of the next.
+                    level_end = self.child(isa, bytes, level_end);
+                    (Cut { slot: level_end, before_mark: true }, lo.node.is_none() && lo.cut.slot >= self.end)
+                }
             };
             if is_done {
                 break;
             }
             if end != lo.cut {
-                count += self.leaves_before(isa, bytes, end).saturating_sub(self.leaves_before(isa, bytes, lo.cut));
+                count += self
+                    .leaves_before(isa, bytes, end)
+                    .saturating_sub(self.leaves_before(isa, bytes, lo.cut));
             }
         }
         count
@@ -118,17 +123,16 @@ impl<C: Border> Descent<'_, C> {
             };
             return;
         };
-        let Some(slot) = layout.find(isa, bytes, node, label) else {
-            self.cut = Cut { slot: layout.border(isa, bytes, node, label), before_mark: false };
-            return;
+        self.cut = match layout.step(isa, bytes, node, label) {
+            Step::Absent => Cut { slot: layout.border(isa, bytes, node, label), before_mark: false },
+            Step::Leaf(slot) => {
+                behind_if(slot, self.border.is_behind(depth + 1, slot, || layout.leaf(isa, bytes, slot)))
+            }
+            Step::Node { slot, child } => {
+                self.node = Some(child);
+                behind_if(slot, false)
+            }
         };
-        let is_behind = if layout.has_child(bytes, slot) {
-            self.node = Some(layout.child(isa, bytes, slot));
-            false
-        } else {
-            self.border.is_behind(depth + 1, || layout.leaf(isa, bytes, slot))
-        };
-        self.cut = behind_if(slot, is_behind);
     }
 }
 

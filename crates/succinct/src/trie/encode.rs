@@ -135,7 +135,14 @@ impl Writer<'_> {
     }
 
     /// Writes slots of one level that stay within one word of a block.
-    fn sparse_slots(&mut self, at: usize, words: usize, bit: usize, level: &Level, slots: std::ops::Range<usize>) {
+    fn sparse_slots(
+        &mut self,
+        at: usize,
+        words: usize,
+        bit: usize,
+        level: &Level,
+        slots: std::ops::Range<usize>,
+    ) {
         let kept = crate::bytes::low_mask(slots.len() as u32);
         let child = bits_from(&level.child, slots.start) & kept;
         let first = bits_from(&level.first, slots.start) & kept;
@@ -214,7 +221,9 @@ impl NodeStarts {
                 let first = load_u64(writer.out, at + COUNT_BYTES + (words + self.word) * 8);
                 let through = self.nodes + u64::from(first.count_ones());
                 if node < through {
-                    return self.block * BLOCK_SLOTS + self.word as u64 * 64 + place_of_one(first, node - self.nodes);
+                    return self.block * BLOCK_SLOTS
+                        + self.word as u64 * 64
+                        + place_of_one(first, node - self.nodes);
                 }
                 self.nodes = through;
                 self.word += 1;

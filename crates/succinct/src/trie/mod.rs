@@ -40,6 +40,7 @@ mod level;
 mod node;
 mod shape;
 mod sparse;
+mod step;
 #[expect(clippy::module_inception, reason = "the trie itself, beside its parts")]
 mod trie;
 
@@ -48,4 +49,5 @@ pub use count::{Border, KeyBorder};
 pub use cursor::Cursor;
 pub use layout::Layout;
 pub use shape::{Branch, Divide, Shape};
+pub use step::Step;
 pub use trie::{Met, Trie};

@@ -5,7 +5,6 @@ use super::layout::Layout;
 use super::level::MARK;
 use super::sparse::SparseNode;
 use crate::arch::Isa;
-use crate::bytes::low_half;
 
 impl Layout {
     /// The slot of `node` with this label.
@@ -71,14 +70,7 @@ impl Layout {
             return self.end;
         }
         let block = self.block(slot);
-        let (base, rank) = (block.first_child(bytes), u64::from(block.children_before(isa, bytes)));
-        let child = if self.is_dense(base) {
-            base + rank * BLOCK_SLOTS
-        } else {
-            self.nth_node_from(isa, bytes, base - self.dense_slots, rank)
-        };
-        // Children stand behind their parents; where damaged bytes say otherwise, walks end here.
-        if child > slot { child } else { self.end }
+        self.child_of(isa, bytes, slot, block.first_child(bytes), block.children_before(isa, bytes))
     }
 
     /// The leaf at `slot`, or the next one if `slot` is not a leaf: its place among all values.
@@ -109,7 +101,11 @@ impl Layout {
     /// The place of `node`'s mark among all values; without a mark, that of the first leaf behind.
     #[inline(always)]
     pub fn mark_leaf<I: Isa>(&self, isa: I, bytes: &[u8], node: u64) -> u64 {
-        if self.is_dense(node) { self.dense_block(node).leaves_before(bytes) } else { self.leaf(isa, bytes, node) }
+        if self.is_dense(node) {
+            self.dense_block(node).leaves_before(bytes)
+        } else {
+            self.leaf(isa, bytes, node)
+        }
     }
 
     /// The first slot behind the mark of `node`.
@@ -198,30 +194,5 @@ impl Layout {
     #[inline(always)]
     pub(super) fn sparse_node(&self, bytes: &[u8], node: u64) -> Option<SparseNode> {
         if node < self.end { Some(SparseNode::read(self, bytes, node)) } else { None }
-    }
-}
-
-impl Layout {
-    /// Start of the `rank`-th sparse node at or behind the sparse slot `from`, counted from 0.
-    #[inline(always)]
-    fn nth_node_from<I: Isa>(&self, isa: I, bytes: &[u8], from: u64, rank: u64) -> u64 {
-        let (mut place, mut rest) = (from, rank);
-        let end = self.end - self.dense_slots;
-        while place < end {
-            let (block, _) = self.sparse_block(place);
-            for index in block.bit as usize / 64..block.words() {
-                let word_start = place - u64::from(block.bit) + index as u64 * 64;
-                let skipped = place.saturating_sub(word_start).min(63);
-                let first = block.second_word(bytes, index) & (u64::MAX << skipped);
-                let count = u64::from(isa.count_ones(first));
-                if rest < count {
-                    let found = word_start + u64::from(isa.select_in_word(first, low_half(rest)));
-                    return (self.dense_slots + found).min(self.end);
-                }
-                rest -= count;
-            }
-            place = (place / BLOCK_SLOTS + 1) * BLOCK_SLOTS;
-        }
-        self.end
     }
 }

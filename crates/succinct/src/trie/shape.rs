@@ -33,7 +33,11 @@ impl Branch {
     ///
     /// `shared_before` and `shared_after` are the leading bytes it shares with the keys next to it; none without one.
     pub fn whole(len: usize, shared_before: Option<usize>, shared_after: Option<usize>) -> Self {
-        Self { shared: shared_before.unwrap_or(0), depth: len, is_prefix: shared_after == Some(len) || len == 0 }
+        Self {
+            shared: shared_before.unwrap_or(0),
+            depth: len,
+            is_prefix: shared_after == Some(len) || len == 0,
+        }
     }
 
     /// The shortest path that tells a key of `len` bytes from the keys next to it: one byte more than it shares.
@@ -140,7 +144,7 @@ impl Shape {
             Divide::Levels(levels) => levels.min(self.levels.len()),
         };
         // A sparse root that holds the mark alone would read as one real label.
-        levels.max(usize::from(self.root_marked))
+        levels.max(usize::from(self.root_marked && self.leaves == 1))
     }
 
     pub(super) fn geometry(&self, dense_levels: usize, value_bits: u32) -> Geometry {

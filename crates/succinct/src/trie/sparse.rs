@@ -66,7 +66,8 @@ impl SparseNode {
             let (block, labels_at) = layout.sparse_block(slot - layout.dense_slots);
             let in_block = (BLOCK_SLOTS - u64::from(block.bit)).min(CHUNK as u64);
             let count = (self.end - slot).min(in_block);
-            let mask = labels_below(isa, bytes, labels_at + block.bit as usize, label) & low_mask(count as u32) as u32;
+            let mask = labels_below(isa, bytes, labels_at + block.bit as usize, label)
+                & low_mask(count as u32) as u32;
             below += u64::from(mask.count_ones());
             slot += count;
         }

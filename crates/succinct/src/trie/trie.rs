@@ -3,6 +3,7 @@
 use super::count::KeyBorder;
 use super::cursor::Cursor;
 use super::layout::Layout;
+use super::step::Step;
 use crate::arch::{Isa, Kernel, dispatch};
 use crate::error::OpenError;
 
@@ -86,7 +87,11 @@ impl Kernel for Get<'_> {
     fn run<I: Isa>(self, isa: I) -> Option<u64> {
         let Self { layout, bytes, key } = self;
         let found = layout.leaf_on(isa, bytes, key)?;
-        if found.depth == key.len() { Some(layout.value(bytes, found.leaf(isa, bytes, layout))) } else { None }
+        if found.depth == key.len() {
+            Some(layout.value(bytes, found.leaf(isa, bytes, layout)))
+        } else {
+            None
+        }
     }
 }
 
@@ -125,7 +130,11 @@ impl Met {
     /// The place of the leaf among all values.
     #[inline(always)]
     pub fn leaf<I: Isa>(&self, isa: I, bytes: &[u8], layout: &Layout) -> u64 {
-        if self.is_mark { layout.mark_leaf(isa, bytes, self.place) } else { layout.leaf(isa, bytes, self.place) }
+        if self.is_mark {
+            layout.mark_leaf(isa, bytes, self.place)
+        } else {
+            layout.leaf(isa, bytes, self.place)
+        }
     }
 }
 
@@ -135,11 +144,11 @@ impl Layout {
     pub fn leaf_on<I: Isa>(&self, isa: I, bytes: &[u8], key: &[u8]) -> Option<Met> {
         let mut node = self.root();
         for (depth, &label) in key.iter().enumerate() {
-            let slot = self.find(isa, bytes, node, label)?;
-            if !self.has_child(bytes, slot) {
-                return Some(Met { depth: depth + 1, is_mark: false, place: slot });
+            match self.step(isa, bytes, node, label) {
+                Step::Absent => return None,
+                Step::Leaf(slot) => return Some(Met { depth: depth + 1, is_mark: false, place: slot }),
+                Step::Node { child, .. } => node = child,
             }
-            node = self.child(isa, bytes, slot);
         }
         if self.mark(bytes, node) { Some(Met { depth: key.len(), is_mark: true, place: node }) } else { None }
     }

@@ -114,8 +114,11 @@ fn every_set_of_tiny_strings_is_ordered() {
     for letters in [[0, 0xFF], [0xFE, 0xFF]] {
         let (all, asked) = (strings_of(letters, 2), strings_of(letters, 3));
         for chosen in 0_u32..1 << all.len() {
-            let keys: Vec<_> =
-                (0..).zip(&all).filter(|(place, _)| chosen >> place & 1 == 1).map(|(_, key)| key.clone()).collect();
+            let keys: Vec<_> = (0..)
+                .zip(&all)
+                .filter(|(place, _)| chosen >> place & 1 == 1)
+                .map(|(_, key)| key.clone())
+                .collect();
             check_all_plans(&keys, &asked, &format!("set {chosen:#b} of {letters:?}"));
         }
     }
@@ -189,7 +192,8 @@ fn chains_and_long_keys_are_ordered() {
 
 #[test]
 fn lone_keys_are_found() {
-    for key in [vec![], vec![0], vec![0xFF], vec![0xFF; 8], vec![0; 8], b"one".to_vec(), vec![b'z'; 1 << 16]] {
+    for key in [vec![], vec![0], vec![0xFF], vec![0xFF; 8], vec![0; 8], b"one".to_vec(), vec![b'z'; 1 << 16]]
+    {
         let keys = [key];
         check_all_plans(&keys, &neighbours(&keys), "one key");
     }
