@@ -57,7 +57,8 @@ impl Body {
     #[inline(always)]
     fn agrees<I: Isa>(&self, isa: I, bytes: &[u8], slot: u64, prefix: &impl PathKey, depth: usize) -> bool {
         let real_bits = self.suffixes.real_bits;
-        let known = (prefix.path().len() - depth).saturating_mul(8).min(real_bits as usize) as u32;
+        let given_bits = (prefix.path().len() - depth).saturating_mul(8);
+        let known = u32::try_from(given_bits).map_or(real_bits, |given| given.min(real_bits));
         if known == 0 {
             return true;
         }

@@ -26,7 +26,7 @@ impl Suffixes {
         if self.hash_bits == 0 {
             return real;
         }
-        real << self.hash_bits % 64 | low_bits(key.hash(self.seed), self.hash_bits)
+        (real << (self.hash_bits % 64)) | low_bits(key.hash(self.seed), self.hash_bits)
     }
 
     /// The real part of a stored number.

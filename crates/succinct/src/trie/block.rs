@@ -11,6 +11,9 @@ use crate::bytes::{address, load_u32, load_u64, low_half, low_mask};
 /// Words of a bitmap.
 const WORDS: usize = 4;
 
+/// The first bit of each word.
+const WORD_STARTS: [u32; WORDS] = [0, 64, 128, 192];
+
 /// The block of a slot.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {
@@ -130,7 +133,7 @@ impl Block {
     /// The bits of word `index` that are before the slot.
     #[inline(always)]
     fn before(&self, index: usize) -> u64 {
-        low_mask(self.bit.saturating_sub(index as u32 * 64).min(64))
+        low_mask(self.bit.saturating_sub(WORD_STARTS[index]))
     }
 
     /// Leaves in all blocks before this one.

@@ -145,17 +145,17 @@ impl Kernel for Go<'_> {
         match self.to {
             Move::Step => self.step(isa),
             Move::StepBack => self.step_back(isa),
-            Move::First => self.from_root(|walk, root| walk.down_first(isa, root)),
-            Move::Last => self.from_root(|walk, root| walk.down_last(isa, root)),
-            Move::Seek(key) => self.from_root(|walk, root| walk.seek(isa, root, key)),
-            Move::SeekBack(key) => self.from_root(|walk, root| walk.seek_back(isa, root, key)),
+            Move::First => self.start_over(|walk, root| walk.down_first(isa, root)),
+            Move::Last => self.start_over(|walk, root| walk.down_last(isa, root)),
+            Move::Seek(key) => self.start_over(|walk, root| walk.seek(isa, root, key)),
+            Move::SeekBack(key) => self.start_over(|walk, root| walk.seek_back(isa, root, key)),
         }
     }
 }
 
 impl Go<'_> {
     #[inline(always)]
-    fn from_root(&mut self, walk: impl FnOnce(&mut Self, u64)) {
+    fn start_over(&mut self, walk: impl FnOnce(&mut Self, u64)) {
         self.trace.steps.clear();
         self.trace.key.clear();
         if !self.layout.is_empty() {
@@ -252,10 +252,10 @@ impl Go<'_> {
                 }
             };
             if let Some(next) = next {
-                return match self.enter(isa, node, next) {
-                    Some(below) => self.down_first(isa, below),
-                    None => (),
-                };
+                if let Some(below) = self.enter(isa, node, next) {
+                    self.down_first(isa, below);
+                }
+                return;
             }
         }
     }
@@ -266,10 +266,10 @@ impl Go<'_> {
             self.trace.key.pop();
             match self.layout.previous_slot(self.bytes, slot) {
                 Some(previous) => {
-                    return match self.enter(isa, node, previous) {
-                        Some(below) => self.down_last(isa, below),
-                        None => (),
-                    };
+                    if let Some(below) = self.enter(isa, node, previous) {
+                        self.down_last(isa, below);
+                    }
+                    return;
                 }
                 None if self.layout.mark(self.bytes, node) => {
                     return self.trace.steps.push(Step { node, slot: None });

@@ -28,10 +28,11 @@ pub(super) fn encode(levels: &Levels, divide: Divide, out: &mut Vec<u8>) {
     writer.children();
     let mut values = BitWriter::new(out);
     for level in &levels.levels {
-        let mut rest = level.values.len();
-        for &word in level.values.words() {
-            values.push(word, rest.min(64) as u32);
-            rest = rest.saturating_sub(64);
+        let words = level.values.words();
+        let (last_bits, whole) = (level.values.len() % 64, level.values.len() / 64);
+        words[..whole].iter().for_each(|&word| values.push(word, 64));
+        if last_bits > 0 {
+            values.push(words[whole], u32::try_from(last_bits).expect("below 64"));
         }
     }
     values.finish();
@@ -143,7 +144,7 @@ impl Writer<'_> {
         level: &Level,
         slots: std::ops::Range<usize>,
     ) {
-        let kept = crate::bytes::low_mask(slots.len() as u32);
+        let kept = crate::bytes::low_mask(u32::try_from(slots.len()).expect("at most 64"));
         let child = bits_from(&level.child, slots.start) & kept;
         let first = bits_from(&level.first, slots.start) & kept;
         for (bits, bitmap) in [(child, 0), (first, words)] {

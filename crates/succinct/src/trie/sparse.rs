@@ -4,7 +4,7 @@ use super::geometry::BLOCK_SLOTS;
 use super::layout::Layout;
 use super::level::MARK;
 use crate::arch::Isa;
-use crate::bytes::low_mask;
+use crate::bytes::{low_half, low_mask};
 
 /// Labels compared at once.
 const CHUNK: usize = 32;
@@ -66,9 +66,8 @@ impl SparseNode {
             let (block, labels_at) = layout.sparse_block(slot - layout.dense_slots);
             let in_block = (BLOCK_SLOTS - u64::from(block.bit)).min(CHUNK as u64);
             let count = (self.end - slot).min(in_block);
-            let mask = labels_below(isa, bytes, labels_at + block.bit as usize, label)
-                & low_mask(count as u32) as u32;
-            below += u64::from(mask.count_ones());
+            let mask = labels_below(isa, bytes, labels_at + block.bit as usize, label);
+            below += u64::from(isa.count_ones(u64::from(mask) & low_mask(low_half(count))));
             slot += count;
         }
         self.first_label() + below
@@ -87,5 +86,5 @@ fn labels_below<I: Isa>(isa: I, bytes: &[u8], at: usize, bound: u8) -> u32 {
 #[cold]
 fn tail_below(bytes: &[u8], at: usize, bound: u8) -> u32 {
     let tail = bytes.get(at..).unwrap_or_default();
-    tail.iter().zip(0..CHUNK as u32).fold(0, |mask, (&byte, place)| mask | u32::from(byte < bound) << place)
+    tail.iter().take(CHUNK).zip(0..).fold(0, |mask, (&byte, place)| mask | u32::from(byte < bound) << place)
 }
