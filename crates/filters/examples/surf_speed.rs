@@ -1,11 +1,14 @@
 //! Speed of SuRF beside the standard Bloom filter at 14 bits, on uniform integers.
 //!
-//! `cargo run --release -p lacuna-filters --example surf_speed [keys]`
+//! `cargo run --release -p lacuna-filters --example surf_speed [keys]`; the last lines are strings whose shared bytes
+//! stand behind bytes that differ, so that the trie walks them one by one.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use lacuna_core::{Budget, BuildPlan, CountEstimate, DynFilter, Result, Sealed, SortedKeys, U64Range};
+use lacuna_core::{
+    Budget, BuildPlan, ByteColumn, CountEstimate, DynFilter, Result, Sealed, SortedKeys, U64Range,
+};
 use lacuna_filters::Surf;
 use lacuna_workload::Rng;
 
@@ -60,7 +63,34 @@ fn main() -> Result<()> {
              count {count:6.1} ns {counts:4.2}"
         );
     }
+    let few: Vec<f64> = [0, 20, 40].iter().map(|&shared| strings(shared)).collect::<Result<_>>()?;
+    println!(
+        "strings: point {:.0} ns, with 20 shared bytes {:+.0} ns, with 40 {:+.0} ns",
+        few[0],
+        few[1] - few[0],
+        few[2] - few[0]
+    );
     Ok(())
+}
+
+/// A point of a million strings in 200 groups that share `shared` bytes each.
+fn strings(shared: usize) -> Result<f64> {
+    let mut rng = Rng::new(8);
+    let draw = |rng: &mut Rng| {
+        let group = u8::try_from(rng.below(200)).expect("below 200");
+        [&[group][..], &vec![b'x'; shared], &rng.next_u64().to_be_bytes()].concat()
+    };
+    let mut keys: Vec<Vec<u8>> = (0..1_000_000).map(|_| draw(&mut rng)).collect();
+    keys.sort();
+    let column: ByteColumn = keys.iter().collect();
+    let plan = BuildPlan::<[u8]>::new(Budget::bits_per_key(40.0)?);
+    let sealed =
+        lacuna_filters::spec::<[u8]>("surf:real=4")?.build(SortedKeys::byte_strings(&column)?, &plan)?;
+    let surf = lacuna_filters::open::<[u8], _>(sealed)?;
+    let asked: Vec<Vec<u8>> = (0..QUERIES).map(|_| draw(&mut rng)).collect();
+    Ok(median(
+        (0..ROUNDS).map(|_| time(QUERIES, || asked.iter().filter(|key| surf.may_contain(key)).count())),
+    ))
 }
 
 fn build(spec: &str, bits_per_key: f64, keys: SortedKeys<'_, u64>) -> Result<Sealed> {

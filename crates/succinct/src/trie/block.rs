@@ -11,6 +11,8 @@ use crate::bytes::{address, load_u32, load_u64, low_half, low_mask};
 /// Words of a bitmap.
 const WORDS: usize = 4;
 
+/// Most slots of a node whose labels are compared at once.
+pub(super) const SHORT_NODE: u32 = 32;
 /// The first bit of each word.
 const WORD_STARTS: [u32; WORDS] = [0, 64, 128, 192];
 
@@ -81,25 +83,34 @@ impl Block {
         word >> (self.bit % 64) & 1 == 1
     }
 
+    /// Slots of the sparse node that starts at the slot, if it ends in the same word and is short.
+    #[inline(always)]
+    pub(super) fn short_node(&self, bytes: &[u8]) -> Option<u32> {
+        let behind = self.second_word(bytes, self.bit as usize / 64) >> (self.bit % 64) >> 1;
+        let len = behind.trailing_zeros() + 1;
+        if len <= SHORT_NODE { Some(len) } else { None }
+    }
+
     /// First byte of the group's entry.
     #[inline(always)]
     pub(super) fn group_at(&self) -> usize {
         self.group_at
     }
 
-    /// Ones of the second bitmap of a whole block.
+    /// Word `index` of the second bitmap from the slot on.
     #[inline(always)]
-    pub(super) fn whole_count<I: Isa>(&self, isa: I, bytes: &[u8]) -> Option<u64> {
-        let bitmap = bytes.get(self.second_at..).and_then(<[u8]>::first_chunk::<{ WORDS * 8 }>)?;
-        let words = bitmap.as_chunks::<8>().0.iter();
-        let count = words.map(|word| isa.count_ones(u64::from_le_bytes(*word))).sum::<u32>();
-        if self.words() == WORDS { Some(u64::from(count)) } else { None }
+    pub(super) fn nodes_in(&self, bytes: &[u8], index: usize) -> u64 {
+        self.second_word(bytes, index) & !self.before(index)
     }
 
-    /// Words of each bitmap.
+    /// Ones of the second bitmap from the slot on, through each word.
     #[inline(always)]
-    pub(super) fn words(&self) -> usize {
-        (self.second_at - self.at - COUNT_BYTES) / 8
+    pub(super) fn nodes_through<I: Isa>(&self, isa: I, bytes: &[u8]) -> [u64; WORDS] {
+        let mut count = 0;
+        std::array::from_fn(|index| {
+            count += u64::from(isa.count_ones(self.nodes_in(bytes, index)));
+            count
+        })
     }
 
     /// Word `index` of the second bitmap.

@@ -34,6 +34,29 @@ impl SparseNode {
         Self { start, end, is_marked: first == MARK && end > start + 1 }
     }
 
+    /// The place of `label` in a node of `len` slots, at most 32, whose labels stand together from byte `at`.
+    #[inline(always)]
+    pub(super) fn place_in_short<I: Isa>(
+        isa: I,
+        bytes: &[u8],
+        at: usize,
+        len: u32,
+        label: u8,
+    ) -> Option<u64> {
+        let first = *bytes.get(at)?;
+        let is_marked = first == MARK && len > 1;
+        if first == label && !is_marked {
+            return Some(0);
+        }
+        if len == 1 {
+            return None;
+        }
+        let below = isa.count_ones(u64::from(labels_below(isa, bytes, at, label)) & low_mask(len));
+        let place = below + u32::from(is_marked);
+        let found = place < len && bytes.get(at + place as usize) == Some(&label);
+        if found { Some(u64::from(place)) } else { None }
+    }
+
     /// The end of a node that reaches beyond its first word.
     #[inline(never)]
     fn far_end(layout: &Layout, bytes: &[u8], start: u64) -> u64 {

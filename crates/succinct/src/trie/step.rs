@@ -1,7 +1,9 @@
 //! The step that every search repeats: from a node, by a label, to the node below.
 
+use super::block::Block;
 use super::geometry::{BLOCK_SLOTS, COUNT_BYTES, DENSE_BYTES, LEAF_COUNT_BITS};
 use super::layout::Layout;
+use super::sparse::SparseNode;
 use crate::arch::Isa;
 use crate::bytes::{address, load_u64, low_half, low_mask};
 
@@ -32,8 +34,24 @@ impl Layout {
         if self.is_dense(node) {
             return self.dense_step(isa, bytes, node, label);
         }
-        let Some(slot) = self.find(isa, bytes, node, label) else { return Step::Absent };
-        let block = self.block(slot);
+        if node >= self.end {
+            return Step::Absent;
+        }
+        let (block, labels_at) = self.sparse_block(node - self.dense_slots);
+        let place = match block.short_node(bytes) {
+            Some(len) => SparseNode::place_in_short(isa, bytes, labels_at + block.bit as usize, len, label),
+            None => self.find(isa, bytes, node, label).map(|slot| slot - node),
+        };
+        match place {
+            None => Step::Absent,
+            Some(0) => self.enter(isa, bytes, node, block),
+            Some(place) => self.enter(isa, bytes, node + place, self.block(node + place)),
+        }
+    }
+
+    /// What `slot` of the sparse `block` leads to.
+    #[inline(always)]
+    fn enter<I: Isa>(&self, isa: I, bytes: &[u8], slot: u64, block: Block) -> Step {
         if !block.has_child(bytes) {
             return Step::Leaf(slot);
         }
@@ -83,32 +101,21 @@ impl Layout {
     /// Start of the `rank`-th sparse node at or behind the sparse slot `from`, counted from 0.
     #[inline(always)]
     fn nth_node_from<I: Isa>(&self, isa: I, bytes: &[u8], from: u64, rank: u64) -> u64 {
-        let (mut place, mut rest) = (from, rank);
         let end = self.end - self.dense_slots;
+        let (mut place, mut rest) = (from, rank);
         while place < end {
             let (block, _) = self.sparse_block(place);
-            let skipped_words = block.bit as usize / 64;
-            // Where the nodes lie several blocks ahead, whole blocks are counted at once.
-            if let Some(count) = block.whole_count(isa, bytes)
-                && block.bit == 0
-                && count <= rest
-            {
-                rest -= count;
-                place += BLOCK_SLOTS;
-                continue;
+            let through = block.nodes_through(isa, bytes);
+            if rest < through[WORDS - 1] {
+                // Counted, not searched: which word it is cannot be foreseen by a branch.
+                let passed: usize = through.iter().map(|&count| usize::from(count <= rest)).sum();
+                let before = if passed > 0 { through[passed - 1] } else { 0 };
+                let in_word = isa.select_in_word(block.nodes_in(bytes, passed), low_half(rest - before));
+                let start = place / BLOCK_SLOTS * BLOCK_SLOTS + passed as u64 * 64;
+                // The last block may have fewer words, and labels read as bits: they lie behind the end.
+                return (self.dense_slots + start + u64::from(in_word)).min(self.end);
             }
-            let mut kept = u64::MAX << (block.bit % 64);
-            for index in skipped_words..block.words() {
-                let first = block.second_word(bytes, index) & kept;
-                let count = u64::from(isa.count_ones(first));
-                if rest < count {
-                    let in_word = u64::from(isa.select_in_word(first, low_half(rest)));
-                    let word_start = place - u64::from(block.bit) + index as u64 * 64;
-                    return (self.dense_slots + word_start + in_word).min(self.end);
-                }
-                rest -= count;
-                kept = u64::MAX;
-            }
+            rest -= through[WORDS - 1];
             place = (place / BLOCK_SLOTS + 1) * BLOCK_SLOTS;
         }
         self.end

@@ -2,7 +2,8 @@
 
 use std::ops::Bound;
 
-use lacuna_core::{ByteRange, Candidate, CountEstimate, RangeFilter, SeekCandidate, U64Range};
+use lacuna_core::{ByteColumn, ByteRange, Candidate, CountEstimate, RangeFilter, SeekCandidate, U64Range};
+use lacuna_succinct::trie::{Builder, Plan, Trie};
 use lacuna_workload::{Keys, Rng, real_sets};
 
 use super::super::Surf;
@@ -171,5 +172,47 @@ fn real_strings_have_right_neighbours() {
         for pair in held_out.windows(2).step_by(held_out.len() / 50 + 1) {
             check_count(&surf, &inserted, ByteRange::new(&pair[0], &pair[1]).expect("in order"), set.name());
         }
+    }
+}
+
+#[test]
+fn whole_tries_of_real_strings_are_exact() {
+    for set in real_sets() {
+        let Keys::Bytes(column) = set.load().expect("sound") else { continue };
+        let mut builder = Builder::new(Plan { value_bits: 20, ..Plan::default() });
+        for (value, key) in (0..).zip(column.iter()) {
+            builder.add(key, value).expect("ascending");
+        }
+        let trie = Trie::open(builder.finish()).expect("just written");
+        let (mut forwards, mut backwards) = (trie.cursor(), trie.cursor());
+        forwards.seek_first();
+        backwards.seek_last();
+        for (place, key) in column.iter().enumerate() {
+            assert_eq!(forwards.key(), Some(key), "{}", set.note());
+            assert_eq!(backwards.key(), Some(column.get(column.len() - 1 - place)), "{}", set.note());
+            forwards.step();
+            backwards.step_back();
+        }
+        assert_eq!((forwards.key(), backwards.key()), (None, None), "{}", set.note());
+        check_whole(&trie, &column, set.name());
+    }
+}
+
+/// Search, lower bound and count at keys and next to them.
+fn check_whole(trie: &Trie<Vec<u8>>, column: &ByteColumn, place: &str) {
+    let mut cursor = trie.cursor();
+    for (index, key) in column.iter().enumerate().step_by(11) {
+        assert_eq!(trie.get(key), Some(index as u64), "{place}");
+        let behind = [key, &[0]].concat();
+        let next = column.iter().nth(index + 1);
+        assert_eq!(trie.get(&behind).is_some(), next == Some(&behind[..]), "{place}");
+        cursor.seek(&behind);
+        assert_eq!(cursor.key(), next, "{place}");
+        cursor.seek_back(&behind);
+        let last = if next == Some(&behind[..]) { next } else { Some(key) };
+        assert_eq!(cursor.key(), last, "{place}");
+        assert_eq!(trie.count(key, None), (column.len() - index) as u64, "{place}");
+        let other = (index * 31 + 7) % column.len();
+        assert_eq!(trie.count(key, Some(column.get(other))), other.saturating_sub(index) as u64, "{place}");
     }
 }
