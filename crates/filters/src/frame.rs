@@ -73,11 +73,16 @@ impl<B: AsRef<[u8]>> Frame<B> {
         self.bytes.as_ref().get(lacuna_core::ENVELOPE_BYTES..).unwrap_or_default()
     }
 
+    /// The common prefix, as far as it is stored.
+    #[inline]
+    pub(crate) fn prefix(&self) -> &[u8] {
+        self.bytes.as_ref().get(self.body_end..self.prefix_end).unwrap_or_default()
+    }
+
     /// The window behind the common prefix.
     #[inline]
     pub(crate) fn window(&self) -> Window<'_> {
-        let prefix = self.bytes.as_ref().get(self.body_end..self.prefix_end).unwrap_or_default();
-        Window::new(prefix, self.window_width)
+        Window::new(self.prefix(), self.window_width)
     }
 
     /// Length of the sealed bytes.

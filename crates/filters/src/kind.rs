@@ -12,6 +12,7 @@ use crate::integer::{IntegerFilter, WindowedFilter};
 use crate::points::{HashedFilter, Points};
 use crate::prefix_bloom::PrefixBloom;
 use crate::rencoder::Rencoder;
+use crate::surf::Surf;
 
 /// A family of this crate; the number is in every sealed filter and never changes its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -29,12 +30,21 @@ pub enum Kind {
     Grafite = 5,
     /// REncoder.
     Rencoder = 6,
+    /// SuRF.
+    Surf = 7,
 }
 
 impl Kind {
     /// Every family.
-    pub const ALL: [Self; 6] =
-        [Self::Bloom, Self::BlockedBloom, Self::PrefixBloom, Self::Bucketing, Self::Grafite, Self::Rencoder];
+    pub const ALL: [Self; 7] = [
+        Self::Bloom,
+        Self::BlockedBloom,
+        Self::PrefixBloom,
+        Self::Bucketing,
+        Self::Grafite,
+        Self::Rencoder,
+        Self::Surf,
+    ];
 
     /// The family with this number.
     ///
@@ -60,6 +70,7 @@ impl Kind {
             Self::Bucketing => "bucketing",
             Self::Grafite => "grafite",
             Self::Rencoder => "rencoder",
+            Self::Surf => "surf",
         }
     }
 }
@@ -87,6 +98,7 @@ impl OpenFilter for u64 {
             Kind::Bucketing => Box::new(IntegerFilter::<B, Bucketing>::open(frame)?),
             Kind::Grafite => Box::new(IntegerFilter::<B, Grafite>::open(frame)?),
             Kind::Rencoder => Box::new(IntegerFilter::<B, Rencoder>::open(frame)?),
+            Kind::Surf => Box::new(Surf::<Self, B>::in_frame(frame)?),
         })
     }
 }
@@ -101,6 +113,7 @@ impl OpenFilter for [u8] {
             Kind::Bucketing => Box::new(WindowedFilter::<B, Bucketing>::open(frame)?),
             Kind::Grafite => Box::new(WindowedFilter::<B, Grafite>::open(frame)?),
             Kind::Rencoder => Box::new(WindowedFilter::<B, Rencoder>::open(frame)?),
+            Kind::Surf => Box::new(Surf::<Self, B>::in_frame(frame)?),
         })
     }
 }

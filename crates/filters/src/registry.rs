@@ -9,6 +9,7 @@ use crate::kind::Kind;
 use crate::prefix_bloom::PrefixBloomSpec;
 use crate::rencoder::RencoderSpec;
 use crate::spec_text::SpecText;
+use crate::surf::SurfSpec;
 
 /// What a person needs to know to name a family in a spec.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +23,7 @@ pub struct Family {
 }
 
 /// Every family of this crate.
-pub const FAMILIES: [Family; 6] = [
+pub const FAMILIES: [Family; 7] = [
     Family {
         kind: Kind::Bloom,
         about: "standard Bloom filter: points, and ranges of up to 64 keys",
@@ -53,6 +54,11 @@ pub const FAMILIES: [Family; 6] = [
         about: "all prefixes of the keys in a Bloom filter, eight a cache miss: short ranges, next to keys too",
         example: "rencoder:se,levels=8,probes=64,k=3",
     },
+    Family {
+        kind: Kind::Surf,
+        about: "a succinct trie of the keys' first bytes: points and ranges of any length, next keys, counts",
+        example: "surf:hash=4,real=4,cut",
+    },
 ];
 
 /// The spec that `text` names, such as `grafite` or `prefix_bloom:bits=44`, over either key space.
@@ -74,6 +80,7 @@ where
     BucketingSpec: BuildFromKeys<K>,
     GrafiteSpec: BuildFromKeys<K>,
     RencoderSpec: BuildFromKeys<K>,
+    SurfSpec: BuildFromKeys<K>,
 {
     let mut parsed = SpecText::parse(text)?;
     let kind = Kind::ALL.into_iter().find(|kind| kind.name() == parsed.family());
@@ -84,6 +91,7 @@ where
         Kind::Bucketing => Box::new(BucketingSpec::from_text(&mut parsed)?),
         Kind::Grafite => Box::new(GrafiteSpec::from_text(&mut parsed)?),
         Kind::Rencoder => Box::new(RencoderSpec::from_text(&mut parsed)?),
+        Kind::Surf => Box::new(SurfSpec::from_text(&mut parsed)?),
     };
     parsed.finish()?;
     Ok(spec)

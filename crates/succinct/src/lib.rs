@@ -10,6 +10,7 @@
 //! | [`elias_fano`] | ascending integers in about `log2(last / n) + 2.1` bits each, with "is one of them in `[lo, hi]`?" |
 //! | [`rank_select`] | a bit vector that counts and finds its ones and zeros |
 //! | [`bit_vector`] | plain bits, as they are collected before that |
+//! | [`trie`] | byte strings in order, in little more than ten bits for each branch |
 //! | [`packed`] | integers of one fixed width |
 //! | [`bytes`] | unaligned words and bit fields, and the writer for both |
 //! | [`arch`] | the best instructions of the machine, chosen at run time; the only unsafe code |
@@ -29,6 +30,7 @@ pub mod elias_fano;
 mod error;
 pub mod packed;
 pub mod rank_select;
+pub mod trie;
 
 pub use bit_vector::BitVector;
 pub use elias_fano::EliasFano;

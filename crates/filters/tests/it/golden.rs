@@ -14,6 +14,10 @@ golden!(bucketing_u64_v1, u64, "bucketing", "tests/golden/bucketing_u64_v1.lacun
 golden!(bucketing_bytes_v1, [u8], "bucketing", "tests/golden/bucketing_bytes_v1.lacuna");
 golden!(grafite_u64_v1, u64, "grafite", "tests/golden/grafite_u64_v1.lacuna");
 golden!(grafite_bytes_v1, [u8], "grafite", "tests/golden/grafite_bytes_v1.lacuna");
+golden!(rencoder_u64_v1, u64, "rencoder", "tests/golden/rencoder_u64_v1.lacuna");
+golden!(rencoder_bytes_v1, [u8], "rencoder", "tests/golden/rencoder_bytes_v1.lacuna");
+golden!(surf_u64_v1, u64, "surf", "tests/golden/surf_u64_v1.lacuna");
+golden!(surf_bytes_v1, [u8], "surf:cut", "tests/golden/surf_bytes_v1.lacuna");
 
 /// Five keys never fill a line or cross a slice; these do.
 #[test]
@@ -24,6 +28,8 @@ fn the_bytes_of_two_thousand_keys_are_kept() {
         ("prefix_bloom:bits=40", 0xE211_E689_D4B6_67CD, 0xED12_9E23_8211_B508),
         ("bucketing", 0xED67_0543_84FE_21E4, 0x3B0C_CA1E_875B_19C8),
         ("bucketing:slice=2,heavy=9", 0xEB2D_07B8_427A_A750, 0xD571_1527_3D56_44AF),
+        ("rencoder:ss", 0, 0),
+        ("surf:real=3,cut", 0, 0),
         ("grafite", 0xF63D_57CE_3BDF_C58B, 0x1DCC_A8FB_EE2E_7B72),
         ("grafite:block=9,slice=2,heavy=9", 0x729C_3439_EB8A_DB8D, 0x21F1_A26D_18F2_8A6B),
     ];

@@ -103,6 +103,36 @@ mod tests {
         (count, places)
     }
 
+    /// Which of 32 bytes are below a bound.
+    struct Below([u8; 32], u8);
+
+    impl Kernel for Below {
+        type Output = u32;
+        #[inline(always)]
+        fn run<I: Isa>(self, isa: I) -> u32 {
+            isa.bytes_below(&self.0, self.1)
+        }
+    }
+
+    #[test]
+    fn bytes_are_compared_without_sign() {
+        let mut bytes = [0_u8; 32];
+        for round in 0..64_u8 {
+            for (byte, place) in bytes.iter_mut().zip(0_u8..) {
+                *byte = place.wrapping_mul(round | 1).wrapping_add(round.wrapping_mul(37));
+            }
+            for bound in 0..=u8::MAX {
+                let below = |place: usize| u32::from(bytes[place] < bound) << place;
+                let expected: u32 = (0..32).map(below).sum();
+                for kind in IsaKind::ALL {
+                    if let Some(found) = dispatch_on(kind, Below(bytes, bound)) {
+                        assert_eq!(found, expected, "{kind:?} on {bytes:?} and {bound}");
+                    }
+                }
+            }
+        }
+    }
+
     #[test]
     fn all_instruction_sets_agree() {
         let mut words: Vec<u64> =

@@ -26,6 +26,8 @@ pub trait Isa: Copy {
     /// Position of the `rank`-th one of `word`, counted from 0 at the low end; 64 if there are fewer.
     /// `rank` must be below 64.
     fn select_in_word(self, word: u64, rank: u32) -> u32;
+    /// Which of 32 bytes are below `bound`: bit i stands for byte i.
+    fn bytes_below(self, bytes: &[u8; 32], bound: u8) -> u32;
     /// Runs `kernel` with this set in a function of its own: for rare paths, which would crowd the common one.
     fn run_apart<K: Kernel>(self, kernel: K) -> K::Output;
 }

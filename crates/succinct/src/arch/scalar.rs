@@ -34,6 +34,11 @@ impl Isa for Scalar {
         rest.trailing_zeros() + (place & 63) as u32
     }
 
+    #[inline(always)]
+    fn bytes_below(self, bytes: &[u8; 32], bound: u8) -> u32 {
+        bytes.iter().zip(0..).fold(0, |mask, (&byte, place)| mask | u32::from(byte < bound) << place)
+    }
+
     #[inline(never)]
     fn run_apart<K: Kernel>(self, kernel: K) -> K::Output {
         kernel.run(self)

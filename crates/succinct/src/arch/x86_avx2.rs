@@ -1,6 +1,9 @@
 //! x86-64 with AVX2 and both bit-manipulation sets: Intel since Haswell, AMD since Zen 3.
 
-use core::arch::x86_64::{__cpuid, _pdep_u64};
+use core::arch::x86_64::{
+    __cpuid, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_max_epu8, _mm256_movemask_epi8, _mm256_set1_epi8,
+    _pdep_u64,
+};
 
 use super::{Isa, Kernel};
 
@@ -67,6 +70,17 @@ impl Isa for Avx2 {
         // SAFETY: `self` exists, so `detect` has seen BMI2.
         let deposited = unsafe { _pdep_u64(1 << (rank & 63), word) };
         deposited.trailing_zeros()
+    }
+
+    #[inline(always)]
+    fn bytes_below(self, bytes: &[u8; 32], bound: u8) -> u32 {
+        // SAFETY: `self` exists, so `detect` has seen AVX2; the load reads the 32 bytes of the array, at any alignment.
+        let reaching = unsafe {
+            let labels = _mm256_loadu_si256(bytes.as_ptr().cast());
+            let bounds = _mm256_set1_epi8(bound.cast_signed());
+            _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_max_epu8(labels, bounds), labels))
+        };
+        !reaching.cast_unsigned()
     }
 
     #[inline(always)]

@@ -11,3 +11,5 @@ mod elias_fano_damage;
 mod format;
 mod rank_select;
 mod tools;
+mod trie;
+mod trie_damage;
