@@ -52,4 +52,4 @@ pub(crate) use open::check_version;
 pub use open::{AnyFilter, open, open_verified};
 pub use prefix_bloom::PrefixBloomSpec;
 pub use registry::{FAMILIES, Family, spec};
-pub use rencoder::RencoderSpec;
+pub use rencoder::{Blacklist, BlacklistedRencoder, Rectangle, RencoderSpec};

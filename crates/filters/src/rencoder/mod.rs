@@ -25,6 +25,7 @@
 //! `docs/design/rencoder-windows.md`); a block of 64 leaves is verified at once ([`tree`]); levels and k are predicted
 //! from one counting pass instead of found by inserting ([`levels`], [`design`]), `round=N` builds as the paper does.
 
+mod blacklist;
 mod bound;
 mod builder;
 mod codec;
@@ -35,11 +36,14 @@ mod levels;
 mod lines;
 mod predict;
 mod query;
+mod rectangle;
 mod spec;
 #[cfg(test)]
 mod tests;
 mod tree;
 mod walk;
 
+pub use blacklist::{Blacklist, BlacklistedRencoder};
 pub(crate) use query::Rencoder;
+pub use rectangle::Rectangle;
 pub use spec::RencoderSpec;
