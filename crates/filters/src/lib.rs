@@ -54,5 +54,5 @@ pub(crate) use open::check_version;
 pub use open::{AnyFilter, open, open_verified};
 pub use prefix_bloom::PrefixBloomSpec;
 pub use registry::{FAMILIES, Family, spec};
-pub use rencoder::{Blacklist, BlacklistedRencoder, RencoderSpec};
+pub use rencoder::{Blacklist, BlacklistedRencoder, Rectangle, RencoderSpec};
 pub use surf::{Surf, SurfPrediction, SurfSpec};

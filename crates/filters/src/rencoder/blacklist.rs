@@ -274,4 +274,21 @@ mod tests {
             }
         }
     }
+
+    /// What a false positive costs to remember here and in a `GapSet`, which also answers the rest of the gap.
+    #[test]
+    fn a_gap_set_takes_less_memory() {
+        let mut rng = Rng::new(4);
+        for (shortest, longest, share) in [(2, 32, 1.0), (2, 1_024, 0.25), (1_024, 1_024, 0.125)] {
+            let mut blacklist = Blacklist::new();
+            let false_positives = 10_000;
+            for _ in 0..false_positives {
+                let lo = rng.next_u64() >> 1;
+                blacklist.insert(range(lo, lo + rng.between(shortest, longest) - 1));
+            }
+            let bytes = blacklist.payload_bytes() as f64 / f64::from(false_positives);
+            let gap = lacuna_core::GapSet::INTERVAL_BYTES as f64;
+            assert!(gap <= share * bytes, "{shortest} to {longest}: {gap} bytes a gap, {bytes} here, seed 4");
+        }
+    }
 }

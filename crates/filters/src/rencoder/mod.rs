@@ -36,6 +36,7 @@ mod levels;
 mod lines;
 mod predict;
 mod query;
+mod rectangle;
 mod spec;
 #[cfg(test)]
 mod tests;
@@ -44,4 +45,5 @@ mod walk;
 
 pub use blacklist::{Blacklist, BlacklistedRencoder};
 pub(crate) use query::Rencoder;
+pub use rectangle::Rectangle;
 pub use spec::RencoderSpec;
