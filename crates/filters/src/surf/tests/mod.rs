@@ -70,7 +70,7 @@ fn strings_of(letters: &[u8], longest: usize) -> Vec<Vec<u8>> {
 fn small_sets() -> impl Iterator<Item = (String, Vec<Vec<u8>>, Vec<Vec<u8>>)> {
     (0..80_u64).map(|seed| {
         let mut rng = Rng::new(seed);
-        let letters: &[u8] = [&[0, 0xFF][..], &[b'a', b'b'], &[0, 1, 0xFE, 0xFF]][rng.index(3)];
+        let letters: &[u8] = [&[0, 0xFF][..], b"ab", &[0, 1, 0xFE, 0xFF]][rng.index(3)];
         let prefix = [&b""[..], b"p", &[0xFF], &[b'x'; 20]][rng.index(4)];
         let behind = |tail: &Vec<u8>| [prefix, tail].concat();
         let all = strings_of(letters, 10 / (letters.len() + 1) + 1);
