@@ -8,8 +8,9 @@ use lacuna_succinct::arch::{Isa, Kernel, dispatch};
 use lacuna_succinct::trie::Border;
 
 use super::codec::Body;
-use super::filter::{Surf, TailRange};
+use super::filter::Surf;
 use super::key::{IntegerKey, PathKey, StringKey};
+use super::tail::TailRange;
 use crate::kind::FilterBytes;
 
 /// An end of the range, on the outer side of the leaf that it cuts.

@@ -22,6 +22,7 @@
 
 mod budget;
 mod builder;
+mod candidates;
 mod codec;
 mod count;
 mod filter;
@@ -29,8 +30,10 @@ mod key;
 mod predict;
 mod query;
 mod seek;
+mod sink;
 mod spec;
 mod suffix;
+mod tail;
 #[cfg(test)]
 mod tests;
 

@@ -10,9 +10,9 @@ use lacuna_succinct::trie::{Branch, shared_len};
 
 use super::budget::Design;
 use super::builder::{KEYS_WITHOUT_BODY, design_bytes, design_u64, kept_window, place_of};
-use super::filter::TailRange;
 use super::key::{IntegerKey, PathKey, PathList, StringKey, Tails};
 use super::spec::SurfSpec;
+use super::tail::TailRange;
 
 /// What a filter would be.
 #[derive(Debug, Clone, Copy, PartialEq)]

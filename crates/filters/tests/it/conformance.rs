@@ -30,15 +30,30 @@ conformance!(
     rencoder_u64,
     u64,
     "rencoder",
-    forced = ["rencoder:levels=4", "rencoder:levels=5,probes=2", "rencoder:levels=6,k=1"]
+    forced = [
+        "rencoder:levels=4",
+        "rencoder:levels=5,k=3",
+        "rencoder:levels=6,k=1",
+        "rencoder:levels=7,probes=1",
+        "rencoder:round=3,levels=4"
+    ],
+    paths = ["rencoder: walked", "rencoder: tired"]
 );
-conformance!(rencoder_bytes, [u8], "rencoder", forced = ["rencoder:levels=4,probes=2"]);
-conformance!(rencoder_ss_u64, u64, "rencoder:ss", forced = ["rencoder:ss,levels=4"]);
-conformance!(rencoder_ss_bytes, [u8], "rencoder:ss");
-conformance!(rencoder_se_u64, u64, "rencoder:se", forced = ["rencoder:se,levels=5"]);
+conformance!(
+    rencoder_bytes,
+    [u8],
+    "rencoder",
+    forced = ["rencoder:levels=4", "rencoder:levels=4,probes=3,k=1"],
+    paths = ["rencoder: walked", "rencoder: tired"]
+);
+conformance!(rencoder_ss_u64, u64, "rencoder:ss", forced = ["rencoder:ss,levels=4,k=2"]);
+conformance!(rencoder_ss_bytes, [u8], "rencoder:ss", forced = ["rencoder:ss,levels=4,k=2"]);
+conformance!(rencoder_se_u64, u64, "rencoder:se", forced = ["rencoder:se,levels=4,k=2"]);
 conformance!(rencoder_se_bytes, [u8], "rencoder:se");
-conformance!(rencoder_po_u64, u64, "rencoder:po", forced = ["rencoder:po,levels=6"]);
+conformance!(rencoder_po_u64, u64, "rencoder:po", forced = ["rencoder:po,levels=4,k=2"]);
 conformance!(rencoder_po_bytes, [u8], "rencoder:po");
+conformance!(rencoder_float_u64, u64, "rencoder:float", forced = ["rencoder:float,levels=4,k=2"]);
+conformance!(rencoder_float_bytes, [u8], "rencoder:float", forced = ["rencoder:float,levels=4,k=2,round=1"]);
 conformance!(surf_u64, u64, "surf", forced = ["surf:real=0", "surf:real=3,cut"], ignores_seed = true);
 conformance!(surf_bytes, [u8], "surf", forced = ["surf:real=0", "surf:real=11,cut"], ignores_seed = true);
 conformance!(surf_mixed_u64, u64, "surf:hash=5,real=4", forced = ["surf:hash=7", "surf:hash=3,real=2,cut"]);

@@ -28,8 +28,8 @@ fn the_bytes_of_two_thousand_keys_are_kept() {
         ("prefix_bloom:bits=40", 0xE211_E689_D4B6_67CD, 0xED12_9E23_8211_B508),
         ("bucketing", 0xED67_0543_84FE_21E4, 0x3B0C_CA1E_875B_19C8),
         ("bucketing:slice=2,heavy=9", 0xEB2D_07B8_427A_A750, 0xD571_1527_3D56_44AF),
-        ("rencoder:ss", 0, 0),
-        ("surf:real=3,cut", 0, 0),
+        ("rencoder:ss", 0xFCFE_409A_8374_D9DD, 0x0319_A921_DDBF_AD17),
+        ("surf:real=3,cut", 0x8A3D_975A_AF17_03AD, 0xB467_BB84_CF9A_7B6A),
         ("grafite", 0xF63D_57CE_3BDF_C58B, 0x1DCC_A8FB_EE2E_7B72),
         ("grafite:block=9,slice=2,heavy=9", 0x729C_3439_EB8A_DB8D, 0x21F1_A26D_18F2_8A6B),
     ];
