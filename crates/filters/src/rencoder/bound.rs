@@ -3,6 +3,10 @@
 use super::predict::RateModel;
 use super::query::Rencoder;
 
+/// Next to keys a single level meets lines a little fuller than the average one that the model knows; longer paths
+/// leave room for that.
+const UNEVEN: f64 = 1.1;
+
 /// Most false positives among empty queries of `range_len` keys.
 ///
 /// A leaf that lies j levels below the first node it shares with a key is a false positive if all j are set by chance.
@@ -14,7 +18,7 @@ pub(crate) fn rate_bound(filter: &Rencoder, range_len: u64) -> f64 {
         return 1.0;
     }
     if header.variant == super::spec::Variant::Point && range_len == 1 {
-        return model(filter).path[1];
+        return (model(filter).path[1] * UNEVEN).min(1.0);
     }
     let path = model(filter).path;
     let mut left = range_len as f64;

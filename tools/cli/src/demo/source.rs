@@ -6,6 +6,7 @@ use std::time::UNIX_EPOCH;
 use bytes::Bytes;
 use lacuna_core::Error;
 use lacuna_workload::{KeySource, Keys, ReadOptions};
+use tempfile::TempDir;
 use walkdir::WalkDir;
 
 use crate::errors::Result;
@@ -14,6 +15,9 @@ use crate::progress::Progress;
 
 /// Bytes of a value: what a small record of metadata takes.
 const VALUE_BYTES: usize = 100;
+
+/// Exit code after Ctrl-C, as of a shell.
+const INTERRUPTED: i32 = 130;
 
 /// A row of the store.
 pub(super) type Row = (Bytes, Bytes);
@@ -95,17 +99,22 @@ fn value(text: &[u8]) -> Bytes {
     value.into()
 }
 
-/// A folder for the stores, removed when it goes out of scope.
-pub(super) fn work_folder(given: Option<&PathBuf>) -> Result<tempfile::TempDir> {
+/// A folder for the stores, removed when it goes out of scope, and when the demo is interrupted.
+pub(super) fn work_folder(given: Option<&PathBuf>) -> Result<TempDir> {
     let made = match given {
         Some(folder) => tempfile::tempdir_in(folder),
         None => tempfile::tempdir(),
     };
-    made.map_err(|error| {
-        Error::invalid_input(format!(
-            "no folder for the stores can be made: {error}; --store names another place"
-        ))
-        .with_source(error)
-        .into()
-    })
+    let folder = made.map_err(|error| {
+        let message = format!("no folder for the stores can be made: {error}; --store names another place");
+        Error::invalid_input(message).with_source(error)
+    })?;
+    let path = folder.path().to_owned();
+    let handler = ctrlc::set_handler(move || {
+        // What cannot be removed now lies in a temporary folder, where the system will.
+        let _ = std::fs::remove_dir_all(&path);
+        std::process::exit(INTERRUPTED);
+    });
+    handler.map_err(|error| Error::unavailable(format!("Ctrl-C cannot be watched for: {error}")))?;
+    Ok(folder)
 }

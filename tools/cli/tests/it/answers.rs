@@ -6,7 +6,8 @@ use lacuna_workload::{Key, KeyType, Queries, QuerySource, real_sets};
 
 use crate::support::Folder;
 
-const FAMILIES: [&str; 5] = ["bloom", "blocked_bloom", "prefix_bloom:bits=40", "bucketing", "grafite"];
+const FAMILIES: [&str; 7] =
+    ["bloom", "blocked_bloom", "prefix_bloom:bits=40", "bucketing", "grafite", "rencoder", "surf:cut"];
 
 fn lines(queries: &[(String, String)]) -> String {
     queries.iter().map(|(low, high)| format!("{low}\t{high}\n")).collect()

@@ -3,6 +3,7 @@
 mod answers;
 mod bad_input;
 mod bench;
+mod demo;
 mod help;
 mod inspection;
 mod output_files;

@@ -37,7 +37,9 @@ fn no_key_of_any_set_is_denied() {
         let keys = key_arguments(&set, &folder);
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         for kind in Kind::ALL {
-            let build = ["build", "--filter", kind.name(), "--bits-per-key", "14", "--out", "f"];
+            // On strings, 14 bits do not hold every trie; cut at a level, one of any size does.
+            let spec = if kind == Kind::Surf { "surf:cut" } else { kind.name() };
+            let build = ["build", "--filter", spec, "--bits-per-key", "14", "--out", "f"];
             folder.run(&[&build[..], &keys].concat(), "").done();
             let report =
                 folder.run(&[&["verify", "f", "--bits-per-key", "14"], &keys[..]].concat(), "").done();
