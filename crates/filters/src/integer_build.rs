@@ -29,6 +29,8 @@ pub(crate) trait IntegerSpec: Debug + Clone + Send + Sync {
 pub(crate) struct BodyOrder<'a> {
     /// Seed of every hash.
     pub(crate) seed: u64,
+    /// Bits that keys have: 64, or those of the window.
+    pub(crate) key_bits: u32,
     /// The sampled queries, as closed `(lo, hi)`.
     pub(crate) sample_ranges: &'a dyn Fn() -> Vec<(u64, u64)>,
 }
@@ -49,7 +51,7 @@ pub(crate) fn build_u64<S: IntegerSpec>(
     plan: &BuildPlan<u64>,
 ) -> Result<Sealed> {
     let ranges = || plan.sample().iter().collect();
-    let order = BodyOrder { seed: plan.seed(), sample_ranges: &ranges };
+    let order = BodyOrder { seed: plan.seed(), key_bits: u64::BITS, sample_ranges: &ranges };
     let most_bytes = plan.budget().payload_bytes(keys.len());
     let body = write_body(spec, keys.column(), most_bytes, &order)
         .map_err(|small| budget_too_small::<S>(small.smallest_bytes, keys.len()))?;
@@ -85,7 +87,8 @@ fn build_behind<S: IntegerSpec>(
         let covers = plan.sample().ranges().filter_map(|range| window.cover(range));
         covers.map(|cover| (cover.lo(), cover.hi())).collect()
     };
-    let order = BodyOrder { seed: plan.seed(), sample_ranges: &ranges };
+    let key_bits = window.largest().ilog2() + 1;
+    let order = BodyOrder { seed: plan.seed(), key_bits, sample_ranges: &ranges };
     let most_bytes = plan.budget().payload_bytes(keys.len()) - window_section_bytes(window);
     let mut payload = write_body(spec, &places, most_bytes, &order)?;
     push_window_section(&mut payload, window);

@@ -49,7 +49,7 @@ impl PrefixBloomSpec {
     /// Low bits of a key that its prefix leaves out.
     pub(crate) fn dropped_bits(self, order: &BodyOrder<'_>) -> u32 {
         match self.prefix_bits {
-            Some(bits) => 64 - bits,
+            Some(bits) => order.key_bits.saturating_sub(bits),
             None => median_len(&(order.sample_ranges)()).map_or(DEFAULT_SPAN_LOG2, span_for).min(63),
         }
     }

@@ -369,7 +369,7 @@ fn wide_float(rng: &mut Rng) -> f64 {
 
 #[test]
 fn the_smallest_body_is_named() {
-    let order = BodyOrder { seed: 0, sample_ranges: &Vec::new };
+    let order = BodyOrder { seed: 0, key_bits: 64, sample_ranges: &Vec::new };
     let keys: Vec<u64> = (0..100).map(|i| i * 1_000).collect();
     let small = RencoderSpec::new().write_body(&keys, 10, &order).expect_err("no room");
     assert!(RencoderSpec::new().write_body(&keys, small.smallest_bytes, &order).is_ok());
