@@ -1,9 +1,10 @@
-//! An object store that counts what is read from SSTs.
+//! An object store that counts what is read from SSTs, and can be as far away as a cloud.
 
 use std::fmt;
 use std::ops::Sub;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::stream::BoxStream;
@@ -53,12 +54,20 @@ pub struct CountingStore {
     inner: Arc<dyn ObjectStore>,
     gets: AtomicU64,
     bytes: AtomicU64,
+    read_delay: Duration,
 }
 
 impl CountingStore {
     /// Counts the reads of `inner`, from now on.
     pub fn new(inner: Arc<dyn ObjectStore>) -> Self {
-        Self { inner, gets: AtomicU64::new(0), bytes: AtomicU64::new(0) }
+        Self { inner, gets: AtomicU64::new(0), bytes: AtomicU64::new(0), read_delay: Duration::ZERO }
+    }
+
+    /// Waits `delay` before each read, as if the objects lay in a cloud.
+    #[must_use]
+    pub fn with_read_delay(mut self, delay: Duration) -> Self {
+        self.read_delay = delay;
+        self
     }
 
     /// Reads so far.
@@ -93,6 +102,9 @@ impl ObjectStore for CountingStore {
     }
 
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
+        if !self.read_delay.is_zero() {
+            tokio::time::sleep(self.read_delay).await;
+        }
         let head = options.head;
         let result = self.inner.get_opts(location, options).await?;
         if is_sst(location) && !head {

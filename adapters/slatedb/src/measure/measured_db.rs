@@ -1,6 +1,7 @@
 //! A database of interleaved SSTs: written, opened with warm caches, and scanned.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use slatedb::config::{FlushOptions, FlushType, ScanOptions, Settings};
 use slatedb::db_cache::SplitCache;
@@ -56,6 +57,14 @@ impl MeasuredDb {
 
     fn with_filters(store: Arc<dyn ObjectStore>, path: &str, filters: Filters) -> Self {
         Self { store: Arc::new(CountingStore::new(store)), path: path.to_owned(), filters }
+    }
+
+    /// Waits `delay` before each read of the store; nothing is counted yet.
+    #[must_use]
+    pub fn with_read_delay(mut self, delay: Duration) -> Self {
+        let store = Arc::into_inner(self.store).expect("nobody has asked for the store yet");
+        self.store = Arc::new(store.with_read_delay(delay));
+        self
     }
 
     /// The store, to count with.

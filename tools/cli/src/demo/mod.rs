@@ -7,7 +7,6 @@
 mod measured;
 mod questions;
 mod report;
-mod slow_store;
 mod source;
 
 use std::path::PathBuf;
@@ -26,7 +25,6 @@ use crate::errors::{Failure, Result};
 use crate::progress::Progress;
 
 use measured::{Measured, Plan};
-use slow_store::SlowStore;
 use source::Source;
 
 /// Show what filters save: the same scans without filters, with SlateDB's own, and with Lacuna
@@ -134,17 +132,20 @@ impl DemoArgs {
         let folder = source::work_folder(self.store.as_ref())?;
         let store = |name: &str| -> Result<Arc<dyn ObjectStore>> {
             let place = folder.path().join(name);
-            std::fs::create_dir(&place)
-                .map_err(|error| Error::unavailable(format!("{}: {error}", place.display())))?;
-            let local = LocalFileSystem::new_with_prefix(&place).map_err(store_failure)?;
-            Ok(Arc::new(SlowStore::new(Arc::new(local), Duration::from_millis(self.cloud_latency_ms))))
+            let made = std::fs::create_dir(&place);
+            made.map_err(|error| Error::unavailable(format!("{}: {error}", place.display())))?;
+            Ok(Arc::new(LocalFileSystem::new_with_prefix(&place).map_err(store_failure)?))
         };
+        let delay = Duration::from_millis(self.cloud_latency_ms);
         let progress = Progress::spinner("writing and scanning: no filter");
-        let none = plan.run("no filter", MeasuredDb::without_filters(store("none")?, "db")).await?;
+        let none = MeasuredDb::without_filters(store("none")?, "db").with_read_delay(delay);
+        let none = plan.run("no filter", none).await?;
         progress.say("writing and scanning: SlateDB's Bloom filter");
-        let bloom = plan.run("SlateDB's Bloom", MeasuredDb::new(store("bloom")?, "db", None)).await?;
+        let bloom = MeasuredDb::new(store("bloom")?, "db", None).with_read_delay(delay);
+        let bloom = plan.run("SlateDB's Bloom", bloom).await?;
         progress.say("writing and scanning: Lacuna");
-        let ours = plan.run("Lacuna", MeasuredDb::new(store("lacuna")?, "db", Some(lacuna))).await?;
+        let ours = MeasuredDb::new(store("lacuna")?, "db", Some(lacuna)).with_read_delay(delay);
+        let ours = plan.run("Lacuna", ours).await?;
         Ok([none, bloom, ours])
     }
 }
