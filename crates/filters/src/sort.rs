@@ -37,7 +37,7 @@ fn shift_for(last: u64, parts: usize) -> u32 {
 #[inline(always)]
 fn part_of(value: u64, shift: u32, mask: usize) -> usize {
     #[expect(clippy::cast_possible_truncation, reason = "the mask keeps fewer bits than usize has")]
-    let part = (value >> shift) as usize & mask;
+    let part = value.unbounded_shr(shift) as usize & mask;
     part
 }
 
