@@ -33,10 +33,10 @@ impl SurfPrediction {
 }
 
 /// An end of a query, relative to the common prefix, with its "excluded".
-type End<K> = (K, bool);
+pub(crate) type End<K> = (K, bool);
 
 /// Whether the filter says "maybe" to a query without keys, which lies before the key at `place`.
-fn is_maybe<L: PathList + ?Sized, K: PathKey>(
+pub(crate) fn is_maybe<L: PathList + ?Sized, K: PathKey>(
     keys: &L,
     design: &Design,
     place: usize,
