@@ -13,8 +13,9 @@ use crate::statistics::place_in;
 /// In a sentence, for reports.
 pub(crate) const ASSUMPTION: &str = "no sample: half points, half ranges of 2 to 32 keys; half of either anywhere, half within 32 behind a key";
 
-/// Queries drawn; those that hold a key are left out later.
-const COUNT: u64 = 1_600;
+/// Most queries drawn, and queries for each key where there are few; those that hold a key are left out later.
+const MOST: u64 = 1_600;
+const FOR_EACH_KEY: u64 = 4;
 /// Longest range.
 const LONGEST: u64 = 32;
 /// Largest distance behind a key.
@@ -29,7 +30,8 @@ fn assumed(
     key: impl Fn(usize) -> u64,
 ) -> impl Iterator<Item = (u64, u64)> {
     let hasher = IntegerHasher::new(0);
-    (0..if key_count < 2 { 0 } else { COUNT }).map(move |number| {
+    let count = if key_count < 2 { 0 } else { (key_count as u64 * FOR_EACH_KEY).min(MOST) };
+    (0..count).map(move |number| {
         let random = |stream: u64| hasher.hash(number * 4 + stream);
         let start = if number % 2 == 0 {
             ends.0 + reduce(random(0), ends.1 - ends.0)

@@ -29,23 +29,24 @@ struct ProbeCosts {
 /// The row of a family.
 fn row(kind: Kind) -> ProbeCosts {
     let (call_ns, probe_ns, wait) = match kind {
-        Kind::Bloom => (10.0, 2.5, 1.0),
-        Kind::BlockedBloom => (10.0, 2.0, 1.0),
-        Kind::PrefixBloom => (10.0, 2.5, 1.0),
-        Kind::Bucketing => (20.0, 15.0, 1.4),
-        Kind::Grafite => (20.0, 20.0, 1.4),
-        Kind::Rencoder => (15.0, 10.0, 1.0),
-        Kind::Surf => (20.0, 15.0, 2.0),
+        Kind::Bloom => (6.0, 6.5, 1.3),
+        Kind::BlockedBloom => (10.0, 2.5, 1.0),
+        Kind::PrefixBloom => (6.0, 6.5, 1.25),
+        Kind::Bucketing => (16.0, 5.0, 1.15),
+        Kind::Grafite => (24.0, 6.0, 1.15),
+        Kind::Rencoder => (6.0, 17.0, 1.05),
+        Kind::Surf => (6.0, 18.0, 1.15),
     };
     ProbeCosts { call_ns, probe_ns, wait }
 }
 
-/// Nanoseconds that one dependent read takes in an array of 2^14, 2^16, ... 2^30 bytes.
-const READ_NS: [f64; 9] = [1.5, 3.0, 4.5, 8.0, 22.0, 60.0, 105.0, 130.0, 150.0];
+/// Nanoseconds that one dependent read in an array of 2^14, 2^16, ... 2^30 bytes takes longer than one in the first-level
+/// cache, on a machine whose caches others use too.
+const READ_NS: [f64; 9] = [0.5, 2.0, 25.0, 75.0, 125.0, 150.0, 180.0, 230.0, 280.0];
 /// Size of the array of the first of them, as a power of two.
 const FIRST_READ_LOG2: f64 = 14.0;
 
-/// Nanoseconds that one dependent read takes in an array of `bytes`.
+/// Nanoseconds that one dependent read in an array of `bytes` waits.
 fn read_ns(bytes: usize) -> f64 {
     // The whole part of the logarithm and the straight line between two powers of two: no library decides the digits.
     let bytes = bytes.max(1) as u64;
@@ -64,9 +65,10 @@ pub fn probe_ns(kind: Kind, prediction: &Prediction) -> f64 {
     call_ns + probe_ns * prediction.probes + wait * read_ns(prediction.payload_bytes) * prediction.fetches
 }
 
-/// The least that a question to a filter of `kind` can cost: a call that is settled at once.
-pub(crate) fn least_ns(kind: Kind) -> f64 {
-    row(kind).call_ns
+/// The least that an average question to a filter of `kind` costs, if a share of `asked` is not settled at once: one
+/// probe of something small.
+pub(crate) fn least_ns(kind: Kind, asked: f64) -> f64 {
+    row(kind).call_ns + row(kind).probe_ns * asked
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ pub struct Design<'a, K: DesignKey + ?Sized> {
     judge: Judge,
     query_count: usize,
     is_assumed: bool,
-    ranking: Ranking<K>,
+    pub(super) ranking: Ranking<K>,
     candidates: Vec<Candidate>,
 }
 

@@ -57,6 +57,8 @@ pub(crate) type Specs<K> = fn(&KeyStatistics<'_, K>, &Judge) -> Vec<Box<dyn Cont
 #[derive(Debug)]
 pub(crate) struct Entrant<K: lacuna_core::KeySpace + ?Sized> {
     pub(crate) kind: Kind,
+    /// Whether a spec of it may keep its rate for any queries.
+    pub(crate) may_be_robust: bool,
     pub(crate) specs: Specs<K>,
 }
 
@@ -71,13 +73,25 @@ macro_rules! one {
 macro_rules! entrants {
     () => {
         Entrants(vec![
-            Entrant { kind: Kind::Grafite, specs: one!(GrafiteSpec::new()) },
-            Entrant { kind: Kind::Bucketing, specs: one!(BucketingSpec::new()) },
-            Entrant { kind: Kind::BlockedBloom, specs: one!(BlockedBloomSpec::new()) },
-            Entrant { kind: Kind::Bloom, specs: one!(BloomSpec::new()) },
-            Entrant { kind: Kind::PrefixBloom, specs: |known, judge| boxed(likely_lengths(known, judge)) },
-            Entrant { kind: Kind::Surf, specs: |known, _| boxed(likely_suffixes(known)) },
-            Entrant { kind: Kind::Rencoder, specs: |known, judge| boxed(likely_designs(known, judge)) },
+            Entrant { kind: Kind::Grafite, may_be_robust: true, specs: one!(GrafiteSpec::new()) },
+            Entrant { kind: Kind::Bucketing, may_be_robust: true, specs: one!(BucketingSpec::new()) },
+            Entrant { kind: Kind::BlockedBloom, may_be_robust: false, specs: one!(BlockedBloomSpec::new()) },
+            Entrant { kind: Kind::Bloom, may_be_robust: false, specs: one!(BloomSpec::new()) },
+            Entrant {
+                kind: Kind::PrefixBloom,
+                may_be_robust: false,
+                specs: |known, judge| boxed(likely_lengths(known, judge)),
+            },
+            Entrant {
+                kind: Kind::Surf,
+                may_be_robust: false,
+                specs: |known, _| boxed(likely_suffixes(known)),
+            },
+            Entrant {
+                kind: Kind::Rencoder,
+                may_be_robust: false,
+                specs: |known, judge| boxed(likely_designs(known, judge)),
+            },
         ])
     };
 }

@@ -7,6 +7,9 @@ use super::design::Candidate;
 use super::entrants::{Contender, DesignKey};
 use crate::kind::Kind;
 
+/// A family that could be cheaper by this little at the very best is not modelled.
+const WORTHWHILE_NS: f64 = 5.0;
+
 /// What a needless read costs, and who may take part.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Judge {
@@ -27,9 +30,11 @@ pub(super) type Ranking<K> = Vec<(Candidate, Box<dyn Contender<K>>)>;
 /// Predicts every family that can still win.
 pub(super) fn rank<K: DesignKey + ?Sized>(known: &KeyStatistics<'_, K>, judge: &Judge) -> Result<Ranking<K>> {
     let mut ranking: Ranking<K> = Vec::new();
+    let asked = known.view(K::integers).asked();
     for entrant in K::entrants().0 {
         let best = ranking.iter().map(|(candidate, _)| candidate.cost_ns).fold(f64::INFINITY, f64::min);
-        if least_ns(entrant.kind) >= best {
+        let can_win = least_ns(entrant.kind, asked) + WORTHWHILE_NS < best;
+        if !can_win || judge.is_robust && !entrant.may_be_robust {
             continue;
         }
         for spec in (entrant.specs)(known, judge) {

@@ -17,28 +17,34 @@ use crate::statistics::{IntegerStatistics, IntegerView};
 const OFFERED: usize = 2;
 
 /// Queries that part from all keys on one level and have about the same length.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Bin {
+    level: u32,
     count: f64,
     /// Sum of the keys asked for beyond the first.
     more: f64,
 }
 
-/// Bins by telling level, then by bits of the length.
-struct Bins {
-    bins: Vec<[Bin; 65]>,
-}
+/// The bins that hold a query.
+struct Bins(Vec<Bin>);
 
 impl Bins {
     fn of(statistics: &IntegerStatistics) -> Self {
-        let mut bins = vec![[Bin::default(); 65]; 65];
+        // For each telling level and each number of bits of the length, the bin, if there is one.
+        let mut places = [[u16::MAX; 65]; 65];
+        let mut bins: Vec<Bin> = Vec::new();
         for query in &statistics.inside {
-            let more = query.hi - query.lo;
-            let bin = &mut bins[query.telling_level() as usize][(64 - more.leading_zeros()) as usize];
+            let (level, more) = (query.telling_level(), query.hi - query.lo);
+            let place = &mut places[level as usize][(64 - more.leading_zeros()) as usize];
+            if *place == u16::MAX {
+                *place = u16::try_from(bins.len()).expect("65 * 65 bins");
+                bins.push(Bin { level, count: 0.0, more: 0.0 });
+            }
+            let bin = &mut bins[usize::from(*place)];
             bin.count += 1.0;
             bin.more += more as f64;
         }
-        Self { bins }
+        Self(bins)
     }
 
     /// Prediction for prefixes that leave out `dropped` bits, near enough to choose by.
@@ -46,21 +52,20 @@ impl Bins {
         let prefixes = statistics.nodes.nodes(dropped) as f64;
         let facts = PointFacts::standard(BloomSpec::new(), prefixes, statistics.most_bytes - HEADER_BYTES);
         let width = (1u128 << dropped) as f64;
-        let (mut rate, mut asked) = (0.0, 0.0);
-        for (level, bins) in (0u32..).zip(&self.bins) {
-            for bin in bins.iter().filter(|bin| bin.count > 0.0) {
-                let points = 1.0 + bin.more / bin.count / width;
-                let is_asked = points <= MOST_POINTS as f64;
-                let is_certain = level < dropped || !is_asked;
-                rate += bin.count * if is_certain { 1.0 } else { 1.0 - exp_neg(points * facts.rate) };
-                asked += if is_asked { bin.count * points } else { 0.0 };
-            }
+        let (mut rate, mut asked, mut waits) = (0.0, 0.0, 0.0);
+        for bin in &self.0 {
+            let points = 1.0 + bin.more / bin.count / width;
+            let is_asked = points <= MOST_POINTS as f64;
+            let is_certain = bin.level < dropped || !is_asked;
+            rate += bin.count * if is_certain { 1.0 } else { 1.0 - exp_neg(points * facts.rate) };
+            asked += if is_asked { bin.count * points } else { 0.0 };
+            waits += if is_asked { bin.count * facts.waits_for(points) } else { 0.0 };
         }
         let total = statistics.total.max(1) as f64;
         Prediction {
             rate: (rate + statistics.certain as f64) / total,
             probes: asked / total * facts.probes,
-            fetches: asked / total,
+            fetches: waits / total,
             payload_bytes: statistics.most_bytes,
             is_robust: false,
         }

@@ -24,7 +24,7 @@ impl PredictIntegers for PrefixBloomSpec {
         Ok(Prediction {
             rate: statistics.rate(|query| if is_crowded(query) { 1.0 } else { facts.rate_of(points(query)) }),
             probes: asked * facts.probes,
-            fetches: asked,
+            fetches: statistics.mean(|query| facts.waits_for(facts.asked_of(points(query)))),
             payload_bytes: statistics.most_bytes,
             is_robust: false,
         })

@@ -38,6 +38,9 @@ impl PredictIntegers for RencoderSpec {
     }
 }
 
+/// How many times more a walk looks at than the lines it fetches: the blocks of each mini-tree, one by one.
+const WALKED: f64 = 2.0;
+
 /// What a query would meet.
 pub(crate) struct Asker {
     model: RateModel,
@@ -114,7 +117,8 @@ impl Asker {
         let groups = f64::from(self.levels.count.div_ceil(self.tree_levels));
         let climbs =
             if self.asks_points_apart && query.lo == query.hi { 0.0 } else { chance * (groups - 1.0) };
-        self.fetches(query) * functions + climbs
+        let trees = self.fetches(query);
+        trees * functions * if trees > 2.0 { WALKED } else { 1.0 } + climbs
     }
 }
 

@@ -78,6 +78,11 @@ impl IntegerStatistics {
         inside as f64 / self.marks.len().max(1) as f64
     }
 
+    /// Share of the queries that a family's body is asked about.
+    pub(crate) fn asked(&self) -> f64 {
+        self.inside.len() as f64 / self.total.max(1) as f64
+    }
+
     /// The share of "maybe" among all queries, if the family says it to those inside with the chance `rate`.
     pub(crate) fn rate(&self, rate: impl Fn(&EmptyQuery) -> f64) -> f64 {
         let inside: f64 = self.inside.iter().map(rate).sum();

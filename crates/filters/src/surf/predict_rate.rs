@@ -10,7 +10,7 @@ use lacuna_succinct::trie::{Branch, Shape, shared_len};
 use super::budget::{Design, design_for};
 use super::builder::{KEYS_WITHOUT_BODY, kept_window, place_of};
 use super::key::{IntegerKey, PathKey, PathList, StringKey, Tails};
-use super::predict::{End, is_maybe};
+use super::predict::{End, branch_of, is_maybe};
 use super::spec::SurfSpec;
 use super::suffix::Suffixes;
 use super::tail::TailRange;
@@ -32,12 +32,15 @@ impl KnownShape {
     }
 }
 
+/// Upper levels that are small enough to stay in caches.
+const CACHED_LEVELS: f64 = 3.0;
+
 /// Sums over the queries.
 #[derive(Debug, Default)]
 struct Sums {
     rate: f64,
     levels: f64,
-    asked: f64,
+    fetches: f64,
 }
 
 impl Sums {
@@ -46,7 +49,7 @@ impl Sums {
         Prediction {
             rate: self.rate / queries,
             probes: self.levels / queries,
-            fetches: self.asked / queries,
+            fetches: self.fetches / queries,
             payload_bytes,
             is_robust: false,
         }
@@ -66,11 +69,15 @@ impl Sums {
             let hashes = if is_point { design.suffixes.hash_bits } else { 0 };
             self.rate += 1.0 / (1u128 << hashes) as f64;
         }
-        let shared = |index: usize, asked: &K| shared_len(keys.key(index).path(), asked.path());
-        let below = place.checked_sub(1).map_or(0, |index| shared(index, &lo.0));
-        let above = if place < keys.len() { hi.map_or(0, |hi| shared(place, &hi.0)) } else { 0 };
-        self.levels += 1.0 + below.max(above) as f64;
-        self.asked += 1.0;
+        let walked = |index: usize, asked: &K| {
+            let shared = shared_len(keys.key(index).path(), asked.path());
+            branch_of(keys, index, design).depth.min(shared + 1)
+        };
+        let below = place.checked_sub(1).map_or(1, |index| walked(index, &lo.0));
+        let above = if place < keys.len() { hi.map_or(1, |hi| walked(place, &hi.0)) } else { 1 };
+        let levels = below.max(above) as f64;
+        self.levels += levels;
+        self.fetches += (levels - CACHED_LEVELS).max(1.0);
     }
 }
 
