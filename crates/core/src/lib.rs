@@ -10,6 +10,7 @@
 //! - [`FilterSpec`], [`FilterBuilder`], [`RangeFilter`] and their erased twins [`DynSpec`], [`DynBuilder`], [`DynFilter`];
 //! - [`SeekCandidate`], [`CountEstimate`], [`PrefixFilter`]: what some filters can do beyond that;
 //! - [`BuildPlan`], [`Budget`], [`Sample`]: what a builder is told;
+//! - [`PredictRate`], [`KeyStatistics`], [`Prediction`]: what would be built, without building it;
 //! - [`Envelope`] and [`Sealed`]: the 64-byte header of every filter on disk;
 //! - [`hash`]: hashes whose output is fixed for ever;
 //! - [`Error`] and [`ErrorKind`].
@@ -35,6 +36,7 @@ mod gap_set;
 pub mod hash;
 mod key;
 mod plan;
+mod predict;
 mod range;
 mod sealed;
 pub mod tuple;
@@ -53,6 +55,7 @@ pub use filter::RangeFilter;
 pub use gap_set::GapSet;
 pub use key::{KeyRange, KeySpace, KeySpaceId};
 pub use plan::{Budget, BuildPlan, Sample};
+pub use predict::{KeyStatistics, PlacedQuery, PredictRate, Prediction};
 pub use range::{ByteRange, U64Range};
 pub use sealed::{AlignedBytes, Sealed};
 pub use typed::{Date, TypedKey, Zorder};

@@ -105,7 +105,7 @@ fn write_body<S: IntegerSpec>(
     if keys.len() <= KEYS_WITHOUT_BODY { Ok(Vec::new()) } else { spec.write_body(keys, most_bytes, order) }
 }
 
-fn budget_too_small<S: IntegerSpec>(payload_bytes: usize, distinct_keys: usize) -> Error {
+pub(crate) fn budget_too_small<S: IntegerSpec>(payload_bytes: usize, distinct_keys: usize) -> Error {
     Error::budget_too_small(S::KIND.name(), Budget::smallest_for(payload_bytes, distinct_keys))
 }
 

@@ -30,6 +30,8 @@
 
 mod bloom;
 mod bucketing;
+mod designer;
+mod estimate;
 mod frame;
 mod geometry;
 mod grafite;
@@ -39,15 +41,18 @@ mod kind;
 mod largest;
 mod open;
 mod points;
+mod predict;
 mod prefix_bloom;
 mod registry;
 mod rencoder;
 mod sort;
 mod spec_text;
+mod statistics;
 mod surf;
 
 pub use bloom::{BlockedBloomSpec, BloomSpec};
 pub use bucketing::BucketingSpec;
+pub use designer::{AutoSpec, COSTS_VERSION, Candidate, Design, DesignKey, Measured, probe_ns};
 pub use grafite::GrafiteSpec;
 pub use kind::{FilterBytes, Kind, OpenFilter};
 pub(crate) use open::check_version;

@@ -4,6 +4,7 @@ use lacuna_core::{BuildFromKeys, DynSpec, Error, KeySpace, Result};
 
 use crate::bloom::{BlockedBloomSpec, BloomSpec};
 use crate::bucketing::BucketingSpec;
+use crate::designer::AutoSpec;
 use crate::grafite::GrafiteSpec;
 use crate::kind::Kind;
 use crate::prefix_bloom::PrefixBloomSpec;
@@ -61,7 +62,7 @@ pub const FAMILIES: [Family; 7] = [
     },
 ];
 
-/// The spec that `text` names, such as `grafite` or `prefix_bloom:bits=44`, over either key space.
+/// The spec that `text` names, such as `grafite`, `prefix_bloom:bits=44` or `auto`, over either key space.
 ///
 /// ```
 /// let spec = lacuna_filters::spec::<[u8]>("bloom:k=7")?;
@@ -81,8 +82,14 @@ where
     GrafiteSpec: BuildFromKeys<K>,
     RencoderSpec: BuildFromKeys<K>,
     SurfSpec: BuildFromKeys<K>,
+    AutoSpec: BuildFromKeys<K>,
 {
     let mut parsed = SpecText::parse(text)?;
+    if AutoSpec::is_named(&parsed) {
+        let auto = AutoSpec::from_text(&mut parsed)?;
+        parsed.finish()?;
+        return Ok(Box::new(auto));
+    }
     let kind = Kind::ALL.into_iter().find(|kind| kind.name() == parsed.family());
     let spec: Box<dyn DynSpec<K>> = match kind.ok_or_else(|| unknown_family(parsed.family()))? {
         Kind::Bloom => Box::new(BloomSpec::from_text(&mut parsed)?),
@@ -99,5 +106,8 @@ where
 
 fn unknown_family(family: &str) -> Error {
     let known: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
-    Error::invalid_input(format!("there is no filter family `{family}`; choose one of {}", known.join(", ")))
+    Error::invalid_input(format!(
+        "there is no filter family `{family}`; choose one of auto, {}",
+        known.join(", ")
+    ))
 }

@@ -5,6 +5,7 @@ use lacuna_core::{Envelope, Error, Result};
 use lacuna_succinct::arch::{Isa, prefetch};
 
 use super::codec::{BLOCKED_HEADER_BYTES, Header, LINE_BYTES, VERSION};
+use crate::estimate::{exp_neg, power};
 use crate::points::PointBody;
 
 /// Words of a block.
@@ -103,25 +104,28 @@ impl PointBody for BlockedBloom {
         missing.iter().fold(0, |all, word| all | word) == 0
     }
 
-    /// The rate of a group of words with `c` keys, weighted by the chance of `c` keys (Poisson).
     fn point_rate(&self) -> f64 {
-        let hash_count = self.header.hash_count;
-        let groups = f64::from(WORDS / hash_count.min(WORDS));
-        let mean = self.key_count as f64 / (self.line_count as f64 * groups);
-        if mean > CROWDED {
-            return 1.0;
-        }
-        let bits_a_word = f64::from(hash_count.max(WORDS) / WORDS);
-        let mut chance = (-mean).exp();
-        let mut rate = 0.0;
-        let most = mean + 12.0 * mean.sqrt() + 20.0;
-        let mut keys = 0.0;
-        while keys <= most {
-            let share_of_ones = 1.0 - (1.0 - 1.0 / 64.0f64).powf(keys * bits_a_word);
-            rate += chance * share_of_ones.powi(hash_count.cast_signed());
-            keys += 1.0;
-            chance *= mean / keys;
-        }
-        rate
+        rate(self.key_count as f64, self.line_count as f64, self.header.hash_count)
     }
+}
+
+/// Share of absent keys that are "maybe": the rate of a group of words with `c` keys, weighted by the chance of `c` keys
+/// (Poisson). From additions, multiplications and divisions only, so that designs made by it are the same everywhere.
+pub(crate) fn rate(key_count: f64, line_count: f64, hash_count: u32) -> f64 {
+    let groups = f64::from(WORDS / hash_count.min(WORDS));
+    let mean = key_count / (line_count * groups);
+    if mean > CROWDED {
+        return 1.0;
+    }
+    let zeros_a_key = power(1.0 - 1.0 / 64.0, hash_count.max(WORDS) / WORDS);
+    let (mut chance, mut zeros, mut rate) = (exp_neg(mean), 1.0, 0.0);
+    let most = mean + 12.0 * mean.sqrt() + 20.0;
+    let mut keys = 0.0;
+    while keys <= most {
+        rate += chance * power(1.0 - zeros, hash_count);
+        keys += 1.0;
+        chance *= mean / keys;
+        zeros *= zeros_a_key;
+    }
+    rate
 }

@@ -19,6 +19,7 @@
 mod blocked;
 mod builder;
 mod codec;
+mod predict;
 mod query;
 mod spec;
 #[cfg(test)]
@@ -26,6 +27,7 @@ mod tests;
 
 pub(crate) use blocked::BlockedBloom;
 pub(crate) use builder::write_standard;
+pub(crate) use predict::PointFacts;
 pub(crate) use query::Bloom;
 pub use spec::{BlockedBloomSpec, BloomSpec};
 

@@ -17,6 +17,7 @@
 
 mod builder;
 mod codec;
+mod predict;
 mod query;
 mod spec;
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::largest::largest_within;
 use crate::sort::sort_below;
 
 /// Largest `last` of a circle, so that its size fits 63 bits and so does any block.
-const MOST_LAST: u64 = (1 << 63) - 1;
+pub(crate) const MOST_LAST: u64 = (1 << 63) - 1;
 
 /// Writes the body for at least two ascending `keys`.
 pub(crate) fn write_body(

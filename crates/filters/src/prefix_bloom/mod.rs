@@ -14,10 +14,13 @@
 
 mod builder;
 mod codec;
+mod lengths;
+mod predict;
 mod query;
 mod spec;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use lengths::likely_lengths;
 pub(crate) use query::PrefixBloom;
 pub use spec::PrefixBloomSpec;

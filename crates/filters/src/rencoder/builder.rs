@@ -3,16 +3,18 @@
 use std::ops::Range;
 
 use super::codec::{HEADER_BYTES, Header, Levels, Ones};
-use super::design::Designer;
+use super::design::{Designer, MOST_SAMPLED};
 use super::insert::insert;
 use super::levels::{LevelOrder, NodeCounts, Room, THRESHOLD};
 use super::lines::Lines;
+use super::made::AllKeys;
 use super::query::Rencoder;
 use super::spec::RencoderSpec;
 use crate::integer_build::{BodyOrder, TooSmall};
+use crate::statistics::EmptyQuery;
 
 /// Smallest body: a header and a line of one word.
-const SMALLEST_BYTES: usize = HEADER_BYTES + 8;
+pub(crate) const SMALLEST_BYTES: usize = HEADER_BYTES + 8;
 
 /// Writes the body for at least two ascending `keys`.
 pub(crate) fn write_body(
@@ -24,7 +26,10 @@ pub(crate) fn write_body(
     let lines = Lines::within(most_bytes).ok_or(TooSmall { smallest_bytes: SMALLEST_BYTES })?;
     let room = Room { lines, tree_levels: spec.tree_levels() };
     let counts = NodeCounts::of(keys);
-    let design = Designer { spec, keys, counts: &counts, room }.design(order.sample_ranges);
+    let sample = || sampled(keys, &(order.sample_ranges)());
+    let designer =
+        Designer { spec, key_count: keys.len() as f64, counts: &counts, room, made: &AllKeys(keys) };
+    let design = designer.design(&sample);
     let header = Header {
         seed: order.seed,
         most_probes: spec.most_probes(),
@@ -40,6 +45,13 @@ pub(crate) fn write_body(
         Some(round) => site.insert_by_rounds(design.order, round),
     }
     Ok(site.into_body())
+}
+
+/// The sampled queries without keys, as many as a design looks at.
+fn sampled(keys: &[u64], ranges: &[(u64, u64)]) -> Vec<EmptyQuery> {
+    let step = ranges.len().div_ceil(MOST_SAMPLED).max(1);
+    let chosen = ranges.iter().step_by(step);
+    chosen.filter_map(|&(lo, hi)| EmptyQuery::among(keys, lo, hi)).collect()
 }
 
 /// A filter under construction.

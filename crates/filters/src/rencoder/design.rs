@@ -6,20 +6,15 @@
 //! a key. `REncoderSE` takes the best for the sample. Among numbers that are nearly as good the smallest wins: each hash
 //! function is a cache line to fetch.
 
-use lacuna_core::hash::{IntegerHasher, reduce};
-
 use super::codec::{Levels, MOST_HASHES};
 use super::levels::{LevelOrder, NodeCounts, Room};
-use super::predict::{EmptyQuery, RateModel, expected_ones};
+use super::made::MadeQueries;
+use super::predict::{RateModel, expected_ones};
 use super::spec::{RencoderSpec, Variant};
+use crate::statistics::EmptyQuery;
 
-/// Lengths of the ranges that designs without a sample are made for, as in the paper's evaluation.
-const SHORTEST: u64 = 2;
-const LONGEST: u64 = 32;
-/// Distance behind a key of the correlated half of them.
-const DISTANCE: u64 = 32;
 /// Sampled queries that are looked at.
-const MOST_SAMPLED: usize = 512;
+pub(crate) const MOST_SAMPLED: usize = 512;
 /// A design this many times as wrong as the best is good enough if it is cheaper.
 const NEARLY: f64 = 1.1;
 /// The level of the last bit of the exponent in the key of a float: below it are 52 bits of mantissa.
@@ -38,9 +33,10 @@ pub(crate) struct Design {
 /// The data a design is chosen on.
 pub(crate) struct Designer<'a> {
     pub(crate) spec: RencoderSpec,
-    pub(crate) keys: &'a [u64],
+    pub(crate) key_count: f64,
     pub(crate) counts: &'a NodeCounts,
     pub(crate) room: Room,
+    pub(crate) made: &'a dyn MadeQueries,
 }
 
 /// Queries a design is made for; it is judged by the worst of the groups.
@@ -48,7 +44,7 @@ type Workloads = Vec<Vec<EmptyQuery>>;
 
 impl Designer<'_> {
     /// The design for the spec's variant.
-    pub(crate) fn design(&self, sample: &dyn Fn() -> Vec<(u64, u64)>) -> Design {
+    pub(crate) fn design(&self, sample: &dyn Fn() -> Vec<EmptyQuery>) -> Design {
         match self.spec.variant() {
             Variant::Base | Variant::Point => self.base(),
             Variant::SelectStart => self.select_start(),
@@ -58,24 +54,20 @@ impl Designer<'_> {
     }
 
     fn base(&self) -> Design {
-        self.best(&[LevelOrder::Up(0)], &vec![self.anywhere(), self.behind_keys()]).0
+        self.best(&[LevelOrder::Up(0)], &vec![self.made.anywhere(), self.made.behind_keys()]).0
     }
 
     fn select_start(&self) -> Design {
-        self.best(&[LevelOrder::Up(self.counts.telling_level())], &vec![self.anywhere()]).0
+        self.best(&[LevelOrder::Up(self.counts.telling_level())], &vec![self.made.anywhere()]).0
     }
 
     /// The paper's end level, or the base where that does better on the sample.
-    fn select_end(&self, sample: &[(u64, u64)]) -> Design {
-        let step = sample.len().div_ceil(MOST_SAMPLED).max(1);
-        let chosen = sample.iter().step_by(step);
-        let queries: Vec<EmptyQuery> =
-            chosen.filter_map(|&(lo, hi)| EmptyQuery::among(self.keys, lo, hi)).collect();
-        let Some(end) = end_level(&queries, self.spec.quantile()) else { return self.base() };
+    fn select_end(&self, sample: &[EmptyQuery]) -> Design {
+        let Some(end) = end_level(sample, self.spec.quantile()) else { return self.base() };
         if end >= self.counts.telling_level() {
             return self.select_start();
         }
-        self.best(&[LevelOrder::DownThenUp(end), LevelOrder::Up(0)], &vec![queries]).0
+        self.best(&[LevelOrder::DownThenUp(end), LevelOrder::Up(0)], &vec![sample.to_vec()]).0
     }
 
     /// Section 3.5: exponent levels up to some share of ones, then mantissa levels down to half.
@@ -91,7 +83,7 @@ impl Designer<'_> {
                 LevelOrder::DownThenUp(exponent.low + exponent.count - 1)
             })
             .collect();
-        self.best(&orders, &vec![self.anywhere(), self.behind_keys()]).0
+        self.best(&orders, &vec![self.made.anywhere(), self.made.behind_keys()]).0
     }
 
     /// The best design among `orders` and numbers of hash functions, and its rate.
@@ -110,7 +102,7 @@ impl Designer<'_> {
 
     fn hash_counts(&self) -> impl Iterator<Item = u32> {
         let (least, most) = self.spec.hash_count().map_or((1, MOST_HASHES), |count| (count, count));
-        let bits_per_key = self.room.lines.bits() / self.keys.len() as f64;
+        let bits_per_key = self.room.lines.bits() / self.key_count;
         // Beyond this even a single level has more than half ones.
         #[expect(clippy::cast_possible_truncation, reason = "at most 128 bits a key")]
         let useful = (bits_per_key.min(128.0) as u32 + 1).max(least);
@@ -123,37 +115,10 @@ impl Designer<'_> {
         let model = RateModel::new(design.levels, design.hash_count, self.room.tree_levels, ones);
         workloads.iter().map(|queries| model.mean_rate(queries)).fold(0.0, f64::max)
     }
-
-    /// Queries anywhere between the smallest and the largest key.
-    fn anywhere(&self) -> Vec<EmptyQuery> {
-        let (smallest, largest) = (self.keys[0], self.keys[self.keys.len() - 1]);
-        self.made(|random| smallest + reduce(random, largest - smallest))
-    }
-
-    /// Queries a little behind a key.
-    fn behind_keys(&self) -> Vec<EmptyQuery> {
-        self.made(|random| {
-            #[expect(clippy::cast_possible_truncation, reason = "places lie within the keys")]
-            let place = reduce(random, self.keys.len() as u64) as usize;
-            self.keys[place].saturating_add(DISTANCE)
-        })
-    }
-
-    /// Empty queries that start at `start(random)`: fewer for fewer keys, so that small filters are built quickly.
-    fn made(&self, start: impl Fn(u64) -> u64) -> Vec<EmptyQuery> {
-        let count = (self.keys.len() as u64 / 16).clamp(4, 64);
-        let hasher = IntegerHasher::new(0);
-        let queries = (0..count).filter_map(|number| {
-            let lo = start(hasher.hash(2 * number));
-            let length = SHORTEST + reduce(hasher.hash(2 * number + 1), LONGEST - SHORTEST + 1);
-            EmptyQuery::among(self.keys, lo, lo.saturating_add(length - 1))
-        });
-        queries.collect()
-    }
 }
 
 /// The level from which on downwards `quantile` of the queries differ from all keys; `None` without queries.
-fn end_level(queries: &[EmptyQuery], quantile: f64) -> Option<u32> {
+pub(crate) fn end_level(queries: &[EmptyQuery], quantile: f64) -> Option<u32> {
     let mut levels: Vec<u32> = queries.iter().map(|query| query.telling_level()).collect();
     levels.sort_unstable_by(|a, b| b.cmp(a));
     #[expect(clippy::cast_possible_truncation, reason = "at most the number of queries")]

@@ -6,8 +6,8 @@
 //! that algorithm 5 of the paper finds by inserting, counting ones and inserting again are known beforehand.
 
 use super::codec::Levels;
-use super::estimate::exp_neg;
 use super::lines::Lines;
+use crate::estimate::exp_neg;
 
 /// Algorithm 5 stops this close to half ones.
 pub(crate) const THRESHOLD: f64 = 0.05;
@@ -27,6 +27,19 @@ impl NodeCounts {
         for pair in keys.windows(2) {
             differing[bit_length(pair[0] ^ pair[1])] += 1;
         }
+        Self::from_differing(differing)
+    }
+
+    /// Counts pairs of neighbours, each of which stands for `weight` of all pairs.
+    pub(crate) fn of_pairs(pairs: impl Iterator<Item = (u64, u64)>, weight: f64) -> Self {
+        let mut differing = [0u64; 65];
+        pairs.for_each(|(key, next)| differing[bit_length(key ^ next)] += 1);
+        #[expect(clippy::cast_possible_truncation, reason = "at most the number of keys")]
+        let weighted = differing.map(|count| (count as f64 * weight).round() as u64);
+        Self::from_differing(weighted)
+    }
+
+    fn from_differing(differing: [u64; 65]) -> Self {
         let mut nodes = [1; 65];
         for level in (0..64).rev() {
             nodes[level] = nodes[level + 1] + differing[level + 1];

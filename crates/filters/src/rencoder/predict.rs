@@ -10,44 +10,12 @@
 //! chance of c levels is not the c-th power of the mean share of ones but the mean of the c-th powers over the lines.
 
 use super::codec::{Levels, Ones};
-use super::estimate::{NORMAL, exp_neg, power};
 use super::levels::{NodeCounts, Room, bit_length};
+use crate::estimate::{NORMAL, exp_neg, power};
+use crate::statistics::EmptyQuery;
 
 /// Dyadic nodes beyond which a query is taken to be a "maybe".
 const MOST_NODES: u64 = 256;
-
-/// An empty query and the keys next to it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct EmptyQuery {
-    lo: u64,
-    hi: u64,
-    below: Option<u64>,
-    above: Option<u64>,
-}
-
-impl EmptyQuery {
-    /// The query `lo..=hi`, if no key of the ascending `keys` lies in it.
-    pub(crate) fn among(keys: &[u64], lo: u64, hi: u64) -> Option<Self> {
-        let place = keys.partition_point(|&key| key < lo);
-        let above = keys.get(place).copied();
-        if above.is_some_and(|key| key <= hi) {
-            return None;
-        }
-        let below = place.checked_sub(1).map(|place| keys[place]);
-        Some(Self { lo, hi, below, above })
-    }
-
-    fn neighbours(self) -> impl Iterator<Item = u64> {
-        self.below.into_iter().chain(self.above)
-    }
-
-    /// The highest level on which neither end of the query shares its node with a key.
-    pub(crate) fn telling_level(self) -> u32 {
-        let lengths = self.neighbours().map(|key| bit_length(key ^ self.lo).min(bit_length(key ^ self.hi)));
-        let shortest = lengths.min().unwrap_or(64);
-        u32::try_from(shortest).expect("at most 64").saturating_sub(1)
-    }
-}
 
 /// What decides the rate of a design.
 #[derive(Debug, Clone)]

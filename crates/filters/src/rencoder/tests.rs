@@ -301,7 +301,8 @@ fn neighbouring_bits_are_independent() {
 /// Designs are chosen by prediction, so predictions must be near what comes out.
 #[test]
 fn predicted_rates_are_near_the_measured() {
-    use super::predict::{EmptyQuery, RateModel, expected_ones};
+    use super::predict::{RateModel, expected_ones};
+    use crate::statistics::EmptyQuery;
     let seed = 11;
     let keys = keys_of("uniform:100k", seed);
     let counts = NodeCounts::of(&keys);

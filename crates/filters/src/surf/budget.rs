@@ -45,6 +45,17 @@ pub(crate) fn design(
 ) -> Result<Design> {
     let mut shape = Shape::new();
     for_each_branch(keys, |_, branch, _| shape.add(branch));
+    design_for(spec, &shape, seed, most_bytes, beside_bytes)
+}
+
+/// The best body for keys of this shape.
+pub(crate) fn design_for(
+    spec: SurfSpec,
+    shape: &Shape,
+    seed: u64,
+    most_bytes: usize,
+    beside_bytes: usize,
+) -> Result<Design> {
     let size = |bits| HEADER_BYTES + shape.byte_len(Divide::LeastSize, bits);
     let suffixes = |real_bits| {
         let hash_bits = spec.hash_bits();
@@ -59,12 +70,16 @@ pub(crate) fn design(
         let body_bytes = size(spec.hash_bits() + real_bits);
         return Ok(Design { suffixes: suffixes(real_bits), levels: None, body_bytes });
     }
-    let bits_per_key = Budget::smallest_for(least + beside_bytes, keys.len());
+    let bits_per_key = Budget::smallest_for(least + beside_bytes, key_count(shape));
     // No budget holds the trie of a few keys that share thousands of bytes.
     if spec.is_cut() || bits_per_key > Budget::MAX_BITS_PER_KEY {
-        return Ok(cut(&shape, most_bytes));
+        return Ok(cut(shape, most_bytes));
     }
     Err(Error::budget_too_small(Kind::Surf.name(), bits_per_key))
+}
+
+fn key_count(shape: &Shape) -> usize {
+    usize::try_from(shape.leaves()).expect("keys lie in memory")
 }
 
 fn narrow(bits: u64) -> u32 {

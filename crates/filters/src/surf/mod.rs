@@ -28,6 +28,7 @@ mod count;
 mod filter;
 mod key;
 mod predict;
+mod predict_rate;
 mod query;
 mod seek;
 mod sink;
@@ -39,4 +40,5 @@ mod tests;
 
 pub use filter::Surf;
 pub use predict::SurfPrediction;
+pub(crate) use predict_rate::{TrieView, likely_suffixes};
 pub use spec::SurfSpec;

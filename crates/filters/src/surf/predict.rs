@@ -33,10 +33,10 @@ impl SurfPrediction {
 }
 
 /// An end of a query, relative to the common prefix, with its "excluded".
-type End<K> = (K, bool);
+pub(crate) type End<K> = (K, bool);
 
 /// Whether the filter says "maybe" to a query without keys, which lies before the key at `place`.
-fn is_maybe<L: PathList + ?Sized, K: PathKey>(
+pub(crate) fn is_maybe<L: PathList + ?Sized, K: PathKey>(
     keys: &L,
     design: &Design,
     place: usize,
@@ -77,7 +77,7 @@ fn meets<L: PathList + ?Sized, K: PathKey>(
 }
 
 /// The path of the key at `index`, without regard to keys that share it.
-fn branch_of<L: PathList + ?Sized>(keys: &L, index: usize, design: &Design) -> Branch {
+pub(crate) fn branch_of<L: PathList + ?Sized>(keys: &L, index: usize, design: &Design) -> Branch {
     let before = index.checked_sub(1).and_then(|index| keys.shared_with_next(index));
     let after = keys.shared_with_next(index);
     let branch = Branch::unique(keys.key(index).path().len(), before, after);

@@ -108,6 +108,17 @@ impl Shape {
         self.leaves += 1;
     }
 
+    /// The shape that `leaves` paths would have of which these are a fair part: all counts grow alike.
+    #[must_use]
+    pub fn scaled(&self, leaves: u64) -> Self {
+        let grown = |count: u64| {
+            let product = u128::from(count) * u128::from(leaves) / u128::from(self.leaves.max(1));
+            u64::try_from(product).unwrap_or(u64::MAX)
+        };
+        let level = |level: &Level| Level { nodes: grown(level.nodes), slots: grown(level.slots) };
+        Self { levels: self.levels.iter().map(level).collect(), leaves, root_marked: self.root_marked }
+    }
+
     /// Number of paths.
     pub fn leaves(&self) -> u64 {
         self.leaves

@@ -1,0 +1,47 @@
+//! Bucketing's rate, from the gaps between keys: how many buckets fit, and which queries stand in one with a key.
+//!
+//! Buckets of a width are occupied as often as the stretches of that width behind all keys cover the span, so one sum
+//! over the gaps replaces the builder's passes over the keys.
+
+use lacuna_core::Prediction;
+use lacuna_succinct::elias_fano::encoded_len;
+
+use super::codec::{HEADER_BYTES, Scale};
+use super::spec::BucketingSpec;
+use crate::integer_build::TooSmall;
+use crate::largest::largest_within;
+use crate::predict::{PredictIntegers, predicts_integers};
+use crate::statistics::{EmptyQuery, IntegerStatistics};
+
+impl PredictIntegers for BucketingSpec {
+    fn predict_body(&self, statistics: &IntegerStatistics) -> Result<Prediction, TooSmall> {
+        let span = statistics.span();
+        let body_bytes = |last: u64| {
+            let occupied = occupied(statistics, last).min(last.saturating_add(1));
+            HEADER_BYTES + encoded_len(occupied, last, self.geometry())
+        };
+        let last = largest_within(span, |last| body_bytes(last) <= statistics.most_bytes)
+            .ok_or_else(|| TooSmall { smallest_bytes: HEADER_BYTES + encoded_len(1, 0, self.geometry()) })?;
+        let scale = if last == span { Scale::EXACT } else { Scale::new(span, last) };
+        let bucket = |key: u64| scale.bucket(key.saturating_sub(statistics.smallest));
+        let is_crowded = |query: &EmptyQuery| query.is_crowded(bucket);
+        let asked = statistics.mean(|_| 1.0);
+        Ok(Prediction {
+            rate: statistics.rate(|query| f64::from(u8::from(is_crowded(query)))),
+            probes: asked,
+            fetches: asked,
+            payload_bytes: body_bytes(last),
+            is_robust: last == span,
+        })
+    }
+}
+
+/// Buckets up to `last` that hold a key.
+fn occupied(statistics: &IntegerStatistics, last: u64) -> u64 {
+    let width = (statistics.span() as f64 + 1.0) / (last as f64 + 1.0);
+    #[expect(clippy::cast_possible_truncation, reason = "at most the number of keys; casts saturate")]
+    let occupied = (statistics.gaps.covered(width) / width + 1.0).round() as u64;
+    occupied.clamp(1, statistics.place_count())
+}
+
+predicts_integers!(BucketingSpec);

@@ -1,0 +1,84 @@
+//! What asking a filter costs, in nanoseconds: a table of constants.
+//!
+//! A question costs a call, some work for each probe, and the wait for the cache lines it needs, which grows with the
+//! size of the filter. The numbers were measured once, by `cargo run --release -p lacuna-bench --example designer_costs`,
+//! as the time of questions that follow one another; other machines have others, but what decides is their proportion,
+//! and a choice that followed a clock would not be the same twice.
+
+use lacuna_core::Prediction;
+
+use crate::kind::Kind;
+
+/// Number of this table; a change of it may change what `auto` builds.
+pub const COSTS_VERSION: u32 = 1;
+
+/// Needless reads cost this many nanoseconds unless the spec says otherwise: a block from a fast local disk.
+pub(crate) const DEFAULT_PRICE_NS: u32 = 20_000;
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy)]
+struct ProbeCosts {
+    /// The question itself, settled ones too.
+    call_ns: f64,
+    /// Each of the family's probes.
+    probe_ns: f64,
+    /// Share of the time for a line from memory that each of its fetches waits for: some overlap.
+    wait: f64,
+}
+
+/// The row of a family.
+fn row(kind: Kind) -> ProbeCosts {
+    let (call_ns, probe_ns, wait) = match kind {
+        Kind::Bloom => (6.0, 6.5, 1.3),
+        Kind::BlockedBloom => (10.0, 2.5, 1.0),
+        Kind::PrefixBloom => (6.0, 6.5, 1.25),
+        Kind::Bucketing => (16.0, 5.0, 1.15),
+        Kind::Grafite => (24.0, 6.0, 1.15),
+        Kind::Rencoder => (6.0, 17.0, 1.05),
+        Kind::Surf => (6.0, 18.0, 1.15),
+    };
+    ProbeCosts { call_ns, probe_ns, wait }
+}
+
+/// Nanoseconds that one dependent read in an array of 2^14, 2^16, ... 2^30 bytes takes longer than one in the first-level
+/// cache, on a machine whose caches others use too.
+const READ_NS: [f64; 9] = [0.5, 2.0, 25.0, 75.0, 125.0, 150.0, 180.0, 230.0, 280.0];
+/// Size of the array of the first of them, as a power of two.
+const FIRST_READ_LOG2: f64 = 14.0;
+
+/// Nanoseconds that one dependent read in an array of `bytes` waits.
+fn read_ns(bytes: usize) -> f64 {
+    // The whole part of the logarithm and the straight line between two powers of two: no library decides the digits.
+    let bytes = bytes.max(1) as u64;
+    let whole = bytes.ilog2();
+    let part = bytes as f64 / (1u64 << whole) as f64 - 1.0;
+    let place = ((f64::from(whole) + part - FIRST_READ_LOG2) / 2.0).clamp(0.0, (READ_NS.len() - 1) as f64);
+    #[expect(clippy::cast_possible_truncation, reason = "an index of the table")]
+    let index = (place as usize).min(READ_NS.len() - 2);
+    let share = place - index as f64;
+    READ_NS[index] * (1.0 - share) + READ_NS[index + 1] * share
+}
+
+/// Expected nanoseconds of a question to a filter of `kind` that is as predicted, by the table.
+pub fn probe_ns(kind: Kind, prediction: &Prediction) -> f64 {
+    let ProbeCosts { call_ns, probe_ns, wait } = row(kind);
+    call_ns + probe_ns * prediction.probes + wait * read_ns(prediction.payload_bytes) * prediction.fetches
+}
+
+/// The least that an average question to a filter of `kind` costs, if a share of `asked` is not settled at once: one
+/// probe of something small.
+pub(crate) fn least_ns(kind: Kind, asked: f64) -> f64 {
+    row(kind).call_ns + row(kind).probe_ns * asked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_cost_more_in_larger_arrays() {
+        let costs: Vec<f64> = (0..40).map(|log2| read_ns(1 << log2)).collect();
+        assert!(costs.is_sorted(), "{costs:?}");
+        assert_eq!((read_ns(0), read_ns(1 << 16), read_ns(usize::MAX)), (READ_NS[0], READ_NS[1], READ_NS[8]));
+    }
+}

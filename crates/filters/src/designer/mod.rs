@@ -1,0 +1,35 @@
+//! The designer: of all families, the one that costs least on these keys, for these queries, in this space.
+//!
+//! No family is best everywhere. Bucketing goes by gaps and is useless right behind a key; Grafite keeps its bound
+//! anywhere and pays for it in bits; a Bloom filter knows single keys best. Which of them a file should have depends on
+//! its own keys and on what is asked. So: predict for each family and its parameters how often it would say "maybe" in
+//! vain, what a question costs, how large it is; add up; build the cheapest. Two families for a price of 20,000 ns a needless
+//! read: one asked in 60 ns and wrong for 1 % of the queries costs 60 + 200 ns a query, one asked in 110 ns and wrong for
+//! 0.1 % costs 110 + 20 ns and is built.
+//!
+//! Guarantee: the chosen family's own. Same keys, plan and seed give the same choice on every machine: predictions are
+//! arithmetic, and the price of a probe comes from a table of constants ([`costs`]), never from a clock.
+//! `auto:robust` admits only what keeps its rate for any queries chosen without the seed: Grafite, and structures that
+//! know the keys exactly. Over byte strings Grafite's bound holds for the eight bytes behind the keys' common prefix.
+//!
+//! Cost: a search among the keys for each of 2,000 queries or more, a look at 100,000 pairs of neighbours at most, and a
+//! few additions for each query and candidate; families that cannot win any more are not modelled. Building collects the
+//! keys first: 8 bytes each for integers, their bytes and 8 more for byte strings.
+//!
+//! Knorr and others, "Proteus", SIGMOD 2022, for choosing a design by a model of keys and sampled queries. Ours: the
+//! choice is among families, by cost instead of rate; see `docs/design/designer.md`.
+
+mod assumed;
+mod costs;
+mod design;
+mod entrants;
+mod search;
+mod spec;
+#[cfg(test)]
+mod tests;
+
+pub use costs::{COSTS_VERSION, probe_ns};
+pub use design::{Candidate, Design, Measured};
+pub use entrants::DesignKey;
+pub(crate) use search::Judge;
+pub use spec::AutoSpec;

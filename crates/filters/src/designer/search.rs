@@ -1,0 +1,58 @@
+//! The contest: predict, add up, leave out who cannot win.
+
+use lacuna_core::{ErrorKind, KeyStatistics, Prediction, Result};
+
+use super::costs::{least_ns, probe_ns};
+use super::design::Candidate;
+use super::entrants::{Contender, DesignKey};
+use crate::kind::Kind;
+
+/// A family that could be cheaper by this little at the very best is not modelled.
+const WORTHWHILE_NS: f64 = 5.0;
+
+/// What a needless read costs, and who may take part.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Judge {
+    pub(crate) price_ns: f64,
+    pub(crate) is_robust: bool,
+}
+
+impl Judge {
+    /// Expected cost of a query in nanoseconds: the question, and the needless reads.
+    pub(crate) fn cost_ns(&self, kind: Kind, prediction: &Prediction) -> f64 {
+        probe_ns(kind, prediction) + prediction.rate * self.price_ns
+    }
+}
+
+/// The candidates with their predictions, cheapest first, each with what builds it.
+pub(super) type Ranking<K> = Vec<(Candidate, Box<dyn Contender<K>>)>;
+
+/// Predicts every family that can still win.
+pub(super) fn rank<K: DesignKey + ?Sized>(known: &KeyStatistics<'_, K>, judge: &Judge) -> Result<Ranking<K>> {
+    let mut ranking: Ranking<K> = Vec::new();
+    let asked = known.view(K::integers).asked();
+    for entrant in K::entrants().0 {
+        let best = ranking.iter().map(|(candidate, _)| candidate.cost_ns).fold(f64::INFINITY, f64::min);
+        let can_win = least_ns(entrant.kind, asked) + WORTHWHILE_NS < best;
+        if !can_win || judge.is_robust && !entrant.may_be_robust {
+            continue;
+        }
+        for spec in (entrant.specs)(known, judge) {
+            let prediction = match spec.predict(known) {
+                Ok(prediction) => prediction,
+                Err(problem) if matches!(problem.kind(), ErrorKind::BudgetTooSmall { .. }) => continue,
+                Err(problem) => return Err(problem),
+            };
+            if prediction.is_robust || !judge.is_robust {
+                let cost_ns = judge.cost_ns(entrant.kind, &prediction);
+                let question_ns = probe_ns(entrant.kind, &prediction);
+                let candidate =
+                    Candidate { spec: spec.text(), kind: entrant.kind, prediction, question_ns, cost_ns };
+                ranking.push((candidate, spec));
+            }
+        }
+    }
+    // Stable: among equals the order of the table decides.
+    ranking.sort_by(|(a, _), (b, _)| a.cost_ns.total_cmp(&b.cost_ns));
+    Ok(ranking)
+}

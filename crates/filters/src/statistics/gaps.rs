@@ -1,0 +1,94 @@
+//! How far neighbouring keys are apart: all gaps in a few hundred counters.
+//!
+//! Both integer families that hash or cut the key space ask one question about gaps: how many keys' worth of space do
+//! the stretches of `width` behind all keys cover, where those that overlap count once? With the keys 0, 3 and 50 and a
+//! width of 10 that is `3 + 10 + 10`. It is the sum over all gaps of the smaller of gap and width, told from counts by
+//! quarters of powers of two.
+
+/// Counters: four for each power of two.
+const CLASSES: usize = 256;
+
+/// Gaps by size, each standing for `weight` of all gaps.
+#[derive(Debug, Clone)]
+pub(crate) struct GapCounts {
+    counts: [u64; CLASSES],
+    /// Sum of all gaps of smaller classes.
+    below: [f64; CLASSES + 1],
+    /// Number of gaps in this and larger classes.
+    from: [u64; CLASSES + 1],
+    weight: f64,
+}
+
+/// The class of a gap of at least 1: its length in bits and the two bits behind the first.
+fn class(gap: u64) -> usize {
+    let zeros = gap.leading_zeros();
+    #[expect(clippy::cast_possible_truncation, reason = "two bits")]
+    let quarter = ((gap << zeros) >> 61) as usize & 3;
+    (63 - zeros as usize) * 4 + quarter
+}
+
+/// First gap of a class, as a number: the class of 1, 1.25, 1.5 and so on times a power of two.
+fn start(class: usize) -> f64 {
+    (1u64 << (class / 4)) as f64 * (1.0 + 0.25 * (class % 4) as f64)
+}
+
+impl GapCounts {
+    /// Counts gaps of at least 1.
+    pub(crate) fn of(gaps: impl Iterator<Item = u64>, weight: f64) -> Self {
+        let (mut counts, mut sums) = ([0; CLASSES], [0.0; CLASSES]);
+        for gap in gaps {
+            let class = class(gap);
+            counts[class] += 1;
+            sums[class] += gap as f64;
+        }
+        let (mut below, mut from) = ([0.0; CLASSES + 1], [0; CLASSES + 1]);
+        for class in 0..CLASSES {
+            below[class + 1] = below[class] + sums[class];
+        }
+        for class in (0..CLASSES).rev() {
+            from[class] = from[class + 1] + counts[class];
+        }
+        Self { counts, below, from, weight }
+    }
+
+    /// Sum over all gaps of the smaller of the gap and `width`.
+    pub(crate) fn covered(&self, width: f64) -> f64 {
+        if width < 1.0 {
+            return self.weight * self.from[0] as f64 * width.max(0.0);
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "at least 1; larger ones saturate")]
+        let class = class(width as u64);
+        let (first, next) =
+            (start(class), if class + 1 < CLASSES { start(class + 1) } else { 2f64.powi(64) });
+        // Within the class of the width, gaps are taken to be spread evenly.
+        let smaller = ((width - first) / (next - first)).clamp(0.0, 1.0);
+        let here = self.counts[class] as f64;
+        let cut = here * (smaller * (first + width) / 2.0 + (1.0 - smaller) * width);
+        self.weight * (self.below[class] + cut + self.from[class + 1] as f64 * width)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_start_where_they_say() {
+        for gap in (1..5_000).chain([u64::MAX / 3, u64::MAX]) {
+            let class = class(gap);
+            assert!(start(class) <= gap as f64, "{gap}");
+            assert!(class + 1 >= CLASSES || (gap as f64) < start(class + 1), "{gap}");
+        }
+    }
+
+    #[test]
+    fn covered_space_is_about_right() {
+        let gaps: Vec<u64> = (0..20_000u64).map(|i| 1 + (i * i * i) % 1_000_003).collect();
+        let counts = GapCounts::of(gaps.iter().copied(), 2.0);
+        for width in [0.5, 1.0, 3.0, 100.0, 4_097.0, 333_333.0, 2e6, 1e19] {
+            let exact: f64 = gaps.iter().map(|&gap| 2.0 * (gap as f64).min(width)).sum();
+            let told = counts.covered(width);
+            assert!((told / exact - 1.0).abs() < 0.02, "width {width}: {told}, exactly {exact}");
+        }
+    }
+}
