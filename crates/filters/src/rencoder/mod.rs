@@ -44,6 +44,8 @@ mod tree;
 mod walk;
 
 pub use blacklist::{Blacklist, BlacklistedRencoder};
+pub(crate) use estimate::{exp_neg, power};
+pub(crate) use levels::NodeCounts;
 pub(crate) use query::Rencoder;
 pub use rectangle::Rectangle;
 pub use spec::RencoderSpec;
