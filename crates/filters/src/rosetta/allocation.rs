@@ -135,12 +135,12 @@ impl Allocator<'_> {
             }
         }
         let judged: Vec<(f64, f64)> = choices.iter().map(|choice| self.judge(choice)).collect();
-        let least = judged.iter().map(|(rate, _)| *rate).fold(1.0, f64::min);
+        let least = judged.iter().map(|(rate, _)| *rate).fold(f64::INFINITY, f64::min);
         let near = choices.iter().zip(&judged).filter(|(_, (rate, _))| *rate <= least * NEARLY);
         *near.min_by(|(_, a), (_, b)| a.1.total_cmp(&b.1)).expect("the least is among them").0
     }
 
-    /// Mean rate and probes over all covers.
+    /// Rates and probes of all covers, added up.
     fn judge(&self, allocation: &Allocation) -> (f64, f64) {
         let model = self.model(allocation);
         let expected = self.covers.iter().map(|cover| model.expected(cover));

@@ -15,8 +15,8 @@ use crate::rencoder::NodeCounts;
 const SMALLEST_BYTES: usize = header_bytes(1) + WORD_BYTES;
 /// Sampled ranges that are looked at.
 const MOST_SAMPLED: usize = 128;
-/// Ranges that filters without a sample are made for: this many, of these lengths, as in the REncoder paper.
-const ASSUMED: u64 = 64;
+/// Ranges that filters without a sample are made for: at most this many, of these lengths, as in the REncoder paper.
+const MOST_ASSUMED: u64 = 32;
 const SHORTEST: u64 = 2;
 const LONGEST: u64 = 32;
 
@@ -37,7 +37,7 @@ impl Design {
         if most_bytes < SMALLEST_BYTES {
             return Err(TooSmall { smallest_bytes: SMALLEST_BYTES });
         }
-        let covers = covers_of(sample);
+        let covers = covers_of(sample, keys.len());
         let most_words = u64::from(u32::MAX) / LEVELS as u64;
         let words = ((most_bytes - HEADER_BYTES - ENTRY_BYTES) / WORD_BYTES) as u64;
         let counts = NodeCounts::of(keys);
@@ -68,11 +68,12 @@ impl Design {
     }
 }
 
-/// The covers of some of the sampled ranges, or of assumed ones.
-fn covers_of(sample: &[(u64, u64)]) -> Vec<Cover> {
+/// The covers of some of the sampled ranges, or of assumed ones: fewer for fewer keys, so that small filters are built
+/// quickly.
+fn covers_of(sample: &[(u64, u64)], key_count: usize) -> Vec<Cover> {
     if sample.is_empty() {
         let hasher = IntegerHasher::new(0);
-        let assumed = (0..ASSUMED).map(|number| {
+        let assumed = (0..(key_count as u64 / 16).clamp(4, MOST_ASSUMED)).map(|number| {
             let lo = hasher.hash(2 * number) >> 1;
             let length = SHORTEST + reduce(hasher.hash(2 * number + 1), LONGEST - SHORTEST + 1);
             Cover::of(lo, lo + length - 1)

@@ -17,33 +17,42 @@ pub(crate) fn filter_rate(nodes: f64, bits: f64, hash_count: u32) -> f64 {
     power(1.0 - exp_neg(nodes * f64::from(hash_count) / bits), hash_count)
 }
 
-/// The largest aligned nodes that make up a range: how many of each level.
+/// The largest aligned nodes that make up a range: how many of each level, up to the highest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Cover([u8; LEVELS]);
+pub(crate) struct Cover {
+    counts: [u8; LEVELS],
+    top: usize,
+}
 
 impl Cover {
     /// The cover of `lo..=hi`.
     pub(crate) fn of(lo: u64, hi: u64) -> Self {
-        let mut counts = [0; LEVELS];
+        let mut cover = Self { counts: [0; LEVELS], top: 0 };
         let mut from = Some(lo);
         while let Some(start) = from.filter(|&start| start <= hi) {
             let fitting = (hi - start).saturating_add(1).ilog2();
             let height = start.trailing_zeros().min(fitting);
-            counts[height as usize] += 1;
+            cover.counts[height as usize] += 1;
+            cover.top = cover.top.max(height as usize);
             from = start.checked_add(1 << height);
         }
-        Self(counts)
+        cover
     }
 
     /// The highest level of it.
     pub(crate) fn top(&self) -> usize {
-        self.0.iter().rposition(|&count| count > 0).unwrap_or(0)
+        self.top
+    }
+
+    /// The number of nodes of each level up to the highest.
+    fn counts(&self) -> impl Iterator<Item = (usize, u8)> {
+        self.counts[..=self.top].iter().copied().enumerate()
     }
 
     /// Number of level-`height` nodes in the range.
     pub(crate) fn nodes_at(&self, height: usize) -> f64 {
-        let nodes = self.0.iter().enumerate().skip(height);
-        nodes.map(|(above, &count)| f64::from(count) * (1u64 << (above - height)) as f64).sum()
+        let nodes = self.counts().skip(height);
+        nodes.map(|(above, count)| f64::from(count) * (1u64 << (above - height)) as f64).sum()
     }
 }
 
@@ -86,7 +95,7 @@ impl Model {
     /// What to expect of an empty range with this cover.
     pub(crate) fn expected(&self, cover: &Cover) -> Expected {
         let (mut dead, mut mean, mut variance) = (1.0, 0.0, 0.0);
-        for (height, &count) in cover.0.iter().enumerate().filter(|(_, count)| **count > 0) {
+        for (height, count) in cover.counts() {
             let (probes, square) = self.probes[height];
             for _ in 0..count {
                 dead *= 1.0 - self.survival[height];

@@ -3,8 +3,8 @@
 //! Bucketing cuts the key space into equal buckets; crowded parts of it then share few buckets, empty ones waste many.
 //! SNARF cuts it by rank. Every 128th key is a *knot*, and the space between two knots gets the same number of
 //! *positions*, however wide it is. With knots 100 and 200 and 10 positions between them, the keys 137 and 161 stand on
-//! positions 3 and 6; the range 140 to 155 reaches from position 3 to 5 and is "maybe", 150 to 155 is position 5 alone
-//! and "no". The positions of a segment, mostly far apart, are Rice-coded by their differences: a block.
+//! positions 3 and 6; the range 140 to 155 reaches from position 3 to 5 and is "maybe", 150 to 155 from 4 to 5 and is
+//! "no". The positions of a segment, mostly far apart, are Rice-coded by their differences: a block.
 //!
 //! Guarantee: no false negative. A range that holds a knot holds a key. Any other lies between two knots, and is a false
 //! positive if one of its ends has the position of the key next to it: for K positions a key, and queries that have

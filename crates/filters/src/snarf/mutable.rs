@@ -79,6 +79,12 @@ impl SnarfMut {
         self.runs.splice(place..(place + 1).min(self.runs.len()), keys.chunks(part).map(Run::of));
     }
 
+    /// Number of keys of each block.
+    #[cfg(test)]
+    pub(crate) fn runs(&self) -> impl Iterator<Item = usize> {
+        self.runs.iter().map(|run| run.keys().count())
+    }
+
     /// The keys of block `place`; none if there is no block.
     fn keys_of(&self, place: usize) -> Vec<u64> {
         self.runs.get(place).map(|run| run.keys().collect()).unwrap_or_default()
