@@ -1,5 +1,6 @@
-//! What some filters can do beyond "may there be a key?": name the next key there may be, and count.
+//! What some filters can do beyond "may there be a key?": name the next key there may be, count, take and forget keys.
 
+use crate::error::Result;
 use crate::filter::RangeFilter;
 use crate::key::{KeyRange, KeySpace};
 
@@ -49,4 +50,28 @@ pub trait CountEstimate<K: KeySpace + ?Sized>: RangeFilter<K> {
 pub trait PrefixFilter: RangeFilter<[u8]> {
     /// Whether a key that starts with `prefix` may be there; `false` proves that none is.
     fn may_contain_prefix(&self, prefix: &[u8]) -> bool;
+}
+
+/// Takes further keys after it was built.
+pub trait InsertKey<K: KeySpace + ?Sized>: RangeFilter<K> {
+    /// Adds `key`: `true` if that changed the filter, `false` if the key is known to be there already. Either way the
+    /// key is found from now on.
+    ///
+    /// # Errors
+    /// `Full` if there is no room; the filter is as before.
+    fn insert(&mut self, key: K::Ref<'_>) -> Result<bool>;
+}
+
+/// Forgets keys after it was built.
+///
+/// Two keys may look alike to a filter. Forgetting a key that was never added could then take another key's mark and
+/// make a later "no" false, so an implementer says how it tells them apart: by knowing its keys exactly, or by a promise
+/// of the caller.
+pub trait RemoveKey<K: KeySpace + ?Sized>: RangeFilter<K> {
+    /// Forgets `key`: `true` if it was there, `false` if it is known never to have been, and nothing has changed. All
+    /// other keys are still found.
+    ///
+    /// # Errors
+    /// `Unsupported` if this key cannot be told from others; the filter is as before.
+    fn remove(&mut self, key: K::Ref<'_>) -> Result<bool>;
 }

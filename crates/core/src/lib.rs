@@ -8,7 +8,7 @@
 //! - [`TypedKey`] and [`mod@tuple`]: order-preserving maps from the types people have to the keys filters take;
 //! - [`KeyCodec`] and [`Cover`]: how an engine's keys and bounds map into a key space;
 //! - [`FilterSpec`], [`FilterBuilder`], [`RangeFilter`] and their erased twins [`DynSpec`], [`DynBuilder`], [`DynFilter`];
-//! - [`SeekCandidate`], [`CountEstimate`], [`PrefixFilter`]: what some filters can do beyond that;
+//! - [`SeekCandidate`], [`CountEstimate`], [`PrefixFilter`], [`InsertKey`], [`RemoveKey`]: what some filters can do beyond that;
 //! - [`BuildPlan`], [`Budget`], [`Sample`]: what a builder is told;
 //! - [`PredictRate`], [`KeyStatistics`], [`Prediction`]: what would be built, without building it;
 //! - [`Envelope`] and [`Sealed`]: the 64-byte header of every filter on disk;
@@ -43,7 +43,9 @@ pub mod tuple;
 mod typed;
 mod window;
 
-pub use abilities::{Candidate, CountBounds, CountEstimate, PrefixFilter, SeekCandidate};
+pub use abilities::{
+    Candidate, CountBounds, CountEstimate, InsertKey, PrefixFilter, RemoveKey, SeekCandidate,
+};
 pub use build::{BuildFromKeys, CollectingBuilder, FilterBuilder, FilterSpec};
 pub use codec::{CodecId, Composite, Cover, FixedBe, Head, Identity, KeyCodec};
 pub use columns::{ByteColumn, KeyColumn, SortedKeys};

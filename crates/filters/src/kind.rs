@@ -12,6 +12,8 @@ use crate::integer::{IntegerFilter, WindowedFilter};
 use crate::points::{HashedFilter, Points};
 use crate::prefix_bloom::PrefixBloom;
 use crate::rencoder::Rencoder;
+use crate::rosetta::Rosetta;
+use crate::snarf::Snarf;
 use crate::surf::Surf;
 
 /// A family of this crate; the number is in every sealed filter and never changes its meaning.
@@ -32,11 +34,15 @@ pub enum Kind {
     Rencoder = 6,
     /// SuRF.
     Surf = 7,
+    /// Rosetta.
+    Rosetta = 10,
+    /// SNARF.
+    Snarf = 11,
 }
 
 impl Kind {
     /// Every family.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Bloom,
         Self::BlockedBloom,
         Self::PrefixBloom,
@@ -44,6 +50,8 @@ impl Kind {
         Self::Grafite,
         Self::Rencoder,
         Self::Surf,
+        Self::Rosetta,
+        Self::Snarf,
     ];
 
     /// The family with this number.
@@ -71,6 +79,8 @@ impl Kind {
             Self::Grafite => "grafite",
             Self::Rencoder => "rencoder",
             Self::Surf => "surf",
+            Self::Rosetta => "rosetta",
+            Self::Snarf => "snarf",
         }
     }
 }
@@ -99,6 +109,8 @@ impl OpenFilter for u64 {
             Kind::Grafite => Box::new(IntegerFilter::<B, Grafite>::open(frame)?),
             Kind::Rencoder => Box::new(IntegerFilter::<B, Rencoder>::open(frame)?),
             Kind::Surf => Box::new(Surf::<Self, B>::in_frame(frame)?),
+            Kind::Rosetta => Box::new(IntegerFilter::<B, Rosetta>::open(frame)?),
+            Kind::Snarf => Box::new(IntegerFilter::<B, Snarf>::open(frame)?),
         })
     }
 }
@@ -114,6 +126,8 @@ impl OpenFilter for [u8] {
             Kind::Grafite => Box::new(WindowedFilter::<B, Grafite>::open(frame)?),
             Kind::Rencoder => Box::new(WindowedFilter::<B, Rencoder>::open(frame)?),
             Kind::Surf => Box::new(Surf::<Self, B>::in_frame(frame)?),
+            Kind::Rosetta => Box::new(WindowedFilter::<B, Rosetta>::open(frame)?),
+            Kind::Snarf => Box::new(WindowedFilter::<B, Snarf>::open(frame)?),
         })
     }
 }

@@ -9,6 +9,8 @@
 //! | [`grafite`](GrafiteSpec) | good | bounded for any keys and queries | the same bound | 1 to 2 misses | `docs/format/grafite.md` |
 //! | [`rencoder`](RencoderSpec) | good | in proportion to the length, by the levels stored | as anywhere, with enough hash functions | a few misses at once | `docs/format/rencoder.md` |
 //! | [`surf`](SurfSpec) | halves with each hash bit | any length, by the keys' first bytes | "maybe" within a key's first bytes | 1 to 4 misses | `docs/format/surf.md` |
+//! | [`rosetta`](RosettaSpec) | as `bloom`, less what upper levels take | bounded, in proportion to the length | the same bound | a miss for each node, 64 at most | `docs/format/rosetta.md` |
+//! | [`snarf`](SnarfSpec) | good | any length, by the gaps of the keys | "maybe" on a key's position | a search and half a block | `docs/format/snarf.md` |
 //!
 //! Choose a family by text with [`spec`], build it, and [`open`] its bytes wherever they lie:
 //!
@@ -37,6 +39,7 @@ mod geometry;
 mod grafite;
 mod integer;
 mod integer_build;
+mod integer_sample;
 mod kind;
 mod largest;
 mod open;
@@ -45,6 +48,8 @@ mod predict;
 mod prefix_bloom;
 mod registry;
 mod rencoder;
+mod rosetta;
+mod snarf;
 mod sort;
 mod spec_text;
 mod statistics;
@@ -60,4 +65,6 @@ pub use open::{AnyFilter, open, open_verified};
 pub use prefix_bloom::PrefixBloomSpec;
 pub use registry::{FAMILIES, Family, spec};
 pub use rencoder::{Blacklist, BlacklistedRencoder, Rectangle, RencoderSpec};
+pub use rosetta::{RosettaPrediction, RosettaSpec};
+pub use snarf::{SnarfMut, SnarfPrediction, SnarfSpec};
 pub use surf::{Surf, SurfPrediction, SurfSpec};

@@ -9,6 +9,8 @@ use crate::grafite::GrafiteSpec;
 use crate::kind::Kind;
 use crate::prefix_bloom::PrefixBloomSpec;
 use crate::rencoder::RencoderSpec;
+use crate::rosetta::RosettaSpec;
+use crate::snarf::SnarfSpec;
 use crate::spec_text::SpecText;
 use crate::surf::SurfSpec;
 
@@ -24,7 +26,7 @@ pub struct Family {
 }
 
 /// Every family of this crate.
-pub const FAMILIES: [Family; 7] = [
+pub const FAMILIES: [Family; 9] = [
     Family {
         kind: Kind::Bloom,
         about: "standard Bloom filter: points, and ranges of up to 64 keys",
@@ -60,6 +62,16 @@ pub const FAMILIES: [Family; 7] = [
         about: "a succinct trie of the keys' first bytes: points and ranges of any length, next keys, counts",
         example: "surf:hash=4,real=4,cut",
     },
+    Family {
+        kind: Kind::Rosetta,
+        about: "a Bloom filter for each prefix length that the sampled ranges ask for: short ranges, next to keys too",
+        example: "rosetta:published,probes=64",
+    },
+    Family {
+        kind: Kind::Snarf,
+        about: "a model of the keys and Rice-coded positions: ranges of any length, unless they start right behind a key",
+        example: "snarf:block=128",
+    },
 ];
 
 /// The spec that `text` names, such as `grafite`, `prefix_bloom:bits=44` or `auto`, over either key space.
@@ -83,6 +95,8 @@ where
     RencoderSpec: BuildFromKeys<K>,
     SurfSpec: BuildFromKeys<K>,
     AutoSpec: BuildFromKeys<K>,
+    RosettaSpec: BuildFromKeys<K>,
+    SnarfSpec: BuildFromKeys<K>,
 {
     let mut parsed = SpecText::parse(text)?;
     if AutoSpec::is_named(&parsed) {
@@ -99,6 +113,8 @@ where
         Kind::Grafite => Box::new(GrafiteSpec::from_text(&mut parsed)?),
         Kind::Rencoder => Box::new(RencoderSpec::from_text(&mut parsed)?),
         Kind::Surf => Box::new(SurfSpec::from_text(&mut parsed)?),
+        Kind::Rosetta => Box::new(RosettaSpec::from_text(&mut parsed)?),
+        Kind::Snarf => Box::new(SnarfSpec::from_text(&mut parsed)?),
     };
     parsed.finish()?;
     Ok(spec)

@@ -11,6 +11,7 @@
 //! | [`rank_select`] | a bit vector that counts and finds its ones and zeros |
 //! | [`bit_vector`] | plain bits, as they are collected before that |
 //! | [`trie`] | byte strings in order, in little more than ten bits for each branch |
+//! | [`rice`] | ascending integers in about `log2(last / n) + 1.5` bits each, read from the start |
 //! | [`packed`] | integers of one fixed width |
 //! | [`bytes`] | unaligned words and bit fields, and the writer for both |
 //! | [`arch`] | the best instructions of the machine, chosen at run time; the only unsafe code |
@@ -30,6 +31,7 @@ pub mod elias_fano;
 mod error;
 pub mod packed;
 pub mod rank_select;
+pub mod rice;
 pub mod trie;
 
 pub use bit_vector::BitVector;

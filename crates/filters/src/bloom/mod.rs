@@ -28,7 +28,7 @@ mod tests;
 pub(crate) use blocked::BlockedBloom;
 pub(crate) use builder::write_standard;
 pub(crate) use predict::PointFacts;
-pub(crate) use query::Bloom;
+pub(crate) use query::{Bloom, Places};
 pub use spec::{BlockedBloomSpec, BloomSpec};
 
 /// Most keys of a range that are asked one by one.

@@ -67,3 +67,27 @@ conformance!(auto_u64, u64, "auto");
 conformance!(auto_bytes, [u8], "auto");
 conformance!(auto_robust_u64, u64, "auto:robust");
 conformance!(auto_robust_bytes, [u8], "auto:robust");
+conformance!(
+    rosetta_u64,
+    u64,
+    "rosetta",
+    forced = ["rosetta:probes=1", "rosetta:single,probes=9", "rosetta:published,probes=200"],
+    paths = ["rosetta: tired"]
+);
+conformance!(rosetta_bytes, [u8], "rosetta", forced = ["rosetta:probes=3", "rosetta:published,probes=99"]);
+conformance!(
+    snarf_u64,
+    u64,
+    "snarf",
+    forced = ["snarf:block=2", "snarf:block=3", "snarf:block=1024"],
+    paths = ["snarf: knot", "snarf: exact", "snarf: wide positions"],
+    ignores_seed = true
+);
+conformance!(
+    snarf_bytes,
+    [u8],
+    "snarf",
+    forced = ["snarf:block=2", "snarf:block=7"],
+    paths = ["snarf: knot"],
+    ignores_seed = true
+);

@@ -18,6 +18,10 @@ golden!(rencoder_u64_v1, u64, "rencoder", "tests/golden/rencoder_u64_v1.lacuna")
 golden!(rencoder_bytes_v1, [u8], "rencoder", "tests/golden/rencoder_bytes_v1.lacuna");
 golden!(surf_u64_v1, u64, "surf", "tests/golden/surf_u64_v1.lacuna");
 golden!(surf_bytes_v1, [u8], "surf:cut", "tests/golden/surf_bytes_v1.lacuna");
+golden!(rosetta_u64_v1, u64, "rosetta", "tests/golden/rosetta_u64_v1.lacuna");
+golden!(rosetta_bytes_v1, [u8], "rosetta", "tests/golden/rosetta_bytes_v1.lacuna");
+golden!(snarf_u64_v1, u64, "snarf", "tests/golden/snarf_u64_v1.lacuna");
+golden!(snarf_bytes_v1, [u8], "snarf", "tests/golden/snarf_bytes_v1.lacuna");
 
 /// Five keys never fill a line or cross a slice; these do.
 #[test]
@@ -30,6 +34,10 @@ fn the_bytes_of_two_thousand_keys_are_kept() {
         ("bucketing:slice=2,heavy=9", 0xEB2D_07B8_427A_A750, 0xD571_1527_3D56_44AF),
         ("rencoder:ss", 0xFCFE_409A_8374_D9DD, 0x0319_A921_DDBF_AD17),
         ("surf:real=3,cut", 0x8A3D_975A_AF17_03AD, 0xB467_BB84_CF9A_7B6A),
+        ("rosetta", 0, 0),
+        ("rosetta:published", 0, 0),
+        ("snarf", 0, 0),
+        ("snarf:block=9", 0, 0),
         ("grafite", 0xF63D_57CE_3BDF_C58B, 0x1DCC_A8FB_EE2E_7B72),
         ("grafite:block=9,slice=2,heavy=9", 0x729C_3439_EB8A_DB8D, 0x21F1_A26D_18F2_8A6B),
     ];

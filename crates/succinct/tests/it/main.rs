@@ -10,6 +10,7 @@ mod elias_fano;
 mod elias_fano_damage;
 mod format;
 mod rank_select;
+mod rice;
 mod tools;
 mod trie;
 mod trie_damage;

@@ -1,0 +1,193 @@
+//! How many bits each level gets.
+//!
+//! Three ways, all for the ranges of a sample:
+//!
+//! - *single*: everything to the last level, so that a range is asked key by key;
+//! - *published*: as the paper, the sum over all levels of (how often a range asks the level) x (rate of its filter)
+//!   becomes least. Then the rate of a level is inverse to how often it is asked: about twice as often for each level
+//!   down, that is 1.44 bits a key more, until a level gets none;
+//! - *chosen*: of single, published and every run of levels whose filters say "maybe" to a half, a quarter or an eighth
+//!   of their absent prefixes (the paper's balance, in which doubting neither grows nor dies out), the one with the
+//!   least predicted rate, bound on probes included. Among nearly equal ones the fewest probes win.
+
+use super::codec::{LEVELS, MOST_HASHES};
+use super::model::{Cover, Model, filter_rate};
+use super::spec::Policy;
+use crate::rencoder::NodeCounts;
+
+/// 1 / ln 2: bits for each prefix and each bit it sets, where half of all bits are ones.
+const INVERSE_LN_2: f64 = std::f64::consts::LOG2_E;
+/// Most first and last levels tried.
+const MOST_STEPS: usize = 16;
+/// A choice this many times as wrong as the best is good enough if it is cheaper.
+const NEARLY: f64 = 1.1;
+/// Bits that a prefix of an upper level sets, in the choices.
+const UPPER_HASHES: [u32; 3] = [1, 2, 3];
+
+/// Words and hash functions of each level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Allocation {
+    pub(crate) words: [u64; LEVELS],
+    pub(crate) hash_counts: [u32; LEVELS],
+}
+
+/// What an allocation is made of.
+pub(crate) struct Allocator<'a> {
+    pub(crate) counts: &'a NodeCounts,
+    pub(crate) covers: &'a [Cover],
+    /// Words of all filters together, their entries included.
+    pub(crate) words: u64,
+    pub(crate) most_probes: u32,
+}
+
+impl Allocator<'_> {
+    /// The allocation by `policy`.
+    pub(crate) fn allocate(&self, policy: Policy) -> Allocation {
+        match policy {
+            Policy::Chosen => self.best(),
+            Policy::Single => self.single(),
+            Policy::Published => self.published(),
+        }
+    }
+
+    /// The model of filters by `allocation`.
+    pub(crate) fn model(&self, allocation: &Allocation) -> Model {
+        let mut rates = [None; LEVELS];
+        for (height, rate) in rates.iter_mut().enumerate() {
+            let bits = allocation.words[height] as f64 * 64.0;
+            *rate =
+                (bits > 0.0).then(|| filter_rate(self.nodes(height), bits, allocation.hash_counts[height]));
+        }
+        Model::new(&rates, self.most_probes)
+    }
+
+    fn nodes(&self, height: usize) -> f64 {
+        self.counts.nodes(u32::try_from(height).expect("below 64")) as f64
+    }
+
+    fn top(&self) -> usize {
+        self.covers.iter().map(Cover::top).max().unwrap_or(0)
+    }
+
+    fn single(&self) -> Allocation {
+        self.completed(Allocation { words: [0; LEVELS], hash_counts: [0; LEVELS] })
+            .expect("one word at least")
+    }
+
+    /// Gives the last level what the others left, and each entry but the first its word; `None` if another level would
+    /// have more.
+    fn completed(&self, mut allocation: Allocation) -> Option<Allocation> {
+        let upper: u64 =
+            allocation.words[1..].iter().filter(|&&words| words > 0).map(|words| words + 1).sum();
+        let most = allocation.words[1..].iter().max().copied().unwrap_or(0);
+        allocation.words[0] = self.words.checked_sub(upper).filter(|&words| words >= most.max(1))?;
+        allocation.hash_counts[0] = best_hash_count(allocation.words[0] as f64 * 64.0 / self.nodes(0));
+        Some(allocation)
+    }
+
+    /// Filters of `hash_count` bits a prefix, half ones, on levels `from..=to`, and the rest to the last.
+    fn upper_run(&self, from: usize, to: usize, hash_count: u32) -> Option<Allocation> {
+        let mut allocation = Allocation { words: [0; LEVELS], hash_counts: [0; LEVELS] };
+        for height in from..=to {
+            let bits = self.nodes(height) * f64::from(hash_count) * INVERSE_LN_2;
+            allocation.words[height] = whole_words(bits).max(1);
+            allocation.hash_counts[height] = hash_count;
+        }
+        self.completed(allocation)
+    }
+
+    /// The paper's: bits in proportion to the logarithm of how often a level is asked.
+    fn published(&self) -> Allocation {
+        let asked: Vec<f64> = (0..=self.top())
+            .map(|height| self.covers.iter().map(|cover| cover.nodes_at(height)).sum())
+            .collect();
+        let keys = self.nodes(0);
+        let bits_at = |level: f64, height: usize| {
+            let logarithm = if asked[height] > 0.0 { ln(asked[height]) - level } else { 0.0 };
+            (keys * INVERSE_LN_2 * INVERSE_LN_2 * logarithm).max(0.0)
+        };
+        let all_bits = |level: f64| (0..asked.len()).map(|height| bits_at(level, height)).sum::<f64>();
+        let budget = self.words as f64 * 64.0;
+        // The water level between where the last level alone takes too much and where nobody takes anything.
+        let highest = ln(asked[0].max(1.0));
+        let (mut low, mut high) = (highest - 128.0, highest);
+        for _ in 0..64 {
+            let middle = (low + high) / 2.0;
+            if all_bits(middle) > budget { low = middle } else { high = middle }
+        }
+        let mut allocation = Allocation { words: [0; LEVELS], hash_counts: [0; LEVELS] };
+        for height in 1..asked.len() {
+            let words = whole_words(bits_at(high, height));
+            allocation.words[height] = words;
+            allocation.hash_counts[height] = best_hash_count(words as f64 * 64.0 / keys);
+        }
+        self.completed(allocation).unwrap_or_else(|| self.single())
+    }
+
+    fn best(&self) -> Allocation {
+        let top = self.top();
+        let step = top.div_ceil(MOST_STEPS).max(1);
+        let mut choices = vec![self.single(), self.published()];
+        for from in (1..=top).step_by(step) {
+            for to in (from..=top).step_by(step) {
+                let runs = UPPER_HASHES.iter().map(|&hash_count| self.upper_run(from, to, hash_count));
+                choices.extend(runs.flatten());
+            }
+        }
+        let judged: Vec<(f64, f64)> = choices.iter().map(|choice| self.judge(choice)).collect();
+        let least = judged.iter().map(|(rate, _)| *rate).fold(f64::INFINITY, f64::min);
+        let near = choices.iter().zip(&judged).filter(|(_, (rate, _))| *rate <= least * NEARLY);
+        *near.min_by(|(_, a), (_, b)| a.1.total_cmp(&b.1)).expect("the least is among them").0
+    }
+
+    /// Rates and probes of all covers, added up.
+    fn judge(&self, allocation: &Allocation) -> (f64, f64) {
+        let model = self.model(allocation);
+        let expected = self.covers.iter().map(|cover| model.expected(cover));
+        expected.fold((0.0, 0.0), |(rate, probes), next| (rate + next.rate, probes + next.probes))
+    }
+}
+
+/// Whole words in so many bits.
+fn whole_words(bits: f64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, reason = "not negative, and at most 128 bits a key")]
+    let words = (bits / 64.0) as u64;
+    words
+}
+
+/// The number of bits a prefix sets that suits so many bits for each prefix.
+fn best_hash_count(bits_per_prefix: f64) -> u32 {
+    #[expect(clippy::cast_possible_truncation, reason = "clamped to 1..=32")]
+    let best = (bits_per_prefix / INVERSE_LN_2).round().clamp(1.0, f64::from(MOST_HASHES)) as u32;
+    best
+}
+
+/// The natural logarithm of `x > 0`, from additions, multiplications and divisions only: every machine allocates alike.
+fn ln(x: f64) -> f64 {
+    let (mut reduced, mut halvings) = (x, 0.0);
+    while reduced > 1.5 {
+        reduced /= 2.0;
+        halvings += 1.0;
+    }
+    while reduced < 0.75 {
+        reduced *= 2.0;
+        halvings -= 1.0;
+    }
+    // ln x = 2 (z + z^3 / 3 + z^5 / 5 + ...) with |z| at most 1/5.
+    let z = (reduced - 1.0) / (reduced + 1.0);
+    let series = (0..12).rev().fold(0.0, |sum, term| sum * z * z + 1.0 / (2.0 * f64::from(term) + 1.0));
+    halvings * std::f64::consts::LN_2 + 2.0 * z * series
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logarithms_are_exact_enough() {
+        for step in 1..5_000 {
+            let x = f64::from(step) * f64::from(step) / 1_000.0;
+            assert!((ln(x) - x.ln()).abs() < 1e-12 * (1.0 + x.ln().abs()), "{x}");
+        }
+    }
+}
