@@ -55,4 +55,4 @@ pub use open::{AnyFilter, open, open_verified};
 pub use prefix_bloom::PrefixBloomSpec;
 pub use registry::{FAMILIES, Family, spec};
 pub use rencoder::{Blacklist, BlacklistedRencoder, Rectangle, RencoderSpec};
-pub use surf::{Surf, SurfPrediction, SurfSpec};
+pub use surf::{OpenAbility, Surf, SurfPrediction, SurfSpec, open_count, open_seek};
