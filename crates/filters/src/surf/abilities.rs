@@ -62,7 +62,7 @@ fn able<B: FilterBytes>(bytes: B, ability: &str) -> Result<B> {
 /// ```
 /// use lacuna_core::{Budget, BuildPlan, SortedKeys};
 ///
-/// let plan = BuildPlan::<u64>::new(Budget::bits_per_key(20.0)?);
+/// let plan = BuildPlan::<u64>::new(Budget::bits_per_key(100.0)?);
 /// let sealed = |family| lacuna_filters::spec::<u64>(family)?.build(SortedKeys::integers(&[3, 5, 8])?, &plan);
 /// let filter = lacuna_filters::open_seek::<u64, _>(sealed("surf")?)?;
 /// let mut candidate = 0;
