@@ -67,4 +67,4 @@ pub use registry::{FAMILIES, Family, spec};
 pub use rencoder::{Blacklist, BlacklistedRencoder, Rectangle, RencoderSpec};
 pub use rosetta::{RosettaPrediction, RosettaSpec};
 pub use snarf::{SnarfMut, SnarfPrediction, SnarfSpec};
-pub use surf::{Surf, SurfPrediction, SurfSpec};
+pub use surf::{OpenAbility, Surf, SurfPrediction, SurfSpec, open_count, open_seek};

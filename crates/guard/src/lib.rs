@@ -10,6 +10,7 @@
 //! - [`GuardBuilder`]: takes the engine's keys, builds, coarsens if it must, stores nothing if it cannot;
 //! - [`Guarded`], [`open_or_scan`] and, with the key space erased, [`Guard`]: a filter, or "read always" and why;
 //! - [`SampleQueue`] and, erased, [`QueryLog`]: recent queries that found nothing, thinned; the next build uses them;
+//! - [`SeekPlanner`]: which files to open, and in which order, to find the next key;
 //! - [`Counters`]: what was built, opened, asked and skipped.
 //!
 //! ```
@@ -46,6 +47,7 @@ mod guarded;
 mod query_log;
 mod sample_bytes;
 mod sample_queue;
+mod seek_planner;
 mod shared_bytes;
 mod spec;
 
@@ -59,5 +61,6 @@ pub use guarded::{Guarded, open_or_scan};
 pub use query_log::QueryLog;
 pub use sample_bytes::{SAMPLE_VERSION, SampleKey, sample_from_bytes, sample_to_bytes};
 pub use sample_queue::SampleQueue;
+pub use seek_planner::{Direction, SeekPlanner, SeekStep, Ties};
 pub use shared_bytes::SharedBytes;
 pub use spec::GuardSpec;

@@ -17,6 +17,18 @@ pub(crate) fn open_filter(path: &Path) -> Result<(Envelope, AnyFilter)> {
     AnyFilter::open_verified(bytes).map_err(|error| error.with_context(path.display().to_string()))
 }
 
+/// Reads the filter at `path`, checksums included, for callers that open it themselves.
+///
+/// # Errors
+/// As [`open_filter`], as far as the envelope goes.
+pub(crate) fn read_filter(path: &Path) -> Result<(Envelope, AlignedBytes)> {
+    let bytes = read(path)?;
+    match Envelope::open_verified(&bytes) {
+        Ok((envelope, _)) => Ok((envelope, bytes)),
+        Err(error) => Err(error.with_context(path.display().to_string())),
+    }
+}
+
 fn read(path: &Path) -> Result<AlignedBytes> {
     let bytes = fs::read(path).map_err(|error| {
         let reason = match error.kind() {

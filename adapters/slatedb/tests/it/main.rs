@@ -9,6 +9,7 @@ mod differential;
 mod saved_reads;
 mod scans;
 mod support;
+mod surf;
 mod traps_build;
 mod traps_policy;
 mod traps_query;

@@ -20,6 +20,7 @@
 //! and keys that end early compare as if zeros followed, without which a stored `ab` and a query up to `ab` would miss
 //! each other; candidates and counts have stated bounds (`docs/design/surf-seek.md`).
 
+mod abilities;
 mod budget;
 mod builder;
 mod candidates;
@@ -38,6 +39,7 @@ mod tail;
 #[cfg(test)]
 mod tests;
 
+pub use abilities::{OpenAbility, open_count, open_seek};
 pub use filter::Surf;
 pub use predict::SurfPrediction;
 pub(crate) use predict_rate::{TrieView, likely_suffixes};

@@ -4,4 +4,5 @@
 
 mod building;
 mod opening;
+mod seek_planner;
 mod support;

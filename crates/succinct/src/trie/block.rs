@@ -97,20 +97,11 @@ impl Block {
         self.group_at
     }
 
-    /// Word `index` of the second bitmap from the slot on.
+    /// The second bitmap from the slot on.
     #[inline(always)]
-    pub(super) fn nodes_in(&self, bytes: &[u8], index: usize) -> u64 {
-        self.second_word(bytes, index) & !self.before(index)
-    }
-
-    /// Ones of the second bitmap from the slot on, through each word.
-    #[inline(always)]
-    pub(super) fn nodes_through<I: Isa>(&self, isa: I, bytes: &[u8]) -> [u64; WORDS] {
-        let mut count = 0;
-        std::array::from_fn(|index| {
-            count += u64::from(isa.count_ones(self.nodes_in(bytes, index)));
-            count
-        })
+    pub(super) fn nodes(&self, bytes: &[u8]) -> [u64; WORDS] {
+        let [first, second, third, fourth] = words_at(bytes, self.second_at);
+        [first & !self.before(0), second & !self.before(1), third & !self.before(2), fourth & !self.before(3)]
     }
 
     /// Word `index` of the second bitmap.
@@ -122,23 +113,25 @@ impl Block {
     /// Children of the block's slots before this one.
     #[inline(always)]
     pub(super) fn children_before<I: Isa>(&self, isa: I, bytes: &[u8]) -> u32 {
-        self.sum(|index| {
-            isa.count_ones(load_u64(bytes, self.at + COUNT_BYTES + index * 8) & self.before(index))
-        })
+        self.count_before(isa, words_at(bytes, self.at + COUNT_BYTES))
     }
 
     /// Slots of a dense node before this one that are leaves, its mark apart.
     #[inline(always)]
     pub(super) fn dense_leaves_before<I: Isa>(&self, isa: I, bytes: &[u8]) -> u32 {
-        self.sum(|index| {
-            let children = load_u64(bytes, self.at + COUNT_BYTES + index * 8);
-            isa.count_ones(self.second_word(bytes, index) & !children & self.before(index))
-        })
+        let children = words_at(bytes, self.at + COUNT_BYTES);
+        let [first, second, third, fourth] = words_at(bytes, self.second_at);
+        let leaves =
+            [first & !children[0], second & !children[1], third & !children[2], fourth & !children[3]];
+        self.count_before(isa, leaves)
     }
 
+    /// Ones before the slot. Written out: the closures of an iterator are compiled apart, without the instructions
+    /// that `isa` stands for.
     #[inline(always)]
-    fn sum(&self, word_count: impl Fn(usize) -> u32) -> u32 {
-        (0..WORDS).map(word_count).sum()
+    fn count_before<I: Isa>(&self, isa: I, [first, second, third, fourth]: [u64; WORDS]) -> u32 {
+        let low = isa.count_ones(first & self.before(0)) + isa.count_ones(second & self.before(1));
+        low + isa.count_ones(third & self.before(2)) + isa.count_ones(fourth & self.before(3))
     }
 
     /// The bits of word `index` that are before the slot.
@@ -167,4 +160,21 @@ impl Block {
         let distance = load_u32(bytes, self.at) >> LEAF_COUNT_BITS;
         load_u64(bytes, self.group_at + 8).wrapping_add(u64::from(distance))
     }
+}
+
+/// The four words from byte `at`; zeros past the end.
+#[inline(always)]
+fn words_at(bytes: &[u8], at: usize) -> [u64; WORDS] {
+    match bytes.get(at..).and_then(<[u8]>::first_chunk::<{ WORDS * 8 }>) {
+        Some(chunk) => {
+            let words = chunk.as_chunks::<8>().0;
+            [0, 1, 2, 3].map(|index| u64::from_le_bytes(words[index]))
+        }
+        None => last_words_at(bytes, at),
+    }
+}
+
+#[cold]
+fn last_words_at(bytes: &[u8], at: usize) -> [u64; WORDS] {
+    [0, 8, 16, 24].map(|offset| load_u64(bytes, at + offset))
 }

@@ -38,6 +38,7 @@ impl ArenaBuilder {
 }
 
 /// The bytes of one filter in the arena.
+#[derive(Clone)]
 pub(super) struct ArenaSlice {
     arena: Arc<AlignedBytes>,
     place: Range<usize>,

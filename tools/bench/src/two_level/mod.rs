@@ -9,6 +9,9 @@
 //! keys (a B+tree), so that most queries concern one leaf. All sealed filters lie in one arena, as they would in an
 //! engine's block cache.
 //!
+//! [`run_seeks`] asks for the first key of each range instead of all of them, once as an engine does that asks each
+//! filter for yes or no, and once by the filters' candidates.
+//!
 //! **Guarantee.** Every answer (how many keys, and which) is compared with the sorted keys themselves; a wrong one is
 //! counted in [`Outcome::wrong_answers`], which must be 0. Reads are counted exactly and repeat from the seed.
 //!
@@ -20,11 +23,14 @@
 
 mod arena;
 mod outcome;
+mod part;
 mod run;
+mod seeks;
 mod store;
 
 pub use outcome::Outcome;
 pub use run::{ReadPrice, run_store};
+pub use seeks::{SeekOutcome, run_seeks};
 pub use store::{Layout, StorePlan, TwoLevelStore};
 
 /// The spec that means: no filters.

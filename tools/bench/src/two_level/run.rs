@@ -7,7 +7,8 @@ use lacuna_core::{Error, KeyRange, Result};
 use lacuna_workload::Workload;
 
 use super::outcome::{Counts, Outcome};
-use super::store::{Found, StorePlan, TwoLevelStore, truth};
+use super::part::{Found, truth};
+use super::store::{StorePlan, TwoLevelStore};
 use crate::BenchKey;
 
 /// What a read of one part costs.

@@ -3,10 +3,9 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use lacuna_core::{Budget, BuildPlan, DynFilter, Error, KeyColumn, KeyRange, Result, SortedKeys};
+use lacuna_core::{Error, KeyColumn, KeyRange, Result, SortedKeys};
 
-use super::OFF;
-use super::arena::ArenaBuilder;
+use super::part::{Found, Part, add_filters, count_where, overlaps, places_in};
 use crate::BenchKey;
 
 /// How the keys are spread over parts.
@@ -61,19 +60,6 @@ pub struct StorePlan<'a> {
     pub seed: u64,
 }
 
-#[derive(Debug)]
-struct Part<K: BenchKey + ?Sized> {
-    keys: K::OwnedColumn,
-    filter: Option<Box<DynFilter<K>>>,
-}
-
-/// What a query found: how many keys, and the sum of their places in the set, so that a wrong key shows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Found {
-    pub(super) keys: u64,
-    pub(super) place_sum: u64,
-}
-
 /// Keys in parts, each part behind a filter.
 ///
 /// ```
@@ -88,7 +74,7 @@ pub(super) struct Found {
 /// ```
 #[derive(Debug)]
 pub struct TwoLevelStore<K: BenchKey + ?Sized> {
-    parts: Vec<Part<K>>,
+    pub(super) parts: Vec<Part<K>>,
     /// First key of each leaf; empty for tables.
     first_keys: K::OwnedColumn,
     layout: Layout,
@@ -187,68 +173,13 @@ impl<K: BenchKey + ?Sized> TwoLevelStore<K> {
     }
 }
 
-/// What a plain scan of the sorted keys finds.
-pub(super) fn truth<K: BenchKey + ?Sized>(keys: &K::OwnedColumn, range: KeyRange<'_, K>) -> Found {
-    let places = places_in::<K>(K::column(keys), range);
-    Found { keys: places.len() as u64, place_sum: places.map(|place| place as u64).sum() }
-}
-
 fn spread<K: BenchKey + ?Sized>(keys: SortedKeys<'_, K>, layout: Layout) -> Vec<Part<K>> {
     let part = |part| {
         let mut column = K::OwnedColumn::default();
         for index in 0..layout.keys_in_part(part, keys.len()) {
             K::push(&mut column, keys.get(layout.position(part, index)));
         }
-        Part { keys: column, filter: None }
+        Part::new(column)
     };
     (0..layout.part_count(keys.len())).map(part).collect()
-}
-
-fn add_filters<K: BenchKey + ?Sized>(parts: &mut [Part<K>], plan: &StorePlan<'_>) -> Result<()> {
-    if plan.spec == OFF {
-        return Ok(());
-    }
-    let spec = K::spec(plan.spec)?;
-    let build_plan = BuildPlan::new(Budget::bits_per_key(plan.bits_per_key)?).with_seed(plan.seed);
-    let mut arena = ArenaBuilder::default();
-    for part in parts.iter() {
-        arena.push(spec.build(SortedKeys::try_new(K::column(&part.keys))?, &build_plan)?);
-    }
-    for (part, bytes) in parts.iter_mut().zip(arena.finish()) {
-        part.filter = Some(lacuna_filters::open::<K, _>(bytes)?);
-    }
-    Ok(())
-}
-
-/// How many leading keys of an ascending column satisfy `before`.
-fn count_where<K: BenchKey + ?Sized>(keys: &K::Column, before: impl Fn(K::Ref<'_>) -> bool) -> usize {
-    let (mut start, mut end) = (0, keys.key_count());
-    while start < end {
-        let middle = start.midpoint(end);
-        if before(keys.key(middle)) { start = middle + 1 } else { end = middle }
-    }
-    start
-}
-
-/// The places of the keys in `range`; keys equal to an excluded end stay out.
-fn places_in<K: BenchKey + ?Sized>(keys: &K::Column, range: KeyRange<'_, K>) -> Range<usize> {
-    let (lo, hi) = K::ends(range);
-    let mut first = count_where::<K>(keys, |key| K::shorten(key) < K::shorten(lo));
-    let mut end =
-        hi.map_or(keys.key_count(), |hi| count_where::<K>(keys, |key| K::shorten(key) <= K::shorten(hi)));
-    if first < end && !K::contains(range, keys.key(first)) {
-        first += 1;
-    }
-    if first < end && !K::contains(range, keys.key(end - 1)) {
-        end -= 1;
-    }
-    first..end.max(first)
-}
-
-fn overlaps<K: BenchKey + ?Sized>(keys: &K::OwnedColumn, range: KeyRange<'_, K>) -> bool {
-    let keys = K::column(keys);
-    let Some(last) = keys.key_count().checked_sub(1) else { return false };
-    let (lo, hi) = K::ends(range);
-    K::shorten(lo) <= K::shorten(keys.key(last))
-        && hi.is_none_or(|hi| K::shorten(keys.key(0)) <= K::shorten(hi))
 }

@@ -2,6 +2,7 @@
 
 mod measuring;
 mod reporting;
+mod seeks;
 mod store;
 mod timing;
 mod well_formed;

@@ -5,16 +5,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lacuna_core::{ByteRange, DynFilter, Error, KeyRange, KeySpace, Result as CoreResult, U64Range};
-use lacuna_filters::AnyFilter;
-use lacuna_workload::{Key, KeyType, Queries, QueryLines, parse_query_file};
+use lacuna_core::{Error, Result as CoreResult};
+use lacuna_workload::{KeyType, QueryLines, parse_query_file};
 
+use self::ask::{AnyAsker, BATCH, Ends};
 use crate::errors::Result;
-use crate::filter_file::{key_type_for, open_filter};
+use crate::filter_file::{key_type_for, read_filter};
 use crate::output::Output;
 
-/// Ranges asked in one call, so that their cache misses overlap.
-const BATCH: usize = 1024;
+mod ask;
+mod key_text;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,8 +22,17 @@ Examples:
   lacuna query words.lacuna apple apricot
   printf '17 29\\n5 5\\n' | lacuna query uniform.lacuna --batch -
   lacuna query temperatures.lacuna --key-type f64 -- -1.5 20
+  lacuna build --keys words.txt --filter surf --bits-per-key 60 --out trie.lacuna
+  lacuna query trie.lacuna --count apple apricot
+  lacuna query trie.lacuna --seek apple apricot
+  printf 'a\tm\nn\tz\n' | lacuna query trie.lacuna --seek-last --batch -
 
 One line an answer: `no` is always true, `maybe` means go and read. Ranges include both ends.
+--count says how many keys the range holds: one number if that is certain, else `LEAST-MOST`, between
+which the truth always lies (at most 2 apart, unless the filter was cut to its budget).
+--seek says where the first key of the range can be: `from KEY`, with no key of the range before KEY.
+--seek-last looks from the other end: `through KEY`, or `below KEY` if KEY itself is not there. Both
+say `no` if the range holds no key. Bytes that are not text are shown as `\\xff`; --key-type hex is exact.
 The file only knows integers from byte strings: keys that were built as f64, date or hex need the same
 --key-type here. Write `--` before a LO that starts with a dash.
 A batch holds one `LO HI` a line, text keys with a tab between; a file may be .gz. Answers to a pipe
@@ -54,30 +63,63 @@ pub(crate) struct QueryArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["lo", "hi"])]
     batch: Option<PathBuf>,
 
+    /// Count the keys of the range, without reading any (surf)
+    #[arg(long, group = "question")]
+    count: bool,
+
+    /// Name the smallest place in the range where a key can be (surf)
+    #[arg(long, group = "question")]
+    seek: bool,
+
+    /// Name the largest place in the range where a key can be (surf)
+    #[arg(long, group = "question")]
+    seek_last: bool,
+
     /// How the keys are written: u64, f64, date, text or hex [default: u64 or text, as the filter has it]
     #[arg(long, value_name = "T")]
     key_type: Option<KeyType>,
 }
 
+/// What is asked of each range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Question {
+    MayContain,
+    Count,
+    SeekFirst,
+    SeekLast,
+}
+
+impl QueryArgs {
+    fn question(&self) -> Question {
+        match (self.count, self.seek, self.seek_last) {
+            (true, _, _) => Question::Count,
+            (_, true, _) => Question::SeekFirst,
+            (_, _, true) => Question::SeekLast,
+            _ => Question::MayContain,
+        }
+    }
+}
+
 /// Prints an answer for each range.
 pub(super) fn run(args: &QueryArgs) -> Result<()> {
-    let (envelope, filter) = open_filter(&args.filter)?;
+    let (envelope, bytes) = read_filter(&args.filter)?;
+    let asker = AnyAsker::open(envelope.key_space, bytes, args.question())
+        .map_err(|error| error.with_context(args.filter.display().to_string()))?;
     let key_type = key_type_for(envelope.key_space, args.key_type)?;
     let mut out = Output::new();
     match (&args.lo, &args.hi, &args.batch) {
         (Some(lo), Some(hi), _) => {
             let ends = ends(lo.as_encoded_bytes(), hi.as_encoded_bytes(), key_type)?;
-            answer_ends(&filter, &[ends], &mut out)?;
+            asker.answer_ends(&[ends], key_type, &mut out)?;
         }
-        (_, _, Some(batch)) if batch == Path::new("-") => answer_stream(&filter, key_type, &mut out)?,
-        (_, _, Some(batch)) => answer_queries(&filter, &parse_query_file(batch, key_type)?, &mut out)?,
+        (_, _, Some(batch)) if batch == Path::new("-") => answer_stream(&asker, key_type, &mut out)?,
+        (_, _, Some(batch)) => {
+            asker.answer_queries(&parse_query_file(batch, key_type)?, key_type, &mut out)?;
+        }
         _ => unreachable!("the arguments require LO and HI, or a batch"),
     }
     out.finish()
 }
-
-/// Both ends of a range.
-type Ends<'a> = (Key<'a>, Key<'a>);
 
 fn ends<'a>(low: &'a [u8], high: &'a [u8], key_type: KeyType) -> CoreResult<Ends<'a>> {
     let ends = (key_type.parse_key(low)?, key_type.parse_key(high)?);
@@ -89,74 +131,19 @@ fn ends<'a>(low: &'a [u8], high: &'a [u8], key_type: KeyType) -> CoreResult<Ends
 }
 
 /// Answers standard input as it comes; the answers before a wrong line are printed.
-fn answer_stream(filter: &AnyFilter, key_type: KeyType, out: &mut Output) -> Result<()> {
+fn answer_stream(asker: &AnyAsker, key_type: KeyType, out: &mut Output) -> Result<()> {
     let mut lines = QueryLines::new(io::stdin().lock(), key_type);
     loop {
         let mut wrong = None;
         let good =
             lines.by_ref().take(BATCH).map_while(|line| line.map_err(|error| wrong = Some(error)).ok());
         let batch: Vec<Ends<'_>> = good.map(|line| (line.low, line.high)).collect();
-        answer_ends(filter, &batch, out)?;
+        asker.answer_ends(&batch, key_type, out)?;
         out.flush()?;
         match wrong {
             Some(error) => return Err(error.with_context("standard input").into()),
             None if batch.len() < BATCH => return Ok(()),
             None => {}
-        }
-    }
-}
-
-fn answer_ends(filter: &AnyFilter, ends: &[Ends<'_>], out: &mut Output) -> Result<()> {
-    match filter {
-        AnyFilter::U64(filter) => print_answers::<u64>(&**filter, ends.iter().map(integer_range), out),
-        AnyFilter::Bytes(filter) => print_answers::<[u8]>(&**filter, ends.iter().map(byte_range), out),
-    }
-}
-
-fn integer_range((low, high): &Ends<'_>) -> Option<U64Range> {
-    match (low, high) {
-        (Key::U64(low), Key::U64(high)) => U64Range::new(*low, *high),
-        _ => None,
-    }
-}
-
-fn byte_range<'a>((low, high): &'a Ends<'_>) -> Option<ByteRange<'a>> {
-    match (low, high) {
-        (Key::Bytes(low), Key::Bytes(high)) => ByteRange::new(low, high),
-        _ => None,
-    }
-}
-
-fn answer_queries(filter: &AnyFilter, queries: &Queries, out: &mut Output) -> Result<()> {
-    match (filter, queries) {
-        (AnyFilter::U64(filter), Queries::U64(ranges)) => {
-            let ranges = ranges.iter().map(|&(low, high)| U64Range::new(low, high));
-            print_answers::<u64>(&**filter, ranges, out)
-        }
-        (AnyFilter::Bytes(filter), Queries::Bytes(ranges)) => {
-            let ranges = ranges.iter().map(|(low, high)| ByteRange::new(low, high));
-            print_answers::<[u8]>(&**filter, ranges, out)
-        }
-        _ => unreachable!("the key type was chosen by the filter's key space"),
-    }
-}
-
-fn print_answers<'a, K: KeySpace + ?Sized>(
-    filter: &DynFilter<K>,
-    ranges: impl Iterator<Item = Option<KeyRange<'a, K>>>,
-    out: &mut Output,
-) -> Result<()> {
-    let mut ranges =
-        ranges.map(|range| range.expect("kind and order of the ends were checked when they were read"));
-    let mut answers = [false; BATCH];
-    loop {
-        let batch: Vec<KeyRange<'a, K>> = ranges.by_ref().take(BATCH).collect();
-        if batch.is_empty() {
-            return Ok(());
-        }
-        filter.may_contain_ranges(&batch, &mut answers[..batch.len()]);
-        for &answer in &answers[..batch.len()] {
-            out.line(if answer { "maybe" } else { "no" })?;
         }
     }
 }

@@ -6,6 +6,7 @@ mod bench;
 mod demo;
 mod help;
 mod inspection;
+mod neighbours;
 mod output_files;
 mod real_sets;
 mod support;
