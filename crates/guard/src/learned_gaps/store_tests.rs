@@ -12,7 +12,7 @@ fn gaps_of(codec: &str, options: GapOptions) -> Arc<LearnedGaps> {
 /// Room for this many files.
 fn room_for(files: usize) -> GapOptions {
     let memory_bytes = size_of::<LearnedGaps>() + files * (1_000 + PLACE_BYTES);
-    GapOptions { memory_bytes, memory_bytes_per_file: 1_000, hints: 0, reads_per_second: 1 }
+    GapOptions { memory_bytes, memory_bytes_per_file: 1_000, hints: 0, ..GapOptions::default() }
 }
 
 fn tag(number: u8) -> FileTag {
@@ -31,7 +31,7 @@ fn knows(file: &FileGaps, lo: &[u8], hi: &[u8]) -> bool {
 fn memory_of_all_files_stays_within_its_budget() {
     for memory_bytes in [0, 1_000, 20_000, 1 << 20] {
         let options =
-            GapOptions { memory_bytes, memory_bytes_per_file: 3_000, hints: 4, reads_per_second: 1 };
+            GapOptions { memory_bytes, memory_bytes_per_file: 3_000, hints: 4, ..GapOptions::default() };
         let all = gaps_of("fixed_be:2", options);
         for number in 0..200 {
             let file = all.open_file(tag(number));
