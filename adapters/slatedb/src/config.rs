@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use lacuna_core::{Error, Result};
-use lacuna_guard::{Counters, CountersSnapshot, GuardCodec, GuardSpec, QueryLog};
+use lacuna_guard::{Counters, CountersSnapshot, GapOptions, GuardCodec, GuardSpec, LearnedGaps, QueryLog};
 use slatedb::{BloomFilterPolicy, FilterPolicy};
 
 use crate::apply::ApplyFilters;
@@ -59,9 +59,26 @@ impl LacunaSlateDb {
             log: Arc::new(log),
             counters: Arc::new(Counters::new()),
             probes: Arc::new(Probes::new()),
+            gaps: None,
         };
         let policy = RangeFilterPolicy::new(Arc::clone(&spec), shared.clone());
         Self { spec, shared, policies: vec![Arc::new(policy)] }
+    }
+
+    /// Also learns which gaps the SSTs have where filters let scans pass in vain, see [`GapLearner`](crate::GapLearner).
+    /// Files written from now on carry a tag of 24 bytes; only those can learn.
+    #[must_use]
+    pub fn with_learned_gaps(mut self, options: GapOptions) -> Self {
+        let gaps = LearnedGaps::new(self.spec.codec(), options, Arc::clone(&self.shared.counters));
+        self.shared.probes = Arc::new(Probes::with_files());
+        self.shared.gaps = Some(gaps);
+        self.policies[0] = Arc::new(RangeFilterPolicy::new(Arc::clone(&self.spec), self.shared.clone()));
+        self
+    }
+
+    /// What was learned; `None` unless [`with_learned_gaps`](Self::with_learned_gaps) asks for it.
+    pub fn learned_gaps(&self) -> Option<&Arc<LearnedGaps>> {
+        self.shared.gaps.as_ref()
     }
 
     /// Also builds and reads SlateDB's own Bloom filter of `bits_per_key`.

@@ -58,6 +58,8 @@
 
 mod apply;
 mod config;
+mod file_tag;
+mod gap_learner;
 pub mod measure;
 mod policy;
 mod probes;
@@ -66,6 +68,7 @@ mod sst_filter;
 
 pub use apply::ApplyFilters;
 pub use config::LacunaSlateDb;
-pub use lacuna_guard::{CountersSnapshot, GuardCodec, GuardSpec};
+pub use gap_learner::GapLearner;
+pub use lacuna_guard::{CountersSnapshot, GapOptions, GuardCodec, GuardSpec, LearnedGaps};
 pub use policy::RangeFilterPolicy;
 pub use scan::GuardedScan;

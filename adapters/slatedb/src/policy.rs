@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use lacuna_guard::{Counters, Guard, GuardBuilder, GuardCodec, GuardSpec, QueryLog, SharedBytes};
+use lacuna_guard::{
+    Counters, FileTag, Guard, GuardBuilder, GuardCodec, GuardSpec, LearnedGaps, QueryLog, SharedBytes,
+};
 use slatedb::{Filter, FilterBuilder, FilterPolicy, RowEntry};
 use tracing::warn;
 
+use crate::file_tag;
 use crate::probes::Probes;
 use crate::sst_filter::SstFilter;
 
@@ -40,6 +43,8 @@ pub(crate) struct Shared {
     pub(crate) log: Arc<QueryLog>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) probes: Arc<Probes>,
+    /// `None` unless gaps are learned.
+    pub(crate) gaps: Option<Arc<LearnedGaps>>,
 }
 
 impl RangeFilterPolicy {
@@ -48,17 +53,22 @@ impl RangeFilterPolicy {
     }
 
     /// A policy that opens filters of `codec` and builds none.
+    /// Its files keep their tags but learn no gaps, which are kept in the keys of one codec.
     pub(crate) fn decode_only(codec: GuardCodec, shared: Shared) -> Self {
         let off = GuardSpec::parse("off").expect("`off` is a spec");
-        Self::new(Arc::new(off.with_codec(codec)), shared)
+        Self::new(Arc::new(off.with_codec(codec)), Shared { gaps: None, ..shared })
     }
 
-    fn open(&self, bytes: SharedBytes) -> Arc<dyn Filter> {
+    fn open(&self, bytes: SharedBytes, tag: Option<FileTag>) -> Arc<dyn Filter> {
         let guard = Guard::open_shared(bytes, self.spec.codec(), &self.shared.counters);
         if let Some(problem) = guard.problem().filter(|_| !guard.as_bytes().is_empty()) {
             warn!(policy = self.name, %problem, "a range filter did not open; its SST is always read");
         }
-        Arc::new(SstFilter::new(guard, Arc::clone(&self.shared.probes)))
+        let probes = Arc::clone(&self.shared.probes);
+        match (tag, &self.shared.gaps) {
+            (Some(tag), Some(gaps)) => Arc::new(SstFilter::with_gaps(guard, probes, gaps.open_file(tag))),
+            _ => Arc::new(SstFilter::new(guard, probes, tag)),
+        }
     }
 }
 
@@ -76,11 +86,13 @@ impl FilterPolicy for RangeFilterPolicy {
     }
 
     fn decode(&self, data: &[u8]) -> Arc<dyn Filter> {
-        self.open(SharedBytes::copy_of(data))
+        let (sealed, tag) = file_tag::split(data);
+        self.open(SharedBytes::copy_of(sealed), tag)
     }
 
     fn estimate_size(&self, num_keys: usize) -> usize {
-        self.spec.sealed_bytes(num_keys)
+        let trailer = if self.shared.gaps.is_some() { file_tag::TRAILER_BYTES } else { 0 };
+        self.spec.sealed_bytes(num_keys) + trailer
     }
 
     fn supports_range_queries(&self) -> bool {
@@ -108,11 +120,14 @@ impl FilterBuilder for SstBuilder {
     }
 
     fn build(&mut self) -> Arc<dyn Filter> {
-        let bytes = match self.guard.finish() {
-            Some(sealed) => SharedBytes::from(sealed.into_bytes()),
-            None => self.without_filter(),
-        };
-        self.policy.open(bytes)
+        match self.guard.finish() {
+            Some(sealed) => {
+                // One tag for each file: a second one for the same file would only cost its gaps.
+                let tag = self.policy.shared.gaps.as_ref().and_then(|_| file_tag::draw());
+                self.policy.open(SharedBytes::from(sealed.into_bytes()), tag)
+            }
+            None => self.policy.open(self.without_filter(), None),
+        }
     }
 }
 

@@ -5,12 +5,15 @@
 //! each filter that answers "maybe" adds one there. If the scan then ends without a row, all of them answered in vain:
 //! their SSTs held no key of the range, or only keys that were deleted, or hidden from the scan's snapshot.
 //!
-//! More than 1,024 scans at once share counters; the numbers then are estimates.
+//! Where gaps are learned, a filter also notes its file's number beside the counter, so that the scan can hint at it.
+//!
+//! More than 1,024 scans at once share counters; the numbers then are estimates, and hints may name the wrong files.
 
 use std::array;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use lacuna_guard::MOST_FILES;
 use slatedb::FilterContext;
 
 /// Scans that can be told apart at one time.
@@ -22,6 +25,8 @@ const MARK: [u8; 8] = *b"lacuna\0\x01";
 pub(crate) struct Probes {
     next: AtomicU64,
     passes: [AtomicU64; PLACES],
+    /// Numbers of the first files that answered "maybe", place by place; empty if nobody wants to know.
+    files: Box<[[AtomicU64; MOST_FILES]]>,
 }
 
 /// The counter of one scan.
@@ -32,35 +37,58 @@ pub(crate) struct Probe {
 
 impl Probes {
     pub(crate) fn new() -> Self {
-        Self { next: AtomicU64::new(0), passes: array::from_fn(|_| AtomicU64::new(0)) }
+        let passes = array::from_fn(|_| AtomicU64::new(0));
+        Self { next: AtomicU64::new(0), passes, files: Box::default() }
+    }
+
+    /// Probes that also note which files answered "maybe"; takes 128 KiB more.
+    pub(crate) fn with_files() -> Self {
+        let files = (0..PLACES).map(|_| array::from_fn(|_| AtomicU64::new(0))).collect();
+        Self { files, ..Self::new() }
     }
 
     /// Takes a counter and sets it to zero.
     pub(crate) fn start(&self) -> Probe {
         let place = self.next.fetch_add(1, Relaxed) % PLACES as u64;
-        self.passes[usize::try_from(place).expect("below 1,024")].store(0, Relaxed);
-        Probe { place }
+        let probe = Probe { place };
+        self.passes[probe.index()].store(0, Relaxed);
+        probe
     }
 
-    /// Adds one to the counter that `context` names, if it is ours.
-    pub(crate) fn count_pass(&self, context: Option<&FilterContext>) {
+    /// Adds one to the counter that `context` names, if it is ours, and notes the number of the file (zero: unknown).
+    pub(crate) fn count_pass(&self, context: Option<&FilterContext>, file: u64) {
         let Some(FilterContext::Inline(bytes)) = context else { return };
         let (mark, rest) = bytes.split_first_chunk::<8>().expect("a context has 64 bytes");
         let place = u64::from_le_bytes(*rest.first_chunk().expect("a context has 64 bytes"));
         if *mark == MARK
-            && let Some(passes) = usize::try_from(place).ok().and_then(|place| self.passes.get(place))
+            && let Ok(place) = usize::try_from(place)
+            && let Some(passes) = self.passes.get(place)
         {
-            passes.fetch_add(1, Relaxed);
+            let earlier = usize::try_from(passes.fetch_add(1, Relaxed)).unwrap_or(usize::MAX);
+            if let Some(note) = self.files.get(place).and_then(|files| files.get(earlier)) {
+                note.store(file, Relaxed);
+            }
         }
     }
 
     /// Answers "maybe" that this scan got.
     pub(crate) fn passes(&self, probe: Probe) -> u64 {
-        self.passes[usize::try_from(probe.place).expect("below 1,024")].load(Relaxed)
+        self.passes[probe.index()].load(Relaxed)
+    }
+
+    /// Numbers of files that gave them, as far as they were noted.
+    pub(crate) fn files(&self, probe: Probe) -> Vec<u64> {
+        let noted = usize::try_from(self.passes(probe)).unwrap_or(MOST_FILES);
+        let files = self.files.get(probe.index()).into_iter().flatten();
+        files.take(noted).map(|file| file.load(Relaxed)).filter(|&file| file != 0).collect()
     }
 }
 
 impl Probe {
+    fn index(self) -> usize {
+        usize::try_from(self.place).expect("below 1,024")
+    }
+
     /// What to give SlateDB.
     pub(crate) fn context(self) -> FilterContext {
         let mut bytes = [0; 64];
@@ -84,9 +112,25 @@ mod tests {
     fn passes_reach_their_own_scan() {
         let probes = Probes::new();
         let (first, second) = (probes.start(), probes.start());
-        probes.count_pass(Some(&first.context()));
-        probes.count_pass(Some(&first.context()));
+        probes.count_pass(Some(&first.context()), 7);
+        probes.count_pass(Some(&first.context()), 8);
         assert_eq!((probes.passes(first), probes.passes(second)), (2, 0));
+        assert!(probes.files(first).is_empty(), "nobody wants to know");
+    }
+
+    #[test]
+    fn files_that_passed_are_noted() {
+        let probes = Probes::with_files();
+        let (first, second) = (probes.start(), probes.start());
+        (0..100).for_each(|file| probes.count_pass(Some(&first.context()), file));
+        probes.count_pass(Some(&second.context()), 9);
+        assert_eq!(probes.files(first), (1..MOST_FILES as u64).collect::<Vec<_>>(), "zero is no file");
+        assert_eq!(probes.files(second), [9]);
+        for _ in 2..PLACES {
+            let _ = probes.start();
+        }
+        let again = probes.start();
+        assert!(again.place == first.place && probes.files(again).is_empty());
     }
 
     #[test]
@@ -96,10 +140,10 @@ mod tests {
         let mut beyond = [0xFF; 64];
         beyond[..8].copy_from_slice(&MARK);
         for context in [FilterContext::Inline([0; 64]), FilterContext::Inline(beyond)] {
-            probes.count_pass(Some(&context));
+            probes.count_pass(Some(&context), 1);
         }
-        probes.count_pass(Some(&FilterContext::Bytes(bytes::Bytes::from_static(b"theirs"))));
-        probes.count_pass(None);
+        probes.count_pass(Some(&FilterContext::Bytes(bytes::Bytes::from_static(b"theirs"))), 1);
+        probes.count_pass(None, 1);
         assert_eq!(probes.passes(probe), 0);
     }
 }

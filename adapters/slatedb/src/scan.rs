@@ -102,10 +102,13 @@ impl GuardedScan {
 
 impl Watch {
     fn note_empty(&self) {
-        let Shared { log, counters, probes } = &self.shared;
+        let Shared { log, counters, probes, gaps } = &self.shared;
         counters.count_empty_scan();
         counters.count_false_positives(None, probes.passes(self.probe));
         log.record(borrow(&self.lo), borrow(&self.hi));
+        if let Some(gaps) = gaps {
+            gaps.hint(borrow(&self.lo), borrow(&self.hi), &probes.files(self.probe));
+        }
     }
 }
 

@@ -4,9 +4,10 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use bytes::{BufMut, Bytes};
-use lacuna_guard::Guard;
+use lacuna_guard::{FileGaps, FileTag, Guard};
 use slatedb::{Filter, FilterQuery, FilterTarget};
 
+use crate::file_tag;
 use crate::probes::Probes;
 
 /// The filter of one SST, or "always read". Clones share it.
@@ -14,11 +15,21 @@ use crate::probes::Probes;
 pub(crate) struct SstFilter {
     guard: Arc<Guard>,
     probes: Arc<Probes>,
+    /// Stored behind the filter.
+    tag: Option<FileTag>,
+    /// The file's number, if its gaps are learned; else zero.
+    file: u64,
 }
 
 impl SstFilter {
-    pub(crate) fn new(guard: Guard, probes: Arc<Probes>) -> Self {
-        Self { guard: Arc::new(guard), probes }
+    pub(crate) fn new(guard: Guard, probes: Arc<Probes>, tag: Option<FileTag>) -> Self {
+        Self { guard: Arc::new(guard), probes, tag, file: 0 }
+    }
+
+    /// Asks `gaps` after the filter said "maybe", and hints at their file when a scan found nothing.
+    pub(crate) fn with_gaps(guard: Guard, probes: Arc<Probes>, gaps: Arc<FileGaps>) -> Self {
+        let (tag, file) = (Some(gaps.tag()), gaps.number());
+        Self { guard: Arc::new(guard.with_gaps(gaps)), probes, tag, file }
     }
 }
 
@@ -34,17 +45,21 @@ impl Filter for SstFilter {
             }
         };
         if may_contain && self.guard.problem().is_none() {
-            self.probes.count_pass(query.context.as_ref());
+            self.probes.count_pass(query.context.as_ref(), self.file);
         }
         may_contain
     }
 
     fn encode(&self, writer: &mut dyn BufMut) {
         writer.put_slice(self.guard.as_bytes());
+        if let Some(tag) = self.tag {
+            writer.put_slice(&file_tag::trailer(tag));
+        }
     }
 
     fn size(&self) -> usize {
-        self.guard.as_bytes().len()
+        let trailer = if self.tag.is_some() { file_tag::TRAILER_BYTES } else { 0 };
+        self.guard.as_bytes().len() + trailer
     }
 
     /// The bytes are held exactly sized from the start.

@@ -10,10 +10,12 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use lacuna_core::{Error, ErrorKind};
 
 use crate::counts::{Asked, CountersSnapshot, PLACES, place};
+use crate::gap_counts::GapCounters;
 
 #[derive(Debug, Default)]
 struct AskedAtomics {
     skipped: AtomicU64,
+    skipped_by_gap: AtomicU64,
     passed: AtomicU64,
     false_positives: AtomicU64,
 }
@@ -41,6 +43,7 @@ pub struct Counters {
     unfiltered: AtomicU64,
     open_failures: AtomicU64,
     empty_scans: AtomicU64,
+    gaps: GapCounters,
     last_problem: Mutex<Option<String>>,
 }
 
@@ -56,6 +59,17 @@ impl Counters {
         let level = &self.levels[place(level)];
         let counter = if may_contain { &level.passed } else { &level.skipped };
         counter.fetch_add(1, Relaxed);
+    }
+
+    /// Counts one answer "maybe" of a filter that a learned gap turned into "no".
+    #[inline]
+    pub fn count_gap_skip(&self, level: Option<usize>) {
+        self.levels[place(level)].skipped_by_gap.fetch_add(1, Relaxed);
+    }
+
+    /// Counts of hints and learned gaps.
+    pub fn gaps(&self) -> &GapCounters {
+        &self.gaps
     }
 
     /// Counts `count` earlier answers "maybe" that turned out to be in vain.
@@ -108,6 +122,7 @@ impl Counters {
         CountersSnapshot {
             levels: array::from_fn(|place| Asked {
                 skipped: get(&self.levels[place].skipped),
+                skipped_by_gap: get(&self.levels[place].skipped_by_gap),
                 passed: get(&self.levels[place].passed),
                 false_positives: get(&self.levels[place].false_positives),
             }),
@@ -120,6 +135,7 @@ impl Counters {
             unfiltered: get(&self.unfiltered),
             open_failures: get(&self.open_failures),
             empty_scans: get(&self.empty_scans),
+            gaps: self.gaps.snapshot(),
             last_problem: self.last_problem.lock().unwrap_or_else(PoisonError::into_inner).clone(),
         }
     }
@@ -138,7 +154,7 @@ mod tests {
         counters.count_query(None, true);
         counters.count_false_positives(Some(9), 1);
         let snapshot = counters.snapshot();
-        assert_eq!(snapshot.level(Some(7)), Asked { skipped: 0, passed: 2, false_positives: 1 });
+        assert_eq!(snapshot.level(Some(7)), Asked { passed: 2, false_positives: 1, ..Asked::default() });
         assert_eq!(snapshot.level(None).passed, 1);
         assert_eq!(snapshot.total().asked(), 3);
     }

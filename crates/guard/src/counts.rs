@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::gap_counts::GapCounts;
+
 /// Levels counted one by one; deeper ones are counted with the last.
 pub const LEVELS: usize = 8;
 /// One more place for files whose level the adapter does not know.
@@ -10,9 +12,11 @@ pub(crate) const PLACES: usize = LEVELS + 1;
 /// Queries of one level.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// Answered "no": the file was not read.
+    /// Answered "no" by the filter: the file was not read.
     pub skipped: u64,
-    /// Answered "maybe".
+    /// Answered "maybe" by the filter and "no" by a learned gap: the file was not read.
+    pub skipped_by_gap: u64,
+    /// Answered "maybe": the file was read.
     pub passed: u64,
     /// Known to have been answered "maybe" in vain; part of `passed`, and at most what the adapter could learn.
     pub false_positives: u64,
@@ -21,7 +25,7 @@ pub struct Asked {
 impl Asked {
     /// All queries.
     pub fn asked(&self) -> u64 {
-        self.skipped + self.passed
+        self.skipped + self.skipped_by_gap + self.passed
     }
 }
 
@@ -52,6 +56,8 @@ pub struct CountersSnapshot {
     pub open_failures: u64,
     /// Scans of the whole database that returned no row.
     pub empty_scans: u64,
+    /// Hints and learned gaps.
+    pub gaps: GapCounts,
     /// What the last failure said.
     pub last_problem: Option<String>,
 }
@@ -66,6 +72,7 @@ impl CountersSnapshot {
     pub fn total(&self) -> Asked {
         self.levels.iter().fold(Asked::default(), |sum, level| Asked {
             skipped: sum.skipped + level.skipped,
+            skipped_by_gap: sum.skipped_by_gap + level.skipped_by_gap,
             passed: sum.passed + level.passed,
             false_positives: sum.false_positives + level.false_positives,
         })
@@ -76,9 +83,14 @@ impl CountersSnapshot {
         self.total().asked()
     }
 
-    /// Questions answered "no": file reads that did not happen.
+    /// Questions that filters answered "no": file reads that did not happen.
     pub fn skipped(&self) -> u64 {
         self.total().skipped
+    }
+
+    /// Questions that learned gaps answered "no" after the filter's "maybe": more file reads that did not happen.
+    pub fn skipped_by_gap(&self) -> u64 {
+        self.total().skipped_by_gap
     }
 
     /// Questions answered "maybe".
@@ -88,8 +100,12 @@ impl CountersSnapshot {
 }
 
 fn write_asked(f: &mut fmt::Formatter<'_>, name: &str, asked: &Asked) -> fmt::Result {
-    let Asked { skipped, passed, false_positives } = asked;
-    write!(f, "{name}: asked {}, skipped {skipped}, passed {passed}", asked.asked())?;
+    let Asked { skipped, skipped_by_gap, passed, false_positives } = asked;
+    write!(f, "{name}: asked {}, skipped {skipped}", asked.asked())?;
+    if *skipped_by_gap > 0 {
+        write!(f, ", skipped by a gap {skipped_by_gap}")?;
+    }
+    write!(f, ", passed {passed}")?;
     if *false_positives > 0 { write!(f, " (in vain at least {false_positives})") } else { Ok(()) }
 }
 
@@ -110,6 +126,9 @@ impl fmt::Display for CountersSnapshot {
         let Self { opened, unfiltered, open_failures, empty_scans, .. } = self;
         write!(f, "\nopened: {opened}, without filter {unfiltered}, failed {open_failures}")?;
         write!(f, "\nscans without a row: {empty_scans}")?;
+        if self.gaps != GapCounts::default() {
+            write!(f, "\n{}", self.gaps)?;
+        }
         match &self.last_problem {
             Some(problem) => write!(f, "\nlast problem: {problem}"),
             None => Ok(()),

@@ -8,6 +8,7 @@ use lacuna_core::Error;
 use crate::codec::GuardCodec;
 use crate::counters::Counters;
 use crate::guarded::{Guarded, open_or_scan};
+use crate::learned_gaps::FileGaps;
 use crate::shared_bytes::SharedBytes;
 
 /// A filter over whichever key space its codec leads to, or "read always", with the bytes it came from.
@@ -60,6 +61,16 @@ impl Guard {
         let space = match self.space {
             Space::Integers(guarded) => Space::Integers(guarded.with_level(level)),
             Space::Strings(guarded) => Space::Strings(guarded.with_level(level)),
+        };
+        Self { bytes: self.bytes, space }
+    }
+
+    /// Sets what is known of the file's gaps, to be asked after the filter said "maybe".
+    #[must_use]
+    pub fn with_gaps(self, gaps: Arc<FileGaps>) -> Self {
+        let space = match self.space {
+            Space::Integers(guarded) => Space::Integers(guarded.with_gaps(gaps)),
+            Space::Strings(guarded) => Space::Strings(guarded.with_gaps(gaps)),
         };
         Self { bytes: self.bytes, space }
     }

@@ -9,6 +9,8 @@
 //! | `Empty` | no: every key of this filter went through the codec, and none can lie between the bounds |
 //! | `Unknown` | maybe |
 //! | `Range` | what the filter says |
+//!
+//! A "maybe" then goes to the file's learned gaps, if there are any, which may know better.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -17,6 +19,7 @@ use lacuna_core::{Cover, DynFilter, Envelope, Error, KeyCodec, Result};
 
 use crate::counters::Counters;
 use crate::guard_key::GuardKey;
+use crate::learned_gaps::FileGaps;
 use crate::shared_bytes::SharedBytes;
 
 /// A filter over the key space `K`, or "read always".
@@ -26,6 +29,7 @@ pub struct Guarded<K: GuardKey + ?Sized> {
     codec: Arc<dyn KeyCodec<K>>,
     counters: Arc<Counters>,
     level: Option<usize>,
+    gaps: Option<Arc<FileGaps>>,
 }
 
 /// Opens sealed bytes as a filter whose keys went through `codec`, or becomes a guard that answers "maybe" to
@@ -56,7 +60,7 @@ pub fn open_or_scan<K: GuardKey + ?Sized>(
             .inspect(|_| counters.count_opened())
             .inspect_err(|e| counters.count_open_failure(e))
     };
-    Guarded { filter, codec, counters: Arc::clone(counters), level: None }
+    Guarded { filter, codec, counters: Arc::clone(counters), level: None, gaps: None }
 }
 
 fn open<K: GuardKey + ?Sized>(bytes: SharedBytes, codec: &dyn KeyCodec<K>) -> Result<Box<DynFilter<K>>> {
@@ -80,6 +84,13 @@ impl<K: GuardKey + ?Sized> Guarded<K> {
         self
     }
 
+    /// Sets what is known of the file's gaps, to be asked after the filter said "maybe".
+    #[must_use]
+    pub fn with_gaps(mut self, gaps: Arc<FileGaps>) -> Self {
+        self.gaps = Some(gaps);
+        self
+    }
+
     /// Whether the file may hold `key`; `false` proves that it does not.
     pub fn may_contain_key(&self, key: &[u8]) -> bool {
         self.may_contain_bounds(Bound::Included(key), Bound::Included(key))
@@ -94,6 +105,10 @@ impl<K: GuardKey + ?Sized> Guarded<K> {
             Cover::Range(range) => filter.may_contain_range(range),
             Cover::Unknown => true,
         };
+        if may_contain && self.gaps.as_ref().is_some_and(|gaps| gaps.is_known_empty(lo, hi)) {
+            self.counters.count_gap_skip(self.level);
+            return false;
+        }
         self.counters.count_query(self.level, may_contain);
         may_contain
     }

@@ -11,6 +11,7 @@
 //! - [`Guarded`], [`open_or_scan`] and, with the key space erased, [`Guard`]: a filter, or "read always" and why;
 //! - [`SampleQueue`] and, erased, [`QueryLog`]: recent queries that found nothing, thinned; the next build uses them;
 //! - [`SeekPlanner`]: which files to open, and in which order, to find the next key;
+//! - [`LearnedGaps`]: what reading a file has shown it not to hold, asked after the filter;
 //! - [`Counters`]: what was built, opened, asked and skipped.
 //!
 //! ```
@@ -41,9 +42,11 @@ mod builder;
 mod codec;
 mod counters;
 mod counts;
+mod gap_counts;
 mod guard;
 mod guard_key;
 mod guarded;
+mod learned_gaps;
 mod query_log;
 mod sample_bytes;
 mod sample_queue;
@@ -55,9 +58,13 @@ pub use builder::GuardBuilder;
 pub use codec::GuardCodec;
 pub use counters::Counters;
 pub use counts::{Asked, CountersSnapshot, LEVELS};
+pub use gap_counts::{GapCounters, GapCounts};
 pub use guard::Guard;
 pub use guard_key::GuardKey;
 pub use guarded::{Guarded, open_or_scan};
+pub use learned_gaps::{
+    FileGaps, FileTag, GapOptions, Hint, LearnedGaps, MOST_FILES, Neighbours, ReadBudget,
+};
 pub use query_log::QueryLog;
 pub use sample_bytes::{SAMPLE_VERSION, SampleKey, sample_from_bytes, sample_to_bytes};
 pub use sample_queue::SampleQueue;

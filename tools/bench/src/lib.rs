@@ -8,6 +8,7 @@
 //! - [`measure()`]: filters over one workload, each giving a [`Row`];
 //! - [`report`]: rows as a table, JSON lines, CSV, or a folder with one HTML page;
 //! - [`two_level`]: a small store that pays for reads, with and without filters;
+//! - [`blacklist_rounds`]: the same questions again, with false positives remembered;
 //! - [`statistics`]: medians, and when a measured rate meets its bar.
 //!
 //! ```
@@ -27,6 +28,7 @@
 #![warn(missing_docs)]
 
 mod bench_key;
+pub mod blacklist_rounds;
 pub mod harness;
 mod measure;
 pub mod report;

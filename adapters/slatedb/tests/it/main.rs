@@ -1,11 +1,12 @@
 //! Filters inside a real SlateDB.
 //!
 //! `traps_*` hold one test for each way in which a filter policy can go wrong in SlateDB 0.18; `differential` compares
-//! with a database without filters and with a model; `saved_reads` counts what it is all for.
+//! with a database without filters and with a model; `learned_gaps` with what the files hold; `saved_reads` counts what it is all for.
 
 #![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
 mod differential;
+mod learned_gaps;
 mod saved_reads;
 mod scans;
 mod support;

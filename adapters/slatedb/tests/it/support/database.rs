@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_slatedb::LacunaSlateDb;
 use lacuna_slatedb::measure::CountingStore;
+use lacuna_slatedb::{GapLearner, LacunaSlateDb};
 use slatedb::admin::Admin;
 use slatedb::compactor::{CompactionSpec, CompactionStatus, SourceId};
 use slatedb::config::{CompactionWorkerOptions, CompactorOptions, FlushOptions, FlushType, Settings};
@@ -91,6 +91,11 @@ impl TestDb {
 
     pub(crate) fn lacuna(&self) -> &LacunaSlateDb {
         self.lacuna.as_ref().expect("this database has filters")
+    }
+
+    /// What follows the hints of its scans.
+    pub(crate) fn learner(&self) -> GapLearner {
+        GapLearner::new(self.lacuna(), PATH, self.object_store()).unwrap()
     }
 
     /// Closes it and opens it again with `lacuna`.

@@ -14,11 +14,13 @@
 //! - `put` returns before the write is durable; a `DbReader` sees it after a flush.
 
 mod database;
+mod learning;
 mod merge;
 mod policy;
 mod query;
 
 pub(crate) use database::{TestDb, quiet_compactor, quiet_settings, quiet_worker, rows};
+pub(crate) use learning::{BLIND, Learning};
 pub(crate) use merge::Concatenate;
 pub(crate) use policy::{Damaged, entry, point, range, row, tombstone};
 pub(crate) use query::{Model, Query};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 
 use lacuna_core::ByteRange;
+use lacuna_slatedb::LacunaSlateDb;
 use lacuna_workload::Rng;
 use slatedb::config::ScanOptions;
 use slatedb::{DbReadOps, IterationOrder};
@@ -44,6 +45,13 @@ impl Query {
             std::mem::swap(&mut lo, &mut hi);
         }
         Self::Scan(bound(rng, lo), bound(rng, hi), rng.below(2) == 0)
+    }
+
+    /// Asks a scan through the guard, so that nothing found is a hint.
+    pub(crate) async fn hint<R: DbReadOps + Sync>(&self, lacuna: &LacunaSlateDb, db: &R) {
+        if let Self::Scan(lo, hi, _) = self {
+            let _ = lacuna.scan(db, (slice(lo), slice(hi))).await.unwrap().next().await.unwrap();
+        }
     }
 
     /// All three must say the same.

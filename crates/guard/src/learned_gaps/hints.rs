@@ -1,0 +1,100 @@
+//! Scans that found nothing and were let pass by filters: where it may be worth to look.
+
+use std::collections::VecDeque;
+use std::ops::Bound;
+use std::sync::Mutex;
+
+/// Most files of one hint; the scan's others are left for the next one.
+pub const MOST_FILES: usize = 16;
+/// Longest bound that is kept.
+const MOST_BOUND_BYTES: usize = 256;
+
+/// A scan without a row, and the files whose filters let it pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hint {
+    /// Lower bound of the scan.
+    pub lo: Bound<Vec<u8>>,
+    /// Upper bound of the scan.
+    pub hi: Bound<Vec<u8>>,
+    /// Numbers of the files, see [`FileGaps::number`](crate::FileGaps::number).
+    pub files: Vec<u64>,
+}
+
+impl Hint {
+    /// Bytes of memory a hint takes at most.
+    pub(super) const MOST_BYTES: usize =
+        size_of::<Self>() + 2 * MOST_BOUND_BYTES + MOST_FILES * size_of::<u64>();
+
+    /// The bounds, borrowed.
+    pub fn bounds(&self) -> (Bound<&[u8]>, Bound<&[u8]>) {
+        (self.lo.as_ref().map(Vec::as_slice), self.hi.as_ref().map(Vec::as_slice))
+    }
+}
+
+/// A bounded queue that never makes a scan wait: what does not fit, or comes at the wrong moment, is dropped.
+#[derive(Debug)]
+pub(super) struct HintQueue {
+    hints: Mutex<VecDeque<Hint>>,
+    most: usize,
+}
+
+impl HintQueue {
+    pub(super) fn new(most: usize) -> Self {
+        Self { hints: Mutex::new(VecDeque::new()), most }
+    }
+
+    /// Whether the hint was taken.
+    pub(super) fn push(&self, lo: Bound<&[u8]>, hi: Bound<&[u8]>, files: &[u64]) -> bool {
+        if files.is_empty() || is_long(lo) || is_long(hi) {
+            return false;
+        }
+        let Ok(mut hints) = self.hints.try_lock() else { return false };
+        if hints.len() >= self.most {
+            return false;
+        }
+        let files = files[..files.len().min(MOST_FILES)].to_vec();
+        hints.push_back(Hint { lo: lo.map(<[u8]>::to_vec), hi: hi.map(<[u8]>::to_vec), files });
+        true
+    }
+
+    pub(super) fn pop(&self) -> Option<Hint> {
+        self.hints.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop_front()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.hints.lock().unwrap_or_else(std::sync::PoisonError::into_inner).len()
+    }
+}
+
+fn is_long(bound: Bound<&[u8]>) -> bool {
+    match bound {
+        Bound::Included(bytes) | Bound::Excluded(bytes) => bytes.len() > MOST_BOUND_BYTES,
+        Bound::Unbounded => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Bound::{Excluded, Included, Unbounded};
+
+    use super::*;
+
+    #[test]
+    fn a_full_queue_drops_hints() {
+        let queue = HintQueue::new(2);
+        let push = |key: &[u8]| queue.push(Included(key), Excluded(b"z"), &[7]);
+        assert_eq!((push(b"a"), push(b"b"), push(b"c")), (true, true, false));
+        let first = queue.pop().expect("two are there");
+        assert_eq!(first, Hint { lo: Included(b"a".to_vec()), hi: Excluded(b"z".to_vec()), files: vec![7] });
+        assert!(push(b"d"));
+    }
+
+    #[test]
+    fn hints_without_files_and_with_long_bounds_are_dropped() {
+        let queue = HintQueue::new(9);
+        assert!(!queue.push(Unbounded, Unbounded, &[]));
+        assert!(!queue.push(Included(&[b'x'; MOST_BOUND_BYTES + 1]), Unbounded, &[1]));
+        assert!(queue.push(Included(&[b'x'; MOST_BOUND_BYTES]), Unbounded, &[1; 100]));
+        assert_eq!(queue.pop().map(|hint| hint.files.len()), Some(MOST_FILES));
+    }
+}

@@ -1,0 +1,101 @@
+//! Section 5.11 of the REncoder paper on keys made here, and what learned gaps answer beyond it:
+//! `cargo run --release -p lacuna-bench --example blacklist_rounds [KEYS]`, such as `1m`; a fifth as many queries.
+
+use lacuna_bench::blacklist_rounds::{Protocol, Rounds, new_queries};
+use lacuna_core::Result;
+use lacuna_filters::RencoderSpec;
+use lacuna_workload::{KeySource, Keys, Queries, QuerySource, ReadOptions, parse_count};
+
+const SEED: u64 = 17;
+const BUDGETS: [f64; 7] = [16.0, 18.0, 20.0, 22.0, 24.0, 26.0, 28.0];
+
+type Ranges = Vec<(u64, u64)>;
+
+fn draw(keys: &str, queries: &str, seed: u64) -> Result<(Vec<u64>, Ranges)> {
+    let keys = KeySource::parse(keys)?.load(&ReadOptions::default(), SEED, &mut |_| {})?;
+    let workload = QuerySource::parse(queries)?.workload(keys, seed)?;
+    match (workload.inserted, workload.queries) {
+        (Keys::U64(keys), Queries::U64(queries)) => Ok((keys, queries)),
+        _ => unreachable!("`uniform` makes integers"),
+    }
+}
+
+fn main() -> Result<()> {
+    let count = parse_count(&std::env::args().nth(1).unwrap_or_else(|| "1m".to_owned()))?;
+    let (source, asked) = (format!("uniform:{count}"), count / 5);
+    for (queries, paper) in [("uniform", "1.78 and 1.98"), ("offset", "1.78 and 1.93")] {
+        let law = |seed| {
+            let degree = if queries == "offset" { ":32" } else { "" };
+            draw(&source, &format!("{queries}:{asked}:2-32{degree}"), seed)
+        };
+        let (keys, first) = law(SEED)?;
+        println!("\n{queries} ranges of 2 to 32, {count} keys, {asked} queries, paper {paper}");
+        for spec in [RencoderSpec::new(), RencoderSpec::select_start(), RencoderSpec::select_end()] {
+            let protocol = Protocol {
+                spec,
+                keys: &keys,
+                queries: &first,
+                sample: &first[..first.len().min(20_000)],
+                seed: SEED,
+            };
+            rounds(&protocol)?;
+        }
+        let protocol =
+            Protocol { spec: RencoderSpec::new(), keys: &keys, queries: &first, sample: &[], seed: SEED };
+        newcomers(&protocol, queries, &law(SEED + 1)?.1)?;
+        if queries == "offset" {
+            zipfian(&keys, first.len())?;
+        }
+    }
+    Ok(())
+}
+
+fn rounds(protocol: &Protocol<'_>) -> Result<()> {
+    let runs: Vec<Rounds> = BUDGETS.iter().map(|&bits| protocol.run(bits, 2)).collect::<Result<_>>()?;
+    println!("  {:?}", protocol.spec);
+    for (bits, run) in BUDGETS.iter().zip(&runs) {
+        let Rounds { free_rate, rates, blacklist_bytes, false_positives, .. } = run;
+        println!(
+            "    {bits} bits: {free_rate:.6} without, {rates:.6?} with {blacklist_bytes} bytes for \
+             {false_positives} false positives, factor {:.2}",
+            run.factor()
+        );
+    }
+    let telling = runs.iter().filter(|run| run.false_positives >= 100).map(Rounds::factor);
+    let (sum, count) = telling.fold((0.0, 0), |(sum, count), factor| (sum + factor, count + 1));
+    println!(
+        "    mean factor {:.2} over {count} budgets with at least 100 false positives",
+        sum / f64::from(count)
+    );
+    println!("    seven rounds at 22 bits: {:.2}", protocol.run(22.0, 7)?.factor_over_first());
+    Ok(())
+}
+
+fn newcomers(protocol: &Protocol<'_>, law: &str, new: &[(u64, u64)]) -> Result<()> {
+    println!("  new queries, {law}: {:?}", new_queries(protocol, 14.0, new)?);
+    Ok(())
+}
+
+/// Ranges shortly after keys, of which a few are popular: what a blacklist has never seen, and gaps know.
+fn zipfian(keys: &[u64], count: usize) -> Result<()> {
+    let source = QuerySource::parse(&format!("correlated:{}:2-32:1000000", keys.len()))?;
+    let pool = |seed| match source
+        .workload(Keys::from_u64s(keys.to_vec()), SEED + seed)
+        .map(|drawn| drawn.queries)
+    {
+        Ok(Queries::U64(mut ranges)) => {
+            ranges.sort_unstable();
+            Ok(ranges)
+        }
+        Ok(Queries::Bytes(_)) => unreachable!("integers"),
+        Err(problem) => Err(problem),
+    };
+    // Sorted pools of two seeds lie near the same keys at the same places, so that the same keys are popular.
+    let asked = |ranges: Ranges, seed| match Queries::U64(ranges).repeated_by_zipf(count, seed) {
+        Queries::U64(ranges) => ranges,
+        Queries::Bytes(_) => unreachable!("integers"),
+    };
+    let (first, second) = (asked(pool(2)?, 5), asked(pool(3)?, 6));
+    let protocol = Protocol { spec: RencoderSpec::new(), keys, queries: &first, sample: &[], seed: SEED };
+    newcomers(&protocol, "zipfian", &second)
+}
