@@ -36,17 +36,20 @@ impl Place {
                 Self { scale: Scale::Linear, low: 0.0, high, floor: 0.0 }
             }
             Scale::Logarithmic => {
-                Self::decades(values().filter(|y| *y > 0.0).fold(f64::INFINITY, f64::min), most)
+                let least = values().filter(|y| *y > 0.0).fold(f64::INFINITY, f64::min);
+                Self::decades(least, most, values().any(|y| y <= 0.0))
             }
         }
     }
 
-    fn decades(least: f64, most: f64) -> Self {
+    /// Powers of ten around `least` and `most`, with a place for zeros below them.
+    fn decades(least: f64, most: f64, has_zeros: bool) -> Self {
         let low = if least.is_finite() { least.log10().floor() } else { -1.0 };
         let high = if most > 0.0 { most.log10().ceil() } else { 0.0 };
         let high = high.max(low + 1.0);
         // Zeros stand below the lowest power of ten, apart from values on it.
-        Self { scale: Scale::Logarithmic, low: low - 0.35, high: high + 0.08, floor: low - 0.35 }
+        let low = if has_zeros { low - 0.4 } else { low - 0.08 };
+        Self { scale: Scale::Logarithmic, low, high: high + 0.08, floor: low + 0.1 }
     }
 
     /// The position of `value`.
@@ -92,11 +95,15 @@ pub(super) fn level_ticks(plot: &Plot, place: Place) -> Vec<(f64, String)> {
 }
 
 /// Values on the level axis that all get labels.
-const MOST_LEVEL_LABELS: usize = 11;
+const MOST_LEVEL_LABELS: usize = 14;
 
 fn number(value: f64, axis: &Axis) -> String {
-    if axis.scale == Scale::Logarithmic && value >= 10_000.0 {
-        format!("{value:.0e}")
+    const KIBI: f64 = 1_024.0;
+    let is_multiple = |unit: f64| axis.scale == Scale::Logarithmic && value >= unit && value % unit == 0.0;
+    if is_multiple(KIBI * KIBI) {
+        format!("{}Mi", value / (KIBI * KIBI))
+    } else if is_multiple(KIBI) {
+        format!("{}Ki", value / KIBI)
     } else {
         value.to_string()
     }

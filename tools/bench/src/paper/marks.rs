@@ -3,8 +3,8 @@
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-/// Colours that stay apart for the colour-blind (Okabe and Ito; black last, yellow darkened).
-const COLOURS: [RGBColor; 8] = [
+/// Colours that stay apart for the colour-blind (Okabe and Ito, yellow darkened, and two more).
+const COLOURS: [RGBColor; 10] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
@@ -13,6 +13,8 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(86, 180, 233),
     RGBColor(0, 0, 0),
     RGBColor(148, 133, 20),
+    RGBColor(136, 34, 85),
+    RGBColor(128, 128, 128),
 ];
 
 /// How a line looks.
@@ -39,7 +41,9 @@ pub(super) fn look(name: &str, cast: &[&str], names: &[&str]) -> LineLook {
     let in_cast = cast.iter().position(|known| *known == name);
     let unknown = names.iter().filter(|name| !cast.contains(name));
     let place = in_cast.unwrap_or_else(|| cast.len() + unknown.take_while(|other| **other != name).count());
-    LineLook { colour: COLOURS[place % COLOURS.len()], mark: MARKS[place % MARKS.len()] }
+    // Two marks further where colours begin again.
+    let mark = place + 2 * (place / COLOURS.len());
+    LineLook { colour: COLOURS[place % COLOURS.len()], mark: MARKS[mark % MARKS.len()] }
 }
 
 /// Draws the mark of a point, filled or hollow.

@@ -1,10 +1,11 @@
 //! A run: how much of what, and what is shared between figures.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use lacuna_core::{Error, Result};
-use lacuna_workload::{KeySource, Keys, Queries, QuerySource, ReadOptions};
+use lacuna_workload::{KeySource, Keys, Queries, QuerySource, ReadOptions, real_sets};
 
 use super::grid::{Grid, GridResult};
 use super::model::{Exhibit, Finding, Paper};
@@ -56,8 +57,7 @@ pub struct Session<'a> {
     setting: &'a Setting,
     progress: &'a mut dyn FnMut(&Step),
     step: Step,
-    key_sets: HashMap<String, Rc<Vec<u64>>>,
-    grids: HashMap<String, Rc<GridResult>>,
+    known: HashMap<String, Rc<dyn Any>>,
 }
 
 impl std::fmt::Debug for Session<'_> {
@@ -73,7 +73,7 @@ impl<'a> Session<'a> {
     /// A run that has done nothing yet; [`run`] makes whole papers.
     pub fn new(setting: &'a Setting, progress: &'a mut dyn FnMut(&Step)) -> Self {
         let step = Step { exhibit: String::new(), stage: String::new(), done: 0, of: 0 };
-        Self { setting, progress, step, key_sets: HashMap::new(), grids: HashMap::new() }
+        Self { setting, progress, step, known: HashMap::new() }
     }
 
     /// Seed of keys, queries and hashes.
@@ -98,19 +98,39 @@ impl<'a> Session<'a> {
         (self.progress)(&self.step);
     }
 
-    /// Integer keys, such as `uniform:1000000` or the path of a file; made once.
+    /// What `make` gives, made once for all figures that ask for it by `name`.
+    ///
+    /// # Errors
+    /// As `make`.
+    pub fn once<T: 'static>(
+        &mut self,
+        name: String,
+        make: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<Rc<T>> {
+        if let Some(known) = self.known.get(&name).cloned().and_then(|known| known.downcast().ok()) {
+            return Ok(known);
+        }
+        let made = Rc::new(make(self)?);
+        self.known.insert(name, Rc::<T>::clone(&made));
+        Ok(made)
+    }
+
+    /// Integer keys: a generator such as `uniform:1000000`, a real set such as `osm_node_ids`, or the path of a file.
+    /// Made once.
     ///
     /// # Errors
     /// As [`KeySource::load`]; `InvalidInput` if the keys are byte strings.
     pub fn keys(&mut self, source: &str) -> Result<Rc<Vec<u64>>> {
-        if let Some(keys) = self.key_sets.get(source) {
-            return Ok(Rc::clone(keys));
-        }
-        self.say(format!("keys {source}"));
-        let keys = KeySource::parse(source)?.load(&ReadOptions::default(), self.setting.seed, &mut |_| {})?;
-        let keys = Rc::new(integers(keys)?);
-        self.key_sets.insert(source.to_owned(), Rc::clone(&keys));
-        Ok(keys)
+        self.once(format!("keys {source}"), |session| {
+            session.say(format!("keys {source}"));
+            integers(match real_sets().iter().find(|set| set.name() == source) {
+                Some(set) => set.load()?,
+                None => {
+                    let source = KeySource::parse(source)?;
+                    source.load(&ReadOptions::default(), session.setting.seed, &mut |_| {})?
+                }
+            })
+        })
     }
 
     /// Queries about `keys` by a source such as `uniform:N:2-32`, N being replaced by the number of queries of the run.
@@ -145,13 +165,7 @@ impl<'a> Session<'a> {
     /// # Errors
     /// As [`Grid::measure`].
     pub fn grid(&mut self, grid: &Grid) -> Result<Rc<GridResult>> {
-        let name = format!("{grid:?}");
-        if let Some(result) = self.grids.get(&name) {
-            return Ok(Rc::clone(result));
-        }
-        let result = Rc::new(grid.measure(self)?);
-        self.grids.insert(name, Rc::clone(&result));
-        Ok(result)
+        self.once(format!("{grid:?}"), |session| grid.measure(session))
     }
 }
 

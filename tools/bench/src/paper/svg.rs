@@ -22,6 +22,9 @@ const LEGEND: (u32, u32) = (22, 230);
 /// Room around the plotting area of a panel: above, right, below, left.
 const EDGE: [i32; 4] = [34, 16, 52, 66];
 
+/// Least distance between the middles of two labels of the level axis.
+const LABEL_ROOM: i32 = 26;
+
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// What a drawing step gives back.
@@ -123,8 +126,13 @@ impl Panel<'_, '_> {
             self.area.draw(&PathElement::new(vec![(self.left, y), (self.right, y)], grid))?;
             self.text(&label, (self.left - 6, y), 12, HPos::Right, VPos::Center)?;
         }
+        let mut free_from = i32::MIN;
         for (position, label) in level_ticks(plot, self.x) {
             let x = along(self.left, self.right, part(position, self.x));
+            if x < free_from {
+                continue;
+            }
+            free_from = x + LABEL_ROOM;
             self.area.draw(&PathElement::new(
                 vec![(x, self.bottom), (x, self.bottom + 4)],
                 BLACK.stroke_width(1),
