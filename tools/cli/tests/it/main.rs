@@ -7,6 +7,7 @@ mod demo;
 mod help;
 mod inspection;
 mod output_files;
+mod paper;
 mod real_sets;
 mod support;
 mod verification;
