@@ -7,6 +7,7 @@
 //! - [`harness`]: interleaved rounds, the three ways to ask, the memory floor;
 //! - [`measure()`]: filters over one workload, each giving a [`Row`];
 //! - [`report`]: rows as a table, JSON lines, CSV, or a folder with one HTML page;
+//! - [`paper`]: the figures and tables of papers, measured again;
 //! - [`two_level`]: a small store that pays for reads, with and without filters;
 //! - [`blacklist_rounds`]: the same questions again, with false positives remembered;
 //! - [`statistics`]: medians, and when a measured rate meets its bar.
@@ -31,6 +32,7 @@ mod bench_key;
 pub mod blacklist_rounds;
 pub mod harness;
 mod measure;
+pub mod paper;
 pub mod report;
 pub mod statistics;
 pub mod two_level;

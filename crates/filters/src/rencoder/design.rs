@@ -91,13 +91,21 @@ impl Designer<'_> {
         let mut judged: Vec<(Design, f64)> = Vec::new();
         for hash_count in self.hash_counts() {
             for &order in orders {
-                let levels = order.until_half(self.counts, hash_count, self.room);
+                let levels = self.levels(order, hash_count);
                 let design = Design { order, levels, hash_count };
                 judged.push((design, self.rate(design, workloads)));
             }
         }
         let best = judged.iter().map(|(_, rate)| *rate).fold(1.0, f64::min);
         *judged.iter().find(|(_, rate)| *rate <= best * NEARLY).expect("one of them is the best")
+    }
+
+    /// As many levels as the spec says, else until half of the bits are ones.
+    fn levels(&self, order: LevelOrder, hash_count: u32) -> Levels {
+        match self.spec.stored_levels() {
+            Some(count) => order.at_most(count),
+            None => order.until_half(self.counts, hash_count, self.room),
+        }
     }
 
     fn hash_counts(&self) -> impl Iterator<Item = u32> {

@@ -126,6 +126,12 @@ impl LevelOrder {
         Levels { low, count }
     }
 
+    /// The first `count` levels, or all if there are fewer.
+    pub(crate) fn at_most(self, count: u32) -> Levels {
+        let there_are = |&count: &u32| self.level(count - 1).is_some();
+        self.first((1..=count).rev().find(there_are).unwrap_or(1))
+    }
+
     /// Stores level after level until the share of ones reaches half, less [`THRESHOLD`].
     pub(crate) fn until_half(self, counts: &NodeCounts, hash_count: u32, room: Room) -> Levels {
         self.until(counts, hash_count, room, 0.5 - THRESHOLD)
@@ -151,4 +157,31 @@ impl LevelOrder {
 /// Expected share of ones after setting `set_bits` random ones of `bits`.
 fn share_of_ones(set_bits: f64, bits: f64) -> f64 {
     1.0 - exp_neg(set_bits / bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_levels_than_there_are() {
+        assert_eq!(LevelOrder::Up(60).at_most(8), Levels { low: 60, count: 4 });
+        assert_eq!(LevelOrder::Up(3).at_most(8), Levels { low: 3, count: 8 });
+        assert_eq!(LevelOrder::DownThenUp(5).at_most(4), Levels { low: 2, count: 4 });
+        assert_eq!(LevelOrder::DownThenUp(5).at_most(64), Levels { low: 0, count: 64 });
+    }
+
+    /// The spec's number reaches the header.
+    #[test]
+    fn a_given_number_of_levels_is_stored() {
+        use lacuna_core::{Budget, BuildPlan, FilterSpec, SortedKeys};
+
+        let keys: Vec<u64> = (0..1_000).map(|place| place << 40).collect();
+        let plan = BuildPlan::<u64>::new(Budget::bits_per_key(14.0).expect("in range"));
+        for levels in [1, 5, 20] {
+            let spec = crate::RencoderSpec::new().with_stored_levels(levels).with_hash_count(2);
+            let sealed = spec.build(SortedKeys::integers(&keys).expect("ascending"), &plan).expect("fits");
+            assert_eq!(u32::from(sealed.payload()[15]), levels);
+        }
+    }
 }

@@ -42,6 +42,10 @@ mod rectangle;
 mod spec;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_floats;
+#[cfg(test)]
+mod tests_independence;
 mod tree;
 mod walk;
 

@@ -1,6 +1,7 @@
-//! Facts about the harness, the rows, the report and the two-level store.
+//! Facts about the harness, the rows, the report, the papers and the two-level store.
 
 mod measuring;
+mod papers;
 mod reporting;
 mod seeks;
 mod store;

@@ -3,6 +3,7 @@
 mod bench;
 mod build;
 mod inspect;
+mod paper;
 mod query;
 mod verify;
 
@@ -35,6 +36,7 @@ enum Command {
     Inspect(inspect::InspectArgs),
     Verify(verify::VerifyArgs),
     Bench(bench::BenchArgs),
+    Paper(paper::PaperArgs),
     Demo(DemoArgs),
 }
 
@@ -47,6 +49,7 @@ impl Cli {
             Command::Inspect(args) => inspect::run(args),
             Command::Verify(args) => verify::run(args),
             Command::Bench(args) => bench::run(args),
+            Command::Paper(args) => paper::run(args),
             Command::Demo(args) => demo::run(args),
         }
     }

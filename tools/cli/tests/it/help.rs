@@ -7,8 +7,8 @@ use std::process::Command;
 use crate::support::Folder;
 
 /// Commands in an order in which each finds the files that the earlier ones wrote.
-const COMMANDS: [&[&str]; 6] =
-    [&[], &["build"], &["query"], &["inspect"], &["verify"], &["bench", "filters"]];
+const COMMANDS: [&[&str]; 7] =
+    [&[], &["build"], &["query"], &["inspect"], &["verify"], &["bench", "filters"], &["paper"]];
 
 /// The example lines of a help text; a backslash at the end joins a line with the next.
 fn examples(help: &str) -> Vec<String> {
@@ -54,7 +54,7 @@ fn every_example_runs() {
 #[test]
 fn every_command_is_listed() {
     let help = Folder::new().lacuna("--help").done();
-    for command in ["build", "query", "inspect", "verify", "bench", "demo"] {
+    for command in ["build", "query", "inspect", "verify", "bench", "paper", "demo"] {
         assert!(help.contains(&format!("\n  {command} ")), "{command} is not in\n{help}");
     }
 }

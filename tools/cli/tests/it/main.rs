@@ -8,6 +8,7 @@ mod help;
 mod inspection;
 mod neighbours;
 mod output_files;
+mod paper;
 mod real_sets;
 mod support;
 mod verification;

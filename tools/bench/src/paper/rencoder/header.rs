@@ -1,0 +1,24 @@
+//! What a REncoder's header tells; see `docs/format/rencoder.md`.
+
+/// The parts of a header that figures show.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Header {
+    /// Number of stored levels.
+    pub(super) level_count: u8,
+    /// Mean share of ones in a line.
+    pub(super) ones: f64,
+    /// First byte of the lines.
+    pub(super) lines_at: usize,
+}
+
+impl Header {
+    /// Reads the payload of a sealed `rencoder` over at least three keys.
+    pub(super) fn of(payload: &[u8]) -> Self {
+        let steps = u16::from_le_bytes([payload[20], payload[21]]);
+        Self {
+            level_count: payload[15],
+            ones: f64::from(steps) / 65_535.0,
+            lines_at: if payload.len() >= 192 { 64 } else { 24 },
+        }
+    }
+}

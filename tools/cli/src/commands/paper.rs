@@ -1,0 +1,161 @@
+//! `lacuna paper`: the figures and tables of a paper, measured again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use lacuna_bench::paper::{self, Paper, Provenance, Setting, Step};
+use lacuna_bench::report::Table;
+use lacuna_core::{Error, Result as CoreResult};
+use lacuna_workload::parse_count;
+
+use crate::errors::Result;
+use crate::output::Output;
+use crate::pending_file::PendingFile;
+use crate::progress::Progress;
+
+const EXAMPLES: &str = "\
+Examples:
+  lacuna paper --list
+  lacuna paper rencoder --list
+  lacuna paper rencoder --figure 4 --keys 20k --queries 2k --out figures
+  lacuna paper rencoder --figure table4 --keys 20k --queries 2k --out figures
+
+Writes for each figure its data as CSV and its picture as SVG, and one page with the paper's numbers beside
+ours: README.md for the whole paper, figure-4.md for `--figure 4`. Tables are printed too. Files of the same
+name are replaced; each is there whole or not at all.";
+
+/// Make the figures and tables of a paper again
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct PaperArgs {
+    /// The paper; --list shows them
+    #[arg(required_unless_present = "list")]
+    name: Option<String>,
+
+    /// Only this figure or table, such as 7 or table2
+    #[arg(long, value_name = "N")]
+    figure: Option<String>,
+
+    /// As many keys as the paper takes, in place of at most a million
+    #[arg(long)]
+    full: bool,
+
+    /// Keys of generated sets, such as 100k
+    #[arg(long, value_name = "N", value_parser = count)]
+    keys: Option<usize>,
+
+    /// Queries of each kind [default: 1M]
+    #[arg(long, value_name = "N", value_parser = count)]
+    queries: Option<usize>,
+
+    /// Seed of keys, queries and hashes
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+
+    /// Folder for the files, made if it is missing [default: docs/results/NAME]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Show what there is, and measure nothing
+    #[arg(long)]
+    list: bool,
+}
+
+/// Makes the figures, or lists them.
+pub(super) fn run(args: &PaperArgs) -> Result<()> {
+    let Some(name) = &args.name else { return list_papers() };
+    let paper = paper::find(name)?;
+    paper::exhibits(paper, args.figure.as_deref())?;
+    if args.list {
+        return list_exhibits(paper, args.figure.as_deref());
+    }
+    make(args, paper)
+}
+
+fn list_papers() -> Result<()> {
+    let mut out = Output::new();
+    let pairs: Vec<(&str, String)> =
+        paper::PAPERS.iter().map(|paper| (paper.name, paper.citation.to_owned())).collect();
+    out.pairs(&pairs)?;
+    out.finish()
+}
+
+fn list_exhibits(paper: &'static Paper, only: Option<&str>) -> Result<()> {
+    let mut table = Table::new(["--figure", "what", "title"]);
+    for exhibit in paper::exhibits(paper, only)? {
+        table.push([exhibit.id.argument(), exhibit.id.heading(), exhibit.title.to_owned()]);
+    }
+    let mut out = Output::new();
+    out.line(paper.citation)?;
+    out.text(&table.to_string())?;
+    out.finish()
+}
+
+fn make(args: &PaperArgs, paper: &'static Paper) -> Result<()> {
+    let default = || Path::new("docs/results").join(paper.name);
+    let folder = args.out.clone().unwrap_or_else(default);
+    make_folder(&folder)?;
+    let setting = Setting {
+        keys: args.keys,
+        queries: args.queries,
+        full: args.full,
+        seed: args.seed,
+        only: args.figure.clone(),
+    };
+    let findings = measure(paper, &setting)?;
+    let provenance =
+        Provenance { command: command_line(args, paper), machine: paper::cpu_model(), seed: args.seed };
+    let mut out = Output::new();
+    out.text(&paper::to_text(&findings))?;
+    for file in paper::files(paper, &findings, &provenance)? {
+        let path = folder.join(&file.name);
+        PendingFile::create(&path)?.commit(file.text.as_bytes())?;
+        out.line(&format!("wrote {}", path.display()))?;
+    }
+    out.finish()
+}
+
+fn measure(
+    paper: &'static Paper,
+    setting: &Setting,
+) -> CoreResult<Vec<(&'static paper::Exhibit, paper::Finding)>> {
+    let progress = Progress::spinner(format!("measuring {}", paper.name));
+    paper::run(paper, setting, &mut |Step { exhibit, stage, done, of }| {
+        progress.say(format!("{exhibit} ({} of {of}): {stage}", done + 1));
+    })
+}
+
+fn make_folder(folder: &Path) -> CoreResult<()> {
+    fs::create_dir_all(folder).map_err(|error| {
+        let message = format!("the figures cannot be written into {}: {error}", folder.display());
+        Error::invalid_input(message).with_source(error)
+    })
+}
+
+/// The command that makes the same figures again.
+fn command_line(args: &PaperArgs, paper: &Paper) -> String {
+    let mut command = format!("lacuna paper {}", paper.name);
+    let mut add = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            command += &format!(" --{name} {value}");
+        }
+    };
+    add("figure", args.figure.clone());
+    add("keys", args.keys.map(|count| count.to_string()));
+    add("queries", args.queries.map(|count| count.to_string()));
+    add("seed", Some(args.seed.to_string()));
+    if args.full {
+        command += " --full";
+    }
+    command
+}
+
+/// A number of things, at least one.
+fn count(text: &str) -> Result<usize, String> {
+    let count = parse_count(text).map_err(|error| error.to_string())?;
+    match usize::try_from(count) {
+        Ok(0) | Err(_) => Err(format!("{text} is no useful number here; give at least 1")),
+        Ok(count) => Ok(count),
+    }
+}
