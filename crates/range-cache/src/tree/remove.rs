@@ -1,0 +1,105 @@
+//! Removal: down to the leaf, then up again, refilling nodes that have become too small and lowering reaches.
+
+use super::IntervalTree;
+use super::nodes::{Move, Nodes, OwnedEntry};
+use crate::interval::Interval;
+
+impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
+    /// Fewest rows of a node other than the root. Below a half, so that a node at the limit is not split and merged
+    /// in turn.
+    const FEWEST: usize = if N / 4 < 2 { 2 } else { N / 4 };
+
+    /// Takes an entry out; false if it was not there.
+    pub fn remove(&mut self, interval: &Interval<B>, value: V) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        let entry = OwnedEntry { interval: interval.clone(), value };
+        let (path, leaf) = self.path_to(&entry);
+        let row = self.leaves.rows().rows_before(leaf, 0, &entry, false);
+        if !self.leaves.rows().is_row(leaf, row, &entry) {
+            return false;
+        }
+        self.leaves.remove(leaf, row);
+        self.len -= 1;
+        for (level, &(parent, row)) in path[..self.height].iter().enumerate().rev() {
+            let is_above_leaves = level + 1 == self.height;
+            let child = self.inners.child(parent, row);
+            let child_len =
+                if is_above_leaves { self.leaves.rows().len(child) } else { self.inners.rows().len(child) };
+            if child_len < Self::FEWEST {
+                self.refill(parent, row, is_above_leaves);
+            } else if self.inners.reaches(parent)[row] == *interval.hi() {
+                self.lower_reach(parent, row, is_above_leaves);
+            }
+        }
+        self.shrink();
+        true
+    }
+
+    fn lower_reach(&mut self, parent: u32, row: usize, is_above_leaves: bool) {
+        let child = self.inners.child(parent, row);
+        let reach = if is_above_leaves { self.leaves.reach(child) } else { self.inners.reach(child) }.clone();
+        self.inners.set_reach(parent, row, reach);
+    }
+
+    /// Gives a small child rows of a sibling, or makes both one.
+    fn refill(&mut self, parent: u32, row: usize, is_above_leaves: bool) {
+        let left_row = row.saturating_sub(1);
+        let (left, right) = (self.inners.child(parent, left_row), self.inners.child(parent, left_row + 1));
+        let merged = if is_above_leaves {
+            even_out(&mut self.leaves, left, right)
+        } else {
+            // Only in its parent did the first child of the right node have a true separator.
+            let separator = self.inners.rows().entry(parent, left_row + 1);
+            self.inners.set_separator(right, 0, separator);
+            even_out(&mut self.inners, left, right)
+        };
+        if merged {
+            self.inners.remove(parent, left_row + 1);
+        } else {
+            let separator = if is_above_leaves {
+                self.leaves.rows().entry(right, 0)
+            } else {
+                self.inners.rows().entry(right, 0)
+            };
+            self.inners.set_separator(parent, left_row + 1, separator);
+            self.lower_reach(parent, left_row + 1, is_above_leaves);
+        }
+        self.lower_reach(parent, left_row, is_above_leaves);
+    }
+
+    /// Drops a root with one child, or without entries.
+    fn shrink(&mut self) {
+        while self.height > 0 && self.inners.rows().len(self.root) == 1 {
+            let child = self.inners.child(self.root, 0);
+            self.inners.remove(self.root, 0);
+            self.inners.give_back(self.root);
+            (self.root, self.height) = (child, self.height - 1);
+        }
+        if self.len == 0 {
+            self.leaves.give_back(self.root);
+        }
+    }
+}
+
+/// Makes two neighbours one if they fit, and says so; else gives them equally many rows.
+fn even_out<B: Ord + Clone, V: Ord + Copy, const N: usize>(
+    nodes: &mut impl Nodes<B, V, N>,
+    left: u32,
+    right: u32,
+) -> bool {
+    let (left_len, right_len) = (nodes.rows().len(left), nodes.rows().len(right));
+    let half = (left_len + right_len) / 2;
+    if left_len + right_len <= N {
+        nodes.move_to_end(right, 0, right_len, left);
+        nodes.give_back(right);
+        return true;
+    }
+    if left_len < right_len {
+        nodes.move_to_end(right, 0, half - left_len, left);
+    } else {
+        nodes.move_to_front(left, left_len - half, right);
+    }
+    false
+}
