@@ -11,7 +11,7 @@
 //!
 //! Golomb, "Run-length encodings", 1966; Rice, "Some practical universal noiseless coding techniques", 1979.
 
-use crate::bytes::{BitWriter, bits_at, low_mask};
+use crate::bytes::{BitWriter, ONE_LOAD_BITS, bits_at, byte_of, load_u64, low_mask};
 
 /// Most low bits of a difference.
 pub const MOST_LOW_BITS: u32 = 63;
@@ -131,6 +131,9 @@ impl RiceList {
     #[inline(always)]
     fn low(self, bytes: &[u8], start: u64, index: u64) -> u64 {
         let place = start.saturating_add(index.saturating_mul(u64::from(self.low_bits)));
+        if self.low_bits <= ONE_LOAD_BITS {
+            return load_u64(bytes, byte_of(place)) >> (place & 7) & low_mask(self.low_bits);
+        }
         bits_at(bytes, place, self.low_bits)
     }
 }

@@ -3,9 +3,10 @@
 //! Three ways, all for the ranges of a sample:
 //!
 //! - *single*: everything to the last level, so that a range is asked key by key;
-//! - *published*: as the paper, the sum over all levels of (how often a range asks the level) x (rate of its filter)
-//!   becomes least. Then the rate of a level is inverse to how often it is asked: about twice as often for each level
-//!   down, that is 1.44 bits a key more, until a level gets none;
+//! - *published*: as the paper, the sum over all levels of (how often a range has a node there) x (chance that the node
+//!   survives doubting) becomes least, which makes the second inverse to the first. Where ranges have as many nodes of
+//!   one level as of the next, an upper filter must halve what its two parts let through: 1.44 bits for each prefix,
+//!   and everything else for the last level;
 //! - *chosen*: of single, published and every run of levels whose filters say "maybe" to a half, a quarter or an eighth
 //!   of their absent prefixes (the paper's balance, in which doubting neither grows nor dies out), the one with the
 //!   least predicted rate, bound on probes included. Among nearly equal ones the fewest probes win.
@@ -17,6 +18,8 @@ use crate::rencoder::NodeCounts;
 
 /// 1 / ln 2: bits for each prefix and each bit it sets, where half of all bits are ones.
 const INVERSE_LN_2: f64 = std::f64::consts::LOG2_E;
+/// Nodes of the last level in a cover, where the sample has none.
+const FEWEST_ASKED: f64 = 1.0 / 64.0;
 /// Most first and last levels tried.
 const MOST_STEPS: usize = 16;
 /// A choice this many times as wrong as the best is good enough if it is cheaper.
@@ -96,32 +99,48 @@ impl Allocator<'_> {
         self.completed(allocation)
     }
 
-    /// The paper's: bits in proportion to the logarithm of how often a level is asked.
+    /// The paper's: every level's survival inverse to how often it begins a question.
     fn published(&self) -> Allocation {
-        let asked: Vec<f64> = (0..=self.top())
-            .map(|height| self.covers.iter().map(|cover| cover.nodes_at(height)).sum())
-            .collect();
-        let keys = self.nodes(0);
-        let bits_at = |level: f64, height: usize| {
-            let logarithm = if asked[height] > 0.0 { ln(asked[height]) - level } else { 0.0 };
-            (keys * INVERSE_LN_2 * INVERSE_LN_2 * logarithm).max(0.0)
-        };
-        let all_bits = |level: f64| (0..asked.len()).map(|height| bits_at(level, height)).sum::<f64>();
+        let asked = self.asked();
         let budget = self.words as f64 * 64.0;
-        // The water level between where the last level alone takes too much and where nobody takes anything.
-        let highest = ln(asked[0].max(1.0));
-        let (mut low, mut high) = (highest - 128.0, highest);
-        for _ in 0..64 {
-            let middle = (low + high) / 2.0;
-            if all_bits(middle) > budget { low = middle } else { high = middle }
+        let bits = |weight: f64| self.balanced(&asked, weight);
+        // The larger the weight, the more may survive, and the fewer bits are needed.
+        let (mut heavy, mut light) = (0.0, asked[0]);
+        for _ in 0..128 {
+            let middle = (heavy + light) / 2.0;
+            if bits(middle).iter().sum::<f64>() > budget { heavy = middle } else { light = middle }
         }
         let mut allocation = Allocation { words: [0; LEVELS], hash_counts: [0; LEVELS] };
-        for height in 1..asked.len() {
-            let words = whole_words(bits_at(high, height));
-            allocation.words[height] = words;
-            allocation.hash_counts[height] = best_hash_count(words as f64 * 64.0 / keys);
+        for (height, bits) in bits(light).into_iter().enumerate().skip(1) {
+            allocation.words[height] = whole_words(bits);
+            allocation.hash_counts[height] = best_hash_count(bits / self.nodes(height));
         }
         self.completed(allocation).unwrap_or_else(|| self.single())
+    }
+
+    /// Nodes of each level in the mean cover; a few of the last, which always has a filter.
+    fn asked(&self) -> Vec<f64> {
+        let mean = |height: usize| {
+            let sum: f64 = self.covers.iter().map(|cover| cover.count(height)).sum();
+            sum / self.covers.len().max(1) as f64
+        };
+        let mut asked: Vec<f64> = (0..=self.top()).map(mean).collect();
+        asked[0] = asked[0].max(FEWEST_ASKED);
+        asked
+    }
+
+    /// Bits of each level so that a node of it survives `weight / asked` times, as far as its parts do not already.
+    fn balanced(&self, asked: &[f64], weight: f64) -> Vec<f64> {
+        let mut parts = 1.0;
+        let mut all = Vec::with_capacity(asked.len());
+        for (height, &asked) in asked.iter().enumerate() {
+            let wanted = if asked > 0.0 { weight / asked } else { 1.0 };
+            let rate = (wanted / parts).clamp(f64::MIN_POSITIVE, 1.0);
+            all.push(-ln(rate) * INVERSE_LN_2 * INVERSE_LN_2 * self.nodes(height));
+            let survival = rate * parts;
+            parts = 1.0 - (1.0 - survival) * (1.0 - survival);
+        }
+        all
     }
 
     fn best(&self) -> Allocation {

@@ -49,10 +49,9 @@ impl Cover {
         self.counts[..=self.top].iter().copied().enumerate()
     }
 
-    /// Number of level-`height` nodes in the range.
-    pub(crate) fn nodes_at(&self, height: usize) -> f64 {
-        let nodes = self.counts().skip(height);
-        nodes.map(|(above, count)| f64::from(count) * (1u64 << (above - height)) as f64).sum()
+    /// Number of its nodes of level `height`: 0, 1 or 2.
+    pub(crate) fn count(&self, height: usize) -> f64 {
+        f64::from(self.counts[height])
     }
 }
 

@@ -71,23 +71,25 @@ fn measured(sealed: &Sealed, ranges: &[(u64, u64)]) -> (f64, f64) {
 #[test]
 fn a_range_is_its_largest_nodes() {
     let cover = Cover::of(4, 11);
-    assert_eq!((cover.top(), cover.nodes_at(3), cover.nodes_at(2), cover.nodes_at(0)), (2, 0.0, 2.0, 8.0));
+    assert_eq!([0, 1, 2, 3].map(|height| cover.count(height)), [0.0, 0.0, 2.0, 0.0]);
     let mut rng = Rng::new(1);
     for _ in 0..2_000 {
         let lo = rng.next_u64() >> rng.below(64);
         let hi = lo.saturating_add(rng.below(100_000));
         let cover = Cover::of(lo, hi);
-        assert_eq!(cover.nodes_at(0), (hi - lo + 1) as f64, "{lo}..={hi}");
-        let whole = (hi >> 3).saturating_sub(lo >> 3) as f64;
-        assert!((cover.nodes_at(3) - whole).abs() <= 1.0, "{lo}..={hi}");
+        let keys = |height: usize| cover.count(height) * (1u64 << height) as f64;
+        assert_eq!((0..64).map(keys).sum::<f64>(), (hi - lo + 1) as f64, "{lo}..={hi}");
+        assert!((0..64).all(
+            |height| cover.count(height) <= 2.0 && (cover.count(height) == 0.0 || height <= cover.top())
+        ));
     }
-    assert_eq!(Cover::of(0, u64::MAX).nodes_at(63), 2.0);
+    assert_eq!(Cover::of(0, u64::MAX).count(63), 2.0);
 }
 
-/// Section 2 of the paper: a level asked twice as often gets 1.44 bits a key more, the last the most, and those above
-/// the longest range none.
+/// The paper's balance: filters of upper levels halve what their parts let through, the last has the rest, and those
+/// above the longest range have none.
 #[test]
-fn published_levels_lose_bits_upwards() {
+fn published_filters_halve_doubts() {
     let seed = 2;
     let mut rng = Rng::new(seed);
     let keys = uniform_keys(20_000, &mut rng);
@@ -98,8 +100,8 @@ fn published_levels_lose_bits_upwards() {
     let header = body(&sealed).header;
     let bits: Vec<f64> =
         header.levels.iter().map(|level| level.bits() as f64 / keys.len() as f64).take(8).collect();
-    assert!(bits[..5].is_sorted_by(|a, b| a > b), "{bits:?}");
-    assert!((bits[0] - bits[1] - 1.44).abs() < 0.1 && (bits[1] - bits[2] - 1.44).abs() < 0.2, "{bits:?}");
+    assert!(bits[1..5].iter().all(|bits| (1.44 - bits).abs() < 0.5), "{bits:?}, seed {seed}");
+    assert!(bits[0] > 16.0, "{bits:?}, seed {seed}");
     assert_eq!(header.filtered >> 7, 0, "{header:?}");
 }
 
@@ -195,7 +197,7 @@ fn probes_are_bounded() {
             assert!(probes <= most_probes, "{lo}..={hi} took {probes}, seed {seed}");
             longest = longest.max(probes);
         }
-        assert_eq!(longest, most_probes, "seed {seed}");
+        assert!(longest == most_probes || most_probes > 64, "{longest} of {most_probes}, seed {seed}");
     }
 }
 
@@ -213,7 +215,7 @@ fn strings_are_predicted_through_their_window() {
     let ranges = empty_ranges(&numbers, 4_000, (2, 16), 20, &mut rng);
     let named: Vec<(Vec<u8>, Vec<u8>)> = ranges.iter().map(|&(lo, hi)| (name(lo), name(hi))).collect();
     let mut sample = Sample::new();
-    named.iter().for_each(|(lo, hi)| sample.push(lo.as_slice(), hi.as_slice()));
+    named.iter().for_each(|(lo, hi)| sample.push(&lo[..], &hi[..]));
     let plan = BuildPlan::<[u8]>::new(Budget::bits_per_key(12.0).expect("in range"))
         .with_seed(seed)
         .with_sample(Arc::new(sample));

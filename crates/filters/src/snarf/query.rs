@@ -56,8 +56,16 @@ impl Snarf {
     /// The segment whose first knot is the last one at or below `key`.
     #[inline(always)]
     fn segment_of(&self, body: &[u8], key: u64) -> u64 {
-        let offset = key.wrapping_sub(self.smallest);
-        self.tables.knots.partition_point(&body[HEADER_BYTES..], |knot| knot <= offset)
+        let (offset, bytes) = (key.wrapping_sub(self.smallest), &body[HEADER_BYTES..]);
+        let (mut segment, mut left) = (0, self.tables.knots.len());
+        // Both outcomes of a comparison are as likely, so none of them is a branch.
+        while left > 0 {
+            let half = left.div_ceil(2);
+            let is_behind = self.tables.knots.get(bytes, segment + half - 1) <= offset;
+            segment += if is_behind { half } else { 0 };
+            left -= half;
+        }
+        segment
     }
 
     /// The bit at which `block` starts; inside the code whatever the table says.

@@ -124,7 +124,7 @@ fn strings_are_predicted_through_their_window() {
     let ranges = empty_ranges(&numbers, 20_000, 1 << 20, None, &mut rng);
     let named: Vec<(Vec<u8>, Vec<u8>)> = ranges.iter().map(|&(lo, hi)| (name(lo), name(hi))).collect();
     let mut sample = Sample::new();
-    named.iter().for_each(|(lo, hi)| sample.push(lo.as_slice(), hi.as_slice()));
+    named.iter().for_each(|(lo, hi)| sample.push(&lo[..], &hi[..]));
     let plan =
         BuildPlan::<[u8]>::new(Budget::bits_per_key(10.0).expect("in range")).with_sample(Arc::new(sample));
     let predicted = SnarfSpec::new().predict_bytes(sorted, &plan).expect("fits");
