@@ -108,6 +108,11 @@ impl Shape {
         self.leaves += 1;
     }
 
+    /// Adds a level below the others, of which only the counts are known.
+    pub(super) fn push_level(&mut self, nodes: u64, slots: u64) {
+        self.levels.push(Level { nodes, slots });
+    }
+
     /// Number of paths.
     pub fn leaves(&self) -> u64 {
         self.leaves

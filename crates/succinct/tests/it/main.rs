@@ -13,3 +13,4 @@ mod rank_select;
 mod tools;
 mod trie;
 mod trie_damage;
+mod uniform_trie;
