@@ -11,8 +11,10 @@ use crate::grafite::Grafite;
 use crate::integer::{IntegerFilter, WindowedFilter};
 use crate::points::{HashedFilter, Points};
 use crate::prefix_bloom::PrefixBloom;
+use crate::proteus::{Proteus, StringProteus};
 use crate::rencoder::Rencoder;
 use crate::surf::Surf;
+use crate::two_prefix_bloom::TwoPrefixBloom;
 
 /// A family of this crate; the number is in every sealed filter and never changes its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -32,11 +34,15 @@ pub enum Kind {
     Rencoder = 6,
     /// SuRF.
     Surf = 7,
+    /// Proteus.
+    Proteus = 8,
+    /// Two Bloom filters of key prefixes.
+    TwoPrefixBloom = 9,
 }
 
 impl Kind {
     /// Every family.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Bloom,
         Self::BlockedBloom,
         Self::PrefixBloom,
@@ -44,6 +50,8 @@ impl Kind {
         Self::Grafite,
         Self::Rencoder,
         Self::Surf,
+        Self::Proteus,
+        Self::TwoPrefixBloom,
     ];
 
     /// The family with this number.
@@ -71,6 +79,8 @@ impl Kind {
             Self::Grafite => "grafite",
             Self::Rencoder => "rencoder",
             Self::Surf => "surf",
+            Self::Proteus => "proteus",
+            Self::TwoPrefixBloom => "two_prefix_bloom",
         }
     }
 }
@@ -99,6 +109,8 @@ impl OpenFilter for u64 {
             Kind::Grafite => Box::new(IntegerFilter::<B, Grafite>::open(frame)?),
             Kind::Rencoder => Box::new(IntegerFilter::<B, Rencoder>::open(frame)?),
             Kind::Surf => Box::new(Surf::<Self, B>::in_frame(frame)?),
+            Kind::Proteus => Box::new(IntegerFilter::<B, Proteus>::open(frame)?),
+            Kind::TwoPrefixBloom => Box::new(IntegerFilter::<B, TwoPrefixBloom>::open(frame)?),
         })
     }
 }
@@ -114,6 +126,8 @@ impl OpenFilter for [u8] {
             Kind::Grafite => Box::new(WindowedFilter::<B, Grafite>::open(frame)?),
             Kind::Rencoder => Box::new(WindowedFilter::<B, Rencoder>::open(frame)?),
             Kind::Surf => Box::new(Surf::<Self, B>::in_frame(frame)?),
+            Kind::Proteus => Box::new(StringProteus::open(frame)?),
+            Kind::TwoPrefixBloom => Box::new(WindowedFilter::<B, TwoPrefixBloom>::open(frame)?),
         })
     }
 }

@@ -9,6 +9,8 @@
 //! | [`grafite`](GrafiteSpec) | good | bounded for any keys and queries | the same bound | 1 to 2 misses | `docs/format/grafite.md` |
 //! | [`rencoder`](RencoderSpec) | good | in proportion to the length, by the levels stored | as anywhere, with enough hash functions | a few misses at once | `docs/format/rencoder.md` |
 //! | [`surf`](SurfSpec) | halves with each hash bit | any length, by the keys' first bytes | "maybe" within a key's first bytes | 1 to 4 misses | `docs/format/surf.md` |
+//! | [`proteus`](ProteusSpec) | as the sample asks | any length, by the prefixes stored | "maybe" within a longer prefix | a walk, then a Bloom probe a prefix | `docs/format/proteus.md` |
+//! | [`two_prefix_bloom`](TwoPrefixBloomSpec) | of prefixes | up to 64 prefixes of either length | "maybe" within a longer prefix | as `bloom` for each prefix | `docs/format/two_prefix_bloom.md` |
 //!
 //! Choose a family by text with [`spec`], build it, and [`open`] its bytes wherever they lie:
 //!
@@ -40,11 +42,13 @@ mod largest;
 mod open;
 mod points;
 mod prefix_bloom;
+mod proteus;
 mod registry;
 mod rencoder;
 mod sort;
 mod spec_text;
 mod surf;
+mod two_prefix_bloom;
 
 pub use bloom::{BlockedBloomSpec, BloomSpec};
 pub use bucketing::BucketingSpec;
@@ -53,6 +57,8 @@ pub use kind::{FilterBytes, Kind, OpenFilter};
 pub(crate) use open::check_version;
 pub use open::{AnyFilter, open, open_verified};
 pub use prefix_bloom::PrefixBloomSpec;
+pub use proteus::{DesignRate, ProteusPrediction, ProteusSpec, cpfpr};
 pub use registry::{FAMILIES, Family, spec};
 pub use rencoder::{Blacklist, BlacklistedRencoder, Rectangle, RencoderSpec};
 pub use surf::{Surf, SurfPrediction, SurfSpec};
+pub use two_prefix_bloom::{TwoPrefixBloomSpec, TwoPrefixRate};

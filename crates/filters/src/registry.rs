@@ -7,9 +7,11 @@ use crate::bucketing::BucketingSpec;
 use crate::grafite::GrafiteSpec;
 use crate::kind::Kind;
 use crate::prefix_bloom::PrefixBloomSpec;
+use crate::proteus::ProteusSpec;
 use crate::rencoder::RencoderSpec;
 use crate::spec_text::SpecText;
 use crate::surf::SurfSpec;
+use crate::two_prefix_bloom::TwoPrefixBloomSpec;
 
 /// What a person needs to know to name a family in a spec.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +25,7 @@ pub struct Family {
 }
 
 /// Every family of this crate.
-pub const FAMILIES: [Family; 7] = [
+pub const FAMILIES: [Family; 9] = [
     Family {
         kind: Kind::Bloom,
         about: "standard Bloom filter: points, and ranges of up to 64 keys",
@@ -59,6 +61,16 @@ pub const FAMILIES: [Family; 7] = [
         about: "a succinct trie of the keys' first bytes: points and ranges of any length, next keys, counts",
         example: "surf:hash=4,real=4,cut",
     },
+    Family {
+        kind: Kind::Proteus,
+        about: "a trie of short prefixes and a Bloom filter of longer ones, designed for the sampled queries",
+        example: "proteus:trie=24,bloom=57,probes=64",
+    },
+    Family {
+        kind: Kind::TwoPrefixBloom,
+        about: "two Bloom filters of key prefixes, short ones and long ones, designed for the sampled queries",
+        example: "two_prefix_bloom:short=26,long=57,share=50,probes=64",
+    },
 ];
 
 /// The spec that `text` names, such as `grafite` or `prefix_bloom:bits=44`, over either key space.
@@ -81,6 +93,8 @@ where
     GrafiteSpec: BuildFromKeys<K>,
     RencoderSpec: BuildFromKeys<K>,
     SurfSpec: BuildFromKeys<K>,
+    ProteusSpec: BuildFromKeys<K>,
+    TwoPrefixBloomSpec: BuildFromKeys<K>,
 {
     let mut parsed = SpecText::parse(text)?;
     let kind = Kind::ALL.into_iter().find(|kind| kind.name() == parsed.family());
@@ -92,6 +106,8 @@ where
         Kind::Grafite => Box::new(GrafiteSpec::from_text(&mut parsed)?),
         Kind::Rencoder => Box::new(RencoderSpec::from_text(&mut parsed)?),
         Kind::Surf => Box::new(SurfSpec::from_text(&mut parsed)?),
+        Kind::Proteus => Box::new(ProteusSpec::from_text(&mut parsed)?),
+        Kind::TwoPrefixBloom => Box::new(TwoPrefixBloomSpec::from_text(&mut parsed)?),
     };
     parsed.finish()?;
     Ok(spec)

@@ -40,3 +40,4 @@ mod tests;
 pub use filter::Surf;
 pub use predict::SurfPrediction;
 pub use spec::SurfSpec;
+pub(crate) use tail::TailRange;
