@@ -11,10 +11,12 @@ use crate::grafite::Grafite;
 use crate::integer::{IntegerFilter, WindowedFilter};
 use crate::points::{HashedFilter, Points};
 use crate::prefix_bloom::PrefixBloom;
+use crate::proteus::{Proteus, StringProteus};
 use crate::rencoder::Rencoder;
 use crate::rosetta::Rosetta;
 use crate::snarf::Snarf;
 use crate::surf::Surf;
+use crate::two_prefix_bloom::TwoPrefixBloom;
 
 /// A family of this crate; the number is in every sealed filter and never changes its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -34,6 +36,10 @@ pub enum Kind {
     Rencoder = 6,
     /// SuRF.
     Surf = 7,
+    /// Proteus.
+    Proteus = 8,
+    /// Two Bloom filters of key prefixes.
+    TwoPrefixBloom = 9,
     /// Rosetta.
     Rosetta = 10,
     /// SNARF.
@@ -42,7 +48,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every family.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Bloom,
         Self::BlockedBloom,
         Self::PrefixBloom,
@@ -50,6 +56,8 @@ impl Kind {
         Self::Grafite,
         Self::Rencoder,
         Self::Surf,
+        Self::Proteus,
+        Self::TwoPrefixBloom,
         Self::Rosetta,
         Self::Snarf,
     ];
@@ -79,6 +87,8 @@ impl Kind {
             Self::Grafite => "grafite",
             Self::Rencoder => "rencoder",
             Self::Surf => "surf",
+            Self::Proteus => "proteus",
+            Self::TwoPrefixBloom => "two_prefix_bloom",
             Self::Rosetta => "rosetta",
             Self::Snarf => "snarf",
         }
@@ -109,6 +119,8 @@ impl OpenFilter for u64 {
             Kind::Grafite => Box::new(IntegerFilter::<B, Grafite>::open(frame)?),
             Kind::Rencoder => Box::new(IntegerFilter::<B, Rencoder>::open(frame)?),
             Kind::Surf => Box::new(Surf::<Self, B>::in_frame(frame)?),
+            Kind::Proteus => Box::new(IntegerFilter::<B, Proteus>::open(frame)?),
+            Kind::TwoPrefixBloom => Box::new(IntegerFilter::<B, TwoPrefixBloom>::open(frame)?),
             Kind::Rosetta => Box::new(IntegerFilter::<B, Rosetta>::open(frame)?),
             Kind::Snarf => Box::new(IntegerFilter::<B, Snarf>::open(frame)?),
         })
@@ -126,6 +138,8 @@ impl OpenFilter for [u8] {
             Kind::Grafite => Box::new(WindowedFilter::<B, Grafite>::open(frame)?),
             Kind::Rencoder => Box::new(WindowedFilter::<B, Rencoder>::open(frame)?),
             Kind::Surf => Box::new(Surf::<Self, B>::in_frame(frame)?),
+            Kind::Proteus => Box::new(StringProteus::open(frame)?),
+            Kind::TwoPrefixBloom => Box::new(WindowedFilter::<B, TwoPrefixBloom>::open(frame)?),
             Kind::Rosetta => Box::new(WindowedFilter::<B, Rosetta>::open(frame)?),
             Kind::Snarf => Box::new(WindowedFilter::<B, Snarf>::open(frame)?),
         })

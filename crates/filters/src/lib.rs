@@ -9,6 +9,8 @@
 //! | [`grafite`](GrafiteSpec) | good | bounded for any keys and queries | the same bound | 1 to 2 misses | `docs/format/grafite.md` |
 //! | [`rencoder`](RencoderSpec) | good | in proportion to the length, by the levels stored | as anywhere, with enough hash functions | a few misses at once | `docs/format/rencoder.md` |
 //! | [`surf`](SurfSpec) | halves with each hash bit | any length, by the keys' first bytes | "maybe" within a key's first bytes | 1 to 4 misses | `docs/format/surf.md` |
+//! | [`proteus`](ProteusSpec) | as the sample asks | any length, by the prefixes stored | "maybe" within a longer prefix | a walk, then a Bloom probe a prefix | `docs/format/proteus.md` |
+//! | [`two_prefix_bloom`](TwoPrefixBloomSpec) | of prefixes | up to 64 prefixes of either length | "maybe" within a longer prefix | as `bloom` for each prefix | `docs/format/two_prefix_bloom.md` |
 //! | [`rosetta`](RosettaSpec) | as `bloom`, less what upper levels take | bounded, in proportion to the length | the same bound | a miss for each node, 64 at most | `docs/format/rosetta.md` |
 //! | [`snarf`](SnarfSpec) | good | any length, by the gaps of the keys | "maybe" on a key's position | a search and half a block | `docs/format/snarf.md` |
 //!
@@ -46,6 +48,7 @@ mod open;
 mod points;
 mod predict;
 mod prefix_bloom;
+mod proteus;
 mod registry;
 mod rencoder;
 mod rosetta;
@@ -54,6 +57,7 @@ mod sort;
 mod spec_text;
 mod statistics;
 mod surf;
+mod two_prefix_bloom;
 
 pub use bloom::{BlockedBloomSpec, BloomSpec};
 pub use bucketing::BucketingSpec;
@@ -63,8 +67,10 @@ pub use kind::{FilterBytes, Kind, OpenFilter};
 pub(crate) use open::check_version;
 pub use open::{AnyFilter, open, open_verified};
 pub use prefix_bloom::PrefixBloomSpec;
+pub use proteus::{DesignRate, ProteusPrediction, ProteusSpec, cpfpr};
 pub use registry::{FAMILIES, Family, spec};
 pub use rencoder::{Blacklist, BlacklistedRencoder, Rectangle, RencoderSpec};
 pub use rosetta::{RosettaPrediction, RosettaSpec};
 pub use snarf::{SnarfMut, SnarfPrediction, SnarfSpec};
 pub use surf::{OpenAbility, Surf, SurfPrediction, SurfSpec, open_count, open_seek};
+pub use two_prefix_bloom::{TwoPrefixBloomSpec, TwoPrefixRate};

@@ -8,11 +8,13 @@ use crate::designer::AutoSpec;
 use crate::grafite::GrafiteSpec;
 use crate::kind::Kind;
 use crate::prefix_bloom::PrefixBloomSpec;
+use crate::proteus::ProteusSpec;
 use crate::rencoder::RencoderSpec;
 use crate::rosetta::RosettaSpec;
 use crate::snarf::SnarfSpec;
 use crate::spec_text::SpecText;
 use crate::surf::SurfSpec;
+use crate::two_prefix_bloom::TwoPrefixBloomSpec;
 
 /// What a person needs to know to name a family in a spec.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +28,7 @@ pub struct Family {
 }
 
 /// Every family of this crate.
-pub const FAMILIES: [Family; 9] = [
+pub const FAMILIES: [Family; 11] = [
     Family {
         kind: Kind::Bloom,
         about: "standard Bloom filter: points, and ranges of up to 64 keys",
@@ -63,6 +65,16 @@ pub const FAMILIES: [Family; 9] = [
         example: "surf:hash=4,real=4,cut",
     },
     Family {
+        kind: Kind::Proteus,
+        about: "a trie of short prefixes and a Bloom filter of longer ones, designed for the sampled queries",
+        example: "proteus:trie=24,bloom=57,probes=64",
+    },
+    Family {
+        kind: Kind::TwoPrefixBloom,
+        about: "two Bloom filters of key prefixes, short ones and long ones, designed for the sampled queries",
+        example: "two_prefix_bloom:short=26,long=57,share=50,probes=64",
+    },
+    Family {
         kind: Kind::Rosetta,
         about: "a Bloom filter for each prefix length that the sampled ranges ask for: short ranges, next to keys too",
         example: "rosetta:published,probes=64",
@@ -94,6 +106,8 @@ where
     GrafiteSpec: BuildFromKeys<K>,
     RencoderSpec: BuildFromKeys<K>,
     SurfSpec: BuildFromKeys<K>,
+    ProteusSpec: BuildFromKeys<K>,
+    TwoPrefixBloomSpec: BuildFromKeys<K>,
     AutoSpec: BuildFromKeys<K>,
     RosettaSpec: BuildFromKeys<K>,
     SnarfSpec: BuildFromKeys<K>,
@@ -113,6 +127,8 @@ where
         Kind::Grafite => Box::new(GrafiteSpec::from_text(&mut parsed)?),
         Kind::Rencoder => Box::new(RencoderSpec::from_text(&mut parsed)?),
         Kind::Surf => Box::new(SurfSpec::from_text(&mut parsed)?),
+        Kind::Proteus => Box::new(ProteusSpec::from_text(&mut parsed)?),
+        Kind::TwoPrefixBloom => Box::new(TwoPrefixBloomSpec::from_text(&mut parsed)?),
         Kind::Rosetta => Box::new(RosettaSpec::from_text(&mut parsed)?),
         Kind::Snarf => Box::new(SnarfSpec::from_text(&mut parsed)?),
     };

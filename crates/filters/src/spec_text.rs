@@ -52,6 +52,12 @@ impl<'a> SpecText<'a> {
         }
     }
 
+    /// Takes the parameter called `key` if its value is this `word`: whether it is.
+    pub(crate) fn take_word(&mut self, key: &str, word: &str) -> bool {
+        let place = self.parameters.iter().position(|(name, value)| *name == key && *value == word);
+        place.map(|place| self.parameters.remove(place)).is_some()
+    }
+
     /// Refuses whatever was not taken.
     pub(crate) fn finish(self) -> Result<()> {
         let keys = self.parameters.iter().map(|(key, _)| key);

@@ -36,6 +36,8 @@ fn row(kind: Kind) -> ProbeCosts {
         Kind::Grafite => (24.0, 6.0, 1.15),
         Kind::Rencoder => (6.0, 17.0, 1.05),
         Kind::Surf => (6.0, 18.0, 1.15),
+        Kind::Proteus => (6.0, 8.0, 1.2),
+        Kind::TwoPrefixBloom => (6.0, 6.5, 1.25),
         Kind::Rosetta => (6.0, 6.5, 1.25),
         Kind::Snarf => (16.0, 2.0, 1.15),
     };

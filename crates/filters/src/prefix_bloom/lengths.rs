@@ -6,7 +6,7 @@
 use lacuna_core::{KeyStatistics, Prediction};
 
 use super::codec::HEADER_BYTES;
-use super::spec::PrefixBloomSpec;
+use super::spec::{DEFAULT_SPAN_LOG2, PrefixBloomSpec};
 use crate::bloom::{BloomSpec, MOST_POINTS, PointFacts};
 use crate::designer::Judge;
 use crate::estimate::exp_neg;
@@ -85,4 +85,12 @@ pub(crate) fn likely_lengths<K: IntegerView + ?Sized>(
     costs.sort_by(|a, b| a.1.total_cmp(&b.1));
     let best = costs.iter().take(OFFERED);
     best.map(|(dropped, _)| PrefixBloomSpec::new().with_prefix_bits(statistics.key_bits - dropped)).collect()
+}
+
+/// Bits left out by the length with the lowest rate, as building chooses it; the default without a query.
+pub(super) fn likeliest_dropped_bits(statistics: &IntegerStatistics) -> u32 {
+    let bins = Bins::of(statistics);
+    let rate = |dropped: &u32| bins.predict(*dropped, statistics).rate;
+    let best = (0..statistics.key_bits).min_by(|a, b| rate(a).total_cmp(&rate(b)));
+    best.filter(|_| !statistics.inside.is_empty()).unwrap_or(DEFAULT_SPAN_LOG2)
 }

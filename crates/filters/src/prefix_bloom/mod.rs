@@ -9,8 +9,8 @@
 //! Cost: one Bloom probe for each prefix. Build: one insertion for each distinct prefix.
 //!
 //! Knorr, Lemaire, Lim, Luo, Idreos and others, "Proteus: A Self-Designing Range Filter", SIGMOD 2022 (1PBF). Ours: the
-//! length follows from the sampled queries unless the spec gives it (the shortest prefix whose span holds the median
-//! query twice); over byte strings the bits are counted in the window behind the keys' common prefix.
+//! length follows from the sampled queries unless the spec gives it, as the model of the paper tells it
+//! ([`cpfpr`](crate::cpfpr)); over byte strings the bits are counted in the window behind the keys' common prefix.
 
 mod builder;
 mod codec;

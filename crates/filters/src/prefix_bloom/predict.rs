@@ -5,17 +5,19 @@
 use lacuna_core::Prediction;
 
 use super::codec::HEADER_BYTES;
+use super::lengths::likeliest_dropped_bits;
 use super::spec::PrefixBloomSpec;
 use crate::bloom::{BloomSpec, PointFacts};
-use crate::integer_build::{BodyOrder, TooSmall};
+use crate::integer_build::TooSmall;
 use crate::predict::{PredictIntegers, predicts_integers};
 use crate::statistics::{EmptyQuery, IntegerStatistics};
 
 impl PredictIntegers for PrefixBloomSpec {
     fn predict_body(&self, statistics: &IntegerStatistics) -> Result<Prediction, TooSmall> {
-        let ranges = || statistics.inside.iter().map(|query| (query.lo, query.hi)).collect();
-        let order = BodyOrder { seed: 0, key_bits: statistics.key_bits, sample_ranges: &ranges };
-        let dropped = self.dropped_bits(&order);
+        let dropped = match self.prefix_bits() {
+            Some(bits) => statistics.key_bits.saturating_sub(bits),
+            None => likeliest_dropped_bits(statistics),
+        };
         let prefixes = statistics.nodes.nodes(dropped) as f64;
         let facts = PointFacts::standard(BloomSpec::new(), prefixes, statistics.most_bytes - HEADER_BYTES);
         let points = |query: &EmptyQuery| ((query.hi >> dropped) - (query.lo >> dropped)).saturating_add(1);

@@ -3,13 +3,16 @@
 use lacuna_core::Result;
 
 use super::builder::write_body;
-use super::codec::VERSION;
+use super::codec::{HEADER_BYTES, VERSION};
+use crate::bloom::MOST_POINTS;
 use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, integer_family};
 use crate::kind::Kind;
+use crate::proteus::cpfpr::{EmptyQueries, Model, Task};
+use crate::proteus::prefix_key::Aligned;
 use crate::spec_text::{SpecText, spec_text};
 
 /// Keys a prefix spans when neither spec nor sample says anything: 32, a short scan.
-const DEFAULT_SPAN_LOG2: u32 = 5;
+pub(super) const DEFAULT_SPAN_LOG2: u32 = 5;
 
 /// A prefix Bloom filter.
 ///
@@ -46,25 +49,38 @@ impl PrefixBloomSpec {
         Ok(Self { prefix_bits: spec.take("bits", 1, 64)? })
     }
 
+    /// The length of the prefix, if it is set.
+    pub(super) fn prefix_bits(self) -> Option<u32> {
+        self.prefix_bits
+    }
+
     /// Low bits of a key that its prefix leaves out.
-    pub(crate) fn dropped_bits(self, order: &BodyOrder<'_>) -> u32 {
+    fn dropped_bits(self, keys: &[u64], most_bytes: usize, order: &BodyOrder<'_>) -> u32 {
         match self.prefix_bits {
             Some(bits) => order.key_bits.saturating_sub(bits),
-            None => median_len(&(order.sample_ranges)()).map_or(DEFAULT_SPAN_LOG2, span_for).min(63),
+            None => modelled_bits(keys, most_bytes, order)
+                .map_or(DEFAULT_SPAN_LOG2, |bits| order.key_bits - bits)
+                .min(63),
         }
     }
 }
 
-/// The power of two that spans `range_len` keys twice, so that a range of that length rarely touches three prefixes.
-fn span_for(range_len: u64) -> u32 {
-    if range_len <= 1 { 0 } else { (range_len - 1).ilog2() + 1 }
-}
-
-/// The median number of keys in closed ranges.
-fn median_len(ranges: &[(u64, u64)]) -> Option<u64> {
-    let mut lengths: Vec<u64> = ranges.iter().map(|(lo, hi)| (hi - lo).saturating_add(1)).collect();
-    lengths.sort_unstable();
-    lengths.get(lengths.len() / 2).copied()
+/// The length with the lowest rate on the sample's empty queries, if there are any.
+fn modelled_bits(keys: &[u64], most_bytes: usize, order: &BodyOrder<'_>) -> Option<u32> {
+    let keys = Aligned::new(keys, order.key_bits);
+    let queries = EmptyQueries::of(keys.queries(&(order.sample_ranges)()), &keys);
+    let task = Task {
+        room: most_bytes - HEADER_BYTES,
+        trie_bits: Some(0),
+        bloom_bits: None,
+        probes: MOST_POINTS,
+        all_lengths: true,
+        threads: 1,
+    };
+    if queries.count == 0 {
+        return None;
+    }
+    Model::of(&keys, &queries, task).best().map(|design| design.bloom_bits)
 }
 
 impl IntegerSpec for PrefixBloomSpec {
@@ -81,7 +97,7 @@ impl IntegerSpec for PrefixBloomSpec {
         most_bytes: usize,
         order: &BodyOrder<'_>,
     ) -> Result<Vec<u8>, TooSmall> {
-        Ok(write_body(self.dropped_bits(order), keys, most_bytes, order.seed))
+        Ok(write_body(self.dropped_bits(keys, most_bytes, order), keys, most_bytes, order.seed))
     }
 }
 

@@ -44,3 +44,4 @@ pub use filter::Surf;
 pub use predict::SurfPrediction;
 pub(crate) use predict_rate::{TrieView, likely_suffixes};
 pub use spec::SurfSpec;
+pub(crate) use tail::TailRange;

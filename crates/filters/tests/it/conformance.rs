@@ -91,3 +91,46 @@ conformance!(
     paths = ["snarf: knot"],
     ignores_seed = true
 );
+conformance!(
+    proteus_u64,
+    u64,
+    "proteus",
+    forced = [
+        "proteus:trie=62,bloom=64",
+        "proteus:trie=0,bloom=62,probes=2",
+        "proteus:trie=61,bloom=0",
+        "proteus:trie=3,bloom=63,probes=99",
+        "proteus:trie=56"
+    ],
+    paths = ["proteus: tired"]
+);
+conformance!(
+    proteus_bytes,
+    [u8],
+    "proteus",
+    forced = [
+        "proteus:trie=7,bloom=13",
+        "proteus:trie=3,bloom=77,probes=3",
+        "proteus:trie=13,bloom=0",
+        "proteus:trie=0,bloom=9,probes=99",
+        "proteus:trie=66,bloom=73"
+    ],
+    paths = ["proteus: tired"]
+);
+conformance!(
+    two_prefix_bloom_u64,
+    u64,
+    "two_prefix_bloom",
+    forced = [
+        "two_prefix_bloom:short=60,long=63",
+        "two_prefix_bloom:short=1,long=62,probes=3",
+        "two_prefix_bloom:short=62,long=64,share=90"
+    ],
+    paths = ["two_prefix_bloom: tired"]
+);
+conformance!(
+    two_prefix_bloom_bytes,
+    [u8],
+    "two_prefix_bloom",
+    forced = ["two_prefix_bloom:short=4,long=7", "two_prefix_bloom:short=9,long=33,share=10"]
+);

@@ -18,6 +18,20 @@ golden!(rencoder_u64_v1, u64, "rencoder", "tests/golden/rencoder_u64_v1.lacuna")
 golden!(rencoder_bytes_v1, [u8], "rencoder", "tests/golden/rencoder_bytes_v1.lacuna");
 golden!(surf_u64_v1, u64, "surf", "tests/golden/surf_u64_v1.lacuna");
 golden!(surf_bytes_v1, [u8], "surf:cut", "tests/golden/surf_bytes_v1.lacuna");
+golden!(proteus_u64_v1, u64, "proteus:trie=60,bloom=63", "tests/golden/proteus_u64_v1.lacuna");
+golden!(proteus_bytes_v1, [u8], "proteus:trie=5,bloom=21", "tests/golden/proteus_bytes_v1.lacuna");
+golden!(
+    two_prefix_bloom_u64_v1,
+    u64,
+    "two_prefix_bloom:short=59,long=63",
+    "tests/golden/two_prefix_bloom_u64_v1.lacuna"
+);
+golden!(
+    two_prefix_bloom_bytes_v1,
+    [u8],
+    "two_prefix_bloom:short=9,long=21",
+    "tests/golden/two_prefix_bloom_bytes_v1.lacuna"
+);
 golden!(rosetta_u64_v1, u64, "rosetta", "tests/golden/rosetta_u64_v1.lacuna");
 golden!(rosetta_bytes_v1, [u8], "rosetta", "tests/golden/rosetta_bytes_v1.lacuna");
 golden!(snarf_u64_v1, u64, "snarf", "tests/golden/snarf_u64_v1.lacuna");

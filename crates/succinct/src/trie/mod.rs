@@ -43,6 +43,7 @@ mod sparse;
 mod step;
 #[expect(clippy::module_inception, reason = "the trie itself, beside its parts")]
 mod trie;
+pub mod uniform;
 
 pub use builder::{Builder, Keep, Levels, OutOfOrder, Plan, shared_len};
 pub use count::{Border, KeyBorder};

@@ -119,6 +119,11 @@ impl Shape {
         Self { levels: self.levels.iter().map(level).collect(), leaves, root_marked: self.root_marked }
     }
 
+    /// Adds a level below the others, of which only the counts are known.
+    pub(super) fn push_level(&mut self, nodes: u64, slots: u64) {
+        self.levels.push(Level { nodes, slots });
+    }
+
     /// Number of paths.
     pub fn leaves(&self) -> u64 {
         self.leaves

@@ -14,3 +14,4 @@ mod rice;
 mod tools;
 mod trie;
 mod trie_damage;
+mod uniform_trie;

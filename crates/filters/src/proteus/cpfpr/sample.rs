@@ -1,0 +1,75 @@
+//! What the model needs to know of a sampled query: how near its ends are to a key.
+
+use crate::proteus::prefix_key::{PrefixKey, PrefixKeys};
+
+/// A query between two keys.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EmptyQuery<K> {
+    pub(crate) lo: K,
+    pub(crate) hi: K,
+    /// Bits that the first end shares with the key before it.
+    pub(crate) before: u32,
+    /// Bits that the last end shares with the key behind it.
+    pub(crate) behind: u32,
+    /// Bits that both ends share.
+    pub(crate) shared: u32,
+}
+
+impl<K> EmptyQuery<K> {
+    /// Bits of the longest prefix that the query shares with any key: a longer one tells it from all of them.
+    pub(crate) fn nearest(&self) -> u32 {
+        self.before.max(self.behind)
+    }
+}
+
+/// The empty queries of a sample.
+#[derive(Debug, Clone)]
+pub(crate) struct EmptyQueries<K> {
+    /// Those between the smallest and the largest key, in ascending order.
+    pub(crate) inside: Vec<EmptyQuery<K>>,
+    /// All of them; those outside are denied by the smallest and the largest key.
+    pub(crate) count: u64,
+}
+
+impl<K: PrefixKey> EmptyQueries<K> {
+    /// The queries that hold none of `keys`.
+    pub(crate) fn of(mut queries: Vec<(K, K)>, keys: &(impl PrefixKeys<Key = K> + ?Sized)) -> Self {
+        queries.sort_unstable_by_key(|query| query.0);
+        let mut found = Self { inside: Vec::with_capacity(queries.len()), count: 0 };
+        let mut place = 0;
+        for (lo, hi) in queries {
+            place = first_from(keys, place, lo);
+            found.note(keys, place, lo, hi);
+        }
+        found
+    }
+
+    /// Takes the query if it is empty; the key at `place` is the first one not below it.
+    fn note(&mut self, keys: &(impl PrefixKeys<Key = K> + ?Sized), place: usize, lo: K, hi: K) {
+        if place < keys.len() && keys.key(place) <= hi {
+            return;
+        }
+        self.count += 1;
+        if place > 0 && place < keys.len() {
+            let before = keys.key(place - 1).shared_bits(lo);
+            let behind = keys.key(place).shared_bits(hi);
+            self.inside.push(EmptyQuery { lo, hi, before, behind, shared: lo.shared_bits(hi) });
+        }
+    }
+}
+
+/// Place of the first key not below `lo`, which is at `from` or behind it.
+fn first_from<K: PrefixKey>(keys: &(impl PrefixKeys<Key = K> + ?Sized), from: usize, lo: K) -> usize {
+    // Steps that double, then halves: queries come in ascending order, so the place is near.
+    let (mut start, mut step) = (from, 1);
+    while start + step <= keys.len() && keys.key(start + step - 1) < lo {
+        start += step;
+        step *= 2;
+    }
+    let mut end = (start + step - 1).min(keys.len());
+    while start < end {
+        let middle = start.midpoint(end);
+        if keys.key(middle) < lo { start = middle + 1 } else { end = middle }
+    }
+    start
+}

@@ -1,0 +1,38 @@
+//! What the designer decides, and what it expects of it.
+
+/// A design of Proteus: the prefixes it stores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Design {
+    /// Bits of the prefixes in the trie; 0 without one.
+    pub(crate) trie_bits: u32,
+    /// Bits of the prefixes in the Bloom filter; 0 without one.
+    pub(crate) bloom_bits: u32,
+    /// Most prefixes a query asks of the Bloom filter.
+    pub(crate) probes: u32,
+}
+
+/// A design with what the model expects of it on the sample.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DesignRate {
+    /// Bits of the prefixes in the trie; 0 without one.
+    pub trie_bits: u32,
+    /// Bits of the prefixes in the Bloom filter; 0 without one.
+    pub bloom_bits: u32,
+    /// Share of the sample's empty queries that will be "maybe".
+    pub rate: f64,
+    /// Prefixes that an empty query asks of the Bloom filter, on average.
+    pub prefixes: f64,
+    /// Bytes that the trie and the Bloom filter take.
+    pub body_bytes: usize,
+}
+
+/// What a filter will be, before it is built.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProteusPrediction {
+    /// The design, and what it will answer.
+    pub design: DesignRate,
+    /// Payload bits for each key.
+    pub bits_per_key: f64,
+    /// Empty queries of the sample; without any, the design is the stated assumption, and its rate is not a number.
+    pub sampled: u64,
+}

@@ -1,0 +1,5 @@
+//! The paper's own example, the bound on probes, and the model against what is measured.
+
+mod answers;
+mod model;
+mod support;
