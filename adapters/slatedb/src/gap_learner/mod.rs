@@ -184,6 +184,9 @@ impl GapLearner {
     /// Reads the tag of an SST and remembers it; a read that fails is tried again another time.
     async fn read_tag(&mut self, sst: &SsTableHandle) -> Option<FileTag> {
         let info = &sst.info;
+        if info.filter_len == 0 {
+            return None;
+        }
         let place = info.filter_offset..info.filter_offset + info.filter_len;
         // Where `SstReader` reads its rows, too; an SST that a clone has borrowed stands elsewhere and is not found.
         let path = Path::from(format!("{}/compacted/{}.sst", self.path, sst.id.value()));

@@ -2,6 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
+#[global_allocator]
+static ALLOCATOR: lacuna_testkit::CountingAllocator = lacuna_testkit::CountingAllocator;
+
 mod building;
+mod gaps;
 mod opening;
 mod support;
