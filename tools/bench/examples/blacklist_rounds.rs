@@ -2,9 +2,9 @@
 //! `cargo run --release -p lacuna-bench --example blacklist_rounds [KEYS]`, such as `1M`; a fifth as many queries.
 
 use lacuna_bench::blacklist_rounds::{Protocol, Rounds, new_queries};
-use lacuna_core::Result;
-use lacuna_filters::RencoderSpec;
-use lacuna_workload::{KeySource, Keys, Queries, QuerySource, ReadOptions, parse_count};
+use lacuna_core::{GapSet, Result, U64Range};
+use lacuna_filters::{Blacklist, RencoderSpec};
+use lacuna_workload::{KeySource, Keys, Queries, QuerySource, ReadOptions, Rng, parse_count};
 
 const SEED: u64 = 17;
 const BUDGETS: [f64; 7] = [16.0, 18.0, 20.0, 22.0, 24.0, 26.0, 28.0];
@@ -21,6 +21,7 @@ fn draw(keys: &str, queries: &str, seed: u64) -> Result<(Vec<u64>, Ranges)> {
 }
 
 fn main() -> Result<()> {
+    bytes_per_false_positive();
     let count = parse_count(&std::env::args().nth(1).unwrap_or_else(|| "1M".to_owned()))?;
     let (source, asked) = (format!("uniform:{count}"), count / 5);
     for (queries, paper) in [("uniform", "1.78 and 1.98"), ("offset", "1.78 and 1.93")] {
@@ -52,6 +53,22 @@ fn main() -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// What one false positive takes, in the blacklist (a prefix and a bitmap each) and as an interval.
+fn bytes_per_false_positive() {
+    let (mut rng, draws) = (Rng::new(SEED), 10_000u32);
+    for (shortest, longest) in [(2, 32), (2, 1_024), (1_024, 1_024)] {
+        let mut blacklist = Blacklist::new();
+        for _ in 0..draws {
+            let lo = rng.next_u64() >> 1;
+            let range = U64Range::new(lo, lo + rng.between(shortest, longest) - 1);
+            blacklist.insert(range.expect("not inverted"));
+        }
+        let bytes = blacklist.payload_bytes() as f64 / f64::from(draws);
+        let gap = GapSet::INTERVAL_BYTES;
+        println!("ranges of {shortest} to {longest}: blacklist {bytes:.1} bytes, gap at most {gap} bytes");
+    }
 }
 
 fn rounds(protocol: &Protocol<'_>) -> Result<()> {
