@@ -64,6 +64,13 @@ mod tests {
         assert_eq!(split(b""), (&b""[..], None));
     }
 
+    /// What files out there carry must be found for ever.
+    #[test]
+    fn trailers_stay_as_they_are() {
+        let tag = FileTag(*b"0123456789abcdef");
+        assert_eq!(&trailer(tag), b"LCNATAG\x010123456789abcdef");
+    }
+
     #[test]
     fn tags_differ() {
         assert_ne!(draw().expect("there is randomness"), draw().expect("there is randomness"));

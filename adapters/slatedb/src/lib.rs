@@ -48,6 +48,9 @@
 //!   it SlateDB logs a warning each time it meets one, and reads.
 //! - **Changing the codec** changes the policy's name. [`with_older_codec`](LacunaSlateDb::with_older_codec) keeps
 //!   reading the old filters until compaction has replaced them. Family, budget and seed may change at any time.
+//! - **Learned gaps** are off unless [`with_learned_gaps`](LacunaSlateDb::with_learned_gaps) asks for them. Then scans
+//!   without a row are hints, [`GapLearner`] looks into the SSTs that were read in vain, and later scans in a gap do not
+//!   read them again.
 //! - **Codecs.** `bytes` takes any key. `fixed_be:8` is for keys that are big-endian integers, and makes the tightest
 //!   filters for them. A key that the codec does not take leaves its SST without a filter.
 //! - **Nothing fails in silence.** [`LacunaSlateDb::stats`] counts filters built, coarsened, not stored, opened and

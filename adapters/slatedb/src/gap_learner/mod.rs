@@ -3,7 +3,8 @@
 //! A scan through [`LacunaSlateDb::scan`] that returned no row hints at the SSTs whose filters let it pass. For each of
 //! them this looks into the file itself: which keys stand left and right of the scan's range, among all entries, whatever
 //! their type and sequence number? If there is none between them, the gap is learned, and the next scan in it does not
-//! read the file. If there is one (deleted, expired, or invisible to the scan), nothing is.
+//! read the file. If there is one (deleted, expired, or invisible to the scan), nothing is, and
+//! the same hint is not followed again for a while.
 //!
 //! Which file a filter belongs to is known by its tag (see `docs/design/learned-gaps.md`); the tag of an SST is read from
 //! its filter block once. A look costs one to three blocks and, if it is not cached, the index of the SST. A database
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lacuna_core::{ByteRange, Error, Result};
-use lacuna_guard::{FileGaps, FileTag, Hint, LearnedGaps, Neighbours, ReadBudget};
+use lacuna_guard::{FileTag, Hint, LearnedGaps, Neighbours, ReadBudget};
 use slatedb::db_cache::SplitCache;
 use slatedb::db_cache::moka::{MokaCache, MokaCacheOptions};
 use slatedb::manifest::{SsTableHandle, SsTableId};
@@ -26,10 +27,12 @@ use tracing::debug;
 
 use crate::config::LacunaSlateDb;
 use crate::gap_learner::filter_block::tag_of;
+use crate::gap_learner::refuted::Refuted;
 use crate::gap_learner::surroundings::{Surroundings, look};
 use crate::measure::CountingStore;
 
 mod filter_block;
+mod refuted;
 mod surroundings;
 
 /// How long to sleep when there is no hint.
@@ -65,6 +68,7 @@ pub struct GapLearner {
     reader: SstReader,
     /// Tags of the SSTs looked at; `None` for those without one.
     tags: HashMap<SsTableId, Option<FileTag>>,
+    refuted: Refuted,
 }
 
 impl GapLearner {
@@ -89,6 +93,7 @@ impl GapLearner {
             reader: SstReader::new(path.clone(), counted, Some(Arc::new(cache)), None),
             path,
             tags: HashMap::new(),
+            refuted: Refuted::new(),
         })
     }
 
@@ -139,7 +144,7 @@ impl GapLearner {
         let (Some(range), Some(file)) = (ByteRange::from_bounds(lo, hi), self.gaps.file(number)) else {
             return Ok(());
         };
-        if file.is_known_empty(lo, hi) {
+        if file.is_known_empty(lo, hi) || self.refuted.holds(number, hint) {
             return Ok(());
         }
         let Some(sst) = self.find(file.tag(), range, manifest).await else {
@@ -149,16 +154,17 @@ impl GapLearner {
         let info = sst.info.clone();
         let found = look(&self.reader.open_with_handle(sst)?, range).await?;
         let (smallest, largest) = (info.first_entry.unwrap_or_default(), info.last_entry.unwrap_or_default());
-        self.note(&file, &found, &smallest, &largest);
-        Ok(())
-    }
-
-    fn note(&self, file: &FileGaps, found: &Surroundings, smallest: &[u8], largest: &[u8]) {
-        if let Surroundings::Gap { below, above } = found {
-            let (below, above) = (below.as_deref(), above.as_deref());
-            file.learn(&Neighbours { below, above, smallest, largest });
-        }
         self.gaps.counters().gaps().count_confirmation(matches!(found, Surroundings::Gap { .. }));
+        match &found {
+            Surroundings::Gap { below, above } => file.learn(&Neighbours {
+                below: below.as_deref(),
+                above: above.as_deref(),
+                smallest: &smallest,
+                largest: &largest,
+            }),
+            Surroundings::NoGap => self.refuted.note(number, hint),
+        }
+        Ok(())
     }
 
     /// The SST with this tag, which must overlap `range`.
@@ -184,6 +190,9 @@ impl GapLearner {
     /// Reads the tag of an SST and remembers it; a read that fails is tried again another time.
     async fn read_tag(&mut self, sst: &SsTableHandle) -> Option<FileTag> {
         let info = &sst.info;
+        if info.filter_len == 0 {
+            return None;
+        }
         let place = info.filter_offset..info.filter_offset + info.filter_len;
         // Where `SstReader` reads its rows, too; an SST that a clone has borrowed stands elsewhere and is not found.
         let path = Path::from(format!("{}/compacted/{}.sst", self.path, sst.id.value()));

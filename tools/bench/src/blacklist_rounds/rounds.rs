@@ -119,10 +119,13 @@ mod tests {
 
     const SEED: u64 = 17;
 
+    fn is_long() -> bool {
+        std::env::var_os("LACUNA_LONG").is_some_and(|value| value == "1")
+    }
+
     /// Five keys a query, as in the paper: 50M and 10M there.
     fn workload(queries: &str) -> (Vec<u64>, Vec<(u64, u64)>) {
-        let long = std::env::var_os("LACUNA_LONG").is_some_and(|value| value == "1");
-        let (keys, count) = if long { ("uniform:2m", "400k") } else { ("uniform:200k", "40k") };
+        let (keys, count) = if is_long() { ("uniform:2M", "400k") } else { ("uniform:200k", "40k") };
         let keys = KeySource::parse(keys).unwrap().load(&ReadOptions::default(), SEED, &mut |_| {}).unwrap();
         let source = QuerySource::parse(&queries.replace('N', count)).unwrap();
         let workload = source.workload(keys, SEED).unwrap();
@@ -132,39 +135,50 @@ mod tests {
         }
     }
 
-    /// Mean factor over budgets, which must reach `bar`; budgets at which the filter is wrong often enough to tell.
-    fn assert_factor(spec: RencoderSpec, queries: &str, budgets: &[f64], bar: f64) {
+    /// Mean factor over budgets, each from the false positives of filters of three seeds together. The paper's budgets
+    /// start at 16 bits; where a short run finds too few there, it looks at smaller ones.
+    fn assert_factor(spec: RencoderSpec, queries: &str, short: [f64; 2], long: [f64; 2], bar: f64) {
         let (keys, queries) = workload(queries);
-        let protocol =
-            Protocol { spec, keys: &keys, queries: &queries, sample: &queries[..2_000], seed: SEED };
-        let runs: Vec<Rounds> = budgets.iter().map(|&bits| protocol.run(bits, 2).unwrap()).collect();
-        let mean = runs.iter().map(Rounds::factor).sum::<f64>() / runs.len() as f64;
-        let false_positives: usize = runs.iter().map(|run| run.false_positives).sum();
-        assert!(false_positives >= 300, "{false_positives} are too few to tell, seed {SEED}");
-        assert!(mean >= bar, "{spec:?}: {mean}, bar {bar}, seed {SEED}: {runs:#?}");
-        assert!(runs.iter().all(|run| run.rates[1] == 0.0), "{runs:#?}");
+        let sample = &queries[..2_000];
+        let budgets = if is_long() { long } else { short };
+        let factors = budgets.map(|bits| {
+            let runs = [1, 2, 3].map(|seed| {
+                let protocol = Protocol { spec, keys: &keys, queries: &queries, sample, seed };
+                protocol.run(bits, 2).unwrap()
+            });
+            let free: f64 = runs.iter().map(|run| run.free_rate).sum();
+            let mean: f64 = runs.iter().map(Rounds::mean_rate).sum();
+            assert!(free * queries.len() as f64 >= 100.0, "{spec:?} at {bits}: too few to tell");
+            assert!(runs.iter().all(|run| run.rates[1] == 0.0), "{runs:#?}");
+            free / mean
+        });
+        let mean = (factors[0] + factors[1]) / 2.0;
+        println!("{spec:?}: {factors:.2?} at {budgets:?} bits");
+        assert!(mean >= bar, "{spec:?}: {factors:?}, bar {bar}, seed {SEED}");
     }
 
     /// Figure 17: 1.78 and 1.98; the bar is nine tenths.
     #[test]
     fn two_rounds_are_as_good_as_the_papers() {
-        assert_factor(RencoderSpec::new(), "uniform:N:2-32", &[14.0, 16.0, 18.0], 0.9 * 1.78);
-        assert_factor(RencoderSpec::select_start(), "uniform:N:2-32", &[9.5, 11.0, 12.5], 0.9 * 1.98);
-        assert_factor(RencoderSpec::select_end(), "uniform:N:2-32", &[9.5, 11.0, 12.5], 0.9 * 1.98);
+        let uniform = "uniform:N:2-32";
+        assert_factor(RencoderSpec::new(), uniform, [16.0, 18.0], [16.0, 20.0], 0.9 * 1.78);
+        assert_factor(RencoderSpec::select_start(), uniform, [12.0, 13.0], [16.0, 17.0], 0.9 * 1.98);
+        assert_factor(RencoderSpec::select_end(), uniform, [12.0, 13.0], [16.0, 17.0], 0.9 * 1.98);
     }
 
     /// Figure 22: 1.78 and 1.93.
     #[test]
     fn correlated_rounds_are_as_good_as_the_papers() {
-        assert_factor(RencoderSpec::new(), "offset:N:2-32:32", &[14.0, 16.0, 18.0], 0.9 * 1.78);
-        assert_factor(RencoderSpec::select_end(), "offset:N:2-32:32", &[16.0, 18.0], 0.9 * 1.93);
+        let correlated = "offset:N:2-32:32";
+        assert_factor(RencoderSpec::new(), correlated, [16.0, 18.0], [16.0, 20.0], 0.9 * 1.78);
+        assert_factor(RencoderSpec::select_end(), correlated, [12.0, 14.0], [16.0, 17.0], 0.9 * 1.93);
     }
 
     /// Figure 19: 6.98 and 7.
     #[test]
     fn seven_rounds_are_as_good_as_the_papers() {
         let (keys, queries) = workload("uniform:N:2-32");
-        for (spec, bits) in [(RencoderSpec::new(), 18.0), (RencoderSpec::select_start(), 11.0)] {
+        for (spec, bits) in [(RencoderSpec::new(), 22.0), (RencoderSpec::select_start(), 13.0)] {
             let protocol = Protocol { spec, keys: &keys, queries: &queries, sample: &[], seed: SEED };
             let rounds = protocol.run(bits, 7).unwrap();
             assert!(rounds.factor_over_first() >= 6.98 && rounds.rates[0] > 0.0, "{rounds:?}, seed {SEED}");

@@ -86,6 +86,24 @@ async fn gaps_reach_from_key_to_key_across_blocks() {
     }
 }
 
+/// The same scan over a deleted key is looked into once, however often it comes.
+#[tokio::test]
+async fn what_is_no_gap_is_not_read_again() {
+    let mut learning = three_ssts(GapOptions::default()).await;
+    let db = learning.test.db.clone();
+    db.delete(key(100)).await.unwrap();
+    learning.test.write_sst([key(0), key(299)]).await;
+    let (lo, hi) = (bytes((100 << 20) - 1_000), bytes((100 << 20) + 1_000));
+    learning.learn_from_nothing(&db, &lo, &hi).await;
+    let before = learning.lacuna().stats().gaps;
+    assert_eq!((before.learned, before.refuted), (2, 2), "the value's file and the tombstone's: {before}");
+    for _ in 0..20 {
+        learning.learn_from_nothing(&db, &lo, &hi).await;
+    }
+    let after = learning.lacuna().stats().gaps;
+    assert_eq!((after.reads, after.refuted), (before.reads, before.refuted), "{after}");
+}
+
 #[tokio::test]
 async fn the_background_learns_within_its_budget() {
     let options = GapOptions { reads_per_second: 5, hints: 4, ..GapOptions::default() };
