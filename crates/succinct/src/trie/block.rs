@@ -13,8 +13,6 @@ const WORDS: usize = 4;
 
 /// Most slots of a node whose labels are compared at once.
 pub(super) const SHORT_NODE: u32 = 32;
-/// The first bit of each word.
-const WORD_STARTS: [u32; WORDS] = [0, 64, 128, 192];
 
 /// The block of a slot.
 #[derive(Debug, Clone, Copy)]
@@ -97,11 +95,28 @@ impl Block {
         self.group_at
     }
 
-    /// The second bitmap from the slot on.
+    /// The start of the `rank`-th node at or behind the slot, counted from 0, as a bit of the block; or how many nodes
+    /// the block has from the slot on, if they are no more than `rank`.
     #[inline(always)]
-    pub(super) fn nodes(&self, bytes: &[u8]) -> [u64; WORDS] {
-        let [first, second, third, fourth] = words_at(bytes, self.second_at);
-        [first & !self.before(0), second & !self.before(1), third & !self.before(2), fourth & !self.before(3)]
+    pub(super) fn nth_node<I: Isa>(&self, isa: I, bytes: &[u8], rank: u64) -> Result<u32, u64> {
+        let tail;
+        let words = match words_at(bytes, self.second_at) {
+            Some(words) => words,
+            None => {
+                tail = last_words_at(bytes, self.second_at);
+                &tail
+            }
+        };
+        let through = counts_through(isa, words);
+        let before = u64::from(self.count_before(isa, words, through));
+        let (wanted, all) = (rank + before, u64::from(through[WORDS - 1]));
+        if wanted >= all {
+            return Err(all - before);
+        }
+        let wanted = low_half(wanted);
+        let (index, passed) = word_of(through, wanted);
+        let in_word = isa.select_in_word(word(words, index), wanted - passed);
+        Ok(low_half(index as u64 * 64) + in_word)
     }
 
     /// Word `index` of the second bitmap.
@@ -113,31 +128,37 @@ impl Block {
     /// Children of the block's slots before this one.
     #[inline(always)]
     pub(super) fn children_before<I: Isa>(&self, isa: I, bytes: &[u8]) -> u32 {
-        self.count_before(isa, words_at(bytes, self.at + COUNT_BYTES))
+        let at = self.at + COUNT_BYTES;
+        let tail;
+        let words = match words_at(bytes, at) {
+            Some(words) => words,
+            None => {
+                tail = last_words_at(bytes, at);
+                &tail
+            }
+        };
+        self.count_before(isa, words, counts_through(isa, words))
     }
 
     /// Slots of a dense node before this one that are leaves, its mark apart.
     #[inline(always)]
     pub(super) fn dense_leaves_before<I: Isa>(&self, isa: I, bytes: &[u8]) -> u32 {
-        let children = words_at(bytes, self.at + COUNT_BYTES);
-        let [first, second, third, fourth] = words_at(bytes, self.second_at);
-        let leaves =
-            [first & !children[0], second & !children[1], third & !children[2], fourth & !children[3]];
-        self.count_before(isa, leaves)
+        let mut leaves = [0; WORDS * 8];
+        for (index, place) in leaves.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+            let children = load_u64(bytes, self.at + COUNT_BYTES + index * 8);
+            *place = (self.second_word(bytes, index) & !children).to_le_bytes();
+        }
+        self.count_before(isa, &leaves, counts_through(isa, &leaves))
     }
 
-    /// Ones before the slot. Written out: the closures of an iterator are compiled apart, without the instructions
-    /// that `isa` stands for.
+    /// Ones of `words` before the slot, told from the ones through each word.
     #[inline(always)]
-    fn count_before<I: Isa>(&self, isa: I, [first, second, third, fourth]: [u64; WORDS]) -> u32 {
-        let low = isa.count_ones(first & self.before(0)) + isa.count_ones(second & self.before(1));
-        low + isa.count_ones(third & self.before(2)) + isa.count_ones(fourth & self.before(3))
-    }
-
-    /// The bits of word `index` that are before the slot.
-    #[inline(always)]
-    fn before(&self, index: usize) -> u64 {
-        low_mask(self.bit.saturating_sub(WORD_STARTS[index]))
+    fn count_before<I: Isa>(&self, isa: I, words: &Words, through: [u32; WORDS]) -> u32 {
+        let index = self.bit as usize / 64 % WORDS;
+        let mut whole = if index > 0 { through[0] } else { 0 };
+        whole = if index > 1 { through[1] } else { whole };
+        whole = if index > 2 { through[2] } else { whole };
+        whole + isa.count_ones(word(words, index) & low_mask(self.bit % 64))
     }
 
     /// Leaves in all blocks before this one.
@@ -162,19 +183,45 @@ impl Block {
     }
 }
 
-/// The four words from byte `at`; zeros past the end.
+/// The four words of a bitmap.
+type Words = [u8; WORDS * 8];
+
 #[inline(always)]
-fn words_at(bytes: &[u8], at: usize) -> [u64; WORDS] {
-    match bytes.get(at..).and_then(<[u8]>::first_chunk::<{ WORDS * 8 }>) {
-        Some(chunk) => {
-            let words = chunk.as_chunks::<8>().0;
-            [0, 1, 2, 3].map(|index| u64::from_le_bytes(words[index]))
-        }
-        None => last_words_at(bytes, at),
-    }
+fn words_at(bytes: &[u8], at: usize) -> Option<&Words> {
+    bytes.get(at..).and_then(<[u8]>::first_chunk)
 }
 
+/// As [`words_at`] close to the end of `bytes`, with zeros behind it.
 #[cold]
-fn last_words_at(bytes: &[u8], at: usize) -> [u64; WORDS] {
-    [0, 8, 16, 24].map(|offset| load_u64(bytes, at + offset))
+fn last_words_at(bytes: &[u8], at: usize) -> Words {
+    let mut words = [0; WORDS * 8];
+    let tail = bytes.get(at..).unwrap_or_default();
+    words[..tail.len()].copy_from_slice(tail);
+    words
+}
+
+#[inline(always)]
+fn word(words: &Words, index: usize) -> u64 {
+    u64::from_le_bytes(words.as_chunks().0[index])
+}
+
+/// Ones through each word. Written out: what an iterator is given may be compiled apart from this function, without the
+/// instructions that `isa` stands for.
+#[inline(always)]
+fn counts_through<I: Isa>(isa: I, words: &Words) -> [u32; WORDS] {
+    let first = isa.count_ones(word(words, 0));
+    let second = first + isa.count_ones(word(words, 1));
+    let (third, fourth) = (isa.count_ones(word(words, 2)), isa.count_ones(word(words, 3)));
+    [first, second, second + third, second + (third + fourth)]
+}
+
+/// The word with the `rank`-th one, counted from 0, and the ones before it.
+///
+/// Chosen by values, not by branches: which word it is cannot be foreseen.
+#[inline(always)]
+fn word_of(through: [u32; WORDS], rank: u32) -> (usize, u32) {
+    let [first, second, third, _] = through;
+    let mut chosen = if first <= rank { (1, first) } else { (0, 0) };
+    chosen = if second <= rank { (2, second) } else { chosen };
+    if third <= rank { (3, third) } else { chosen }
 }

@@ -5,7 +5,7 @@ use super::geometry::{BLOCK_SLOTS, COUNT_BYTES, DENSE_BYTES, LEAF_COUNT_BITS};
 use super::layout::Layout;
 use super::sparse::SparseNode;
 use crate::arch::Isa;
-use crate::bytes::{address, load_u64, low_half, low_mask};
+use crate::bytes::{address, load_u64, low_mask};
 
 /// Words of a whole bitmap.
 const WORDS: usize = 4;
@@ -105,37 +105,14 @@ impl Layout {
         let (mut place, mut rest) = (from, rank);
         while place < end {
             let (block, _) = self.sparse_block(place);
-            let nodes = block.nodes(bytes);
-            let through = counts_through(isa, nodes);
-            if rest < through[WORDS - 1] {
-                let (index, word, before) = word_of(nodes, through, rest);
-                let in_word = isa.select_in_word(word, low_half(rest - before));
-                let start = place / BLOCK_SLOTS * BLOCK_SLOTS + index;
+            let start = place / BLOCK_SLOTS * BLOCK_SLOTS;
+            match block.nth_node(isa, bytes, rest) {
                 // The last block may have fewer words, and labels read as bits: they lie behind the end.
-                return (self.dense_slots + start + u64::from(in_word)).min(self.end);
+                Ok(bit) => return (self.dense_slots + start + u64::from(bit)).min(self.end),
+                Err(passed) => rest -= passed,
             }
-            rest -= through[WORDS - 1];
-            place = (place / BLOCK_SLOTS + 1) * BLOCK_SLOTS;
+            place = start + BLOCK_SLOTS;
         }
         self.end
     }
-}
-
-/// Ones through each word.
-#[inline(always)]
-fn counts_through<I: Isa>(isa: I, nodes: [u64; WORDS]) -> [u64; WORDS] {
-    let count = |index: usize| u64::from(isa.count_ones(nodes[index]));
-    let (first, second, third, fourth) = (count(0), count(1), count(2), count(3));
-    [first, first + second, first + second + third, first + second + (third + fourth)]
-}
-
-/// The word with the `rest`-th one, counted from 0: its first bit, itself, and the ones before it.
-///
-/// Chosen by values, not by branches: which word it is cannot be foreseen.
-#[inline(always)]
-fn word_of(nodes: [u64; WORDS], through: [u64; WORDS], rest: u64) -> (u64, u64, u64) {
-    let mut chosen = (0, nodes[0], 0);
-    chosen = if through[0] <= rest { (64, nodes[1], through[0]) } else { chosen };
-    chosen = if through[1] <= rest { (128, nodes[2], through[1]) } else { chosen };
-    if through[2] <= rest { (192, nodes[3], through[2]) } else { chosen }
 }
