@@ -164,8 +164,11 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// Tells the logs what the store has.
+    /// Tells the logs what the store has. Not during a take-over: until it is complete, the next one needs all of them.
     pub(super) fn trim_logs(&mut self) {
+        if !self.is_serving() && !self.is_stopping() {
+            return;
+        }
         let applied = self.buffered.first().unwrap_or(self.next_lsn) - 1;
         for server in 0..self.config.log_count {
             self.call(Purpose::Trim, Call::Log(server, LogCall::Trim(applied)));
