@@ -84,9 +84,11 @@ fn measure<K: Key>(count: usize, name: &str, longest: u64, long_share: u64) {
         samples[0].push(timed(|| {
             hits += queries.iter().map(|query| tree.overlapping(query).count()).sum::<usize>();
         }));
-        samples[1].push(timed(|| present.iter().for_each(|key| {
+        samples[1].push(timed(|| {
+            present.iter().for_each(|key| {
                 black_box(map.get(key));
-            })));
+            });
+        }));
         samples[2].push(timed(|| {
             for (value, interval) in (first..).zip(&new) {
                 tree.insert(interval.clone(), value);

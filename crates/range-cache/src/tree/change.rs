@@ -1,6 +1,7 @@
 //! Insertion: down to the leaf, raising reaches; a full node is split, and its parent told.
 
-use super::nodes::{Child, Move, Nodes, OwnedEntry};
+use super::arena::Arena;
+use super::node::{Child, Inner, Leaf, Node, OwnedEntry};
 use super::{IntervalTree, MAX_HEIGHT};
 use crate::interval::{Cut, Interval};
 
@@ -12,17 +13,17 @@ impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
     pub fn insert(&mut self, interval: Interval<B>, value: V) -> bool {
         let entry = OwnedEntry { interval, value };
         if self.is_empty() {
-            self.root = self.leaves.new_node(value);
+            self.root = self.leaves.add(Leaf::new(value));
             self.height = 0;
         }
         let (path, leaf) = self.path_to(&entry);
-        let row = self.leaves.rows().rows_before(leaf, 0, &entry, false);
-        if self.leaves.rows().is_row(leaf, row, &entry) {
+        let row = self.leaves[leaf].rows().place_of(0, &entry, false);
+        if self.leaves[leaf].rows().is_row(row, &entry) {
             return false;
         }
         self.raise_reaches(&path, entry.interval.hi());
-        if self.leaves.rows().len(leaf) < N {
-            self.leaves.insert(leaf, row, entry);
+        if self.leaves[leaf].rows().len() < N {
+            self.leaves[leaf].insert(row, entry);
         } else {
             self.insert_and_split(&path, leaf, row, entry);
         }
@@ -36,9 +37,9 @@ impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
         let mut path = [(0, 0); MAX_HEIGHT];
         let mut node = self.root;
         for step in &mut path[..self.height] {
-            let row = self.inners.rows().rows_before(node, 1, entry, true) - 1;
+            let row = self.inners[node].rows().place_of(1, entry, true) - 1;
             *step = (node, row);
-            node = self.inners.child(node, row);
+            node = self.inners[node].child(row);
         }
         (path, node)
     }
@@ -46,33 +47,33 @@ impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
     #[inline]
     fn raise_reaches(&mut self, path: &Path, hi: &Cut<B>) {
         for &(node, row) in &path[..self.height] {
-            if *hi > self.inners.reaches(node)[row] {
-                self.inners.set_reach(node, row, hi.clone());
+            if *hi > self.inners[node].ends()[row] {
+                self.inners[node].set_reach(row, hi.clone());
             }
         }
     }
 
     fn insert_and_split(&mut self, path: &Path, leaf: u32, row: usize, entry: OwnedEntry<B, V>) {
-        let new = self.leaves.split_off(leaf, N / 2);
+        let new = split(&mut self.leaves, leaf);
         if row <= N / 2 {
-            self.leaves.insert(leaf, row, entry);
+            self.leaves[leaf].insert(row, entry);
         } else {
-            self.leaves.insert(new, row - N / 2, entry);
+            self.leaves[new].insert(row - N / 2, entry);
         }
-        let (mut left, mut right) = (self.leaves.reach(leaf).clone(), child_of(&self.leaves, new));
+        let (mut left, mut right) = (self.leaves[leaf].reach().clone(), child_of(&self.leaves[new], new));
         for &(node, row) in path[..self.height].iter().rev() {
-            self.inners.set_reach(node, row, left);
-            if self.inners.rows().len(node) < N {
-                self.inners.insert(node, row + 1, right);
+            self.inners[node].set_reach(row, left);
+            if self.inners[node].rows().len() < N {
+                self.inners[node].insert(row + 1, right);
                 return;
             }
-            let new = self.inners.split_off(node, N / 2);
+            let new = split(&mut self.inners, node);
             if row < N / 2 {
-                self.inners.insert(node, row + 1, right);
+                self.inners[node].insert(row + 1, right);
             } else {
-                self.inners.insert(new, row + 1 - N / 2, right);
+                self.inners[new].insert(row + 1 - N / 2, right);
             }
-            (left, right) = (self.inners.reach(node).clone(), child_of(&self.inners, new));
+            (left, right) = (self.inners[node].reach().clone(), child_of(&self.inners[new], new));
         }
         self.grow(left, right);
     }
@@ -84,19 +85,30 @@ impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
             "nodes of {N} rows are too small for a tree of {} entries",
             self.len
         );
-        let root = self.inners.new_node(right.separator.value);
         // The separator of a first child is not looked at.
         let first = Child { separator: right.separator.clone(), node: self.root, reach: left };
-        self.inners.insert(root, 0, first);
-        self.inners.insert(root, 1, right);
-        (self.root, self.height) = (root, self.height + 1);
+        let mut root = Inner::new(right.separator.value);
+        root.insert(0, first);
+        root.insert(1, right);
+        (self.root, self.height) = (self.inners.add(root), self.height + 1);
     }
+}
+
+/// Moves the upper half of a full node into a new one.
+fn split<B: Ord + Clone, V: Ord + Copy, T: Node<B, V, N>, const N: usize>(
+    nodes: &mut Arena<T>,
+    node: u32,
+) -> u32 {
+    let new = nodes.add(T::new(nodes[node].rows().value(0)));
+    let (node, upper) = nodes.pair(node, new);
+    node.move_to_end(N / 2, N / 2, upper);
+    new
 }
 
 /// How a parent knows `node`, whose first row has a true separator.
 fn child_of<B: Ord + Clone, V: Ord + Copy, const N: usize>(
-    nodes: &impl Nodes<B, V, N>,
-    node: u32,
+    node: &impl Node<B, V, N>,
+    number: u32,
 ) -> Child<B, V> {
-    Child { separator: nodes.rows().entry(node, 0), node, reach: nodes.reach(node).clone() }
+    Child { separator: node.rows().entry(0), node: number, reach: node.reach().clone() }
 }

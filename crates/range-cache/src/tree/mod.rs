@@ -8,15 +8,15 @@
 //!
 //! Guarantee: every entry that overlaps is reported, once, in order; values may repeat, and so may intervals.
 //! Cost: a query reads one node a level and one more path for each scattered hit, O(log n + hits) where intervals
-//! are short against the domain, O(hits log n) in general. Insert and remove are one path down and up. Nodes lie in flat
-//! columns of one allocation each, so that an entry costs its own bytes and a third for room to grow.
+//! are short against the domain, O(hits log n) in general. Insert and remove are one path down and up. Nodes lie
+//! side by side in one allocation; an entry costs its own bytes and about a half more for room to grow.
 //!
 //! Sedgewick and Wayne, "Algorithms", 4th edition, interval search trees; B+ trees: Comer 1979. The report uses the
 //! former; here nodes are wide, because a binary tree of a million intervals is twenty cache misses deep.
 
+mod arena;
 mod change;
-mod column;
-mod nodes;
+mod node;
 mod query;
 mod remove;
 #[cfg(test)]
@@ -25,7 +25,8 @@ mod tests;
 use std::fmt;
 
 use crate::interval::Interval;
-use nodes::{Inners, Leaves};
+use arena::Arena;
+use node::{Inner, Leaf};
 
 pub use query::{Covering, Entries, Entry, Everything, Matches, Overlapping, Probe};
 
@@ -37,7 +38,7 @@ const MAX_HEIGHT: usize = 16;
 
 /// A set of pairs (interval, value), asked by overlap.
 ///
-/// `N` is the capacity of a node, an even number from 4 on; tests use small ones.
+/// `N` is the capacity of a node, an even number from 4 to 256; tests use small ones.
 ///
 /// ```
 /// use lacuna_range_cache::{Interval, IntervalTree};
@@ -52,8 +53,8 @@ const MAX_HEIGHT: usize = 16;
 /// ```
 #[derive(Clone)]
 pub struct IntervalTree<B, V, const N: usize = NODE> {
-    leaves: Leaves<B, V, N>,
-    inners: Inners<B, V, N>,
+    leaves: Arena<Leaf<B, V, N>>,
+    inners: Arena<Inner<B, V, N>>,
     /// A leaf if `height` is 0.
     root: u32,
     height: usize,
@@ -63,8 +64,8 @@ pub struct IntervalTree<B, V, const N: usize = NODE> {
 impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
     /// A tree without entries; allocates nothing.
     pub fn new() -> Self {
-        const { assert!(N >= 4 && N.is_multiple_of(2)) };
-        Self { leaves: Leaves::default(), inners: Inners::default(), root: 0, height: 0, len: 0 }
+        const { assert!(N >= 4 && N <= 256 && N.is_multiple_of(2)) };
+        Self { leaves: Arena::default(), inners: Arena::default(), root: 0, height: 0, len: 0 }
     }
 
     /// Number of entries.
@@ -109,10 +110,11 @@ impl<B: Ord + Clone, V: Ord + Copy, const N: usize> Default for IntervalTree<B, 
     }
 }
 
-impl<B: Ord + Clone + fmt::Debug, V: Ord + Copy + fmt::Debug, const N: usize> fmt::Debug
-    for IntervalTree<B, V, N>
-{
+impl<B, V, const N: usize> fmt::Debug for IntervalTree<B, V, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self.iter().map(|entry| (entry.interval(), entry.value))).finish()
+        f.debug_struct("IntervalTree")
+            .field("len", &self.len)
+            .field("height", &self.height)
+            .finish_non_exhaustive()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::nodes::Nodes;
+use super::node::{Node, count_while};
 use super::{IntervalTree, MAX_HEIGHT};
 use crate::interval::{Cut, Interval};
 
@@ -106,15 +106,21 @@ impl<'a, B: Ord + Clone, V: Ord + Copy, P: Probe<B>, const N: usize> Matches<'a,
     #[inline]
     fn enter(&mut self, node: u32) {
         if self.depth == self.tree.height {
-            let end = in_time(self.tree.leaves.rows().los(node), self.probe);
-            self.leaf = Span { node, next: 0, end };
+            let end = in_time(self.tree.leaves[node].rows().los(), self.probe);
+            self.leaf = self.span(&self.tree.leaves[node], node, end);
         } else {
             // The first child may start anywhere: its separator says nothing.
-            let separators = &self.tree.inners.rows().los(node)[1..];
+            let separators = &self.tree.inners[node].rows().los()[1..];
             let end = in_time(separators, self.probe) + 1;
-            self.path[self.depth] = Span { node, next: 0, end };
+            self.path[self.depth] = self.span(&self.tree.inners[node], node, end);
             self.depth += 1;
         }
+    }
+
+    #[inline]
+    fn span(&self, rows: &impl Node<B, V, N>, node: u32, end: usize) -> Span {
+        let next = rows.first_to_reach(end, |hi| self.probe.reaches(hi));
+        Span { node, next: row_number(next), end: row_number(end) }
     }
 
     /// Goes on to the next leaf that may hold a match; false if there is none.
@@ -122,14 +128,14 @@ impl<'a, B: Ord + Clone, V: Ord + Copy, P: Probe<B>, const N: usize> Matches<'a,
     fn next_leaf(&mut self) -> bool {
         while self.depth > 0 {
             let span = self.path[self.depth - 1];
-            let reaches = &self.tree.inners.reaches(span.node)[span.next as usize..span.end as usize];
+            let reaches = &self.tree.inners[span.node].ends()[span.next as usize..span.end as usize];
             match reaches.iter().position(|reach| self.probe.reaches(reach)) {
                 None => self.depth -= 1,
                 Some(skipped) => {
                     let row = span.next as usize + skipped;
                     self.path[self.depth - 1].next = row_number(row + 1);
                     let was_last_level = self.depth == self.tree.height;
-                    self.enter(self.tree.inners.child(span.node, row));
+                    self.enter(self.tree.inners[span.node].child(row));
                     if was_last_level {
                         return true;
                     }
@@ -142,8 +148,8 @@ impl<'a, B: Ord + Clone, V: Ord + Copy, P: Probe<B>, const N: usize> Matches<'a,
 
 /// Number of rows from the first on that start in time.
 #[inline]
-fn in_time<B: Ord>(los: &[Cut<B>], probe: impl Probe<B>) -> u32 {
-    row_number(los.partition_point(|lo| probe.starts_in_time(lo)))
+fn in_time<B: Ord>(los: &[Cut<B>], probe: impl Probe<B>) -> usize {
+    count_while(los, |lo| probe.starts_in_time(lo))
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a node has far fewer than 2^32 rows")]
@@ -186,16 +192,12 @@ impl<'a, B: Ord + Clone, V: Ord + Copy, P: Probe<B>, const N: usize> Iterator fo
         loop {
             let Span { node, next, end } = self.leaf;
             if next < end {
-                let (rows, next) = (self.tree.leaves.rows(), next as usize);
-                let his = &rows.his(node)[next..end as usize];
+                let (rows, next) = (self.tree.leaves[node].rows(), next as usize);
+                let his = &rows.his()[next..end as usize];
                 if let Some(skipped) = his.iter().position(|hi| self.probe.reaches(hi)) {
                     let row = next + skipped;
                     self.leaf.next = row_number(row + 1);
-                    return Some(Entry {
-                        lo: &rows.los(node)[row],
-                        hi: &his[skipped],
-                        value: rows.value(node, row),
-                    });
+                    return Some(Entry { lo: &rows.los()[row], hi: &his[skipped], value: rows.value(row) });
                 }
             }
             if !self.next_leaf() {

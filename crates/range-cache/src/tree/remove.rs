@@ -1,7 +1,8 @@
 //! Removal: down to the leaf, then up again, refilling nodes that have become too small and lowering reaches.
 
 use super::IntervalTree;
-use super::nodes::{Move, Nodes, OwnedEntry};
+use super::arena::Arena;
+use super::node::{Node, OwnedEntry};
 use crate::interval::Interval;
 
 impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
@@ -16,20 +17,23 @@ impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
         }
         let entry = OwnedEntry { interval: interval.clone(), value };
         let (path, leaf) = self.path_to(&entry);
-        let row = self.leaves.rows().rows_before(leaf, 0, &entry, false);
-        if !self.leaves.rows().is_row(leaf, row, &entry) {
+        let row = self.leaves[leaf].rows().place_of(0, &entry, false);
+        if !self.leaves[leaf].rows().is_row(row, &entry) {
             return false;
         }
-        self.leaves.remove(leaf, row);
+        self.leaves[leaf].remove(row);
         self.len -= 1;
         for (level, &(parent, row)) in path[..self.height].iter().enumerate().rev() {
             let is_above_leaves = level + 1 == self.height;
-            let child = self.inners.child(parent, row);
-            let child_len =
-                if is_above_leaves { self.leaves.rows().len(child) } else { self.inners.rows().len(child) };
+            let child = self.inners[parent].child(row);
+            let child_len = if is_above_leaves {
+                self.leaves[child].rows().len()
+            } else {
+                self.inners[child].rows().len()
+            };
             if child_len < Self::FEWEST {
                 self.refill(parent, row, is_above_leaves);
-            } else if self.inners.reaches(parent)[row] == *interval.hi() {
+            } else if self.inners[parent].ends()[row] == *interval.hi() {
                 self.lower_reach(parent, row, is_above_leaves);
             }
         }
@@ -38,32 +42,33 @@ impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
     }
 
     fn lower_reach(&mut self, parent: u32, row: usize, is_above_leaves: bool) {
-        let child = self.inners.child(parent, row);
-        let reach = if is_above_leaves { self.leaves.reach(child) } else { self.inners.reach(child) }.clone();
-        self.inners.set_reach(parent, row, reach);
+        let child = self.inners[parent].child(row);
+        let reach =
+            if is_above_leaves { self.leaves[child].reach() } else { self.inners[child].reach() }.clone();
+        self.inners[parent].set_reach(row, reach);
     }
 
     /// Gives a small child rows of a sibling, or makes both one.
     fn refill(&mut self, parent: u32, row: usize, is_above_leaves: bool) {
         let left_row = row.saturating_sub(1);
-        let (left, right) = (self.inners.child(parent, left_row), self.inners.child(parent, left_row + 1));
+        let (left, right) = (self.inners[parent].child(left_row), self.inners[parent].child(left_row + 1));
         let merged = if is_above_leaves {
             even_out(&mut self.leaves, left, right)
         } else {
             // Only in its parent did the first child of the right node have a true separator.
-            let separator = self.inners.rows().entry(parent, left_row + 1);
-            self.inners.set_separator(right, 0, separator);
+            let separator = self.inners[parent].rows().entry(left_row + 1);
+            self.inners[right].rows_mut().set_entry(0, separator);
             even_out(&mut self.inners, left, right)
         };
         if merged {
-            self.inners.remove(parent, left_row + 1);
+            self.inners[parent].remove(left_row + 1);
         } else {
             let separator = if is_above_leaves {
-                self.leaves.rows().entry(right, 0)
+                self.leaves[right].rows().entry(0)
             } else {
-                self.inners.rows().entry(right, 0)
+                self.inners[right].rows().entry(0)
             };
-            self.inners.set_separator(parent, left_row + 1, separator);
+            self.inners[parent].rows_mut().set_entry(left_row + 1, separator);
             self.lower_reach(parent, left_row + 1, is_above_leaves);
         }
         self.lower_reach(parent, left_row, is_above_leaves);
@@ -71,9 +76,8 @@ impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
 
     /// Drops a root with one child, or without entries.
     fn shrink(&mut self) {
-        while self.height > 0 && self.inners.rows().len(self.root) == 1 {
-            let child = self.inners.child(self.root, 0);
-            self.inners.remove(self.root, 0);
+        while self.height > 0 && self.inners[self.root].rows().len() == 1 {
+            let child = self.inners[self.root].child(0);
             self.inners.give_back(self.root);
             (self.root, self.height) = (child, self.height - 1);
         }
@@ -85,21 +89,22 @@ impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
 
 /// Makes two neighbours one if they fit, and says so; else gives them equally many rows.
 fn even_out<B: Ord + Clone, V: Ord + Copy, const N: usize>(
-    nodes: &mut impl Nodes<B, V, N>,
+    nodes: &mut Arena<impl Node<B, V, N>>,
     left: u32,
-    right: u32,
+    right_number: u32,
 ) -> bool {
-    let (left_len, right_len) = (nodes.rows().len(left), nodes.rows().len(right));
+    let (left, right) = nodes.pair(left, right_number);
+    let (left_len, right_len) = (left.rows().len(), right.rows().len());
     let half = (left_len + right_len) / 2;
     if left_len + right_len <= N {
-        nodes.move_to_end(right, 0, right_len, left);
-        nodes.give_back(right);
+        right.move_to_end(0, right_len, left);
+        nodes.give_back(right_number);
         return true;
     }
     if left_len < right_len {
-        nodes.move_to_end(right, 0, half - left_len, left);
+        right.move_to_end(0, half - left_len, left);
     } else {
-        nodes.move_to_front(left, left_len - half, right);
+        left.move_to_front(left_len - half, right);
     }
     false
 }

@@ -5,7 +5,7 @@ use std::ops::Bound::{self, Excluded, Included, Unbounded};
 use lacuna_workload::Rng;
 use proptest::prelude::*;
 
-use super::nodes::Nodes;
+use super::node::Node;
 use super::{Entry, IntervalTree};
 use crate::interval::{Cut, Interval};
 
@@ -43,27 +43,27 @@ fn check<const N: usize>(tree: &IntervalTree<u16, u8, N>) {
         level: usize,
     ) -> Vec<(Interval<u16>, u8)> {
         if level == tree.height {
-            let rows = tree.leaves.rows();
-            return (0..rows.len(node))
-                .map(|row| rows.entry(node, row))
-                .map(|e| (e.interval, e.value))
-                .collect();
+            let rows = tree.leaves[node].rows();
+            return (0..rows.len()).map(|row| rows.entry(row)).map(|e| (e.interval, e.value)).collect();
         }
-        let rows = tree.inners.rows();
+        let rows = tree.inners[node].rows();
         let mut all = Vec::new();
-        for row in 0..rows.len(node) {
-            let child = tree.inners.child(node, row);
-            let child_len =
-                if level + 1 == tree.height { tree.leaves.rows().len(child) } else { rows.len(child) };
+        for row in 0..rows.len() {
+            let child = tree.inners[node].child(row);
+            let child_len = if level + 1 == tree.height {
+                tree.leaves[child].rows().len()
+            } else {
+                tree.inners[child].rows().len()
+            };
             assert!(child_len >= (N / 4).max(2), "a child of {child_len} rows");
             let entries = below(tree, child, level + 1);
-            let separator = rows.entry(node, row);
+            let separator = rows.entry(row);
             let separator = (separator.interval, separator.value);
             if row > 0 {
                 assert!(all.last().is_some_and(|last| *last < separator) && separator <= entries[0]);
             }
             let reach: &Cut<u16> = entries.iter().map(|(interval, _)| interval.hi()).max().unwrap();
-            assert_eq!(&tree.inners.reaches(node)[row], reach);
+            assert_eq!(&tree.inners[node].ends()[row], reach);
             all.extend(entries);
         }
         all

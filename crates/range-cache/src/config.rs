@@ -1,0 +1,123 @@
+//! How an owner works.
+
+use crate::message::{Command, Value};
+use crate::query::Query;
+
+/// What a write does to cached entries and to the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Policy {
+    /// Entries are deleted, the store is written.
+    WriteAround,
+    /// The store is written, entries are updated.
+    WriteThrough,
+    /// Entries are updated, the write is kept in logs, the store is written later.
+    WriteBack,
+}
+
+/// Settings of an owner. Times are in the unit of the clock of whoever runs it.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// What a write does.
+    pub policy: Policy,
+    /// Registered domains of the collection.
+    pub domain_count: usize,
+    /// Log servers, all of which keep every buffered write; 0 without write-back.
+    pub log_count: usize,
+    /// How long to wait for a reply.
+    pub call_timeout: u64,
+    /// How often to call before a server counts as lost.
+    pub attempts: u32,
+    /// How long to write through after the log was full or the store refused a buffered write.
+    pub write_through_for: u64,
+    /// Buffered writes in one transaction.
+    pub apply_batch: usize,
+    /// Known-empty intervals to keep.
+    pub most_gaps: usize,
+    /// Largest percentage of rows that a new entry may share with another (β).
+    pub beta: u8,
+    /// Largest result to cache, in bytes.
+    pub largest_value: usize,
+    /// When to begin, in case clients may still read from another cache server until then (P11).
+    pub serve_from: u64,
+    /// What is wrong, in tests that must fail.
+    #[doc(hidden)]
+    pub flaw: Option<Flaw>,
+}
+
+impl Config {
+    /// The usual settings for one domain.
+    pub const fn new(policy: Policy) -> Self {
+        let log_count = if matches!(policy, Policy::WriteBack) { 3 } else { 0 };
+        Self {
+            policy,
+            domain_count: 1,
+            log_count,
+            call_timeout: 1_000,
+            attempts: 5,
+            write_through_for: 10_000,
+            apply_batch: 64,
+            most_gaps: 10_000,
+            beta: 100,
+            largest_value: 1 << 20,
+            serve_from: 0,
+            flaw: None,
+        }
+    }
+}
+
+/// What only the application knows: the meaning of commands and results.
+pub trait Application {
+    /// The result of `query` after `command`, from the one before it; `None` if that needs the store.
+    fn update(&self, command: &Command, query: &Query, old: &Value) -> Option<Value>;
+
+    /// The result of `query` where there is no row.
+    fn empty(&self, query: &Query) -> Value;
+
+    /// One command that does what both do, if there is one. Both touch the same intervals.
+    fn merge(&self, first: &Command, second: &Command) -> Option<Command> {
+        let _ = (first, second);
+        None
+    }
+
+    /// Percentage of the rows of the smaller of two overlapping results that is in both.
+    fn shared_percent(&self, new: &Query, value: &Value, other: &Query) -> u8 {
+        let _ = (new, value, other);
+        100
+    }
+}
+
+/// A protocol with one correction taken back: the negative controls of the tests.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Flaw {
+    /// P1: entries of one write are updated one by one, visibly.
+    SwapOneByOne,
+    /// P2: entries are updated before the store has the write.
+    CacheBeforeStore,
+    /// P3: the store does not check epochs.
+    UnfencedStore,
+    /// P4: a writer that lost its lease leaves a newer I lease alone.
+    KeepForeignLease,
+    /// P5: an entry is known to the owner only after the reply to its installation.
+    KnowAfterInstall,
+    /// P6: after a miss, all buffered writes of the interval are forgotten, applied or not.
+    ForgetUnapplied,
+    /// P7: buffered writes are applied in the wrong order.
+    ApplyBackwards,
+    /// P8: a moved row is known by its new value only.
+    NewValueOnly,
+    /// P9: a write locks only the domain it names.
+    OneDomainOnly,
+    /// P10: a result with a limit answers for nothing behind its last row, although it was not full.
+    CoverLastRowOnly,
+    /// P11: a new owner begins before the routes to the old cache server have ended.
+    ServeAtOnce,
+    /// P12: a cache server restarts with old values and old fences.
+    RestoreSnapshot,
+    /// P13: log servers forget what they acknowledged when they restart.
+    ForgetfulLogs,
+    /// Cache hits are taken whatever the fence.
+    IgnoreFence,
+    /// A gap is split after the write was acknowledged.
+    SplitGapLate,
+}

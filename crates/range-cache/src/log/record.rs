@@ -1,0 +1,255 @@
+//! One record and its bytes.
+
+use lacuna_core::{Error, Result};
+
+use crate::interval::{Cut, Interval};
+use crate::query::DomainId;
+use crate::range_key::RangeKey;
+
+const VERSION: u8 = 1;
+const INSERT: u8 = 1 << 2;
+const HAS_DOMAIN: u8 = 1 << 3;
+const LO_KIND: u32 = 4;
+const HI_KIND: u32 = 6;
+
+/// An interval that entered or left an index.
+///
+/// ```
+/// use lacuna_range_cache::{Interval, LogRecord, RangeKey, read_chunk, write_chunk};
+///
+/// let interval = Interval::closed(RangeKey::from(18), RangeKey::from(22)).expect("18 <= 22");
+/// let record = LogRecord { lsn: 300, domain: 0, interval, key: Some(b"k".to_vec()) };
+/// let mut chunk = Vec::new();
+/// write_chunk(&mut chunk, [&record]);
+/// assert!(chunk.len() <= 18 + 1);
+/// assert_eq!(read_chunk(&chunk)?, [record]);
+/// # Ok::<(), lacuna_core::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogRecord {
+    /// Its number, ascending for the records of a range.
+    pub lsn: u64,
+    /// The domain of the interval.
+    pub domain: DomainId,
+    /// The interval.
+    pub interval: Interval<RangeKey>,
+    /// What entered under it; `None` if it left.
+    pub key: Option<Vec<u8>>,
+}
+
+/// Appends records to a chunk.
+pub fn write_chunk<'a>(chunk: &mut Vec<u8>, records: impl IntoIterator<Item = &'a LogRecord>) {
+    for record in records {
+        let start = chunk.len();
+        write_record(chunk, record);
+        let check = check_of(&chunk[start..]);
+        chunk.push(check);
+    }
+}
+
+fn write_record(chunk: &mut Vec<u8>, record: &LogRecord) {
+    let (lo, hi) = (record.interval.lo(), record.interval.hi());
+    let insert = if record.key.is_some() { INSERT } else { 0 };
+    let domain = if record.domain > 0 { HAS_DOMAIN } else { 0 };
+    chunk.push(VERSION | insert | domain | kind(lo) << LO_KIND | kind(hi) << HI_KIND);
+    write_number(chunk, record.lsn);
+    if record.domain > 0 {
+        write_number(chunk, record.domain as u64);
+    }
+    let lo_bytes = lo.value().map_or(&[][..], RangeKey::as_bytes);
+    if lo.value().is_some() {
+        write_bytes(chunk, lo_bytes);
+    }
+    if let Some(hi) = hi.value().map(RangeKey::as_bytes) {
+        let shared = lo_bytes.iter().zip(hi).take_while(|(lo, hi)| lo == hi).count();
+        if lo.value().is_some() {
+            write_number(chunk, shared as u64);
+        }
+        write_bytes(chunk, &hi[shared..]);
+    }
+    if let Some(key) = &record.key {
+        write_bytes(chunk, key);
+    }
+}
+
+fn kind(cut: &Cut<RangeKey>) -> u8 {
+    match cut {
+        Cut::Least | Cut::Greatest => 0,
+        Cut::Before(_) => 1,
+        Cut::After(_) => 2,
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "seven bits are left, and the low byte is meant")]
+fn write_number(chunk: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        chunk.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    chunk.push(number as u8);
+}
+
+fn write_bytes(chunk: &mut Vec<u8>, bytes: &[u8]) {
+    write_number(chunk, bytes.len() as u64);
+    chunk.extend_from_slice(bytes);
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the low byte is meant")]
+fn check_of(bytes: &[u8]) -> u8 {
+    crc32c::crc32c(bytes) as u8
+}
+
+/// The records of a chunk.
+///
+/// # Errors
+/// `Unsupported` for a record of another version, `Corrupt` for one that is cut, damaged or says what cannot be.
+pub fn read_chunk(chunk: &[u8]) -> Result<Vec<LogRecord>> {
+    let (mut records, mut rest) = (Vec::new(), chunk);
+    while !rest.is_empty() {
+        let mut reader = Reader { rest };
+        let record = reader.record()?;
+        let len = rest.len() - reader.rest.len();
+        if reader.byte()? != check_of(&rest[..len]) {
+            return Err(Error::corrupt(format!("record {} of a range cache log is damaged", records.len())));
+        }
+        records.push(record);
+        rest = reader.rest;
+    }
+    Ok(records)
+}
+
+struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    fn record(&mut self) -> Result<LogRecord> {
+        let head = self.byte()?;
+        if head & 3 != VERSION {
+            return Err(Error::unsupported("a record of a range cache log has another version"));
+        }
+        let lsn = self.number()?;
+        let domain = if head & HAS_DOMAIN != 0 { self.number()? } else { 0 };
+        let domain = usize::try_from(domain).map_err(|_| malformed("domain"))?;
+        let (lo_kind, hi_kind) = (head >> LO_KIND & 3, head >> HI_KIND & 3);
+        let lo_bytes = if lo_kind > 0 { self.bytes()?.to_vec() } else { Vec::new() };
+        let lo = cut(lo_kind, &lo_bytes, Cut::Least)?;
+        let hi = cut(hi_kind, &self.hi_bytes(lo_kind, hi_kind, &lo_bytes)?, Cut::Greatest)?;
+        let interval = Interval::between(lo, hi).ok_or_else(|| malformed("interval"))?;
+        let key = if head & INSERT != 0 { Some(self.bytes()?.to_vec()) } else { None };
+        Ok(LogRecord { lsn, domain, interval, key })
+    }
+
+    fn hi_bytes(&mut self, lo_kind: u8, hi_kind: u8, lo: &[u8]) -> Result<Vec<u8>> {
+        if hi_kind == 0 {
+            return Ok(Vec::new());
+        }
+        let shared = if lo_kind > 0 { self.len()? } else { 0 };
+        let shared = lo.get(..shared).ok_or_else(|| malformed("shared bytes"))?;
+        Ok([shared, self.bytes()?].concat())
+    }
+
+    fn byte(&mut self) -> Result<u8> {
+        let (byte, rest) = self.rest.split_first().ok_or_else(|| malformed("end"))?;
+        self.rest = rest;
+        Ok(*byte)
+    }
+
+    fn number(&mut self) -> Result<u64> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            let bits = u64::from(byte & 0x7F);
+            if bits << shift >> shift != bits || (byte == 0 && shift > 0) {
+                return Err(malformed("number"));
+            }
+            number |= bits << shift;
+            if byte < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err(malformed("number"))
+    }
+
+    fn len(&mut self) -> Result<usize> {
+        usize::try_from(self.number()?).map_err(|_| malformed("length"))
+    }
+
+    fn bytes(&mut self) -> Result<&'a [u8]> {
+        let len = self.len()?;
+        let (bytes, rest) = self.rest.split_at_checked(len).ok_or_else(|| malformed("length"))?;
+        self.rest = rest;
+        Ok(bytes)
+    }
+}
+
+fn cut(kind: u8, bytes: &[u8], end: Cut<RangeKey>) -> Result<Cut<RangeKey>> {
+    match kind {
+        0 => Ok(end),
+        1 => Ok(Cut::Before(RangeKey::from_bytes(bytes))),
+        2 => Ok(Cut::After(RangeKey::from_bytes(bytes))),
+        _ => Err(malformed("kind of an end")),
+    }
+}
+
+fn malformed(what: &str) -> Error {
+    Error::corrupt(format!("a record of a range cache log is cut or damaged at its {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Bound::{self, Excluded, Included, Unbounded};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn bound() -> impl Strategy<Value = Bound<Vec<u8>>> {
+        let bytes = || prop::collection::vec(any::<u8>(), 0..30);
+        prop_oneof![bytes().prop_map(Included), bytes().prop_map(Excluded), Just(Unbounded)]
+    }
+
+    fn record() -> impl Strategy<Value = LogRecord> {
+        let key = prop::option::of(prop::collection::vec(any::<u8>(), 0..20));
+        (any::<u64>(), 0usize..300, bound(), bound(), key).prop_filter_map(
+            "not empty",
+            |(lsn, domain, lo, hi, key)| {
+                let bound = |bound: Bound<Vec<u8>>| bound.map(|bytes| RangeKey::from_bytes(&bytes));
+                let interval = Interval::new(bound(lo), bound(hi))?;
+                Some(LogRecord { lsn, domain, interval, key })
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn records_come_back(records in prop::collection::vec(record(), 0..10)) {
+            let mut chunk = Vec::new();
+            write_chunk(&mut chunk, &records);
+            prop_assert_eq!(read_chunk(&chunk).unwrap(), records);
+        }
+
+        #[test]
+        fn damaged_chunks_do_not_panic(records in prop::collection::vec(record(), 1..4), at in any::<usize>(), bit in 0u8..8) {
+            let mut chunk = Vec::new();
+            write_chunk(&mut chunk, &records);
+            let cut = at % chunk.len();
+            let whole = read_chunk(&chunk[..cut]).map_or(0, |read| read.len());
+            prop_assert!(whole < records.len());
+            chunk[cut] ^= 1 << bit;
+            let _ = read_chunk(&chunk);
+        }
+    }
+
+    #[test]
+    fn a_record_takes_at_most_18_bytes_and_its_key() {
+        for (lo, hi, lsn) in [(18u64, 22u64, 300u64), (1 << 40, (1 << 40) + 60_000, 16_383), (5, 5, 1 << 20)]
+        {
+            let interval = Interval::closed(lo.into(), hi.into()).unwrap();
+            let record = LogRecord { lsn, domain: 0, interval, key: Some(b"users/age/18:22".to_vec()) };
+            let mut chunk = Vec::new();
+            write_chunk(&mut chunk, [&record]);
+            assert!(chunk.len() <= 18 + 15, "{} bytes", chunk.len());
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Buffered writes into the store, in order, one transaction at a time.
+
+use std::collections::BTreeSet;
+
+use super::calls::{Call, Purpose};
+use super::write::WriteStep;
+use super::{Owner, TaskId};
+use crate::config::{Application, Flaw};
+use crate::message::{Action, CacheCall, Command, LogCall, Notice, StoreCall};
+use crate::query::Touched;
+
+/// What is on its way to the store.
+#[derive(Debug, Default)]
+pub(super) struct Applying {
+    /// Numbers of the transaction in flight.
+    batch: Vec<u64>,
+    /// Buffered writes that were refused for good, or depend on one.
+    aside: BTreeSet<u64>,
+    /// Whether entries that show them are being dropped.
+    is_dropping: bool,
+    /// Times in turn that the store asked to try again.
+    retries: u32,
+    /// Whether to send commands as they are, as a folded one was refused.
+    unfolded: bool,
+}
+
+impl Applying {
+    pub(super) fn was_set_aside(&self, lsn: u64) -> bool {
+        self.aside.contains(&lsn)
+    }
+}
+
+/// How the store took a transaction.
+pub(super) enum ApplyReply {
+    Done,
+    Refused { lsn: u64, retry: bool },
+}
+
+impl<A: Application> Owner<A> {
+    /// Lets a task go on once the buffered write `lsn` is in the store.
+    pub(super) fn wait_for_apply(&mut self, lsn: u64, task: TaskId) {
+        self.flushing.push((lsn, task));
+        self.apply_next();
+    }
+
+    /// Sends the next transaction, unless one is on its way.
+    pub(super) fn apply_next(&mut self) {
+        if !self.applying.batch.is_empty() || self.applying.is_dropping {
+            return;
+        }
+        let most = if self.applying.unfolded { 1 } else { self.config.apply_batch };
+        let mut commands = self.next_commands(most);
+        if self.is_flawed(Flaw::ApplyBackwards) {
+            commands.reverse();
+        }
+        if !commands.is_empty() {
+            self.applying.batch = commands.iter().map(|(lsn, _)| *lsn).collect();
+            self.call(Purpose::Apply, Call::Store(StoreCall::Apply(commands)));
+        }
+    }
+
+    /// The next commands; one that a later one includes is left out.
+    fn next_commands(&self, most: usize) -> Vec<(u64, Option<Command>)> {
+        let mut batch: Vec<(u64, Option<Command>, &[Touched])> = Vec::new();
+        for (lsn, write) in self.buffered.next_to_apply(most) {
+            let mut command = write.command.clone();
+            let overlaps = |touched: &[Touched]| {
+                touched.iter().any(|a| write.touched.iter().any(|b| a.0 == b.0 && a.1.overlaps(&b.1)))
+            };
+            let before = batch.iter_mut().rev().find(|(_, _, touched)| overlaps(touched));
+            if let Some((_, earlier, touched)) =
+                before.filter(|(_, _, touched)| **touched == write.touched[..])
+                && let (Some(first), Some(second)) = (&earlier, &command)
+                && let Some(both) = self.application.merge(first, second)
+            {
+                let _ = touched;
+                (*earlier, command) = (None, Some(both));
+            }
+            batch.push((lsn, command, &write.touched));
+        }
+        batch.into_iter().map(|(lsn, command, _)| (lsn, command)).collect()
+    }
+
+    pub(super) fn apply_answered(&mut self, reply: ApplyReply) {
+        let batch = std::mem::take(&mut self.applying.batch);
+        match reply {
+            ApplyReply::Done => {
+                self.applying.retries = 0;
+                self.applying.unfolded = false;
+                // Exactly what was applied (P6).
+                batch.iter().for_each(|lsn| drop(self.buffered.remove(*lsn)));
+                self.trim_logs();
+                self.go_on_flushed();
+                self.go_on_starting();
+                self.apply_next();
+            }
+            ApplyReply::Refused { retry: true, .. } if self.applying.retries < self.config.attempts => {
+                // The next tick tries again.
+                self.applying.retries += 1;
+            }
+            ApplyReply::Refused { .. } if !self.applying.unfolded && batch.len() > 1 => {
+                self.applying.unfolded = true;
+                self.apply_next();
+            }
+            ApplyReply::Refused { lsn, .. } => self.set_aside(lsn),
+        }
+    }
+
+    /// The store will never take the write: those that depend on it are not asked for, what shows them is dropped, and
+    /// the application is told about those that were acknowledged.
+    fn set_aside(&mut self, lsn: u64) {
+        self.applying.retries = 0;
+        let aside = self.buffered.dependants(lsn);
+        let unanswered: BTreeSet<u64> = self
+            .writes
+            .values()
+            .filter(|write| write.request.is_some())
+            .filter_map(|write| match write.step {
+                WriteStep::Logging { lsn, .. } | WriteStep::Draining { lsn } => Some(lsn),
+                _ => None,
+            })
+            .collect();
+        let (mut told, mut touched) = (Vec::new(), Vec::new());
+        for lsn in aside {
+            let Some(write) = self.buffered.get_mut(lsn) else { continue };
+            touched.extend(write.touched.iter().cloned());
+            if let Some(command) = write.command.take()
+                && !unanswered.contains(&lsn)
+            {
+                told.push((lsn, command));
+            }
+            self.applying.aside.insert(lsn);
+        }
+        if !told.is_empty() {
+            self.actions.push(Action::Notice(Notice::SetAside(told)));
+        }
+        self.write_through_for_a_while();
+        self.applying.is_dropping = true;
+        let queries = self.index.touched(&touched);
+        if queries.is_empty() {
+            return self.entries_were_dropped();
+        }
+        let session = self.new_session();
+        self.call(Purpose::SetAside, Call::Cache(CacheCall::Invalidate(session, queries)));
+    }
+
+    pub(super) fn entries_were_dropped(&mut self) {
+        self.applying.is_dropping = false;
+        self.apply_next();
+    }
+
+    /// Whoever waited for writes that the store has now.
+    fn go_on_flushed(&mut self) {
+        let first_left = self.buffered.first().unwrap_or(u64::MAX);
+        let (ready, waiting) =
+            std::mem::take(&mut self.flushing).into_iter().partition(|(lsn, _)| *lsn < first_left);
+        self.flushing = waiting;
+        for (_, task) in ready {
+            match self.writes.get(&task).map(|write| write.step) {
+                Some(WriteStep::Draining { .. }) => self.drained(task),
+                Some(WriteStep::Flushing) => self.store_write(task),
+                _ => self.query_store(task),
+            }
+        }
+    }
+
+    /// Tells the logs what the store has. Not during a take-over: until it is complete, the next one needs all of them.
+    pub(super) fn trim_logs(&mut self) {
+        if !self.is_serving() && !self.is_stopping() {
+            return;
+        }
+        let applied = self.buffered.first().unwrap_or(self.next_lsn) - 1;
+        for server in 0..self.config.log_count {
+            self.call(Purpose::Trim, Call::Log(server, LogCall::Trim(applied)));
+        }
+    }
+}

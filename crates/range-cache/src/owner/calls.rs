@@ -1,0 +1,153 @@
+//! Calls in flight: who waits for each, and what happens when no reply comes.
+
+use super::apply::ApplyReply;
+use super::{Owner, TaskId};
+use crate::config::Application;
+use crate::message::{
+    Action, CacheCall, CacheReply, CallId, Ending, LogCall, LogReply, ReadOutcome, StoreCall, StoreReply,
+};
+
+/// Who a reply is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    Start,
+    Read(TaskId),
+    Write(TaskId),
+    Apply,
+    SetAside,
+    /// Nobody waits.
+    Trim,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Call {
+    Cache(CacheCall),
+    Store(StoreCall),
+    Log(usize, LogCall),
+}
+
+/// A call without a reply.
+#[derive(Debug)]
+pub(super) struct Pending {
+    purpose: Purpose,
+    call: Call,
+    attempt: u32,
+    deadline: u64,
+}
+
+impl Pending {
+    pub(super) fn is_start(&self) -> bool {
+        self.purpose == Purpose::Start
+    }
+}
+
+impl<A: Application> Owner<A> {
+    pub(super) fn call(&mut self, purpose: Purpose, call: Call) {
+        self.send(purpose, call, 1);
+    }
+
+    fn send(&mut self, purpose: Purpose, call: Call, attempt: u32) {
+        let id = CallId(self.next_number());
+        self.actions.push(match call.clone() {
+            Call::Cache(call) => Action::Cache(id, self.epoch, call),
+            Call::Store(call) => Action::Store(id, self.epoch, call),
+            Call::Log(server, call) => Action::Log(server, id, self.epoch, call),
+        });
+        let deadline = self.now + self.config.call_timeout;
+        self.calls.insert(id, Pending { purpose, call, attempt, deadline });
+    }
+
+    pub(super) fn cache_answered(&mut self, id: CallId, reply: CacheReply) {
+        let Some(pending) = self.calls.remove(&id) else { return };
+        if reply == CacheReply::Fenced {
+            return self.end(Ending::CacheLost);
+        }
+        match pending.purpose {
+            Purpose::Start => self.go_on_starting(),
+            Purpose::Read(task) => self.read_cache_answered(task, reply),
+            Purpose::Write(task) => self.write_cache_answered(task, reply),
+            Purpose::SetAside => self.entries_were_dropped(),
+            Purpose::Apply | Purpose::Trim => {}
+        }
+    }
+
+    pub(super) fn store_answered(&mut self, id: CallId, reply: StoreReply) {
+        let Some(pending) = self.calls.remove(&id) else { return };
+        if reply == StoreReply::Fenced {
+            if let Purpose::Write(task) = pending.purpose {
+                self.write_was_fenced(task);
+            }
+            return self.end(Ending::Fenced);
+        }
+        match (pending.purpose, reply) {
+            (Purpose::Start, reply) => self.start_store_answered(reply),
+            (Purpose::Read(task), StoreReply::Rows(rows)) => self.read_rows(task, rows),
+            (Purpose::Write(task), StoreReply::Refused { retry: true, .. })
+                if pending.attempt < self.config.attempts =>
+            {
+                // Refused is not done: to ask again is safe.
+                self.send(Purpose::Write(task), pending.call, pending.attempt + 1);
+            }
+            (Purpose::Write(task), reply) => self.write_store_answered(task, reply == StoreReply::Done),
+            (Purpose::Apply, StoreReply::Refused { lsn: Some(lsn), retry }) => {
+                self.apply_answered(ApplyReply::Refused { lsn, retry });
+            }
+            (Purpose::Apply, StoreReply::Done) => self.apply_answered(ApplyReply::Done),
+            _ => {}
+        }
+    }
+
+    pub(super) fn log_answered(&mut self, id: CallId, reply: LogReply) {
+        let Some(pending) = self.calls.remove(&id) else { return };
+        match (pending.purpose, reply) {
+            (Purpose::Trim, _) => {}
+            (_, LogReply::Fenced) => self.end(Ending::Fenced),
+            (Purpose::Start, reply) => self.start_log_answered(Some(reply)),
+            (Purpose::Write(task), reply) => self.write_log_answered(task, reply == LogReply::Done),
+            _ => {}
+        }
+    }
+
+    /// Asks again where no reply came in time, or gives up.
+    pub(super) fn give_up_late_calls(&mut self) {
+        let late: Vec<CallId> =
+            self.calls.iter().filter(|(_, call)| call.deadline <= self.now).map(|(id, _)| *id).collect();
+        for id in late {
+            // An earlier one of the list may have ended the tenure, or a task.
+            let Some(pending) = self.calls.remove(&id) else { continue };
+            if pending.attempt < self.config.attempts && Self::may_repeat(&pending) {
+                self.send(pending.purpose, pending.call, pending.attempt + 1);
+            } else {
+                self.give_up(pending);
+            }
+        }
+    }
+
+    /// Whether to ask again can do no harm, and some good.
+    const fn may_repeat(pending: &Pending) -> bool {
+        !matches!(
+            &pending.call,
+            Call::Cache(CacheCall::Lookup(..) | CacheCall::Install(..))
+                | Call::Store(StoreCall::Write(_))
+                | Call::Log(_, LogCall::Trim(_))
+        )
+    }
+
+    fn give_up(&mut self, pending: Pending) {
+        match (pending.purpose, pending.call) {
+            (Purpose::Trim, _) => {}
+            (Purpose::Start, Call::Log(..)) => self.start_log_answered(None),
+            (Purpose::Start, Call::Cache(_)) => self.end(Ending::CacheLost),
+            (Purpose::Start, Call::Store(_)) => self.end(Ending::NotStarted),
+            (Purpose::Read(task), Call::Cache(CacheCall::Lookup(..))) => {
+                self.read_cache_answered(task, CacheReply::Busy);
+            }
+            // Installed or not: the owner knows the entry, and its lease is void once a writer has come by.
+            (Purpose::Read(task), Call::Cache(_)) => self.end_read(task, None),
+            (Purpose::Read(task), _) => self.end_read(task, Some(ReadOutcome::Retry)),
+            (Purpose::Write(task), Call::Log(..)) => self.write_log_answered(task, false),
+            (_, Call::Cache(_)) => self.end(Ending::CacheLost),
+            (_, Call::Store(_) | Call::Log(..)) => self.end(Ending::OutcomeUnknown),
+        }
+    }
+}

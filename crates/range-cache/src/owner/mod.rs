@@ -1,0 +1,254 @@
+//! The owner of a range (the report's "dendrite"): one tenure, from take-over to its end.
+//!
+//! Every read that misses and every write of a range goes through its one owner, which lets them in by interval
+//! ([`LeaseTable`]), knows the cached entries ([`PredicateIndex`]) and the buffered writes ([`BufferedWrites`]). It is a
+//! state machine: [`Owner::handle`] takes one event and says what to do.
+//!
+//! A tenure has an epoch. Cache server, store and log servers refuse older ones, so that whatever a paused or replaced
+//! owner still has on its way changes nothing (P3). Whenever an owner cannot know something that matters (whether a
+//! write landed, what a cache server still shows), it ends, and the next tenure, of the same process or another,
+//! begins with a higher epoch and an empty cache. This one rule stands for all special recoveries.
+//!
+//! - take-over: fence the cache server, then the logs, then the store; apply what the logs still have; serve (`start.rs`);
+//! - reads: shared lease, lookup, buffered writes of the interval into the store, store query, install (`read.rs`);
+//! - writes: exclusive lease, then clear the entries *before* the store has the write, update them after (`write.rs`);
+//! - buffered writes: into the store in order, set aside if refused for good (`apply.rs`);
+//! - calls: answered, asked again, or given up (`calls.rs`).
+//!
+//! Guarantee: if the carrier keeps the contract of [`Event`] and [`Action`], a read returns a result that holds every write
+//! acknowledged before the read began, and nothing that a finished read did not yet see is older.
+//!
+//! Report, sections 2 to 6; the corrections P1 to P13 are explained in `docs/design/range-cache-protocol.md`.
+
+mod apply;
+mod calls;
+mod read;
+mod start;
+mod write;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::buffered_writes::BufferedWrites;
+use crate::config::{Application, Config, Flaw, Policy};
+use crate::gaps::Gaps;
+use crate::lease_table::{LeaseId, LeaseTable};
+use crate::message::{Action, CallId, Ending, Epoch, Event, ReadOutcome, RequestId, Session, WriteOutcome};
+use crate::predicate_index::PredicateIndex;
+use crate::query::{Query, Touched};
+use crate::range_key::RangeKey;
+
+use apply::Applying;
+use calls::Pending;
+use read::ReadTask;
+use start::Starting;
+use write::{WriteStep, WriteTask};
+
+/// Number of a read or write in progress.
+type TaskId = u64;
+
+/// One tenure of a range.
+#[derive(Debug)]
+pub struct Owner<A> {
+    config: Config,
+    application: A,
+    epoch: Epoch,
+    phase: Phase,
+    now: u64,
+    next_number: u64,
+    calls: BTreeMap<CallId, Pending>,
+    leases: LeaseTable<RangeKey>,
+    holders: BTreeMap<LeaseId, TaskId>,
+    reads: BTreeMap<TaskId, ReadTask>,
+    /// The read in progress of each query: others join it.
+    flights: BTreeMap<Query, TaskId>,
+    writes: BTreeMap<TaskId, WriteTask>,
+    index: PredicateIndex,
+    gaps: Gaps,
+    late_splits: Vec<Touched>,
+    buffered: BufferedWrites,
+    applying: Applying,
+    /// Tasks that go on once the buffered write with this number is applied.
+    flushing: Vec<(u64, TaskId)>,
+    next_lsn: u64,
+    write_through_until: u64,
+    full_until: u64,
+    actions: Vec<Action>,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Starting(Starting, VecDeque<Event>),
+    Serving,
+    Stopping,
+    Ended,
+}
+
+impl<A: Application> Owner<A> {
+    /// Begins the tenure `epoch`. The first actions come with the first event, a [`Event::Tick`] for example.
+    pub fn new(config: Config, application: A, epoch: Epoch) -> Self {
+        let domains = config.domain_count;
+        Self {
+            application,
+            epoch,
+            phase: Phase::Starting(Starting::Cold, VecDeque::new()),
+            now: 0,
+            next_number: 1,
+            calls: BTreeMap::new(),
+            leases: LeaseTable::new(domains),
+            holders: BTreeMap::new(),
+            reads: BTreeMap::new(),
+            flights: BTreeMap::new(),
+            writes: BTreeMap::new(),
+            index: PredicateIndex::new(domains),
+            gaps: Gaps::new(domains, config.most_gaps),
+            late_splits: Vec::new(),
+            buffered: BufferedWrites::new(domains),
+            applying: Applying::default(),
+            flushing: Vec::new(),
+            next_lsn: 1,
+            write_through_until: 0,
+            full_until: 0,
+            actions: Vec::new(),
+            config,
+        }
+    }
+
+    /// What follows from an event at the time `now`, which does not go backwards.
+    pub fn handle(&mut self, now: u64, event: Event) -> Vec<Action> {
+        self.now = self.now.max(now);
+        match &mut self.phase {
+            Phase::Ended => self.refuse(event),
+            Phase::Starting(_, queue)
+                if matches!(event, Event::Read(..) | Event::Write(..) | Event::Stop) =>
+            {
+                queue.push_back(event);
+            }
+            _ => self.take(event),
+        }
+        std::mem::take(&mut self.actions)
+    }
+
+    fn take(&mut self, event: Event) {
+        match event {
+            Event::Read(request, _) if self.is_stopping() => self.answer_read(request, ReadOutcome::Retry),
+            Event::Write(request, _) if self.is_stopping() => self.answer_write(request, WriteOutcome::Retry),
+            Event::Read(request, query) => self.begin_read(request, query),
+            Event::Write(request, write) => self.begin_write(request, write),
+            Event::Cache(call, reply) => self.cache_answered(call, reply),
+            Event::Store(call, reply) => self.store_answered(call, reply),
+            Event::Log(call, reply) => self.log_answered(call, reply),
+            Event::Tick => self.tick(),
+            Event::Stop => self.phase = Phase::Stopping,
+        }
+        if self.is_stopping() && self.is_idle() {
+            self.end(Ending::Stopped);
+        }
+    }
+
+    fn tick(&mut self) {
+        if matches!(self.phase, Phase::Starting(..)) {
+            self.go_on_starting();
+        }
+        let late_splits = std::mem::take(&mut self.late_splits);
+        self.gaps.split(&late_splits);
+        self.give_up_late_calls();
+        self.apply_next();
+    }
+
+    const fn is_stopping(&self) -> bool {
+        matches!(self.phase, Phase::Stopping)
+    }
+
+    /// Whether nothing is in progress and the store has everything.
+    pub fn is_idle(&self) -> bool {
+        self.reads.is_empty() && self.writes.is_empty() && self.buffered.is_empty()
+    }
+
+    /// Whether the take-over is complete and the tenure has not ended.
+    pub const fn is_serving(&self) -> bool {
+        matches!(self.phase, Phase::Serving)
+    }
+
+    /// The epoch of this tenure.
+    pub const fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// Cached entries it knows of.
+    pub const fn index(&self) -> &PredicateIndex {
+        &self.index
+    }
+
+    /// Acknowledged writes that the store does not have yet.
+    pub const fn buffered(&self) -> &BufferedWrites {
+        &self.buffered
+    }
+
+    const fn is_flawed(&self, flaw: Flaw) -> bool {
+        matches!(self.config.flaw, Some(present) if present as u8 == flaw as u8)
+    }
+
+    fn next_number(&mut self) -> u64 {
+        self.next_number += 1;
+        self.next_number
+    }
+
+    fn new_session(&mut self) -> Session {
+        Session(self.next_number())
+    }
+
+    /// Whether a write is buffered now: the policy says so, and the log has room.
+    fn is_buffering(&self) -> bool {
+        self.config.policy == Policy::WriteBack && self.now >= self.write_through_until && !self.is_stopping()
+    }
+
+    fn answer_read(&mut self, request: RequestId, outcome: ReadOutcome) {
+        self.actions.push(Action::ReadDone(request, outcome));
+    }
+
+    fn answer_write(&mut self, request: RequestId, outcome: WriteOutcome) {
+        self.actions.push(Action::WriteDone(request, outcome));
+    }
+
+    /// Answers everybody and does nothing from now on.
+    fn end(&mut self, ending: Ending) {
+        let phase = std::mem::replace(&mut self.phase, Phase::Ended);
+        if matches!(phase, Phase::Ended) {
+            return;
+        }
+        for (_, read) in std::mem::take(&mut self.reads) {
+            read.requests.into_iter().for_each(|request| self.answer_read(request, ReadOutcome::Retry));
+        }
+        for (_, write) in std::mem::take(&mut self.writes) {
+            let may_be_done =
+                !matches!(write.step, WriteStep::Waiting | WriteStep::Clearing | WriteStep::Flushing);
+            let outcome = if may_be_done { WriteOutcome::Unknown } else { WriteOutcome::Retry };
+            write.request.into_iter().for_each(|request| self.answer_write(request, outcome));
+        }
+        if let Phase::Starting(_, queue) = phase {
+            queue.into_iter().for_each(|event| self.refuse(event));
+        }
+        self.actions.push(Action::Ended(ending));
+    }
+
+    fn refuse(&mut self, event: Event) {
+        match event {
+            Event::Read(request, _) => self.answer_read(request, ReadOutcome::Retry),
+            Event::Write(request, _) => self.answer_write(request, WriteOutcome::Retry),
+            _ => {}
+        }
+    }
+
+    /// Gives a lease back and lets in whoever waited for it.
+    fn release(&mut self, lease: LeaseId) {
+        self.holders.remove(&lease);
+        for granted in self.leases.release(lease) {
+            let Some(&task) = self.holders.get(&granted) else { continue };
+            if self.reads.contains_key(&task) {
+                self.read_granted(task);
+            } else {
+                self.write_granted(task);
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Reads that missed in the cache.
+
+use super::calls::{Call, Purpose};
+use super::{Owner, TaskId};
+use crate::config::{Application, Flaw, Policy};
+use crate::interval::Interval;
+use crate::lease_table::{LeaseId, LeaseMode};
+use crate::log::LogRecord;
+use crate::message::{CacheCall, CacheReply, ReadOutcome, RequestId, Rows, Session, StoreCall, Value};
+use crate::query::{Form, Query};
+use crate::range_key::RangeKey;
+
+/// A query in progress, for everybody who asked it meanwhile.
+#[derive(Debug)]
+pub(super) struct ReadTask {
+    pub(super) requests: Vec<RequestId>,
+    query: Query,
+    lease: LeaseId,
+    /// The I lease, once it is held.
+    session: Option<Session>,
+    /// What to note once the entry is installed, only under a flaw.
+    covered_later: Option<Interval<RangeKey>>,
+}
+
+impl<A: Application> Owner<A> {
+    pub(super) fn begin_read(&mut self, request: RequestId, query: Query) {
+        // A gap stands until the exclusive lease of whatever writes into it: now, the range is empty.
+        if query.form == Form::All && self.gaps.is_known_empty(query.domain, &query.interval) {
+            let empty = self.application.empty(&query);
+            return self.answer_read(request, ReadOutcome::Value(empty));
+        }
+        if let Some(task) = self.flights.get(&query) {
+            // It has its shared lease or waits for it, so no write can be acknowledged between its query and now.
+            self.reads.get_mut(task).expect("flights are in progress").requests.push(request);
+            return;
+        }
+        let task = self.next_number();
+        let claims = vec![(query.domain, query.interval.clone())];
+        let (lease, is_granted) = self.leases.request(LeaseMode::Shared, claims);
+        self.holders.insert(lease, task);
+        self.flights.insert(query.clone(), task);
+        let read = ReadTask { requests: vec![request], query, lease, session: None, covered_later: None };
+        self.reads.insert(task, read);
+        if is_granted {
+            self.read_granted(task);
+        }
+    }
+
+    /// The second lookup: somebody may have installed it while this one waited.
+    pub(super) fn read_granted(&mut self, task: TaskId) {
+        let session = self.new_session();
+        let Some(read) = self.reads.get_mut(&task) else { return };
+        read.session = Some(session);
+        let lookup = CacheCall::Lookup(read.query.clone(), session);
+        self.call(Purpose::Read(task), Call::Cache(lookup));
+    }
+
+    pub(super) fn read_cache_answered(&mut self, task: TaskId, reply: CacheReply) {
+        let Some(read) = self.reads.get_mut(&task) else { return };
+        match reply {
+            CacheReply::Found(value) => self.end_read(task, Some(ReadOutcome::Value(value))),
+            CacheReply::Leased => self.flush_and_query(task),
+            CacheReply::Busy => {
+                read.session = None;
+                self.flush_and_query(task);
+            }
+            CacheReply::Full => {
+                self.full_until = self.now + self.config.write_through_for;
+                let query = read.query.clone();
+                self.index.remove(&query);
+                self.end_read(task, None);
+            }
+            _ => self.read_installed(task),
+        }
+    }
+
+    fn read_installed(&mut self, task: TaskId) {
+        if let Some((query, covered)) =
+            self.reads.get_mut(&task).and_then(|read| Some((read.query.clone(), read.covered_later.take()?)))
+        {
+            self.index.insert(&query, covered);
+        }
+        self.end_read(task, None);
+    }
+
+    /// The store must have every buffered write of the interval before it is asked. No more can come while the lease
+    /// is held.
+    fn flush_and_query(&mut self, task: TaskId) {
+        let Some(read) = self.reads.get(&task) else { return };
+        let place = (read.query.domain, read.query.interval.clone());
+        match self.buffered.last_overlapping(&[place]) {
+            Some(lsn) => self.wait_for_apply(lsn, task),
+            None => self.query_store(task),
+        }
+    }
+
+    pub(super) fn query_store(&mut self, task: TaskId) {
+        let Some(read) = self.reads.get(&task) else { return };
+        let query = StoreCall::Query(read.query.clone());
+        self.call(Purpose::Read(task), Call::Store(query));
+    }
+
+    pub(super) fn read_rows(&mut self, task: TaskId, rows: Rows) {
+        let Some(read) = self.reads.get(&task) else { return };
+        let (query, session) = (read.query.clone(), read.session);
+        // Whoever comes now looks for itself.
+        self.flights.remove(&query);
+        for request in std::mem::take(&mut self.reads.get_mut(&task).expect("it was there").requests) {
+            self.answer_read(request, ReadOutcome::Value(rows.value.clone()));
+        }
+        if rows.is_empty && query.form == Form::All {
+            self.gaps.learn(query.domain, query.interval.clone());
+        }
+        let covered = self.covered(&query, rows.last.as_ref());
+        match session.filter(|_| self.is_worth_caching(&query, &covered, &rows.value)) {
+            Some(session) => self.install(task, query, session, covered, rows.value),
+            None => self.end_read(task, None),
+        }
+    }
+
+    fn covered(&self, query: &Query, last: Option<&RangeKey>) -> Interval<RangeKey> {
+        if self.is_flawed(Flaw::CoverLastRowOnly) && query.form != Form::All && last.is_none() {
+            // Pretends that the result ends where the query begins.
+            let (lo, hi) = query.interval.clone().into_cuts();
+            let near = if matches!(query.form, Form::First(_)) { lo } else { hi };
+            return near
+                .value()
+                .map_or_else(|| query.interval.clone(), |value| Interval::point(value.clone()));
+        }
+        query.covered(last)
+    }
+
+    fn is_worth_caching(&self, query: &Query, covered: &Interval<RangeKey>, value: &Value) -> bool {
+        if self.now < self.full_until || value.as_bytes().len() > self.config.largest_value {
+            return false;
+        }
+        let others = if self.config.beta < 100 {
+            self.index.touched(&[(query.domain, covered.clone())])
+        } else {
+            Vec::new()
+        };
+        let shared = others
+            .iter()
+            .filter(|other| *other != query)
+            .map(|other| self.application.shared_percent(query, value, other));
+        shared.max().unwrap_or(0) <= self.config.beta
+    }
+
+    /// The entry is known before it can be there (P5).
+    fn install(
+        &mut self,
+        task: TaskId,
+        query: Query,
+        session: Session,
+        covered: Interval<RangeKey>,
+        value: Value,
+    ) {
+        let record = LogRecord {
+            lsn: session.0,
+            domain: query.domain,
+            interval: covered.clone(),
+            key: Some(query.fingerprint.to_le_bytes().to_vec()),
+        };
+        if self.is_flawed(Flaw::KnowAfterInstall) {
+            self.reads.get_mut(&task).expect("the caller has it").covered_later = Some(covered);
+        } else {
+            self.index.insert(&query, covered);
+        }
+        self.call(Purpose::Read(task), Call::Cache(CacheCall::Install(query, session, value, record)));
+    }
+
+    /// Answers whoever has no answer yet, and lets others in.
+    pub(super) fn end_read(&mut self, task: TaskId, outcome: Option<ReadOutcome>) {
+        let Some(read) = self.reads.remove(&task) else { return };
+        if self.flights.get(&read.query) == Some(&task) {
+            self.flights.remove(&read.query);
+        }
+        let outcome = outcome.unwrap_or(ReadOutcome::Retry);
+        read.requests.into_iter().for_each(|request| self.answer_read(request, outcome.clone()));
+        if self.is_flawed(Flaw::ForgetUnapplied) && self.config.policy == Policy::WriteBack {
+            let forgotten = self.buffered.overlapping(read.query.domain, &read.query.interval);
+            forgotten.into_iter().for_each(|lsn| drop(self.buffered.remove(lsn)));
+        }
+        self.release(read.lease);
+    }
+}

@@ -1,0 +1,140 @@
+//! Take-over: nobody else can act for the range, and the store has everything that was acknowledged.
+
+use std::collections::BTreeMap;
+
+use super::calls::{Call, Pending, Purpose};
+use super::{Owner, Phase};
+use crate::buffered_writes::BufferedWrite;
+use crate::config::{Application, Flaw};
+use crate::message::{
+    Action, CacheCall, Ending, Epoch, LogCall, LogReply, Notice, StoreCall, StoreReply, StoreState, Write,
+};
+
+/// How far a take-over has come.
+#[derive(Debug)]
+pub(super) enum Starting {
+    /// Nothing was done.
+    Cold,
+    /// The cache server is being fenced. It is cold then: entries of older epochs cannot be named.
+    Cache,
+    /// The logs are being fenced and read.
+    Logs(Kept),
+    /// The store is being fenced.
+    Store(Kept),
+    /// What the logs had is being applied.
+    Applying,
+    /// The store is told that older log records count for nothing.
+    Recovering,
+    /// All is done; routes to another cache server have not ended yet.
+    Routes,
+}
+
+/// What the logs had. A write is acknowledged only if all copies have it, so one whole copy is enough; and as soon as
+/// one copy is fenced, no older owner can acknowledge another.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    writes: BTreeMap<(Epoch, u64), Write>,
+    missing: usize,
+    any_answered: bool,
+    any_whole: bool,
+}
+
+impl<A: Application> Owner<A> {
+    /// The next step, if nothing is waited for.
+    pub(super) fn go_on_starting(&mut self) {
+        let Phase::Starting(starting, _) = &self.phase else { return };
+        match starting {
+            Starting::Cold => {
+                self.set_starting(Starting::Cache);
+                self.call(Purpose::Start, Call::Cache(CacheCall::Fence));
+            }
+            Starting::Cache if !self.is_waiting_to_start() => self.fence_logs(),
+            Starting::Applying if self.buffered.is_empty() => self.recovered(),
+            Starting::Routes if self.now >= self.serve_from() => self.serve(),
+            _ => {}
+        }
+    }
+
+    fn is_waiting_to_start(&self) -> bool {
+        self.calls.values().any(Pending::is_start)
+    }
+
+    fn serve_from(&self) -> u64 {
+        if self.is_flawed(Flaw::ServeAtOnce) { 0 } else { self.config.serve_from }
+    }
+
+    fn set_starting(&mut self, next: Starting) {
+        if let Phase::Starting(starting, _) = &mut self.phase {
+            *starting = next;
+        }
+    }
+
+    fn fence_logs(&mut self) {
+        let missing = self.config.log_count;
+        if missing == 0 {
+            return self.fence_store(Kept::default());
+        }
+        self.set_starting(Starting::Logs(Kept { missing, ..Kept::default() }));
+        (0..missing).for_each(|server| self.call(Purpose::Start, Call::Log(server, LogCall::Fence)));
+    }
+
+    /// `None`: the log server does not answer.
+    pub(super) fn start_log_answered(&mut self, reply: Option<LogReply>) {
+        let Phase::Starting(Starting::Logs(kept), _) = &mut self.phase else { return };
+        kept.missing -= 1;
+        if let Some(LogReply::Kept { writes, is_whole }) = reply {
+            kept.any_answered = true;
+            kept.any_whole |= is_whole;
+            kept.writes.extend(writes.into_iter().map(|(epoch, lsn, write)| ((epoch, lsn), write)));
+        }
+        if kept.missing == 0 {
+            let kept = std::mem::take(kept);
+            if kept.any_answered { self.fence_store(kept) } else { self.end(Ending::NotStarted) }
+        }
+    }
+
+    fn fence_store(&mut self, kept: Kept) {
+        self.set_starting(Starting::Store(kept));
+        self.call(Purpose::Start, Call::Store(StoreCall::Fence));
+    }
+
+    pub(super) fn start_store_answered(&mut self, reply: StoreReply) {
+        let Phase::Starting(starting, _) = &mut self.phase else { return };
+        match (std::mem::replace(starting, Starting::Applying), reply) {
+            (Starting::Store(kept), StoreReply::State(state)) => self.recover(kept, state),
+            (Starting::Recovering, StoreReply::Done) => {
+                self.set_starting(Starting::Routes);
+                self.go_on_starting();
+            }
+            (before, _) => self.set_starting(before),
+        }
+    }
+
+    /// Takes over the buffered writes that the store does not have and that still count.
+    fn recover(&mut self, kept: Kept, state: StoreState) {
+        if state.is_buffered && self.config.log_count > 0 && !kept.any_whole {
+            self.actions.push(Action::Notice(Notice::BufferedWritesLost));
+        }
+        let largest = kept.writes.keys().map(|(_, lsn)| *lsn).max().unwrap_or(0);
+        self.next_lsn = largest.max(state.applied_lsn) + 1;
+        for ((epoch, lsn), write) in kept.writes {
+            if epoch >= state.recovered && lsn > state.applied_lsn {
+                let command = Some(write.command);
+                self.buffered.insert(lsn, BufferedWrite { touched: write.touched, command, may_apply: true });
+            }
+        }
+        self.apply_next();
+        self.go_on_starting();
+    }
+
+    fn recovered(&mut self) {
+        self.set_starting(Starting::Recovering);
+        self.call(Purpose::Start, Call::Store(StoreCall::Recovered));
+    }
+
+    fn serve(&mut self) {
+        let Phase::Starting(_, queue) = std::mem::replace(&mut self.phase, Phase::Serving) else { return };
+        self.trim_logs();
+        queue.into_iter().for_each(|event| self.take(event));
+    }
+}

@@ -1,0 +1,8 @@
+//! The whole protocol under faults, from one seed.
+
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
+
+mod clean;
+mod controls;
+mod log_golden;
+mod sim;

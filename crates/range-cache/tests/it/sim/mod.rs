@@ -1,0 +1,12 @@
+//! Clients, owners, cache servers, logs, a store and a coordinator, on one clock and one stream of random numbers.
+
+mod client;
+mod coordinator;
+mod dendrite;
+pub(crate) mod history;
+mod network;
+pub(crate) mod store;
+pub(crate) mod table;
+mod world;
+
+pub(crate) use world::{Setup, World};

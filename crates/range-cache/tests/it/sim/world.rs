@@ -1,0 +1,330 @@
+//! Everything together, and who breaks it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lacuna_range_cache::{CacheServer, Flaw, Policy, RangeId, StoreCall, StoreReply};
+use lacuna_workload::Rng;
+
+use super::client::Client;
+use super::coordinator::Coordinator;
+use super::dendrite::{ALARM, Dendrite};
+use super::history::{Checker, Moment};
+use super::network::{Envelope, Message, Network, Node};
+use super::store::{LogServer, Store};
+use super::table::{Change, WriteId, decode};
+
+/// What to run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Setup {
+    pub(crate) policy: Policy,
+    pub(crate) domains: usize,
+    pub(crate) ranges: u32,
+    pub(crate) read_percent: u64,
+    /// Of a thousand writes, how many the store refuses for good.
+    pub(crate) forbidden: u64,
+    pub(crate) beta: u8,
+    /// Whether anything is broken on purpose.
+    pub(crate) faults: bool,
+    pub(crate) flaw: Option<Flaw>,
+}
+
+/// What happened, to show that the run meant something.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) reads: BTreeMap<String, u64>,
+    pub(crate) writes: BTreeMap<String, u64>,
+    pub(crate) endings: BTreeMap<String, u64>,
+    pub(crate) faults: BTreeMap<&'static str, u64>,
+    pub(crate) unknown: u64,
+    pub(crate) fenced_hits: u64,
+    pub(crate) set_aside: u64,
+    pub(crate) logs_lost: u64,
+    pub(crate) write_through: u64,
+    pub(crate) steps: u64,
+}
+
+#[derive(Debug)]
+pub(crate) struct World {
+    pub(crate) setup: Setup,
+    pub(crate) now: u64,
+    pub(crate) rng: Rng,
+    pub(crate) network: Network,
+    pub(crate) store: Store,
+    logs: Vec<LogServer>,
+    caches: Vec<CacheServer>,
+    snapshots: Vec<CacheServer>,
+    pub(crate) coordinator: Coordinator,
+    pub(crate) dendrites: Vec<Dendrite>,
+    pub(crate) clients: Vec<Client>,
+    pub(crate) history: Vec<Moment>,
+    pub(crate) counts: Counts,
+    pub(crate) set_aside: BTreeSet<WriteId>,
+    pub(crate) is_working: bool,
+    down: BTreeMap<Node, u64>,
+    next_number: u64,
+}
+
+const KEYS: u64 = 8;
+const CLIENTS: usize = 6;
+const DENDRITES: usize = 3;
+const SERVERS: usize = 3;
+
+impl World {
+    pub(crate) fn new(setup: Setup, seed: u64) -> Self {
+        let cache = CacheServer::new(12).with_flaw(setup.flaw);
+        let mut world = Self {
+            now: 0,
+            rng: Rng::new(seed),
+            network: Network::default(),
+            store: Store::new(setup.flaw, setup.policy == Policy::WriteBack),
+            logs: (0..SERVERS).map(|_| LogServer::default()).collect(),
+            caches: vec![cache.clone(); SERVERS],
+            snapshots: vec![cache; SERVERS],
+            coordinator: Coordinator::new(SERVERS),
+            dendrites: (0..DENDRITES).map(|_| Dendrite::default()).collect(),
+            clients: (0..CLIENTS).map(|_| Client::default()).collect(),
+            history: Vec::new(),
+            counts: Counts::default(),
+            set_aside: BTreeSet::new(),
+            is_working: true,
+            down: BTreeMap::new(),
+            next_number: 1_000,
+            setup,
+        };
+        if setup.faults {
+            (world.network.loss, world.network.delay) = (4, 8);
+        }
+        let nodes = (0..DENDRITES).map(Node::Dendrite).chain((0..CLIENTS).map(Node::Client));
+        for (time, node) in (1..).zip(nodes) {
+            world.network.send_at(time, node, node, Message::Alarm);
+        }
+        for key in 0..KEYS * u64::from(setup.ranges) {
+            let write = Change::Put { key, other: key % 5 }.write(u32::try_from(key).unwrap() + 1, false);
+            world.history.push(Moment::WriteBegan(u32::try_from(key).unwrap() + 1));
+            world.store.write(&write.command);
+        }
+        world
+    }
+
+    pub(crate) fn keys_of(&self, range: RangeId) -> (u64, u64) {
+        let first = KEYS * u64::from(range.0);
+        (first, first + KEYS - 1)
+    }
+
+    pub(crate) const fn new_number(&mut self) -> u64 {
+        self.next_number += 1;
+        self.next_number
+    }
+
+    pub(crate) fn send(&mut self, from: Node, to: Node, message: Message) {
+        self.network.send(self.now, &mut self.rng, from, to, message);
+    }
+
+    /// Runs so many steps under faults, lets everything settle, and checks what was seen.
+    pub(crate) fn run(&mut self, steps: u64) -> Result<(), String> {
+        for _ in 0..steps {
+            self.step();
+            if self.setup.faults && self.rng.below(400) == 0 {
+                self.break_something();
+            }
+        }
+        self.settle()?;
+        self.check()
+    }
+
+    fn settle(&mut self) -> Result<(), String> {
+        (self.network.loss, self.network.delay, self.is_working) = (0, 0, false);
+        self.logs.iter_mut().for_each(|log| log.is_full = false);
+        self.setup.faults = false;
+        for _ in 0..200_000 {
+            if self.is_settled() && self.clients.iter().all(Client::is_idle) {
+                return Ok(());
+            }
+            self.step();
+        }
+        Err("it does not come to rest".to_owned())
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let keys = KEYS * u64::from(self.setup.ranges);
+        let mut checker = Checker::new(&self.store, keys, self.is_store_current());
+        checker.set_aside.clone_from(&self.set_aside);
+        checker.check(&self.history)?;
+        for range in (0..self.setup.ranges).map(RangeId) {
+            let route = self.coordinator.route(range).ok_or("a range without an owner")?;
+            for (query, value) in self.caches[route.cache].entries(range) {
+                let (cached, fresh) = (decode(&value), self.store.fresh(query));
+                if cached != fresh {
+                    return Err(format!(
+                        "at rest the cache has {cached:?} for {query:?}, the store {fresh:?}"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&mut self) {
+        let (time, envelope) = self.network.next().expect("alarms never end");
+        self.now = self.now.max(time);
+        self.counts.steps += 1;
+        if self.down.get(&envelope.to).is_some_and(|until| *until > self.now) {
+            if matches!(envelope.message, Message::Alarm) {
+                self.network.hold(self.down[&envelope.to], envelope);
+            }
+            return;
+        }
+        if let Node::Dendrite(dendrite) = envelope.to
+            && self.dendrites[dendrite].paused_until > self.now
+        {
+            return self.network.hold(self.dendrites[dendrite].paused_until, envelope);
+        }
+        self.deliver(envelope);
+    }
+
+    fn deliver(&mut self, Envelope { from, to, message, .. }: Envelope) {
+        match to {
+            Node::Client(client) => self.client_hears(client, message),
+            Node::Dendrite(dendrite) => self.dendrite_hears(dendrite, from, message),
+            Node::Cache(cache) => self.cache_hears(cache, from, message),
+            Node::Log(log) => {
+                if let Message::Log(call, what) = message {
+                    let reply = self.logs[log].call(call.0, call.1, &what);
+                    self.send(to, from, Message::LogReply(call, reply));
+                }
+            }
+            Node::Store => self.store_hears(from, message),
+            Node::Coordinator => self.coordinator_hears(from, message),
+        }
+    }
+
+    fn cache_hears(&mut self, cache: usize, from: Node, message: Message) {
+        let here = Node::Cache(cache);
+        match message {
+            Message::Get(range, query, ticket) => {
+                let found = self.caches[cache].get(range, &query);
+                self.send(here, from, Message::Got(ticket, found));
+            }
+            Message::Cache(call, what) => {
+                let reply = self.caches[cache].call(call.0, call.1, &what);
+                self.send(here, from, Message::CacheReply(call, reply));
+            }
+            _ => {}
+        }
+    }
+
+    fn store_hears(&mut self, from: Node, message: Message) {
+        match message {
+            Message::Store(call, what) => {
+                let hiccup = self.setup.faults && self.rng.below(50) == 0;
+                let reply = self.store.call(call.0, call.1, &what, hiccup);
+                self.send(Node::Store, from, Message::StoreReply(call, reply));
+            }
+            Message::DirectQuery(query, ticket) => {
+                let reply = self.store.call(
+                    RangeId(0),
+                    lacuna_range_cache::Epoch(0),
+                    &StoreCall::Query(query),
+                    false,
+                );
+                let StoreReply::Rows(rows) = reply else { unreachable!("queries are answered") };
+                self.send(Node::Store, from, Message::DirectRows(ticket, rows.value));
+            }
+            _ => {}
+        }
+    }
+
+    fn coordinator_hears(&mut self, from: Node, message: Message) {
+        let here = Node::Coordinator;
+        match (message, from) {
+            (Message::AskRoute(range, asked), _) => {
+                let route = self.coordinator.route(range);
+                self.send(here, from, Message::Route(range, asked, route));
+            }
+            (Message::Claim(range, lost), Node::Dendrite(owner)) => {
+                if let Some(claim) = self.coordinator.claim(self.now, range, owner, lost) {
+                    self.send(here, from, Message::Claimed(range, claim));
+                }
+            }
+            (Message::Renew(range, epoch), Node::Dendrite(owner)) => {
+                let is_his = self.coordinator.renew(self.now, range, owner, epoch);
+                self.send(here, from, Message::Renewed(range, epoch, is_his));
+            }
+            _ => {}
+        }
+    }
+
+    fn break_something(&mut self) {
+        let (dendrite, server) = (self.rng.index(DENDRITES), self.rng.index(SERVERS));
+        let a_while = 200 + self.rng.below(3_000);
+        let what = match self.rng.below(20) {
+            0 | 1 => self.crash_dendrite(dendrite, a_while),
+            2..=4 => {
+                self.dendrites[dendrite].paused_until = self.now + a_while;
+                "owner paused"
+            }
+            5 | 6 => self.crash_cache(server),
+            7 | 8 => {
+                self.network.cut(Node::Dendrite(dendrite), Node::Cache(server), self.now + a_while);
+                "cache server unreachable for an owner"
+            }
+            9 | 10 => {
+                self.network.cut(Node::Dendrite(dendrite), Node::Coordinator, self.now + a_while);
+                "coordinator unreachable for an owner"
+            }
+            11 => self.crash_log(server, a_while),
+            12 => {
+                self.logs[server].is_full = !self.logs[server].is_full;
+                "log full or not"
+            }
+            13 if self.rng.below(4) == 0 => {
+                (0..SERVERS).for_each(|server| drop((self.crash_cache(server), self.crash_log(server, 100))));
+                (0..DENDRITES).for_each(|dendrite| drop(self.crash_dendrite(dendrite, 100)));
+                "power failure"
+            }
+            14 => {
+                self.network.cut(Node::Dendrite(dendrite), Node::Store, self.now + a_while / 4);
+                "store unreachable for an owner"
+            }
+            15 => {
+                self.snapshots[server] = self.caches[server].clone();
+                "snapshot"
+            }
+            _ => {
+                let range = RangeId(u32::try_from(self.rng.below(u64::from(self.setup.ranges))).unwrap());
+                let choice = self.rng.index(100);
+                self.caches[server].evict(range, choice);
+                "eviction"
+            }
+        };
+        *self.counts.faults.entry(what).or_default() += 1;
+    }
+
+    fn crash_dendrite(&mut self, dendrite: usize, down_for: u64) -> &'static str {
+        let node = Node::Dendrite(dendrite);
+        self.dendrites[dendrite].seats.clear();
+        self.network.restart(node);
+        self.down.insert(node, self.now + down_for);
+        self.network.send_at(self.now + down_for + ALARM, node, node, Message::Alarm);
+        "owner crashed"
+    }
+
+    fn crash_cache(&mut self, cache: usize) -> &'static str {
+        self.network.restart(Node::Cache(cache));
+        self.caches[cache] = if self.setup.flaw == Some(Flaw::RestoreSnapshot) {
+            self.snapshots[cache].clone()
+        } else {
+            CacheServer::new(12).with_flaw(self.setup.flaw)
+        };
+        "cache server restarted"
+    }
+
+    fn crash_log(&mut self, log: usize, down_for: u64) -> &'static str {
+        self.network.restart(Node::Log(log));
+        self.down.insert(Node::Log(log), self.now + down_for);
+        if self.setup.flaw == Some(Flaw::ForgetfulLogs) {
+            self.logs[log].forget();
+        }
+        "log server restarted"
+    }
+}
