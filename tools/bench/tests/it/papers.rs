@@ -95,9 +95,11 @@ fn marks_stay_inside_the_picture() {
             let rest = circle.split(name).nth(1).expect("a circle has a centre");
             rest.split('"').next().expect("a quote ends it").parse().expect("a number")
         };
-        assert!((66.0..=444.0).contains(&coordinate("cx=\"")), "{circle}");
-        assert!((34.0..=400.0).contains(&coordinate("cy=\"")), "{circle}");
-        seen += 1;
+        // Below the panel of 320 pixels stands the legend.
+        let in_legend = coordinate("cy=\"") > 320.0;
+        seen += usize::from(!in_legend);
+        assert!(in_legend || (66.0..=444.0).contains(&coordinate("cx=\"")), "{circle}");
+        assert!(in_legend || (34.0..=268.0).contains(&coordinate("cy=\"")), "{circle}");
     }
     assert!(seen >= 9, "{seen} circles");
 }
