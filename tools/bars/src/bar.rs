@@ -103,6 +103,11 @@ impl Bar {
         }
     }
 
+    /// Any number, written as `value`, that is `ratio` times what it stands beside.
+    pub(crate) fn number(name: String, value: String, beside: String, ratio: f64, limit: Limit) -> Self {
+        Self { name, value, beside, ratio, limit, spread: None, verdict: limit.verdict(ratio) }
+    }
+
     /// A rate of `false_positives` among `queries` beside the rate `bar`; `passes` is the statistical verdict.
     pub(crate) fn rate(name: String, false_positives: u64, queries: u64, bar: f64, passes: bool) -> Self {
         let rate = false_positives as f64 / queries as f64;

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use lacuna_core::{ByteRange, Envelope, Error, KeySpace, PrefixFilter, RangeFilter, Result, U64Range};
 use lacuna_succinct::arch::{Isa, Kernel, dispatch};
 
+use super::batch::{AskMany, Ends};
 use super::builder::KEYS_WITHOUT_BODY;
 use super::codec::{Body, HEADER_BYTES, VERSION};
 use super::key::{IntegerKey, PathKey, StringKey};
@@ -157,6 +158,23 @@ impl<B: FilterBytes> RangeFilter<u64> for Surf<u64, B> {
             Clipped::Inside(range) => self.ask(range),
         }
     }
+    fn may_contain_ranges(&self, ranges: &[U64Range], answers: &mut [bool]) {
+        assert_eq!(ranges.len(), answers.len(), "one answer for each range");
+        let Some(body) = &self.body else {
+            return ranges
+                .iter()
+                .zip(answers)
+                .for_each(|(range, answer)| *answer = self.may_contain_range(*range));
+        };
+        let prepare = |range| match self.frame.clip(range) {
+            Clipped::Settled(answer) => Err(answer),
+            Clipped::Inside(range) => {
+                let (lo, hi) = (IntegerKey::new(range.lo()), IntegerKey::new(range.hi()));
+                Ok(Ends { lo: (lo, false), hi: Some((hi, false)), is_point: range.lo() == range.hi() })
+            }
+        };
+        dispatch(AskMany { body, bytes: self.trie_bytes(), ranges, answers, prepare });
+    }
     fn rate_bound(&self, range_len: u64) -> f64 {
         match self.frame.envelope().key_count {
             0..=2 => 0.0,
@@ -188,6 +206,17 @@ impl<B: FilterBytes> Surf<[u8], B> {
         let hi = hi.map(|(hi, is_excluded)| (StringKey(hi), is_excluded));
         dispatch(AskRange { body, bytes, lo: (StringKey(lo.0), lo.1), hi })
     }
+
+    /// The ends of `range` behind the common prefix; `None` if no key can lie between them.
+    fn ends<'r>(&self, range: ByteRange<'r>) -> Option<Ends<StringKey<'r>>> {
+        let cover = self.frame.window().cover(range)?;
+        if self.frame.clip(cover) == Clipped::Settled(false) {
+            return None;
+        }
+        let TailRange { lo, hi } = TailRange::of(range, self.frame.prefix())?;
+        let hi = hi.map(|(hi, is_excluded)| (StringKey(hi), is_excluded));
+        Some(Ends { lo: (StringKey(lo.0), lo.1), hi, is_point: range.as_point().is_some() })
+    }
 }
 
 impl<B: FilterBytes> RangeFilter<[u8]> for Surf<[u8], B> {
@@ -195,6 +224,17 @@ impl<B: FilterBytes> RangeFilter<[u8]> for Surf<[u8], B> {
         let cover = self.frame.window().cover(range);
         let is_outside = cover.is_none_or(|cover| self.frame.clip(cover) == Clipped::Settled(false));
         !is_outside && self.ask(range)
+    }
+    fn may_contain_ranges(&self, ranges: &[ByteRange<'_>], answers: &mut [bool]) {
+        assert_eq!(ranges.len(), answers.len(), "one answer for each range");
+        let Some(body) = &self.body else {
+            return ranges
+                .iter()
+                .zip(answers)
+                .for_each(|(range, answer)| *answer = self.may_contain_range(*range));
+        };
+        let bytes = self.trie_bytes();
+        dispatch(AskMany { body, bytes, ranges, answers, prepare: |range| self.ends(range).ok_or(false) });
     }
     fn rate_bound(&self, range_len: u64) -> f64 {
         self.point_bound(range_len)

@@ -21,6 +21,7 @@
 //! each other; candidates and counts have stated bounds (`docs/design/surf-seek.md`).
 
 mod abilities;
+mod batch;
 mod budget;
 mod builder;
 mod candidates;

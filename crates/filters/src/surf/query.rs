@@ -39,6 +39,20 @@ impl Body {
         stored == self.suffixes.of(key, met.depth)
     }
 
+    /// Whether the leaf `slot`, whose path is the first `depth` bytes of `key`, may stand for `key`.
+    #[inline(always)]
+    pub(crate) fn holds<I: Isa>(
+        &self,
+        isa: I,
+        bytes: &[u8],
+        slot: u64,
+        key: &impl PathKey,
+        depth: usize,
+    ) -> bool {
+        let stored = || self.trie.value(bytes, self.trie.leaf(isa, bytes, slot));
+        self.suffixes.bits() == 0 || stored() == self.suffixes.of(key, depth)
+    }
+
     /// Whether a key that starts with `prefix` may be there.
     #[inline(always)]
     pub(crate) fn any_with_prefix<I: Isa>(&self, isa: I, bytes: &[u8], prefix: &impl PathKey) -> bool {
@@ -80,19 +94,31 @@ impl Body {
         for (depth, &label) in lo.key.path()[..shared].iter().enumerate() {
             match self.trie.step(isa, bytes, node, label) {
                 Step::Absent => return false,
-                Step::Leaf(slot) => {
-                    let is_within = hi.is_none_or(|hi| self.is_within(isa, bytes, slot, hi, depth + 1));
-                    return is_within && self.reaches(isa, bytes, slot, lo, depth + 1);
-                }
+                Step::Leaf(slot) => return self.leaf_between(isa, bytes, slot, lo, hi, depth + 1),
                 Step::Node { child, .. } => node = child,
             }
         }
         self.any_between(isa, bytes, node, lo, hi, shared)
     }
 
+    /// Whether the key of the leaf `slot`, whose path is the first `depth` bytes of both ends, may lie between them.
+    #[inline(always)]
+    pub(crate) fn leaf_between<I: Isa, K: PathKey>(
+        &self,
+        isa: I,
+        bytes: &[u8],
+        slot: u64,
+        lo: Lower<'_, K>,
+        hi: Option<Upper<'_, K>>,
+        depth: usize,
+    ) -> bool {
+        hi.is_none_or(|hi| self.is_within(isa, bytes, slot, hi, depth))
+            && self.reaches(isa, bytes, slot, lo, depth)
+    }
+
     /// As [`any_in`](Self::any_in), below `node`, where both paths are `depth` bytes long and part.
     #[inline(always)]
-    fn any_between<I: Isa, K: PathKey>(
+    pub(crate) fn any_between<I: Isa, K: PathKey>(
         &self,
         isa: I,
         bytes: &[u8],

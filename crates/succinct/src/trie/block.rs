@@ -5,7 +5,7 @@ use super::geometry::{
     LEAF_COUNT_BITS, SPARSE_BYTES,
 };
 use super::layout::Layout;
-use crate::arch::Isa;
+use crate::arch::{Isa, prefetch};
 use crate::bytes::{address, load_u32, load_u64, low_half, low_mask};
 
 /// Words of a bitmap.
@@ -70,6 +70,28 @@ impl Layout {
             bit: low_half(place % BLOCK_SLOTS),
         };
         (block, at + COUNT_BYTES + words * 16)
+    }
+
+    /// Asks for the lines that a step from `node` reads, without waiting for them.
+    #[inline(always)]
+    pub fn prefetch_node(&self, bytes: &[u8], node: u64) {
+        if self.is_dense(node) {
+            let block = self.dense_block(node);
+            prefetch(bytes, block.at);
+            return prefetch(bytes, block.second_at + WORDS * 8 - 1);
+        }
+        let (block, labels_at) = self.sparse_block(node - self.dense_slots);
+        prefetch(bytes, block.group_at);
+        prefetch(bytes, block.at);
+        prefetch(bytes, block.second_at + WORDS * 8 - 1);
+        prefetch(bytes, labels_at + block.bit as usize);
+    }
+
+    /// Asks for the line of a value, without waiting for it.
+    #[inline(always)]
+    pub fn prefetch_value(&self, bytes: &[u8], leaf: u64) {
+        let first_bit = leaf.saturating_mul(u64::from(self.value_bits));
+        prefetch(bytes, self.parts.values.saturating_add(address(first_bit / 8)));
     }
 }
 

@@ -33,6 +33,7 @@ mod block;
 mod builder;
 mod count;
 mod cursor;
+mod cursor_walk;
 mod encode;
 mod geometry;
 mod layout;

@@ -9,6 +9,8 @@ mod rates;
 mod reads;
 mod speed;
 mod succinct;
+mod surf;
+mod surf_strings;
 
 use lacuna_core::Result;
 
@@ -27,7 +29,7 @@ pub(crate) struct Group {
 }
 
 /// Every group, in the order of the page.
-pub(crate) const GROUPS: [Group; 5] = [
+pub(crate) const GROUPS: [Group; 6] = [
     Group {
         name: "speed",
         about: "Speed in standard Bloom filters of the same budget, at 10,000,000 uniform keys and empty ranges of 32 \
@@ -54,5 +56,11 @@ pub(crate) const GROUPS: [Group; 5] = [
         name: "succinct",
         about: "Elias-Fano, rank and select beside crate `sux`, one dependent question at a time.",
         run: succinct::run,
+    },
+    Group {
+        name: "surf",
+        about: "SuRF at 10,000,000 uniform keys in standard Bloom filters of 14 bits asked for points, its size and rate \
+                over uniform keys, and the cost of bytes that strings share.",
+        run: surf::run,
     },
 ];

@@ -38,6 +38,33 @@ fn no_key_is_ever_denied() {
 }
 
 #[test]
+fn batches_answer_like_single_ranges() {
+    for (name, keys, asked) in small_sets() {
+        for text in SPECS.iter().copied().chain(["surf:cut", "surf:hash=4,cut"]) {
+            let surf = strings(text, &keys, if text.contains("cut") { 9.0 } else { AMPLE });
+            let ends = |place: usize| (&asked[place][..], &asked[(place * 7 + 3) % asked.len()][..]);
+            let ranges: Vec<ByteRange<'_>> = (0..asked.len() * 3)
+                .filter_map(|place| {
+                    let (lo, hi) = ends(place % asked.len());
+                    let (lo, hi) = if place % 2 == 0 { (lo, lo) } else { (lo.min(hi), lo.max(hi)) };
+                    match place % 5 {
+                        0 | 1 => ByteRange::new(lo, hi),
+                        2 => ByteRange::from_bounds(Excluded(lo), Excluded(hi)),
+                        3 => ByteRange::from_bounds(Included(lo), Excluded(hi)),
+                        _ => ByteRange::from_bounds(Excluded(lo), Unbounded),
+                    }
+                })
+                .collect();
+            let mut answers = vec![false; ranges.len()];
+            surf.may_contain_ranges(&ranges, &mut answers);
+            for (range, answer) in ranges.iter().zip(&answers) {
+                assert_eq!(*answer, surf.may_contain_range(*range), "{name}, {text}: {range:?} of {keys:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn strings_are_answered_as_predicted() {
     let mut empty = 0;
     for (name, keys, asked) in small_sets().filter(|(_, keys, _)| !keys.is_empty()) {
@@ -89,6 +116,10 @@ fn integers_are_answered_as_predicted() {
             let plan = BuildPlan::<u64>::new(Budget::bits_per_key(bits).expect("in range"));
             let told =
                 spec(text).predict(sorted, &plan.with_seed(5).with_sample(Arc::new(sample))).expect("fits");
+            let mut answers = vec![false; ranges.len()];
+            surf.may_contain_ranges(&ranges, &mut answers);
+            let singles = ranges.iter().map(|range| surf.may_contain_range(*range));
+            assert!(singles.eq(answers), "seed {seed}, {text}: a batch answers otherwise");
             let empty: Vec<_> =
                 ranges.iter().filter(|range| !keys.iter().any(|&key| range.contains(key))).collect();
             let positives = empty.iter().filter(|range| surf.may_contain_range(***range)).count();

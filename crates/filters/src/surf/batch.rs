@@ -1,0 +1,125 @@
+//! Many ranges at once: their walks go down side by side, one level a round.
+//!
+//! While the ends of a range agree there is one path to follow, and each step ends with the address of a node that nobody
+//! has touched yet. A walk asks for that node and lets the others go first; when its turn comes again, the node is there.
+
+use lacuna_succinct::arch::{Isa, Kernel};
+use lacuna_succinct::trie::{Step, shared_len};
+
+use super::codec::Body;
+use super::key::PathKey;
+use super::query::{Lower, Upper};
+use crate::integer::GROUP;
+
+/// Both ends of a range, each with its "excluded"; there is no upper end without `hi`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ends<K> {
+    pub(crate) lo: (K, bool),
+    pub(crate) hi: Option<(K, bool)>,
+    pub(crate) is_point: bool,
+}
+
+/// One range on its way down.
+struct Walk<K> {
+    ends: Ends<K>,
+    /// The place of its answer.
+    place: usize,
+    /// Bytes that both ends share.
+    shared: usize,
+    node: u64,
+    /// The leaf on the path, if it was met, and the bytes of its path.
+    leaf: Option<(u64, usize)>,
+}
+
+/// Many questions; `prepare` gives the ends of a range, or its answer if the frame knows it.
+pub(crate) struct AskMany<'a, R, P> {
+    pub(crate) body: &'a Body,
+    pub(crate) bytes: &'a [u8],
+    pub(crate) ranges: &'a [R],
+    pub(crate) answers: &'a mut [bool],
+    pub(crate) prepare: P,
+}
+
+impl<R: Copy, K: PathKey, P: Fn(R) -> Result<Ends<K>, bool>> Kernel for AskMany<'_, R, P> {
+    type Output = ();
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        let Self { body, bytes, ranges, answers, prepare } = self;
+        for (ranges, answers) in ranges.chunks(GROUP).zip(answers.chunks_mut(GROUP)) {
+            let mut walks = [const { None }; GROUP];
+            for (place, (&range, answer)) in ranges.iter().zip(answers.iter_mut()).enumerate() {
+                match prepare(range) {
+                    Ok(ends) => walks[place] = Some(Walk::new(body, place, ends)),
+                    Err(settled) => *answer = settled,
+                }
+            }
+            go_down(isa, body, bytes, &mut walks, answers);
+            for walk in walks.iter().flatten() {
+                answers[walk.place] = walk.finish(isa, body, bytes);
+            }
+        }
+    }
+}
+
+/// Takes all walks down to where their ends part; those that end before are answered and removed.
+#[inline(always)]
+fn go_down<I: Isa, K: PathKey>(
+    isa: I,
+    body: &Body,
+    bytes: &[u8],
+    walks: &mut [Option<Walk<K>>; GROUP],
+    answers: &mut [bool],
+) {
+    for depth in 0.. {
+        let mut is_done = true;
+        for walk in walks.iter_mut() {
+            let Some(going) = walk.as_mut().filter(|walk| walk.leaf.is_none() && depth < walk.shared) else {
+                continue;
+            };
+            match body.trie.step(isa, bytes, going.node, going.ends.lo.0.path()[depth]) {
+                Step::Absent => {
+                    answers[going.place] = false;
+                    *walk = None;
+                }
+                Step::Leaf(slot) => {
+                    going.leaf = Some((slot, depth + 1));
+                    if body.suffixes.bits() > 0 {
+                        body.trie.prefetch_value(bytes, body.trie.leaf(isa, bytes, slot));
+                    }
+                }
+                Step::Node { child, .. } => {
+                    going.node = child;
+                    body.trie.prefetch_node(bytes, child);
+                    is_done = false;
+                }
+            }
+        }
+        if is_done {
+            return;
+        }
+    }
+}
+
+impl<K: PathKey> Walk<K> {
+    #[inline(always)]
+    fn new(body: &Body, place: usize, ends: Ends<K>) -> Self {
+        let lo = ends.lo.0.path();
+        let shared = match &ends.hi {
+            _ if ends.is_point => lo.len(),
+            Some(hi) => shared_len(lo, hi.0.path()),
+            None => 0,
+        };
+        Self { ends, place, shared, node: body.trie.root(), leaf: None }
+    }
+
+    #[inline(always)]
+    fn finish<I: Isa>(&self, isa: I, body: &Body, bytes: &[u8]) -> bool {
+        let lo = Lower { key: &self.ends.lo.0, is_excluded: self.ends.lo.1 };
+        let hi = self.ends.hi.as_ref().map(|(key, is_excluded)| Upper { key, is_excluded: *is_excluded });
+        match self.leaf {
+            Some((slot, depth)) if self.ends.is_point => body.holds(isa, bytes, slot, lo.key, depth),
+            Some((slot, depth)) => body.leaf_between(isa, bytes, slot, lo, hi, depth),
+            None => body.any_between(isa, bytes, self.node, lo, hi, self.shared),
+        }
+    }
+}
