@@ -116,8 +116,6 @@ pub enum Flaw {
     RestoreSnapshot,
     /// P13: log servers forget what they acknowledged when they restart.
     ForgetfulLogs,
-    /// Cache hits are taken whatever the fence.
-    IgnoreFence,
     /// A gap is split after the write was acknowledged.
     SplitGapLate,
 }

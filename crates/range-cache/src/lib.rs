@@ -1,4 +1,46 @@
 //! RangeQC: a strongly consistent cache of range results, as a state machine without I/O.
+//!
+//! Results of range queries are kept in cache servers, and every confirmed write is seen by every later read, whatever
+//! crashes, stalls or gets lost on the way. The parts, from the bottom:
+//!
+//! - [`DomainType`], [`RangeKey`]: values of a column as bytes in the order of the store;
+//! - [`Cut`], [`Interval`], [`IntervalTree`]: intervals with any kind of end, and which of a million overlap another;
+//! - [`LeaseTable`] (LeMInT), [`PredicateIndex`] (PrInT), [`BufferedWrites`] (BuWrInT), [`Gaps`]: what the owner of a
+//!   range knows;
+//! - [`LogRecord`]: how others can know it too;
+//! - [`Owner`]: the protocol under write-around, write-through and write-back, events in, actions out;
+//! - [`CacheServer`]: the scripts of a cache server, and an embedded one.
+//!
+//! Whoever runs an [`Owner`] carries its calls to servers and their replies back; time and numbers come in as arguments,
+//! so that a simulation can drive many of them from one seed. `docs/design/range-cache-protocol.md` explains the protocol
+//! and where it differs from the report.
+//!
+//! Ghandeharizadeh, Alabdulkarim, Nguyen, "RangeQC: A Framework for Caching Range Predicate Query Results", USC Database
+//! Laboratory Technical Report 2018-03.
+//!
+//! ```
+//! use lacuna_range_cache::{
+//!     Action, Application, Command, Config, Epoch, Event, Interval, Owner, Policy, Query, RequestId, Value,
+//! };
+//!
+//! /// An application whose entries are deleted by every write that touches them.
+//! #[derive(Debug)]
+//! struct Simple;
+//! impl Application for Simple {
+//!     fn update(&self, _: &Command, _: &Query, _: &Value) -> Option<Value> {
+//!         None
+//!     }
+//!     fn empty(&self, _: &Query) -> Value {
+//!         Value::new(b"")
+//!     }
+//! }
+//!
+//! let mut owner = Owner::new(Config::new(Policy::WriteAround), Simple, Epoch(1));
+//! let ages = Interval::closed(18.into(), 22.into()).expect("18 <= 22");
+//! assert!(owner.handle(0, Event::Read(RequestId(7), Query::all(0, ages))).is_empty());
+//! // It first makes sure that nobody else acts for the range: the cache server is to refuse older epochs.
+//! assert!(matches!(owner.handle(1, Event::Tick)[..], [Action::Cache(_, Epoch(1), _)]));
+//! ```
 
 mod buffered_writes;
 mod cache_server;

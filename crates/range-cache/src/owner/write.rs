@@ -216,7 +216,7 @@ impl<A: Application> Owner<A> {
         write.step = WriteStep::Committing;
         let (request, session, has_entries) =
             (write.request.take(), write.session, !write.queries.is_empty());
-        let is_late = self.is_flawed(Flaw::SwapOneByOne);
+        let is_late = is_done && self.is_flawed(Flaw::SwapOneByOne);
         let outcome = if is_done { WriteOutcome::Done } else { WriteOutcome::Refused };
         match request {
             Some(request) if is_late => {

@@ -4,5 +4,8 @@
 
 mod clean;
 mod controls;
+mod desk;
 mod log_golden;
+mod scripts;
 mod sim;
+mod trouble;

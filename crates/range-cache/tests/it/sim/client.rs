@@ -48,6 +48,7 @@ impl World {
     pub(crate) fn client_hears(&mut self, me: usize, message: Message) {
         match message {
             Message::Alarm => self.client_alarm(me),
+            Message::Next if self.clients[me].is_idle() && self.is_working => self.begin(me),
             Message::Route(range, asked, Some(route)) => {
                 self.clients[me].routes.insert(range, (route, asked + ROUTE_LIFE));
                 if self.clients[me]
@@ -86,14 +87,21 @@ impl World {
                 if is_unknown {
                     self.counts.unknown += 1;
                     self.clients[me].operation = None;
+                    self.finished(me);
                 } else {
                     self.try_again(me);
                 }
             }
             _ => {}
         }
-        let time = self.now + 1 + self.rng.below(20);
+        let time = self.now + 60 + self.rng.below(20);
         self.network.send_at(time, Node::Client(me), Node::Client(me), Message::Alarm);
+    }
+
+    /// The next operation, right behind the last.
+    fn finished(&mut self, me: usize) {
+        let time = self.now + self.rng.below(6);
+        self.network.send_at(time, Node::Client(me), Node::Client(me), Message::Next);
     }
 
     fn begin(&mut self, me: usize) {
@@ -193,7 +201,7 @@ impl World {
         let is_fenced = found.as_ref().is_none_or(|(fence, _)| *fence != route.epoch) || until < self.now;
         self.counts.fenced_hits += u64::from(is_fenced && matches!(found, Some((_, Some(_)))));
         match found {
-            Some((_, Some(value))) if !is_fenced || self.setup.flaw == Some(Flaw::IgnoreFence) => {
+            Some((_, Some(value))) if !is_fenced => {
                 self.read_ended(me, &value, How::Hit);
             }
             _ if until < self.now => self.try_again(me),
@@ -208,12 +216,20 @@ impl World {
             return;
         };
         *self.counts.reads.entry(format!("{how:?}")).or_default() += 1;
+        let range = RangeId(self.range_of(&query));
+        let seen = self.last_seen.insert(query.clone(), self.now);
+        let is_behind = how == How::Miss
+            && seen.is_some_and(|seen| self.last_written.get(&range).is_some_and(|written| *written > seen));
+        self.counts.behind_writes += u64::from(is_behind);
         self.history.push(Moment::ReadEnded(read, query, decode(value), how));
+        self.finished(me);
     }
 
     fn write_ended(&mut self, me: usize, outcome: WriteOutcome) {
         let Some(Operation { work: Work::Write(id, _), .. }) = &self.clients[me].operation else { return };
         let id = *id;
+        let range = self.clients[me].operation.as_ref().map(|operation| operation.range);
+        self.last_written.extend(range.map(|range| (range, self.now)));
         *self.counts.writes.entry(format!("{outcome:?}")).or_default() += 1;
         match outcome {
             WriteOutcome::Retry => return self.try_again(me),
@@ -222,6 +238,7 @@ impl World {
             WriteOutcome::Unknown => {}
         }
         self.clients[me].operation = None;
+        self.finished(me);
     }
 
     /// The operation surely had no effect: once more, with a new route, or not.

@@ -175,7 +175,10 @@ impl World {
         match notice {
             Notice::SetAside(writes) => {
                 self.counts.set_aside += 1;
-                self.set_aside.extend(writes.iter().map(|(_, command)| Change::read(command).0));
+                for (id, change) in writes.iter().map(|(_, command)| Change::read(command)) {
+                    self.set_aside.insert(id);
+                    self.excused.extend(change.keys());
+                }
             }
             Notice::BufferedWritesLost => self.counts.logs_lost += 1,
             Notice::WritingThrough => self.counts.write_through += 1,

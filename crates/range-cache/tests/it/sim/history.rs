@@ -39,8 +39,9 @@ pub(crate) struct Checker<'a> {
     at_beginning: BTreeMap<u64, BTreeMap<u64, usize>>,
     /// Whether all slots of one result must have held at one moment of the store.
     snapshots: bool,
-    /// Acknowledged writes that were set aside, with notice.
+    /// Acknowledged writes that were set aside, with notice, and the keys that showed them for a while.
     pub(crate) set_aside: BTreeSet<WriteId>,
+    pub(crate) excused: BTreeSet<u64>,
 }
 
 impl<'a> Checker<'a> {
@@ -62,6 +63,7 @@ impl<'a> Checker<'a> {
             at_beginning,
             snapshots,
             set_aside: BTreeSet::new(),
+            excused: BTreeSet::new(),
         }
     }
 
@@ -124,7 +126,8 @@ impl<'a> Checker<'a> {
             _ => true,
         };
         let in_interval = |key: u64| query.domain != 0 || query.interval.contains(&key.into());
-        self.keys.iter().copied().filter(|key| in_interval(*key) && in_reach(*key)).collect()
+        let counts = |key: &u64| in_interval(*key) && in_reach(*key) && !self.excused.contains(key);
+        self.keys.iter().copied().filter(counts).collect()
     }
 
     fn states(&self, key: u64) -> &'a [SlotState] {

@@ -48,6 +48,8 @@ pub(crate) enum Message {
     Renewed(RangeId, Epoch, bool),
     /// A node's own clock.
     Alarm,
+    /// A client goes on.
+    Next,
 }
 
 #[derive(Debug)]

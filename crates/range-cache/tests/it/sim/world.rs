@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lacuna_range_cache::{CacheServer, Flaw, Policy, RangeId, StoreCall, StoreReply};
+use lacuna_range_cache::{CacheServer, Flaw, Policy, Query, RangeId, StoreCall, StoreReply};
 use lacuna_workload::Rng;
 
 use super::client::Client;
@@ -11,7 +11,7 @@ use super::dendrite::{ALARM, Dendrite};
 use super::history::{Checker, Moment};
 use super::network::{Envelope, Message, Network, Node};
 use super::store::{LogServer, Store};
-use super::table::{Change, WriteId, decode};
+use super::table::{Change, WriteId, closed, decode};
 
 /// What to run.
 #[derive(Debug, Clone, Copy)]
@@ -23,8 +23,9 @@ pub(crate) struct Setup {
     /// Of a thousand writes, how many the store refuses for good.
     pub(crate) forbidden: u64,
     pub(crate) beta: u8,
-    /// Whether anything is broken on purpose.
+    /// Whether anything is broken on purpose, and every how many steps.
     pub(crate) faults: bool,
+    pub(crate) fault_every: u64,
     pub(crate) flaw: Option<Flaw>,
 }
 
@@ -40,6 +41,8 @@ pub(crate) struct Counts {
     pub(crate) set_aside: u64,
     pub(crate) logs_lost: u64,
     pub(crate) write_through: u64,
+    /// Misses of a query that was read before, and written behind.
+    pub(crate) behind_writes: u64,
     pub(crate) steps: u64,
 }
 
@@ -59,7 +62,11 @@ pub(crate) struct World {
     pub(crate) history: Vec<Moment>,
     pub(crate) counts: Counts,
     pub(crate) set_aside: BTreeSet<WriteId>,
+    /// Keys that showed a write that was set aside.
+    pub(crate) excused: BTreeSet<u64>,
     pub(crate) is_working: bool,
+    pub(crate) last_seen: BTreeMap<Query, u64>,
+    pub(crate) last_written: BTreeMap<RangeId, u64>,
     down: BTreeMap<Node, u64>,
     next_number: u64,
 }
@@ -67,7 +74,10 @@ pub(crate) struct World {
 const KEYS: u64 = 8;
 const CLIENTS: usize = 6;
 const DENDRITES: usize = 3;
+/// Log servers.
 const SERVERS: usize = 3;
+/// Few, so that a range soon comes back to one it was on.
+const CACHES: usize = 2;
 
 impl World {
     pub(crate) fn new(setup: Setup, seed: u64) -> Self {
@@ -78,15 +88,18 @@ impl World {
             network: Network::default(),
             store: Store::new(setup.flaw, setup.policy == Policy::WriteBack),
             logs: (0..SERVERS).map(|_| LogServer::default()).collect(),
-            caches: vec![cache.clone(); SERVERS],
-            snapshots: vec![cache; SERVERS],
-            coordinator: Coordinator::new(SERVERS),
+            caches: vec![cache.clone(); CACHES],
+            snapshots: vec![cache; CACHES],
+            coordinator: Coordinator::new(CACHES),
             dendrites: (0..DENDRITES).map(|_| Dendrite::default()).collect(),
             clients: (0..CLIENTS).map(|_| Client::default()).collect(),
             history: Vec::new(),
             counts: Counts::default(),
             set_aside: BTreeSet::new(),
+            excused: BTreeSet::new(),
             is_working: true,
+            last_seen: BTreeMap::new(),
+            last_written: BTreeMap::new(),
             down: BTreeMap::new(),
             next_number: 1_000,
             setup,
@@ -111,6 +124,14 @@ impl World {
         (first, first + KEYS - 1)
     }
 
+    pub(crate) fn range_of(&self, query: &Query) -> u32 {
+        let ranges = 0..self.setup.ranges;
+        let holds = |range: &u32| {
+            query.interval.overlaps(&closed(KEYS * u64::from(*range), KEYS * u64::from(*range + 1) - 1))
+        };
+        ranges.clone().find(|range| query.domain == 0 && holds(range)).unwrap_or(0)
+    }
+
     pub(crate) const fn new_number(&mut self) -> u64 {
         self.next_number += 1;
         self.next_number
@@ -124,7 +145,7 @@ impl World {
     pub(crate) fn run(&mut self, steps: u64) -> Result<(), String> {
         for _ in 0..steps {
             self.step();
-            if self.setup.faults && self.rng.below(400) == 0 {
+            if self.setup.faults && self.rng.below(self.setup.fault_every) == 0 {
                 self.break_something();
             }
         }
@@ -149,6 +170,7 @@ impl World {
         let keys = KEYS * u64::from(self.setup.ranges);
         let mut checker = Checker::new(&self.store, keys, self.is_store_current());
         checker.set_aside.clone_from(&self.set_aside);
+        checker.excused.clone_from(&self.excused);
         checker.check(&self.history)?;
         for range in (0..self.setup.ranges).map(RangeId) {
             let route = self.coordinator.route(range).ok_or("a range without an owner")?;
@@ -255,7 +277,8 @@ impl World {
     }
 
     fn break_something(&mut self) {
-        let (dendrite, server) = (self.rng.index(DENDRITES), self.rng.index(SERVERS));
+        let (dendrite, server, cache) =
+            (self.rng.index(DENDRITES), self.rng.index(SERVERS), self.rng.index(CACHES));
         let a_while = 200 + self.rng.below(3_000);
         let what = match self.rng.below(20) {
             0 | 1 => self.crash_dendrite(dendrite, a_while),
@@ -263,9 +286,9 @@ impl World {
                 self.dendrites[dendrite].paused_until = self.now + a_while;
                 "owner paused"
             }
-            5 | 6 => self.crash_cache(server),
+            5 | 6 => self.crash_cache(cache),
             7 | 8 => {
-                self.network.cut(Node::Dendrite(dendrite), Node::Cache(server), self.now + a_while);
+                self.network.cut(Node::Dendrite(dendrite), Node::Cache(cache), self.now + a_while);
                 "cache server unreachable for an owner"
             }
             9 | 10 => {
@@ -278,8 +301,13 @@ impl World {
                 "log full or not"
             }
             13 if self.rng.below(4) == 0 => {
-                (0..SERVERS).for_each(|server| drop((self.crash_cache(server), self.crash_log(server, 100))));
-                (0..DENDRITES).for_each(|dendrite| drop(self.crash_dendrite(dendrite, 100)));
+                for server in 0..SERVERS {
+                    self.crash_cache(server % CACHES);
+                    self.crash_log(server, 100);
+                }
+                for dendrite in 0..DENDRITES {
+                    self.crash_dendrite(dendrite, 100);
+                }
                 "power failure"
             }
             14 => {
@@ -287,13 +315,13 @@ impl World {
                 "store unreachable for an owner"
             }
             15 => {
-                self.snapshots[server] = self.caches[server].clone();
+                self.snapshots[cache] = self.caches[cache].clone();
                 "snapshot"
             }
             _ => {
                 let range = RangeId(u32::try_from(self.rng.below(u64::from(self.setup.ranges))).unwrap());
                 let choice = self.rng.index(100);
-                self.caches[server].evict(range, choice);
+                self.caches[cache].evict(range, choice);
                 "eviction"
             }
         };
