@@ -11,6 +11,8 @@ pub(super) struct Place {
     pub(super) high: f64,
     /// Position where zeros stand on a logarithmic axis.
     floor: f64,
+    /// Position of the first label of a logarithmic axis.
+    first: f64,
 }
 
 impl Place {
@@ -23,7 +25,7 @@ impl Place {
         let high = values().map(position).fold(f64::NEG_INFINITY, f64::max);
         let (low, high) = if low < high { (low, high) } else { around(low) };
         let room = (high - low) * 0.03;
-        Self { scale: plot.x.scale, low: low - room, high: high + room, floor: low }
+        Self { scale: plot.x.scale, low: low - room, high: high + room, floor: low, first: low }
     }
 
     /// The upright axis of `plot`: from zero, or from the power of ten below the least value.
@@ -33,7 +35,7 @@ impl Place {
         match plot.y.scale {
             Scale::Linear => {
                 let high = if most > 0.0 { most * 1.08 } else { 1.0 };
-                Self { scale: Scale::Linear, low: 0.0, high, floor: 0.0 }
+                Self { scale: Scale::Linear, low: 0.0, high, floor: 0.0, first: 0.0 }
             }
             Scale::Logarithmic => {
                 let least = values().filter(|y| *y > 0.0).fold(f64::INFINITY, f64::min);
@@ -42,14 +44,15 @@ impl Place {
         }
     }
 
-    /// Powers of ten around `least` and `most`, with a place for zeros below them.
+    /// Round numbers around `least` and `most`, with a place for zeros below them.
     fn decades(least: f64, most: f64, has_zeros: bool) -> Self {
-        let low = if least.is_finite() { least.log10().floor() } else { -1.0 };
-        let high = if most > 0.0 { most.log10().ceil() } else { 0.0 };
-        let high = high.max(low + 1.0);
-        // Zeros stand below the lowest power of ten, apart from values on it.
-        let low = if has_zeros { low - 0.4 } else { low - 0.08 };
-        Self { scale: Scale::Logarithmic, low, high: high + 0.08, floor: low + 0.1 }
+        let first = if least.is_finite() { round_below(least) } else { -1.0 };
+        let high = if most > 0.0 { -round_below(1.0 / most) } else { 0.0 };
+        let high = high.max(first + 0.5);
+        // Zeros stand below the lowest round number, apart from values on it.
+        let low = if has_zeros { first - (high - first) * 0.08 } else { first };
+        let room = (high - low) * 0.02;
+        Self { scale: Scale::Logarithmic, low: low - room, high: high + room, floor: low, first }
     }
 
     /// The position of `value`.
@@ -75,12 +78,26 @@ impl Place {
     }
 
     fn power_ticks(self) -> Vec<(f64, String)> {
-        let (first, last) = (self.low.ceil(), self.high.floor());
-        // At most eight labels, at whole powers.
-        let step = ((last - first) / 8.0).ceil().max(1.0);
-        let powers = std::iter::successors(Some(first), |power| Some(power + step));
-        powers.take_while(|power| *power <= last).map(|power| (power, power_of_ten(power))).collect()
+        let decades = self.high - self.first;
+        // At most eight labels: at whole powers, or at 2 and 5 times them too.
+        let step = (decades / 8.0).ceil().max(1.0);
+        let between: &[f64] = if decades <= 2.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let powers = std::iter::successors(Some(self.first.floor()), |power| Some(power + step));
+        powers
+            .take_while(|power| *power <= self.high)
+            .flat_map(|power| {
+                between.iter().map(move |part| (power + part.log10(), round_label(*part, power)))
+            })
+            .filter(|(position, _)| (self.first - 1e-9..=self.high).contains(position))
+            .collect()
     }
+}
+
+/// Decimal logarithm of the largest of 1, 2 and 5 times a power of ten that is not above `value`.
+fn round_below(value: f64) -> f64 {
+    let power = value.log10().floor();
+    let part = value / 10_f64.powf(power) * (1.0 + 1e-9);
+    power + [5.0, 2.0].into_iter().find(|round| *round <= part).map_or(0.0, f64::log10)
 }
 
 /// Labels of the level axis: the values themselves if they are few.
@@ -134,8 +151,17 @@ fn rounded(tick: f64, step: f64) -> String {
     short.to_owned()
 }
 
-fn power_of_ten(power: f64) -> String {
-    if (-3.0..=3.0).contains(&power) { 10_f64.powf(power).to_string() } else { format!("1e{power}") }
+/// `part` times ten to the `power`.
+fn round_label(part: f64, power: f64) -> String {
+    if (0.0..=3.0).contains(&power) {
+        (part * 10_f64.powf(power)).to_string()
+    } else if (-3.0..0.0).contains(&power) {
+        #[expect(clippy::cast_possible_truncation, reason = "1 to 3")]
+        let digits = -power as usize;
+        format!("{:.digits$}", part * 10_f64.powf(power))
+    } else {
+        format!("{part}e{power}")
+    }
 }
 
 #[cfg(test)]
@@ -156,8 +182,16 @@ mod tests {
     fn powers_of_ten_enclose_the_values() {
         let place = Place::upright(&plot(Axis::logarithmic("y"), &[(1.0, 0.02), (2.0, 0.0), (3.0, 5e-6)]));
         let labels: Vec<String> = place.ticks().into_iter().map(|(_, label)| label).collect();
-        assert_eq!(labels, ["1e-6", "1e-5", "1e-4", "0.001", "0.01", "0.1"]);
-        assert!(place.is_off(0.0) && place.at(0.0) < place.at(1e-6));
+        assert_eq!(labels, ["1e-5", "1e-4", "0.001", "0.01"]);
+        assert!(place.is_off(0.0) && place.at(0.0) < place.at(5e-6));
+        assert!(place.low < place.at(0.0) && place.at(0.02) < place.high);
+    }
+
+    #[test]
+    fn narrow_axes_have_labels_between_powers() {
+        let place = Place::upright(&plot(Axis::logarithmic("y"), &[(1.0, 0.93), (2.0, 8.8)]));
+        let labels: Vec<String> = place.ticks().into_iter().map(|(_, label)| label).collect();
+        assert_eq!(labels, ["0.5", "1", "2", "5", "10"]);
     }
 
     #[test]

@@ -25,6 +25,7 @@
 //! ```
 
 mod csv;
+mod exhibit;
 mod frame;
 pub mod grid;
 mod machine;

@@ -11,7 +11,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::frame::{Place, level_ticks};
 use super::marks::{LineLook, draw_mark, look};
-use super::model::{Finding, Line, Origin, Plot};
+use super::model::{Finding, Line, Origin, Plot, Point};
 
 /// Size of a panel.
 const PANEL: (u32, u32) = (460, 320);
@@ -107,38 +107,19 @@ fn draw_panel(plot: &Plot, cast: &[&str], names: &[&str], area: &Area<'_>) -> Dr
 }
 
 impl Panel<'_, '_> {
-    fn pixel(&self, x: f64, y: f64) -> (i32, i32) {
-        let part = |value: f64, place: Place| (value - place.low) / (place.high - place.low);
-        let across = f64::from(self.right - self.left) * part(self.x.at(x), self.x);
-        let up = f64::from(self.bottom - self.top) * part(self.y.at(y), self.y);
-        #[expect(clippy::cast_possible_truncation, reason = "pixels of a panel of 460 by 320")]
-        let (across, up) = (across.round() as i32, up.round() as i32);
-        (self.left + across, self.bottom - up)
+    /// Pixels across for a position on the level axis.
+    fn across(&self, position: f64) -> i32 {
+        self.left + along(self.right - self.left, self.x, position)
+    }
+
+    /// Pixels down for a position on the upright axis.
+    fn down(&self, position: f64) -> i32 {
+        self.bottom - along(self.bottom - self.top, self.y, position)
     }
 
     fn draw_axes(&self, plot: &Plot) -> Drawn {
-        let grid = ShapeStyle::from(RGBColor(222, 222, 222)).stroke_width(1);
-        let part = |position: f64, place: Place| (position - place.low) / (place.high - place.low);
-        #[expect(clippy::cast_possible_truncation, reason = "pixels of a panel of 460 by 320")]
-        let along = |from: i32, to: i32, part: f64| from + (f64::from(to - from) * part).round() as i32;
-        for (position, label) in self.y.ticks() {
-            let y = along(self.bottom, self.top, part(position, self.y));
-            self.area.draw(&PathElement::new(vec![(self.left, y), (self.right, y)], grid))?;
-            self.text(&label, (self.left - 6, y), 12, HPos::Right, VPos::Center)?;
-        }
-        let mut free_from = i32::MIN;
-        for (position, label) in level_ticks(plot, self.x) {
-            let x = along(self.left, self.right, part(position, self.x));
-            if x < free_from {
-                continue;
-            }
-            free_from = x + LABEL_ROOM;
-            self.area.draw(&PathElement::new(
-                vec![(x, self.bottom), (x, self.bottom + 4)],
-                BLACK.stroke_width(1),
-            ))?;
-            self.text(&label, (x, self.bottom + 7), 12, HPos::Center, VPos::Top)?;
-        }
+        self.draw_upright_ticks()?;
+        self.draw_level_ticks(plot)?;
         let corners = vec![(self.left, self.top), (self.left, self.bottom), (self.right, self.bottom)];
         self.area.draw(&PathElement::new(corners, BLACK.stroke_width(1)))?;
         let middle = i32::midpoint(self.left, self.right);
@@ -150,6 +131,31 @@ impl Panel<'_, '_> {
         Ok(())
     }
 
+    fn draw_upright_ticks(&self) -> Drawn {
+        let grid = ShapeStyle::from(RGBColor(222, 222, 222)).stroke_width(1);
+        for (position, label) in self.y.ticks() {
+            let y = self.down(position);
+            self.area.draw(&PathElement::new(vec![(self.left, y), (self.right, y)], grid))?;
+            self.text(&label, (self.left - 6, y), 12, HPos::Right, VPos::Center)?;
+        }
+        Ok(())
+    }
+
+    fn draw_level_ticks(&self, plot: &Plot) -> Drawn {
+        let mut free_from = i32::MIN;
+        for (position, label) in level_ticks(plot, self.x) {
+            let x = self.across(position);
+            if x < free_from {
+                continue;
+            }
+            free_from = x + LABEL_ROOM;
+            let tick = vec![(x, self.bottom), (x, self.bottom + 4)];
+            self.area.draw(&PathElement::new(tick, BLACK.stroke_width(1)))?;
+            self.text(&label, (x, self.bottom + 7), 12, HPos::Center, VPos::Top)?;
+        }
+        Ok(())
+    }
+
     fn text(&self, text: &str, at: (i32, i32), size: u32, level: HPos, upright: VPos) -> Drawn {
         let style = ("sans-serif", size).into_font().color(&BLACK).pos(Pos::new(level, upright));
         self.area.draw_text(text, &style, at)?;
@@ -157,7 +163,8 @@ impl Panel<'_, '_> {
     }
 
     fn draw_line(&self, line: &Line, look: LineLook) -> Drawn {
-        let places: Vec<(i32, i32)> = line.points.iter().map(|point| self.pixel(point.x, point.y)).collect();
+        let place = |point: &Point| (self.across(self.x.at(point.x)), self.down(self.y.at(point.y)));
+        let places: Vec<(i32, i32)> = line.points.iter().map(place).collect();
         if line.origin == Origin::Ours {
             self.area.draw(&PathElement::new(places.clone(), look.colour.stroke_width(2)))?;
         }
@@ -169,6 +176,14 @@ impl Panel<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// Pixels from the low end of an axis of `length` pixels to `position`.
+fn along(length: i32, axis: Place, position: f64) -> i32 {
+    let part = (position - axis.low) / (axis.high - axis.low);
+    #[expect(clippy::cast_possible_truncation, reason = "pixels of a panel of 460 by 320")]
+    let pixels = (f64::from(length) * part).round() as i32;
+    pixels
 }
 
 /// A large hollow square.

@@ -4,20 +4,17 @@
 //! budget and a standard Bloom filter of the same budget, asked for the first key of each range, take turns; what
 //! compares between machines is the ratio to that Bloom filter.
 
-use std::sync::Arc;
+mod build;
+mod times;
 
-use lacuna_core::{
-    AlignedBytes, Budget, BuildPlan, DynFilter, ErrorKind, Result, Sample, Sealed, SortedKeys, U64Range,
-};
+use lacuna_core::{BuildPlan, Result, U64Range};
 
+pub use build::{build, count_maybes, plan, ranges};
+
+use self::build::{Built, build_first};
+use self::times::{build_times, query_times};
 use super::session::{Ground, Session};
 use crate::BenchKey as _;
-use crate::harness::{Rounds, TaskId, batched, independent};
-
-/// Queries that are asked in each timed round, at most.
-const TIMED_QUERIES: usize = 1 << 15;
-/// The yardstick of speed.
-const YARDSTICK: &str = "bloom";
 
 /// A filter under the name that the figures give it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,14 +129,6 @@ impl GridResult {
     }
 }
 
-/// A filter that was built.
-struct Built<'a> {
-    contender: &'a Contender,
-    spec: String,
-    payload_bytes: usize,
-    filter: Box<DynFilter<u64>>,
-}
-
 impl Grid {
     /// Builds, counts and times.
     ///
@@ -202,105 +191,4 @@ impl Grid {
 
 fn named(contender: &Contender) -> (&'static str, String) {
     (contender.name, contender.specs.first().cloned().unwrap_or_default())
-}
-
-/// The plan of a filter over `ground`.
-///
-/// # Errors
-/// `InvalidInput` if there can be no such budget.
-pub fn plan(ground: &Ground, bits: f64, seed: u64) -> Result<BuildPlan<u64>> {
-    let mut sample = Sample::new();
-    ground.sample.iter().for_each(|&(low, high)| sample.push(low, high));
-    Ok(BuildPlan::new(Budget::bits_per_key(bits)?).with_seed(seed).with_sample(Arc::new(sample)))
-}
-
-/// Pairs as ranges.
-pub fn ranges(queries: &[(u64, u64)]) -> impl Iterator<Item = U64Range> {
-    queries.iter().filter_map(|&(low, high)| U64Range::new(low, high))
-}
-
-/// How many of `ranges` the filter says "maybe" to.
-pub fn count_maybes(filter: &DynFilter<u64>, ranges: &[U64Range]) -> u64 {
-    batched(ranges, 1, |ranges, answers| filter.may_contain_ranges(ranges, answers)) as u64
-}
-
-/// Builds `spec` over the keys of `ground`.
-///
-/// # Errors
-/// As the family's builder.
-pub fn build(spec: &str, ground: &Ground, plan: &BuildPlan<u64>) -> Result<Sealed> {
-    let keys = SortedKeys::integers(&ground.keys)?;
-    u64::spec(spec)?.build(keys, plan).map_err(|error| error.with_context(spec.to_owned()))
-}
-
-fn build_first<'a>(
-    contender: &'a Contender,
-    ground: &Ground,
-    plan: &BuildPlan<u64>,
-) -> Result<Option<Built<'a>>> {
-    for spec in &contender.specs {
-        match build(spec, ground, plan) {
-            Ok(sealed) => return opened(contender, spec, sealed).map(Some),
-            Err(error) if matches!(error.kind(), ErrorKind::BudgetTooSmall { .. }) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(None)
-}
-
-fn opened<'a>(contender: &'a Contender, spec: &str, sealed: Sealed) -> Result<Built<'a>> {
-    let payload_bytes = sealed.payload().len();
-    let filter = lacuna_filters::open::<u64, AlignedBytes>(sealed.into_bytes())?;
-    Ok(Built { contender, spec: spec.to_owned(), payload_bytes, filter })
-}
-
-/// Nanoseconds a query, and the same in standard Bloom filters asked for the first key of each range.
-fn query_times(
-    built: &[Built<'_>],
-    ground: &Ground,
-    plan: &BuildPlan<u64>,
-    ranges: &[U64Range],
-    round_count: usize,
-) -> Result<Vec<(f64, f64)>> {
-    let bloom = build(YARDSTICK, ground, plan)?;
-    let bloom = lacuna_filters::open::<u64, AlignedBytes>(bloom.into_bytes())?;
-    let pool = &ranges[..ranges.len().min(TIMED_QUERIES)];
-    let mut rounds = Rounds::new();
-    let yardstick =
-        rounds.add(YARDSTICK, pool.len(), || independent(pool, 1, |range| bloom.may_contain(range.lo())));
-    let tasks: Vec<TaskId> = built
-        .iter()
-        .map(|built| {
-            let filter = &built.filter;
-            rounds.add(&*built.spec, pool.len(), move || {
-                independent(pool, 1, |range| filter.may_contain_range(range))
-            })
-        })
-        .collect();
-    let timings = rounds.run(round_count, &mut |_| {});
-    Ok(tasks.into_iter().map(|task| (timings.median_ns(task), timings.ratio(task, yardstick))).collect())
-}
-
-/// Nanoseconds a key, and the same in standard Bloom filters; zeros without rounds.
-fn build_times(
-    built: &[Built<'_>],
-    ground: &Ground,
-    plan: &BuildPlan<u64>,
-    round_count: usize,
-) -> Result<Vec<(f64, f64)>> {
-    if round_count == 0 {
-        return Ok(vec![(0.0, 0.0); built.len()]);
-    }
-    let mut rounds = Rounds::new();
-    let mut add = |spec: &str| -> Result<TaskId> {
-        let family = u64::spec(spec)?;
-        Ok(rounds.add(spec, ground.keys.len(), move || {
-            let keys = SortedKeys::integers(&ground.keys).expect("in order when the filter was first built");
-            family.build(keys, plan).expect("it was built once before")
-        }))
-    };
-    let yardstick = add(YARDSTICK)?;
-    let tasks = built.iter().map(|built| add(&built.spec)).collect::<Result<Vec<_>>>()?;
-    let timings = rounds.run(round_count, &mut |_| {});
-    Ok(tasks.into_iter().map(|task| (timings.median_ns(task), timings.ratio(task, yardstick))).collect())
 }
