@@ -44,6 +44,11 @@ fn the_bytes_of_two_thousand_keys_are_kept() {
         ("bucketing:slice=2,heavy=9", 0xEB2D_07B8_427A_A750, 0xD571_1527_3D56_44AF),
         ("rencoder:ss", 0xFCFE_409A_8374_D9DD, 0x0319_A921_DDBF_AD17),
         ("surf:real=3,cut", 0x8A3D_975A_AF17_03AD, 0xB467_BB84_CF9A_7B6A),
+        ("proteus", 0, 0),
+        ("proteus:trie=34,bloom=58", 0, 0),
+        ("proteus:trie=35,bloom=0", 0, 0),
+        ("proteus:trie=0,bloom=99,probes=9", 0, 0),
+        ("two_prefix_bloom:short=34,long=60", 0, 0),
         ("grafite", 0xF63D_57CE_3BDF_C58B, 0x1DCC_A8FB_EE2E_7B72),
         ("grafite:block=9,slice=2,heavy=9", 0x729C_3439_EB8A_DB8D, 0x21F1_A26D_18F2_8A6B),
     ];
