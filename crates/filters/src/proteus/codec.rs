@@ -1,6 +1,6 @@
 //! Bytes of Proteus: `docs/format/proteus.md`.
 
-use lacuna_core::{Envelope, Error, Result};
+use lacuna_core::{Envelope, Error, KeySpaceId, Result};
 use lacuna_succinct::trie::uniform::UniformTrie;
 
 use super::design::Design;
@@ -46,7 +46,8 @@ impl Body {
             body.first_chunk().ok_or_else(|| Error::corrupt("a Proteus body is shorter than its header"))?;
         let field = |at: usize| u32::from_le_bytes(*header[at..].first_chunk().expect("inside the header"));
         let (trie_bits, bloom_bits, probes) = (field(0), field(4), field(8));
-        if trie_bits.max(bloom_bits) > MOST_BITS || trie_bits | bloom_bits == 0 {
+        let most_bits = if envelope.key_space == KeySpaceId::U64 { u64::BITS } else { MOST_BITS };
+        if trie_bits.max(bloom_bits) > most_bits || trie_bits | bloom_bits == 0 {
             return Err(Error::corrupt(format!(
                 "prefixes of {trie_bits} and {bloom_bits} bits do not exist"
             )));

@@ -174,7 +174,8 @@ impl ProteusSpec {
         }
         let trie_bits = self.trie_bits.unwrap_or(0).min(longest);
         let bloom_bits = self.bloom_bits.filter(|&bits| bits > 0).unwrap_or_else(|| span(keys, &counts));
-        unknown(trie_bits.min(bloom_bits - 1), bloom_bits.min(longest), task.room)
+        let bloom_bits = bloom_bits.max(trie_bits + 1).min(longest);
+        unknown(trie_bits, if bloom_bits > trie_bits { bloom_bits } else { 0 }, task.room)
     }
 }
 

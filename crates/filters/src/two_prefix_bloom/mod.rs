@@ -15,6 +15,8 @@
 
 mod body;
 mod model;
+mod several;
+mod single;
 mod spec;
 #[cfg(test)]
 mod tests;

@@ -52,6 +52,11 @@ fn the_bytes_of_two_thousand_keys_are_kept() {
         ("rosetta:published", 0x5BB3_D986_4D9B_DEEA, 0x51FE_7D2C_E9A8_518F),
         ("snarf", 0x3DE9_90E0_E025_57E7, 0x10DD_634D_AFBD_E945),
         ("snarf:block=9", 0x00CB_75BA_C3D0_9D3C, 0x1A01_1E2E_5647_26F9),
+        ("proteus", 0xD74B_329C_3576_CF33, 0xEEA3_E321_D096_F3E6),
+        ("proteus:trie=30,bloom=58", 0x0615_D79D_1600_6AC2, 0x8284_AEDC_702D_C7D4),
+        ("proteus:trie=31,bloom=0", 0x660A_EE46_5CC2_BDF3, 0x5BD8_661B_4476_FC89),
+        ("proteus:trie=0,bloom=99,probes=9", 0xA668_DB5B_0160_D486, 0xFD3B_0FAC_747E_206A),
+        ("two_prefix_bloom:short=34,long=60", 0xC011_75A7_9D41_2909, 0x5BEF_D50D_E898_80B7),
         ("grafite", 0xF63D_57CE_3BDF_C58B, 0x1DCC_A8FB_EE2E_7B72),
         ("grafite:block=9,slice=2,heavy=9", 0x729C_3439_EB8A_DB8D, 0x21F1_A26D_18F2_8A6B),
     ];

@@ -24,6 +24,7 @@ mod bins;
 mod bloom_rate;
 mod key_counts;
 mod model;
+mod note;
 mod regions;
 mod sample;
 mod sample_size;

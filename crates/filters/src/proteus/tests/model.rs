@@ -1,9 +1,12 @@
 //! The model against what is measured (section 5.1): every design, or in a short run some of them.
 
-use lacuna_core::SortedKeys;
-use lacuna_testkit::effort::short_or_long;
+use std::sync::Arc;
 
-use super::support::{build, plan, rate, workload};
+use lacuna_core::{Budget, BuildPlan, ByteColumn, Sample, SortedKeys};
+use lacuna_testkit::effort::short_or_long;
+use lacuna_workload::Rng;
+
+use super::support::{build, normal_split, plan, rate, workload};
 use crate::{ProteusSpec, TwoPrefixBloomSpec};
 
 /// Predicted and measured rate of some designs, with how many are more than 2 points apart.
@@ -35,7 +38,7 @@ fn key_set(shape: &str) -> String {
 }
 
 fn split_workload() -> (Vec<u64>, Vec<(u64, u64)>) {
-    workload(&key_set("normal"), &["correlated:10k:2-128:1k", "uniform:10k:2-1M"], SEED)
+    normal_split(short_or_long("30k", "1M"), 10_000, SEED)
 }
 
 #[test]
@@ -106,6 +109,51 @@ fn rates_of_two_prefix_filters_are_predicted() {
     let chosen = comparison.measured(&name(best.short_bits, best.long_bits, best.share));
     let least = comparison.least();
     assert!(chosen <= least * 1.05 + 0.002, "{best:?} gives {chosen}, the best {least}");
+}
+
+/// The bars beside the paper's own designs: 4.91 % for Proteus and 12.3 % for 2PBF.
+#[test]
+fn normal_split_rates_are_within_the_bars() {
+    let (count, half) = short_or_long(("200k", 50_000), ("10M", 500_000));
+    let (keys, queries) = normal_split(count, half, SEED);
+    let plan = plan(10.0, &queries, queries.len() / 20_000);
+    for (name, filter, bar) in [
+        ("Proteus", build(&ProteusSpec::new(), &keys, &plan), 0.055),
+        ("2PBF", build(&TwoPrefixBloomSpec::new(), &keys, &plan), 0.125),
+    ] {
+        let rate = rate(&*filter, &queries);
+        assert!(rate <= bar, "{name} over {count} keys: {rate}, seed {SEED}");
+    }
+}
+
+/// 128 lengths of 1,440 lose next to nothing.
+#[test]
+fn a_coarse_search_is_nearly_as_good_as_a_full_one() {
+    let mut rng = Rng::new(SEED);
+    let mut all: Vec<Vec<u8>> = (0..short_or_long(5_000, 100_000))
+        .map(|_| (0..23).flat_map(|_| rng.next_u64().to_be_bytes()).take(180).collect())
+        .collect();
+    all.sort();
+    let keys: ByteColumn = all.iter().collect();
+    let keys = SortedKeys::byte_strings(&keys).expect("ascending");
+    let mut sample = Sample::<[u8]>::new();
+    for _ in 0..4_000 {
+        // Up to 2^30 keys, up to 2^29 behind a key: the last 64 bits decide.
+        let mut lo = all[rng.index(all.len())].clone();
+        let tail =
+            u64::from_be_bytes(*lo.last_chunk().expect("180 bytes")).saturating_add(rng.between(1, 1 << 29));
+        lo[172..].copy_from_slice(&tail.to_be_bytes());
+        let mut hi = lo.clone();
+        hi[172..].copy_from_slice(&tail.saturating_add(rng.between(1, 1 << 30)).to_be_bytes());
+        sample.push(&lo, &hi);
+    }
+    let plan =
+        BuildPlan::<[u8]>::new(Budget::bits_per_key(12.0).expect("in range")).with_sample(Arc::new(sample));
+    let coarse = ProteusSpec::new().predict(keys, &plan);
+    let full = ProteusSpec::new().with_all_lengths().predict(keys, &plan);
+    assert_eq!(coarse.sampled, full.sampled);
+    assert!(coarse.sampled > 3_900 && full.design.bloom_bits > 1_400, "{full:?}");
+    assert!(coarse.design.rate <= full.design.rate * 1.05, "{coarse:?}, {full:?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lacuna_core::{Budget, BuildPlan, DynFilter, FilterSpec, Sample, SortedKeys, U64Range};
-use lacuna_workload::{KeySource, Keys, Queries, QuerySource, ReadOptions};
+use lacuna_workload::{KeySource, Keys, Queries, QuerySource, ReadOptions, Rng, is_empty};
 
 /// Keys and empty queries of a workload such as `normal:50k`, `split:...`.
 pub(crate) fn workload(keys: &str, queries: &[&str], seed: u64) -> (Vec<u64>, Vec<(u64, u64)>) {
@@ -18,6 +18,30 @@ pub(crate) fn workload(keys: &str, queries: &[&str], seed: u64) -> (Vec<u64>, Ve
     }
     let Keys::U64(keys) = loaded else { panic!("integers were asked for") };
     (keys, asked)
+}
+
+/// Normal-Split as in the paper: a deviation of a hundredth of the space; half of the queries 2 to 2^7 keys up to 2^10
+/// behind a key, half 2 to 2^20 anywhere in the space.
+pub(crate) fn normal_split(count: &str, half: usize, seed: u64) -> (Vec<u64>, Vec<(u64, u64)>) {
+    let (keys, _) = workload(&format!("normal:{count}"), &["uniform:1:1"], seed);
+    let middle = 1u64 << 63;
+    let narrow = |key: u64| match key.checked_sub(middle) {
+        Some(above) => middle + above / 25 * 16,
+        None => middle - (middle - key) / 25 * 16,
+    };
+    let keys = Keys::from_u64s(keys.into_iter().map(narrow).collect());
+    let correlated = QuerySource::parse(&format!("correlated:{half}:2-128:1k")).expect("known");
+    let correlated = correlated.workload(keys.clone(), seed + 1).expect("keys leave room").queries;
+    let (Keys::U64(keys), Queries::U64(mut queries)) = (keys, correlated) else { panic!("integers") };
+    let mut rng = Rng::new(seed);
+    while queries.len() < 2 * half {
+        let lo = rng.between(0, u64::MAX - (1 << 20));
+        let hi = lo + rng.between(1, (1 << 20) - 1);
+        if is_empty(&keys, lo, hi) {
+            queries.push((lo, hi));
+        }
+    }
+    (keys, queries)
 }
 
 /// A plan with every `step`-th query as its sample.
