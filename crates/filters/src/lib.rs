@@ -58,6 +58,6 @@ pub use kind::{FilterBytes, Kind, OpenFilter};
 pub(crate) use open::check_version;
 pub use open::{AnyFilter, open, open_verified};
 pub use prefix_bloom::PrefixBloomSpec;
-pub use registry::{FAMILIES, Family, spec};
+pub use registry::{FAMILIES, Family, predict, spec};
 pub use rencoder::{Blacklist, BlacklistedRencoder, Rectangle, RencoderSpec};
 pub use surf::{Surf, SurfPrediction, SurfSpec};

@@ -18,7 +18,7 @@ pub(crate) fn predict<K: IntegerView + ?Sized, S: PredictIntegers>(
 ) -> Result<Prediction> {
     let statistics = known.view(K::integers);
     let beside_bytes = statistics.beside_bytes;
-    if statistics.pairs.len() < 2 {
+    if statistics.is_settled {
         return Ok(settled(&statistics));
     }
     let body = spec

@@ -7,6 +7,7 @@
 //! - [`harness`]: interleaved rounds, the three ways to ask, the memory floor;
 //! - [`measure()`]: filters over one workload, each giving a [`Row`];
 //! - [`report`]: rows as a table, JSON lines, CSV, or a folder with one HTML page;
+//! - [`designer_grid`]: what `auto` chooses beside what would have been best;
 //! - [`two_level`]: a small store that pays for reads, with and without filters;
 //! - [`statistics`]: medians, and when a measured rate meets its bar.
 //!
@@ -27,6 +28,7 @@
 #![warn(missing_docs)]
 
 mod bench_key;
+pub mod designer_grid;
 pub mod harness;
 mod measure;
 pub mod report;
