@@ -10,6 +10,8 @@
 //! | [`rencoder`](RencoderSpec) | good | in proportion to the length, by the levels stored | as anywhere, with enough hash functions | a few misses at once | `docs/format/rencoder.md` |
 //! | [`surf`](SurfSpec) | halves with each hash bit | any length, by the keys' first bytes | "maybe" within a key's first bytes | 1 to 4 misses | `docs/format/surf.md` |
 //!
+//! [`auto`](AutoSpec) predicts all of them on the keys and a sample of the queries, and builds the cheapest.
+//!
 //! Choose a family by text with [`spec`], build it, and [`open`] its bytes wherever they lie:
 //!
 //! ```

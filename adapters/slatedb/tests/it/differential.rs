@@ -153,3 +153,13 @@ async fn integers_as_strings_read_the_same_with_filters() {
 async fn prefixes_with_suffixes_read_the_same_with_filters() {
     run_families("composite:4,4", 400, integer_key).await;
 }
+
+#[tokio::test]
+async fn designed_integers_read_the_same() {
+    World::new("auto@16 codec=fixed_be:8 seed=7", 500, integer_key).await.run().await;
+}
+
+#[tokio::test]
+async fn designed_strings_read_the_same() {
+    World::new("auto:price=1000000@16 seed=8", 501, string_key).await.run().await;
+}

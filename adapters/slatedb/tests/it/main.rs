@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
+mod auto;
 mod differential;
 mod saved_reads;
 mod scans;
