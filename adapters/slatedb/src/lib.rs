@@ -53,6 +53,10 @@
 //!   read them again.
 //! - **Codecs.** `bytes` takes any key. `fixed_be:8` is for keys that are big-endian integers, and makes the tightest
 //!   filters for them. A key that the codec does not take leaves its SST without a filter.
+//! - **`auto` chooses the family.** With `auto@14`, or `auto:price=5000000@14` where a needless read costs five
+//!   milliseconds, every SST gets the filter that is cheapest for its own keys and for the scans that recently returned
+//!   nothing. Those are noted by [`LacunaSlateDb::scan`]; a compactor of its own is told with
+//!   [`sample_bytes`](LacunaSlateDb::sample_bytes) and [`seed_sample`](LacunaSlateDb::seed_sample).
 //! - **Nothing fails in silence.** [`LacunaSlateDb::stats`] counts filters built, coarsened, not stored, opened and
 //!   damaged, and questions asked and answered "no". SlateDB's own metrics see the verdicts too
 //!   (`slatedb.db.sst_filter_negative_count` with `kind` `range`).

@@ -57,7 +57,7 @@ pub use filter::RangeFilter;
 pub use gaps::{ByteGapSet, GapSet};
 pub use key::{KeyRange, KeySpace, KeySpaceId};
 pub use plan::{Budget, BuildPlan, Sample};
-pub use predict::{KeyStatistics, PlacedQuery, PredictRate, Prediction};
+pub use predict::{KeyStatistics, PlacedQuery, PredictRate, Prediction, thinned};
 pub use range::{ByteRange, U64Range};
 pub use sealed::{AlignedBytes, Sealed};
 pub use typed::{Date, TypedKey, Zorder};

@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::columns::SortedKeys;
 use crate::error::Result;
+use crate::hash::{IntegerHasher, reduce};
 use crate::key::KeySpace;
 use crate::plan::BuildPlan;
 
@@ -100,14 +101,19 @@ impl<'a, K: KeySpace + ?Sized> KeyStatistics<'a, K> {
     /// Pairs in a run: keys that lie side by side in memory.
     const RUN: usize = 32;
     /// Fewest and most queries that are looked at, and keys for each further one: as many as building leaves time for.
-    const QUERIES: Range<usize> = 2_000..20_000;
+    const QUERIES: Range<usize> = 3_000..20_000;
     const KEYS_A_QUERY: usize = 1_000;
 
     /// The facts about `keys` and the sample of `plan`, of which a part is taken if it is large.
     pub fn new(keys: SortedKeys<'a, K>, plan: &'a BuildPlan<K>) -> Self {
         let most = (Self::QUERIES.start + keys.len() / Self::KEYS_A_QUERY).min(Self::QUERIES.end);
-        let step = plan.sample().len().div_ceil(most).max(1);
-        let chosen = plan.sample().iter().step_by(step);
+        let mut sampled = plan.sample().iter();
+        let mut next = 0;
+        let chosen = thinned(sampled.len(), most).filter_map(|index| {
+            let query = sampled.nth(index - next);
+            next = index + 1;
+            query
+        });
         let queries = chosen.filter_map(|(lo, hi)| place(keys, lo, hi)).collect();
         Self { keys, plan, queries, views: Mutex::default() }
     }
@@ -172,6 +178,28 @@ impl<'a, K: KeySpace + ?Sized> KeyStatistics<'a, K> {
     }
 }
 
+/// At most `most` of the numbers below `len`, ascending: one of each of as many equal runs, at a place that a hash of the
+/// run's number picks, so that a sample that repeats itself is not always caught at the same place.
+///
+/// ```
+/// let some: Vec<usize> = lacuna_core::thinned(1_000, 100).collect();
+/// assert!(some.len() == 100 && some.is_sorted() && some[99] >= 990);
+/// assert_eq!(lacuna_core::thinned(3, 100).collect::<Vec<_>>(), [0, 1, 2]);
+/// ```
+pub fn thinned(len: usize, most: usize) -> impl Iterator<Item = usize> {
+    let runs = len.min(most);
+    let hasher = IntegerHasher::new(0);
+    let start = move |run: usize| {
+        let start = len as u128 * run as u128 / runs.max(1) as u128;
+        usize::try_from(start).expect("at most `len`")
+    };
+    (0..runs).map(move |run| {
+        let room = start(run + 1) - start(run);
+        let offset = reduce(hasher.hash(run as u64), room as u64);
+        start(run) + usize::try_from(offset).expect("below the length of a run")
+    })
+}
+
 /// The query `lo..=hi` at its place, if no key lies in it.
 fn place<'a, K: KeySpace + ?Sized>(
     keys: SortedKeys<'a, K>,
@@ -231,8 +259,10 @@ mod tests {
         let plan = plan(sample);
         let statistics = KeyStatistics::new(SortedKeys::integers(&keys).expect("ascending"), &plan);
         let lows: Vec<u64> = statistics.queries().iter().map(|query| query.lo).collect();
-        assert_eq!(lows.len(), 2_000);
-        assert_eq!((lows[0], lows[1]), (1, 21));
+        // Keys are below 2,000, so all queries are empty.
+        assert_eq!(lows.len(), 3_001);
+        let odd = lows.iter().filter(|&&lo| lo / 2 % 2 == 1).count();
+        assert!((1_350..1_650).contains(&odd), "{odd} of every other query");
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub(crate) struct InnerQuery {
 pub(crate) struct IntegerSample<'a> {
     /// The keys, or the windows of byte strings.
     pub(crate) integers: Cow<'a, [u64]>,
+    /// Bits that keys have: 64, or those of the window.
+    pub(crate) key_bits: u32,
     /// Most bytes of a body.
     pub(crate) most_bytes: usize,
     /// Bytes of the payload that are not the body.
@@ -46,6 +48,7 @@ impl<'a> IntegerSample<'a> {
     pub(crate) fn of_integers(keys: SortedKeys<'a, u64>, plan: &BuildPlan<u64>) -> Self {
         let mut sample = Self {
             integers: Cow::Borrowed(keys.column()),
+            key_bits: u64::BITS,
             most_bytes: plan.budget().payload_bytes(keys.len()),
             section_bytes: 0,
             key_count: keys.len(),
@@ -71,6 +74,7 @@ impl<'a> IntegerSample<'a> {
         let covers = plan.sample().ranges().filter_map(|range| window.cover(range));
         let mut sample = Self {
             integers: Cow::Owned(windows_of(keys, window)),
+            key_bits: window.largest().max(1).ilog2() + 1,
             most_bytes: payload_bytes - section_bytes,
             section_bytes,
             key_count: keys.len(),

@@ -14,6 +14,8 @@
 //! | [`rosetta`](RosettaSpec) | as `bloom`, less what upper levels take | bounded, in proportion to the length | the same bound | a miss for each node, 64 at most | `docs/format/rosetta.md` |
 //! | [`snarf`](SnarfSpec) | good | any length, by the gaps of the keys | "maybe" on a key's position | a search and half a block | `docs/format/snarf.md` |
 //!
+//! [`auto`](AutoSpec) predicts all of them on the keys and a sample of the queries, and builds the cheapest.
+//!
 //! Choose a family by text with [`spec`], build it, and [`open`] its bytes wherever they lie:
 //!
 //! ```
@@ -68,7 +70,7 @@ pub(crate) use open::check_version;
 pub use open::{AnyFilter, open, open_verified};
 pub use prefix_bloom::PrefixBloomSpec;
 pub use proteus::{DesignRate, ProteusPrediction, ProteusSpec, cpfpr};
-pub use registry::{FAMILIES, Family, spec};
+pub use registry::{FAMILIES, Family, predict, spec};
 pub use rencoder::{Blacklist, BlacklistedRencoder, Rectangle, RencoderSpec};
 pub use rosetta::{RosettaPrediction, RosettaSpec};
 pub use snarf::{SnarfMut, SnarfPrediction, SnarfSpec};

@@ -18,7 +18,7 @@ pub(crate) fn predict<K: IntegerView + ?Sized, S: PredictIntegers>(
 ) -> Result<Prediction> {
     let statistics = known.view(K::integers);
     let beside_bytes = statistics.beside_bytes;
-    if statistics.pairs.len() < 2 {
+    if statistics.is_settled {
         return Ok(settled(&statistics));
     }
     let body = spec
@@ -36,6 +36,13 @@ pub(crate) fn settled(statistics: &IntegerStatistics) -> Prediction {
         payload_bytes: statistics.beside_bytes,
         is_robust: true,
     }
+}
+
+/// What a model of the family's own told about a filter over `key_count` keys; `fetches` as [`Prediction::fetches`].
+pub(crate) fn told(rate: f64, probes: f64, fetches: f64, bits_per_key: f64, key_count: usize) -> Prediction {
+    #[expect(clippy::cast_possible_truncation, reason = "a size in memory; casts saturate")]
+    let payload_bytes = (bits_per_key * key_count as f64 / 8.0).round() as usize;
+    Prediction { rate, probes, fetches, payload_bytes, is_robust: false }
 }
 
 /// Gives a spec its predictions over both key spaces.

@@ -1,10 +1,13 @@
 //! The families by name: from the text of a spec to something that builds.
 
-use lacuna_core::{BuildFromKeys, DynSpec, Error, KeySpace, Result};
+use lacuna_core::{
+    BuildFromKeys, BuildPlan, DynSpec, Error, KeySpace, KeyStatistics, PredictRate, Prediction, Result,
+    SortedKeys,
+};
 
 use crate::bloom::{BlockedBloomSpec, BloomSpec};
 use crate::bucketing::BucketingSpec;
-use crate::designer::AutoSpec;
+use crate::designer::{AutoSpec, DesignKey};
 use crate::grafite::GrafiteSpec;
 use crate::kind::Kind;
 use crate::prefix_bloom::PrefixBloomSpec;
@@ -134,6 +137,64 @@ where
     };
     parsed.finish()?;
     Ok(spec)
+}
+
+/// What the filter that `text` names would be over `keys`, for the sample of `plan`, without building it; for `auto`, its
+/// choice.
+///
+/// ```
+/// use lacuna_core::{Budget, BuildPlan, Sample, SortedKeys};
+/// use std::sync::Arc;
+///
+/// let mut sample = Sample::<u64>::new();
+/// sample.push(1_500, 1_600);
+/// let plan = BuildPlan::new(Budget::bits_per_key(20.0)?).with_sample(Arc::new(sample));
+/// let keys = [1_000, 2_000, 1 << 40, 1 << 41];
+/// let prediction = lacuna_filters::predict::<u64>("bloom", SortedKeys::integers(&keys)?, &plan)?;
+/// assert_eq!(prediction.rate, 1.0, "101 keys are too many to ask one by one");
+/// # Ok::<(), lacuna_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`spec`], and as building.
+pub fn predict<K: DesignKey + ?Sized>(
+    text: &str,
+    keys: SortedKeys<'_, K>,
+    plan: &BuildPlan<K>,
+) -> Result<Prediction>
+where
+    BloomSpec: PredictRate<K>,
+    BlockedBloomSpec: PredictRate<K>,
+    PrefixBloomSpec: PredictRate<K>,
+    BucketingSpec: PredictRate<K>,
+    GrafiteSpec: PredictRate<K>,
+    RencoderSpec: PredictRate<K>,
+    SurfSpec: PredictRate<K>,
+    ProteusSpec: PredictRate<K>,
+    TwoPrefixBloomSpec: PredictRate<K>,
+    RosettaSpec: PredictRate<K>,
+    SnarfSpec: PredictRate<K>,
+{
+    let mut parsed = SpecText::parse(text)?;
+    if AutoSpec::is_named(&parsed) {
+        let design = AutoSpec::from_text(&mut parsed)?.design(keys, plan)?;
+        return Ok(design.candidates()[0].prediction);
+    }
+    let known = KeyStatistics::new(keys, plan);
+    let kind = Kind::ALL.into_iter().find(|kind| kind.name() == parsed.family());
+    match kind.ok_or_else(|| unknown_family(parsed.family()))? {
+        Kind::Bloom => BloomSpec::from_text(&mut parsed)?.predict(&known),
+        Kind::BlockedBloom => BlockedBloomSpec::new().predict(&known),
+        Kind::PrefixBloom => PrefixBloomSpec::from_text(&mut parsed)?.predict(&known),
+        Kind::Bucketing => BucketingSpec::from_text(&mut parsed)?.predict(&known),
+        Kind::Grafite => GrafiteSpec::from_text(&mut parsed)?.predict(&known),
+        Kind::Rencoder => RencoderSpec::from_text(&mut parsed)?.predict(&known),
+        Kind::Surf => PredictRate::predict(&SurfSpec::from_text(&mut parsed)?, &known),
+        Kind::Proteus => PredictRate::predict(&ProteusSpec::from_text(&mut parsed)?, &known),
+        Kind::TwoPrefixBloom => PredictRate::predict(&TwoPrefixBloomSpec::from_text(&mut parsed)?, &known),
+        Kind::Rosetta => PredictRate::predict(&RosettaSpec::from_text(&mut parsed)?, &known),
+        Kind::Snarf => PredictRate::predict(&SnarfSpec::from_text(&mut parsed)?, &known),
+    }
 }
 
 fn unknown_family(family: &str) -> Error {

@@ -17,7 +17,8 @@ const DEFAULT_FALLBACK: &str = "bucketing";
 /// A family, its budget, the codec and the seed; or nothing at all.
 ///
 /// The text is `off`, or `FAMILY[@BITS]` followed by any of `codec=`, `seed=`, `cap=` (bits per key a filter may grow
-/// to when its family needs more than asked) and `fallback=` (the family tried after that, or `none`).
+/// to when its family needs more than asked) and `fallback=` (the family tried after that, or `none`). `auto@BITS`, or
+/// `auto:price=NS@BITS` with what a needless read costs, chooses a family for each file by its keys and the sample.
 ///
 /// ```
 /// use lacuna_guard::GuardSpec;
@@ -186,6 +187,7 @@ mod tests {
         for text in [
             "bloom@10 codec=bytes seed=0 cap=20 fallback=bucketing",
             "bucketing@2.5 codec=composite:4,6 seed=9 cap=2.5 fallback=none",
+            "auto:price=5000000@14 codec=bytes seed=0 cap=28 fallback=bucketing",
             "off codec=fixed_be:4",
         ] {
             assert_eq!(GuardSpec::parse(text).unwrap().to_string(), text);

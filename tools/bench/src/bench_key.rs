@@ -1,19 +1,27 @@
 //! What the benches need to know about a key space beyond its order.
 
-use lacuna_core::{ByteColumn, ByteRange, DynFilter, DynSpec, KeyRange, Result, U64Range};
-use lacuna_filters::OpenFilter;
+use lacuna_core::{
+    BuildPlan, ByteColumn, ByteRange, DynFilter, DynSpec, KeyRange, Prediction, Result, SortedKeys, U64Range,
+};
+use lacuna_filters::DesignKey;
 use lacuna_workload::{Keys, Queries, Workload, is_empty, is_empty_bytes};
 
 /// Distance that the range around an integer key reaches to either side.
 const AROUND: u64 = 16;
 
 /// A key space that can be benched: `u64` or `[u8]`.
-pub trait BenchKey: OpenFilter {
+pub trait BenchKey: DesignKey {
     /// The spec that `text` names over this key space.
     ///
     /// # Errors
     /// As [`lacuna_filters::spec`].
     fn spec(text: &str) -> Result<Box<dyn DynSpec<Self>>>;
+
+    /// What the spec that `text` names would be.
+    ///
+    /// # Errors
+    /// As [`lacuna_filters::predict`].
+    fn predict(text: &str, keys: SortedKeys<'_, Self>, plan: &BuildPlan<Self>) -> Result<Prediction>;
 
     /// The inserted keys, if they are of this key space.
     fn inserted(workload: &Workload) -> Option<&Self::OwnedColumn>;
@@ -31,6 +39,10 @@ pub trait BenchKey: OpenFilter {
 impl BenchKey for u64 {
     fn spec(text: &str) -> Result<Box<dyn DynSpec<Self>>> {
         lacuna_filters::spec::<u64>(text)
+    }
+
+    fn predict(text: &str, keys: SortedKeys<'_, Self>, plan: &BuildPlan<Self>) -> Result<Prediction> {
+        lacuna_filters::predict::<u64>(text, keys, plan)
     }
 
     fn inserted(workload: &Workload) -> Option<&Vec<u64>> {
@@ -61,6 +73,10 @@ impl BenchKey for u64 {
 impl BenchKey for [u8] {
     fn spec(text: &str) -> Result<Box<dyn DynSpec<Self>>> {
         lacuna_filters::spec::<[u8]>(text)
+    }
+
+    fn predict(text: &str, keys: SortedKeys<'_, Self>, plan: &BuildPlan<Self>) -> Result<Prediction> {
+        lacuna_filters::predict::<[u8]>(text, keys, plan)
     }
 
     fn inserted(workload: &Workload) -> Option<&ByteColumn> {

@@ -8,6 +8,7 @@
 //! - [`measure()`]: filters over one workload, each giving a [`Row`];
 //! - [`report`]: rows as a table, JSON lines, CSV, or a folder with one HTML page;
 //! - [`paper`]: the figures and tables of papers, measured again;
+//! - [`designer_grid`]: what `auto` chooses beside what would have been best;
 //! - [`two_level`]: a small store that pays for reads, with and without filters;
 //! - [`blacklist_rounds`]: the same questions again, with false positives remembered;
 //! - [`statistics`]: medians, and when a measured rate meets its bar.
@@ -30,6 +31,7 @@
 
 mod bench_key;
 pub mod blacklist_rounds;
+pub mod designer_grid;
 pub mod harness;
 mod measure;
 pub mod paper;

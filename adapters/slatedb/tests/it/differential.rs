@@ -198,3 +198,13 @@ async fn learned_gaps_change_no_answer() {
         World::that_learns(spec, seed, draw_key).await.run().await;
     }
 }
+
+#[tokio::test]
+async fn designed_integers_read_the_same() {
+    World::new("auto@16 codec=fixed_be:8 seed=7", 500, integer_key).await.run().await;
+}
+
+#[tokio::test]
+async fn designed_strings_read_the_same() {
+    World::new("auto:price=1000000@16 seed=8", 501, string_key).await.run().await;
+}

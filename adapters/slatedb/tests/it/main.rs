@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
+mod auto;
 mod differential;
 mod learned_gaps;
 mod saved_reads;

@@ -62,10 +62,12 @@ impl PointFacts {
 
     /// Keys asked until one of `points` absent ones is a "maybe"; none if they are too many.
     pub(crate) fn asked_of(self, points: u64) -> f64 {
-        if points > MOST_POINTS || self.rate <= 0.0 {
-            return if points > MOST_POINTS { 0.0 } else { points as f64 };
+        match points {
+            points if points > MOST_POINTS => 0.0,
+            // So rare that one less makes no difference a number could hold.
+            points if self.rate < 1e-9 => points as f64,
+            points => self.rate_of(points) / self.rate,
         }
-        self.rate_of(points) / self.rate
     }
 }
 

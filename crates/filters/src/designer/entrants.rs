@@ -59,6 +59,8 @@ pub(crate) struct Entrant<K: lacuna_core::KeySpace + ?Sized> {
     pub(crate) kind: Kind,
     /// Whether a spec of it may keep its rate for any queries.
     pub(crate) may_be_robust: bool,
+    /// Whether the keys next to a query decide, not a hash.
+    pub(crate) goes_by_neighbours: bool,
     pub(crate) specs: Specs<K>,
 }
 
@@ -73,23 +75,46 @@ macro_rules! one {
 macro_rules! entrants {
     () => {
         Entrants(vec![
-            Entrant { kind: Kind::Grafite, may_be_robust: true, specs: one!(GrafiteSpec::new()) },
-            Entrant { kind: Kind::Bucketing, may_be_robust: true, specs: one!(BucketingSpec::new()) },
-            Entrant { kind: Kind::BlockedBloom, may_be_robust: false, specs: one!(BlockedBloomSpec::new()) },
-            Entrant { kind: Kind::Bloom, may_be_robust: false, specs: one!(BloomSpec::new()) },
+            Entrant {
+                kind: Kind::Grafite,
+                may_be_robust: true,
+                goes_by_neighbours: false,
+                specs: one!(GrafiteSpec::new()),
+            },
+            Entrant {
+                kind: Kind::Bucketing,
+                may_be_robust: true,
+                goes_by_neighbours: true,
+                specs: one!(BucketingSpec::new()),
+            },
+            Entrant {
+                kind: Kind::BlockedBloom,
+                may_be_robust: false,
+                goes_by_neighbours: false,
+                specs: one!(BlockedBloomSpec::new()),
+            },
+            Entrant {
+                kind: Kind::Bloom,
+                may_be_robust: false,
+                goes_by_neighbours: false,
+                specs: one!(BloomSpec::new()),
+            },
             Entrant {
                 kind: Kind::PrefixBloom,
                 may_be_robust: false,
+                goes_by_neighbours: true,
                 specs: |known, judge| boxed(likely_lengths(known, judge)),
             },
             Entrant {
                 kind: Kind::Surf,
                 may_be_robust: false,
+                goes_by_neighbours: true,
                 specs: |known, _| boxed(likely_suffixes(known)),
             },
             Entrant {
                 kind: Kind::Rencoder,
                 may_be_robust: false,
+                goes_by_neighbours: true,
                 specs: |known, judge| boxed(likely_designs(known, judge)),
             },
         ])

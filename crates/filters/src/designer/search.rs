@@ -31,6 +31,9 @@ pub(super) type Ranking<K> = Vec<(Candidate, Box<dyn Contender<K>>)>;
 pub(super) fn rank<K: DesignKey + ?Sized>(known: &KeyStatistics<'_, K>, judge: &Judge) -> Result<Ranking<K>> {
     let mut ranking: Ranking<K> = Vec::new();
     let asked = known.view(K::integers).asked();
+    // What happened to none of n queries is as likely as not to happen to one in 2n: what the keys next to the sampled
+    // queries tell is less sure than what a hash does.
+    let doubt = asked * 0.5 / (known.queries().len() as f64 + 1.0);
     for entrant in K::entrants().0 {
         let best = ranking.iter().map(|(candidate, _)| candidate.cost_ns).fold(f64::INFINITY, f64::min);
         let can_win = least_ns(entrant.kind, asked) + WORTHWHILE_NS < best;
@@ -44,7 +47,8 @@ pub(super) fn rank<K: DesignKey + ?Sized>(known: &KeyStatistics<'_, K>, judge: &
                 Err(problem) => return Err(problem),
             };
             if prediction.is_robust || !judge.is_robust {
-                let cost_ns = judge.cost_ns(entrant.kind, &prediction);
+                let doubt = if entrant.goes_by_neighbours && !prediction.is_robust { doubt } else { 0.0 };
+                let cost_ns = judge.cost_ns(entrant.kind, &prediction) + doubt * judge.price_ns;
                 let question_ns = probe_ns(entrant.kind, &prediction);
                 let candidate =
                     Candidate { spec: spec.text(), kind: entrant.kind, prediction, question_ns, cost_ns };

@@ -1,6 +1,8 @@
 //! Parameters of the designer.
 
-use lacuna_core::{BuildFromKeys, BuildPlan, Result, Sealed, SortedKeys};
+use std::str::FromStr;
+
+use lacuna_core::{BuildFromKeys, BuildPlan, Error, Result, Sealed, SortedKeys};
 
 use super::costs::DEFAULT_PRICE_NS;
 use super::design::Design;
@@ -88,6 +90,20 @@ impl AutoSpec {
     ) -> Result<Design<'a, K>> {
         let judge = Judge { price_ns: f64::from(self.price_ns()), is_robust: self.is_robust };
         Design::choose(keys, plan, judge)
+    }
+}
+
+impl FromStr for AutoSpec {
+    type Err = Error;
+
+    /// Reads `auto` with its parameters.
+    fn from_str(text: &str) -> Result<Self> {
+        let mut parsed = SpecText::parse(text)?;
+        if !Self::is_named(&parsed) {
+            return Err(Error::invalid_input(format!("`{text}` is not `{NAME}`")));
+        }
+        let auto = Self::from_text(&mut parsed)?;
+        parsed.finish().map(|()| auto)
     }
 }
 

@@ -14,7 +14,7 @@ use crate::kind::Kind;
 use crate::statistics::{IntegerStatistics, IntegerView};
 
 /// Lengths that are offered.
-const OFFERED: usize = 2;
+const OFFERED: usize = 3;
 
 /// Queries that part from all keys on one level and have about the same length.
 #[derive(Debug, Clone, Copy)]

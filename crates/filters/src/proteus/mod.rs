@@ -24,6 +24,7 @@ mod codec;
 pub mod cpfpr;
 mod design;
 mod filter;
+mod predict_rate;
 pub(crate) mod prefix_key;
 pub(crate) mod query;
 mod space;

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use lacuna_core::thinned;
+
 use super::codec::{HEADER_BYTES, Header, Levels, Ones};
 use super::design::{Designer, MOST_SAMPLED};
 use super::insert::insert;
@@ -49,9 +51,8 @@ pub(crate) fn write_body(
 
 /// The sampled queries without keys, as many as a design looks at.
 fn sampled(keys: &[u64], ranges: &[(u64, u64)]) -> Vec<EmptyQuery> {
-    let step = ranges.len().div_ceil(MOST_SAMPLED).max(1);
-    let chosen = ranges.iter().step_by(step);
-    chosen.filter_map(|&(lo, hi)| EmptyQuery::among(keys, lo, hi)).collect()
+    let chosen = thinned(ranges.len(), MOST_SAMPLED).map(|index| ranges[index]);
+    chosen.filter_map(|(lo, hi)| EmptyQuery::among(keys, lo, hi)).collect()
 }
 
 /// A filter under construction.

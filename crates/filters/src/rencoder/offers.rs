@@ -1,13 +1,13 @@
 //! Which variants and numbers of hash functions may be the best: all of them, judged by a part of the queries.
 
-use lacuna_core::{KeyStatistics, Prediction};
+use lacuna_core::{KeyStatistics, Prediction, thinned};
 
 use super::codec::Levels;
 use super::design::{MOST_SAMPLED, end_level};
 use super::levels::{LevelOrder, Room};
 use super::lines::Lines;
 use super::predict::expected_ones;
-use super::predict_rate::Asker;
+use super::predict_rate::{Asker, tree_share};
 use super::spec::RencoderSpec;
 use crate::designer::Judge;
 use crate::kind::Kind;
@@ -56,7 +56,7 @@ struct Table<'a> {
 impl Table<'_> {
     fn some(&self, most: usize) -> impl Iterator<Item = &EmptyQuery> {
         let inside = &self.statistics.inside;
-        inside.iter().step_by(inside.len().div_ceil(most).max(1))
+        thinned(inside.len(), most).map(|index| &inside[index])
     }
 
     /// The variants, each with the order in which it stores levels.
@@ -80,7 +80,7 @@ impl Table<'_> {
         let counts = &self.statistics.nodes;
         let levels: Levels = order.until_half(counts, hash_count, self.room);
         let ones = expected_ones(counts, levels, hash_count, self.room);
-        let asker = Asker::new(spec, levels, hash_count, ones);
+        let asker = Asker::new(spec, levels, hash_count, ones, tree_share(counts, levels, self.room));
         let (mut rate, mut probes, mut fetches, mut count) = (0.0, 0.0, 0.0, 0.0);
         for query in self.some(FEW) {
             rate += asker.rate(query);

@@ -15,7 +15,7 @@ use crate::estimate::{NORMAL, exp_neg, power};
 use crate::statistics::EmptyQuery;
 
 /// Dyadic nodes beyond which a query is taken to be a "maybe".
-const MOST_NODES: u64 = 256;
+pub(crate) const MOST_NODES: u64 = 256;
 
 /// What decides the rate of a design.
 #[derive(Debug, Clone)]
@@ -70,6 +70,14 @@ impl RateModel {
                 _ => return 1.0 - exp_neg(leaves),
             }
         }
+    }
+
+    /// Chance of a "maybe" for a query of so many nodes of the highest stored level, far from all keys.
+    pub(crate) fn far_rate(&self, nodes: f64) -> f64 {
+        let height = self.levels.count - 1;
+        let leaves =
+            self.path[self.levels.count as usize] * (1u64 << height) as f64 * self.thinning[height as usize];
+        1.0 - exp_neg(nodes * leaves)
     }
 
     /// Mean rate over `queries`.

@@ -1,14 +1,14 @@
 //! REncoder's prediction: the levels its builder would choose, and the model's rate on the sample.
 
-use lacuna_core::Prediction;
+use lacuna_core::{Prediction, thinned};
 
 use super::builder::SMALLEST_BYTES;
 use super::codec::{Levels, Ones};
 use super::design::{Designer, MOST_SAMPLED};
-use super::levels::Room;
+use super::levels::{NodeCounts, Room};
 use super::lines::{Lines, shifted};
 use super::made::SomePairs;
-use super::predict::{RateModel, expected_ones};
+use super::predict::{MOST_NODES, RateModel, expected_ones};
 use super::spec::{RencoderSpec, Variant};
 use crate::integer_build::TooSmall;
 use crate::predict::{PredictIntegers, predicts_integers};
@@ -22,11 +22,11 @@ impl PredictIntegers for RencoderSpec {
         let (counts, made) = (&statistics.nodes, SomePairs(&statistics.pairs));
         let designer = Designer { spec: *self, key_count: statistics.places, counts, room, made: &made };
         let design = designer.design(&|| {
-            let step = statistics.inside.len().div_ceil(MOST_SAMPLED).max(1);
-            statistics.inside.iter().step_by(step).copied().collect()
+            thinned(statistics.inside.len(), MOST_SAMPLED).map(|index| statistics.inside[index]).collect()
         });
         let ones = expected_ones(counts, design.levels, design.hash_count, room);
-        let asker = Asker::new(*self, design.levels, design.hash_count, ones);
+        let crowd = tree_share(counts, design.levels, room);
+        let asker = Asker::new(*self, design.levels, design.hash_count, ones, crowd);
         let probes = statistics.mean(|query| asker.probes(query));
         Ok(Prediction {
             rate: statistics.rate(|query| asker.rate(query)),
@@ -38,12 +38,21 @@ impl PredictIntegers for RencoderSpec {
     }
 }
 
+/// Share of a line that the lowest mini-tree over some key sets by itself, on average.
+pub(crate) fn tree_share(counts: &NodeCounts, levels: Levels, room: Room) -> f64 {
+    let lowest = Levels { count: levels.count.min(room.tree_levels), ..levels };
+    let trees = counts.nodes(levels.low + room.tree_levels) as f64;
+    (counts.tree_bits(lowest, room) / trees / room.lines.line_bits()).min(1.0)
+}
+
 /// How many times more a walk looks at than the lines it fetches: the blocks of each mini-tree, one by one.
 const WALKED: f64 = 2.0;
 
 /// What a query would meet.
 pub(crate) struct Asker {
     model: RateModel,
+    /// For queries in a mini-tree with a key.
+    near: RateModel,
     /// Of the lowest mini-trees alone, under one hash function.
     bottom: RateModel,
     levels: Levels,
@@ -54,11 +63,14 @@ pub(crate) struct Asker {
 }
 
 impl Asker {
-    pub(crate) fn new(spec: RencoderSpec, levels: Levels, hash_count: u32, ones: Ones) -> Self {
+    /// The lines of mini-trees that keys stand in are fuller than others by `crowd`.
+    pub(crate) fn new(spec: RencoderSpec, levels: Levels, hash_count: u32, ones: Ones, crowd: f64) -> Self {
         let tree_levels = spec.tree_levels();
+        let near = Ones { mean: 1.0 - (1.0 - ones.mean) * (1.0 - crowd), ..ones };
         let lowest = Levels { count: levels.count.min(tree_levels), ..levels };
         Self {
             model: RateModel::new(levels, hash_count, tree_levels, ones),
+            near: RateModel::new(levels, hash_count, tree_levels, near),
             bottom: RateModel::new(lowest, 1, tree_levels, ones),
             levels,
             tree_levels,
@@ -74,7 +86,18 @@ impl Asker {
             let is_shared = query.is_crowded(|key| key >> self.levels.low);
             return if is_shared { 1.0 } else { self.model.path[1] };
         }
-        if self.trees(query) > self.most_probes { 1.0 } else { self.model.rate(*query) }
+        let top = self.levels.low + self.levels.count - 1;
+        let nodes = shifted(query.hi, top) - shifted(query.lo, top);
+        if self.trees(query) > self.most_probes || nodes >= MOST_NODES {
+            return if self.trees(query) > self.most_probes {
+                1.0
+            } else {
+                self.model.far_rate(nodes as f64)
+            };
+        }
+        let tree = self.levels.low + self.tree_levels;
+        let model = if query.is_crowded(|key| shifted(key, tree)) { &self.near } else { &self.model };
+        model.rate(*query)
     }
 
     /// Mini-trees looked into, as far as the ones above them are alive.

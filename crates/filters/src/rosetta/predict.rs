@@ -1,12 +1,13 @@
 //! The rate on a sample, from the design alone.
 
-use lacuna_core::{Budget, BuildPlan, Error, Result, SortedKeys};
+use lacuna_core::{Budget, BuildPlan, Error, KeyStatistics, PredictRate, Prediction, Result, SortedKeys};
 
 use super::builder::Design;
 use super::model::Cover;
 use super::spec::RosettaSpec;
 use crate::integer_sample::IntegerSample;
 use crate::kind::Kind;
+use crate::predict::told;
 
 /// What a filter would be.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -58,4 +59,25 @@ fn predict(spec: RosettaSpec, sample: &IntegerSample<'_>) -> Result<RosettaPredi
         probes_per_query: probes / sample.empty_count.max(1) as f64,
         bits_per_key: sample.bits_per_key(design.header(0, 1).body_bytes()),
     })
+}
+
+impl RosettaPrediction {
+    /// Each node is a bit of a Bloom filter somewhere else, and half of the absent ones end at the first.
+    fn told(self, key_count: usize) -> Prediction {
+        told(self.rate, self.probes_per_query * 2.0, self.probes_per_query, self.bits_per_key, key_count)
+    }
+}
+
+impl PredictRate<u64> for RosettaSpec {
+    fn predict(&self, statistics: &KeyStatistics<'_, u64>) -> Result<Prediction> {
+        let keys = statistics.keys();
+        predict_u64(*self, keys, statistics.plan()).map(|prediction| prediction.told(keys.len()))
+    }
+}
+
+impl PredictRate<[u8]> for RosettaSpec {
+    fn predict(&self, statistics: &KeyStatistics<'_, [u8]>) -> Result<Prediction> {
+        let keys = statistics.keys();
+        predict_bytes(*self, keys, statistics.plan()).map(|prediction| prediction.told(keys.len()))
+    }
 }

@@ -3,13 +3,14 @@
 //! An empty query is "maybe" only if an end of it has the position of the key next to it. So the prediction is exact
 //! for the number of positions it assumes, which is the one that a few blocks were measured to allow.
 
-use lacuna_core::{Budget, BuildPlan, Error, Result, SortedKeys};
+use lacuna_core::{Budget, BuildPlan, Error, KeyStatistics, PredictRate, Prediction, Result, SortedKeys};
 
 use super::fit::{Cut, Fit};
 use super::spec::SnarfSpec;
 use super::spline::Segment;
 use crate::integer_sample::{InnerQuery, IntegerSample};
 use crate::kind::Kind;
+use crate::predict::told;
 
 /// What a filter would be.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -76,4 +77,28 @@ fn numbers_read(cut: Cut<'_>, query: &InnerQuery) -> usize {
     let before = query.next - 1;
     let inner = cut.block(before / cut.block_keys).1.len();
     (before % cut.block_keys + 1).min(inner)
+}
+
+/// Lines an inner query waits for: two of the search among knots that no cache holds, and the block.
+const FETCHES: f64 = 3.0;
+
+impl SnarfPrediction {
+    fn told(self, key_count: usize) -> Prediction {
+        let asked = self.probes_per_query.min(1.0);
+        told(self.rate, self.probes_per_query, FETCHES * asked, self.bits_per_key, key_count)
+    }
+}
+
+impl PredictRate<u64> for SnarfSpec {
+    fn predict(&self, statistics: &KeyStatistics<'_, u64>) -> Result<Prediction> {
+        let keys = statistics.keys();
+        predict_u64(*self, keys, statistics.plan()).map(|prediction| prediction.told(keys.len()))
+    }
+}
+
+impl PredictRate<[u8]> for SnarfSpec {
+    fn predict(&self, statistics: &KeyStatistics<'_, [u8]>) -> Result<Prediction> {
+        let keys = statistics.keys();
+        predict_bytes(*self, keys, statistics.plan()).map(|prediction| prediction.told(keys.len()))
+    }
 }

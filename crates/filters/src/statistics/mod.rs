@@ -26,6 +26,8 @@ pub(crate) struct IntegerStatistics {
     pub(crate) places: f64,
     pub(crate) smallest: u64,
     pub(crate) largest: u64,
+    /// Whether there are at most two integers, which the envelope alone tells.
+    pub(crate) is_settled: bool,
     /// Bits that keys have: 64, or those of the window.
     pub(crate) key_bits: u32,
     /// Most bytes of a body.
@@ -102,19 +104,23 @@ impl IntegerStatistics {
         fates: impl Iterator<Item = Fate>,
     ) -> Self {
         pairs.retain(|(key, next)| key < next);
+        let is_settled = weight <= 1.0 && pairs.len() < 2;
+        // Sampled pairs may miss the few places where many keys that share a window give way to the next.
+        let seen = 1 + marks.windows(2).filter(|pair| pair[0] < pair[1]).count();
         let (mut inside, mut certain, mut total) = (Vec::new(), 0, 0);
         for fate in fates {
             total += 1;
             match fate {
                 // Two integers are told by the envelope alone.
-                Fate::Inside(_) if pairs.len() < 2 => {}
+                Fate::Inside(_) if is_settled => {}
                 Fate::Settled => {}
                 Fate::Certain => certain += 1,
                 Fate::Inside(query) => inside.push(query),
             }
         }
         Self {
-            places: 1.0 + weight * pairs.len() as f64,
+            places: f64::max(1.0 + weight * pairs.len() as f64, seen as f64),
+            is_settled,
             smallest,
             largest,
             key_bits: u64::BITS,

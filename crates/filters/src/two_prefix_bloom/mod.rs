@@ -15,6 +15,7 @@
 
 mod body;
 mod model;
+mod predict;
 mod several;
 mod single;
 mod spec;

@@ -77,13 +77,18 @@ impl TwoPrefixBloomSpec {
         Ok(Self { short_bits, long_bits, share, probes: spec.take("probes", 1, MOST_PROBES)? })
     }
 
+    /// Prefixes of either length that a query asks for at most.
+    pub(super) fn most_probes(&self) -> u64 {
+        u64::from(self.probes.unwrap_or(DEFAULT_PROBES))
+    }
+
     fn task(&self, most_bytes: usize) -> TwoTask {
         TwoTask {
             most_bytes,
             short_bits: self.short_bits,
             long_bits: self.long_bits,
             share: self.share,
-            probes: u64::from(self.probes.unwrap_or(DEFAULT_PROBES)),
+            probes: self.most_probes(),
         }
     }
 
@@ -103,7 +108,7 @@ impl TwoPrefixBloomSpec {
     }
 
     /// The design with the lowest rate.
-    fn choose(
+    pub(super) fn choose(
         &self,
         keys: &[u64],
         most_bytes: usize,

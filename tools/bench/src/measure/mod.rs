@@ -13,8 +13,11 @@ mod row;
 mod speed;
 mod truth;
 
+use std::sync::Arc;
+
 use lacuna_core::{
-    AlignedBytes, Budget, BuildPlan, DynFilter, DynSpec, Error, KeyRange, KeySpace, Result, SortedKeys,
+    AlignedBytes, Budget, BuildPlan, DynFilter, DynSpec, Error, KeyRange, KeySpace, Result, Sample,
+    SortedKeys,
 };
 use lacuna_workload::Workload;
 
@@ -63,6 +66,17 @@ pub fn measure(
         Some(_) => measure_over::<u64>(contenders, setting, effort, progress),
         None => measure_over::<[u8]>(contenders, setting, effort, progress),
     }
+}
+
+/// The queries as a sample, for predictions; those that hold a key are left out there.
+fn sample_of<K: BenchKey + ?Sized>(ranges: &[KeyRange<'_, K>]) -> Sample<K> {
+    let mut sample = Sample::new();
+    for range in ranges {
+        if let (lo, Some(hi)) = K::ends(*range) {
+            sample.push(lo, hi);
+        }
+    }
+    sample
 }
 
 /// Keys and queries of one key space.
@@ -115,8 +129,13 @@ fn measure_over<K: BenchKey + ?Sized>(
     let truths: Vec<truth::Truth> = truth::all(&built, &ground, progress);
     let build_ns = speed::build_ns(&built, &ground, effort, progress);
     let speeds = speed::query_speeds(&built, &ground, effort, setting.seed, progress);
+    let sample = Arc::new(sample_of::<K>(&ground.ranges));
     let rows = contenders.iter().zip(&built).enumerate().map(|(index, (contender, built))| {
-        Row::new(contender, setting, built, &truths[index], build_ns[index], speeds[index])
+        let plan = built.plan.clone().with_sample(Arc::clone(&sample));
+        let told =
+            K::predict(contender.spec, ground.keys, &plan).ok().filter(|_| truths[index].empty_count > 0);
+        let row = Row::new(contender, setting, built, &truths[index], build_ns[index], speeds[index]);
+        Row { predicted_fpr: told.map(|prediction| prediction.rate), ..row }
     });
     Ok(rows.collect())
 }

@@ -1,5 +1,6 @@
 //! Facts about the harness, the rows, the report, the papers and the two-level store.
 
+mod designer;
 mod measuring;
 mod papers;
 mod reporting;

@@ -1,5 +1,7 @@
 //! `lacuna bench filters`: filters side by side over the same keys and queries, measured in turn in one run.
 
+mod designer;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +10,8 @@ use lacuna_bench::{Contender, Effort, Progress as Stage, Row, Setting, measure, 
 use lacuna_core::{Budget, Error, Result as CoreResult};
 use lacuna_filters::Kind;
 use lacuna_workload::{Keys, QuerySource};
+
+use designer::DesignerArgs;
 
 use crate::arguments::KeyArgs;
 use crate::errors::{Failure, Result};
@@ -37,6 +41,7 @@ pub(crate) struct BenchArgs {
 #[derive(Debug, Subcommand)]
 enum BenchCommand {
     Filters(FiltersArgs),
+    Designer(DesignerArgs),
 }
 
 /// Compare filters over the same keys and queries
@@ -94,7 +99,13 @@ enum Format {
 
 /// Runs the comparison.
 pub(super) fn run(args: &BenchArgs) -> Result<()> {
-    let BenchCommand::Filters(args) = &args.command;
+    match &args.command {
+        BenchCommand::Filters(args) => run_filters(args),
+        BenchCommand::Designer(args) => designer::run(args),
+    }
+}
+
+fn run_filters(args: &FiltersArgs) -> Result<()> {
     let specs = specs(args)?;
     let sources = args.queries.iter().map(|text| QuerySource::parse(text)).collect::<CoreResult<Vec<_>>>()?;
     args.report.as_deref().map(make_folder).transpose()?;

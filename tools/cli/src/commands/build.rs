@@ -7,7 +7,7 @@ use clap::Args;
 use lacuna_core::{
     Budget, BuildPlan, DynSpec, ENVELOPE_BYTES, Error, Result as CoreResult, Sealed, SortedKeys,
 };
-use lacuna_filters::OpenFilter;
+use lacuna_filters::{AutoSpec, DesignKey};
 use lacuna_workload::{Kept, Keys, Queries, QuerySource, Want};
 
 use crate::arguments::{KeyArgs, byte_sample, integer_sample};
@@ -20,6 +20,8 @@ const EXAMPLES: &str = "\
 Examples:
   lacuna build --keys uniform:100k --filter grafite --bits-per-key 14 --out uniform.lacuna
   lacuna build --keys words.txt --filter bucketing --bits-per-key 12 --out words.lacuna
+  lacuna build --keys uniform:100k --filter auto --bits-per-key 12 --sample correlated:10k:1-32:32 \\
+      --measure --out designed.lacuna
   lacuna build --keys temperatures.txt --key-type f64 --sort --filter bloom:k=7 \\
       --bits-per-key 10 --out temperatures.lacuna
 
@@ -44,6 +46,10 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_name = "Q")]
     sample: Option<String>,
 
+    /// With auto: also build every candidate and count its rate on the sample
+    #[arg(long)]
+    measure: bool,
+
     /// Seed of the hashes, of generated keys and of the sample
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
@@ -56,13 +62,15 @@ pub(crate) struct BuildArgs {
 /// A spec of every family, for the help.
 fn examples() -> String {
     let examples: Vec<&str> = lacuna_filters::FAMILIES.iter().map(|family| family.example).collect();
-    examples.join(", ")
+    format!("auto, auto:price=20000, {}", examples.join(", "))
 }
 
 /// A filter just built, with what is said about it.
 struct Built {
     sealed: Sealed,
     spec: String,
+    /// The candidates that `auto` chose among.
+    design: Option<String>,
     rate_bounds: [f64; 3],
 }
 
@@ -85,28 +93,52 @@ fn build(args: &BuildArgs, budget: Budget, keys: Keys) -> CoreResult<Built> {
     match &keys {
         Keys::U64(keys) => {
             let plan = BuildPlan::new(budget).with_sample(Arc::new(integer_sample(&queries)));
-            seal(&*lacuna_filters::spec::<u64>(&args.filter)?, keys, plan.with_seed(args.seed))
+            seal(args, &*lacuna_filters::spec::<u64>(&args.filter)?, keys, plan.with_seed(args.seed))
         }
         Keys::Bytes(keys) => {
             let plan = BuildPlan::new(budget).with_sample(Arc::new(byte_sample(&queries)));
-            seal(&*lacuna_filters::spec::<[u8]>(&args.filter)?, keys, plan.with_seed(args.seed))
+            seal(args, &*lacuna_filters::spec::<[u8]>(&args.filter)?, keys, plan.with_seed(args.seed))
         }
     }
 }
 
-fn seal<K: OpenFilter + ?Sized>(
+fn seal<K: DesignKey + ?Sized>(
+    args: &BuildArgs,
     spec: &dyn DynSpec<K>,
     column: &K::Column,
     plan: BuildPlan<K>,
 ) -> CoreResult<Built> {
     let keys = SortedKeys::try_new(column)?;
-    let sealed = spec.build(keys, &plan.with_key_count_hint(keys.len() as u64))?;
+    let plan = plan.with_key_count_hint(keys.len() as u64);
+    let design = args.filter.parse::<AutoSpec>().ok().map(|auto| auto.design(keys, &plan)).transpose()?;
+    let sealed = match &design {
+        Some(design) => design.build()?,
+        None => spec.build(keys, &plan)?,
+    };
     let filter = lacuna_filters::open::<K, _>(sealed.clone())?;
     Ok(Built {
         sealed,
         spec: spec.name(),
+        design: design.map(|design| design_table(&design, args.measure)).transpose()?,
         rate_bounds: SHOWN_LENGTHS.map(|length| filter.rate_bound(length)),
     })
+}
+
+/// The candidates of a design, and with `measured` what each of them turned out to be.
+fn design_table<K: DesignKey + ?Sized>(
+    design: &lacuna_filters::Design<'_, K>,
+    measured: bool,
+) -> CoreResult<String> {
+    let mut table = design.to_string();
+    if measured {
+        for (candidate, measured) in design.candidates().iter().zip(design.measure()?) {
+            let found = measured.map_or("does not fit".to_owned(), |found| {
+                format!("rate {:.6}, payload {} bytes", found.rate, counted(found.payload_bytes))
+            });
+            table.push_str(&format!("measured {}: {found}\n", candidate.spec));
+        }
+    }
+    Ok(table)
 }
 
 /// The keys as they were, and the sample drawn between them, if one is asked for.
@@ -143,5 +175,9 @@ fn print_design(args: &BuildArgs, key_count: usize, built: &Built) -> Result<()>
         ("rate bound", output::rate_bounds(&SHOWN_LENGTHS, &built.rate_bounds)),
         ("written to", args.out.display().to_string()),
     ])?;
+    if let Some(design) = &built.design {
+        out.line("")?;
+        out.text(design)?;
+    }
     out.finish()
 }

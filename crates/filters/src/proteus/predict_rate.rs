@@ -1,0 +1,24 @@
+//! The prediction that all families give, from the model's own.
+
+use lacuna_core::{KeyStatistics, PredictRate, Prediction, Result};
+
+use super::space::PrefixSpace;
+use super::spec::ProteusSpec;
+use crate::predict::told;
+
+/// Lines that a walk down the trie waits for: its upper levels are small enough to stay in caches.
+const WALK_FETCHES: f64 = 2.0;
+/// Bits that an absent prefix is asked for in a Bloom filter half of whose bits are ones.
+const BITS_A_PREFIX: f64 = 2.0;
+
+impl<K: PrefixSpace + ?Sized> PredictRate<K> for ProteusSpec {
+    fn predict(&self, statistics: &KeyStatistics<'_, K>) -> Result<Prediction> {
+        let keys = statistics.keys();
+        let prediction = self.predict::<K>(keys, statistics.plan());
+        let design = prediction.design;
+        let rate = if prediction.sampled == 0 { 0.0 } else { design.rate };
+        let walk = if design.trie_bits > 0 { WALK_FETCHES } else { 0.0 };
+        let (probes, fetches) = (walk + design.prefixes * BITS_A_PREFIX, walk + design.prefixes);
+        Ok(told(rate, probes, fetches, prediction.bits_per_key, keys.len()))
+    }
+}
