@@ -22,7 +22,6 @@ pub(crate) struct GapCounts {
 /// The class of a gap of at least 1: its length in bits and the two bits behind the first.
 fn class(gap: u64) -> usize {
     let zeros = gap.leading_zeros();
-    #[expect(clippy::cast_possible_truncation, reason = "two bits")]
     let quarter = ((gap << zeros) >> 61) as usize & 3;
     (63 - zeros as usize) * 4 + quarter
 }
