@@ -20,6 +20,8 @@ use crate::rencoder::NodeCounts;
 const INVERSE_LN_2: f64 = std::f64::consts::LOG2_E;
 /// Nodes of the last level in a cover, where the sample has none.
 const FEWEST_ASKED: f64 = 1.0 / 64.0;
+/// The published weight is found to one part in this many: a thousandth of a bit a prefix.
+const NEAR_ENOUGH: f64 = 1_024.0;
 /// Most first and last levels tried.
 const MOST_STEPS: usize = 16;
 /// A choice this many times as wrong as the best is good enough if it is cheaper.
@@ -106,7 +108,7 @@ impl Allocator<'_> {
         let bits = |weight: f64| self.balanced(&asked, weight);
         // The larger the weight, the more may survive, and the fewer bits are needed.
         let (mut heavy, mut light) = (0.0, asked[0]);
-        for _ in 0..128 {
+        while light - heavy > light / NEAR_ENOUGH {
             let middle = (heavy + light) / 2.0;
             if bits(middle).iter().sum::<f64>() > budget { heavy = middle } else { light = middle }
         }
