@@ -27,7 +27,7 @@ pub(super) static PAPER: Paper = Paper {
     citation: "Zhuochen Fan and others, \"Enabling space-time efficient range queries with REncoder\", VLDB Journal 2024.",
     method: "\
 Keys are uniform 64-bit integers unless a figure says otherwise, a million where the paper takes 50 million (`--full` \
-takes as many as the paper). All queries are empty. *Filter throughput* asks each range in a call of its own; nine \
+takes as many as the paper). Queries are empty, but for figure 21. *Filter throughput* asks each range in a call of its own; nine \
 interleaved rounds, medians, with a standard Bloom filter of the same budget in the same rounds, asked for the first key \
 of each range. *Overall* adds 0.1 ms for every \"maybe\": a store of two levels whose reads cost that much (the paper \
 does not state its price).\n\n\
