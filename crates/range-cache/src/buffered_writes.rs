@@ -1,4 +1,4 @@
-//! The index of buffered writes (BuWrInT): acknowledged, logged, and not yet in the store.
+//! The index of buffered writes (`BuWrInT`): acknowledged, logged, and not yet in the store.
 //!
 //! Each has a log sequence number (LSN), and the store takes them in that order, without gaps: this contains the order
 //! of dependence (overlapping writes are numbered in the order they were made), needs no graph, and makes one number,

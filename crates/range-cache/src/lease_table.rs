@@ -1,4 +1,4 @@
-//! The lease table (LeMInT): who may read or write which intervals, in the order of asking.
+//! The lease table (`LeMInT`): who may read or write which intervals, in the order of asking.
 //!
 //! A shared lease keeps writers out of its intervals, an exclusive one everybody. A request waits for the earlier
 //! requests it conflicts with, granted or waiting, and for nothing else: while somebody writes `[20, 20]` and another

@@ -5,7 +5,7 @@
 //!
 //! - [`DomainType`], [`RangeKey`]: values of a column as bytes in the order of the store;
 //! - [`Cut`], [`Interval`], [`IntervalTree`]: intervals with any kind of end, and which of a million overlap another;
-//! - [`LeaseTable`] (LeMInT), [`PredicateIndex`] (PrInT), [`BufferedWrites`] (BuWrInT), [`Gaps`]: what the owner of a
+//! - [`LeaseTable`] (`LeMInT`), [`PredicateIndex`] (`PrInT`), [`BufferedWrites`] (`BuWrInT`), [`Gaps`]: what the owner of a
 //!   range knows;
 //! - [`LogRecord`]: how others can know it too;
 //! - [`Owner`]: the protocol under write-around, write-through and write-back, events in, actions out;

@@ -31,6 +31,17 @@ impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
         true
     }
 
+    /// Whether an entry is there.
+    pub fn contains(&self, interval: &Interval<B>, value: V) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        let entry = OwnedEntry { interval: interval.clone(), value };
+        let (_, leaf) = self.path_to(&entry);
+        let rows = self.leaves[leaf].rows();
+        rows.is_row(rows.place_of(0, &entry, false), &entry)
+    }
+
     /// The way to the leaf where `entry` is or belongs.
     #[inline]
     pub(super) fn path_to(&self, entry: &OwnedEntry<B, V>) -> (Path, u32) {

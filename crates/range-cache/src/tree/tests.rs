@@ -95,6 +95,7 @@ fn run<const N: usize>(steps: &[(bool, Interval<u16>, u8)], queries: &[Interval<
             assert_eq!(tree.remove(interval, *value), place.is_some());
             place.map(|place| model.0.swap_remove(place));
         }
+        assert_eq!(tree.contains(interval, *value), *insert);
         check(&tree);
         agree(&tree, &model, &queries[step % queries.len()]);
     }
