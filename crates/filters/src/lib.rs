@@ -69,7 +69,7 @@ pub use kind::{FilterBytes, Kind, OpenFilter};
 pub(crate) use open::check_version;
 pub use open::{AnyFilter, open, open_verified};
 pub use prefix_bloom::PrefixBloomSpec;
-pub use proteus::{DesignRate, ProteusPrediction, ProteusSpec, cpfpr};
+pub use proteus::{DesignRate, PrefixSpace, ProteusPrediction, ProteusSpec, cpfpr};
 pub use registry::{FAMILIES, Family, predict, spec};
 pub use rencoder::{Blacklist, BlacklistedRencoder, Rectangle, RencoderSpec};
 pub use rosetta::{RosettaPrediction, RosettaSpec};

@@ -7,19 +7,21 @@ use lacuna_core::{
 };
 
 use super::assumed::{assumed_integers, assumed_strings};
+use super::modelled;
 use super::search::Judge;
 use crate::bloom::{BlockedBloomSpec, BloomSpec};
 use crate::bucketing::BucketingSpec;
 use crate::grafite::GrafiteSpec;
 use crate::kind::{Kind, OpenFilter};
 use crate::prefix_bloom::likely_lengths;
+use crate::proteus::PrefixSpace;
 use crate::rencoder::likely_designs;
 use crate::statistics::IntegerView;
 use crate::surf::{TrieView, likely_suffixes};
 
 /// A key space that filters can be designed over: `u64` or `[u8]`.
 #[expect(private_bounds, reason = "its two implementations are all there are")]
-pub trait DesignKey: OpenFilter + IntegerView + TrieView {
+pub trait DesignKey: OpenFilter + IntegerView + TrieView + PrefixSpace {
     #[doc(hidden)]
     fn assumed(keys: SortedKeys<'_, Self>) -> Sample<Self>;
     #[doc(hidden)]
@@ -117,6 +119,12 @@ macro_rules! entrants {
                 goes_by_neighbours: true,
                 specs: |known, judge| boxed(likely_designs(known, judge)),
             },
+            Entrant {
+                kind: Kind::Proteus,
+                may_be_robust: false,
+                goes_by_neighbours: true,
+                specs: |known, _| modelled::proteus(known),
+            },
         ])
     };
 }
@@ -132,7 +140,14 @@ impl DesignKey for u64 {
         assumed_integers(keys)
     }
     fn entrants() -> Entrants<Self> {
-        entrants!()
+        let Entrants(mut table) = entrants!();
+        table.push(Entrant {
+            kind: Kind::Snarf,
+            may_be_robust: false,
+            goes_by_neighbours: true,
+            specs: |known, _| modelled::snarf(known),
+        });
+        Entrants(table)
     }
 }
 

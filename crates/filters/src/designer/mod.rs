@@ -23,6 +23,7 @@ mod assumed;
 mod costs;
 mod design;
 mod entrants;
+mod modelled;
 mod search;
 mod spec;
 #[cfg(test)]

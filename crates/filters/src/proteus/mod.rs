@@ -35,4 +35,5 @@ mod tests;
 pub(crate) use codec::Body as Proteus;
 pub use design::{DesignRate, ProteusPrediction};
 pub(crate) use filter::StringProteus;
+pub use space::PrefixSpace;
 pub use spec::ProteusSpec;

@@ -2,6 +2,7 @@
 
 use lacuna_core::{KeyStatistics, PredictRate, Prediction, Result};
 
+use super::design::ProteusPrediction;
 use super::space::PrefixSpace;
 use super::spec::ProteusSpec;
 use crate::predict::told;
@@ -11,14 +12,19 @@ const WALK_FETCHES: f64 = 2.0;
 /// Bits that an absent prefix is asked for in a Bloom filter half of whose bits are ones.
 const BITS_A_PREFIX: f64 = 2.0;
 
+impl ProteusPrediction {
+    pub(crate) fn into_prediction(self, key_count: usize) -> Prediction {
+        let design = self.design;
+        let rate = if self.sampled == 0 { 0.0 } else { design.rate };
+        let walk = if design.trie_bits > 0 { WALK_FETCHES } else { 0.0 };
+        let (probes, fetches) = (walk + design.prefixes * BITS_A_PREFIX, walk + design.prefixes);
+        told(rate, probes, fetches, self.bits_per_key, key_count)
+    }
+}
+
 impl<K: PrefixSpace + ?Sized> PredictRate<K> for ProteusSpec {
     fn predict(&self, statistics: &KeyStatistics<'_, K>) -> Result<Prediction> {
         let keys = statistics.keys();
-        let prediction = self.predict::<K>(keys, statistics.plan());
-        let design = prediction.design;
-        let rate = if prediction.sampled == 0 { 0.0 } else { design.rate };
-        let walk = if design.trie_bits > 0 { WALK_FETCHES } else { 0.0 };
-        let (probes, fetches) = (walk + design.prefixes * BITS_A_PREFIX, walk + design.prefixes);
-        Ok(told(rate, probes, fetches, prediction.bits_per_key, keys.len()))
+        Ok(self.predict::<K>(keys, statistics.plan()).into_prediction(keys.len()))
     }
 }

@@ -63,7 +63,7 @@ fn predict(spec: RosettaSpec, sample: &IntegerSample<'_>) -> Result<RosettaPredi
 
 impl RosettaPrediction {
     /// Each node is a bit of a Bloom filter somewhere else, and half of the absent ones end at the first.
-    fn told(self, key_count: usize) -> Prediction {
+    fn into_prediction(self, key_count: usize) -> Prediction {
         told(self.rate, self.probes_per_query * 2.0, self.probes_per_query, self.bits_per_key, key_count)
     }
 }
@@ -71,13 +71,13 @@ impl RosettaPrediction {
 impl PredictRate<u64> for RosettaSpec {
     fn predict(&self, statistics: &KeyStatistics<'_, u64>) -> Result<Prediction> {
         let keys = statistics.keys();
-        predict_u64(*self, keys, statistics.plan()).map(|prediction| prediction.told(keys.len()))
+        predict_u64(*self, keys, statistics.plan()).map(|prediction| prediction.into_prediction(keys.len()))
     }
 }
 
 impl PredictRate<[u8]> for RosettaSpec {
     fn predict(&self, statistics: &KeyStatistics<'_, [u8]>) -> Result<Prediction> {
         let keys = statistics.keys();
-        predict_bytes(*self, keys, statistics.plan()).map(|prediction| prediction.told(keys.len()))
+        predict_bytes(*self, keys, statistics.plan()).map(|prediction| prediction.into_prediction(keys.len()))
     }
 }

@@ -83,7 +83,7 @@ fn numbers_read(cut: Cut<'_>, query: &InnerQuery) -> usize {
 const FETCHES: f64 = 3.0;
 
 impl SnarfPrediction {
-    fn told(self, key_count: usize) -> Prediction {
+    pub(crate) fn into_prediction(self, key_count: usize) -> Prediction {
         let asked = self.probes_per_query.min(1.0);
         told(self.rate, self.probes_per_query, FETCHES * asked, self.bits_per_key, key_count)
     }
@@ -92,13 +92,13 @@ impl SnarfPrediction {
 impl PredictRate<u64> for SnarfSpec {
     fn predict(&self, statistics: &KeyStatistics<'_, u64>) -> Result<Prediction> {
         let keys = statistics.keys();
-        predict_u64(*self, keys, statistics.plan()).map(|prediction| prediction.told(keys.len()))
+        predict_u64(*self, keys, statistics.plan()).map(|prediction| prediction.into_prediction(keys.len()))
     }
 }
 
 impl PredictRate<[u8]> for SnarfSpec {
     fn predict(&self, statistics: &KeyStatistics<'_, [u8]>) -> Result<Prediction> {
         let keys = statistics.keys();
-        predict_bytes(*self, keys, statistics.plan()).map(|prediction| prediction.told(keys.len()))
+        predict_bytes(*self, keys, statistics.plan()).map(|prediction| prediction.into_prediction(keys.len()))
     }
 }
