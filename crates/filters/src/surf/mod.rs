@@ -32,6 +32,7 @@ mod key;
 mod predict;
 mod query;
 mod seek;
+mod side;
 mod sink;
 mod spec;
 mod suffix;
