@@ -33,6 +33,7 @@ mod predict;
 mod predict_rate;
 mod query;
 mod seek;
+mod side;
 mod sink;
 mod spec;
 mod suffix;

@@ -10,6 +10,7 @@ use lacuna_succinct::arch::Isa;
 
 use super::codec::Body;
 use super::key::PathKey;
+use super::side::{Above, Below, Side};
 use super::sink::Sink;
 
 /// A walk's outcome, beside what it wrote.
@@ -24,6 +25,25 @@ pub(crate) enum Place {
 /// A key is there, at the candidate or beyond it in its leaf.
 pub(crate) const CERTAIN: Candidate = Candidate { is_certain: true, is_excluded: false };
 
+/// The deepest place at which a walk can leave the path of the key asked from.
+#[derive(Debug, Clone, Copy)]
+struct Turn {
+    /// Bytes of the path up to there.
+    depth: usize,
+    /// The slot to turn off at; without one, the mark of the node.
+    slot: Option<u64>,
+}
+
+/// What one byte of the path leads to.
+enum Pass {
+    /// To this node.
+    Node(u64),
+    /// Off the path, at the last turn.
+    Off,
+    /// To the walk's outcome.
+    Done(Option<Place>),
+}
+
 impl Body {
     /// The smallest candidate at or above `from`.
     #[inline(always)]
@@ -35,77 +55,21 @@ impl Body {
         out: &mut impl Sink,
     ) -> Option<Place> {
         let path = from.path();
-        let (mut node, mut later) = (self.trie.root(), None);
-        for (depth, &label) in path.iter().enumerate() {
-            let Some(slot) = self.trie.first_at_or_after(isa, bytes, node, u32::from(label)) else { break };
-            if self.trie.label(bytes, slot) != label {
-                later = Some((depth, slot));
-                break;
-            }
-            later = self.trie.next_slot(bytes, slot).map(|slot| (depth, slot)).or(later);
-            if !self.trie.has_child(bytes, slot) {
-                match self.compare(isa, bytes, slot, from, depth + 1) {
-                    Ordering::Less => break,
-                    Ordering::Equal => return Some(Place::AskedKey),
-                    Ordering::Greater => return self.leftmost(isa, bytes, &path[..depth], slot, out),
-                }
-            }
-            node = self.trie.child(isa, bytes, slot);
-            if depth + 1 == path.len() {
-                // Every key here starts with `from`.
-                return self.leftmost_below(isa, bytes, path, node, out);
+        let (mut node, mut turn) = (self.trie.root(), None);
+        for depth in 0..path.len() {
+            match self.pass::<I, Above>(isa, bytes, from, depth, node, &mut turn, out) {
+                Pass::Node(child) => node = child,
+                Pass::Off => return self.turn_off::<I, Above>(isa, bytes, path, turn?, out),
+                Pass::Done(place) => return place,
             }
         }
-        if path.is_empty() {
-            return self.leftmost_below(isa, bytes, path, node, out);
-        }
-        let (depth, slot) = later?;
-        self.leftmost(isa, bytes, &path[..depth], slot, out)
-    }
-
-    /// Writes the smallest key behind `path` and then `slot`.
-    #[inline(always)]
-    fn leftmost<I: Isa>(
-        &self,
-        isa: I,
-        bytes: &[u8],
-        path: &[u8],
-        slot: u64,
-        out: &mut impl Sink,
-    ) -> Option<Place> {
-        out.extend(path);
-        let mut slot = slot;
-        for _ in path.len()..self.trie.levels() {
-            out.push(self.trie.label(bytes, slot));
-            if !self.trie.has_child(bytes, slot) {
-                let stored = self.trie.value(bytes, self.trie.leaf(isa, bytes, slot));
-                out.end_low(self.suffixes.real(stored), self.suffixes.real_bits);
-                return Some(Place::Written(CERTAIN));
-            }
-            let node = self.trie.child(isa, bytes, slot);
-            if self.trie.mark(bytes, node) {
-                return Some(Place::Written(CERTAIN));
-            }
-            slot = self.trie.first_at_or_after(isa, bytes, node, 0)?;
-        }
-        None
-    }
-
-    #[inline(always)]
-    fn leftmost_below<I: Isa>(
-        &self,
-        isa: I,
-        bytes: &[u8],
-        path: &[u8],
-        node: u64,
-        out: &mut impl Sink,
-    ) -> Option<Place> {
+        // Every key here starts with `from`.
         if self.trie.mark(bytes, node) {
             out.extend(path);
             return Some(Place::Written(CERTAIN));
         }
-        let slot = self.trie.first_at_or_after(isa, bytes, node, 0)?;
-        self.leftmost(isa, bytes, path, slot, out)
+        let slot = Above::first_slot(&self.trie, isa, bytes, node)?;
+        self.outermost::<I, Above>(isa, bytes, path, slot, out)
     }
 
     /// The largest candidate at or below `from`.
@@ -118,72 +82,110 @@ impl Body {
         out: &mut impl Sink,
     ) -> Option<Place> {
         let path = from.path();
-        // A slot to turn off at, or without one the mark of the node at that depth.
-        let (mut node, mut earlier) = (self.trie.root(), None);
-        if self.trie.mark(bytes, node) {
-            earlier = Some((0, None));
-        }
-        for (depth, &label) in path.iter().enumerate() {
-            let Some(slot) = self.trie.last_before(isa, bytes, node, u32::from(label) + 1) else { break };
-            if self.trie.label(bytes, slot) != label {
-                earlier = Some((depth, Some(slot)));
+        let (mut node, mut turn) = (self.trie.root(), None);
+        for depth in 0..=path.len() {
+            // A key that ends on the way is below all that go on.
+            if self.trie.mark(bytes, node) {
+                turn = Some(Turn { depth, slot: None });
+            }
+            if depth == path.len() {
                 break;
             }
-            let before = self.trie.previous_slot(bytes, slot);
-            earlier = before.map(|slot| (depth, Some(slot))).or(earlier);
-            if !self.trie.has_child(bytes, slot) {
-                match self.compare(isa, bytes, slot, from, depth + 1) {
-                    Ordering::Greater => break,
-                    Ordering::Equal => return Some(Place::AskedKey),
-                    Ordering::Less => return self.rightmost(isa, bytes, &path[..depth], slot, out),
-                }
-            }
-            node = self.trie.child(isa, bytes, slot);
-            if self.trie.mark(bytes, node) {
-                earlier = Some((depth + 1, None));
+            match self.pass::<I, Below>(isa, bytes, from, depth, node, &mut turn, out) {
+                Pass::Node(child) => node = child,
+                Pass::Off => break,
+                Pass::Done(place) => return place,
             }
         }
-        match earlier? {
-            (depth, Some(slot)) => self.rightmost(isa, bytes, &path[..depth], slot, out),
-            (depth, None) => {
-                out.extend(&path[..depth]);
-                Some(Place::Written(CERTAIN))
-            }
-        }
+        self.turn_off::<I, Below>(isa, bytes, path, turn?, out)
     }
 
     /// The largest candidate of all.
     #[inline(always)]
     pub(crate) fn last_of_all<I: Isa>(&self, isa: I, bytes: &[u8], out: &mut impl Sink) -> Option<Place> {
         let root = self.trie.root();
-        match self.trie.last_before(isa, bytes, root, 256) {
-            Some(slot) => self.rightmost(isa, bytes, &[], slot, out),
+        match Below::first_slot(&self.trie, isa, bytes, root) {
+            Some(slot) => self.outermost::<I, Below>(isa, bytes, &[], slot, out),
             None if self.trie.mark(bytes, root) => Some(Place::Written(CERTAIN)),
             None => None,
         }
     }
 
-    /// Writes the end of the largest keys behind `path` and then `slot`.
+    /// Follows byte `depth` of `from` from `node`, and remembers in `turn` where the walk could leave it.
     #[inline(always)]
-    fn rightmost<I: Isa>(
+    #[expect(clippy::too_many_arguments, reason = "a step of two walks, which share all of this")]
+    fn pass<I: Isa, S: Side>(
+        &self,
+        isa: I,
+        bytes: &[u8],
+        from: &impl PathKey,
+        depth: usize,
+        node: u64,
+        turn: &mut Option<Turn>,
+        out: &mut impl Sink,
+    ) -> Pass {
+        let (trie, label) = (&self.trie, from.path()[depth]);
+        let Some(slot) = S::slot_from(trie, isa, bytes, node, label) else { return Pass::Off };
+        if trie.label(bytes, slot) != label {
+            *turn = Some(Turn { depth, slot: Some(slot) });
+            return Pass::Off;
+        }
+        if let Some(beyond) = S::slot_beyond(trie, bytes, slot) {
+            *turn = Some(Turn { depth, slot: Some(beyond) });
+        }
+        if trie.has_child(bytes, slot) {
+            return Pass::Node(trie.child(isa, bytes, slot));
+        }
+        match self.compare(isa, bytes, slot, from, depth + 1) {
+            Ordering::Equal => Pass::Done(Some(Place::AskedKey)),
+            order if order == S::UNWANTED => Pass::Off,
+            _ => Pass::Done(self.outermost::<I, S>(isa, bytes, &from.path()[..depth], slot, out)),
+        }
+    }
+
+    /// Writes the candidate beyond `turn`.
+    #[inline(always)]
+    fn turn_off<I: Isa, S: Side>(
         &self,
         isa: I,
         bytes: &[u8],
         path: &[u8],
-        slot: u64,
+        turn: Turn,
+        out: &mut impl Sink,
+    ) -> Option<Place> {
+        let path = &path[..turn.depth];
+        match turn.slot {
+            Some(slot) => self.outermost::<I, S>(isa, bytes, path, slot, out),
+            None => {
+                out.extend(path);
+                Some(Place::Written(CERTAIN))
+            }
+        }
+    }
+
+    /// Writes the first candidate behind `path` and then `slot`.
+    #[inline(always)]
+    fn outermost<I: Isa, S: Side>(
+        &self,
+        isa: I,
+        bytes: &[u8],
+        path: &[u8],
+        mut slot: u64,
         out: &mut impl Sink,
     ) -> Option<Place> {
         out.extend(path);
-        let mut slot = slot;
         for _ in path.len()..self.trie.levels() {
             out.push(self.trie.label(bytes, slot));
             if !self.trie.has_child(bytes, slot) {
                 let stored = self.trie.value(bytes, self.trie.leaf(isa, bytes, slot));
-                let is_excluded = out.end_high(self.suffixes.real(stored), self.suffixes.real_bits);
-                return Some(Place::Written(Candidate { is_excluded, ..CERTAIN }));
+                let (bits, count) = (self.suffixes.real(stored), self.suffixes.real_bits);
+                return Some(Place::Written(S::end(out, bits, count)));
             }
             let node = self.trie.child(isa, bytes, slot);
-            slot = self.trie.last_before(isa, bytes, node, 256)?;
+            if S::MARK_FIRST && self.trie.mark(bytes, node) {
+                return Some(Place::Written(CERTAIN));
+            }
+            slot = S::first_slot(&self.trie, isa, bytes, node)?;
         }
         None
     }

@@ -105,13 +105,16 @@ impl Layout {
         let (mut place, mut rest) = (from, rank);
         while place < end {
             let (block, _) = self.sparse_block(place);
-            let start = place / BLOCK_SLOTS * BLOCK_SLOTS;
             match block.nth_node(isa, bytes, rest) {
-                // The last block may have fewer words, and labels read as bits: they lie behind the end.
-                Ok(bit) => return (self.dense_slots + start + u64::from(bit)).min(self.end),
+                Ok(bit) => {
+                    let slot = self.dense_slots + place / BLOCK_SLOTS * BLOCK_SLOTS + u64::from(bit);
+                    // The last block may have fewer words, and labels read as bits: they lie behind the end.
+                    return slot.min(self.end);
+                }
                 Err(passed) => rest -= passed,
             }
-            place = start + BLOCK_SLOTS;
+            let next = place / BLOCK_SLOTS + 1;
+            place = self.skip_blocks(isa, bytes, next, &mut rest) * BLOCK_SLOTS;
         }
         self.end
     }
