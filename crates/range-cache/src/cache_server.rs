@@ -117,6 +117,11 @@ impl CacheServer {
         }
     }
 
+    /// Drops an entry with its lease, as a server that must not does when its memory is full.
+    pub fn evict_lease(&mut self, range: RangeId, query: &Query) {
+        self.ranges.get_mut(&range).and_then(|region| region.slots.remove(query));
+    }
+
     /// The visible entries of a range.
     pub fn entries(&self, range: RangeId) -> impl Iterator<Item = (&Query, Value)> {
         let slots = self.ranges.get(&range).into_iter().flat_map(|region| &region.slots);

@@ -300,7 +300,7 @@ impl World {
                 self.logs[server].is_full = !self.logs[server].is_full;
                 "log full or not"
             }
-            13 if self.rng.below(4) == 0 => {
+            13 if self.rng.below(2) == 0 => {
                 for server in 0..SERVERS {
                     self.crash_cache(server % CACHES);
                     self.crash_log(server, 100);
