@@ -13,8 +13,9 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use crate::call::{CacheCall, CacheReply};
 use crate::config::Flaw;
-use crate::message::{CacheCall, CacheReply, Epoch, Session, Value};
+use crate::message::{Epoch, Session, Value};
 use crate::query::Query;
 
 /// Number of a range among those of a cache server.

@@ -2,11 +2,12 @@
 
 use super::calls::{Call, Purpose};
 use super::{Owner, TaskId};
+use crate::call::{CacheCall, CacheReply, Rows, StoreCall};
 use crate::config::{Application, Flaw, Policy};
 use crate::interval::Interval;
 use crate::lease_table::{LeaseId, LeaseMode};
 use crate::log::LogRecord;
-use crate::message::{CacheCall, CacheReply, ReadOutcome, RequestId, Rows, Session, StoreCall, Value};
+use crate::message::{ReadOutcome, RequestId, Session, Value};
 use crate::query::{Form, Query};
 use crate::range_key::RangeKey;
 
