@@ -99,11 +99,12 @@ fn an_empty_range_is_asked_once() {
     assert!(desk.read(&mut servers, &wide).is_empty());
     servers.calls.clear();
     assert!(desk.read(&mut servers, &narrow).is_empty());
-    assert!(servers.calls.is_empty(), "neither cache nor store: {:?}", servers.calls);
+    assert_eq!(servers.calls.keys().copied().collect::<Vec<_>>(), ["lookup"], "no question to the store");
     desk.change(&mut servers, 100, put(27));
     assert_eq!(desk.read(&mut servers, &narrow).len(), 1);
     servers.calls.clear();
-    assert!(desk.read(&mut servers, &Query::all(0, closed(28, 40))).is_empty() && servers.calls.is_empty());
+    assert!(desk.read(&mut servers, &Query::all(0, closed(28, 40))).is_empty());
+    assert_eq!(servers.calls.get("query"), None);
 }
 
 #[test]
@@ -231,4 +232,35 @@ fn a_full_cache_stops_installing_for_a_while() {
     desk.wait(&mut servers, config.write_through_for);
     desk.read(&mut servers, &queries[4]);
     assert_eq!(servers.calls["install"], 3);
+}
+
+#[test]
+fn a_replaced_owner_does_not_answer_from_memory() {
+    for policy in POLICIES {
+        let mut servers = Servers::new(policy, None);
+        let mut old = Desk::seated(&mut servers, Config::new(policy), 1);
+        assert!(old.read(&mut servers, &Query::all(0, closed(20, 40))).is_empty());
+        let mut new = Desk::seated(&mut servers, Config::new(policy), 2);
+        new.change(&mut servers, 100, put(27));
+        let late = old.ask(&mut servers, &Query::all(0, closed(26, 28)));
+        assert_eq!(
+            (old.value(late), old.ending),
+            (None, Some(Ending::CacheLost)),
+            "the range is not empty any more"
+        );
+    }
+}
+
+#[test]
+fn whoever_asks_a_replaced_owner_late_does_not_join_an_old_query() {
+    let mut servers = Servers::new(Policy::WriteBack, None);
+    let mut old = Desk::seated(&mut servers, Config::new(Policy::WriteBack), 1);
+    old.holds = |action| matches!(action, lacuna_range_cache::Action::Store(..));
+    let early = old.ask(&mut servers, &query());
+    let mut new = Desk::seated(&mut servers, Config::new(Policy::WriteBack), 2);
+    new.change(&mut servers, 100, put(3));
+    let late = old.ask(&mut servers, &query());
+    old.let_go(&mut servers);
+    assert!(old.value(early).is_some(), "it asked before the write");
+    assert_eq!(old.value(late), None);
 }
