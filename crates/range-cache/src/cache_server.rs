@@ -13,8 +13,9 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use crate::call::{CacheCall, CacheReply};
 use crate::config::Flaw;
-use crate::message::{CacheCall, CacheReply, Epoch, Session, Value};
+use crate::message::{Epoch, Session, Value};
 use crate::query::Query;
 
 /// Number of a range among those of a cache server.
@@ -115,6 +116,11 @@ impl CacheServer {
         if let Some(query) = values.get(choice % values.len().max(1)).copied().cloned() {
             region.slots.remove(&query);
         }
+    }
+
+    /// Drops an entry with its lease, as a server that must not does when its memory is full.
+    pub fn evict_lease(&mut self, range: RangeId, query: &Query) {
+        self.ranges.get_mut(&range).and_then(|region| region.slots.remove(query));
     }
 
     /// The visible entries of a range.

@@ -112,3 +112,18 @@ fn a_full_server_installs_nothing_and_deletes() {
         CacheReply::Done
     );
 }
+
+#[test]
+fn an_evicted_lease_is_a_lost_one() {
+    let mut server = server(None);
+    server.call(RANGE, EPOCH, &look_up(1));
+    server.evict_lease(RANGE, &query());
+    assert_eq!(server.call(RANGE, EPOCH, &install(1, "old")), CacheReply::NotHeld);
+    server.call(RANGE, EPOCH, &look_up(2));
+    server.call(RANGE, EPOCH, &install(2, "old"));
+    server.call(RANGE, EPOCH, &hide(3));
+    server.evict_lease(RANGE, &query());
+    assert_eq!(server.call(RANGE, EPOCH, &look_up(4)), CacheReply::Leased);
+    server.call(RANGE, EPOCH, &commit(3, "new"));
+    assert_eq!(server.call(RANGE, EPOCH, &install(4, "old")), CacheReply::NotHeld, "the writer came by");
+}

@@ -1,10 +1,11 @@
 //! Known-empty intervals: an empty range is a result too.
 //!
-//! A store query that found no row in `[30, 40]` makes it a gap; the next query inside needs neither cache nor store. A
+//! A store query that found no row in `[30, 40]` makes it a gap; the next query inside needs no store. A
 //! write of `[35, 35]` leaves `[30, 35)` and `(35, 40]`.
 //!
 //! Guarantee: every gap was learned under a shared lease and is split under the exclusive lease of whatever touches it,
-//! before that reaches the store. So nothing that was acknowledged lies in a gap, in any order of events. Cost: one
+//! before that reaches the store. So nothing that its owner acknowledged lies in a gap; whether the owner was replaced is
+//! for it to find out before it answers. Cost: one
 //! tree query; at most so many gaps are kept, the oldest are forgotten first.
 
 use crate::interval::Interval;

@@ -3,7 +3,7 @@
 //! Results of range queries are kept in cache servers, and every confirmed write is seen by every later read, whatever
 //! crashes, stalls or gets lost on the way. The parts, from the bottom:
 //!
-//! - [`DomainType`], [`RangeKey`]: values of a column as bytes in the order of the store;
+//! - [`DomainType`], [`RangeKey`], [`WriteSet`]: values of a column as bytes in the order of the store;
 //! - [`Cut`], [`Interval`], [`IntervalTree`]: intervals with any kind of end, and which of a million overlap another;
 //! - [`LeaseTable`] (`LeMInT`), [`PredicateIndex`] (`PrInT`), [`BufferedWrites`] (`BuWrInT`), [`Gaps`]: what the owner of a
 //!   range knows;
@@ -44,6 +44,7 @@
 
 mod buffered_writes;
 mod cache_server;
+mod call;
 mod config;
 mod domain;
 mod gaps;
@@ -56,9 +57,11 @@ mod predicate_index;
 mod query;
 mod range_key;
 mod tree;
+mod write_set;
 
 pub use buffered_writes::{BufferedWrite, BufferedWrites};
 pub use cache_server::{CacheServer, RangeId};
+pub use call::{CacheCall, CacheReply, LogCall, LogReply, Rows, StoreCall, StoreReply, StoreState};
 #[doc(hidden)]
 pub use config::Flaw;
 pub use config::{Application, Config, Policy};
@@ -68,11 +71,12 @@ pub use interval::{Cut, Interval};
 pub use lease_table::{Claim, LeaseId, LeaseMode, LeaseTable};
 pub use log::{LogRecord, compact, read_chunk, replay, write_chunk};
 pub use message::{
-    Action, CacheCall, CacheReply, CallId, Command, Ending, Epoch, Event, LogCall, LogReply, Notice,
-    ReadOutcome, RequestId, Rows, Session, StoreCall, StoreReply, StoreState, Value, Write, WriteOutcome,
+    Action, CallId, Command, Ending, Epoch, Event, Notice, ReadOutcome, RequestId, Session, Value, Write,
+    WriteOutcome,
 };
 pub use owner::Owner;
 pub use predicate_index::PredicateIndex;
 pub use query::{DomainId, Form, Query, Touched};
 pub use range_key::RangeKey;
 pub use tree::{Covering, Entries, Entry, Everything, IntervalTree, Matches, Overlapping, Probe};
+pub use write_set::WriteSet;

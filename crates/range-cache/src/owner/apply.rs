@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use super::calls::{Call, Purpose};
 use super::write::WriteStep;
 use super::{Owner, TaskId};
+use crate::call::{CacheCall, LogCall, StoreCall};
 use crate::config::{Application, Flaw};
-use crate::message::{Action, CacheCall, Command, LogCall, Notice, StoreCall};
+use crate::message::{Action, Command, Notice};
 use crate::query::Touched;
 
 /// What is on its way to the store.

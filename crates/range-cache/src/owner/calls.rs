@@ -2,10 +2,9 @@
 
 use super::apply::ApplyReply;
 use super::{Owner, TaskId};
+use crate::call::{CacheCall, CacheReply, LogCall, LogReply, StoreCall, StoreReply};
 use crate::config::Application;
-use crate::message::{
-    Action, CacheCall, CacheReply, CallId, Ending, LogCall, LogReply, ReadOutcome, StoreCall, StoreReply,
-};
+use crate::message::{Action, CallId, Ending, ReadOutcome};
 
 /// Who a reply is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -222,7 +222,10 @@ impl<A: Application> Owner<A> {
             return;
         }
         for (_, read) in std::mem::take(&mut self.reads) {
-            read.requests.into_iter().for_each(|request| self.answer_read(request, ReadOutcome::Retry));
+            read.requests
+                .into_iter()
+                .chain(read.late)
+                .for_each(|request| self.answer_read(request, ReadOutcome::Retry));
         }
         for (_, write) in std::mem::take(&mut self.writes) {
             let may_be_done =

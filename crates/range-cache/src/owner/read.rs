@@ -2,11 +2,12 @@
 
 use super::calls::{Call, Purpose};
 use super::{Owner, TaskId};
+use crate::call::{CacheCall, CacheReply, Rows, StoreCall};
 use crate::config::{Application, Flaw, Policy};
 use crate::interval::Interval;
 use crate::lease_table::{LeaseId, LeaseMode};
 use crate::log::LogRecord;
-use crate::message::{CacheCall, CacheReply, ReadOutcome, RequestId, Rows, Session, StoreCall, Value};
+use crate::message::{ReadOutcome, RequestId, Session, Value};
 use crate::query::{Form, Query};
 use crate::range_key::RangeKey;
 
@@ -14,39 +15,51 @@ use crate::range_key::RangeKey;
 #[derive(Debug)]
 pub(super) struct ReadTask {
     pub(super) requests: Vec<RequestId>,
+    /// Who asked when the lookup was out: what it shows may be older than their question, if this owner was replaced
+    /// meanwhile. They start over.
+    pub(super) late: Vec<RequestId>,
     query: Query,
     lease: LeaseId,
-    /// The I lease, once it is held.
+    /// Of the lookup, once it is out.
     session: Option<Session>,
+    /// Whether the I lease is not known to be another's.
+    may_install: bool,
     /// What to note once the entry is installed, only under a flaw.
     covered_later: Option<Interval<RangeKey>>,
 }
 
 impl<A: Application> Owner<A> {
     pub(super) fn begin_read(&mut self, request: RequestId, query: Query) {
-        // A gap stands until the exclusive lease of whatever writes into it: now, the range is empty.
-        if query.form == Form::All && self.gaps.is_known_empty(query.domain, &query.interval) {
-            let empty = self.application.empty(&query);
-            return self.answer_read(request, ReadOutcome::Value(empty));
+        match self.flights.get(&query).and_then(|task| self.reads.get_mut(task)) {
+            Some(read) if read.session.is_none() => read.requests.push(request),
+            Some(read) => read.late.push(request),
+            None => self.begin_flight(vec![request], query),
         }
-        if let Some(task) = self.flights.get(&query) {
-            // It has its shared lease or waits for it, so no write can be acknowledged between its query and now.
-            self.reads.get_mut(task).expect("flights are in progress").requests.push(request);
-            return;
-        }
+    }
+
+    fn begin_flight(&mut self, requests: Vec<RequestId>, query: Query) {
         let task = self.next_number();
         let claims = vec![(query.domain, query.interval.clone())];
         let (lease, is_granted) = self.leases.request(LeaseMode::Shared, claims);
         self.holders.insert(lease, task);
         self.flights.insert(query.clone(), task);
-        let read = ReadTask { requests: vec![request], query, lease, session: None, covered_later: None };
+        let read = ReadTask {
+            requests,
+            late: Vec::new(),
+            query,
+            lease,
+            session: None,
+            may_install: true,
+            covered_later: None,
+        };
         self.reads.insert(task, read);
         if is_granted {
             self.read_granted(task);
         }
     }
 
-    /// The second lookup: somebody may have installed it while this one waited.
+    /// The second lookup: somebody may have installed it while this one waited. It also shows that this owner was not
+    /// replaced when it went out, without which nothing that the owner knows may be an answer.
     pub(super) fn read_granted(&mut self, task: TaskId) {
         let session = self.new_session();
         let Some(read) = self.reads.get_mut(&task) else { return };
@@ -61,7 +74,7 @@ impl<A: Application> Owner<A> {
             CacheReply::Found(value) => self.end_read(task, Some(ReadOutcome::Value(value))),
             CacheReply::Leased => self.flush_and_query(task),
             CacheReply::Busy => {
-                read.session = None;
+                read.may_install = false;
                 self.flush_and_query(task);
             }
             CacheReply::Full => {
@@ -87,6 +100,10 @@ impl<A: Application> Owner<A> {
     /// is held.
     fn flush_and_query(&mut self, task: TaskId) {
         let Some(read) = self.reads.get(&task) else { return };
+        if read.query.form == Form::All && self.gaps.is_known_empty(read.query.domain, &read.query.interval) {
+            let empty = self.application.empty(&read.query);
+            return self.end_read(task, Some(ReadOutcome::Value(empty)));
+        }
         let place = (read.query.domain, read.query.interval.clone());
         match self.buffered.last_overlapping(&[place]) {
             Some(lsn) => self.wait_for_apply(lsn, task),
@@ -102,9 +119,7 @@ impl<A: Application> Owner<A> {
 
     pub(super) fn read_rows(&mut self, task: TaskId, rows: Rows) {
         let Some(read) = self.reads.get(&task) else { return };
-        let (query, session) = (read.query.clone(), read.session);
-        // Whoever comes now looks for itself.
-        self.flights.remove(&query);
+        let (query, session) = (read.query.clone(), read.session.filter(|_| read.may_install));
         for request in std::mem::take(&mut self.reads.get_mut(&task).expect("it was there").requests) {
             self.answer_read(request, ReadOutcome::Value(rows.value.clone()));
         }
@@ -182,5 +197,11 @@ impl<A: Application> Owner<A> {
             forgotten.into_iter().for_each(|lsn| drop(self.buffered.remove(lsn)));
         }
         self.release(read.lease);
+        if !read.late.is_empty() {
+            match self.flights.get(&read.query).and_then(|task| self.reads.get_mut(task)) {
+                Some(next) => next.late.extend(read.late),
+                None => self.begin_flight(read.late, read.query),
+            }
+        }
     }
 }

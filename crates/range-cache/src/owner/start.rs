@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use super::calls::{Call, Pending, Purpose};
 use super::{Owner, Phase};
 use crate::buffered_writes::BufferedWrite;
+use crate::call::{CacheCall, LogCall, LogReply, StoreCall, StoreReply, StoreState};
 use crate::config::{Application, Flaw};
-use crate::message::{
-    Action, CacheCall, Ending, Epoch, LogCall, LogReply, Notice, StoreCall, StoreReply, StoreState, Write,
-};
+use crate::message::{Action, Ending, Epoch, Notice, Write};
 
 /// How far a take-over has come.
 #[derive(Debug)]

@@ -15,12 +15,11 @@
 use super::calls::{Call, Purpose};
 use super::{Owner, TaskId};
 use crate::buffered_writes::BufferedWrite;
+use crate::call::{CacheCall, CacheReply, LogCall, StoreCall};
 use crate::config::{Application, Flaw, Policy};
 use crate::interval::Interval;
 use crate::lease_table::{LeaseId, LeaseMode};
-use crate::message::{
-    Action, CacheCall, CacheReply, LogCall, Notice, RequestId, Session, StoreCall, Value, Write, WriteOutcome,
-};
+use crate::message::{Action, Notice, RequestId, Session, Value, Write, WriteOutcome};
 use crate::query::{Query, Touched};
 
 /// A write in progress.

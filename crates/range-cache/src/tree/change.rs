@@ -1,7 +1,8 @@
 //! Insertion: down to the leaf, raising reaches; a full node is split, and its parent told.
 
 use super::arena::Arena;
-use super::node::{Child, Inner, Leaf, Node, OwnedEntry};
+use super::node::{Child, Inner, Leaf, Node};
+use super::rows::OwnedEntry;
 use super::{IntervalTree, MAX_HEIGHT};
 use crate::interval::{Cut, Interval};
 

@@ -19,6 +19,7 @@ mod change;
 mod node;
 mod query;
 mod remove;
+mod rows;
 #[cfg(test)]
 mod tests;
 

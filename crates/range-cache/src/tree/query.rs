@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::node::{Node, count_while};
+use super::node::Node;
+use super::rows::count_while;
 use super::{IntervalTree, MAX_HEIGHT};
 use crate::interval::{Cut, Interval};
 

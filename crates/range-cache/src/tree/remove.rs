@@ -2,7 +2,8 @@
 
 use super::IntervalTree;
 use super::arena::Arena;
-use super::node::{Node, OwnedEntry};
+use super::node::Node;
+use super::rows::OwnedEntry;
 use crate::interval::Interval;
 
 impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {

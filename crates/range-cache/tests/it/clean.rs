@@ -83,7 +83,7 @@ impl Total {
 }
 
 fn run(setup: Setup, short_runs: u64) -> Total {
-    let runs = effort::short_or_long(short_runs, 20 * short_runs);
+    let runs = effort::short_or_long(short_runs, 60 * short_runs);
     let mut total = Total::default();
     for seed in (0..runs).map(|run| effort::seed() * 1_000_000 + run) {
         let mut world = World::new(setup, seed);

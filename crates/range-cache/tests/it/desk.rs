@@ -80,6 +80,18 @@ impl Desk {
     }
 
     pub(crate) fn with_table(servers: &mut Servers, config: Config, epoch: u64, table: Table) -> Self {
+        let desk = Self::begun(servers, config, epoch, table);
+        assert!(desk.owner.is_serving());
+        servers.calls.clear();
+        desk
+    }
+
+    /// A tenure that may have ended, or not begun to serve.
+    pub(crate) fn unseated(servers: &mut Servers, config: Config, epoch: u64) -> Self {
+        Self::begun(servers, config, epoch, Table::default())
+    }
+
+    fn begun(servers: &mut Servers, config: Config, epoch: u64, table: Table) -> Self {
         let owner = Owner::new(config, table, Epoch(epoch));
         let (reads, writes, held) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
         let mut desk = Self {
@@ -95,8 +107,6 @@ impl Desk {
             next: 0,
         };
         desk.tell(servers, Event::Tick);
-        assert!(desk.owner.is_serving());
-        servers.calls.clear();
         desk
     }
 

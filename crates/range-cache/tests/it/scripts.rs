@@ -99,11 +99,12 @@ fn an_empty_range_is_asked_once() {
     assert!(desk.read(&mut servers, &wide).is_empty());
     servers.calls.clear();
     assert!(desk.read(&mut servers, &narrow).is_empty());
-    assert!(servers.calls.is_empty(), "neither cache nor store: {:?}", servers.calls);
+    assert_eq!(servers.calls.keys().copied().collect::<Vec<_>>(), ["lookup"], "no question to the store");
     desk.change(&mut servers, 100, put(27));
     assert_eq!(desk.read(&mut servers, &narrow).len(), 1);
     servers.calls.clear();
-    assert!(desk.read(&mut servers, &Query::all(0, closed(28, 40))).is_empty() && servers.calls.is_empty());
+    assert!(desk.read(&mut servers, &Query::all(0, closed(28, 40))).is_empty());
+    assert_eq!(servers.calls.get("query"), None);
 }
 
 #[test]
@@ -166,4 +167,100 @@ fn hits_count_only_under_the_epoch_of_the_route() {
     assert!(servers.hit(Epoch(1), &query()).is_some());
     // The range was elsewhere meanwhile, and has just come back: its new fence is not here yet.
     assert_eq!(servers.hit(Epoch(3), &query()), None);
+}
+
+#[test]
+fn an_epoch_that_went_back_is_refused_everywhere() {
+    for policy in POLICIES {
+        let mut servers = Servers::new(policy, None);
+        let mut desk = Desk::seated(&mut servers, Config::new(policy), 5);
+        desk.read(&mut servers, &query());
+        let late = Desk::unseated(&mut servers, Config::new(policy), 3);
+        assert!(!late.owner.is_serving() && late.ending.is_some());
+        // The cache server is new, and does not know better: the store does.
+        servers.cache = lacuna_range_cache::CacheServer::new(100);
+        let late = Desk::unseated(&mut servers, Config::new(policy), 4);
+        assert_eq!((late.owner.is_serving(), late.ending), (false, Some(Ending::Fenced)), "{policy:?}");
+    }
+}
+
+#[test]
+fn a_cache_server_that_lost_its_memory_ends_the_tenure() {
+    let mut servers = Servers::new(Policy::WriteThrough, None);
+    let mut desk = Desk::seated(&mut servers, Config::new(Policy::WriteThrough), 1);
+    desk.read(&mut servers, &query());
+    servers.cache = lacuna_range_cache::CacheServer::new(100);
+    let write = desk.change(&mut servers, 100, put(3));
+    assert_eq!((desk.writes[&write], desk.ending), (WriteOutcome::Retry, Some(Ending::CacheLost)));
+    assert_eq!(servers.store.rows[&3].version, 4, "not carried out, as it says");
+}
+
+#[test]
+fn an_owner_on_a_new_cache_server_waits_for_the_routes_to_end() {
+    let mut servers = Servers::new(Policy::WriteAround, None);
+    let config = Config { serve_from: 500, ..Config::new(Policy::WriteAround) };
+    let mut desk = Desk::unseated(&mut servers, config, 1);
+    let early = desk.ask(&mut servers, &query());
+    desk.wait(&mut servers, 499);
+    assert!(!desk.owner.is_serving() && desk.value(early).is_none());
+    desk.wait(&mut servers, 1);
+    assert!(desk.owner.is_serving() && desk.value(early).is_some());
+}
+
+#[test]
+fn a_clock_that_goes_back_changes_nothing() {
+    let mut servers = Servers::new(Policy::WriteThrough, None);
+    let mut desk = Desk::seated(&mut servers, Config::new(Policy::WriteThrough), 1);
+    desk.now = 1_000_000;
+    desk.read(&mut servers, &query());
+    desk.now = 5;
+    let write = desk.change(&mut servers, 100, put(3));
+    desk.wait(&mut servers, 1);
+    assert_eq!((desk.writes[&write], desk.ending), (WriteOutcome::Done, None));
+}
+
+#[test]
+fn a_full_cache_stops_installing_for_a_while() {
+    let mut servers = Servers::new(Policy::WriteAround, None);
+    servers.cache = lacuna_range_cache::CacheServer::new(1);
+    let config = Config::new(Policy::WriteAround);
+    let mut desk = Desk::seated(&mut servers, config.clone(), 1);
+    let queries: Vec<Query> = (0..5).map(|key| Query::all(0, closed(key, key))).collect();
+    queries.iter().for_each(|query| assert_eq!(desk.read(&mut servers, query).len(), 1));
+    assert_eq!(servers.calls["install"], 2, "the second was refused, the others not tried");
+    assert_eq!(desk.owner.index().len(), 1);
+    desk.wait(&mut servers, config.write_through_for);
+    desk.read(&mut servers, &queries[4]);
+    assert_eq!(servers.calls["install"], 3);
+}
+
+#[test]
+fn a_replaced_owner_does_not_answer_from_memory() {
+    for policy in POLICIES {
+        let mut servers = Servers::new(policy, None);
+        let mut old = Desk::seated(&mut servers, Config::new(policy), 1);
+        assert!(old.read(&mut servers, &Query::all(0, closed(20, 40))).is_empty());
+        let mut new = Desk::seated(&mut servers, Config::new(policy), 2);
+        new.change(&mut servers, 100, put(27));
+        let late = old.ask(&mut servers, &Query::all(0, closed(26, 28)));
+        assert_eq!(
+            (old.value(late), old.ending),
+            (None, Some(Ending::CacheLost)),
+            "the range is not empty any more"
+        );
+    }
+}
+
+#[test]
+fn whoever_asks_a_replaced_owner_late_does_not_join_an_old_query() {
+    let mut servers = Servers::new(Policy::WriteBack, None);
+    let mut old = Desk::seated(&mut servers, Config::new(Policy::WriteBack), 1);
+    old.holds = |action| matches!(action, lacuna_range_cache::Action::Store(..));
+    let early = old.ask(&mut servers, &query());
+    let mut new = Desk::seated(&mut servers, Config::new(Policy::WriteBack), 2);
+    new.change(&mut servers, 100, put(3));
+    let late = old.ask(&mut servers, &query());
+    old.let_go(&mut servers);
+    assert!(old.value(early).is_some(), "it asked before the write");
+    assert_eq!(old.value(late), None);
 }

@@ -109,7 +109,22 @@ impl<'a> Checker<'a> {
             *entry = (*entry).max(place);
             least.push((key, place, shown));
         }
+        self.writes_are_whole(query, &least)?;
         if self.snapshots { self.is_snapshot(query, &least) } else { Ok(()) }
+    }
+
+    /// A write that is shown in one row is shown, or what came after it, in all rows of the result that it changed.
+    fn writes_are_whole(&self, query: &Query, least: &[(u64, usize, Option<Row>)]) -> Result<(), String> {
+        for (_, _, row) in least {
+            let Some(version) = row.map(|row| row.version) else { continue };
+            for (key, from) in &self.places[&version] {
+                let Some((_, _, shown)) = least.iter().find(|(other, ..)| other == key) else { continue };
+                if !(*from..=self.states(*key).len()).any(|place| self.shows(*key, place, query, *shown)) {
+                    return Err(format!("write {version} is there in part: not in key {key}"));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Slots that a result says something about.

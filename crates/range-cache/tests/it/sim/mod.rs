@@ -4,6 +4,7 @@ mod client;
 mod coordinator;
 mod dendrite;
 pub(crate) mod history;
+mod nemesis;
 mod network;
 pub(crate) mod store;
 pub(crate) mod table;

@@ -1,0 +1,134 @@
+//! Calls of an owner to cache server, store and logs, and what they answer.
+
+use crate::log::LogRecord;
+use crate::message::{Command, Epoch, Session, Value, Write};
+use crate::query::Query;
+use crate::range_key::RangeKey;
+
+/// A script at the cache server of the range. All but `Fence` do nothing if the fence there is not their epoch.
+#[derive(Debug, Clone)]
+pub enum CacheCall {
+    /// Refuse all older epochs from now on.
+    Fence,
+    /// The value; if there is none, an I lease for installing it.
+    Lookup(Query, Session),
+    /// Sets value and log record if the I lease is still held.
+    Install(Query, Session, Value, LogRecord),
+    /// Deletes values and voids I leases.
+    Invalidate(Session, Vec<Query>),
+    /// Takes Q leases, voiding I leases; hides the values and returns them.
+    Hide(Session, Vec<Query>),
+    /// As `Hide`, but the values stay visible: the report's way, which is a flaw where they are set one by one (P1).
+    Peek(Session, Vec<Query>),
+    /// Where the Q lease is still held, sets or deletes the value and gives the lease back; elsewhere deletes the value
+    /// and voids an I lease (P4).
+    Commit(Session, Vec<(Query, Option<Value>)>),
+}
+
+/// What a cache server answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CacheReply {
+    /// Done.
+    Done,
+    /// There is a value.
+    Found(Value),
+    /// There is none, and the I lease is yours.
+    Leased,
+    /// There is none, and somebody writes.
+    Busy,
+    /// The values that were hidden.
+    Hidden(Vec<(Query, Value)>),
+    /// The lease is not held any more; nothing was installed.
+    NotHeld,
+    /// No memory: what was to be set is not there.
+    Full,
+    /// The fence is newer than the call, or gone.
+    Fenced,
+}
+
+/// A statement or transaction at the store. All but `Query` check the fence of the range.
+#[derive(Debug, Clone)]
+pub enum StoreCall {
+    /// Refuse all older epochs from now on; waits for what they have in flight.
+    Fence,
+    /// The result of a query.
+    Query(Query),
+    /// One write.
+    Write(Command),
+    /// Buffered writes in order, in one transaction; those that were applied before are skipped by their number. One
+    /// without a command was set aside, or folded into a later one, and only counts.
+    Apply(Vec<(u64, Option<Command>)>),
+    /// Records of logs from older epochs count for nothing any more.
+    Recovered,
+}
+
+/// What the store answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoreReply {
+    /// To `Fence`.
+    State(StoreState),
+    /// To `Query`.
+    Rows(Rows),
+    /// Committed.
+    Done,
+    /// Refused, by the number of the buffered write if it was one.
+    Refused {
+        /// Which buffered write.
+        lsn: Option<u64>,
+        /// Whether the same may succeed later (deadlock, serialization failure), or never (a constraint).
+        retry: bool,
+    },
+    /// The fence is newer than the call.
+    Fenced,
+}
+
+/// What the store knows of a range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoreState {
+    /// Buffered writes up to this number are applied.
+    pub applied_lsn: u64,
+    /// Log records of epochs below this count for nothing.
+    pub recovered: Epoch,
+    /// Whether an owner ever buffered writes.
+    pub is_buffered: bool,
+}
+
+/// The result of a query.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rows {
+    /// The result.
+    pub value: Value,
+    /// Whether it holds no row.
+    pub is_empty: bool,
+    /// Value of the last row, of a result with a limit that is full.
+    pub last: Option<RangeKey>,
+}
+
+/// A call to a log server, which keeps what it acknowledged over restarts.
+#[derive(Debug, Clone)]
+pub enum LogCall {
+    /// Refuse all older epochs from now on, and return what is kept.
+    Fence,
+    /// Keep a write. To append the same again is fine.
+    Append(u64, Write),
+    /// Forget writes up to a number, and of epochs older than this.
+    Trim(u64),
+}
+
+/// What a log server answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LogReply {
+    /// To `Fence`.
+    Kept {
+        /// The writes kept, with epoch and number.
+        writes: Vec<(Epoch, u64, Write)>,
+        /// Whether this server was ever fenced before. One that was not has lost its disk or never had anything.
+        is_whole: bool,
+    },
+    /// Kept, or forgotten.
+    Done,
+    /// No room.
+    Full,
+    /// The fence is newer than the call, or gone.
+    Fenced,
+}

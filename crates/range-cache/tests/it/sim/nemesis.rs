@@ -1,0 +1,90 @@
+//! Who breaks things, and how.
+
+use lacuna_range_cache::{CacheServer, Flaw, RangeId};
+
+use super::dendrite::ALARM;
+use super::network::{Message, Node};
+use super::world::{CACHES, DENDRITES, SERVERS, World};
+
+impl World {
+    /// One fault, chosen by chance.
+    pub(crate) fn break_something(&mut self) {
+        let (dendrite, server, cache) =
+            (self.rng.index(DENDRITES), self.rng.index(SERVERS), self.rng.index(CACHES));
+        let a_while = 200 + self.rng.below(3_000);
+        let what = match self.rng.below(20) {
+            0 | 1 => self.crash_dendrite(dendrite, a_while),
+            2..=4 => {
+                self.dendrites[dendrite].paused_until = self.now + a_while;
+                "owner paused"
+            }
+            5 | 6 => self.crash_cache(cache),
+            7 | 8 => {
+                self.network.cut(Node::Dendrite(dendrite), Node::Cache(cache), self.now + a_while);
+                "cache server unreachable for an owner"
+            }
+            9 | 10 => {
+                self.network.cut(Node::Dendrite(dendrite), Node::Coordinator, self.now + a_while);
+                "coordinator unreachable for an owner"
+            }
+            11 => self.crash_log(server, a_while),
+            12 => {
+                self.logs[server].is_full = !self.logs[server].is_full;
+                "log full or not"
+            }
+            13 if self.rng.below(2) == 0 => {
+                for server in 0..SERVERS {
+                    self.crash_cache(server % CACHES);
+                    self.crash_log(server, 100);
+                }
+                for dendrite in 0..DENDRITES {
+                    self.crash_dendrite(dendrite, 100);
+                }
+                "power failure"
+            }
+            14 => {
+                self.network.cut(Node::Dendrite(dendrite), Node::Store, self.now + a_while / 4);
+                "store unreachable for an owner"
+            }
+            15 => {
+                self.snapshots[cache] = self.caches[cache].clone();
+                "snapshot"
+            }
+            _ => {
+                let range = RangeId(u32::try_from(self.rng.below(u64::from(self.setup.ranges))).unwrap());
+                let choice = self.rng.index(100);
+                self.caches[cache].evict(range, choice);
+                "eviction"
+            }
+        };
+        *self.counts.faults.entry(what).or_default() += 1;
+    }
+
+    fn crash_dendrite(&mut self, dendrite: usize, down_for: u64) -> &'static str {
+        let node = Node::Dendrite(dendrite);
+        self.dendrites[dendrite].seats.clear();
+        self.network.restart(node);
+        self.down.insert(node, self.now + down_for);
+        self.network.send_at(self.now + down_for + ALARM, node, node, Message::Alarm);
+        "owner crashed"
+    }
+
+    fn crash_cache(&mut self, cache: usize) -> &'static str {
+        self.network.restart(Node::Cache(cache));
+        self.caches[cache] = if self.setup.flaw == Some(Flaw::RestoreSnapshot) {
+            self.snapshots[cache].clone()
+        } else {
+            CacheServer::new(12).with_flaw(self.setup.flaw)
+        };
+        "cache server restarted"
+    }
+
+    fn crash_log(&mut self, log: usize, down_for: u64) -> &'static str {
+        self.network.restart(Node::Log(log));
+        self.down.insert(Node::Log(log), self.now + down_for);
+        if self.setup.flaw == Some(Flaw::ForgetfulLogs) {
+            self.logs[log].forget();
+        }
+        "log server restarted"
+    }
+}
