@@ -3,7 +3,7 @@
 //! Three ways, all for the ranges of a sample:
 //!
 //! - *single*: everything to the last level, so that a range is asked key by key;
-//! - *published*: as the paper, the sum over all levels of (how often a range has a node there) x (chance that the node
+//! - *published*: as the public research code does, the sum over all levels of (how often a range has a node there) x (chance that the node
 //!   survives doubting) becomes least, which makes the second inverse to the first. Where ranges have as many nodes of
 //!   one level as of the next, an upper filter must halve what its two parts let through: 1.44 bits for each prefix,
 //!   and everything else for the last level;
@@ -101,7 +101,7 @@ impl Allocator<'_> {
         self.completed(allocation)
     }
 
-    /// The paper's: every level's survival inverse to how often it begins a question.
+    /// Every level's survival inverse to how often it begins a question.
     fn published(&self) -> Allocation {
         let asked = self.asked();
         let budget = self.words as f64 * 64.0;

@@ -17,7 +17,7 @@
 //!
 //! Luo and others, "Rosetta: A Robust Space-Time Optimized Range Filter for Key-Value Stores", SIGMOD 2020. Ours: the
 //! walk needs no stack ([`query`]); bits go to the levels where the [model] predicts the least rate for the sample,
-//! bound on probes included ([`allocation`]), while the paper's two ways are `published` and `single`; levels count
+//! bound on probes included ([`allocation`]), while `published` and `single` do as the research code; levels count
 //! their distinct prefixes, not the keys; ranges are closed, so that the last key of the universe can be asked for.
 
 mod allocation;
