@@ -56,14 +56,13 @@ impl WriteSet {
 
     /// The intervals of these values, each once.
     ///
-    /// If there is none, because all values are NULL, the write touches no range of this domain. To say so rather than
-    /// to leave the domain out, which takes it whole, there is no interval: such a write locks the domain's least place.
+    /// A write of NULLs alone touches no range of this domain. To leave the domain out would take it whole, so it names
+    /// the point of the empty key, which lies below all others.
     pub fn touched(&self) -> Vec<Touched> {
         let mut keys = self.keys.clone();
         keys.sort_unstable();
         keys.dedup();
         if keys.is_empty() {
-            // The empty key is below every key of a fixed-width type; a needless lock where text is empty.
             keys.push(RangeKey::from_bytes(b""));
         }
         keys.into_iter().map(|key| (self.domain, Interval::point(key))).collect()

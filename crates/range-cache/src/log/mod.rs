@@ -3,7 +3,7 @@
 //! An owner notes every interval that enters or leaves an index: `insert:7:18:22:key`, `delete:9:18:22`. Records of one
 //! range have ascending numbers (LSN). Inserts are written with what they announce, deletes may come later, batched and
 //! out of order: replay sorts by number. `docs/format/range-cache-log.md` has the bytes: at most 18 and the key, for
-//! ends of up to 8 bytes.
+//! ends of 8 bytes that differ in their last two.
 //!
 //! A delete says that nothing stands under its interval any more; all records of an interval go to the same chunk.
 //!
