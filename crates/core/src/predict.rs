@@ -4,7 +4,7 @@
 //! the keys lie among each other. With the keys 10, 20 and 1,000 and the query `12..=14`, a filter that tells keys apart
 //! by tens says "maybe", whatever its hash; one of all bits says so as often as its hash collides three times.
 //! [`KeyStatistics`] holds those facts: the keys before and behind each of the sampled queries, and runs of neighbouring
-//! keys from all over the set, 100,000 keys at most. [`PredictRate`] turns them into a [`Prediction`].
+//! keys from all over the set, 50,000 keys at most. [`PredictRate`] turns them into a [`Prediction`].
 //!
 //! Guarantee: same keys and plan give the same prediction on every machine; no clock is read. Cost: one binary search
 //! for each query, one look at each sampled key; nothing grows with the number of keys beyond that.
@@ -97,12 +97,12 @@ pub struct KeyStatistics<'a, K: KeySpace + ?Sized> {
 
 impl<'a, K: KeySpace + ?Sized> KeyStatistics<'a, K> {
     /// Most neighbouring pairs of keys that are looked at.
-    pub const MOST_PAIRS: usize = 100_000;
+    pub const MOST_PAIRS: usize = 50_000;
     /// Pairs in a run: keys that lie side by side in memory.
     const RUN: usize = 32;
     /// Fewest and most queries that are looked at, and keys for each further one: as many as building leaves time for.
-    const QUERIES: Range<usize> = 3_000..20_000;
-    const KEYS_A_QUERY: usize = 1_000;
+    const QUERIES: Range<usize> = 2_000..20_000;
+    const KEYS_A_QUERY: usize = 2_000;
 
     /// The facts about `keys` and the sample of `plan`, of which a part is taken if it is large.
     pub fn new(keys: SortedKeys<'a, K>, plan: &'a BuildPlan<K>) -> Self {
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn runs_stay_apart_and_reach_both_ends() {
-        for count in [0usize, 1, 2, 33, 99_999, 100_001, 100_002, 100_100, 250_000] {
+        for count in [0usize, 1, 2, 33, 49_999, 50_001, 50_002, 50_100, 250_000] {
             let keys: Vec<u64> = (0..count as u64).collect();
             let plan = plan(Sample::new());
             let statistics = KeyStatistics::new(SortedKeys::integers(&keys).expect("ascending"), &plan);
@@ -260,9 +260,9 @@ mod tests {
         let statistics = KeyStatistics::new(SortedKeys::integers(&keys).expect("ascending"), &plan);
         let lows: Vec<u64> = statistics.queries().iter().map(|query| query.lo).collect();
         // Keys are below 2,000, so all queries are empty.
-        assert_eq!(lows.len(), 3_001);
+        assert_eq!(lows.len(), 2_000);
         let odd = lows.iter().filter(|&&lo| lo / 2 % 2 == 1).count();
-        assert!((1_350..1_650).contains(&odd), "{odd} of every other query");
+        assert!((900..1_100).contains(&odd), "{odd} of every other query");
     }
 
     #[test]

@@ -74,10 +74,12 @@ pub fn probe_ns(kind: Kind, prediction: &Prediction) -> f64 {
     SETTLED_NS + call_ns * fetches.min(1.0) + probe_ns * probes + wait * read_ns(payload_bytes) * fetches
 }
 
-/// The least that an average question to a filter of `kind` costs, if a share of `asked` is not settled at once: one
-/// probe of something small.
-pub(crate) fn least_ns(kind: Kind, asked: f64) -> f64 {
-    SETTLED_NS + (row(kind).call_ns + row(kind).probe_ns) * asked
+/// The least that an average question to a filter of `kind` over `key_count` keys costs, if a share of `asked` is not
+/// settled at once: one probe of something small; for a trie, of each level that so many keys have at least.
+pub(crate) fn least_ns(kind: Kind, asked: f64, key_count: usize) -> f64 {
+    let levels = f64::from(key_count.max(1).ilog2()) / 8.0;
+    let probes = if kind == Kind::Surf { levels.max(1.0) } else { 1.0 };
+    SETTLED_NS + (row(kind).call_ns + row(kind).probe_ns * probes) * asked
 }
 
 #[cfg(test)]

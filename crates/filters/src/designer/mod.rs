@@ -12,7 +12,7 @@
 //! `auto:robust` admits only what keeps its rate for any queries chosen without the seed: Grafite, and structures that
 //! know the keys exactly. Over byte strings Grafite's bound holds for the eight bytes behind the keys' common prefix.
 //!
-//! Cost: a search among the keys for each of 2,000 queries or more, a look at 100,000 pairs of neighbours at most, and a
+//! Cost: a search among the keys for each of 2,000 queries or more, a look at 50,000 pairs of neighbours at most, and a
 //! few additions for each query and candidate; families that cannot win any more are not modelled. Building collects the
 //! keys first: 8 bytes each for integers, their bytes and 8 more for byte strings.
 //!

@@ -36,7 +36,7 @@ pub(super) fn rank<K: DesignKey + ?Sized>(known: &KeyStatistics<'_, K>, judge: &
     let doubt = asked * 0.5 / (known.queries().len() as f64 + 1.0);
     for entrant in K::entrants().0 {
         let best = ranking.iter().map(|(candidate, _)| candidate.cost_ns).fold(f64::INFINITY, f64::min);
-        let can_win = least_ns(entrant.kind, asked) + WORTHWHILE_NS < best;
+        let can_win = least_ns(entrant.kind, asked, known.keys().len()) + WORTHWHILE_NS < best;
         if !can_win || judge.is_robust && !entrant.may_be_robust {
             continue;
         }

@@ -1,11 +1,10 @@
 //! What designing costs beside building a standard Bloom filter of the same keys.
 //!
-//! `cargo run --release -p lacuna-filters --example designer_speed [-- keys ...]`
+//! `cargo run --release -p lacuna-bench --example designer_speed [-- keys ...]`
 
-use std::hint::black_box;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
+use lacuna_bench::harness::Rounds;
 use lacuna_core::{Budget, BuildPlan, FilterSpec, Result, Sample, SortedKeys};
 use lacuna_filters::{AutoSpec, BloomSpec};
 use lacuna_workload::{KeySource, Keys, Queries, QuerySource, ReadOptions};
@@ -36,24 +35,13 @@ fn measure(count: &str, queries: &str) -> Result<()> {
     ranges.iter().for_each(|&(lo, hi)| sample.push(lo, hi));
     let plan = BuildPlan::new(Budget::bits_per_key(14.0)?).with_sample(Arc::new(sample)).with_seed(3);
     let keys = SortedKeys::integers(&keys)?;
-    let (mut design, mut bloom) = (Vec::new(), Vec::new());
-    for _ in 0..ROUNDS {
-        design.push(timed(|| AutoSpec::new().design(keys, &plan).map(|design| design.candidates().len()))?);
-        bloom.push(timed(|| BloomSpec::new().build(keys, &plan).map(|sealed| sealed.as_bytes().len()))?);
-    }
-    let (design, bloom) = (median(design), median(bloom));
-    let share = design.as_secs_f64() / bloom.as_secs_f64();
-    println!("{count:>8} {queries:>28} {design:>10.2?} {bloom:>10.2?} {share:>7.3}");
+    let mut rounds = Rounds::new();
+    let design =
+        rounds.add("design", 1, || AutoSpec::new().design(keys, &plan).expect("fits").candidates().len());
+    let bloom = rounds.add("bloom", 1, || BloomSpec::new().build(keys, &plan).expect("fits"));
+    let timings = rounds.run(ROUNDS, &mut |_| {});
+    let (design_ms, bloom_ms) = (timings.median_ns(design) / 1e6, timings.median_ns(bloom) / 1e6);
+    let share = timings.ratio(design, bloom);
+    println!("{count:>8} {queries:>28} {design_ms:>7.2} ms {bloom_ms:>7.2} ms {share:>7.3}");
     Ok(())
-}
-
-fn timed(work: impl FnOnce() -> Result<usize>) -> Result<Duration> {
-    let started = Instant::now();
-    black_box(work()?);
-    Ok(started.elapsed())
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
 }
