@@ -100,3 +100,26 @@ fn bits_to_one_percent(contest: &Contest) -> Option<u32> {
     // A rate of 1.0 % as the paper rounds it.
     (0..=MOST_SUFFIX_BITS).find(|bits| rate(bits) < 0.0105)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paper::Setting;
+
+    #[test]
+    fn hash_bits_help_points_and_real_bits_help_ranges() {
+        let setting = Setting { queries: Some(20_000), seed: 5, ..Setting::default() };
+        let mut hear = |_: &crate::paper::Step| {};
+        let mut session = Session::new(&setting, &mut hear);
+        let mut rate = |ask, name, bits| {
+            let case = Case { set: Set::Strings("repo_paths"), ask, choice: Choice::Uniform };
+            let contest = contest(&mut session, case).expect("a set that is there");
+            contest.cell(name, bits).expect("every number of bits").rate
+        };
+        let (base, hash) = (rate(Ask::Points, "SuRF-Base", 0), rate(Ask::Points, "SuRF-Hash", 8));
+        assert!(base > 0.05 && hash < base / 100.0, "points: {base}, with hash bits {hash}, seed 5");
+        let (base, hash) = (rate(Ask::Ranges, "SuRF-Base", 0), rate(Ask::Ranges, "SuRF-Hash", 8));
+        let real = rate(Ask::Ranges, "SuRF-Real", 8);
+        assert!(hash == base && real < base, "ranges: {base}, with hash bits {hash}, real {real}, seed 5");
+    }
+}
