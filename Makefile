@@ -11,14 +11,18 @@ DENY := $(TOOLS)/bin/cargo-deny-$(DENY_VERSION)
 # The crates below the engines: few dependencies, so they are cheap to build a second time with every check on.
 CHECKED := -p lacuna-core -p lacuna-succinct -p lacuna-filters -p lacuna-guard -p lacuna-workload -p lacuna-testkit
 
-.PHONY: demo test test-long bench bars fmt clean
+# The browser that the report is looked at in.
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
+FIND_BROWSER := command -v chromium || command -v chromium-browser || command -v google-chrome
+
+.PHONY: demo test test-long bench bars fmt clean browser
 
 demo:
 	$(CARGO) build --release --locked
 	target/release/lacuna demo $(ARGS)
 
 test: export LACUNA_REQUIRE := all
-test: $(DENY)
+test: $(DENY) browser
 	$(STAGE) format $(CARGO) fmt --all --check
 	$(STAGE) "supply chain" $(CARGO) fetch --locked
 	$(STAGE) "supply chain" $(DENY) --offline check --hide-inclusion-graph licenses bans sources
@@ -30,7 +34,7 @@ test: $(DENY)
 
 test-long: export LACUNA_REQUIRE := all
 test-long: export LACUNA_LONG := 1
-test-long:
+test-long: browser
 	$(STAGE) "long tests, all checks on" $(CARGO) test --profile checked --locked $(CHECKED) --lib --tests
 	$(STAGE) "long tests" $(CARGO) test --release --locked --workspace --tests
 
@@ -41,6 +45,10 @@ bench:
 
 bars:
 	$(CARGO) run --release --locked -p lacuna-bars -- $(ARGS)
+
+browser:
+	@($(FIND_BROWSER)) > /dev/null || $(STAGE) "install chromium" $(SUDO) sh -c \
+		'apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends chromium'
 
 fmt:
 	$(CARGO) fmt --all

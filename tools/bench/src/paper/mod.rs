@@ -33,8 +33,10 @@ mod markdown;
 mod marks;
 mod model;
 mod output;
+mod proteus;
 mod rencoder;
 mod session;
+mod surf;
 mod svg;
 
 use lacuna_core::{Error, Result};
@@ -49,7 +51,7 @@ pub use output::{OutputFile, files, to_text};
 pub use session::{Ground, Session, Setting, Step, exhibits, run};
 
 /// Every paper.
-pub static PAPERS: [&Paper; 1] = [&rencoder::PAPER];
+pub static PAPERS: [&Paper; 3] = [&rencoder::PAPER, &surf::PAPER, &proteus::PAPER];
 
 /// The paper with this name.
 ///

@@ -92,6 +92,16 @@ impl<'a> Session<'a> {
         self.setting.queries.unwrap_or(1_000_000)
     }
 
+    /// As [`key_count`](Self::key_count), where a figure has a number of its own for machines like this one.
+    pub fn key_count_or(&self, own: usize, paper: usize) -> usize {
+        self.setting.keys.unwrap_or(if self.setting.full { paper } else { own })
+    }
+
+    /// As [`query_count`](Self::query_count), where a figure has a number of its own.
+    pub fn query_count_or(&self, own: usize) -> usize {
+        self.setting.queries.unwrap_or(own)
+    }
+
     /// Says what is being done.
     pub fn say(&mut self, stage: impl Into<String>) {
         self.step.stage = stage.into();

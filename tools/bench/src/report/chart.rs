@@ -3,6 +3,9 @@
 //! One chart, a few series, a linear or logarithmic upright axis with gridlines, a legend below. Zeros have no place on
 //! a logarithmic axis; they stand on its lower edge as hollow circles. Numbers are printed with one decimal, so the
 //! same points give the same text everywhere.
+//!
+//! Each point is a group of class `point` with its exact values in `data-series`, `data-x` and `data-y`, and a text of
+//! class `tip` that the page shows while the pointer is over it.
 
 use std::fmt::Write as _;
 
@@ -82,8 +85,12 @@ impl Chart<'_> {
         );
         frame.draw_axes(&mut svg, self.x_label);
         for (index, series) in self.series.iter().enumerate() {
-            frame.draw_series(&mut svg, index, series);
+            frame.draw_line(&mut svg, index, series);
             draw_legend(&mut svg, index, &series.name);
+        }
+        // After all lines, so that none runs over a tip.
+        for (index, series) in self.series.iter().enumerate() {
+            frame.draw_points(&mut svg, index, series);
         }
         svg + "</svg>\n"
     }
@@ -179,7 +186,7 @@ impl Frame {
         }
     }
 
-    fn draw_series(&self, svg: &mut String, index: usize, series: &Series) {
+    fn draw_line(&self, svg: &mut String, index: usize, series: &Series) {
         let (colour, dash) = look(index);
         let mut path = String::new();
         for point in &series.points {
@@ -188,20 +195,31 @@ impl Frame {
         }
         let path = path.trim_end();
         line(svg, &format!("<polyline points=\"{path}\" stroke=\"{colour}\" stroke-dasharray=\"{dash}\"/>"));
-        for point in &series.points {
-            let hollow = self.scale == Scale::Logarithmic && point.y == 0.0;
+    }
+
+    fn draw_points(&self, svg: &mut String, index: usize, series: &Series) {
+        let (colour, _) = look(index);
+        let name = escaped(&series.name);
+        for Point { x: value_x, y: value_y } in &series.points {
+            let hollow = self.scale == Scale::Logarithmic && *value_y == 0.0;
             let fill = if hollow { "none" } else { colour };
-            let (x, y) = (self.x_at(point.x), self.y_at(point.y));
-            let place = format!("cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\"");
-            let said = format!("{}: {} at {}", escaped(&series.name), point.y, point.x);
-            line(
-                svg,
-                &format!(
-                    "<circle {place} fill=\"{fill}\" stroke=\"{colour}\"><title>{said}</title></circle>"
-                ),
-            );
+            let (x, y) = (self.x_at(*value_x), self.y_at(*value_y));
+            let place = format!("cx=\"{x:.1}\" cy=\"{y:.1}\"");
+            let data = format!("data-series=\"{name}\" data-x=\"{value_x}\" data-y=\"{value_y}\"");
+            line(svg, &format!("<g class=\"point\" {data}>"));
+            line(svg, &format!("<circle class=\"reach\" {place} r=\"9\"/>"));
+            line(svg, &format!("<circle {place} r=\"3.5\" fill=\"{fill}\" stroke=\"{colour}\"/>"));
+            draw_tip(svg, (x, y), &format!("{name}: {value_y} at {value_x}"));
+            line(svg, "</g>");
         }
     }
+}
+
+/// The text of a point: above it where there is room, and on the side where there is more.
+fn draw_tip(svg: &mut String, (x, y): (f64, f64), text: &str) {
+    let (x, anchor) = if x < WIDTH / 2.0 { (x + 8.0, "") } else { (x - 8.0, " end") };
+    let y = if y < TOP + 16.0 { y + 18.0 } else { y - 10.0 };
+    line(svg, &format!("<text class=\"tip{anchor}\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>"));
 }
 
 fn line(svg: &mut String, element: &str) {

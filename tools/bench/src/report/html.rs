@@ -20,6 +20,11 @@ svg .title { font-size: 14px; font-weight: 600; fill: var(--text); }
 svg .mid { text-anchor: middle; } svg .end { text-anchor: end; }
 svg .grid { stroke: var(--line); stroke-width: 1; }
 svg polyline { fill: none; stroke-width: 2; }
+svg .reach { fill: transparent; stroke: none; }
+svg .tip { visibility: hidden; pointer-events: none; fill: var(--text); font-weight: 600; paint-order: stroke;
+  stroke: var(--page); stroke-width: 6px; stroke-linejoin: round; }
+svg .point:hover .tip { visibility: visible; }
+svg .point:hover circle { r: 6px; } svg .point:hover .reach { r: 9px; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; white-space: nowrap; }
 th, td { padding: 0.25rem 0.75rem; border-bottom: 1px solid var(--line); text-align: right; }
@@ -36,7 +41,8 @@ pub fn to_html(title: &str, command: &str, rows: &[Row]) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n\
          <p class=\"quiet\">Made by <code>{}</code>. \"No\" is always true, so there are no missed keys; the rate is \
-         the share of empty queries that are answered \"maybe\" and cost a read. A hollow circle is a rate of 0. \
+         the share of empty queries that are answered \"maybe\" and cost a read. A hollow circle is a rate of 0; \
+         point at a circle to read its values. \
          Times are medians of interleaved rounds on one thread: compare them with each other, not with other pages.\
          </p>\n{sections}</body>\n</html>\n",
         escaped(command)

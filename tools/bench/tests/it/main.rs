@@ -6,6 +6,7 @@ mod papers;
 mod reporting;
 mod seeks;
 mod store;
+mod surf_paper;
 mod timing;
 mod well_formed;
 

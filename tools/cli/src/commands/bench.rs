@@ -25,6 +25,8 @@ Examples:
       --queries uniform:5k:1-32,correlated:5k:32:32 --quick --format json
   lacuna bench filters --filters grafite,bucketing --keys words.txt --queries heldout:1k:1-4 \\
       --bits-per-key 8,12,16 --quick --report report
+  lacuna bench filters --filters all --keys uniform:20k --queries uniform:10k:32 --bits-per-key 14,18 \\
+      --quick --report report
 
 Times are medians of interleaved rounds on one thread: compare them with each other, not with those of
 another run. `batched` asks 1,024 ranges a call; `floor` is one random read in as much memory as the
@@ -48,7 +50,7 @@ enum BenchCommand {
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 struct FiltersArgs {
-    /// Specs to compare, separated by commas [default: every family]
+    /// Specs to compare, separated by commas; `all` stands for every family [default: all]
     #[arg(long, value_name = "A,B,..")]
     filters: Option<String>,
 
@@ -97,6 +99,9 @@ enum Format {
     Csv,
 }
 
+/// Stands for every family in `--filters`.
+const EVERY_FAMILY: &str = "all";
+
 /// Runs the comparison.
 pub(super) fn run(args: &BenchArgs) -> Result<()> {
     match &args.command {
@@ -125,7 +130,7 @@ fn run_filters(args: &FiltersArgs) -> Result<()> {
 fn specs(args: &FiltersArgs) -> Result<Vec<String>> {
     let specs = match &args.filters {
         Some(text) => split_specs(text),
-        None => Kind::ALL.iter().map(|kind| kind.name().to_owned()).collect(),
+        None => every_family().collect(),
     };
     for spec in &specs {
         lacuna_filters::spec::<u64>(spec)?;
@@ -134,6 +139,11 @@ fn specs(args: &FiltersArgs) -> Result<Vec<String>> {
         Budget::bits_per_key(bits_per_key)?;
     }
     Ok(specs)
+}
+
+/// The plain spec of every family.
+fn every_family() -> impl Iterator<Item = String> {
+    Kind::ALL.into_iter().map(|kind| kind.name().to_owned())
 }
 
 /// Splits at the commas between specs, not at those between the parameters of one: `a:x=1,y=2,b` is `a:x=1,y=2`, `b`.
@@ -146,6 +156,7 @@ fn split_specs(text: &str) -> Vec<String> {
                 spec.push(',');
                 spec.push_str(part);
             }
+            _ if part == EVERY_FAMILY => specs.extend(every_family()),
             _ => specs.push(part.to_owned()),
         }
     }
@@ -221,5 +232,12 @@ mod tests {
         );
         assert_eq!(split_specs("grafite"), ["grafite"]);
         assert_eq!(split_specs("k=7"), ["k=7"]);
+    }
+
+    #[test]
+    fn all_stands_for_every_family() {
+        let specs = split_specs("bloom:k=7,all");
+        assert_eq!(specs.len(), 1 + Kind::ALL.len());
+        assert_eq!(specs[1..], every_family().collect::<Vec<_>>());
     }
 }

@@ -3,6 +3,7 @@
 mod answers;
 mod bad_input;
 mod bench;
+mod browser;
 mod demo;
 mod help;
 mod inspection;

@@ -1,0 +1,77 @@
+//! Proteus' paper: figures 4, 5 and 9a to 9d, tables 1 and 2.
+//!
+//! What a figure is made of stands in the file named after what it shows. The paper's databases (figures 6 to 8, 9e) are
+//! measured by engines, not here.
+
+mod accuracy;
+mod cast;
+mod contest;
+mod costs;
+mod sample_size;
+mod strings;
+mod workloads;
+
+use lacuna_core::Result;
+
+use super::model::{Exhibit, ExhibitId, Finding, Paper};
+use super::session::Session;
+
+/// Knorr and others, SIGMOD 2022.
+pub(super) static PAPER: Paper = Paper {
+    name: "proteus",
+    citation: "Eric R. Knorr and others, \"Proteus: A Self-Designing Range Filter\", SIGMOD 2022.",
+    method: "\
+The paper takes 10 million keys, a million queries and samples of 20,000 (10,000 for figure 4); here it is 200,000 keys and \
+50,000 queries unless a figure says otherwise (`--full` takes the paper's keys). With fewer keys, uniform queries lie farther from \
+them, and every filter looks better there. All queries are empty. *1PBF* and *2PBF* are one and two Bloom filters of \
+prefixes. Queries ask for as many prefixes as they touch (`probes=max`) in figure 4 and for at most 64 elsewhere, which the \
+model knows. Real sets are ours, in place of the paper's Books and Facebook.",
+    cast: &cast::NAMES,
+    exhibits: &EXHIBITS,
+};
+
+static EXHIBITS: [Exhibit; 5] = [
+    table(
+        1,
+        "bounds on the error of a sample",
+        sample_size::bounds,
+        "The paper's first entry is a tenth of its formula.",
+    ),
+    table(
+        2,
+        "cost of modelling and building",
+        costs::breakdown,
+        "Shares of a standard Bloom filter's build beside it compare.",
+    ),
+    figure(
+        4,
+        "predicted and measured rates",
+        accuracy::designs,
+        "Both lines of a pair should lie on each other.",
+    ),
+    figure(5, "rates over workloads and budgets", workloads::rates, "Lower is better."),
+    figure(
+        9,
+        "strings of fixed length",
+        strings::rates,
+        "The paper shows 1,440 bits and says that the others look the same.",
+    ),
+];
+
+const fn figure(
+    number: u8,
+    title: &'static str,
+    run: fn(&mut Session<'_>) -> Result<Finding>,
+    shows: &'static str,
+) -> Exhibit {
+    Exhibit { id: ExhibitId::Figure(number), title, shows, run }
+}
+
+const fn table(
+    number: u8,
+    title: &'static str,
+    run: fn(&mut Session<'_>) -> Result<Finding>,
+    shows: &'static str,
+) -> Exhibit {
+    Exhibit { id: ExhibitId::Table(number), title, shows, run }
+}

@@ -1,0 +1,141 @@
+//! The report as a browser shows it: what Chromium reads out of the page is what was measured.
+//!
+//! Without Chromium these tests pass and say so, unless `LACUNA_REQUIRE=all` is set, as `make test` does.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use crate::support::Folder;
+
+const REPORT: &str = "bench filters --filters all --keys uniform:2k --queries uniform:500:32,correlated:500:32:64 \
+                      --bits-per-key 16,20 --quick --report report";
+
+/// Names that distributions give the browser.
+const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+
+/// The first of [`BROWSERS`] that is there.
+fn browser() -> Option<&'static str> {
+    let found = BROWSERS.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok());
+    let required = std::env::var("LACUNA_REQUIRE").is_ok_and(|required| required == "all");
+    assert!(found.is_some() || !required, "LACUNA_REQUIRE=all, and there is none of {BROWSERS:?}");
+    if found.is_none() {
+        eprintln!("not tested: there is none of {BROWSERS:?}");
+    }
+    found
+}
+
+/// Runs the browser without a window over the report in `folder`.
+fn show(browser: &str, folder: &Folder, args: &[&str]) -> Output {
+    let page = folder.path("report/report.html");
+    let profile = format!("--user-data-dir={}", folder.path("profile").display());
+    let always =
+        ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1360,1800"];
+    let output = Command::new(browser)
+        .args(always)
+        .arg(profile)
+        .args(args)
+        .arg(format!("file://{}", page.display()))
+        .env("HOME", folder.root())
+        .output();
+    let output = output.expect("the browser starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+/// The value of an attribute in a tag.
+fn attribute<'a>(tag: &'a str, name: &str) -> &'a str {
+    let rest = tag.split(&format!(" {name}=\"")).nth(1).unwrap_or_else(|| panic!("no {name} in {tag}"));
+    rest.split('"').next().expect("splitting gives a part")
+}
+
+/// Series, x and y of every point between two places of a page.
+fn points(svg: &str) -> Vec<(String, f64, f64)> {
+    let tags = svg.split("<g class=\"point\"").skip(1).map(|rest| rest.split('>').next().unwrap_or_default());
+    let number = |tag: &str, name: &str| attribute(tag, name).parse::<f64>().expect("a number");
+    tags.map(|tag| (attribute(tag, "data-series").to_owned(), number(tag, "data-x"), number(tag, "data-y")))
+        .collect()
+}
+
+/// The rows of `rows.jsonl`.
+fn rows(folder: &Folder) -> Vec<Value> {
+    let text = fs::read_to_string(folder.path("report/rows.jsonl")).expect("it was written");
+    text.lines().map(|line| serde_json::from_str(line).expect("one row a line")).collect()
+}
+
+/// Width, height and bytes of a picture.
+fn png(path: &Path) -> (u32, u32, Vec<u8>) {
+    let bytes = fs::read(path).expect("the browser wrote it");
+    assert_eq!(&bytes[..8], b"\x89PNG\r\n\x1a\n");
+    let side = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+    (side(16), side(20), bytes)
+}
+
+#[test]
+fn a_browser_reads_what_was_measured() {
+    let Some(browser) = browser() else { return };
+    let folder = Folder::new();
+    folder.lacuna(REPORT).done();
+    let rows = rows(&folder);
+    assert_eq!(
+        rows.len(),
+        2 * 2 * lacuna_filters::Kind::ALL.len(),
+        "all families, two budgets, two kinds of queries"
+    );
+
+    let page = String::from_utf8(show(browser, &folder, &["--dump-dom"]).stdout).expect("a page is text");
+    let charts: Vec<&str> = page.split("<svg ").skip(1).collect();
+    let fields = ["fpr", "ns_per_query", "ns_per_query_batched", "build_ns_per_key"];
+    assert_eq!(charts.len(), 2 * fields.len());
+    for (place, (chart, field)) in charts.iter().zip(fields.iter().cycle()).enumerate() {
+        let queries = &rows[if place < fields.len() { 0 } else { rows.len() - 1 }]["queries"];
+        let mut shown = points(chart.split("</svg>").next().unwrap_or_default());
+        let mut measured: Vec<(String, f64, f64)> = rows
+            .iter()
+            .filter(|row| row["queries"] == *queries)
+            .map(|row| {
+                let number = |name: &str| row[name].as_f64().expect("a number");
+                (
+                    row["spec"].as_str().expect("a text").to_owned(),
+                    number("bits_per_key_asked"),
+                    number(field),
+                )
+            })
+            .collect();
+        let order = |left: &(String, f64, f64), right: &(String, f64, f64)| {
+            left.0.cmp(&right.0).then(left.1.total_cmp(&right.1))
+        };
+        shown.sort_by(order);
+        measured.sort_by(order);
+        assert_eq!(shown, measured, "{field} of {queries}");
+    }
+    for row in &rows {
+        let spec = row["spec"].as_str().expect("a text");
+        let size = format!("<td>{:.2}</td>", row["bits_per_key"].as_f64().expect("a number"));
+        let line = |line: &&str| line.starts_with(&format!("<tr><td>{spec}</td>")) && line.contains(&size);
+        assert!(page.lines().any(|text| line(&text)), "{spec} with {size} is not in the table");
+    }
+}
+
+#[test]
+fn a_browser_draws_light_and_dark() {
+    let Some(browser) = browser() else { return };
+    let folder = Folder::new();
+    folder.lacuna(REPORT).done();
+    let mut pictures = Vec::new();
+    for scheme in [1, 0] {
+        let place = folder.path(&format!("{scheme}.png"));
+        let shot = format!("--screenshot={}", place.display());
+        show(browser, &folder, &[&shot, &format!("--blink-settings=preferredColorScheme={scheme}")]);
+        let (width, height, bytes) = png(&place);
+        assert_eq!((width, height), (1360, 1800));
+        assert!(bytes.len() > 60_000, "{} bytes: an empty page has a few thousand", bytes.len());
+        if let Some(keep) = std::env::var_os("LACUNA_SCREENSHOTS") {
+            fs::copy(&place, Path::new(&keep).join(format!("{scheme}.png"))).expect("the folder takes files");
+        }
+        pictures.push(bytes);
+    }
+    assert_ne!(pictures[0], pictures[1], "dark is not light");
+}
