@@ -3,8 +3,8 @@
 //! More hash functions leave room for fewer levels. Levels are cheaper to ask and help queries far from all keys; hash
 //! functions also help next to a key, where the upper levels are set anyway (theorem 4). The base takes the number that
 //! is best for the worse of two workloads made from the keys themselves: ranges of 2 to 32 keys anywhere, and 32 behind
-//! a key. `REncoderSE` takes the best for the sample. Among numbers that are nearly as good the smallest wins: each hash
-//! function is a cache line to fetch.
+//! a key. `REncoderSE` takes the best for the sample, `REncoderPO` the best for points, which it asks on one level alone.
+//! Among numbers that are nearly as good the smallest wins: each hash function is a cache line to fetch.
 
 use super::codec::{Levels, MOST_HASHES};
 use super::levels::{LevelOrder, NodeCounts, Room};
@@ -46,7 +46,8 @@ impl Designer<'_> {
     /// The design for the spec's variant.
     pub(crate) fn design(&self, sample: &dyn Fn() -> Vec<EmptyQuery>) -> Design {
         match self.spec.variant() {
-            Variant::Base | Variant::Point => self.base(),
+            Variant::Base => self.base(),
+            Variant::Point => self.point(),
             Variant::SelectStart => self.select_start(),
             Variant::SelectEnd => self.select_end(&sample()),
             Variant::TwoStage => self.two_stage(),
@@ -61,13 +62,25 @@ impl Designer<'_> {
         self.best(&[LevelOrder::Up(self.counts.telling_level())], &vec![self.made.anywhere()]).0
     }
 
-    /// The paper's end level, or the base where that does better on the sample.
+    /// Points are asked on the lowest level only, so hash functions are all that helps them: often one level is left.
+    fn point(&self) -> Design {
+        let judged = self.designs(&[LevelOrder::Up(0)]).map(|design| (design, self.model(design).path[1]));
+        nearly_best(judged.collect()).0
+    }
+
+    /// The paper's end level, or the levels of the base or of SS where those do better on the sample.
     fn select_end(&self, sample: &[EmptyQuery]) -> Design {
         let Some(end) = end_level(sample, self.spec.quantile()) else { return self.base() };
-        if end >= self.counts.telling_level() {
-            return self.select_start();
+        let telling = self.counts.telling_level();
+        let workloads = vec![sample.to_vec()];
+        if end < telling {
+            let orders = [LevelOrder::DownThenUp(end), LevelOrder::Up(0), LevelOrder::Up(telling)];
+            return self.best(&orders, &workloads).0;
         }
-        self.best(&[LevelOrder::DownThenUp(end), LevelOrder::Up(0)], &vec![sample.to_vec()]).0
+        let start = self.select_start();
+        let (best, rate) = self.best(&[LevelOrder::Up(telling), LevelOrder::Up(0)], &workloads);
+        // SS was chosen on other queries, so it has twice the tolerance.
+        if self.rate(start, &workloads) <= rate * NEARLY { start } else { best }
     }
 
     /// Section 3.5: exponent levels up to some share of ones, then mantissa levels down to half.
@@ -88,16 +101,19 @@ impl Designer<'_> {
 
     /// The best design among `orders` and numbers of hash functions, and its rate.
     fn best(&self, orders: &[LevelOrder], workloads: &Workloads) -> (Design, f64) {
-        let mut judged: Vec<(Design, f64)> = Vec::new();
-        for hash_count in self.hash_counts() {
-            for &order in orders {
+        let judged = self.designs(orders).map(|design| (design, self.rate(design, workloads)));
+        nearly_best(judged.collect())
+    }
+
+    /// Each number of hash functions with each of `orders`.
+    fn designs(&self, orders: &[LevelOrder]) -> impl Iterator<Item = Design> {
+        self.hash_counts().flat_map(move |hash_count| {
+            let with = move |&order: &LevelOrder| {
                 let levels = self.levels(order, hash_count);
-                let design = Design { order, levels, hash_count };
-                judged.push((design, self.rate(design, workloads)));
-            }
-        }
-        let best = judged.iter().map(|(_, rate)| *rate).fold(1.0, f64::min);
-        *judged.iter().find(|(_, rate)| *rate <= best * NEARLY).expect("one of them is the best")
+                Design { order, levels, hash_count }
+            };
+            orders.iter().map(with)
+        })
     }
 
     /// As many levels as the spec says, else until half of the bits are ones.
@@ -119,10 +135,20 @@ impl Designer<'_> {
 
     /// Rate of `design` on the worst of the workloads.
     fn rate(&self, design: Design, workloads: &Workloads) -> f64 {
-        let ones = expected_ones(self.counts, design.levels, design.hash_count, self.room);
-        let model = RateModel::new(design.levels, design.hash_count, self.room.tree_levels, ones);
+        let model = self.model(design);
         workloads.iter().map(|queries| model.mean_rate(queries)).fold(0.0, f64::max)
     }
+
+    fn model(&self, design: Design) -> RateModel {
+        let ones = expected_ones(self.counts, design.levels, design.hash_count, self.room);
+        RateModel::new(design.levels, design.hash_count, self.room.tree_levels, ones)
+    }
+}
+
+/// The first design that is nearly as good as the best, and its rate.
+fn nearly_best(judged: Vec<(Design, f64)>) -> (Design, f64) {
+    let best = judged.iter().map(|(_, rate)| *rate).fold(1.0, f64::min);
+    judged.into_iter().find(|(_, rate)| *rate <= best * NEARLY).expect("one of them is the best")
 }
 
 /// The level from which on downwards `quantile` of the queries differ from all keys; `None` without queries.

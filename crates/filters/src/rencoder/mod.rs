@@ -46,6 +46,12 @@ mod tests;
 mod tests_floats;
 #[cfg(test)]
 mod tests_independence;
+#[cfg(test)]
+mod tests_kit;
+#[cfg(test)]
+mod tests_levels;
+#[cfg(test)]
+mod tests_rates;
 mod tree;
 mod walk;
 

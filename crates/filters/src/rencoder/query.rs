@@ -110,6 +110,12 @@ impl Rencoder {
         self.may_hold_any(body, first, last)
     }
 
+    /// Whether any key of `lo..=hi` may be there.
+    #[inline(always)]
+    pub(crate) fn may_hold(&self, body: &[u8], lo: u64, hi: u64) -> bool {
+        self.answer(body, RencoderProbe { lo, hi, first_hash: self.first_hash(lo) })
+    }
+
     #[inline(always)]
     fn first_hash(&self, lo: u64) -> u64 {
         self.hash(shifted(lo, self.header.levels.low + self.header.tree_levels), 0)
@@ -144,7 +150,7 @@ impl IntegerBody for Rencoder {
 
     #[inline(always)]
     fn any_in<I: Isa>(&self, _isa: I, body: &[u8], lo: u64, hi: u64) -> bool {
-        self.answer(body, RencoderProbe { lo, hi, first_hash: self.first_hash(lo) })
+        self.may_hold(body, lo, hi)
     }
 
     fn rate_bound(&self, range_len: u64) -> f64 {

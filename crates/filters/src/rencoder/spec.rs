@@ -19,7 +19,7 @@ pub(crate) enum Variant {
     SelectStart = 1,
     /// From the level that tells the sampled queries from the keys downwards.
     SelectEnd = 2,
-    /// As the base; points are asked on the lowest level only.
+    /// As the base with hash functions for points, which are asked on the lowest level only.
     Point = 3,
     /// For floats: from the exponent's last bit upwards, then from the mantissa's first bit downwards.
     TwoStage = 4,
@@ -94,7 +94,8 @@ impl RencoderSpec {
         Self { variant: Variant::SelectEnd, ..Self::default() }
     }
 
-    /// `REncoderPO`: the base, with points asked on the lowest level only: faster, and more often wrong.
+    /// `REncoderPO`: stores from the lowest level upwards as the base, with points asked on that level only and the
+    /// number of hash functions chosen for them. Ranges pay: they are more often wrong, long ones above all.
     pub fn point() -> Self {
         Self { variant: Variant::Point, ..Self::default() }
     }
