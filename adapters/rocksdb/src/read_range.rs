@@ -1,8 +1,9 @@
 //! Read options that carry a range, its bounds and its filter together.
 
+use std::fmt;
+
 use lacuna_rocksdb_property::{PROPERTY_NAME, Question, TableFacts};
-use rust_rocksdb::properties::TableProperties;
-use rust_rocksdb::{AsColumnFamilyRef, ReadOptions};
+use rust_rocksdb::{AsColumnFamilyRef, IterateBounds, ReadOptions, TableProperties};
 
 use crate::readable::Readable;
 use crate::scan::GuardedScan;
@@ -11,7 +12,6 @@ use crate::scan::GuardedScan;
 ///
 /// Bounds and filter are set together or not at all: a table skipped for one range may hold the keys of another, so an
 /// iterator that leaves its range would lose rows.
-#[derive(Debug)]
 #[must_use = "a range that is not scanned reads nothing"]
 pub struct ReadRange {
     question: Question,
@@ -67,6 +67,12 @@ impl ReadRange {
     }
 }
 
+impl fmt::Debug for ReadRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadRange").field("question", &self.question).finish_non_exhaustive()
+    }
+}
+
 /// Where a read that RocksDB's own iterator made is told how it ended.
 #[derive(Debug)]
 pub struct Outcome {
@@ -85,7 +91,7 @@ struct Bounds {
     upper: Option<Vec<u8>>,
 }
 
-impl rust_rocksdb::IterateBounds for Bounds {
+impl IterateBounds for Bounds {
     fn into_bounds(self) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
         (self.lower, self.upper)
     }

@@ -1,8 +1,8 @@
 //! What RocksDB can iterate over.
 
 use rust_rocksdb::{
-    AsColumnFamilyRef, DBAccess, DBCommon, DBInner, DBRawIteratorWithThreadMode, ReadOptions,
-    SnapshotWithThreadMode, ThreadMode, Transaction, TransactionDB,
+    AsColumnFamilyRef, DBAccess, DBRawIteratorWithThreadMode, DBWithThreadMode, OptimisticTransactionDB,
+    ReadOptions, SnapshotWithThreadMode, ThreadMode, Transaction, TransactionDB,
 };
 
 /// A database, a transactional one, a snapshot or a transaction.
@@ -39,7 +39,8 @@ macro_rules! readable {
     };
 }
 
-readable!([T: ThreadMode, I: DBInner] DBCommon<T, I>, Self);
+readable!([T: ThreadMode] DBWithThreadMode<T>, Self);
+readable!([T: ThreadMode] OptimisticTransactionDB<T>, Self);
 readable!([T: ThreadMode] TransactionDB<T>, Self);
 readable!(['db, D] Transaction<'db, D>, Self);
 readable!(['db, D: DBAccess] SnapshotWithThreadMode<'db, D>, D);
