@@ -31,7 +31,7 @@ use crate::shim;
 /// db.flush()?;
 ///
 /// let mut rows = lacuna.read(7_201u64.to_be_bytes()..7_231u64.to_be_bytes()).scan(&db);
-/// assert!(rows.next()?.is_none());
+/// assert!(rows.next_row()?.is_none());
 /// assert_eq!(lacuna.stats().filters.skipped(), 1, "the one table was not read");
 /// # Ok(())
 /// # }

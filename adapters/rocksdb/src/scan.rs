@@ -34,7 +34,7 @@ impl<'a, D: DBAccess> GuardedScan<'a, D> {
     ///
     /// # Errors
     /// What RocksDB could not read; the scan has then ended.
-    pub fn next(&mut self) -> Result<Option<Row<'_>>, Error> {
+    pub fn next_row(&mut self) -> Result<Option<Row<'_>>, Error> {
         let first = self.state == State::New;
         self.advance();
         if self.rows.valid() {
@@ -51,9 +51,9 @@ impl<'a, D: DBAccess> GuardedScan<'a, D> {
     /// Whether there is any row. Takes the scan, since it looks at the first.
     ///
     /// # Errors
-    /// As [`next`](Self::next).
+    /// As [`next_row`](Self::next_row).
     pub fn is_empty(mut self) -> Result<bool, Error> {
-        self.next().map(|row| row.is_none())
+        self.next_row().map(|row| row.is_none())
     }
 
     fn advance(&mut self) {

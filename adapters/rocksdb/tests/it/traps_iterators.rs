@@ -139,6 +139,6 @@ fn read_only_databases_are_asked() {
 fn tombstone_conversion_is_refused_in_words() {
     let test = TestDb::with(SPEC, |options| options.set_min_tombstones_for_range_conversion(2));
     test.write_table((0..100).map(key));
-    let problem = test.lacuna.read(key(10)..key(20)).scan(&test.db).next().map(|_| ()).unwrap_err();
+    let problem = test.lacuna.read(key(10)..key(20)).scan(&test.db).next_row().map(|_| ()).unwrap_err();
     assert!(problem.to_string().contains("min_tombstones_for_range_conversion"), "{problem}");
 }

@@ -106,7 +106,7 @@ impl KeyCodec<u64> for Panicking {
     fn name(&self) -> String {
         "panicking".to_owned()
     }
-    fn key<'a>(&self, key: &'a [u8]) -> Result<u64> {
+    fn key(&self, key: &[u8]) -> Result<u64> {
         assert!(!self.in_key, "no key for {key:?}");
         Ok(u64::from_be_bytes(key.try_into().unwrap()))
     }

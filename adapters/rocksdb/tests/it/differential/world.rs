@@ -131,7 +131,7 @@ impl<S: Store> World<S> {
         for (home, store) in self.homes.iter().zip(stores) {
             let path = format!("/{}.sst", self.ingested);
             // Every other file comes from a process without the collector.
-            let lacuna = home.lacuna.as_ref().filter(|_| self.ingested % 2 == 0);
+            let lacuna = home.lacuna.as_ref().filter(|_| self.ingested.is_multiple_of(2));
             let options = crate::support::options(&home.env, lacuna);
             let mut writer = SstFileWriter::create(&options);
             writer.open(&path).unwrap();

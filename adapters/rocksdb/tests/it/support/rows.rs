@@ -9,7 +9,7 @@ pub(crate) type Row = (Vec<u8>, Vec<u8>);
 /// All rows of a scan.
 pub(crate) fn rows_of<D: DBAccess>(mut scan: GuardedScan<'_, D>) -> Vec<Row> {
     let mut rows = Vec::new();
-    while let Some((key, value)) = scan.next().unwrap() {
+    while let Some((key, value)) = scan.next_row().unwrap() {
         rows.push((key.to_vec(), value.to_vec()));
     }
     rows
