@@ -124,12 +124,13 @@ impl Question {
     fn ask(&self, level: Option<usize>, filter: &InPlace<'_>) -> bool {
         let (lo, hi) = self.bounds();
         let may_contain = filter.may_contain_bounds(lo, hi);
-        self.guard.count_answer(level, may_contain);
         if may_contain {
             self.asked.walked.store(0, Relaxed);
             self.asked.passed[place(level)].fetch_add(1, Relaxed);
         }
-        may_contain || self.ends_the_walk(filter)
+        let is_read = may_contain || self.ends_the_walk(filter);
+        self.guard.count_answer(level, is_read);
+        is_read
     }
 
     /// Whether a backward scan has walked over enough tables below its range to be shown one, so that RocksDB meets a
