@@ -1,6 +1,6 @@
 //! R1, R2, R13: every kind of entry that a table can hold.
 
-use rust_rocksdb::{CompactionDecision, ReadOptions, WriteBatch};
+use rust_rocksdb::{CompactOptions, CompactionDecision, ReadOptions, WaitForCompactOptions, WriteBatch};
 
 use crate::support::{TestDb, collect, compact_all, gap, key};
 
@@ -79,16 +79,27 @@ fn range_deletions_of_skipped_tables_apply_on_level_0() {
 
 #[test]
 fn range_deletions_of_skipped_tables_apply_below() {
-    let test = layered(|test| {
-        let mut batch = WriteBatch::default();
-        batch.delete_range(key(10), key(20));
-        batch.put(key(1_000), b"far away");
-        test.db.write(&batch).unwrap();
-    });
-    // A snapshot keeps the compaction from applying the deletion to the keys.
+    let test = TestDb::with(SPEC, |options| options.set_level_compaction_dynamic_level_bytes(false));
+    test.write_table((0..100).map(key));
+    let mut to_bottom = CompactOptions::default();
+    to_bottom.set_change_level(true);
+    to_bottom.set_target_level(6);
+    test.db.compact_range_opt(None::<&[u8]>, None::<&[u8]>, &to_bottom);
     let snapshot = test.db.snapshot();
-    compact_all(&test.db);
+    let mut batch = WriteBatch::default();
+    batch.delete_range(key(10), key(20));
+    batch.put(key(1_000), b"far away");
+    test.db.write(&batch).unwrap();
+    test.db.flush().unwrap();
+    let eager = [("level0_file_num_compaction_trigger", "1"), ("disable_auto_compactions", "false")];
+    test.db.set_options(&eager).unwrap();
+    test.db.wait_for_compact(&WaitForCompactOptions::default()).unwrap();
+    let mut levels: Vec<i32> = test.db.live_files().unwrap().iter().map(|file| file.level).collect();
+    levels.sort_unstable();
+    assert_eq!(levels, [1, 6]);
+    let (skipped, _) = test.asked();
     assert!(test.rows(&key(10), &key(19)).is_empty());
+    assert_eq!(test.asked().0, skipped + 2, "the upper table was skipped in both directions");
     assert_eq!(test.rows_in(&snapshot, &key(10), &key(19)).len(), 10);
 }
 

@@ -44,9 +44,9 @@ fn tables_with_user_timestamps_are_scanned() {
             "leveldb.BytewiseComparator.u64ts",
             8,
             Box::new(move |a: &[u8], b: &[u8]| {
-                a[..split(a)].cmp(&b[..split(b)]).then_with(|| newer_first(&a[split(a)..], &b[split(b)..]))
+                a[..split(a)].cmp(&b[..split(b)]).then_with(|| by_age(&b[split(b)..], &a[split(a)..]))
             }),
-            Box::new(newer_first),
+            Box::new(by_age),
             Box::new(|a: &[u8], a_has: bool, b: &[u8], b_has: bool| strip(a, a_has).cmp(strip(b, b_has))),
         );
     });
@@ -62,9 +62,10 @@ fn tables_with_user_timestamps_are_scanned() {
     assert_eq!(test.asked(), (0, 0));
 }
 
-fn newer_first(a: &[u8], b: &[u8]) -> Ordering {
+/// Older first; RocksDB wants versions of one key the other way round.
+fn by_age(a: &[u8], b: &[u8]) -> Ordering {
     let number = |timestamp: &[u8]| u64::from_le_bytes(timestamp.try_into().unwrap());
-    number(b).cmp(&number(a))
+    number(a).cmp(&number(b))
 }
 
 fn strip(key: &[u8], has_timestamp: bool) -> &[u8] {
@@ -150,24 +151,25 @@ fn answers_are_not_remembered_across_tables() {
 #[test]
 fn options_files_name_the_collector() {
     let test = TestDb::new(SPEC);
-    let load = |ignore_unknown| {
-        Options::load_latest("/db", test.env.clone(), ignore_unknown, Cache::new_lru_cache(1 << 20))
-    };
     // Registration is for the whole process, so both halves stand in one test.
-    if let Ok((mut loaded, _)) = load(true) {
-        loaded.set_env(&test.env);
-    }
+    let unregistered = skipped_and_missing(&test, "/unregistered");
+    assert_eq!(unregistered, (0, 1), "RocksDB passes over a collector whose name it does not know");
     LacunaRocksDb::register();
-    let (_, families) = load(false).unwrap();
-    drop(families);
-    let (mut loaded, _) = load(false).unwrap();
+    assert_eq!(skipped_and_missing(&test, "/registered"), (1, 0), "the spec was in the file");
+}
+
+/// Fills a database opened with what the OPTIONS file of `test` says, and asks its one table.
+fn skipped_and_missing(test: &TestDb, path: &str) -> (u64, u64) {
+    let cache = Cache::new_lru_cache(1 << 20);
+    let (mut loaded, families) = Options::load_latest("/db", test.env.clone(), false, cache).unwrap();
     loaded.set_env(&test.env);
     loaded.create_if_missing(true);
-    let db = DB::open(&loaded, "/twin").unwrap();
+    let db = DB::open_cf_descriptors(&loaded, path, families).unwrap();
     (0..100).for_each(|number| db.put(key(number), b"value").unwrap());
     db.flush().unwrap();
     let lacuna = LacunaRocksDb::parse(SPEC).unwrap();
     assert!(rows_of(lacuna.read(gap(5)..=gap(5)).scan(&db)).is_empty());
+    assert_eq!(rows_of(lacuna.read(key(5)..=key(9)).scan(&db)).len(), 5);
     let stats = lacuna.stats();
-    assert_eq!((stats.filters.skipped(), stats.scanned.total()), (1, 0), "built from the loaded options");
+    (stats.filters.skipped(), stats.scanned.missing / 2)
 }
