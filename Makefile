@@ -15,6 +15,9 @@ CHECKED := -p lacuna-core -p lacuna-succinct -p lacuna-filters -p lacuna-guard -
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 FIND_BROWSER := command -v chromium || command -v chromium-browser || command -v google-chrome
 
+# For commands that link RocksDB, which is compiled once into a cache outside the checkout.
+WITH_ROCKSDB := .ci/with-rocksdb
+
 .PHONY: demo test test-long bench bars fmt clean browser
 
 demo:
@@ -27,16 +30,18 @@ test: $(DENY) browser
 	$(STAGE) "supply chain" $(CARGO) fetch --locked
 	$(STAGE) "supply chain" $(DENY) --offline check --hide-inclusion-graph licenses bans sources
 	$(STAGE) build $(CARGO) build --release --locked
-	$(STAGE) lints $(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
-	$(STAGE) docs env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --locked --workspace --no-deps --lib
-	$(STAGE) tests $(CARGO) test --release --locked --workspace --quiet
+	$(STAGE) rocksdb .ci/rocksdb
+	$(STAGE) lints $(WITH_ROCKSDB) $(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
+	$(STAGE) docs $(WITH_ROCKSDB) env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --locked --workspace --no-deps --lib
+	$(STAGE) tests $(WITH_ROCKSDB) $(CARGO) test --release --locked --workspace --quiet
+	$(STAGE) "example in C++" $(WITH_ROCKSDB) .ci/cpp-example
 	$(STAGE) "tests, all checks on" $(CARGO) test --profile checked --locked --quiet $(CHECKED) --lib --tests
 
 test-long: export LACUNA_REQUIRE := all
 test-long: export LACUNA_LONG := 1
 test-long: browser
 	$(STAGE) "long tests, all checks on" $(CARGO) test --profile checked --locked $(CHECKED) --lib --tests
-	$(STAGE) "long tests" $(CARGO) test --release --locked --workspace --tests
+	$(STAGE) "long tests" $(WITH_ROCKSDB) $(CARGO) test --release --locked --workspace --tests
 
 bench:
 	$(CARGO) build --release --locked

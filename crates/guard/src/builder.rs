@@ -16,6 +16,9 @@ use crate::guard_key::GuardKey;
 use crate::query_log::QueryLog;
 use crate::spec::GuardSpec;
 
+/// What a file whose limit leaves no bits at all is told to allow.
+const LEAST_BITS_PER_KEY: f64 = 1.0;
+
 /// Takes an engine's keys and seals a filter over them, if one can be made.
 ///
 /// Memory: 8 bytes a key for integers; their bytes and 8 more for byte strings.
@@ -79,8 +82,14 @@ impl GuardBuilder {
 
     /// Builds the filter and starts over; `None` if there is none, which is counted unless the spec is `off`.
     pub fn finish(&mut self) -> Option<Sealed> {
+        self.finish_within(usize::MAX)
+    }
+
+    /// As [`finish`](Self::finish), with fewer bits per key if the sealed filter would otherwise exceed `most_bytes`;
+    /// such a filter counts as coarsened.
+    pub fn finish_within(&mut self, most_bytes: usize) -> Option<Sealed> {
         let keys = std::mem::replace(&mut self.keys, Keys::none(&self.spec));
-        let built = catch_unwind(AssertUnwindSafe(|| self.build(keys)));
+        let built = catch_unwind(AssertUnwindSafe(|| self.build(keys, most_bytes)));
         let panicked = || Err(Error::corrupt("building the filter panicked; please report this"));
         match built.unwrap_or_else(|_| panicked()) {
             Ok(Some(attempt)) => {
@@ -95,14 +104,18 @@ impl GuardBuilder {
         }
     }
 
-    fn build(&self, keys: Keys) -> Result<Option<Attempt>> {
+    fn build(&self, keys: Keys, most_bytes: usize) -> Result<Option<Attempt>> {
         let Some(family) = self.spec.family() else { return Ok(None) };
-        match keys {
-            Keys::Off => Ok(None),
-            Keys::Failed(problem) => Err(problem),
-            Keys::Integers(collected) => collected.build(family, &self.spec, self.log.integers()).map(Some),
-            Keys::Strings(collected) => collected.build(family, &self.spec, self.log.strings()).map(Some),
-        }
+        let spec = self.spec.limited_to(most_bytes, keys.count());
+        let spec = spec.ok_or_else(|| Error::budget_too_small(family, LEAST_BITS_PER_KEY))?;
+        let mut attempt = match keys {
+            Keys::Off => return Ok(None),
+            Keys::Failed(problem) => return Err(problem),
+            Keys::Integers(collected) => collected.build(family, &spec, self.log.integers())?,
+            Keys::Strings(collected) => collected.build(family, &spec, self.log.strings())?,
+        };
+        attempt.coarsened |= spec.budget() < self.spec.budget();
+        Ok(Some(attempt))
     }
 }
 
@@ -116,9 +129,21 @@ impl Keys {
             GuardCodec::Strings { codec } => Self::Strings(Collected::new(Arc::clone(codec), true)),
         }
     }
+
+    fn count(&self) -> usize {
+        match self {
+            Self::Off | Self::Failed(_) => 0,
+            Self::Integers(collected) => collected.key_count(),
+            Self::Strings(collected) => collected.key_count(),
+        }
+    }
 }
 
 impl<K: GuardKey + ?Sized> Collected<K> {
+    fn key_count(&self) -> usize {
+        K::column(&self.column).key_count()
+    }
+
     fn new(codec: Arc<dyn KeyCodec<K>>, keeps_order: bool) -> Self {
         Self { codec, column: K::OwnedColumn::default(), keeps_order }
     }
@@ -145,5 +170,31 @@ impl<K: GuardKey + ?Sized> Collected<K> {
         }
         let keys = SortedKeys::try_new(K::column(&self.column))?;
         attempt(family, spec, keys, sample, self.codec.id())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Length of the sealed filter over 1,000 keys at 14 bits within `most_bytes`, and the counts.
+    fn built_within(most_bytes: usize) -> (Option<usize>, u64, u64) {
+        let spec = Arc::new(GuardSpec::parse("grafite@14 codec=fixed_be:8").unwrap());
+        let (log, counters) = (Arc::new(QueryLog::new(spec.codec())), Arc::new(Counters::new()));
+        let mut builder = GuardBuilder::new(spec, log, Arc::clone(&counters));
+        (0..1_000u64).for_each(|number| builder.add(&(number << 30).to_be_bytes()));
+        let built = builder.finish_within(most_bytes).map(|sealed| sealed.as_bytes().len());
+        (built, counters.snapshot().coarsened, counters.snapshot().not_stored)
+    }
+
+    #[test]
+    fn a_byte_limit_coarsens_and_holds() {
+        assert!(matches!(built_within(usize::MAX), (Some(1_200..), 0, 0)));
+        for most_bytes in [400, 700, 1_000, 1_300] {
+            let (bytes, coarsened, _) = built_within(most_bytes);
+            assert!(bytes.is_some_and(|bytes| bytes <= most_bytes), "{bytes:?} of {most_bytes}");
+            assert_eq!(coarsened, 1, "{most_bytes}");
+        }
+        assert_eq!(built_within(100), (None, 0, 1));
     }
 }

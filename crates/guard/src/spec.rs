@@ -119,6 +119,20 @@ impl GuardSpec {
         Ok(self)
     }
 
+    /// The same with budget and cap lowered, so that a sealed filter over `key_count` keys takes at most
+    /// `sealed_bytes`; `None` if that leaves no bits.
+    #[must_use]
+    pub fn limited_to(&self, sealed_bytes: usize, key_count: usize) -> Option<Self> {
+        if key_count == 0 {
+            return Some(self.clone());
+        }
+        // A payload may take 64 bytes and a rounded-up byte beyond its bits.
+        let bits = sealed_bytes.saturating_sub(ENVELOPE_BYTES + 65) as f64 * 8.0 / key_count as f64;
+        let most = Budget::bits_per_key(bits.min(Budget::MAX_BITS_PER_KEY)).ok()?;
+        let lower = |budget: Budget| if budget <= most { budget } else { most };
+        Some(Self { budget: lower(self.budget), cap: lower(self.cap), ..self.clone() })
+    }
+
     /// Whether nothing is built.
     pub fn is_off(&self) -> bool {
         self.family.is_none()
@@ -202,6 +216,17 @@ mod tests {
             assert!(GuardSpec::parse(text).is_err(), "{text}");
         }
         assert!(GuardSpec::parse("bloom@10 fallback=zzz").is_err());
+    }
+
+    #[test]
+    fn a_limit_lowers_budget_and_cap() {
+        let spec = GuardSpec::parse("bloom@10 cap=30").unwrap();
+        let limited = spec.limited_to(1_129, 1_000).unwrap();
+        assert_eq!((limited.budget().as_bits_per_key(), limited.cap().as_bits_per_key()), (8.0, 8.0));
+        assert!(limited.sealed_bytes(1_000) <= 1_129);
+        assert_eq!(spec.limited_to(2_129, 1_000).unwrap().cap().as_bits_per_key(), 16.0);
+        assert_eq!(spec.limited_to(1 << 20, 1_000).unwrap(), spec);
+        assert!(spec.limited_to(129, 1_000).is_none());
     }
 
     #[test]

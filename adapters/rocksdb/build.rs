@@ -1,0 +1,21 @@
+//! Compiles the C++ shim against the headers of the RocksDB that is linked.
+
+use std::env;
+
+fn main() {
+    for file in ["cpp/shim.cc", "cpp/lacuna_collector.h"] {
+        println!("cargo::rerun-if-changed={file}");
+    }
+    let include = env::var_os("DEP_ROCKSDB_INCLUDE").expect("rust-librocksdb-sys names its headers");
+    cc::Build::new()
+        .cpp(true)
+        .std("c++20")
+        // RocksDB is built without type information; a subclass with it would not link.
+        .flag_if_supported("-fno-rtti")
+        .define("NDEBUG", None)
+        .flag("-isystem")
+        .flag(&include)
+        .warnings_into_errors(true)
+        .file("cpp/shim.cc")
+        .compile("lacuna_rocksdb_shim");
+}

@@ -1,0 +1,73 @@
+//! What the filters cost and save in a RocksDB on disk, side by side in one run.
+//!
+//! `measure [KEYS [ROUNDS]]`: random keys, 100-byte rows, tables over several levels. Prints a table in Markdown for
+//! `docs/results/rocksdb/`. Reads are taken twice: with all blocks in the block cache, and with direct input and output
+//! and a cache of 1 MB, so that blocks come from the disk.
+
+#![allow(clippy::unwrap_used, reason = "a measurement that fails has nothing to say")]
+
+mod database;
+mod reads;
+mod writes;
+
+use database::{Home, Points, Setup};
+use reads::{Reader, Scan};
+
+const SPEC: &str = "grafite@14 codec=fixed_be:8";
+const SEED: u64 = 7;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1).map(|text| text.parse().expect("a number"));
+    let keys: u64 = arguments.next().unwrap_or(1_000_000);
+    let rounds: u64 = arguments.next().unwrap_or(9);
+    println!("{keys} keys, {rounds} rounds, filter `{SPEC}`, seed {SEED}\n");
+    writes::compare(keys, rounds.min(3));
+    let plain = Home::filled(Setup { filters: false, points: Points::Bloom }, keys);
+    let guarded = Home::filled(Setup { filters: true, points: Points::Bloom }, keys);
+    scans(&plain, &guarded, rounds);
+    points(keys, rounds);
+}
+
+fn scans(plain: &Home, guarded: &Home, rounds: u64) {
+    println!("\n{}\n", guarded.shape());
+    println!("| scans | blocks from | without | with | ratio | data blocks without | with |");
+    println!("| --- | --- | --- | --- | --- | --- | --- |");
+    for from_disk in [true, false] {
+        let [plain, guarded] = [plain, guarded].map(|home| home.open(from_disk));
+        for scan in [Scan::Empty, Scan::EmptyReverse, Scan::OneRow, Scan::HundredRows] {
+            let count = if from_disk { 2_000 } else { 20_000 };
+            let [without, with] = Reader::compare([&plain, &guarded], scan, count, rounds);
+            println!(
+                "| {} | {} | {:.1} us | {:.1} us | {:.2} | {:.2} | {:.2} |",
+                scan.name(),
+                if from_disk { "disk" } else { "cache" },
+                without.micros,
+                with.micros,
+                without.micros / with.micros,
+                without.blocks,
+                with.blocks
+            );
+        }
+    }
+}
+
+fn points(keys: u64, rounds: u64) {
+    println!(
+        "\n| point filter | range filter | absent `get` | absent as a scan of `[k, k]` | present `get` |"
+    );
+    println!("| --- | --- | --- | --- | --- |");
+    for points in [Points::None, Points::Bloom, Points::Ribbon] {
+        let homes = [false, true].map(|filters| Home::filled(Setup { filters, points }, keys / 2));
+        for home in &homes {
+            let db = home.open(false);
+            let micros = |scan| Reader::compare([&db, &db], scan, 20_000, rounds.min(5))[0].micros;
+            println!(
+                "| {points:?} | {} | {:.2} us | {:.2} us | {:.2} us |",
+                if home.setup().filters { "yes" } else { "no" },
+                micros(Scan::AbsentGet),
+                micros(Scan::AbsentPoint),
+                micros(Scan::PresentGet)
+            );
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Range filters in every SSTable of a stock RocksDB.
+//!
+//! An iterator of RocksDB opens every table whose key span touches the range, whether or not one of its keys lies
+//! inside. This crate puts a range filter into each table, as a property that a collector writes at flush and
+//! compaction, and asks it through `ReadOptions::table_filter`; tables that cannot hold a key of the range are then
+//! skipped without reading a block. A "no" is always true, so no row is ever lost, and no deletion forgotten.
+//!
+//! See [`LacunaRocksDb`] for an example.
+//!
+//! # What to know
+//!
+//! - **One iterator, one range.** RocksDB remembers a table's answer for the life of the iterator. The read options made
+//!   here carry the bounds of the range that was asked, [`GuardedScan`] cannot leave it, and RocksDB keeps its own
+//!   iterators between the bounds too.
+//! - **Point reads stay with RocksDB.** `get` and `multi_get` never ask; keep RocksDB's Bloom or Ribbon filter for them.
+//!   See `docs/design/rocksdb-points.md`.
+//! - **Memory.** RocksDB keeps the property of every open table on the heap (it shows in
+//!   `rocksdb.estimate-table-readers-mem`, not in the block cache) and reads it when it opens the table. 14 bits a key
+//!   are 1.75 bytes a key; [`LacunaRocksDb::with_most_bytes`] caps each table's share.
+//! - **Old tables** are read as before, and counted, until compaction rewrites them.
+//! - **Column families** each take a [`LacunaRocksDb`] of their own, if they differ in codec; one may serve several.
+//! - **Other comparators and user-defined timestamps**: their tables are always read, and counted.
+//! - **`min_tombstones_for_range_conversion`** must stay 0: RocksDB refuses iterators with any table filter otherwise.
+//! - **`GetPropertiesOfAllTables`** and event listeners copy all properties, filters included; call them rarely.
+//! - **OPTIONS files** note the collector as `LacunaRangeFilter`; see [`LacunaRocksDb::register`].
+
+#![warn(missing_docs)]
+
+mod config;
+mod read_range;
+mod readable;
+mod scan;
+mod shim;
+
+pub use config::LacunaRocksDb;
+pub use lacuna_guard::{CountersSnapshot, GuardCodec, GuardSpec};
+pub use lacuna_rocksdb_property::{Direction, PROPERTY_NAME, Property, Scanned, TableStats};
+pub use read_range::{Outcome, ReadRange};
+pub use readable::Readable;
+pub use scan::{GuardedScan, Row};

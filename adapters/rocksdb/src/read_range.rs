@@ -1,0 +1,104 @@
+//! Read options that carry a range, its bounds and its filter together.
+
+use std::fmt;
+
+use lacuna_rocksdb_property::{PROPERTY_NAME, Question, TableFacts};
+use rust_rocksdb::{AsColumnFamilyRef, IterateBounds, ReadOptions, TableProperties};
+
+use crate::readable::Readable;
+use crate::scan::GuardedScan;
+
+/// A read of one range, made by [`LacunaRocksDb::read`](crate::LacunaRocksDb::read).
+///
+/// Bounds and filter are set together or not at all: a table skipped for one range may hold the keys of another, so an
+/// iterator that leaves its range would lose rows.
+#[must_use = "a range that is not scanned reads nothing"]
+pub struct ReadRange {
+    question: Question,
+    options: Option<ReadOptions>,
+}
+
+impl ReadRange {
+    pub(crate) fn new(question: Question) -> Self {
+        Self { question, options: None }
+    }
+
+    /// Sets every other option of the read: snapshot, tailing, read-ahead and so on. Bounds and table filter in them
+    /// are replaced.
+    pub fn with_options(mut self, options: ReadOptions) -> Self {
+        self.options = Some(options);
+        self
+    }
+
+    /// Scans the range of a database, snapshot or transaction, in the direction it was made for.
+    pub fn scan<R: Readable>(self, readable: &R) -> GuardedScan<'_, R::Access> {
+        let (options, outcome) = self.into_parts();
+        GuardedScan::new(readable.raw(options), outcome.question)
+    }
+
+    /// Scans the range of one column family, which must be the one whose options the filters were installed in; tables
+    /// of another codec are read and counted.
+    pub fn scan_cf<'a, R: Readable>(
+        self,
+        readable: &'a R,
+        column_family: &impl AsColumnFamilyRef,
+    ) -> GuardedScan<'a, R::Access> {
+        let (options, outcome) = self.into_parts();
+        GuardedScan::new(readable.raw_cf(column_family, options), outcome.question)
+    }
+
+    /// The options for an iterator of RocksDB's own, and the place to say how it ended.
+    ///
+    /// The iterator may seek as it likes: RocksDB itself keeps it between the bounds. Setting other bounds in these
+    /// options, or another table filter, would lose rows.
+    pub fn into_parts(self) -> (ReadOptions, Outcome) {
+        let Self { question, options } = self;
+        let mut options = options.unwrap_or_default();
+        let (lower, upper) = question.rocksdb_bounds();
+        options.set_iterate_range(Bounds { lower, upper });
+        let outcome = Outcome { question: question.clone() };
+        options.set_table_filter(move |table| question.may_contain(facts(table)));
+        (options, outcome)
+    }
+
+    /// The options for an iterator of RocksDB's own, see [`into_parts`](Self::into_parts).
+    pub fn into_options(self) -> ReadOptions {
+        self.into_parts().0
+    }
+}
+
+impl fmt::Debug for ReadRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadRange").field("question", &self.question).finish_non_exhaustive()
+    }
+}
+
+/// Where a read that RocksDB's own iterator made is told how it ended.
+#[derive(Debug)]
+pub struct Outcome {
+    question: Question,
+}
+
+impl Outcome {
+    /// Notes that an iterator over the whole range returned no row; later filters are designed for such ranges.
+    pub fn note_empty(self) {
+        self.question.note_empty();
+    }
+}
+
+struct Bounds {
+    lower: Option<Vec<u8>>,
+    upper: Option<Vec<u8>>,
+}
+
+impl IterateBounds for Bounds {
+    fn into_bounds(self) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
+        (self.lower, self.upper)
+    }
+}
+
+/// What the filter needs of a table. Properties are few and sorted by name.
+fn facts<'a>(table: &TableProperties<'a>) -> TableFacts<'a> {
+    let property = table.user_collected_properties().find(|(name, _)| *name == PROPERTY_NAME.as_bytes());
+    TableFacts { comparator: table.comparator_name(), property: property.map(|(_, bytes)| bytes) }
+}

@@ -1,0 +1,217 @@
+//! The database, its twin, and what is done to both.
+
+use std::collections::BTreeSet;
+use std::ops::{Bound, RangeBounds};
+
+use lacuna_rocksdb::{LacunaRocksDb, Readable};
+use lacuna_workload::Rng;
+use rust_rocksdb::{
+    BottommostLevelCompaction, CompactOptions, Env, ReadOptions, SnapshotWithThreadMode, SstFileWriter,
+};
+
+use super::keys::{Bounds, Keys};
+use super::store::{Store, small_tables};
+use crate::support::{Row, rows_of};
+
+/// Operations between two reopenings.
+const EPISODE: u64 = 600;
+
+/// One of the two databases, closed.
+struct Home {
+    env: Env,
+    lacuna: Option<LacunaRocksDb>,
+}
+
+impl Home {
+    fn open<S: Store>(&self) -> S {
+        let mut options = small_tables(&self.env);
+        if let Some(lacuna) = &self.lacuna {
+            lacuna.install(&mut options);
+        }
+        S::open(&options)
+    }
+}
+
+pub(crate) struct World<S> {
+    case: String,
+    rng: Rng,
+    keys: Keys,
+    lacuna: LacunaRocksDb,
+    homes: [Home; 2],
+    /// Keys of the single-delete discipline that are there.
+    singles: BTreeSet<Vec<u8>>,
+    ingested: u64,
+    store: std::marker::PhantomData<S>,
+}
+
+type Snapshots<'a, S> = Vec<[SnapshotWithThreadMode<'a, S>; 2]>;
+
+impl<S: Store> World<S> {
+    pub(crate) fn new(spec: &str, seed: u64, keys: Keys) -> Self {
+        let lacuna = LacunaRocksDb::parse(spec).unwrap();
+        let home = |lacuna| Home { env: Env::mem_env().unwrap(), lacuna };
+        Self {
+            case: format!("{spec}, keys {keys:?}"),
+            rng: Rng::new(seed),
+            keys,
+            homes: [home(Some(lacuna.clone())), home(None)],
+            lacuna,
+            singles: BTreeSet::new(),
+            ingested: 0,
+            store: std::marker::PhantomData,
+        }
+    }
+
+    pub(crate) fn run(mut self, operations: u64) {
+        for first in (0..operations).step_by(usize::try_from(EPISODE).unwrap()) {
+            let stores: [S; 2] = [self.homes[0].open(), self.homes[1].open()];
+            let mut snapshots: Snapshots<'_, S> = Vec::new();
+            for step in first..(first + EPISODE).min(operations) {
+                self.act(&stores, &mut snapshots, step);
+            }
+        }
+        let stats = self.lacuna.stats();
+        assert!(stats.filters.skipped() > 20, "{}: nothing was skipped\n{stats}", self.case);
+        let problems = (stats.filters.build_failures, stats.scanned.corrupt, stats.scanned.unsupported);
+        assert_eq!(problems, (0, 0, 0), "{}\n{stats}", self.case);
+    }
+
+    fn act<'a>(&mut self, stores: &'a [S; 2], snapshots: &mut Snapshots<'a, S>, step: u64) {
+        match self.rng.below(100) {
+            0..40 => self.write(stores),
+            40..46 => self.write_single(stores),
+            46..48 => self.delete_range(stores),
+            48..50 => self.ingest(stores),
+            50..57 => stores.iter().for_each(Store::flush),
+            57 => self.compact(stores),
+            58 | 59 => snapshots.push([stores[0].snapshot(), stores[1].snapshot()]),
+            60..64 => drop(snapshots.pop()),
+            64..67 => self.roll_back(stores, step),
+            _ => self.check_everywhere(stores, snapshots, step),
+        }
+    }
+
+    fn write(&mut self, stores: &[S; 2]) {
+        let (key, value) = (self.keys.draw(&mut self.rng), self.rng.below(1_000).to_string());
+        let kind = self.rng.below(5);
+        for store in stores {
+            match kind {
+                0 => store.delete(&key),
+                1 => store.merge(&key, value.as_bytes()),
+                _ => store.put(&key, value.as_bytes()),
+            }
+        }
+    }
+
+    fn write_single(&mut self, stores: &[S; 2]) {
+        let key = self.keys.draw_single(&mut self.rng);
+        let is_new = self.singles.insert(key.clone());
+        for store in stores {
+            if is_new { store.put(&key, b"single") } else { store.single_delete(&key) }
+        }
+        if !is_new {
+            self.singles.remove(&key);
+        }
+    }
+
+    /// Deletes a range on this side of the keys of the single-delete discipline.
+    fn delete_range(&mut self, stores: &[S; 2]) {
+        let mut ends = [self.keys.draw(&mut self.rng), self.keys.draw(&mut self.rng)];
+        ends.sort();
+        let [from, to] = ends;
+        if self.singles.range(from.clone()..to.clone()).next().is_none() && !spans_singles(&from, &to) {
+            stores.iter().for_each(|store| store.delete_range(&from, &to));
+        }
+    }
+
+    fn ingest(&mut self, stores: &[S; 2]) {
+        let keys: BTreeSet<Vec<u8>> =
+            (0..=self.rng.below(20)).map(|_| self.keys.draw(&mut self.rng)).collect();
+        self.ingested += 1;
+        for (home, store) in self.homes.iter().zip(stores) {
+            let path = format!("/{}.sst", self.ingested);
+            // Every other file comes from a process without the collector.
+            let lacuna = home.lacuna.as_ref().filter(|_| self.ingested.is_multiple_of(2));
+            let options = crate::support::options(&home.env, lacuna);
+            let mut writer = SstFileWriter::create(&options);
+            writer.open(&path).unwrap();
+            keys.iter().for_each(|key| writer.put(key, b"ingested").unwrap());
+            writer.finish().unwrap();
+            store.ingest(&path);
+        }
+    }
+
+    fn compact(&mut self, stores: &[S; 2]) {
+        let mut options = CompactOptions::default();
+        if self.rng.below(2) == 0 {
+            options.set_bottommost_level_compaction(BottommostLevelCompaction::Force);
+        }
+        stores.iter().for_each(|store| store.compact(&options));
+    }
+
+    /// Reads inside transactions with writes of their own, then rolls them back.
+    fn roll_back(&mut self, stores: &[S; 2], step: u64) {
+        let (Some(guarded), Some(plain)) = (stores[0].begin(), stores[1].begin()) else { return };
+        for _ in 0..self.rng.below(4) {
+            let (key, deletes) = (self.keys.draw(&mut self.rng), self.rng.below(3) == 0);
+            for transaction in [&guarded, &plain] {
+                if deletes { transaction.delete(&key) } else { transaction.put(&key, b"uncommitted") }
+                    .unwrap();
+            }
+        }
+        let bounds = self.keys.draw_bounds(&mut self.rng);
+        self.check(&guarded, &plain, &bounds, &format!("step {step}, transaction"));
+        guarded.rollback().unwrap();
+        plain.rollback().unwrap();
+    }
+
+    fn check_everywhere(&mut self, stores: &[S; 2], snapshots: &Snapshots<'_, S>, step: u64) {
+        let bounds = self.keys.draw_bounds(&mut self.rng);
+        self.check(&stores[0], &stores[1], &bounds, &format!("step {step}"));
+        for [guarded, plain] in snapshots.iter().rev().take(2) {
+            self.check(guarded, plain, &bounds, &format!("step {step}, snapshot"));
+        }
+    }
+
+    fn check<R: Readable>(&self, guarded: &R, plain: &R, bounds: &Bounds, place: &str) {
+        let expected = plain_rows(plain, bounds);
+        let forward = rows_of(self.lacuna.read::<Vec<u8>>(bounds.clone()).scan(guarded));
+        assert_eq!(forward, expected, "{}, {place}, {bounds:?}", self.case);
+        let mut reverse = rows_of(self.lacuna.read_reverse::<Vec<u8>>(bounds.clone()).scan(guarded));
+        reverse.reverse();
+        assert_eq!(reverse, expected, "{}, {place}, {bounds:?} backward", self.case);
+    }
+}
+
+/// Whether a key of the single-delete discipline can lie between these, whether or not it is there now.
+fn spans_singles(from: &[u8], to: &[u8]) -> bool {
+    from <= &b"single\xFF\xFF"[..] && &b"single"[..] <= to
+}
+
+/// Rows between the bounds, from an iterator without any bounds or filter.
+fn plain_rows<R: Readable>(plain: &R, bounds: &Bounds) -> Vec<Row> {
+    let mut rows = plain.raw(ReadOptions::default());
+    match &bounds.0 {
+        Bound::Included(lo) | Bound::Excluded(lo) => rows.seek(lo),
+        Bound::Unbounded => rows.seek_to_first(),
+    }
+    let mut collected = Vec::new();
+    while let Some((key, value)) = rows.item() {
+        let key = key.to_vec();
+        if bounds.contains(&key) {
+            collected.push((key, value.to_vec()));
+        } else if above(&bounds.1, &key) {
+            break;
+        }
+        rows.next();
+    }
+    rows.status().unwrap();
+    collected
+}
+
+fn above(hi: &Bound<Vec<u8>>, key: &[u8]) -> bool {
+    match hi {
+        Bound::Included(hi) | Bound::Excluded(hi) => &hi[..] <= key,
+        Bound::Unbounded => false,
+    }
+}

@@ -1,0 +1,135 @@
+// Minutes of a sensor in RocksDB; ranges between them are answered without reading a table. Exits with 1 and a line if
+// anything is not as it should be.
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+#include "lacuna_rocksdb.h"
+#include "rocksdb/convenience.h"
+#include "rocksdb/db.h"
+#include "rocksdb/options.h"
+#include "rocksdb/utilities/options_util.h"
+
+namespace {
+
+using ROCKSDB_NAMESPACE::ColumnFamilyDescriptor;
+using ROCKSDB_NAMESPACE::ConfigOptions;
+using ROCKSDB_NAMESPACE::DB;
+using ROCKSDB_NAMESPACE::DBOptions;
+using ROCKSDB_NAMESPACE::Iterator;
+using ROCKSDB_NAMESPACE::Options;
+using ROCKSDB_NAMESPACE::Status;
+
+constexpr uint64_t kMinutes = 20'000;
+constexpr char kSpec[] = "grafite@16 codec=fixed_be:8";
+
+void Check(bool holds, const char* what) {
+  if (!holds) {
+    std::fprintf(stderr, "does not hold: %s\n", what);
+    std::exit(1);
+  }
+}
+
+void Check(const Status& status) { Check(status.ok(), status.ToString().c_str()); }
+
+std::string Key(uint64_t number) {
+  std::string key(8, '\0');
+  for (int byte = 0; byte < 8; ++byte) {
+    key[7 - byte] = static_cast<char>(number >> (8 * byte));
+  }
+  return key;
+}
+
+std::unique_ptr<DB> Open(const Options& options, const std::string& path) {
+  std::unique_ptr<DB> db;
+  Check(DB::Open(options, path, &db));
+  return db;
+}
+
+void Fill(DB* db) {
+  for (uint64_t minute = 0; minute < kMinutes; ++minute) {
+    Check(db->Put({}, Key(minute * 60), "21.5"));
+  }
+  Check(db->Flush({}));
+}
+
+// Rows from `lo` (included) to `hi` (not included).
+int Rows(DB* db, const lacuna::RangeFilters& filters, uint64_t lo, uint64_t hi, lacuna::Direction direction) {
+  lacuna::RangeRead read(filters, Key(lo), Key(hi), direction);
+  std::unique_ptr<Iterator> rows(db->NewIterator(read.options()));
+  bool forward = direction == lacuna::Direction::kForward;
+  int count = 0;
+  for (forward ? rows->SeekToFirst() : rows->SeekToLast(); rows->Valid(); forward ? rows->Next() : rows->Prev()) {
+    ++count;
+  }
+  Check(rows->status());
+  if (count == 0) {
+    read.NoteEmpty();
+  }
+  return count;
+}
+
+void AskBothWays(DB* db, const lacuna::RangeFilters& filters) {
+  for (auto direction : {lacuna::Direction::kForward, lacuna::Direction::kReverse}) {
+    for (uint64_t minute = 1; minute < 1'000; ++minute) {
+      Check(Rows(db, filters, minute * 60 + 1, minute * 60 + 30, direction) == 0, "nothing between two minutes");
+      Check(Rows(db, filters, minute * 60 - 60, minute * 60 + 1, direction) == 2, "both minutes are found");
+    }
+  }
+}
+
+void DeletedMinutesStayDeleted(DB* db, const lacuna::RangeFilters& filters) {
+  Check(db->Delete({}, Key(600)));
+  Check(db->Flush({}));
+  Check(Rows(db, filters, 600, 601, lacuna::Direction::kForward) == 0, "a deleted minute is gone");
+}
+
+// A database opened with what its OPTIONS file says builds the same filters.
+void OptionsFilesKnowTheFactory(const std::string& path, const std::string& twin) {
+  lacuna::RegisterFactory();
+  ConfigOptions config;
+  config.ignore_unsupported_options = false;
+  DBOptions db_options;
+  std::vector<ColumnFamilyDescriptor> families;
+  Check(ROCKSDB_NAMESPACE::LoadLatestOptions(config, path, &db_options, &families));
+  Options options(db_options, families.at(0).options);
+  Check(options.table_properties_collector_factories.size() == 1, "the OPTIONS file names the factory");
+  auto db = Open(options, twin);
+  Fill(db.get());
+  lacuna::RangeFilters filters(kSpec);
+  AskBothWays(db.get(), filters);
+  Check(filters.counts().skipped > 1'500 && filters.counts().missing == 0, "its tables have filters");
+}
+
+}  // namespace
+
+int main() {
+  auto folder = std::filesystem::temp_directory_path() / ("lacuna-example-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  std::string path = folder / "db", twin = folder / "twin";
+
+  lacuna::RangeFilters filters(kSpec);
+  Options options;
+  options.create_if_missing = true;
+  options.table_properties_collector_factories.push_back(filters.CollectorFactory());
+  auto db = Open(options, path);
+  Fill(db.get());
+  AskBothWays(db.get(), filters);
+  auto counts = filters.counts();
+  Check(counts.built == 1 && counts.skipped > 1'500, "the table was skipped");
+  DeletedMinutesStayDeleted(db.get(), filters);
+  db.reset();
+  OptionsFilesKnowTheFactory(path, twin);
+
+  std::printf("tables skipped %llu, read %llu, of %llu questions\n", static_cast<unsigned long long>(counts.skipped),
+              static_cast<unsigned long long>(counts.passed),
+              static_cast<unsigned long long>(counts.skipped + counts.passed));
+  std::filesystem::remove_all(folder);
+  return 0;
+}

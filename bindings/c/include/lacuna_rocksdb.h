@@ -1,0 +1,163 @@
+// Range filters in every SSTable of a stock RocksDB, for programs in C++.
+//
+//   lacuna::RangeFilters filters("grafite@14 codec=fixed_be:8");
+//   options.table_properties_collector_factories.push_back(filters.CollectorFactory());
+//   ...
+//   lacuna::RangeRead read(filters, lo, hi);                  // lo inclusive, hi exclusive
+//   std::unique_ptr<Iterator> rows(db->NewIterator(read.options()));
+//
+// "No" is always true: a table is skipped only if it holds no entry of the range, of whatever type. Compile with the
+// settings of your RocksDB (-fno-rtti if it was built so) and link lacuna_capi.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "lacuna.h"
+#include "lacuna_collector.h"
+#include "rocksdb/options.h"
+#include "rocksdb/slice.h"
+#include "rocksdb/table_properties.h"
+
+namespace lacuna {
+
+namespace detail {
+
+inline const lacuna_collector_vtable* Vtable() {
+  static const lacuna_collector_vtable vtable = {
+      [](const char* spec, size_t size) -> void* { return lacuna_table_guard_new(spec, size, 0); },
+      [](void* state) { lacuna_table_guard_free(static_cast<LacunaTableGuard*>(state)); },
+      [](void* state, int level) -> void* {
+        return lacuna_collector_new(static_cast<LacunaTableGuard*>(state), level);
+      },
+      [](void* collector, uint32_t type, const char* key, size_t size) {
+        lacuna_collector_add(static_cast<LacunaCollector*>(collector), type, key, size);
+      },
+      [](void* collector, lacuna_emit emit, void* sink) {
+        lacuna_collector_finish(static_cast<LacunaCollector*>(collector), emit, sink);
+      },
+      [](void* collector) { lacuna_collector_free(static_cast<LacunaCollector*>(collector)); }};
+  return &vtable;
+}
+
+struct FreeGuard {
+  void operator()(LacunaTableGuard* guard) const { lacuna_table_guard_free(guard); }
+};
+struct FreeQuestion {
+  void operator()(LacunaQuestion* question) const { lacuna_question_free(question); }
+};
+
+}  // namespace detail
+
+// Makes the factory known by its name, so that options strings and OPTIONS files can hold
+// `table_properties_collectors={{id=LacunaRangeFilter;spec={grafite@14 codec=fixed_be:8};}}`.
+inline void RegisterFactory() { RegisterFactory(detail::Vtable()); }
+
+enum class Direction { kForward, kReverse };
+
+// The filters of one column family: what is built, and what happened so far. Copies share both.
+class RangeFilters {
+ public:
+  // Throws std::invalid_argument if the spec is wrong. A table's filter takes at most `most_bytes`, 4 MiB if 0.
+  explicit RangeFilters(std::string spec, size_t most_bytes = 0)
+      : guard_(lacuna_table_guard_new(spec.data(), spec.size(), most_bytes), detail::FreeGuard()),
+        spec_(std::move(spec)) {
+    if (guard_ == nullptr) {
+      throw std::invalid_argument(lacuna_last_error());
+    }
+  }
+
+  // For ColumnFamilyOptions::table_properties_collector_factories.
+  std::shared_ptr<ROCKSDB_NAMESPACE::TablePropertiesCollectorFactory> CollectorFactory() const {
+    return std::make_shared<Factory>(detail::Vtable(), lacuna_table_guard_clone(guard_.get()), spec_);
+  }
+
+  // For ReadOptions::table_filter, with `lo` inclusive and `hi` exclusive. The iterator must carry the same bounds for
+  // its whole life; RangeRead sees to that.
+  std::function<bool(const ROCKSDB_NAMESPACE::TableProperties&)> TableFilter(
+      const ROCKSDB_NAMESPACE::Slice& lo, const ROCKSDB_NAMESPACE::Slice& hi,
+      Direction direction = Direction::kForward) const {
+    return Ask(MakeQuestion(lo, hi, direction));
+  }
+
+  LacunaCounts counts() const {
+    LacunaCounts counts;
+    lacuna_table_guard_counts(guard_.get(), &counts);
+    return counts;
+  }
+
+ private:
+  friend class RangeRead;
+  using Question = std::shared_ptr<LacunaQuestion>;
+
+  Question MakeQuestion(const ROCKSDB_NAMESPACE::Slice& lo, const ROCKSDB_NAMESPACE::Slice& hi,
+                        Direction direction) const {
+    return Question(lacuna_question_new(guard_.get(), LACUNA_BOUND_INCLUDED, lo.data(), lo.size(),
+                                        LACUNA_BOUND_EXCLUDED, hi.data(), hi.size(),
+                                        direction == Direction::kReverse),
+                    detail::FreeQuestion());
+  }
+
+  static std::function<bool(const ROCKSDB_NAMESPACE::TableProperties&)> Ask(Question question) {
+    static const std::string name = lacuna_property_name();
+    return [question = std::move(question)](const ROCKSDB_NAMESPACE::TableProperties& table) {
+      auto found = table.user_collected_properties.find(name);
+      bool has = found != table.user_collected_properties.end();
+      return question == nullptr ||
+             lacuna_question_may_contain(question.get(), table.comparator_name.data(), table.comparator_name.size(),
+                                         has ? found->second.data() : nullptr, has ? found->second.size() : 0);
+    };
+  }
+
+  std::shared_ptr<LacunaTableGuard> guard_;
+  std::string spec_;
+};
+
+// Read options with a range, its bounds and its filter. Must outlive the iterators made with it.
+class RangeRead {
+ public:
+  // `lo` is inside, `hi` is not. Bounds and table filter in `options` are replaced.
+  RangeRead(const RangeFilters& filters, const ROCKSDB_NAMESPACE::Slice& lo, const ROCKSDB_NAMESPACE::Slice& hi,
+            Direction direction = Direction::kForward,
+            ROCKSDB_NAMESPACE::ReadOptions options = ROCKSDB_NAMESPACE::ReadOptions())
+      : lo_(lo.ToString()),
+        hi_(hi.ToString()),
+        lower_(lo_),
+        upper_(hi_),
+        question_(filters.MakeQuestion(lower_, upper_, direction)),
+        filter_(RangeFilters::Ask(question_)),
+        options_(std::move(options)) {
+    options_.iterate_lower_bound = &lower_;
+    options_.iterate_upper_bound = &upper_;
+    Set(options_.table_filter, filter_);
+  }
+  RangeRead(const RangeRead&) = delete;
+  RangeRead& operator=(const RangeRead&) = delete;
+
+  const ROCKSDB_NAMESPACE::ReadOptions& options() const { return options_; }
+
+  // Says that an iterator over the whole range returned no row; later filters are designed for such ranges.
+  void NoteEmpty() const {
+    if (question_ != nullptr) {
+      lacuna_question_note_empty(question_.get());
+    }
+  }
+
+ private:
+  using Filter = std::function<bool(const ROCKSDB_NAMESPACE::TableProperties&)>;
+
+  // RocksDB 11.12 takes a pointer to the function, earlier versions the function.
+  static void Set(const Filter*& place, const Filter& filter) { place = &filter; }
+  static void Set(Filter& place, const Filter& filter) { place = filter; }
+
+  std::string lo_, hi_;
+  ROCKSDB_NAMESPACE::Slice lower_, upper_;
+  RangeFilters::Question question_;
+  Filter filter_;
+  ROCKSDB_NAMESPACE::ReadOptions options_;
+};
+
+}  // namespace lacuna

@@ -1,0 +1,139 @@
+//! What the collectors and questions of one column family share.
+
+use std::ffi::{CStr, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+
+use lacuna_core::Error;
+use lacuna_rocksdb_property::TableGuard;
+
+use crate::lent::lent;
+use crate::status::{fail, panicked};
+
+/// What to build, the remembered queries, and the counts of one column family.
+pub struct Guard {
+    pub(crate) guard: TableGuard,
+}
+
+/// What happened so far.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+pub struct Counts {
+    /// Filters built.
+    pub built: u64,
+    /// Filters that needed fewer bits or another family than asked for.
+    pub coarsened: u64,
+    /// Tables written without a filter.
+    pub not_built: u64,
+    /// Questions answered "no": tables not read.
+    pub skipped: u64,
+    /// Questions answered "maybe".
+    pub passed: u64,
+    /// Tables read because they have no filter property.
+    pub missing: u64,
+    /// Tables read because their property is newer, or of another codec.
+    pub unsupported: u64,
+    /// Tables read because their property does not hold together.
+    pub corrupt: u64,
+    /// Tables read because another comparator orders their keys.
+    pub comparator: u64,
+    /// Scans that returned no row.
+    pub empty_scans: u64,
+}
+
+const NAME: &CStr = c"lacuna.filter";
+
+/// Name of the property, which never changes.
+#[unsafe(no_mangle)]
+pub extern "C" fn lacuna_property_name() -> *const c_char {
+    NAME.as_ptr()
+}
+
+/// A guard for the spec of this text, such as `grafite@14 codec=fixed_be:8`; null if it is wrong, and
+/// `lacuna_last_error` says why. `most_bytes` caps the property of one table; 0 means 4 MiB.
+///
+/// # Safety
+/// `size` bytes are readable at `spec`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lacuna_table_guard_new(
+    spec: *const c_char,
+    size: usize,
+    most_bytes: usize,
+) -> *mut Guard {
+    // SAFETY: as the caller promises.
+    let spec = unsafe { lent(spec, size) };
+    let parse = || {
+        let text = str::from_utf8(spec).map_err(|_| Error::invalid_input("a spec is text in UTF-8"))?;
+        TableGuard::parse(text)
+    };
+    let guard = match catch_unwind(parse) {
+        Ok(Ok(guard)) => guard,
+        Ok(Err(error)) => {
+            fail(&error);
+            return ptr::null_mut();
+        }
+        Err(_) => {
+            panicked();
+            return ptr::null_mut();
+        }
+    };
+    let guard = if most_bytes == 0 { guard } else { guard.with_most_bytes(most_bytes) };
+    Box::into_raw(Box::new(Guard { guard }))
+}
+
+/// Another handle of the same guard, to be freed too.
+///
+/// # Safety
+/// `guard` came from `lacuna_table_guard_new` and is not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lacuna_table_guard_clone(guard: *const Guard) -> *mut Guard {
+    // SAFETY: as the caller promises.
+    let guard = unsafe { &*guard };
+    Box::into_raw(Box::new(Guard { guard: guard.guard.clone() }))
+}
+
+/// What happened so far.
+///
+/// # Safety
+/// `guard` came from `lacuna_table_guard_new` and is not freed; `counts` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lacuna_table_guard_counts(guard: *const Guard, counts: *mut Counts) {
+    // SAFETY: as the caller promises.
+    let (guard, counts) = unsafe { (&(*guard).guard, &mut *counts) };
+    let stats = catch_unwind(AssertUnwindSafe(|| guard.stats())).unwrap_or_default();
+    let (filters, scanned) = (&stats.filters, &stats.scanned);
+    *counts = Counts {
+        built: filters.built,
+        coarsened: filters.coarsened,
+        not_built: filters.not_stored + filters.build_failures,
+        skipped: filters.skipped(),
+        passed: filters.passed(),
+        missing: scanned.missing,
+        unsupported: scanned.unsupported,
+        corrupt: scanned.corrupt,
+        comparator: scanned.comparator,
+        empty_scans: filters.empty_scans,
+    };
+}
+
+/// Frees a handle; null is allowed.
+///
+/// # Safety
+/// `guard` came from `lacuna_table_guard_new` or `_clone` and is not used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lacuna_table_guard_free(guard: *mut Guard) {
+    if !guard.is_null() {
+        // SAFETY: as the caller promises.
+        drop(unsafe { Box::from_raw(guard) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_is_that_of_the_property() {
+        assert_eq!(NAME.to_str().unwrap(), lacuna_rocksdb_property::PROPERTY_NAME);
+    }
+}

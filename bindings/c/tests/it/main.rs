@@ -1,0 +1,8 @@
+//! The C interface, called as C would.
+
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
+#![allow(unsafe_code, reason = "the border to C")]
+
+mod filters;
+mod header;
+mod tables;

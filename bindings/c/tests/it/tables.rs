@@ -1,0 +1,93 @@
+//! Guard, collector, question: the life of a property.
+
+use std::ffi::{c_char, c_void};
+use std::ptr;
+
+use lacuna_capi::{
+    Bound, Counts, Guard, lacuna_collector_add, lacuna_collector_finish, lacuna_collector_free,
+    lacuna_collector_new, lacuna_question_free, lacuna_question_may_contain, lacuna_question_new,
+    lacuna_question_note_empty, lacuna_table_guard_clone, lacuna_table_guard_counts, lacuna_table_guard_free,
+    lacuna_table_guard_new,
+};
+
+fn guard(spec: &str) -> *mut Guard {
+    // SAFETY: the text is ours.
+    unsafe { lacuna_table_guard_new(spec.as_ptr().cast(), spec.len(), 0) }
+}
+
+unsafe extern "C" fn keep(sink: *mut c_void, bytes: *const c_char, size: usize) {
+    // SAFETY: the sink is the vector below, the bytes are lent for this call.
+    let (sink, bytes) =
+        unsafe { (&mut *sink.cast::<Vec<u8>>(), std::slice::from_raw_parts(bytes.cast(), size)) };
+    sink.extend_from_slice(bytes);
+}
+
+fn property(guard: *const Guard) -> Vec<u8> {
+    let mut property: Vec<u8> = Vec::new();
+    // SAFETY: all pointers are ours and alive; the collector is freed once.
+    unsafe {
+        let collector = lacuna_collector_new(guard, 2);
+        for key in (0..1_000u64).map(|number| (number << 20).to_be_bytes()) {
+            lacuna_collector_add(collector, 0, key.as_ptr().cast(), key.len());
+        }
+        lacuna_collector_finish(collector, keep, (&raw mut property).cast());
+        lacuna_collector_free(collector);
+    }
+    property
+}
+
+fn asks(guard: *const Guard, comparator: &[u8], property: Option<&[u8]>, lo: u64, hi: u64) -> bool {
+    let (lo, hi) = (lo.to_be_bytes(), hi.to_be_bytes());
+    let (bytes, size) = property.map_or((ptr::null(), 0), |bytes| (bytes.as_ptr(), bytes.len()));
+    // SAFETY: all pointers are ours and alive; the question is freed once.
+    unsafe {
+        let question = lacuna_question_new(
+            guard,
+            Bound::Included,
+            lo.as_ptr().cast(),
+            lo.len(),
+            Bound::Excluded,
+            hi.as_ptr().cast(),
+            hi.len(),
+            false,
+        );
+        let comparator = (comparator.as_ptr().cast(), comparator.len());
+        let answer = lacuna_question_may_contain(question, comparator.0, comparator.1, bytes.cast(), size);
+        lacuna_question_note_empty(question);
+        lacuna_question_free(question);
+        answer
+    }
+}
+
+#[test]
+fn a_property_is_written_and_asked() {
+    const BYTEWISE: &[u8] = b"leveldb.BytewiseComparator";
+    let guard = guard("grafite@16 codec=fixed_be:8");
+    let property = property(guard);
+    assert!(asks(guard, BYTEWISE, Some(&property), 5 << 20, (5 << 20) + 1));
+    assert!(!asks(guard, BYTEWISE, Some(&property), (5 << 20) + 77, (5 << 20) + 99));
+    assert!(asks(guard, BYTEWISE, None, 1, 2), "no property, no answer");
+    assert!(asks(guard, b"theirs", Some(&property), (5 << 20) + 77, (5 << 20) + 99));
+    assert!(asks(guard, BYTEWISE, Some(&property[..40]), 1, 2), "cut short");
+    let mut counts = Counts::default();
+    // SAFETY: both handles are ours and freed once each.
+    unsafe {
+        let twin = lacuna_table_guard_clone(guard);
+        lacuna_table_guard_counts(twin, &raw mut counts);
+        lacuna_table_guard_free(twin);
+        lacuna_table_guard_free(guard);
+    }
+    assert_eq!((counts.built, counts.skipped, counts.passed, counts.empty_scans), (1, 1, 1, 5));
+    assert_eq!((counts.missing, counts.comparator, counts.corrupt), (1, 1, 1));
+}
+
+#[test]
+fn wrong_specs_are_refused_and_off_builds_nothing() {
+    assert!(guard("zzz@14").is_null());
+    let off = guard("off");
+    // SAFETY: the guard is ours and freed once.
+    unsafe {
+        assert!(lacuna_collector_new(off, -1).is_null());
+        lacuna_table_guard_free(off);
+    }
+}
