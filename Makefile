@@ -9,7 +9,8 @@ DENY_VERSION := 0.20.2
 DENY := $(TOOLS)/bin/cargo-deny-$(DENY_VERSION)
 
 # The crates below the engines: few dependencies, so they are cheap to build a second time with every check on.
-CHECKED := -p lacuna-core -p lacuna-succinct -p lacuna-filters -p lacuna-guard -p lacuna-workload -p lacuna-testkit
+CHECKED := -p lacuna-core -p lacuna-succinct -p lacuna-filters -p lacuna-guard -p lacuna-workload -p lacuna-testkit \
+	-p lacuna-range-cache
 
 # The browser that the report is looked at in.
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)

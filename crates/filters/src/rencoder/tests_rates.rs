@@ -109,7 +109,8 @@ fn a_sample_is_never_worse_than_none() {
         keys.iter().map(|key| key >> 24).collect::<std::collections::BTreeSet<_>>().into_iter().collect();
     let near_dense = |rng: &mut Rng| left_out[rng.index(left_out.len())] >> 24;
     let near = |rng: &mut Rng| left_out[rng.index(left_out.len())];
-    let starts: [(&str, &[u64], &dyn Fn(&mut Rng) -> u64); 2] =
+    type Start<'a> = &'a dyn Fn(&mut Rng) -> u64;
+    let starts: [(&str, &[u64], Start<'_>); 2] =
         [("clustered", &keys, &near), ("dense clusters", &dense, &near_dense)];
     for (name, keys, start) in starts {
         let ranges = empty_ranges(keys, 60_000, seed, start);

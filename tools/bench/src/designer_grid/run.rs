@@ -139,7 +139,7 @@ impl<K: BenchKey + ?Sized> Field<'_, K> {
         let kind = Kind::ALL.into_iter().find(|kind| kind.name() == family).expect("the spec was read");
         let payload_bytes = sealed.payload().len();
         // A family whose prediction finds no room was built all the same: by its size, one probe.
-        let told = K::predict(text, keys, plan).unwrap_or(Prediction {
+        let told = <K as BenchKey>::predict(text, keys, plan).unwrap_or(Prediction {
             rate: 0.0,
             probes: 1.0,
             fetches: 1.0,

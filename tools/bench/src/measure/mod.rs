@@ -132,8 +132,9 @@ fn measure_over<K: BenchKey + ?Sized>(
     let sample = Arc::new(sample_of::<K>(&ground.ranges));
     let rows = contenders.iter().zip(&built).enumerate().map(|(index, (contender, built))| {
         let plan = built.plan.clone().with_sample(Arc::clone(&sample));
-        let told =
-            K::predict(contender.spec, ground.keys, &plan).ok().filter(|_| truths[index].empty_count > 0);
+        let told = <K as BenchKey>::predict(contender.spec, ground.keys, &plan)
+            .ok()
+            .filter(|_| truths[index].empty_count > 0);
         let row = Row::new(contender, setting, built, &truths[index], build_ns[index], speeds[index]);
         Row { predicted_fpr: told.map(|prediction| prediction.rate), ..row }
     });
