@@ -30,6 +30,7 @@ mod count;
 mod filter;
 mod key;
 mod predict;
+mod prefix;
 mod query;
 mod seek;
 mod side;

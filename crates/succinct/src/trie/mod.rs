@@ -44,6 +44,7 @@ mod sparse;
 mod step;
 #[expect(clippy::module_inception, reason = "the trie itself, beside its parts")]
 mod trie;
+mod words;
 
 pub use builder::{Builder, Keep, Levels, OutOfOrder, Plan, shared_len};
 pub use count::{Border, KeyBorder};
