@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use lacuna_core::{ByteRange, Envelope, Error, KeySpace, PrefixFilter, RangeFilter, Result, U64Range};
+use lacuna_core::{ByteRange, Envelope, Error, KeySpace, RangeFilter, Result, U64Range};
 use lacuna_succinct::arch::{Isa, Kernel, dispatch};
 
 use super::batch::{AskMany, Ends};
@@ -247,35 +247,5 @@ impl<B: FilterBytes> RangeFilter<[u8]> for Surf<[u8], B> {
     }
     fn memory_bytes(&self) -> usize {
         self.memory()
-    }
-}
-
-/// A prefix: whether any path starts with it, or ends on the way to it.
-struct AskPrefix<'a> {
-    body: &'a Body,
-    bytes: &'a [u8],
-    prefix: StringKey<'a>,
-}
-
-impl Kernel for AskPrefix<'_> {
-    type Output = bool;
-    #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> bool {
-        self.body.any_with_prefix(isa, self.bytes, &self.prefix)
-    }
-}
-
-impl<B: FilterBytes> PrefixFilter for Surf<[u8], B> {
-    fn may_contain_prefix(&self, prefix: &[u8]) -> bool {
-        let shared = self.frame.prefix();
-        match (&self.body, prefix.strip_prefix(shared)) {
-            _ if self.key_count() == 0 => false,
-            (Some(body), Some(tail)) => {
-                dispatch(AskPrefix { body, bytes: self.trie_bytes(), prefix: StringKey(tail) })
-            }
-            // All keys start with the shared prefix.
-            (_, None) => shared.starts_with(prefix),
-            (None, Some(_)) => true,
-        }
     }
 }

@@ -31,6 +31,7 @@ mod filter;
 mod key;
 mod predict;
 mod predict_rate;
+mod prefix;
 mod query;
 mod seek;
 mod side;

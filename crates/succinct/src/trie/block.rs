@@ -5,11 +5,9 @@ use super::geometry::{
     LEAF_COUNT_BITS, SPARSE_BYTES,
 };
 use super::layout::Layout;
+use super::words::{WORDS, Words, counts_through, last_words_at, word, word_of, words_at};
 use crate::arch::{Isa, prefetch};
 use crate::bytes::{address, load_u32, load_u64, low_half, low_mask};
-
-/// Words of a bitmap.
-const WORDS: usize = 4;
 
 /// Most slots of a node whose labels are compared at once.
 pub(super) const SHORT_NODE: u32 = 32;
@@ -226,47 +224,4 @@ impl Block {
         let distance = load_u32(bytes, self.at) >> LEAF_COUNT_BITS;
         load_u64(bytes, self.group_at + 8).wrapping_add(u64::from(distance))
     }
-}
-
-/// The four words of a bitmap.
-type Words = [u8; WORDS * 8];
-
-#[inline(always)]
-fn words_at(bytes: &[u8], at: usize) -> Option<&Words> {
-    bytes.get(at..).and_then(<[u8]>::first_chunk)
-}
-
-/// As [`words_at`] close to the end of `bytes`, with zeros behind it.
-#[cold]
-fn last_words_at(bytes: &[u8], at: usize) -> Words {
-    let mut words = [0; WORDS * 8];
-    let tail = bytes.get(at..).unwrap_or_default();
-    words[..tail.len()].copy_from_slice(tail);
-    words
-}
-
-#[inline(always)]
-fn word(words: &Words, index: usize) -> u64 {
-    u64::from_le_bytes(words.as_chunks().0[index])
-}
-
-/// Ones through each word. Written out: what an iterator is given may be compiled apart from this function, without the
-/// instructions that `isa` stands for.
-#[inline(always)]
-fn counts_through<I: Isa>(isa: I, words: &Words) -> [u32; WORDS] {
-    let first = isa.count_ones(word(words, 0));
-    let second = first + isa.count_ones(word(words, 1));
-    let (third, fourth) = (isa.count_ones(word(words, 2)), isa.count_ones(word(words, 3)));
-    [first, second, second + third, second + (third + fourth)]
-}
-
-/// The word with the `rank`-th one, counted from 0, and the ones before it.
-///
-/// Chosen by values, not by branches: which word it is cannot be foreseen.
-#[inline(always)]
-fn word_of(through: [u32; WORDS], rank: u32) -> (usize, u32) {
-    let [first, second, third, _] = through;
-    let mut chosen = if first <= rank { (1, first) } else { (0, 0) };
-    chosen = if second <= rank { (2, second) } else { chosen };
-    if third <= rank { (3, third) } else { chosen }
 }

@@ -45,6 +45,7 @@ mod step;
 #[expect(clippy::module_inception, reason = "the trie itself, beside its parts")]
 mod trie;
 pub mod uniform;
+mod words;
 
 pub use builder::{Builder, Keep, Levels, OutOfOrder, Plan, shared_len};
 pub use count::{Border, KeyBorder};

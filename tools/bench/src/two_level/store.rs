@@ -50,7 +50,7 @@ impl Layout {
 /// How to build a store.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StorePlan<'a> {
-    /// Spec of every filter, or [`OFF`].
+    /// Spec of every filter, or [`OFF`](super::OFF).
     pub spec: &'a str,
     /// Budget of every filter, in bits per key.
     pub bits_per_key: f64,
