@@ -39,7 +39,7 @@ fn chosen(auto: AutoSpec, keys: &str, queries: &str, bits: f64) -> Kind {
 }
 
 /// Every candidate is about as often wrong and as large as predicted.
-fn check_predictions<K: DesignKey + ?Sized>(design: &Design<'_, K>, case: &str) {
+fn check_predictions<K: DesignKey + ?Sized>(design: &Design<'_, K>, key_count: usize, case: &str) {
     let measured = design.measure().expect("built");
     for (candidate, measured) in design.candidates().iter().zip(measured) {
         let Some(measured) = measured else { continue };
@@ -49,7 +49,9 @@ fn check_predictions<K: DesignKey + ?Sized>(design: &Design<'_, K>, case: &str) 
         let spec = &candidate.spec;
         assert!(off <= allowed, "{case}, {spec}: rate {} told as {}, seed {SEED}", found.rate, told.rate);
         let sizes = (told.payload_bytes as f64, found.payload_bytes as f64);
-        assert!((sizes.0 / sizes.1 - 1.0).abs() < 0.05, "{case}, {spec}: bytes told and found {sizes:?}");
+        // A trie cut to its top is told from few of the sampled keys.
+        let slack = 0.05 * sizes.1 + 0.25 / 8.0 * key_count as f64;
+        assert!((sizes.0 - sizes.1).abs() <= slack, "{case}, {spec}: bytes told and found {sizes:?}");
     }
 }
 
@@ -64,7 +66,7 @@ fn predictions_are_near_the_truth() {
                 let (keys, plan) = integers(&workload(keys, queries), bits);
                 let keys = SortedKeys::integers(&keys).expect("ascending");
                 let design = AutoSpec::new().design(keys, &plan).expect("fits");
-                check_predictions(&design, &case);
+                check_predictions(&design, keys.len(), &case);
                 families.extend(design.candidates().iter().map(|candidate| candidate.kind));
             }
         }
@@ -86,7 +88,7 @@ fn predictions_over_strings_are_near_the_truth() {
         let keys = SortedKeys::byte_strings(&keys).expect("ascending");
         let design = AutoSpec::new().design(keys, &plan).expect("fits");
         assert!(design.query_count() > 1_000);
-        check_predictions(&design, &format!("strings at {bits} bits"));
+        check_predictions(&design, keys.len(), &format!("strings at {bits} bits"));
     }
 }
 
