@@ -66,5 +66,5 @@ fn the_envelope_is_shown() {
     };
     assert_eq!((info.key_space, info.key_count), (KeySpace::U64, 1_000));
     assert_eq!((info.smallest, info.largest), (1 << 20, 1_000 << 20));
-    assert_eq!(info.payload_bytes as usize + 64, bytes.len());
+    assert_eq!(info.payload_bytes + 64, bytes.len() as u64);
 }
