@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 #include <unordered_map>
@@ -91,30 +92,32 @@ class Factory : public ROCKSDB_NAMESPACE::TablePropertiesCollectorFactory {
  public:
   using Status = ROCKSDB_NAMESPACE::Status;
 
-  // Takes over `state`, which may be null until PrepareOptions makes one of the spec.
+  // Takes over `state`; if that is null, one is made of the spec when it is needed.
   Factory(const lacuna_collector_vtable* vtable, void* state, std::string spec)
       : vtable_(vtable), state_(state), options_{std::move(spec)} {
     RegisterOptions("lacuna", &options_, &TypeInfo());
   }
   Factory(const Factory&) = delete;
   Factory& operator=(const Factory&) = delete;
-  ~Factory() override { DropState(); }
+  ~Factory() override {
+    if (state_ != nullptr) {
+      vtable_->drop_state(state_);
+    }
+  }
 
   const char* Name() const override { return kFactoryName; }
   std::string ToString() const override { return std::string(kFactoryName) + " (" + options_.spec + ")"; }
 
   Status PrepareOptions(const ROCKSDB_NAMESPACE::ConfigOptions& config) override {
-    if (state_ == nullptr) {
-      state_ = vtable_->create_state(options_.spec.data(), options_.spec.size());
-    }
-    if (state_ == nullptr) {
+    if (State() == nullptr) {
       return Status::InvalidArgument("not a range filter spec of Lacuna", options_.spec);
     }
     return TablePropertiesCollectorFactory::PrepareOptions(config);
   }
 
   ROCKSDB_NAMESPACE::TablePropertiesCollector* CreateTablePropertiesCollector(Context context) override {
-    void* collector = state_ == nullptr ? nullptr : vtable_->create_collector(state_, context.level_at_creation);
+    void* state = State();
+    void* collector = state == nullptr ? nullptr : vtable_->create_collector(state, context.level_at_creation);
     if (collector == nullptr) {
       return nullptr;
     }
@@ -138,14 +141,19 @@ class Factory : public ROCKSDB_NAMESPACE::TablePropertiesCollectorFactory {
     return info;
   }
 
-  void DropState() {
-    if (state_ != nullptr) {
-      vtable_->drop_state(state_);
-    }
+  // The state, made of the spec if there is none yet: RocksDB does not prepare what an OPTIONS file names.
+  void* State() {
+    std::call_once(made_, [this] {
+      if (state_ == nullptr) {
+        state_ = vtable_->create_state(options_.spec.data(), options_.spec.size());
+      }
+    });
+    return state_;
   }
 
   const lacuna_collector_vtable* vtable_;
   void* state_;
+  std::once_flag made_;
   Options options_;
 };
 

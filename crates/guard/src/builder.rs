@@ -76,8 +76,13 @@ impl GuardBuilder {
             Keys::Strings(collected) => collected.add(key),
         };
         if let Err(problem) = added {
-            self.keys = Keys::Failed(problem);
+            self.fail(problem);
         }
+    }
+
+    /// Gives up on this file: [`finish`](Self::finish) will count `problem` and store nothing.
+    pub fn fail(&mut self, problem: Error) {
+        self.keys = Keys::Failed(problem);
     }
 
     /// Builds the filter and starts over; `None` if there is none, which is counted unless the spec is `off`.

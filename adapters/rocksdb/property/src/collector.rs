@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use lacuna_core::Error;
 use lacuna_guard::GuardBuilder;
 
 use crate::property::Property;
@@ -18,8 +19,6 @@ pub struct Collector {
     builder: GuardBuilder,
     level: Option<usize>,
     most_bytes: usize,
-    /// Set by a panic: whatever was collected can no longer be trusted to be complete.
-    poisoned: bool,
 }
 
 impl Collector {
@@ -30,23 +29,22 @@ impl Collector {
 
     /// A collector for a table written for `level`.
     pub fn new(guard: &TableGuard, level: Option<usize>) -> Self {
-        Self { builder: guard.builder(), level, most_bytes: guard.most_bytes(), poisoned: false }
+        Self { builder: guard.builder(), level, most_bytes: guard.most_bytes() }
     }
 
     /// Takes one entry, in RocksDB's order. Never panics.
     pub fn add(&mut self, entry_type: u32, user_key: &[u8]) {
-        if entry_type == Self::RANGE_DELETION || self.poisoned {
+        if entry_type == Self::RANGE_DELETION {
             return;
         }
         let builder = &mut self.builder;
-        self.poisoned = catch_unwind(AssertUnwindSafe(|| builder.add(user_key))).is_err();
+        if catch_unwind(AssertUnwindSafe(|| builder.add(user_key))).is_err() {
+            self.builder.fail(Error::corrupt("taking a key panicked; please report this"));
+        }
     }
 
     /// The property for the table; `None` if it gets no filter, which is counted. Never panics.
     pub fn finish(&mut self) -> Option<Vec<u8>> {
-        if self.poisoned {
-            return None;
-        }
         let sealed = self.builder.finish_within(Property::room_for_sealed(self.most_bytes))?;
         Some(Property { level: self.level, sealed: sealed.as_bytes() }.to_bytes())
     }

@@ -129,8 +129,9 @@ fn panics_stay_on_this_side() {
         let mut rows = db.raw_iterator_opt(options);
         rows.seek_to_first();
         assert_eq!(crate::support::collect(&mut rows).len(), 10);
-        let scanned = lacuna.stats().scanned;
-        assert_eq!((scanned.missing, scanned.corrupt), if in_key { (1, 0) } else { (0, 1) });
+        let stats = lacuna.stats();
+        assert_eq!((stats.scanned.missing, stats.scanned.corrupt), if in_key { (1, 0) } else { (0, 1) });
+        assert_eq!(stats.filters.build_failures, u64::from(in_key), "{stats}");
     }
 }
 
