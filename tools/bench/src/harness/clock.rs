@@ -9,19 +9,19 @@ const WAITED: &str = "/proc/thread-self/schedstat";
 /// operating system tells; plain elapsed time elsewhere. Starting and reading take some microseconds, which are not
 /// in the result.
 #[derive(Debug)]
-pub(super) struct Stopwatch {
+pub(crate) struct Stopwatch {
     waited: Duration,
     start: Instant,
 }
 
 impl Stopwatch {
-    pub(super) fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let waited = waited_so_far();
         Self { waited, start: Instant::now() }
     }
 
     /// The time since the start, at least a nanosecond.
-    pub(super) fn elapsed(&self) -> Duration {
+    pub(crate) fn elapsed(&self) -> Duration {
         let elapsed = self.start.elapsed();
         let waited = waited_so_far().saturating_sub(self.waited);
         elapsed.saturating_sub(waited).max(Duration::from_nanos(1))

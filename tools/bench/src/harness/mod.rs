@@ -31,6 +31,8 @@ mod clock;
 mod memory_floor;
 mod rounds;
 
+pub(crate) use clock::Stopwatch;
+
 pub use ask::{BATCH, batched, dependent, independent, predicted};
 pub use memory_floor::MemoryFloor;
 pub use rounds::{Rounds, TaskId, Timings};

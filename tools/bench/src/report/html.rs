@@ -25,7 +25,7 @@ svg .tip { visibility: hidden; pointer-events: none; fill: var(--text); font-wei
   stroke: var(--page); stroke-width: 6px; stroke-linejoin: round; }
 svg .point:hover .tip { visibility: visible; }
 svg .point:hover circle { r: 6px; } svg .point:hover .reach { r: 9px; }
-.scroll { overflow-x: auto; }
+.scroll { overflow-x: auto; margin-top: 1rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; white-space: nowrap; }
 th, td { padding: 0.25rem 0.75rem; border-bottom: 1px solid var(--line); text-align: right; }
 th:first-child, td:first-child { text-align: left; }

@@ -6,12 +6,12 @@ use lacuna_core::{
     AlignedBytes, Budget, BuildPlan, DynFilter, ErrorKind, KeyRange, Result, Sample, Sealed, SortedKeys,
 };
 
-use super::cast::{BITS, everyone};
+use super::cast::everyone;
 use crate::BenchKey;
 use crate::harness::batched;
 use crate::paper::{Cell, Contender, GridResult};
 
-/// Builds everyone over `keys` for `sample` and counts who says "maybe" to the empty `ranges`.
+/// Builds everyone over `keys` for `sample` within each of `budgets`, and counts who says "maybe" to the empty `ranges`.
 ///
 /// # Errors
 /// What building reports other than that the budget is too small, which leaves a cell out.
@@ -19,11 +19,12 @@ pub(super) fn result_of<K: BenchKey + ?Sized>(
     keys: SortedKeys<'_, K>,
     ranges: &[KeyRange<'_, K>],
     sample: Sample<K>,
+    budgets: &[f64],
     seed: u64,
 ) -> Result<GridResult> {
     let sample = Arc::new(sample);
     let mut result = GridResult::default();
-    for bits in BITS {
+    for &bits in budgets {
         let plan =
             BuildPlan::new(Budget::bits_per_key(bits)?).with_seed(seed).with_sample(Arc::clone(&sample));
         for contender in everyone() {

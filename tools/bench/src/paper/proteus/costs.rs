@@ -1,7 +1,6 @@
 //! Table 2: how long modelling and building take, part by part.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use lacuna_core::{Budget, BuildPlan, Result, Sample, SortedKeys};
 use lacuna_filters::cpfpr::Phase;
@@ -9,6 +8,7 @@ use lacuna_filters::{ProteusSpec, TwoPrefixBloomSpec};
 
 use super::cast::PAPER_KEYS;
 use crate::BenchKey as _;
+use crate::harness::Stopwatch;
 use crate::paper::{DataTable, Finding, Session, shown};
 use crate::statistics::median;
 
@@ -55,15 +55,15 @@ pub(super) fn breakdown(session: &mut Session<'_>) -> Result<Finding> {
 /// Milliseconds of each phase, of the whole model, and of building with the model included.
 fn times_of(name: &str, spec: &str, keys: SortedKeys<'_, u64>, plan: &BuildPlan<u64>) -> Result<[f64; 6]> {
     let mut times = [0.0; 6];
-    let start = Instant::now();
+    let start = Stopwatch::start();
     match name {
         "Proteus" | "1PBF" => {
             let spec = if name == "1PBF" { ProteusSpec::new().with_trie_bits(0) } else { ProteusSpec::new() };
-            let mut last = Instant::now();
+            let mut last = Stopwatch::start();
             spec.predict_in_phases(keys, plan, &mut |phase| {
                 let place = PHASES.iter().position(|known| *known == phase).expect("all phases are listed");
-                times[place] += milliseconds(last);
-                last = Instant::now();
+                times[place] += milliseconds(&last);
+                last = Stopwatch::start();
             });
         }
         "2PBF" => {
@@ -71,14 +71,14 @@ fn times_of(name: &str, spec: &str, keys: SortedKeys<'_, u64>, plan: &BuildPlan<
         }
         _ => {}
     }
-    times[4] = milliseconds(start);
-    let start = Instant::now();
+    times[4] = milliseconds(&start);
+    let start = Stopwatch::start();
     u64::spec(spec)?.build(keys, plan).map_err(|error| error.with_context(spec.to_owned()))?;
-    times[5] = milliseconds(start);
+    times[5] = milliseconds(&start);
     Ok(times)
 }
 
-fn milliseconds(since: Instant) -> f64 {
+fn milliseconds(since: &Stopwatch) -> f64 {
     since.elapsed().as_nanos() as f64 / 1e6
 }
 

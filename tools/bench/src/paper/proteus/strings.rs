@@ -78,7 +78,7 @@ fn asked(
         asked.iter().filter_map(|(low, high)| ByteRange::new(low, high)).collect();
     let mut sample = Sample::<[u8]>::new();
     sampled.iter().for_each(|(low, high)| sample.push(low, high));
-    result_of::<[u8]>(SortedKeys::byte_strings(column)?, &ranges, sample, seed)
+    result_of::<[u8]>(SortedKeys::byte_strings(column)?, &ranges, sample, &cast::BITS, seed)
 }
 
 /// `count` keys of `bytes` bytes.

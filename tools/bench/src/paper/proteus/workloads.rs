@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use lacuna_core::{Result, Sample, SortedKeys, U64Range};
 
-use super::cast::{self, NAMES};
+use super::cast::{self, BITS, NAMES};
 use super::contest::result_of;
 use crate::paper::{Axis, Finding, GridResult, Line, Plot, Session, grid};
 
@@ -52,7 +52,7 @@ fn measured(session: &mut Session<'_>, keys: &str, queries: &str) -> Result<Rc<G
         let mut sample = Sample::new();
         ground.sample.iter().for_each(|&(low, high)| sample.push(low, high));
         let ranges: Vec<U64Range> = grid::ranges(&ground.queries).collect();
-        result_of::<u64>(SortedKeys::integers(&ground.keys)?, &ranges, sample, session.seed())
+        result_of::<u64>(SortedKeys::integers(&ground.keys)?, &ranges, sample, &BITS, session.seed())
     })
 }
 
