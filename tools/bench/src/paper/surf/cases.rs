@@ -12,7 +12,7 @@ const PAPER_INTEGERS: usize = 100_000_000;
 /// 256 times fewer: the same trie, one byte higher up.
 const OWN_INTEGERS: usize = 390_625;
 /// Queries of each case; the paper has ten million.
-const OWN_QUERIES: usize = 200_000;
+const OWN_QUERIES: usize = 100_000;
 /// The paper's ranges run from K + 2^37 to K + 2^38.
 const PAPER_DISTANCE_BITS: u32 = 37;
 
