@@ -12,13 +12,15 @@ const PAPER_INTEGERS: usize = 100_000_000;
 /// 256 times fewer: the same trie, one byte higher up.
 const OWN_INTEGERS: usize = 390_625;
 /// Queries of each case; the paper has ten million.
-const OWN_QUERIES: usize = 200_000;
+const OWN_QUERIES: usize = 100_000;
 /// The paper's ranges run from K + 2^37 to K + 2^38.
 const PAPER_DISTANCE_BITS: u32 = 37;
 
 /// A set of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Set {
+    /// Uniform 63-bit integers: YCSB's, of which the paper's rates are.
+    YcsbIntegers,
     /// Uniform 64-bit integers.
     Integers,
     /// A public set of strings, by its name.
@@ -26,7 +28,8 @@ pub(super) enum Set {
 }
 
 /// All sets in the order of the panels.
-pub(super) const SETS: [Set; 5] = [
+pub(super) const SETS: [Set; 6] = [
+    Set::YcsbIntegers,
     Set::Integers,
     Set::Strings(HOSTS),
     Set::Strings("repo_paths"),
@@ -41,7 +44,8 @@ impl Set {
     /// The name in titles.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Self::Integers => "integers",
+            Self::YcsbIntegers => "63-bit integers",
+            Self::Integers => "64-bit integers",
             Self::Strings(name) => name,
         }
     }
@@ -104,7 +108,7 @@ impl Case {
         let source = match (self.set, self.ask) {
             (_, Ask::Points) => format!("half:points:{pool}:any"),
             (Set::Strings(_), _) => format!("half:lastbyte:{pool}:any"),
-            (Set::Integers, ask) => {
+            (Set::YcsbIntegers | Set::Integers, ask) => {
                 let scaled = if ask == Ask::Ranges { scale_bits(keys.len()) } else { 0 };
                 let bits = PAPER_DISTANCE_BITS + scaled;
                 format!("half:shift:{pool}:2^{bits}-2^{}:any", bits + 1)
@@ -140,9 +144,11 @@ pub(super) fn distances(session: &Session<'_>) -> String {
 /// The keys of `set`, loaded once.
 fn keys(set: Set, session: &mut Session<'_>) -> Result<Rc<Keys>> {
     session.once(format!("surf keys {}", set.name()), |session| match set {
-        Set::Integers => {
+        Set::YcsbIntegers | Set::Integers => {
             let count = session.key_count_or(OWN_INTEGERS, PAPER_INTEGERS);
-            Ok(Keys::U64(session.keys(&format!("uniform:{count}"))?.to_vec()))
+            let spare_bits = u32::from(set == Set::YcsbIntegers);
+            let keys = session.keys(&format!("uniform:{count}"))?;
+            Ok(Keys::from_u64s(keys.iter().map(|key| key >> spare_bits).collect()))
         }
         Set::Strings(name) => {
             session.say(format!("keys {name}"));

@@ -23,7 +23,7 @@ pub(super) fn zipfian(session: &mut Session<'_>) -> Result<Finding> {
 /// Every case of `choice` and what it gave: all sets by point and range, and integers by the printed ranges.
 pub(super) fn contests(session: &mut Session<'_>, choice: Choice) -> Result<Vec<(Case, Rc<Contest>)>> {
     let both = SETS.iter().flat_map(|&set| [(set, Ask::Points), (set, Ask::Ranges)]);
-    let cases = both.chain([(Set::Integers, Ask::PrintedRanges)]);
+    let cases = both.chain([(Set::YcsbIntegers, Ask::PrintedRanges)]);
     cases
         .map(|(set, ask)| Case { set, ask, choice })
         .map(|case| Ok((case, contest(session, case)?)))
@@ -67,7 +67,10 @@ fn asked(contests: &[(Case, Rc<Contest>)]) -> DataTable {
 fn claims(contests: &[(Case, Rc<Contest>)]) -> Vec<Claim> {
     let mut claims = Vec::new();
     for (case, contest) in contests {
-        let is_string = case.set != Set::Integers;
+        if case.set == Set::Integers {
+            continue;
+        }
+        let is_string = case.set != Set::YcsbIntegers;
         let base = contest.cell("SuRF-Base", 0);
         let mut claim = |what: &str, paper: f64, ours: Option<f64>| {
             claims.push(Claim::new(format!("{}: {what}", case.title()), paper, ours));

@@ -12,7 +12,8 @@ const SENSORS: u64 = 2_000;
 pub(super) const MEAN_GAP_NS: u64 = 100_000;
 /// Streams of one seed.
 const EVENTS: u64 = 101;
-const QUESTIONS: u64 = 102;
+const WARMING: u64 = 102;
+const QUESTIONS: u64 = 103;
 
 /// A key: nanoseconds, then the sensor, both big-endian.
 pub(super) type Key = [u8; 16];
@@ -50,13 +51,14 @@ impl Events {
 
     /// `count` events, each chosen at random.
     pub(super) fn picked(&self, count: usize, seed: u64) -> Vec<Key> {
-        let mut rng = Rng::with_stream(seed, QUESTIONS + 1);
+        let mut rng = Rng::with_stream(seed, WARMING);
         (0..count).map(|_| self.keys[rng.index(self.keys.len())].to_be_bytes()).collect()
     }
 
     /// `count` questions from a random time and sensor to the same sensor `range_ns` later.
     pub(super) fn questions(&self, count: usize, range_ns: u64, seed: u64) -> Vec<Question> {
-        let mut rng = Rng::with_stream(seed, QUESTIONS);
+        // Each length has starts of its own: blocks that one of them has cached are not the next one's.
+        let mut rng = Rng::with_stream(seed, QUESTIONS + range_ns);
         let question = |_| {
             let (time, sensor) = (rng.below(self.span_ns), rng.below(SENSORS));
             (key(time, sensor), key(time + range_ns, sensor))
