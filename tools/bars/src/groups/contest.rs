@@ -1,8 +1,10 @@
 //! Filters built for a contest, and the ways to ask them.
 
+use std::sync::Arc;
+
 use lacuna_bench::harness::{MemoryFloor, Rounds, TaskId, batched, dependent, independent, predicted};
 use lacuna_core::{
-    AlignedBytes, Budget, BuildPlan, DynFilter, DynSpec, Result, Sealed, SortedKeys, U64Range,
+    AlignedBytes, Budget, BuildPlan, DynFilter, DynSpec, Result, Sample, Sealed, SortedKeys, U64Range,
 };
 
 /// A spec with its plan.
@@ -16,6 +18,15 @@ impl Contender {
     pub(super) fn try_new(spec: &str, bits_per_key: f64, seed: u64) -> Result<Self> {
         let plan = BuildPlan::new(Budget::bits_per_key(bits_per_key)?).with_seed(seed);
         Ok(Self { spec: lacuna_filters::spec(spec)?, plan })
+    }
+
+    /// Shows the builder `ranges` as the queries to come.
+    #[must_use]
+    pub(super) fn with_sample(mut self, ranges: &[(u64, u64)]) -> Self {
+        let mut sample = Sample::new();
+        ranges.iter().for_each(|&(lo, hi)| sample.push(lo, hi));
+        self.plan = self.plan.with_sample(Arc::new(sample));
+        self
     }
 
     pub(super) fn name(&self) -> String {
