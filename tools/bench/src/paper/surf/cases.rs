@@ -126,7 +126,7 @@ impl Case {
 pub(super) fn scale_bits(key_count: usize) -> u32 {
     let ratio = (PAPER_INTEGERS / key_count.max(1)).max(1);
     // Up from three quarters of the next power.
-    ratio.ilog2() + u32::from(ratio >= (3 << ratio.ilog2()) / 2)
+    ratio.ilog2() + u32::from(2 * ratio >= 3 << ratio.ilog2())
 }
 
 /// The distances that ranges over the integers of this run have, for the page.
