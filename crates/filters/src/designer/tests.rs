@@ -71,7 +71,10 @@ fn predictions_are_near_the_truth() {
             }
         }
     }
-    assert!(Kind::ALL.iter().all(|kind| families.contains(kind)), "each family was modelled somewhere");
+    // Rosetta is always beaten, two prefix Bloom filters cost too much to model; see `docs/design/designer.md`.
+    let entered = |kind: &&Kind| !matches!(kind, Kind::Rosetta | Kind::TwoPrefixBloom);
+    let mut entrants = Kind::ALL.iter().filter(entered);
+    assert!(entrants.all(|kind| families.contains(kind)), "each family was modelled somewhere");
 }
 
 #[test]

@@ -25,8 +25,8 @@ Examples:
       --queries uniform:5k:1-32,correlated:5k:32:32 --quick --format json
   lacuna bench filters --filters grafite,bucketing --keys words.txt --queries heldout:1k:1-4 \\
       --bits-per-key 8,12,16 --quick --report report
-  lacuna bench filters --filters all --keys uniform:20k --queries uniform:10k:32 --bits-per-key 14,18 \\
-      --quick --report report
+  lacuna bench filters --filters all --keys uniform:20k --queries uniform:10k:32 \\
+      --bits-per-key 14,18 --quick --report report
 
 Times are medians of interleaved rounds on one thread: compare them with each other, not with those of
 another run. `batched` asks 1,024 ranges a call; `floor` is one random read in as much memory as the

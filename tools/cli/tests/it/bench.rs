@@ -41,7 +41,9 @@ fn rows_as_json_have_exactly_the_fields() {
         names.sort_unstable();
         expected.sort_unstable();
         assert_eq!(names, expected);
-        assert_eq!((&row["false_negatives"], &row["predicted_fpr"]), (&Value::from(0), &Value::Null));
+        assert_eq!(row["false_negatives"], 0);
+        let [measured, predicted] = ["fpr", "predicted_fpr"].map(|rate| row[rate].as_f64().unwrap());
+        assert!((measured - predicted).abs() < 0.01 + 0.35 * measured, "the rate told is near in {line}");
         assert_eq!(
             (&row["key_count"], &row["empty_count"], &row["seed"]),
             (&5_000.into(), &2_000.into(), &1.into())
