@@ -123,7 +123,8 @@ fn s13_estimates_bound_the_encoded_length() {
     for count in [0, 1, 2, 3, 100, 5_000usize] {
         for family in lacuna_filters::FAMILIES {
             for codec in ["bytes", "fixed_be:8"] {
-                let spec = format!("{}@14 codec={codec}", family.example);
+                // Without a higher cap: the estimate is that of the configured bits.
+                let spec = format!("{}@14 cap=14 codec={codec}", family.example);
                 let rows: Vec<_> = (0..count as u64).map(|number| entry(&key(number * number))).collect();
                 let lacuna = LacunaSlateDb::parse(&spec).unwrap();
                 let estimate = lacuna.policies()[0].estimate_size(count);
