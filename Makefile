@@ -21,7 +21,7 @@ FIND_BROWSER := command -v chromium || command -v chromium-browser || command -v
 # For commands that link RocksDB, which is compiled once into a cache outside the checkout.
 WITH_ROCKSDB := .ci/with-rocksdb
 
-.PHONY: demo test test-long bench bars fmt clean browser
+.PHONY: demo test test-long bench bars fuzz fmt clean browser
 
 demo:
 	$(CARGO) build --release --locked
@@ -46,6 +46,11 @@ test-long: export LACUNA_LONG := 1
 test-long: browser
 	$(STAGE) "long tests, all checks on" $(CARGO) test --profile checked --locked $(CHECKED) --lib --tests
 	$(STAGE) "long tests" $(WITH_ROCKSDB) $(CARGO) test --release --locked $(UNCHECKED) --lib --bins --tests
+	$(MAKE) fuzz
+
+# A minute for each target; `fuzz/run SECONDS TARGET` for longer.
+fuzz:
+	$(STAGE) fuzz fuzz/run $(or $(FUZZ_SECONDS),60)
 
 bench:
 	$(CARGO) build --release --locked
