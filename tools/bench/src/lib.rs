@@ -33,6 +33,7 @@ mod bench_key;
 pub mod blacklist_rounds;
 pub mod designer_grid;
 pub mod harness;
+mod machine;
 mod measure;
 pub mod paper;
 pub mod report;
@@ -40,4 +41,5 @@ pub mod statistics;
 pub mod two_level;
 
 pub use bench_key::BenchKey;
+pub use machine::cpu_model;
 pub use measure::{Contender, Effort, Progress, Row, Setting, measure};

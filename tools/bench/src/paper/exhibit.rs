@@ -65,7 +65,25 @@ pub struct Exhibit {
     /// What to look for, in a sentence or two; Markdown.
     pub shows: &'static str,
     /// Measures it.
-    pub run: fn(&mut Session<'_>) -> Result<Finding>,
+    pub run: Run,
+}
+
+/// The function that makes an exhibit.
+type Run = fn(&mut Session<'_>) -> Result<Finding>;
+
+/// Figure `number` of a paper.
+pub(super) const fn figure(number: u8, title: &'static str, run: Run, shows: &'static str) -> Exhibit {
+    Exhibit { id: ExhibitId::Figure(number), title, shows, run }
+}
+
+/// Table `number` of a paper.
+pub(super) const fn table(number: u8, title: &'static str, run: Run, shows: &'static str) -> Exhibit {
+    Exhibit { id: ExhibitId::Table(number), title, shows, run }
+}
+
+/// Something that the paper does not show, found by `name`.
+pub(super) const fn extra(name: &'static str, title: &'static str, run: Run, shows: &'static str) -> Exhibit {
+    Exhibit { id: ExhibitId::Extra(name), title, shows, run }
 }
 
 #[cfg(test)]

@@ -28,7 +28,6 @@ mod csv;
 mod exhibit;
 mod frame;
 pub mod grid;
-mod machine;
 mod markdown;
 mod marks;
 mod model;
@@ -42,7 +41,6 @@ mod svg;
 use lacuna_core::{Error, Result};
 
 pub use grid::{Cell, Contender, Grid, GridResult, GridRounds, Speed};
-pub use machine::cpu_model;
 pub use markdown::Provenance;
 pub use model::{
     Axis, Claim, DataTable, Exhibit, ExhibitId, Finding, Line, Origin, Paper, Plot, Point, Scale, shown,

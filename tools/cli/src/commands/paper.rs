@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use lacuna_bench::cpu_model;
 use lacuna_bench::paper::{self, Paper, Provenance, Setting, Step};
 use lacuna_bench::report::Table;
 use lacuna_core::{Error, Result as CoreResult};
@@ -104,8 +105,7 @@ fn make(args: &PaperArgs, paper: &'static Paper) -> Result<()> {
         only: args.figure.clone(),
     };
     let findings = measure(paper, &setting)?;
-    let provenance =
-        Provenance { command: command_line(args, paper), machine: paper::cpu_model(), seed: args.seed };
+    let provenance = Provenance { command: command_line(args, paper), machine: cpu_model(), seed: args.seed };
     let mut out = Output::new();
     out.text(&paper::to_text(&findings))?;
     for file in paper::files(paper, &findings, &provenance)? {
