@@ -50,6 +50,7 @@ mod open;
 mod points;
 mod predict;
 mod prefix_bloom;
+mod probe_bound;
 mod proteus;
 mod registry;
 mod rencoder;
