@@ -66,7 +66,7 @@ pub use bloom::{BlockedBloomSpec, BloomSpec};
 pub use bucketing::BucketingSpec;
 pub use designer::{AutoSpec, COSTS_VERSION, Candidate, Design, DesignKey, Measured, probe_ns};
 pub use grafite::GrafiteSpec;
-pub use kind::{FilterBytes, Kind, OpenFilter};
+pub use kind::{FilterBytes, FilterVisitor, Kind, OpenFilter};
 pub(crate) use open::check_version;
 pub use open::{AnyFilter, open, open_verified};
 pub use prefix_bloom::PrefixBloomSpec;
