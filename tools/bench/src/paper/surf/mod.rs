@@ -11,6 +11,8 @@ mod throughput;
 
 use lacuna_core::Result;
 
+pub use sensors::Events;
+
 use super::model::{Exhibit, ExhibitId, Finding, Paper};
 use super::session::Session;
 
