@@ -47,6 +47,7 @@ pub use model::{
 };
 pub use output::{OutputFile, files, to_text};
 pub use session::{Ground, Session, Setting, Step, exhibits, run};
+pub use surf::Events as SensorEvents;
 
 /// Every paper.
 pub static PAPERS: [&Paper; 3] = [&rencoder::PAPER, &surf::PAPER, &proteus::PAPER];

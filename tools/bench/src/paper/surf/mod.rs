@@ -9,6 +9,8 @@ mod rates;
 mod sensors;
 mod throughput;
 
+pub use sensors::Events;
+
 use super::model::{Exhibit, Paper, extra, figure};
 
 /// Zhang and others, Communications of the ACM 2021.
