@@ -11,7 +11,7 @@ use crate::message::{Action, Command, Notice};
 use crate::query::Touched;
 
 /// What is on its way to the store.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Applying {
     /// Numbers of the transaction in flight.
     batch: Vec<u64>,

@@ -34,7 +34,7 @@ pub(super) enum Call {
 }
 
 /// A call without a reply.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Pending {
     purpose: Purpose,
     call: Call,

@@ -64,7 +64,7 @@ const LATE_SPLIT: u64 = 320;
 type TaskId = u64;
 
 /// One tenure of a range.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Owner<A> {
     config: Config,
     application: A,
@@ -96,7 +96,7 @@ pub struct Owner<A> {
     actions: Vec<Action>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Phase {
     Starting(Starting, VecDeque<Event>),
     Serving,

@@ -12,7 +12,7 @@ use crate::query::{Form, Query};
 use crate::range_key::RangeKey;
 
 /// A query in progress, for everybody who asked it meanwhile.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct ReadTask {
     pub(super) requests: Vec<RequestId>,
     /// Who asked when the lookup was out: what it shows may be older than their question, if this owner was replaced

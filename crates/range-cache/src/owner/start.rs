@@ -10,7 +10,7 @@ use crate::config::{Application, Flaw};
 use crate::message::{Action, Ending, Epoch, Notice, Write};
 
 /// How far a take-over has come.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Starting {
     /// Nothing was done.
     Cold,
@@ -44,7 +44,7 @@ impl Starting {
 
 /// What the logs had. A write is acknowledged only if all copies have it, so one whole copy is enough; and as soon as
 /// one copy is fenced, no older owner can acknowledge another.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Kept {
     writes: BTreeMap<(Epoch, u64), Write>,
     missing: usize,

@@ -62,11 +62,6 @@ control!(
     Setup { fault_every: 200, ..setup(Policy::WriteAround) }
 );
 control!(
-    without_the_other_fences_a_replaced_owner_is_passed_by,
-    OneFenceOnly,
-    Setup { across_percent: 40, fault_every: 60, ..setup(Policy::WriteAround) }
-);
-control!(
     without_the_other_owners_their_entries_are_stale,
     LeadAlone,
     Setup { across_percent: 30, ..setup(Policy::WriteThrough) }

@@ -5,7 +5,9 @@
 mod clean;
 mod controls;
 mod desk;
+mod explore;
 mod log_golden;
 mod scripts;
+mod several;
 mod sim;
 mod trouble;

@@ -25,7 +25,7 @@ struct Fence {
     state: StoreState,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Store {
     pub(crate) rows: Rows,
     /// Every state of every slot, in order.
@@ -158,7 +158,7 @@ impl Store {
 type KeptWrites = BTreeMap<(Epoch, u64), Write>;
 
 /// A log server: keeps what it acknowledged over restarts.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct LogServer {
     ranges: BTreeMap<RangeId, (Epoch, KeptWrites)>,
     pub(crate) is_full: bool,
