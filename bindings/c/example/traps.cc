@@ -74,9 +74,9 @@ void AMultiScanNeedsTheFilterOfAllItsRanges(const Folder& folder) {
     Check(MultiScanRows(db.get(), nullptr, first, second, 2'001) == 6, "three rows in each range");
     Check(MultiScanRows(db.get(), &all, first, second, 2'001) == 6, "no row is lost to the filter of all ranges");
   }
-  Filter beyond = filters.TableFilter(Key(10'000'001), Key(10'000'900));
-  Check(MultiScanRows(db.get(), &beyond, 10'000'001, 10'000'500, 300) == 0, "nothing is there");
-  Check(filters.counts().skipped >= 4, "tables beyond the ranges were skipped");
+  Filter between = filters.TableFilter(Key(1'000'001), Key(1'000'900));
+  Check(MultiScanRows(db.get(), &between, 1'000'001, 1'000'500, 300) == 0, "nothing is there");
+  Check(filters.counts().skipped >= 4, "tables without a row in the ranges were skipped");
   // What this warns of: a filter of the first range alone loses rows of the second.
   Filter first = filters.TableFilter(Key(1'000), Key(1'001));
   Check(MultiScanRows(db.get(), &first, 1'000, 50'000, 2'001) < 6, "a filter of one range is wrong for two");

@@ -20,13 +20,15 @@
 //! ```
 //!
 //! The pieces, each a crate of its own: `lacuna-core` (keys, ranges, traits, bytes), [`filters`] (the families),
-//! [`guard`] (what an engine adapter needs) and, with feature `slatedb`, the adapter that puts a filter into every
-//! SSTable of a stock SlateDB.
+//! [`guard`] (what an engine adapter needs) and, with the features `slatedb` and `rocksdb`, the adapters that put a filter
+//! into every SSTable of a stock SlateDB or RocksDB. Both are off unless asked for; `rocksdb` compiles C++.
 
 pub use lacuna_core::*;
 pub use lacuna_filters as filters;
 pub use lacuna_filters::{FAMILIES, open, open_verified, spec};
 pub use lacuna_guard as guard;
 
+#[cfg(feature = "rocksdb")]
+pub use lacuna_rocksdb as rocksdb;
 #[cfg(feature = "slatedb")]
 pub use lacuna_slatedb as slatedb;

@@ -5,7 +5,7 @@ use lacuna_workload::Rng;
 use rust_rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options, WaitForCompactOptions};
 use tempfile::TempDir;
 
-use crate::{SEED, SPEC};
+use crate::SEED;
 
 /// Low bits of every key, all zero: gaps that scans can lie in.
 pub(crate) const GAP_BITS: u32 = 20;
@@ -21,7 +21,8 @@ pub(crate) enum Points {
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setup {
-    pub(crate) filters: bool,
+    /// The range filters; `None` for a database without.
+    pub(crate) spec: Option<&'static str>,
     pub(crate) points: Points,
 }
 
@@ -36,6 +37,7 @@ pub(crate) struct Home {
 pub(crate) struct Open {
     pub(crate) db: DB,
     pub(crate) lacuna: LacunaRocksDb,
+    pub(crate) options: Options,
     pub(crate) setup: Setup,
     pub(crate) keys: u64,
 }
@@ -63,7 +65,7 @@ fn options(setup: Setup, lacuna: &LacunaRocksDb, from_disk: bool) -> Options {
     options.set_max_bytes_for_level_multiplier(4.0);
     options.set_level_compaction_dynamic_level_bytes(false);
     options.set_use_direct_reads(from_disk);
-    if setup.filters {
+    if setup.spec.is_some() {
         lacuna.install(&mut options);
     }
     options
@@ -89,9 +91,10 @@ impl Home {
     }
 
     pub(crate) fn open(&self, from_disk: bool) -> Open {
-        let lacuna = LacunaRocksDb::parse(SPEC).unwrap();
-        let db = DB::open(&options(self.setup, &lacuna, from_disk), self.folder.path()).unwrap();
-        Open { db, lacuna, setup: self.setup, keys: self.keys }
+        let lacuna = LacunaRocksDb::parse(self.setup.spec.unwrap_or("off")).unwrap();
+        let options = options(self.setup, &lacuna, from_disk);
+        let db = DB::open(&options, self.folder.path()).unwrap();
+        Open { db, lacuna, options, setup: self.setup, keys: self.keys }
     }
 
     /// Tables by level, and what the filters take.

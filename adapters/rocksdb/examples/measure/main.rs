@@ -8,6 +8,7 @@
 
 mod database;
 mod reads;
+mod seeks;
 mod writes;
 
 use database::{Home, Points, Setup};
@@ -22,9 +23,10 @@ fn main() {
     let rounds: u64 = arguments.next().unwrap_or(9);
     println!("{keys} keys, {rounds} rounds, filter `{SPEC}`, seed {SEED}\n");
     writes::compare(keys, rounds.min(3));
-    let plain = Home::filled(Setup { filters: false, points: Points::Bloom }, keys);
-    let guarded = Home::filled(Setup { filters: true, points: Points::Bloom }, keys);
+    let plain = Home::filled(Setup { spec: None, points: Points::Bloom }, keys);
+    let guarded = Home::filled(Setup { spec: Some(SPEC), points: Points::Bloom }, keys);
     scans(&plain, &guarded, rounds);
+    seeks::compare(keys, rounds);
     points(keys, rounds);
 }
 
@@ -57,13 +59,13 @@ fn points(keys: u64, rounds: u64) {
     );
     println!("| --- | --- | --- | --- | --- |");
     for points in [Points::None, Points::Bloom, Points::Ribbon] {
-        let homes = [false, true].map(|filters| Home::filled(Setup { filters, points }, keys / 2));
+        let homes = [None, Some(SPEC)].map(|spec| Home::filled(Setup { spec, points }, keys / 2));
         for home in &homes {
             let db = home.open(false);
             let micros = |scan| Reader::compare([&db, &db], scan, 20_000, rounds.min(5))[0].micros;
             println!(
                 "| {points:?} | {} | {:.2} us | {:.2} us | {:.2} us |",
-                if home.setup().filters { "yes" } else { "no" },
+                if home.setup().spec.is_some() { "yes" } else { "no" },
                 micros(Scan::AbsentGet),
                 micros(Scan::AbsentPoint),
                 micros(Scan::PresentGet)

@@ -102,7 +102,7 @@ fn read(open: &Open, scan: Scan, lo: u64, hi: u64) -> u64 {
     }
     let (lo, hi) = (lo.to_be_bytes(), hi.to_be_bytes());
     let reverse = scan == Scan::EmptyReverse;
-    let options = if open.setup.filters {
+    let options = if open.setup.spec.is_some() {
         let read = if reverse { open.lacuna.read_reverse(lo..hi) } else { open.lacuna.read(lo..hi) };
         read.into_options()
     } else {

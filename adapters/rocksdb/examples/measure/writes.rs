@@ -2,14 +2,15 @@
 
 use std::time::Instant;
 
+use crate::SPEC;
 use crate::database::{Home, Points, Setup};
 
 /// Seconds to write everything and compact it, in alternating rounds.
 pub(crate) fn compare(keys: u64, rounds: u64) {
     let mut seconds = [Vec::new(), Vec::new()];
     for _ in 0..rounds {
-        for (filters, seconds) in [false, true].into_iter().zip(&mut seconds) {
-            let home = Home::empty(Setup { filters, points: Points::Bloom }).with_keys(keys);
+        for (spec, seconds) in [None, Some(SPEC)].into_iter().zip(&mut seconds) {
+            let home = Home::empty(Setup { spec, points: Points::Bloom }).with_keys(keys);
             let open = home.open(false);
             let start = Instant::now();
             open.fill();

@@ -6,6 +6,7 @@ mod allocations;
 mod bytes;
 mod gaps;
 mod levels;
+mod seek_runs;
 mod walks;
 
 use std::ops::Bound::{Excluded, Included};
