@@ -31,7 +31,7 @@ pub struct RocksDatabase {
 }
 
 impl RocksDatabase {
-    /// Writes `levels`, uppermost first, with values of `value_bytes`, and opens the database with an empty cache.
+    /// Writes `levels`, uppermost first, with values of `value_bytes`, into a database with an empty cache.
     ///
     /// # Errors
     /// `Unavailable` if RocksDB fails.
@@ -46,13 +46,13 @@ impl RocksDatabase {
             Error::unavailable(format!("no folder can be made: {error}")).with_source(error)
         })?;
         let files = folder.path().join("db");
-        let quiet = Layout { compactions: None, direct_reads: false, ..layout };
-        let db = DB::open(&quiet.options(lacuna.as_ref(), None), &files).map_err(failed)?;
+        let (db, io) = open(layout, lacuna.as_ref(), &files)?;
         let values = Values { bytes: value_bytes, seed };
         write_levels(&db, folder.path(), &layout, lacuna.as_ref(), levels, values)?;
-        drop(db);
+        if layout.compactions.is_some() {
+            db.set_options(&[("disable_auto_compactions", "false")]).map_err(failed)?;
+        }
         set_perf_stats(PerfStatsLevel::EnableCount);
-        let (db, io) = open(layout, lacuna.as_ref(), &files)?;
         Ok(Self { db, lacuna, perf: RefCell::default(), io, _folder: folder })
     }
 

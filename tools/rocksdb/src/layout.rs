@@ -98,8 +98,10 @@ impl Layout {
         options.set_max_bytes_for_level_base(4 * self.file_bytes);
         options.set_max_bytes_for_level_multiplier(self.size_ratio as f64);
         options.set_max_background_jobs(2);
+        // Until the levels are written.
+        options.set_disable_auto_compactions(true);
         match self.compactions {
-            None => options.set_disable_auto_compactions(true),
+            None => {}
             Some(Style::Levelled) => options.set_level_zero_file_num_compaction_trigger(2),
             Some(Style::Universal) => {
                 let ratio = i32::try_from(self.size_ratio).unwrap_or(10).max(2);

@@ -34,6 +34,12 @@ pub(super) fn ours(names: &[&str], bits_per_key: f64) -> Vec<Named> {
     NAMES.into_iter().filter(|name| names.contains(name)).map(named).collect()
 }
 
+/// No filter and RocksDB's own once, and filters of ours with each budget.
+pub(super) fn with_budgets(bits: &[f64], ours: fn(f64) -> Vec<Named>) -> Vec<Named> {
+    let middle = bits[bits.len() / 2];
+    without(middle).into_iter().chain(bits.iter().flat_map(|&bits| ours(bits))).collect()
+}
+
 /// Every family, and the designer that chooses among them.
 pub(super) fn every_family(bits_per_key: f64) -> Vec<Named> {
     let but: Vec<&str> = NAMES[2..].iter().copied().filter(|name| *name != "SuRF-Hash").collect();

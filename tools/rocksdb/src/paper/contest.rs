@@ -38,6 +38,14 @@ impl Databases {
     }
 }
 
+/// Rows by the budget that was asked for; what has no filter of ours is in all of them.
+pub(super) fn by_budget(rows: &[NamedRow], bits: &[f64]) -> Vec<(f64, Vec<NamedRow>)> {
+    let belongs =
+        |(name, row): &NamedRow, bits: f64| NAMES[..2].contains(name) || row.bits_per_key_asked == Some(bits);
+    let of = |&bits: &f64| (bits, rows.iter().filter(|row| belongs(row, bits)).cloned().collect());
+    bits.iter().map(of).collect()
+}
+
 /// Whether the filters kept about to their budget. Each file adds an envelope and a rounding.
 fn fits(row: &EngineRow) -> bool {
     let envelopes = row.files as f64 * 160.0 * 8.0 / row.key_count.max(1) as f64;

@@ -7,14 +7,14 @@ use lacuna_bench::paper::{Axis, Claim, Finding, Plot, Session};
 use lacuna_core::Result;
 use lacuna_workload::{Keys, QuerySource};
 
-use super::cast::{self, Named};
-use super::contest::{Databases, NamedRow, io_note, lines, of, plot};
+use super::cast;
+use super::contest::{Databases, NamedRow, by_budget, io_note, lines, of, plot};
 use super::keys::{factor, keys};
 use crate::layout::{Layout, Style};
 
 /// Keys and queries of the paper, and here.
 const PAPER: (usize, usize) = (10_000_000, 1_000_000);
-const OWN: (usize, usize) = (80_000, 6_000);
+const OWN: (usize, usize) = (60_000, 1_800);
 pub(super) const VALUE_BYTES: usize = 100;
 /// Budgets in bits per key.
 pub(super) const BITS: [f64; 3] = [12.0, 18.0, 24.0];
@@ -102,14 +102,10 @@ pub(super) fn sizes(session: &Session<'_>) -> (usize, usize) {
     (session.key_count_or(OWN.0, 2 * PAPER.0), session.query_count_or(OWN.1))
 }
 
-/// About 24 flushes, a cache for a tenth of the rows.
+/// About 16 flushes, a cache for a tenth of the rows.
 pub(super) fn layout(key_count: usize) -> Layout {
     let bytes = (key_count * (VALUE_BYTES + 8)) as u64;
-    Layout { compactions: Some(Style::Universal), file_bytes: (bytes / 24).max(32 << 10), ..Layout::PLAIN }
-}
-
-fn filters(bits_per_key: f64) -> Vec<Named> {
-    [cast::without(bits_per_key), cast::every_family(bits_per_key)].concat()
+    Layout { compactions: Some(Style::Universal), file_bytes: (bytes / 16).max(32 << 10), ..Layout::PLAIN }
 }
 
 fn measured(session: &mut Session<'_>) -> Result<Rc<Measured>> {
@@ -122,14 +118,13 @@ fn measured(session: &mut Session<'_>) -> Result<Rc<Measured>> {
             .with_levels(3, 10)?
             .with_most_rows(1);
         let points = points_of(&all, queries, &setting, session.seed())?;
-        let mut measured = Measured { ranges: Vec::new(), points: Vec::new() };
-        for bits in BITS {
-            let layout = layout(setting.keys().len());
-            let databases = Databases::write(session, layout, &filters(bits), &setting)?;
-            measured.ranges.push((bits, databases.ask(session, &setting)?));
-            measured.points.push((bits, databases.ask(session, &points)?));
-        }
-        Ok(measured)
+        let layout = layout(setting.keys().len());
+        let filters = cast::with_budgets(&BITS, cast::every_family);
+        let databases = Databases::write(session, layout, &filters, &setting)?;
+        Ok(Measured {
+            ranges: by_budget(&databases.ask(session, &setting)?, &BITS),
+            points: by_budget(&databases.ask(session, &points)?, &BITS),
+        })
     })
 }
 

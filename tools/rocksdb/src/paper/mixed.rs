@@ -38,7 +38,7 @@ type Latencies = [f64; 3];
 pub(super) fn latencies(session: &mut Session<'_>) -> Result<Finding> {
     let ground = ground(session)?;
     let mut measured: Vec<(f64, Vec<(&'static str, Latencies)>)> = Vec::new();
-    for bits in BITS {
+    for bits in [BITS[0], BITS[2]] {
         let mut rows = Vec::new();
         for (name, filter) in filters(bits) {
             session.say(format!("a mixed workload with {name}"));

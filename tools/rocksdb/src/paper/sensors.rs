@@ -14,7 +14,7 @@ use crate::layout::Layout;
 
 /// Events of the paper, and here; questions of each run, and here.
 const PAPER: (usize, usize) = (100_000_000, 50_000);
-const OWN: (usize, usize) = (40_000, 3_000);
+const OWN: (usize, usize) = (30_000, 1_200);
 const VALUE_BYTES: usize = 1_000;
 /// Part of the rows that the block cache holds: level 1 and half of level 2, as in the paper.
 const CACHE_PART: u64 = 17;
@@ -128,9 +128,9 @@ fn setting(events: &SensorEvents, seed: u64) -> Result<EngineSetting> {
     Ok(setting.with_cache_bytes(bytes / CACHE_PART))
 }
 
-/// Files of level 1's size: the smallest level is one file.
+/// About ten files.
 fn file_bytes(setting: &EngineSetting) -> u64 {
-    ((setting.keys().len() * (VALUE_BYTES + 16)) as u64 / 20).max(64 << 10)
+    ((setting.keys().len() * (VALUE_BYTES + 16)) as u64 / 8).max(64 << 10)
 }
 
 fn drawn(events: &SensorEvents, count: usize, range_ns: u64, seed: u64) -> Vec<Question> {

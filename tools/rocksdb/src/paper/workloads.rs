@@ -8,15 +8,15 @@ use lacuna_core::Result;
 use lacuna_workload::QuerySource;
 
 use super::cast::{self, Named};
-use super::contest::{Databases, NamedRow, io_note, largest_gain, lines, plot};
+use super::contest::{Databases, NamedRow, by_budget, io_note, largest_gain, lines, plot};
 use super::keys::{factor, keys};
 use crate::layout::Layout;
 
 /// Keys and queries of the paper, and here.
 const PAPER: (usize, usize) = (50_000_000, 1_000_000);
-const OWN: (usize, usize) = (40_000, 3_000);
+const OWN: (usize, usize) = (16_000, 1_200);
 /// Files of the paper's tree.
-const FILES: u64 = 24;
+const FILES: u64 = 8;
 const VALUE_BYTES: usize = 512;
 /// The paper's block cache is 1 GB, its rows 26 GB.
 const CACHE_PART: u64 = 26;
@@ -79,7 +79,12 @@ fn measured(session: &mut Session<'_>, key_name: &str, source: &str, count: usiz
     session.once(format!("proteus 6 {key_name} {source}"), |session| {
         let keys = keys(session, key_name, count)?;
         let source = QuerySource::parse(source)?;
-        by_bits(session, &EngineSetting::new(key_name, keys, &source, session.seed())?, &BITS, filters)
+        by_bits(
+            session,
+            &EngineSetting::new(key_name, keys, &source, session.seed())?,
+            &BITS,
+            cast::every_family,
+        )
     })
 }
 
@@ -88,21 +93,13 @@ pub(super) fn by_bits(
     session: &mut Session<'_>,
     setting: &EngineSetting,
     bits: &[f64],
-    filters: fn(f64) -> Vec<Named>,
+    ours: fn(f64) -> Vec<Named>,
 ) -> Result<ByBits> {
     let keys = setting.keys();
     let bytes = keys.total_bytes() as u64 + (keys.len() * VALUE_BYTES) as u64;
     let setting = setting.clone().with_value_bytes(VALUE_BYTES).with_levels(3, 10)?.with_most_rows(1);
     let setting = setting.with_cache_bytes(bytes / CACHE_PART);
     let layout = Layout { file_bytes: (bytes / FILES).max(64 << 10), compressed: true, ..Layout::PLAIN };
-    let mut rows = ByBits::new();
-    for &bits in bits {
-        let databases = Databases::write(session, layout, &filters(bits), &setting)?;
-        rows.push((bits, databases.ask(session, &setting)?));
-    }
-    Ok(rows)
-}
-
-fn filters(bits_per_key: f64) -> Vec<Named> {
-    [cast::without(bits_per_key), cast::every_family(bits_per_key)].concat()
+    let databases = Databases::write(session, layout, &cast::with_budgets(bits, ours), &setting)?;
+    Ok(by_budget(&databases.ask(session, &setting)?, bits))
 }
