@@ -83,6 +83,8 @@ pub enum Event {
     Store(CallId, StoreReply),
     /// A log server answered.
     Log(CallId, LogReply),
+    /// No reply to this call will come: its time is over at once.
+    Lost(CallId),
     /// Time has passed; nothing else needs to be said.
     Tick,
     /// No more requests will come: apply what is buffered, then end.

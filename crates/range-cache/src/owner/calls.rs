@@ -107,6 +107,14 @@ impl<A: Application> Owner<A> {
         }
     }
 
+    /// The carrier knows that no reply will come: nothing is gained by waiting for one.
+    pub(super) fn give_up_on(&mut self, id: CallId) {
+        if let Some(pending) = self.calls.get_mut(&id) {
+            pending.deadline = self.now;
+            self.give_up_late_calls();
+        }
+    }
+
     /// Asks again where no reply came in time, or gives up.
     pub(super) fn give_up_late_calls(&mut self) {
         let late: Vec<CallId> =
