@@ -58,6 +58,11 @@ impl RangeCache {
         Self { handle: Arc::new(Handle(desk)) }
     }
 
+    /// Which range it is.
+    pub fn range(&self) -> RangeId {
+        self.desk().range
+    }
+
     fn desk(&self) -> &Desk {
         &self.handle.0
     }

@@ -46,7 +46,7 @@ fn scripts_do_what_they_do_in_the_model() {
         assert_eq!(seen, model.get(range, &query(0)), "step {number}: {call:?}");
         found += u64::from(seen.is_some_and(|(_, value)| value.is_some()));
     }
-    assert!(found > 20_000, "values were seen: {found}");
+    assert!(found > 10_000, "values were seen: {found}");
 }
 
 fn install(cache: &MemoryCache, number: u64, bytes: usize) -> CacheReply {
