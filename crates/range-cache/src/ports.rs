@@ -33,11 +33,12 @@ pub struct Seen {
 
 /// Keeps results of ranges.
 pub trait CacheServer: Debug + Send + Sync {
-    /// Fence and value, read at once; `None` without a fence. The only call that is no script.
+    /// Fence and value, read at once; `None` without a fence. The only call that is no script. `epoch` is that of the
+    /// caller's route; where another is served, the value may be left out.
     ///
     /// # Errors
     /// `Unavailable` if the server does not answer.
-    fn get<'a>(&'a self, range: RangeId, query: &'a Query) -> Reply<'a, Option<Seen>>;
+    fn get<'a>(&'a self, range: RangeId, epoch: Epoch, query: &'a Query) -> Reply<'a, Option<Seen>>;
 
     /// Runs a script.
     ///

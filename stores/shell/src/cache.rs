@@ -85,7 +85,7 @@ impl RangeCache {
         let desk = self.desk();
         let route = desk.route.at(self.now_ms())?;
         count(&desk.counters.cache_calls);
-        let seen = tokio::time::timeout(HIT_TIMEOUT, route.cache.get(desk.range, query)).await;
+        let seen = tokio::time::timeout(HIT_TIMEOUT, route.cache.get(desk.range, route.epoch, query)).await;
         let seen = seen.ok()?.ok()?.filter(|seen| seen.fence == route.epoch)?;
         let value = seen.value.filter(|_| desk.route.holds(route.epoch, self.now_ms()))?;
         count(&desk.counters.hits);

@@ -285,7 +285,7 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
         let desk = self.desk.clone();
         tokio::spawn(async move {
             let nothing = Query::all(0, Interval::all());
-            if cache.get(desk.range, &nothing).await.is_ok() {
+            if cache.get(desk.range, tenure.epoch, &nothing).await.is_ok() {
                 drop(desk.mouth.send(Heard::CacheIsBack(tenure.epoch)));
             }
         });

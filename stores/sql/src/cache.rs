@@ -38,12 +38,13 @@ pub struct Cache {
     logs: Vec<Arc<dyn LogServer>>,
     coordinator: Arc<dyn Coordinator>,
     tables: Mutex<Vec<RangeCache>>,
-    _lock: Option<FileLock>,
+    lock: Option<Arc<FileLock>>,
 }
 
 impl Cache {
     pub(crate) async fn open(options: Options) -> Result<Self> {
-        let lock = options.beside("-lacuna.lock")?.map(|path| FileLock::take(&path)).transpose()?;
+        let lock =
+            options.beside("-lacuna.lock")?.map(|path| FileLock::take(&path)).transpose()?.map(Arc::new);
         let database: Arc<dyn Database> = Arc::new(Sqlite::open(&options.url).await?);
         prepare(&*database).await?;
         let logs = logs(&options)?;
@@ -53,7 +54,7 @@ impl Cache {
         }
         let used = largest_epoch(&*database).await?;
         let coordinator: Arc<dyn Coordinator> = Arc::new(SingleProcess::above(used, caches.len()));
-        Ok(Self { database, options, caches, logs, coordinator, tables: Mutex::default(), _lock: lock })
+        Ok(Self { database, options, caches, logs, coordinator, tables: Mutex::default(), lock })
     }
 
     /// Registers a table. From now on all its writes must go through what is returned.
@@ -66,7 +67,9 @@ impl Cache {
         let schema = Arc::new(schema.with_columns(columns)?);
         let range = range_of(&*self.database, &schema.table).await?;
         let is_buffering = self.options.policy == Policy::WriteBack;
-        let store = FencedTable { database: self.database.clone(), schema: schema.clone(), is_buffering };
+        // Owners that are still at work when the cache is dropped keep the lock.
+        let (database, lock) = (self.database.clone(), self.lock.clone());
+        let store = FencedTable { database, schema: schema.clone(), is_buffering, _lock: lock };
         let servers = Servers {
             caches: self.caches.clone(),
             store: Arc::new(store),
@@ -119,6 +122,7 @@ impl Cache {
             table.stop().await?;
         }
         self.database.close().await;
+        self.lock.iter().for_each(|lock| lock.release());
         Ok(())
     }
 }

@@ -11,6 +11,7 @@ use lacuna_range_cache::{Command, Epoch, Form, Query, RangeId, Rows, StoreCall, 
 
 use crate::database::{Database, Failure, FailureKind, Table, Transaction};
 use crate::domain_key;
+use crate::file_lock::FileLock;
 use crate::rows::encode;
 use crate::schema::Schema;
 use crate::select::select;
@@ -24,6 +25,8 @@ pub(crate) struct FencedTable {
     pub(crate) schema: Arc<Schema>,
     /// Whether owners buffer writes, which a take-over without logs must then report.
     pub(crate) is_buffering: bool,
+    /// The file is nobody else's while this lives.
+    pub(crate) _lock: Option<Arc<FileLock>>,
 }
 
 /// Makes the table of fences.

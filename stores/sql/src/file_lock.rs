@@ -5,10 +5,10 @@ use std::path::Path;
 
 use lacuna_core::{Error, ErrorKind, Result};
 
-/// Holds the lock while it lives.
+/// Holds the lock until it is released or gone.
 #[derive(Debug)]
 pub(crate) struct FileLock {
-    _file: File,
+    file: File,
 }
 
 impl FileLock {
@@ -17,11 +17,17 @@ impl FileLock {
         let file = File::options().create(true).truncate(false).write(true).open(path);
         let file = file.map_err(|error| Error::unavailable(error.to_string()).with_context(context()))?;
         match file.try_lock() {
-            Ok(()) => Ok(Self { _file: file }),
+            Ok(()) => Ok(Self { file }),
             Err(_) => {
                 let message = "another process has a cache before this database";
                 Err(Error::new(ErrorKind::Conflict, message).with_context(context()))
             }
         }
+    }
+
+    /// Lets others have the database.
+    pub(crate) fn release(&self) {
+        // It goes with the file at the latest.
+        drop(self.file.unlock());
     }
 }

@@ -154,7 +154,7 @@ impl State {
 }
 
 impl CacheServer for MemoryCache {
-    fn get<'a>(&'a self, range: RangeId, query: &'a Query) -> Reply<'a, Option<Seen>> {
+    fn get<'a>(&'a self, range: RangeId, _: Epoch, query: &'a Query) -> Reply<'a, Option<Seen>> {
         Box::pin(ready(Ok(self.see(range, query))))
     }
 

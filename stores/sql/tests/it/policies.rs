@@ -8,7 +8,7 @@ use crate::world::Place;
 const ALL: [Policy; 3] = [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack];
 
 async fn people(place: &Place, policy: Policy) -> (Cache, Table) {
-    let cache = place.options(policy).open().await.unwrap();
+    let cache = place.open(policy).await;
     let sql =
         "CREATE TABLE IF NOT EXISTS people (id INTEGER PRIMARY KEY, name TEXT UNIQUE, age INTEGER, pay REAL)";
     cache.run_sql(sql).await.unwrap();
@@ -168,7 +168,6 @@ async fn acknowledged_writes_outlive_the_process() {
         }
         // Not stopped: the runtime of this cache ends as if it were killed.
         drop((cache, table));
-        tokio::time::sleep(std::time::Duration::from_millis(30)).await;
         for next in [Policy::WriteAround, policy] {
             let (cache, table) = people(&place, next).await;
             assert_eq!(names(&table, 0, 99).await.len(), 50, "{policy:?} then {next:?}");

@@ -195,6 +195,18 @@ impl Place {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
+    /// Opens it, once owners that were left to themselves are done.
+    pub(crate) async fn open(&self, policy: Policy) -> Cache {
+        for _ in 0..500 {
+            match self.options(policy).open().await {
+                Ok(cache) => return cache,
+                Err(error) => assert_eq!(error.kind(), lacuna_core::ErrorKind::Conflict, "{error}"),
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        panic!("the database stays locked");
+    }
+
     pub(crate) fn options(&self, policy: Policy) -> Options {
         Options::new(format!("sqlite:{}", self.folder.path().join("app.db").display())).policy(policy)
     }
