@@ -8,9 +8,11 @@ TOOLS := $(or $(LACUNA_TOOLS),$(HOME)/.cache/lacuna)
 DENY_VERSION := 0.20.2
 DENY := $(TOOLS)/bin/cargo-deny-$(DENY_VERSION)
 
-# The crates below the engines: few dependencies, so they are cheap to build a second time with every check on.
-CHECKED := -p lacuna-core -p lacuna-succinct -p lacuna-filters -p lacuna-guard -p lacuna-workload -p lacuna-testkit \
-	-p lacuna-range-cache
+# The crates below the engines. Their tests run with every check on, and not a second time without; the other crates
+# run theirs in the profile that users get.
+CHECKED_CRATES := core succinct filters guard workload testkit range-cache
+CHECKED := $(CHECKED_CRATES:%=-p lacuna-%)
+UNCHECKED := --workspace $(CHECKED_CRATES:%=--exclude lacuna-%)
 
 # The browser that the report is looked at in.
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
@@ -19,7 +21,7 @@ FIND_BROWSER := command -v chromium || command -v chromium-browser || command -v
 # For commands that link RocksDB, which is compiled once into a cache outside the checkout.
 WITH_ROCKSDB := .ci/with-rocksdb
 
-.PHONY: demo test test-long bench bars fmt clean browser servers
+.PHONY: demo test test-long bench bars fuzz fmt clean browser servers
 
 demo:
 	$(CARGO) build --release --locked
@@ -34,15 +36,21 @@ test: $(DENY) browser servers
 	$(STAGE) rocksdb .ci/rocksdb
 	$(STAGE) lints $(WITH_ROCKSDB) $(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
 	$(STAGE) docs $(WITH_ROCKSDB) env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --locked --workspace --no-deps --lib
-	$(STAGE) tests $(WITH_ROCKSDB) $(CARGO) test --release --locked --workspace --quiet
-	$(STAGE) "example in C++" $(WITH_ROCKSDB) .ci/cpp-example
 	$(STAGE) "tests, all checks on" $(CARGO) test --profile checked --locked --quiet $(CHECKED) --lib --tests
+	$(STAGE) tests $(WITH_ROCKSDB) $(CARGO) test --release --locked --quiet $(UNCHECKED) --lib --bins --tests
+	$(STAGE) "examples of the documentation" $(WITH_ROCKSDB) $(CARGO) test --release --locked --quiet --workspace --doc
+	$(STAGE) "example in C++" $(WITH_ROCKSDB) .ci/cpp-example
 
 test-long: export LACUNA_REQUIRE := all
 test-long: export LACUNA_LONG := 1
 test-long: browser servers
 	$(STAGE) "long tests, all checks on" $(CARGO) test --profile checked --locked $(CHECKED) --lib --tests
-	$(STAGE) "long tests" $(WITH_ROCKSDB) $(CARGO) test --release --locked --workspace --tests
+	$(STAGE) "long tests" $(WITH_ROCKSDB) $(CARGO) test --release --locked $(UNCHECKED) --lib --bins --tests
+	$(MAKE) fuzz
+
+# A minute for each target; `fuzz/run SECONDS TARGET` for longer.
+fuzz:
+	$(STAGE) fuzz fuzz/run $(or $(FUZZ_SECONDS),60)
 
 bench:
 	$(CARGO) build --release --locked

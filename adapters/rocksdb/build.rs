@@ -2,8 +2,10 @@
 
 use std::env;
 
+const SOURCES: [&str; 2] = ["cpp/shim.cc", "cpp/raw_table.cc"];
+
 fn main() {
-    for file in ["cpp/shim.cc", "cpp/lacuna_collector.h"] {
+    for file in SOURCES.into_iter().chain(["cpp/lacuna_collector.h"]) {
         println!("cargo::rerun-if-changed={file}");
     }
     let include = env::var_os("DEP_ROCKSDB_INCLUDE").expect("rust-librocksdb-sys names its headers");
@@ -16,6 +18,6 @@ fn main() {
         .flag("-isystem")
         .flag(&include)
         .warnings_into_errors(true)
-        .file("cpp/shim.cc")
+        .files(SOURCES)
         .compile("lacuna_rocksdb_shim");
 }

@@ -1,8 +1,10 @@
 //! The filters of one column family, as a process configures them.
 
 use std::ops::{Bound, RangeBounds};
+use std::sync::Arc;
 
 use lacuna_core::Result;
+use lacuna_guard::{GapOptions, LearnedGaps};
 use lacuna_rocksdb_property::{Direction, Question, TableGuard, TableStats};
 use rust_rocksdb::Options;
 
@@ -66,6 +68,19 @@ impl LacunaRocksDb {
     pub fn with_most_bytes(mut self, most_bytes: usize) -> Self {
         self.guard = self.guard.with_most_bytes(most_bytes);
         self
+    }
+
+    /// Also learns which gaps the tables have where filters let scans pass in vain, see
+    /// [`GapLearner`](crate::GapLearner). Tables carry nothing more for it; old ones learn too.
+    #[must_use]
+    pub fn with_learned_gaps(mut self, options: GapOptions) -> Self {
+        self.guard = self.guard.with_learned_gaps(options);
+        self
+    }
+
+    /// What was learned; `None` unless [`with_learned_gaps`](Self::with_learned_gaps) asks for it.
+    pub fn learned_gaps(&self) -> Option<&Arc<LearnedGaps>> {
+        self.guard.learned_gaps()
     }
 
     /// Makes every table written with these options carry a filter: by flushes, compactions and ingestion through

@@ -21,20 +21,31 @@
 //! - **Column families** each take a [`LacunaRocksDb`] of their own, if they differ in codec; one may serve several.
 //! - **Other comparators and user-defined timestamps**: their tables are always read, and counted.
 //! - **`min_tombstones_for_range_conversion`** must stay 0: RocksDB refuses iterators with any table filter otherwise.
+//! - **Learned gaps** are off unless [`LacunaRocksDb::with_learned_gaps`] asks for them. Then scans without a row are
+//!   hints, [`GapLearner`] looks into the tables that were read in vain, and later scans in a gap do not read them again.
+//! - **The next key** of a wide or open range needs one table, where an iterator reads one of each level: [`SeekTables`]
+//!   plans such seeks with filters that name next keys (`surf`).
 //! - **`GetPropertiesOfAllTables`** and event listeners copy all properties, filters included; call them rarely.
 //! - **OPTIONS files** note the collector as `LacunaRangeFilter`; see [`LacunaRocksDb::register`].
 
 #![warn(missing_docs)]
 
 mod config;
+mod gap_learner;
+mod live_tables;
+mod raw_table;
 mod read_range;
 mod readable;
 mod scan;
+mod seek_tables;
 mod shim;
 
 pub use config::LacunaRocksDb;
-pub use lacuna_guard::{CountersSnapshot, GuardCodec, GuardSpec};
+pub use gap_learner::GapLearner;
+pub use lacuna_guard::{CountersSnapshot, GapOptions, GuardCodec, GuardSpec, LearnedGaps};
 pub use lacuna_rocksdb_property::{Direction, PROPERTY_NAME, Property, Scanned, TableStats};
+pub use live_tables::LiveTables;
 pub use read_range::{Outcome, ReadRange};
 pub use readable::Readable;
 pub use scan::{GuardedScan, Row};
+pub use seek_tables::{OwnedRow, SeekTables};

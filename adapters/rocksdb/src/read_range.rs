@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use lacuna_rocksdb_property::{PROPERTY_NAME, Question, TableFacts};
+use lacuna_rocksdb_property::{PROPERTY_NAME, Question, TableFacts, TableIdentity};
 use rust_rocksdb::{AsColumnFamilyRef, IterateBounds, ReadOptions, TableProperties};
 
 use crate::readable::Readable;
@@ -100,5 +100,9 @@ impl IterateBounds for Bounds {
 /// What the filter needs of a table. Properties are few and sorted by name.
 fn facts<'a>(table: &TableProperties<'a>) -> TableFacts<'a> {
     let property = table.user_collected_properties().find(|(name, _)| *name == PROPERTY_NAME.as_bytes());
-    TableFacts { comparator: table.comparator_name(), property: property.map(|(_, bytes)| bytes) }
+    TableFacts {
+        comparator: table.comparator_name(),
+        property: property.map(|(_, bytes)| bytes),
+        identity: Some(TableIdentity { session: table.db_session_id(), number: table.orig_file_number() }),
+    }
 }

@@ -64,7 +64,7 @@ pub(crate) fn register() {
 ///
 /// # Safety
 /// `size` bytes are readable at `bytes` for `'a`, or `size` is 0.
-unsafe fn lent<'a>(bytes: *const c_char, size: usize) -> &'a [u8] {
+pub(crate) unsafe fn lent<'a>(bytes: *const c_char, size: usize) -> &'a [u8] {
     if size == 0 {
         return &[];
     }

@@ -2,14 +2,11 @@
 // anything is not as it should be.
 
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
+#include "check.h"
 #include "lacuna_rocksdb.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
@@ -24,33 +21,9 @@ using ROCKSDB_NAMESPACE::DB;
 using ROCKSDB_NAMESPACE::DBOptions;
 using ROCKSDB_NAMESPACE::Iterator;
 using ROCKSDB_NAMESPACE::Options;
-using ROCKSDB_NAMESPACE::Status;
 
 constexpr uint64_t kMinutes = 20'000;
 constexpr char kSpec[] = "grafite@16 codec=fixed_be:8";
-
-void Check(bool holds, const char* what) {
-  if (!holds) {
-    std::fprintf(stderr, "does not hold: %s\n", what);
-    std::exit(1);
-  }
-}
-
-void Check(const Status& status) { Check(status.ok(), status.ToString().c_str()); }
-
-std::string Key(uint64_t number) {
-  std::string key(8, '\0');
-  for (int byte = 0; byte < 8; ++byte) {
-    key[7 - byte] = static_cast<char>(number >> (8 * byte));
-  }
-  return key;
-}
-
-std::unique_ptr<DB> Open(const Options& options, const std::string& path) {
-  std::unique_ptr<DB> db;
-  Check(DB::Open(options, path, &db));
-  return db;
-}
 
 void Fill(DB* db) {
   for (uint64_t minute = 0; minute < kMinutes; ++minute) {
@@ -110,8 +83,7 @@ void OptionsFilesKnowTheFactory(const std::string& path, const std::string& twin
 }  // namespace
 
 int main() {
-  auto folder = std::filesystem::temp_directory_path() / ("lacuna-example-" + std::to_string(::getpid()));
-  std::filesystem::create_directories(folder);
+  Folder folder("lacuna-example");
   std::string path = folder / "db", twin = folder / "twin";
 
   lacuna::RangeFilters filters(kSpec);
@@ -130,6 +102,5 @@ int main() {
   std::printf("tables skipped %llu, read %llu, of %llu questions\n", static_cast<unsigned long long>(counts.skipped),
               static_cast<unsigned long long>(counts.passed),
               static_cast<unsigned long long>(counts.skipped + counts.passed));
-  std::filesystem::remove_all(folder);
   return 0;
 }

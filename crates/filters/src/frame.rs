@@ -22,6 +22,24 @@ pub(crate) struct Frame<B> {
     window_width: usize,
 }
 
+/// The methods of `RangeFilter` that follow from a filter's `frame`: number of keys, and sizes.
+macro_rules! sizes_of_frame {
+    () => {
+        fn key_count(&self) -> u64 {
+            self.frame.envelope().key_count
+        }
+
+        fn size_in_bytes(&self) -> usize {
+            self.frame.sealed_bytes()
+        }
+
+        fn memory_bytes(&self) -> usize {
+            size_of::<Self>() + self.frame.sealed_bytes()
+        }
+    };
+}
+pub(crate) use sizes_of_frame;
+
 /// What the smallest and largest key alone say about a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Clipped {

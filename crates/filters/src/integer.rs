@@ -14,7 +14,7 @@ use lacuna_core::{
 };
 use lacuna_succinct::arch::{Isa, Kernel, Scalar, dispatch};
 
-use crate::frame::{Clipped, Frame};
+use crate::frame::{Clipped, Frame, sizes_of_frame};
 use crate::kind::FilterBytes;
 
 /// Ranges in flight at once: enough to keep every line-fill buffer of a core busy.
@@ -174,17 +174,7 @@ impl<B: FilterBytes, T: IntegerBody> RangeFilter<u64> for IntegerFilter<B, T> {
         self.body.as_ref().map_or(0.0, |body| body.rate_bound(range_len))
     }
 
-    fn key_count(&self) -> u64 {
-        self.frame.envelope().key_count
-    }
-
-    fn size_in_bytes(&self) -> usize {
-        self.frame.sealed_bytes()
-    }
-
-    fn memory_bytes(&self) -> usize {
-        size_of::<Self>() + self.frame.sealed_bytes()
-    }
+    sizes_of_frame!();
 }
 
 /// A family over byte strings, through the window behind their common prefix.
@@ -236,17 +226,7 @@ impl<B: FilterBytes, T: IntegerBody> RangeFilter<[u8]> for WindowedFilter<B, T> 
         }
     }
 
-    fn key_count(&self) -> u64 {
-        self.frame.envelope().key_count
-    }
-
-    fn size_in_bytes(&self) -> usize {
-        self.frame.sealed_bytes()
-    }
-
-    fn memory_bytes(&self) -> usize {
-        size_of::<Self>() + self.frame.sealed_bytes()
-    }
+    sizes_of_frame!();
 }
 
 /// The place of byte strings in the window, ascending, without repeats.

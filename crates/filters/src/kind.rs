@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use lacuna_core::{DynFilter, Envelope, Error, KeySpace, KindId, Result};
+use lacuna_core::{DynFilter, Envelope, Error, KeySpace, KindId, RangeFilter, Result};
 
 use crate::bloom::{BlockedBloom, Bloom};
 use crate::bucketing::Bucketing;
@@ -99,49 +99,87 @@ impl Kind {
 pub trait FilterBytes: AsRef<[u8]> + Debug + Send + Sync + 'static {}
 impl<B: AsRef<[u8]> + Debug + Send + Sync + 'static> FilterBytes for B {}
 
+/// What to do with a filter whose family only its bytes know.
+pub trait FilterVisitor<K: KeySpace + ?Sized> {
+    /// What comes of it.
+    type Output;
+    /// Called once, with the opened filter.
+    fn visit<F: RangeFilter<K> + 'static>(self, filter: F) -> Self::Output;
+}
+
+/// Puts the filter into a box.
+struct IntoBox;
+
+impl<K: KeySpace + ?Sized> FilterVisitor<K> for IntoBox {
+    type Output = Box<DynFilter<K>>;
+    fn visit<F: RangeFilter<K> + 'static>(self, filter: F) -> Self::Output {
+        Box::new(filter)
+    }
+}
+
 /// A key space whose filters this crate can open: `u64` or `[u8]`.
 pub trait OpenFilter: KeySpace {
     /// Opens the family named in the envelope over this key space.
     ///
     /// # Errors
     /// As [`open`](crate::open).
-    fn open_kind<B: FilterBytes>(envelope: Envelope, bytes: B) -> Result<Box<DynFilter<Self>>>;
+    fn open_kind<B: FilterBytes>(envelope: Envelope, bytes: B) -> Result<Box<DynFilter<Self>>> {
+        Self::visit_kind(envelope, bytes, IntoBox)
+    }
+
+    /// Opens the family named in the envelope and shows it to `visitor`, without an allocation.
+    ///
+    /// # Errors
+    /// As [`open`](crate::open); the visitor is then not called.
+    fn visit_kind<B: FilterBytes, V: FilterVisitor<Self>>(
+        envelope: Envelope,
+        bytes: B,
+        visitor: V,
+    ) -> Result<V::Output>;
 }
 
 impl OpenFilter for u64 {
-    fn open_kind<B: FilterBytes>(envelope: Envelope, bytes: B) -> Result<Box<DynFilter<Self>>> {
+    fn visit_kind<B: FilterBytes, V: FilterVisitor<Self>>(
+        envelope: Envelope,
+        bytes: B,
+        visitor: V,
+    ) -> Result<V::Output> {
         let frame = Frame::whole(envelope, bytes)?;
         Ok(match Kind::from_id(envelope.kind)? {
-            Kind::Bloom => Box::new(IntegerFilter::<B, Points<Bloom>>::open(frame)?),
-            Kind::BlockedBloom => Box::new(IntegerFilter::<B, Points<BlockedBloom>>::open(frame)?),
-            Kind::PrefixBloom => Box::new(IntegerFilter::<B, PrefixBloom>::open(frame)?),
-            Kind::Bucketing => Box::new(IntegerFilter::<B, Bucketing>::open(frame)?),
-            Kind::Grafite => Box::new(IntegerFilter::<B, Grafite>::open(frame)?),
-            Kind::Rencoder => Box::new(IntegerFilter::<B, Rencoder>::open(frame)?),
-            Kind::Surf => Box::new(Surf::<Self, B>::in_frame(frame)?),
-            Kind::Proteus => Box::new(IntegerFilter::<B, Proteus>::open(frame)?),
-            Kind::TwoPrefixBloom => Box::new(IntegerFilter::<B, TwoPrefixBloom>::open(frame)?),
-            Kind::Rosetta => Box::new(IntegerFilter::<B, Rosetta>::open(frame)?),
-            Kind::Snarf => Box::new(IntegerFilter::<B, Snarf>::open(frame)?),
+            Kind::Bloom => visitor.visit(IntegerFilter::<B, Points<Bloom>>::open(frame)?),
+            Kind::BlockedBloom => visitor.visit(IntegerFilter::<B, Points<BlockedBloom>>::open(frame)?),
+            Kind::PrefixBloom => visitor.visit(IntegerFilter::<B, PrefixBloom>::open(frame)?),
+            Kind::Bucketing => visitor.visit(IntegerFilter::<B, Bucketing>::open(frame)?),
+            Kind::Grafite => visitor.visit(IntegerFilter::<B, Grafite>::open(frame)?),
+            Kind::Rencoder => visitor.visit(IntegerFilter::<B, Rencoder>::open(frame)?),
+            Kind::Surf => visitor.visit(Surf::<Self, B>::in_frame(frame)?),
+            Kind::Proteus => visitor.visit(IntegerFilter::<B, Proteus>::open(frame)?),
+            Kind::TwoPrefixBloom => visitor.visit(IntegerFilter::<B, TwoPrefixBloom>::open(frame)?),
+            Kind::Rosetta => visitor.visit(IntegerFilter::<B, Rosetta>::open(frame)?),
+            Kind::Snarf => visitor.visit(IntegerFilter::<B, Snarf>::open(frame)?),
         })
     }
 }
 
 impl OpenFilter for [u8] {
-    fn open_kind<B: FilterBytes>(envelope: Envelope, bytes: B) -> Result<Box<DynFilter<Self>>> {
+    fn visit_kind<B: FilterBytes, V: FilterVisitor<Self>>(
+        envelope: Envelope,
+        bytes: B,
+        visitor: V,
+    ) -> Result<V::Output> {
         let frame = Frame::with_prefix(envelope, bytes)?;
         Ok(match Kind::from_id(envelope.kind)? {
-            Kind::Bloom => Box::new(HashedFilter::<B, Bloom>::open(frame)?),
-            Kind::BlockedBloom => Box::new(HashedFilter::<B, BlockedBloom>::open(frame)?),
-            Kind::PrefixBloom => Box::new(WindowedFilter::<B, PrefixBloom>::open(frame)?),
-            Kind::Bucketing => Box::new(WindowedFilter::<B, Bucketing>::open(frame)?),
-            Kind::Grafite => Box::new(WindowedFilter::<B, Grafite>::open(frame)?),
-            Kind::Rencoder => Box::new(WindowedFilter::<B, Rencoder>::open(frame)?),
-            Kind::Surf => Box::new(Surf::<Self, B>::in_frame(frame)?),
-            Kind::Proteus => Box::new(StringProteus::open(frame)?),
-            Kind::TwoPrefixBloom => Box::new(WindowedFilter::<B, TwoPrefixBloom>::open(frame)?),
-            Kind::Rosetta => Box::new(WindowedFilter::<B, Rosetta>::open(frame)?),
-            Kind::Snarf => Box::new(WindowedFilter::<B, Snarf>::open(frame)?),
+            Kind::Bloom => visitor.visit(HashedFilter::<B, Bloom>::open(frame)?),
+            Kind::BlockedBloom => visitor.visit(HashedFilter::<B, BlockedBloom>::open(frame)?),
+            Kind::PrefixBloom => visitor.visit(WindowedFilter::<B, PrefixBloom>::open(frame)?),
+            Kind::Bucketing => visitor.visit(WindowedFilter::<B, Bucketing>::open(frame)?),
+            Kind::Grafite => visitor.visit(WindowedFilter::<B, Grafite>::open(frame)?),
+            Kind::Rencoder => visitor.visit(WindowedFilter::<B, Rencoder>::open(frame)?),
+            Kind::Surf => visitor.visit(Surf::<Self, B>::in_frame(frame)?),
+            Kind::Proteus => visitor.visit(StringProteus::open(frame)?),
+            Kind::TwoPrefixBloom => visitor.visit(WindowedFilter::<B, TwoPrefixBloom>::open(frame)?),
+            Kind::Rosetta => visitor.visit(WindowedFilter::<B, Rosetta>::open(frame)?),
+            Kind::Snarf => visitor.visit(WindowedFilter::<B, Snarf>::open(frame)?),
         })
     }
 }

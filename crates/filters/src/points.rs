@@ -10,7 +10,7 @@ use lacuna_core::{ByteRange, Envelope, RangeFilter, Result, cross};
 use lacuna_succinct::arch::{Isa, Kernel, dispatch};
 
 use crate::bloom::MOST_POINTS;
-use crate::frame::{Clipped, Frame};
+use crate::frame::{Clipped, Frame, sizes_of_frame};
 use crate::integer::{GROUP, IntegerBody, clip_bytes};
 use crate::kind::FilterBytes;
 
@@ -185,15 +185,5 @@ impl<B: FilterBytes, P: PointBody> RangeFilter<[u8]> for HashedFilter<B, P> {
         if range_len == 1 { point_rate } else { 1.0 }
     }
 
-    fn key_count(&self) -> u64 {
-        self.frame.envelope().key_count
-    }
-
-    fn size_in_bytes(&self) -> usize {
-        self.frame.sealed_bytes()
-    }
-
-    fn memory_bytes(&self) -> usize {
-        size_of::<Self>() + self.frame.sealed_bytes()
-    }
+    sizes_of_frame!();
 }

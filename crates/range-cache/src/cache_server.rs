@@ -15,6 +15,7 @@ use std::collections::btree_map::Entry;
 
 use crate::call::{CacheCall, CacheReply};
 use crate::config::Flaw;
+use crate::log::{LOG_CHUNKS, LogRecord, write_chunk};
 use crate::message::{Epoch, Session, Value};
 use crate::query::Query;
 
@@ -34,6 +35,8 @@ pub struct CacheServer {
 struct Region {
     fence: Epoch,
     slots: BTreeMap<Query, Slot>,
+    /// Chunks of the log, if one is kept.
+    log: Option<BTreeMap<u32, Vec<u8>>>,
 }
 
 #[derive(Debug, Clone)]
@@ -76,17 +79,32 @@ impl CacheServer {
 
     /// Runs a script.
     pub fn call(&mut self, range: RangeId, epoch: Epoch, call: &CacheCall) -> CacheReply {
-        if matches!(call, CacheCall::Fence) {
-            return self.raise_fence(range, epoch);
+        match call {
+            CacheCall::Fence => return self.raise_fence(range, epoch),
+            CacheCall::TakeOver(before) => return self.take_over(range, epoch, *before),
+            _ => {}
         }
         let (most, flaw) = (self.most_entries, self.flaw);
         let Some(region) = self.ranges.get_mut(&range).filter(|region| region.fence == epoch) else {
             return CacheReply::Fenced;
         };
         match call {
-            CacheCall::Fence => CacheReply::Done,
+            CacheCall::Fence | CacheCall::TakeOver(_) => CacheReply::Done,
+            CacheCall::Forget => {
+                region.forget();
+                CacheReply::Done
+            }
+            CacheCall::AppendLog(records) => {
+                region.append(records);
+                CacheReply::Done
+            }
+            CacheCall::ReadLog(chunk) => CacheReply::Log(region.chunk(*chunk).to_vec()),
+            CacheCall::ReplaceLog(chunk, len, bytes) => region.replace_log(*chunk, *len, bytes),
+            CacheCall::Gather(session, queries, gaps) => region.gather(*session, queries, gaps),
             CacheCall::Lookup(query, session) => region.look_up(query, *session),
-            CacheCall::Install(query, session, value, _) => region.install(query, *session, value, most),
+            CacheCall::Install(query, session, value, record) => {
+                region.install(query, *session, value, record, most)
+            }
             CacheCall::Invalidate(_, queries) => {
                 queries.iter().for_each(|query| drop(region.slots.remove(query)));
                 CacheReply::Done
@@ -106,6 +124,40 @@ impl CacheServer {
             Entry::Vacant(place) => drop(place.insert(Region::new(epoch))),
         }
         CacheReply::Done
+    }
+
+    /// Raises the fence; what the tenure `before` left stays, if it was the last one here.
+    fn take_over(&mut self, range: RangeId, epoch: Epoch, before: Option<Epoch>) -> CacheReply {
+        let any = self.flaw == Some(Flaw::WarmFromAny);
+        let is_warm = |region: &Region| {
+            let is_next = before == Some(region.fence) || region.fence == epoch || any;
+            region.log.is_some() && is_next && region.fence <= epoch
+        };
+        if let Some(region) = self.ranges.get_mut(&range).filter(|region| is_warm(region)) {
+            region.fence = epoch;
+            region.slots.retain(|_, slot| slot.visible().is_some());
+            region.slots.values_mut().for_each(|slot| (slot.session, slot.lease) = (Session(0), Lease::None));
+            return CacheReply::Warm(region.log.iter().flat_map(BTreeMap::values).cloned().collect());
+        }
+        let reply = self.raise_fence(range, epoch);
+        if reply == CacheReply::Done {
+            self.ranges.get_mut(&range).expect("its fence was raised").log = Some(BTreeMap::new());
+            return CacheReply::Warm(Vec::new());
+        }
+        reply
+    }
+
+    /// Bytes of the log of a range, over all chunks.
+    pub fn log_bytes(&self, range: RangeId) -> usize {
+        let log = self.ranges.get(&range).and_then(|region| region.log.as_ref());
+        log.map_or(0, |log| log.values().map(Vec::len).sum())
+    }
+
+    /// Overwrites the log of a range with bytes that are none, as a broken server might.
+    #[doc(hidden)]
+    pub fn damage_log(&mut self, range: RangeId) {
+        let log = self.ranges.get_mut(&range).and_then(|region| region.log.as_mut());
+        log.into_iter().flat_map(BTreeMap::values_mut).for_each(|chunk| chunk.fill(0xFF));
     }
 
     /// Drops the value of one entry, chosen by `choice`, as a server short of memory does.
@@ -139,7 +191,42 @@ impl Slot {
 
 impl Region {
     const fn new(fence: Epoch) -> Self {
-        Self { fence, slots: BTreeMap::new() }
+        Self { fence, slots: BTreeMap::new(), log: None }
+    }
+
+    fn forget(&mut self) {
+        self.slots.clear();
+        self.log = self.log.take().map(|_| BTreeMap::new());
+    }
+
+    fn append(&mut self, records: &[LogRecord]) {
+        let Some(log) = &mut self.log else { return };
+        for record in records {
+            write_chunk(log.entry(record.chunk(LOG_CHUNKS)).or_default(), [record]);
+        }
+    }
+
+    fn chunk(&self, chunk: u32) -> &[u8] {
+        self.log.as_ref().and_then(|log| log.get(&chunk)).map_or(&[], Vec::as_slice)
+    }
+
+    fn replace_log(&mut self, chunk: u32, len: usize, bytes: &[u8]) -> CacheReply {
+        let Some(old) = self.log.as_mut().and_then(|log| log.get_mut(&chunk)) else {
+            return CacheReply::NotHeld;
+        };
+        if len > old.len() {
+            return CacheReply::NotHeld;
+        }
+        old.splice(..len, bytes.iter().copied());
+        CacheReply::Done
+    }
+
+    fn gather(&mut self, session: Session, queries: &[Query], gaps: &[Query]) -> CacheReply {
+        for gap in gaps {
+            self.look_up(gap, session);
+        }
+        let found = |query: &Query| Some((query.clone(), self.slots.get(query)?.visible()?));
+        CacheReply::Hidden(queries.iter().filter_map(found).collect())
     }
 
     fn look_up(&mut self, query: &Query, session: Session) -> CacheReply {
@@ -154,7 +241,14 @@ impl Region {
         CacheReply::Leased
     }
 
-    fn install(&mut self, query: &Query, session: Session, value: &Value, most: usize) -> CacheReply {
+    fn install(
+        &mut self,
+        query: &Query,
+        session: Session,
+        value: &Value,
+        record: &LogRecord,
+        most: usize,
+    ) -> CacheReply {
         let holds = |slot: &Slot| slot.lease == Lease::Install && slot.session == session;
         if !self.slots.get(query).is_some_and(holds) {
             return CacheReply::NotHeld;
@@ -163,6 +257,7 @@ impl Region {
             self.slots.remove(query);
             return CacheReply::Full;
         }
+        self.append(std::slice::from_ref(record));
         self.slots.insert(query.clone(), Slot { value: Some(value.clone()), session, lease: Lease::None });
         CacheReply::Done
     }

@@ -1,5 +1,6 @@
 //! Calls of an owner to cache server, store and logs, and what they answer.
 
+use crate::cache_server::RangeId;
 use crate::log::LogRecord;
 use crate::message::{Command, Epoch, Session, Value, Write};
 use crate::query::Query;
@@ -10,6 +11,20 @@ use crate::range_key::RangeKey;
 pub enum CacheCall {
     /// Refuse all older epochs from now on.
     Fence,
+    /// As `Fence`, and from now on installations leave their records in the log of the range. If the fence was exactly
+    /// the one given and its log was kept, visible entries stay, leases and hidden values go, and the log is returned
+    /// ([`CacheReply::Warm`]); otherwise nothing stays. To ask again gives the same answer.
+    TakeOver(Option<Epoch>),
+    /// Drops all entries, leases and log records of the range.
+    Forget,
+    /// Appends records to their chunks ([`LogRecord::chunk`] of [`LOG_CHUNKS`](crate::LOG_CHUNKS)).
+    AppendLog(Vec<LogRecord>),
+    /// The bytes of a chunk.
+    ReadLog(u32),
+    /// Replaces the first so many bytes of a chunk by others.
+    ReplaceLog(u32, usize, Vec<u8>),
+    /// The visible values among the first queries, and I leases on the others.
+    Gather(Session, Vec<Query>, Vec<Query>),
     /// The value; if there is none, an I lease for installing it.
     Lookup(Query, Session),
     /// Sets value and log record if the I lease is still held.
@@ -36,8 +51,12 @@ pub enum CacheReply {
     Leased,
     /// There is none, and somebody writes.
     Busy,
-    /// The values that were hidden.
+    /// The values that were hidden, or gathered.
     Hidden(Vec<(Query, Value)>),
+    /// To `TakeOver`: chunks of the log, none if the range begins cold.
+    Warm(Vec<Vec<u8>>),
+    /// To `ReadLog`.
+    Log(Vec<u8>),
     /// The lease is not held any more; nothing was installed.
     NotHeld,
     /// No memory: what was to be set is not there.
@@ -55,6 +74,8 @@ pub enum StoreCall {
     Query(Query),
     /// One write.
     Write(Command),
+    /// One write of several ranges: these are the others, all of whose fences are checked with that of the caller.
+    WriteAcross(Command, Vec<(RangeId, Epoch)>),
     /// Buffered writes in order, in one transaction; those that were applied before are skipped by their number. One
     /// without a command was set aside, or folded into a later one, and only counts.
     Apply(Vec<(u64, Option<Command>)>),

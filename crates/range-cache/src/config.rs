@@ -1,7 +1,11 @@
 //! How an owner works.
 
-use crate::message::{Command, Value};
+use std::sync::Arc;
+
+use crate::cache_server::RangeId;
+use crate::message::{Command, Epoch, Value};
 use crate::query::Query;
+use crate::range_table::RangeTable;
 
 /// What a write does to cached entries and to the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,6 +43,25 @@ pub struct Config {
     pub largest_value: usize,
     /// When to begin, in case clients may still read from another cache server until then (P11).
     pub serve_from: u64,
+    /// Whether β follows hit rate, memory and share of writes (`beta` is where it begins).
+    pub beta_auto: bool,
+    /// Whether the largest result to cache is measured (`largest_value` stays the limit).
+    pub learns_size: bool,
+    /// Whether the cache server keeps a log of entries, so that the next tenure can begin warm.
+    pub keeps_log: bool,
+    /// The tenure before this one, if it was on the same cache server, with the same intervals, and kept a log: its
+    /// entries are taken over. Otherwise the cache begins empty.
+    pub warm_from: Option<Epoch>,
+    /// Delete records in one append to the log (α); fewer are appended as time passes.
+    pub log_batch: usize,
+    /// Which range this is.
+    pub range: RangeId,
+    /// Which others there are; `None` if this one holds everything.
+    pub table: Option<Arc<RangeTable>>,
+    /// How long another owner may hold a lease here before its outcome counts as unknown.
+    pub peer_timeout: u64,
+    /// How long a request may wait for its lease; it is answered `Retry` then.
+    pub request_timeout: u64,
     /// What is wrong, in tests that must fail.
     #[doc(hidden)]
     pub flaw: Option<Flaw>,
@@ -60,6 +83,15 @@ impl Config {
             beta: 100,
             largest_value: 1 << 20,
             serve_from: 0,
+            beta_auto: false,
+            learns_size: false,
+            keeps_log: false,
+            warm_from: None,
+            log_batch: 64,
+            range: RangeId(0),
+            table: None,
+            peer_timeout: 20_000,
+            request_timeout: u64::MAX,
             flaw: None,
         }
     }
@@ -83,6 +115,18 @@ pub trait Application {
     fn shared_percent(&self, new: &Query, value: &Value, other: &Query) -> u8 {
         let _ = (new, value, other);
         100
+    }
+
+    /// The result of `query`, which asks for all rows of an interval, from results of queries that are alike but for
+    /// their intervals and together hold it. Rows may be in several of them, and outside. `None` if that needs the store.
+    fn fuse(&self, query: &Query, parts: &[(Query, Value)]) -> Option<Value> {
+        let _ = (query, parts);
+        None
+    }
+
+    /// Whether [`Application::fuse`] is worth asking.
+    fn can_fuse(&self) -> bool {
+        false
     }
 }
 
@@ -118,4 +162,12 @@ pub enum Flaw {
     ForgetfulLogs,
     /// A gap is split after the write was acknowledged.
     SplitGapLate,
+    /// A new owner takes over entries of any older tenure.
+    WarmFromAny,
+    /// A new owner replays the log in the order it lies there.
+    ReplayUnsorted,
+    /// A write over several ranges checks the fence of the leader only.
+    OneFenceOnly,
+    /// The leader of a write over several ranges does not ask their owners.
+    LeadAlone,
 }

@@ -43,6 +43,7 @@
 //! assert!(matches!(owner.handle(1, Event::Tick)[..], [Action::Cache(_, Epoch(1), _)]));
 //! ```
 
+mod auto_beta;
 mod buffered_writes;
 mod cache_server;
 mod call;
@@ -59,9 +60,12 @@ pub mod ports;
 mod predicate_index;
 mod query;
 mod range_key;
+mod range_table;
+mod size_threshold;
 mod tree;
 mod write_set;
 
+pub use auto_beta::AutoBeta;
 pub use buffered_writes::{BufferedWrite, BufferedWrites};
 pub use cache_server::{CacheServer, RangeId};
 pub use call::{CacheCall, CacheReply, LogCall, LogReply, Rows, StoreCall, StoreReply, StoreState};
@@ -72,14 +76,16 @@ pub use domain::{DomainType, DomainValue};
 pub use gaps::Gaps;
 pub use interval::{Cut, Interval};
 pub use lease_table::{Claim, LeaseId, LeaseMode, LeaseTable};
-pub use log::{LogRecord, compact, read_chunk, replay, write_chunk};
+pub use log::{LOG_CHUNKS, LogRecord, compact, read_chunk, replay, write_chunk};
 pub use message::{
-    Action, CallId, Command, Ending, Epoch, Event, Notice, ReadOutcome, RequestId, Session, Value, Write,
-    WriteOutcome,
+    Action, CallId, Command, Ending, Epoch, Event, Notice, PeerCall, PeerId, PeerReply, ReadOutcome,
+    RequestId, Session, Value, Write, WriteOutcome,
 };
 pub use owner::Owner;
 pub use predicate_index::PredicateIndex;
 pub use query::{DomainId, Form, Query, Touched};
 pub use range_key::RangeKey;
+pub use range_table::RangeTable;
+pub use size_threshold::SizeThreshold;
 pub use tree::{Covering, Entries, Entry, Everything, IntervalTree, Matches, Overlapping, Probe};
 pub use write_set::WriteSet;

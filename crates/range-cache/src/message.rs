@@ -9,8 +9,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::cache_server::RangeId;
 use crate::call::{CacheCall, CacheReply, LogCall, LogReply, StoreCall, StoreReply};
+use crate::lease_table::LeaseMode;
 use crate::query::{Query, Touched};
+use crate::range_table::RangeTable;
 
 /// What a write does; only the application and the store know its meaning.
 #[derive(Clone, PartialEq, Eq)]
@@ -60,6 +63,38 @@ pub struct Epoch(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Session(pub u64);
 
+/// Who leads a write or read over several ranges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PeerId {
+    /// The range of the leader.
+    pub range: RangeId,
+    /// Its tenure.
+    pub epoch: Epoch,
+    /// What it leads, by a number of its own.
+    pub session: Session,
+}
+
+/// From the owner of one range to that of another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PeerCall {
+    /// Take a lease on these, clear their entries if it is exclusive, and have the store take their buffered writes. To
+    /// ask again is fine, and renews it.
+    Lock(LeaseMode, Vec<Touched>),
+    /// Give it back.
+    Release,
+}
+
+/// What the owner of another range answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PeerReply {
+    /// The lease is held, in this tenure.
+    Held(Epoch),
+    /// It is not held any more.
+    Released,
+    /// Not now, or not here.
+    Refused,
+}
+
 /// A write and the intervals it touches: old and new values, in every domain it knows. A domain that it does not name is
 /// taken whole (P8, P9).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,6 +118,28 @@ pub enum Event {
     Store(CallId, StoreReply),
     /// A log server answered.
     Log(CallId, LogReply),
+    /// Another owner leads a write or read that touches this range. Its call is answered by [`Action::PeerReply`].
+    Peer(PeerId, CallId, PeerCall),
+    /// Another owner answered. A carrier that finds no owner may say `Refused`.
+    PeerReply(CallId, PeerReply),
+    /// There is a newer range table.
+    Table(Arc<RangeTable>),
+    /// A client had a hit, and doubts it: the store is asked under the lease, and if it says otherwise, somebody writes
+    /// past the cache.
+    Verify(RequestId, Query),
+    /// Somebody wrote past the cache: drop what shows these intervals.
+    ForeignWrite(Vec<Touched>),
+    /// Somebody is to write past the cache: drop everything and let nobody in, until `BulkDone`.
+    BulkLoad(RequestId),
+    /// The bulk load is over.
+    BulkDone(RequestId),
+    /// Since the last time clients had so many hits, and the cache server's memory is so full (percent).
+    Load {
+        /// Reads that did not come here.
+        hits: u64,
+        /// Percentage of the cache server's memory in use.
+        memory_percent: u8,
+    },
     /// No reply to this call will come: its time is over at once.
     Lost(CallId),
     /// Time has passed; nothing else needs to be said.
@@ -100,6 +157,15 @@ pub enum Action {
     Store(CallId, Epoch, StoreCall),
     /// Call a log server, by its place in the list.
     Log(usize, CallId, Epoch, LogCall),
+    /// Ask the owner of another range.
+    Peer(CallId, RangeId, PeerId, PeerCall),
+    /// Answer the owner of another range.
+    PeerReply(PeerId, CallId, PeerReply),
+    /// The request was not carried out: it belongs to another range, by this table.
+    Redirect(RequestId, Arc<RangeTable>),
+    /// The bulk load may begin. If it is answered by `WriteDone` before it is over, this tenure could not guard it: load
+    /// on, and then ask for another, which may be empty.
+    BulkReady(RequestId),
     /// Answer a read.
     ReadDone(RequestId, ReadOutcome),
     /// Answer a write.
@@ -142,6 +208,8 @@ pub enum Notice {
     BufferedWritesLost,
     /// Buffering is off until the log has room again.
     WritingThrough,
+    /// Somebody writes past the cache. What showed these intervals was dropped.
+    BypassDetected(Vec<Touched>),
 }
 
 /// Why a tenure is over.

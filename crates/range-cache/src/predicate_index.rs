@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::interval::Interval;
-use crate::query::{Form, Query, Touched};
+use crate::query::{DomainId, Form, Query, Touched};
 use crate::range_key::RangeKey;
 use crate::tree::IntervalTree;
 
@@ -57,9 +57,10 @@ impl PredicateIndex {
         Self { domains, entries: Vec::new(), free: Vec::new(), numbers: BTreeSet::new() }
     }
 
-    /// Notes that the result of `query` may be cached and answers for `covered`; replaces what was known of it.
-    pub fn insert(&mut self, query: &Query, covered: Interval<RangeKey>) {
-        self.remove(query);
+    /// Notes that the result of `query` may be cached and answers for `covered`; replaces what was known of it, and
+    /// returns what that answered for.
+    pub fn insert(&mut self, query: &Query, covered: Interval<RangeKey>) -> Option<Interval<RangeKey>> {
+        let before = self.remove(query);
         let number = self.free.pop().unwrap_or_else(|| {
             self.entries.push(Entry::Free);
             u32::try_from(self.entries.len() - 1).expect("an owner knows less than 2^32 entries")
@@ -71,16 +72,25 @@ impl PredicateIndex {
         } else {
             Entry::Part(Box::new((query.clone(), covered)))
         };
+        before
     }
 
-    /// Forgets an entry that is gone from the cache.
-    pub fn remove(&mut self, query: &Query) {
-        let Some(number) = self.number(query) else { return };
+    /// Forgets an entry that is gone from the cache, and returns what it answered for.
+    pub fn remove(&mut self, query: &Query) -> Option<Interval<RangeKey>> {
+        let number = self.number(query)?;
         let entry = std::mem::replace(&mut self.entries[number as usize], Entry::Free);
-        let covered = if let Entry::Part(part) = &entry { &part.1 } else { &query.interval };
-        self.domains[query.domain].remove(covered, number);
+        let covered = if let Entry::Part(part) = entry { part.1 } else { query.interval.clone() };
+        self.domains[query.domain].remove(&covered, number);
         self.numbers.remove(&(hash_of(query), number));
         self.free.push(number);
+        Some(covered)
+    }
+
+    /// Whether an entry answers for exactly this interval.
+    pub fn stands_at(&self, domain: DomainId, interval: &Interval<RangeKey>) -> bool {
+        self.domains[domain]
+            .covering(interval)
+            .any(|entry| entry.lo == interval.lo() && entry.hi == interval.hi())
     }
 
     fn number(&self, query: &Query) -> Option<u32> {
@@ -183,7 +193,7 @@ mod tests {
                 let touched: Vec<Query> = model.iter().filter(|(q, covered)| meets(q, covered)).map(|(q, _)| q.clone()).collect();
                 prop_assert_eq!(index.touched(&write), touched);
             }
-            model.keys().for_each(|query| index.remove(query));
+            model.keys().for_each(|query| drop(index.remove(query)));
             prop_assert!(index.is_empty());
         }
     }

@@ -57,6 +57,22 @@ impl RedisCache {
         let scripts = &self.scripts;
         match call {
             CacheCall::Fence => simple(self.invoke(begin(scripts.fence.key(keys.fence()), epoch)).await?),
+            // Entries are named by epoch: a tenure begins cold, and keeps no log.
+            CacheCall::TakeOver(_) => {
+                let fenced = simple(self.invoke(begin(scripts.fence.key(keys.fence()), epoch)).await?)?;
+                Ok(if fenced == CacheReply::Done { CacheReply::Warm(Vec::new()) } else { fenced })
+            }
+            CacheCall::AppendLog(_) => Ok(CacheReply::Done),
+            CacheCall::ReadLog(_) => Ok(CacheReply::Log(Vec::new())),
+            CacheCall::ReplaceLog(..) => Ok(CacheReply::NotHeld),
+            CacheCall::Forget => {
+                let mut script = begin(scripts.forget.key(keys.fence()), epoch);
+                script.arg(keys.pattern(epoch));
+                simple(self.invoke(script).await?)
+            }
+            CacheCall::Gather(session, queries, gaps) => {
+                self.gather(&keys, epoch, session, queries, gaps).await
+            }
             CacheCall::Lookup(query, session) => {
                 let mut script = scripts.lookup.key(keys.fence());
                 entry(&mut script, &keys, epoch, &query);
@@ -104,19 +120,43 @@ impl RedisCache {
         queries.iter().for_each(|query| entry(&mut script, keys, epoch, query));
         let mut script = begin(script, epoch);
         script.arg(session.0).arg(LEASE_MS);
-        let Answer::Value(Value::Array(found)) = self.invoke(script).await? else { return Err(strange()) };
-        if found.first() == Some(&Value::Int(0)) {
-            return Ok(CacheReply::Fenced);
-        }
-        let found = queries.into_iter().zip(found.iter().skip(1));
-        let hidden = found.filter_map(|(query, value)| Some((query, value_of(value)?)));
-        Ok(CacheReply::Hidden(hidden.collect()))
+        values(self.invoke(script).await?, queries)
+    }
+
+    async fn gather(
+        &self,
+        keys: &Keys,
+        epoch: Epoch,
+        session: Session,
+        queries: Vec<Query>,
+        gaps: Vec<Query>,
+    ) -> Result<CacheReply> {
+        let mut script = self.scripts.gather.key(keys.fence());
+        gaps.iter().chain(&queries).for_each(|query| entry(&mut script, keys, epoch, query));
+        let mut script = begin(script, epoch);
+        script.arg(session.0).arg(LEASE_MS).arg(gaps.len());
+        values(self.invoke(script).await?, queries)
     }
 
     async fn invoke(&self, script: ScriptInvocation<'_>) -> Result<Answer> {
         let run = |mut connection| async move { script.invoke_async::<Value>(&mut connection).await };
         self.connection.run(run).await
     }
+}
+
+/// What a script found of these queries. A server without room has nothing to tell.
+fn values(answer: Answer, queries: Vec<Query>) -> Result<CacheReply> {
+    let found = match answer {
+        Answer::Full => return Ok(CacheReply::Hidden(Vec::new())),
+        Answer::Value(Value::Array(found)) => found,
+        Answer::Value(_) => return Err(strange()),
+    };
+    if found.first() == Some(&Value::Int(0)) {
+        return Ok(CacheReply::Fenced);
+    }
+    let found = queries.into_iter().zip(found.iter().skip(1));
+    let visible = found.filter_map(|(query, value)| Some((query, value_of(value)?)));
+    Ok(CacheReply::Hidden(visible.collect()))
 }
 
 fn begin(mut script: ScriptInvocation<'_>, epoch: Epoch) -> ScriptInvocation<'_> {

@@ -43,6 +43,18 @@ impl Keys {
         key
     }
 
+    /// Matches values and leases of an epoch.
+    pub(crate) fn pattern(&self, epoch: Epoch) -> String {
+        let mut escaped = String::new();
+        for letter in self.prefix.chars() {
+            if "*?[]\\".contains(letter) {
+                escaped.push('\\');
+            }
+            escaped.push(letter);
+        }
+        format!("{escaped}[vl]:{}:*", epoch.0)
+    }
+
     /// The fence of a log.
     pub(crate) fn log_fence(&self) -> Vec<u8> {
         format!("{}bf", self.prefix).into_bytes()

@@ -17,6 +17,8 @@ pub(crate) struct CacheScripts {
     pub(crate) invalidate: Script,
     pub(crate) hide: Script,
     pub(crate) commit: Script,
+    pub(crate) gather: Script,
+    pub(crate) forget: Script,
 }
 
 /// All scripts of a log server.
@@ -36,6 +38,8 @@ impl CacheScripts {
             invalidate: Script::new(INVALIDATE),
             hide: Script::new(HIDE),
             commit: Script::new(COMMIT),
+            gather: Script::new(GATHER),
+            forget: Script::new(FORGET),
         }
     }
 }
@@ -111,6 +115,35 @@ for i = 2, #KEYS, 2 do
   end
   redis.call('DEL', KEYS[i + 1])
 end
+return 1";
+
+/// `KEYS` value and lease of each entry, the gaps first; `ARGV` session, lease in ms, number of gaps. Returns {0}, or
+/// {1, value or nothing of each entry that is no gap}.
+const GATHER: &str = "#!lua
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {0} end
+local found, gaps = {1}, tonumber(ARGV[4])
+for i = 2, #KEYS, 2 do
+  local value = redis.call('GET', KEYS[i])
+  if i / 2 > gaps then
+    found[#found + 1] = value
+  elseif not value then
+    local lease = redis.call('GET', KEYS[i + 1])
+    if not lease or tonumber(string.sub(lease, 2)) <= tonumber(ARGV[2]) then
+      redis.call('SET', KEYS[i + 1], 'I' .. ARGV[2], 'PX', ARGV[3])
+    end
+  end
+end
+return found";
+
+/// `ARGV` pattern of the keys of the epoch. Returns 0 fenced, 1 done. Walks all keys: for rare events only.
+const FORGET: &str = "#!lua flags=allow-oom
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+local cursor = '0'
+repeat
+  local part = redis.call('SCAN', cursor, 'MATCH', ARGV[2], 'COUNT', 1000)
+  cursor = part[1]
+  for _, key in ipairs(part[2]) do redis.call('DEL', key) end
+until cursor == '0'
 return 1";
 
 /// `KEYS` writes. Returns {0}, or {1, whether it was fenced before, fields and values}.

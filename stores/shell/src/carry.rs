@@ -77,10 +77,8 @@ impl Desk {
                     Err(_) => (Event::Lost(call), None),
                 }
             }
-            // Answers and notices are for the seat itself.
-            Action::ReadDone(..) | Action::WriteDone(..) | Action::Notice(_) | Action::Ended(_) => {
-                (Event::Tick, None)
-            }
+            // Everything else is for the seat itself.
+            _ => (Event::Tick, None),
         }
     }
 
@@ -94,7 +92,9 @@ impl Desk {
         };
         let why = error.and_then(|error| match about {
             StoreCall::Query(query) => Some(Why::Query(query, error)),
-            StoreCall::Write(command) => Some(Why::Command(command, error)),
+            StoreCall::Write(command) | StoreCall::WriteAcross(command, _) => {
+                Some(Why::Command(command, error))
+            }
             _ => None,
         });
         (event, why)

@@ -15,8 +15,8 @@ use lacuna_core::{Error, Result};
 use lacuna_range_cache::embedded::MemoryCache;
 use lacuna_range_cache::ports::{CacheServer, Tenure};
 use lacuna_range_cache::{
-    Action, Application, Command, Config, Ending, Epoch, Event, Interval, Notice, Owner, Policy, Query,
-    RangeId, ReadOutcome, RequestId, Write, WriteOutcome,
+    Action, Application, Command, Config, Ending, Epoch, Event, Interval, Notice, Owner, PeerReply, Policy,
+    Query, RangeId, ReadOutcome, RequestId, Write, WriteOutcome,
 };
 use tokio::sync::{broadcast, mpsc, oneshot};
 
@@ -43,7 +43,7 @@ pub(crate) type WriteAnswer = (WriteOutcome, Option<Error>);
 pub(crate) enum Heard {
     Read(Query, oneshot::Sender<ReadAnswer>),
     Write(Write, oneshot::Sender<WriteAnswer>),
-    Claimed(Result<Option<Tenure>>),
+    Claimed { sent_ms: u64, claimed: Result<Option<Tenure>> },
     Renewed { epoch: Epoch, sent_ms: u64, is_ours: Result<bool> },
     Answered { epoch: Epoch, event: Event, why: Option<Why> },
     CacheIsBack(Epoch),
@@ -143,11 +143,11 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
     fn hear(&mut self, heard: Heard) {
         match heard {
             Heard::Read(..) | Heard::Write(..) => self.ask(heard),
-            Heard::Claimed(Ok(Some(tenure))) => self.sit_down(tenure),
-            Heard::Claimed(Ok(None)) => {
+            Heard::Claimed { sent_ms, claimed: Ok(Some(tenure)) } => self.sit_down(tenure, sent_ms),
+            Heard::Claimed { claimed: Ok(None), .. } => {
                 self.go_without(|| Error::unavailable("another process owns the range"))
             }
-            Heard::Claimed(Err(why)) => self.go_without(|| again(&why)),
+            Heard::Claimed { claimed: Err(why), .. } => self.go_without(|| again(&why)),
             Heard::Renewed { epoch, sent_ms, is_ours } => self.renewed(epoch, sent_ms, is_ours),
             Heard::Answered { epoch, event, why } if self.epoch() == Some(epoch) => self.answered(event, why),
             Heard::Answered { .. } => {}
@@ -185,12 +185,14 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
         let pause = if self.failures == 0 { 0 } else { (5 << self.failures.min(10)).min(LONGEST_PAUSE_MS) };
         tokio::spawn(async move {
             tokio::time::sleep(Duration::from_millis(pause)).await;
+            // The lease holds from here on: nobody knows how long the answer takes.
+            let sent_ms = desk.servers.clock.now_ms();
             let claimed = desk.servers.coordinator.claim(desk.range, lost).await;
-            drop(desk.mouth.send(Heard::Claimed(claimed)));
+            drop(desk.mouth.send(Heard::Claimed { sent_ms, claimed }));
         });
     }
 
-    fn sit_down(&mut self, tenure: Tenure) {
+    fn sit_down(&mut self, tenure: Tenure, sent_ms: u64) {
         let now = self.desk.servers.clock.now_ms();
         let real = self.desk.servers.caches.get(tenure.cache);
         let is_bypass = real.is_none() || self.unreachable.contains(&tenure.cache);
@@ -206,7 +208,7 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
             config.most_gaps = 0;
         }
         let owner = Owner::new(config, self.application.clone(), tenure.epoch);
-        let until_ms = tenure.lease_ms.map_or(u64::MAX, |lease| now + lease);
+        let until_ms = tenure.lease_ms.map_or(u64::MAX, |lease| sent_ms + lease);
         let (is_published, is_leaving) = (false, false);
         self.sitting = Some(Sitting { owner, tenure, cache, until_ms, is_bypass, is_published, is_leaving });
         self.lost_cache = None;
@@ -336,6 +338,11 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
                     Action::WriteDone(request, outcome) => self.answer_write(request, outcome),
                     Action::Notice(notice) => drop(self.desk.notices.send(notice)),
                     Action::Ended(ending) => self.ended(ending),
+                    // No other owner is known here, so that no range table is ever given to one.
+                    Action::Peer(call, ..) => {
+                        events.push_back((Event::PeerReply(call, PeerReply::Refused), None))
+                    }
+                    Action::PeerReply(..) | Action::Redirect(..) | Action::BulkReady(_) => {}
                     call => events.extend(self.desk.carry(epoch, &cache, call)),
                 }
             }

@@ -94,15 +94,17 @@ impl FencedTable {
         if let StoreCall::Query(query) = call {
             return self.query(&query).await;
         }
-        let begun = match self.database.begin().await {
+        let mut transaction = match self.database.begin().await {
             Ok(begun) => begun,
-            Err(failure) => return Ok(refused(&call, None, failure)),
+            Err(failure) => return refused(&call, None, failure),
         };
-        let mut transaction = begun;
         let done = match &call {
             StoreCall::Fence => self.raise_fence(&mut *transaction, range, epoch).await,
             StoreCall::Recovered => self.recovered(&mut *transaction, range, epoch).await,
             StoreCall::Write(command) => self.write(&mut *transaction, range, epoch, command).await,
+            StoreCall::WriteAcross(command, others) => {
+                self.write_across(&mut *transaction, (range, epoch), command, others).await
+            }
             StoreCall::Apply(commands) => self.apply(&mut *transaction, range, epoch, commands).await,
             StoreCall::Query(_) => unreachable!("answered above"),
         };
@@ -114,10 +116,10 @@ impl FencedTable {
             }
             Err(undone) => {
                 transaction.rollback().await;
-                Ok(match undone {
-                    Undone::Fenced => StoreReply::Fenced.into(),
+                match undone {
+                    Undone::Fenced => Ok(StoreReply::Fenced.into()),
                     Undone::Refused { lsn, failure } => refused(&call, lsn, failure),
-                })
+                }
             }
         }
     }
@@ -154,7 +156,17 @@ impl FencedTable {
 
     /// The fence is this epoch, and stays so until the transaction ends.
     async fn check(&self, open: &mut dyn Transaction, range: RangeId, epoch: Epoch) -> Result<Table, Undone> {
-        let found = self.fence(open, range, self.database.dialect().shared_lock()).await?;
+        self.check_under(open, range, epoch, self.database.dialect().shared_lock()).await
+    }
+
+    async fn check_under(
+        &self,
+        open: &mut dyn Transaction,
+        range: RangeId,
+        epoch: Epoch,
+        lock: &str,
+    ) -> Result<Table, Undone> {
+        let found = self.fence(open, range, lock).await?;
         if number(&found, 0) == Some(epoch.0) { Ok(found) } else { Err(Undone::Fenced) }
     }
 
@@ -189,7 +201,7 @@ impl FencedTable {
         range: RangeId,
         epoch: Epoch,
     ) -> Result<StoreReply, Undone> {
-        self.check(open, range, epoch).await?;
+        self.check_under(open, range, epoch, self.database.dialect().exclusive_lock()).await?;
         let dialect = self.database.dialect();
         let sql = format!(
             "UPDATE lacuna_fence SET recovered = {}, is_buffered = {} WHERE range_id = {}",
@@ -215,6 +227,20 @@ impl FencedTable {
         Ok(StoreReply::Done)
     }
 
+    /// One write of several ranges, all of whose fences are checked.
+    async fn write_across(
+        &self,
+        open: &mut dyn Transaction,
+        (range, epoch): (RangeId, Epoch),
+        command: &Command,
+        others: &[(RangeId, Epoch)],
+    ) -> Result<StoreReply, Undone> {
+        for (other, epoch) in others {
+            self.check(open, *other, *epoch).await?;
+        }
+        self.write(open, range, epoch, command).await
+    }
+
     async fn apply(
         &self,
         open: &mut dyn Transaction,
@@ -222,7 +248,8 @@ impl FencedTable {
         epoch: Epoch,
         commands: &[(u64, Option<Command>)],
     ) -> Result<StoreReply, Undone> {
-        let found = self.check(open, range, epoch).await?;
+        // It is changed at the end: a shared lock would have to be raised then, and could not be behind a waiting owner.
+        let found = self.check_under(open, range, epoch, self.database.dialect().exclusive_lock()).await?;
         let mut applied = number(&found, 2).unwrap_or(0);
         for (lsn, command) in commands.iter().filter(|(lsn, _)| *lsn > number(&found, 2).unwrap_or(0)) {
             if let Some(command) = command {
@@ -257,14 +284,15 @@ async fn execute(open: &mut dyn Transaction, command: &Command) -> Result<(), Fa
     Ok(())
 }
 
-/// A transaction that surely changed nothing.
-fn refused(call: &StoreCall, lsn: Option<u64>, failure: Failure) -> Answer {
+/// A transaction that surely changed nothing. An owner that begins does not hear of refusals: it asks again.
+fn refused(call: &StoreCall, lsn: Option<u64>, failure: Failure) -> Result<Answer> {
     let first = match call {
         StoreCall::Apply(commands) => commands.first().map(|(lsn, _)| *lsn),
+        StoreCall::Fence | StoreCall::Recovered => return Err(failure.error),
         _ => None,
     };
     let retry = failure.kind == FailureKind::Later;
-    Answer { reply: StoreReply::Refused { lsn: lsn.or(first), retry }, why: Some(failure.error) }
+    Ok(Answer { reply: StoreReply::Refused { lsn: lsn.or(first), retry }, why: Some(failure.error) })
 }
 
 impl DataStore for FencedTable {

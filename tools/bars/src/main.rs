@@ -9,12 +9,12 @@ mod arguments;
 mod bar;
 mod console;
 mod groups;
-mod machine;
 mod page;
 mod setting;
 
 use std::process::ExitCode;
 
+use lacuna_bench::cpu_model;
 use lacuna_core::{Error, ErrorKind, Result};
 
 use crate::arguments::{Arguments, Request};
@@ -53,7 +53,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
         measured.push((group, bars));
     }
     if let Some(path) = &arguments.out {
-        let text = page::to_markdown(&measured, &setting, &arguments.command(), &machine::cpu_model());
+        let text = page::to_markdown(&measured, &setting, &arguments.command(), &cpu_model());
         std::fs::write(path, text).map_err(|error| cannot_write(path, error))?;
         println!("written to {}", path.display());
     }

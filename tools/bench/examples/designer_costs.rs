@@ -15,7 +15,8 @@ use lacuna_core::{
     U64Range,
 };
 use lacuna_filters::{
-    BlockedBloomSpec, BloomSpec, BucketingSpec, GrafiteSpec, Kind, PrefixBloomSpec, RencoderSpec, SurfSpec,
+    BlockedBloomSpec, BloomSpec, BucketingSpec, GrafiteSpec, Kind, PrefixBloomSpec, ProteusSpec,
+    RencoderSpec, RosettaSpec, SnarfSpec, SurfSpec, TwoPrefixBloomSpec,
 };
 use lacuna_workload::{KeySource, Keys, Queries, QuerySource, ReadOptions, Result};
 
@@ -88,6 +89,15 @@ fn specs() -> Vec<(Kind, Box<dyn Both>)> {
         (Kind::Rencoder, Box::new(RencoderSpec::point().with_hash_count(2))),
         (Kind::Surf, Box::new(SurfSpec::new())),
         (Kind::Surf, Box::new(SurfSpec::base())),
+        (Kind::Proteus, Box::new(ProteusSpec::new())),
+        (Kind::Proteus, Box::new(ProteusSpec::new().with_trie_bits(0))),
+        (Kind::Proteus, Box::new(ProteusSpec::new().with_trie_bits(18).with_bloom_bits(60))),
+        (Kind::TwoPrefixBloom, Box::new(TwoPrefixBloomSpec::new())),
+        (Kind::TwoPrefixBloom, Box::new(TwoPrefixBloomSpec::new().with_lengths(40, 61))),
+        (Kind::Rosetta, Box::new(RosettaSpec::new())),
+        (Kind::Rosetta, Box::new(RosettaSpec::single_level())),
+        (Kind::Snarf, Box::new(SnarfSpec::new())),
+        (Kind::Snarf, Box::new(SnarfSpec::new().with_block_keys(32))),
     ]
 }
 

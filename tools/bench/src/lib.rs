@@ -9,6 +9,7 @@
 //! - [`report`]: rows as a table, JSON lines, CSV, or a folder with one HTML page;
 //! - [`paper`]: the figures and tables of papers, measured again;
 //! - [`designer_grid`]: what `auto` chooses beside what would have been best;
+//! - [`engine`]: storage engines with no filter, their own, and ours;
 //! - [`two_level`]: a small store that pays for reads, with and without filters;
 //! - [`blacklist_rounds`]: the same questions again, with false positives remembered;
 //! - [`statistics`]: medians, and when a measured rate meets its bar.
@@ -32,7 +33,9 @@
 mod bench_key;
 pub mod blacklist_rounds;
 pub mod designer_grid;
+pub mod engine;
 pub mod harness;
+mod machine;
 mod measure;
 pub mod paper;
 pub mod report;
@@ -40,4 +43,5 @@ pub mod statistics;
 pub mod two_level;
 
 pub use bench_key::BenchKey;
+pub use machine::cpu_model;
 pub use measure::{Contender, Effort, Progress, Row, Setting, measure};

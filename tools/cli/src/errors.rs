@@ -21,6 +21,8 @@ pub(crate) enum Failure {
     BadInput(Error),
     /// What was to be proved does not hold; the sentence says what.
     DoesNotHold(String),
+    /// Another binary has said what is wrong and ended with this code.
+    Told(u8),
     /// Whoever read the output has gone, as `head` does: there is nobody left to tell.
     ReaderGone,
 }
@@ -51,6 +53,7 @@ pub(crate) fn exit_code(result: Result<()>) -> ExitCode {
             complain(&sentence);
             ExitCode::from(DOES_NOT_HOLD)
         }
+        Err(Failure::Told(code)) => ExitCode::from(code),
         Err(Failure::BadInput(error)) => {
             complain(&error.to_string());
             ExitCode::from(BAD_INPUT)

@@ -7,7 +7,8 @@
 //! - [`Property`]: sixteen bytes before the sealed filter, see `docs/format/rocksdb-property.md`;
 //! - [`TableGuard`]: what to build, the remembered queries and the counts of one column family;
 //! - [`Collector`]: takes the entries of one table and ends as a property, or as none;
-//! - [`Question`]: one range, asked of one table after the other; a "no" lets RocksDB skip the table.
+//! - [`Question`]: one range, asked of one table after the other; a "no" lets RocksDB skip the table;
+//! - [`SeekRun`]: tables side by side that name the place of their next key.
 //!
 //! ```
 //! use lacuna_rocksdb_property::{Collector, Direction, Question, TableFacts, TableGuard};
@@ -22,7 +23,7 @@
 //!
 //! let bounds = (Included(&7_201u64.to_be_bytes()[..]), Included(&7_230u64.to_be_bytes()[..]));
 //! let question = Question::new(&guard, bounds, Direction::Forward);
-//! let facts = TableFacts { comparator: TableFacts::BYTEWISE, property: Some(&property) };
+//! let facts = TableFacts { comparator: TableFacts::BYTEWISE, property: Some(&property), identity: None };
 //! assert!(!question.may_contain(facts), "the table need not be read");
 //! assert_eq!(guard.stats().filters.level(Some(1)).skipped, 1);
 //! # Ok::<(), lacuna_core::Error>(())
@@ -31,14 +32,19 @@
 #![warn(missing_docs)]
 
 mod collector;
+mod identity;
 mod in_place;
+mod passed;
 mod property;
 mod question;
 mod scanned;
+mod seek_run;
 mod table_guard;
 
 pub use collector::Collector;
+pub use identity::TableIdentity;
 pub use property::{PROPERTY_NAME, Property};
 pub use question::{Direction, Question, TableFacts};
 pub use scanned::Scanned;
+pub use seek_run::{SeekRun, SeekTable};
 pub use table_guard::{TableGuard, TableStats};

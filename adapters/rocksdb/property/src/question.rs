@@ -4,7 +4,6 @@
 //! 0 when the iterator is made, for the others when a level's own iterator reaches them. Our "no" makes RocksDB put an
 //! empty iterator in the table's place; its range deletions still count.
 
-use std::array;
 use std::fmt;
 use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,9 +11,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use lacuna_core::ErrorKind;
-use lacuna_guard::LEVELS;
+use lacuna_guard::FileTag;
 
-use crate::in_place::InPlace;
+use crate::identity::TableIdentity;
+use crate::in_place::{InPlace, ask_in_place};
+use crate::passed::Passed;
 use crate::property::Property;
 use crate::scanned::Reason;
 use crate::table_guard::TableGuard;
@@ -40,6 +41,8 @@ pub struct TableFacts<'a> {
     pub comparator: &'a [u8],
     /// Its property called [`PROPERTY_NAME`](crate::PROPERTY_NAME), if it has one.
     pub property: Option<&'a [u8]>,
+    /// What it is known by; without it, nothing is learned about it.
+    pub identity: Option<TableIdentity<'a>>,
 }
 
 impl TableFacts<'_> {
@@ -57,7 +60,7 @@ impl TableFacts<'_> {
 ///
 /// let guard = TableGuard::parse("bloom@10")?;
 /// let question = Question::new(&guard, (Included(b"a"), Excluded(b"b")), Direction::Forward);
-/// let old = TableFacts { comparator: TableFacts::BYTEWISE, property: None };
+/// let old = TableFacts { comparator: TableFacts::BYTEWISE, property: None, identity: None };
 /// assert!(question.may_contain(old), "a table without a filter is read");
 /// question.note_empty();
 /// let stats = guard.stats();
@@ -76,8 +79,8 @@ struct Asked {
     direction: Direction,
     /// Tables below the range skipped since the last table that was not.
     walked: AtomicU32,
-    /// Answers "maybe" of filters by level; the last place is for tables whose level is not known.
-    passed: [AtomicU32; LEVELS + 1],
+    /// Answers "maybe" that neither filter nor gap could deny.
+    passed: Passed,
 }
 
 impl Question {
@@ -88,13 +91,13 @@ impl Question {
             hi: bounds.1.map(<[u8]>::to_vec),
             direction,
             walked: AtomicU32::new(0),
-            passed: array::from_fn(|_| AtomicU32::new(0)),
+            passed: Passed::new(guard.learned_gaps().is_some()),
         };
         Self { guard: guard.clone(), asked: Arc::new(asked) }
     }
 
     /// Whether RocksDB has to read the table; `false` proves that it holds no entry of the range, of whatever type.
-    /// Takes no lock and never panics; opening the filter in place allocates one small box.
+    /// Takes no lock, allocates nothing and never panics.
     pub fn may_contain(&self, table: TableFacts<'_>) -> bool {
         let answer = catch_unwind(AssertUnwindSafe(|| self.answer(table)));
         answer.unwrap_or_else(|_| self.scan(Reason::Corrupt))
@@ -105,10 +108,11 @@ impl Question {
             return self.scan(Reason::Comparator);
         }
         let Some(bytes) = table.property else { return self.scan(Reason::Missing) };
-        let opened = Property::parse(bytes)
-            .and_then(|property| Ok((property.level, InPlace::open(property.sealed, self.guard.codec())?)));
-        match opened {
-            Ok((level, filter)) => self.ask(level, &filter),
+        let asked = Property::parse(bytes).and_then(|Property { level, sealed }| {
+            ask_in_place(sealed, self.guard.codec(), |filter| self.ask(level, &filter, table.identity))
+        });
+        match asked {
+            Ok(answer) => answer,
             Err(problem) if problem.kind() == ErrorKind::Unsupported => self.scan(Reason::Unsupported),
             Err(_) => self.scan(Reason::Corrupt),
         }
@@ -120,17 +124,28 @@ impl Question {
         true
     }
 
-    /// The answer of an opened filter. A table's learned gaps belong here: behind a "maybe" of the filter.
-    fn ask(&self, level: Option<usize>, filter: &InPlace<'_>) -> bool {
+    /// The answer of an opened filter and, behind its "maybe", of what was learned about the table.
+    fn ask(&self, level: Option<usize>, filter: &InPlace<'_>, identity: Option<TableIdentity<'_>>) -> bool {
         let (lo, hi) = self.bounds();
-        let may_contain = filter.may_contain_bounds(lo, hi);
-        if may_contain {
-            self.asked.walked.store(0, Relaxed);
-            self.asked.passed[place(level)].fetch_add(1, Relaxed);
+        if !filter.may_contain_bounds(lo, hi) {
+            let is_read = self.ends_the_walk(filter);
+            self.guard.count_answer(level, is_read);
+            return is_read;
         }
-        let is_read = may_contain || self.ends_the_walk(filter);
-        self.guard.count_answer(level, is_read);
-        is_read
+        let tag = self.tag(identity);
+        if self.guard.is_known_empty(tag, lo, hi) {
+            self.guard.count_gap_skip(level);
+            return false;
+        }
+        self.asked.walked.store(0, Relaxed);
+        self.asked.passed.note(level, tag);
+        self.guard.count_answer(level, true);
+        true
+    }
+
+    /// The tag of a table, if anybody wants to know.
+    fn tag(&self, identity: Option<TableIdentity<'_>>) -> Option<FileTag> {
+        identity.filter(|_| self.guard.learned_gaps().is_some()).and_then(|identity| identity.tag())
     }
 
     /// Whether a backward scan has walked over enough tables below its range to be shown one, so that RocksDB meets a
@@ -149,12 +164,10 @@ impl Question {
 
     /// Notes that the iterator over the whole range returned no row: the range joins the sample of later builds, if it
     /// is its turn, and every "maybe" counts as a false positive, which is an estimate: deleted keys and keys hidden
-    /// by a snapshot are in the table too.
+    /// by a snapshot are in the table too. Where gaps are learned, it is also a hint where to look for some.
     pub fn note_empty(&self) {
         let (lo, hi) = self.bounds();
-        let passed = self.asked.passed.iter().enumerate();
-        let passed = passed.map(|(level, passed)| (level_at(level), u64::from(passed.load(Relaxed))));
-        self.guard.note_empty_scan(lo, hi, passed);
+        self.guard.note_empty_scan(lo, hi, &self.asked.passed);
     }
 
     /// The bounds of the range.
@@ -186,14 +199,6 @@ impl Question {
 
 fn successor(key: &[u8]) -> Vec<u8> {
     [key, &[0]].concat()
-}
-
-fn place(level: Option<usize>) -> usize {
-    level.map_or(LEVELS, |level| level.min(LEVELS - 1))
-}
-
-fn level_at(place: usize) -> Option<usize> {
-    Some(place).filter(|&place| place < LEVELS)
 }
 
 impl fmt::Debug for Question {

@@ -5,8 +5,12 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use lacuna_core::Result;
-use lacuna_guard::{Counters, CountersSnapshot, GuardBuilder, GuardCodec, GuardSpec, QueryLog};
+use lacuna_guard::{
+    Counters, CountersSnapshot, FileTag, GapOptions, GuardBuilder, GuardCodec, GuardSpec, LearnedGaps,
+    QueryLog,
+};
 
+use crate::passed::Passed;
 use crate::scanned::{Reason, Scanned, ScannedCounters};
 
 /// Most bytes of a property unless set otherwise. RocksDB keeps every property on the heap while its table is open.
@@ -29,6 +33,8 @@ pub struct TableGuard {
     log: Arc<QueryLog>,
     counters: Arc<Counters>,
     scanned: Arc<ScannedCounters>,
+    /// `None` unless gaps are learned.
+    gaps: Option<Arc<LearnedGaps>>,
 }
 
 /// What happened so far in this process.
@@ -69,6 +75,7 @@ impl TableGuard {
             log: Arc::new(log),
             counters: Arc::default(),
             scanned: Arc::default(),
+            gaps: None,
         }
     }
 
@@ -78,6 +85,18 @@ impl TableGuard {
     pub fn with_most_bytes(mut self, most_bytes: usize) -> Self {
         self.most_bytes = most_bytes;
         self
+    }
+
+    /// Also keeps what tables were shown not to hold, to be asked after their filters.
+    #[must_use]
+    pub fn with_learned_gaps(mut self, options: GapOptions) -> Self {
+        self.gaps = Some(LearnedGaps::new(self.spec.codec(), options, Arc::clone(&self.counters)));
+        self
+    }
+
+    /// What was learned; `None` unless [`with_learned_gaps`](Self::with_learned_gaps) asks for it.
+    pub fn learned_gaps(&self) -> Option<&Arc<LearnedGaps>> {
+        self.gaps.as_ref()
     }
 
     /// What is built.
@@ -100,18 +119,16 @@ impl TableGuard {
         &self.log
     }
 
-    /// Notes a scan that returned no row, and how many tables of which level let it pass.
-    pub(crate) fn note_empty_scan(
-        &self,
-        lo: Bound<&[u8]>,
-        hi: Bound<&[u8]>,
-        passed: impl Iterator<Item = (Option<usize>, u64)>,
-    ) {
+    /// Notes a scan that returned no row, and which tables let it pass.
+    pub(crate) fn note_empty_scan(&self, lo: Bound<&[u8]>, hi: Bound<&[u8]>, passed: &Passed) {
         self.counters.count_empty_scan();
-        for (level, passed) in passed.filter(|&(_, passed)| passed > 0) {
+        for (level, passed) in passed.by_level().filter(|&(_, passed)| passed > 0) {
             self.counters.count_false_positives(level, passed);
         }
         self.log.record(lo, hi);
+        if let Some(gaps) = &self.gaps {
+            gaps.hint_tags(lo, hi, &passed.tags());
+        }
     }
 
     pub(crate) fn builder(&self) -> GuardBuilder {
@@ -124,6 +141,18 @@ impl TableGuard {
 
     pub(crate) fn count_answer(&self, level: Option<usize>, may_contain: bool) {
         self.counters.count_query(level, may_contain);
+    }
+
+    pub(crate) fn count_gap_skip(&self, level: Option<usize>) {
+        self.counters.count_gap_skip(level);
+    }
+
+    /// Whether the table with this tag is known to hold no key between the bounds.
+    pub(crate) fn is_known_empty(&self, tag: Option<FileTag>, lo: Bound<&[u8]>, hi: Bound<&[u8]>) -> bool {
+        match (&self.gaps, tag) {
+            (Some(gaps), Some(tag)) => gaps.is_known_empty(tag, lo, hi),
+            _ => false,
+        }
     }
 
     pub(crate) fn count_scanned(&self, reason: Reason) {

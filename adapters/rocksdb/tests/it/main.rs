@@ -6,13 +6,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
+mod auto;
 mod differential;
+mod learned_gaps;
 mod saved_reads;
 mod scans;
+mod seeks;
 mod support;
 mod traps_bytes;
 mod traps_entries;
 mod traps_iterators;
 mod traps_options;
 mod traps_ranges;
+mod traps_remote;
 mod traps_tables;

@@ -15,7 +15,7 @@ const KEYS: u64 = 100_000;
 const SCANS: u64 = 2_000;
 
 /// A database of 100,000 random keys over four levels, without a block cache, so that each block read is counted.
-fn four_levels(lacuna: Option<&LacunaRocksDb>) -> (DB, Env) {
+pub(crate) fn four_levels(lacuna: Option<&LacunaRocksDb>) -> (DB, Env) {
     let env = Env::mem_env().unwrap();
     let mut table = BlockBasedOptions::default();
     table.disable_cache();

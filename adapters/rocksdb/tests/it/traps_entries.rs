@@ -1,8 +1,10 @@
 //! R1, R2, R13: every kind of entry that a table can hold.
 
+use std::time::Duration;
+
 use rust_rocksdb::{CompactOptions, CompactionDecision, ReadOptions, WaitForCompactOptions, WriteBatch};
 
-use crate::support::{TestDb, collect, compact_all, gap, key};
+use crate::support::{TestDb, collect, compact_all, gap, key, rows_of};
 
 const SPEC: &str = "grafite@16 codec=fixed_be:8";
 
@@ -140,6 +142,27 @@ fn compaction_filters_remove_keys_and_their_bits() {
     let (skipped, _) = test.asked();
     assert!(test.rows(&key(1), &key(1)).is_empty());
     assert_eq!(test.asked().0, skipped + 2, "the collector saw what the compaction filter left");
+}
+
+#[test]
+fn expired_rows_end_with_a_compaction_as_without_filters() {
+    let folder = tempfile::tempdir().unwrap();
+    let lacuna = lacuna_rocksdb::LacunaRocksDb::parse(SPEC).unwrap();
+    let mut options = rust_rocksdb::Options::default();
+    options.create_if_missing(true);
+    lacuna.install(&mut options);
+    let db = rust_rocksdb::DB::open_with_ttl(&options, folder.path(), Duration::from_secs(1)).unwrap();
+    (0..100).for_each(|number| db.put(key(number), b"value").unwrap());
+    db.flush().unwrap();
+    std::thread::sleep(Duration::from_millis(2_100));
+    let rows = || rows_of(lacuna.read(key(10)..key(20)).scan(&db));
+    assert_eq!(rows().len(), 10, "RocksDB shows expired rows until they are compacted");
+    assert_eq!(rows()[0].1, b"value", "without the time that is stored behind it");
+    [12, 14].iter().for_each(|&number| db.put(key(number), b"later").unwrap());
+    compact_all(&db);
+    assert_eq!(rows().len(), 2);
+    assert!(rows_of(lacuna.read(gap(12)..=gap(12)).scan(&db)).is_empty());
+    assert!(lacuna.stats().filters.skipped() > 0, "{}", lacuna.stats());
 }
 
 #[test]

@@ -59,6 +59,26 @@ fn a_refreshed_iterator_sees_new_tables() {
 }
 
 #[test]
+fn an_iterator_that_refreshes_itself_stays_at_its_snapshot() {
+    let test = TestDb::new(SPEC);
+    for first in 0..4 {
+        test.write_table((first..400).step_by(4).map(key));
+    }
+    let snapshot = test.db.snapshot();
+    let mut refreshing = ReadOptions::default();
+    refreshing.set_snapshot(&snapshot);
+    refreshing.set_auto_refresh_iterator_with_snapshot(true);
+    let read = test.lacuna.read(key(10)..key(300)).with_options(refreshing);
+    let mut rows = test.db.raw_iterator_opt(read.into_options());
+    rows.seek_to_first();
+    // The tables it stands in are replaced meanwhile.
+    (0..400).step_by(3).for_each(|number| test.db.delete(key(number)).unwrap());
+    test.db.flush().unwrap();
+    crate::support::compact_all(&test.db);
+    assert_eq!(keys(&collect(&mut rows)), (10..300).map(key).collect::<Vec<_>>());
+}
+
+#[test]
 fn prefix_seeks_compose() {
     let test = TestDb::with(SPEC, |options| {
         options.set_prefix_extractor(SliceTransform::create_fixed_prefix(5));

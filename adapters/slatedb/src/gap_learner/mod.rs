@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lacuna_core::{ByteRange, Error, Result};
-use lacuna_guard::{FileTag, Hint, LearnedGaps, Neighbours, ReadBudget};
+use lacuna_guard::{FileTag, Hint, LearnedGaps, Neighbours, ReadBudget, Refuted};
 use slatedb::db_cache::SplitCache;
 use slatedb::db_cache::moka::{MokaCache, MokaCacheOptions};
 use slatedb::manifest::{SsTableHandle, SsTableId};
@@ -27,12 +27,10 @@ use tracing::debug;
 
 use crate::config::LacunaSlateDb;
 use crate::gap_learner::filter_block::tag_of;
-use crate::gap_learner::refuted::Refuted;
 use crate::gap_learner::surroundings::{Surroundings, look};
 use crate::measure::CountingStore;
 
 mod filter_block;
-mod refuted;
 mod surroundings;
 
 /// How long to sleep when there is no hint.

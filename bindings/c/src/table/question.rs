@@ -80,7 +80,7 @@ pub unsafe extern "C" fn lacuna_question_may_contain(
     let (question, comparator, bytes) =
         unsafe { (&(*question).question, lent(comparator, comparator_size), lent(property, property_size)) };
     let property = if property.is_null() { None } else { Some(bytes) };
-    question.may_contain(TableFacts { comparator, property })
+    question.may_contain(TableFacts { comparator, property, identity: None })
 }
 
 /// Notes that the iterator over the whole range returned no row; later filters are designed for such ranges.

@@ -125,6 +125,15 @@ macro_rules! entrants {
                 goes_by_neighbours: true,
                 specs: |known, _| modelled::proteus(known),
             },
+            Entrant {
+                kind: Kind::TwoPrefixBloom,
+                may_be_robust: false,
+                goes_by_neighbours: true,
+                specs: |known, judge| match judge.with_two_prefixes {
+                    true => modelled::two_prefixes(known),
+                    false => Vec::new(),
+                },
+            },
         ])
     };
 }

@@ -10,7 +10,9 @@ use lacuna_core::{
 
 use super::entrants::Contender;
 use crate::proteus::PrefixSpace;
-use crate::{ProteusSpec, SnarfSpec};
+use crate::statistics::IntegerView;
+use crate::two_prefix_bloom::likely_design;
+use crate::{ProteusSpec, SnarfSpec, TwoPrefixBloomSpec};
 
 /// A spec whose prediction is known.
 #[derive(Debug)]
@@ -50,6 +52,18 @@ where
     let design = prediction.design;
     let spec = ProteusSpec::new().with_trie_bits(design.trie_bits).with_bloom_bits(design.bloom_bits);
     vec![Box::new(Modelled { spec, prediction: prediction.into_prediction(known.keys().len()) })]
+}
+
+/// Two prefix Bloom filters with the lengths and the share that their model chooses; none without a query.
+pub(super) fn two_prefixes<K: IntegerView + ?Sized>(
+    known: &KeyStatistics<'_, K>,
+) -> Vec<Box<dyn Contender<K>>>
+where
+    TwoPrefixBloomSpec: BuildFromKeys<K>,
+{
+    let designed = K::integer_sample(known.keys(), &thinned_plan(known));
+    let modelled = likely_design(&designed).map(|(spec, prediction)| Modelled { spec, prediction });
+    modelled.into_iter().map(|modelled| Box::new(modelled) as Box<dyn Contender<K>>).collect()
 }
 
 /// SNARF where it fits, for integers: over byte strings its model would look at every key.

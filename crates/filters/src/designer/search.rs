@@ -15,6 +15,8 @@ const WORTHWHILE_NS: f64 = 5.0;
 pub(crate) struct Judge {
     pub(crate) price_ns: f64,
     pub(crate) is_robust: bool,
+    /// Whether two prefix Bloom filters take part, whose model costs more than all others together.
+    pub(crate) with_two_prefixes: bool,
 }
 
 impl Judge {

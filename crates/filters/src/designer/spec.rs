@@ -8,6 +8,7 @@ use super::costs::DEFAULT_PRICE_NS;
 use super::design::Design;
 use super::entrants::DesignKey;
 use super::search::Judge;
+use crate::kind::Kind;
 use crate::spec_text::{SpecText, spec_text_with_flags};
 
 /// The name of the designer in a spec.
@@ -16,7 +17,7 @@ const NAME: &str = "auto";
 /// The family and parameters that cost least for the keys and the plan's sample.
 ///
 /// As text: `auto`; `auto:price=NS` with the nanoseconds that one needless read costs; `auto:robust` for families whose
-/// rate holds for any queries chosen without the seed. What is sealed is a filter of the chosen family.
+/// rate holds for any queries chosen without the seed; `auto:two_prefix_bloom` to model that family too. What is sealed is a filter of the chosen family.
 ///
 /// ```
 /// use lacuna_core::{Budget, BuildPlan, FilterSpec, Sample, SortedKeys};
@@ -40,6 +41,7 @@ const NAME: &str = "auto";
 pub struct AutoSpec {
     price_ns: Option<u32>,
     is_robust: bool,
+    with_two_prefixes: bool,
 }
 
 impl AutoSpec {
@@ -61,17 +63,31 @@ impl AutoSpec {
         self
     }
 
+    /// Lets two prefix Bloom filters take part, whose model takes longer than those of all other families together; as
+    /// text `auto:two_prefix_bloom`.
+    #[must_use]
+    pub fn with_two_prefixes(mut self) -> Self {
+        self.with_two_prefixes = true;
+        self
+    }
+
     pub(crate) fn is_named(text: &SpecText<'_>) -> bool {
         text.family() == NAME
     }
 
     pub(crate) fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
-        Ok(Self { price_ns: spec.take("price", 0, u32::MAX)?, is_robust: spec.take_flag("robust") })
+        Ok(Self {
+            price_ns: spec.take("price", 0, u32::MAX)?,
+            is_robust: spec.take_flag("robust"),
+            with_two_prefixes: spec.take_flag(Kind::TwoPrefixBloom.name()),
+        })
     }
 
     fn text(self) -> String {
-        let flags: &[&str] = if self.is_robust { &["robust"] } else { &[] };
-        spec_text_with_flags(NAME, flags, &[("price", self.price_ns)])
+        let flags = [("robust", self.is_robust), (Kind::TwoPrefixBloom.name(), self.with_two_prefixes)];
+        let given: Vec<&str> =
+            flags.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag).collect();
+        spec_text_with_flags(NAME, &given, &[("price", self.price_ns)])
     }
 
     /// Nanoseconds that one needless read costs.
@@ -88,7 +104,11 @@ impl AutoSpec {
         keys: SortedKeys<'a, K>,
         plan: &'a BuildPlan<K>,
     ) -> Result<Design<'a, K>> {
-        let judge = Judge { price_ns: f64::from(self.price_ns()), is_robust: self.is_robust };
+        let judge = Judge {
+            price_ns: f64::from(self.price_ns()),
+            is_robust: self.is_robust,
+            with_two_prefixes: self.with_two_prefixes,
+        };
         Design::choose(keys, plan, judge)
     }
 }

@@ -5,7 +5,7 @@ use lacuna_succinct::arch::{Isa, Kernel, dispatch};
 
 use super::codec::{Body, VERSION};
 use super::prefix_key::StringTail;
-use crate::frame::{Clipped, Frame};
+use crate::frame::{Clipped, Frame, sizes_of_frame};
 use crate::integer::clip_bytes;
 use crate::kind::FilterBytes;
 use crate::surf::TailRange;
@@ -59,15 +59,5 @@ impl<B: FilterBytes> RangeFilter<[u8]> for StringProteus<B> {
         }
     }
 
-    fn key_count(&self) -> u64 {
-        self.frame.envelope().key_count
-    }
-
-    fn size_in_bytes(&self) -> usize {
-        self.frame.sealed_bytes()
-    }
-
-    fn memory_bytes(&self) -> usize {
-        size_of::<Self>() + self.frame.sealed_bytes()
-    }
+    sizes_of_frame!();
 }

@@ -10,10 +10,8 @@ use super::prefix_key::PrefixKeys;
 use super::space::build_bytes;
 use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, build_u64};
 use crate::kind::Kind;
+use crate::probe_bound::{ProbeBound, USUAL_PROBES};
 use crate::spec_text::{SpecText, spec_text};
-
-/// Most prefixes a query asks for, unless the spec says otherwise.
-const DEFAULT_PROBES: u32 = 64;
 
 /// A Proteus: by default with the design that the sampled queries ask for.
 ///
@@ -37,7 +35,7 @@ const DEFAULT_PROBES: u32 = 64;
 pub struct ProteusSpec {
     trie_bits: Option<u32>,
     bloom_bits: Option<u32>,
-    probes: Option<u32>,
+    probes: ProbeBound<MOST_PROBES>,
     threads: usize,
     all_lengths: bool,
 }
@@ -67,7 +65,7 @@ impl ProteusSpec {
     /// Sets how many prefixes a query asks for at most, 1 to 2^24.
     #[must_use]
     pub fn with_probes(mut self, probes: u32) -> Self {
-        self.probes = Some(probes.clamp(1, MOST_PROBES));
+        self.probes = ProbeBound::new(probes);
         self
     }
 
@@ -88,10 +86,7 @@ impl ProteusSpec {
     pub(crate) fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
         let trie_bits = spec.take("trie", 0, MOST_BITS)?;
         let bloom_bits = spec.take("bloom", 0, MOST_BITS)?;
-        let probes = match spec.take_word("probes", "max") {
-            true => Some(MOST_PROBES),
-            false => spec.take("probes", 1, MOST_PROBES)?,
-        };
+        let probes = ProbeBound::from_text(spec)?;
         match (trie_bits, bloom_bits) {
             (Some(0), Some(0)) => {
                 Err(Error::invalid_input("a Proteus without trie and Bloom filter is none"))
@@ -104,7 +99,7 @@ impl ProteusSpec {
     }
 
     fn probes(&self) -> u32 {
-        self.probes.unwrap_or(DEFAULT_PROBES)
+        self.probes.or(USUAL_PROBES)
     }
 
     /// The task of designing a body of at most `most_bytes`.
@@ -195,14 +190,7 @@ impl IntegerSpec for ProteusSpec {
 
     fn text(&self) -> String {
         let lengths = [("trie", self.trie_bits), ("bloom", self.bloom_bits)];
-        match self.probes {
-            Some(MOST_PROBES) => {
-                let text = spec_text(Kind::Proteus.name(), &lengths);
-                let joint = if text.contains(':') { ',' } else { ':' };
-                format!("{text}{joint}probes=max")
-            }
-            probes => spec_text(Kind::Proteus.name(), &[lengths[0], lengths[1], ("probes", probes)]),
-        }
+        self.probes.appended_to(spec_text(Kind::Proteus.name(), &lengths))
     }
 
     fn write_body(

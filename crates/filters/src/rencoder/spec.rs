@@ -6,6 +6,7 @@ use super::builder::write_body;
 use super::codec::{MOST_HASHES, MOST_PROBES, TREE_LEVELS, VERSION};
 use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, integer_family};
 use crate::kind::Kind;
+use crate::probe_bound::{ProbeBound, USUAL_PROBES};
 use crate::spec_text::{SpecText, spec_text_with_flags};
 
 /// How the stored levels are chosen, and how points are asked.
@@ -63,7 +64,7 @@ impl Variant {
 pub struct RencoderSpec {
     variant: Variant,
     tree_levels: Option<u32>,
-    most_probes: Option<u32>,
+    probes: ProbeBound<MOST_PROBES>,
     hash_count: Option<u32>,
     round: Option<u32>,
     stored_levels: Option<u32>,
@@ -73,7 +74,7 @@ pub struct RencoderSpec {
 
 impl RencoderSpec {
     /// Mini-trees a query fetches at most, unless the spec says otherwise; past them the answer is "maybe".
-    pub const MOST_PROBES: u32 = 64;
+    pub const MOST_PROBES: u32 = USUAL_PROBES;
     /// Share of the sampled queries, in percent, that `REncoderSE` must be able to tell from the keys.
     pub const QUANTILE: u32 = 99;
 
@@ -115,7 +116,7 @@ impl RencoderSpec {
     /// Sets how many mini-trees a query fetches at most, 1 to 4,096.
     #[must_use]
     pub fn with_most_probes(mut self, most_probes: u32) -> Self {
-        self.most_probes = Some(most_probes.clamp(1, MOST_PROBES));
+        self.probes = ProbeBound::new(most_probes);
         self
     }
 
@@ -152,7 +153,7 @@ impl RencoderSpec {
         Ok(Self {
             variant,
             tree_levels: spec.take("levels", *TREE_LEVELS.start(), *TREE_LEVELS.end())?,
-            most_probes: spec.take("probes", 1, MOST_PROBES)?,
+            probes: ProbeBound::from_text(spec)?,
             hash_count: spec.take("k", 1, MOST_HASHES)?,
             round: spec.take("round", 1, 8)?,
             stored_levels: spec.take("stored", 1, u64::BITS)?,
@@ -176,7 +177,7 @@ impl RencoderSpec {
     }
 
     pub(crate) fn most_probes(self) -> u32 {
-        self.most_probes.unwrap_or(Self::MOST_PROBES)
+        self.probes.or(Self::MOST_PROBES)
     }
 
     pub(crate) fn hash_count(self) -> Option<u32> {
@@ -210,7 +211,7 @@ impl IntegerSpec for RencoderSpec {
     fn text(&self) -> String {
         let parameters = [
             ("levels", self.tree_levels),
-            ("probes", self.most_probes),
+            ("probes", self.probes.given()),
             ("k", self.hash_count),
             ("round", self.round),
             ("stored", self.stored_levels),

@@ -7,6 +7,7 @@ use super::codec::{MOST_PROBES, VERSION};
 use super::predict::{RosettaPrediction, predict_bytes, predict_u64};
 use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, integer_family};
 use crate::kind::Kind;
+use crate::probe_bound::{ProbeBound, USUAL_PROBES};
 use crate::spec_text::{SpecText, spec_text_with_flags};
 
 /// Which levels get how many bits.
@@ -39,12 +40,12 @@ pub(crate) enum Policy {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RosettaSpec {
     policy: Policy,
-    most_probes: Option<u32>,
+    probes: ProbeBound<MOST_PROBES>,
 }
 
 impl RosettaSpec {
     /// Prefixes a query asks for at most, unless the spec says otherwise; past them the answer is "maybe".
-    pub const MOST_PROBES: u32 = 64;
+    pub const MOST_PROBES: u32 = USUAL_PROBES;
 
     /// Rosetta as it should be used: bits go where they are predicted to help the plan's sample most. Without a sample,
     /// ranges of 2 to 32 keys are assumed.
@@ -66,7 +67,7 @@ impl RosettaSpec {
     /// Sets how many prefixes a query asks for at most, 1 to 1,048,576.
     #[must_use]
     pub fn with_most_probes(mut self, most_probes: u32) -> Self {
-        self.most_probes = Some(most_probes.clamp(1, MOST_PROBES));
+        self.probes = ProbeBound::new(most_probes);
         self
     }
 
@@ -76,7 +77,7 @@ impl RosettaSpec {
             false if spec.take_flag("single") => Policy::Single,
             false => Policy::Chosen,
         };
-        Ok(Self { policy, most_probes: spec.take("probes", 1, MOST_PROBES)? })
+        Ok(Self { policy, probes: ProbeBound::from_text(spec)? })
     }
 
     pub(crate) fn policy(self) -> Policy {
@@ -85,7 +86,7 @@ impl RosettaSpec {
 
     /// Prefixes a query asks for at most.
     pub fn most_probes(self) -> u32 {
-        self.most_probes.unwrap_or(match self.policy {
+        self.probes.or(match self.policy {
             Policy::Published => MOST_PROBES,
             Policy::Chosen | Policy::Single => Self::MOST_PROBES,
         })
@@ -122,7 +123,7 @@ impl IntegerSpec for RosettaSpec {
             Policy::Single => Some("single"),
             Policy::Published => Some("published"),
         };
-        spec_text_with_flags(Kind::Rosetta.name(), flag.as_slice(), &[("probes", self.most_probes)])
+        self.probes.appended_to(spec_text_with_flags(Kind::Rosetta.name(), flag.as_slice(), &[]))
     }
 
     fn write_body(

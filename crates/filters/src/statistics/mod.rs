@@ -8,12 +8,13 @@
 mod empty_query;
 mod gaps;
 
-use lacuna_core::{Budget, KeySpace, KeyStatistics, Position, U64Range, Window};
+use lacuna_core::{Budget, BuildPlan, KeySpace, KeyStatistics, Position, SortedKeys, U64Range, Window};
 
 pub(crate) use empty_query::EmptyQuery;
 pub(crate) use gaps::GapCounts;
 
 use crate::frame::{window_for, window_section_bytes};
+use crate::integer_sample::IntegerSample;
 use crate::rencoder::NodeCounts;
 
 /// Places of keys that are kept for [`IntegerStatistics::share_between`].
@@ -51,6 +52,8 @@ pub(crate) struct IntegerStatistics {
 pub(crate) trait IntegerView: KeySpace {
     /// The facts about its keys as integers.
     fn integers(known: &KeyStatistics<'_, Self>) -> IntegerStatistics;
+    /// The plan over its keys as integers.
+    fn integer_sample<'a>(keys: SortedKeys<'a, Self>, plan: &BuildPlan<Self>) -> IntegerSample<'a>;
 }
 
 /// What decides the fate of a query.
@@ -143,6 +146,9 @@ fn mark_positions(key_count: usize) -> impl Iterator<Item = usize> {
 }
 
 impl IntegerView for u64 {
+    fn integer_sample<'a>(keys: SortedKeys<'a, Self>, plan: &BuildPlan<Self>) -> IntegerSample<'a> {
+        IntegerSample::of_integers(keys, plan)
+    }
     fn integers(known: &KeyStatistics<'_, Self>) -> IntegerStatistics {
         let keys = known.keys().column();
         let ends = (keys.first().copied().unwrap_or(0), keys.last().copied().unwrap_or(0));
@@ -166,6 +172,9 @@ impl IntegerView for u64 {
 }
 
 impl IntegerView for [u8] {
+    fn integer_sample<'a>(keys: SortedKeys<'a, Self>, plan: &BuildPlan<Self>) -> IntegerSample<'a> {
+        IntegerSample::of_strings(keys, plan)
+    }
     fn integers(known: &KeyStatistics<'_, Self>) -> IntegerStatistics {
         let keys = known.keys();
         let payload_bytes = known.plan().budget().payload_bytes(keys.len());

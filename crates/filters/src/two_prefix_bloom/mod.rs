@@ -24,4 +24,5 @@ mod tests;
 
 pub(crate) use body::TwoPrefixBloom;
 pub use model::TwoPrefixRate;
+pub(crate) use predict::likely_design;
 pub use spec::TwoPrefixBloomSpec;

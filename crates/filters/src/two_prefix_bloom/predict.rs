@@ -10,17 +10,33 @@ use crate::predict::told;
 /// Bits that an absent prefix is asked for in a Bloom filter half of whose bits are ones.
 const BITS_A_PREFIX: f64 = 2.0;
 
+/// The design that the sample asks for, with its prediction; `None` without a query that a body would decide.
+pub(crate) fn likely_design(sample: &IntegerSample<'_>) -> Option<(TwoPrefixBloomSpec, Prediction)> {
+    let open = TwoPrefixBloomSpec::new();
+    let design = open.chosen(sample)?;
+    let spec = open.with_lengths(design.short_bits, design.long_bits);
+    let spec = if design.short_bits > 0 { spec.with_share(design.share) } else { spec };
+    Some((spec, open.told_of(design, sample)))
+}
+
 impl TwoPrefixBloomSpec {
     fn told(&self, sample: &IntegerSample<'_>) -> Prediction {
+        match self.chosen(sample) {
+            Some(design) => self.told_of(design, sample),
+            None => told(sample.rate(0.0), 0.0, 0.0, sample.bits_per_key(0), sample.key_count),
+        }
+    }
+
+    /// The design for the queries that the body decides.
+    fn chosen(&self, sample: &IntegerSample<'_>) -> Option<TwoPrefixRate> {
+        if sample.is_settled() {
+            return None;
+        }
         let ranges = sample.inner.iter().map(|query| (query.lo, query.hi)).collect();
-        let chosen = if sample.is_settled() {
-            None
-        } else {
-            self.choose(&sample.integers, sample.most_bytes, sample.key_bits, ranges)
-        };
-        let Some(design) = chosen else {
-            return told(sample.rate(0.0), 0.0, 0.0, sample.bits_per_key(0), sample.key_count);
-        };
+        self.choose(&sample.integers, sample.most_bytes, sample.key_bits, ranges)
+    }
+
+    fn told_of(&self, design: TwoPrefixRate, sample: &IntegerSample<'_>) -> Prediction {
         let prefixes = self.first_prefixes(design, sample) / sample.empty_count.max(1) as f64;
         let rate = sample.rate(design.rate * sample.inner.len() as f64);
         let bits = sample.bits_per_key(sample.most_bytes);

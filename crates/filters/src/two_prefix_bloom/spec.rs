@@ -6,12 +6,11 @@ use super::body::{Cut, MOST_PROBES, VERSION, write_body};
 use super::model::{TwoPrefixRate, TwoTask, designs};
 use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, integer_family};
 use crate::kind::Kind;
+use crate::probe_bound::{ProbeBound, USUAL_PROBES};
 use crate::proteus::cpfpr::EmptyQueries;
 use crate::proteus::prefix_key::Aligned;
 use crate::spec_text::{SpecText, spec_text};
 
-/// Most prefixes of either length that a query asks for, unless the spec says otherwise.
-const DEFAULT_PROBES: u32 = 64;
 /// Bits that long prefixes leave out where nothing is known of queries: 32 keys, a short scan.
 const DEFAULT_SPAN_LOG2: u32 = 5;
 /// Percent of the bytes for short prefixes where nothing is known of queries.
@@ -37,7 +36,7 @@ pub struct TwoPrefixBloomSpec {
     short_bits: Option<u32>,
     long_bits: Option<u32>,
     share: Option<u32>,
-    probes: Option<u32>,
+    probes: ProbeBound<MOST_PROBES>,
 }
 
 impl TwoPrefixBloomSpec {
@@ -65,7 +64,7 @@ impl TwoPrefixBloomSpec {
     /// Sets how many prefixes of either length a query asks for at most, 1 to 2^24.
     #[must_use]
     pub fn with_probes(mut self, probes: u32) -> Self {
-        self.probes = Some(probes.clamp(1, MOST_PROBES));
+        self.probes = ProbeBound::new(probes);
         self
     }
 
@@ -75,12 +74,12 @@ impl TwoPrefixBloomSpec {
             return Err(Error::invalid_input("short prefixes are to be shorter than long ones"));
         }
         let share = spec.take("share", 10, 90)?;
-        Ok(Self { short_bits, long_bits, share, probes: spec.take("probes", 1, MOST_PROBES)? })
+        Ok(Self { short_bits, long_bits, share, probes: ProbeBound::from_text(spec)? })
     }
 
     /// Prefixes of either length that a query asks for at most.
     pub(super) fn most_probes(&self) -> u64 {
-        u64::from(self.probes.unwrap_or(DEFAULT_PROBES))
+        u64::from(self.probes.or(USUAL_PROBES))
     }
 
     fn task(&self, most_bytes: usize) -> TwoTask {
@@ -143,7 +142,7 @@ impl TwoPrefixBloomSpec {
         let long = long.clamp(1, bits);
         let short = if short > 0 && long > 1 { Some(bits - short.min(long - 1)) } else { None };
         let share = share.filter(|&share| share > 0).unwrap_or(DEFAULT_SHARE);
-        Cut { short, long: bits - long, share, probes: self.probes.unwrap_or(DEFAULT_PROBES) }
+        Cut { short, long: bits - long, share, probes: self.probes.or(USUAL_PROBES) }
     }
 }
 
@@ -152,15 +151,8 @@ impl IntegerSpec for TwoPrefixBloomSpec {
     const VERSION: u16 = VERSION;
 
     fn text(&self) -> String {
-        spec_text(
-            Kind::TwoPrefixBloom.name(),
-            &[
-                ("short", self.short_bits),
-                ("long", self.long_bits),
-                ("share", self.share),
-                ("probes", self.probes),
-            ],
-        )
+        let parameters = [("short", self.short_bits), ("long", self.long_bits), ("share", self.share)];
+        self.probes.appended_to(spec_text(Kind::TwoPrefixBloom.name(), &parameters))
     }
 
     fn write_body(

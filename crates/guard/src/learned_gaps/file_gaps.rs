@@ -55,7 +55,7 @@ impl FileGaps {
 
     /// Whether the file was shown to hold no key between the bounds. Takes no lock and allocates nothing.
     pub fn is_known_empty(&self, lo: Bound<&[u8]>, hi: Bound<&[u8]>) -> bool {
-        self.all.is_known_empty(self, lo, hi)
+        self.all.is_known_empty_for(self, lo, hi)
     }
 
     /// Notes that **this** file has no entry between two of its keys. Takes a lock; not for a query's path.

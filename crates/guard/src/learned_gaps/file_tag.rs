@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// Sixteen bytes that no two files share. The adapter draws them at random when a file is written and keeps them in
-/// the file; equal filters are no sign of equal files.
+/// Sixteen bytes that no two files share: drawn at random when a file is written and kept in it, or made of what the engine
+/// itself knows its files by. Equal filters are no sign of equal files.
 ///
 /// ```
 /// use lacuna_guard::FileTag;
@@ -12,6 +12,21 @@ use std::fmt;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileTag(pub [u8; 16]);
+
+impl FileTag {
+    /// The tag with these halves.
+    pub fn from_halves([low, high]: [u64; 2]) -> Self {
+        Self((u128::from(high) << 64 | u128::from(low)).to_le_bytes())
+    }
+
+    /// The two halves as numbers, of which either does for a hash.
+    pub fn halves(self) -> [u64; 2] {
+        let number = u128::from_le_bytes(self.0);
+        #[expect(clippy::cast_possible_truncation, reason = "the two halves of 128 bits")]
+        let halves = [number as u64, (number >> 64) as u64];
+        halves
+    }
+}
 
 impl fmt::Display for FileTag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

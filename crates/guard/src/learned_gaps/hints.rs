@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::ops::Bound;
 use std::sync::Mutex;
 
+use crate::learned_gaps::file_tag::FileTag;
+
 /// Most files of one hint; the scan's others are left for the next one.
 pub const MOST_FILES: usize = 16;
 /// Longest bound that is kept.
@@ -18,12 +20,14 @@ pub struct Hint {
     pub hi: Bound<Vec<u8>>,
     /// Numbers of the files, see [`FileGaps::number`](crate::FileGaps::number).
     pub files: Vec<u64>,
+    /// Tags of the files, where the adapter keeps no numbers.
+    pub tags: Vec<FileTag>,
 }
 
 impl Hint {
     /// Bytes of memory a hint takes at most.
     pub(super) const MOST_BYTES: usize =
-        size_of::<Self>() + 2 * MOST_BOUND_BYTES + MOST_FILES * size_of::<u64>();
+        size_of::<Self>() + 2 * MOST_BOUND_BYTES + MOST_FILES * size_of::<FileTag>();
 
     /// The bounds, borrowed.
     pub fn bounds(&self) -> (Bound<&[u8]>, Bound<&[u8]>) {
@@ -43,9 +47,9 @@ impl HintQueue {
         Self { hints: Mutex::new(VecDeque::new()), most }
     }
 
-    /// Whether the hint was taken.
-    pub(super) fn push(&self, lo: Bound<&[u8]>, hi: Bound<&[u8]>, files: &[u64]) -> bool {
-        if files.is_empty() || is_long(lo) || is_long(hi) {
+    /// Whether the hint was taken. One of `files` and `tags` is empty.
+    pub(super) fn push(&self, lo: Bound<&[u8]>, hi: Bound<&[u8]>, files: &[u64], tags: &[FileTag]) -> bool {
+        if files.len() + tags.len() == 0 || is_long(lo) || is_long(hi) {
             return false;
         }
         let Ok(mut hints) = self.hints.try_lock() else { return false };
@@ -53,7 +57,8 @@ impl HintQueue {
             return false;
         }
         let files = files[..files.len().min(MOST_FILES)].to_vec();
-        hints.push_back(Hint { lo: lo.map(<[u8]>::to_vec), hi: hi.map(<[u8]>::to_vec), files });
+        let tags = tags[..tags.len().min(MOST_FILES)].to_vec();
+        hints.push_back(Hint { lo: lo.map(<[u8]>::to_vec), hi: hi.map(<[u8]>::to_vec), files, tags });
         true
     }
 
@@ -82,19 +87,24 @@ mod tests {
     #[test]
     fn a_full_queue_drops_hints() {
         let queue = HintQueue::new(2);
-        let push = |key: &[u8]| queue.push(Included(key), Excluded(b"z"), &[7]);
+        let push = |key: &[u8]| queue.push(Included(key), Excluded(b"z"), &[7], &[]);
         assert_eq!((push(b"a"), push(b"b"), push(b"c")), (true, true, false));
         let first = queue.pop().expect("two are there");
-        assert_eq!(first, Hint { lo: Included(b"a".to_vec()), hi: Excluded(b"z".to_vec()), files: vec![7] });
+        assert_eq!(
+            first,
+            Hint { lo: Included(b"a".to_vec()), hi: Excluded(b"z".to_vec()), files: vec![7], tags: vec![] }
+        );
         assert!(push(b"d"));
     }
 
     #[test]
     fn hints_without_files_and_with_long_bounds_are_dropped() {
         let queue = HintQueue::new(9);
-        assert!(!queue.push(Unbounded, Unbounded, &[]));
-        assert!(!queue.push(Included(&[b'x'; MOST_BOUND_BYTES + 1]), Unbounded, &[1]));
-        assert!(queue.push(Included(&[b'x'; MOST_BOUND_BYTES]), Unbounded, &[1; 100]));
+        assert!(!queue.push(Unbounded, Unbounded, &[], &[]));
+        assert!(!queue.push(Included(&[b'x'; MOST_BOUND_BYTES + 1]), Unbounded, &[1], &[]));
+        assert!(queue.push(Included(&[b'x'; MOST_BOUND_BYTES]), Unbounded, &[1; 100], &[]));
         assert_eq!(queue.pop().map(|hint| hint.files.len()), Some(MOST_FILES));
+        assert!(queue.push(Unbounded, Unbounded, &[], &[FileTag([1; 16]); 100]));
+        assert_eq!(queue.pop().map(|hint| hint.tags.len()), Some(MOST_FILES));
     }
 }

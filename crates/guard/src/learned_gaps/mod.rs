@@ -9,7 +9,7 @@
 //! - [`FileGaps`]: the gaps of one file, asked by its guard;
 //! - [`FileTag`]: what a file is known by; two files never share one;
 //! - [`Neighbours`]: the proof, two keys side by side among the raw entries of the file;
-//! - [`ReadBudget`]: how fast the background may read to find proofs.
+//! - [`ReadBudget`]: how fast the background may read to find proofs, and [`Refuted`]: where it need not look again.
 //!
 //! Guarantee: what is reported empty was shown to be empty by that file's own entries, of every type and sequence
 //! number, and the file never changes. An empty scan of the database is only a [`Hint`]: a snapshot, a tombstone, an
@@ -19,7 +19,8 @@
 //! own keys, 65 bytes each, never between codes: codes of `head` are shared by many keys, and those of `composite` are
 //! not in the engine's order, so that a gap between neighbours proves nothing about the codes between theirs.
 //!
-//! Cost: a question is an atomic load or two and a binary search, without a lock or an allocation. A file takes its
+//! Cost: a question is an atomic load or two and a binary search, without a lock or an allocation; whoever only knows the
+//! file's tag finds its place through a small table of atomics first. A file takes its
 //! place, of fixed size, when its first gap is learned; when there is none left, the clock takes one from a file whose
 //! gaps nobody asked for.
 
@@ -28,10 +29,13 @@ mod file_tag;
 mod hints;
 mod places;
 mod read_budget;
+mod refuted;
 mod store;
+mod tag_index;
 
 pub use file_gaps::{FileGaps, Neighbours};
 pub use file_tag::FileTag;
 pub use hints::{Hint, MOST_FILES};
 pub use read_budget::ReadBudget;
+pub use refuted::Refuted;
 pub use store::{GapOptions, LearnedGaps};

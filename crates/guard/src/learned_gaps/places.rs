@@ -12,6 +12,7 @@ use lacuna_core::{ByteGapSet, ByteRange, Cover, FixedBe, GapSet};
 
 use crate::codec::GuardCodec;
 use crate::learned_gaps::file_gaps::Neighbours;
+use crate::learned_gaps::file_tag::FileTag;
 
 /// The lease that nobody has.
 pub(super) const NO_LEASE: u64 = 0;
@@ -27,6 +28,8 @@ enum Gaps {
 #[derive(Debug)]
 pub(super) struct Place {
     lease: AtomicU64,
+    /// Whose it is under that lease.
+    tag: [AtomicU64; 2],
     asked_for: AtomicU8,
     /// Taken when the first file moves in.
     gaps: OnceLock<Gaps>,
@@ -34,11 +37,24 @@ pub(super) struct Place {
 
 impl Place {
     pub(super) fn new() -> Self {
-        Self { lease: AtomicU64::new(NO_LEASE), asked_for: AtomicU8::new(0), gaps: OnceLock::new() }
+        Self {
+            lease: AtomicU64::new(NO_LEASE),
+            tag: [const { AtomicU64::new(0) }; 2],
+            asked_for: AtomicU8::new(0),
+            gaps: OnceLock::new(),
+        }
     }
 
     pub(super) fn is_under(&self, lease: u64) -> bool {
         lease != NO_LEASE && self.lease.load(Ordering::Acquire) == lease
+    }
+
+    /// The lease under which the file with this tag has the place. It may have ended by now, and the tag may be half of
+    /// another's; whoever asks under the lease is then told nothing.
+    pub(super) fn lease_of(&self, tag: FileTag) -> Option<u64> {
+        let lease = self.lease.load(Ordering::Acquire);
+        let is_tagged = self.tag.each_ref().map(|half| half.load(Ordering::Relaxed)) == tag.halves();
+        Some(lease).filter(|&lease| lease != NO_LEASE && is_tagged)
     }
 
     /// Whether the file with this lease is known to hold no key between the bounds; `false` if the lease has ended.
@@ -68,6 +84,7 @@ impl Place {
     pub(super) fn move_in(
         &self,
         lease: u64,
+        tag: FileTag,
         codec: &GuardCodec,
         memory_bytes: usize,
         found: &Neighbours<'_>,
@@ -77,6 +94,9 @@ impl Place {
         match self.gaps.get_or_init(|| Gaps::within(codec, memory_bytes)) {
             Gaps::Integers(gaps) => gaps.clear(),
             Gaps::Strings(gaps) => gaps.clear_for(found.smallest, found.largest),
+        }
+        for (half, number) in self.tag.iter().zip(tag.halves()) {
+            half.store(number, Ordering::Relaxed);
         }
         self.asked_for.store(0, Ordering::Relaxed);
         self.lease.store(lease, Ordering::Release);

@@ -10,6 +10,7 @@ use crate::learned_gaps::file_gaps::{FileGaps, Neighbours};
 use crate::learned_gaps::file_tag::FileTag;
 use crate::learned_gaps::hints::{Hint, HintQueue};
 use crate::learned_gaps::places::{NO_LEASE, Place};
+use crate::learned_gaps::tag_index::{INDEX_BYTES, TagIndex};
 
 /// How much memory learned gaps take, and how hard they are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +63,7 @@ pub struct LearnedGaps {
     codec: GuardCodec,
     options: GapOptions,
     places: Box<[Place]>,
+    index: TagIndex,
     files: Mutex<Files>,
     hints: HintQueue,
     counters: Arc<Counters>,
@@ -90,7 +92,7 @@ struct Tenant {
 }
 
 /// Bytes of a place without its gaps.
-const PLACE_BYTES: usize = size_of::<Place>() + size_of::<Option<Tenant>>();
+const PLACE_BYTES: usize = size_of::<Place>() + size_of::<Option<Tenant>>() + INDEX_BYTES;
 
 impl LearnedGaps {
     /// No gaps yet, of files whose keys go through `codec`.
@@ -110,6 +112,7 @@ impl LearnedGaps {
             codec: codec.clone(),
             options,
             places: (0..count).map(|_| Place::new()).collect(),
+            index: TagIndex::for_places(count),
             files: Mutex::new(files),
             hints: HintQueue::new(options.hints),
             counters,
@@ -144,8 +147,25 @@ impl LearnedGaps {
     /// no room, or that come at the wrong moment, are dropped and counted.
     pub fn hint(&self, lo: Bound<&[u8]>, hi: Bound<&[u8]>, files: &[u64]) {
         if !files.is_empty() {
-            self.counters.gaps().count_hint(self.hints.push(lo, hi, files));
+            self.counters.gaps().count_hint(self.hints.push(lo, hi, files, &[]));
         }
+    }
+
+    /// As [`hint`](Self::hint), for an adapter that knows files by their tags alone.
+    pub fn hint_tags(&self, lo: Bound<&[u8]>, hi: Bound<&[u8]>, tags: &[FileTag]) {
+        if !tags.is_empty() {
+            self.counters.gaps().count_hint(self.hints.push(lo, hi, &[], tags));
+        }
+    }
+
+    /// Whether the file with this tag was shown to hold no key between the bounds, as
+    /// [`FileGaps::is_known_empty`], for an adapter that holds nothing for a file between two questions. Takes no lock
+    /// and allocates nothing.
+    pub fn is_known_empty(&self, tag: FileTag, lo: Bound<&[u8]>, hi: Bound<&[u8]>) -> bool {
+        let mut places = self.index.places_of(tag).filter_map(|home| self.places.get(home));
+        places.any(|place| {
+            place.lease_of(tag).is_some_and(|lease| place.is_known_empty(lease, &self.codec, lo, hi))
+        })
     }
 
     /// The oldest hint.
@@ -179,7 +199,7 @@ impl LearnedGaps {
         size_of::<Self>() + self.places.len() * PLACE_BYTES + gaps + self.options.hints * Hint::MOST_BYTES
     }
 
-    pub(super) fn is_known_empty(&self, file: &FileGaps, lo: Bound<&[u8]>, hi: Bound<&[u8]>) -> bool {
+    pub(super) fn is_known_empty_for(&self, file: &FileGaps, lo: Bound<&[u8]>, hi: Bound<&[u8]>) -> bool {
         let lease = file.lease();
         let place = self.place(lease);
         place.is_some_and(|place| place.is_known_empty(lease, &self.codec, lo, hi))
@@ -191,8 +211,12 @@ impl LearnedGaps {
             place.learn(&self.codec, found);
         } else if let Some(home) = files.free_place(&self.places) {
             let (place, lease) = (&self.places[home], files.next_lease(home));
-            place.move_in(lease, &self.codec, self.options.memory_bytes_per_file, found);
+            if let Some(before) = files.tenants[home] {
+                self.index.remove(before.tag, home);
+            }
+            place.move_in(lease, file.tag(), &self.codec, self.options.memory_bytes_per_file, found);
             place.learn(&self.codec, found);
+            self.index.insert(file.tag(), home);
             files.tenants[home] = Some(Tenant { tag: file.tag(), number: file.number(), lease });
             file.set_lease(lease);
         }

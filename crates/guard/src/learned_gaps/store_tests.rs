@@ -92,6 +92,23 @@ fn files_nobody_has_open_are_forgotten() {
     assert!(all.lock().open.len() <= 64, "{} files", all.lock().open.len());
 }
 
+#[test]
+fn a_file_is_known_by_its_tag_alone() {
+    let all = gaps_of("fixed_be:1", room_for(3));
+    let knows = |number, lo: u8, hi: u8| all.is_known_empty(tag(number), Included(&[lo]), Included(&[hi]));
+    for number in 1..=3 {
+        all.open_file(tag(number)).learn(&between(&[10 * number], &[10 * number + 5]));
+    }
+    assert!(knows(1, 11, 14) && knows(2, 21, 24) && knows(3, 31, 34));
+    assert!(!knows(1, 21, 24) && !knows(2, 11, 14) && !knows(4, 11, 14));
+    all.open_file(tag(4)).learn(&between(&[40], &[45]));
+    assert!(knows(4, 41, 44));
+    assert!((1..=3).all(|number| !knows(number, 41, 44)), "whoever had to leave is told nothing");
+    // A file that comes back adds to what is known of it.
+    all.open_file(tag(4)).learn(&between(&[60], &[65]));
+    assert!(knows(4, 41, 44) && knows(4, 61, 64));
+}
+
 /// Two codecs under which a gap between codes would be wrong: keys of one file, and a key of it between the codes.
 #[test]
 fn gaps_stand_between_keys_and_not_between_codes() {
@@ -135,9 +152,11 @@ fn no_file_is_told_of_anothers_gaps() {
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
+                let by_tag =
+                    |number, key: u8| all.is_known_empty(tag(number), Included(&[key]), Included(&[key]));
                 while !done.load(Ordering::Relaxed) {
-                    assert!(!knows(&low, &[20], &[20]), "{codec}: it holds 20");
-                    assert!(!knows(&high, &[80], &[80]), "{codec}: it holds 80");
+                    assert!(!knows(&low, &[20], &[20]) && !by_tag(1, 20), "{codec}: it holds 20");
+                    assert!(!knows(&high, &[80], &[80]) && !by_tag(2, 80), "{codec}: it holds 80");
                 }
             });
             for _ in 0..20_000 {

@@ -59,20 +59,33 @@ impl MemoryCache {
     /// Runs a script, as [`CacheServer::call`].
     pub fn run(&self, range: RangeId, epoch: Epoch, call: CacheCall) -> CacheReply {
         let mut state = self.write();
-        if matches!(call, CacheCall::Fence) {
-            return state.raise_fence(range, epoch);
+        match call {
+            CacheCall::Fence => return state.raise_fence(range, epoch),
+            CacheCall::TakeOver(_) => return state.take_over(range, epoch),
+            _ => {}
         }
         let largest = self.most_bytes;
         let Some(region) = state.ranges.get_mut(&range).filter(|region| region.fence == epoch) else {
             return CacheReply::Fenced;
         };
         let before = region.bytes;
-        let mut leased = None;
+        let mut leased = Vec::new();
         let reply = match call {
-            CacheCall::Fence => CacheReply::Done,
+            CacheCall::Fence | CacheCall::TakeOver(_) | CacheCall::AppendLog(_) => CacheReply::Done,
+            CacheCall::ReadLog(_) => CacheReply::Log(Vec::new()),
+            CacheCall::ReplaceLog(..) => CacheReply::NotHeld,
+            CacheCall::Forget => {
+                *region = Region::new(epoch);
+                CacheReply::Done
+            }
+            CacheCall::Gather(session, queries, gaps) => {
+                gaps.iter().for_each(|gap| drop(region.look_up(gap, session)));
+                leased.extend(gaps);
+                region.gather(&queries)
+            }
             CacheCall::Lookup(query, session) => {
                 let reply = region.look_up(&query, session);
-                leased = Some(query).filter(|_| reply == CacheReply::Leased);
+                leased.extend(Some(query).filter(|_| reply == CacheReply::Leased));
                 reply
             }
             CacheCall::Install(query, _, value, _) if value.as_bytes().len() >= largest => {
@@ -91,7 +104,7 @@ impl MemoryCache {
         };
         let after = region.bytes;
         state.bytes = state.bytes + after - before;
-        state.clock.extend(leased.map(|query| (range, query)));
+        state.clock.extend(leased.into_iter().map(|query| (range, query)));
         state.evict(self.most_bytes);
         reply
     }
@@ -117,6 +130,14 @@ impl State {
             self.bytes -= before.map_or(0, |region| region.bytes);
         }
         CacheReply::Done
+    }
+
+    /// The owner is in the same process most times, and gone with it: it begins cold, and no log is kept.
+    fn take_over(&mut self, range: RangeId, epoch: Epoch) -> CacheReply {
+        match self.raise_fence(range, epoch) {
+            CacheReply::Done => CacheReply::Warm(Vec::new()),
+            reply => reply,
+        }
     }
 
     fn evict(&mut self, most_bytes: usize) {

@@ -18,7 +18,8 @@ fn some_script(rng: &mut lacuna_workload::Rng, number: u64) -> CacheCall {
     let session = Session((number / 8).saturating_sub(rng.below(8) / 7));
     let some = query(rng.below(3));
     let value = Value::new(&number.to_le_bytes());
-    match rng.below(12) {
+    match rng.below(13) {
+        12 => CacheCall::Gather(session, vec![some, query(1)], vec![query(2)]),
         0..=3 => CacheCall::Lookup(some, session),
         4..=6 => CacheCall::Install(some, session, value, record()),
         7 => CacheCall::Invalidate(session, vec![some, query(0)]),

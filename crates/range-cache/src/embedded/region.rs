@@ -86,6 +86,11 @@ impl Region {
         CacheReply::Leased
     }
 
+    pub(super) fn gather(&self, queries: &[Query]) -> CacheReply {
+        let found = |query: &Query| Some((query.clone(), self.get(query)?));
+        CacheReply::Hidden(queries.iter().filter_map(found).collect())
+    }
+
     pub(super) fn install(&mut self, query: &Query, session: Session, value: Value) -> CacheReply {
         let holds = |slot: &Slot| slot.lease == Lease::Install && slot.session == session;
         if !self.slots.get(query).is_some_and(holds) {

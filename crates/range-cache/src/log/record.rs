@@ -2,11 +2,13 @@
 
 use lacuna_core::{Error, Result};
 
+use super::ends::write_ends;
 use crate::interval::{Cut, Interval};
 use crate::query::DomainId;
 use crate::range_key::RangeKey;
 
-const VERSION: u8 = 1;
+/// What is written. Version 1 is read too.
+const VERSION: u8 = 2;
 const INSERT: u8 = 1 << 2;
 const HAS_DOMAIN: u8 = 1 << 3;
 const LO_KIND: u32 = 4;
@@ -56,23 +58,13 @@ fn write_record(chunk: &mut Vec<u8>, record: &LogRecord) {
     if record.domain > 0 {
         write_number(chunk, record.domain as u64);
     }
-    let lo_bytes = lo.value().map_or(&[][..], RangeKey::as_bytes);
-    if lo.value().is_some() {
-        write_bytes(chunk, lo_bytes);
-    }
-    if let Some(hi) = hi.value().map(RangeKey::as_bytes) {
-        let shared = lo_bytes.iter().zip(hi).take_while(|(lo, hi)| lo == hi).count();
-        if lo.value().is_some() {
-            write_number(chunk, shared as u64);
-        }
-        write_bytes(chunk, &hi[shared..]);
-    }
+    write_ends(chunk, &record.interval);
     if let Some(key) = &record.key {
         write_bytes(chunk, key);
     }
 }
 
-fn kind(cut: &Cut<RangeKey>) -> u8 {
+pub(super) fn kind(cut: &Cut<RangeKey>) -> u8 {
     match cut {
         Cut::Least | Cut::Greatest => 0,
         Cut::Before(_) => 1,
@@ -81,7 +73,7 @@ fn kind(cut: &Cut<RangeKey>) -> u8 {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "seven bits are left, and the low byte is meant")]
-fn write_number(chunk: &mut Vec<u8>, mut number: u64) {
+pub(super) fn write_number(chunk: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         chunk.push(number as u8 | 0x80);
         number >>= 7;
@@ -89,7 +81,7 @@ fn write_number(chunk: &mut Vec<u8>, mut number: u64) {
     chunk.push(number as u8);
 }
 
-fn write_bytes(chunk: &mut Vec<u8>, bytes: &[u8]) {
+pub(super) fn write_bytes(chunk: &mut Vec<u8>, bytes: &[u8]) {
     write_number(chunk, bytes.len() as u64);
     chunk.extend_from_slice(bytes);
 }
@@ -118,44 +110,51 @@ pub fn read_chunk(chunk: &[u8]) -> Result<Vec<LogRecord>> {
     Ok(records)
 }
 
-struct Reader<'a> {
-    rest: &'a [u8],
+pub(super) struct Reader<'a> {
+    pub(super) rest: &'a [u8],
 }
 
 impl<'a> Reader<'a> {
     fn record(&mut self) -> Result<LogRecord> {
         let head = self.byte()?;
-        if head & 3 != VERSION {
+        if !(1..=VERSION).contains(&(head & 3)) {
             return Err(Error::unsupported("a record of a range cache log has another version"));
         }
         let lsn = self.number()?;
         let domain = if head & HAS_DOMAIN != 0 { self.number()? } else { 0 };
         let domain = usize::try_from(domain).map_err(|_| malformed("domain"))?;
-        let (lo_kind, hi_kind) = (head >> LO_KIND & 3, head >> HI_KIND & 3);
-        let lo_bytes = if lo_kind > 0 { self.bytes()?.to_vec() } else { Vec::new() };
-        let lo = cut(lo_kind, &lo_bytes, Cut::Least)?;
-        let hi = cut(hi_kind, &self.hi_bytes(lo_kind, hi_kind, &lo_bytes)?, Cut::Greatest)?;
-        let interval = Interval::between(lo, hi).ok_or_else(|| malformed("interval"))?;
+        let kinds = (head >> LO_KIND & 3, head >> HI_KIND & 3);
+        let interval = if head & 3 == 1 { self.ends_of_version_1(kinds)? } else { self.ends(kinds)? };
         let key = if head & INSERT != 0 { Some(self.bytes()?.to_vec()) } else { None };
         Ok(LogRecord { lsn, domain, interval, key })
     }
 
-    fn hi_bytes(&mut self, lo_kind: u8, hi_kind: u8, lo: &[u8]) -> Result<Vec<u8>> {
+    fn ends_of_version_1(&mut self, (lo_kind, hi_kind): (u8, u8)) -> Result<Interval<RangeKey>> {
+        let lo = if lo_kind > 0 { self.bytes()?.to_vec() } else { Vec::new() };
+        let hi = self.hi_of_version_1(lo_kind, hi_kind, &lo)?;
+        interval((lo_kind, &lo), (hi_kind, &hi))
+    }
+
+    fn hi_of_version_1(&mut self, lo_kind: u8, hi_kind: u8, lo: &[u8]) -> Result<Vec<u8>> {
         if hi_kind == 0 {
             return Ok(Vec::new());
         }
-        let shared = if lo_kind > 0 { self.len()? } else { 0 };
+        if lo_kind > 0 { self.shared_and_rest(lo) } else { Ok(self.bytes()?.to_vec()) }
+    }
+
+    pub(super) fn shared_and_rest(&mut self, lo: &[u8]) -> Result<Vec<u8>> {
+        let shared = self.len()?;
         let shared = lo.get(..shared).ok_or_else(|| malformed("shared bytes"))?;
         Ok([shared, self.bytes()?].concat())
     }
 
-    fn byte(&mut self) -> Result<u8> {
+    pub(super) fn byte(&mut self) -> Result<u8> {
         let (byte, rest) = self.rest.split_first().ok_or_else(|| malformed("end"))?;
         self.rest = rest;
         Ok(*byte)
     }
 
-    fn number(&mut self) -> Result<u64> {
+    pub(super) fn number(&mut self) -> Result<u64> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
@@ -171,16 +170,26 @@ impl<'a> Reader<'a> {
         Err(malformed("number"))
     }
 
-    fn len(&mut self) -> Result<usize> {
+    pub(super) fn len(&mut self) -> Result<usize> {
         usize::try_from(self.number()?).map_err(|_| malformed("length"))
     }
 
-    fn bytes(&mut self) -> Result<&'a [u8]> {
+    pub(super) fn bytes(&mut self) -> Result<&'a [u8]> {
         let len = self.len()?;
+        self.take(len)
+    }
+
+    pub(super) fn take(&mut self, len: usize) -> Result<&'a [u8]> {
         let (bytes, rest) = self.rest.split_at_checked(len).ok_or_else(|| malformed("length"))?;
         self.rest = rest;
         Ok(bytes)
     }
+}
+
+/// The interval between two ends, each of a kind and its bytes.
+pub(super) fn interval(lo: (u8, &[u8]), hi: (u8, &[u8])) -> Result<Interval<RangeKey>> {
+    let (lo, hi) = (cut(lo.0, lo.1, Cut::Least)?, cut(hi.0, hi.1, Cut::Greatest)?);
+    Interval::between(lo, hi).ok_or_else(|| malformed("interval"))
 }
 
 fn cut(kind: u8, bytes: &[u8], end: Cut<RangeKey>) -> Result<Cut<RangeKey>> {
@@ -192,7 +201,7 @@ fn cut(kind: u8, bytes: &[u8], end: Cut<RangeKey>) -> Result<Cut<RangeKey>> {
     }
 }
 
-fn malformed(what: &str) -> Error {
+pub(super) fn malformed(what: &str) -> Error {
     Error::corrupt(format!("a record of a range cache log is cut or damaged at its {what}"))
 }
 
@@ -241,15 +250,26 @@ mod tests {
         }
     }
 
+    fn size(lsn: u64, lo: u64, hi: u64) -> usize {
+        let interval = Interval::closed(lo.into(), hi.into()).unwrap();
+        let key = b"users/age/18:22".to_vec();
+        let record = LogRecord { lsn, domain: 0, interval, key: Some(key.clone()) };
+        let mut chunk = Vec::new();
+        write_chunk(&mut chunk, [&record]);
+        assert_eq!(read_chunk(&chunk).unwrap(), [record]);
+        chunk.len() - key.len()
+    }
+
+    /// 18 bytes hold if the number of the record and the width of the interval take at most 6 bytes together. Two ends
+    /// that are 2^48 apart or more hold 14 bytes by themselves, and then nothing can.
     #[test]
     fn a_record_takes_at_most_18_bytes_and_its_key() {
-        for (lo, hi, lsn) in [(18u64, 22u64, 300u64), (1 << 40, (1 << 40) + 60_000, 16_383), (5, 5, 1 << 20)]
+        for (lsn, width) in
+            [(1 << 6, u64::from(u32::MAX)), (1 << 13, u64::from(u32::MAX)), (1 << 20, 0xFF_FFFF)]
         {
-            let interval = Interval::closed(lo.into(), hi.into()).unwrap();
-            let record = LogRecord { lsn, domain: 0, interval, key: Some(b"users/age/18:22".to_vec()) };
-            let mut chunk = Vec::new();
-            write_chunk(&mut chunk, [&record]);
-            assert!(chunk.len() <= 18 + 15, "{} bytes", chunk.len());
+            assert!(size(lsn, 1 << 40, (1 << 40) + width) <= 18, "{lsn} {width}");
         }
+        assert_eq!(size((1 << 28) - 1, 0x00FF_FFFF_FFFF_FFFF, 0x0100_0000_0000_FFFE), 18, "no shared byte");
+        assert_eq!(size((1 << 14) - 1, 0, u64::MAX), 22, "the widest");
     }
 }

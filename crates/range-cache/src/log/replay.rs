@@ -7,44 +7,66 @@ use crate::interval::Interval;
 use crate::query::DomainId;
 use crate::range_key::RangeKey;
 
-/// The inserts that no later record of the same interval follows, in order of number: what the index held.
+/// Where entries stand, and what under it.
+type Place = (DomainId, Interval<RangeKey>);
+
+/// The inserts that no later delete of the same interval follows, the last one of each key, in order of number: what the
+/// index held.
 ///
 /// Records may come in any order and more than once.
 pub fn replay(records: impl IntoIterator<Item = LogRecord>) -> Vec<LogRecord> {
     let mut standing: Vec<LogRecord> =
-        last_of_each(records).into_values().filter(|record| record.key.is_some()).collect();
+        last_of_each(records).into_values().flat_map(Standing::into_inserts).collect();
     standing.sort_by_key(|record| record.lsn);
     standing
 }
 
 /// Fewer records that replay to the same, also together with chunks of other intervals: pairs that cancel are gone, and of the
-/// records of one interval only the last remains.
+/// records of one interval and key only the last remains.
 ///
-/// A delete remains where its insert is not among `records`, since that may still be on its way.
+/// A delete remains where no earlier insert is among `records`, since that may still be on its way.
 pub fn compact(records: Vec<LogRecord>) -> Vec<LogRecord> {
-    let mut inserts: BTreeMap<(DomainId, Interval<RangeKey>), u64> = BTreeMap::new();
-    for record in records.iter().filter(|record| record.key.is_some()) {
-        *inserts.entry((record.domain, record.interval.clone())).or_default() += 1;
-    }
-    let last = last_of_each(records);
-    let mut kept: Vec<LogRecord> = last
-        .into_iter()
-        .filter(|(place, record)| record.key.is_some() || !inserts.contains_key(place))
-        .map(|(_, record)| record)
-        .collect();
+    let mut kept: Vec<LogRecord> =
+        last_of_each(records).into_values().flat_map(Standing::into_needed).collect();
     kept.sort_by_key(|record| record.lsn);
     kept
 }
 
-fn last_of_each(
-    records: impl IntoIterator<Item = LogRecord>,
-) -> BTreeMap<(DomainId, Interval<RangeKey>), LogRecord> {
-    let mut last: BTreeMap<(DomainId, Interval<RangeKey>), LogRecord> = BTreeMap::new();
+/// The records of one interval.
+#[derive(Default)]
+struct Standing {
+    deleted: Option<LogRecord>,
+    inserts: BTreeMap<Vec<u8>, LogRecord>,
+}
+
+impl Standing {
+    fn take(&mut self, record: LogRecord) {
+        let is_newer = |known: Option<&LogRecord>| known.is_none_or(|known| known.lsn < record.lsn);
+        match &record.key {
+            Some(key) if is_newer(self.inserts.get(key)) => drop(self.inserts.insert(key.clone(), record)),
+            None if is_newer(self.deleted.as_ref()) => self.deleted = Some(record),
+            _ => {}
+        }
+    }
+
+    fn into_inserts(self) -> impl Iterator<Item = LogRecord> {
+        let deleted = self.deleted.map_or(0, |delete| delete.lsn);
+        self.inserts.into_values().filter(move |insert| insert.lsn > deleted)
+    }
+
+    fn into_needed(self) -> impl Iterator<Item = LogRecord> {
+        let has_cancelled =
+            self.deleted.as_ref().is_some_and(|delete| self.inserts.values().any(|i| i.lsn < delete.lsn));
+        let delete = self.deleted.clone().filter(|_| !has_cancelled);
+        delete.into_iter().chain(self.into_inserts())
+    }
+}
+
+fn last_of_each(records: impl IntoIterator<Item = LogRecord>) -> BTreeMap<Place, Standing> {
+    let mut last: BTreeMap<Place, Standing> = BTreeMap::new();
     for record in records {
         let place = (record.domain, record.interval.clone());
-        if last.get(&place).is_none_or(|known| known.lsn < record.lsn) {
-            last.insert(place, record);
-        }
+        last.entry(place).or_default().take(record);
     }
     last
 }
@@ -62,12 +84,12 @@ mod tests {
             let lo = rng.below(12);
             let interval = Interval::closed(lo.into(), (lo + rng.below(3)).into()).unwrap();
             let chunk = &mut chunks[usize::try_from(lo % 4).unwrap()];
-            let key = (rng.below(2) == 0).then(|| lsn.to_le_bytes().to_vec());
+            let key = (rng.below(2) == 0).then(|| vec![0; rng.index(2)]);
             let record = LogRecord { lsn, domain: 0, interval: interval.clone(), key };
-            if record.key.is_some() {
-                standing.insert(interval, record.clone());
+            if let Some(key) = &record.key {
+                standing.insert((interval, key.clone()), record.clone());
             } else {
-                standing.remove(&interval);
+                standing.retain(|(other, _), _| *other != interval);
             }
             chunk.insert(rng.index(chunk.len() + 1), record);
         }

@@ -26,6 +26,10 @@ pub(super) struct Applying {
 }
 
 impl Applying {
+    pub(super) const fn is_idle(&self) -> bool {
+        self.batch.is_empty()
+    }
+
     pub(super) fn was_set_aside(&self, lsn: u64) -> bool {
         self.aside.contains(&lsn)
     }
@@ -159,7 +163,7 @@ impl<A: Application> Owner<A> {
         for (_, task) in ready {
             match self.writes.get(&task).map(|write| write.step) {
                 Some(WriteStep::Draining { .. }) => self.drained(task),
-                Some(WriteStep::Flushing) => self.store_write(task),
+                Some(WriteStep::Flushing) => self.flushed(task),
                 _ => self.query_store(task),
             }
         }

@@ -2,9 +2,10 @@
 
 use super::apply::ApplyReply;
 use super::{Owner, TaskId};
+use crate::cache_server::RangeId;
 use crate::call::{CacheCall, CacheReply, LogCall, LogReply, StoreCall, StoreReply};
 use crate::config::Application;
-use crate::message::{Action, CallId, Ending, ReadOutcome};
+use crate::message::{Action, CallId, Ending, PeerCall, PeerId, PeerReply, ReadOutcome};
 
 /// Who a reply is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,8 +13,14 @@ pub(super) enum Purpose {
     Start,
     Read(TaskId),
     Write(TaskId),
+    /// Part of a read, by its place.
+    Part(TaskId, usize),
+    /// The owner of another range.
+    Peer(TaskId),
     Apply,
     SetAside,
+    /// A chunk of the log.
+    Compact(u32),
     /// Nobody waits.
     Trim,
 }
@@ -23,6 +30,7 @@ pub(super) enum Call {
     Cache(CacheCall),
     Store(StoreCall),
     Log(usize, LogCall),
+    Peer(RangeId, PeerId, PeerCall),
 }
 
 /// A call without a reply.
@@ -31,6 +39,7 @@ pub(super) struct Pending {
     purpose: Purpose,
     call: Call,
     attempt: u32,
+    sent: u64,
     deadline: u64,
 }
 
@@ -51,9 +60,10 @@ impl<A: Application> Owner<A> {
             Call::Cache(call) => Action::Cache(id, self.epoch, call),
             Call::Store(call) => Action::Store(id, self.epoch, call),
             Call::Log(server, call) => Action::Log(server, id, self.epoch, call),
+            Call::Peer(range, me, call) => Action::Peer(id, range, me, call),
         });
         let deadline = self.now + self.config.call_timeout;
-        self.calls.insert(id, Pending { purpose, call, attempt, deadline });
+        self.calls.insert(id, Pending { purpose, call, attempt, sent: self.now, deadline });
     }
 
     pub(super) fn cache_answered(&mut self, id: CallId, reply: CacheReply) {
@@ -62,17 +72,33 @@ impl<A: Application> Owner<A> {
             return self.end(Ending::CacheLost);
         }
         match pending.purpose {
-            Purpose::Start => self.go_on_starting(),
-            Purpose::Read(task) => self.read_cache_answered(task, reply),
+            Purpose::Start => {
+                if let CacheReply::Warm(chunks) = &reply {
+                    self.take_over_entries(chunks);
+                }
+                self.go_on_starting();
+            }
+            Purpose::Read(task) => {
+                self.learn_size(&pending.call, &reply, pending.sent);
+                self.read_cache_answered(task, reply);
+            }
+            Purpose::Part(task, part) => self.part_installed(task, part, &reply),
             Purpose::Write(task) => self.write_cache_answered(task, reply),
             Purpose::SetAside => self.entries_were_dropped(),
-            Purpose::Apply | Purpose::Trim => {}
+            Purpose::Compact(chunk) => self.compaction_answered(chunk, Some(reply)),
+            Purpose::Apply | Purpose::Trim | Purpose::Peer(_) => {}
         }
     }
 
     pub(super) fn store_answered(&mut self, id: CallId, reply: StoreReply) {
         let Some(pending) = self.calls.remove(&id) else { return };
         if reply == StoreReply::Fenced {
+            if let (Purpose::Write(task), Call::Store(StoreCall::WriteAcross(..))) =
+                (pending.purpose, &pending.call)
+            {
+                // Whose fence it was is not said; if it was this one, the next call shows it.
+                return self.give_up_leading(task);
+            }
             if let Purpose::Write(task) = pending.purpose {
                 self.write_was_fenced(task);
             }
@@ -80,7 +106,12 @@ impl<A: Application> Owner<A> {
         }
         match (pending.purpose, reply) {
             (Purpose::Start, reply) => self.start_store_answered(reply),
-            (Purpose::Read(task), StoreReply::Rows(rows)) => self.read_rows(task, rows),
+            (Purpose::Read(task), StoreReply::Rows(rows)) => {
+                self.sizes.stored(rows.value.as_bytes().len(), self.now - pending.sent);
+                self.read_rows(task, rows);
+            }
+            (Purpose::Part(task, part), StoreReply::Rows(rows)) => self.part_rows(task, part, rows),
+            (Purpose::Write(task), StoreReply::Rows(rows)) => self.read_across_done(task, rows),
             (Purpose::Write(task), StoreReply::Refused { retry: true, .. })
                 if pending.attempt < self.config.attempts =>
             {
@@ -115,6 +146,17 @@ impl<A: Application> Owner<A> {
         }
     }
 
+    pub(super) fn peer_answered(&mut self, id: CallId, reply: PeerReply) {
+        let Some(pending) = self.calls.remove(&id) else { return };
+        match (pending.purpose, reply, pending.call) {
+            (Purpose::Peer(task), PeerReply::Held(epoch), Call::Peer(range, ..)) => {
+                self.peer_holds(task, range, epoch);
+            }
+            (Purpose::Peer(task), ..) => self.give_up_leading(task),
+            _ => {}
+        }
+    }
+
     /// Asks again where no reply came in time, or gives up.
     pub(super) fn give_up_late_calls(&mut self) {
         let late: Vec<CallId> =
@@ -134,18 +176,29 @@ impl<A: Application> Owner<A> {
     const fn may_repeat(pending: &Pending) -> bool {
         !matches!(
             &pending.call,
-            Call::Cache(CacheCall::Lookup(..) | CacheCall::Install(..))
-                | Call::Store(StoreCall::Write(_))
+            Call::Cache(
+                CacheCall::Lookup(..)
+                    | CacheCall::Install(..)
+                    | CacheCall::AppendLog(_)
+                    | CacheCall::ReadLog(_)
+                    | CacheCall::ReplaceLog(..)
+                    | CacheCall::Gather(..)
+            ) | Call::Store(StoreCall::Write(_) | StoreCall::WriteAcross(..))
                 | Call::Log(_, LogCall::Trim(_))
         )
     }
 
     fn give_up(&mut self, pending: Pending) {
         match (pending.purpose, pending.call) {
-            (Purpose::Trim, _) => {}
+            (Purpose::Peer(task), _) => self.give_up_leading(task),
+            (Purpose::Compact(chunk), _) => self.compaction_answered(chunk, None),
+            (Purpose::Part(task, part), Call::Cache(_)) => self.part_installed(task, part, &CacheReply::Done),
+            (Purpose::Part(task, _), _) => self.end_read(task, Some(ReadOutcome::Retry)),
             (Purpose::Start, Call::Log(..)) => self.start_log_answered(None),
             (Purpose::Start, Call::Cache(_)) => self.end(Ending::CacheLost),
             (Purpose::Start, Call::Store(_)) => self.end(Ending::NotStarted),
+            (Purpose::Trim, _) => {}
+            (Purpose::Read(task), Call::Cache(CacheCall::Gather(..))) => self.query_whole(task),
             (Purpose::Read(task), Call::Cache(CacheCall::Lookup(..))) => {
                 self.read_cache_answered(task, CacheReply::Busy);
             }
@@ -154,7 +207,9 @@ impl<A: Application> Owner<A> {
             (Purpose::Read(task), _) => self.end_read(task, Some(ReadOutcome::Retry)),
             (Purpose::Write(task), Call::Log(..)) => self.write_log_answered(task, false),
             (_, Call::Cache(_)) => self.end(Ending::CacheLost),
+            (Purpose::Write(task), Call::Store(StoreCall::Query(_))) => self.give_up_leading(task),
             (_, Call::Store(_) | Call::Log(..)) => self.end(Ending::OutcomeUnknown),
+            (_, Call::Peer(..)) => {}
         }
     }
 }

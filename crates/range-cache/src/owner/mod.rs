@@ -13,6 +13,9 @@
 //! - reads: shared lease, lookup, buffered writes of the interval into the store, store query, install (`read.rs`);
 //! - writes: exclusive lease, then clear the entries *before* the store has the write, update them after (`write.rs`);
 //! - buffered writes: into the store in order, set aside if refused for good (`apply.rs`);
+//! - entries: a log of them, for a warm take-over (`entry_log.rs`);
+//! - several ranges: leases in range order, owner to owner (`across.rs`, `guest.rs`);
+//! - results put together from cached ones (`parts.rs`);
 //! - calls: answered, asked again, or given up (`calls.rs`).
 //!
 //! Guarantee: if the carrier keeps the contract of [`Event`] and [`Action`], a read returns a result that holds every write
@@ -20,28 +23,39 @@
 //!
 //! Report, sections 2 to 6; the corrections P1 to P13 are explained in `docs/design/range-cache-protocol.md`.
 
+mod across;
 mod apply;
 mod calls;
+mod entry_log;
+mod guest;
+mod parts;
 mod read;
 mod start;
 mod write;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
+use crate::auto_beta::AutoBeta;
 use crate::buffered_writes::BufferedWrites;
 use crate::config::{Application, Config, Flaw, Policy};
 use crate::gaps::Gaps;
 use crate::lease_table::{LeaseId, LeaseTable};
-use crate::message::{Action, CallId, Ending, Epoch, Event, ReadOutcome, RequestId, Session, WriteOutcome};
+use crate::message::{
+    Action, CallId, Ending, Epoch, Event, PeerCall, PeerReply, ReadOutcome, RequestId, Session, WriteOutcome,
+};
 use crate::predicate_index::PredicateIndex;
 use crate::query::{Query, Touched};
 use crate::range_key::RangeKey;
+use crate::range_table::RangeTable;
+use crate::size_threshold::SizeThreshold;
 
 use apply::Applying;
 use calls::Pending;
+use entry_log::EntryLog;
 use read::ReadTask;
 use start::Starting;
-use write::{WriteStep, WriteTask};
+use write::WriteTask;
 
 /// How often gaps are split under the flaw that does it late.
 const LATE_SPLIT: u64 = 320;
@@ -75,6 +89,10 @@ pub struct Owner<A> {
     next_lsn: u64,
     write_through_until: u64,
     full_until: u64,
+    entry_log: EntryLog,
+    auto_beta: AutoBeta,
+    sizes: SizeThreshold,
+    writes_done: u64,
     actions: Vec<Action>,
 }
 
@@ -111,6 +129,10 @@ impl<A: Application> Owner<A> {
             next_lsn: 1,
             write_through_until: 0,
             full_until: 0,
+            entry_log: EntryLog::new(),
+            auto_beta: AutoBeta::new(config.beta),
+            sizes: SizeThreshold::new(),
+            writes_done: 0,
             actions: Vec::new(),
             config,
         }
@@ -122,7 +144,15 @@ impl<A: Application> Owner<A> {
         match &mut self.phase {
             Phase::Ended => self.refuse(event),
             Phase::Starting(_, queue)
-                if matches!(event, Event::Read(..) | Event::Write(..) | Event::Stop) =>
+                if matches!(
+                    event,
+                    Event::Read(..)
+                        | Event::Write(..)
+                        | Event::Verify(..)
+                        | Event::BulkLoad(_)
+                        | Event::ForeignWrite(_)
+                        | Event::Stop
+                ) =>
             {
                 queue.push_back(event);
             }
@@ -135,8 +165,21 @@ impl<A: Application> Owner<A> {
         match event {
             Event::Read(request, _) if self.is_stopping() => self.answer_read(request, ReadOutcome::Retry),
             Event::Write(request, _) if self.is_stopping() => self.answer_write(request, WriteOutcome::Retry),
+            Event::Verify(request, _) if self.is_stopping() => self.answer_read(request, ReadOutcome::Retry),
+            Event::BulkLoad(request) if self.is_stopping() => self.answer_write(request, WriteOutcome::Retry),
+            Event::Peer(peer, call, PeerCall::Lock(..)) if !self.is_serving() => {
+                self.actions.push(Action::PeerReply(peer, call, PeerReply::Refused));
+            }
             Event::Read(request, query) => self.begin_read(request, query),
             Event::Write(request, write) => self.begin_write(request, write),
+            Event::Verify(request, query) => self.begin_verification(request, query),
+            Event::ForeignWrite(touched) => self.foreign_write(touched),
+            Event::BulkLoad(request) => self.begin_bulk(request),
+            Event::BulkDone(request) => self.end_bulk(request),
+            Event::Peer(peer, call, what) => self.peer_calls(peer, call, what),
+            Event::PeerReply(call, reply) => self.peer_answered(call, reply),
+            Event::Table(table) => self.take_table(table),
+            Event::Load { hits, memory_percent } => self.auto_beta.was_told(hits, memory_percent),
             Event::Cache(call, reply) => self.cache_answered(call, reply),
             Event::Store(call, reply) => self.store_answered(call, reply),
             Event::Log(call, reply) => self.log_answered(call, reply),
@@ -158,7 +201,50 @@ impl<A: Application> Owner<A> {
             self.gaps.split(&late_splits);
         }
         self.give_up_late_calls();
+        self.send_late_reads_away();
+        self.send_late_tasks_away();
+        if self.is_serving() {
+            self.append_deletes();
+            self.compact_log();
+            self.renew_bulk();
+        }
         self.apply_next();
+    }
+
+    /// Other ranges may have been cut anew; this one is not while it is owned.
+    fn take_table(&mut self, table: Arc<RangeTable>) {
+        let Some(known) = &self.config.table else { return };
+        if table.version() <= known.version() {
+            return;
+        }
+        if table.intervals(self.config.range) == known.intervals(self.config.range) {
+            self.config.table = Some(table);
+        } else {
+            self.end(Ending::Fenced);
+        }
+    }
+
+    /// The present β.
+    pub const fn beta(&self) -> u8 {
+        if self.config.beta_auto { self.auto_beta.beta() } else { self.config.beta }
+    }
+
+    /// Writes carried out in this tenure.
+    pub const fn writes_done(&self) -> u64 {
+        self.writes_done
+    }
+
+    /// What is going on, by name: the points at which a crash may strike.
+    #[doc(hidden)]
+    pub fn in_progress(&self) -> Vec<String> {
+        let start = match &self.phase {
+            Phase::Starting(starting, _) => Some(format!("starting {}", starting.name())),
+            _ => None,
+        };
+        let writes = self.writes.values().map(|write| format!("{} {}", write.kind.name(), write.step.name()));
+        let reads = self.reads.values().map(|read| format!("read {}", read.step_name()));
+        let applying = (!self.applying.is_idle()).then(|| "applying".to_owned());
+        start.into_iter().chain(writes).chain(reads).chain(applying).collect()
     }
 
     const fn is_stopping(&self) -> bool {
@@ -228,11 +314,13 @@ impl<A: Application> Owner<A> {
                 .chain(read.late)
                 .for_each(|request| self.answer_read(request, ReadOutcome::Retry));
         }
-        for (_, write) in std::mem::take(&mut self.writes) {
-            let may_be_done =
-                !matches!(write.step, WriteStep::Waiting | WriteStep::Clearing | WriteStep::Flushing);
+        for (task, write) in std::mem::take(&mut self.writes) {
+            let may_be_done = !write.step.is_before_the_store();
             let outcome = if may_be_done { WriteOutcome::Unknown } else { WriteOutcome::Retry };
-            write.request.into_iter().for_each(|request| self.answer_write(request, outcome));
+            write.request.into_iter().for_each(|request| self.answer_task(&write.kind, request, outcome));
+            if !may_be_done {
+                self.release_peers(task, &write);
+            }
         }
         if let Phase::Starting(_, queue) = phase {
             queue.into_iter().for_each(|event| self.refuse(event));
@@ -243,7 +331,13 @@ impl<A: Application> Owner<A> {
     fn refuse(&mut self, event: Event) {
         match event {
             Event::Read(request, _) => self.answer_read(request, ReadOutcome::Retry),
-            Event::Write(request, _) => self.answer_write(request, WriteOutcome::Retry),
+            Event::Write(request, _) | Event::BulkLoad(request) => {
+                self.answer_write(request, WriteOutcome::Retry);
+            }
+            Event::Verify(request, _) => self.answer_read(request, ReadOutcome::Retry),
+            Event::Peer(peer, call, _) => {
+                self.actions.push(Action::PeerReply(peer, call, PeerReply::Refused));
+            }
             _ => {}
         }
     }

@@ -1,12 +1,12 @@
 //! Reads that missed in the cache.
 
 use super::calls::{Call, Purpose};
+use super::parts::Parts;
 use super::{Owner, TaskId};
 use crate::call::{CacheCall, CacheReply, Rows, StoreCall};
 use crate::config::{Application, Flaw, Policy};
 use crate::interval::Interval;
 use crate::lease_table::{LeaseId, LeaseMode};
-use crate::log::LogRecord;
 use crate::message::{ReadOutcome, RequestId, Session, Value};
 use crate::query::{Form, Query};
 use crate::range_key::RangeKey;
@@ -18,31 +18,70 @@ pub(super) struct ReadTask {
     /// Who asked when the lookup was out: what it shows may be older than their question, if this owner was replaced
     /// meanwhile. They start over.
     pub(super) late: Vec<RequestId>,
-    query: Query,
+    pub(super) query: Query,
     lease: LeaseId,
     /// Of the lookup, once it is out.
-    session: Option<Session>,
+    pub(super) session: Option<Session>,
     /// Whether the I lease is not known to be another's.
-    may_install: bool,
+    pub(super) may_install: bool,
     /// What to note once the entry is installed, only under a flaw.
     covered_later: Option<Interval<RangeKey>>,
+    /// Whether the cached result is to be compared with that of the store, and the cached one.
+    verifies: bool,
+    shown: Option<Value>,
+    /// Results it is put together from.
+    pub(super) parts: Option<Parts>,
+    /// When it was asked for.
+    time: u64,
+}
+
+impl ReadTask {
+    pub(super) const fn verifies(&self) -> bool {
+        self.verifies
+    }
+
+    pub(super) const fn step_name(&self) -> &'static str {
+        match (&self.session, self.requests.is_empty()) {
+            (None, _) => "waiting",
+            (Some(_), false) => "asking",
+            (Some(_), true) => "installing",
+        }
+    }
 }
 
 impl<A: Application> Owner<A> {
     pub(super) fn begin_read(&mut self, request: RequestId, query: Query) {
-        match self.flights.get(&query).and_then(|task| self.reads.get_mut(task)) {
-            Some(read) if read.session.is_none() => read.requests.push(request),
-            Some(read) => read.late.push(request),
-            None => self.begin_flight(vec![request], query),
+        match self.mine_and_others(&[(query.domain, query.interval.clone())]) {
+            Some((_, others)) if others.is_empty() => self.begin_read_here(request, query),
+            Some((mine, others)) => self.begin_read_across(request, query, mine, others),
+            None => self.redirect(request),
         }
     }
 
-    fn begin_flight(&mut self, requests: Vec<RequestId>, query: Query) {
+    fn begin_read_here(&mut self, request: RequestId, query: Query) {
+        match self.flights.get(&query).and_then(|task| self.reads.get_mut(task)) {
+            Some(read) if read.session.is_none() => read.requests.push(request),
+            Some(read) => read.late.push(request),
+            None => self.begin_flight(vec![request], query, false),
+        }
+    }
+
+    /// A read that compares what is cached with what the store says; nobody joins it.
+    pub(super) fn begin_verification(&mut self, request: RequestId, query: Query) {
+        match self.mine_and_others(&[(query.domain, query.interval.clone())]) {
+            Some((_, others)) if others.is_empty() => self.begin_flight(vec![request], query, true),
+            _ => self.begin_read(request, query),
+        }
+    }
+
+    fn begin_flight(&mut self, requests: Vec<RequestId>, query: Query, verifies: bool) {
         let task = self.next_number();
         let claims = vec![(query.domain, query.interval.clone())];
         let (lease, is_granted) = self.leases.request(LeaseMode::Shared, claims);
         self.holders.insert(lease, task);
-        self.flights.insert(query.clone(), task);
+        if !verifies {
+            self.flights.insert(query.clone(), task);
+        }
         let read = ReadTask {
             requests,
             late: Vec::new(),
@@ -51,6 +90,10 @@ impl<A: Application> Owner<A> {
             session: None,
             may_install: true,
             covered_later: None,
+            verifies,
+            shown: None,
+            parts: None,
+            time: self.now,
         };
         self.reads.insert(task, read);
         if is_granted {
@@ -71,6 +114,10 @@ impl<A: Application> Owner<A> {
     pub(super) fn read_cache_answered(&mut self, task: TaskId, reply: CacheReply) {
         let Some(read) = self.reads.get_mut(&task) else { return };
         match reply {
+            CacheReply::Found(value) if read.verifies => {
+                (read.shown, read.may_install) = (Some(value), false);
+                self.flush_and_query(task);
+            }
             CacheReply::Found(value) => self.end_read(task, Some(ReadOutcome::Value(value))),
             CacheReply::Leased => self.flush_and_query(task),
             CacheReply::Busy => {
@@ -78,20 +125,27 @@ impl<A: Application> Owner<A> {
                 self.flush_and_query(task);
             }
             CacheReply::Full => {
-                self.full_until = self.now + self.config.write_through_for;
                 let query = read.query.clone();
-                self.index.remove(&query);
+                self.cache_is_full(&query);
                 self.end_read(task, None);
             }
+            CacheReply::Hidden(found) => self.parts_gathered(task, found),
             _ => self.read_installed(task),
         }
+    }
+
+    /// The entry was not installed, and no other will be for a while.
+    pub(super) fn cache_is_full(&mut self, query: &Query) {
+        self.full_until = self.now + self.config.write_through_for;
+        self.auto_beta.was_full();
+        self.forget_entry(query);
     }
 
     fn read_installed(&mut self, task: TaskId) {
         if let Some((query, covered)) =
             self.reads.get_mut(&task).and_then(|read| Some((read.query.clone(), read.covered_later.take()?)))
         {
-            self.index.insert(&query, covered);
+            self.know_entry(&query, covered);
         }
         self.end_read(task, None);
     }
@@ -100,7 +154,8 @@ impl<A: Application> Owner<A> {
     /// is held.
     fn flush_and_query(&mut self, task: TaskId) {
         let Some(read) = self.reads.get(&task) else { return };
-        if read.query.form == Form::All && self.gaps.is_known_empty(read.query.domain, &read.query.interval) {
+        let is_plain = read.query.form == Form::All && !read.verifies;
+        if is_plain && self.gaps.is_known_empty(read.query.domain, &read.query.interval) {
             let empty = self.application.empty(&read.query);
             return self.end_read(task, Some(ReadOutcome::Value(empty)));
         }
@@ -112,14 +167,25 @@ impl<A: Application> Owner<A> {
     }
 
     pub(super) fn query_store(&mut self, task: TaskId) {
+        if !self.gather_parts(task) {
+            self.query_whole(task);
+        }
+    }
+
+    pub(super) fn query_whole(&mut self, task: TaskId) {
         let Some(read) = self.reads.get(&task) else { return };
         let query = StoreCall::Query(read.query.clone());
         self.call(Purpose::Read(task), Call::Store(query));
     }
 
     pub(super) fn read_rows(&mut self, task: TaskId, rows: Rows) {
+        self.auto_beta.was_read(false);
         let Some(read) = self.reads.get(&task) else { return };
         let (query, session) = (read.query.clone(), read.session.filter(|_| read.may_install));
+        if read.shown.as_ref().is_some_and(|shown| *shown != rows.value) {
+            let everywhere = (0..self.config.domain_count).map(|domain| (domain, Interval::all()));
+            self.foreign_write(everywhere.collect());
+        }
         for request in std::mem::take(&mut self.reads.get_mut(&task).expect("it was there").requests) {
             self.answer_read(request, ReadOutcome::Value(rows.value.clone()));
         }
@@ -145,11 +211,34 @@ impl<A: Application> Owner<A> {
         query.covered(last)
     }
 
+    pub(super) fn is_small_enough(&self, value: &Value) -> bool {
+        let bytes = value.as_bytes().len();
+        let is_learned = self.config.learns_size;
+        bytes <= self.config.largest_value && (!is_learned || bytes <= self.sizes.largest())
+    }
+
+    /// What a lookup that found a value teaches about reading values of its size.
+    pub(super) fn learn_size(&mut self, call: &Call, reply: &CacheReply, sent: u64) {
+        if let (Call::Cache(CacheCall::Lookup(..)), CacheReply::Found(value)) = (call, reply) {
+            self.sizes.found(value.as_bytes().len(), self.now - sent);
+            self.auto_beta.was_read(true);
+        }
+    }
+
+    /// Sends away whoever waits for a lease too long.
+    pub(super) fn send_late_reads_away(&mut self) {
+        let (now, patience) = (self.now, self.config.request_timeout);
+        let is_late = |read: &ReadTask| read.session.is_none() && now - read.time >= patience;
+        let late: Vec<TaskId> =
+            self.reads.iter().filter(|(_, read)| is_late(read)).map(|(task, _)| *task).collect();
+        late.into_iter().for_each(|task| self.end_read(task, Some(ReadOutcome::Retry)));
+    }
+
     fn is_worth_caching(&self, query: &Query, covered: &Interval<RangeKey>, value: &Value) -> bool {
-        if self.now < self.full_until || value.as_bytes().len() > self.config.largest_value {
+        if self.now < self.full_until || !self.is_small_enough(value) {
             return false;
         }
-        let others = if self.config.beta < 100 {
+        let others = if self.beta() < 100 {
             self.index.touched(&[(query.domain, covered.clone())])
         } else {
             Vec::new()
@@ -158,7 +247,7 @@ impl<A: Application> Owner<A> {
             .iter()
             .filter(|other| *other != query)
             .map(|other| self.application.shared_percent(query, value, other));
-        shared.max().unwrap_or(0) <= self.config.beta
+        shared.max().unwrap_or(0) <= self.beta()
     }
 
     /// The entry is known before it can be there (P5).
@@ -170,17 +259,13 @@ impl<A: Application> Owner<A> {
         covered: Interval<RangeKey>,
         value: Value,
     ) {
-        let record = LogRecord {
-            lsn: session.0,
-            domain: query.domain,
-            interval: covered.clone(),
-            key: Some(query.fingerprint.to_le_bytes().to_vec()),
-        };
         if self.is_flawed(Flaw::KnowAfterInstall) {
-            self.reads.get_mut(&task).expect("the caller has it").covered_later = Some(covered);
+            self.reads.get_mut(&task).expect("the caller has it").covered_later = Some(covered.clone());
         } else {
-            self.index.insert(&query, covered);
+            self.know_entry(&query, covered.clone());
         }
+        // Its number is larger than that of the record that what it replaces has gone.
+        let record = self.insert_record(&query, covered);
         self.call(Purpose::Read(task), Call::Cache(CacheCall::Install(query, session, value, record)));
     }
 
@@ -200,7 +285,7 @@ impl<A: Application> Owner<A> {
         if !read.late.is_empty() {
             match self.flights.get(&read.query).and_then(|task| self.reads.get_mut(task)) {
                 Some(next) => next.late.extend(read.late),
-                None => self.begin_flight(read.late, read.query),
+                None => self.begin_flight(read.late, read.query, false),
             }
         }
     }

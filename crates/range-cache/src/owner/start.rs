@@ -14,7 +14,7 @@ use crate::message::{Action, Ending, Epoch, Notice, Write};
 pub(super) enum Starting {
     /// Nothing was done.
     Cold,
-    /// The cache server is being fenced. It is cold then: entries of older epochs cannot be named.
+    /// The cache server is being fenced. It is cold then, or its log says what it holds.
     Cache,
     /// The logs are being fenced and read.
     Logs(Kept),
@@ -26,6 +26,20 @@ pub(super) enum Starting {
     Recovering,
     /// All is done; routes to another cache server have not ended yet.
     Routes,
+}
+
+impl Starting {
+    pub(super) const fn name(&self) -> &'static str {
+        match self {
+            Self::Cold => "cold",
+            Self::Cache => "cache",
+            Self::Logs(_) => "logs",
+            Self::Store(_) => "store",
+            Self::Applying => "applying",
+            Self::Recovering => "recovering",
+            Self::Routes => "routes",
+        }
+    }
 }
 
 /// What the logs had. A write is acknowledged only if all copies have it, so one whole copy is enough; and as soon as
@@ -45,10 +59,15 @@ impl<A: Application> Owner<A> {
         match starting {
             Starting::Cold => {
                 self.set_starting(Starting::Cache);
-                self.call(Purpose::Start, Call::Cache(CacheCall::Fence));
+                let fence = if self.config.keeps_log {
+                    CacheCall::TakeOver(self.config.warm_from)
+                } else {
+                    CacheCall::Fence
+                };
+                self.call(Purpose::Start, Call::Cache(fence));
             }
             Starting::Cache if !self.is_waiting_to_start() => self.fence_logs(),
-            Starting::Applying if self.buffered.is_empty() => self.recovered(),
+            Starting::Applying if self.buffered.is_empty() && !self.is_waiting_to_start() => self.recovered(),
             Starting::Routes if self.now >= self.serve_from() => self.serve(),
             _ => {}
         }
@@ -113,6 +132,10 @@ impl<A: Application> Owner<A> {
     fn recover(&mut self, kept: Kept, state: StoreState) {
         if state.is_buffered && self.config.log_count > 0 && !kept.any_whole {
             self.actions.push(Action::Notice(Notice::BufferedWritesLost));
+            // Entries may show them.
+            if !self.index.is_empty() {
+                self.begin_cold();
+            }
         }
         let largest = kept.writes.keys().map(|(_, lsn)| *lsn).max().unwrap_or(0);
         self.next_lsn = largest.max(state.applied_lsn) + 1;

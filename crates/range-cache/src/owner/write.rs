@@ -15,32 +15,67 @@
 use super::calls::{Call, Purpose};
 use super::{Owner, TaskId};
 use crate::buffered_writes::BufferedWrite;
+use crate::cache_server::RangeId;
 use crate::call::{CacheCall, CacheReply, LogCall, StoreCall};
 use crate::config::{Application, Flaw, Policy};
 use crate::interval::Interval;
 use crate::lease_table::{LeaseId, LeaseMode};
-use crate::message::{Action, Notice, RequestId, Session, Value, Write, WriteOutcome};
+use crate::message::{Action, CallId, Epoch, Notice, PeerId, RequestId, Session, Value, Write, WriteOutcome};
 use crate::query::{Query, Touched};
 
-/// A write in progress.
-#[derive(Debug)]
+/// A write in progress, or what else takes a lease and clears entries as a write does.
+#[derive(Debug, Clone)]
 pub(super) struct WriteTask {
+    pub(super) kind: Kind,
     /// `None` once it was answered.
     pub(super) request: Option<RequestId>,
     pub(super) step: WriteStep,
-    write: Write,
-    lease: LeaseId,
-    session: Session,
+    pub(super) write: Write,
+    pub(super) lease: LeaseId,
+    pub(super) session: Session,
+    /// When it was asked for; of what another owner leads, when it must have ended.
+    pub(super) time: u64,
     /// The entries it may touch; at the end, those that are gone.
-    queries: Vec<Query>,
+    pub(super) queries: Vec<Query>,
+    /// Parts of other ranges whose owners are still to be asked.
+    pub(super) others: Vec<(RangeId, Vec<Touched>)>,
+    /// Other ranges that are held, and the tenures of their owners.
+    pub(super) held: Vec<(RangeId, Epoch)>,
     /// Their values before it, where there were any.
     old: Vec<(Query, Value)>,
     /// Scripts without a reply, under the flaw that makes them many.
-    commits: usize,
+    pub(super) commits: usize,
+}
+
+/// What a task is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A write of this range alone.
+    Write,
+    /// A write of several ranges, led from here.
+    Across,
+    /// A read of several ranges, led from here.
+    Read(Query),
+    /// The part of this range in what another owner leads, and whom to answer.
+    Guest(PeerId, CallId, LeaseMode),
+    /// Somebody writes past the cache, and says so before.
+    Bulk,
+    /// Somebody has written past the cache.
+    Foreign,
+}
+
+impl Kind {
+    pub(super) const fn mode(&self) -> LeaseMode {
+        match self {
+            Self::Read(_) => LeaseMode::Shared,
+            Self::Guest(_, _, mode) => *mode,
+            _ => LeaseMode::Exclusive,
+        }
+    }
 }
 
 /// How far a write has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum WriteStep {
     /// For its lease.
     Waiting,
@@ -48,6 +83,10 @@ pub(super) enum WriteStep {
     Clearing,
     /// For buffered writes of its intervals to be applied.
     Flushing,
+    /// For owners of other ranges.
+    Leading,
+    /// For whoever leads it, or loads, to say that it is over.
+    Held,
     /// For the store.
     Storing,
     /// For so many logs.
@@ -58,22 +97,81 @@ pub(super) enum WriteStep {
     Committing,
 }
 
+impl Kind {
+    pub(super) const fn name(&self) -> &'static str {
+        match self {
+            Self::Write => "write",
+            Self::Across => "write across",
+            Self::Read(_) => "read across",
+            Self::Guest(..) => "guest",
+            Self::Bulk => "bulk load",
+            Self::Foreign => "foreign write",
+        }
+    }
+}
+
+impl WriteStep {
+    /// Whether nothing that was asked of store or logs can make it durable.
+    pub(super) const fn is_before_the_store(self) -> bool {
+        matches!(self, Self::Waiting | Self::Clearing | Self::Flushing | Self::Leading | Self::Held)
+    }
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Clearing => "clearing",
+            Self::Flushing => "flushing",
+            Self::Leading => "leading",
+            Self::Held => "held",
+            Self::Storing => "storing",
+            Self::Logging { .. } => "logging",
+            Self::Draining { .. } => "draining",
+            Self::Committing => "committing",
+        }
+    }
+}
+
 impl<A: Application> Owner<A> {
     pub(super) fn begin_write(&mut self, request: RequestId, mut write: Write) {
         self.take_other_domains_whole(&mut write.touched);
+        let Some((mine, others)) = self.mine_and_others(&write.touched) else {
+            return self.redirect(request);
+        };
+        let kind = if others.is_empty() { Kind::Write } else { Kind::Across };
+        write.touched = mine;
+        self.begin_task(kind, Some(request), write, others);
+    }
+
+    /// Asks for the lease of a task, and goes on if it is granted.
+    pub(super) fn begin_task(
+        &mut self,
+        kind: Kind,
+        request: Option<RequestId>,
+        write: Write,
+        others: Vec<(RangeId, Vec<Touched>)>,
+    ) -> TaskId {
         let task = self.next_number();
-        let (lease, is_granted) = self.leases.request(LeaseMode::Exclusive, write.touched.clone());
+        let (lease, is_granted) = self.leases.request(kind.mode(), write.touched.clone());
         self.holders.insert(lease, task);
-        let (queries, old) = (Vec::new(), Vec::new());
-        let step = WriteStep::Waiting;
-        let request = Some(request);
-        self.writes.insert(
-            task,
-            WriteTask { request, step, write, lease, session: Session(0), queries, old, commits: 0 },
-        );
+        let new = WriteTask {
+            kind,
+            request,
+            step: WriteStep::Waiting,
+            write,
+            lease,
+            session: Session(task),
+            time: self.now,
+            queries: Vec::new(),
+            others,
+            held: Vec::new(),
+            old: Vec::new(),
+            commits: 0,
+        };
+        self.writes.insert(task, new);
         if is_granted {
             self.write_granted(task);
         }
+        task
     }
 
     /// A row lies in every domain; where the application does not say at which value, it may be any (P9).
@@ -91,6 +189,11 @@ impl<A: Application> Owner<A> {
         let Some(write) = self.writes.get_mut(&task) else { return };
         write.session = session;
         write.step = WriteStep::Clearing;
+        if write.kind.mode() == LeaseMode::Shared {
+            // Clears nothing, and shows that this owner was not replaced: what it knows of buffered writes is true.
+            return self.call(Purpose::Write(task), Call::Cache(CacheCall::Invalidate(session, Vec::new())));
+        }
+        let is_plain = write.kind == Kind::Write;
         let touched = write.write.touched.clone();
         write.queries = self.index.touched(&touched);
         let queries = write.queries.clone();
@@ -104,6 +207,7 @@ impl<A: Application> Owner<A> {
         }
         let is_visible = self.is_flawed(Flaw::SwapOneByOne) || self.is_flawed(Flaw::CacheBeforeStore);
         let call = match self.config.policy {
+            _ if !is_plain => CacheCall::Invalidate(session, queries),
             Policy::WriteAround => CacheCall::Invalidate(session, queries),
             _ if is_visible => CacheCall::Peek(session, queries),
             _ => CacheCall::Hide(session, queries),
@@ -133,14 +237,28 @@ impl<A: Application> Owner<A> {
 
     /// Nobody sees the entries: now the write may become durable.
     fn cleared(&mut self, task: TaskId) {
-        if self.is_buffering() {
+        let write = &self.writes[&task];
+        if write.kind == Kind::Write && self.is_buffering() {
             return self.log_write(task);
+        }
+        if write.kind == Kind::Foreign || self.was_released(task) {
+            return self.end_write(task);
         }
         let write = self.writes.get_mut(&task).expect("the caller has it");
         write.step = WriteStep::Flushing;
         match self.buffered.last_overlapping(&write.write.touched) {
             Some(lsn) => self.wait_for_apply(lsn, task),
-            None => self.store_write(task),
+            None => self.flushed(task),
+        }
+    }
+
+    /// The store has every buffered write of its intervals, and no more can come.
+    pub(super) fn flushed(&mut self, task: TaskId) {
+        match self.writes.get(&task).map(|write| &write.kind) {
+            Some(Kind::Write) => self.store_write(task),
+            Some(Kind::Guest(..)) => self.hold_for_peer(task),
+            Some(_) => self.lead(task),
+            None => {}
         }
     }
 
@@ -224,7 +342,8 @@ impl<A: Application> Owner<A> {
             Some(request) => self.answer_write(request, outcome),
             None => {}
         }
-        if !has_entries || self.config.policy == Policy::WriteAround {
+        let is_cleared = self.writes[&task].kind != Kind::Write || self.config.policy == Policy::WriteAround;
+        if !has_entries || is_cleared {
             return self.end_write(task);
         }
         let entries = if is_done { self.new_entries(task) } else { self.old_entries(task) };
@@ -265,13 +384,18 @@ impl<A: Application> Owner<A> {
     }
 
     /// The entries are in their new state: others may come in.
-    fn end_write(&mut self, task: TaskId) {
+    pub(super) fn end_write(&mut self, task: TaskId) {
         let Some(mut write) = self.writes.remove(&task) else { return };
+        if matches!(write.kind, Kind::Write | Kind::Across) {
+            self.writes_done += 1;
+            self.auto_beta.was_written();
+        }
         if let Some(request) = write.request.take() {
             self.answer_write(request, WriteOutcome::Done);
         }
         // Deleted, and nobody can have installed them since.
-        write.queries.iter().for_each(|query| self.index.remove(query));
+        write.queries.iter().for_each(|query| self.forget_entry(query));
+        self.release_peers(task, &write);
         self.release(write.lease);
     }
 }

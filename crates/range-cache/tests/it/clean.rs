@@ -19,6 +19,9 @@ pub(crate) fn setup(policy: Policy) -> Setup {
         // A buffered write that is refused excuses its keys from the check.
         forbidden: if policy == Policy::WriteBack { 0 } else { 20 },
         beta: 100,
+        is_warm: true,
+        across_percent: 0,
+        recuts: false,
         faults: true,
         fault_every: 700,
         flaw: None,
@@ -42,6 +45,12 @@ struct Total {
     fenced_hits: u64,
     write_through: u64,
     set_aside: u64,
+    warm: u64,
+    cuts: u64,
+    redirects: u64,
+    fenced_across: u64,
+    peers: BTreeMap<String, u64>,
+    crash_points: BTreeMap<String, u64>,
 }
 
 impl Total {
@@ -62,6 +71,15 @@ impl Total {
         self.fenced_hits += counts.fenced_hits;
         self.write_through += counts.write_through;
         self.set_aside += counts.set_aside;
+        self.warm += counts.warm;
+        self.cuts += world.coordinator.cuts;
+        self.redirects += counts.redirects;
+        self.fenced_across += world.store.fenced_across;
+        counts.peers.into_iter().for_each(|(what, count)| *self.peers.entry(what).or_default() += count);
+        counts
+            .crash_points
+            .into_iter()
+            .for_each(|(what, count)| *self.crash_points.entry(what).or_default() += count);
     }
 
     /// A quiet run proves nothing: half of the reads were hits, a tenth misses, a twentieth misses behind a write, and
@@ -131,6 +149,48 @@ fn small_beta_caches_less_and_is_right() {
     let sparse = run(Setup { beta: 0, ..setup(Policy::WriteThrough) }, 2);
     let share = |total: &Total| total.hits as f64 / (total.hits + total.misses) as f64;
     assert!(share(&sparse) < share(&whole), "{sparse:?}");
+}
+
+const POLICIES: [Policy; 3] = [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack];
+
+#[test]
+fn a_cold_take_over_shows_nothing_stale() {
+    for policy in POLICIES {
+        let total = run(Setup { is_warm: false, ..setup(policy) }, 2);
+        assert_eq!(total.warm, 0);
+    }
+}
+
+#[test]
+fn a_warm_take_over_keeps_entries_and_shows_nothing_stale() {
+    for policy in POLICIES {
+        let total = run(Setup { fault_every: 300, ..setup(policy) }, 4);
+        assert!(total.warm > 10, "{total:?}");
+    }
+}
+
+#[test]
+fn writes_and_reads_across_owners_are_whole() {
+    for policy in POLICIES {
+        let total = run(Setup { across_percent: 30, ranges: 3, fault_every: 300, ..setup(policy) }, 6);
+        assert!(total.peers["Held"] > 1_000 && total.peers["Released"] > 1_000, "{total:?}");
+    }
+}
+
+#[test]
+fn ranges_that_are_split_and_merged_show_nothing_stale() {
+    for policy in POLICIES {
+        let setup = Setup { recuts: true, across_percent: 10, fault_every: 300, ..setup(policy) };
+        let total = run(setup, 4);
+        assert!(total.cuts > 10, "{total:?}");
+    }
+}
+
+#[test]
+fn results_put_together_from_others_are_right() {
+    for (policy, beta) in POLICIES.into_iter().zip([0, 50, 25]) {
+        run(Setup { beta, ..setup(policy) }, 4);
+    }
 }
 
 #[test]

@@ -51,3 +51,23 @@ control!(
 control!(without_p12_a_restored_cache_is_stale, RestoreSnapshot, setup(Policy::WriteAround));
 control!(without_p13_acknowledged_writes_are_lost, ForgetfulLogs, setup(Policy::WriteBack));
 control!(a_gap_split_late_hides_rows, SplitGapLate, setup(Policy::WriteAround));
+control!(
+    without_the_epoch_before_a_warm_cache_is_stale,
+    WarmFromAny,
+    Setup { fault_every: 100, ..setup(Policy::WriteAround) }
+);
+control!(
+    without_the_order_of_numbers_a_warm_owner_misses_entries,
+    ReplayUnsorted,
+    Setup { fault_every: 200, ..setup(Policy::WriteAround) }
+);
+control!(
+    without_the_other_fences_a_replaced_owner_is_passed_by,
+    OneFenceOnly,
+    Setup { across_percent: 40, fault_every: 60, ..setup(Policy::WriteAround) }
+);
+control!(
+    without_the_other_owners_their_entries_are_stale,
+    LeadAlone,
+    Setup { across_percent: 30, ..setup(Policy::WriteThrough) }
+);

@@ -1,10 +1,11 @@
 //! One owner on a desk: its calls are carried out at once, or held back by hand.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use lacuna_range_cache::{
     Action, CacheCall, CacheServer, Config, Ending, Epoch, Event, Flaw, LogCall, Notice, Owner, Policy,
-    Query, RangeId, ReadOutcome, RequestId, StoreCall, Value, Write, WriteOutcome,
+    Query, RangeId, RangeTable, ReadOutcome, RequestId, StoreCall, Value, Write, WriteOutcome,
 };
 
 use crate::sim::store::{LogServer, Store};
@@ -49,6 +50,7 @@ impl Servers {
 /// An owner and what it said.
 pub(crate) struct Desk {
     pub(crate) owner: Owner<Table>,
+    pub(crate) range: RangeId,
     pub(crate) now: u64,
     queue: VecDeque<Action>,
     /// Which calls are held back.
@@ -58,7 +60,11 @@ pub(crate) struct Desk {
     pub(crate) writes: BTreeMap<u64, WriteOutcome>,
     pub(crate) notices: Vec<Notice>,
     pub(crate) ending: Option<Ending>,
-    next: u64,
+    /// What it said to owners of other ranges.
+    pub(crate) to_peers: Vec<Action>,
+    pub(crate) redirects: BTreeMap<u64, Arc<RangeTable>>,
+    pub(crate) bulk_ready: Vec<RequestId>,
+    pub(crate) next: u64,
 }
 
 pub(crate) fn no_call(_: &Action) -> bool {
@@ -92,10 +98,12 @@ impl Desk {
     }
 
     fn begun(servers: &mut Servers, config: Config, epoch: u64, table: Table) -> Self {
+        let range = config.range;
         let owner = Owner::new(config, table, Epoch(epoch));
         let (reads, writes, held) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
         let mut desk = Self {
             owner,
+            range,
             now: 0,
             queue: VecDeque::new(),
             holds: no_call,
@@ -104,6 +112,9 @@ impl Desk {
             writes,
             notices: Vec::new(),
             ending: None,
+            to_peers: Vec::new(),
+            redirects: BTreeMap::new(),
+            bulk_ready: Vec::new(),
             next: 0,
         };
         desk.tell(servers, Event::Tick);
@@ -139,20 +150,23 @@ impl Desk {
         let event = match action {
             Action::Cache(call, epoch, what) => {
                 *servers.calls.entry(cache_name(&what)).or_default() += 1;
-                Event::Cache(call, servers.cache.call(RANGE, epoch, &what))
+                Event::Cache(call, servers.cache.call(self.range, epoch, &what))
             }
             Action::Store(call, epoch, what) => {
                 *servers.calls.entry(store_name(&what)).or_default() += 1;
                 if let StoreCall::Apply(commands) = &what {
                     servers.applied.push(commands.iter().filter(|(_, command)| command.is_some()).count());
                 }
-                Event::Store(call, servers.store.call(RANGE, epoch, &what, false))
+                Event::Store(call, servers.store.call(self.range, epoch, &what, false))
             }
             Action::Log(server, call, epoch, what) => {
                 let name = if matches!(what, LogCall::Append(..)) { "append" } else { "log" };
                 *servers.calls.entry(name).or_default() += 1;
-                Event::Log(call, servers.logs[server].call(RANGE, epoch, &what))
+                Event::Log(call, servers.logs[server].call(self.range, epoch, &what))
             }
+            Action::Peer(..) | Action::PeerReply(..) => return self.to_peers.push(action),
+            Action::Redirect(request, table) => return drop(self.redirects.insert(request.0, table)),
+            Action::BulkReady(request) => return self.bulk_ready.push(request),
             Action::ReadDone(request, outcome) => return drop(self.reads.insert(request.0, outcome)),
             Action::WriteDone(request, outcome) => {
                 self.writes.insert(request.0, outcome);
@@ -204,6 +218,12 @@ fn cache_name(call: &CacheCall) -> &'static str {
         CacheCall::Invalidate(..) => "invalidate",
         CacheCall::Hide(..) | CacheCall::Peek(..) => "hide",
         CacheCall::Commit(..) => "commit",
+        CacheCall::TakeOver(_) => "take over",
+        CacheCall::Forget => "forget",
+        CacheCall::AppendLog(_) => "append to log",
+        CacheCall::ReadLog(_) => "read log",
+        CacheCall::ReplaceLog(..) => "replace log",
+        CacheCall::Gather(..) => "gather",
     }
 }
 
@@ -212,6 +232,7 @@ fn store_name(call: &StoreCall) -> &'static str {
         StoreCall::Fence => "fence store",
         StoreCall::Query(_) => "query",
         StoreCall::Write(_) => "write",
+        StoreCall::WriteAcross(..) => "write across",
         StoreCall::Apply(_) => "apply",
         StoreCall::Recovered => "recovered",
     }

@@ -70,29 +70,6 @@ impl Layout {
         (block, at + COUNT_BYTES + words * 16)
     }
 
-    /// The first sparse block from `index` on, but for the last of all, with more than `rest` nodes, from which those of the
-    /// blocks before it are taken off.
-    ///
-    /// Below few nodes with many labels it lies many blocks ahead, so nothing else is done on the way.
-    #[inline(always)]
-    pub(super) fn skip_blocks<I: Isa>(&self, isa: I, bytes: &[u8], mut index: u64, rest: &mut u64) -> u64 {
-        let mut at = self.parts.sparse + address(index) * SPARSE_BYTES + COUNT_BYTES + WORDS * 8;
-        while index < self.last_block {
-            let Some(words) = words_at(bytes, at) else { break };
-            let [first, second, third, fourth] = [0, 1, 2, 3].map(|index| word(words, index));
-            // Four counts that do not wait for each other.
-            let nodes = (isa.count_ones(first) + isa.count_ones(second))
-                + (isa.count_ones(third) + isa.count_ones(fourth));
-            if *rest < u64::from(nodes) {
-                break;
-            }
-            *rest -= u64::from(nodes);
-            index += 1;
-            at += SPARSE_BYTES;
-        }
-        index
-    }
-
     /// Asks for the lines that a step from `node` reads, without waiting for them.
     #[inline(always)]
     pub fn prefetch_node(&self, bytes: &[u8], node: u64) {

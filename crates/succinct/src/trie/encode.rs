@@ -2,8 +2,8 @@
 
 use super::builder::Levels;
 use super::geometry::{
-    BLOCK_SLOTS, COUNT_BYTES, DENSE_BYTES, GROUP_BYTES, GROUP_LEAF_BITS, GROUP_SHIFT, Geometry, HEADER_BYTES,
-    LEAF_COUNT_BITS, Parts, SPARSE_BYTES,
+    BLOCK_SLOTS, COUNT_BYTES, DENSE_BYTES, GROUP_BLOCKS, GROUP_BYTES, GROUP_LEAF_BITS, GROUP_SHIFT, Geometry,
+    HEADER_BYTES, LEAF_COUNT_BITS, Parts, SPARSE_BYTES,
 };
 use super::level::{Level, MARK, bits_from};
 use super::shape::Divide;
@@ -18,7 +18,8 @@ pub(super) fn encode(levels: &Levels, divide: Divide, out: &mut Vec<u8>) {
     let start = out.len();
     out.reserve(parts.end);
     out.resize(start + parts.values, 0);
-    let mut writer = Writer { out: &mut out[start..], geometry, parts, leaves: 0, group_leaves: 0 };
+    let mut writer =
+        Writer { out: &mut out[start..], geometry, parts, leaves: 0, group_leaves: 0, group_nodes: 0 };
     writer.header(levels.levels.len());
     let mut nodes = 0;
     for (place, level) in dense.iter().enumerate() {
@@ -45,6 +46,8 @@ struct Writer<'a> {
     /// Leaves written so far, and before the present group.
     leaves: u64,
     group_leaves: u64,
+    /// Sparse nodes that start in the present group.
+    group_nodes: u64,
 }
 
 impl Writer<'_> {
@@ -126,6 +129,7 @@ impl Writer<'_> {
                 let count = (level.len() - from).min(64 - bit % 64);
                 let at = self.sparse_block(slots / BLOCK_SLOTS);
                 if bit == 0 {
+                    self.count_nodes(slots / BLOCK_SLOTS);
                     self.count_leaves(slots / BLOCK_SLOTS, self.parts.sparse_groups, at);
                 }
                 self.sparse_slots(at, self.block_words(slots / BLOCK_SLOTS), bit, level, from..from + count);
@@ -133,6 +137,18 @@ impl Writer<'_> {
                 slots += count as u64;
             }
         }
+    }
+
+    /// Writes how many sparse nodes start in the group before `block`, if `block` is the first of the next one. Nobody
+    /// passes the last group, so that one does not tell.
+    fn count_nodes(&mut self, block: u64) {
+        if block == 0 || !block.is_multiple_of(GROUP_BLOCKS) {
+            return;
+        }
+        let at = self.parts.sparse_groups + address((block - 1) >> GROUP_SHIFT) * GROUP_BYTES;
+        let group = load_u64(self.out, at) | self.group_nodes << GROUP_LEAF_BITS;
+        self.put(at, &group.to_le_bytes());
+        self.group_nodes = 0;
     }
 
     /// Writes slots of one level that stay within one word of a block.
@@ -153,6 +169,7 @@ impl Writer<'_> {
             self.put(word_at, &word.to_le_bytes());
         }
         self.leaves += slots.len() as u64 - u64::from(child.count_ones());
+        self.group_nodes += u64::from(first.count_ones());
         self.put(at + COUNT_BYTES + words * 16 + bit, &level.labels[slots]);
     }
 

@@ -15,7 +15,10 @@ pub(super) const SPARSE_BYTES: usize = COUNT_BYTES + 64 + 256;
 /// Blocks of a group, as a power of two. The first children of two blocks of a group are at most
 /// 15 * 256 * 257 = 986,880 slots apart, which the 20 high bits of the count hold.
 pub(super) const GROUP_SHIFT: u64 = 4;
-/// Bytes of a group: its leaves in 48 bits, one prefix-key bit for each node, its first child.
+/// Blocks of a group.
+pub(super) const GROUP_BLOCKS: u64 = 1 << GROUP_SHIFT;
+/// Bytes of a group: its leaves in 48 bits, 16 more, its first child. The 16 bits are one prefix-key bit for each dense
+/// node, or the number of sparse nodes that start in the group, at most 16 * 256; 0 if it is not told.
 pub(super) const GROUP_BYTES: usize = 16;
 /// Bits of a group's leaves.
 pub(super) const GROUP_LEAF_BITS: u32 = 48;

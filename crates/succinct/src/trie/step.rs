@@ -97,25 +97,4 @@ impl Layout {
         // Children stand behind their parents; where damaged bytes say otherwise, walks end here.
         if child > slot { child } else { self.end }
     }
-
-    /// Start of the `rank`-th sparse node at or behind the sparse slot `from`, counted from 0.
-    #[inline(always)]
-    fn nth_node_from<I: Isa>(&self, isa: I, bytes: &[u8], from: u64, rank: u64) -> u64 {
-        let end = self.end - self.dense_slots;
-        let (mut place, mut rest) = (from, rank);
-        while place < end {
-            let (block, _) = self.sparse_block(place);
-            match block.nth_node(isa, bytes, rest) {
-                Ok(bit) => {
-                    let slot = self.dense_slots + place / BLOCK_SLOTS * BLOCK_SLOTS + u64::from(bit);
-                    // The last block may have fewer words, and labels read as bits: they lie behind the end.
-                    return slot.min(self.end);
-                }
-                Err(passed) => rest -= passed,
-            }
-            let next = place / BLOCK_SLOTS + 1;
-            place = self.skip_blocks(isa, bytes, next, &mut rest) * BLOCK_SLOTS;
-        }
-        self.end
-    }
 }

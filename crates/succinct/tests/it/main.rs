@@ -14,4 +14,5 @@ mod rice;
 mod tools;
 mod trie;
 mod trie_damage;
+mod trie_groups;
 mod uniform_trie;

@@ -43,6 +43,14 @@ impl Dialect {
         }
     }
 
+    /// Behind a query whose row is changed afterwards.
+    pub(crate) const fn exclusive_lock(self) -> &'static str {
+        match self {
+            Self::Sqlite => "",
+            Self::Postgres | Self::MariaDb => " FOR UPDATE",
+        }
+    }
+
     /// The type of names, which must be comparable as a key.
     pub(crate) const fn name_type(self) -> &'static str {
         match self {

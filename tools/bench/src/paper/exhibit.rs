@@ -12,6 +12,8 @@ pub enum ExhibitId {
     Figure(u8),
     /// A table of the paper.
     Table(u8),
+    /// A figure of one of several papers on a page: whose, and its number.
+    Of(&'static str, &'static str),
     /// Something that the paper does not show; a name in small letters.
     Extra(&'static str),
 }
@@ -23,6 +25,7 @@ impl ExhibitId {
         match self {
             Self::Figure(number) => text == number.to_string() || text == format!("figure{number}"),
             Self::Table(number) => text == format!("table{number}"),
+            Self::Of(whose, number) => text == format!("{}{number}", whose.to_lowercase()),
             Self::Extra(name) => text == name,
         }
     }
@@ -32,6 +35,7 @@ impl ExhibitId {
         match self {
             Self::Figure(number) => number.to_string(),
             Self::Table(number) => format!("table{number}"),
+            Self::Of(whose, number) => format!("{}-{number}", whose.to_lowercase()),
             Self::Extra(name) => name.to_owned(),
         }
     }
@@ -41,6 +45,7 @@ impl ExhibitId {
         match self {
             Self::Figure(number) => format!("Figure {number}"),
             Self::Table(number) => format!("Table {number}"),
+            Self::Of(whose, number) => format!("{whose}, figure {number}"),
             Self::Extra(name) => format!("Not in the paper: {name}"),
         }
     }
@@ -50,6 +55,7 @@ impl ExhibitId {
         match self {
             Self::Figure(number) => format!("figure-{number}"),
             Self::Table(number) => format!("table-{number}"),
+            Self::Of(..) => self.argument(),
             Self::Extra(name) => format!("extra-{name}"),
         }
     }
@@ -65,7 +71,25 @@ pub struct Exhibit {
     /// What to look for, in a sentence or two; Markdown.
     pub shows: &'static str,
     /// Measures it.
-    pub run: fn(&mut Session<'_>) -> Result<Finding>,
+    pub run: Run,
+}
+
+/// The function that makes an exhibit.
+type Run = fn(&mut Session<'_>) -> Result<Finding>;
+
+/// Figure `number` of a paper.
+pub(super) const fn figure(number: u8, title: &'static str, run: Run, shows: &'static str) -> Exhibit {
+    Exhibit { id: ExhibitId::Figure(number), title, shows, run }
+}
+
+/// Table `number` of a paper.
+pub(super) const fn table(number: u8, title: &'static str, run: Run, shows: &'static str) -> Exhibit {
+    Exhibit { id: ExhibitId::Table(number), title, shows, run }
+}
+
+/// Something that the paper does not show, found by `name`.
+pub(super) const fn extra(name: &'static str, title: &'static str, run: Run, shows: &'static str) -> Exhibit {
+    Exhibit { id: ExhibitId::Extra(name), title, shows, run }
 }
 
 #[cfg(test)]
@@ -77,5 +101,7 @@ mod tests {
         assert!(ExhibitId::Figure(7).is_named("7") && ExhibitId::Figure(7).is_named("Figure 7"));
         assert!(ExhibitId::Table(2).is_named("table-2") && !ExhibitId::Table(2).is_named("2"));
         assert!(ExhibitId::Extra("probes").is_named("probes"));
+        let of = ExhibitId::Of("Proteus", "9e");
+        assert!(of.is_named("proteus-9e") && of.is_named(&of.argument()) && !of.is_named("9e"));
     }
 }

@@ -28,7 +28,6 @@ mod csv;
 mod exhibit;
 mod frame;
 pub mod grid;
-mod machine;
 mod markdown;
 mod marks;
 mod model;
@@ -42,13 +41,13 @@ mod svg;
 use lacuna_core::{Error, Result};
 
 pub use grid::{Cell, Contender, Grid, GridResult, GridRounds, Speed};
-pub use machine::cpu_model;
 pub use markdown::Provenance;
 pub use model::{
     Axis, Claim, DataTable, Exhibit, ExhibitId, Finding, Line, Origin, Paper, Plot, Point, Scale, shown,
 };
 pub use output::{OutputFile, files, to_text};
 pub use session::{Ground, Session, Setting, Step, exhibits, run};
+pub use surf::Events as SensorEvents;
 
 /// Every paper.
 pub static PAPERS: [&Paper; 3] = [&rencoder::PAPER, &surf::PAPER, &proteus::PAPER];

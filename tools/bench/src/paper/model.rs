@@ -1,6 +1,7 @@
 //! What a paper shows, and what ours showed in its place.
 
 pub use super::exhibit::{Exhibit, ExhibitId};
+pub(super) use super::exhibit::{extra, figure, table};
 pub use crate::report::{Point, Scale};
 
 /// A paper whose figures and tables are made again.

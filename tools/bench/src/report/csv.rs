@@ -1,5 +1,6 @@
 //! Comma-separated values with a header, quoted as RFC 4180 says.
 
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::Row;
@@ -27,10 +28,15 @@ pub(super) const COLUMNS: [&str; 17] = [
 
 /// A header and one line a row; what is unknown stays empty.
 pub fn to_csv(rows: &[Row]) -> String {
-    let mut text = COLUMNS.join(",") + "\n";
+    csv_of(&COLUMNS, rows)
+}
+
+/// The same for rows of any kind, by the names of their fields.
+pub fn csv_of<R: Serialize>(columns: &[&str], rows: &[R]) -> String {
+    let mut text = columns.join(",") + "\n";
     for row in rows {
         let row = serde_json::to_value(row).expect("a row holds numbers and texts");
-        let fields: Vec<String> = COLUMNS.iter().map(|column| field(&row[column])).collect();
+        let fields: Vec<String> = columns.iter().map(|column| field(&row[*column])).collect();
         text += &fields.join(",");
         text.push('\n');
     }

@@ -11,17 +11,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use lacuna_core::{Error, ErrorKind, Result};
+use serde::Serialize;
 
 pub use chart::{Chart, Point, Scale, Series};
-pub use csv::to_csv;
+pub use csv::{csv_of, to_csv};
 pub use html::to_html;
+pub(crate) use table::shown_rate;
 pub use table::{Table, to_table};
 
 use crate::Row;
 
 /// One JSON object a line, in the order of the rows.
-pub fn to_json_lines(rows: &[Row]) -> String {
-    let line = |row: &Row| serde_json::to_string(row).expect("a row holds numbers and texts") + "\n";
+pub fn to_json_lines<R: Serialize>(rows: &[R]) -> String {
+    let line = |row: &R| serde_json::to_string(row).expect("a row holds numbers and texts") + "\n";
     rows.iter().map(line).collect()
 }
 

@@ -99,7 +99,7 @@ fn cells(row: &Row) -> [String; 12] {
 }
 
 /// A rate with three digits that mean something, `-` if it is unknown.
-pub(super) fn shown_rate(rate: Option<f64>) -> String {
+pub(crate) fn shown_rate(rate: Option<f64>) -> String {
     match rate {
         None => "-".to_owned(),
         Some(0.0) => "0".to_owned(),

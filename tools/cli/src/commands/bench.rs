@@ -1,6 +1,7 @@
 //! `lacuna bench filters`: filters side by side over the same keys and queries, measured in turn in one run.
 
 mod designer;
+mod engine;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,9 +13,11 @@ use lacuna_filters::Kind;
 use lacuna_workload::{Keys, QuerySource};
 
 use designer::DesignerArgs;
+use engine::EngineArgs;
 
 use crate::arguments::KeyArgs;
 use crate::errors::{Failure, Result};
+use crate::extras::Extras;
 use crate::output::Output;
 use crate::progress::Progress;
 
@@ -44,6 +47,7 @@ pub(crate) struct BenchArgs {
 enum BenchCommand {
     Filters(FiltersArgs),
     Designer(DesignerArgs),
+    Engine(EngineArgs),
 }
 
 /// Compare filters over the same keys and queries
@@ -103,10 +107,11 @@ enum Format {
 const EVERY_FAMILY: &str = "all";
 
 /// Runs the comparison.
-pub(super) fn run(args: &BenchArgs) -> Result<()> {
+pub(super) fn run(args: &BenchArgs, extras: &Extras) -> Result<()> {
     match &args.command {
         BenchCommand::Filters(args) => run_filters(args),
         BenchCommand::Designer(args) => designer::run(args),
+        BenchCommand::Engine(args) => engine::run(args, extras),
     }
 }
 

@@ -11,6 +11,7 @@ use clap::{Parser, Subcommand};
 
 use crate::demo::{self, DemoArgs};
 use crate::errors::Result;
+use crate::extras::Extras;
 
 /// Range filters: can this sorted file hold a key in [LO, HI]? "no" is always true.
 #[derive(Debug, Parser)]
@@ -42,14 +43,14 @@ enum Command {
 
 impl Cli {
     /// Runs the command.
-    pub(crate) fn run(&self) -> Result<()> {
+    pub(crate) fn run(&self, extras: &Extras) -> Result<()> {
         match &self.command {
             Command::Build(args) => build::run(args),
             Command::Query(args) => query::run(args),
             Command::Inspect(args) => inspect::run(args),
             Command::Verify(args) => verify::run(args),
-            Command::Bench(args) => bench::run(args),
-            Command::Paper(args) => paper::run(args),
+            Command::Bench(args) => bench::run(args, extras),
+            Command::Paper(args) => paper::run(args, extras),
             Command::Demo(args) => demo::run(args),
         }
     }

@@ -4,15 +4,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use lacuna_bench::cpu_model;
 use lacuna_bench::paper::{self, Paper, Provenance, Setting, Step};
 use lacuna_bench::report::Table;
 use lacuna_core::{Error, Result as CoreResult};
 use lacuna_workload::parse_count;
 
 use crate::errors::Result;
+use crate::extras::Extras;
 use crate::output::Output;
 use crate::pending_file::PendingFile;
 use crate::progress::Progress;
+use crate::sibling;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,6 +27,9 @@ Examples:
 Writes for each figure its data as CSV and its picture as SVG, and one page with the paper's numbers beside
 ours: README.md for the whole paper, figure-4.md for `--figure 4`. Tables are printed too. Files of the same
 name are replaced; each is there whole or not at all.";
+
+/// The papers' figures over RocksDB, which another binary makes.
+const ROCKSDB: &str = "rocksdb";
 
 /// Make the figures and tables of a paper again
 #[derive(Debug, Args)]
@@ -63,9 +69,12 @@ pub(crate) struct PaperArgs {
 }
 
 /// Makes the figures, or lists them.
-pub(super) fn run(args: &PaperArgs) -> Result<()> {
-    let Some(name) = &args.name else { return list_papers() };
-    let paper = paper::find(name)?;
+pub(super) fn run(args: &PaperArgs, extras: &Extras) -> Result<()> {
+    let Some(name) = &args.name else { return list_papers(extras) };
+    if name == ROCKSDB && extras.engine(ROCKSDB).is_none() {
+        return sibling::run_with_rocksdb();
+    }
+    let paper = extras.paper(name)?;
     paper::exhibits(paper, args.figure.as_deref())?;
     if args.list {
         return list_exhibits(paper, args.figure.as_deref());
@@ -73,10 +82,16 @@ pub(super) fn run(args: &PaperArgs) -> Result<()> {
     make(args, paper)
 }
 
-fn list_papers() -> Result<()> {
+fn list_papers(extras: &Extras) -> Result<()> {
     let mut out = Output::new();
-    let pairs: Vec<(&str, String)> =
-        paper::PAPERS.iter().map(|paper| (paper.name, paper.citation.to_owned())).collect();
+    let mut pairs: Vec<(&str, String)> =
+        extras.papers().map(|paper| (paper.name, paper.citation.to_owned())).collect();
+    if extras.engine(ROCKSDB).is_none() {
+        pairs.push((
+            ROCKSDB,
+            "the engine figures of all three over RocksDB; `lacuna-rocksdb` makes them".to_owned(),
+        ));
+    }
     out.pairs(&pairs)?;
     out.finish()
 }
@@ -104,8 +119,7 @@ fn make(args: &PaperArgs, paper: &'static Paper) -> Result<()> {
         only: args.figure.clone(),
     };
     let findings = measure(paper, &setting)?;
-    let provenance =
-        Provenance { command: command_line(args, paper), machine: paper::cpu_model(), seed: args.seed };
+    let provenance = Provenance { command: command_line(args, paper), machine: cpu_model(), seed: args.seed };
     let mut out = Output::new();
     out.text(&paper::to_text(&findings))?;
     for file in paper::files(paper, &findings, &provenance)? {

@@ -109,6 +109,21 @@ const CASES: &[(&str, &str)] = &[
         "bench filters --keys keys.u64 --queries uniform:9:1 --report keys.u64 --quick",
         "cannot be written into keys.u64",
     ),
+    // engines
+    ("bench engine --engine leveldb --keys keys.u64 --queries uniform:9:1", "leveldb"),
+    (
+        "bench engine --engine slatedb --keys keys.u64 --queries uniform:9:1 --filters blom",
+        "no filter family `blom`",
+    ),
+    (
+        "bench engine --engine slatedb --keys keys.u64 --queries uniform:9:1 --bits-per-key 0",
+        "the budget is 0",
+    ),
+    ("bench engine --engine slatedb --keys keys.u64 --queries uniform:9:1 --empty 1.5", "give 0 to 1"),
+    ("bench engine --engine slatedb --keys keys.u64 --queries uniform:9:1 --empty -1", "give 0 to 1"),
+    ("bench engine --engine slatedb --keys keys.u64 --queries uniform:9:1:hit", "leave `:hit`"),
+    ("bench engine --engine slatedb --keys keys.u64 --queries uniform:9:1 --levels 0", "0 levels"),
+    ("bench engine --engine slatedb --keys keys.u64 --queries uniform:9:1 --direction up", "up"),
     // the command line itself
     ("frobnicate", "frobnicate"),
     ("inspect numbers.lacuna --format xml", "xml"),

@@ -7,8 +7,16 @@ use std::process::Command;
 use crate::support::Folder;
 
 /// Commands in an order in which each finds the files that the earlier ones wrote.
-const COMMANDS: [&[&str]; 7] =
-    [&[], &["build"], &["query"], &["inspect"], &["verify"], &["bench", "filters"], &["paper"]];
+const COMMANDS: [&[&str]; 8] = [
+    &[],
+    &["build"],
+    &["query"],
+    &["inspect"],
+    &["verify"],
+    &["bench", "filters"],
+    &["bench", "engine"],
+    &["paper"],
+];
 
 /// The example lines of a help text; a backslash at the end joins a line with the next.
 fn examples(help: &str) -> Vec<String> {

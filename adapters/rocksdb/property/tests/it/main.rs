@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
+mod allocations;
 mod bytes;
+mod gaps;
 mod levels;
 mod walks;
 
@@ -24,5 +26,5 @@ fn question(guard: &TableGuard, lo: u64, hi: u64, direction: Direction) -> Quest
 
 /// A table with this property.
 fn table(property: &[u8]) -> TableFacts<'_> {
-    TableFacts { comparator: TableFacts::BYTEWISE, property: Some(property) }
+    TableFacts { comparator: TableFacts::BYTEWISE, property: Some(property), identity: None }
 }

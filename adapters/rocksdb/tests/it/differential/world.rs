@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::{Bound, RangeBounds};
 
-use lacuna_rocksdb::{LacunaRocksDb, Readable};
+use lacuna_rocksdb::{CountersSnapshot, GapLearner, GapOptions, LacunaRocksDb, LiveTables, Readable};
 use lacuna_workload::Rng;
 use rust_rocksdb::{
     BottommostLevelCompaction, CompactOptions, Env, ReadOptions, SnapshotWithThreadMode, SstFileWriter,
@@ -37,6 +37,8 @@ pub(crate) struct World<S> {
     rng: Rng,
     keys: Keys,
     lacuna: LacunaRocksDb,
+    /// `None` unless gaps are learned.
+    learner: Option<GapLearner>,
     homes: [Home; 2],
     /// Keys of the single-delete discipline that are there.
     singles: BTreeSet<Vec<u8>>,
@@ -46,15 +48,21 @@ pub(crate) struct World<S> {
 
 type Snapshots<'a, S> = Vec<[SnapshotWithThreadMode<'a, S>; 2]>;
 
-impl<S: Store> World<S> {
-    pub(crate) fn new(spec: &str, seed: u64, keys: Keys) -> Self {
-        let lacuna = LacunaRocksDb::parse(spec).unwrap();
+impl<S: Store + LiveTables> World<S> {
+    pub(crate) fn new(spec: &str, seed: u64, keys: Keys, learns: bool) -> Self {
+        let mut lacuna = LacunaRocksDb::parse(spec).unwrap();
+        if learns {
+            lacuna = lacuna.with_learned_gaps(few_gaps());
+        }
         let home = |lacuna| Home { env: Env::mem_env().unwrap(), lacuna };
+        let homes = [home(Some(lacuna.clone())), home(None)];
+        let learner = learns.then(|| GapLearner::new(&lacuna, &small_tables(&homes[0].env)).unwrap());
         Self {
-            case: format!("{spec}, keys {keys:?}"),
+            case: format!("{spec}, keys {keys:?}, learns {learns}"),
             rng: Rng::new(seed),
             keys,
-            homes: [home(Some(lacuna.clone())), home(None)],
+            homes,
+            learner,
             lacuna,
             singles: BTreeSet::new(),
             ingested: 0,
@@ -62,7 +70,8 @@ impl<S: Store> World<S> {
         }
     }
 
-    pub(crate) fn run(mut self, operations: u64) {
+    /// Does the work and says what the filters did.
+    pub(crate) fn run(mut self, operations: u64) -> CountersSnapshot {
         for first in (0..operations).step_by(usize::try_from(EPISODE).unwrap()) {
             let stores: [S; 2] = [self.homes[0].open(), self.homes[1].open()];
             let mut snapshots: Snapshots<'_, S> = Vec::new();
@@ -74,6 +83,8 @@ impl<S: Store> World<S> {
         assert!(stats.filters.skipped() > 20, "{}: nothing was skipped\n{stats}", self.case);
         let problems = (stats.filters.build_failures, stats.scanned.corrupt, stats.scanned.unsupported);
         assert_eq!(problems, (0, 0, 0), "{}\n{stats}", self.case);
+        assert_eq!(stats.filters.gaps.failures, 0, "{}\n{stats}", self.case);
+        stats.filters
     }
 
     fn act<'a>(&mut self, stores: &'a [S; 2], snapshots: &mut Snapshots<'a, S>, step: u64) {
@@ -87,6 +98,7 @@ impl<S: Store> World<S> {
             58 | 59 => snapshots.push([stores[0].snapshot(), stores[1].snapshot()]),
             60..64 => drop(snapshots.pop()),
             64..67 => self.roll_back(stores, step),
+            67..70 => self.learn(stores),
             _ => self.check_everywhere(stores, snapshots, step),
         }
     }
@@ -165,6 +177,13 @@ impl<S: Store> World<S> {
         plain.rollback().unwrap();
     }
 
+    /// Follows what the scans of the database, its snapshots and its transactions have hinted at.
+    fn learn(&mut self, stores: &[S; 2]) {
+        if let Some(learner) = &mut self.learner {
+            learner.follow_all(&stores[0]);
+        }
+    }
+
     fn check_everywhere(&mut self, stores: &[S; 2], snapshots: &Snapshots<'_, S>, step: u64) {
         let bounds = self.keys.draw_bounds(&mut self.rng);
         self.check(&stores[0], &stores[1], &bounds, &format!("step {step}"));
@@ -181,6 +200,11 @@ impl<S: Store> World<S> {
         reverse.reverse();
         assert_eq!(reverse, expected, "{}, {place}, {bounds:?} backward", self.case);
     }
+}
+
+/// Room for the gaps of three tables, so that they come and go.
+fn few_gaps() -> GapOptions {
+    GapOptions { memory_bytes: 24 << 10, memory_bytes_per_file: 4 << 10, hints: 10, ..GapOptions::default() }
 }
 
 /// Whether a key of the single-delete discipline can lie between these, whether or not it is there now.

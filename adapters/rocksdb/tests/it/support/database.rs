@@ -56,7 +56,11 @@ impl TestDb {
 
     /// The same with further options.
     pub(crate) fn with(spec: &str, change: impl FnOnce(&mut Options)) -> Self {
-        let lacuna = LacunaRocksDb::with_sample_queue(GuardSpec::parse(spec).unwrap(), 1_000, 1);
+        Self::of(LacunaRocksDb::with_sample_queue(GuardSpec::parse(spec).unwrap(), 1_000, 1), change)
+    }
+
+    /// A database with these filters.
+    pub(crate) fn of(lacuna: LacunaRocksDb, change: impl FnOnce(&mut Options)) -> Self {
         let env = Env::mem_env().unwrap();
         let mut options = options(&env, Some(&lacuna));
         change(&mut options);

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Included};
+use std::sync::Arc;
 
-use lacuna_range_cache::{Epoch, Flaw, Form, Interval, Query, RangeId, ReadOutcome, Value, WriteOutcome};
+use lacuna_range_cache::{
+    Epoch, Flaw, Form, Interval, Query, RangeId, RangeTable, ReadOutcome, Value, WriteOutcome,
+};
 
 use super::coordinator::{ROUTE_LIFE, Route};
 use super::history::{How, Moment};
@@ -34,6 +37,7 @@ pub(crate) struct Client {
     operation: Option<Operation>,
     /// Routes and when they end.
     routes: BTreeMap<RangeId, (Route, u64)>,
+    table: Option<Arc<RangeTable>>,
 }
 
 impl Client {
@@ -49,7 +53,15 @@ impl World {
         match message {
             Message::Alarm => self.client_alarm(me),
             Message::Next if self.clients[me].is_idle() && self.is_working => self.begin(me),
-            Message::Route(range, asked, Some(route)) => {
+            Message::Redirect(ticket, table) => {
+                self.client_learns(me, table);
+                if self.is_current(me, ticket) {
+                    self.counts.redirects += 1;
+                    self.try_again(me);
+                }
+            }
+            Message::Route(range, asked, Some(route), table) => {
+                self.client_learns(me, table);
                 self.clients[me].routes.insert(range, (route, asked + ROUTE_LIFE));
                 if self.clients[me]
                     .operation
@@ -72,6 +84,26 @@ impl World {
             }
             _ => {}
         }
+    }
+
+    /// Routes are those of a table: with a newer one, they are asked for anew.
+    fn client_learns(&mut self, me: usize, table: Arc<RangeTable>) {
+        let client = &mut self.clients[me];
+        if client.table.as_ref().is_none_or(|known| known.version() < table.version()) {
+            client.table = Some(table);
+            client.routes.clear();
+        }
+    }
+
+    /// Where the operation at hand goes, by the table that this client has.
+    fn place_of(&self, me: usize, work: &Work) -> (RangeId, bool) {
+        let table = self.clients[me].table.as_ref().unwrap_or(&self.coordinator.table);
+        let touched = match work {
+            Work::Read(_, query) => vec![(query.domain, query.interval.clone())],
+            Work::Write(id, change) => change.write(*id, false).touched,
+        };
+        let parts = table.parts(&touched);
+        (*parts.keys().next().unwrap(), parts.len() == 1)
     }
 
     fn is_current(&self, me: usize, ticket: u64) -> bool {
@@ -105,21 +137,22 @@ impl World {
     }
 
     fn begin(&mut self, me: usize) {
-        let range = RangeId(u32::try_from(self.rng.below(u64::from(self.setup.ranges))).unwrap());
+        let area = RangeId(u32::try_from(self.rng.below(u64::from(self.setup.ranges))).unwrap());
         let work = if self.rng.below(100) < self.setup.read_percent {
-            let (read, query) = (self.new_number(), self.some_query(range));
+            let (read, query) = (self.new_number(), self.some_query(area));
             self.history.push(Moment::ReadBegan(read));
             Work::Read(read, query)
         } else {
             let id = WriteId::try_from(self.new_number()).unwrap();
             self.history.push(Moment::WriteBegan(id));
-            let change = self.some_change(range);
+            let change = self.some_change(area);
             if self.rng.below(1_000) < self.setup.forbidden {
                 self.store.forbidden.push(id);
             }
             Work::Write(id, change)
         };
         let deadline = self.now + PATIENCE;
+        let (range, _) = self.place_of(me, &work);
         self.clients[me].operation =
             Some(Operation { work, range, ticket: 0, attempts: 0, deadline, is_out: false });
         self.go(me);
@@ -130,6 +163,9 @@ impl World {
         if self.setup.domains > 1 && self.rng.below(4) == 0 {
             let lo = self.rng.below(4);
             return Query::all(1, closed(lo, lo + self.rng.below(2)));
+        }
+        if self.is_across() && last + 1 < self.key_count() {
+            return Query::all(0, closed(last - self.rng.below(2), last + 1 + self.rng.below(2)));
         }
         let lo = first + 2 * self.rng.below(4);
         let limit = u32::try_from(2 + self.rng.below(2)).unwrap();
@@ -146,8 +182,21 @@ impl World {
         }
     }
 
+    fn is_across(&mut self) -> bool {
+        self.rng.below(100) < self.setup.across_percent
+    }
+
     fn some_change(&mut self, range: RangeId) -> Change {
         let (first, last) = self.keys_of(range);
+        if self.is_across() && last + 1 < self.key_count() {
+            let (lo, hi) = (last - self.rng.below(3), last + 1 + self.rng.below(3));
+            let from_below = self.rng.below(2) == 0;
+            return match self.rng.below(2) {
+                0 => Change::Touch { lo, hi },
+                _ if from_below => Change::Move { from: lo, to: hi },
+                _ => Change::Move { from: hi, to: lo },
+            };
+        }
         let key = self.rng.between(first, last);
         match self.rng.below(10) {
             0..=3 => Change::Put { key, other: self.rng.below(5) },
@@ -164,9 +213,14 @@ impl World {
     fn go(&mut self, me: usize) {
         let (now, ticket, here) = (self.now, self.new_number(), Node::Client(me));
         let is_direct = self.is_store_current() && self.rng.below(20) == 0;
+        let Some(work) = self.clients[me].operation.as_ref().map(|operation| operation.work.clone()) else {
+            return;
+        };
+        let (place, is_one) = self.place_of(me, &work);
+        let verifies = self.rng.below(100) < 2;
         let client = &mut self.clients[me];
         let Some(operation) = &mut client.operation else { return };
-        operation.ticket = ticket;
+        (operation.ticket, operation.range) = (ticket, place);
         operation.deadline = now + PATIENCE;
         let range = operation.range;
         let route = client.routes.get(&range).filter(|(_, until)| *until >= now).map(|(route, _)| *route);
@@ -178,6 +232,14 @@ impl World {
             (_, None) => {
                 operation.is_out = false;
                 self.send(here, Node::Coordinator, Message::AskRoute(range, now));
+            }
+            (Work::Read(_, query), Some(route)) if !is_one => {
+                operation.is_out = true;
+                self.send(here, Node::Dendrite(route.owner), Message::Read(range, query, ticket));
+            }
+            (Work::Read(_, query), Some(route)) if verifies => {
+                operation.is_out = true;
+                self.send(here, Node::Dendrite(route.owner), Message::Verify(range, query, ticket));
             }
             (Work::Read(_, query), Some(route)) => {
                 operation.is_out = true;

@@ -1,8 +1,9 @@
 //! The coordinator: each range has at most one owner with a lease, and epochs only grow.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use lacuna_range_cache::{Epoch, RangeId};
+use lacuna_range_cache::{Cut, Epoch, RangeId, RangeTable};
 
 /// Where a client goes, until when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +20,15 @@ pub(crate) struct Claim {
     pub(crate) cache: usize,
     /// When all routes to another cache server have ended.
     pub(crate) serve_from: u64,
+    /// The tenure before, if it was on the same cache server and of the same keys.
+    pub(crate) before: Option<Epoch>,
+}
+
+/// What is to become of ranges, once their owners have stopped.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Wish {
+    Split(RangeId, u64),
+    Merge(RangeId, RangeId),
 }
 
 /// How long a route holds after it was asked for.
@@ -31,6 +41,8 @@ struct Tenure {
     route: Route,
     until: u64,
     moved_at: Option<u64>,
+    /// Whether its keys are others than the tenure had.
+    is_cut_anew: bool,
 }
 
 #[derive(Debug)]
@@ -40,11 +52,63 @@ pub(crate) struct Coordinator {
     next_epoch: u64,
     pub(crate) takeovers: u64,
     pub(crate) moves: u64,
+    pub(crate) table: Arc<RangeTable>,
+    /// Until when it is wished.
+    wish: Option<(Wish, u64)>,
+    stopped: BTreeSet<RangeId>,
+    pub(crate) cuts: u64,
 }
 
 impl Coordinator {
-    pub(crate) const fn new(cache_count: usize) -> Self {
-        Self { tenures: BTreeMap::new(), cache_count, next_epoch: 1, takeovers: 0, moves: 0 }
+    pub(crate) fn new(cache_count: usize, table: RangeTable) -> Self {
+        Self {
+            tenures: BTreeMap::new(),
+            cache_count,
+            next_epoch: 1,
+            takeovers: 0,
+            moves: 0,
+            table: Arc::new(table),
+            wish: None,
+            stopped: BTreeSet::new(),
+            cuts: 0,
+        }
+    }
+
+    /// Begins to wish, and says whose owners are to stop.
+    pub(crate) fn wish(&mut self, now: u64, wish: Wish) -> Vec<RangeId> {
+        self.stopped.clear();
+        self.wish = Some((wish, now + LEASE_LIFE));
+        match wish {
+            Wish::Split(range, _) => vec![range],
+            Wish::Merge(lower, upper) => vec![lower, upper],
+        }
+    }
+
+    /// The owner of a tenure has nothing left to do.
+    pub(crate) fn has_stopped(&mut self, now: u64, range: RangeId, epoch: Epoch) {
+        if self.tenures.get(&range).is_none_or(|tenure| tenure.route.epoch != epoch) {
+            return;
+        }
+        self.stopped.insert(range);
+        let Some((wish, until)) = self.wish.filter(|(_, until)| *until > now) else { return };
+        let (ranges, table) = match wish {
+            Wish::Split(range, at) => (vec![range], self.table.split(0, Cut::Before(at.into()))),
+            Wish::Merge(lower, upper) => (vec![lower, upper], self.table.merge(upper)),
+        };
+        if until > now && ranges.iter().all(|range| self.stopped.contains(range)) {
+            self.wish = None;
+            let Some(table) = table else { return };
+            self.cuts += 1;
+            self.table = Arc::new(table);
+            for range in ranges {
+                let tenure = self.tenures.get_mut(&range).unwrap();
+                (tenure.until, tenure.is_cut_anew) = (0, true);
+            }
+        }
+    }
+
+    fn is_kept_free(&self, now: u64, range: RangeId) -> bool {
+        self.wish.is_some_and(|(_, until)| until > now) && self.stopped.contains(&range)
     }
 
     /// Grants a range that nobody else has a lease on. `lost_cache`: a cache server that does not answer the claimant.
@@ -55,6 +119,10 @@ impl Coordinator {
         owner: usize,
         lost_cache: Option<usize>,
     ) -> Option<Claim> {
+        if self.is_kept_free(now, range) || self.table.intervals(range).is_empty() {
+            return None;
+        }
+        self.stopped.remove(&range);
         let before = self.tenures.get(&range);
         if before.is_some_and(|tenure| tenure.until > now && tenure.route.owner != owner) {
             return None;
@@ -69,13 +137,20 @@ impl Coordinator {
         let moved_at = if is_move { Some(now) } else { before.and_then(|tenure| tenure.moved_at) };
         self.moves += u64::from(is_move);
         self.takeovers += u64::from(before.is_some());
+        let warm = before.filter(|tenure| !is_move && !tenure.is_cut_anew).map(|tenure| tenure.route.epoch);
         let epoch = Epoch(self.next_epoch);
         self.next_epoch += 1;
         self.tenures.insert(
             range,
-            Tenure { route: Route { owner, epoch, cache }, until: now + LEASE_LIFE, moved_at },
+            Tenure {
+                route: Route { owner, epoch, cache },
+                until: now + LEASE_LIFE,
+                moved_at,
+                is_cut_anew: false,
+            },
         );
-        Some(Claim { epoch, cache, serve_from: moved_at.map_or(0, |moved| moved + ROUTE_LIFE) })
+        let serve_from = moved_at.map_or(0, |moved| moved + ROUTE_LIFE);
+        Some(Claim { epoch, cache, serve_from, before: warm })
     }
 
     pub(crate) fn renew(&mut self, now: u64, range: RangeId, owner: usize, epoch: Epoch) -> bool {

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use lacuna_range_cache::{Action, Config, Ending, Event, Flaw, Notice, Owner, Policy, RangeId, RequestId};
+use lacuna_range_cache::{
+    Action, CacheReply, Config, Ending, Event, Flaw, Notice, Owner, PeerId, PeerReply, Policy, RangeId,
+    RequestId,
+};
 
 use super::coordinator::Claim;
 use super::network::{From, Message, Node};
@@ -20,6 +23,8 @@ pub(crate) struct Dendrite {
     pub(crate) seats: BTreeMap<RangeId, Seat>,
     /// Whom to answer: a client and its ticket.
     requests: BTreeMap<RequestId, (Node, u64)>,
+    /// Where leaders of other ranges are.
+    peers: BTreeMap<PeerId, Node>,
     next_request: u64,
     pub(crate) paused_until: u64,
     alarms: u64,
@@ -49,14 +54,40 @@ impl World {
                 let request = self.dendrites[me].request(from, ticket);
                 self.ask_owner(me, range, request, |request| Event::Write(request, write));
             }
-            Message::CacheReply(from, reply) => self.tell_owner(me, from, |call| Event::Cache(call, reply)),
+            Message::CacheReply(from, reply) => {
+                let is_warm = matches!(&reply, CacheReply::Warm(chunks) if !chunks.is_empty());
+                self.counts.warm += u64::from(is_warm);
+                self.tell_owner(me, from, |call| Event::Cache(call, reply));
+            }
             Message::StoreReply(from, reply) => self.tell_owner(me, from, |call| Event::Store(call, reply)),
             Message::LogReply(from, reply) => self.tell_owner(me, from, |call| Event::Log(call, reply)),
             Message::Claimed(range, claim) => self.sit_down(me, range, claim),
             // Told that the range is another's; with luck, before the fences say so.
-            Message::Renewed(range, epoch, false) => {
+            Message::Renewed(range, epoch, false, _) => {
                 let is_seated = |seat: &mut Seat| seat.owner.epoch() == epoch;
                 self.dendrites[me].seats.retain(|seated, seat| *seated != range || !is_seated(seat));
+            }
+            Message::Renewed(range, epoch, true, table) => {
+                if self.dendrites[me].seats.get(&range).is_some_and(|seat| seat.owner.epoch() == epoch) {
+                    self.drive(me, range, Event::Table(table));
+                }
+            }
+            Message::Verify(range, query, ticket) => {
+                let request = self.dendrites[me].request(from, ticket);
+                self.ask_owner(me, range, request, |request| Event::Verify(request, query));
+            }
+            Message::StopRange(range) => self.drive(me, range, Event::Stop),
+            Message::Peer(range, peer, call, what) => {
+                self.dendrites[me].peers.insert(peer, from);
+                if self.dendrites[me].seats.contains_key(&range) {
+                    self.drive(me, range, Event::Peer(peer, call, what));
+                } else {
+                    let reply = Message::PeerReply((peer.range, peer.epoch, call), PeerReply::Refused);
+                    self.send(Node::Dendrite(me), from, reply);
+                }
+            }
+            Message::PeerReply(from, reply) => {
+                self.tell_owner(me, from, |call| Event::PeerReply(call, reply));
             }
             _ => {}
         }
@@ -65,7 +96,7 @@ impl World {
     fn dendrite_alarm(&mut self, me: usize) {
         self.dendrites[me].alarms += 1;
         let is_time = self.dendrites[me].alarms.is_multiple_of(8);
-        for range in (0..self.setup.ranges).map(RangeId) {
+        for range in self.coordinator.table.ranges() {
             match self.dendrites[me].seats.get(&range).map(|seat| seat.owner.epoch()) {
                 Some(epoch) => {
                     self.drive(me, range, Event::Tick);
@@ -99,6 +130,13 @@ impl World {
             serve_from: claim.serve_from,
             flaw: self.setup.flaw,
             beta: self.setup.beta,
+            keeps_log: self.setup.is_warm,
+            warm_from: claim.before,
+            log_batch: 4,
+            range,
+            table: Some(self.coordinator.table.clone()),
+            peer_timeout: 1_500,
+            request_timeout: 700,
             ..Config::new(self.setup.policy)
         };
         let owner = Owner::new(config, Table::default(), claim.epoch);
@@ -117,7 +155,7 @@ impl World {
         if self.dendrites[me].seats.contains_key(&range) {
             return self.drive(me, range, event);
         }
-        let is_read = matches!(event, Event::Read(..));
+        let is_read = matches!(event, Event::Read(..) | Event::Verify(..));
         self.answer(me, request, |ticket| {
             if is_read {
                 Message::ReadDone(ticket, lacuna_range_cache::ReadOutcome::Retry)
@@ -165,6 +203,25 @@ impl World {
                 Action::WriteDone(request, outcome) => {
                     self.answer(me, request, |ticket| Message::WriteDone(ticket, outcome));
                 }
+                Action::Peer(call, other, peer, what) => {
+                    if let Some(route) = self.coordinator.route(other) {
+                        self.send(here, Node::Dendrite(route.owner), Message::Peer(other, peer, call, what));
+                    }
+                }
+                Action::PeerReply(peer, call, reply) => {
+                    *self
+                        .counts
+                        .peers
+                        .entry(format!("{reply:?}").split('(').next().unwrap().to_owned())
+                        .or_default() += 1;
+                    if let Some(node) = self.dendrites[me].peers.get(&peer).copied() {
+                        self.send(here, node, Message::PeerReply((peer.range, peer.epoch, call), reply));
+                    }
+                }
+                Action::Redirect(request, table) => {
+                    self.answer(me, request, |ticket| Message::Redirect(ticket, table));
+                }
+                Action::BulkReady(_) => {}
                 Action::Notice(notice) => self.note(notice),
                 Action::Ended(ending) => self.stand_up(me, range, cache, ending),
             }
@@ -182,21 +239,24 @@ impl World {
             }
             Notice::BufferedWritesLost => self.counts.logs_lost += 1,
             Notice::WritingThrough => self.counts.write_through += 1,
+            Notice::BypassDetected(_) => self.counts.bypasses += 1,
         }
     }
 
     fn stand_up(&mut self, me: usize, range: RangeId, cache: usize, ending: Ending) {
         *self.counts.endings.entry(format!("{ending:?}")).or_default() += 1;
-        self.dendrites[me].seats.remove(&range);
+        let epoch = self.dendrites[me].seats.remove(&range).map(|seat| seat.owner.epoch());
         let lost = (ending == Ending::CacheLost && self.rng.below(2) == 0).then_some(cache);
         if ending != Ending::Stopped {
             self.send(Node::Dendrite(me), Node::Coordinator, Message::Claim(range, lost));
+        } else if let Some(epoch) = epoch {
+            self.send(Node::Dendrite(me), Node::Coordinator, Message::Stopped(range, epoch));
         }
     }
 
     /// Whether every range has an owner with nothing left to do.
     pub(crate) fn is_settled(&self) -> bool {
-        (0..self.setup.ranges).map(RangeId).all(|range| {
+        self.coordinator.table.ranges().into_iter().all(|range| {
             let Some(route) = self.coordinator.route(range) else { return false };
             let seat = self.dendrites[route.owner].seats.get(&range);
             seat.is_some_and(|seat| {

@@ -1,7 +1,8 @@
 //! Who breaks things, and how.
 
-use lacuna_range_cache::{CacheServer, Flaw, RangeId};
+use lacuna_range_cache::{CacheServer, Flaw, Interval, RangeId};
 
+use super::coordinator::Wish;
 use super::dendrite::ALARM;
 use super::network::{Message, Node};
 use super::world::{CACHES, DENDRITES, SERVERS, World};
@@ -12,6 +13,9 @@ impl World {
         let (dendrite, server, cache) =
             (self.rng.index(DENDRITES), self.rng.index(SERVERS), self.rng.index(CACHES));
         let a_while = 200 + self.rng.below(3_000);
+        if self.setup.recuts && self.rng.below(6) == 0 {
+            return self.cut_anew();
+        }
         let what = match self.rng.below(20) {
             0 | 1 => self.crash_dendrite(dendrite, a_while),
             2..=4 => {
@@ -60,8 +64,31 @@ impl World {
         *self.counts.faults.entry(what).or_default() += 1;
     }
 
+    /// A range is to be split, or merged with the one below it.
+    fn cut_anew(&mut self) {
+        let ranges = self.coordinator.table.ranges();
+        let range = ranges[self.rng.index(ranges.len())];
+        let below = self.coordinator.table.below(range);
+        let wish = match below {
+            Some(lower) if ranges.len() > 3 || self.rng.below(2) == 0 => Wish::Merge(lower, range),
+            _ => {
+                let at = 1 + self.rng.below(self.key_count() - 1);
+                let place = (0, Interval::point(at.into()));
+                Wish::Split(*self.coordinator.table.parts(&[place]).keys().next().unwrap(), at)
+            }
+        };
+        for range in self.coordinator.wish(self.now, wish) {
+            if let Some(route) = self.coordinator.route(range) {
+                self.send(Node::Coordinator, Node::Dendrite(route.owner), Message::StopRange(range));
+            }
+        }
+    }
+
     fn crash_dendrite(&mut self, dendrite: usize, down_for: u64) -> &'static str {
         let node = Node::Dendrite(dendrite);
+        for point in self.dendrites[dendrite].seats.values().flat_map(|seat| seat.owner.in_progress()) {
+            *self.counts.crash_points.entry(point).or_default() += 1;
+        }
         self.dendrites[dendrite].seats.clear();
         self.network.restart(node);
         self.down.insert(node, self.now + down_for);

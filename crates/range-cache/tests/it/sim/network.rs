@@ -2,10 +2,11 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::sync::Arc;
 
 use lacuna_range_cache::{
-    CacheCall, CacheReply, CallId, Epoch, LogCall, LogReply, Query, RangeId, ReadOutcome, StoreCall,
-    StoreReply, Value, Write, WriteOutcome,
+    CacheCall, CacheReply, CallId, Epoch, LogCall, LogReply, PeerCall, PeerId, PeerReply, Query, RangeId,
+    RangeTable, ReadOutcome, StoreCall, StoreReply, Value, Write, WriteOutcome,
 };
 use lacuna_workload::Rng;
 
@@ -27,7 +28,13 @@ pub(crate) type From = (RangeId, Epoch, CallId);
 #[derive(Debug, Clone)]
 pub(crate) enum Message {
     AskRoute(RangeId, u64),
-    Route(RangeId, u64, Option<Route>),
+    Route(RangeId, u64, Option<Route>, Arc<RangeTable>),
+    Redirect(u64, Arc<RangeTable>),
+    Peer(RangeId, PeerId, CallId, PeerCall),
+    PeerReply(From, PeerReply),
+    StopRange(RangeId),
+    Stopped(RangeId, Epoch),
+    Verify(RangeId, Query, u64),
     Get(RangeId, Query, u64),
     Got(u64, Option<(Epoch, Option<Value>)>),
     Read(RangeId, Query, u64),
@@ -45,7 +52,7 @@ pub(crate) enum Message {
     Claim(RangeId, Option<usize>),
     Claimed(RangeId, Claim),
     Renew(RangeId, Epoch),
-    Renewed(RangeId, Epoch, bool),
+    Renewed(RangeId, Epoch, bool, Arc<RangeTable>),
     /// A node's own clock.
     Alarm,
     /// A client goes on.

@@ -34,6 +34,7 @@ pub(crate) struct Store {
     sequence: u64,
     flaw: Option<Flaw>,
     pub(crate) fenced: u64,
+    pub(crate) fenced_across: u64,
     pub(crate) is_buffering: bool,
     /// Writes that are refused for good whenever they come.
     pub(crate) forbidden: Vec<WriteId>,
@@ -42,7 +43,17 @@ pub(crate) struct Store {
 impl Store {
     pub(crate) fn new(flaw: Option<Flaw>, is_buffering: bool) -> Self {
         let (rows, slots, fences) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { rows, slots, fences, sequence: 0, flaw, fenced: 0, is_buffering, forbidden: Vec::new() }
+        Self {
+            rows,
+            slots,
+            fences,
+            sequence: 0,
+            flaw,
+            fenced: 0,
+            fenced_across: 0,
+            is_buffering,
+            forbidden: Vec::new(),
+        }
     }
 
     fn fence(&mut self, range: RangeId) -> &mut Fence {
@@ -80,11 +91,22 @@ impl Store {
                 self.fence(range).state.is_buffered = self.is_buffering;
                 StoreReply::Done
             }
-            StoreCall::Write(_) if hiccup => StoreReply::Refused { lsn: None, retry: true },
-            StoreCall::Write(command) if self.is_forbidden(command) => {
+            StoreCall::WriteAcross(_, others)
+                if checks
+                    && others.iter().any(|(range, epoch)| {
+                        self.fences.get(range).is_none_or(|fence| fence.epoch != *epoch)
+                    }) =>
+            {
+                self.fenced_across += 1;
+                StoreReply::Fenced
+            }
+            StoreCall::Write(_) | StoreCall::WriteAcross(..) if hiccup => {
+                StoreReply::Refused { lsn: None, retry: true }
+            }
+            StoreCall::Write(command) | StoreCall::WriteAcross(command, _) if self.is_forbidden(command) => {
                 StoreReply::Refused { lsn: None, retry: false }
             }
-            StoreCall::Write(command) => {
+            StoreCall::Write(command) | StoreCall::WriteAcross(command, _) => {
                 self.write(command);
                 StoreReply::Done
             }

@@ -164,6 +164,25 @@ impl Application for Table {
         encode(&[])
     }
 
+    fn can_fuse(&self) -> bool {
+        true
+    }
+
+    fn fuse(&self, query: &Query, parts: &[(Query, Value)]) -> Option<Value> {
+        if query.domain != 0 {
+            return None;
+        }
+        let rows: Rows =
+            parts.iter().flat_map(|(_, value)| decode(value)).map(|row| (row.key, row)).collect();
+        Some(encode(&select(query, &rows).0))
+    }
+
+    fn shared_percent(&self, _: &Query, value: &Value, other: &Query) -> u8 {
+        let rows = decode(value);
+        let shared = rows.iter().filter(|row| selects(other, row)).count();
+        u8::try_from(100 * shared / rows.len().max(1)).unwrap()
+    }
+
     fn merge(&self, first: &Command, second: &Command) -> Option<Command> {
         if !self.merges {
             return None;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lacuna_range_cache::{CacheServer, Flaw, Policy, Query, RangeId, StoreCall, StoreReply};
+use lacuna_range_cache::{CacheServer, Cut, Flaw, Policy, Query, RangeId, RangeTable, StoreCall, StoreReply};
 use lacuna_workload::Rng;
 
 use super::client::Client;
@@ -23,6 +23,12 @@ pub(crate) struct Setup {
     /// Of a thousand writes, how many the store refuses for good.
     pub(crate) forbidden: u64,
     pub(crate) beta: u8,
+    /// Whether owners take entries over from those before them.
+    pub(crate) is_warm: bool,
+    /// Of a hundred operations, how many concern two ranges, if there are two.
+    pub(crate) across_percent: u64,
+    /// Whether ranges are split and merged.
+    pub(crate) recuts: bool,
     /// Whether anything is broken on purpose, and every how many steps.
     pub(crate) faults: bool,
     pub(crate) fault_every: u64,
@@ -43,6 +49,14 @@ pub(crate) struct Counts {
     pub(crate) write_through: u64,
     /// Misses of a query that was read before, and written behind.
     pub(crate) behind_writes: u64,
+    pub(crate) bypasses: u64,
+    pub(crate) redirects: u64,
+    /// Answers of owners to each other.
+    pub(crate) peers: BTreeMap<String, u64>,
+    /// What owners were doing when they crashed.
+    pub(crate) crash_points: BTreeMap<String, u64>,
+    /// Tenures that began with entries.
+    pub(crate) warm: u64,
     pub(crate) steps: u64,
 }
 
@@ -79,6 +93,13 @@ pub(crate) const SERVERS: usize = 3;
 /// Few, so that a range soon comes back to one it was on.
 pub(crate) const CACHES: usize = 2;
 
+/// So many ranges in domain 0; other domains belong to the first.
+fn table_of(ranges: u32, domains: usize) -> RangeTable {
+    (1..u64::from(ranges)).fold(RangeTable::new(domains), |table, range| {
+        table.split(0, Cut::Before((KEYS * range).into())).unwrap()
+    })
+}
+
 impl World {
     pub(crate) fn new(setup: Setup, seed: u64) -> Self {
         let cache = CacheServer::new(12).with_flaw(setup.flaw);
@@ -90,7 +111,7 @@ impl World {
             logs: (0..SERVERS).map(|_| LogServer::default()).collect(),
             caches: vec![cache.clone(); CACHES],
             snapshots: vec![cache; CACHES],
-            coordinator: Coordinator::new(CACHES),
+            coordinator: Coordinator::new(CACHES, table_of(setup.ranges, setup.domains)),
             dendrites: (0..DENDRITES).map(|_| Dendrite::default()).collect(),
             clients: (0..CLIENTS).map(|_| Client::default()).collect(),
             history: Vec::new(),
@@ -117,6 +138,10 @@ impl World {
             world.store.write(&write.command);
         }
         world
+    }
+
+    pub(crate) fn key_count(&self) -> u64 {
+        KEYS * u64::from(self.setup.ranges)
     }
 
     pub(crate) fn keys_of(&self, range: RangeId) -> (u64, u64) {
@@ -172,9 +197,18 @@ impl World {
         checker.set_aside.clone_from(&self.set_aside);
         checker.excused.clone_from(&self.excused);
         checker.check(&self.history)?;
-        for range in (0..self.setup.ranges).map(RangeId) {
+        let may_doubt = self.setup.policy == Policy::WriteBack && self.setup.forbidden > 0;
+        if self.counts.bypasses > 0 && !may_doubt {
+            return Err("somebody was said to write past the cache".to_owned());
+        }
+        for range in self.coordinator.table.ranges() {
             let route = self.coordinator.route(range).ok_or("a range without an owner")?;
             for (query, value) in self.caches[route.cache].entries(range) {
+                let seat = &self.dendrites[route.owner].seats[&range];
+                let here = [(query.domain, query.interval.clone())];
+                if !seat.owner.index().touched(&here).contains(query) {
+                    return Err(format!("the owner of {range:?} does not know the entry {query:?}"));
+                }
                 let (cached, fresh) = (decode(&value), self.store.fresh(query));
                 if cached != fresh {
                     return Err(format!(
@@ -261,16 +295,19 @@ impl World {
         match (message, from) {
             (Message::AskRoute(range, asked), _) => {
                 let route = self.coordinator.route(range);
-                self.send(here, from, Message::Route(range, asked, route));
+                let table = self.coordinator.table.clone();
+                self.send(here, from, Message::Route(range, asked, route, table));
             }
             (Message::Claim(range, lost), Node::Dendrite(owner)) => {
                 if let Some(claim) = self.coordinator.claim(self.now, range, owner, lost) {
                     self.send(here, from, Message::Claimed(range, claim));
                 }
             }
+            (Message::Stopped(range, epoch), _) => self.coordinator.has_stopped(self.now, range, epoch),
             (Message::Renew(range, epoch), Node::Dendrite(owner)) => {
                 let is_his = self.coordinator.renew(self.now, range, owner, epoch);
-                self.send(here, from, Message::Renewed(range, epoch, is_his));
+                let table = self.coordinator.table.clone();
+                self.send(here, from, Message::Renewed(range, epoch, is_his, table));
             }
             _ => {}
         }

@@ -12,10 +12,7 @@ mod sample_size;
 mod strings;
 mod workloads;
 
-use lacuna_core::Result;
-
-use super::model::{Exhibit, ExhibitId, Finding, Paper};
-use super::session::Session;
+use super::model::{Exhibit, Paper, figure, table};
 
 /// Knorr and others, SIGMOD 2022.
 pub(super) static PAPER: Paper = Paper {
@@ -64,21 +61,3 @@ static EXHIBITS: [Exhibit; 6] = [
         "The paper shows 1,440 bits and says that the others look the same.",
     ),
 ];
-
-const fn figure(
-    number: u8,
-    title: &'static str,
-    run: fn(&mut Session<'_>) -> Result<Finding>,
-    shows: &'static str,
-) -> Exhibit {
-    Exhibit { id: ExhibitId::Figure(number), title, shows, run }
-}
-
-const fn table(
-    number: u8,
-    title: &'static str,
-    run: fn(&mut Session<'_>) -> Result<Finding>,
-    shows: &'static str,
-) -> Exhibit {
-    Exhibit { id: ExhibitId::Table(number), title, shows, run }
-}

@@ -16,10 +16,7 @@ mod ratios;
 mod space;
 mod stored_levels;
 
-use lacuna_core::Result;
-
-use super::model::{Exhibit, ExhibitId, Finding, Paper};
-use super::session::Session;
+use super::model::{Exhibit, Paper, extra, figure, table};
 
 /// Fan and others, VLDB Journal 2024.
 pub(super) static PAPER: Paper = Paper {
@@ -92,34 +89,16 @@ static EXHIBITS: [Exhibit; 22] = [
     figure(21, "partly empty queries", blacklist::empty_part, "At 22 bits per key."),
     figure(22, "the blacklist next to keys", blacklist::correlated, "Ranges that start 32 behind a key."),
     table(5, "memory of the blacklist", blacklist::memory, "What the blacklists of figure 17 take."),
-    Exhibit {
-        id: ExhibitId::Extra("laws"),
-        title: "other laws of keys",
-        shows: "Normal, Zipf and clustered keys; half are left out, and each query starts at one of those.",
-        run: key_sets::other_laws,
-    },
-    Exhibit {
-        id: ExhibitId::Extra("probes"),
-        title: "what the bound on fetches costs",
-        shows: "At most 64 fetched mini-trees (4,096 where it says uncapped), by the length of the range.",
-        run: probes::run,
-    },
+    extra(
+        "laws",
+        "other laws of keys",
+        key_sets::other_laws,
+        "Normal, Zipf and clustered keys; half are left out, and each query starts at one of those.",
+    ),
+    extra(
+        "probes",
+        "what the bound on fetches costs",
+        probes::run,
+        "At most 64 fetched mini-trees (4,096 where it says uncapped), by the length of the range.",
+    ),
 ];
-
-const fn figure(
-    number: u8,
-    title: &'static str,
-    run: fn(&mut Session<'_>) -> Result<Finding>,
-    shows: &'static str,
-) -> Exhibit {
-    Exhibit { id: ExhibitId::Figure(number), title, shows, run }
-}
-
-const fn table(
-    number: u8,
-    title: &'static str,
-    run: fn(&mut Session<'_>) -> Result<Finding>,
-    shows: &'static str,
-) -> Exhibit {
-    Exhibit { id: ExhibitId::Table(number), title, shows, run }
-}

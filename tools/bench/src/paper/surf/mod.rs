@@ -9,10 +9,9 @@ mod rates;
 mod sensors;
 mod throughput;
 
-use lacuna_core::Result;
+pub use sensors::Events;
 
-use super::model::{Exhibit, ExhibitId, Finding, Paper};
-use super::session::Session;
+use super::model::{Exhibit, Paper, extra, figure};
 
 /// Zhang and others, Communications of the ACM 2021.
 pub(super) static PAPER: Paper = Paper {
@@ -35,6 +34,9 @@ the same rounds. Small sets fit the cache, which flatters tries more than Bloom 
     exhibits: &EXHIBITS,
 };
 
+/// Of the figures with Zipf's law.
+const ZIPFIAN: &str = "As YCSB's zipfian requests: a few keys are asked for most of the time.";
+
 static EXHIBITS: [Exhibit; 6] = [
     figure(
         3,
@@ -55,24 +57,6 @@ static EXHIBITS: [Exhibit; 6] = [
         sensors::ranges,
         "Is there an event in the next R nanoseconds? Longer ranges are empty less often.",
     ),
-    extra("zipfrates", "rates, keys chosen by Zipf's law", rates::zipfian),
-    extra("zipfspeed", "throughput, keys chosen by Zipf's law", throughput::zipfian),
+    extra("zipfrates", "rates, keys chosen by Zipf's law", rates::zipfian, ZIPFIAN),
+    extra("zipfspeed", "throughput, keys chosen by Zipf's law", throughput::zipfian, ZIPFIAN),
 ];
-
-const fn figure(
-    number: u8,
-    title: &'static str,
-    run: fn(&mut Session<'_>) -> Result<Finding>,
-    shows: &'static str,
-) -> Exhibit {
-    Exhibit { id: ExhibitId::Figure(number), title, shows, run }
-}
-
-const fn extra(
-    name: &'static str,
-    title: &'static str,
-    run: fn(&mut Session<'_>) -> Result<Finding>,
-) -> Exhibit {
-    let shows = "As YCSB's zipfian requests: a few keys are asked for most of the time.";
-    Exhibit { id: ExhibitId::Extra(name), title, shows, run }
-}

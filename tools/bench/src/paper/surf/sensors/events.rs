@@ -20,7 +20,7 @@ pub(super) type Key = [u8; 16];
 
 /// Events in the order of time.
 #[derive(Debug)]
-pub(super) struct Events {
+pub struct Events {
     keys: Vec<u128>,
     span_ns: u64,
 }
@@ -30,7 +30,7 @@ pub(super) type Question = (u128, u128);
 
 impl Events {
     /// `count` events, fewer only where two are the same.
-    pub(super) fn new(count: usize, seed: u64) -> Self {
+    pub fn new(count: usize, seed: u64) -> Self {
         let mut rng = Rng::with_stream(seed, EVENTS);
         let span_ns = MEAN_GAP_NS * count.max(1) as u64;
         let mut keys: Vec<u128> = (0..count).map(|_| key(rng.below(span_ns), rng.below(SENSORS))).collect();
@@ -40,23 +40,28 @@ impl Events {
     }
 
     /// Number of events.
-    pub(super) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.keys.len()
     }
 
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
     /// The keys as bytes, ascending.
-    pub(super) fn keys(&self) -> impl Iterator<Item = Key> + Clone {
+    pub fn keys(&self) -> impl Iterator<Item = Key> + Clone {
         self.keys.iter().map(|key| key.to_be_bytes())
     }
 
     /// `count` events, each chosen at random.
-    pub(super) fn picked(&self, count: usize, seed: u64) -> Vec<Key> {
+    pub fn picked(&self, count: usize, seed: u64) -> Vec<Key> {
         let mut rng = Rng::with_stream(seed, WARMING);
         (0..count).map(|_| self.keys[rng.index(self.keys.len())].to_be_bytes()).collect()
     }
 
     /// `count` questions from a random time and sensor to the same sensor `range_ns` later.
-    pub(super) fn questions(&self, count: usize, range_ns: u64, seed: u64) -> Vec<Question> {
+    pub fn questions(&self, count: usize, range_ns: u64, seed: u64) -> Vec<Question> {
         // Each length has starts of its own: blocks that one of them has cached are not the next one's.
         let mut rng = Rng::with_stream(seed, QUESTIONS + range_ns);
         let question = |_| {
@@ -67,7 +72,7 @@ impl Events {
     }
 
     /// The earliest event of a range.
-    pub(super) fn first_in(&self, (low, high): Question) -> Option<Key> {
+    pub fn first_in(&self, (low, high): Question) -> Option<Key> {
         let first = self.keys.get(self.keys.partition_point(|key| *key < low));
         first.filter(|key| **key <= high).map(|key| key.to_be_bytes())
     }

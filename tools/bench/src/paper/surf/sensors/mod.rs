@@ -8,7 +8,7 @@ use std::rc::Rc;
 use lacuna_core::Result;
 
 use crate::paper::{Axis, Claim, DataTable, Finding, Line, Plot, Session, shown};
-use events::Events;
+pub use events::Events;
 use store::{Cost, Outcome, Plan, RUNS, outcome};
 
 /// Events of the paper, 50,000 of each sensor; and here.

@@ -7,29 +7,38 @@
 use std::ops::Bound;
 
 use lacuna_core::hash::hash_bytes;
-use lacuna_guard::Hint;
+
+use crate::learned_gaps::hints::Hint;
 
 /// Looks that are remembered.
 const PLACES: u64 = 1_024;
 
 /// The last looks that found a key, in 8 KiB.
 #[derive(Debug)]
-pub(super) struct Refuted {
+pub struct Refuted {
     places: Vec<u64>,
 }
 
+impl Default for Refuted {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Refuted {
-    pub(super) fn new() -> Self {
+    /// Nothing yet. Takes its memory now.
+    pub fn new() -> Self {
         Self { places: (0..PLACES).map(|_| 0).collect() }
     }
 
-    pub(super) fn note(&mut self, file: u64, hint: &Hint) {
+    /// Notes that a file holds a key of the hint's range. The number is the adapter's own, one for each file.
+    pub fn note(&mut self, file: u64, hint: &Hint) {
         let (place, hash) = place(file, hint);
         self.places[place] = hash;
     }
 
     /// Whether the file was looked into for this hint and holds a key there.
-    pub(super) fn holds(&self, file: u64, hint: &Hint) -> bool {
+    pub fn holds(&self, file: u64, hint: &Hint) -> bool {
         let (place, hash) = place(file, hint);
         self.places[place] == hash
     }
@@ -57,7 +66,7 @@ mod tests {
 
     #[test]
     fn only_the_same_look_is_remembered() {
-        let hint = |lo, hi| Hint { lo, hi, files: vec![1] };
+        let hint = |lo, hi| Hint { lo, hi, files: vec![1], tags: vec![] };
         let key = |byte: u8| vec![byte; 3];
         let mut refuted = Refuted::new();
         let noted = hint(Included(key(1)), Excluded(key(2)));

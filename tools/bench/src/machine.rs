@@ -1,7 +1,7 @@
-//! The machine that the bars were measured on.
+//! The machine that something was measured on.
 
 /// The processor's model as the operating system names it, or `unknown processor`.
-pub(crate) fn cpu_model() -> String {
+pub fn cpu_model() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     model_in(&text).unwrap_or_else(|| "unknown processor".to_owned())
 }

@@ -1,0 +1,136 @@
+//! The entries of one table file as they are stored, read beside the database.
+//!
+//! What a database iterator shows is what a table holds *and* nothing hides: deletions, newer versions and snapshots are
+//! between. Whoever wants to know what a table does not hold must look at all of its entries; this reads them from the
+//! file, with the file system of the database's options and without its caches. Every entry counts as its key, whatever
+//! its type; range deletions are not among them.
+
+#![allow(unsafe_code, reason = "the border to C++")]
+
+use std::ffi::{c_char, c_void};
+use std::fmt;
+use std::ptr::NonNull;
+
+use lacuna_rocksdb_property::TableIdentity;
+use rust_librocksdb_sys as ffi;
+use rust_rocksdb::{AsRawPtr, Options};
+
+use crate::shim::lent;
+
+unsafe extern "C" {
+    fn lacuna_raw_table_open(
+        options: *const ffi::rocksdb_options_t,
+        path: *const c_char,
+        path_size: usize,
+    ) -> *mut c_void;
+    fn lacuna_raw_table_close(table: *mut c_void);
+    fn lacuna_raw_table_session(table: *const c_void, size: *mut usize) -> *const c_char;
+    fn lacuna_raw_table_number(table: *const c_void) -> u64;
+    fn lacuna_raw_table_property(
+        table: *const c_void,
+        name: *const c_char,
+        name_size: usize,
+        size: *mut usize,
+    ) -> *const c_char;
+    fn lacuna_raw_table_memory(table: *const c_void) -> u64;
+    fn lacuna_raw_table_seek(table: *mut c_void, key: *const c_char, size: usize);
+    fn lacuna_raw_table_prev(table: *mut c_void);
+    fn lacuna_raw_table_key(table: *const c_void, size: *mut usize) -> *const c_char;
+    fn lacuna_raw_table_is_good(table: *const c_void) -> bool;
+    fn lacuna_raw_table_reads(table: *const c_void) -> u64;
+}
+
+/// An open table file, and a place among its entries.
+pub(crate) struct RawTable {
+    table: NonNull<c_void>,
+}
+
+// SAFETY: the reader behind it belongs to no thread, and all that moves its place takes `&mut`.
+unsafe impl Send for RawTable {}
+
+impl RawTable {
+    /// The table at `path`; `None` if it is gone, cannot be read, or is not ordered bytewise.
+    pub(crate) fn open(options: &Options, path: &str) -> Option<Self> {
+        // SAFETY: the options are alive, and both they and the path are read before the call returns.
+        let table = unsafe { lacuna_raw_table_open(options.as_raw_ptr(), path.as_ptr().cast(), path.len()) };
+        NonNull::new(table).map(|table| Self { table })
+    }
+
+    fn as_ptr(&self) -> *mut c_void {
+        self.table.as_ptr()
+    }
+
+    /// What the table is known by.
+    pub(crate) fn identity(&self) -> TableIdentity<'_> {
+        let mut size = 0;
+        // SAFETY: the table is open, and its properties stay where they are as long as it is.
+        unsafe {
+            let session = lacuna_raw_table_session(self.as_ptr(), &raw mut size);
+            TableIdentity { session: lent(session, size), number: lacuna_raw_table_number(self.as_ptr()) }
+        }
+    }
+
+    /// The property with this name.
+    pub(crate) fn property(&self, name: &str) -> Option<&[u8]> {
+        let mut size = 0;
+        // SAFETY: the table is open, and its properties stay where they are as long as it is.
+        unsafe {
+            let bytes =
+                lacuna_raw_table_property(self.as_ptr(), name.as_ptr().cast(), name.len(), &raw mut size);
+            (!bytes.is_null()).then(|| lent(bytes, size))
+        }
+    }
+
+    /// Bytes that it holds while it is open.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        // SAFETY: the table is open.
+        usize::try_from(unsafe { lacuna_raw_table_memory(self.as_ptr()) }).unwrap_or(usize::MAX)
+    }
+
+    /// Blocks read so far.
+    pub(crate) fn reads(&self) -> u64 {
+        // SAFETY: the table is open.
+        unsafe { lacuna_raw_table_reads(self.as_ptr()) }
+    }
+
+    /// Goes to the first entry at `key` or above.
+    pub(crate) fn seek(&mut self, key: &[u8]) {
+        // SAFETY: the table is open, and the key is copied.
+        unsafe { lacuna_raw_table_seek(self.as_ptr(), key.as_ptr().cast(), key.len()) }
+    }
+
+    /// Goes to the entry before this one; from behind the last, to the last.
+    pub(crate) fn prev(&mut self) {
+        // SAFETY: the table is open.
+        unsafe { lacuna_raw_table_prev(self.as_ptr()) }
+    }
+
+    /// The user key of the entry here; `None` if there is none, or if [`is_good`](Self::is_good) is over.
+    pub(crate) fn key(&self) -> Option<&[u8]> {
+        let mut size = 0;
+        // SAFETY: the table is open, and the key stays where it is until the place moves, which takes `&mut`.
+        unsafe {
+            let key = lacuna_raw_table_key(self.as_ptr(), &raw mut size);
+            (!key.is_null()).then(|| lent(key, size))
+        }
+    }
+
+    /// Whether everything could be read since the last seek.
+    pub(crate) fn is_good(&self) -> bool {
+        // SAFETY: the table is open.
+        unsafe { lacuna_raw_table_is_good(self.as_ptr()) }
+    }
+}
+
+impl Drop for RawTable {
+    fn drop(&mut self) {
+        // SAFETY: the table is open, and nobody uses it again.
+        unsafe { lacuna_raw_table_close(self.as_ptr()) }
+    }
+}
+
+impl fmt::Debug for RawTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RawTable").field("identity", &self.identity()).finish_non_exhaustive()
+    }
+}

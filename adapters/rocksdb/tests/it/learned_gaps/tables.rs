@@ -1,0 +1,99 @@
+//! Whose gaps are whose.
+
+use lacuna_rocksdb::LacunaRocksDb;
+use rust_rocksdb::{DB, SstFileWriter};
+
+use crate::support::{BLIND, Learning, compact_all, key, options};
+
+fn bytes(number: u64) -> [u8; 8] {
+    number.to_be_bytes()
+}
+
+/// Two tables whose filters are the same to the last bit, of which one holds a key in the other's gap.
+#[test]
+fn tables_of_equal_filters_keep_their_own_gaps() {
+    let spec = "bucketing@2 codec=fixed_be:8";
+    let keys =
+        |odd: u64| (0..64u64).map(move |number| bytes((number << 20) + if number == 31 { odd } else { 0 }));
+    let (first, second) = (0, 1_000);
+    let filters = [first, second].map(|odd| {
+        let test = crate::support::TestDb::new(spec);
+        test.write_table(keys(odd));
+        property_of_the_only_table(&test.db)
+    });
+    assert_eq!(filters[0], filters[1], "a filter says nothing of the table's identity");
+
+    let mut learning = Learning::new(spec);
+    learning.test.write_table(keys(first));
+    let (lo, hi) = (bytes((31 << 20) + 500), bytes((31 << 20) + 1_500));
+    learning.learn_from_nothing(&lo, &hi);
+    assert_eq!(learning.stats().gaps.learned, 1, "{}", learning.stats());
+    learning.test.write_table(keys(second));
+    assert_eq!(learning.keys(&lo, &hi), [bytes((31 << 20) + second)]);
+}
+
+fn property_of_the_only_table(db: &DB) -> Vec<u8> {
+    let found = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let mut options = rust_rocksdb::ReadOptions::default();
+    let sink = std::sync::Arc::clone(&found);
+    options.set_table_filter(move |table| {
+        let property = table
+            .user_collected_properties()
+            .find(|(name, _)| *name == lacuna_rocksdb::PROPERTY_NAME.as_bytes());
+        *sink.lock().unwrap() = property.unwrap().1.to_vec();
+        true
+    });
+    db.raw_iterator_opt(options).seek_to_first();
+    let found = found.lock().unwrap();
+    found.clone()
+}
+
+#[test]
+fn gaps_outlive_a_closed_database_and_not_the_table() {
+    let mut learning = Learning::new(BLIND);
+    learning.test.write_table((0..40).map(key));
+    learning.test.write_table((0..40).map(|number| bytes((number << 20) + 9)));
+    let (lo, hi) = (bytes((7 << 20) + 1_000), bytes((7 << 20) + 2_000));
+    learning.learn_from_nothing(&lo, &hi);
+    let skipped = learning.stats().skipped_by_gap();
+    assert!(skipped >= 2, "{}", learning.stats());
+    // Opened again, in the same process: the tables are the same, and so are their gaps.
+    let Learning { test, learner } = learning;
+    let (env, lacuna) = (test.env.clone(), test.lacuna.clone());
+    drop(test.db);
+    let db = DB::open(&options(&env, Some(&lacuna)), "/db").unwrap();
+    let mut learning = Learning { test: crate::support::TestDb { db, env, lacuna }, learner };
+    assert!(learning.keys(&lo, &hi).is_empty());
+    assert_eq!(learning.stats().skipped_by_gap(), skipped + 4, "two tables, two directions");
+    // Compacted: a table of its own, of which nothing is known until it is looked into.
+    compact_all(&learning.test.db);
+    let before = learning.stats();
+    learning.learn_from_nothing(&lo, &hi);
+    let after = learning.stats();
+    assert!(after.passed() > before.passed() && after.skipped_by_gap() > before.skipped_by_gap(), "{after}");
+}
+
+/// Tables written before gaps were learned, or by an `SstFileWriter`, are looked into all the same.
+#[test]
+fn ingested_tables_learn_too() {
+    let mut learning = Learning::new(BLIND);
+    let writing = options(&learning.test.env, Some(&learning.test.lacuna));
+    for (path, step) in [("/even.sst", 0u64), ("/odd.sst", 9)] {
+        let mut writer = SstFileWriter::create(&writing);
+        writer.open(path).unwrap();
+        (0..40).for_each(|number| writer.put(bytes((number << 20) + step), b"value").unwrap());
+        writer.finish().unwrap();
+        learning.test.db.ingest_external_file(vec![path]).unwrap();
+    }
+    learning.learn_from_nothing(&bytes((7 << 20) + 1_000), &bytes((7 << 20) + 2_000));
+    let stats = learning.stats();
+    assert_eq!((stats.gaps.learned, stats.gaps.unresolved, stats.gaps.failures), (2, 0, 0), "{stats}");
+    assert_eq!(learning.keys(&key(7), &bytes((7 << 20) + 9)).len(), 2);
+}
+
+#[test]
+fn tables_of_a_database_that_does_not_learn_give_no_hints() {
+    let lacuna = LacunaRocksDb::parse(BLIND).unwrap();
+    assert!(lacuna_rocksdb::GapLearner::new(&lacuna, &rust_rocksdb::Options::default()).is_err());
+    assert!(lacuna.learned_gaps().is_none());
+}

@@ -1,0 +1,166 @@
+//! Writes and reads over several ranges, at the owner that leads them: the one of the smallest range.
+//!
+//! It takes its own lease first, then asks the other owners in ascending order, so that no two wait for each other. Each
+//! clears its entries and has the store take its buffered writes. Then one statement is sent to the store, which checks the
+//! fences of all ranges: if any of the owners was replaced meanwhile, it is refused and nothing has happened. Whatever the
+//! policy, such a write goes around the cache.
+//!
+//! A read asks the store too, once all leases are held. Shared leases keep out only those writes that a reader must not see
+//! half of.
+
+use super::calls::{Call, Purpose};
+use super::write::{Kind, WriteStep, WriteTask};
+use super::{Owner, TaskId};
+use crate::cache_server::RangeId;
+use crate::call::{Rows, StoreCall};
+use crate::config::{Application, Flaw};
+use crate::interval::Interval;
+use crate::message::{Action, Command, Epoch, PeerCall, PeerId, ReadOutcome, RequestId, Write, WriteOutcome};
+use crate::query::{Query, Touched};
+
+impl<A: Application> Owner<A> {
+    /// What of `touched` is of this range, and what of others. `None` if this owner is not the one to lead.
+    #[expect(clippy::type_complexity, reason = "what it says is the two parts of its argument")]
+    pub(super) fn mine_and_others(
+        &self,
+        touched: &[Touched],
+    ) -> Option<(Vec<Touched>, Vec<(RangeId, Vec<Touched>)>)> {
+        let Some(table) = &self.config.table else { return Some((touched.to_vec(), Vec::new())) };
+        let mut parts = table.parts(touched);
+        let (first, mine) = parts.pop_first()?;
+        let others = if self.is_flawed(Flaw::LeadAlone) { Vec::new() } else { parts.into_iter().collect() };
+        (first == self.config.range).then_some((mine, others))
+    }
+
+    /// Tells whoever asks here in error where to go.
+    pub(super) fn redirect(&mut self, request: RequestId) {
+        let table = self.config.table.clone().expect("without a table nothing is elsewhere");
+        self.actions.push(Action::Redirect(request, table));
+    }
+
+    pub(super) fn begin_read_across(
+        &mut self,
+        request: RequestId,
+        query: Query,
+        mine: Vec<Touched>,
+        others: Vec<(RangeId, Vec<Touched>)>,
+    ) {
+        let write = Write { touched: mine, command: Command::new(b"") };
+        self.begin_task(Kind::Read(query), Some(request), write, others);
+    }
+
+    pub(super) fn begin_bulk(&mut self, request: RequestId) {
+        let all: Vec<Touched> =
+            (0..self.config.domain_count).map(|domain| (domain, Interval::all())).collect();
+        let Some((mine, others)) = self.mine_and_others(&all) else { return self.redirect(request) };
+        self.begin_task(
+            Kind::Bulk,
+            Some(request),
+            Write { touched: mine, command: Command::new(b"") },
+            others,
+        );
+    }
+
+    pub(super) fn end_bulk(&mut self, request: RequestId) {
+        let is_it = |write: &WriteTask| write.kind == Kind::Bulk && write.request == Some(request);
+        let found =
+            self.writes.iter().find(|(_, write)| is_it(write)).map(|(task, write)| (*task, write.step));
+        match found {
+            Some((task, WriteStep::Held)) => self.end_write(task),
+            Some((task, WriteStep::Waiting)) => self.give_up_leading(task),
+            _ => {}
+        }
+    }
+
+    /// Asks the next of the other owners, or goes on if all are held.
+    pub(super) fn lead(&mut self, task: TaskId) {
+        let Some(write) = self.writes.get_mut(&task) else { return };
+        write.step = WriteStep::Leading;
+        if let Some((range, touched)) = write.others.first().cloned() {
+            let mode = write.kind.mode();
+            let peer = self.peer_id(task);
+            return self.call(Purpose::Peer(task), Call::Peer(range, peer, PeerCall::Lock(mode, touched)));
+        }
+        match write.kind.clone() {
+            Kind::Read(query) => self.call(Purpose::Write(task), Call::Store(StoreCall::Query(query))),
+            Kind::Bulk => {
+                write.step = WriteStep::Held;
+                if let Some(request) = write.request {
+                    self.actions.push(Action::BulkReady(request));
+                }
+            }
+            _ => self.store_write_across(task),
+        }
+    }
+
+    fn store_write_across(&mut self, task: TaskId) {
+        let write = self.writes.get_mut(&task).expect("the caller has it");
+        write.step = WriteStep::Storing;
+        let (command, held) = (write.write.command.clone(), write.held.clone());
+        let held = if self.is_flawed(Flaw::OneFenceOnly) { Vec::new() } else { held };
+        self.call(Purpose::Write(task), Call::Store(StoreCall::WriteAcross(command, held)));
+    }
+
+    pub(super) fn peer_id(&self, task: TaskId) -> PeerId {
+        PeerId { range: self.config.range, epoch: self.epoch, session: crate::message::Session(task) }
+    }
+
+    pub(super) fn peer_holds(&mut self, task: TaskId, range: RangeId, epoch: Epoch) {
+        let Some(write) = self.writes.get_mut(&task) else { return };
+        if write.step != WriteStep::Leading || write.others.first().is_none_or(|(next, _)| *next != range) {
+            return;
+        }
+        write.others.remove(0);
+        write.held.push((range, epoch));
+        self.lead(task);
+    }
+
+    /// Another owner is not there, or was replaced: nothing was done, and will not be.
+    pub(super) fn give_up_leading(&mut self, task: TaskId) {
+        let Some(write) = self.writes.get_mut(&task) else { return };
+        // The one that was asked may yet take the lease.
+        write.held.extend(write.others.first().map(|(range, _)| (*range, Epoch(0))));
+        let (request, kind) = (write.request.take(), write.kind.clone());
+        request.into_iter().for_each(|request| self.answer_task(&kind, request, WriteOutcome::Retry));
+        self.end_write(task);
+    }
+
+    /// The answer to whatever was asked for.
+    pub(super) fn answer_task(&mut self, kind: &Kind, request: RequestId, outcome: WriteOutcome) {
+        if matches!(kind, Kind::Read(_)) {
+            self.answer_read(request, ReadOutcome::Retry);
+        } else {
+            self.answer_write(request, outcome);
+        }
+    }
+
+    pub(super) fn read_across_done(&mut self, task: TaskId, rows: Rows) {
+        let request = self.writes.get_mut(&task).and_then(|write| write.request.take());
+        request
+            .into_iter()
+            .for_each(|request| self.answer_read(request, ReadOutcome::Value(rows.value.clone())));
+        self.end_write(task);
+    }
+
+    /// Gives back what the owners of other ranges hold for a task that is over.
+    pub(super) fn release_peers(&mut self, task: TaskId, write: &WriteTask) {
+        let peer = self.peer_id(task);
+        for (range, _) in &write.held {
+            self.call(Purpose::Trim, Call::Peer(*range, peer, PeerCall::Release));
+        }
+    }
+
+    /// Tells other owners that a bulk load still goes on.
+    pub(super) fn renew_bulk(&mut self) {
+        let renewals: Vec<(PeerId, RangeId)> = self
+            .writes
+            .iter()
+            .filter(|(_, write)| write.kind == Kind::Bulk && write.step == WriteStep::Held)
+            .flat_map(|(task, write)| write.held.iter().map(|(range, _)| (self.peer_id(*task), *range)))
+            .collect();
+        for (peer, range) in renewals {
+            let renewal = PeerCall::Lock(crate::lease_table::LeaseMode::Exclusive, Vec::new());
+            self.call(Purpose::Trim, Call::Peer(range, peer, renewal));
+        }
+    }
+}

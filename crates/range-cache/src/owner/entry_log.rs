@@ -1,0 +1,171 @@
+//! The log of entries: what the next owner needs in order to begin warm.
+//!
+//! Insert records go out with their values (`read.rs`). Delete records wait here until there is a batch of them or time has
+//! passed: an entry that is known and gone costs the next owner a needless word, no more. A chunk that has grown to
+//! twice what it held after its last compaction is read, compacted and replaced, as far as it was read.
+//!
+//! A delete says that nothing stands under its interval any more, so it is written when the last entry of it has gone;
+//! its number is taken then, and that of an insert when it goes out, so that order of numbers is order of events.
+
+use super::calls::{Call, Purpose};
+use super::{Owner, Phase};
+use crate::call::{CacheCall, CacheReply};
+use crate::config::{Application, Flaw};
+use crate::interval::Interval;
+use crate::log::{LOG_CHUNKS, LogRecord, compact, read_chunk, replay, write_chunk};
+use crate::query::{DomainId, Query};
+use crate::range_key::RangeKey;
+
+/// Records of a chunk that are never too many.
+const FEW: u32 = 32;
+
+/// What is known of the log without reading it.
+#[derive(Debug, Clone)]
+pub(super) struct EntryLog {
+    deletes: Vec<LogRecord>,
+    /// For each chunk, records now, and behind its last compaction.
+    counts: Vec<(u32, u32)>,
+    compacting: bool,
+}
+
+impl EntryLog {
+    pub(super) fn new() -> Self {
+        Self { deletes: Vec::new(), counts: vec![(0, 0); LOG_CHUNKS as usize], compacting: false }
+    }
+
+    fn count(&mut self, record: &LogRecord) {
+        self.counts[record.chunk(LOG_CHUNKS) as usize].0 += 1;
+    }
+
+    fn largest(&self) -> Option<u32> {
+        let is_large = |chunk: &u32| {
+            let (now, before) = self.counts[*chunk as usize];
+            now > FEW.max(2 * before)
+        };
+        (0..LOG_CHUNKS).find(is_large)
+    }
+}
+
+impl<A: Application> Owner<A> {
+    /// Notes that an entry may be in the cache, before it can be there (P5).
+    pub(super) fn know_entry(&mut self, query: &Query, covered: Interval<RangeKey>) {
+        if let Some(before) = self.index.insert(query, covered) {
+            self.log_delete(query.domain, before);
+        }
+    }
+
+    /// Forgets an entry that is gone from the cache.
+    pub(super) fn forget_entry(&mut self, query: &Query) {
+        if let Some(covered) = self.index.remove(query) {
+            self.log_delete(query.domain, covered);
+        }
+    }
+
+    /// The record that goes out with the value of an entry.
+    pub(super) fn insert_record(&mut self, query: &Query, covered: Interval<RangeKey>) -> LogRecord {
+        let record = LogRecord::of_entry(self.next_number(), query, covered);
+        self.entry_log.count(&record);
+        record
+    }
+
+    fn log_delete(&mut self, domain: DomainId, interval: Interval<RangeKey>) {
+        if !self.config.keeps_log || self.index.stands_at(domain, &interval) {
+            return;
+        }
+        let record = LogRecord { lsn: self.next_number(), domain, interval, key: None };
+        self.entry_log.count(&record);
+        self.entry_log.deletes.push(record);
+        if self.entry_log.deletes.len() >= self.config.log_batch {
+            self.append_deletes();
+        }
+    }
+
+    /// Sends what has gathered; nobody waits for the answer.
+    pub(super) fn append_deletes(&mut self) {
+        let deletes = std::mem::take(&mut self.entry_log.deletes);
+        if !deletes.is_empty() {
+            self.call(Purpose::Trim, Call::Cache(CacheCall::AppendLog(deletes)));
+        }
+    }
+
+    /// Begins to compact a chunk, if one has grown and none is being compacted.
+    pub(super) fn compact_log(&mut self) {
+        let Some(chunk) = self.entry_log.largest().filter(|_| self.config.keeps_log && self.is_serving())
+        else {
+            return;
+        };
+        if !self.entry_log.compacting {
+            self.entry_log.compacting = true;
+            self.call(Purpose::Compact(chunk), Call::Cache(CacheCall::ReadLog(chunk)));
+        }
+    }
+
+    /// `None`: no answer.
+    pub(super) fn compaction_answered(&mut self, chunk: u32, reply: Option<CacheReply>) {
+        self.entry_log.compacting = false;
+        let bytes = match reply {
+            Some(CacheReply::Log(bytes)) => bytes,
+            Some(_) => return,
+            // A replacement may still be on its way, and must not meet another: this chunk is left alone from now on.
+            None => return self.entry_log.counts[chunk as usize] = (0, u32::MAX / 2),
+        };
+        let Ok(records) = read_chunk(&bytes) else {
+            // A damaged chunk stays as it is: the next owner begins cold.
+            return self.entry_log.counts[chunk as usize] = (0, u32::MAX / 2);
+        };
+        let (read, kept) = (records.len(), compact(records));
+        let mut compacted = Vec::new();
+        write_chunk(&mut compacted, &kept);
+        let count = |records: usize| u32::try_from(records).unwrap_or(u32::MAX);
+        let (now, before) = &mut self.entry_log.counts[chunk as usize];
+        (*now, *before) =
+            (now.saturating_sub(count(read)).saturating_add(count(kept.len())), count(kept.len()));
+        self.entry_log.compacting = true;
+        let replace = CacheCall::ReplaceLog(chunk, bytes.len(), compacted);
+        self.call(Purpose::Compact(chunk), Call::Cache(replace));
+    }
+
+    /// Takes over what the tenure before left in the cache. A log that cannot be read means to begin cold.
+    pub(super) fn take_over_entries(&mut self, chunks: &[Vec<u8>]) {
+        if !matches!(self.phase, Phase::Starting(..)) {
+            return;
+        }
+        let read: Result<Vec<Vec<LogRecord>>, _> = chunks.iter().map(|chunk| read_chunk(chunk)).collect();
+        let records: Vec<LogRecord> = read.as_ref().map(|chunks| chunks.concat()).unwrap_or_default();
+        let last = records.iter().map(|record| record.lsn).max().unwrap_or(0);
+        self.next_number = self.next_number.max(last);
+        records.iter().for_each(|record| self.entry_log.count(record));
+        let standing =
+            if self.is_flawed(Flaw::ReplayUnsorted) { in_order_of_place(records) } else { replay(records) };
+        let entries: Result<Vec<Query>, _> = standing.iter().map(LogRecord::query).collect();
+        match entries.ok().filter(|_| read.is_ok()).filter(|entries| self.are_mine(entries)) {
+            Some(entries) => {
+                for (query, record) in entries.iter().zip(standing) {
+                    self.index.insert(query, record.interval);
+                }
+            }
+            None => self.begin_cold(),
+        }
+    }
+
+    fn are_mine(&self, entries: &[Query]) -> bool {
+        entries.iter().all(|query| query.domain < self.config.domain_count)
+    }
+
+    /// What the cache holds is not known, or not true.
+    pub(super) fn begin_cold(&mut self) {
+        self.index = crate::predicate_index::PredicateIndex::new(self.config.domain_count);
+        self.entry_log = EntryLog::new();
+        self.call(Purpose::Start, Call::Cache(CacheCall::Forget));
+    }
+}
+
+/// The flaw: a delete that was appended late removes what came after it.
+fn in_order_of_place(records: Vec<LogRecord>) -> Vec<LogRecord> {
+    let mut standing: Vec<LogRecord> = Vec::new();
+    for record in records {
+        standing.retain(|known| (known.domain, &known.interval) != (record.domain, &record.interval));
+        standing.extend(record.key.is_some().then_some(record));
+    }
+    standing
+}

@@ -1,0 +1,112 @@
+//! The part of this range in a write or read that another owner leads.
+//!
+//! A guest holds its lease until the leader says that it is over. If it hears nothing for too long, it cannot know whether
+//! the leader's write will still land, so it ends its tenure: the next one has a higher epoch, which the store then demands
+//! of that write. A guest that only reads is sent away: nothing can land.
+
+use super::write::{Kind, WriteStep};
+use super::{Owner, TaskId};
+use crate::config::Application;
+use crate::lease_table::LeaseMode;
+use crate::message::{Action, CallId, Command, Ending, Notice, PeerCall, PeerId, PeerReply, Write};
+use crate::query::Touched;
+
+impl<A: Application> Owner<A> {
+    pub(super) fn peer_calls(&mut self, peer: PeerId, call: CallId, what: PeerCall) {
+        match (self.guest(peer), what) {
+            (Some(task), PeerCall::Lock(..)) => self.peer_asks_again(task, call),
+            (None, PeerCall::Lock(mode, touched)) => self.begin_guest(peer, call, mode, touched),
+            (Some(task), PeerCall::Release) => {
+                self.actions.push(Action::PeerReply(peer, call, PeerReply::Released));
+                self.guest_is_over(task);
+            }
+            (None, PeerCall::Release) => {
+                self.actions.push(Action::PeerReply(peer, call, PeerReply::Released));
+            }
+        }
+    }
+
+    fn guest(&self, peer: PeerId) -> Option<TaskId> {
+        let is_it = |kind: &Kind| matches!(kind, Kind::Guest(known, ..) if *known == peer);
+        self.writes.iter().find(|(_, write)| is_it(&write.kind)).map(|(task, _)| *task)
+    }
+
+    fn begin_guest(&mut self, peer: PeerId, call: CallId, mode: LeaseMode, touched: Vec<Touched>) {
+        if touched.is_empty() || !self.are_of_this_range(&touched) {
+            return self.actions.push(Action::PeerReply(peer, call, PeerReply::Refused));
+        }
+        let write = Write { touched, command: Command::new(b"") };
+        self.begin_task(Kind::Guest(peer, call, mode), None, write, Vec::new());
+    }
+
+    fn are_of_this_range(&self, touched: &[Touched]) -> bool {
+        let Some(table) = &self.config.table else { return true };
+        let mine = table.intervals(self.config.range);
+        touched.iter().all(|(domain, interval)| {
+            mine.iter().any(|(other, held)| other == domain && held.covers(interval))
+        })
+    }
+
+    fn peer_asks_again(&mut self, task: TaskId, again: CallId) {
+        let Some(write) = self.writes.get_mut(&task) else { return };
+        if let Kind::Guest(_, call, _) = &mut write.kind {
+            *call = again;
+        }
+        if write.step == WriteStep::Held {
+            self.hold_for_peer(task);
+        }
+    }
+
+    pub(super) fn hold_for_peer(&mut self, task: TaskId) {
+        let deadline = self.now + self.config.peer_timeout;
+        let Some(write) = self.writes.get_mut(&task) else { return };
+        (write.step, write.time) = (WriteStep::Held, deadline);
+        if let Kind::Guest(peer, call, _) = write.kind {
+            self.actions.push(Action::PeerReply(peer, call, PeerReply::Held(self.epoch)));
+        }
+    }
+
+    fn guest_is_over(&mut self, task: TaskId) {
+        let Some(write) = self.writes.get_mut(&task) else { return };
+        if write.step == WriteStep::Clearing {
+            // Its entries are known until they are gone.
+            write.commits = 1;
+        } else {
+            self.end_write(task);
+        }
+    }
+
+    /// Whether the leader of a guest has given up while its entries were being cleared.
+    pub(super) fn was_released(&self, task: TaskId) -> bool {
+        self.writes.get(&task).is_some_and(|write| matches!(write.kind, Kind::Guest(..)) && write.commits > 0)
+    }
+
+    /// Ends what has waited too long.
+    pub(super) fn send_late_tasks_away(&mut self) {
+        let (now, patience) = (self.now, self.config.request_timeout);
+        let is_late = |write: &super::write::WriteTask| match write.step {
+            WriteStep::Held => matches!(write.kind, Kind::Guest(..)) && write.time <= now,
+            WriteStep::Waiting => now - write.time >= patience,
+            _ => false,
+        };
+        let late: Vec<TaskId> =
+            self.writes.iter().filter(|(_, write)| is_late(write)).map(|(task, _)| *task).collect();
+        for task in late {
+            match self.writes.get(&task).map(|write| (write.step, write.kind.clone())) {
+                Some((WriteStep::Held, Kind::Guest(_, _, LeaseMode::Exclusive))) => {
+                    return self.end(Ending::OutcomeUnknown);
+                }
+                Some((WriteStep::Waiting, Kind::Foreign)) | None => {}
+                Some((WriteStep::Waiting, Kind::Guest(..)) | (WriteStep::Held, _)) => self.end_write(task),
+                Some(_) => self.give_up_leading(task),
+            }
+        }
+    }
+
+    /// Somebody writes past the cache: nothing that shows these intervals is believed any more.
+    pub(super) fn foreign_write(&mut self, touched: Vec<Touched>) {
+        let write = Write { touched: touched.clone(), command: Command::new(b"") };
+        self.actions.push(Action::Notice(Notice::BypassDetected(touched)));
+        self.begin_task(Kind::Foreign, None, write, Vec::new());
+    }
+}

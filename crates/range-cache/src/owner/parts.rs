@@ -1,0 +1,201 @@
+//! A result put together from cached ones: what β below 100 % is for.
+//!
+//! Where cached results overlap the query, their values are read in one script and the store is asked only for what none
+//! of them holds. With `[18, 22]` and `[25, 30]` cached, `[20, 28]` needs the store for `(22, 25)` alone. If the whole
+//! shares at most β of its rows with each of them it becomes an entry too; otherwise only the gaps do, so that at β = 0 no
+//! row is cached twice.
+//!
+//! Guarantee: the lease of the query keeps every write out of its interval, so that values and gaps, read one after the
+//! other, show the same moment there.
+//!
+//! Cost: one more script than a miss, and a store query for each gap; a query that would need many is asked whole.
+//!
+//! Report, sections 2 and 8 ("fusing multiple cache entries").
+
+use super::calls::{Call, Purpose};
+use super::{Owner, TaskId};
+use crate::call::{CacheCall, CacheReply, Rows, StoreCall};
+use crate::config::Application;
+use crate::interval::Interval;
+use crate::message::{ReadOutcome, Session, Value};
+use crate::query::{Form, Query};
+use crate::range_key::RangeKey;
+
+/// Most cached results for one query: reading more of them costs more than one store query.
+const MOST_CACHED: usize = 16;
+/// Most gaps.
+const MOST_GAPS: usize = 4;
+
+/// What a read is put together from.
+#[derive(Debug, Clone)]
+pub(super) struct Parts {
+    parts: Vec<(Query, Option<Value>)>,
+    /// Those before are cached, those from here on are gaps.
+    first_gap: usize,
+    /// Whether the store was asked for it, for each gap.
+    asked: Vec<bool>,
+    /// Installations without a reply.
+    installing: usize,
+}
+
+impl<A: Application> Owner<A> {
+    /// Begins to read what cached results hold of a query; `false` if the store is to be asked for all of it.
+    pub(super) fn gather_parts(&mut self, task: TaskId) -> bool {
+        let Some(read) = self.reads.get(&task) else { return false };
+        let is_plain = read.query.form == Form::All && !read.verifies() && read.parts.is_none();
+        if self.beta() == 100 || !is_plain || !self.application.can_fuse() {
+            return false;
+        }
+        let (query, session) = (read.query.clone(), read.session);
+        let Some((cached, gaps)) = self.plan_parts(&query) else { return false };
+        let Some(session) = session else { return false };
+        let part = |query: &Query| (query.clone(), None);
+        let parts = Parts {
+            parts: cached.iter().chain(&gaps).map(part).collect(),
+            first_gap: cached.len(),
+            asked: vec![false; gaps.len()],
+            installing: 0,
+        };
+        self.reads.get_mut(&task).expect("it was there").parts = Some(parts);
+        self.call(Purpose::Read(task), Call::Cache(CacheCall::Gather(session, cached, gaps)));
+        true
+    }
+
+    /// Cached results that hold as much of the query as any, from left to right, and what they leave.
+    fn plan_parts(&self, query: &Query) -> Option<(Vec<Query>, Vec<Query>)> {
+        let place = (query.domain, query.interval.clone());
+        let mut known = self.index.touched(std::slice::from_ref(&place));
+        known.retain(|other| {
+            other.form == Form::All && other.fingerprint == query.fingerprint && other != query
+        });
+        known.sort_unstable_by(|a, b| a.interval.cmp(&b.interval));
+        let gap = |from, to| Interval::between(from, to).map(|interval| Query { interval, ..query.clone() });
+        let (mut cached, mut gaps): (Vec<Query>, Vec<Query>) = (Vec::new(), Vec::new());
+        let (mut from, end) = query.interval.clone().into_cuts();
+        let mut rest = known.into_iter().peekable();
+        while from < end {
+            let mut farthest: Option<Query> = None;
+            while let Some(next) = rest.next_if(|next| *next.interval.lo() <= from) {
+                if farthest.as_ref().is_none_or(|known| known.interval.hi() < next.interval.hi()) {
+                    farthest = Some(next);
+                }
+            }
+            match farthest.filter(|next| *next.interval.hi() > from) {
+                Some(next) => {
+                    from = next.interval.hi().clone();
+                    cached.push(next);
+                }
+                None => {
+                    let to = rest.peek().map_or_else(|| end.clone(), |next| next.interval.lo().clone());
+                    gaps.extend(gap(from, to.clone()));
+                    from = to;
+                }
+            }
+        }
+        let is_worth_it = !cached.is_empty() && cached.len() <= MOST_CACHED && gaps.len() <= MOST_GAPS;
+        is_worth_it.then_some((cached, gaps))
+    }
+
+    pub(super) fn parts_gathered(&mut self, task: TaskId, found: Vec<(Query, Value)>) {
+        let Some(parts) = self.reads.get_mut(&task).and_then(|read| read.parts.as_mut()) else { return };
+        if found.len() < parts.first_gap {
+            // One was evicted, or is being written elsewhere.
+            return self.query_whole(task);
+        }
+        for (query, value) in found {
+            let part = parts.parts.iter_mut().find(|(known, _)| *known == query);
+            part.expect("it was asked for").1 = Some(value);
+        }
+        let gaps: Vec<(usize, Query)> =
+            (parts.first_gap..parts.parts.len()).map(|at| (at, parts.parts[at].0.clone())).collect();
+        for (at, gap) in gaps {
+            self.read_gap(task, at, gap);
+        }
+        self.fuse_if_complete(task);
+    }
+
+    fn read_gap(&mut self, task: TaskId, at: usize, gap: Query) {
+        let is_empty = self.gaps.is_known_empty(gap.domain, &gap.interval);
+        let empty = is_empty.then(|| self.application.empty(&gap));
+        let Some(parts) = self.reads.get_mut(&task).and_then(|read| read.parts.as_mut()) else { return };
+        if is_empty {
+            parts.parts[at].1 = empty;
+        } else {
+            parts.asked[at - parts.first_gap] = true;
+            self.call(Purpose::Part(task, at), Call::Store(StoreCall::Query(gap)));
+        }
+    }
+
+    pub(super) fn part_rows(&mut self, task: TaskId, at: usize, rows: Rows) {
+        let Some(parts) = self.reads.get_mut(&task).and_then(|read| read.parts.as_mut()) else { return };
+        parts.parts[at].1 = Some(rows.value);
+        let gap = parts.parts[at].0.clone();
+        if rows.is_empty {
+            self.gaps.learn(gap.domain, gap.interval);
+        }
+        self.fuse_if_complete(task);
+    }
+
+    fn fuse_if_complete(&mut self, task: TaskId) {
+        let Some(read) = self.reads.get(&task) else { return };
+        let Some(parts) = &read.parts else { return };
+        let complete: Option<Vec<(Query, Value)>> =
+            parts.parts.iter().map(|(query, value)| Some((query.clone(), value.clone()?))).collect();
+        let Some(complete) = complete else { return };
+        let (query, first_gap) = (read.query.clone(), parts.first_gap);
+        let Some(whole) = self.application.fuse(&query, &complete) else { return self.query_whole(task) };
+        let requests = std::mem::take(&mut self.reads.get_mut(&task).expect("it was there").requests);
+        for request in requests {
+            self.answer_read(request, ReadOutcome::Value(whole.clone()));
+        }
+        self.auto_beta.was_read(false);
+        let cached = complete[..first_gap].iter();
+        let shared = cached.map(|(other, _)| self.application.shared_percent(&query, &whole, other)).max();
+        if shared.unwrap_or(0) <= self.beta() {
+            self.install_parts(task, vec![(usize::MAX, query, whole)]);
+        } else {
+            let asked = self.reads[&task].parts.as_ref().map(|parts| parts.asked.clone()).unwrap_or_default();
+            let gaps = complete.into_iter().enumerate().skip(first_gap).zip(asked);
+            let gaps = gaps.filter(|(_, asked)| *asked).map(|((at, (gap, value)), _)| (at, gap, value));
+            self.install_parts(task, gaps.collect());
+        }
+    }
+
+    fn install_parts(&mut self, task: TaskId, entries: Vec<(usize, Query, Value)>) {
+        let read = &self.reads[&task];
+        let session = read.session.filter(|_| read.may_install && self.now >= self.full_until);
+        let mut installing = 0;
+        for (at, query, value) in entries {
+            if let Some(session) = session.filter(|_| self.is_small_enough(&value)) {
+                installing += 1;
+                self.install_part(task, at, query, session, value);
+            }
+        }
+        match self.reads.get_mut(&task).and_then(|read| read.parts.as_mut()) {
+            Some(parts) if installing > 0 => parts.installing = installing,
+            _ => self.end_read(task, None),
+        }
+    }
+
+    fn install_part(&mut self, task: TaskId, at: usize, query: Query, session: Session, value: Value) {
+        let covered: Interval<RangeKey> = query.interval.clone();
+        self.know_entry(&query, covered.clone());
+        let record = self.insert_record(&query, covered);
+        let install = CacheCall::Install(query, session, value, record);
+        self.call(Purpose::Part(task, at), Call::Cache(install));
+    }
+
+    pub(super) fn part_installed(&mut self, task: TaskId, at: usize, reply: &CacheReply) {
+        let Some(read) = self.reads.get_mut(&task) else { return };
+        let Some(parts) = &mut read.parts else { return };
+        parts.installing = parts.installing.saturating_sub(1);
+        let is_last = parts.installing == 0;
+        let query = parts.parts.get(at).map_or_else(|| read.query.clone(), |(gap, _)| gap.clone());
+        if *reply == CacheReply::Full {
+            self.cache_is_full(&query);
+        }
+        if is_last {
+            self.end_read(task, None);
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Filters by the names that legends have.
+
+use lacuna_bench::engine::FilterChoice;
+
+/// Names in the order that gives them their colours.
+pub(super) static NAMES: [&str; 14] = [
+    "no filter",
+    "RocksDB's Bloom",
+    "Proteus",
+    "SuRF",
+    "Rosetta",
+    "REncoder",
+    "SNARF",
+    "Grafite",
+    "auto",
+    "SuRF-Hash",
+    "Bucketing",
+    "1PBF",
+    "2PBF",
+    "Bloom",
+];
+
+/// A filter and its name.
+pub(super) type Named = (&'static str, FilterChoice);
+
+/// No filter, and RocksDB's own of so many bits per key.
+pub(super) fn without(bits_per_key: f64) -> Vec<Named> {
+    vec![(NAMES[0], FilterChoice::None), (NAMES[1], FilterChoice::Engine { bits_per_key })]
+}
+
+/// Filters of ours by their names, of so many bits per key.
+pub(super) fn ours(names: &[&str], bits_per_key: f64) -> Vec<Named> {
+    let named = |name: &'static str| (name, FilterChoice::lacuna(family(name), bits_per_key));
+    NAMES.into_iter().filter(|name| names.contains(name)).map(named).collect()
+}
+
+/// Every family, and the designer that chooses among them.
+pub(super) fn every_family(bits_per_key: f64) -> Vec<Named> {
+    let but: Vec<&str> = NAMES[2..].iter().copied().filter(|name| *name != "SuRF-Hash").collect();
+    ours(&but, bits_per_key)
+}
+
+fn family(name: &str) -> &str {
+    match name {
+        "Proteus" => "proteus",
+        "SuRF" => "surf",
+        "SuRF-Hash" => "surf:hash=4",
+        "Rosetta" => "rosetta",
+        "REncoder" => "rencoder",
+        "SNARF" => "snarf",
+        "Grafite" => "grafite",
+        "Bucketing" => "bucketing",
+        "1PBF" => "prefix_bloom",
+        "2PBF" => "two_prefix_bloom",
+        "Bloom" => "bloom",
+        _ => "auto",
+    }
+}
