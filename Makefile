@@ -21,14 +21,14 @@ FIND_BROWSER := command -v chromium || command -v chromium-browser || command -v
 # For commands that link RocksDB, which is compiled once into a cache outside the checkout.
 WITH_ROCKSDB := .ci/with-rocksdb
 
-.PHONY: demo test test-long bench bars fuzz fmt clean browser
+.PHONY: demo test test-long bench bars fuzz fmt clean browser servers
 
 demo:
 	$(CARGO) build --release --locked
 	target/release/lacuna demo $(ARGS)
 
 test: export LACUNA_REQUIRE := all
-test: $(DENY) browser
+test: $(DENY) browser servers
 	$(STAGE) format $(CARGO) fmt --all --check
 	$(STAGE) "supply chain" $(CARGO) fetch --locked
 	$(STAGE) "supply chain" $(DENY) --offline check --hide-inclusion-graph licenses bans sources
@@ -43,7 +43,7 @@ test: $(DENY) browser
 
 test-long: export LACUNA_REQUIRE := all
 test-long: export LACUNA_LONG := 1
-test-long: browser
+test-long: browser servers
 	$(STAGE) "long tests, all checks on" $(CARGO) test --profile checked --locked $(CHECKED) --lib --tests
 	$(STAGE) "long tests" $(WITH_ROCKSDB) $(CARGO) test --release --locked $(UNCHECKED) --lib --bins --tests
 	$(MAKE) fuzz
@@ -63,6 +63,11 @@ bars:
 browser:
 	@($(FIND_BROWSER)) > /dev/null || $(STAGE) "install chromium" $(SUDO) sh -c \
 		'apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends chromium'
+
+# The servers that tests start, from Debian; none of them is started by its package.
+servers:
+	@command -v redis-server > /dev/null || $(STAGE) "install servers" $(SUDO) sh -c \
+		'apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends redis-server > /dev/null'
 
 fmt:
 	$(CARGO) fmt --all

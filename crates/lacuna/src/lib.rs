@@ -21,14 +21,37 @@
 //!
 //! The pieces, each a crate of its own: `lacuna-core` (keys, ranges, traits, bytes), [`filters`] (the families),
 //! [`guard`] (what an engine adapter needs) and, with the features `slatedb` and `rocksdb`, the adapters that put a filter
-//! into every SSTable of a stock SlateDB or RocksDB. Both are off unless asked for; `rocksdb` compiles C++.
+//! into every SSTable of a stock SlateDB or RocksDB. Both are off unless asked for; `rocksdb` compiles C++. With feature
+//! `cache-sqlite`, `cache::open("sqlite:app.db")` puts a strongly consistent cache of range results before tables of SQLite.
 
 pub use lacuna_core::*;
 pub use lacuna_filters as filters;
 pub use lacuna_filters::{FAMILIES, open, open_verified, spec};
 pub use lacuna_guard as guard;
 
+/// A strongly consistent cache of range results before tables of a SQL database.
+///
+/// ```
+/// use lacuna::cache::{DomainType, Schema};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let cache = lacuna::cache::open("sqlite::memory:").await?;
+/// cache.run_sql("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, age INTEGER)").await?;
+/// let people = cache.table(Schema::new("people", "id").domain("age", DomainType::Integer)).await?;
+/// people.insert([("id", 1.into()), ("name", "Anna".into()), ("age", 20.into())]).await?;
+/// assert_eq!(people.get("age", 18..=22).await?[0].text("name"), Some("Anna"));
+/// # cache.stop().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[cfg(feature = "cache-sqlite")]
+pub mod cache {
+    pub use lacuna_store_sql::*;
+}
+
 #[cfg(feature = "rocksdb")]
 pub use lacuna_rocksdb as rocksdb;
+
 #[cfg(feature = "slatedb")]
 pub use lacuna_slatedb as slatedb;

@@ -9,7 +9,8 @@
 //!   range knows;
 //! - [`LogRecord`]: how others can know it too;
 //! - [`Owner`]: the protocol under write-around, write-through and write-back, events in, actions out;
-//! - [`CacheServer`]: the scripts of a cache server, and an embedded one.
+//! - [`CacheServer`]: the scripts of a cache server, as a model;
+//! - [`ports`], [`embedded`]: what a carrier needs of the world, and what of it needs no server.
 //!
 //! Whoever runs an [`Owner`] carries its calls to servers and their replies back; time and numbers come in as arguments,
 //! so that a simulation can drive many of them from one seed. `docs/design/range-cache-protocol.md` explains the protocol
@@ -48,12 +49,14 @@ mod cache_server;
 mod call;
 mod config;
 mod domain;
+pub mod embedded;
 mod gaps;
 mod interval;
 mod lease_table;
 mod log;
 mod message;
 mod owner;
+pub mod ports;
 mod predicate_index;
 mod query;
 mod range_key;

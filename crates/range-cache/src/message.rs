@@ -140,6 +140,8 @@ pub enum Event {
         /// Percentage of the cache server's memory in use.
         memory_percent: u8,
     },
+    /// No reply to this call will come: its time is over at once.
+    Lost(CallId),
     /// Time has passed; nothing else needs to be said.
     Tick,
     /// No more requests will come: apply what is buffered, then end.

@@ -138,6 +138,14 @@ impl<A: Application> Owner<A> {
         }
     }
 
+    /// The carrier knows that no reply will come: nothing is gained by waiting for one.
+    pub(super) fn give_up_on(&mut self, id: CallId) {
+        if let Some(pending) = self.calls.get_mut(&id) {
+            pending.deadline = self.now;
+            self.give_up_late_calls();
+        }
+    }
+
     pub(super) fn peer_answered(&mut self, id: CallId, reply: PeerReply) {
         let Some(pending) = self.calls.remove(&id) else { return };
         match (pending.purpose, reply, pending.call) {

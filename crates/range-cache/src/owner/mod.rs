@@ -183,6 +183,7 @@ impl<A: Application> Owner<A> {
             Event::Cache(call, reply) => self.cache_answered(call, reply),
             Event::Store(call, reply) => self.store_answered(call, reply),
             Event::Log(call, reply) => self.log_answered(call, reply),
+            Event::Lost(call) => self.give_up_on(call),
             Event::Tick => self.tick(),
             Event::Stop => self.phase = Phase::Stopping,
         }

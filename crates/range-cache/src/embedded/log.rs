@@ -1,0 +1,89 @@
+//! A log in memory: what it acknowledged survives cache servers and owners, but not the process.
+
+use std::collections::BTreeMap;
+use std::future::ready;
+use std::sync::{Mutex, PoisonError};
+
+use crate::cache_server::RangeId;
+use crate::call::{LogCall, LogReply};
+use crate::message::{Epoch, Write};
+use crate::ports::{LogServer, Reply};
+
+/// Buffered writes of several ranges, each behind its fence. For stores that do not outlive the process either.
+#[derive(Debug, Default)]
+pub struct MemoryLog {
+    ranges: Mutex<BTreeMap<RangeId, Kept>>,
+}
+
+/// What a log keeps of one range. Whoever writes a log to disk replays its calls into one of these.
+#[derive(Debug, Default, Clone)]
+pub struct Kept {
+    fence: Option<Epoch>,
+    writes: BTreeMap<(Epoch, u64), Write>,
+}
+
+impl Kept {
+    /// Carries out a call, as every log server must.
+    pub fn call(&mut self, epoch: Epoch, call: &LogCall) -> LogReply {
+        let known = self.fence;
+        if known.is_some_and(|fence| fence > epoch) {
+            return LogReply::Fenced;
+        }
+        match call {
+            LogCall::Fence => {
+                self.fence = Some(epoch);
+                let writes = self.writes.iter().map(|((epoch, lsn), write)| (*epoch, *lsn, write.clone()));
+                LogReply::Kept { writes: writes.collect(), is_whole: known.is_some() }
+            }
+            LogCall::Append(..) if known.is_none() => LogReply::Fenced,
+            LogCall::Append(lsn, write) => {
+                self.fence = Some(epoch);
+                self.writes.insert((epoch, *lsn), write.clone());
+                LogReply::Done
+            }
+            LogCall::Trim(applied) => {
+                self.writes.retain(|(written, lsn), _| *written >= epoch && lsn > applied);
+                LogReply::Done
+            }
+        }
+    }
+
+    /// Whether it holds no write.
+    pub fn is_empty(&self) -> bool {
+        self.writes.is_empty()
+    }
+
+    /// The fence, and the writes with epoch and number.
+    pub fn parts(&self) -> (Option<Epoch>, impl Iterator<Item = (Epoch, u64, &Write)>) {
+        (self.fence, self.writes.iter().map(|((epoch, lsn), write)| (*epoch, *lsn, write)))
+    }
+}
+
+impl LogServer for MemoryLog {
+    fn call(&self, range: RangeId, epoch: Epoch, call: LogCall) -> Reply<'_, LogReply> {
+        let mut ranges = self.ranges.lock().unwrap_or_else(PoisonError::into_inner);
+        let reply = ranges.entry(range).or_default().call(epoch, &call);
+        Box::pin(ready(Ok(reply)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Command;
+
+    #[test]
+    fn a_fenced_log_takes_nothing_from_older_owners() {
+        let write = Write { touched: Vec::new(), command: Command::new(b"w") };
+        let mut kept = Kept::default();
+        let first = LogReply::Kept { writes: Vec::new(), is_whole: false };
+        assert_eq!(kept.call(Epoch(1), &LogCall::Append(1, write.clone())), LogReply::Fenced, "no fence yet");
+        assert_eq!(kept.call(Epoch(1), &LogCall::Fence), first);
+        assert_eq!(kept.call(Epoch(1), &LogCall::Append(1, write.clone())), LogReply::Done);
+        let both = LogReply::Kept { writes: vec![(Epoch(1), 1, write.clone())], is_whole: true };
+        assert_eq!(kept.call(Epoch(2), &LogCall::Fence), both);
+        assert_eq!(kept.call(Epoch(1), &LogCall::Append(2, write)), LogReply::Fenced);
+        assert_eq!(kept.call(Epoch(2), &LogCall::Trim(0)), LogReply::Done);
+        assert!(kept.is_empty(), "a write of an older tenure counts for nothing once it is recovered");
+    }
+}

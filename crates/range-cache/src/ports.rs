@@ -1,0 +1,127 @@
+//! Ports: what an owner's carrier needs of the world, as traits that can be objects.
+//!
+//! Whoever runs an [`Owner`](crate::Owner) gives its calls to a cache server, a store and logs, and its claims to a
+//! coordinator. Each is a trait here, so that memory, Redis or PostgreSQL can stand behind it; [`embedded`](crate::embedded)
+//! has those that need nothing. Nothing here knows a runtime: a reply is a boxed future.
+//!
+//! What an implementation promises (the contract of [`Event`](crate::Event) and [`Action`](crate::Action)): a call is
+//! carried out at most once, never after the server it was sent to has restarted, and a script of a cache server happens
+//! whole. An error means *unknown*: the call may have been carried out, or may yet be.
+
+use std::fmt::Debug;
+use std::future::Future;
+use std::pin::Pin;
+
+use lacuna_core::Result;
+
+use crate::cache_server::RangeId;
+use crate::call::{CacheCall, CacheReply, LogCall, LogReply, StoreCall, StoreReply};
+use crate::message::{Epoch, Value};
+use crate::query::Query;
+
+/// What a port answers, when it answers.
+pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+
+/// What the hit path sees: the fence of the range, and the value if one is visible.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// The epoch that the cache server serves.
+    pub fence: Epoch,
+    /// The value, unless it is absent or hidden.
+    pub value: Option<Value>,
+}
+
+/// Keeps results of ranges.
+pub trait CacheServer: Debug + Send + Sync {
+    /// Fence and value, read at once; `None` without a fence. The only call that is no script. `epoch` is that of the
+    /// caller's route; where another is served, the value may be left out.
+    ///
+    /// # Errors
+    /// `Unavailable` if the server does not answer.
+    fn get<'a>(&'a self, range: RangeId, epoch: Epoch, query: &'a Query) -> Reply<'a, Option<Seen>>;
+
+    /// Runs a script.
+    ///
+    /// # Errors
+    /// `Unavailable` if the outcome is unknown.
+    fn call(&self, range: RangeId, epoch: Epoch, call: CacheCall) -> Reply<'_, CacheReply>;
+}
+
+/// Holds the rows, and the fence of each range beside them.
+pub trait DataStore: Debug + Send + Sync {
+    /// Runs a statement or a transaction.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the store will never understand the call, else `Unavailable`: the outcome is unknown.
+    fn call(&self, range: RangeId, epoch: Epoch, call: StoreCall) -> Reply<'_, Answer>;
+
+    /// The largest epoch that any range was ever fenced with; 0 if none was.
+    ///
+    /// # Errors
+    /// `Unavailable` if the store does not answer.
+    fn largest_epoch(&self) -> Reply<'_, Epoch>;
+}
+
+/// A store's reply, and for a person why it refused.
+#[derive(Debug)]
+pub struct Answer {
+    /// What the owner hears.
+    pub reply: StoreReply,
+    /// What whoever asked hears beside it.
+    pub why: Option<lacuna_core::Error>,
+}
+
+impl From<StoreReply> for Answer {
+    fn from(reply: StoreReply) -> Self {
+        Self { reply, why: None }
+    }
+}
+
+/// Keeps buffered writes until the store has them, over restarts (P13).
+pub trait LogServer: Debug + Send + Sync {
+    /// Fences, appends or trims.
+    ///
+    /// # Errors
+    /// `Unavailable` if the outcome is unknown.
+    fn call(&self, range: RangeId, epoch: Epoch, call: LogCall) -> Reply<'_, LogReply>;
+}
+
+/// A tenure as it is granted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tenure {
+    /// Larger than that of every tenure before.
+    pub epoch: Epoch,
+    /// Which cache server the range is on, by its place in the list.
+    pub cache: usize,
+    /// How long to wait before serving, until routes to another cache server have ended (P11).
+    pub serve_after_ms: u64,
+    /// How long it holds without renewal; `None`: until the process ends.
+    pub lease_ms: Option<u64>,
+}
+
+/// Grants each range to at most one owner at a time.
+pub trait Coordinator: Debug + Send + Sync {
+    /// A tenure, or `None` while another process has one. `lost_cache`: a cache server that does not answer.
+    ///
+    /// # Errors
+    /// `Unavailable` if the coordinator does not answer.
+    fn claim(&self, range: RangeId, lost_cache: Option<usize>) -> Reply<'_, Option<Tenure>>;
+
+    /// Holds on to a tenure; `false` if it is another's now.
+    ///
+    /// # Errors
+    /// `Unavailable` if the coordinator does not answer.
+    fn renew(&self, range: RangeId, epoch: Epoch) -> Reply<'_, bool>;
+
+    /// Gives a tenure back.
+    ///
+    /// # Errors
+    /// `Unavailable` if the coordinator does not answer: the lease then has to run out.
+    fn release(&self, range: RangeId, epoch: Epoch) -> Reply<'_, ()>;
+}
+
+/// Tells the time that owners are told.
+pub trait Clock: Debug + Send + Sync {
+    /// Milliseconds since some moment; never goes backwards, whatever the wall clock does.
+    fn now_ms(&self) -> u64;
+}

@@ -1,0 +1,67 @@
+//! Names of keys. See `docs/format/range-cache-redis.md`.
+
+use lacuna_range_cache::{Epoch, Form, LogRecord, Query, RangeId, write_chunk};
+
+/// Names of the keys of one range.
+#[derive(Debug)]
+pub(crate) struct Keys {
+    prefix: String,
+}
+
+impl Keys {
+    pub(crate) fn of(namespace: &str, range: RangeId) -> Self {
+        Self { prefix: format!("lacuna:{{{namespace}:{}}}:", range.0) }
+    }
+
+    /// The fence: an epoch, without a time to live.
+    pub(crate) fn fence(&self) -> Vec<u8> {
+        format!("{}f", self.prefix).into_bytes()
+    }
+
+    /// The value of a query.
+    pub(crate) fn value(&self, epoch: Epoch, query: &Query) -> Vec<u8> {
+        self.of_query('v', epoch, query)
+    }
+
+    /// The lease on a query: `I` or `Q`, and the session that has it.
+    pub(crate) fn lease(&self, epoch: Epoch, query: &Query) -> Vec<u8> {
+        self.of_query('l', epoch, query)
+    }
+
+    fn of_query(&self, kind: char, epoch: Epoch, query: &Query) -> Vec<u8> {
+        let mut key = format!("{}{kind}:{}:", self.prefix, epoch.0).into_bytes();
+        let (form, limit) = match query.form {
+            Form::All => (0u8, 0),
+            Form::First(limit) => (1, limit),
+            Form::Last(limit) => (2, limit),
+        };
+        let mut rest = vec![form];
+        rest.extend_from_slice(&limit.to_le_bytes());
+        let interval = query.interval.clone();
+        let record = LogRecord { lsn: query.fingerprint, domain: query.domain, interval, key: Some(rest) };
+        write_chunk(&mut key, [&record]);
+        key
+    }
+
+    /// Matches values and leases of an epoch.
+    pub(crate) fn pattern(&self, epoch: Epoch) -> String {
+        let mut escaped = String::new();
+        for letter in self.prefix.chars() {
+            if "*?[]\\".contains(letter) {
+                escaped.push('\\');
+            }
+            escaped.push(letter);
+        }
+        format!("{escaped}[vl]:{}:*", epoch.0)
+    }
+
+    /// The fence of a log.
+    pub(crate) fn log_fence(&self) -> Vec<u8> {
+        format!("{}bf", self.prefix).into_bytes()
+    }
+
+    /// Buffered writes of a log, a field each.
+    pub(crate) fn log(&self) -> Vec<u8> {
+        format!("{}b", self.prefix).into_bytes()
+    }
+}

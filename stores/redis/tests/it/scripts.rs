@@ -1,0 +1,113 @@
+use lacuna_range_cache::ports::CacheServer as _;
+use lacuna_range_cache::{
+    CacheCall, CacheReply, CacheServer, Epoch, Form, Interval, LogRecord, Query, RangeId, Session, Value,
+};
+use lacuna_store_redis::RedisCache;
+use lacuna_test_servers::Redis;
+use lacuna_testkit::effort;
+use lacuna_workload::Rng;
+
+const RANGE: RangeId = RangeId(3);
+
+fn query(number: u64) -> Query {
+    let form = if number == 2 { Form::First(5) } else { Form::All };
+    Query { form, ..Query::all(0, Interval::point(number.into())) }
+}
+
+fn record() -> LogRecord {
+    LogRecord { lsn: 1, domain: 0, interval: Interval::all(), key: None }
+}
+
+/// A script over a few entries. Sessions of writers and readers never fall behind, as those of one owner.
+fn some_script(rng: &mut Rng, number: u64) -> CacheCall {
+    let session = Session(number / 6);
+    let some = query(rng.below(3));
+    let value = Value::new(&number.to_le_bytes());
+    match rng.below(14) {
+        12 => CacheCall::Gather(session, vec![some, query(1)], vec![query(2)]),
+        13 if number % 50 == 0 => CacheCall::Forget,
+        0..=3 => CacheCall::Lookup(some, session),
+        4..=6 => CacheCall::Install(some, session, value, record()),
+        7 => CacheCall::Invalidate(session, vec![some]),
+        8..=9 => CacheCall::Hide(session, vec![some]),
+        _ => CacheCall::Commit(session, vec![(some, Some(value))]),
+    }
+}
+
+#[tokio::test]
+async fn scripts_do_what_they_do_in_the_model() {
+    let Some(server) = Redis::cache() else { return };
+    let redis = RedisCache::new(&server.url(), "test").unwrap();
+    let mut model = CacheServer::new(100);
+    let mut rng = effort::rng(81);
+    let (mut epoch, mut found) = (Epoch(1), 0);
+    for number in 6..effort::short_or_long(12_000, 200_000) {
+        let mut call = some_script(&mut rng, number);
+        if rng.below(500) == 0 || number == 6 {
+            epoch = Epoch(epoch.0 + rng.below(2));
+            call = CacheCall::Fence;
+        }
+        let spoken = if rng.below(50) == 0 { Epoch(epoch.0 - 1) } else { epoch };
+        let expected = model.call(RANGE, spoken, &call);
+        let actual = redis.call(RANGE, spoken, call.clone()).await.unwrap();
+        let step = format!("seed {}, step {number}: {call:?}", effort::seed());
+        assert_eq!(actual, expected, "{step}");
+        let seen = redis.get(RANGE, epoch, &query(0)).await.unwrap();
+        let seen = seen.map(|seen| (seen.fence, seen.value));
+        assert_eq!(seen, model.get(RANGE, &query(0)), "{step}");
+        found += u64::from(seen.is_some_and(|(_, value)| value.is_some()));
+    }
+    assert!(found > 500, "values were seen: {found}");
+}
+
+#[tokio::test]
+async fn a_server_that_restarts_knows_nobody() {
+    let Some(mut server) = Redis::cache() else { return };
+    let redis = RedisCache::new(&server.url(), "test").unwrap();
+    let call = |call| redis.call(RANGE, Epoch(5), call);
+    assert_eq!(call(CacheCall::Fence).await.unwrap(), CacheReply::Done);
+    assert_eq!(call(CacheCall::Lookup(query(1), Session(1))).await.unwrap(), CacheReply::Leased);
+    let install = CacheCall::Install(query(1), Session(1), Value::new(b"v"), record());
+    assert_eq!(call(install.clone()).await.unwrap(), CacheReply::Done);
+    server.kill();
+    assert!(redis.get(RANGE, Epoch(5), &query(1)).await.is_err());
+    server.restart();
+    // The first call may find out that the connection is broken.
+    drop(redis.get(RANGE, Epoch(5), &query(1)).await);
+    assert_eq!(redis.get(RANGE, Epoch(5), &query(1)).await.unwrap(), None);
+    assert_eq!(call(install).await.unwrap(), CacheReply::Fenced);
+}
+
+#[tokio::test]
+async fn a_full_server_refuses_what_is_new_and_lets_go_of_the_old() {
+    let options = ["--save", "", "--maxmemory", "3mb", "--maxmemory-policy", "noeviction"];
+    let Some(server) = Redis::with(&options) else { return };
+    let redis = RedisCache::new(&server.url(), "test").unwrap();
+    let call = |call| redis.call(RANGE, Epoch(1), call);
+    call(CacheCall::Fence).await.unwrap();
+    let large = Value::new(&vec![7; 100_000]);
+    let mut installed = Vec::new();
+    for number in 1..100 {
+        match call(CacheCall::Lookup(query(number), Session(number))).await.unwrap() {
+            CacheReply::Leased => {}
+            busy => {
+                assert_eq!(busy, CacheReply::Busy, "no room for a lease");
+                break;
+            }
+        }
+        let install = CacheCall::Install(query(number), Session(number), large.clone(), record());
+        match call(install).await.unwrap() {
+            CacheReply::Done => installed.push(query(number)),
+            full => {
+                assert_eq!(full, CacheReply::Full);
+                break;
+            }
+        }
+    }
+    assert!(installed.len() > 3 && installed.len() < 99, "{} fit", installed.len());
+    let first = installed[0].clone();
+    let hidden = call(CacheCall::Hide(Session(200), vec![first.clone()])).await.unwrap();
+    assert_eq!(hidden, CacheReply::Hidden(vec![(first, large)]));
+    assert_eq!(call(CacheCall::Invalidate(Session(201), installed)).await.unwrap(), CacheReply::Done);
+    assert_eq!(call(CacheCall::Lookup(query(300), Session(300))).await.unwrap(), CacheReply::Leased);
+}

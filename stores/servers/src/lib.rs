@@ -1,0 +1,11 @@
+//! Real servers for tests: on free loopback ports, in folders that go away, and never outliving the test.
+//!
+//! Each is started through `setpriv --pdeathsig`, so that the kernel ends it with the thread that started it. A server
+//! that is not installed makes a test fail under `LACUNA_REQUIRE=all`, as `make test` runs it, and is skipped in one line
+//! otherwise.
+
+mod process;
+mod redis;
+
+pub use process::{Process, free_port, is_installed};
+pub use redis::Redis;

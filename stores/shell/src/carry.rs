@@ -1,0 +1,102 @@
+//! Carries calls to servers, and what they answer back to the seat.
+//!
+//! A call is first tried in place: what a cache in memory answers needs no task. What has to wait becomes a task, which is
+//! never cancelled, as half a call is worse than none.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use lacuna_core::Error;
+use lacuna_range_cache::ports::CacheServer;
+use lacuna_range_cache::{Action, CallId, Command, Epoch, Event, Query, StoreCall};
+
+use crate::counters::count;
+use crate::seat::{Desk, Heard};
+
+/// How long a cache server may take. One that takes longer is worth no more than the store.
+const CACHE_TIMEOUT: Duration = Duration::from_millis(250);
+
+/// Why a call failed, for a person.
+#[derive(Debug)]
+pub(crate) enum Why {
+    /// The cache server does not answer.
+    Cache,
+    /// The store says so of a query.
+    Query(Query, Error),
+    /// The store says so of a command.
+    Command(Command, Error),
+}
+
+type Told = (Event, Option<Why>);
+
+impl Desk {
+    /// Carries out a call; returns what was answered at once.
+    pub(crate) fn carry(
+        self: &Arc<Self>,
+        epoch: Epoch,
+        cache: &Arc<dyn CacheServer>,
+        action: Action,
+    ) -> Option<Told> {
+        let told = self.clone().told(cache.clone(), action);
+        let mut told: Pin<Box<dyn Future<Output = Told> + Send>> = Box::pin(told);
+        if let Poll::Ready((event, why)) = told.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            return match why {
+                Some(Why::Cache) => {
+                    // The seat has to know before the owner does.
+                    drop(self.mouth.send(Heard::Answered { epoch, event, why }));
+                    None
+                }
+                why => Some((event, why)),
+            };
+        }
+        let desk = self.clone();
+        tokio::spawn(async move {
+            let (event, why) = told.await;
+            drop(desk.mouth.send(Heard::Answered { epoch, event, why }));
+        });
+        None
+    }
+
+    async fn told(self: Arc<Self>, cache: Arc<dyn CacheServer>, action: Action) -> Told {
+        match action {
+            Action::Cache(call, epoch, what) => {
+                count(&self.counters.cache_calls);
+                match tokio::time::timeout(CACHE_TIMEOUT, cache.call(self.range, epoch, what)).await {
+                    Ok(Ok(reply)) => (Event::Cache(call, reply), None),
+                    _ => (Event::Lost(call), Some(Why::Cache)),
+                }
+            }
+            Action::Store(call, epoch, what) => self.told_by_store(call, epoch, what).await,
+            Action::Log(server, call, epoch, what) => {
+                count(&self.counters.log_calls);
+                let Some(log) = self.servers.logs.get(server) else { return (Event::Lost(call), None) };
+                match log.call(self.range, epoch, what).await {
+                    Ok(reply) => (Event::Log(call, reply), None),
+                    Err(_) => (Event::Lost(call), None),
+                }
+            }
+            // Everything else is for the seat itself.
+            _ => (Event::Tick, None),
+        }
+    }
+
+    async fn told_by_store(&self, call: CallId, epoch: Epoch, what: StoreCall) -> Told {
+        let is_query = matches!(what, StoreCall::Query(_));
+        count(if is_query { &self.counters.store_queries } else { &self.counters.store_writes });
+        let about = what.clone();
+        let (event, error) = match self.servers.store.call(self.range, epoch, what).await {
+            Ok(answer) => (Event::Store(call, answer.reply), answer.why),
+            Err(error) => (Event::Lost(call), Some(error)),
+        };
+        let why = error.and_then(|error| match about {
+            StoreCall::Query(query) => Some(Why::Query(query, error)),
+            StoreCall::Write(command) | StoreCall::WriteAcross(command, _) => {
+                Some(Why::Command(command, error))
+            }
+            _ => None,
+        });
+        (event, why)
+    }
+}

@@ -1,0 +1,28 @@
+//! Runs the owners of a range cache: a thin shell with I/O around a state machine without any.
+//!
+//! `lacuna-range-cache` says what to do; this crate does it, on tokio, over whatever stands behind the ports of [`Servers`].
+//!
+//! - [`RangeCache`]: reads and writes of one range; a hit asks the cache server only;
+//! - `seat.rs`: the task that gives an owner its events, and claims the next tenure when one ends;
+//! - `carry.rs`: takes calls to servers and brings replies back;
+//! - [`FileLog`]: a log of buffered writes on disk, with one `fsync` for all that wait.
+//!
+//! Guarantee: that of the owner, as each call is carried out at most once and never cancelled half-way. Where no cache
+//! server answers, requests go on against the store, still through the owner.
+
+mod cache;
+mod carry;
+mod counters;
+mod error;
+mod file_log;
+mod route;
+mod seat;
+mod servers;
+mod write_bytes;
+
+pub use cache::RangeCache;
+pub use counters::Counts;
+pub use error::WriteError;
+pub use file_log::FileLog;
+pub use servers::Servers;
+pub use write_bytes::{read_write, write_write};

@@ -1,0 +1,37 @@
+//! Where hits are looked up, while a tenure serves.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use lacuna_range_cache::Epoch;
+use lacuna_range_cache::ports::CacheServer;
+
+/// The tenure that serves, as the hit path sees it.
+#[derive(Debug, Clone)]
+pub(crate) struct Route {
+    pub(crate) epoch: Epoch,
+    pub(crate) cache: Arc<dyn CacheServer>,
+    /// When the lease may have run out, and with it the word of the cache server.
+    pub(crate) until_ms: u64,
+}
+
+/// The route of a range: written by its seat, read by every client.
+#[derive(Debug, Default)]
+pub(crate) struct RouteCell(RwLock<Option<Route>>);
+
+impl RouteCell {
+    pub(crate) fn set(&self, route: Option<Route>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = route;
+    }
+
+    /// The route, if there is one that holds at `now_ms`.
+    pub(crate) fn at(&self, now_ms: u64) -> Option<Route> {
+        let route = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        route.as_ref().filter(|route| now_ms < route.until_ms).cloned()
+    }
+
+    /// Whether the route of `epoch` holds at `now_ms`.
+    pub(crate) fn holds(&self, epoch: Epoch, now_ms: u64) -> bool {
+        let route = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        route.as_ref().is_some_and(|route| route.epoch == epoch && now_ms < route.until_ms)
+    }
+}

@@ -1,0 +1,96 @@
+//! What a write does to a cached result, without asking the database.
+
+use std::sync::Arc;
+
+use lacuna_range_cache::{Application, Command, DomainType, Form, Query, RangeKey, Value};
+
+use crate::domain_key;
+use crate::rows::{decode, encode};
+use crate::schema::Schema;
+use crate::sql_value::SqlValue;
+use crate::statement::{Effect, SqlWrite};
+
+/// The meaning of commands and results of a table. Whatever it is not sure of, the store is asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct TableRows(pub(crate) Arc<Schema>);
+
+impl Application for TableRows {
+    fn update(&self, command: &Command, query: &Query, old: &Value) -> Option<Value> {
+        if query.form != Form::All {
+            return None;
+        }
+        let schema = &*self.0;
+        let mut rows = decode(schema.columns.len(), old).ok()?;
+        let key_place = schema.key_place();
+        match SqlWrite::read(command).ok()?.effect {
+            Effect::Unknown => return None,
+            Effect::Insert(row) => {
+                if self.is_selected(query, &row)? {
+                    rows.push(row);
+                }
+            }
+            Effect::Delete(key) => rows.retain(|row| row[key_place] != key),
+            Effect::Set(key, columns) => {
+                let place = rows.iter().position(|row| row[key_place] == key);
+                let mut row = place.map(|place| rows.remove(place));
+                for (place, value) in columns {
+                    match &mut row {
+                        Some(row) => *row.get_mut(place)? = value,
+                        // The row comes from elsewhere, and only the database knows the rest of it.
+                        None if self.enters(query, place, &value)? => return None,
+                        None => {}
+                    }
+                }
+                if let Some(row) = row
+                    && self.is_selected(query, &row)?
+                {
+                    rows.push(row);
+                }
+            }
+        }
+        let order = |row: &Vec<SqlValue>| {
+            let domain =
+                domain_key::key(self.domain_type(query)?, schema.domain_value(query.domain, row)).ok()?;
+            Some((domain, key_order(&row[key_place])?))
+        };
+        let mut ordered =
+            rows.into_iter().map(|row| Some((order(&row)?, row))).collect::<Option<Vec<_>>>()?;
+        ordered.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let rows: Vec<Vec<SqlValue>> = ordered.into_iter().map(|(_, row)| row).collect();
+        Some(encode(schema.columns.len(), &rows))
+    }
+
+    fn empty(&self, _: &Query) -> Value {
+        encode(self.0.columns.len(), &[])
+    }
+}
+
+impl TableRows {
+    fn domain_type(&self, query: &Query) -> Option<DomainType> {
+        self.0.domains.get(query.domain).map(|(_, domain_type)| *domain_type)
+    }
+
+    /// `None` if the value is not what the domain holds.
+    fn is_selected(&self, query: &Query, row: &[SqlValue]) -> Option<bool> {
+        self.is_inside(query, self.0.domain_value(query.domain, row))
+    }
+
+    fn is_inside(&self, query: &Query, value: &SqlValue) -> Option<bool> {
+        let key = domain_key::key(self.domain_type(query)?, value).ok()?;
+        Some(key.is_some_and(|key| query.interval.contains(&key)))
+    }
+
+    /// Whether a row whose column gets this value may come into the result.
+    fn enters(&self, query: &Query, place: usize, value: &SqlValue) -> Option<bool> {
+        let (name, _) = self.0.domains.get(query.domain)?;
+        if self.0.columns.get(place)? == name { self.is_inside(query, value) } else { Some(false) }
+    }
+}
+
+/// Rows of one domain value are in the order of their keys: whole numbers, or text by its bytes.
+fn key_order(key: &SqlValue) -> Option<RangeKey> {
+    match key {
+        SqlValue::Integer(_) => domain_key::key(DomainType::Integer, key).ok()?,
+        _ => None,
+    }
+}

@@ -1,0 +1,141 @@
+//! A database with a cache before it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lacuna_cache_shell::{Counts, FileLog, RangeCache, Servers};
+use lacuna_core::{Error, Result};
+use lacuna_range_cache::embedded::{MemoryCache, MemoryLog, SingleProcess, SteadyClock};
+use lacuna_range_cache::ports::{CacheServer, Coordinator, LogServer};
+use lacuna_range_cache::{Config, Policy};
+
+use crate::application::TableRows;
+use crate::database::{Database, Failure, Sqlite};
+use crate::fenced::{FencedTable, largest_epoch, prepare, range_of};
+use crate::file_lock::FileLock;
+use crate::options::Options;
+use crate::schema::Schema;
+use crate::table::Table;
+
+/// How long an owner waits for a reply; a database may take its time.
+const CALL_TIMEOUT_MS: u64 = 30_000;
+/// How often an owner asks before a server counts as lost.
+const ATTEMPTS: u32 = 3;
+
+/// Opens the database at `url` with a cache in the memory of this process, writing through.
+///
+/// # Errors
+/// As [`Options::open`].
+pub async fn open(url: &str) -> Result<Cache> {
+    Options::new(url).open().await
+}
+
+/// A database and the cache before its registered tables.
+#[derive(Debug)]
+pub struct Cache {
+    database: Arc<dyn Database>,
+    options: Options,
+    caches: Vec<Arc<dyn CacheServer>>,
+    logs: Vec<Arc<dyn LogServer>>,
+    coordinator: Arc<dyn Coordinator>,
+    tables: Mutex<Vec<RangeCache>>,
+    lock: Option<Arc<FileLock>>,
+}
+
+impl Cache {
+    pub(crate) async fn open(options: Options) -> Result<Self> {
+        let lock =
+            options.beside("-lacuna.lock")?.map(|path| FileLock::take(&path)).transpose()?.map(Arc::new);
+        let database: Arc<dyn Database> = Arc::new(Sqlite::open(&options.url).await?);
+        prepare(&*database).await?;
+        let logs = logs(&options)?;
+        let mut caches = options.caches.clone();
+        if caches.is_empty() {
+            caches.push(Arc::new(MemoryCache::new(options.cache_bytes)));
+        }
+        let used = largest_epoch(&*database).await?;
+        let coordinator: Arc<dyn Coordinator> = Arc::new(SingleProcess::above(used, caches.len()));
+        Ok(Self { database, options, caches, logs, coordinator, tables: Mutex::default(), lock })
+    }
+
+    /// Registers a table. From now on all its writes must go through what is returned.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the table is not what the schema says, `Unsupported` for a domain type that is not offered,
+    /// `Conflict` if it was registered before, `Unavailable` if the database does not answer.
+    pub async fn table(&self, schema: Schema) -> Result<Table> {
+        let columns = self.database.columns(&schema.table).await.map_err(|failure| failure.error)?;
+        let schema = Arc::new(schema.with_columns(columns)?);
+        let range = range_of(&*self.database, &schema.table).await?;
+        let is_buffering = self.options.policy == Policy::WriteBack;
+        // Owners that are still at work when the cache is dropped keep the lock.
+        let (database, lock) = (self.database.clone(), self.lock.clone());
+        let store = FencedTable { database, schema: schema.clone(), is_buffering, _lock: lock };
+        let servers = Servers {
+            caches: self.caches.clone(),
+            store: Arc::new(store),
+            logs: self.logs.clone(),
+            coordinator: self.coordinator.clone(),
+            clock: Arc::new(SteadyClock::new()),
+        };
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        if tables.iter().any(|table| table.range() == range) {
+            let message = format!("the table {} is registered already", schema.table);
+            return Err(Error::new(lacuna_core::ErrorKind::Conflict, message));
+        }
+        let cache = RangeCache::start(servers, range, self.config(&schema), TableRows(schema.clone()));
+        tables.push(cache.clone());
+        Ok(Table::new(cache, schema, self.database.dialect()))
+    }
+
+    fn config(&self, schema: &Schema) -> Config {
+        Config {
+            domain_count: schema.domains.len(),
+            log_count: self.logs.len(),
+            call_timeout: CALL_TIMEOUT_MS,
+            attempts: ATTEMPTS,
+            most_gaps: self.options.most_gaps,
+            ..Config::new(self.options.policy)
+        }
+    }
+
+    /// Runs statements at the database, past the cache: to make tables, not to write to registered ones.
+    ///
+    /// # Errors
+    /// `InvalidInput` with the words of the database if it refuses them.
+    pub async fn run_sql(&self, sql: &str) -> Result<()> {
+        self.database.run(sql).await.map_err(|failure: Failure| failure.error)
+    }
+
+    /// What has happened since it was opened, over all tables.
+    pub fn counts(&self) -> Counts {
+        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        tables.iter().fold(Counts::default(), |sum, table| sum.plus(table.counts()))
+    }
+
+    /// Waits until the database has everything that was acknowledged, and closes it.
+    ///
+    /// # Errors
+    /// `Unavailable` if it was stopped before.
+    pub async fn stop(&self) -> Result<()> {
+        let tables = std::mem::take(&mut *self.tables.lock().unwrap_or_else(PoisonError::into_inner));
+        for table in tables {
+            table.stop().await?;
+        }
+        self.database.close().await;
+        self.lock.iter().for_each(|lock| lock.release());
+        Ok(())
+    }
+}
+
+/// The log servers: those that are given, or a file that a former process may have left writes in.
+fn logs(options: &Options) -> Result<Vec<Arc<dyn LogServer>>> {
+    if !options.logs.is_empty() {
+        return Ok(options.logs.clone());
+    }
+    let is_buffering = options.policy == Policy::WriteBack;
+    Ok(match options.beside("-lacuna.log")? {
+        Some(path) if is_buffering || path.exists() => vec![Arc::new(FileLog::open(path)?)],
+        None if is_buffering => vec![Arc::new(MemoryLog::default())],
+        _ => Vec::new(),
+    })
+}

@@ -1,0 +1,138 @@
+//! The part of a driver that is the same for every database of `sqlx`, whose types differ.
+
+/// Implements [`super::Database`] and [`super::Transaction`] for one database. `$bind` adds a parameter to a query,
+/// `$decode` reads a value of a row, `$later` says whether an error code means to try again.
+macro_rules! driver {
+    ($name:ident, $open:ident, $database:ty, $dialect:expr, $begin:literal, $bind:path, $decode:path, $later:path) => {
+        /// A pool of connections.
+        #[derive(Debug)]
+        pub(crate) struct $name {
+            pool: sqlx::Pool<$database>,
+        }
+
+        struct $open {
+            connection: sqlx::pool::PoolConnection<$database>,
+            is_over: bool,
+        }
+
+        impl Drop for $open {
+            fn drop(&mut self) {
+                if !self.is_over {
+                    // The database rolls back when the connection is closed.
+                    self.connection.close_on_drop();
+                }
+            }
+        }
+
+        type Arguments = <$database as sqlx::Database>::Arguments;
+
+        fn prepared(statement: &Statement) -> sqlx::query::Query<'_, $database, Arguments> {
+            let query = sqlx::query(sqlx::AssertSqlSafe(statement.sql.clone()));
+            statement.params.iter().fold(query, $bind)
+        }
+
+        fn table(rows: &[<$database as sqlx::Database>::Row]) -> Result<Table, Failure> {
+            use sqlx::Row as _;
+            let row = |row: &<$database as sqlx::Database>::Row| {
+                (0..row.len())
+                    .map(|place| $decode(row, place))
+                    .collect::<Result<Vec<SqlValue>, sqlx::Error>>()
+            };
+            rows.iter().map(row).collect::<Result<_, _>>().map_err(failure)
+        }
+
+        fn failure(error: sqlx::Error) -> Failure {
+            let (kind, class) = match &error {
+                sqlx::Error::Database(refused) if $later(refused.code().as_deref().unwrap_or("")) => {
+                    (FailureKind::Later, ErrorKind::Unavailable)
+                }
+                sqlx::Error::Io(_)
+                | sqlx::Error::PoolTimedOut
+                | sqlx::Error::PoolClosed
+                | sqlx::Error::WorkerCrashed
+                | sqlx::Error::Protocol(_) => (FailureKind::Later, ErrorKind::Unavailable),
+                _ => (FailureKind::Never, ErrorKind::InvalidInput),
+            };
+            let text = error.to_string();
+            Failure { error: Error::new(class, text).with_source(error), kind }
+        }
+
+        impl Database for $name {
+            fn dialect(&self) -> Dialect {
+                $dialect
+            }
+
+            fn query<'a>(&'a self, statement: &'a Statement) -> Later<'a, Result<Table, Failure>> {
+                Box::pin(
+                    async move { table(&prepared(statement).fetch_all(&self.pool).await.map_err(failure)?) },
+                )
+            }
+
+            fn columns<'a>(&'a self, name: &'a str) -> Later<'a, Result<Vec<(String, ColumnKind)>, Failure>> {
+                Box::pin(async move {
+                    use sqlx::{Column as _, Executor as _, SqlSafeStr as _, Statement as _, TypeInfo as _};
+                    let sql = format!("SELECT * FROM {}", $dialect.quoted(name));
+                    let described = self.pool.prepare(sqlx::AssertSqlSafe(sql).into_sql_str()).await;
+                    let described = described.map_err(failure)?;
+                    let kind = |name: &str| ColumnKind::named(name);
+                    let columns = described.columns().iter();
+                    Ok(columns
+                        .map(|column| (column.name().to_owned(), kind(column.type_info().name())))
+                        .collect())
+                })
+            }
+
+            fn run<'a>(&'a self, sql: &'a str) -> Later<'a, Result<(), Failure>> {
+                Box::pin(async move {
+                    let run = sqlx::raw_sql(sqlx::AssertSqlSafe(sql.to_owned())).execute(&self.pool).await;
+                    run.map(|_| ()).map_err(failure)
+                })
+            }
+
+            fn begin(&self) -> Later<'_, Result<Box<dyn Transaction>, Failure>> {
+                Box::pin(async move {
+                    let connection = self.pool.acquire().await.map_err(failure)?;
+                    let mut open = $open { connection, is_over: false };
+                    sqlx::raw_sql($begin).execute(&mut *open.connection).await.map_err(failure)?;
+                    let open: Box<dyn Transaction> = Box::new(open);
+                    Ok(open)
+                })
+            }
+
+            fn close(&self) -> Later<'_, ()> {
+                Box::pin(self.pool.close())
+            }
+        }
+
+        impl Transaction for $open {
+            fn query<'a>(&'a mut self, statement: &'a Statement) -> Later<'a, Result<Table, Failure>> {
+                Box::pin(async move {
+                    table(&prepared(statement).fetch_all(&mut *self.connection).await.map_err(failure)?)
+                })
+            }
+
+            fn execute<'a>(&'a mut self, statement: &'a Statement) -> Later<'a, Result<u64, Failure>> {
+                Box::pin(async move {
+                    let done = prepared(statement).execute(&mut *self.connection).await.map_err(failure)?;
+                    Ok(done.rows_affected())
+                })
+            }
+
+            fn commit(mut self: Box<Self>) -> Later<'static, Result<(), Failure>> {
+                Box::pin(async move {
+                    sqlx::raw_sql("COMMIT").execute(&mut *self.connection).await.map_err(failure)?;
+                    self.is_over = true;
+                    Ok(())
+                })
+            }
+
+            fn rollback(mut self: Box<Self>) -> Later<'static, ()> {
+                Box::pin(async move {
+                    self.is_over = sqlx::raw_sql("ROLLBACK").execute(&mut *self.connection).await.is_ok();
+                })
+            }
+        }
+    };
+}
+
+pub(super) use driver;

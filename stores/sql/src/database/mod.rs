@@ -1,0 +1,73 @@
+//! What differs between databases: how they are connected to, written to, and what their errors mean.
+
+mod dialect;
+mod driver;
+mod kind;
+mod sqlite;
+
+use std::fmt::Debug;
+use std::pin::Pin;
+
+use lacuna_core::{Error, Result};
+
+pub(crate) use dialect::Dialect;
+pub(crate) use kind::ColumnKind;
+pub(crate) use sqlite::{Sqlite, is_in_memory};
+
+use crate::sql_value::SqlValue;
+use crate::statement::Statement;
+
+pub(crate) type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Rows as the database returns them.
+pub(crate) type Table = Vec<Vec<SqlValue>>;
+
+/// Why a statement failed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) error: Error,
+    pub(crate) kind: FailureKind,
+}
+
+/// What a failure says about the write it was part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FailureKind {
+    /// The same may succeed later: a deadlock, a busy database, no connection.
+    Later,
+    /// It never will: a constraint, a syntax error.
+    Never,
+}
+
+/// A pool of connections.
+pub(crate) trait Database: Debug + Send + Sync {
+    fn dialect(&self) -> Dialect;
+
+    /// One statement, in a transaction of its own.
+    fn query<'a>(&'a self, statement: &'a Statement) -> Later<'a, Result<Table, Failure>>;
+
+    /// The columns of a table.
+    fn columns<'a>(&'a self, table: &'a str) -> Later<'a, Result<Vec<(String, ColumnKind)>, Failure>>;
+
+    /// Statements one behind the other, without parameters.
+    fn run<'a>(&'a self, sql: &'a str) -> Later<'a, Result<(), Failure>>;
+
+    /// A transaction that will write. Dropped without a commit, it changes nothing.
+    fn begin(&self) -> Later<'_, Result<Box<dyn Transaction>, Failure>>;
+
+    /// Closes all connections.
+    fn close(&self) -> Later<'_, ()>;
+}
+
+/// A transaction in progress.
+pub(crate) trait Transaction: Send {
+    fn query<'a>(&'a mut self, statement: &'a Statement) -> Later<'a, Result<Table, Failure>>;
+
+    /// How many rows it changed.
+    fn execute<'a>(&'a mut self, statement: &'a Statement) -> Later<'a, Result<u64, Failure>>;
+
+    /// After an error nobody knows whether it happened.
+    fn commit(self: Box<Self>) -> Later<'static, Result<(), Failure>>;
+
+    /// Changes nothing.
+    fn rollback(self: Box<Self>) -> Later<'static, ()>;
+}

@@ -1,0 +1,89 @@
+//! SQLite, in this process. One writer at a time; readers see what was committed.
+
+use std::time::Duration;
+
+use lacuna_core::{Error, ErrorKind, Result};
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow, SqliteSynchronous,
+};
+use sqlx::{Row as _, TypeInfo as _, ValueRef as _};
+
+use super::driver::driver;
+use super::{ColumnKind, Database, Dialect, Failure, FailureKind, Later, Table, Transaction};
+use crate::sql_value::SqlValue;
+use crate::statement::Statement;
+
+driver!(
+    Sqlite,
+    SqliteTransaction,
+    sqlx::Sqlite,
+    Dialect::Sqlite,
+    "BEGIN IMMEDIATE",
+    bind,
+    decoded,
+    is_for_later
+);
+
+/// Connections that read while one writes.
+const CONNECTIONS: u32 = 4;
+/// How long to wait for another writer.
+const BUSY: Duration = Duration::from_secs(5);
+
+impl Sqlite {
+    /// Opens the database at `url`, or makes one.
+    pub(crate) async fn open(url: &str) -> Result<Self> {
+        let refused = |error: sqlx::Error| {
+            Error::invalid_input(error.to_string()).with_context(format!("opening {url}"))
+        };
+        let options: SqliteConnectOptions = url.parse().map_err(refused)?;
+        // A database in memory is its connection's.
+        let connections = if is_in_memory(url) { 1 } else { CONNECTIONS };
+        let options = options
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Full)
+            .busy_timeout(BUSY);
+        let pool =
+            SqlitePoolOptions::new().max_connections(connections).idle_timeout(None).max_lifetime(None);
+        let unreachable =
+            |error: sqlx::Error| Error::unavailable(error.to_string()).with_context(format!("opening {url}"));
+        Ok(Self { pool: pool.connect_with(options).await.map_err(unreachable)? })
+    }
+}
+
+/// Whether nothing of the database outlives the process.
+pub(crate) fn is_in_memory(url: &str) -> bool {
+    url.contains(":memory:") || url.contains("mode=memory")
+}
+
+type SqliteQuery<'q> = sqlx::query::Query<'q, sqlx::Sqlite, Arguments>;
+
+fn bind<'q>(query: SqliteQuery<'q>, value: &SqlValue) -> SqliteQuery<'q> {
+    match value {
+        SqlValue::Null => query.bind(None::<i64>),
+        SqlValue::Integer(value) => query.bind(*value),
+        SqlValue::Float(value) => query.bind(*value),
+        SqlValue::Text(value) => query.bind(value.clone()),
+        SqlValue::Blob(value) => query.bind(value.clone()),
+    }
+}
+
+/// Types are of values in SQLite, not of columns.
+fn decoded(row: &SqliteRow, place: usize) -> Result<SqlValue, sqlx::Error> {
+    let value = row.try_get_raw(place)?;
+    if value.is_null() {
+        return Ok(SqlValue::Null);
+    }
+    let type_info = value.type_info().into_owned();
+    Ok(match type_info.name() {
+        "REAL" => SqlValue::Float(row.try_get_unchecked(place)?),
+        "TEXT" => SqlValue::Text(row.try_get_unchecked(place)?),
+        "BLOB" => SqlValue::Blob(row.try_get_unchecked(place)?),
+        _ => SqlValue::Integer(row.try_get_unchecked(place)?),
+    })
+}
+
+/// Busy and locked, with their extended codes.
+fn is_for_later(code: &str) -> bool {
+    code.parse::<u32>().is_ok_and(|code| matches!(code & 0xFF, 5 | 6))
+}

@@ -1,0 +1,58 @@
+//! Tables of SQL databases behind a strongly consistent cache of range results.
+//!
+//! ```
+//! use lacuna_store_sql::{DomainType, Schema};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let cache = lacuna_store_sql::open("sqlite::memory:").await?;
+//! cache.run_sql("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, age INTEGER)").await?;
+//! let people = cache.table(Schema::new("people", "id").domain("age", DomainType::Integer)).await?;
+//! people.insert([("id", 1.into()), ("name", "Anna".into()), ("age", 20.into())]).await?;
+//! assert_eq!(people.get("age", 18..=22).await?.len(), 1);
+//!
+//! // The same again asks only the cache; an empty range asks it too.
+//! let asked = cache.counts().store_queries;
+//! people.get("age", 18..=22).await?;
+//! assert_eq!(cache.counts().store_queries, asked);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | file | idea |
+//! | --- | --- |
+//! | `cache.rs`, `options.rs` | opening a database with a cache before it |
+//! | `table/` | a table as its users see it: reads by range, writes that know what they touch |
+//! | `schema.rs`, `select.rs` | which columns, and the SQL of a range |
+//! | `sql_value.rs`, `rows.rs`, `statement.rs` | values, results and writes, and their bytes |
+//! | `application.rs` | what a write does to a cached result |
+//! | `fenced.rs` | the port: every write checks the fence of its range in its own transaction |
+//! | `database/` | what differs between databases |
+//!
+//! Guarantee: a read returns what the last acknowledged write left, as long as all writes to a registered table go through
+//! the cache. Text is compared by its bytes. NULL is in no range.
+
+mod application;
+mod bytes;
+mod cache;
+mod database;
+mod domain_key;
+mod fenced;
+mod file_lock;
+mod options;
+mod rows;
+mod schema;
+mod select;
+mod sql_value;
+mod statement;
+mod table;
+
+pub use cache::{Cache, open};
+pub use lacuna_cache_shell::{Counts, WriteError};
+pub use lacuna_range_cache::{DomainType, DomainValue, Notice, Policy, WriteSet};
+pub use options::Options;
+pub use rows::{Row, Rows};
+pub use schema::Schema;
+pub use sql_value::SqlValue;
+pub use statement::Statement;
+pub use table::Table;

@@ -1,0 +1,115 @@
+//! How to open a database with a cache before it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use lacuna_core::{Error, Result};
+use lacuna_range_cache::Policy;
+use lacuna_range_cache::ports::{CacheServer, LogServer};
+
+use crate::cache::Cache;
+
+/// Settings of a cache; what is not set is as [`crate::open`] has it.
+///
+/// ```
+/// use lacuna_store_sql::{Options, Policy};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let cache = Options::new("sqlite::memory:").policy(Policy::WriteThrough).cache_bytes(16 << 20).open().await?;
+/// # cache.stop().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Options {
+    pub(crate) url: String,
+    pub(crate) policy: Policy,
+    pub(crate) cache_bytes: usize,
+    pub(crate) most_gaps: usize,
+    pub(crate) caches: Vec<Arc<dyn CacheServer>>,
+    pub(crate) logs: Vec<Arc<dyn LogServer>>,
+}
+
+impl Options {
+    /// The database at `url`: `sqlite:FILE` or `sqlite::memory:`.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            policy: Policy::WriteThrough,
+            cache_bytes: 64 << 20,
+            most_gaps: 10_000,
+            caches: Vec::new(),
+            logs: Vec::new(),
+        }
+    }
+
+    /// What a write does to cached results; [`Policy::WriteThrough`] unless set.
+    #[must_use]
+    pub const fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Memory for results in this process; 64 MiB unless set. Without effect where other cache servers are given.
+    #[must_use]
+    pub const fn cache_bytes(mut self, bytes: usize) -> Self {
+        self.cache_bytes = bytes;
+        self
+    }
+
+    /// Known-empty intervals to keep a table; 10,000 unless set.
+    #[must_use]
+    pub const fn most_gaps(mut self, gaps: usize) -> Self {
+        self.most_gaps = gaps;
+        self
+    }
+
+    /// Another cache server in place of the memory of this process; tables spread over all that are given.
+    #[must_use]
+    pub fn cache_server(mut self, server: Arc<dyn CacheServer>) -> Self {
+        self.caches.push(server);
+        self
+    }
+
+    /// A log server for [`Policy::WriteBack`]; a write is acknowledged when all that are given have it. Without any, a
+    /// file beside the database is the log.
+    #[must_use]
+    pub fn log_server(mut self, server: Arc<dyn LogServer>) -> Self {
+        self.logs.push(server);
+        self
+    }
+
+    /// Opens the database.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a URL of no database that is offered, `Conflict` while another process has the file open with a
+    /// cache, `Unavailable` if it cannot be opened.
+    pub async fn open(self) -> Result<Cache> {
+        Cache::open(self).await
+    }
+
+    /// The file of the database; `None` if it is in memory.
+    pub(crate) fn file(&self) -> Result<Option<PathBuf>> {
+        let Some(rest) = self.url.strip_prefix("sqlite:") else {
+            return Err(Error::invalid_input(format!(
+                "{} is no URL of a database offered here: sqlite:FILE",
+                self.url
+            )));
+        };
+        if crate::database::is_in_memory(&self.url) {
+            return Ok(None);
+        }
+        let path = rest.strip_prefix("//").unwrap_or(rest);
+        Ok(Some(PathBuf::from(path.split('?').next().unwrap_or(path))))
+    }
+
+    /// The file of that name with something added to it.
+    pub(crate) fn beside(&self, suffix: &str) -> Result<Option<PathBuf>> {
+        Ok(self.file()?.map(|file| {
+            let mut name = file.into_os_string();
+            name.push(suffix);
+            PathBuf::from(name)
+        }))
+    }
+}

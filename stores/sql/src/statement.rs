@@ -1,0 +1,161 @@
+//! A write: statements of SQL, what they must have changed, and what they do to cached rows. And the bytes of all this,
+//! which write-back keeps in logs.
+
+use lacuna_core::{Error, Result};
+use lacuna_range_cache::Command;
+
+use crate::bytes::{Reader, Writer};
+use crate::sql_value::SqlValue;
+
+const VERSION: u8 = 1;
+
+/// One statement with its parameters.
+///
+/// ```
+/// use lacuna_store_sql::Statement;
+///
+/// let raise = Statement::new("UPDATE people SET pay = pay + ?1 WHERE id = ?2").with(500).with(7);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statement {
+    pub(crate) sql: String,
+    pub(crate) params: Vec<SqlValue>,
+    /// Rows that it must change, or the whole write is refused.
+    pub(crate) expected: Option<u64>,
+}
+
+impl Statement {
+    /// SQL of the database, with its placeholders.
+    pub fn new(sql: impl Into<String>) -> Self {
+        Self { sql: sql.into(), params: Vec::new(), expected: None }
+    }
+
+    /// The next parameter.
+    #[must_use]
+    pub fn with(mut self, value: impl Into<SqlValue>) -> Self {
+        self.params.push(value.into());
+        self
+    }
+
+    /// It must change so many rows; otherwise the write is refused and changes nothing.
+    #[must_use]
+    pub const fn expecting(mut self, rows: u64) -> Self {
+        self.expected = Some(rows);
+        self
+    }
+}
+
+/// What a write does to cached rows.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Effect {
+    /// Only the database knows.
+    Unknown,
+    /// A row is there now.
+    Insert(Vec<SqlValue>),
+    /// Columns of the row with this key have new values.
+    Set(SqlValue, Vec<(usize, SqlValue)>),
+    /// The row with this key is gone.
+    Delete(SqlValue),
+}
+
+/// Statements of one transaction, and their effect.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SqlWrite {
+    pub(crate) statements: Vec<Statement>,
+    pub(crate) effect: Effect,
+}
+
+impl SqlWrite {
+    pub(crate) fn command(&self) -> Command {
+        let mut writer = Writer::default();
+        writer.byte(VERSION);
+        writer.number(self.statements.len() as u64);
+        for statement in &self.statements {
+            writer.bytes(statement.sql.as_bytes());
+            // 0: any number of rows.
+            writer.number(statement.expected.map_or(0, |rows| rows + 1));
+            write_values(&mut writer, &statement.params);
+        }
+        match &self.effect {
+            Effect::Unknown => writer.byte(0),
+            Effect::Insert(row) => {
+                writer.byte(1);
+                write_values(&mut writer, row);
+            }
+            Effect::Set(key, columns) => {
+                writer.byte(2);
+                key.write(&mut writer);
+                writer.number(columns.len() as u64);
+                for (place, value) in columns {
+                    writer.number(*place as u64);
+                    value.write(&mut writer);
+                }
+            }
+            Effect::Delete(key) => {
+                writer.byte(3);
+                key.write(&mut writer);
+            }
+        }
+        Command::new(&writer.0)
+    }
+
+    pub(crate) fn read(command: &Command) -> Result<Self> {
+        let mut reader = Reader(command.as_bytes());
+        if reader.byte()? != VERSION {
+            return Err(Error::unsupported("a write of the SQL store has a version that is not known"));
+        }
+        let statements = (0..reader.len()?).map(|_| read_statement(&mut reader)).collect::<Result<_>>()?;
+        let effect = match reader.byte()? {
+            0 => Effect::Unknown,
+            1 => Effect::Insert(read_values(&mut reader)?),
+            2 => {
+                let key = SqlValue::read(&mut reader)?;
+                let columns = (0..reader.len()?).map(|_| Ok((reader.len()?, SqlValue::read(&mut reader)?)));
+                Effect::Set(key, columns.collect::<Result<_>>()?)
+            }
+            3 => Effect::Delete(SqlValue::read(&mut reader)?),
+            _ => return Err(Error::unsupported("a write of the SQL store has an effect that is not known")),
+        };
+        Ok(Self { statements, effect })
+    }
+}
+
+fn read_statement(reader: &mut Reader<'_>) -> Result<Statement> {
+    let sql = reader.text()?.to_owned();
+    let expected = reader.number()?.checked_sub(1);
+    Ok(Statement { sql, params: read_values(reader)?, expected })
+}
+
+fn write_values(writer: &mut Writer, values: &[SqlValue]) {
+    writer.number(values.len() as u64);
+    values.iter().for_each(|value| value.write(writer));
+}
+
+fn read_values(reader: &mut Reader<'_>) -> Result<Vec<SqlValue>> {
+    (0..reader.len()?).map(|_| SqlValue::read(reader)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_come_back_from_their_commands_and_cut_ones_are_refused() {
+        let statement = Statement::new("DELETE FROM t WHERE id = ?1").with(7).expecting(1);
+        let effects = [
+            Effect::Unknown,
+            Effect::Insert(vec![1.into(), SqlValue::Null]),
+            Effect::Set("k".into(), vec![(2, 5.into())]),
+            Effect::Delete(7.into()),
+        ];
+        for effect in effects {
+            let write = SqlWrite { statements: vec![statement.clone(), Statement::new("SELECT 1")], effect };
+            let command = write.command();
+            assert_eq!(SqlWrite::read(&command).unwrap(), write);
+            for len in 0..command.as_bytes().len() {
+                let cut = Command::new(&command.as_bytes()[..len]);
+                assert!(SqlWrite::read(&cut).is_err(), "{write:?} cut to {len}");
+            }
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Real databases, with and without trouble.
+
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
+
+mod clients;
+mod edges;
+mod policies;
+mod redis;
+#[allow(dead_code, reason = "the simulation of the core uses more of them")]
+mod sim;
+mod world;

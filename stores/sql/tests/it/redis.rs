@@ -1,0 +1,155 @@
+//! Redis as cache servers and logs, killed, emptied and stalled while clients are at work.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use lacuna_range_cache::Policy;
+use lacuna_store_redis::{RedisCache, RedisLog};
+use lacuna_store_sql::Options;
+use lacuna_test_servers::Redis;
+use lacuna_testkit::effort;
+
+use crate::world::{Place, World};
+
+const CLIENTS: u64 = 8;
+
+fn with_servers(mut options: Options, caches: &[Redis], logs: &[Redis]) -> Options {
+    for server in caches {
+        options = options.cache_server(Arc::new(RedisCache::new(&server.url(), "test").unwrap()));
+    }
+    for server in logs {
+        options = options.log_server(Arc::new(RedisLog::new(&server.url(), "test").unwrap()));
+    }
+    options
+}
+
+/// What breaks while clients are at work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    Kill,
+    Empty,
+    Stall,
+}
+
+async fn command(server: &Redis, words: &[&str]) {
+    let client = redis::Client::open(server.url()).unwrap();
+    let Ok(mut connection) = client.get_multiplexed_async_connection().await else { return };
+    let mut command = redis::cmd(words[0]);
+    command.arg(&words[1..]);
+    drop(command.query_async::<redis::Value>(&mut connection).await);
+}
+
+/// Breaks servers in turn until `is_over`; returns how often.
+async fn break_servers(servers: &mut [Redis], is_over: &AtomicBool) -> u64 {
+    let mut times = 0;
+    while !is_over.load(Ordering::Relaxed) {
+        let place = usize::try_from(times).unwrap() % servers.len();
+        let server = &mut servers[place];
+        match [Fault::Kill, Fault::Empty, Fault::Stall][usize::try_from(times).unwrap() % 3] {
+            Fault::Kill => {
+                server.kill();
+                tokio::time::sleep(Duration::from_millis(60)).await;
+                tokio::task::block_in_place(|| server.restart());
+            }
+            Fault::Empty => command(server, &["FLUSHALL"]).await,
+            Fault::Stall => command(server, &["CLIENT", "PAUSE", "400", "ALL"]).await,
+        }
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        times += 1;
+    }
+    times
+}
+
+async fn clients_see_nothing_stale(policy: Policy, has_faults: bool) {
+    let place = Place::new();
+    let Some(caches) = (0..2).map(|_| Redis::cache()).collect::<Option<Vec<Redis>>>() else { return };
+    let log_count = if policy == Policy::WriteBack { 3 } else { 0 };
+    let Some(logs) = (0..log_count).map(|_| Redis::log()).collect::<Option<Vec<Redis>>>() else { return };
+    let world = World::open(with_servers(place.options(policy), &caches, &logs)).await;
+    let operations = effort::short_or_long(if has_faults { 500 } else { 700 }, 12_000);
+    let mut clients = tokio::task::JoinSet::new();
+    for client in 0..CLIENTS {
+        clients.spawn(Arc::clone(&world).client(effort::rng(300 + client), operations, 90));
+    }
+    let is_over = Arc::new(AtomicBool::new(!has_faults));
+    let nemesis = tokio::spawn({
+        let (is_over, mut caches) = (Arc::clone(&is_over), caches);
+        async move {
+            let times = break_servers(&mut caches, &is_over).await;
+            (times, caches)
+        }
+    });
+    while let Some(client) = clients.join_next().await {
+        client.unwrap();
+    }
+    is_over.store(true, Ordering::Relaxed);
+    let (faults, _caches) = nemesis.await.unwrap();
+    world.cached_is_fresh().await;
+    let counts = world.table.counts();
+    println!("{policy:?}, {faults} faults: {counts:?}");
+    world.cache.stop().await.unwrap();
+    if has_faults {
+        assert!(faults > 3 && counts.tenures > 2, "{faults} faults: {counts:?}");
+    } else {
+        assert!(counts.hits * 2 >= counts.reads, "half of the reads are hits: {counts:?}");
+        assert_eq!((counts.tenures, counts.bypasses), (1, 0));
+    }
+    world.check(&place).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn write_around_over_redis_shows_nothing_stale() {
+    clients_see_nothing_stale(Policy::WriteAround, false).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn write_through_over_redis_shows_nothing_stale() {
+    clients_see_nothing_stale(Policy::WriteThrough, false).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn write_back_over_redis_shows_nothing_stale() {
+    clients_see_nothing_stale(Policy::WriteBack, false).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn broken_cache_servers_show_nothing_stale() {
+    clients_see_nothing_stale(Policy::WriteAround, true).await;
+    clients_see_nothing_stale(Policy::WriteThrough, true).await;
+    clients_see_nothing_stale(Policy::WriteBack, true).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_go_on_without_any_cache_server() {
+    for policy in [Policy::WriteThrough, Policy::WriteBack] {
+        let place = Place::new();
+        let Some(mut server) = Redis::cache() else { return };
+        let world =
+            World::open(with_servers(place.options(policy), std::slice::from_ref(&server), &[])).await;
+        let row = |place: i64| [("place", place.into()), ("version", 1.into()), ("other", 1.into())];
+        world.table.insert(row(1)).await.unwrap();
+        assert_eq!(world.table.get("place", 0..=9).await.unwrap().len(), 1);
+        server.kill();
+        let start = Instant::now();
+        assert_eq!(world.table.get("place", 0..=9).await.unwrap().len(), 1);
+        world.table.insert(row(2)).await.unwrap();
+        assert_eq!(world.table.get("place", 0..=9).await.unwrap().len(), 2);
+        assert!(start.elapsed() < Duration::from_secs(1), "{policy:?}: {:?}", start.elapsed());
+        server.restart();
+        // Once it is back, results are cached again.
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(10) {
+            world.table.get("place", 0..=9).await.unwrap();
+            let before = world.table.counts();
+            world.table.get("place", 0..=9).await.unwrap();
+            if world.table.counts().hits > before.hits {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        assert!(start.elapsed() < Duration::from_secs(5), "{policy:?}: {:?}", world.table.counts());
+        assert_eq!(world.table.get("place", 0..=9).await.unwrap().len(), 2);
+        world.cache.stop().await.unwrap();
+    }
+}

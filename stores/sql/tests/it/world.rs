@@ -1,0 +1,213 @@
+//! A table that remembers every state of every row, clients that write down what they saw, and the checker of the
+//! simulation over both.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use lacuna_range_cache::{DomainValue, Form, Policy, Query};
+use lacuna_store_sql::{Cache, DomainType, Options, Rows, Schema, Statement, Table, WriteError, WriteSet};
+use lacuna_workload::Rng;
+
+use crate::sim::history::{Checker, How, Moment};
+use crate::sim::store::{SlotState, Store};
+use crate::sim::table::{Change, Row, WriteId, closed};
+
+/// Keys of the table, few so that clients meet.
+pub(crate) const KEYS: u64 = 40;
+
+pub(crate) struct World {
+    pub(crate) cache: Cache,
+    pub(crate) table: Table,
+    history: Mutex<Vec<Moment>>,
+    next_read: AtomicU64,
+    next_write: AtomicU32,
+    pub(crate) unknown: AtomicU64,
+}
+
+impl World {
+    pub(crate) async fn open(options: Options) -> Arc<Self> {
+        let cache = options.open().await.unwrap();
+        let sql = "CREATE TABLE IF NOT EXISTS slots (place BIGINT PRIMARY KEY, version BIGINT, other BIGINT); \
+                   CREATE TABLE IF NOT EXISTS states (sequence INTEGER PRIMARY KEY, place BIGINT, write_id BIGINT, \
+                   is_there BIGINT, version BIGINT, other BIGINT)";
+        cache.run_sql(sql).await.unwrap();
+        let schema = Schema::new("slots", "place").domain("place", DomainType::Integer);
+        let table = cache.table(schema).await.unwrap();
+        Arc::new(Self {
+            cache,
+            table,
+            history: Mutex::default(),
+            next_read: AtomicU64::new(1),
+            next_write: AtomicU32::new(1),
+            unknown: AtomicU64::new(0),
+        })
+    }
+
+    fn note(&self, moment: Moment) {
+        self.history.lock().unwrap().push(moment);
+    }
+
+    /// One client: so many reads and writes, `read_percent` of them reads.
+    pub(crate) async fn client(self: Arc<Self>, mut rng: Rng, operations: u64, read_percent: u64) {
+        for _ in 0..operations {
+            if rng.below(100) < read_percent { self.read(&mut rng).await } else { self.write(&mut rng).await }
+        }
+    }
+
+    async fn read(&self, rng: &mut Rng) {
+        // Few different queries, so that most are cached.
+        let lo = 4 * rng.below(KEYS / 4);
+        let hi = (lo + [0, 3, 7][rng.index(3)]).min(KEYS - 1);
+        let (form, limit) = match rng.below(8) {
+            0 => (Form::First(3), 3),
+            1 => (Form::Last(3), 3),
+            _ => (Form::All, 0),
+        };
+        let query = Query { form, ..Query::all(0, closed(lo, hi)) };
+        let range = lo.cast_signed()..=hi.cast_signed();
+        let read = self.next_read.fetch_add(1, Ordering::Relaxed);
+        self.note(Moment::ReadBegan(read));
+        let rows = match form {
+            Form::All => self.table.get("place", range).await,
+            Form::First(_) => self.table.first("place", range, limit).await,
+            Form::Last(_) => self.table.last("place", range, limit).await,
+        };
+        if let Ok(rows) = rows {
+            self.note(Moment::ReadEnded(read, query, decoded(&rows), How::Hit));
+        }
+    }
+
+    async fn write(&self, rng: &mut Rng) {
+        let id = self.next_write.fetch_add(1, Ordering::Relaxed);
+        let place = rng.below(KEYS);
+        let change = match rng.below(10) {
+            0..=4 => Change::Put { key: place, other: rng.below(5) },
+            5..=6 => Change::Delete { key: place },
+            7 => Change::Move { from: place, to: (place + 1 + rng.below(9)) % KEYS },
+            _ => Change::Touch { lo: place, hi: (place + rng.below(3)).min(KEYS - 1) },
+        };
+        self.note(Moment::WriteBegan(id));
+        let done = self.table.execute(&[self.touched(change)], statements(change, id)).await;
+        match done {
+            Ok(()) => self.note(Moment::WriteDone(id)),
+            Err(WriteError::Refused(_) | WriteError::NotDone(_)) => self.note(Moment::WriteNot(id)),
+            Err(WriteError::Unknown) => drop(self.unknown.fetch_add(1, Ordering::Relaxed)),
+        }
+    }
+
+    fn touched(&self, change: Change) -> WriteSet {
+        let mut touched = self.table.write_set("place").unwrap();
+        for key in change.keys() {
+            touched.before(DomainValue::Integer(key.cast_signed())).unwrap();
+        }
+        touched
+    }
+
+    /// What the checker says of everything that was seen, once the file has all writes.
+    pub(crate) async fn check(&self, place: &Place) {
+        let mut store = Store::new(None, false);
+        for state in states(place).await {
+            store.slots.entry(state.0).or_default().push(state.1);
+        }
+        let history = self.history.lock().unwrap();
+        let checked = Checker::new(&store, KEYS, true).check(&history);
+        assert!(checked.is_ok(), "seed {}: {}", lacuna_testkit::effort::seed(), checked.unwrap_err());
+    }
+
+    /// Every result that may be cached is what a fresh query returns.
+    pub(crate) async fn cached_is_fresh(&self) {
+        let mut fresh = BTreeMap::new();
+        for row in self.table.get::<i64>("place", ..).await.unwrap() {
+            fresh.insert(row.integer("place").unwrap(), row);
+        }
+        for lo in (0..KEYS.cast_signed()).step_by(4) {
+            for hi in [lo, lo + 3, lo + 7] {
+                let rows = self.table.get("place", lo..=hi).await.unwrap();
+                let expected: Rows = fresh.range(lo..=hi).map(|(_, row)| row.clone()).collect();
+                assert_eq!(rows, expected, "{lo} to {hi}");
+            }
+        }
+    }
+}
+
+/// The states that the file says, read by a process of its own so to speak.
+async fn states(place: &Place) -> Vec<(u64, SlotState)> {
+    let cache = place.options(Policy::WriteAround).open().await.unwrap();
+    let schema = Schema::new("states", "sequence").domain("sequence", DomainType::Integer);
+    let states = cache.table(schema).await.unwrap().get::<i64>("sequence", ..).await.unwrap();
+    cache.stop().await.unwrap();
+    let state = |row: &lacuna_store_sql::Row| {
+        let number = |column: &str| row.integer(column).map_or(0, |number| u64::try_from(number).unwrap());
+        let write = WriteId::try_from(number("write_id")).unwrap();
+        let version = WriteId::try_from(number("version")).unwrap();
+        let kept = Row { key: number("place"), version, other: number("other") };
+        (
+            kept.key,
+            SlotState { sequence: number("sequence"), write, row: (number("is_there") == 1).then_some(kept) },
+        )
+    };
+    states.iter().map(state).collect()
+}
+
+fn decoded(rows: &Rows) -> Vec<Row> {
+    let number =
+        |row: &lacuna_store_sql::Row, column: &str| u64::try_from(row.integer(column).unwrap()).unwrap();
+    let row = |row| Row {
+        key: number(row, "place"),
+        version: WriteId::try_from(number(row, "version")).unwrap(),
+        other: number(row, "other"),
+    };
+    rows.iter().map(row).collect()
+}
+
+/// The change, and for the checker the states that it leaves.
+fn statements(change: Change, id: WriteId) -> Vec<Statement> {
+    let put = |key: u64, other: u64| {
+        let sql = "INSERT OR REPLACE INTO slots (place, version, other) VALUES (?1, ?2, ?3)";
+        Statement::new(sql).with(key.cast_signed()).with(id).with(other.cast_signed())
+    };
+    let delete = |key: u64| Statement::new("DELETE FROM slots WHERE place = ?1").with(key.cast_signed());
+    let mut statements = match change {
+        Change::Put { key, other } => vec![put(key, other)],
+        Change::Delete { key } => vec![delete(key)],
+        Change::Move { from, to } => vec![delete(from), put(to, 0)],
+        Change::Touch { lo, hi } => {
+            let sql = "UPDATE slots SET version = ?1 WHERE place BETWEEN ?2 AND ?3";
+            vec![Statement::new(sql).with(id).with(lo.cast_signed()).with(hi.cast_signed())]
+        }
+    };
+    for key in change.keys() {
+        let sql = "INSERT INTO states (place, write_id, is_there, version, other) \
+                   SELECT ?1, ?2, COUNT(*), MAX(version), MAX(other) FROM slots WHERE place = ?1";
+        statements.push(Statement::new(sql).with(key.cast_signed()).with(id));
+    }
+    statements
+}
+
+/// A database in a folder that goes with it.
+pub(crate) struct Place {
+    pub(crate) folder: tempfile::TempDir,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// Opens it, once owners that were left to themselves are done.
+    pub(crate) async fn open(&self, policy: Policy) -> Cache {
+        for _ in 0..500 {
+            match self.options(policy).open().await {
+                Ok(cache) => return cache,
+                Err(error) => assert_eq!(error.kind(), lacuna_core::ErrorKind::Conflict, "{error}"),
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        panic!("the database stays locked");
+    }
+
+    pub(crate) fn options(&self, policy: Policy) -> Options {
+        Options::new(format!("sqlite:{}", self.folder.path().join("app.db").display())).policy(policy)
+    }
+}
