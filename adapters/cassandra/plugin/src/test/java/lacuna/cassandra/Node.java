@@ -12,9 +12,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Comparator;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import javax.management.MBeanServerConnection;
 import javax.management.ObjectName;
@@ -139,6 +142,38 @@ final class Node
     {
         storageService("forceKeyspaceCompaction", new Object[] { false, keyspace, new String[0] },
                        "boolean", String.class.getName(), String[].class.getName());
+    }
+
+    /** Gives copies of one table's SSTables to another table of the same shape. */
+    void importSstables(String keyspace, String from, String to)
+    {
+        invoke("org.apache.cassandra.db:type=Tables,keyspace=" + keyspace + ",table=" + to, "importNewSSTables",
+               new Object[] { Set.of(folder(keyspace, from).toString()), true, true, false, false, true, false, true },
+               "java.util.Set", "boolean", "boolean", "boolean", "boolean", "boolean", "boolean", "boolean");
+    }
+
+    /** Compacts the youngest SSTable of a table alone. */
+    void compactNewest(String keyspace, String table) throws IOException
+    {
+        try (Stream<Path> files = Files.list(folder(keyspace, table)))
+        {
+            Path newest = files.filter(file -> file.toString().endsWith("-Data.db"))
+                               .max(Comparator.comparingLong(file -> file.toFile().lastModified())).orElseThrow();
+            invoke("org.apache.cassandra.db:type=CompactionManager", "forceUserDefinedCompaction",
+                   new Object[] { newest.toString() }, String.class.getName());
+        }
+    }
+
+    private Path folder(String keyspace, String table)
+    {
+        try (Stream<Path> folders = Files.list(home.resolve("data/data").resolve(keyspace)))
+        {
+            return folders.filter(folder -> folder.getFileName().toString().startsWith(table + "-")).findFirst().orElseThrow();
+        }
+        catch (IOException failure)
+        {
+            throw new UncheckedIOException(failure);
+        }
     }
 
     Object storageService(String operation, Object[] arguments, String... types)

@@ -6,7 +6,6 @@ import static org.junit.Assert.assertTrue;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.Map;
 import java.util.List;
 
@@ -18,95 +17,11 @@ import com.datastax.driver.core.Session;
 import com.datastax.driver.core.SimpleStatement;
 import com.datastax.driver.core.exceptions.InvalidQueryException;
 import com.datastax.driver.core.exceptions.InvalidConfigurationInQueryException;
-import org.junit.AfterClass;
-import org.junit.BeforeClass;
 import org.junit.Test;
 
 /** The plug-in's jar in stock nodes: what it answers, what it leaves alone, and how it gets out of the way. */
-public class AgainstRealNodes
+public class AnswersTest extends OnOneCluster
 {
-    private static final int NODES = Integer.getInteger("lacuna.nodes", 1);
-    private static Cluster cluster;
-    private static Session session;
-    private static int tables;
-
-    @BeforeClass
-    public static void startNodes() throws Exception
-    {
-        Path work = Path.of(System.getProperty("lacuna.work")).resolve("run-" + System.nanoTime());
-        cluster = new Cluster(work, NODES).start(true);
-        session = cluster.session(cluster.nodes.get(0));
-        session.execute("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': " + NODES + "}");
-    }
-
-    @AfterClass
-    public static void stopNodes() throws Exception
-    {
-        cluster.close();
-    }
-
-    /** A table of its own for a test, guarded, looked into at every read. */
-    private static String table(String more)
-    {
-        String name = "k.t" + tables++;
-        session.execute("CREATE TABLE " + name + " (p int, c int, s int static, v int, PRIMARY KEY (p, c))" + more);
-        session.execute("CREATE CUSTOM INDEX ON " + name + " () USING 'lacuna.cassandra.LacunaIndex' "
-                        + "WITH OPTIONS = {'learn_every': '1'}");
-        return name;
-    }
-
-    private static String table()
-    {
-        return table("");
-    }
-
-    private static ResultSet all(String query)
-    {
-        return session.execute(new SimpleStatement(query).setConsistencyLevel(ConsistencyLevel.ALL));
-    }
-
-    private static int rows(String query)
-    {
-        return all(query).all().size();
-    }
-
-    private static void fill(String table, int partition)
-    {
-        for (int row = 0; row < 10; row++)
-            all("INSERT INTO " + table + " (p, c, v) VALUES (" + partition + ", " + row + ", 1)");
-    }
-
-    private static void flush()
-    {
-        cluster.flush("k");
-    }
-
-    /** Repeats a read until the coordinator's replica answers it without an SSTable; fails after some seconds. */
-    private static void becomesAnswered(String query) throws InterruptedException
-    {
-        for (int attempt = 0; attempt < 100; attempt++)
-        {
-            long before = counter("reads_answered");
-            all(query);
-            if (counter("reads_answered") > before)
-                return;
-            Thread.sleep(50);
-        }
-        throw new AssertionError("never answered from memory: " + query + "\n" + session.execute("SELECT * FROM lacuna.counters").all());
-    }
-
-    private static boolean isAnswered(String query)
-    {
-        long before = counter("reads_answered");
-        all(query);
-        return counter("reads_answered") > before;
-    }
-
-    private static long counter(String name)
-    {
-        return session.execute("SELECT value FROM lacuna.counters WHERE name = '" + name + "'").one().getLong(0);
-    }
-
     @Test
     public void deletedPartitionReadsNoSstable() throws Exception
     {
@@ -262,19 +177,6 @@ public class AgainstRealNodes
         assertEquals(1, rows("SELECT * FROM " + t + " WHERE p = 1"));
     }
 
-    /** A flushed deletion of partition 1 that is answered from memory. */
-    private static String deadPartition() throws InterruptedException
-    {
-        String t = table();
-        fill(t, 1);
-        flush();
-        all("DELETE FROM " + t + " WHERE p = 1");
-        fill(t, 2);
-        flush();
-        becomesAnswered("SELECT * FROM " + t + " WHERE p = 1");
-        return t;
-    }
-
     @Test
     public void truncationForgetsDeletions() throws Exception
     {
@@ -308,15 +210,80 @@ public class AgainstRealNodes
         assertEquals(1, rows("SELECT * FROM " + t + " WHERE p = 1"));
     }
 
+    /** SSTables that came by another way than writes may hold newer rows of a partition that was dead. */
     @Test
     public void importedSstablesAreRead() throws Exception
     {
         String t = deadPartition();
+        String source = table();
+        all("INSERT INTO " + source + " (p, c, v) VALUES (1, 1, 5)");
+        flush();
         for (Node node : cluster.nodes)
-            node.storageService("loadNewSSTables", new Object[] { "k", t.substring(2) },
-                                String.class.getName(), String.class.getName());
-        assertEquals(0, rows("SELECT * FROM " + t + " WHERE p = 1"));
+            node.importSstables("k", source.substring(2), t.substring(2));
+        assertEquals(5, all("SELECT v FROM " + t + " WHERE p = 1").one().getInt(0));
         assertEquals(10, rows("SELECT * FROM " + t + " WHERE p = 2"));
+    }
+
+    @Test
+    public void purgeDoesNotResurrect() throws Exception
+    {
+        String t = deadPartition();
+        session.execute("ALTER TABLE " + t + " WITH gc_grace_seconds = 0");
+        Thread.sleep(1_100);
+        for (Node node : cluster.nodes)
+            node.compactNewest("k", t.substring(2));
+        assertEquals(0, rows("SELECT * FROM " + t + " WHERE p = 1"));
+        assertEquals(10, rows("SELECT * FROM " + t));
+    }
+
+    @Test
+    public void expiringRowsAreNotTakenForDead() throws Exception
+    {
+        String t = table();
+        all("INSERT INTO " + t + " (p, c, v) VALUES (1, 1, 5) USING TTL 2");
+        flush();
+        assertEquals(1, rows("SELECT * FROM " + t + " WHERE p = 1"));
+        Thread.sleep(3_000);
+        assertEquals(0, rows("SELECT * FROM " + t + " WHERE p = 1"));
+        all("INSERT INTO " + t + " (p, c, v) VALUES (1, 1, 6)");
+        flush();
+        assertEquals(1, rows("SELECT * FROM " + t + " WHERE p = 1"));
+    }
+
+    @Test
+    public void indexOnAFilledTableAnswersRight() throws Exception
+    {
+        String t = "k.filled";
+        session.execute("CREATE TABLE " + t + " (p int, c int, v int, PRIMARY KEY (p, c))");
+        fill(t, 1);
+        flush();
+        all("DELETE FROM " + t + " WHERE p = 1");
+        fill(t, 2);
+        session.execute("CREATE CUSTOM INDEX ON " + t + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'learn_every': '1'}");
+        assertEquals(10, rows("SELECT * FROM " + t + " WHERE p = 2"));
+        flush();
+        becomesAnswered("SELECT * FROM " + t + " WHERE p = 1");
+        assertEquals(10, rows("SELECT * FROM " + t + " WHERE p = 2"));
+    }
+
+    @Test
+    public void memoryCapRefusesButStaysRight() throws Exception
+    {
+        String t = "k.capped";
+        session.execute("CREATE TABLE " + t + " (p int, c int, v int, PRIMARY KEY (p, c))");
+        session.execute("CREATE CUSTOM INDEX ON " + t + " () USING 'lacuna.cassandra.LacunaIndex' "
+                        + "WITH OPTIONS = {'learn_every': '1', 'bytes': '2000'}");
+        for (int p = 0; p < 50; p++)
+        {
+            all("INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", 1, 1)");
+            all("DELETE FROM " + t + " WHERE p = " + p);
+        }
+        flush();
+        becomesAnswered("SELECT * FROM " + t + " WHERE p = 0");
+        for (int p = 0; p < 50; p++)
+            assertEquals(0, rows("SELECT * FROM " + t + " WHERE p = " + p));
+        Row used = session.execute("SELECT bytes, max_bytes FROM lacuna.tables WHERE keyspace_name = 'k' AND table_name = 'capped'").one();
+        assertTrue(used.toString(), used.getLong(0) > 0 && used.getLong(0) < 4_000 && used.getLong(1) == 2_000);
     }
 
     @Test
@@ -368,17 +335,6 @@ public class AgainstRealNodes
         assertEquals(0, session.execute(read).all().size());
         assertEquals(before, answeredEverywhere());
         assertTrue(isAnswered("SELECT * FROM " + t + " WHERE p = 1"));
-    }
-
-    private static long answeredEverywhere()
-    {
-        long sum = 0;
-        for (Node node : cluster.nodes)
-            try (Session own = cluster.session(node))
-            {
-                sum += own.execute("SELECT value FROM lacuna.counters WHERE name = 'reads_answered'").one().getLong(0);
-            }
-        return sum;
     }
 
     @Test
