@@ -1,0 +1,36 @@
+package lacuna.cassandra;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
+
+/** What the plug-in did on this node since it started; the virtual table {@code lacuna.counters} shows them. */
+final class Counters
+{
+    private final Map<String, LongAdder> byName = new LinkedHashMap<>();
+
+    /** Reads for which no SSTable was opened and at least one would have been looked into. */
+    final LongAdder readsAnswered = counter("reads_answered");
+    final LongAdder sstablesSpared = counter("sstables_spared");
+    final LongAdder sstablesRead = counter("sstables_read");
+    final LongAdder optedOut = counter("opted_out");
+    final LongAdder proposed = counter("regions_proposed");
+    final LongAdder proven = counter("regions_proven");
+    final LongAdder alive = counter("regions_alive");
+    final LongAdder overtaken = counter("regions_overtaken");
+    final LongAdder forgotten = counter("regions_forgotten");
+    final LongAdder refused = counter("regions_refused");
+    final LongAdder failures = counter("failures");
+
+    private LongAdder counter(String name)
+    {
+        LongAdder adder = new LongAdder();
+        byName.put(name, adder);
+        return adder;
+    }
+
+    Map<String, LongAdder> byName()
+    {
+        return byName;
+    }
+}

@@ -1,0 +1,36 @@
+package lacuna.cassandra;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+import org.apache.cassandra.db.DecoratedKey;
+import org.apache.cassandra.db.ColumnFamilyStore;
+
+/** The last decisions, newest first, for {@code lacuna.decisions}; writing one costs an allocation and no lock. */
+final class Decisions
+{
+    private static final int KEPT = 256;
+
+    record Decision(long number, long millis, ColumnFamilyStore table, DecoratedKey key, DeadData dead) {}
+
+    private final AtomicReferenceArray<Decision> ring = new AtomicReferenceArray<>(KEPT);
+    private final AtomicLong next = new AtomicLong();
+
+    void add(ColumnFamilyStore table, DecoratedKey key, DeadData dead)
+    {
+        long number = next.getAndIncrement();
+        ring.set((int) (number % KEPT), new Decision(number, System.currentTimeMillis(), table, key, dead));
+    }
+
+    List<Decision> all()
+    {
+        List<Decision> decisions = new ArrayList<>();
+        for (int slot = 0; slot < KEPT; slot++)
+            if (ring.get(slot) != null)
+                decisions.add(ring.get(slot));
+        decisions.sort((a, b) -> Long.compare(b.number(), a.number()));
+        return decisions;
+    }
+}

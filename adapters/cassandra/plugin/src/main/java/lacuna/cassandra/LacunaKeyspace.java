@@ -1,0 +1,144 @@
+package lacuna.cassandra;
+
+import java.util.List;
+import java.util.Optional;
+
+import org.apache.cassandra.db.marshal.BooleanType;
+import org.apache.cassandra.db.marshal.Int32Type;
+import org.apache.cassandra.db.marshal.LongType;
+import org.apache.cassandra.db.marshal.TimestampType;
+import org.apache.cassandra.db.marshal.UTF8Type;
+import org.apache.cassandra.db.virtual.AbstractMutableVirtualTable;
+import org.apache.cassandra.db.virtual.AbstractVirtualTable;
+import org.apache.cassandra.db.virtual.SimpleDataSet;
+import org.apache.cassandra.db.virtual.VirtualKeyspace;
+import org.apache.cassandra.db.virtual.VirtualKeyspaceRegistry;
+import org.apache.cassandra.dht.LocalPartitioner;
+import org.apache.cassandra.exceptions.InvalidRequestException;
+import org.apache.cassandra.schema.TableMetadata;
+
+/** The virtual keyspace {@code lacuna}: what this node's plug-in knows, has done, and whether it may go on. */
+final class LacunaKeyspace
+{
+    private static final String NAME = "lacuna";
+
+    private LacunaKeyspace() {}
+
+    static void register()
+    {
+        VirtualKeyspaceRegistry.instance.register(
+            new VirtualKeyspace(NAME, List.of(new CountersTable(), new DecisionsTable(), new TablesTable(), new SwitchesTable())));
+    }
+
+    private static TableMetadata.Builder table(String name, String comment)
+    {
+        return TableMetadata.builder(NAME, name).comment(comment).kind(TableMetadata.Kind.VIRTUAL);
+    }
+
+    private static final class CountersTable extends AbstractVirtualTable
+    {
+        CountersTable()
+        {
+            super(table("counters", "what the plug-in did since the node started")
+                  .partitioner(new LocalPartitioner(UTF8Type.instance))
+                  .addPartitionKeyColumn("name", UTF8Type.instance)
+                  .addRegularColumn("value", LongType.instance).build());
+        }
+
+        @Override
+        public DataSet data()
+        {
+            SimpleDataSet rows = new SimpleDataSet(metadata());
+            Lacuna.COUNTERS.byName().forEach((name, value) -> rows.row(name).column("value", value.sum()));
+            rows.row("proofs_waiting").column("value", (long) Lacuna.PROVER.waiting());
+            return rows;
+        }
+    }
+
+    private static final class DecisionsTable extends AbstractVirtualTable
+    {
+        DecisionsTable()
+        {
+            super(table("decisions", "the last SSTables that were not read, and why")
+                  .partitioner(new LocalPartitioner(Int32Type.instance))
+                  .addPartitionKeyColumn("back", Int32Type.instance)
+                  .addRegularColumn("at", TimestampType.instance)
+                  .addRegularColumn("keyspace_name", UTF8Type.instance)
+                  .addRegularColumn("table_name", UTF8Type.instance)
+                  .addRegularColumn("key", UTF8Type.instance)
+                  .addRegularColumn("reason", UTF8Type.instance).build());
+        }
+
+        @Override
+        public DataSet data()
+        {
+            SimpleDataSet rows = new SimpleDataSet(metadata());
+            int back = 0;
+            for (Decisions.Decision decision : Lacuna.DECISIONS.all())
+                rows.row(back++).column("at", new java.util.Date(decision.millis()))
+                    .column("keyspace_name", decision.table().getKeyspaceName())
+                    .column("table_name", decision.table().getTableName())
+                    .column("key", decision.table().metadata().partitionKeyType.getString(decision.key().getKey()))
+                    .column("reason", decision.dead().describe());
+            return rows;
+        }
+    }
+
+    private static final class TablesTable extends AbstractVirtualTable
+    {
+        TablesTable()
+        {
+            super(table("tables", "what is known to be dead, by table")
+                  .partitioner(new LocalPartitioner(UTF8Type.instance))
+                  .addPartitionKeyColumn("keyspace_name", UTF8Type.instance)
+                  .addClusteringColumn("table_name", UTF8Type.instance)
+                  .addRegularColumn("partitions", LongType.instance)
+                  .addRegularColumn("bytes", LongType.instance)
+                  .addRegularColumn("max_bytes", LongType.instance).build());
+        }
+
+        @Override
+        public DataSet data()
+        {
+            SimpleDataSet rows = new SimpleDataSet(metadata());
+            for (TableGuard guard : Lacuna.guards())
+                rows.row(guard.table.getKeyspaceName(), guard.table.getTableName())
+                    .column("partitions", (long) guard.keyCount())
+                    .column("bytes", guard.bytes())
+                    .column("max_bytes", guard.options.maxBytes);
+            return rows;
+        }
+    }
+
+    /** {@code UPDATE lacuna.switches SET enabled = false WHERE name = 'answers'}. */
+    private static final class SwitchesTable extends AbstractMutableVirtualTable
+    {
+        SwitchesTable()
+        {
+            super(table("switches", "answers: whether reads may be answered from memory")
+                  .partitioner(new LocalPartitioner(UTF8Type.instance))
+                  .addPartitionKeyColumn("name", UTF8Type.instance)
+                  .addRegularColumn("enabled", BooleanType.instance)
+                  .addRegularColumn("active", BooleanType.instance)
+                  .addRegularColumn("reason", UTF8Type.instance).build());
+        }
+
+        @Override
+        public DataSet data()
+        {
+            SimpleDataSet rows = new SimpleDataSet(metadata());
+            rows.row("answers").column("enabled", Lacuna.isSwitchedOn()).column("active", Lacuna.isActive())
+                .column("reason", Lacuna.reason());
+            return rows;
+        }
+
+        @Override
+        protected void applyColumnUpdate(ColumnValues key, ColumnValues clustering, Optional<ColumnValue> column)
+        {
+            boolean isSwitch = "answers".equals(key.value(0)) && column.isPresent() && "enabled".equals(column.get().name());
+            if (!isSwitch)
+                throw new InvalidRequestException("only enabled of 'answers' can be set");
+            Lacuna.switchTo(column.get().value());
+        }
+    }
+}

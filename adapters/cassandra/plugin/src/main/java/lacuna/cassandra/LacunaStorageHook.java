@@ -1,0 +1,162 @@
+package lacuna.cassandra;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.apache.cassandra.db.ColumnFamilyStore;
+import org.apache.cassandra.db.DecoratedKey;
+import org.apache.cassandra.db.Slices;
+import org.apache.cassandra.db.StorageHook;
+import org.apache.cassandra.db.filter.ClusteringIndexFilter;
+import org.apache.cassandra.db.filter.ColumnFilter;
+import org.apache.cassandra.db.partitions.PartitionUpdate;
+import org.apache.cassandra.db.rows.UnfilteredRowIterator;
+import org.apache.cassandra.db.rows.UnfilteredRowIteratorWithLowerBound;
+import org.apache.cassandra.io.sstable.SSTableReadsListener;
+import org.apache.cassandra.io.sstable.format.SSTableReader;
+import org.apache.cassandra.schema.TableId;
+
+/**
+ * {@code -Dcassandra.storage_hook=lacuna.cassandra.LacunaStorageHook}: dead regions are answered from memory.
+ *
+ * <p>Cassandra asks here for the rows of each (SSTable, partition) that a single-partition read meets, and reports every
+ * applied write. Compaction, repair and scans over many partitions do not pass, so nothing on disk changes its meaning:
+ * a tombstone is never purged because of an answer given here.
+ *
+ * <p>{@code -Dlacuna.inner_storage_hook=CLASS} names a hook of somebody else, which gets everything that is not answered.
+ */
+public final class LacunaStorageHook implements StorageHook
+{
+    private final StorageHook inner;
+    private final ThreadLocal<ReadTally> tally = ThreadLocal.withInitial(ReadTally::new);
+    private final AtomicInteger reads = new AtomicInteger();
+
+    /** Called by Cassandra when it starts. */
+    public LacunaStorageHook()
+    {
+        inner = Inner.construct("lacuna.inner_storage_hook", StorageHook.class, new StockStorageHook());
+        try
+        {
+            SelfTest.run();
+        }
+        catch (Throwable moved)
+        {
+            Lacuna.failed("self-test", moved);
+        }
+    }
+
+    @Override
+    public void reportWrite(TableId id, PartitionUpdate update)
+    {
+        inner.reportWrite(id, update);
+        TableGuard guard = Lacuna.guard(id);
+        if (guard == null)
+            return;
+        try
+        {
+            guard.wrote(update);
+        }
+        catch (Throwable failure)
+        {
+            Lacuna.failed("write", failure);
+        }
+    }
+
+    @Override
+    public void reportRead(TableId id, DecoratedKey key)
+    {
+        inner.reportRead(id, key);
+        if (Lacuna.guard(id) != null)
+            tally.get().end(key);
+    }
+
+    @Override
+    public UnfilteredRowIteratorWithLowerBound makeRowIteratorWithLowerBound(ColumnFamilyStore table,
+                                                                             SSTableReader sstable,
+                                                                             DecoratedKey key,
+                                                                             ClusteringIndexFilter filter,
+                                                                             ColumnFilter columns,
+                                                                             SSTableReadsListener listener)
+    {
+        DeadData dead = answer(table, sstable, key, filter.getSlices(table.metadata()));
+        return dead == null ? inner.makeRowIteratorWithLowerBound(table, sstable, key, filter, columns, listener)
+                            : new DeadRows(dead, sstable, key, filter, columns, listener);
+    }
+
+    @Override
+    public UnfilteredRowIterator makeRowIterator(ColumnFamilyStore table,
+                                                 SSTableReader sstable,
+                                                 DecoratedKey key,
+                                                 Slices slices,
+                                                 ColumnFilter columns,
+                                                 boolean reversed,
+                                                 SSTableReadsListener listener)
+    {
+        DeadData dead = answer(table, sstable, key, slices);
+        return dead == null ? inner.makeRowIterator(table, sstable, key, slices, columns, reversed, listener)
+                            : dead.iterator(columns, slices, reversed);
+    }
+
+    private DeadData answer(ColumnFamilyStore table, SSTableReader sstable, DecoratedKey key, Slices slices)
+    {
+        TableGuard guard = Lacuna.guard(table.metadata.id);
+        if (guard == null || !Lacuna.mayAnswer() || Lacuna.PROVER.isCurrentThread())
+            return null;
+        try
+        {
+            return OptOut.isAsked() ? null : counted(guard, sstable, key, slices);
+        }
+        catch (Throwable failure)
+        {
+            Lacuna.failed("read", failure);
+            return null;
+        }
+    }
+
+    private DeadData counted(TableGuard guard, SSTableReader sstable, DecoratedKey key, Slices slices)
+    {
+        DeadData dead = guard.answerFor(sstable, key, slices);
+        tally.get().met(key, dead != null);
+        if (dead != null)
+            Lacuna.DECISIONS.add(guard.table, key, dead);
+        else if (guard.options.learnEvery > 0 && Math.floorMod(reads.incrementAndGet(), guard.options.learnEvery) == 0)
+            guard.suspect(key, slices);
+        return dead;
+    }
+
+    /** What the read under way on this thread has met so far. */
+    private static final class ReadTally
+    {
+        private DecoratedKey key;
+        private int spared;
+        private int read;
+
+        void met(DecoratedKey current, boolean isSpared)
+        {
+            if (key != current)
+                start(current);
+            if (isSpared)
+                spared++;
+            else
+                read++;
+        }
+
+        private void start(DecoratedKey current)
+        {
+            key = current;
+            spared = 0;
+            read = 0;
+        }
+
+        void end(DecoratedKey current)
+        {
+            if (key == current)
+            {
+                Lacuna.COUNTERS.sstablesSpared.add(spared);
+                Lacuna.COUNTERS.sstablesRead.add(read);
+                if (spared > 0 && read == 0)
+                    Lacuna.COUNTERS.readsAnswered.increment();
+            }
+            key = null;
+        }
+    }
+}

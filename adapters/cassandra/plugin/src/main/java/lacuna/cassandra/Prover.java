@@ -1,0 +1,101 @@
+package lacuna.cassandra;
+
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+
+import org.apache.cassandra.db.DecoratedKey;
+import org.apache.cassandra.db.ReadExecutionController;
+import org.apache.cassandra.db.SinglePartitionReadCommand;
+import org.apache.cassandra.db.rows.UnfilteredRowIterator;
+import org.apache.cassandra.utils.FBUtilities;
+
+/**
+ * One thread that reads proposed regions on this node, past the plug-in, and keeps those without live data.
+ *
+ * <p>Right after a deletion such a read costs little: the tombstone is still in the memtable, and Cassandra itself then skips
+ * the SSTables it covers. It stops at the first live row. A full queue drops proposals; nothing depends on them.
+ */
+final class Prover
+{
+    private static final int QUEUE = 4096;
+
+    private record Proposal(TableGuard guard, DecoratedKey key, Region region) {}
+
+    private final BlockingQueue<Proposal> proposals = new ArrayBlockingQueue<>(QUEUE);
+    private volatile Thread thread;
+
+    boolean offer(TableGuard guard, DecoratedKey key, Region region)
+    {
+        boolean taken = proposals.offer(new Proposal(guard, key, region));
+        (taken ? Lacuna.COUNTERS.proposed : Lacuna.COUNTERS.refused).increment();
+        return taken;
+    }
+
+    synchronized void start()
+    {
+        if (thread != null)
+            return;
+        thread = new Thread(this::run, "lacuna-prover");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    boolean isCurrentThread()
+    {
+        return Thread.currentThread() == thread;
+    }
+
+    int waiting()
+    {
+        return proposals.size();
+    }
+
+    private void run()
+    {
+        while (true)
+        {
+            try
+            {
+                prove(proposals.take());
+            }
+            catch (InterruptedException stopped)
+            {
+                return;
+            }
+            catch (Throwable failure)
+            {
+                Lacuna.failed("proof", failure);
+            }
+        }
+    }
+
+    private void prove(Proposal proposal)
+    {
+        DeadData dead = null;
+        try
+        {
+            dead = read(proposal);
+        }
+        finally
+        {
+            if (dead == null)
+                proposal.guard.withdraw(proposal.key, proposal.region);
+        }
+        if (dead == null)
+            Lacuna.COUNTERS.alive.increment();
+        else
+            proposal.guard.conclude(proposal.key, proposal.region, dead);
+    }
+
+    private DeadData read(Proposal proposal)
+    {
+        var table = proposal.guard.table;
+        long now = FBUtilities.nowInSeconds();
+        var command = SinglePartitionReadCommand.create(table.metadata(), now, proposal.key, proposal.region.slice);
+        try (ReadExecutionController controller = command.executionController();
+             UnfilteredRowIterator merged = command.queryMemtableAndDisk(table, controller))
+        {
+            return DeadData.read(merged, proposal.guard.options.maxRows);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package lacuna.cassandra;
+
+import org.apache.cassandra.db.ClusteringComparator;
+import org.apache.cassandra.db.Slice;
+import org.apache.cassandra.db.Slices;
+import org.apache.cassandra.db.partitions.PartitionUpdate;
+import org.apache.cassandra.db.RangeTombstone;
+import org.apache.cassandra.db.rows.Row;
+
+import java.util.Iterator;
+
+/**
+ * A stretch of one partition that holds no live data on this node: the whole partition or one slice of it.
+ *
+ * <p>Born <em>pending</em>, it becomes <em>proven</em> when a read of it found tombstones only; {@link #dead} then holds
+ * them. A write that touches it takes it out of its {@link TableGuard}, proven or not, so a proof that was overtaken by
+ * a write is worth nothing and is thrown away.
+ */
+final class Region
+{
+    final Slice slice;
+    private volatile DeadData dead;
+
+    Region(Slice slice)
+    {
+        this.slice = slice;
+    }
+
+    boolean isWhole()
+    {
+        return slice == Slice.ALL;
+    }
+
+    /** What reading this region would yield from all sources together; null while nothing is proven. */
+    DeadData dead()
+    {
+        return dead;
+    }
+
+    void prove(DeadData found)
+    {
+        dead = found;
+    }
+
+    /** Whether all asked slices lie inside; no slices at all (only deletion and static row are asked) always do. */
+    boolean contains(ClusteringComparator comparator, Slices asked)
+    {
+        if (isWhole())
+            return true;
+        for (Slice one : asked)
+            if (comparator.compare(slice.start(), one.start()) > 0 || comparator.compare(slice.end(), one.end()) < 0)
+                return false;
+        return true;
+    }
+
+    /** Whether the update writes anything that a read of this region could see. */
+    boolean isTouchedBy(ClusteringComparator comparator, PartitionUpdate update)
+    {
+        if (isWhole() || !update.partitionLevelDeletion().isLive() || !update.staticRow().isEmpty())
+            return true;
+        return isTouchedByRange(comparator, update) || isTouchedByRow(comparator, update);
+    }
+
+    private boolean isTouchedByRange(ClusteringComparator comparator, PartitionUpdate update)
+    {
+        Iterator<RangeTombstone> ranges = update.deletionInfo().rangeIterator(false);
+        while (ranges.hasNext())
+            if (slice.intersects(comparator, ranges.next().deletedSlice()))
+                return true;
+        return false;
+    }
+
+    private boolean isTouchedByRow(ClusteringComparator comparator, PartitionUpdate update)
+    {
+        for (Row row : update)
+            if (slice.includes(comparator, row.clustering()))
+                return true;
+        return false;
+    }
+}

@@ -1,0 +1,92 @@
+package lacuna.cassandra;
+
+import java.util.EnumSet;
+import java.util.Set;
+
+import org.apache.cassandra.db.compaction.OperationType;
+import org.apache.cassandra.io.sstable.format.SSTableReader;
+import org.apache.cassandra.notifications.INotification;
+import org.apache.cassandra.notifications.INotificationConsumer;
+import org.apache.cassandra.notifications.SSTableAddedNotification;
+import org.apache.cassandra.notifications.SSTableListChangedNotification;
+import org.apache.cassandra.notifications.TruncationNotification;
+
+/**
+ * Keeps {@link TableGuard#known} to the SSTables that hold nothing but what was written here or read in a proof.
+ *
+ * <p>Notices come after the SSTable is live. That is the safe order: until then it is unknown, and unknown ones are read.
+ */
+final class SSTableWatch implements INotificationConsumer
+{
+    /** These only merge; whatever else rewrites SSTables may drop more than we can follow. */
+    private static final Set<OperationType> MERGES =
+        EnumSet.of(OperationType.COMPACTION, OperationType.MAJOR_COMPACTION, OperationType.TOMBSTONE_COMPACTION,
+                   OperationType.ANTICOMPACTION);
+
+    private final TableGuard guard;
+
+    SSTableWatch(TableGuard guard)
+    {
+        this.guard = guard;
+    }
+
+    /** Follows the table from now on. */
+    void start()
+    {
+        guard.table.getTracker().subscribe(this);
+        guard.table.getLiveSSTables().forEach(this::know);
+    }
+
+    void stop()
+    {
+        guard.table.getTracker().unsubscribe(this);
+    }
+
+    @Override
+    public void handleNotification(INotification notice, Object sender)
+    {
+        try
+        {
+            handle(notice);
+        }
+        catch (Throwable failure)
+        {
+            Lacuna.failed("notice", failure);
+        }
+    }
+
+    private void handle(INotification notice)
+    {
+        if (notice instanceof SSTableAddedNotification added)
+            added(added);
+        else if (notice instanceof SSTableListChangedNotification changed)
+            changed(changed);
+        else if (notice instanceof TruncationNotification)
+            guard.forgetAll();
+    }
+
+    /** Flushed ones hold what was reported; a streamed one holds anything. */
+    private void added(SSTableAddedNotification notice)
+    {
+        if (notice.memtable().isEmpty())
+            guard.forgetAll();
+        notice.added.forEach(this::know);
+    }
+
+    private void changed(SSTableListChangedNotification notice)
+    {
+        boolean mergesKnown = MERGES.contains(notice.compactionType)
+                              && notice.removed.stream().allMatch(sstable -> guard.known().contains(sstable.descriptor));
+        if (mergesKnown)
+            guard.forgetKeysCompactedWithoutGrace();
+        else
+            guard.forgetAll();
+        notice.removed.forEach(sstable -> guard.known().remove(sstable.descriptor));
+        notice.added.forEach(this::know);
+    }
+
+    private void know(SSTableReader sstable)
+    {
+        guard.known().add(sstable.descriptor);
+    }
+}

@@ -1,0 +1,52 @@
+package lacuna.cassandra;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+import org.apache.cassandra.cql3.QueryHandler;
+import org.apache.cassandra.db.StorageHook;
+import org.apache.cassandra.db.partitions.ImmutableBTreePartition;
+import org.apache.cassandra.db.rows.UnfilteredRowIteratorWithLowerBound;
+
+/**
+ * Run once at start: is this the Cassandra that the plug-in was compiled for?
+ *
+ * <p>The hooks are public but promised by nobody. If an interface has a method that we do not implement, or a class lacks one
+ * that we override or call on the read path, the plug-in is inactive and every read is stock.
+ */
+final class SelfTest
+{
+    private SelfTest() {}
+
+    static void run() throws ReflectiveOperationException
+    {
+        String moved = System.getProperty("lacuna.self_test.pretend_missing", "");
+        implementsAll(StorageHook.class, LacunaStorageHook.class);
+        implementsAll(QueryHandler.class, LacunaQueryHandler.class);
+        has(UnfilteredRowIteratorWithLowerBound.class, "initializeIterator", moved);
+        has(UnfilteredRowIteratorWithLowerBound.class, "lowerBound", moved);
+        has(UnfilteredRowIteratorWithLowerBound.class, "partitionLevelDeletion", moved);
+        has(ImmutableBTreePartition.class, "create", moved);
+        has(ImmutableBTreePartition.class, "unfilteredIterator", moved);
+    }
+
+    private static void implementsAll(Class<?> wanted, Class<?> ours) throws NoSuchMethodException
+    {
+        for (Method method : wanted.getMethods())
+            if (Modifier.isAbstract(method.getModifiers()))
+                ours.getDeclaredMethod(method.getName(), method.getParameterTypes());
+    }
+
+    private static void has(Class<?> holder, String name, String pretendMissing) throws NoSuchMethodException
+    {
+        Set<String> names = new TreeSet<>();
+        for (Class<?> type = holder; type != null; type = type.getSuperclass())
+            names.addAll(Arrays.stream(type.getDeclaredMethods()).map(Method::getName).collect(Collectors.toSet()));
+        if (!names.contains(name) || name.equals(pretendMissing))
+            throw new NoSuchMethodException(holder.getName() + "." + name);
+    }
+}

@@ -1,0 +1,224 @@
+package lacuna.cassandra;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.apache.cassandra.db.BufferDecoratedKey;
+import org.apache.cassandra.db.ClusteringComparator;
+import org.apache.cassandra.db.ColumnFamilyStore;
+import org.apache.cassandra.db.DecoratedKey;
+import org.apache.cassandra.db.RangeTombstone;
+import org.apache.cassandra.db.Slice;
+import org.apache.cassandra.db.Slices;
+import org.apache.cassandra.db.partitions.PartitionUpdate;
+import org.apache.cassandra.io.sstable.Descriptor;
+import org.apache.cassandra.io.sstable.format.SSTableReader;
+import org.apache.cassandra.utils.ByteBufferUtil;
+import org.apache.cassandra.utils.FBUtilities;
+
+/**
+ * What this node knows to be dead in one table: regions of partitions, each with its tombstones.
+ *
+ * <p>The argument that an answer is right: a region's tombstones are all that reading it would yield when it was proven.
+ * Whatever adds information afterwards is seen here first. A write takes the region away after it reached the memtable
+ * and before it is acknowledged, hence before it can be in any SSTable, since a flush waits for writes under way; and
+ * memtables are always read. An SSTable that came otherwise (stream, import) is not in {@link #known}, so it is read, until
+ * everything was forgotten. Compaction only merges what is known, and purges nothing that is still in its grace.
+ */
+final class TableGuard
+{
+    /** Regions of one partition; the oldest makes room. */
+    private static final int MAX_REGIONS = 16;
+    /** What a key, its list and its map entry weigh beside the tombstones. */
+    private static final int KEY_BYTES = 160;
+
+    final ColumnFamilyStore table;
+    final TableOptions options;
+    private final Prover prover;
+    private final ConcurrentHashMap<DecoratedKey, List<Region>> regions = new ConcurrentHashMap<>();
+    private final Set<Descriptor> known = ConcurrentHashMap.newKeySet();
+    private final AtomicLong bytes = new AtomicLong();
+
+    TableGuard(ColumnFamilyStore table, TableOptions options, Prover prover)
+    {
+        this.table = table;
+        this.options = options;
+        this.prover = prover;
+    }
+
+    /** The tombstones to answer instead of this SSTable, or null: then it must be read. */
+    DeadData answerFor(SSTableReader sstable, DecoratedKey key, Slices slices)
+    {
+        List<Region> candidates = regions.get(key);
+        if (candidates == null || !known.contains(sstable.descriptor) || mustReadRepaired(sstable))
+            return null;
+        for (Region region : candidates)
+        {
+            DeadData dead = region.dead();
+            if (dead != null && region.contains(table.metadata().comparator, slices))
+                return isInGrace(dead) ? dead : null;
+        }
+        return null;
+    }
+
+    private boolean isInGrace(DeadData dead)
+    {
+        return dead.isInGrace(FBUtilities.nowInSeconds(), table.metadata().params.gcGraceSeconds);
+    }
+
+    /** Cassandra compares digests of repaired data alone when asked to; a tombstone from elsewhere would disturb it. */
+    private static boolean mustReadRepaired(SSTableReader sstable)
+    {
+        return sstable.isRepaired()
+               && org.apache.cassandra.config.DatabaseDescriptor.getRepairedDataTrackingForPartitionReadsEnabled();
+    }
+
+    /** Called for every applied write, before its acknowledgement: forgets what it touches, proposes what it deletes. */
+    void wrote(PartitionUpdate update)
+    {
+        if (regions.containsKey(update.partitionKey()))
+            forget(update);
+        if (!update.partitionLevelDeletion().isLive())
+            propose(update.partitionKey(), Slice.ALL);
+        else if (update.deletionInfo().hasRanges() && update.deletionInfo().rangeCount() <= 4)
+            update.deletionInfo().rangeIterator(false).forEachRemaining(range -> propose(update.partitionKey(), range));
+    }
+
+    private void propose(DecoratedKey key, RangeTombstone range)
+    {
+        propose(key, range.deletedSlice());
+    }
+
+    private void forget(PartitionUpdate update)
+    {
+        ClusteringComparator comparator = table.metadata().comparator;
+        regions.computeIfPresent(update.partitionKey(), (key, present) ->
+        {
+            List<Region> kept = new ArrayList<>(present);
+            kept.removeIf(region -> region.isTouchedBy(comparator, update));
+            Lacuna.COUNTERS.forgotten.add(present.size() - kept.size());
+            return replaced(present, kept);
+        });
+    }
+
+    /** A read of these slices met an SSTable: perhaps there is nothing alive in them. */
+    void suspect(DecoratedKey key, Slices slices)
+    {
+        if (slices.size() == 1)
+            propose(key, slices.get(0));
+    }
+
+    private void propose(DecoratedKey key, Slice slice)
+    {
+        if (bytes.get() >= options.maxBytes)
+        {
+            Lacuna.COUNTERS.refused.increment();
+            return;
+        }
+        Region region = new Region(isAll(slice) ? Slice.ALL : slice);
+        if (isCovered(key, region))
+            return;
+        DecoratedKey owned = new BufferDecoratedKey(key.getToken(), ByteBufferUtil.clone(key.getKey()));
+        regions.compute(owned, (same, present) -> replaced(present, with(present, region)));
+        if (!prover.offer(this, owned, region))
+            withdraw(owned, region);
+    }
+
+    private static boolean isAll(Slice slice)
+    {
+        return slice.start().isBottom() && slice.end().isTop();
+    }
+
+    private boolean isCovered(DecoratedKey key, Region wanted)
+    {
+        List<Region> present = regions.get(key);
+        if (present == null)
+            return false;
+        Slices slices = Slices.with(table.metadata().comparator, wanted.slice);
+        return present.stream().anyMatch(region -> region.contains(table.metadata().comparator, slices));
+    }
+
+    private static List<Region> with(List<Region> present, Region region)
+    {
+        List<Region> grown = new ArrayList<>(present == null ? List.of() : present);
+        if (grown.size() == MAX_REGIONS)
+            grown.remove(0);
+        grown.add(region);
+        return grown;
+    }
+
+    /** Keeps the account of bytes; an empty list is no entry. */
+    private List<Region> replaced(List<Region> before, List<Region> after)
+    {
+        bytes.addAndGet(weight(after) - weight(before));
+        return after.isEmpty() ? null : List.copyOf(after);
+    }
+
+    private static long weight(List<Region> list)
+    {
+        if (list == null || list.isEmpty())
+            return 0;
+        long sum = KEY_BYTES;
+        for (Region region : list)
+            sum += region.dead() == null ? 0 : region.dead().bytes;
+        return sum;
+    }
+
+    /** The end of a proof: it counts only if nothing has touched the region since it was proposed. */
+    void conclude(DecoratedKey key, Region region, DeadData dead)
+    {
+        boolean[] counted = { false };
+        regions.computeIfPresent(key, (same, present) ->
+        {
+            if (!present.contains(region))
+                return present;
+            region.prove(dead);
+            bytes.addAndGet(dead.bytes);
+            counted[0] = true;
+            return present;
+        });
+        (counted[0] ? Lacuna.COUNTERS.proven : Lacuna.COUNTERS.overtaken).increment();
+    }
+
+    void withdraw(DecoratedKey key, Region region)
+    {
+        regions.computeIfPresent(key, (same, present) ->
+        {
+            List<Region> kept = new ArrayList<>(present);
+            kept.remove(region);
+            return replaced(present, kept);
+        });
+    }
+
+    /** Forgets all that is known to be dead; pending proofs are overtaken too. */
+    void forgetAll()
+    {
+        for (DecoratedKey key : regions.keySet())
+            regions.computeIfPresent(key, (same, present) -> replaced(present, List.of()));
+    }
+
+    void forgetKeysCompactedWithoutGrace()
+    {
+        for (DecoratedKey key : regions.keySet())
+            if (table.shouldIgnoreGcGraceForKey(key))
+                regions.computeIfPresent(key, (same, present) -> replaced(present, List.of()));
+    }
+
+    Set<Descriptor> known()
+    {
+        return known;
+    }
+
+    int keyCount()
+    {
+        return regions.size();
+    }
+
+    long bytes()
+    {
+        return bytes.get();
+    }
+}

@@ -1,0 +1,57 @@
+package lacuna.cassandra;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+
+import org.apache.cassandra.exceptions.ConfigurationException;
+
+/**
+ * What {@code CREATE CUSTOM INDEX ... WITH OPTIONS = {...}} may say.
+ *
+ * <ul>
+ * <li>{@code bytes}: memory for this table on each node, 16 MiB unless told; when it is used up nothing is added.
+ * <li>{@code learn_every}: one in so many reads that met an SSTable is looked into, 32 unless told; 0 for none.
+ * <li>{@code rows}: deleted rows kept for one region at most, 10,000 unless told.
+ * </ul>
+ */
+final class TableOptions
+{
+    private static final Map<String, Long> DEFAULTS = Map.of("bytes", 16L << 20, "learn_every", 32L, "rows", 10_000L);
+    /** Options that Cassandra adds by itself. */
+    private static final Set<String> CASSANDRAS = Set.of("target", "class_name");
+
+    final long maxBytes;
+    final int learnEvery;
+    final int maxRows;
+
+    private TableOptions(Map<String, Long> values)
+    {
+        maxBytes = values.get("bytes");
+        learnEvery = Math.toIntExact(values.get("learn_every"));
+        maxRows = Math.toIntExact(values.get("rows"));
+    }
+
+    static TableOptions of(Map<String, String> given)
+    {
+        Map<String, Long> values = new HashMap<>(DEFAULTS);
+        given.forEach((name, value) -> values.computeIfPresent(name, (same, standard) -> number(name, value)));
+        return new TableOptions(values);
+    }
+
+    /** Those that nobody understands. */
+    static Map<String, String> unknown(Map<String, String> given)
+    {
+        Map<String, String> unknown = new HashMap<>(given);
+        unknown.keySet().removeAll(DEFAULTS.keySet());
+        unknown.keySet().removeAll(CASSANDRAS);
+        return unknown;
+    }
+
+    private static long number(String name, String value)
+    {
+        if (!value.matches("[0-9]{1,9}"))
+            throw new ConfigurationException(name + " must be a number of at most nine digits, not " + value);
+        return Long.parseLong(value);
+    }
+}

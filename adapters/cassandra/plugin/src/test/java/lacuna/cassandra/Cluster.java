@@ -1,0 +1,154 @@
+package lacuna.cassandra;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+import com.datastax.driver.core.Session;
+import com.datastax.driver.core.SocketOptions;
+import com.datastax.driver.core.policies.RoundRobinPolicy;
+import com.datastax.driver.core.policies.WhiteListPolicy;
+
+/**
+ * Nodes on loopback addresses of their own, started together: each is a seed with a given token, so nobody bootstraps.
+ *
+ * <p>The logs of a cluster that was closed after a failure stay in {@code target/clusters}.
+ */
+final class Cluster implements AutoCloseable
+{
+    private static final int STORAGE_PORT = 7000;
+    private static final int NATIVE_PORT = 9042;
+    private static final long START_SECONDS = 300;
+
+    final List<Node> nodes = new ArrayList<>();
+    private final List<com.datastax.driver.core.Cluster> drivers = new ArrayList<>();
+    private final Path work;
+
+    Cluster(Path work, int count) throws IOException
+    {
+        this.work = Files.createDirectories(work);
+        List<String> addresses = addresses(count);
+        String seeds = addresses.stream().map(a -> a + ":" + STORAGE_PORT).collect(Collectors.joining(","));
+        for (int i = 0; i < count; i++)
+        {
+            long token = Long.MIN_VALUE + 1 + i * (Long.MAX_VALUE / count * 2);
+            Map<String, String> settings = Map.of("seeds", seeds, "token", Long.toString(token),
+                                                  "storage_port", Integer.toString(STORAGE_PORT),
+                                                  "native_port", Integer.toString(NATIVE_PORT));
+            nodes.add(new Node(this.work.resolve("node" + (i + 1)), addresses.get(i), settings));
+        }
+    }
+
+    /** Addresses in a random net of 127/8 on which nobody listens. */
+    private static List<String> addresses(int count)
+    {
+        while (true)
+        {
+            ThreadLocalRandom random = ThreadLocalRandom.current();
+            String net = "127." + random.nextInt(1, 255) + "." + random.nextInt(1, 255) + ".";
+            List<String> addresses = IntStream.rangeClosed(1, count).mapToObj(i -> net + i).collect(Collectors.toList());
+            if (addresses.stream().allMatch(a -> isFree(a, STORAGE_PORT) && isFree(a, NATIVE_PORT)))
+                return addresses;
+        }
+    }
+
+    private static boolean isFree(String address, int port)
+    {
+        try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getByName(address)))
+        {
+            return socket.isBound();
+        }
+        catch (IOException taken)
+        {
+            return false;
+        }
+    }
+
+    Cluster start(boolean withPlugin, String... properties) throws Exception
+    {
+        for (Node node : nodes)
+            node.start(withPlugin, properties);
+        for (Node node : nodes)
+            await(node);
+        return this;
+    }
+
+    /** Until it answers; a node that ended says so in its log. */
+    void await(Node node) throws Exception
+    {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
+        while (!isListening(node))
+        {
+            if (!node.isAlive() || System.nanoTime() > deadline)
+                throw new IllegalStateException("node did not start, see " + work + "\n" + node.log());
+            Thread.sleep(200);
+        }
+    }
+
+    private static boolean isListening(Node node)
+    {
+        try (Socket socket = new Socket())
+        {
+            socket.connect(new InetSocketAddress(node.address, NATIVE_PORT), 500);
+            return true;
+        }
+        catch (IOException notYet)
+        {
+            return false;
+        }
+    }
+
+    /** A session whose coordinator is always this node. */
+    Session session(Node node)
+    {
+        InetSocketAddress only = new InetSocketAddress(node.address, NATIVE_PORT);
+        com.datastax.driver.core.Cluster driver =
+            com.datastax.driver.core.Cluster.builder().addContactPoint(node.address).withPort(NATIVE_PORT)
+                .withLoadBalancingPolicy(new WhiteListPolicy(new RoundRobinPolicy(), List.of(only)))
+                .withSocketOptions(new SocketOptions().setReadTimeoutMillis(60_000)).withoutJMXReporting().build();
+        drivers.add(driver);
+        return driver.connect();
+    }
+
+    void flush(String keyspace)
+    {
+        nodes.forEach(node -> node.flush(keyspace));
+    }
+
+    void compact(String keyspace)
+    {
+        nodes.forEach(node -> node.compact(keyspace));
+    }
+
+    @Override
+    public void close() throws Exception
+    {
+        drivers.forEach(com.datastax.driver.core.Cluster::close);
+        for (Node node : nodes)
+            node.kill();
+    }
+
+    /** {@code Cluster [NODES]}: keeps one for experiments until end of input. */
+    public static void main(String[] arguments) throws Exception
+    {
+        int count = arguments.length == 0 ? 1 : Integer.parseInt(arguments[0]);
+        try (Cluster cluster = new Cluster(Files.createTempDirectory("lacuna-cluster"), count).start(true))
+        {
+            cluster.nodes.forEach(node -> System.out.println(node.address + ":" + NATIVE_PORT));
+            System.out.println("end of input takes it down; logs and data: " + cluster.work);
+            while (System.in.read() >= 0)
+                Thread.onSpinWait();
+        }
+    }
+}

@@ -1,0 +1,202 @@
+package lacuna.cassandra;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Comparator;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import javax.management.MBeanServerConnection;
+import javax.management.ObjectName;
+import javax.management.remote.JMXConnector;
+import javax.management.remote.JMXConnectorFactory;
+import javax.management.remote.JMXServiceURL;
+
+/**
+ * One stock Cassandra in a process of its own, made of the artifacts on this test's class path.
+ *
+ * <p>It dies with the test, however that dies: a shell holds the other end of a pipe and kills the node when it breaks.
+ */
+final class Node
+{
+    private static final String SHELL = "\"$@\" <&- & node=$!; cat > /dev/null; kill -9 $node; wait $node";
+
+    final String address;
+    private final Path home;
+    private final Map<String, String> settings;
+    private final int jmxPort = freePort();
+    private Process shell;
+
+    Node(Path home, String address, Map<String, String> settings)
+    {
+        this.home = home;
+        this.address = address;
+        this.settings = settings;
+    }
+
+    private static int freePort()
+    {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress()))
+        {
+            return socket.getLocalPort();
+        }
+        catch (IOException failure)
+        {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    /** Starts it, with or without the plug-in; returns at once. */
+    void start(boolean withPlugin, String... properties) throws IOException
+    {
+        Path conf = Files.createDirectories(home.resolve("conf"));
+        Files.writeString(conf.resolve("cassandra.yaml"), filled(resource("cassandra-template.yaml")));
+        Files.writeString(conf.resolve("logback-node.xml"), resource("logback-node.xml"));
+        Files.writeString(conf.resolve("jvm.options"), resource("jvm.options"));
+        List<String> command = new ArrayList<>(List.of("bash", "-c", SHELL, "node"));
+        command.addAll(java(conf, withPlugin));
+        command.addAll(Arrays.asList(properties));
+        command.add("org.apache.cassandra.service.CassandraDaemon");
+        File log = home.resolve("node.log").toFile();
+        shell = new ProcessBuilder(command).redirectErrorStream(true)
+                                           .redirectOutput(ProcessBuilder.Redirect.appendTo(log)).start();
+    }
+
+    private List<String> java(Path conf, boolean withPlugin)
+    {
+        List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java",
+                                                       "@" + conf.resolve("jvm.options"),
+                                                       "-Dcassandra.config=" + conf.resolve("cassandra.yaml").toUri(),
+                                                       "-Dlogback.configurationFile=" + conf.resolve("logback-node.xml"),
+                                                       "-Dcassandra.storagedir=" + home.resolve("data"),
+                                                       "-Dcassandra.logdir=" + home,
+                                                       "-Djava.io.tmpdir=" + home,
+                                                       "-Dcassandra.jmx.local.port=" + jmxPort));
+        if (withPlugin)
+            command.addAll(List.of("-Dcassandra.storage_hook=lacuna.cassandra.LacunaStorageHook",
+                                   "-Dcassandra.custom_query_handler_class=lacuna.cassandra.LacunaQueryHandler"));
+        command.addAll(List.of("-cp", conf + File.pathSeparator + classPath(withPlugin)));
+        return command;
+    }
+
+    /** The jars of this test without its own classes, and the plug-in's jar if asked for. */
+    private static String classPath(boolean withPlugin)
+    {
+        String own = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        String jars = Arrays.stream(own.split(File.pathSeparator)).filter(entry -> entry.endsWith(".jar"))
+                            .filter(entry -> !entry.contains("lacuna-cassandra") && !entry.contains("surefire"))
+                            .collect(Collectors.joining(File.pathSeparator));
+        return withPlugin ? System.getProperty("lacuna.jar") + File.pathSeparator + jars : jars;
+    }
+
+    private String filled(String template)
+    {
+        String text = template;
+        for (Map.Entry<String, String> entry : settings.entrySet())
+            text = text.replace("${" + entry.getKey() + "}", entry.getValue());
+        return text.replace("${address}", address);
+    }
+
+    private static String resource(String name) throws IOException
+    {
+        try (InputStream stream = Node.class.getResourceAsStream("/" + name))
+        {
+            return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    boolean isAlive()
+    {
+        return shell != null && shell.isAlive();
+    }
+
+    /** As if the power went. */
+    void kill() throws InterruptedException, IOException
+    {
+        if (shell == null)
+            return;
+        shell.getOutputStream().close();
+        shell.waitFor(20, TimeUnit.SECONDS);
+    }
+
+    void flush(String keyspace)
+    {
+        storageService("forceKeyspaceFlush", new Object[] { keyspace, new String[0] },
+                       String.class.getName(), String[].class.getName());
+    }
+
+    void compact(String keyspace)
+    {
+        storageService("forceKeyspaceCompaction", new Object[] { false, keyspace, new String[0] },
+                       "boolean", String.class.getName(), String[].class.getName());
+    }
+
+    /** Gives copies of one table's SSTables to another table of the same shape. */
+    void importSstables(String keyspace, String from, String to)
+    {
+        invoke("org.apache.cassandra.db:type=Tables,keyspace=" + keyspace + ",table=" + to, "importNewSSTables",
+               new Object[] { Set.of(folder(keyspace, from).toString()), true, true, false, false, true, false, true },
+               "java.util.Set", "boolean", "boolean", "boolean", "boolean", "boolean", "boolean", "boolean");
+    }
+
+    /** Compacts the youngest SSTable of a table alone. */
+    void compactNewest(String keyspace, String table) throws IOException
+    {
+        try (Stream<Path> files = Files.list(folder(keyspace, table)))
+        {
+            Path newest = files.filter(file -> file.toString().endsWith("-Data.db"))
+                               .max(Comparator.comparingLong(file -> file.toFile().lastModified())).orElseThrow();
+            invoke("org.apache.cassandra.db:type=CompactionManager", "forceUserDefinedCompaction",
+                   new Object[] { newest.toString() }, String.class.getName());
+        }
+    }
+
+    private Path folder(String keyspace, String table)
+    {
+        try (Stream<Path> folders = Files.list(home.resolve("data/data").resolve(keyspace)))
+        {
+            return folders.filter(folder -> folder.getFileName().toString().startsWith(table + "-")).findFirst().orElseThrow();
+        }
+        catch (IOException failure)
+        {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    Object storageService(String operation, Object[] arguments, String... types)
+    {
+        return invoke("org.apache.cassandra.db:type=StorageService", operation, arguments, types);
+    }
+
+    Object invoke(String bean, String operation, Object[] arguments, String... types)
+    {
+        try (JMXConnector connector = JMXConnectorFactory.connect(
+                 new JMXServiceURL("service:jmx:rmi:///jndi/rmi://127.0.0.1:" + jmxPort + "/jmxrmi")))
+        {
+            MBeanServerConnection server = connector.getMBeanServerConnection();
+            return server.invoke(new ObjectName(bean), operation, arguments, types);
+        }
+        catch (Exception failure)
+        {
+            throw new IllegalStateException(operation + " on " + address, failure);
+        }
+    }
+
+    String log() throws IOException
+    {
+        return Files.readString(home.resolve("node.log"));
+    }
+}

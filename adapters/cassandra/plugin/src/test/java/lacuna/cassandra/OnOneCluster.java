@@ -1,0 +1,121 @@
+package lacuna.cassandra;
+
+import java.nio.file.Path;
+
+import com.datastax.driver.core.ConsistencyLevel;
+import com.datastax.driver.core.ResultSet;
+import com.datastax.driver.core.Session;
+import com.datastax.driver.core.SimpleStatement;
+
+/** One cluster for all test classes of this process, since a start takes half a minute; it ends with the process. */
+abstract class OnOneCluster
+{
+    static final int NODES = Integer.getInteger("lacuna.nodes", 1);
+    static final Cluster cluster = started();
+    static final Session session = cluster.session(cluster.nodes.get(0));
+    private static int tables;
+
+    static
+    {
+        session.execute("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': " + NODES + "}");
+    }
+
+    private static Cluster started()
+    {
+        try
+        {
+            Path work = Path.of(System.getProperty("lacuna.work")).resolve("run-" + System.nanoTime());
+            return new Cluster(work, NODES).start(true);
+        }
+        catch (Exception failure)
+        {
+            throw new IllegalStateException(failure);
+        }
+    }
+
+    /** A table of its own for a test, guarded, looked into at every read. */
+    static String table(String more)
+    {
+        String name = "k.t" + tables++;
+        session.execute("CREATE TABLE " + name + " (p int, c int, s int static, v int, PRIMARY KEY (p, c))" + more);
+        session.execute("CREATE CUSTOM INDEX ON " + name + " () USING 'lacuna.cassandra.LacunaIndex' "
+                        + "WITH OPTIONS = {'learn_every': '1'}");
+        return name;
+    }
+
+    static String table()
+    {
+        return table("");
+    }
+
+    static ResultSet all(String query)
+    {
+        return session.execute(new SimpleStatement(query).setConsistencyLevel(ConsistencyLevel.ALL));
+    }
+
+    static int rows(String query)
+    {
+        return all(query).all().size();
+    }
+
+    static void fill(String table, int partition)
+    {
+        for (int row = 0; row < 10; row++)
+            all("INSERT INTO " + table + " (p, c, v) VALUES (" + partition + ", " + row + ", 1)");
+    }
+
+    static void flush()
+    {
+        cluster.flush("k");
+    }
+
+    /** Repeats a read until the coordinator's replica answers it without an SSTable; fails after some seconds. */
+    static void becomesAnswered(String query) throws InterruptedException
+    {
+        for (int attempt = 0; attempt < 100; attempt++)
+        {
+            long before = counter("reads_answered");
+            all(query);
+            if (counter("reads_answered") > before)
+                return;
+            Thread.sleep(50);
+        }
+        throw new AssertionError("never answered from memory: " + query + "\n" + session.execute("SELECT * FROM lacuna.counters").all());
+    }
+
+    static boolean isAnswered(String query)
+    {
+        long before = counter("reads_answered");
+        all(query);
+        return counter("reads_answered") > before;
+    }
+
+    static long counter(String name)
+    {
+        return session.execute("SELECT value FROM lacuna.counters WHERE name = '" + name + "'").one().getLong(0);
+    }
+
+    /** A flushed deletion of partition 1 that is answered from memory. */
+    static String deadPartition() throws InterruptedException
+    {
+        String t = table();
+        fill(t, 1);
+        flush();
+        all("DELETE FROM " + t + " WHERE p = 1");
+        fill(t, 2);
+        flush();
+        becomesAnswered("SELECT * FROM " + t + " WHERE p = 1");
+        return t;
+    }
+
+    static long answeredEverywhere()
+    {
+        long sum = 0;
+        for (Node node : cluster.nodes)
+            try (Session own = cluster.session(node))
+            {
+                sum += own.execute("SELECT value FROM lacuna.counters WHERE name = 'reads_answered'").one().getLong(0);
+            }
+        return sum;
+    }
+}

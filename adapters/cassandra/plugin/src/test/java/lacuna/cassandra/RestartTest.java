@@ -1,0 +1,102 @@
+package lacuna.cassandra;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+
+import org.junit.Assume;
+import org.junit.Test;
+
+import com.datastax.driver.core.ConsistencyLevel;
+import com.datastax.driver.core.Row;
+import com.datastax.driver.core.Session;
+import com.datastax.driver.core.SimpleStatement;
+
+/** A node goes and comes back: with a plug-in that does not fit, and without one; the others go on answering. */
+public class RestartTest extends OnOneCluster
+{
+    private static final int DELETED = 20;
+
+    /** Starts nodes twice, hence one test for one life of a node. */
+    @Test
+    public void tombstonesReachAReplicaThatMissedThem() throws Exception
+    {
+        Assume.assumeTrue("wants lacuna.nodes=3", NODES == 3);
+        String t = table();
+        for (int p = 0; p <= DELETED; p++)
+            fill(t, p);
+        flush();
+        Node third = cluster.nodes.get(2);
+        third.kill();
+        for (int p = 0; p < DELETED; p++)
+            execute(session, "DELETE FROM " + t + " WHERE p = " + p, ConsistencyLevel.QUORUM);
+        cluster.nodes.get(0).flush("k");
+        cluster.nodes.get(1).flush("k");
+        answersAtQuorum(t);
+
+        third.start(true, "-Dlacuna.self_test.pretend_missing=create");
+        isInactive(third);
+        readsNothingThrough(third, t);
+
+        dropAllIndexes();
+        third.kill();
+        third.start(false);
+        cluster.await(third);
+        readsNothingThrough(third, t);
+    }
+
+    private static void answersAtQuorum(String t) throws InterruptedException
+    {
+        long before = answered(cluster.nodes.get(0)) + answered(cluster.nodes.get(1));
+        for (int attempt = 0; attempt < 200; attempt++)
+        {
+            assertEquals(0, execute(session, "SELECT * FROM " + t + " WHERE p = 0", ConsistencyLevel.QUORUM));
+            if (answered(cluster.nodes.get(0)) + answered(cluster.nodes.get(1)) > before + 4)
+                return;
+        }
+        throw new AssertionError("never answered from memory");
+    }
+
+    private static long answered(Node node)
+    {
+        try (Session own = cluster.session(node))
+        {
+            return own.execute("SELECT value FROM lacuna.counters WHERE name = 'reads_answered'").one().getLong(0);
+        }
+    }
+
+    private static void isInactive(Node node) throws Exception
+    {
+        cluster.await(node);
+        try (Session own = cluster.session(node))
+        {
+            Row state = own.execute("SELECT * FROM lacuna.switches").one();
+            assertFalse(state.toString(), state.getBool("active"));
+            assertTrue(state.toString(), state.getString("reason").contains("ImmutableBTreePartition.create"));
+        }
+    }
+
+    /** The node still holds the rows that the others know to be dead; a bare "empty" from those would let them through. */
+    private static void readsNothingThrough(Node node, String t)
+    {
+        try (Session own = cluster.session(node))
+        {
+            for (int p = 0; p < DELETED; p++)
+                for (ConsistencyLevel level : new ConsistencyLevel[] { ConsistencyLevel.QUORUM, ConsistencyLevel.ALL })
+                    assertEquals(level + " " + p, 0, execute(own, "SELECT * FROM " + t + " WHERE p = " + p, level));
+            assertEquals(10, execute(own, "SELECT * FROM " + t + " WHERE p = " + DELETED, ConsistencyLevel.ALL));
+        }
+    }
+
+    private static int execute(Session on, String cql, ConsistencyLevel level)
+    {
+        return on.execute(new SimpleStatement(cql).setConsistencyLevel(level)).all().size();
+    }
+
+    private static void dropAllIndexes()
+    {
+        for (Row index : session.execute("SELECT keyspace_name, index_name, options FROM system_schema.indexes"))
+            if (index.getMap("options", String.class, String.class).containsValue(LacunaIndex.class.getName()))
+                session.execute("DROP INDEX " + index.getString(0) + "." + index.getString(1));
+    }
+}
