@@ -56,6 +56,7 @@ bench:
 	$(CARGO) build --release --locked
 	target/release/lacuna bench filters --filters bloom,blocked_bloom,prefix_bloom,bucketing,grafite \
 		--keys uniform:1M --queries split:200k:32:1024 --bits-per-key 10,14,18 --report docs/results/filters $(ARGS)
+	target/release/lacuna bench designer --out docs/results/designer.md
 
 bars:
 	$(CARGO) run --release --locked -p lacuna-bars -- $(ARGS)

@@ -5,8 +5,9 @@
 //! neighbouring integers, and the family says what it would answer.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use lacuna_core::{BuildPlan, ByteRange, SortedKeys};
+use lacuna_core::{BuildPlan, ByteRange, KeyStatistics, SortedKeys};
 
 use crate::frame::{window_for, window_section_bytes};
 use crate::integer::windows_of;
@@ -63,6 +64,19 @@ impl<'a> IntegerSample<'a> {
                 sample.add_empty(lo, hi);
             }
         }
+        sample
+    }
+
+    /// The plan over integers with the queries of `known`, whose places are known.
+    pub(crate) fn placed(known: &KeyStatistics<'a, u64>) -> Self {
+        let queries = known.queries().iter().map(|query| (query.lo, query.hi));
+        let empty = known.plan().clone().with_sample(Arc::default());
+        let mut sample = Self { ranges: queries.collect(), ..Self::of_integers(known.keys(), &empty) };
+        sample.empty_count = known.queries().len();
+        let inner =
+            known.queries().iter().filter(|query| query.place > 0 && query.place < known.keys().len());
+        sample.inner =
+            inner.map(|query| InnerQuery { lo: query.lo, hi: query.hi, next: query.place }).collect();
         sample
     }
 

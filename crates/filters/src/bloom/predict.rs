@@ -16,6 +16,12 @@ use crate::statistics::{IntegerView, place_in};
 /// Share of a wait that each further key of a range costs, measured with `designer_costs`.
 const OVERLAPPED: f64 = 0.04;
 
+/// Lines waited for while asking for `asked` keys, or for that many on average: the processor starts the next key before
+/// it knows the last one.
+pub(crate) fn waits_for(asked: f64) -> f64 {
+    asked.min(1.0) + OVERLAPPED * (asked - 1.0).max(0.0)
+}
+
 /// What asking for one absent key is like.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PointFacts {
@@ -55,11 +61,6 @@ impl PointFacts {
         }
     }
 
-    /// Lines waited for while asking for `asked` keys: the processor starts the next key before it knows the last one.
-    pub(crate) fn waits_for(self, asked: f64) -> f64 {
-        if asked > 0.0 { 1.0 + OVERLAPPED * (asked - 1.0).max(0.0) } else { 0.0 }
-    }
-
     /// Keys asked until one of `points` absent ones is a "maybe"; none if they are too many.
     pub(crate) fn asked_of(self, points: u64) -> f64 {
         match points {
@@ -79,7 +80,7 @@ fn predict_integers(known: &KeyStatistics<'_, u64>, facts: impl Fn(f64, usize) -
     Prediction {
         rate: statistics.rate(|query| facts.rate_of(points(query.lo, query.hi))),
         probes: asked * facts.probes,
-        fetches: statistics.mean(|query| facts.waits_for(facts.asked_of(points(query.lo, query.hi)))),
+        fetches: statistics.mean(|query| waits_for(facts.asked_of(points(query.lo, query.hi)))),
         payload_bytes: facts.payload_bytes,
         is_robust: false,
     }

@@ -130,13 +130,13 @@ impl<K: DesignKey + ?Sized> fmt::Display for Design<'_, K> {
         }
         writeln!(
             f,
-            "{:<28} {:>10} {:>12} {:>9} {:>9}",
+            "{:<32} {:>10} {:>12} {:>9} {:>9}",
             "candidate", "rate", "question ns", "cost ns", "bits/key"
         )?;
         for candidate in &self.candidates {
             let Candidate { spec, prediction, question_ns, cost_ns, .. } = candidate;
             let (rate, bits) = (prediction.rate, prediction.bits_per_key(self.keys.len()));
-            writeln!(f, "{spec:<28} {rate:>10.6} {question_ns:>12.1} {cost_ns:>9.1} {bits:>9.2}")?;
+            writeln!(f, "{spec:<32} {rate:>10.6} {question_ns:>12.1} {cost_ns:>9.1} {bits:>9.2}")?;
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use lacuna_core::{
 };
 
 use super::entrants::Contender;
+use crate::integer_sample::IntegerSample;
 use crate::proteus::PrefixSpace;
 use crate::statistics::IntegerView;
 use crate::two_prefix_bloom::likely_design;
@@ -45,7 +46,8 @@ pub(super) fn proteus<K: PrefixSpace + ?Sized>(known: &KeyStatistics<'_, K>) -> 
 where
     ProteusSpec: BuildFromKeys<K>,
 {
-    let prediction = ProteusSpec::new().predict(known.keys(), &thinned_plan(known));
+    let few = ProteusSpec::new().looking_at(KeyStatistics::<K>::MOST_PAIRS);
+    let prediction = K::predict_known(&few, known);
     if prediction.sampled == 0 {
         return Vec::new();
     }
@@ -69,7 +71,7 @@ where
 /// SNARF where it fits, for integers: over byte strings its model would look at every key.
 pub(super) fn snarf(known: &KeyStatistics<'_, u64>) -> Vec<Box<dyn Contender<u64>>> {
     let (spec, count) = (SnarfSpec::new(), known.keys().len());
-    match spec.predict(known.keys(), &thinned_plan(known)) {
+    match spec.predict_sample(&IntegerSample::placed(known)) {
         Ok(prediction) => vec![Box::new(Modelled { spec, prediction: prediction.into_prediction(count) })],
         Err(_too_small) => Vec::new(),
     }

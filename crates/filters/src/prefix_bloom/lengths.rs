@@ -7,7 +7,7 @@ use lacuna_core::{KeyStatistics, Prediction};
 
 use super::codec::HEADER_BYTES;
 use super::spec::{DEFAULT_SPAN_LOG2, PrefixBloomSpec};
-use crate::bloom::{BloomSpec, MOST_POINTS, PointFacts};
+use crate::bloom::{BloomSpec, MOST_POINTS, PointFacts, waits_for};
 use crate::designer::Judge;
 use crate::estimate::exp_neg;
 use crate::kind::Kind;
@@ -59,7 +59,7 @@ impl Bins {
             let is_certain = bin.level < dropped || !is_asked;
             rate += bin.count * if is_certain { 1.0 } else { 1.0 - exp_neg(points * facts.rate) };
             asked += if is_asked { bin.count * points } else { 0.0 };
-            waits += if is_asked { bin.count * facts.waits_for(points) } else { 0.0 };
+            waits += if is_asked { bin.count * waits_for(points) } else { 0.0 };
         }
         let total = statistics.total.max(1) as f64;
         Prediction {

@@ -7,7 +7,7 @@ use lacuna_core::Prediction;
 use super::codec::HEADER_BYTES;
 use super::lengths::likeliest_dropped_bits;
 use super::spec::PrefixBloomSpec;
-use crate::bloom::{BloomSpec, PointFacts};
+use crate::bloom::{BloomSpec, PointFacts, waits_for};
 use crate::integer_build::TooSmall;
 use crate::predict::{PredictIntegers, predicts_integers};
 use crate::statistics::{EmptyQuery, IntegerStatistics};
@@ -26,7 +26,7 @@ impl PredictIntegers for PrefixBloomSpec {
         Ok(Prediction {
             rate: statistics.rate(|query| if is_crowded(query) { 1.0 } else { facts.rate_of(points(query)) }),
             probes: asked * facts.probes,
-            fetches: statistics.mean(|query| facts.waits_for(facts.asked_of(points(query)))),
+            fetches: statistics.mean(|query| waits_for(facts.asked_of(points(query)))),
             payload_bytes: statistics.most_bytes,
             is_robust: false,
         })

@@ -7,7 +7,7 @@ use super::codec::{HEADER_BYTES, VERSION};
 use crate::bloom::MOST_POINTS;
 use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, integer_family};
 use crate::kind::Kind;
-use crate::proteus::cpfpr::{EmptyQueries, Model, Task};
+use crate::proteus::cpfpr::{EmptyQueries, LOOKED_AT, Model, Task};
 use crate::proteus::prefix_key::Aligned;
 use crate::spec_text::{SpecText, spec_text};
 
@@ -76,6 +76,7 @@ fn modelled_bits(keys: &[u64], most_bytes: usize, order: &BodyOrder<'_>) -> Opti
         probes: MOST_POINTS,
         all_lengths: true,
         threads: 1,
+        looked_at: LOOKED_AT,
     };
     if queries.count == 0 {
         return None;

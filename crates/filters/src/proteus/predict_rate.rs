@@ -5,10 +5,13 @@ use lacuna_core::{KeyStatistics, PredictRate, Prediction, Result};
 use super::design::ProteusPrediction;
 use super::space::PrefixSpace;
 use super::spec::ProteusSpec;
+use crate::bloom::waits_for;
 use crate::predict::told;
 
 /// Lines that a walk down the trie waits for: its upper levels are small enough to stay in caches.
-const WALK_FETCHES: f64 = 2.0;
+const WALK_FETCHES: f64 = 1.0;
+/// A level of the trie, in bits of a Bloom filter looked at; measured with `designer_costs`.
+const LEVEL_PROBES: f64 = 1.5;
 /// Bits that an absent prefix is asked for in a Bloom filter half of whose bits are ones.
 const BITS_A_PREFIX: f64 = 2.0;
 
@@ -17,8 +20,9 @@ impl ProteusPrediction {
         let design = self.design;
         let rate = if self.sampled == 0 { 0.0 } else { design.rate };
         let walk = if design.trie_bits > 0 { WALK_FETCHES } else { 0.0 };
-        let (probes, fetches) = (walk + design.prefixes * BITS_A_PREFIX, walk + design.prefixes);
-        told(rate, probes, fetches, self.bits_per_key, key_count)
+        let levels = f64::from(design.trie_bits.div_ceil(8));
+        let probes = levels * LEVEL_PROBES + design.prefixes * BITS_A_PREFIX;
+        told(rate, probes, walk + waits_for(design.prefixes), self.bits_per_key, key_count)
     }
 }
 

@@ -1,7 +1,8 @@
 //! The two key spaces: integers, and byte strings behind their common prefix.
 
 use lacuna_core::{
-    Budget, BuildPlan, ByteRange, Error, KeySpace, Position, Result, Sample, Sealed, SortedKeys, Window,
+    Budget, BuildPlan, ByteRange, Error, KeySpace, KeyStatistics, Position, Result, Sample, Sealed,
+    SortedKeys, Window,
 };
 
 use super::codec::VERSION;
@@ -80,11 +81,13 @@ fn place_of(key: Option<&[u8]>, window: Window<'_>) -> u64 {
 
 /// The sampled queries behind the common prefix; those that do not touch it are none.
 fn string_queries<'a>(sample: &'a Sample<[u8]>, prefix: &[u8]) -> Vec<(StringTail<'a>, StringTail<'a>)> {
-    let tails = sample.iter().filter_map(|(lo, hi)| {
-        let range = TailRange::of(ByteRange::new(lo, hi)?, prefix)?;
-        Some((StringTail(range.lo.0), StringTail(range.hi?.0)))
-    });
-    tails.collect()
+    sample.iter().filter_map(|(lo, hi)| tails_of(lo, hi, prefix)).collect()
+}
+
+/// What of a query is behind the common prefix.
+fn tails_of<'a>(lo: &'a [u8], hi: &'a [u8], prefix: &[u8]) -> Option<(StringTail<'a>, StringTail<'a>)> {
+    let range = TailRange::of(ByteRange::new(lo, hi)?, prefix)?;
+    Some((StringTail(range.lo.0), StringTail(range.hi?.0)))
 }
 
 /// A key space in which a Proteus can be predicted: `u64` or `[u8]`.
@@ -97,6 +100,9 @@ pub trait PrefixSpace: KeySpace {
         plan: &BuildPlan<Self>,
         ended: &mut dyn FnMut(Phase),
     ) -> ProteusPrediction;
+    /// As `predict` for the queries of `known`, whose places are known.
+    #[doc(hidden)]
+    fn predict_known(spec: &ProteusSpec, known: &KeyStatistics<'_, Self>) -> ProteusPrediction;
     /// All designs of `spec`.
     #[doc(hidden)]
     fn designs(spec: &ProteusSpec, keys: SortedKeys<'_, Self>, plan: &BuildPlan<Self>) -> Vec<DesignRate>;
@@ -105,14 +111,13 @@ pub trait PrefixSpace: KeySpace {
 fn predict_among<S: PrefixKeys + ?Sized>(
     spec: &ProteusSpec,
     keys: &S,
-    queries: Vec<(S::Key, S::Key)>,
+    queries: &EmptyQueries<S::Key>,
     most_bytes: usize,
     beside_bytes: usize,
     ended: Observer<'_>,
 ) -> ProteusPrediction {
-    let queries = EmptyQueries::of(queries, keys);
     ended(Phase::CountQueryPrefixes);
-    let design = spec.choose(keys, &queries, most_bytes, ended);
+    let design = spec.choose(keys, queries, most_bytes, ended);
     let payload_bytes = design.body_bytes + super::codec::HEADER_BYTES + beside_bytes;
     let bits_per_key = payload_bytes as f64 * 8.0 / keys.len().max(1) as f64;
     ProteusPrediction { design, bits_per_key, sampled: queries.count }
@@ -135,7 +140,15 @@ impl PrefixSpace for u64 {
         ended: &mut dyn FnMut(Phase),
     ) -> ProteusPrediction {
         let most_bytes = plan.budget().payload_bytes(keys.len());
-        predict_among(spec, keys.column(), plan.sample().iter().collect(), most_bytes, 0, ended)
+        let queries = EmptyQueries::of(plan.sample().iter().collect(), keys.column());
+        predict_among(spec, keys.column(), &queries, most_bytes, 0, ended)
+    }
+    fn predict_known(spec: &ProteusSpec, known: &KeyStatistics<'_, Self>) -> ProteusPrediction {
+        let keys = known.keys().column();
+        let most_bytes = known.plan().budget().payload_bytes(keys.len());
+        let queries = known.queries().iter().map(|query| (query.lo, query.hi, query.place));
+        let queries = EmptyQueries::placed(queries, known.queries().len(), keys);
+        predict_among(spec, keys, &queries, most_bytes, 0, &mut |_| {})
     }
     fn designs(spec: &ProteusSpec, keys: SortedKeys<'_, Self>, plan: &BuildPlan<Self>) -> Vec<DesignRate> {
         let most_bytes = plan.budget().payload_bytes(keys.len());
@@ -154,8 +167,21 @@ impl PrefixSpace for [u8] {
         let section_bytes = window_section_bytes(window);
         let tails = StringTails { keys, prefix_len: window.prefix().len() };
         let most_bytes = plan.budget().payload_bytes(keys.len()) - section_bytes;
-        let queries = string_queries(plan.sample(), window.prefix());
-        predict_among(spec, &tails, queries, most_bytes, section_bytes, ended)
+        let queries = EmptyQueries::of(string_queries(plan.sample(), window.prefix()), &tails);
+        predict_among(spec, &tails, &queries, most_bytes, section_bytes, ended)
+    }
+    fn predict_known(spec: &ProteusSpec, known: &KeyStatistics<'_, Self>) -> ProteusPrediction {
+        let (keys, budget) = (known.keys(), known.plan().budget());
+        let window = kept_window(keys, budget);
+        let section_bytes = window_section_bytes(window);
+        let tails = StringTails { keys, prefix_len: window.prefix().len() };
+        let queries = known.queries().iter().filter_map(|query| {
+            let (lo, hi) = tails_of(query.lo, query.hi, window.prefix())?;
+            Some((lo, hi, query.place))
+        });
+        let queries = EmptyQueries::placed(queries, known.queries().len(), &tails);
+        let most_bytes = budget.payload_bytes(keys.len()) - section_bytes;
+        predict_among(spec, &tails, &queries, most_bytes, section_bytes, &mut |_| {})
     }
     fn designs(spec: &ProteusSpec, keys: SortedKeys<'_, Self>, plan: &BuildPlan<Self>) -> Vec<DesignRate> {
         let window = kept_window(keys, plan.budget());

@@ -4,7 +4,7 @@ use lacuna_core::{BuildFromKeys, BuildPlan, Error, Result, Sealed, SortedKeys};
 
 use super::builder::{write_asked, write_within};
 use super::codec::{HEADER_BYTES, MOST_BITS, MOST_PROBES, VERSION};
-use super::cpfpr::{EmptyQueries, KeyCounts, Model, Observer, Phase, Task};
+use super::cpfpr::{EmptyQueries, KeyCounts, LOOKED_AT, Model, Observer, Phase, Task};
 use super::design::{Design, DesignRate};
 use super::prefix_key::PrefixKeys;
 use super::space::build_bytes;
@@ -38,6 +38,7 @@ pub struct ProteusSpec {
     probes: ProbeBound<MOST_PROBES>,
     threads: usize,
     all_lengths: bool,
+    looked_at: Option<usize>,
 }
 
 impl ProteusSpec {
@@ -83,6 +84,13 @@ impl ProteusSpec {
         self
     }
 
+    /// Lets the model count the prefixes of so many keys, if there are more than twice as many.
+    #[must_use]
+    pub(crate) fn looking_at(mut self, keys: usize) -> Self {
+        self.looked_at = Some(keys);
+        self
+    }
+
     pub(crate) fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
         let trie_bits = spec.take("trie", 0, MOST_BITS)?;
         let bloom_bits = spec.take("bloom", 0, MOST_BITS)?;
@@ -111,6 +119,7 @@ impl ProteusSpec {
             probes: u64::from(self.probes()),
             all_lengths: self.all_lengths,
             threads: self.threads,
+            looked_at: self.looked_at.unwrap_or(LOOKED_AT),
         }
     }
 
@@ -145,7 +154,7 @@ impl ProteusSpec {
     /// The design where nothing is known of queries.
     fn assumed(&self, keys: &(impl PrefixKeys + ?Sized), task: Task) -> DesignRate {
         let longest = keys.longest_bits();
-        let counts = KeyCounts::of(keys, longest);
+        let counts = KeyCounts::of(keys, longest, task.looked_at);
         let exact = lacuna_succinct::trie::uniform::uniform_bytes(
             longest,
             |bits| counts.distinct(bits),

@@ -9,6 +9,10 @@ use crate::integer_sample::IntegerSample;
 use crate::kind::Kind;
 use crate::predict::told;
 
+/// Share of a wait that each further node of a walk costs, which goes on before the answer is known; measured with
+/// `designer_costs`.
+const OVERLAPPED: f64 = 0.1;
+
 /// What a filter would be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RosettaPrediction {
@@ -64,7 +68,9 @@ fn predict(spec: RosettaSpec, sample: &IntegerSample<'_>) -> Result<RosettaPredi
 impl RosettaPrediction {
     /// Each node is a bit of a Bloom filter somewhere else, and half of the absent ones end at the first.
     fn into_prediction(self, key_count: usize) -> Prediction {
-        told(self.rate, self.probes_per_query * 2.0, self.probes_per_query, self.bits_per_key, key_count)
+        let nodes = self.probes_per_query;
+        let fetches = nodes.min(1.0) + OVERLAPPED * (nodes - 1.0).max(0.0);
+        told(self.rate, nodes * 2.0, fetches, self.bits_per_key, key_count)
     }
 }
 

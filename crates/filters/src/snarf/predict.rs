@@ -39,7 +39,7 @@ pub(crate) fn predict_bytes(
     predict(spec, &IntegerSample::of_strings(keys, plan))
 }
 
-fn predict(spec: SnarfSpec, sample: &IntegerSample<'_>) -> Result<SnarfPrediction> {
+pub(super) fn predict(spec: SnarfSpec, sample: &IntegerSample<'_>) -> Result<SnarfPrediction> {
     if sample.is_settled() {
         return Ok(SnarfPrediction {
             rate: sample.rate(0.0),

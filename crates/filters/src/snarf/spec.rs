@@ -4,8 +4,9 @@ use lacuna_core::{BuildPlan, Result, SortedKeys};
 
 use super::builder::write_body;
 use super::codec::{BLOCK_KEYS, VERSION};
-use super::predict::{SnarfPrediction, predict_bytes, predict_u64};
+use super::predict::{SnarfPrediction, predict, predict_bytes, predict_u64};
 use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, integer_family};
+use crate::integer_sample::IntegerSample;
 use crate::kind::Kind;
 use crate::spec_text::{SpecText, spec_text};
 
@@ -59,6 +60,11 @@ impl SnarfSpec {
     /// As building.
     pub fn predict(&self, keys: SortedKeys<'_, u64>, plan: &BuildPlan<u64>) -> Result<SnarfPrediction> {
         predict_u64(*self, keys, plan)
+    }
+
+    /// [`predict`](Self::predict) of what a builder sees.
+    pub(crate) fn predict_sample(&self, sample: &IntegerSample<'_>) -> Result<SnarfPrediction> {
+        predict(*self, sample)
     }
 
     /// [`predict`](Self::predict) over byte strings.

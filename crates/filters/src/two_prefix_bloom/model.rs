@@ -8,7 +8,7 @@
 //! Queries with one short prefix, by far the most, are counted in [bins](crate::cpfpr). Those with more concern only
 //! the few lengths between one prefix and as many as are asked; of them, at most 2,048 are looked at one by one.
 
-use crate::proteus::cpfpr::{EmptyQueries, KeyCounts, bloom_rate};
+use crate::proteus::cpfpr::{EmptyQueries, KeyCounts, LOOKED_AT, bloom_rate};
 use crate::proteus::prefix_key::{Aligned, PrefixKeys};
 
 use super::body::{BLOOM_HEADER_BYTES, HEADER_BYTES, split};
@@ -56,7 +56,7 @@ pub(super) struct Grid {
 
 impl Grid {
     fn new(keys: &Aligned<'_>, task: TwoTask) -> Self {
-        let counts = KeyCounts::of(keys, keys.longest_bits());
+        let counts = KeyCounts::of(keys, keys.longest_bits(), LOOKED_AT);
         let lengths: Vec<u32> = (0..=keys.longest_bits()).collect();
         let shares = task.share.map_or(SHARES.to_vec(), |share| vec![share]);
         let rates = |bytes: usize| -> Vec<f64> {

@@ -4,7 +4,8 @@ use lacuna_core::{KeyStatistics, PredictRate, Prediction, Result};
 
 use super::model::TwoPrefixRate;
 use super::spec::TwoPrefixBloomSpec;
-use crate::integer_sample::IntegerSample;
+use crate::bloom::waits_for;
+use crate::integer_sample::{InnerQuery, IntegerSample};
 use crate::predict::told;
 
 /// Bits that an absent prefix is asked for in a Bloom filter half of whose bits are ones.
@@ -37,18 +38,30 @@ impl TwoPrefixBloomSpec {
     }
 
     fn told_of(&self, design: TwoPrefixRate, sample: &IntegerSample<'_>) -> Prediction {
-        let prefixes = self.first_prefixes(design, sample) / sample.empty_count.max(1) as f64;
+        let prefixes = self.prefixes(design, sample) / sample.empty_count.max(1) as f64;
         let rate = sample.rate(design.rate * sample.inner.len() as f64);
         let bits = sample.bits_per_key(sample.most_bytes);
-        told(rate, prefixes * BITS_A_PREFIX, prefixes, bits, sample.key_count)
+        told(rate, prefixes * BITS_A_PREFIX, waits_for(prefixes), bits, sample.key_count)
     }
 
-    /// Prefixes of the filter that is asked first, over all inner queries.
-    fn first_prefixes(&self, design: TwoPrefixRate, sample: &IntegerSample<'_>) -> f64 {
-        let first_bits = if design.short_bits > 0 { design.short_bits } else { design.long_bits };
-        let dropped = sample.key_bits.saturating_sub(first_bits);
-        let of_query = |lo: u64, hi: u64| ((hi >> dropped) - (lo >> dropped) + 1).min(self.most_probes());
-        sample.inner.iter().map(|query| of_query(query.lo, query.hi) as f64).sum()
+    /// Prefixes asked for, over all inner queries: the short ones, and the long ones of queries that share a short one with
+    /// a key. Those below a short one that is "maybe" by its hash alone are left out.
+    fn prefixes(&self, design: TwoPrefixRate, sample: &IntegerSample<'_>) -> f64 {
+        let dropped = |bits: u32| sample.key_bits.saturating_sub(bits);
+        let (short, long) = (dropped(design.short_bits), dropped(design.long_bits));
+        let count = |query: &InnerQuery, dropped: u32| {
+            ((query.hi >> dropped) - (query.lo >> dropped) + 1).min(self.most_probes()) as f64
+        };
+        let is_shared = |query: &InnerQuery| {
+            let (below, above) = (sample.integers[query.next - 1], sample.integers[query.next]);
+            below >> short == query.lo >> short || above >> short == query.hi >> short
+        };
+        let of_query = |query: &InnerQuery| match design.short_bits {
+            0 => count(query, long),
+            _ if is_shared(query) => count(query, short) + count(query, long),
+            _ => count(query, short),
+        };
+        sample.inner.iter().map(of_query).sum()
     }
 }
 

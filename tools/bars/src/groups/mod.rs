@@ -3,8 +3,12 @@
 //! A group measures its contenders and yardsticks side by side and gives back its bars. To add one: a module with
 //! `pub(super) fn run(&Setting, &mut Console) -> Result<Vec<Bar>>`, and a line in [`GROUPS`].
 
+mod baselines;
+mod bounded;
 mod contest;
+mod designer;
 mod peer_bloom;
+mod proteus;
 mod rates;
 mod reads;
 mod rencoder;
@@ -30,7 +34,7 @@ pub(crate) struct Group {
 }
 
 /// Every group, in the order of the page.
-pub(crate) const GROUPS: [Group; 7] = [
+pub(crate) const GROUPS: [Group; 11] = [
     Group {
         name: "speed",
         about: "Speed in standard Bloom filters of the same budget, at 10,000,000 uniform keys and empty ranges of 32 \
@@ -69,5 +73,28 @@ pub(crate) const GROUPS: [Group; 7] = [
         about: "SuRF at 10,000,000 uniform keys in standard Bloom filters of 14 bits asked for points, its size and rate \
                 over uniform keys, and the cost of bytes that strings share.",
         run: surf::run,
+    },
+    Group {
+        name: "proteus",
+        about: "What modelling 10,000,000 normal keys and 20,000 queries takes of a standard Bloom filter's build, rates at \
+                10 bits where near and far queries mix, and questions of 64 prefixes in Bloom filters asked for a point.",
+        run: proteus::run,
+    },
+    Group {
+        name: "rosetta",
+        about: "Questions that use up Rosetta's 64 probes, in standard Bloom filters asked for a point; as published it \
+                has no such bound.",
+        run: baselines::rosetta,
+    },
+    Group {
+        name: "snarf",
+        about: "Questions to SNARF, in standard Bloom filters asked for a point.",
+        run: baselines::snarf,
+    },
+    Group {
+        name: "designer",
+        about: "What choosing a family takes over 1,000,000 uniform keys, and how near `auto` comes to the best family in \
+                one cell in 15 of the grid, by the designer's own costs of questions.",
+        run: designer::run,
     },
 ];

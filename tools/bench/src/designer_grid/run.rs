@@ -14,8 +14,8 @@ use super::outcome::{Cost, Outcome};
 use crate::BenchKey;
 use crate::harness::{BATCH, Rounds, batched, dependent};
 
-/// Each family as it comes, beside the candidates of the design.
-const RIVALS: [&str; 12] = [
+/// Each family that takes part unasked as it comes, and Rosetta, beside the candidates of the design.
+const RIVALS: [&str; 15] = [
     "bloom",
     "blocked_bloom",
     "prefix_bloom",
@@ -28,6 +28,9 @@ const RIVALS: [&str; 12] = [
     "surf:cut",
     "surf:hash=4,cut",
     "surf:hash=2,real=2,cut",
+    "proteus",
+    "rosetta",
+    "snarf",
 ];
 
 /// How large a run is.

@@ -2,6 +2,7 @@
 //!
 //! For every contender: build it, ask it everything whose truth is known, and time it beside the others.
 //!
+//! - *Sample*: families that design themselves are shown some of the queries, as a store shows its recent ones.
 //! - *Build*: sorted slice to sealed bytes, the check of the order included; median of interleaved builds.
 //! - *Rate*: "maybe" among the queries that hold no key.
 //! - *False negatives*: "no" to an inserted key, to a short range around one, or to a query that holds one. They must
@@ -17,7 +18,7 @@ use std::sync::Arc;
 
 use lacuna_core::{
     AlignedBytes, Budget, BuildPlan, DynFilter, DynSpec, Error, KeyRange, KeySpace, Result, Sample,
-    SortedKeys,
+    SortedKeys, thinned,
 };
 use lacuna_workload::Workload;
 
@@ -68,11 +69,14 @@ pub fn measure(
     }
 }
 
-/// The queries as a sample, for predictions; those that hold a key are left out there.
+/// Most queries of the sample, which is drawn evenly from those that are asked.
+const MOST_SAMPLED: usize = 20_000;
+
+/// Some of the queries as a sample; those that hold a key are left out by whoever looks at it.
 fn sample_of<K: BenchKey + ?Sized>(ranges: &[KeyRange<'_, K>]) -> Sample<K> {
     let mut sample = Sample::new();
-    for range in ranges {
-        if let (lo, Some(hi)) = K::ends(*range) {
+    for index in thinned(ranges.len(), MOST_SAMPLED) {
+        if let (lo, Some(hi)) = K::ends(ranges[index]) {
             sample.push(lo, hi);
         }
     }
@@ -105,9 +109,16 @@ struct Built<K: KeySpace + ?Sized> {
 }
 
 impl<K: BenchKey + ?Sized> Built<K> {
-    fn try_new(contender: &Contender<'_>, keys: SortedKeys<'_, K>, seed: u64) -> Result<Self> {
+    fn try_new(
+        contender: &Contender<'_>,
+        keys: SortedKeys<'_, K>,
+        sample: &Arc<Sample<K>>,
+        seed: u64,
+    ) -> Result<Self> {
         let spec = K::spec(contender.spec)?;
-        let plan = BuildPlan::new(Budget::bits_per_key(contender.bits_per_key)?).with_seed(seed);
+        let plan = BuildPlan::new(Budget::bits_per_key(contender.bits_per_key)?)
+            .with_sample(Arc::clone(sample))
+            .with_seed(seed);
         let sealed = spec.build(keys, &plan).map_err(|error| error.with_context(contender.spec))?;
         let filter = lacuna_filters::open::<K, AlignedBytes>(sealed.into_bytes())?;
         Ok(Self { spec, plan, filter })
@@ -121,18 +132,17 @@ fn measure_over<K: BenchKey + ?Sized>(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Vec<Row>> {
     let ground = Ground::<K>::try_new(setting.workload)?;
+    let sample = Arc::new(sample_of::<K>(&ground.ranges));
     let mut built = Vec::with_capacity(contenders.len());
     for contender in contenders {
         progress(Progress { stage: "building", done: built.len(), of: contenders.len() });
-        built.push(Built::try_new(contender, ground.keys, setting.seed)?);
+        built.push(Built::try_new(contender, ground.keys, &sample, setting.seed)?);
     }
     let truths: Vec<truth::Truth> = truth::all(&built, &ground, progress);
     let build_ns = speed::build_ns(&built, &ground, effort, progress);
     let speeds = speed::query_speeds(&built, &ground, effort, setting.seed, progress);
-    let sample = Arc::new(sample_of::<K>(&ground.ranges));
     let rows = contenders.iter().zip(&built).enumerate().map(|(index, (contender, built))| {
-        let plan = built.plan.clone().with_sample(Arc::clone(&sample));
-        let told = <K as BenchKey>::predict(contender.spec, ground.keys, &plan)
+        let told = <K as BenchKey>::predict(contender.spec, ground.keys, &built.plan)
             .ok()
             .filter(|_| truths[index].empty_count > 0);
         let row = Row::new(contender, setting, built, &truths[index], build_ns[index], speeds[index]);

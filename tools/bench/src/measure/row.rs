@@ -32,7 +32,7 @@ pub struct Row {
     pub empty_count: usize,
     /// "Maybe" among the empty queries, as a share; none without empty queries.
     pub fpr: Option<f64>,
-    /// The share that was predicted from keys and queries; none for `auto`, which is built without a sample here.
+    /// The share that was predicted from keys and sampled queries; none without empty queries.
     pub predicted_fpr: Option<f64>,
     /// "No" where a key is. Anything but 0 is a bug.
     pub false_negatives: u64,

@@ -35,6 +35,7 @@ mod output;
 mod proteus;
 mod rencoder;
 mod session;
+mod shades;
 mod surf;
 mod svg;
 

@@ -52,17 +52,24 @@ pub struct Axis {
     pub title: String,
     /// How it runs.
     pub scale: Scale,
+    /// Whether values are shown as shades instead of heights.
+    pub is_shade: bool,
 }
 
 impl Axis {
     /// A linear axis.
     pub fn linear(title: impl Into<String>) -> Self {
-        Self { title: title.into(), scale: Scale::Linear }
+        Self { title: title.into(), scale: Scale::Linear, is_shade: false }
     }
 
     /// An axis in powers of ten.
     pub fn logarithmic(title: impl Into<String>) -> Self {
-        Self { title: title.into(), scale: Scale::Logarithmic }
+        Self { title: title.into(), scale: Scale::Logarithmic, is_shade: false }
+    }
+
+    /// Percentages as shades: a panel with this upright axis is a heat map with a row for each line.
+    pub fn shade(title: impl Into<String>) -> Self {
+        Self { is_shade: true, ..Self::linear(title) }
     }
 }
 

@@ -12,6 +12,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::frame::{Place, level_ticks};
 use super::marks::{LineLook, draw_mark, look};
 use super::model::{Finding, Line, Origin, Plot, Point};
+use super::shades;
 
 /// Size of a panel.
 const PANEL: (u32, u32) = (460, 320);
@@ -25,10 +26,10 @@ const EDGE: [i32; 4] = [34, 16, 52, 66];
 /// Least distance between the middles of two labels of the level axis.
 const LABEL_ROOM: i32 = 26;
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// What a drawing step gives back.
-type Drawn<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
+pub(super) type Drawn<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// The panels of `finding` as an SVG document; `cast` fixes the colours.
 ///
@@ -54,17 +55,21 @@ fn draw(finding: &Finding, cast: &[&str], text: &mut String) -> Drawn {
     root.fill(&WHITE)?;
     let (panels, legend) = root.split_vertically(panels_height);
     for (plot, area) in finding.plots.iter().zip(panels.split_evenly((rows, abreast))) {
-        draw_panel(plot, cast, &names, &area)?;
+        match plot.y.is_shade {
+            true => shades::draw_panel(plot, &area)?,
+            false => draw_panel(plot, cast, &names, &area)?,
+        }
     }
     draw_legend(&names, cast, has_paper_points(finding), entries, &legend)?;
     root.present()?;
     Ok(())
 }
 
-/// Names of lines in the order of their first use.
+/// Names of lines in the order of their first use; rows of heat maps have their names beside them.
 fn legend_names(finding: &Finding) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
-    for line in finding.plots.iter().flat_map(|plot| &plot.lines) {
+    let drawn = finding.plots.iter().filter(|plot| !plot.y.is_shade);
+    for line in drawn.flat_map(|plot| &plot.lines) {
         if !names.contains(&line.name.as_str()) {
             names.push(&line.name);
         }

@@ -27,13 +27,13 @@ const FIELDS: [&str; 17] = [
     "seed",
 ];
 
-const COMMAND: &str = "bench filters --filters grafite,bloom:k=7 --keys uniform:5k --bits-per-key 10,14 \
+const COMMAND: &str = "bench filters --filters grafite,proteus,auto,bloom:k=7 --keys uniform:5k --bits-per-key 10,14 \
                        --queries uniform:2k:1-32,points:2k --quick";
 
 #[test]
 fn rows_as_json_have_exactly_the_fields() {
     let text = Folder::new().lacuna(&format!("{COMMAND} --format json")).done();
-    assert_eq!(text.lines().count(), 2 * 2 * 2, "two specs, two budgets, two kinds of queries");
+    assert_eq!(text.lines().count(), 4 * 2 * 2, "four specs, two budgets, two kinds of queries");
     for line in text.lines() {
         let Value::Object(row) = serde_json::from_str(line).unwrap() else { panic!("{line} is no object") };
         let mut names: Vec<&str> = row.keys().map(String::as_str).collect();
@@ -59,7 +59,7 @@ fn rows_as_csv_have_a_header() {
     let text = Folder::new().lacuna(&format!("{COMMAND} --format csv")).done();
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some(FIELDS.join(",").as_str()));
-    assert_eq!(lines.count(), 8);
+    assert_eq!(lines.count(), 16);
 }
 
 #[test]

@@ -7,12 +7,8 @@ use lacuna_core::hash::{IntegerHasher, reduce};
 
 use crate::proteus::prefix_key::{PrefixKey, PrefixKeys};
 
-/// Below this many keys every one is looked at.
-const FEW: usize = 1 << 19;
 /// Keys of a chunk: eight cache lines of integers, which the processor fetches ahead.
 const CHUNK: usize = 64;
-/// Chunks looked at of more keys.
-const CHUNKS: usize = FEW / CHUNK / 2;
 
 /// The number of prefixes of each length from 0 to the longest key's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,23 +18,25 @@ pub(crate) struct KeyCounts {
 }
 
 impl KeyCounts {
-    /// Counts the prefixes of `keys`, up to `longest` bits; over many keys, tells them from a sample of neighbours.
-    pub(crate) fn of(keys: &(impl PrefixKeys + ?Sized), longest: u32) -> Self {
+    /// Counts the prefixes of `keys`, up to `longest` bits; over more than twice `looked_at` keys, tells them from about
+    /// that many.
+    pub(crate) fn of(keys: &(impl PrefixKeys + ?Sized), longest: u32, looked_at: usize) -> Self {
         let mut shared =
             Histogram { starts: vec![0; longest as usize + 1], lone: vec![0; longest as usize + 1] };
-        if keys.len() <= FEW {
+        if keys.len() <= 2 * looked_at.max(CHUNK) {
             shared.note(keys, 0..keys.len());
             return shared.into_counts(1, 1, keys.len() as u64);
         }
-        let stride = keys.len() / CHUNKS;
+        let chunks = (looked_at / CHUNK).max(1);
+        let stride = keys.len() / chunks;
         let hasher = IntegerHasher::new(0);
-        for chunk in 0..CHUNKS {
+        for chunk in 0..chunks {
             // A different place in each stride, so that keys with a period do not answer with one voice.
             let jitter = reduce(hasher.hash(chunk as u64), (stride - CHUNK) as u64);
             let start = chunk * stride + usize::try_from(jitter).expect("below the stride");
             shared.note(keys, start..start + CHUNK);
         }
-        shared.into_counts(keys.len() as u64, (CHUNKS * CHUNK) as u64, keys.len() as u64)
+        shared.into_counts(keys.len() as u64, (chunks * CHUNK) as u64, keys.len() as u64)
     }
 
     /// Distinct prefixes of `bits` bits.

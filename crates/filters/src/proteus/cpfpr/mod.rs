@@ -33,7 +33,7 @@ pub(crate) use bins::Bins;
 pub(crate) use bloom_rate::{any_of, bloom_rate};
 pub(crate) use key_counts::KeyCounts;
 pub use model::Phase;
-pub(crate) use model::{Model, Observer, Task};
+pub(crate) use model::{LOOKED_AT, Model, Observer, Task};
 pub(crate) use regions::Regions;
 pub(crate) use sample::{EmptyQueries, EmptyQuery};
 pub use sample_size::sample_error_bound;

@@ -12,6 +12,9 @@ use crate::proteus::prefix_key::{PrefixKey, PrefixKeys};
 /// Most lengths that are modelled of long keys, spread evenly.
 const MOST_LENGTHS: u32 = 128;
 
+/// Keys that are looked at of more than twice as many, unless a task says otherwise.
+pub(crate) const LOOKED_AT: usize = 1 << 18;
+
 /// What is to be designed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Task {
@@ -27,6 +30,8 @@ pub(crate) struct Task {
     pub(crate) all_lengths: bool,
     /// Threads that note queries.
     pub(crate) threads: usize,
+    /// Keys that are looked at, if there are more than twice as many.
+    pub(crate) looked_at: usize,
 }
 
 /// A depth that the room holds, with its size.
@@ -83,7 +88,7 @@ impl Model {
         ended: Observer<'_>,
     ) -> Self {
         let longest = keys.longest_bits();
-        let counts = KeyCounts::of(keys, longest);
+        let counts = KeyCounts::of(keys, longest, task.looked_at);
         ended(Phase::CountKeyPrefixes);
         let most = if task.all_lengths { longest } else { MOST_LENGTHS };
         let tries = depths(&counts, longest, most, task);

@@ -25,7 +25,7 @@ impl<K> EmptyQuery<K> {
 /// The empty queries of a sample.
 #[derive(Debug, Clone)]
 pub(crate) struct EmptyQueries<K> {
-    /// Those between the smallest and the largest key, in ascending order.
+    /// Those between the smallest and the largest key.
     pub(crate) inside: Vec<EmptyQuery<K>>,
     /// All of them; those outside are denied by the smallest and the largest key.
     pub(crate) count: u64,
@@ -41,6 +41,18 @@ impl<K: PrefixKey> EmptyQueries<K> {
             place = first_from(keys, place, lo);
             found.note(keys, place, lo, hi);
         }
+        found
+    }
+
+    /// All of `count` empty queries, given with the place of the first of `keys` behind each as far as they are known.
+    pub(crate) fn placed(
+        queries: impl Iterator<Item = (K, K, usize)>,
+        count: usize,
+        keys: &(impl PrefixKeys<Key = K> + ?Sized),
+    ) -> Self {
+        let mut found = Self { inside: Vec::with_capacity(count), count: 0 };
+        queries.for_each(|(lo, hi, place)| found.note(keys, place, lo, hi));
+        found.count = count as u64;
         found
     }
 

@@ -1,12 +1,12 @@
 //! Figure 4: what the model expects of designs beside what they answer.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use lacuna_core::{AlignedBytes, Budget, BuildPlan, Result, Sample, SortedKeys, U64Range};
 use lacuna_filters::{ProteusSpec, TwoPrefixBloomSpec};
 
 use super::cast;
+use super::mixed::mixed;
 use crate::paper::{Axis, Claim, Finding, Ground, Line, Plot, Session, grid};
 
 /// Sampled queries, and queries that are asked.
@@ -112,12 +112,7 @@ fn split(session: &mut Session<'_>) -> Result<Ground> {
     let keys = session.keys(&format!("normal:{}", cast::key_count(session)))?;
     let near = session.ground_of(&keys, "correlated:N:2-128:1024", SAMPLED / 2)?;
     let far = session.ground_of(&keys, "uniform:N:2-1048576", SAMPLED / 2)?;
-    let mixed = |near: &[(u64, u64)], far: &[(u64, u64)]| -> Rc<Vec<(u64, u64)>> {
-        Rc::new(near.iter().zip(far).flat_map(|(near, far)| [*near, *far]).collect())
-    };
-    let queries = mixed(&near.queries, &far.queries);
-    let sample = mixed(&near.sample, &far.sample);
-    Ok(Ground { keys, queries, sample })
+    Ok(mixed(&near, &far))
 }
 
 fn proteus(ground: &Ground, plan: &BuildPlan<u64>) -> Result<Vec<Expected>> {

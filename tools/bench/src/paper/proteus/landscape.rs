@@ -66,7 +66,7 @@ fn plot(name: &str, rows: &[Row]) -> Plot {
     Plot {
         title: name.to_owned(),
         x: Axis::linear("longest range, as a power of two"),
-        y: Axis::linear("false positive rate (%)"),
+        y: Axis::shade("false positive rate (%)"),
         lines: rows.iter().map(line).collect(),
     }
 }

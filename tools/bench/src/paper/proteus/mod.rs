@@ -8,6 +8,7 @@ mod cast;
 mod contest;
 mod costs;
 mod landscape;
+mod mixed;
 mod sample_size;
 mod strings;
 mod workloads;
