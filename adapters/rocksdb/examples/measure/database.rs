@@ -6,6 +6,7 @@ use rust_rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options, Wai
 use tempfile::TempDir;
 
 use crate::SEED;
+use crate::clock::Clock;
 
 /// Low bits of every key, all zero: gaps that scans can lie in.
 pub(crate) const GAP_BITS: u32 = 20;
@@ -38,6 +39,7 @@ pub(crate) struct Open {
     pub(crate) db: DB,
     pub(crate) lacuna: LacunaRocksDb,
     pub(crate) options: Options,
+    pub(crate) from_disk: bool,
     pub(crate) setup: Setup,
     pub(crate) keys: u64,
 }
@@ -94,7 +96,7 @@ impl Home {
         let lacuna = LacunaRocksDb::parse(self.setup.spec.unwrap_or("off")).unwrap();
         let options = options(self.setup, &lacuna, from_disk);
         let db = DB::open(&options, self.folder.path()).unwrap();
-        Open { db, lacuna, options, setup: self.setup, keys: self.keys }
+        Open { db, lacuna, options, from_disk, setup: self.setup, keys: self.keys }
     }
 
     /// Tables by level, and what the filters take.
@@ -109,6 +111,11 @@ impl Home {
 }
 
 impl Open {
+    /// What reads are timed with.
+    pub(crate) fn clock(&self) -> Clock {
+        if self.from_disk { Clock::Wall } else { Clock::Thread }
+    }
+
     /// Puts all keys, flushes and compacts.
     pub(crate) fn fill(&self) {
         for number in 0..self.keys {

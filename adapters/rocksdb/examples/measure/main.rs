@@ -1,11 +1,12 @@
 //! What the filters cost and save in a RocksDB on disk, side by side in one run.
 //!
 //! `measure [KEYS [ROUNDS]]`: random keys, 100-byte rows, tables over several levels. Prints a table in Markdown for
-//! `docs/results/rocksdb/`. Reads are taken twice: with all blocks in the block cache, and with direct input and output
-//! and a cache of 1 MB, so that blocks come from the disk.
+//! `docs/results/rocksdb/`. Reads are taken twice: with all blocks in the block cache, in time on the processor, and with
+//! direct input and output and a cache of 1 MB, so that blocks come from the disk, in wall time.
 
 #![allow(clippy::unwrap_used, reason = "a measurement that fails has nothing to say")]
 
+mod clock;
 mod database;
 mod reads;
 mod seeks;

@@ -1,7 +1,5 @@
 //! The next key of a range without an end: RocksDB's own iterator, and a planned seek.
 
-use std::time::Instant;
-
 use lacuna_rocksdb::SeekTables;
 use lacuna_workload::Rng;
 use rust_rocksdb::perf::{PerfContext, PerfMetric, PerfStatsLevel, set_perf_stats};
@@ -59,12 +57,13 @@ fn measure(open: &Open, tables: Option<&SeekTables>, count: u64, seed: u64) -> C
     let mut context = PerfContext::default();
     context.reset();
     let mut rng = Rng::new(seed);
-    let start = Instant::now();
-    for _ in 0..count {
-        let from = (rng.next_u64() >> 1).to_be_bytes();
-        assert!(is_found(open, tables, from));
-    }
-    let micros = start.elapsed().as_secs_f64() * 1e6 / count as f64;
+    let seconds = open.clock().seconds(|| {
+        for _ in 0..count {
+            let from = (rng.next_u64() >> 1).to_be_bytes();
+            assert!(is_found(open, tables, from));
+        }
+    });
+    let micros = seconds * 1e6 / count as f64;
     let blocks = context.metric(PerfMetric::BlockReadCount) + context.metric(PerfMetric::BlockCacheHitCount);
     Cost { micros, blocks: blocks as f64 / count as f64 }
 }

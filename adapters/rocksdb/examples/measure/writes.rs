@@ -1,24 +1,24 @@
 //! Puts, flushes and compactions, with filters and without.
 
-use std::time::Instant;
-
 use crate::SPEC;
+use crate::clock::Clock;
 use crate::database::{Home, Points, Setup};
 
-/// Seconds to write everything and compact it, in alternating rounds.
+/// Seconds of all threads to write everything and compact it, in alternating rounds.
 pub(crate) fn compare(keys: u64, rounds: u64) {
     let mut seconds = [Vec::new(), Vec::new()];
     for _ in 0..rounds {
         for (spec, seconds) in [None, Some(SPEC)].into_iter().zip(&mut seconds) {
             let home = Home::empty(Setup { spec, points: Points::Bloom }).with_keys(keys);
             let open = home.open(false);
-            let start = Instant::now();
-            open.fill();
-            seconds.push(start.elapsed().as_secs_f64());
+            seconds.push(Clock::Process.seconds(|| open.fill()));
         }
     }
     let [without, with] = seconds.map(median);
-    println!("put, flush, compact: {without:.1} s without, {with:.1} s with, ratio {:.3}", with / without);
+    println!(
+        "put, flush, compact: {without:.2} s of processors without, {with:.2} s with, ratio {:.3}",
+        with / without
+    );
 }
 
 /// The middle value.

@@ -26,6 +26,7 @@
 
 mod file_gaps;
 mod file_tag;
+mod gap_options;
 mod hints;
 mod places;
 mod read_budget;
@@ -35,7 +36,8 @@ mod tag_index;
 
 pub use file_gaps::{FileGaps, Neighbours};
 pub use file_tag::FileTag;
+pub use gap_options::GapOptions;
 pub use hints::{Hint, MOST_FILES};
 pub use read_budget::ReadBudget;
 pub use refuted::Refuted;
-pub use store::{GapOptions, LearnedGaps};
+pub use store::LearnedGaps;
