@@ -17,7 +17,7 @@ use crate::layout::{Layout, Style};
 
 /// Keys that are there at first in the paper, and here; twice as many come, among three times as many seeks.
 const PAPER_KEYS: usize = 20_000_000;
-const OWN_KEYS: usize = 6_000;
+const OWN_KEYS: usize = 3_000;
 const BITS: f64 = 12.0;
 const VALUE_BYTES: usize = 512;
 /// Batches of seeks whose rate is shown; the paper has twelve too.
