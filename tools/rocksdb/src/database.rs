@@ -1,7 +1,6 @@
 //! An open database that counts what it reads.
 
 use std::cell::RefCell;
-use std::path::Path;
 
 use lacuna_bench::engine::{Counts, Database, Direction, Question, Shape, half_zero_value};
 use lacuna_core::{ByteColumn, Error, Result};
@@ -14,6 +13,7 @@ use rust_rocksdb::{
 use tempfile::TempDir;
 
 use crate::bulk::{Values, write_levels};
+use crate::direct::direct_reads_work;
 use crate::filter_bytes;
 use crate::layout::Layout;
 
@@ -46,13 +46,16 @@ impl RocksDatabase {
             Error::unavailable(format!("no folder can be made: {error}")).with_source(error)
         })?;
         let files = folder.path().join("db");
-        let (db, io) = open(layout, lacuna.as_ref(), &files)?;
+        let direct_reads = layout.direct_reads && direct_reads_work();
+        let layout = Layout { direct_reads, ..layout };
+        let db = DB::open(&layout.options(lacuna.as_ref(), None), &files).map_err(failed)?;
         let values = Values { bytes: value_bytes, seed };
         write_levels(&db, folder.path(), &layout, lacuna.as_ref(), levels, values)?;
         if layout.compactions.is_some() {
             db.set_options(&[("disable_auto_compactions", "false")]).map_err(failed)?;
         }
         set_perf_stats(PerfStatsLevel::EnableCount);
+        let io = if direct_reads { "direct I/O" } else { "page cache" };
         Ok(Self { db, lacuna, perf: RefCell::default(), io, _folder: folder })
     }
 
@@ -144,18 +147,6 @@ impl RocksDatabase {
         }
         rows
     }
-}
-
-/// Opens the database, with direct reads if they are asked for and the file system has them.
-fn open(layout: Layout, lacuna: Option<&LacunaRocksDb>, files: &Path) -> Result<(DB, &'static str)> {
-    if layout.direct_reads
-        && let Ok(db) = DB::open(&layout.options(lacuna, None), files)
-    {
-        return Ok((db, "direct I/O"));
-    }
-    let buffered = Layout { direct_reads: false, ..layout };
-    let db = DB::open(&buffered.options(lacuna, None), files).map_err(failed)?;
-    Ok((db, "page cache"))
 }
 
 impl Database for RocksDatabase {

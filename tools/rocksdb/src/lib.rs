@@ -8,6 +8,7 @@
 //! | `layout.rs` | how a database is shaped: levels, files, compression, cache |
 //! | `bulk.rs` | levels written file by file, so that only the filters differ between two databases |
 //! | `database.rs` | an open database that counts what it reads |
+//! | `direct.rs` | whether blocks can be read past the page cache |
 //! | `filter_bytes.rs` | how large its filters are |
 //! | `engine.rs` | the engine of `bench engine` |
 //! | `paper/` | SuRF's figures 5 and 6, `REncoder`'s 14 to 16, Proteus' 6 to 8 and 9e |
@@ -16,6 +17,7 @@
 
 mod bulk;
 mod database;
+mod direct;
 mod engine;
 mod filter_bytes;
 mod layout;

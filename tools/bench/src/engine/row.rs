@@ -78,7 +78,7 @@ pub struct EngineRow {
     pub queries_per_second: f64,
     /// Median of the rounds' means, in nanoseconds.
     pub ns_per_query: f64,
-    /// Nanoseconds of them spent fetching blocks, as the last round counted them; 0 where the engine does not tell.
+    /// Nanoseconds of them spent fetching blocks, by their share in the last round; 0 where the engine does not tell.
     pub read_ns_per_query: f64,
     /// Blocks of data fetched from below the block cache.
     pub data_blocks_per_query: f64,
@@ -124,15 +124,18 @@ impl EngineRow {
             rows: all.rows,
             queries_per_second: if ns > 0.0 { (1e9 / ns).round() } else { 0.0 },
             ns_per_query: ns.round(),
-            read_ns_per_query: rounds
-                .last()
-                .map_or(0.0, |last| last.per_question(last.counts.read_ns).round()),
+            read_ns_per_query: (ns * rounds.last().map_or(0.0, read_share)).round(),
             data_blocks_per_query: rounded(all.per_question(all.counts.data_blocks), 1e4),
             files_skipped_per_query: rounded(all.per_question(all.counts.skipped), 1e4),
             fpr,
             seed: setting.seed,
         }
     }
+}
+
+/// The part of a round's time that went into fetching blocks.
+fn read_share(round: &Asked) -> f64 {
+    (round.per_question(round.counts.read_ns) / round.ns().max(1.0)).min(1.0)
 }
 
 /// `value` to the nearest `1 / parts`.

@@ -44,9 +44,9 @@ fn rows_as_csv_and_as_a_table() {
 /// A copy of `lacuna` in a folder with nothing else in the path.
 fn alone(folder: &Folder, line: &str) -> Output {
     let own = folder.path("lacuna");
-    fs::copy(env!("CARGO_BIN_EXE_lacuna"), &own).unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_lacuna"), &own).expect("the folder takes files");
     let words = line.split_whitespace();
-    Command::new(own).args(words).env("PATH", "").current_dir(folder.root()).output().unwrap()
+    Command::new(own).args(words).env("PATH", "").current_dir(folder.root()).output().expect("the binary runs")
 }
 
 const ROCKSDB: [&str; 2] = [

@@ -78,7 +78,7 @@ fn finding(session: &Session<'_>, rows: &ByBits, claims: Vec<Claim>) -> Finding 
         scale_note(session),
         io_note(first),
         "RocksDB tells the time of its reads (`block_read_time`); what remains is filters, index and the iterator itself. \
-         The clocks run in one of three rounds, so the two parts come from other seeks than the whole."
+         The clocks run in one of three rounds, whose share is that of the whole."
             .into(),
     ];
     Finding { plots, claims, notes, tables: Vec::new() }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use lacuna_bench::engine::{Database, FilterChoice, Manner, Question, half_zero_value, sample_bytes};
-use lacuna_bench::paper::{Axis, Finding, Line, Plot, Session};
+use lacuna_bench::paper::{Axis, Claim, Finding, Line, Plot, Session};
 use lacuna_core::{ByteColumn, Error, Result};
 use lacuna_guard::GuardCodec;
 use lacuna_rocksdb::LacunaRocksDb;
@@ -68,7 +68,21 @@ pub(super) fn latencies(session: &mut Session<'_>) -> Result<Finding> {
             ground.queries.len()
         ),
     ];
-    Ok(Finding { plots, notes, ..Finding::default() })
+    let claims = [("SuRF", 1.42), ("SNARF", 1.31)].map(|(name, paper)| {
+        let what = format!("latency of {name} over REncoder's, on average");
+        Claim::new(what, paper, mean_gain(&measured, name))
+    });
+    Ok(Finding { plots, notes, claims: claims.to_vec(), ..Finding::default() })
+}
+
+/// How many times longer all operations take with `name` than with `REncoder`, on average over the budgets.
+fn mean_gain(measured: &[(f64, Vec<(&str, Latencies)>)], name: &str) -> Option<f64> {
+    let of = |rows: &[(&str, Latencies)], name: &str| {
+        rows.iter().find(|(own, _)| *own == name).map(|row| row.1[0])
+    };
+    let gains: Vec<f64> =
+        measured.iter().filter_map(|(_, rows)| Some(of(rows, name)? / of(rows, "REncoder")?)).collect();
+    (!gains.is_empty()).then(|| gains.iter().sum::<f64>() / gains.len() as f64)
 }
 
 fn filters(bits_per_key: f64) -> Vec<Named> {
