@@ -10,7 +10,9 @@
 //! - [`LogRecord`]: how others can know it too;
 //! - [`Owner`]: the protocol under write-around, write-through and write-back, events in, actions out;
 //! - [`CacheServer`]: the scripts of a cache server, as a model;
-//! - [`ports`], [`embedded`]: what a carrier needs of the world, and what of it needs no server.
+//! - [`ports`], [`embedded`]: what a carrier needs of the world, and what of it needs no server;
+//! - [`RangeTable`], [`LoadMeter`], [`spread`], [`recut`]: which range is whose, and when ranges are cut anew;
+//! - [`AutoBeta`], [`SizeThreshold`], [`Selectivity`]: what is measured instead of fixed.
 //!
 //! Whoever runs an [`Owner`] carries its calls to servers and their replies back; time and numbers come in as arguments,
 //! so that a simulation can drive many of them from one seed. `docs/design/range-cache-protocol.md` explains the protocol
@@ -44,9 +46,11 @@
 //! ```
 
 mod auto_beta;
+mod balance;
 mod buffered_writes;
 mod cache_server;
 mod call;
+mod combine;
 mod config;
 mod domain;
 pub mod embedded;
@@ -66,9 +70,11 @@ mod tree;
 mod write_set;
 
 pub use auto_beta::AutoBeta;
+pub use balance::{LoadMeter, RangeLoad, Recut, recut, spread};
 pub use buffered_writes::{BufferedWrite, BufferedWrites};
 pub use cache_server::{CacheServer, RangeId};
 pub use call::{CacheCall, CacheReply, LogCall, LogReply, Rows, StoreCall, StoreReply, StoreState};
+pub use combine::{Selectivity, prefetch_histogram, prefetch_log, union};
 #[doc(hidden)]
 pub use config::Flaw;
 pub use config::{Application, Config, Policy};

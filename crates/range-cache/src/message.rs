@@ -124,6 +124,9 @@ pub enum Event {
     PeerReply(CallId, PeerReply),
     /// There is a newer range table.
     Table(Arc<RangeTable>),
+    /// A client needs the results of several queries of one moment; answered by [`Action::ReadAllDone`], or by `ReadDone`
+    /// with `Retry`.
+    ReadAll(RequestId, Vec<Query>),
     /// A client had a hit, and doubts it: the store is asked under the lease, and if it says otherwise, somebody writes
     /// past the cache.
     Verify(RequestId, Query),
@@ -166,6 +169,8 @@ pub enum Action {
     /// The bulk load may begin. If it is answered by `WriteDone` before it is over, this tenure could not guard it: load
     /// on, and then ask for another, which may be empty.
     BulkReady(RequestId),
+    /// The results of `ReadAll`, in the order of its queries.
+    ReadAllDone(RequestId, Vec<Value>),
     /// Answer a read.
     ReadDone(RequestId, ReadOutcome),
     /// Answer a write.

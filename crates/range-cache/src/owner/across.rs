@@ -18,13 +18,12 @@ use crate::interval::Interval;
 use crate::message::{Action, Command, Epoch, PeerCall, PeerId, ReadOutcome, RequestId, Write, WriteOutcome};
 use crate::query::{Query, Touched};
 
+/// Parts of other ranges, in the order in which their owners are asked.
+pub(super) type Others = Vec<(RangeId, Vec<Touched>)>;
+
 impl<A: Application> Owner<A> {
     /// What of `touched` is of this range, and what of others. `None` if this owner is not the one to lead.
-    #[expect(clippy::type_complexity, reason = "what it says is the two parts of its argument")]
-    pub(super) fn mine_and_others(
-        &self,
-        touched: &[Touched],
-    ) -> Option<(Vec<Touched>, Vec<(RangeId, Vec<Touched>)>)> {
+    pub(super) fn mine_and_others(&self, touched: &[Touched]) -> Option<(Vec<Touched>, Others)> {
         let Some(table) = &self.config.table else { return Some((touched.to_vec(), Vec::new())) };
         let mut parts = table.parts(touched);
         let (first, mine) = parts.pop_first()?;
@@ -43,10 +42,38 @@ impl<A: Application> Owner<A> {
         request: RequestId,
         query: Query,
         mine: Vec<Touched>,
-        others: Vec<(RangeId, Vec<Touched>)>,
+        others: Others,
     ) {
         let write = Write { touched: mine, command: Command::new(b"") };
         self.begin_task(Kind::Read(query), Some(request), write, others);
+    }
+
+    /// Several reads of one moment: under leases on all their intervals, cached or not.
+    pub(super) fn begin_read_all(&mut self, request: RequestId, queries: Vec<Query>) {
+        let touched: Vec<Touched> =
+            queries.iter().map(|query| (query.domain, query.interval.clone())).collect();
+        if queries.is_empty() {
+            return self.actions.push(Action::ReadAllDone(request, Vec::new()));
+        }
+        let Some((mine, others)) = self.mine_and_others(&touched) else { return self.redirect(request) };
+        let write = Write { touched: mine, command: Command::new(b"") };
+        self.begin_task(Kind::ReadAll(queries), Some(request), write, others);
+    }
+
+    /// Asks the store for the next that is not known, or answers.
+    fn read_next(&mut self, task: TaskId, queries: &[Query]) {
+        let Some(write) = self.writes.get_mut(&task) else { return };
+        let value =
+            |query: &Query| write.old.iter().find(|(known, _)| known == query).map(|(_, value)| value);
+        if let Some(missing) = queries.iter().find(|query| value(query).is_none()) {
+            let call = StoreCall::Query(missing.clone());
+            return self.call(Purpose::Write(task), Call::Store(call));
+        }
+        let values = queries.iter().filter_map(value).cloned().collect();
+        if let Some(request) = write.request.take() {
+            self.actions.push(Action::ReadAllDone(request, values));
+        }
+        self.end_write(task);
     }
 
     pub(super) fn begin_bulk(&mut self, request: RequestId) {
@@ -83,6 +110,7 @@ impl<A: Application> Owner<A> {
         }
         match write.kind.clone() {
             Kind::Read(query) => self.call(Purpose::Write(task), Call::Store(StoreCall::Query(query))),
+            Kind::ReadAll(queries) => self.read_next(task, &queries),
             Kind::Bulk => {
                 write.step = WriteStep::Held;
                 if let Some(request) = write.request {
@@ -127,7 +155,7 @@ impl<A: Application> Owner<A> {
 
     /// The answer to whatever was asked for.
     pub(super) fn answer_task(&mut self, kind: &Kind, request: RequestId, outcome: WriteOutcome) {
-        if matches!(kind, Kind::Read(_)) {
+        if matches!(kind, Kind::Read(_) | Kind::ReadAll(_)) {
             self.answer_read(request, ReadOutcome::Retry);
         } else {
             self.answer_write(request, outcome);
@@ -135,10 +163,15 @@ impl<A: Application> Owner<A> {
     }
 
     pub(super) fn read_across_done(&mut self, task: TaskId, rows: Rows) {
-        let request = self.writes.get_mut(&task).and_then(|write| write.request.take());
-        request
-            .into_iter()
-            .for_each(|request| self.answer_read(request, ReadOutcome::Value(rows.value.clone())));
+        let Some(write) = self.writes.get_mut(&task) else { return };
+        if let Kind::ReadAll(queries) = write.kind.clone() {
+            let missing = queries.iter().find(|query| write.old.iter().all(|(known, _)| known != *query));
+            write.old.extend(missing.map(|query| (query.clone(), rows.value)));
+            return self.read_next(task, &queries);
+        }
+        if let Some(request) = write.request.take() {
+            self.answer_read(request, ReadOutcome::Value(rows.value));
+        }
         self.end_write(task);
     }
 

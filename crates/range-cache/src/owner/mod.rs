@@ -37,6 +37,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use crate::auto_beta::AutoBeta;
+use crate::balance::{LoadMeter, RangeLoad};
 use crate::buffered_writes::BufferedWrites;
 use crate::config::{Application, Config, Flaw, Policy};
 use crate::gaps::Gaps;
@@ -93,6 +94,7 @@ pub struct Owner<A> {
     auto_beta: AutoBeta,
     sizes: SizeThreshold,
     writes_done: u64,
+    load: LoadMeter,
     actions: Vec<Action>,
 }
 
@@ -133,6 +135,7 @@ impl<A: Application> Owner<A> {
             auto_beta: AutoBeta::new(config.beta),
             sizes: SizeThreshold::new(),
             writes_done: 0,
+            load: LoadMeter::new(),
             actions: Vec::new(),
             config,
         }
@@ -149,6 +152,7 @@ impl<A: Application> Owner<A> {
                     Event::Read(..)
                         | Event::Write(..)
                         | Event::Verify(..)
+                        | Event::ReadAll(..)
                         | Event::BulkLoad(_)
                         | Event::ForeignWrite(_)
                         | Event::Stop
@@ -165,6 +169,8 @@ impl<A: Application> Owner<A> {
         match event {
             Event::Read(request, _) if self.is_stopping() => self.answer_read(request, ReadOutcome::Retry),
             Event::Write(request, _) if self.is_stopping() => self.answer_write(request, WriteOutcome::Retry),
+            Event::ReadAll(request, _) if self.is_stopping() => self.answer_read(request, ReadOutcome::Retry),
+            Event::ReadAll(request, queries) => self.begin_read_all(request, queries),
             Event::Verify(request, _) if self.is_stopping() => self.answer_read(request, ReadOutcome::Retry),
             Event::BulkLoad(request) if self.is_stopping() => self.answer_write(request, WriteOutcome::Retry),
             Event::Peer(peer, call, PeerCall::Lock(..)) if !self.is_serving() => {
@@ -227,6 +233,12 @@ impl<A: Application> Owner<A> {
     /// The present β.
     pub const fn beta(&self) -> u8 {
         if self.config.beta_auto { self.auto_beta.beta() } else { self.config.beta }
+    }
+
+    /// The load since it was last read: what [`spread`](crate::spread) and [`recut`](crate::recut) go by. Hits of clients
+    /// do not come here.
+    pub fn read_load(&mut self) -> RangeLoad {
+        self.load.read()
     }
 
     /// Writes carried out in this tenure.
@@ -334,7 +346,9 @@ impl<A: Application> Owner<A> {
             Event::Write(request, _) | Event::BulkLoad(request) => {
                 self.answer_write(request, WriteOutcome::Retry);
             }
-            Event::Verify(request, _) => self.answer_read(request, ReadOutcome::Retry),
+            Event::Verify(request, _) | Event::ReadAll(request, _) => {
+                self.answer_read(request, ReadOutcome::Retry);
+            }
             Event::Peer(peer, call, _) => {
                 self.actions.push(Action::PeerReply(peer, call, PeerReply::Refused));
             }

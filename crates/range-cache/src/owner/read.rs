@@ -51,7 +51,9 @@ impl ReadTask {
 
 impl<A: Application> Owner<A> {
     pub(super) fn begin_read(&mut self, request: RequestId, query: Query) {
-        match self.mine_and_others(&[(query.domain, query.interval.clone())]) {
+        let place = [(query.domain, query.interval.clone())];
+        self.load.count(&place);
+        match self.mine_and_others(&place) {
             Some((_, others)) if others.is_empty() => self.begin_read_here(request, query),
             Some((mine, others)) => self.begin_read_across(request, query, mine, others),
             None => self.redirect(request),

@@ -12,6 +12,7 @@
 //!
 //! Where the log has no room, a buffered write goes into the store at once, behind those before it.
 
+use super::across::Others;
 use super::calls::{Call, Purpose};
 use super::{Owner, TaskId};
 use crate::buffered_writes::BufferedWrite;
@@ -38,11 +39,11 @@ pub(super) struct WriteTask {
     /// The entries it may touch; at the end, those that are gone.
     pub(super) queries: Vec<Query>,
     /// Parts of other ranges whose owners are still to be asked.
-    pub(super) others: Vec<(RangeId, Vec<Touched>)>,
+    pub(super) others: Others,
     /// Other ranges that are held, and the tenures of their owners.
     pub(super) held: Vec<(RangeId, Epoch)>,
     /// Their values before it, where there were any.
-    old: Vec<(Query, Value)>,
+    pub(super) old: Vec<(Query, Value)>,
     /// Scripts without a reply, under the flaw that makes them many.
     pub(super) commits: usize,
 }
@@ -56,6 +57,8 @@ pub(super) enum Kind {
     Across,
     /// A read of several ranges, led from here.
     Read(Query),
+    /// Several reads of one moment.
+    ReadAll(Vec<Query>),
     /// The part of this range in what another owner leads, and whom to answer.
     Guest(PeerId, CallId, LeaseMode),
     /// Somebody writes past the cache, and says so before.
@@ -67,7 +70,7 @@ pub(super) enum Kind {
 impl Kind {
     pub(super) const fn mode(&self) -> LeaseMode {
         match self {
-            Self::Read(_) => LeaseMode::Shared,
+            Self::Read(_) | Self::ReadAll(_) => LeaseMode::Shared,
             Self::Guest(_, _, mode) => *mode,
             _ => LeaseMode::Exclusive,
         }
@@ -103,6 +106,7 @@ impl Kind {
             Self::Write => "write",
             Self::Across => "write across",
             Self::Read(_) => "read across",
+            Self::ReadAll(_) => "read all",
             Self::Guest(..) => "guest",
             Self::Bulk => "bulk load",
             Self::Foreign => "foreign write",
@@ -134,6 +138,7 @@ impl WriteStep {
 impl<A: Application> Owner<A> {
     pub(super) fn begin_write(&mut self, request: RequestId, mut write: Write) {
         self.take_other_domains_whole(&mut write.touched);
+        self.load.count(&write.touched);
         let Some((mine, others)) = self.mine_and_others(&write.touched) else {
             return self.redirect(request);
         };
@@ -148,7 +153,7 @@ impl<A: Application> Owner<A> {
         kind: Kind,
         request: Option<RequestId>,
         write: Write,
-        others: Vec<(RangeId, Vec<Touched>)>,
+        others: Others,
     ) -> TaskId {
         let task = self.next_number();
         let (lease, is_granted) = self.leases.request(kind.mode(), write.touched.clone());
@@ -191,7 +196,11 @@ impl<A: Application> Owner<A> {
         write.step = WriteStep::Clearing;
         if write.kind.mode() == LeaseMode::Shared {
             // Clears nothing, and shows that this owner was not replaced: what it knows of buffered writes is true.
-            return self.call(Purpose::Write(task), Call::Cache(CacheCall::Invalidate(session, Vec::new())));
+            let show = match &write.kind {
+                Kind::ReadAll(queries) => CacheCall::Gather(session, queries.clone(), Vec::new()),
+                _ => CacheCall::Invalidate(session, Vec::new()),
+            };
+            return self.call(Purpose::Write(task), Call::Cache(show));
         }
         let is_plain = write.kind == Kind::Write;
         let touched = write.write.touched.clone();

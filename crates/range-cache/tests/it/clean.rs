@@ -22,6 +22,7 @@ pub(crate) fn setup(policy: Policy) -> Setup {
         is_warm: true,
         across_percent: 0,
         recuts: false,
+        hunts: false,
         faults: true,
         fault_every: 700,
         flaw: None,
@@ -190,6 +191,69 @@ fn ranges_that_are_split_and_merged_show_nothing_stale() {
 fn results_put_together_from_others_are_right() {
     for (policy, beta) in POLICIES.into_iter().zip([0, 50, 25]) {
         run(Setup { beta, ..setup(policy) }, 4);
+    }
+}
+
+/// What an owner does under every policy.
+const POINTS: [&str; 22] = [
+    "guest clearing",
+    "guest flushing",
+    "guest held",
+    "guest waiting",
+    "read across clearing",
+    "read across leading",
+    "read across waiting",
+    "read asking",
+    "read installing",
+    "read waiting",
+    "starting cache",
+    "starting recovering",
+    "starting routes",
+    "starting store",
+    "write across clearing",
+    "write across leading",
+    "write across storing",
+    "write across waiting",
+    "write clearing",
+    "write committing",
+    "write storing",
+    "write waiting",
+];
+
+/// What only some policies do.
+fn is_of(policy: Policy, point: &str) -> bool {
+    match point {
+        "guest flushing" => policy == Policy::WriteBack,
+        "write committing" => policy != Policy::WriteAround,
+        _ => true,
+    }
+}
+
+#[test]
+fn owners_crash_at_every_point() {
+    let buffering = [
+        "applying",
+        "starting logs",
+        "starting applying",
+        "write draining",
+        "write flushing",
+        "write logging",
+    ];
+    for policy in POLICIES {
+        let setup =
+            Setup { hunts: true, across_percent: 20, read_percent: 60, fault_every: 400, ..setup(policy) };
+        let total = run(setup, 6);
+        let mut points: Vec<&str> = POINTS.into_iter().filter(|point| is_of(policy, point)).collect();
+        // One of them is too seldom for a short run.
+        let is_often = |point: &&str| effort::is_long() || *point != "write flushing";
+        points.extend(buffering.into_iter().filter(|_| policy == Policy::WriteBack).filter(is_often));
+        let least = effort::short_or_long(1, 100);
+        let rare: Vec<_> = points
+            .into_iter()
+            .map(|point| (point, total.crash_points.get(point).copied().unwrap_or(0)))
+            .filter(|(_, count)| *count < least)
+            .collect();
+        assert!(rare.is_empty(), "{policy:?}: {rare:?}");
     }
 }
 

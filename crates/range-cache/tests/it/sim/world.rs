@@ -29,6 +29,8 @@ pub(crate) struct Setup {
     pub(crate) across_percent: u64,
     /// Whether ranges are split and merged.
     pub(crate) recuts: bool,
+    /// Whether owners crash where they seldom crashed before.
+    pub(crate) hunts: bool,
     /// Whether anything is broken on purpose, and every how many steps.
     pub(crate) faults: bool,
     pub(crate) fault_every: u64,
@@ -83,6 +85,7 @@ pub(crate) struct World {
     pub(crate) last_written: BTreeMap<RangeId, u64>,
     pub(crate) down: BTreeMap<Node, u64>,
     next_number: u64,
+    pub(crate) next_hunt: u64,
 }
 
 const KEYS: u64 = 8;
@@ -123,6 +126,7 @@ impl World {
             last_written: BTreeMap::new(),
             down: BTreeMap::new(),
             next_number: 1_000,
+            next_hunt: 0,
             setup,
         };
         if setup.faults {
@@ -170,6 +174,9 @@ impl World {
     pub(crate) fn run(&mut self, steps: u64) -> Result<(), String> {
         for _ in 0..steps {
             self.step();
+            if self.setup.hunts {
+                self.crash_where_it_is_rare();
+            }
             if self.setup.faults && self.rng.below(self.setup.fault_every) == 0 {
                 self.break_something();
             }
