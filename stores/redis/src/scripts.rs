@@ -3,8 +3,9 @@
 //! `KEYS[1]` is the fence and `ARGV[1]` the epoch of the caller, everywhere. Scripts that take something away may run when
 //! memory is full; those that add are refused then, before they have done anything.
 //!
-//! A value that a writer hides is taken out and handed to the writer, who brings it back, or a newer one, when the write is
-//! durable. So a lease that is lost with the memory of the server loses an entry and never shows an old one.
+//! A value that a writer hides moves into the lease and is handed to the writer, who brings it back, or a newer one, when the
+//! write is durable. So a lease that the server loses loses an entry, and never shows an old one; and to hide once more, as a
+//! reply was lost, gives the same answer.
 
 use redis::Script;
 
@@ -63,7 +64,7 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return {0} end
 local value = redis.call('GET', KEYS[2])
 if value then return {1, value} end
 local lease = redis.call('GET', KEYS[3])
-if lease and tonumber(string.sub(lease, 2)) > tonumber(ARGV[2]) then return {3} end
+if lease and tonumber(string.match(lease, '%d+')) > tonumber(ARGV[2]) then return {3} end
 redis.call('SET', KEYS[3], 'I' .. ARGV[2], 'PX', ARGV[3])
 return {2}";
 
@@ -88,16 +89,20 @@ local found = {1}
 for i = 2, #KEYS, 2 do
   local value, lease = redis.call('GET', KEYS[i]), redis.call('GET', KEYS[i + 1])
   local kind = lease and string.sub(lease, 1, 1)
-  local session = lease and tonumber(string.sub(lease, 2))
+  local session = lease and tonumber(string.match(lease, '%d+'))
   found[#found + 1] = false
-  if value or lease then
+  if kind == 'I' or (session and session > tonumber(ARGV[2])) then
+    redis.call('DEL', KEYS[i], KEYS[i + 1])
+  elseif lease and session < tonumber(ARGV[2]) then
     redis.call('DEL', KEYS[i])
-    if kind == 'I' or (session and session > tonumber(ARGV[2])) then
-      redis.call('DEL', KEYS[i + 1])
-    else
-      if value and not lease then found[#found] = value end
-      redis.call('SET', KEYS[i + 1], 'Q' .. ARGV[2], 'PX', ARGV[3])
-    end
+    redis.call('SET', KEYS[i + 1], 'Q' .. ARGV[2], 'PX', ARGV[3])
+  elseif lease then
+    local from = string.find(lease, ':', 1, true)
+    if from then found[#found] = string.sub(lease, from + 1) end
+  elseif value then
+    found[#found] = value
+    redis.call('DEL', KEYS[i])
+    redis.call('SET', KEYS[i + 1], 'Q' .. ARGV[2] .. ':' .. value, 'PX', ARGV[3])
   end
 end
 return found";
@@ -107,7 +112,8 @@ return found";
 const COMMIT: &str = "#!lua
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 for i = 2, #KEYS, 2 do
-  local holds = redis.call('GET', KEYS[i + 1]) == 'Q' .. ARGV[2]
+  local lease = redis.call('GET', KEYS[i + 1])
+  local holds = lease and string.match(lease, '^Q%d+') == 'Q' .. ARGV[2]
   if holds and ARGV[i + 2] == '1' then
     redis.call('SET', KEYS[i], ARGV[i + 3], 'PX', ARGV[3])
   else
@@ -128,7 +134,7 @@ for i = 2, #KEYS, 2 do
     found[#found + 1] = value
   elseif not value then
     local lease = redis.call('GET', KEYS[i + 1])
-    if not lease or tonumber(string.sub(lease, 2)) <= tonumber(ARGV[2]) then
+    if not lease or tonumber(string.match(lease, '%d+')) <= tonumber(ARGV[2]) then
       redis.call('SET', KEYS[i + 1], 'I' .. ARGV[2], 'PX', ARGV[3])
     end
   end
