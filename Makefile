@@ -40,12 +40,14 @@ test: $(DENY) browser servers
 	$(STAGE) tests $(WITH_ROCKSDB) $(CARGO) test --release --locked --quiet $(UNCHECKED) --lib --bins --tests
 	$(STAGE) "examples of the documentation" $(WITH_ROCKSDB) $(CARGO) test --release --locked --quiet --workspace --doc
 	$(STAGE) "example in C++" $(WITH_ROCKSDB) .ci/cpp-example
+	$(STAGE) cassandra .ci/cassandra
 
 test-long: export LACUNA_REQUIRE := all
 test-long: export LACUNA_LONG := 1
 test-long: browser servers
 	$(STAGE) "long tests, all checks on" $(CARGO) test --profile checked --locked $(CHECKED) --lib --tests
 	$(STAGE) "long tests" $(WITH_ROCKSDB) $(CARGO) test --release --locked $(UNCHECKED) --lib --bins --tests
+	$(STAGE) "long cassandra" .ci/cassandra -Dlacuna.operations=20000
 	$(MAKE) fuzz
 
 # A minute for each target; `fuzz/run SECONDS TARGET` for longer.

@@ -20,6 +20,8 @@ final class Counters
     final LongAdder overtaken = counter("regions_overtaken");
     final LongAdder forgotten = counter("regions_forgotten");
     final LongAdder refused = counter("regions_refused");
+    final LongAdder evicted = counter("partitions_evicted");
+    final LongAdder proofsFailed = counter("proofs_failed");
     final LongAdder failures = counter("failures");
 
     private LongAdder counter(String name)

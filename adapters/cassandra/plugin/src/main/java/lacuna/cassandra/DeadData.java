@@ -67,13 +67,19 @@ final class DeadData
         return tombstones.partitionLevelDeletion();
     }
 
+    /** Whether there are no tombstones either. */
+    boolean isEmpty()
+    {
+        return tombstones.isEmpty();
+    }
+
     /** What a person wants to know about it. */
     String describe()
     {
         int ranges = tombstones.deletionInfo().rangeCount();
         if (!partitionDeletion().isLive())
             return "deleted partition";
-        if (ranges + tombstones.rowCount() == 0)
+        if (isEmpty())
             return "nothing there";
         return ranges + " deleted ranges, " + tombstones.rowCount() + " deleted rows";
     }

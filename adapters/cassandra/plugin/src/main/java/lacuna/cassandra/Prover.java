@@ -64,6 +64,7 @@ final class Prover
             }
             catch (Throwable failure)
             {
+                // Whatever it was, nothing was proven by it.
                 Lacuna.failed("proof", failure);
             }
         }
@@ -76,15 +77,23 @@ final class Prover
         {
             dead = read(proposal);
         }
-        finally
+        catch (RuntimeException unreadable)
         {
-            if (dead == null)
-                proposal.guard.withdraw(proposal.key, proposal.region);
+            // The table may just have been dropped, or an SSTable be damaged: whoever reads it next will be told.
+            Lacuna.COUNTERS.proofsFailed.increment();
         }
+        if (dead != null && isWorthKeeping(proposal.region, dead))
+            proposal.guard.conclude(proposal.key, proposal.region, dead);
+        else
+            proposal.guard.withdraw(proposal.key, proposal.region);
         if (dead == null)
             Lacuna.COUNTERS.alive.increment();
-        else
-            proposal.guard.conclude(proposal.key, proposal.region, dead);
+    }
+
+    /** An absent partition needs no help: that is what Bloom filters are for. */
+    private static boolean isWorthKeeping(Region region, DeadData dead)
+    {
+        return !region.isWhole() || !dead.isEmpty();
     }
 
     private DeadData read(Proposal proposal)

@@ -1,6 +1,8 @@
 package lacuna.cassandra;
 
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -41,6 +43,7 @@ final class TableGuard
     private final ConcurrentHashMap<DecoratedKey, List<Region>> regions = new ConcurrentHashMap<>();
     private final Set<Descriptor> known = ConcurrentHashMap.newKeySet();
     private final AtomicLong bytes = new AtomicLong();
+    private Iterator<DecoratedKey> hand = Collections.emptyIterator();
 
     TableGuard(ColumnFamilyStore table, TableOptions options, Prover prover)
     {
@@ -113,11 +116,6 @@ final class TableGuard
 
     private void propose(DecoratedKey key, Slice slice)
     {
-        if (bytes.get() >= options.maxBytes)
-        {
-            Lacuna.COUNTERS.refused.increment();
-            return;
-        }
         Region region = new Region(isAll(slice) ? Slice.ALL : slice);
         if (isCovered(key, region))
             return;
@@ -167,7 +165,7 @@ final class TableGuard
         return sum;
     }
 
-    /** The end of a proof: it counts only if nothing has touched the region since it was proposed. */
+    /** The end of a proof, on the prover's thread: it counts only if nothing has touched the region since it was proposed. */
     void conclude(DecoratedKey key, Region region, DeadData dead)
     {
         boolean[] counted = { false };
@@ -181,6 +179,19 @@ final class TableGuard
             return present;
         });
         (counted[0] ? Lacuna.COUNTERS.proven : Lacuna.COUNTERS.overtaken).increment();
+        makeRoom();
+    }
+
+    /** Forgets whoever comes next, like the hand of a clock. Only the prover's thread comes here. */
+    private void makeRoom()
+    {
+        while (bytes.get() > options.maxBytes && !regions.isEmpty())
+        {
+            if (!hand.hasNext())
+                hand = regions.keySet().iterator();
+            if (hand.hasNext() && regions.computeIfPresent(hand.next(), (key, present) -> replaced(present, List.of())) == null)
+                Lacuna.COUNTERS.evicted.increment();
+        }
     }
 
     void withdraw(DecoratedKey key, Region region)

@@ -10,7 +10,7 @@ import org.apache.cassandra.exceptions.ConfigurationException;
  * What {@code CREATE CUSTOM INDEX ... WITH OPTIONS = {...}} may say.
  *
  * <ul>
- * <li>{@code bytes}: memory for this table on each node, 16 MiB unless told; when it is used up nothing is added.
+ * <li>{@code bytes}: memory for this table on each node, 16 MiB unless told; when it is used up others are forgotten.
  * <li>{@code learn_every}: one in so many reads that met an SSTable is looked into, 32 unless told; 0 for none.
  * <li>{@code rows}: deleted rows kept for one region at most, 10,000 unless told.
  * </ul>

@@ -11,6 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -21,7 +23,7 @@ import com.datastax.driver.core.policies.RoundRobinPolicy;
 import com.datastax.driver.core.policies.WhiteListPolicy;
 
 /**
- * Nodes on loopback addresses of their own, started together: each is a seed with a given token, so nobody bootstraps.
+ * Nodes on loopback addresses of their own: each is a seed with a given token, so nobody bootstraps.
  *
  * <p>The logs of a cluster that was closed after a failure stay in {@code target/clusters}.
  */
@@ -75,13 +77,48 @@ final class Cluster implements AutoCloseable
         }
     }
 
+    /** The first alone, then the others together: three first starts at once make three schemas. */
     Cluster start(boolean withPlugin, String... properties) throws Exception
     {
-        for (Node node : nodes)
+        nodes.get(0).start(withPlugin, properties);
+        await(nodes.get(0));
+        for (Node node : nodes.subList(1, nodes.size()))
             node.start(withPlugin, properties);
+        awaitAll();
+        return this;
+    }
+
+    /** Until all answer, see each other, and have one schema. */
+    void awaitAll() throws Exception
+    {
         for (Node node : nodes)
             await(node);
-        return this;
+        for (Node node : nodes)
+            until("node sees all others", () -> node.liveNodes() == nodes.size());
+        until("one schema", this::isOneSchema);
+    }
+
+    private boolean isOneSchema()
+    {
+        return nodes.stream().filter(Node::isAlive).map(Node::schemaVersion).distinct().count() == 1;
+    }
+
+    /** Runs a statement that changes the schema, and waits until every node knows it. */
+    void schema(Session session, String cql)
+    {
+        session.execute(cql);
+        until("one schema after " + cql, this::isOneSchema);
+    }
+
+    private static void until(String what, BooleanSupplier holds)
+    {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
+        while (!holds.getAsBoolean())
+        {
+            if (System.nanoTime() > deadline)
+                throw new IllegalStateException("never: " + what);
+            LockSupport.parkNanos(50_000_000);
+        }
     }
 
     /** Until it answers; a node that ended says so in its log. */
@@ -109,16 +146,21 @@ final class Cluster implements AutoCloseable
         }
     }
 
-    /** A session whose coordinator is always this node. */
+    /** A session whose coordinator is always this node, closed with the cluster. */
     Session session(Node node)
     {
-        InetSocketAddress only = new InetSocketAddress(node.address, NATIVE_PORT);
-        com.datastax.driver.core.Cluster driver =
-            com.datastax.driver.core.Cluster.builder().addContactPoint(node.address).withPort(NATIVE_PORT)
-                .withLoadBalancingPolicy(new WhiteListPolicy(new RoundRobinPolicy(), List.of(only)))
-                .withSocketOptions(new SocketOptions().setReadTimeoutMillis(60_000)).withoutJMXReporting().build();
+        com.datastax.driver.core.Cluster driver = driver(node);
         drivers.add(driver);
         return driver.connect();
+    }
+
+    /** The same for a moment: the caller closes it. */
+    com.datastax.driver.core.Cluster driver(Node node)
+    {
+        InetSocketAddress only = new InetSocketAddress(node.address, NATIVE_PORT);
+        return com.datastax.driver.core.Cluster.builder().addContactPoint(node.address).withPort(NATIVE_PORT)
+            .withLoadBalancingPolicy(new WhiteListPolicy(new RoundRobinPolicy(), List.of(only)))
+            .withMaxSchemaAgreementWaitSeconds(1).withSocketOptions(new SocketOptions().setReadTimeoutMillis(60_000)).withoutJMXReporting().build();
     }
 
     void flush(String keyspace)

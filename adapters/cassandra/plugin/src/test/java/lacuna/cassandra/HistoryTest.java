@@ -56,10 +56,10 @@ public class HistoryTest extends OnOneCluster
     private void prepare()
     {
         cluster.nodes.forEach(node -> coordinators.add(cluster.session(node)));
-        session.execute("CREATE KEYSPACE h WITH replication = {'class': 'SimpleStrategy', 'replication_factor': " + NODES + "}");
+        ddl("CREATE KEYSPACE h WITH replication = {'class': 'SimpleStrategy', 'replication_factor': " + NODES + "}");
         for (String table : List.of("h.guarded", "h.twin"))
-            session.execute("CREATE TABLE " + table + " (p int, c int, s int static, v int, w text, tags set<int>, PRIMARY KEY (p, c))");
-        session.execute("CREATE CUSTOM INDEX ON h.guarded () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'learn_every': '1'}");
+            ddl("CREATE TABLE " + table + " (p int, c int, s int static, v int, w text, tags set<int>, PRIMARY KEY (p, c))");
+        ddl("CREATE CUSTOM INDEX ON h.guarded () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'learn_every': '1'}");
         for (int p = 0; p < PARTITIONS; p++)
             insert(p, p % ROWS, p, now(), "");
     }

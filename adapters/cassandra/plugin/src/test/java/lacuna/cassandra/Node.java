@@ -32,7 +32,7 @@ import javax.management.remote.JMXServiceURL;
  */
 final class Node
 {
-    private static final String SHELL = "\"$@\" <&- & node=$!; cat > /dev/null; kill -9 $node; wait $node";
+    private static final String SHELL = "trap : TERM INT HUP; \"$@\" <&- & node=$!; cat > /dev/null; kill -9 $node; wait $node";
 
     final String address;
     private final Path home;
@@ -176,6 +176,35 @@ final class Node
         }
     }
 
+    /** How many nodes it believes to be up, itself included. */
+    int liveNodes()
+    {
+        return ((List<?>) attribute("LiveNodes")).size();
+    }
+
+    String schemaVersion()
+    {
+        return (String) attribute("SchemaVersion");
+    }
+
+    private Object attribute(String name)
+    {
+        try (JMXConnector connector = JMXConnectorFactory.connect(jmx()))
+        {
+            return connector.getMBeanServerConnection()
+                            .getAttribute(new ObjectName("org.apache.cassandra.db:type=StorageService"), name);
+        }
+        catch (Exception failure)
+        {
+            throw new IllegalStateException(name + " of " + address, failure);
+        }
+    }
+
+    private JMXServiceURL jmx() throws IOException
+    {
+        return new JMXServiceURL("service:jmx:rmi:///jndi/rmi://127.0.0.1:" + jmxPort + "/jmxrmi");
+    }
+
     Object storageService(String operation, Object[] arguments, String... types)
     {
         return invoke("org.apache.cassandra.db:type=StorageService", operation, arguments, types);
@@ -183,8 +212,7 @@ final class Node
 
     Object invoke(String bean, String operation, Object[] arguments, String... types)
     {
-        try (JMXConnector connector = JMXConnectorFactory.connect(
-                 new JMXServiceURL("service:jmx:rmi:///jndi/rmi://127.0.0.1:" + jmxPort + "/jmxrmi")))
+        try (JMXConnector connector = JMXConnectorFactory.connect(jmx()))
         {
             MBeanServerConnection server = connector.getMBeanServerConnection();
             return server.invoke(new ObjectName(bean), operation, arguments, types);

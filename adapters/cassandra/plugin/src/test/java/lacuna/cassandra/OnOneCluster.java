@@ -17,7 +17,7 @@ abstract class OnOneCluster
 
     static
     {
-        session.execute("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': " + NODES + "}");
+        ddl("CREATE KEYSPACE k WITH replication = {'class': 'SimpleStrategy', 'replication_factor': " + NODES + "}");
     }
 
     private static Cluster started()
@@ -37,8 +37,8 @@ abstract class OnOneCluster
     static String table(String more)
     {
         String name = "k.t" + tables++;
-        session.execute("CREATE TABLE " + name + " (p int, c int, s int static, v int, PRIMARY KEY (p, c))" + more);
-        session.execute("CREATE CUSTOM INDEX ON " + name + " () USING 'lacuna.cassandra.LacunaIndex' "
+        ddl("CREATE TABLE " + name + " (p int, c int, s int static, v int, PRIMARY KEY (p, c))" + more);
+        ddl("CREATE CUSTOM INDEX ON " + name + " () USING 'lacuna.cassandra.LacunaIndex' "
                         + "WITH OPTIONS = {'learn_every': '1'}");
         return name;
     }
@@ -46,6 +46,11 @@ abstract class OnOneCluster
     static String table()
     {
         return table("");
+    }
+
+    static void ddl(String cql)
+    {
+        cluster.schema(session, cql);
     }
 
     static ResultSet all(String query)
@@ -112,7 +117,7 @@ abstract class OnOneCluster
     {
         long sum = 0;
         for (Node node : cluster.nodes)
-            try (Session own = cluster.session(node))
+            try (var driver = cluster.driver(node); Session own = driver.connect())
             {
                 sum += own.execute("SELECT value FROM lacuna.counters WHERE name = 'reads_answered'").one().getLong(0);
             }

@@ -35,13 +35,14 @@ public class RestartTest extends OnOneCluster
         answersAtQuorum(t);
 
         third.start(true, "-Dlacuna.self_test.pretend_missing=create");
+        cluster.awaitAll();
         isInactive(third);
         readsNothingThrough(third, t);
 
         dropAllIndexes();
         third.kill();
         third.start(false);
-        cluster.await(third);
+        cluster.awaitAll();
         readsNothingThrough(third, t);
     }
 
@@ -59,16 +60,15 @@ public class RestartTest extends OnOneCluster
 
     private static long answered(Node node)
     {
-        try (Session own = cluster.session(node))
+        try (var driver = cluster.driver(node); Session own = driver.connect())
         {
             return own.execute("SELECT value FROM lacuna.counters WHERE name = 'reads_answered'").one().getLong(0);
         }
     }
 
-    private static void isInactive(Node node) throws Exception
+    private static void isInactive(Node node)
     {
-        cluster.await(node);
-        try (Session own = cluster.session(node))
+        try (var driver = cluster.driver(node); Session own = driver.connect())
         {
             Row state = own.execute("SELECT * FROM lacuna.switches").one();
             assertFalse(state.toString(), state.getBool("active"));
@@ -79,7 +79,7 @@ public class RestartTest extends OnOneCluster
     /** The node still holds the rows that the others know to be dead; a bare "empty" from those would let them through. */
     private static void readsNothingThrough(Node node, String t)
     {
-        try (Session own = cluster.session(node))
+        try (var driver = cluster.driver(node); Session own = driver.connect())
         {
             for (int p = 0; p < DELETED; p++)
                 for (ConsistencyLevel level : new ConsistencyLevel[] { ConsistencyLevel.QUORUM, ConsistencyLevel.ALL })
@@ -97,6 +97,6 @@ public class RestartTest extends OnOneCluster
     {
         for (Row index : session.execute("SELECT keyspace_name, index_name, options FROM system_schema.indexes"))
             if (index.getMap("options", String.class, String.class).containsValue(LacunaIndex.class.getName()))
-                session.execute("DROP INDEX " + index.getString(0) + "." + index.getString(1));
+                ddl("DROP INDEX " + index.getString(0) + "." + index.getString(1));
     }
 }
