@@ -10,7 +10,7 @@ DENY := $(TOOLS)/bin/cargo-deny-$(DENY_VERSION)
 
 # The crates below the engines: few dependencies, so they are cheap to build a second time with every check on.
 CHECKED := -p lacuna-core -p lacuna-succinct -p lacuna-filters -p lacuna-guard -p lacuna-workload -p lacuna-testkit \
-	-p lacuna-range-cache
+	-p lacuna-range-cache -p lacuna-node-filters
 
 # The browser that the report is looked at in.
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
