@@ -10,7 +10,7 @@ DENY := $(TOOLS)/bin/cargo-deny-$(DENY_VERSION)
 
 # The crates below the engines. Their tests run with every check on, and not a second time without; the other crates
 # run theirs in the profile that users get.
-CHECKED_CRATES := core succinct filters guard workload testkit range-cache
+CHECKED_CRATES := core succinct filters guard workload testkit range-cache node-filters
 CHECKED := $(CHECKED_CRATES:%=-p lacuna-%)
 UNCHECKED := --workspace $(CHECKED_CRATES:%=--exclude lacuna-%)
 

@@ -6,6 +6,7 @@ use lacuna_core::{DynFilter, Envelope, Error, KeySpace, KindId, RangeFilter, Res
 
 use crate::bloom::{BlockedBloom, Bloom};
 use crate::bucketing::Bucketing;
+use crate::cuckoo::Cuckoo;
 use crate::frame::Frame;
 use crate::grafite::Grafite;
 use crate::integer::{IntegerFilter, WindowedFilter};
@@ -44,11 +45,13 @@ pub enum Kind {
     Rosetta = 10,
     /// SNARF.
     Snarf = 11,
+    /// Cuckoo filter.
+    Cuckoo = 12,
 }
 
 impl Kind {
     /// Every family.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Bloom,
         Self::BlockedBloom,
         Self::PrefixBloom,
@@ -60,6 +63,7 @@ impl Kind {
         Self::TwoPrefixBloom,
         Self::Rosetta,
         Self::Snarf,
+        Self::Cuckoo,
     ];
 
     /// The family with this number.
@@ -91,6 +95,7 @@ impl Kind {
             Self::TwoPrefixBloom => "two_prefix_bloom",
             Self::Rosetta => "rosetta",
             Self::Snarf => "snarf",
+            Self::Cuckoo => "cuckoo",
         }
     }
 }
@@ -157,6 +162,7 @@ impl OpenFilter for u64 {
             Kind::TwoPrefixBloom => visitor.visit(IntegerFilter::<B, TwoPrefixBloom>::open(frame)?),
             Kind::Rosetta => visitor.visit(IntegerFilter::<B, Rosetta>::open(frame)?),
             Kind::Snarf => visitor.visit(IntegerFilter::<B, Snarf>::open(frame)?),
+            Kind::Cuckoo => visitor.visit(IntegerFilter::<B, Points<Cuckoo>>::open(frame)?),
         })
     }
 }
@@ -180,6 +186,7 @@ impl OpenFilter for [u8] {
             Kind::TwoPrefixBloom => visitor.visit(WindowedFilter::<B, TwoPrefixBloom>::open(frame)?),
             Kind::Rosetta => visitor.visit(WindowedFilter::<B, Rosetta>::open(frame)?),
             Kind::Snarf => visitor.visit(WindowedFilter::<B, Snarf>::open(frame)?),
+            Kind::Cuckoo => visitor.visit(HashedFilter::<B, Cuckoo>::open(frame)?),
         })
     }
 }

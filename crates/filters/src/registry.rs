@@ -7,6 +7,7 @@ use lacuna_core::{
 
 use crate::bloom::{BlockedBloomSpec, BloomSpec};
 use crate::bucketing::BucketingSpec;
+use crate::cuckoo::CuckooSpec;
 use crate::designer::{AutoSpec, DesignKey};
 use crate::grafite::GrafiteSpec;
 use crate::kind::Kind;
@@ -31,7 +32,7 @@ pub struct Family {
 }
 
 /// Every family of this crate.
-pub const FAMILIES: [Family; 11] = [
+pub const FAMILIES: [Family; 12] = [
     Family {
         kind: Kind::Bloom,
         about: "standard Bloom filter: points, and ranges of up to 64 keys",
@@ -87,6 +88,11 @@ pub const FAMILIES: [Family; 11] = [
         about: "a model of the keys and Rice-coded positions: ranges of any length, unless they start right behind a key",
         example: "snarf:block=128",
     },
+    Family {
+        kind: Kind::Cuckoo,
+        about: "cuckoo filter, two cache misses a key: points, and ranges of up to 64 keys; its live twin forgets keys",
+        example: "cuckoo:bits=12",
+    },
 ];
 
 /// The spec that `text` names, such as `grafite`, `prefix_bloom:bits=44` or `auto`, over either key space.
@@ -114,6 +120,7 @@ where
     AutoSpec: BuildFromKeys<K>,
     RosettaSpec: BuildFromKeys<K>,
     SnarfSpec: BuildFromKeys<K>,
+    CuckooSpec: BuildFromKeys<K>,
 {
     let mut parsed = SpecText::parse(text)?;
     if AutoSpec::is_named(&parsed) {
@@ -134,6 +141,7 @@ where
         Kind::TwoPrefixBloom => Box::new(TwoPrefixBloomSpec::from_text(&mut parsed)?),
         Kind::Rosetta => Box::new(RosettaSpec::from_text(&mut parsed)?),
         Kind::Snarf => Box::new(SnarfSpec::from_text(&mut parsed)?),
+        Kind::Cuckoo => Box::new(CuckooSpec::from_text(&mut parsed)?),
     };
     parsed.finish()?;
     Ok(spec)
@@ -174,6 +182,7 @@ where
     TwoPrefixBloomSpec: PredictRate<K>,
     RosettaSpec: PredictRate<K>,
     SnarfSpec: PredictRate<K>,
+    CuckooSpec: PredictRate<K>,
 {
     let mut parsed = SpecText::parse(text)?;
     if AutoSpec::is_named(&parsed) {
@@ -194,6 +203,7 @@ where
         Kind::TwoPrefixBloom => PredictRate::predict(&TwoPrefixBloomSpec::from_text(&mut parsed)?, &known),
         Kind::Rosetta => PredictRate::predict(&RosettaSpec::from_text(&mut parsed)?, &known),
         Kind::Snarf => PredictRate::predict(&SnarfSpec::from_text(&mut parsed)?, &known),
+        Kind::Cuckoo => PredictRate::predict(&CuckooSpec::from_text(&mut parsed)?, &known),
     }
 }
 

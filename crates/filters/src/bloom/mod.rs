@@ -27,7 +27,7 @@ mod tests;
 
 pub(crate) use blocked::BlockedBloom;
 pub(crate) use builder::write_standard;
-pub(crate) use predict::{PointFacts, waits_for};
+pub(crate) use predict::{PointFacts, predict_integers, predict_strings, waits_for};
 pub(crate) use query::{Bloom, Places};
 pub use spec::{BlockedBloomSpec, BloomSpec};
 

@@ -72,7 +72,10 @@ impl PointFacts {
     }
 }
 
-fn predict_integers(known: &KeyStatistics<'_, u64>, facts: impl Fn(f64, usize) -> PointFacts) -> Prediction {
+pub(crate) fn predict_integers(
+    known: &KeyStatistics<'_, u64>,
+    facts: impl Fn(f64, usize) -> PointFacts,
+) -> Prediction {
     let statistics = known.view(u64::integers);
     let facts = facts(known.keys().len().max(1) as f64, statistics.most_bytes);
     let points = |lo: u64, hi: u64| (hi - lo).saturating_add(1);
@@ -86,7 +89,10 @@ fn predict_integers(known: &KeyStatistics<'_, u64>, facts: impl Fn(f64, usize) -
     }
 }
 
-fn predict_strings(known: &KeyStatistics<'_, [u8]>, facts: impl Fn(f64, usize) -> PointFacts) -> Prediction {
+pub(crate) fn predict_strings(
+    known: &KeyStatistics<'_, [u8]>,
+    facts: impl Fn(f64, usize) -> PointFacts,
+) -> Prediction {
     let keys = known.keys();
     let most_bytes = known.plan().budget().payload_bytes(keys.len());
     let window = window_for(keys, (most_bytes - Budget::FIXED_BYTES) / 4);

@@ -122,3 +122,11 @@ conformance!(
     "two_prefix_bloom",
     forced = ["two_prefix_bloom:short=4,long=7", "two_prefix_bloom:short=9,long=33,share=10"]
 );
+conformance!(
+    cuckoo_u64,
+    u64,
+    "cuckoo",
+    forced = ["cuckoo:bits=4", "cuckoo:bits=7", "cuckoo:bits=17"],
+    paths = ["points: too many"]
+);
+conformance!(cuckoo_bytes, [u8], "cuckoo", forced = ["cuckoo:bits=4", "cuckoo:bits=15"]);

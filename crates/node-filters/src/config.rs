@@ -1,0 +1,116 @@
+//! How a node works.
+
+/// What the answers of filters are used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// Nothing is skipped; what would have been is counted, and every contradiction.
+    Shadow,
+    /// Filters are exchanged every interval; a read may miss what was written since (the paper's scheme).
+    Eventual,
+    /// No acknowledgement leaves a node before every lease holder knows the new keys; no read misses one.
+    Safe,
+}
+
+/// Settings of a node. Times are milliseconds of its own monotonic clock.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Config {
+    /// What answers are used for.
+    pub mode: Mode,
+    /// Time between exchanges with up to a million keys.
+    pub interval: u64,
+    /// Length of a lease.
+    pub lease: u64,
+    /// Clocks of two nodes run apart by less than one part in so many.
+    pub drift: u64,
+    /// Deltas kept for peers that missed some, in bytes.
+    pub log_bytes: usize,
+    /// Memory of the filter of one table, in bytes.
+    pub most_table_bytes: usize,
+    /// Memory of all copies of other nodes' filters, in bytes.
+    pub most_copy_bytes: usize,
+    /// Whether eventual mode also answers for more than two replicas.
+    pub eventual_at_any_level: bool,
+    /// What is wrong, in tests that must fail.
+    #[doc(hidden)]
+    pub flaw: Option<Flaw>,
+}
+
+impl Config {
+    /// The usual settings.
+    pub const fn new(mode: Mode) -> Self {
+        Self {
+            mode,
+            interval: 1_000,
+            lease: 3_000,
+            drift: 100,
+            log_bytes: 1 << 20,
+            most_table_bytes: 256 << 20,
+            most_copy_bytes: 1 << 30,
+            eventual_at_any_level: false,
+            flaw: None,
+        }
+    }
+
+    /// The settings of the paper: five minutes between exchanges of a million keys, one hour of a thousand million.
+    pub const fn paper() -> Self {
+        Self { interval: 300_000, ..Self::new(Mode::Eventual) }
+    }
+
+    /// Time between exchanges of `keys` keys: the interval up to 2^20 keys, from there on longer with each doubling, 12
+    /// times as long at 2^30.
+    ///
+    /// ```
+    /// use lacuna_node_filters::Config;
+    ///
+    /// let minutes = |keys| Config::paper().interval_for(keys) / 60_000;
+    /// assert_eq!([minutes(1_000_000), minutes(1 << 30)], [5, 60]);
+    /// ```
+    pub const fn interval_for(&self, keys: u64) -> u64 {
+        let doublings = if keys == 0 { 0 } else { (keys.ilog2() as u64).saturating_sub(20) };
+        self.interval + self.interval * 11 * doublings / 10
+    }
+
+    /// Oldest copy that eventual mode answers from.
+    pub const fn most_age(&self, keys: u64) -> u64 {
+        3 * self.interval_for(keys)
+    }
+
+    pub(crate) fn has(&self, flaw: Flaw) -> bool {
+        self.flaw == Some(flaw)
+    }
+
+    /// A length of a peer's clock that has surely not passed there when it has passed here.
+    pub(crate) const fn shortened(&self, length: u64) -> u64 {
+        length - length.div_ceil(self.drift)
+    }
+}
+
+/// A protocol with one rule taken back: the negative controls of the tests.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Flaw {
+    /// Acknowledgements do not wait for lease holders.
+    AcknowledgeAtOnce,
+    /// A lease counts from when its grant arrives, not from when it was asked for.
+    LeaseFromGrant,
+    /// Missing deltas are not noticed.
+    IgnoreGaps,
+    /// A lease outlives a change of the ring.
+    IgnoreRing,
+    /// A node that has just started acknowledges, although leases of its last life may hold.
+    AcknowledgeAfterBoot,
+    /// A renewal counts as the acknowledgement of what came before.
+    RenewalAcknowledges,
+    /// A table without a copy counts as empty.
+    TrustUnknown,
+    /// A deletion that is no proof makes a key dead.
+    BuryUnproven,
+    /// A write leaves the key dead.
+    WriteKeepsDead,
+    /// One replica without the key is enough.
+    AskOneReplica,
+    /// Keys are published at the next tick, their writes acknowledged before.
+    PublishLate,
+    /// A filter that was rebuilt counts as the one that peers have.
+    RebuildQuietly,
+}

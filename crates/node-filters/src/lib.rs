@@ -1,0 +1,84 @@
+//! Node filters: what other nodes of a cluster do not hold, so that nobody asks them for it. No I/O.
+//!
+//! Every node keeps, for each table, a small filter of its keys, and a copy of every other node's filters. A coordinator
+//! whose copies say that no replica holds a live row answers "empty" at once. Deleted keys count as absent, and ranges of
+//! rows are known by buckets.
+//!
+//! - [`KeyId`], [`Buckets`]: partitions, and rows of a partition on several levels, as 128 bits of hash;
+//! - [`NodeFilter`]: ANY (keys only come) and DEAD (exact, proven deletions);
+//! - [`Node`]: the exchange. Events in, messages out, time as an argument;
+//! - [`Question`], [`Decision`]: when a coordinator may answer "empty", and why not;
+//! - [`Config`], [`Mode`]: shadow, eventual, safe;
+//! - [`Message`]: the bytes between nodes, `docs/format/node-filters.md`.
+//!
+//! Guarantee in safe mode: no read that begins after a write was acknowledged is answered "empty" for it, whatever
+//! crashes, pauses or gets lost. `docs/design/node-filters.md` says why.
+//!
+//! Cost: about 11 bits a key and copy at 1 %, 8 bytes for each new key and peer, one frame of some 60 bytes for each peer
+//! and interval. A write of a key that is known already waits for nothing.
+//!
+//! Mosharraf, Adnan, "Improving lookup and query execution performance in distributed Big Data systems using Cuckoo
+//! Filter", Journal of Big Data 2022. Here deletions are exact marks, answers rest on leases or on a known age, and ranges
+//! are answered too.
+//!
+//! ```
+//! use lacuna_node_filters::{Asked, Config, Consistency, Decision, KeyId, Mode, Node, NodeId, Plan, Question, TableId};
+//!
+//! let (table, ids) = (TableId(7), [NodeId(1), NodeId(2)]);
+//! let mut nodes = ids.map(|id| Node::new(id, Config::new(Mode::Safe), 1, 0));
+//! for node in &mut nodes {
+//!     node.set_ring(1, ids);
+//!     node.create_table(table, 1_000, 0.01, None);
+//!     node.set_ready(table);
+//! }
+//! // Requests, grants, the catalog, snapshots: until nothing is left to say.
+//! for now in 0..10 {
+//!     nodes.iter_mut().for_each(|node| node.tick(now));
+//!     for from in [0, 1] {
+//!         for (to, bytes) in nodes[from].take_outbox() {
+//!             let to = ids.iter().position(|id| *id == to).expect("one of the two");
+//!             nodes[to].receive(now, ids[from], &bytes);
+//!         }
+//!     }
+//! }
+//! let key = Asked { partition: KeyId::of_partition(b"ada"), slice: None, replicas: &[NodeId(2)] };
+//! let question = Question {
+//!     table,
+//!     plan: Plan::Partitions,
+//!     consistency: Consistency::One,
+//!     is_first_page: true,
+//!     is_available: true,
+//!     keys: &[key],
+//! };
+//! assert_eq!(nodes[0].decide(10, &question), Decision::Empty);
+//!
+//! // The second node takes a new key: it may not acknowledge before the first one knows.
+//! let barrier = nodes[1].write(table, key.partition, None);
+//! nodes[1].flush(11);
+//! assert!(!nodes[1].may_acknowledge(11, barrier));
+//! ```
+
+mod buckets;
+mod config;
+mod counters;
+mod decide;
+mod fetch;
+mod key_id;
+mod message;
+mod node;
+mod peer;
+mod presence;
+mod publisher;
+mod question;
+mod wire;
+
+pub use buckets::Buckets;
+#[doc(hidden)]
+pub use config::Flaw;
+pub use config::{Config, Mode};
+pub use counters::Counters;
+pub use key_id::{KeyId, NodeId, TableId};
+pub use message::{CHUNK_BYTES, Message, TableDelta, Version};
+pub use node::{Barrier, Node};
+pub use presence::{Deletion, NodeFilter, Presence};
+pub use question::{Asked, Consistency, Decision, Plan, Question, Reason};

@@ -1,0 +1,270 @@
+//! What nodes say to each other; bytes in `docs/format/node-filters.md`.
+
+use lacuna_core::Result;
+
+use crate::key_id::{KeyId, TableId};
+use crate::wire::{Reader, Writer, malformed};
+
+/// Most bytes of a snapshot in one message.
+pub const CHUNK_BYTES: usize = 512 << 10;
+
+/// A place in the history of a node's filters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Version {
+    /// The life of the node: another one after every restart.
+    pub incarnation: u64,
+    /// Number of its last delta.
+    pub sequence: u64,
+    /// Hash of all deltas up to that one.
+    pub digest: u64,
+}
+
+/// New keys and deletions of one table in a delta.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TableDelta {
+    /// Set if all that was known of the table is void from here on: the filter was rebuilt, emptied or shortened.
+    pub is_reset: bool,
+    /// First halves of keys that are live now.
+    pub keys: Vec<u64>,
+    /// Keys that are dead now, with the times of their deletions.
+    pub dead: Vec<(KeyId, u64)>,
+}
+
+/// A message from one node to another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Message {
+    /// "What do you have, and may I rely on it?" Sent every interval, to every peer.
+    Request {
+        /// Number of the request, ascending.
+        number: u64,
+        /// What the sender has applied.
+        applied: Version,
+        /// Ring of the sender.
+        ring: u64,
+        /// Whether a lease is wanted.
+        wants_lease: bool,
+    },
+    /// The answer.
+    Grant {
+        /// Number of the request.
+        number: u64,
+        /// Where the answering node stands.
+        version: Version,
+        /// Ring of the answering node.
+        ring: u64,
+        /// Length of the lease in milliseconds of the answering node; 0 is none.
+        length: u64,
+        /// Hash of the names and generations of its tables.
+        catalog: u64,
+    },
+    /// What changed, in order.
+    Delta {
+        /// Life of the sender.
+        incarnation: u64,
+        /// Number of the delta.
+        sequence: u64,
+        /// Tables that changed.
+        tables: Vec<(TableId, TableDelta)>,
+    },
+    /// "I have applied everything up to here."
+    Applied(Version),
+    /// "Send me the deltas behind this one again."
+    Missing(Version),
+    /// "I do not have those any more; begin again from my snapshots."
+    Gap(Version),
+    /// "Which tables do you have?"
+    AskCatalog,
+    /// The tables of a node and the generation of each filter.
+    Catalog {
+        /// Life of the sender.
+        incarnation: u64,
+        /// Tables, ascending.
+        tables: Vec<(TableId, u64)>,
+    },
+    /// "Send me a piece of your filter of this table."
+    AskChunk {
+        /// The table.
+        table: TableId,
+        /// Sequence of the snapshot; `u64::MAX` for a new one.
+        sequence: u64,
+        /// Number of the piece.
+        index: u64,
+    },
+    /// A piece of a snapshot.
+    Chunk {
+        /// The table.
+        table: TableId,
+        /// Where the sender stood when the snapshot was made.
+        version: Version,
+        /// Generation of the filter.
+        generation: u64,
+        /// Number of the piece, and of all pieces.
+        index: u64,
+        /// Number of pieces.
+        count: u64,
+        /// CRC-32C of the whole snapshot.
+        check: u32,
+        /// The piece.
+        bytes: Vec<u8>,
+    },
+}
+
+impl Message {
+    /// The message as a frame.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut writer = Writer::frame(self.kind());
+        match self {
+            Self::Request { number, applied, ring, wants_lease } => {
+                writer.number(*number);
+                put_version(&mut writer, *applied);
+                writer.word(*ring);
+                writer.byte(u8::from(*wants_lease));
+            }
+            Self::Grant { number, version, ring, length, catalog } => {
+                writer.number(*number);
+                put_version(&mut writer, *version);
+                [*ring, *length, *catalog].into_iter().for_each(|word| writer.word(word));
+            }
+            Self::Delta { incarnation, sequence, tables } => {
+                writer.word(*incarnation);
+                writer.number(*sequence);
+                tables.iter().for_each(|(table, delta)| put_table_delta(&mut writer, *table, delta));
+            }
+            Self::Applied(version) | Self::Missing(version) | Self::Gap(version) => {
+                put_version(&mut writer, *version);
+            }
+            Self::AskCatalog => {}
+            Self::Catalog { incarnation, tables } => {
+                writer.word(*incarnation);
+                for (table, generation) in tables {
+                    writer.wide(table.0);
+                    writer.number(*generation);
+                }
+            }
+            Self::AskChunk { table, sequence, index } => {
+                writer.wide(table.0);
+                writer.word(*sequence);
+                writer.number(*index);
+            }
+            Self::Chunk { table, version, generation, index, count, check, bytes } => {
+                writer.wide(table.0);
+                put_version(&mut writer, *version);
+                [*generation, *index, *count, u64::from(*check)].into_iter().for_each(|n| writer.number(n));
+                writer.bytes(bytes);
+            }
+        }
+        writer.close()
+    }
+
+    /// The message of a frame.
+    ///
+    /// # Errors
+    /// `Corrupt` if the frame is cut or damaged, `Unsupported` if it is newer. Either way: as if it had been lost.
+    pub fn from_bytes(frame: &[u8]) -> Result<Self> {
+        let (kind, mut reader) = Reader::open(frame)?;
+        let message = Self::read(kind, &mut reader)?;
+        if reader.is_empty() { Ok(message) } else { Err(malformed("end")) }
+    }
+
+    fn kind(&self) -> u8 {
+        match self {
+            Self::Request { .. } => 1,
+            Self::Grant { .. } => 2,
+            Self::Delta { .. } => 3,
+            Self::Applied(_) => 4,
+            Self::Missing(_) => 5,
+            Self::Gap(_) => 6,
+            Self::AskCatalog => 7,
+            Self::Catalog { .. } => 8,
+            Self::AskChunk { .. } => 9,
+            Self::Chunk { .. } => 10,
+        }
+    }
+
+    fn read(kind: u8, reader: &mut Reader<'_>) -> Result<Self> {
+        Ok(match kind {
+            1 => Self::Request {
+                number: reader.number()?,
+                applied: version(reader)?,
+                ring: reader.word()?,
+                wants_lease: reader.byte()? != 0,
+            },
+            2 => Self::Grant {
+                number: reader.number()?,
+                version: version(reader)?,
+                ring: reader.word()?,
+                length: reader.word()?,
+                catalog: reader.word()?,
+            },
+            3 => Self::Delta {
+                incarnation: reader.word()?,
+                sequence: reader.number()?,
+                tables: until_end(reader, table_delta)?,
+            },
+            4 => Self::Applied(version(reader)?),
+            5 => Self::Missing(version(reader)?),
+            6 => Self::Gap(version(reader)?),
+            7 => Self::AskCatalog,
+            8 => Self::Catalog {
+                incarnation: reader.word()?,
+                tables: until_end(reader, |reader| Ok((TableId(reader.wide()?), reader.number()?)))?,
+            },
+            9 => Self::AskChunk {
+                table: TableId(reader.wide()?),
+                sequence: reader.word()?,
+                index: reader.number()?,
+            },
+            10 => Self::Chunk {
+                table: TableId(reader.wide()?),
+                version: version(reader)?,
+                generation: reader.number()?,
+                index: reader.number()?,
+                count: reader.number()?,
+                check: u32::try_from(reader.number()?).map_err(|_| malformed("checksum"))?,
+                bytes: reader.bytes()?.to_vec(),
+            },
+            _ => return Err(malformed("kind")),
+        })
+    }
+}
+
+fn put_version(writer: &mut Writer, version: Version) {
+    writer.word(version.incarnation);
+    writer.number(version.sequence);
+    writer.word(version.digest);
+}
+
+fn version(reader: &mut Reader<'_>) -> Result<Version> {
+    Ok(Version { incarnation: reader.word()?, sequence: reader.number()?, digest: reader.word()? })
+}
+
+fn put_table_delta(writer: &mut Writer, table: TableId, delta: &TableDelta) {
+    writer.wide(table.0);
+    writer.byte(u8::from(delta.is_reset));
+    writer.number(delta.keys.len() as u64);
+    delta.keys.iter().for_each(|key| writer.word(*key));
+    writer.number(delta.dead.len() as u64);
+    for (id, time) in &delta.dead {
+        [id.hash(), id.check(), *time].into_iter().for_each(|word| writer.word(word));
+    }
+}
+
+fn table_delta(reader: &mut Reader<'_>) -> Result<(TableId, TableDelta)> {
+    let (table, is_reset) = (TableId(reader.wide()?), reader.byte()? != 0);
+    let keys = (0..reader.number()?).map(|_| reader.word()).collect::<Result<_>>()?;
+    let dead =
+        |reader: &mut Reader<'_>| Ok((KeyId::from_halves(reader.word()?, reader.word()?), reader.word()?));
+    let dead = (0..reader.number()?).map(|_| dead(reader)).collect::<Result<_>>()?;
+    Ok((table, TableDelta { is_reset, keys, dead }))
+}
+
+fn until_end<T>(
+    reader: &mut Reader<'_>,
+    mut item: impl FnMut(&mut Reader<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    let mut items = Vec::new();
+    while !reader.is_empty() {
+        items.push(item(reader)?);
+    }
+    Ok(items)
+}

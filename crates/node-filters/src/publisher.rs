@@ -1,0 +1,272 @@
+//! The side of a node that others rely on: its own filters, their deltas, and who holds a lease on them.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use lacuna_core::hash::hash_bytes;
+
+use crate::buckets::Buckets;
+use crate::config::{Config, Flaw};
+use crate::key_id::{KeyId, NodeId, TableId};
+use crate::message::{CHUNK_BYTES, Message, TableDelta, Version};
+use crate::presence::NodeFilter;
+use crate::wire::Writer;
+
+/// Deltas that are sent again at once.
+const MOST_REPEATED: usize = 256;
+
+/// A filter of this node.
+#[derive(Debug)]
+pub(crate) struct Own {
+    pub(crate) filter: NodeFilter,
+    pub(crate) buckets: Option<Buckets>,
+    pub(crate) generation: u64,
+    pub(crate) is_ready: bool,
+    /// The filter that is being rebuilt; writes go to both.
+    next: Option<NodeFilter>,
+}
+
+/// Who relies on this node, until when, and what it knows.
+#[derive(Debug, Clone, Copy)]
+struct Holder {
+    until: u64,
+    acknowledged: u64,
+    /// When the first delta that it has not acknowledged went out.
+    waits_since: Option<u64>,
+}
+
+/// A filter as bytes, as it was when a peer began to fetch it.
+#[derive(Debug)]
+struct Snapshot {
+    version: Version,
+    generation: u64,
+    check: u32,
+    bytes: Vec<u8>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Publisher {
+    pub(crate) tables: BTreeMap<TableId, Own>,
+    version: Version,
+    pending: BTreeMap<TableId, TableDelta>,
+    log: VecDeque<(u64, Vec<u8>)>,
+    log_bytes: usize,
+    holders: BTreeMap<NodeId, Holder>,
+    snapshots: BTreeMap<TableId, Snapshot>,
+    boot_until: u64,
+}
+
+impl Publisher {
+    pub(crate) fn new(incarnation: u64, boot_until: u64) -> Self {
+        let version = Version { incarnation, ..Version::default() };
+        Self {
+            tables: BTreeMap::new(),
+            version,
+            pending: BTreeMap::new(),
+            log: VecDeque::new(),
+            log_bytes: 0,
+            holders: BTreeMap::new(),
+            snapshots: BTreeMap::new(),
+            boot_until,
+        }
+    }
+
+    pub(crate) fn version(&self) -> Version {
+        self.version
+    }
+
+    pub(crate) fn create(&mut self, table: TableId, filter: NodeFilter, buckets: Option<Buckets>) {
+        let generation = self.tables.get(&table).map_or(1, |own| own.generation + 1);
+        let own = Own { filter, buckets, generation, is_ready: false, next: None };
+        self.tables.insert(table, own);
+        self.reset(table);
+    }
+
+    pub(crate) fn drop_table(&mut self, table: TableId) {
+        self.tables.remove(&table);
+        self.snapshots.remove(&table);
+        self.pending.insert(table, TableDelta { is_reset: true, ..TableDelta::default() });
+    }
+
+    /// Makes a key live, and everything in it that `place` names.
+    pub(crate) fn write(&mut self, config: &Config, table: TableId, partition: KeyId, place: Option<u64>) {
+        let Some(own) = self.tables.get_mut(&table) else { return };
+        let mut ids = vec![partition];
+        if let (Some(buckets), Some(place)) = (own.buckets, place) {
+            ids.extend(buckets.of_row(place).map(|(level, number)| partition.bucket(level, number)));
+        }
+        let was_known = !own.filter.is_unknown();
+        for id in ids {
+            let is_new = if config.has(Flaw::WriteKeepsDead) && own.filter.is_dead(id) {
+                false
+            } else {
+                own.filter.write(id)
+            };
+            own.next.as_mut().map(|next| next.write(id));
+            if is_new {
+                let pending = self.pending.entry(table).or_default();
+                pending.keys.push(id.hash());
+                pending.dead.retain(|(dead, _)| *dead != id);
+            }
+        }
+        let has_changed = own.filter.memory_bytes() > config.most_table_bytes
+            && own.filter.shrink_to(config.most_table_bytes);
+        if has_changed || (was_known && own.filter.is_unknown()) {
+            self.renew(table);
+        }
+    }
+
+    /// Makes a key dead for peers too.
+    pub(crate) fn bury(&mut self, table: TableId, id: KeyId, time: u64) {
+        self.pending.entry(table).or_default().dead.push((id, time));
+    }
+
+    /// Begins to rebuild a filter: writes go to the old one and to `filter`.
+    pub(crate) fn begin_rebuild(&mut self, table: TableId, filter: NodeFilter) {
+        if let Some(own) = self.tables.get_mut(&table) {
+            own.next = Some(filter);
+        }
+    }
+
+    /// The filter that is being rebuilt.
+    pub(crate) fn rebuilt(&mut self, table: TableId) -> Option<&mut NodeFilter> {
+        self.tables.get_mut(&table)?.next.as_mut()
+    }
+
+    pub(crate) fn finish_rebuild(&mut self, config: &Config, table: TableId) {
+        let Some(own) = self.tables.get_mut(&table) else { return };
+        let Some(mut next) = own.next.take() else { return };
+        next.shrink_to(config.most_table_bytes);
+        own.filter = next;
+        if config.has(Flaw::RebuildQuietly) {
+            return;
+        }
+        self.renew(table);
+    }
+
+    /// Another filter stands for the table: its fingerprints tell keys apart in another way, so peers begin again.
+    fn renew(&mut self, table: TableId) {
+        if let Some(own) = self.tables.get_mut(&table) {
+            own.generation += 1;
+        }
+        self.reset(table);
+    }
+
+    fn reset(&mut self, table: TableId) {
+        self.pending.insert(table, TableDelta { is_reset: true, ..TableDelta::default() });
+        self.snapshots.remove(&table);
+    }
+
+    /// Number of the delta that an acknowledgement sent now has to wait for.
+    pub(crate) fn barrier(&self) -> u64 {
+        self.version.sequence + u64::from(!self.pending.is_empty())
+    }
+
+    /// Whether everybody who relies on this node knows what came up to `barrier`.
+    pub(crate) fn may_acknowledge(&self, config: &Config, now: u64, barrier: u64) -> bool {
+        let is_known = |holder: &Holder| holder.until <= now || holder.acknowledged >= barrier;
+        config.has(Flaw::AcknowledgeAtOnce) || (now >= self.boot_until && self.holders.values().all(is_known))
+    }
+
+    /// Closes the pending changes as one delta; its bytes.
+    pub(crate) fn flush(&mut self, config: &Config, now: u64) -> Option<Vec<u8>> {
+        if self.pending.is_empty() {
+            return None;
+        }
+        self.version.sequence += 1;
+        let tables = std::mem::take(&mut self.pending).into_iter().collect();
+        let (incarnation, sequence) = (self.version.incarnation, self.version.sequence);
+        let bytes = Message::Delta { incarnation, sequence, tables }.to_bytes();
+        self.version.digest = hash_bytes(&bytes, self.version.digest);
+        self.log_bytes += bytes.len();
+        self.log.push_back((sequence, bytes.clone()));
+        while self.log_bytes > config.log_bytes
+            && let Some((_, oldest)) = self.log.pop_front()
+        {
+            self.log_bytes -= oldest.len();
+        }
+        self.holders.retain(|_, holder| holder.until > now);
+        self.holders.values_mut().for_each(|holder| holder.waits_since = holder.waits_since.or(Some(now)));
+        Some(bytes)
+    }
+
+    /// Grants or renews a lease; its length. While a holder has not acknowledged a delta, its lease ends one length
+    /// after that delta went out, so that nobody waits longer.
+    pub(crate) fn grant(&mut self, config: &Config, now: u64, to: NodeId) -> u64 {
+        let sequence = self.version.sequence;
+        let fresh = Holder { until: now, acknowledged: sequence, waits_since: None };
+        let holder = self.holders.entry(to).or_insert(fresh);
+        if holder.until <= now {
+            *holder = fresh;
+        }
+        if config.has(Flaw::RenewalAcknowledges) {
+            (holder.acknowledged, holder.waits_since) = (sequence, None);
+        }
+        let until = holder.waits_since.unwrap_or(now) + config.lease;
+        holder.until = holder.until.max(until);
+        holder.until - now
+    }
+
+    pub(crate) fn acknowledged(&mut self, from: NodeId, applied: Version) {
+        let latest = self.version;
+        if let Some(holder) = self.holders.get_mut(&from)
+            && applied.incarnation == latest.incarnation
+            && applied.sequence <= latest.sequence
+        {
+            holder.acknowledged = holder.acknowledged.max(applied.sequence);
+            if holder.acknowledged == latest.sequence {
+                holder.waits_since = None;
+            }
+        }
+    }
+
+    /// The deltas behind `applied`, or the word that there is a gap.
+    pub(crate) fn deltas_behind(&self, applied: Version) -> Vec<Vec<u8>> {
+        let first = applied.sequence + 1;
+        let has_all =
+            first > self.version.sequence || self.log.front().is_some_and(|(oldest, _)| *oldest <= first);
+        if applied.incarnation == self.version.incarnation && has_all {
+            let missing = self.log.iter().filter(|(sequence, _)| *sequence >= first);
+            missing.take(MOST_REPEATED).map(|(_, bytes)| bytes.clone()).collect()
+        } else {
+            vec![Message::Gap(self.version).to_bytes()]
+        }
+    }
+
+    pub(crate) fn catalog(&self) -> Vec<(TableId, u64)> {
+        let ready = self.tables.iter().filter(|(_, own)| own.is_ready);
+        ready.map(|(table, own)| (*table, own.generation)).collect()
+    }
+
+    /// A piece of a snapshot; a new snapshot if `sequence` names none that is still here.
+    pub(crate) fn chunk(&mut self, table: TableId, sequence: u64, index: u64) -> Option<Message> {
+        let own = self.tables.get(&table).filter(|own| own.is_ready)?;
+        let is_kept = self.snapshots.get(&table).is_some_and(|kept| kept.version.sequence == sequence);
+        if !is_kept {
+            let mut writer = Writer::default();
+            own.filter.write_to(&mut writer);
+            let bytes = writer.into_bytes();
+            let (version, generation) = (self.version, own.generation);
+            let snapshot = Snapshot { version, generation, check: crc32c::crc32c(&bytes), bytes };
+            self.snapshots.insert(table, snapshot);
+        }
+        let Snapshot { version, generation, check, bytes } = &self.snapshots[&table];
+        let index = if is_kept { index } else { 0 };
+        let count = bytes.len().div_ceil(CHUNK_BYTES).max(1) as u64;
+        let piece = bytes.chunks(CHUNK_BYTES).nth(usize::try_from(index).ok()?).unwrap_or_default().to_vec();
+        let (version, generation, check) = (*version, *generation, *check);
+        (index < count).then_some(Message::Chunk {
+            table,
+            version,
+            generation,
+            index,
+            count,
+            check,
+            bytes: piece,
+        })
+    }
+
+    /// Keys of all filters.
+    pub(crate) fn key_count(&self) -> u64 {
+        self.tables.values().map(|own| own.filter.key_count()).sum()
+    }
+}

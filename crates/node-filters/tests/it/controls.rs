@@ -1,0 +1,39 @@
+//! Each rule taken back: the same runs must find a lie.
+
+use lacuna_node_filters::{Flaw, Mode};
+
+use crate::safe::{config, safe};
+use crate::sim::{Setup, World};
+
+/// Most runs that a flaw may stay hidden.
+const MOST_SEEDS: u64 = 60;
+
+fn is_found(flaw: Flaw) {
+    let setup = Setup { config: config(Mode::Safe, Some(flaw)), ..safe(true, true) };
+    let found =
+        (0..MOST_SEEDS).find_map(|seed| World::new(setup, seed).run(20_000).err().map(|lie| (seed, lie)));
+    let (seed, lie) = found.unwrap_or_else(|| panic!("{flaw:?} was not found in {MOST_SEEDS} runs"));
+    println!("{flaw:?} found with seed {seed}: {lie}");
+}
+
+macro_rules! control {
+    ($name:ident, $flaw:ident) => {
+        #[test]
+        fn $name() {
+            is_found(Flaw::$flaw);
+        }
+    };
+}
+
+control!(acknowledging_at_once_is_found, AcknowledgeAtOnce);
+control!(counting_a_lease_from_its_grant_is_found, LeaseFromGrant);
+control!(ignoring_gaps_is_found, IgnoreGaps);
+control!(ignoring_the_ring_is_found, IgnoreRing);
+control!(acknowledging_right_after_a_start_is_found, AcknowledgeAfterBoot);
+control!(renewals_as_acknowledgements_are_found, RenewalAcknowledges);
+control!(trusting_a_missing_copy_is_found, TrustUnknown);
+control!(burying_without_proof_is_found, BuryUnproven);
+control!(writes_that_leave_a_key_dead_are_found, WriteKeepsDead);
+control!(asking_one_replica_is_found, AskOneReplica);
+control!(publishing_late_is_found, PublishLate);
+control!(rebuilding_quietly_is_found, RebuildQuietly);

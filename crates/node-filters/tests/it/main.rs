@@ -1,0 +1,13 @@
+//! Rules, bytes, and the whole exchange under faults, from one seed.
+
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
+
+mod controls;
+mod eventual;
+mod example;
+mod golden;
+mod pair;
+mod rules;
+mod safe;
+mod sim;
+mod sizes;

@@ -1,0 +1,257 @@
+//! Each rule by itself.
+
+use lacuna_node_filters::{
+    Asked, Buckets, Config, Consistency, Decision, Deletion, Message, Mode, Plan, Presence, Question, Reason,
+};
+
+use crate::pair::{IDS, Pair, TABLE, partition, question};
+
+const SAFE: Config = Config::new(Mode::Safe);
+
+fn deletion(time: u64, newest: Option<u64>) -> Deletion {
+    Deletion { time, newest_in_files: newest, newest_in_memory: None }
+}
+
+#[test]
+fn absent_is_empty_and_present_is_not() {
+    for mode in [Mode::Safe, Mode::Eventual] {
+        let mut pair = Pair::new(Config::new(mode), None);
+        assert_eq!(pair.decide(5), Decision::Empty);
+        pair.nodes[1].write(TABLE, partition(5), None);
+        pair.settle();
+        assert_eq!(pair.decide(5), Decision::Forward(Reason::MayBeLive));
+        assert_eq!(pair.decide(6), Decision::Empty);
+    }
+}
+
+#[test]
+fn everything_but_a_plain_first_page_goes_on() {
+    let mut pair = Pair::new(SAFE, None);
+    let asked = [Asked { partition: partition(5), slice: None, replicas: &IDS[1..] }];
+    let plain = question(&asked);
+    let now = pair.now;
+    let mut decide = |question: Question<'_>| pair.nodes[0].decide(now, &question);
+    assert_eq!(decide(plain), Decision::Empty);
+    for (question, reason) in [
+        (Question { plan: Plan::Scan, ..plain }, Reason::Plan),
+        (Question { plan: Plan::Index, ..plain }, Reason::Plan),
+        (Question { consistency: Consistency::Serial, ..plain }, Reason::Consistency),
+        (Question { consistency: Consistency::NodeLocal, ..plain }, Reason::Consistency),
+        (Question { is_first_page: false, ..plain }, Reason::Page),
+        (Question { is_available: false, ..plain }, Reason::Availability),
+        (Question { keys: &[], ..plain }, Reason::NoKey),
+        (Question { table: lacuna_node_filters::TableId(8), ..plain }, Reason::Unknown),
+    ] {
+        assert_eq!(decide(question), Decision::Forward(reason), "{question:?}");
+    }
+    let without_replicas = [Asked { replicas: &[], ..asked[0] }];
+    assert_eq!(decide(question(&without_replicas)), Decision::Forward(Reason::NoKey));
+    let with_a_stranger = [Asked { replicas: &[IDS[1], lacuna_node_filters::NodeId(9)], ..asked[0] }];
+    assert_eq!(decide(question(&with_a_stranger)), Decision::Forward(Reason::Unknown));
+    pair.nodes[0].switch(false);
+    assert_eq!(pair.decide(5), Decision::Forward(Reason::Off));
+}
+
+#[test]
+fn one_of_several_keys_is_enough_to_go_on() {
+    let mut pair = Pair::new(SAFE, None);
+    pair.nodes[1].write(TABLE, partition(5), None);
+    pair.settle();
+    let asked = |key| Asked { partition: partition(key), slice: None, replicas: &IDS[1..] };
+    assert_eq!(pair.nodes[0].decide(pair.now, &question(&[asked(1), asked(2)])), Decision::Empty);
+    let mixed = [asked(1), asked(5)];
+    assert_eq!(pair.nodes[0].decide(pair.now, &question(&mixed)), Decision::Forward(Reason::MayBeLive));
+}
+
+#[test]
+fn eventual_mode_answers_for_few_replicas_only() {
+    let mut pair = Pair::new(Config::new(Mode::Eventual), None);
+    let asked = [Asked { partition: partition(5), slice: None, replicas: &IDS[1..] }];
+    for (consistency, expected) in [
+        (Consistency::Two, Decision::Empty),
+        (Consistency::Quorum, Decision::Forward(Reason::Consistency)),
+        (Consistency::All, Decision::Forward(Reason::Consistency)),
+    ] {
+        let question = Question { consistency, ..question(&asked) };
+        assert_eq!(pair.nodes[0].decide(pair.now, &question), expected);
+    }
+}
+
+#[test]
+fn only_a_proof_buries_and_every_write_raises() {
+    let mut pair = Pair::new(SAFE, None);
+    pair.nodes[1].write(TABLE, partition(5), None);
+    assert!(!pair.nodes[1].bury(TABLE, partition(5), deletion(10, Some(11))), "data is newer");
+    assert!(pair.nodes[1].bury(TABLE, partition(5), deletion(10, Some(10))));
+    assert_eq!(pair.nodes[1].own_presence(TABLE, partition(5)), Presence::Dead);
+    pair.settle();
+    assert_eq!(pair.decide(5), Decision::Empty);
+    pair.nodes[1].write(TABLE, partition(5), None);
+    pair.settle();
+    assert_eq!(pair.decide(5), Decision::Forward(Reason::MayBeLive));
+}
+
+#[test]
+fn a_slice_is_empty_if_its_buckets_are() {
+    let mut pair = Pair::new(SAFE, Some(Buckets::new(8, 4, 3).unwrap()));
+    pair.nodes[1].write(TABLE, partition(5), Some(1_000_000));
+    pair.settle();
+    assert_eq!(pair.decide(5), Decision::Forward(Reason::MayBeLive), "static columns count");
+    let live = Decision::Forward(Reason::MayBeLive);
+    assert_eq!(pair.decide_slice(5, Some((999_000, 1_000_000))), live);
+    assert_eq!(pair.decide_slice(5, Some((1_000_200, 1_050_000))), Decision::Empty);
+    assert_eq!(pair.decide_slice(5, Some((0, 900_000))), Decision::Empty);
+    assert_eq!(
+        pair.decide_slice(5, Some((0, u64::MAX))),
+        Decision::Forward(Reason::Unknown),
+        "too many buckets"
+    );
+    assert_eq!(pair.decide_slice(6, Some((0, u64::MAX))), Decision::Empty, "there is no partition");
+    // A deletion of the coarse bucket around the row.
+    let bucket = (2, 1_000_000 >> 16);
+    assert!(pair.nodes[1].bury_bucket(TABLE, partition(5), bucket, deletion(9, Some(8))));
+    pair.settle();
+    assert_eq!(pair.decide_slice(5, Some((999_000, 1_000_000))), Decision::Empty);
+    pair.nodes[1].write(TABLE, partition(5), Some(1_000_001));
+    pair.settle();
+    assert_eq!(pair.decide_slice(5, Some((999_000, 1_000_000))), live);
+}
+
+#[test]
+fn nobody_waits_longer_than_one_lease_and_only_once() {
+    let mut pair = Pair::new(SAFE, None);
+    let barrier = pair.nodes[1].write(TABLE, partition(5), None);
+    pair.nodes[1].flush(pair.now);
+    let written_at = pair.now;
+    let mut released_at = None;
+    // The other node asks and asks for its lease, but no delta reaches it.
+    for _ in 0..100 {
+        pair.now += 50;
+        pair.nodes.iter_mut().for_each(|node| node.tick(pair.now));
+        pair.carry(|message| !matches!(message, Message::Delta { .. }));
+        if released_at.is_none() && pair.nodes[1].may_acknowledge(pair.now, barrier) {
+            released_at = Some(pair.now);
+            assert_eq!(pair.decide(5), Decision::Forward(Reason::Stale), "its lease has run out first");
+        }
+    }
+    let waited = released_at.unwrap() - written_at;
+    assert!((1_000..=SAFE.lease + 50).contains(&waited), "{waited} ms");
+}
+
+#[test]
+fn a_write_of_a_known_key_waits_for_nothing() {
+    let mut pair = Pair::new(SAFE, None);
+    let first = pair.nodes[1].write(TABLE, partition(5), None);
+    pair.nodes[1].flush(pair.now);
+    let again = pair.nodes[1].write(TABLE, partition(5), None);
+    assert!(!pair.nodes[1].may_acknowledge(pair.now, first));
+    assert!(!pair.nodes[1].may_acknowledge(pair.now, again), "the first one's delta is still on its way");
+    while pair.carry(|_| true) {}
+    assert!(pair.nodes[1].may_acknowledge(pair.now, first));
+    let third = pair.nodes[1].write(TABLE, partition(5), None);
+    assert!(pair.nodes[1].may_acknowledge(pair.now, third));
+}
+
+#[test]
+fn a_gap_beyond_the_log_ends_in_a_full_copy() {
+    let mut pair = Pair::new(Config { log_bytes: 200, ..SAFE }, None);
+    for key in 0..50 {
+        pair.nodes[1].write(TABLE, partition(key), None);
+        pair.nodes[1].flush(pair.now);
+        pair.carry(|_| false);
+    }
+    assert_eq!(pair.decide(5), Decision::Empty, "its lease holds, and nothing was acknowledged");
+    pair.settle();
+    assert!((0..50).all(|key| pair.decide(key) == Decision::Forward(Reason::MayBeLive)));
+    assert_eq!(pair.decide(99), Decision::Empty);
+}
+
+#[test]
+fn a_capped_filter_gets_coarser_and_then_says_unknown() {
+    for (most_table_bytes, is_unknown) in [(20_000, false), (10_000, true)] {
+        let mut pair = Pair::new(Config { most_table_bytes, ..SAFE }, None);
+        for key in 0..16_000 {
+            pair.nodes[1].write(TABLE, partition(key), None);
+        }
+        pair.settle();
+        let filter = pair.nodes[1].own_filter(TABLE).unwrap();
+        assert!(filter.memory_bytes() <= most_table_bytes && filter.is_unknown() == is_unknown);
+        assert!((0..16_000).all(|key| pair.decide(key) != Decision::Empty));
+        let skipped = (100_000..101_000).filter(|key| pair.decide(*key) == Decision::Empty).count();
+        assert_eq!(skipped > 500, !is_unknown, "{skipped} of 1,000 absent keys");
+    }
+}
+
+#[test]
+fn capped_copies_get_coarser_and_then_say_unknown() {
+    for (most_copy_bytes, is_unknown) in [(12_500, false), (5_000, true)] {
+        let mut pair = Pair::new(Config { most_copy_bytes, ..SAFE }, None);
+        for key in 0..9_000 {
+            pair.nodes[1].write(TABLE, partition(key), None);
+        }
+        pair.settle();
+        assert!((0..9_000).all(|key| pair.decide(key) != Decision::Empty));
+        assert_eq!(pair.nodes[0].copy_of(IDS[1], TABLE).unwrap().is_unknown(), is_unknown);
+    }
+}
+
+#[test]
+fn truncation_drops_the_copy_first() {
+    let mut pair = Pair::new(SAFE, None);
+    pair.nodes[1].write(TABLE, partition(5), None);
+    pair.settle();
+    pair.nodes[1].create_table(TABLE, 100, 0.01, None);
+    pair.nodes[1].set_ready(TABLE);
+    pair.nodes[1].flush(pair.now);
+    pair.carry(|message| matches!(message, Message::Delta { .. }));
+    assert!(pair.nodes[0].copy_of(IDS[1], TABLE).is_none());
+    pair.settle();
+    assert_eq!(pair.decide(5), Decision::Empty);
+    pair.nodes[1].drop_table(TABLE);
+    pair.settle();
+    assert_eq!(pair.decide(5), Decision::Forward(Reason::Unknown));
+}
+
+#[test]
+fn a_coordinator_sees_its_own_writes_in_eventual_mode() {
+    let mut pair = Pair::new(Config::new(Mode::Eventual), None);
+    pair.nodes[0].forwarded(pair.now, TABLE, partition(5), None, &IDS[1..]);
+    assert_eq!(pair.decide(5), Decision::Forward(Reason::MayBeLive));
+    assert_eq!(pair.decide(6), Decision::Empty);
+}
+
+#[test]
+fn an_old_copy_is_not_answered_from() {
+    let mut pair = Pair::new(Config::new(Mode::Eventual), None);
+    pair.now += 2_000;
+    assert_eq!(pair.decide(5), Decision::Empty);
+    pair.now += 2_000;
+    assert_eq!(pair.decide(5), Decision::Forward(Reason::Stale), "three intervals have passed");
+}
+
+#[test]
+fn shadow_mode_counts_contradictions() {
+    let mut pair = Pair::new(Config::new(Mode::Shadow), None);
+    let decision = pair.decide(5);
+    assert_eq!(decision, Decision::Forward(Reason::Shadow));
+    pair.nodes[0].found(decision, false);
+    assert_eq!(pair.nodes[0].counters().contradictions, 0);
+    pair.nodes[0].found(decision, true);
+    assert_eq!(pair.nodes[0].counters().contradictions, 1);
+}
+
+#[test]
+fn damaged_messages_count_as_lost() {
+    let mut pair = Pair::new(SAFE, None);
+    pair.nodes[1].write(TABLE, partition(5), None);
+    pair.nodes[1].flush(pair.now);
+    let (_, mut bytes) = pair.nodes[1].take_outbox().remove(0);
+    for at in 0..bytes.len() {
+        bytes[at] ^= 0x10;
+        pair.nodes[0].receive(pair.now, IDS[1], &bytes);
+        bytes[at] ^= 0x10;
+    }
+    assert_eq!(pair.nodes[0].counters().malformed_messages, bytes.len() as u64);
+    pair.settle();
+    assert_eq!(pair.decide(5), Decision::Forward(Reason::MayBeLive));
+}

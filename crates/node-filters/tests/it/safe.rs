@@ -1,0 +1,46 @@
+//! Safe mode: nothing is denied, whatever happens, and absent keys are skipped nevertheless.
+
+use lacuna_node_filters::{Config, Flaw, Mode};
+use lacuna_testkit::effort;
+
+use crate::sim::{Setup, World};
+
+pub(crate) fn config(mode: Mode, flaw: Option<Flaw>) -> Config {
+    Config { interval: 200, lease: 600, flaw, ..Config::new(mode) }
+}
+
+pub(crate) fn safe(faults: bool, moves: bool) -> Setup {
+    Setup { config: config(Mode::Safe, None), faults, moves }
+}
+
+#[test]
+fn no_acknowledged_write_is_denied_under_faults() {
+    let (mut absent, mut skipped, mut deleted) = (0, 0, 0);
+    for seed in effort::seed()..effort::seed() + effort::short_or_long(12, 4_000) {
+        let mut world = World::new(safe(true, true), seed);
+        world.run(20_000).unwrap_or_else(|lie| panic!("seed {seed}: {lie}"));
+        let counts = &world.counts;
+        assert!(counts.acknowledged > 500, "seed {seed}: {counts:?}");
+        assert!(
+            ["crash", "pause", "rebuild", "ring step"].iter().all(|fault| counts.faults[fault] > 0),
+            "seed {seed}"
+        );
+        absent += counts.reads_of_absent;
+        skipped += counts.skipped_of_absent;
+        deleted += counts.skipped_of_deleted;
+    }
+    assert!(skipped * 5 > absent && deleted > 1_000, "{skipped} of {absent} skipped, {deleted} deleted");
+}
+
+#[test]
+fn absent_keys_are_skipped_and_writes_wait_one_round_trip() {
+    let mut world = World::new(safe(false, false), 1);
+    world.run(2_000).unwrap();
+    world.counts = Default::default();
+    world.run(60_000).unwrap();
+    let counts = &world.counts;
+    assert!(counts.skipped_of_absent * 10 >= counts.reads_of_absent * 8, "{counts:?}");
+    assert!(counts.reads_of_absent > 2_000 && counts.skipped_of_deleted > 100, "{counts:?}");
+    // A delta and its answer take up to 12 ms each, and the next alarm lets the acknowledgement go.
+    assert!(counts.longest_hold <= 24 + 20, "{counts:?}");
+}

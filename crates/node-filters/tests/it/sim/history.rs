@@ -1,0 +1,62 @@
+//! What clients did, and whether "empty" was a lie.
+//!
+//! A read that began after a write was acknowledged may be empty only if a deletion that is not older was sent by then.
+
+use std::collections::BTreeMap;
+
+use super::network::Change;
+
+#[derive(Debug, Clone)]
+pub(crate) struct Operation {
+    pub(crate) key: u64,
+    pub(crate) change: Change,
+    /// What the store compares by.
+    pub(crate) time: u64,
+    /// The owners of whom one each must have acknowledged, once the operation went out.
+    pub(crate) needed: [Vec<usize>; 2],
+    pub(crate) acknowledged_by: Vec<usize>,
+    pub(crate) acknowledged_at: Option<u64>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct History {
+    pub(crate) operations: BTreeMap<u64, Operation>,
+    by_key: BTreeMap<u64, Vec<u64>>,
+    next: u64,
+}
+
+impl History {
+    pub(crate) fn begin(&mut self, operation: Operation) -> u64 {
+        self.next += 1;
+        self.by_key.entry(operation.key).or_default().push(self.next);
+        self.operations.insert(self.next, operation);
+        self.next
+    }
+
+    pub(crate) fn acknowledge(&mut self, now: u64, operation: u64, by: usize) {
+        let operation = self.operations.get_mut(&operation).unwrap();
+        operation.acknowledged_by.push(by);
+        let has = |owners: &Vec<usize>| owners.iter().any(|owner| operation.acknowledged_by.contains(owner));
+        if operation.needed.iter().all(has) {
+            operation.acknowledged_at.get_or_insert(now);
+        }
+    }
+
+    /// When the write was acknowledged that an empty answer to a read denies, if it denies one.
+    pub(crate) fn denied(&self, key: u64, began: u64) -> Option<u64> {
+        let operations =
+            || self.by_key.get(&key).into_iter().flatten().map(|number| &self.operations[number]);
+        let deleted = operations()
+            .filter(|operation| operation.change == Change::Delete)
+            .map(|delete| delete.time)
+            .max();
+        let writes = operations()
+            .filter(|operation| operation.change == Change::Write && Some(operation.time) > deleted);
+        writes.filter_map(|write| write.acknowledged_at).filter(|at| *at < began).min()
+    }
+
+    /// Whether the key was never written.
+    pub(crate) fn is_untouched(&self, key: u64) -> bool {
+        !self.by_key.contains_key(&key)
+    }
+}

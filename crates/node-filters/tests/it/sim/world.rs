@@ -1,0 +1,324 @@
+//! Everything together, and who breaks it.
+
+use std::collections::BTreeMap;
+
+use lacuna_node_filters::{Asked, Config, Consistency, Decision, NodeId, Plan, Question};
+use lacuna_workload::Rng;
+
+use super::history::{History, Operation};
+use super::network::{Change, Letter, Network, Post};
+use super::replica::{Replica, TABLE, id_of, key_id};
+use super::ring::{Rings, group_of};
+
+const NODES: usize = 4;
+/// Milliseconds between the ticks of a node.
+const TICK: u64 = 20;
+/// Keys that are never written.
+const ABSENT: u64 = 1 << 40;
+
+/// What to run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Setup {
+    pub(crate) config: Config,
+    pub(crate) faults: bool,
+    pub(crate) moves: bool,
+}
+
+/// What happened, to show that the run meant something.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) reads_of_absent: u64,
+    pub(crate) skipped_of_absent: u64,
+    pub(crate) skipped_of_deleted: u64,
+    pub(crate) acknowledged: u64,
+    pub(crate) faults: BTreeMap<&'static str, u64>,
+    pub(crate) longest_hold: u64,
+    /// Reads that were empty after an acknowledged write, and the longest time after it.
+    pub(crate) wrong: u64,
+    pub(crate) longest_window: u64,
+}
+
+#[derive(Debug)]
+pub(crate) struct World {
+    setup: Setup,
+    now: u64,
+    rng: Rng,
+    network: Network,
+    replicas: Vec<Replica>,
+    rings: Rings,
+    history: History,
+    recent: Vec<u64>,
+    next_key: u64,
+    pub(crate) counts: Counts,
+}
+
+impl World {
+    pub(crate) fn new(setup: Setup, seed: u64) -> Self {
+        let mut rng = Rng::new(seed);
+        let mut replicas: Vec<Replica> =
+            (0..NODES).map(|at| Replica::new(at, setup.config, rng.below(5))).collect();
+        let mut network = Network::default();
+        for (at, replica) in replicas.iter_mut().enumerate() {
+            replica.begin_table(NODES);
+            replica.node.set_ready(TABLE);
+            network.send_at(1 + at as u64, at, at, Letter::Alarm);
+        }
+        network.trouble = if setup.faults { 12 } else { 0 };
+        let (rings, history, counts) = (Rings::new(NODES), History::default(), Counts::default());
+        Self {
+            setup,
+            now: 0,
+            rng,
+            network,
+            replicas,
+            rings,
+            history,
+            recent: Vec::new(),
+            next_key: 0,
+            counts,
+        }
+    }
+
+    /// Runs for so many milliseconds; in safe mode the first lie ends it.
+    pub(crate) fn run(&mut self, milliseconds: u64) -> Result<(), String> {
+        let end = self.now + milliseconds;
+        let mut next_client = self.now;
+        while self.now < end {
+            if self.now >= next_client {
+                next_client = self.now + self.rng.below(6);
+                self.client();
+                if self.setup.faults && self.rng.below(250) == 0 {
+                    self.break_something();
+                }
+                if self.setup.moves && self.rng.below(60) == 0 {
+                    self.move_ring();
+                }
+            }
+            let (time, post) = self.network.next();
+            self.now = self.now.max(time);
+            self.deliver(post)?;
+        }
+        Ok(())
+    }
+
+    /// A client begins a write, a deletion or a read, somewhere.
+    fn client(&mut self) {
+        let coordinator = self.rng.index(NODES);
+        let choice = self.rng.below(10);
+        if choice >= 4 || self.recent.is_empty() && choice > 2 {
+            let key = if choice < 8 { self.some_key() } else { ABSENT + self.rng.below(1_000) };
+            let letter = Letter::Read { key, began: self.now };
+            return self.network.send_at(self.now + 1, coordinator, coordinator, letter);
+        }
+        let change = if choice == 3 { Change::Delete } else { Change::Write };
+        let key = if choice == 0 { self.new_key() } else { self.some_key() };
+        // Clients bring their own times, which may be behind those of the data.
+        let time = self.now + 1_000 - self.rng.below(900);
+        let (needed, acknowledged_by, acknowledged_at) = (Default::default(), Vec::new(), None);
+        let operation = Operation { key, change, time, needed, acknowledged_by, acknowledged_at };
+        let operation = self.history.begin(operation);
+        self.network.send_at(self.now + 1, coordinator, coordinator, Letter::Begin { operation });
+    }
+
+    fn new_key(&mut self) -> u64 {
+        self.next_key += 1;
+        self.recent.push(self.next_key);
+        if self.recent.len() > 12 {
+            self.recent.remove(0);
+        }
+        self.next_key
+    }
+
+    fn some_key(&mut self) -> u64 {
+        if self.recent.is_empty() { self.new_key() } else { self.recent[self.rng.index(self.recent.len())] }
+    }
+
+    fn deliver(&mut self, post: Post) -> Result<(), String> {
+        let to = post.to;
+        let replica = &mut self.replicas[to];
+        if replica.down_until > self.now {
+            if matches!(post.letter, Letter::Alarm) {
+                self.network.send_at(replica.down_until, to, to, Letter::Alarm);
+            }
+            return Ok(());
+        }
+        if replica.paused_until > self.now {
+            let Post { from, to, letter } = post;
+            self.network.send_at(replica.paused_until, from, to, letter);
+            return Ok(());
+        }
+        if replica.down_until > 0 {
+            replica.down_until = 0;
+            replica.ring = self.rings.version;
+            replica.start(to, self.setup.config, self.now, NODES);
+        }
+        self.handle(post)?;
+        self.carry(to);
+        Ok(())
+    }
+
+    fn handle(&mut self, Post { from, to, letter }: Post) -> Result<(), String> {
+        let clock = self.replicas[to].clock(self.now);
+        match letter {
+            Letter::Alarm => {
+                self.replicas[to].node.tick(clock);
+                self.network.send_at(self.now + TICK, to, to, Letter::Alarm);
+            }
+            Letter::Frame(bytes) => self.replicas[to].node.receive(clock, id_of(from), &bytes),
+            Letter::Begin { operation } => self.begin(to, clock, operation),
+            Letter::Apply { operation, key, change, time, ring } => {
+                let replica = &mut self.replicas[to];
+                // A coordinator that is behind is told so, and its client never hears back.
+                if ring >= replica.ring {
+                    let barrier = replica.apply(key, change, time);
+                    replica.held.push((operation, from, barrier, self.now));
+                    replica.node.flush(clock);
+                }
+            }
+            Letter::Acknowledge { operation } => {
+                self.history.acknowledge(self.now, operation, from);
+                self.counts.acknowledged += 1;
+            }
+            Letter::Look { key } => self.replicas[to].learn_deletion(key, None),
+            Letter::Read { key, began } => return self.read(to, clock, key, began),
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, to: usize, clock: u64, operation: u64) {
+        let ring = self.replicas[to].ring;
+        let (key, change, time) = {
+            let operation = self.history.operations.get_mut(&operation).unwrap();
+            operation.needed = self.rings.writers(ring, operation.key).map(<[usize]>::to_vec);
+            (operation.key, operation.change, operation.time)
+        };
+        let mut owners = self.rings.writers(ring, key).concat();
+        owners.sort_unstable();
+        owners.dedup();
+        let ids: Vec<NodeId> = owners.iter().copied().map(id_of).collect();
+        if change == Change::Write {
+            self.replicas[to].node.forwarded(clock, TABLE, key_id(key), None, &ids);
+        }
+        for owner in owners {
+            // Now and then a replica misses a write and gets it by other ways, much later: every one counts.
+            if self.setup.faults && self.rng.below(3) == 0 {
+                continue;
+            }
+            let letter = Letter::Apply { operation, key, change, time, ring };
+            self.network.send(self.now, &mut self.rng, to, owner, letter);
+        }
+    }
+
+    fn read(&mut self, to: usize, clock: u64, key: u64, began: u64) -> Result<(), String> {
+        let ring = self.replicas[to].ring;
+        let owners = self.rings.readers(ring, key).to_vec();
+        let replicas: Vec<NodeId> = owners.iter().copied().map(id_of).collect();
+        let asked = Asked { partition: key_id(key), slice: None, replicas: &replicas };
+        let question = Question {
+            table: TABLE,
+            plan: Plan::Partitions,
+            consistency: Consistency::One,
+            is_first_page: true,
+            is_available: true,
+            keys: &[asked],
+        };
+        let decision = self.replicas[to].node.decide(clock, &question);
+        let is_absent = self.history.is_untouched(key);
+        self.counts.reads_of_absent += u64::from(is_absent);
+        if decision != Decision::Empty {
+            let owner = owners[self.rng.index(owners.len())];
+            self.network.send(self.now, &mut self.rng, to, owner, Letter::Look { key });
+            return Ok(());
+        }
+        self.counts.skipped_of_absent += u64::from(is_absent);
+        self.counts.skipped_of_deleted += u64::from(!is_absent);
+        let Some(acknowledged_at) = self.history.denied(key, began) else { return Ok(()) };
+        self.counts.wrong += 1;
+        self.counts.longest_window = self.counts.longest_window.max(self.now - acknowledged_at);
+        Err(format!(
+            "node {to} called key {key} empty at {}, in a read that began at {began}; a write was acknowledged at \
+             {acknowledged_at}, its owners are {owners:?}",
+            self.now
+        ))
+    }
+
+    /// Carries away what a node has to say, and the acknowledgements that are free now.
+    fn carry(&mut self, from: usize) {
+        let replica = &mut self.replicas[from];
+        let clock = replica.clock(self.now);
+        for (to, bytes) in replica.node.take_outbox() {
+            let to = usize::try_from(to.0 - 1).unwrap();
+            self.network.send(self.now, &mut self.rng, from, to, Letter::Frame(bytes));
+        }
+        let (free, held): (Vec<_>, Vec<_>) = replica
+            .held
+            .drain(..)
+            .partition(|(_, _, barrier, _)| replica.node.may_acknowledge(clock, *barrier));
+        replica.held = held;
+        for (operation, coordinator, _, since) in free {
+            self.counts.longest_hold = self.counts.longest_hold.max(self.now - since);
+            self.network.send(self.now, &mut self.rng, from, coordinator, Letter::Acknowledge { operation });
+        }
+    }
+
+    fn break_something(&mut self) {
+        let at = self.rng.index(NODES);
+        let a_while = 50 + self.rng.below(2_000);
+        let replica = &mut self.replicas[at];
+        let what = match self.rng.below(5) {
+            0 if replica.down_until == 0 => {
+                // Now and then a restart so quick that nobody notices.
+                replica.down_until = self.now + if self.rng.below(2) == 0 { 5 } else { a_while };
+                replica.held.clear();
+                "crash"
+            }
+            1 | 2 if replica.paused_until <= self.now => {
+                replica.paused_until = self.now + a_while;
+                "pause"
+            }
+            _ => {
+                replica.rebuild(300 + self.rng.below(200));
+                "rebuild"
+            }
+        };
+        *self.counts.faults.entry(what).or_default() += 1;
+    }
+
+    /// Lets a node learn of the newest ring, or goes one step on once all know it.
+    fn move_ring(&mut self) {
+        let now = self.now;
+        let is_well = |replica: &Replica| replica.down_until == 0 && replica.paused_until <= now;
+        let newest = self.rings.version;
+        if self.replicas.iter().all(|replica| is_well(replica) && replica.ring == newest) {
+            if let Some((group, to)) = self.rings.advance(&mut self.rng, NODES) {
+                self.stream(group, to);
+            }
+            *self.counts.faults.entry("ring step").or_default() += 1;
+        }
+        let at = self.rng.index(NODES);
+        let replica = &mut self.replicas[at];
+        if is_well(replica) && replica.ring < self.rings.version {
+            replica.ring = self.rings.version;
+            replica.node.set_ring(replica.ring, (0..NODES).map(id_of));
+        }
+    }
+
+    /// Copies a group's data from all its owners: file by file, not acknowledged to anybody.
+    fn stream(&mut self, group: usize, to: usize) {
+        for from in self.rings.sources(group).to_vec() {
+            let moved: Vec<_> = self.replicas[from]
+                .cells
+                .iter()
+                .filter(|(key, _)| group_of(**key) == group)
+                .map(|(k, c)| (*k, *c))
+                .collect();
+            let target = &mut self.replicas[to];
+            for (key, cells) in moved {
+                target.node.load(TABLE, key_id(key), None);
+                let mine = target.cells.entry(key).or_default();
+                mine.written = mine.written.max(cells.written);
+                mine.deleted = mine.deleted.max(cells.deleted);
+            }
+        }
+    }
+}
