@@ -34,11 +34,11 @@ test: $(DENY) browser servers
 	$(STAGE) "supply chain" $(DENY) --offline check --hide-inclusion-graph licenses bans sources
 	$(STAGE) build $(CARGO) build --release --locked
 	$(STAGE) rocksdb .ci/rocksdb
-	$(STAGE) lints $(WITH_ROCKSDB) $(CARGO) clippy --release --locked --workspace --all-targets -- -D warnings
-	$(STAGE) docs $(WITH_ROCKSDB) env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --locked --workspace --no-deps --lib
+	$(STAGE) lints $(WITH_ROCKSDB) $(CARGO) clippy --release --locked --workspace --all-targets --all-features -- -D warnings
+	$(STAGE) docs $(WITH_ROCKSDB) env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --locked --workspace --all-features --no-deps --lib
 	$(STAGE) "tests, all checks on" $(CARGO) test --profile checked --locked --quiet $(CHECKED) --lib --tests
 	$(STAGE) tests $(WITH_ROCKSDB) $(CARGO) test --release --locked --quiet $(UNCHECKED) --lib --bins --tests
-	$(STAGE) "examples of the documentation" $(WITH_ROCKSDB) $(CARGO) test --release --locked --quiet --workspace --doc
+	$(STAGE) "examples of the documentation" $(WITH_ROCKSDB) $(CARGO) test --release --locked --quiet --workspace --all-features --doc
 	$(STAGE) "example in C++" $(WITH_ROCKSDB) .ci/cpp-example
 	$(STAGE) cassandra .ci/cassandra
 
