@@ -11,6 +11,7 @@ mod rencoder;
 mod speed;
 mod succinct;
 mod surf;
+mod surf_batches;
 mod surf_strings;
 
 use lacuna_core::Result;
