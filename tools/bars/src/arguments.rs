@@ -60,7 +60,8 @@ pub(crate) fn help() -> String {
          --only GROUP  measure this group; may be given again\n\
          --quick       small sizes and few rounds: shows that everything runs, its ratios mean nothing\n\
          --seed N      seed of keys, queries and hashes (1)\n\
-         --out FILE    write the page there; with --only or --quick no page is written otherwise\n\n\
+         --out FILE    write the page there, beside the groups that it holds already; with --only or --quick no page is\n\
+         \x20             written otherwise\n\n\
          Groups:\n{}\n\n\
          Exit code: 0 all bars pass, 1 one does not, 2 it could not be measured.",
         groups.join("\n")

@@ -12,6 +12,7 @@ mod groups;
 mod page;
 mod setting;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use lacuna_bench::cpu_model;
@@ -20,6 +21,7 @@ use lacuna_core::{Error, ErrorKind, Result};
 use crate::arguments::{Arguments, Request};
 use crate::bar::{Bar, Verdict};
 use crate::console::Console;
+use crate::groups::Group;
 use crate::setting::Setting;
 
 fn main() -> ExitCode {
@@ -53,16 +55,27 @@ fn run(arguments: &Arguments) -> Result<bool> {
         measured.push((group, bars));
     }
     if let Some(path) = &arguments.out {
-        let text = page::to_markdown(&measured, &setting, &arguments.command(), &cpu_model());
-        std::fs::write(path, text).map_err(|error| cannot_write(path, error))?;
-        println!("written to {}", path.display());
+        let (command, machine) = (arguments.command(), cpu_model());
+        let section = |(group, bars): &(&Group, Vec<Bar>)| {
+            (group.name, page::section(group, bars, &setting, &command, &machine))
+        };
+        write_page(path, &measured.iter().map(section).collect::<Vec<_>>())?;
     }
     let bars: Vec<&Bar> = measured.iter().flat_map(|(_, bars)| bars).collect();
     println!("{}", page::summary(&bars));
     Ok(bars.iter().all(|bar| bar.verdict != Verdict::Fail))
 }
 
-fn cannot_write(path: &std::path::Path, error: std::io::Error) -> Error {
+/// Writes these groups into the page at `path`, beside what it holds of others.
+fn write_page(path: &Path, sections: &[(&str, String)]) -> Result<()> {
+    // A page that is not there yet holds nothing.
+    let old = std::fs::read_to_string(path).unwrap_or_default();
+    std::fs::write(path, page::merged(&old, sections)).map_err(|error| cannot_write(path, error))?;
+    println!("written to {}", path.display());
+    Ok(())
+}
+
+fn cannot_write(path: &Path, error: std::io::Error) -> Error {
     let message =
         format!("cannot write {}: {error}; run from the root of the checkout or give --out", path.display());
     Error::new(ErrorKind::Unavailable, message).with_source(error)

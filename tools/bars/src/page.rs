@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use lacuna_bench::report::Table;
 
 use crate::bar::{Bar, Limit, Verdict};
-use crate::groups::Group;
+use crate::groups::{GROUPS, Group};
 use crate::setting::Setting;
 
 const HEADER: [&str; 7] = ["bar", "value", "beside", "ratio", "limit", "spread", "verdict"];
@@ -17,30 +17,47 @@ pub(crate) fn to_text(bars: &[Bar]) -> String {
     table.to_string()
 }
 
-/// The page in `docs/results`: the same run gives the same words around the numbers, and no date.
-pub(crate) fn to_markdown(
-    groups: &[(&Group, Vec<Bar>)],
+/// What stands above all groups. The same run gives the same words around the numbers, and no date.
+const PREFACE: &str = "\
+Times are medians of interleaved rounds and ratios are medians within rounds, so the numbers of a group can be compared with \
+each other, not with other pages. *Spread* is how far the middle half of the rounds lies apart, as a share of the median: \
+above 10 %, the machine was busy with something else. *Single* questions wait for the answer to the one before, *predicted* \
+ones are chosen by it but let the processor guess it, *independent* ones follow a fixed order, *batched* ones come 1,024 a \
+call.";
+
+/// One measured group of the page; `command` gives it again.
+pub(crate) fn section(
+    group: &Group,
+    bars: &[Bar],
     setting: &Setting,
     command: &str,
     machine: &str,
 ) -> String {
-    let bars: Vec<&Bar> = groups.iter().flat_map(|(_, bars)| bars).collect();
-    let mut text = format!(
-        "# The bars of the project\n\n`{command}` on one thread of {machine}, seed {}. {}\n\n\
-         Times are medians of interleaved rounds and ratios are medians within rounds, so they can be compared with \
-         each other, not with other pages. *Spread* is how far the middle half of the rounds lies apart, as a share of \
-         the median: above 10 %, the machine was busy with something else. *Single* questions wait for the answer to \
-         the one before, *predicted* ones are chosen by it but let the processor guess it, \
-         *independent* ones follow a fixed order, *batched* ones come 1,024 a call. {}\n",
+    let quick = if setting.quick { " **This was a quick run; its ratios mean nothing.**" } else { "" };
+    format!(
+        "{}\n\n`{command}` on one thread of {machine}, seed {}.{quick}\n\n{}",
+        group.about,
         setting.seed,
-        summary(&bars),
-        if setting.quick { "**This was a quick run; its ratios mean nothing.**" } else { "" },
-    );
-    for (group, bars) in groups {
-        write!(text, "\n## {}\n\n{}\n\n{}", group.name, group.about, markdown_table(bars))
-            .expect("a string takes all text");
+        markdown_table(bars)
+    )
+}
+
+/// The page with these sections, and with those of `page` whose groups are not among them.
+pub(crate) fn merged(page: &str, sections: &[(&str, String)]) -> String {
+    let kept = |name: &str| {
+        let (_, from) = page.split_once(&format!("\n## {name}\n\n"))?;
+        Some(from.split("\n## ").next().unwrap_or_default())
+    };
+    let mut body = String::new();
+    for Group { name, .. } in &GROUPS {
+        let measured = sections.iter().find(|(measured, _)| measured == name);
+        if let Some(text) = measured.map(|(_, text)| text.as_str()).or_else(|| kept(name)) {
+            write!(body, "\n## {name}\n\n{text}").expect("a string takes all text");
+        }
     }
-    text
+    let count = |verdict: &str| body.matches(&format!("| {verdict} |\n")).count();
+    let (pass, fail) = (count("PASS"), count("FAIL"));
+    format!("# The bars of the project\n\n{pass} of {} bars pass.\n\n{PREFACE}\n{body}", pass + fail)
 }
 
 /// How many bars passed.
@@ -103,13 +120,26 @@ grafite, 14 bits  5.000e-2 (50 of 1000)   1.000e-2   5.00  <= 1        -  FAIL
         assert_eq!(squeezed(&shown), squeezed(expected));
     }
 
+    fn page(of: usize, command: &str) -> [(&'static str, String); 1] {
+        let group = &GROUPS[of];
+        let setting = Setting { quick: false, seed: 7 };
+        [(group.name, section(group, &bars(), &setting, command, "Fast CPU"))]
+    }
+
     #[test]
     fn page_names_command_machine_and_seed() {
-        let group = &crate::groups::GROUPS[0];
-        let setting = Setting { quick: false, seed: 7 };
-        let page = to_markdown(&[(group, bars())], &setting, "make bars", "Fast CPU");
-        assert!(page.contains("`make bars` on one thread of Fast CPU, seed 7. 1 of 2 bars pass."), "{page}");
+        let page = merged("", &page(0, "make bars"));
+        assert!(page.contains("1 of 2 bars pass."), "{page}");
+        assert!(page.contains("`make bars` on one thread of Fast CPU, seed 7."), "{page}");
         let columns = |line: &str| line.matches('|').count();
         assert!(page.lines().filter(|line| line.starts_with('|')).all(|line| columns(line) == 8), "{page}");
+    }
+
+    #[test]
+    fn other_groups_of_a_page_stay() {
+        let both = merged(&merged("", &page(1, "old")), &page(0, "old"));
+        let renewed = merged(&both, &page(0, "new"));
+        assert!(both.contains("2 of 4 bars pass.") && renewed.contains("2 of 4 bars pass."), "{renewed}");
+        assert_eq!(renewed, both.replacen("`old`", "`new`", 1));
     }
 }

@@ -8,8 +8,10 @@ use crate::bytes::{low_half, low_mask};
 
 /// Labels compared at once.
 const CHUNK: usize = 32;
-/// Most slots of a node: a mark and 256 labels.
-const MOST_SLOTS: u64 = 257;
+/// Labels that there are.
+const LABELS: u64 = 256;
+/// Most slots of a node: a mark and all labels.
+const MOST_SLOTS: u64 = LABELS + 1;
 
 /// The slots of a sparse node.
 #[derive(Debug, Clone, Copy)]
@@ -82,18 +84,21 @@ impl SparseNode {
     /// The first slot behind the mark whose label is at least `label`; the end if there is none.
     #[inline(always)]
     pub(super) fn first_reaching<I: Isa>(&self, isa: I, bytes: &[u8], layout: &Layout, label: u8) -> u64 {
-        // A mark reads as 0xFF, so it is never counted.
-        let mut slot = self.start;
-        let mut below = 0;
-        while slot < self.end {
+        let (first, label_value) = (self.first_label(), u64::from(label));
+        let labels = self.end - first;
+        // The labels ascend: the one at place i is at least i, and at most i more than those of 256 that are missing.
+        let passed = label_value.saturating_sub(LABELS.saturating_sub(labels));
+        let (mut slot, end) = (first + passed, first + labels.min(label_value));
+        let mut below = passed;
+        while slot < end {
             let (block, labels_at) = layout.sparse_block(slot - layout.dense_slots);
             let in_block = (BLOCK_SLOTS - u64::from(block.bit)).min(CHUNK as u64);
-            let count = (self.end - slot).min(in_block);
+            let count = (end - slot).min(in_block);
             let mask = labels_below(isa, bytes, labels_at + block.bit as usize, label);
             below += u64::from(isa.count_ones(u64::from(mask) & low_mask(low_half(count))));
             slot += count;
         }
-        self.first_label() + below
+        first + below
     }
 }
 

@@ -15,6 +15,7 @@ mod rencoder;
 mod speed;
 mod succinct;
 mod surf;
+mod surf_batches;
 mod surf_strings;
 
 use lacuna_core::Result;

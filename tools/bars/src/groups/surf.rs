@@ -7,7 +7,7 @@ use lacuna_bench::harness::{Rounds, TaskId, Timings, dependent};
 use lacuna_core::{CountEstimate, DynFilter, Result, U64Range};
 
 use super::contest::{Contender, points, ranges};
-use super::surf_strings;
+use super::{surf_batches, surf_strings};
 use crate::bar::Bar;
 use crate::bar::Limit::{AtMost, None};
 use crate::console::Console;
@@ -30,6 +30,7 @@ pub(super) fn run(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> 
     console.say("surf: drawing keys and queries");
     let keys = setting.keys(&format!("uniform:{}", setting.speed_keys()))?;
     let mut bars = query_bars(setting, console, &keys)?;
+    bars.extend(surf_batches::bars(setting, console, &keys)?);
     bars.extend(build_bars(setting, console, &keys)?);
     drop(keys);
     bars.extend(surf_strings::bars(setting, console)?);
