@@ -4,25 +4,25 @@ use lacuna_rocksdb::SeekTables;
 use lacuna_workload::Rng;
 use rust_rocksdb::perf::{PerfContext, PerfMetric, PerfStatsLevel, set_perf_stats};
 
-use crate::SEED;
 use crate::database::{Home, Open, Points, Setup};
 use crate::reads::Cost;
 use crate::writes::median;
+use crate::{Rounds, SEED, from};
 
 /// A family that names next keys.
 const SPEC: &str = "surf@16 codec=fixed_be:8";
 
-pub(crate) fn compare(keys: u64, rounds: u64) {
+pub(crate) fn compare(keys: u64, rounds: Rounds) {
     let home = Home::filled(Setup { spec: Some(SPEC), points: Points::Bloom }, keys);
     println!(
         "\n| next key, `{SPEC}` | blocks from | iterator | planned | ratio | data blocks iterator | planned |"
     );
     println!("| --- | --- | --- | --- | --- | --- | --- |");
-    for from_disk in [true, false] {
+    for from_disk in from(rounds) {
         let open = home.open(from_disk);
         let tables = SeekTables::load(&open.lacuna, &open.options, &open.db).unwrap();
         let count = if from_disk { 2_000 } else { 20_000 };
-        let [iterator, planned] = alternate(&open, &tables, count, rounds);
+        let [iterator, planned] = alternate(&open, &tables, count, rounds[usize::from(from_disk)]);
         println!(
             "| `from..` | {} | {:.1} us | {:.1} us | {:.2} | {:.2} | {:.2} |",
             if from_disk { "disk" } else { "cache" },
