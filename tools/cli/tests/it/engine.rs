@@ -46,7 +46,12 @@ fn alone(folder: &Folder, line: &str) -> Output {
     let own = folder.path("lacuna");
     fs::copy(env!("CARGO_BIN_EXE_lacuna"), &own).expect("the folder takes files");
     let words = line.split_whitespace();
-    Command::new(own).args(words).env("PATH", "").current_dir(folder.root()).output().expect("the binary runs")
+    Command::new(own)
+        .args(words)
+        .env("PATH", "")
+        .current_dir(folder.root())
+        .output()
+        .expect("the binary runs")
 }
 
 const ROCKSDB: [&str; 2] = [
