@@ -18,11 +18,12 @@ use crate::sibling;
 
 const EXAMPLES: &str = "\
 Examples:
-  lacuna bench engine --engine slatedb --keys uniform:20k --queries uniform:1k:32 --filters none,engine,grafite
-  lacuna bench engine --engine slatedb --keys uniform:20k --queries points:1k --filters none,engine,bloom \\
-      --bits-per-key 10,14 --empty 0.5 --format json
-  lacuna bench engine --engine slatedb --keys uniform:20k --queries uniform:1k:1-64 --filters none,auto \\
-      --levels 4 --value-bytes 500 --direction reverse --cache 1M
+  lacuna bench engine --engine slatedb --keys uniform:20k --queries uniform:1k:32 \\
+      --filters none,engine,grafite
+  lacuna bench engine --engine slatedb --keys uniform:20k --queries points:1k \\
+      --filters none,engine,bloom --bits-per-key 10,14 --empty 0.5 --format json
+  lacuna bench engine --engine slatedb --keys uniform:20k --queries uniform:1k:1-64 \\
+      --filters none,auto --levels 4 --value-bytes 500 --direction reverse --cache 1M
 
 Keys are dealt out to levels that each span all of them; every filter gets a database of its own, all are
 warmed and then asked the same questions in turn. `rate` counts the answers \"maybe\" of our filters about
