@@ -22,8 +22,10 @@ const PARTS: u64 = 256;
 /// let mut sizes = SizeThreshold::new();
 /// assert_eq!(sizes.largest(), usize::MAX, "nothing is known yet");
 /// for _ in 0..100 {
-///     (sizes.found(1_000, 1), sizes.stored(1_000, 20));
-///     (sizes.found(1_000_000, 30), sizes.stored(1_000_000, 20));
+///     sizes.found(1_000, 1);
+///     sizes.stored(1_000, 20);
+///     sizes.found(1_000_000, 30);
+///     sizes.stored(1_000_000, 20);
 /// }
 /// assert!((1_000..1_000_000).contains(&sizes.largest()));
 /// ```
@@ -118,7 +120,8 @@ mod tests {
     fn times_that_change_are_followed() {
         let mut sizes = SizeThreshold::new();
         for _ in 0..ENOUGH {
-            (sizes.found(100, 10), sizes.stored(100, 5));
+            sizes.found(100, 10);
+            sizes.stored(100, 5);
         }
         assert!(sizes.largest() < 100);
         for _ in 0..200 {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use lacuna_range_cache::{
-    Action, CacheReply, Config, Ending, Event, Flaw, Notice, Owner, PeerId, PeerReply, Policy, RangeId,
-    RequestId,
+    Action, CacheReply, Config, Ending, Epoch, Event, Flaw, Notice, Owner, PeerId, PeerReply, Policy,
+    RangeId, RequestId,
 };
 
 use super::coordinator::Claim;
@@ -67,10 +67,8 @@ impl World {
                 let is_seated = |seat: &mut Seat| seat.owner.epoch() == epoch;
                 self.dendrites[me].seats.retain(|seated, seat| *seated != range || !is_seated(seat));
             }
-            Message::Renewed(range, epoch, true, table) => {
-                if self.dendrites[me].seats.get(&range).is_some_and(|seat| seat.owner.epoch() == epoch) {
-                    self.drive(me, range, Event::Table(table));
-                }
+            Message::Renewed(range, epoch, true, table) if self.is_seated(me, range, epoch) => {
+                self.drive(me, range, Event::Table(table));
             }
             Message::Verify(range, query, ticket) => {
                 let request = self.dendrites[me].request(from, ticket);
@@ -163,6 +161,10 @@ impl World {
                 Message::WriteDone(ticket, lacuna_range_cache::WriteOutcome::Retry)
             }
         });
+    }
+
+    fn is_seated(&self, me: usize, range: RangeId, epoch: Epoch) -> bool {
+        self.dendrites[me].seats.get(&range).is_some_and(|seat| seat.owner.epoch() == epoch)
     }
 
     fn tell_owner(
