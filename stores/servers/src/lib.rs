@@ -4,8 +4,12 @@
 //! that is not installed makes a test fail under `LACUNA_REQUIRE=all`, as `make test` runs it, and is skipped in one line
 //! otherwise.
 
+mod mariadb;
+mod postgres;
 mod process;
 mod redis;
 
+pub use mariadb::MariaDb;
+pub use postgres::Postgres;
 pub use process::{Process, free_port, is_installed};
 pub use redis::Redis;

@@ -1,6 +1,7 @@
 //! A server as a process.
 
 use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -19,8 +20,24 @@ impl Process {
     /// # Panics
     /// If it cannot be started or does not listen in time.
     pub fn start(program: &str, arguments: &[String], port: u16) -> Self {
+        Self::start_as(None, program, arguments, port)
+    }
+
+    /// A command as `user`, which ends with the thread that starts it.
+    pub(crate) fn command(user: Option<&str>, program: &str) -> Command {
         let mut command = Command::new("setpriv");
-        command.args(["--pdeathsig", "KILL", "--", program]).args(arguments);
+        command.args(["--pdeathsig", "KILL"]);
+        if let Some(user) = user {
+            command.args(["--reuid", user, "--regid", user, "--clear-groups"]);
+        }
+        command.args(["--", program]);
+        command
+    }
+
+    /// As [`Process::start`], as `user`.
+    pub(crate) fn start_as(user: Option<&str>, program: &str, arguments: &[String], port: u16) -> Self {
+        let mut command = Self::command(user, program);
+        command.args(arguments);
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         let mut process = Self { child: child.expect("setpriv of util-linux starts servers") };
         let start = Instant::now();
@@ -60,8 +77,13 @@ pub fn free_port() -> u16 {
 /// # Panics
 /// If it is not, and `LACUNA_REQUIRE=all`.
 pub fn is_installed(program: &str) -> bool {
-    let found = std::env::var_os("PATH")
-        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    is_installed_in(program, &std::env::split_paths(&path).collect::<Vec<_>>())
+}
+
+/// Whether `program` is in one of `folders`.
+pub(crate) fn is_installed_in(program: &str, folders: &[PathBuf]) -> bool {
+    let found = folders.iter().any(|folder| folder.join(program).is_file());
     let is_required = std::env::var("LACUNA_REQUIRE").is_ok_and(|required| required == "all");
     assert!(found || !is_required, "{program} is not installed, and LACUNA_REQUIRE=all");
     if !found {

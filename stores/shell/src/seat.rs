@@ -237,6 +237,9 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
 
     fn tick(&mut self) {
         self.ticks += 1;
+        if self.lease_is_over() {
+            return self.abandon();
+        }
         self.drive(Event::Tick);
         let Some(sitting) = &self.sitting else { return };
         if let Some(lease) = sitting.tenure.lease_ms
@@ -247,6 +250,12 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
         if sitting.is_bypass && self.ticks.is_multiple_of(PROBE_TICKS) {
             self.probe(sitting.tenure);
         }
+    }
+
+    /// Whether another process may have the range by now. Nothing that this one has in memory is an answer then.
+    fn lease_is_over(&self) -> bool {
+        let now = self.desk.servers.clock.now_ms();
+        self.sitting.as_ref().is_some_and(|sitting| now >= sitting.until_ms)
     }
 
     fn renew(&self, epoch: Epoch) {
@@ -366,6 +375,7 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
     }
 
     fn answer_read(&mut self, request: RequestId, outcome: ReadOutcome) {
+        let outcome = if self.lease_is_over() { ReadOutcome::Retry } else { outcome };
         if let Some(Waiting::Read(_, reply, why)) = self.requests.remove(&request) {
             drop(reply.send((outcome, why)));
         }

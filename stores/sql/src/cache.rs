@@ -5,16 +5,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use lacuna_cache_shell::{Counts, FileLog, RangeCache, Servers};
 use lacuna_core::{Error, Result};
 use lacuna_range_cache::embedded::{MemoryCache, MemoryLog, SingleProcess, SteadyClock};
-use lacuna_range_cache::ports::{CacheServer, Coordinator, LogServer};
+use lacuna_range_cache::ports::{CacheServer, Clock, Coordinator, LogServer};
 use lacuna_range_cache::{Config, Policy};
 
 use crate::application::TableRows;
-use crate::database::{Database, Failure, Sqlite};
+use crate::database::{Database, Failure};
 use crate::fenced::{FencedTable, largest_epoch, prepare, range_of};
 use crate::file_lock::FileLock;
 use crate::options::Options;
 use crate::schema::Schema;
 use crate::table::Table;
+use crate::table_lease::TableLease;
 
 /// How long an owner waits for a reply; a database may take its time.
 const CALL_TIMEOUT_MS: u64 = 30_000;
@@ -37,6 +38,7 @@ pub struct Cache {
     caches: Vec<Arc<dyn CacheServer>>,
     logs: Vec<Arc<dyn LogServer>>,
     coordinator: Arc<dyn Coordinator>,
+    clock: Arc<dyn Clock>,
     tables: Mutex<Vec<RangeCache>>,
     lock: Option<Arc<FileLock>>,
 }
@@ -44,17 +46,21 @@ pub struct Cache {
 impl Cache {
     pub(crate) async fn open(options: Options) -> Result<Self> {
         let lock =
-            options.beside("-lacuna.lock")?.map(|path| FileLock::take(&path)).transpose()?.map(Arc::new);
-        let database: Arc<dyn Database> = Arc::new(Sqlite::open(&options.url).await?);
+            options.beside("-lacuna.lock").map(|path| FileLock::take(&path)).transpose()?.map(Arc::new);
+        let database = crate::database::open(&options.url).await?;
         prepare(&*database).await?;
         let logs = logs(&options)?;
         let mut caches = options.caches.clone();
         if caches.is_empty() {
             caches.push(Arc::new(MemoryCache::new(options.cache_bytes)));
         }
-        let used = largest_epoch(&*database).await?;
-        let coordinator: Arc<dyn Coordinator> = Arc::new(SingleProcess::above(used, caches.len()));
-        Ok(Self { database, options, caches, logs, coordinator, tables: Mutex::default(), lock })
+        let clock: Arc<dyn Clock> = Arc::new(SteadyClock::new());
+        let coordinator: Arc<dyn Coordinator> = if options.is_shared() {
+            Arc::new(TableLease::new(database.clone(), clock.clone(), caches.len()).await?)
+        } else {
+            Arc::new(SingleProcess::above(largest_epoch(&*database).await?, caches.len()))
+        };
+        Ok(Self { database, options, caches, logs, coordinator, clock, tables: Mutex::default(), lock })
     }
 
     /// Registers a table. From now on all its writes must go through what is returned.
@@ -75,7 +81,7 @@ impl Cache {
             store: Arc::new(store),
             logs: self.logs.clone(),
             coordinator: self.coordinator.clone(),
-            clock: Arc::new(SteadyClock::new()),
+            clock: self.clock.clone(),
         };
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         if tables.iter().any(|table| table.range() == range) {
@@ -133,8 +139,13 @@ fn logs(options: &Options) -> Result<Vec<Arc<dyn LogServer>>> {
         return Ok(options.logs.clone());
     }
     let is_buffering = options.policy == Policy::WriteBack;
-    Ok(match options.beside("-lacuna.log")? {
+    Ok(match options.beside("-lacuna.log") {
         Some(path) if is_buffering || path.exists() => vec![Arc::new(FileLog::open(path)?)],
+        None if is_buffering && options.is_shared() => {
+            let message =
+                "write-back before a database server needs log servers that other processes reach, too";
+            return Err(Error::invalid_input(message));
+        }
         None if is_buffering => vec![Arc::new(MemoryLog::default())],
         _ => Vec::new(),
     })

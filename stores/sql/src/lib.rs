@@ -27,6 +27,7 @@
 //! | `sql_value.rs`, `rows.rs`, `statement.rs` | values, results and writes, and their bytes |
 //! | `application.rs` | what a write does to a cached result |
 //! | `fenced.rs` | the port: every write checks the fence of its range in its own transaction |
+//! | `table_lease.rs` | which process may put a cache before a table of a database server |
 //! | `database/` | what differs between databases |
 //!
 //! Guarantee: a read returns what the last acknowledged write left, as long as all writes to a registered table go through
@@ -46,6 +47,7 @@ mod select;
 mod sql_value;
 mod statement;
 mod table;
+mod table_lease;
 
 pub use cache::{Cache, open};
 pub use lacuna_cache_shell::{Counts, WriteError};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lacuna_core::{Error, Result};
+use lacuna_core::Result;
 use lacuna_range_cache::Policy;
 use lacuna_range_cache::ports::{CacheServer, LogServer};
 
@@ -32,7 +32,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The database at `url`: `sqlite:FILE` or `sqlite::memory:`.
+    /// The database at `url`: `sqlite:FILE`, `sqlite::memory:`, with features `postgres://...` and `mysql://...`.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
@@ -73,7 +73,7 @@ impl Options {
     }
 
     /// A log server for [`Policy::WriteBack`]; a write is acknowledged when all that are given have it. Without any, a
-    /// file beside the database is the log.
+    /// file beside a database of SQLite is the log; a database server needs log servers.
     #[must_use]
     pub fn log_server(mut self, server: Arc<dyn LogServer>) -> Self {
         self.logs.push(server);
@@ -89,27 +89,22 @@ impl Options {
         Cache::open(self).await
     }
 
-    /// The file of the database; `None` if it is in memory.
-    pub(crate) fn file(&self) -> Result<Option<PathBuf>> {
-        let Some(rest) = self.url.strip_prefix("sqlite:") else {
-            return Err(Error::invalid_input(format!(
-                "{} is no URL of a database offered here: sqlite:FILE",
-                self.url
-            )));
-        };
-        if crate::database::is_in_memory(&self.url) {
-            return Ok(None);
-        }
+    /// The file of the database; `None` if it is in memory, or a server's.
+    pub(crate) fn file(&self) -> Option<PathBuf> {
+        let rest = self.url.strip_prefix("sqlite:").filter(|_| !crate::database::is_in_memory(&self.url))?;
         let path = rest.strip_prefix("//").unwrap_or(rest);
-        Ok(Some(PathBuf::from(path.split('?').next().unwrap_or(path))))
+        Some(PathBuf::from(path.split('?').next().unwrap_or(path)))
+    }
+
+    /// Whether other processes can reach the database, too.
+    pub(crate) fn is_shared(&self) -> bool {
+        !self.url.starts_with("sqlite:")
     }
 
     /// The file of that name with something added to it.
-    pub(crate) fn beside(&self, suffix: &str) -> Result<Option<PathBuf>> {
-        Ok(self.file()?.map(|file| {
-            let mut name = file.into_os_string();
-            name.push(suffix);
-            PathBuf::from(name)
-        }))
+    pub(crate) fn beside(&self, suffix: &str) -> Option<PathBuf> {
+        let mut name = self.file()?.into_os_string();
+        name.push(suffix);
+        Some(PathBuf::from(name))
     }
 }

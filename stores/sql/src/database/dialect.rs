@@ -2,9 +2,12 @@
 
 /// Whose SQL it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(
+    not(all(feature = "postgres", feature = "mariadb")),
+    allow(dead_code, reason = "its driver is not built")
+)]
 pub(crate) enum Dialect {
     Sqlite,
-    #[expect(dead_code, reason = "its driver comes next")]
     Postgres,
     MariaDb,
 }

@@ -3,19 +3,42 @@
 mod dialect;
 mod driver;
 mod kind;
+#[cfg(feature = "mariadb")]
+mod mariadb;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod sqlite;
 
 use std::fmt::Debug;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use lacuna_core::{Error, Result};
 
 pub(crate) use dialect::Dialect;
 pub(crate) use kind::ColumnKind;
-pub(crate) use sqlite::{Sqlite, is_in_memory};
+pub(crate) use sqlite::is_in_memory;
 
 use crate::sql_value::SqlValue;
 use crate::statement::Statement;
+
+/// Connects to the database at `url`.
+pub(crate) async fn open(url: &str) -> Result<Arc<dyn Database>> {
+    match url.split(':').next() {
+        Some("sqlite") => Ok(Arc::new(sqlite::Sqlite::open(url).await?)),
+        #[cfg(feature = "postgres")]
+        Some("postgres" | "postgresql") => Ok(Arc::new(postgres::Postgres::open(url).await?)),
+        #[cfg(feature = "mariadb")]
+        Some("mysql" | "mariadb") => Ok(Arc::new(mariadb::MariaDb::open(url).await?)),
+        other => {
+            let offered = "sqlite:, with features postgres: and mysql:";
+            Err(Error::invalid_input(format!(
+                "{} is no database offered here: {offered}",
+                other.unwrap_or(url)
+            )))
+        }
+    }
+}
 
 pub(crate) type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 

@@ -16,7 +16,7 @@ async fn clients_see_nothing_stale(policy: Policy) {
     let operations = effort::short_or_long(1_500, 9_000);
     let mut clients = tokio::task::JoinSet::new();
     for client in 0..CLIENTS {
-        clients.spawn(Arc::clone(&world).client(effort::rng(900 + client), operations, 90));
+        clients.spawn(Arc::clone(&world).client(effort::rng(900 + client), operations, 93));
     }
     while let Some(client) = clients.join_next().await {
         client.unwrap();
@@ -29,7 +29,7 @@ async fn clients_see_nothing_stale(policy: Policy) {
     let misses = counts.reads - counts.hits;
     assert!(counts.hits * 2 >= counts.reads, "half of the reads are hits: {counts:?}");
     assert!(misses * 10 >= counts.reads, "a tenth are misses, most of them behind a write: {counts:?}");
-    world.check(&place).await;
+    world.check(place.options(policy)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

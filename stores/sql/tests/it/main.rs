@@ -6,6 +6,7 @@ mod clients;
 mod edges;
 mod policies;
 mod redis;
+mod servers;
 #[allow(dead_code, reason = "the simulation of the core uses more of them")]
 mod sim;
 mod world;

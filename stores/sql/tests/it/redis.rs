@@ -70,7 +70,7 @@ async fn clients_see_nothing_stale(policy: Policy, has_faults: bool) {
     let operations = effort::short_or_long(if has_faults { 500 } else { 700 }, 12_000);
     let mut clients = tokio::task::JoinSet::new();
     for client in 0..CLIENTS {
-        clients.spawn(Arc::clone(&world).client(effort::rng(300 + client), operations, 90));
+        clients.spawn(Arc::clone(&world).client(effort::rng(300 + client), operations, 93));
     }
     let is_over = Arc::new(AtomicBool::new(!has_faults));
     let nemesis = tokio::spawn({
@@ -95,7 +95,7 @@ async fn clients_see_nothing_stale(policy: Policy, has_faults: bool) {
         assert!(counts.hits * 2 >= counts.reads, "half of the reads are hits: {counts:?}");
         assert_eq!((counts.tenures, counts.bypasses), (1, 0));
     }
-    world.check(&place).await;
+    world.check(place.options(policy)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

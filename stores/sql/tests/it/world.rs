@@ -19,6 +19,7 @@ pub(crate) const KEYS: u64 = 40;
 pub(crate) struct World {
     pub(crate) cache: Cache,
     pub(crate) table: Table,
+    dialect: Dialect,
     history: Mutex<Vec<Moment>>,
     next_read: AtomicU64,
     next_write: AtomicU32,
@@ -27,16 +28,28 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) async fn open(options: Options) -> Arc<Self> {
+        Self::open_in(Dialect::Sqlite, options).await
+    }
+
+    pub(crate) async fn open_in(dialect: Dialect, options: Options) -> Arc<Self> {
         let cache = options.open().await.unwrap();
-        let sql = "CREATE TABLE IF NOT EXISTS slots (place BIGINT PRIMARY KEY, version BIGINT, other BIGINT); \
-                   CREATE TABLE IF NOT EXISTS states (sequence INTEGER PRIMARY KEY, place BIGINT, write_id BIGINT, \
-                   is_there BIGINT, version BIGINT, other BIGINT)";
-        cache.run_sql(sql).await.unwrap();
+        let number = match dialect {
+            Dialect::Sqlite => "INTEGER PRIMARY KEY",
+            Dialect::Postgres => "BIGSERIAL PRIMARY KEY",
+            Dialect::MariaDb => "BIGINT AUTO_INCREMENT PRIMARY KEY",
+        };
+        let sql = format!(
+            "CREATE TABLE IF NOT EXISTS slots (place BIGINT PRIMARY KEY, version BIGINT, other BIGINT); \
+             CREATE TABLE IF NOT EXISTS states (sequence {number}, place BIGINT, write_id BIGINT, \
+             is_there BIGINT, version BIGINT, other BIGINT)"
+        );
+        cache.run_sql(&sql).await.unwrap();
         let schema = Schema::new("slots", "place").domain("place", DomainType::Integer);
         let table = cache.table(schema).await.unwrap();
         Arc::new(Self {
             cache,
             table,
+            dialect,
             history: Mutex::default(),
             next_read: AtomicU64::new(1),
             next_write: AtomicU32::new(1),
@@ -88,7 +101,7 @@ impl World {
             _ => Change::Touch { lo: place, hi: (place + rng.below(3)).min(KEYS - 1) },
         };
         self.note(Moment::WriteBegan(id));
-        let done = self.table.execute(&[self.touched(change)], statements(change, id)).await;
+        let done = self.table.execute(&[self.touched(change)], statements(self.dialect, change, id)).await;
         match done {
             Ok(()) => self.note(Moment::WriteDone(id)),
             Err(WriteError::Refused(_) | WriteError::NotDone(_)) => self.note(Moment::WriteNot(id)),
@@ -104,14 +117,16 @@ impl World {
         touched
     }
 
-    /// What the checker says of everything that was seen, once the file has all writes.
-    pub(crate) async fn check(&self, place: &Place) {
+    /// What the checker says of everything that was seen, once the database has all writes. `again` opens it once more.
+    pub(crate) async fn check(&self, again: Options) {
         let mut store = Store::new(None, false);
-        for state in states(place).await {
+        for state in states(again).await {
             store.slots.entry(state.0).or_default().push(state.1);
         }
+        // Servers number states of different rows in another order than they commit them.
+        let is_ordered = self.dialect == Dialect::Sqlite;
         let history = self.history.lock().unwrap();
-        let checked = Checker::new(&store, KEYS, true).check(&history);
+        let checked = Checker::new(&store, KEYS, is_ordered).check(&history);
         assert!(checked.is_ok(), "seed {}: {}", lacuna_testkit::effort::seed(), checked.unwrap_err());
     }
 
@@ -132,8 +147,8 @@ impl World {
 }
 
 /// The states that the file says, read by a process of its own so to speak.
-async fn states(place: &Place) -> Vec<(u64, SlotState)> {
-    let cache = place.options(Policy::WriteAround).open().await.unwrap();
+async fn states(again: Options) -> Vec<(u64, SlotState)> {
+    let cache = again.policy(Policy::WriteAround).open().await.unwrap();
     let schema = Schema::new("states", "sequence").domain("sequence", DomainType::Integer);
     let states = cache.table(schema).await.unwrap().get::<i64>("sequence", ..).await.unwrap();
     cache.stop().await.unwrap();
@@ -161,26 +176,51 @@ fn decoded(rows: &Rows) -> Vec<Row> {
     rows.iter().map(row).collect()
 }
 
+/// Whose SQL a test speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    Sqlite,
+    Postgres,
+    MariaDb,
+}
+
+/// SQL with `{}` for each parameter.
+fn statement(dialect: Dialect, sql: &str, values: &[i64]) -> Statement {
+    let mut parts = sql.split("{}");
+    let mut text = parts.next().unwrap().to_owned();
+    for (number, part) in (1..).zip(parts) {
+        text += &match dialect {
+            Dialect::Sqlite => format!("?{number}"),
+            Dialect::Postgres => format!("${number}"),
+            Dialect::MariaDb => "?".to_owned(),
+        };
+        text += part;
+    }
+    values.iter().fold(Statement::new(text), |statement, value| statement.with(*value))
+}
+
 /// The change, and for the checker the states that it leaves.
-fn statements(change: Change, id: WriteId) -> Vec<Statement> {
+fn statements(dialect: Dialect, change: Change, id: WriteId) -> Vec<Statement> {
+    let id = i64::from(id);
+    let delete = |key: u64| statement(dialect, "DELETE FROM slots WHERE place = {}", &[key.cast_signed()]);
     let put = |key: u64, other: u64| {
-        let sql = "INSERT OR REPLACE INTO slots (place, version, other) VALUES (?1, ?2, ?3)";
-        Statement::new(sql).with(key.cast_signed()).with(id).with(other.cast_signed())
+        let sql = "INSERT INTO slots (place, version, other) VALUES ({}, {}, {})";
+        [delete(key), statement(dialect, sql, &[key.cast_signed(), id, other.cast_signed()])]
     };
-    let delete = |key: u64| Statement::new("DELETE FROM slots WHERE place = ?1").with(key.cast_signed());
     let mut statements = match change {
-        Change::Put { key, other } => vec![put(key, other)],
+        Change::Put { key, other } => put(key, other).to_vec(),
         Change::Delete { key } => vec![delete(key)],
-        Change::Move { from, to } => vec![delete(from), put(to, 0)],
+        Change::Move { from, to } => [&[delete(from)], &put(to, 0)[..]].concat(),
         Change::Touch { lo, hi } => {
-            let sql = "UPDATE slots SET version = ?1 WHERE place BETWEEN ?2 AND ?3";
-            vec![Statement::new(sql).with(id).with(lo.cast_signed()).with(hi.cast_signed())]
+            let sql = "UPDATE slots SET version = {} WHERE place BETWEEN {} AND {}";
+            vec![statement(dialect, sql, &[id, lo.cast_signed(), hi.cast_signed()])]
         }
     };
     for key in change.keys() {
+        let key = key.cast_signed();
         let sql = "INSERT INTO states (place, write_id, is_there, version, other) \
-                   SELECT ?1, ?2, COUNT(*), MAX(version), MAX(other) FROM slots WHERE place = ?1";
-        statements.push(Statement::new(sql).with(key.cast_signed()).with(id));
+                   SELECT {}, {}, COUNT(*), MAX(version), MAX(other) FROM slots WHERE place = {}";
+        statements.push(statement(dialect, sql, &[key, id, key]));
     }
     statements
 }

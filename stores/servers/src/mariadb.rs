@@ -1,0 +1,65 @@
+//! `mariadbd`.
+
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::process::{Process, free_port, is_installed_in};
+
+/// A MariaDB server.
+#[derive(Debug)]
+pub struct MariaDb {
+    process: Process,
+    port: u16,
+    _folder: TempDir,
+}
+
+impl MariaDb {
+    /// A server with an empty database `test`; `None` if it is not installed and need not be.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn start() -> Option<Self> {
+        if !is_installed_in("mariadbd", &["/usr/sbin".into(), "/usr/bin".into()]) {
+            return None;
+        }
+        let folder = tempfile::tempdir().expect("a folder for the server");
+        let data = folder.path().join("data");
+        let init = Command::new("mariadb-install-db")
+            .args([
+                "--no-defaults",
+                "--user=root",
+                "--auth-root-authentication-method=normal",
+                "--skip-test-db",
+            ])
+            .arg(format!("--datadir={}", data.display()))
+            .stdin(Stdio::null())
+            .output()
+            .expect("mariadb-install-db runs");
+        assert!(init.status.success(), "{}", String::from_utf8_lossy(&init.stderr));
+        std::fs::create_dir(data.join("test")).expect("a folder is a database");
+        let port = free_port();
+        let socket = folder.path().join("socket");
+        let arguments = [
+            "--no-defaults".to_owned(),
+            "--user=root".to_owned(),
+            format!("--datadir={}", data.display()),
+            format!("--socket={}", socket.display()),
+            format!("--port={port}"),
+            "--bind-address=127.0.0.1".to_owned(),
+            "--innodb-flush-log-at-trx-commit=1".to_owned(),
+        ];
+        let process = Process::start("/usr/sbin/mariadbd", &arguments, port);
+        Some(Self { process, port, _folder: folder })
+    }
+
+    /// Where it is.
+    pub fn url(&self) -> String {
+        format!("mysql://root@127.0.0.1:{}/test", self.port)
+    }
+
+    /// Kills it.
+    pub fn kill(&mut self) {
+        self.process.kill();
+    }
+}

@@ -1,0 +1,73 @@
+//! PostgreSQL. Writers of different rows run at once; the fence is read `FOR SHARE`, so that a new owner waits for them.
+
+use lacuna_core::{Error, ErrorKind, Result};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgRow};
+use sqlx::{Row as _, TypeInfo as _, ValueRef as _};
+
+use super::driver::driver;
+use super::{ColumnKind, Database, Dialect, Failure, FailureKind, Later, Table, Transaction};
+use crate::sql_value::SqlValue;
+use crate::statement::Statement;
+
+driver!(
+    Postgres,
+    PostgresTransaction,
+    sqlx::Postgres,
+    Dialect::Postgres,
+    "BEGIN",
+    bind,
+    decoded,
+    is_for_later
+);
+
+/// Connections of a process.
+const CONNECTIONS: u32 = 16;
+
+impl Postgres {
+    /// Connects to the database at `url`.
+    pub(crate) async fn open(url: &str) -> Result<Self> {
+        let refused =
+            |error: sqlx::Error| Error::invalid_input(error.to_string()).with_context("reading the URL");
+        let options: PgConnectOptions = url.parse().map_err(refused)?;
+        let pool = PgPoolOptions::new().max_connections(CONNECTIONS);
+        let unreachable =
+            |error: sqlx::Error| Error::unavailable(error.to_string()).with_context("connecting");
+        Ok(Self { pool: pool.connect_with(options).await.map_err(unreachable)? })
+    }
+}
+
+type PostgresQuery<'q> = sqlx::query::Query<'q, sqlx::Postgres, Arguments>;
+
+fn bind<'q>(query: PostgresQuery<'q>, value: &SqlValue) -> PostgresQuery<'q> {
+    match value {
+        SqlValue::Null => query.bind(None::<i64>),
+        SqlValue::Integer(value) => query.bind(*value),
+        SqlValue::Float(value) => query.bind(*value),
+        SqlValue::Text(value) => query.bind(value.clone()),
+        SqlValue::Blob(value) => query.bind(value.clone()),
+    }
+}
+
+fn decoded(row: &PgRow, place: usize) -> Result<SqlValue, sqlx::Error> {
+    let value = row.try_get_raw(place)?;
+    if value.is_null() {
+        return Ok(SqlValue::Null);
+    }
+    let type_info = value.type_info().into_owned();
+    Ok(match type_info.name() {
+        "INT2" => SqlValue::Integer(row.try_get::<i16, _>(place)?.into()),
+        "INT4" => SqlValue::Integer(row.try_get::<i32, _>(place)?.into()),
+        "INT8" => SqlValue::Integer(row.try_get(place)?),
+        "BOOL" => SqlValue::Integer(row.try_get::<bool, _>(place)?.into()),
+        "FLOAT4" => SqlValue::Float(row.try_get::<f32, _>(place)?.into()),
+        "FLOAT8" => SqlValue::Float(row.try_get(place)?),
+        "BYTEA" => SqlValue::Blob(row.try_get(place)?),
+        // What is no text is an error here, which says so.
+        _ => SqlValue::Text(row.try_get(place)?),
+    })
+}
+
+/// Serialization failures, deadlocks, locks that cannot be had, a server that shuts down.
+fn is_for_later(code: &str) -> bool {
+    matches!(code, "40001" | "40P01" | "55P03" | "57P01" | "57P02" | "57P03" | "53300")
+}

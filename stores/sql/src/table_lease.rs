@@ -1,0 +1,186 @@
+//! A coordinator in the database itself: which process may put a cache before a table.
+//!
+//! A row of `lacuna_lease` names the holder of each range and counts its renewals. Whoever wants a range that another holds
+//! watches the count; if it has not moved for longer than a lease, by the watcher's own clock, the holder is gone or has
+//! stopped serving hits. So no clock is compared with another, and none has to be right.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lacuna_core::{Error, Result};
+use lacuna_range_cache::ports::{Clock, Coordinator, Reply, Tenure};
+use lacuna_range_cache::{Epoch, RangeId};
+
+use crate::database::{Database, Failure};
+use crate::sql_value::SqlValue;
+use crate::statement::Statement;
+
+/// How long a holder serves without a renewal.
+const LEASE_MS: u64 = 3_000;
+/// How long others wait before they take over; longer than a lease.
+const PATIENCE_MS: u64 = 4_000;
+
+#[derive(Debug)]
+pub(crate) struct TableLease {
+    database: Arc<dyn Database>,
+    clock: Arc<dyn Clock>,
+    /// Of this process; no other has the same.
+    holder: i64,
+    cache_count: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Counts of others, and since when they have not moved.
+    watched: BTreeMap<RangeId, (i64, u64)>,
+    /// Where ranges are that left their first cache server.
+    places: BTreeMap<RangeId, usize>,
+}
+
+/// A row of the table.
+struct Lease {
+    holder: i64,
+    beat: i64,
+    epoch: i64,
+}
+
+impl TableLease {
+    pub(crate) async fn new(
+        database: Arc<dyn Database>,
+        clock: Arc<dyn Clock>,
+        cache_count: usize,
+    ) -> Result<Self> {
+        let sql = "CREATE TABLE IF NOT EXISTS lacuna_lease (range_id INTEGER NOT NULL PRIMARY KEY, \
+                   holder BIGINT NOT NULL, beat BIGINT NOT NULL, epoch BIGINT NOT NULL)";
+        database.run(sql).await.map_err(|failure| failure.error)?;
+        let mut bytes = [0; 8];
+        getrandom::fill(&mut bytes).map_err(|error| Error::unavailable(error.to_string()))?;
+        let holder = i64::from_le_bytes(bytes) | 1;
+        Ok(Self { database, clock, holder, cache_count: cache_count.max(1), state: Mutex::default() })
+    }
+
+    async fn claim_now(&self, range: RangeId, lost_cache: Option<usize>) -> Result<Option<Tenure>> {
+        let Some(lease) = self.lease(range).await? else {
+            self.add(range).await;
+            return Ok(None);
+        };
+        if !self.is_free(range, &lease) {
+            return Ok(None);
+        }
+        // The fence may be ahead of the lease, if this table was restored from a copy.
+        let fenced = crate::fenced::largest_epoch(&*self.database).await?;
+        let epoch = lease.epoch.max(i64::try_from(fenced.0).unwrap_or(i64::MAX - 1)) + 1;
+        let values: [SqlValue; 5] = [
+            self.holder.into(),
+            epoch.into(),
+            i64::from(range.0).into(),
+            lease.beat.into(),
+            lease.epoch.into(),
+        ];
+        let set = "UPDATE lacuna_lease SET beat = beat + 1, holder = {}, epoch = {} \
+                   WHERE range_id = {} AND beat = {} AND epoch = {}";
+        if !self.changes(set, &values).await? {
+            return Ok(None);
+        }
+        let epoch = Epoch(epoch.cast_unsigned());
+        Ok(Some(Tenure {
+            epoch,
+            cache: self.place(range, lost_cache),
+            serve_after_ms: 0,
+            lease_ms: Some(LEASE_MS),
+        }))
+    }
+
+    /// Whether nobody else holds it, as far as this process can have seen.
+    fn is_free(&self, range: RangeId, lease: &Lease) -> bool {
+        if lease.holder == 0 || lease.holder == self.holder {
+            return true;
+        }
+        let now = self.clock.now_ms();
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (beat, since) = state.watched.entry(range).or_insert((lease.beat, now));
+        if *beat != lease.beat {
+            (*beat, *since) = (lease.beat, now);
+        }
+        now - *since >= PATIENCE_MS
+    }
+
+    fn place(&self, range: RangeId, lost_cache: Option<usize>) -> usize {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = state.places.entry(range).or_insert(range.0 as usize % self.cache_count);
+        if lost_cache == Some(*place) {
+            *place = (*place + 1) % self.cache_count;
+        }
+        *place
+    }
+
+    async fn lease(&self, range: RangeId) -> Result<Option<Lease>> {
+        let values = [i64::from(range.0).into()];
+        let statement =
+            self.statement("SELECT holder, beat, epoch FROM lacuna_lease WHERE range_id = {}", &values);
+        let found = self.database.query(&statement).await.map_err(|failure| failure.error)?;
+        Ok(match found.first().map(Vec::as_slice) {
+            Some([SqlValue::Integer(holder), SqlValue::Integer(beat), SqlValue::Integer(epoch)]) => {
+                Some(Lease { holder: *holder, beat: *beat, epoch: *epoch })
+            }
+            _ => None,
+        })
+    }
+
+    /// A row that nobody holds. Another process may be first.
+    async fn add(&self, range: RangeId) {
+        let values = [i64::from(range.0).into()];
+        drop(
+            self.changes(
+                "INSERT INTO lacuna_lease (range_id, holder, beat, epoch) VALUES ({}, 0, 0, 0)",
+                &values,
+            )
+            .await,
+        );
+    }
+
+    /// Whether a statement changed one row.
+    async fn changes(&self, sql: &str, values: &[SqlValue]) -> Result<bool> {
+        let error = |failure: Failure| failure.error;
+        let mut transaction = self.database.begin().await.map_err(error)?;
+        let changed = transaction.execute(&self.statement(sql, values)).await.map_err(error)?;
+        transaction.commit().await.map_err(error)?;
+        Ok(changed == 1)
+    }
+
+    /// With the placeholders of the database in place of `{}`.
+    fn statement(&self, sql: &str, values: &[SqlValue]) -> Statement {
+        let dialect = self.database.dialect();
+        let mut parts = sql.split("{}");
+        let mut text = parts.next().unwrap_or("").to_owned();
+        for (number, part) in (1..).zip(parts) {
+            text.push_str(&dialect.placeholder(number));
+            text.push_str(part);
+        }
+        values.iter().cloned().fold(Statement::new(text), Statement::with)
+    }
+}
+
+impl Coordinator for TableLease {
+    fn claim(&self, range: RangeId, lost_cache: Option<usize>) -> Reply<'_, Option<Tenure>> {
+        Box::pin(self.claim_now(range, lost_cache))
+    }
+
+    fn renew(&self, range: RangeId, epoch: Epoch) -> Reply<'_, bool> {
+        Box::pin(async move {
+            let values = [i64::from(range.0).into(), self.holder.into(), epoch.0.cast_signed().into()];
+            let set =
+                "UPDATE lacuna_lease SET beat = beat + 1 WHERE range_id = {} AND holder = {} AND epoch = {}";
+            self.changes(set, &values).await
+        })
+    }
+
+    fn release(&self, range: RangeId, epoch: Epoch) -> Reply<'_, ()> {
+        Box::pin(async move {
+            let values = [i64::from(range.0).into(), self.holder.into(), epoch.0.cast_signed().into()];
+            let set = "UPDATE lacuna_lease SET holder = 0 WHERE range_id = {} AND holder = {} AND epoch = {}";
+            self.changes(set, &values).await.map(|_| ())
+        })
+    }
+}
