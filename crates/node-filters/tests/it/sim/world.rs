@@ -21,7 +21,8 @@ const ABSENT: u64 = 1 << 40;
 pub(crate) struct Setup {
     pub(crate) config: Config,
     pub(crate) faults: bool,
-    pub(crate) moves: bool,
+    /// The ring moves at one in so many calls of a client; 0 for never.
+    pub(crate) moves: u64,
 }
 
 /// What happened, to show that the run meant something.
@@ -90,7 +91,7 @@ impl World {
                 if self.setup.faults && self.rng.below(250) == 0 {
                     self.break_something();
                 }
-                if self.setup.moves && self.rng.below(60) == 0 {
+                if self.setup.moves > 0 && self.rng.below(self.setup.moves) == 0 {
                     self.move_ring();
                 }
             }
@@ -129,8 +130,13 @@ impl World {
         self.next_key
     }
 
+    /// One of the newest keys, or any.
     fn some_key(&mut self) -> u64 {
-        if self.recent.is_empty() { self.new_key() } else { self.recent[self.rng.index(self.recent.len())] }
+        match self.recent.len() {
+            0 => self.new_key(),
+            len if self.rng.below(2) == 0 => self.recent[self.rng.index(len)],
+            _ => self.rng.between(1, self.next_key),
+        }
     }
 
     fn deliver(&mut self, post: Post) -> Result<(), String> {
@@ -295,11 +301,11 @@ impl World {
             }
             *self.counts.faults.entry("ring step").or_default() += 1;
         }
-        let at = self.rng.index(NODES);
-        let replica = &mut self.replicas[at];
-        if is_well(replica) && replica.ring < self.rings.version {
-            replica.ring = self.rings.version;
-            replica.node.set_ring(replica.ring, (0..NODES).map(id_of));
+        for replica in &mut self.replicas {
+            if self.rng.below(3) == 0 && is_well(replica) && replica.ring < self.rings.version {
+                replica.ring = self.rings.version;
+                replica.node.set_ring(replica.ring, (0..NODES).map(id_of));
+            }
         }
     }
 
