@@ -117,7 +117,7 @@ impl Disk {
             }
             if let Err(error) = self.append(&bytes, must_sync) {
                 let told = |(reply, _): (oneshot::Sender<_>, _)| {
-                    drop(reply.send(Err(Error::unavailable(error.to_string()))))
+                    drop(reply.send(Err(Error::unavailable(error.to_string()))));
                 };
                 return replies.into_iter().for_each(told);
             }

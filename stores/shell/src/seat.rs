@@ -145,7 +145,7 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
             Heard::Read(..) | Heard::Write(..) => self.ask(heard),
             Heard::Claimed { sent_ms, claimed: Ok(Some(tenure)) } => self.sit_down(tenure, sent_ms),
             Heard::Claimed { claimed: Ok(None), .. } => {
-                self.go_without(|| Error::unavailable("another process owns the range"))
+                self.go_without(|| Error::unavailable("another process owns the range"));
             }
             Heard::Claimed { claimed: Err(why), .. } => self.go_without(|| again(&why)),
             Heard::Renewed { epoch, sent_ms, is_ours } => self.renewed(epoch, sent_ms, is_ours),
@@ -286,7 +286,7 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
         self.desk.route.set(None);
         self.sitting = None;
         let requests = std::mem::take(&mut self.requests);
-        requests.into_values().for_each(|waiting| waiting.answer_lost());
+        requests.into_values().for_each(Waiting::answer_lost);
         self.failures += 1;
         self.claim();
     }
@@ -349,7 +349,7 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
                     Action::Ended(ending) => self.ended(ending),
                     // No other owner is known here, so that no range table is ever given to one.
                     Action::Peer(call, ..) => {
-                        events.push_back((Event::PeerReply(call, PeerReply::Refused), None))
+                        events.push_back((Event::PeerReply(call, PeerReply::Refused), None));
                     }
                     Action::PeerReply(..) | Action::Redirect(..) | Action::BulkReady(_) => {}
                     call => events.extend(self.desk.carry(epoch, &cache, call)),

@@ -25,7 +25,7 @@ fn some_script(rng: &mut Rng, number: u64) -> CacheCall {
     let value = Value::new(&number.to_le_bytes());
     match rng.below(14) {
         12 => CacheCall::Gather(session, vec![some, query(1)], vec![query(2)]),
-        13 if number % 50 == 0 => CacheCall::Forget,
+        13 if number.is_multiple_of(50) => CacheCall::Forget,
         0..=3 => CacheCall::Lookup(some, session),
         4..=6 => CacheCall::Install(some, session, value, record()),
         7 => CacheCall::Invalidate(session, vec![some]),
