@@ -22,7 +22,7 @@
 //! The pieces, each a crate of its own: `lacuna-core` (keys, ranges, traits, bytes), [`filters`] (the families),
 //! [`guard`] (what an engine adapter needs) and, with the features `slatedb` and `rocksdb`, the adapters that put a filter
 //! into every SSTable of a stock SlateDB or RocksDB. Both are off unless asked for; `rocksdb` compiles C++. With feature
-//! `cache-sqlite`, `cache::open("sqlite:app.db")` puts a strongly consistent cache of range results before tables of `SQLite`.
+//! `cache-sqlite`, `cache::open("sqlite:app.db")` puts a strongly consistent cache of range results before tables of SQLite.
 
 pub use lacuna_core::*;
 pub use lacuna_filters as filters;

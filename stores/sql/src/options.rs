@@ -73,7 +73,7 @@ impl Options {
     }
 
     /// A log server for [`Policy::WriteBack`]; a write is acknowledged when all that are given have it. Without any, a
-    /// file beside a database of `SQLite` is the log; a database server needs log servers.
+    /// file beside a database of SQLite is the log; a database server needs log servers.
     #[must_use]
     pub fn log_server(mut self, server: Arc<dyn LogServer>) -> Self {
         self.logs.push(server);

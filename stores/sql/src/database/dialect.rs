@@ -37,7 +37,7 @@ impl Dialect {
         }
     }
 
-    /// Behind a query: nobody may change the rows until the transaction ends. `SQLite` has one writer anyway.
+    /// Behind a query: nobody may change the rows until the transaction ends. SQLite has one writer anyway.
     pub(crate) const fn shared_lock(self) -> &'static str {
         match self {
             Self::Sqlite => "",

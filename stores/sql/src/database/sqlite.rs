@@ -1,4 +1,4 @@
-//! `SQLite`, in this process. One writer at a time; readers see what was committed.
+//! SQLite, in this process. One writer at a time; readers see what was committed.
 
 use std::time::Duration;
 
@@ -68,7 +68,7 @@ fn bind<'q>(query: SqliteQuery<'q>, value: &SqlValue) -> SqliteQuery<'q> {
     }
 }
 
-/// Types are of values in `SQLite`, not of columns.
+/// Types are of values in SQLite, not of columns.
 fn decoded(row: &SqliteRow, place: usize) -> Result<SqlValue, sqlx::Error> {
     let value = row.try_get_raw(place)?;
     if value.is_null() {
