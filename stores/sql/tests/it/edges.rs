@@ -56,8 +56,8 @@ async fn one_file_has_one_cache_at_a_time() {
 async fn ends_of_domains_are_values_like_others() {
     let schema =
         Schema::new("things", "id").domain("size", DomainType::Integer).domain("name", DomainType::Text);
-    let (_cache, things) =
-        table(&Place::new(), "id INTEGER PRIMARY KEY, size INTEGER, name TEXT", schema).await;
+    let place = Place::new();
+    let (_cache, things) = table(&place, "id INTEGER PRIMARY KEY, size INTEGER, name TEXT", schema).await;
     for (id, size) in (1i64..).zip([i64::MIN, 0, i64::MAX]) {
         let name = ["", "Z", "ä"][usize::try_from(id).unwrap() - 1];
         things.insert([("id", id.into()), ("size", size.into()), ("name", name.into())]).await.unwrap();
@@ -76,8 +76,8 @@ async fn ends_of_domains_are_values_like_others() {
 async fn two_domains_of_one_table_agree() {
     let schema =
         Schema::new("things", "id").domain("size", DomainType::Integer).domain("weight", DomainType::Float);
-    let (_cache, things) =
-        table(&Place::new(), "id INTEGER PRIMARY KEY, size INTEGER, weight REAL", schema).await;
+    let place = Place::new();
+    let (_cache, things) = table(&place, "id INTEGER PRIMARY KEY, size INTEGER, weight REAL", schema).await;
     for id in 1..=9i64 {
         let weight = SqlValue::Float(0.5 * (10 - id) as f64);
         things.insert([("id", id.into()), ("size", id.into()), ("weight", weight)]).await.unwrap();

@@ -29,7 +29,8 @@ async fn names(people: &Table, lo: i64, hi: i64) -> Vec<String> {
 #[tokio::test]
 async fn writes_of_every_kind_are_seen_at_once() {
     for policy in ALL {
-        let (cache, people) = people(&Place::new(), policy).await;
+        let place = Place::new();
+        let (cache, people) = people(&place, policy).await;
         assert!(names(&people, 0, 99).await.is_empty());
         add(&people, 2, "b", 20).await.unwrap();
         add(&people, 1, "a", 20).await.unwrap();
@@ -53,7 +54,8 @@ async fn writes_of_every_kind_are_seen_at_once() {
 #[tokio::test]
 async fn limits_and_ties_are_right_after_writes() {
     for policy in ALL {
-        let (cache, people) = people(&Place::new(), policy).await;
+        let place = Place::new();
+        let (cache, people) = people(&place, policy).await;
         for id in 1..=6 {
             add(&people, id, &format!("n{id}"), 10 + (id + 1) / 2).await.unwrap();
         }
@@ -85,7 +87,8 @@ async fn limits_and_ties_are_right_after_writes() {
 #[tokio::test]
 async fn empty_ranges_ask_the_database_once() {
     for policy in ALL {
-        let (cache, people) = people(&Place::new(), policy).await;
+        let place = Place::new();
+        let (cache, people) = people(&place, policy).await;
         add(&people, 1, "a", 10).await.unwrap();
         assert!(names(&people, 20, 80).await.is_empty());
         let asked = cache.counts().store_queries;
@@ -102,7 +105,8 @@ async fn empty_ranges_ask_the_database_once() {
 
 #[tokio::test]
 async fn a_hit_asks_nothing_but_the_cache() {
-    let (cache, people) = people(&Place::new(), Policy::WriteThrough).await;
+    let place = Place::new();
+    let (cache, people) = people(&place, Policy::WriteThrough).await;
     add(&people, 1, "a", 10).await.unwrap();
     names(&people, 0, 20).await;
     let before = cache.counts();
@@ -123,7 +127,8 @@ async fn a_hit_asks_nothing_but_the_cache() {
 #[tokio::test]
 async fn what_the_database_refuses_is_an_error_and_changes_nothing() {
     for policy in [Policy::WriteAround, Policy::WriteThrough] {
-        let (cache, people) = people(&Place::new(), policy).await;
+        let place = Place::new();
+        let (cache, people) = people(&place, policy).await;
         add(&people, 1, "a", 10).await.unwrap();
         assert_eq!(names(&people, 0, 20).await, ["a"]);
         let refused = add(&people, 2, "a", 11).await;
@@ -144,7 +149,8 @@ async fn what_the_database_refuses_is_an_error_and_changes_nothing() {
 
 #[tokio::test]
 async fn a_buffered_write_that_is_refused_later_is_told() {
-    let (cache, people) = people(&Place::new(), Policy::WriteBack).await;
+    let place = Place::new();
+    let (cache, people) = people(&place, Policy::WriteBack).await;
     let mut notices = people.notices();
     add(&people, 1, "a", 10).await.unwrap();
     add(&people, 2, "a", 50).await.expect("it is acknowledged before the database sees it");
