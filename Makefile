@@ -4,6 +4,7 @@
 
 CARGO ?= cargo
 STAGE := .ci/stage
+TARGET := $(or $(CARGO_TARGET_DIR),target)
 TOOLS := $(or $(LACUNA_TOOLS),$(HOME)/.cache/lacuna)
 DENY_VERSION := 0.20.2
 DENY := $(TOOLS)/bin/cargo-deny-$(DENY_VERSION)
@@ -25,7 +26,7 @@ WITH_ROCKSDB := .ci/with-rocksdb
 
 demo:
 	$(CARGO) build --release --locked
-	target/release/lacuna demo $(ARGS)
+	$(TARGET)/release/lacuna demo $(ARGS)
 
 test: export LACUNA_REQUIRE := all
 test: $(DENY) browser servers
@@ -56,9 +57,9 @@ fuzz:
 
 bench:
 	$(CARGO) build --release --locked
-	target/release/lacuna bench filters --filters bloom,blocked_bloom,prefix_bloom,bucketing,grafite \
+	$(TARGET)/release/lacuna bench filters --filters bloom,blocked_bloom,prefix_bloom,bucketing,grafite \
 		--keys uniform:1M --queries split:200k:32:1024 --bits-per-key 10,14,18 --report docs/results/filters $(ARGS)
-	target/release/lacuna bench designer --out docs/results/designer.md
+	$(TARGET)/release/lacuna bench designer --out docs/results/designer.md
 
 bars:
 	$(CARGO) run --release --locked -p lacuna-bars -- $(ARGS)
