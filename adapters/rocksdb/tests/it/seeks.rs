@@ -163,7 +163,9 @@ fn an_open_seek_reads_one_table() {
     let mut options = rust_rocksdb::Options::default();
     options.set_env(&env);
     let tables = SeekTables::load(&lacuna, &options, &db).unwrap();
-    assert!(tables.memory_bytes() > 100_000 && tables.seekable().0 == tables.seekable().1);
+    let ((seekable, all), bytes) = (tables.seekable(), tables.memory_bytes());
+    // Where compaction cuts is up to its threads; a table of a few rows may be left, whose SuRF is above its budget.
+    assert!(bytes > 100_000 && all - seekable <= all / 20, "{seekable} of {all} tables, {bytes} bytes");
     let blocks = |planned: bool, first: bool| {
         set_perf_stats(PerfStatsLevel::EnableCount);
         let mut context = PerfContext::default();

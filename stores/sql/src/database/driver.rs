@@ -1,9 +1,9 @@
 //! The part of a driver that is the same for every database of `sqlx`, whose types differ.
 
-/// Implements [`super::Database`] and [`super::Transaction`] for one database. `$bind` adds a parameter to a query,
-/// `$decode` reads a value of a row, `$later` says whether an error code means to try again.
+/// Implements [`super::Database`] and [`super::Transaction`] for one database. `$decode` reads a value of a row,
+/// `$later` says whether an error code means to try again.
 macro_rules! driver {
-    ($name:ident, $open:ident, $database:ty, $dialect:expr, $begin:literal, $bind:path, $decode:path, $later:path) => {
+    ($name:ident, $open:ident, $database:ty, $dialect:expr, $begin:literal, $decode:path, $later:path) => {
         /// A pool of connections.
         #[derive(Debug)]
         pub(crate) struct $name {
@@ -28,7 +28,13 @@ macro_rules! driver {
 
         fn prepared(statement: &Statement) -> sqlx::query::Query<'_, $database, Arguments> {
             let query = sqlx::query(sqlx::AssertSqlSafe(statement.sql.clone()));
-            statement.params.iter().fold(query, $bind)
+            statement.params.iter().fold(query, |query, value| match value {
+                SqlValue::Null => query.bind(None::<i64>),
+                SqlValue::Integer(value) => query.bind(*value),
+                SqlValue::Float(value) => query.bind(*value),
+                SqlValue::Text(value) => query.bind(value.clone()),
+                SqlValue::Blob(value) => query.bind(value.clone()),
+            })
         }
 
         fn table(rows: &[<$database as sqlx::Database>::Row]) -> Result<Table, Failure> {

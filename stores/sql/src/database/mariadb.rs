@@ -15,7 +15,6 @@ driver!(
     sqlx::MySql,
     Dialect::MariaDb,
     "START TRANSACTION",
-    bind,
     decoded,
     is_for_later
 );
@@ -34,18 +33,6 @@ impl MariaDb {
         let unreachable =
             |error: sqlx::Error| Error::unavailable(error.to_string()).with_context("connecting");
         Ok(Self { pool: pool.connect_with(options).await.map_err(unreachable)? })
-    }
-}
-
-type MariaDbQuery<'q> = sqlx::query::Query<'q, sqlx::MySql, Arguments>;
-
-fn bind<'q>(query: MariaDbQuery<'q>, value: &SqlValue) -> MariaDbQuery<'q> {
-    match value {
-        SqlValue::Null => query.bind(None::<i64>),
-        SqlValue::Integer(value) => query.bind(*value),
-        SqlValue::Float(value) => query.bind(*value),
-        SqlValue::Text(value) => query.bind(value.clone()),
-        SqlValue::Blob(value) => query.bind(value.clone()),
     }
 }
 

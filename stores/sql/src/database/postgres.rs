@@ -9,16 +9,7 @@ use super::{ColumnKind, Database, Dialect, Failure, FailureKind, Later, Table, T
 use crate::sql_value::SqlValue;
 use crate::statement::Statement;
 
-driver!(
-    Postgres,
-    PostgresTransaction,
-    sqlx::Postgres,
-    Dialect::Postgres,
-    "BEGIN",
-    bind,
-    decoded,
-    is_for_later
-);
+driver!(Postgres, PostgresTransaction, sqlx::Postgres, Dialect::Postgres, "BEGIN", decoded, is_for_later);
 
 /// Connections of a process.
 const CONNECTIONS: u32 = 16;
@@ -33,18 +24,6 @@ impl Postgres {
         let unreachable =
             |error: sqlx::Error| Error::unavailable(error.to_string()).with_context("connecting");
         Ok(Self { pool: pool.connect_with(options).await.map_err(unreachable)? })
-    }
-}
-
-type PostgresQuery<'q> = sqlx::query::Query<'q, sqlx::Postgres, Arguments>;
-
-fn bind<'q>(query: PostgresQuery<'q>, value: &SqlValue) -> PostgresQuery<'q> {
-    match value {
-        SqlValue::Null => query.bind(None::<i64>),
-        SqlValue::Integer(value) => query.bind(*value),
-        SqlValue::Float(value) => query.bind(*value),
-        SqlValue::Text(value) => query.bind(value.clone()),
-        SqlValue::Blob(value) => query.bind(value.clone()),
     }
 }
 

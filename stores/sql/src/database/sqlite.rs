@@ -13,16 +13,7 @@ use super::{ColumnKind, Database, Dialect, Failure, FailureKind, Later, Table, T
 use crate::sql_value::SqlValue;
 use crate::statement::Statement;
 
-driver!(
-    Sqlite,
-    SqliteTransaction,
-    sqlx::Sqlite,
-    Dialect::Sqlite,
-    "BEGIN IMMEDIATE",
-    bind,
-    decoded,
-    is_for_later
-);
+driver!(Sqlite, SqliteTransaction, sqlx::Sqlite, Dialect::Sqlite, "BEGIN IMMEDIATE", decoded, is_for_later);
 
 /// Connections that read while one writes.
 const CONNECTIONS: u32 = 4;
@@ -54,18 +45,6 @@ impl Sqlite {
 /// Whether nothing of the database outlives the process.
 pub(crate) fn is_in_memory(url: &str) -> bool {
     url.contains(":memory:") || url.contains("mode=memory")
-}
-
-type SqliteQuery<'q> = sqlx::query::Query<'q, sqlx::Sqlite, Arguments>;
-
-fn bind<'q>(query: SqliteQuery<'q>, value: &SqlValue) -> SqliteQuery<'q> {
-    match value {
-        SqlValue::Null => query.bind(None::<i64>),
-        SqlValue::Integer(value) => query.bind(*value),
-        SqlValue::Float(value) => query.bind(*value),
-        SqlValue::Text(value) => query.bind(value.clone()),
-        SqlValue::Blob(value) => query.bind(value.clone()),
-    }
 }
 
 /// Types are of values in SQLite, not of columns.

@@ -1,9 +1,9 @@
 //! Questions that use up their bound on probes, beside as many standard Bloom filters asked for points.
 
-use lacuna_bench::harness::{Rounds, TaskId, dependent};
-use lacuna_core::{DynFilter, Result, U64Range};
+use lacuna_bench::harness::{Rounds, TaskId};
+use lacuna_core::Result;
 
-use super::contest::{Contender, points, ranges};
+use super::contest::{Contender, add_single, points, ranges};
 use crate::bar::Bar;
 use crate::bar::Limit;
 use crate::console::Console;
@@ -45,13 +45,4 @@ impl Bounded<'_> {
         });
         Ok(bars.collect())
     }
-}
-
-fn add_single<'a>(
-    rounds: &mut Rounds<'a>,
-    name: &str,
-    filter: &'a DynFilter<u64>,
-    pool: &'a [U64Range],
-) -> TaskId {
-    rounds.add_serial(name, pool.len(), move || dependent(pool, 1, |range| filter.may_contain_range(range)))
 }

@@ -89,3 +89,13 @@ pub(super) fn ranges(ends: &[(u64, u64)]) -> Vec<U64Range> {
 pub(super) fn points(ends: &[(u64, u64)]) -> Vec<U64Range> {
     ends.iter().map(|&(lo, _)| U64Range::point(lo)).collect()
 }
+
+/// Questions of one filter that each wait for the answer before.
+pub(super) fn add_single<'a>(
+    rounds: &mut Rounds<'a>,
+    name: &str,
+    filter: &'a DynFilter<u64>,
+    pool: &'a [U64Range],
+) -> TaskId {
+    rounds.add_serial(name, pool.len(), move || dependent(pool, 1, |range| filter.may_contain_range(range)))
+}

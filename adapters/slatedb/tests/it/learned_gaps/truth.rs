@@ -126,7 +126,7 @@ async fn a_merge_operand_is_not_lost() {
     learning.test.write_sst([key(1), key(19)]).await;
     let (lo, hi) = around(7);
     // Left and right of the operand, and at it where a snapshot does not see it.
-    learning.learn_from_nothing(&db, &key(6).map(|byte| byte | 1), &lo).await;
+    learning.learn_from_nothing(&db, &((6u64 << 20) + 1).to_be_bytes(), &lo).await;
     learning.learn_from_nothing(&db, &hi, &(8u64 << 20).to_be_bytes()).await;
     learning.learn_from_nothing(&*before, &lo, &hi).await;
     assert_eq!(learning.value(&key(7)).await.as_deref(), Some(&b"+1"[..]));

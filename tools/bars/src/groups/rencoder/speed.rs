@@ -1,10 +1,10 @@
 //! Speed beside a standard Bloom filter of as many bits, asked for points, and beside Rosetta as published, which asks
 //! its filters one node at a time.
 
-use lacuna_bench::harness::{Rounds, TaskId, dependent, independent};
+use lacuna_bench::harness::{Rounds, TaskId, independent};
 use lacuna_core::{DynFilter, Result, U64Range};
 
-use super::super::contest::{Contender, points, ranges};
+use super::super::contest::{Contender, add_single, points, ranges};
 use super::sample;
 use crate::bar::Bar;
 use crate::bar::Limit::{AtLeast, AtMost};
@@ -42,15 +42,6 @@ fn bloom_bars(setting: &Setting, console: &mut Console, keys: &[u64]) -> Result<
     Ok(tasks.map(|(name, task, most)| {
         Bar::times_longer(format!("{name}, {BITS} bits"), &timings, [task, yardstick], AtMost(most))
     }))
-}
-
-fn add_single<'a>(
-    rounds: &mut Rounds<'a>,
-    name: &str,
-    filter: &'a DynFilter<u64>,
-    pool: &'a [U64Range],
-) -> TaskId {
-    rounds.add_serial(name, pool.len(), move || dependent(pool, 1, |range| filter.may_contain_range(range)))
 }
 
 /// Throughput, with questions that do not wait for each other.
