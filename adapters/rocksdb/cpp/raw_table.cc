@@ -14,6 +14,7 @@
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
 #include "rocksdb/sst_file_reader.h"
+#include "rocksdb/status.h"
 #include "rocksdb/table.h"
 #include "rocksdb/table_properties.h"
 #include "rocksdb/utilities/types_util.h"
@@ -26,6 +27,7 @@ using ROCKSDB_NAMESPACE::ParsedEntryInfo;
 using ROCKSDB_NAMESPACE::PerfLevel;
 using ROCKSDB_NAMESPACE::Slice;
 using ROCKSDB_NAMESPACE::SstFileReader;
+using ROCKSDB_NAMESPACE::Status;
 using ROCKSDB_NAMESPACE::TableProperties;
 
 // RocksDB's C interface declares this type and keeps its definition in db/c.cc. `Readable` finds out if that changes.
@@ -77,6 +79,27 @@ Options ForReading(const Options& from) {
   return options;
 }
 
+// What became of an attempt to open a table file; as `NotOpened` in raw_table.rs.
+enum Outcome : int {
+  kOpened = 0,
+  // There is no such file.
+  kGone = 1,
+  // It is no block-based table, damaged, or not ordered bytewise: it will never be opened.
+  kForeign = 2,
+  // It could not be read now.
+  kFailed = 3,
+};
+
+Outcome OutcomeOf(const Status& status) {
+  if (status.ok()) {
+    return kOpened;
+  }
+  if (status.IsNotFound() || status.IsPathNotFound()) {
+    return kGone;
+  }
+  return status.IsCorruption() || status.IsNotSupported() || status.IsInvalidArgument() ? kForeign : kFailed;
+}
+
 const char* Lend(const Slice& bytes, size_t* size) {
   *size = bytes.size();
   return bytes.data();
@@ -86,6 +109,20 @@ const char* Lend(const Slice& bytes, size_t* size) {
 
 struct lacuna_raw_table {
   explicit lacuna_raw_table(const Options& options) : reader(options) {}
+
+  Outcome Open(const std::string& path) {
+    CountedReads counted(&reads);
+    auto outcome = OutcomeOf(reader.Open(path));
+    if (outcome != kOpened) {
+      return outcome;
+    }
+    properties = reader.GetTableProperties();
+    if (properties == nullptr || properties->comparator_name != BytewiseComparator()->Name()) {
+      return kForeign;
+    }
+    rows = reader.NewTableIterator();
+    return rows == nullptr ? kForeign : kOpened;
+  }
 
   // Notes the user key that the rows stand at.
   void Parse() {
@@ -110,26 +147,25 @@ struct lacuna_raw_table {
 
 extern "C" {
 
-// Opens the table file at `path` with the file system of `options`; null if it is gone, is no block-based table, or is
-// not ordered bytewise.
-lacuna_raw_table* lacuna_raw_table_open(const rocksdb_options_t* options, const char* path, size_t path_size) {
+// Opens the table file at `path` with the file system of `options`; null if that is not possible, for the reason in
+// `outcome`, with the blocks that were read all the same added to `reads`.
+lacuna_raw_table* lacuna_raw_table_open(const rocksdb_options_t* options, const char* path, size_t path_size,
+                                        int* outcome, uint64_t* reads) {
+  *outcome = kForeign;
   if (!Readable(options)) {
     return nullptr;
   }
   try {
     auto table = std::make_unique<lacuna_raw_table>(ForReading(options->rep));
-    CountedReads counted(&table->reads);
-    if (!table->reader.Open(std::string(path, path_size)).ok()) {
-      return nullptr;
+    *outcome = table->Open(std::string(path, path_size));
+    if (*outcome == kOpened) {
+      return table.release();
     }
-    table->properties = table->reader.GetTableProperties();
-    table->rows = table->reader.NewTableIterator();
-    bool is_ours = table->properties != nullptr && table->rows != nullptr &&
-                   table->properties->comparator_name == BytewiseComparator()->Name();
-    return is_ours ? table.release() : nullptr;
+    *reads += table->reads;
   } catch (const std::exception&) {
-    return nullptr;
+    *outcome = kFailed;
   }
+  return nullptr;
 }
 
 void lacuna_raw_table_close(lacuna_raw_table* table) { delete table; }

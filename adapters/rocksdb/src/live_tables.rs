@@ -23,7 +23,30 @@ impl<T: ThreadMode> LiveTables for OptimisticTransactionDB<T> {
     }
 }
 
-/// Where the file of a table is.
-pub(crate) fn path(file: &LiveFile) -> String {
-    format!("{}/{}", file.directory, file.name.trim_start_matches('/'))
+/// What tells the files of a database apart. Numbers of files start over when a database is destroyed and made anew in
+/// the same place, so the path alone does not.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct FileKey {
+    path: String,
+    size: usize,
+    seqnos: [u64; 2],
+}
+
+impl FileKey {
+    pub(crate) fn of(file: &LiveFile) -> Self {
+        let path = format!("{}/{}", file.directory, file.name.trim_start_matches('/'));
+        Self { path, size: file.size, seqnos: [file.smallest_seqno, file.largest_seqno] }
+    }
+
+    /// Where the file is.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Whether it is the key of one of `files`.
+    pub(crate) fn is_among(&self, files: &[LiveFile]) -> bool {
+        let seqnos = |file: &LiveFile| [file.smallest_seqno, file.largest_seqno];
+        let similar = files.iter().filter(|file| (file.size, seqnos(file)) == (self.size, self.seqnos));
+        similar.map(Self::of).any(|key| key == *self)
+    }
 }

@@ -7,7 +7,7 @@
 
 #![allow(unsafe_code, reason = "the border to C++")]
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{c_char, c_int, c_void};
 use std::fmt;
 use std::ptr::NonNull;
 
@@ -22,6 +22,8 @@ unsafe extern "C" {
         options: *const ffi::rocksdb_options_t,
         path: *const c_char,
         path_size: usize,
+        outcome: *mut c_int,
+        reads: *mut u64,
     ) -> *mut c_void;
     fn lacuna_raw_table_close(table: *mut c_void);
     fn lacuna_raw_table_session(table: *const c_void, size: *mut usize) -> *const c_char;
@@ -40,6 +42,28 @@ unsafe extern "C" {
     fn lacuna_raw_table_reads(table: *const c_void) -> u64;
 }
 
+/// Why a table file could not be opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NotOpened {
+    /// There is no such file.
+    Gone,
+    /// It is no block-based table, damaged, or not ordered bytewise: it will never be opened.
+    Foreign,
+    /// It could not be read now.
+    Failed,
+}
+
+impl NotOpened {
+    /// As `Outcome` in raw_table.cc.
+    fn of(outcome: c_int) -> Self {
+        match outcome {
+            1 => Self::Gone,
+            2 => Self::Foreign,
+            _ => Self::Failed,
+        }
+    }
+}
+
 /// An open table file, and a place among its entries.
 pub(crate) struct RawTable {
     table: NonNull<c_void>,
@@ -49,11 +73,15 @@ pub(crate) struct RawTable {
 unsafe impl Send for RawTable {}
 
 impl RawTable {
-    /// The table at `path`; `None` if it is gone, cannot be read, or is not ordered bytewise.
-    pub(crate) fn open(options: &Options, path: &str) -> Option<Self> {
-        // SAFETY: the options are alive, and both they and the path are read before the call returns.
-        let table = unsafe { lacuna_raw_table_open(options.as_raw_ptr(), path.as_ptr().cast(), path.len()) };
-        NonNull::new(table).map(|table| Self { table })
+    /// The table at `path`. Blocks that were read for nothing are added to `reads`.
+    pub(crate) fn open(options: &Options, path: &str, reads: &mut u64) -> Result<Self, NotOpened> {
+        let mut outcome = 0;
+        // SAFETY: the options are alive, and all that is passed is used before the call returns only.
+        let table = unsafe {
+            let (options, path_size) = (options.as_raw_ptr(), path.len());
+            lacuna_raw_table_open(options, path.as_ptr().cast(), path_size, &raw mut outcome, reads)
+        };
+        NonNull::new(table).map(|table| Self { table }).ok_or_else(|| NotOpened::of(outcome))
     }
 
     fn as_ptr(&self) -> *mut c_void {

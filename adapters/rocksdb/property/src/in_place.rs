@@ -8,9 +8,11 @@
 use std::ops::Bound;
 use std::slice;
 
-use lacuna_core::{Cover, DynFilter, Envelope, Error, KeyCodec, RangeFilter, Result};
+use lacuna_core::{Cover, DynFilter, Error, KeyCodec, RangeFilter, Result};
 use lacuna_filters::{FilterVisitor, OpenFilter};
 use lacuna_guard::GuardCodec;
+
+use crate::property::Property;
 
 /// A filter over lent bytes, and the codec its keys went through.
 #[derive(Clone, Copy)]
@@ -19,19 +21,16 @@ pub(crate) enum InPlace<'a> {
     Strings(&'a DynFilter<[u8]>, &'a dyn KeyCodec<[u8]>),
 }
 
-/// Opens `sealed` in O(1), without a copy or an allocation, and shows it to `ask`.
+/// Opens the filter of a property in O(1), without a copy or an allocation, and shows it to `ask`.
 ///
 /// # Errors
 /// `Unsupported` for bytes newer than this code or of another codec, `Corrupt` for bytes that do not hold together.
 pub(crate) fn ask_in_place<T>(
-    sealed: &[u8],
+    property: Property<'_>,
     codec: &GuardCodec,
     ask: impl FnOnce(InPlace<'_>) -> T,
 ) -> Result<T> {
-    let (envelope, _) = Envelope::open(sealed)?;
-    if envelope.key_space != codec.key_space() || envelope.codec != codec.id() {
-        return Err(Error::unsupported("the filter's keys went through another codec; reading the table"));
-    }
+    let (envelope, sealed) = (property.envelope(codec)?, property.sealed);
     // SAFETY: the bytes are valid until this function returns. The filter made of them is dropped within `visit_kind`;
     // `ask` sees it for a lifetime of no name, so that neither it nor anything borrowed from it can be kept.
     let lent: &'static [u8] = unsafe { slice::from_raw_parts(sealed.as_ptr(), sealed.len()) };

@@ -1,6 +1,7 @@
 //! The bytes of the property: sixteen of its own, then the sealed filter.
 
-use lacuna_core::{Error, Result};
+use lacuna_core::{Envelope, Error, Result};
+use lacuna_guard::GuardCodec;
 
 /// Name of the property. It never changes; what the bytes mean is in their version, so that an older reader that meets
 /// a newer filter can say so.
@@ -59,6 +60,21 @@ impl<'a> Property<'a> {
         }
         let level = Some(usize::from(*level)).filter(|_| *level != NO_LEVEL);
         Ok(Self { level, sealed })
+    }
+
+    /// The envelope of the filter, for those whose keys go through `codec`. O(1).
+    ///
+    /// # Errors
+    /// `Unsupported` if its keys went through another codec or are newer than this code, `Corrupt` if it does not hold
+    /// together.
+    pub(crate) fn envelope(&self, codec: &GuardCodec) -> Result<Envelope> {
+        let (envelope, _) = Envelope::open(self.sealed)?;
+        if envelope.key_space != codec.key_space() || envelope.codec != codec.id() {
+            return Err(Error::unsupported(
+                "the filter's keys went through another codec; reading the table",
+            ));
+        }
+        Ok(envelope)
     }
 
     /// Bytes that a property of `property_bytes` leaves to the sealed filter.

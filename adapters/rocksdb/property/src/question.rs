@@ -24,6 +24,10 @@ use crate::table_guard::TableGuard;
 /// the lower bound, but looks for that key through every skipped table of the level; about half a microsecond each.
 const MOST_WALKED: u32 = 8;
 
+/// Beyond nearly all strings: gaps of strings are asked up to here whether a table lies below a range. Wrong for a table
+/// means a longer walk, no more.
+const FAR: [u8; 64] = [0xFF; 64];
+
 /// Which way a scan goes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Direction {
@@ -83,6 +87,12 @@ struct Asked {
     passed: Passed,
 }
 
+/// What denied that a table holds a key of the range.
+enum Denial {
+    Filter,
+    Gap,
+}
+
 impl Question {
     /// Copies the bounds once.
     pub fn new(guard: &TableGuard, bounds: (Bound<&[u8]>, Bound<&[u8]>), direction: Direction) -> Self {
@@ -108,8 +118,10 @@ impl Question {
             return self.scan(Reason::Comparator);
         }
         let Some(bytes) = table.property else { return self.scan(Reason::Missing) };
-        let asked = Property::parse(bytes).and_then(|Property { level, sealed }| {
-            ask_in_place(sealed, self.guard.codec(), |filter| self.ask(level, &filter, table.identity))
+        let asked = Property::parse(bytes).and_then(|property| {
+            ask_in_place(property, self.guard.codec(), |filter| {
+                self.ask(property.level, &filter, table.identity)
+            })
         });
         match asked {
             Ok(answer) => answer,
@@ -126,21 +138,30 @@ impl Question {
 
     /// The answer of an opened filter and, behind its "maybe", of what was learned about the table.
     fn ask(&self, level: Option<usize>, filter: &InPlace<'_>, identity: Option<TableIdentity<'_>>) -> bool {
-        let (lo, hi) = self.bounds();
-        if !filter.may_contain_bounds(lo, hi) {
-            let is_read = self.ends_the_walk(filter);
-            self.guard.count_answer(level, is_read);
-            return is_read;
-        }
-        let tag = self.tag(identity);
-        if self.guard.is_known_empty(tag, lo, hi) {
-            self.guard.count_gap_skip(level);
-            return false;
+        match self.denial(filter, identity) {
+            None => self.asked.passed.note(level, self.tag(identity)),
+            Some(_) if self.ends_the_walk(filter, identity) => {}
+            Some(Denial::Filter) => {
+                self.guard.count_answer(level, false);
+                return false;
+            }
+            Some(Denial::Gap) => {
+                self.guard.count_gap_skip(level);
+                return false;
+            }
         }
         self.asked.walked.store(0, Relaxed);
-        self.asked.passed.note(level, tag);
         self.guard.count_answer(level, true);
         true
+    }
+
+    /// Who knows that the table holds nothing of the range.
+    fn denial(&self, filter: &InPlace<'_>, identity: Option<TableIdentity<'_>>) -> Option<Denial> {
+        let (lo, hi) = self.bounds();
+        if !filter.may_contain_bounds(lo, hi) {
+            return Some(Denial::Filter);
+        }
+        self.guard.is_known_empty(self.tag(identity), lo, hi).then_some(Denial::Gap)
     }
 
     /// The tag of a table, if anybody wants to know.
@@ -150,16 +171,14 @@ impl Question {
 
     /// Whether a backward scan has walked over enough tables below its range to be shown one, so that RocksDB meets a
     /// key below the lower bound and stops.
-    fn ends_the_walk(&self, filter: &InPlace<'_>) -> bool {
+    fn ends_the_walk(&self, filter: &InPlace<'_>, identity: Option<TableIdentity<'_>>) -> bool {
         let (lo, _) = self.bounds();
-        let below = self.asked.direction == Direction::Reverse
-            && lo != Bound::Unbounded
-            && !filter.may_contain_bounds(lo, Bound::Unbounded);
-        let enough = below && self.asked.walked.fetch_add(1, Relaxed) >= MOST_WALKED;
-        if enough {
-            self.asked.walked.store(0, Relaxed);
-        }
-        enough
+        let is_below = || {
+            !filter.may_contain_bounds(lo, Bound::Unbounded)
+                || self.guard.is_known_empty(self.tag(identity), lo, Bound::Included(&FAR))
+        };
+        let walks = self.asked.direction == Direction::Reverse && lo != Bound::Unbounded;
+        walks && is_below() && self.asked.walked.fetch_add(1, Relaxed) >= MOST_WALKED
     }
 
     /// Notes that the iterator over the whole range returned no row: the range joins the sample of later builds, if it

@@ -8,9 +8,7 @@ use std::fmt;
 use std::ops::Bound::{Included, Unbounded};
 use std::sync::Arc;
 
-use lacuna_core::{
-    ByteRange, Candidate, Cover, Envelope, FixedBe, KeyCodec, RangeFilter, Result, SeekCandidate,
-};
+use lacuna_core::{ByteRange, Candidate, Cover, FixedBe, KeyCodec, RangeFilter, Result, SeekCandidate};
 use lacuna_filters::open_seek;
 use lacuna_guard::{GuardCodec, SharedBytes};
 
@@ -80,12 +78,9 @@ impl SeekTable {
 impl SeekFilter {
     /// `None` if the family names no next keys, or the codec does not keep keys whole.
     fn open(property: &[u8], codec: &GuardCodec) -> Result<Option<Self>> {
-        let sealed = Property::parse(property)?.sealed;
-        let (envelope, _) = Envelope::open(sealed)?;
-        if envelope.key_space != codec.key_space() || envelope.codec != codec.id() {
-            return Ok(None);
-        }
-        let bytes = SharedBytes::copy_of(sealed);
+        let property = Property::parse(property)?;
+        property.envelope(codec)?;
+        let bytes = SharedBytes::copy_of(property.sealed);
         match codec {
             GuardCodec::Integers { codec, .. } if codec.id().number == FixedBe::NUMBER => {
                 let width = usize::try_from(codec.id().parameter).unwrap_or(usize::MAX).min(8);
@@ -135,19 +130,24 @@ fn last_bytes(number: u64, width: usize) -> Vec<u8> {
 /// Tables side by side, in ascending order.
 #[derive(Debug)]
 pub struct SeekRun {
-    tables: Vec<SeekTable>,
+    tables: Vec<Arc<SeekTable>>,
 }
 
 impl SeekRun {
     /// Takes tables of which no two overlap, in any order.
-    pub fn new(mut tables: Vec<SeekTable>) -> Self {
+    pub fn new(mut tables: Vec<Arc<SeekTable>>) -> Self {
         tables.sort_by(|left, right| left.smallest.cmp(&right.smallest));
         Self { tables }
     }
 
     /// Its tables.
-    pub fn tables(&self) -> &[SeekTable] {
+    pub fn tables(&self) -> &[Arc<SeekTable>] {
         &self.tables
+    }
+
+    /// A key at or above all of its keys; `None` if it has no tables.
+    pub fn largest(&self) -> Option<&[u8]> {
+        self.tables.last().map(|table| &table.largest[..])
     }
 }
 
@@ -163,7 +163,7 @@ impl RangeFilter<[u8]> for SeekRun {
         0
     }
     fn memory_bytes(&self) -> usize {
-        self.tables.iter().map(SeekTable::memory_bytes).sum()
+        self.tables.iter().map(|table| table.memory_bytes()).sum()
     }
 }
 

@@ -21,7 +21,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lacuna_core::{ByteRange, Error, Result};
-use lacuna_guard::{FileTag, Hint, LearnedGaps, Neighbours, ReadBudget, Refuted};
+use lacuna_guard::{FileTag, Hint, Looks, Neighbours, ReadBudget};
 use rust_rocksdb::{LiveFile, Options};
 
 use crate::config::LacunaRocksDb;
@@ -34,6 +34,8 @@ mod surroundings;
 
 /// How long to sleep when there is no hint, and at most before `stop` is looked at.
 const IDLE: Duration = Duration::from_millis(50);
+/// How long tables stay open without a hint: an open file keeps its space on the disk after compaction has deleted it.
+const OPEN_WHILE_IDLE: Duration = Duration::from_secs(2);
 
 /// Follows the hints of one database.
 ///
@@ -60,9 +62,8 @@ const IDLE: Duration = Duration::from_millis(50);
 /// ```
 #[derive(Debug)]
 pub struct GapLearner {
-    gaps: Arc<LearnedGaps>,
+    looks: Looks,
     tables: OpenTables,
-    refuted: Refuted,
 }
 
 impl GapLearner {
@@ -75,72 +76,73 @@ impl GapLearner {
             || Error::invalid_input("these filters learn no gaps; ask for it by `with_learned_gaps`");
         let gaps = Arc::clone(lacuna.learned_gaps().ok_or_else(missing)?);
         let most_bytes = gaps.options().index_cache_bytes;
-        Ok(Self { gaps, tables: OpenTables::new(options.clone(), most_bytes), refuted: Refuted::new() })
+        Ok(Self { looks: Looks::new(gaps), tables: OpenTables::new(options.clone(), most_bytes) })
     }
 
-    /// Follows hints as they come, within the budget of reads, until `stop` is set.
+    /// Follows hints as they come, within the budget of reads, until `stop` is set. Without a hint for two seconds it
+    /// keeps no table open.
     pub fn run<D: LiveTables>(mut self, db: &D, stop: &AtomicBool) {
         let start = Instant::now();
-        let mut budget = ReadBudget::new(self.gaps.options().reads_per_second, start.elapsed());
+        let mut budget = ReadBudget::new(self.looks.gaps().options().reads_per_second, start.elapsed());
+        let mut idle = Duration::ZERO;
         while !stop.load(Ordering::Relaxed) {
-            let Some(hint) = self.gaps.take_hint() else {
+            if let Some(hint) = self.looks.gaps().take_hint() {
+                idle = Duration::ZERO;
+                let cost = self.follow(&hint, db);
+                sleep_unless(stop, budget.spend(cost, start.elapsed()));
+            } else {
                 thread::sleep(IDLE);
-                continue;
-            };
-            let reads = self.follow(&hint, db);
-            sleep_unless(stop, budget.spend(reads, start.elapsed()));
+                idle += IDLE;
+                if idle > OPEN_WHILE_IDLE {
+                    self.tables.close();
+                }
+            }
         }
     }
 
     /// Follows all hints that wait, whatever it costs.
     pub fn follow_all<D: LiveTables>(&mut self, db: &D) {
-        while let Some(hint) = self.gaps.take_hint() {
+        while let Some(hint) = self.looks.gaps().take_hint() {
             self.follow(&hint, db);
         }
     }
 
-    /// Looks into the tables of a hint and returns how many blocks that took.
+    /// Looks into the tables of a hint and returns what that costs: as many reads as it took, and one at least if the
+    /// database had to be asked for its tables.
     fn follow<D: LiveTables>(&mut self, hint: &Hint, db: &D) -> u32 {
-        let before = self.tables.reads();
         let (lo, hi) = hint.bounds();
-        match (ByteRange::from_bounds(lo, hi), db.live_tables()) {
-            (Some(range), Ok(files)) => {
-                for &tag in &hint.tags {
-                    self.follow_for(tag, hint, range, &files);
-                }
+        let tags = hint.tags.iter().copied().filter(|&tag| !self.looks.is_settled(tag, hint));
+        let tags: Vec<FileTag> = tags.collect();
+        let Some(range) = ByteRange::from_bounds(lo, hi).filter(|_| !tags.is_empty()) else { return 0 };
+        let before = self.tables.reads();
+        match db.live_tables() {
+            Ok(files) => {
+                self.tables.forget_gone(&files);
+                tags.into_iter().for_each(|tag| self.follow_for(tag, hint, range, &files));
             }
-            (Some(_), Err(_)) => self.gaps.counters().gaps().count_failure(),
-            (None, _) => {}
+            Err(_) => self.looks.gaps().counters().gaps().count_failure(),
         }
         let reads = self.tables.reads() - before;
-        self.gaps.counters().gaps().count_reads(reads);
-        u32::try_from(reads).unwrap_or(u32::MAX)
+        self.looks.gaps().counters().gaps().count_reads(reads);
+        u32::try_from(reads.max(1)).unwrap_or(u32::MAX)
     }
 
     fn follow_for(&mut self, tag: FileTag, hint: &Hint, range: ByteRange<'_>, files: &[LiveFile]) {
-        let (lo, hi) = hint.bounds();
-        let [number, _] = tag.halves();
-        if self.gaps.is_known_empty(tag, lo, hi) || self.refuted.holds(number, hint) {
-            return;
-        }
-        let counts = self.gaps.counters().gaps();
-        let Some((table, file)) = self.tables.find(tag, range, files) else {
+        let counts = self.looks.gaps().counters().gaps();
+        let (table, file) = match self.tables.find(tag, range, files) {
+            Ok(Some(found)) => found,
+            Ok(None) => return counts.count_unresolved(),
+            Err(_) => return counts.count_failure(),
+        };
+        let (Some(smallest), Some(largest)) = (&file.start_key, &file.end_key) else {
             return counts.count_unresolved();
         };
         match look(table, range) {
             Surroundings::Gap { below, above } => {
-                counts.count_confirmation(true);
-                self.gaps.open_file(tag).learn(&Neighbours {
-                    below: below.as_deref(),
-                    above: above.as_deref(),
-                    smallest: file.start_key.as_deref().unwrap_or_default(),
-                    largest: file.end_key.as_deref().unwrap_or_default(),
-                });
+                let (below, above) = (below.as_deref(), above.as_deref());
+                self.looks.conclude(tag, hint, Some(&Neighbours { below, above, smallest, largest }));
             }
-            Surroundings::NoGap => {
-                counts.count_confirmation(false);
-                self.refuted.note(number, hint);
-            }
+            Surroundings::NoGap => self.looks.conclude(tag, hint, None),
             Surroundings::Failed => counts.count_failure(),
         }
     }

@@ -1,14 +1,19 @@
 //! Planned seeks against RocksDB's own iterators.
 
+use std::cell::Cell;
 use std::ops::Bound;
 
 use lacuna_rocksdb::{LacunaRocksDb, OwnedRow, Readable, SeekTables};
 use lacuna_workload::Rng;
 use rust_rocksdb::perf::{PerfContext, PerfMetric, PerfStatsLevel, set_perf_stats};
-use rust_rocksdb::{DB, DBRawIteratorWithThreadMode, Env, OptimisticTransactionDB, ReadOptions};
+use rust_rocksdb::{
+    AsColumnFamilyRef, ColumnFamilyDescriptor, DB, DBRawIteratorWithThreadMode, Env, OptimisticTransactionDB,
+    ReadOptions, WriteBatch,
+};
 
 use crate::differential::{Bounds, Keys, Store, small_tables};
 use crate::saved_reads::four_levels;
+use crate::support::{TestDb, compact_all, gap, key, options};
 
 /// The row that RocksDB finds without filters.
 fn plain<R: Readable>(reader: &R, bounds: &Bounds, first: bool) -> Option<OwnedRow> {
@@ -191,4 +196,122 @@ fn an_open_seek_reads_one_table() {
         println!("1,000 open seeks, first {first}: {without} blocks without a plan, {with} with");
         assert!(with < 1_600 && 2 * with < without, "{with} against {without}");
     }
+}
+
+/// Blocks that `work` reads.
+fn blocks_of(work: impl FnOnce()) -> u64 {
+    set_perf_stats(PerfStatsLevel::EnableCount);
+    let mut context = PerfContext::default();
+    context.reset();
+    work();
+    context.metric(PerfMetric::BlockReadCount)
+}
+
+#[test]
+fn the_last_row_of_all_is_planned() {
+    let lacuna = LacunaRocksDb::parse("surf@20 codec=fixed_be:8").unwrap();
+    let (db, env) = four_levels(Some(&lacuna));
+    let tables = SeekTables::load(&lacuna, &options(&env, None), &db).unwrap();
+    let all: Bounds = (Bound::Unbounded, Bound::Unbounded);
+    let (mut expected, mut found) = (None, None);
+    let without = blocks_of(|| expected = plain(&db, &all, false));
+    let with = blocks_of(|| found = tables.last(&db, all.clone()).unwrap());
+    assert!(expected.is_some() && expected == found);
+    assert!(with > 0 && with < without, "{with} blocks against {without}");
+    // What nobody knows of is found too.
+    db.put([0xFF; 9], b"beyond").unwrap();
+    assert_eq!(tables.last(&db, all).unwrap(), Some((vec![0xFF; 9], b"beyond".to_vec())));
+}
+
+/// A database in which others write each time an iterator but the first is made.
+struct Racing<'a> {
+    db: &'a DB,
+    iterators: Cell<u32>,
+}
+
+impl Readable for Racing<'_> {
+    type Access = DB;
+    fn raw(&self, options: ReadOptions) -> DBRawIteratorWithThreadMode<'_, DB> {
+        self.iterators.set(self.iterators.get() + 1);
+        if self.iterators.get() > 1 {
+            let mut batch = WriteBatch::default();
+            batch.put(key(20), b"before the second place");
+            batch.delete(key(100));
+            self.db.write(&batch).unwrap();
+        }
+        self.db.raw(options)
+    }
+    fn raw_cf(
+        &self,
+        _: &impl AsColumnFamilyRef,
+        options: ReadOptions,
+    ) -> DBRawIteratorWithThreadMode<'_, DB> {
+        self.raw(options)
+    }
+}
+
+#[test]
+fn a_seek_is_answered_as_of_one_moment() {
+    let test = TestDb::new("surf@60 codec=fixed_be:8");
+    test.write_table([10, 500].map(key));
+    test.db.delete(key(10)).unwrap();
+    test.write_table([600].map(key));
+    test.write_table([100, 200, 700].map(key));
+    let tables = SeekTables::load(&test.lacuna, &options(&test.env, None), &test.db).unwrap();
+    let racing = Racing { db: &test.db, iterators: Cell::new(0) };
+    // 10 is deleted, so that a second iterator follows; by then 20 has come and 100 has gone, both at once.
+    let (found, _) = tables.first(&racing, key(5)..).unwrap().unwrap();
+    assert_eq!(racing.iterators.get(), 2);
+    assert_eq!(found, key(20), "at no moment was 200 the first");
+}
+
+#[test]
+fn seeks_in_a_column_family_read_its_tables() {
+    let (env, lacuna) = (Env::mem_env().unwrap(), LacunaRocksDb::parse("surf@60 codec=fixed_be:8").unwrap());
+    let own = options(&env, Some(&lacuna));
+    let mut all = options(&env, None);
+    all.create_missing_column_families(true);
+    let db = DB::open_cf_descriptors(&all, "/db", [ColumnFamilyDescriptor::new("own", own.clone())]).unwrap();
+    db.put(key(3), b"of the default family").unwrap();
+    db.flush().unwrap();
+    let handle = db.cf_handle("own").unwrap();
+    for first in [10, 30] {
+        (0..100).for_each(|row| db.put_cf(&handle, key(first + 50 * row), b"value").unwrap());
+        db.flush_cf(&handle).unwrap();
+    }
+    let tables = SeekTables::load_cf(&lacuna, &own, &db, "own").unwrap();
+    assert_eq!(tables.seekable(), (2, 2));
+    let before = lacuna.stats().filters;
+    assert_eq!(tables.first_cf(&db, &handle, key(11)..).unwrap().unwrap().0, key(30));
+    assert_eq!(tables.last_cf(&db, &handle, ..key(29)).unwrap().unwrap().0, key(10));
+    let after = lacuna.stats().filters;
+    assert_eq!((after.passed() - before.passed(), after.skipped() - before.skipped()), (2, 2), "{after}");
+    // In another family the plan is no use, and the answer right.
+    assert_eq!(tables.first(&db, key(0)..).unwrap().unwrap().0, key(3));
+}
+
+#[test]
+fn a_refresh_reads_what_is_new() {
+    let test = TestDb::new("surf@60 codec=fixed_be:8");
+    (0..5).for_each(|table| test.write_table((0..100).map(|row| key(5 * row + table))));
+    let mut tables = SeekTables::load(&test.lacuna, &options(&test.env, None), &test.db).unwrap();
+    assert_eq!((tables.refresh(&test.db).unwrap(), tables.seekable()), (0, (5, 5)));
+    test.write_table((0..100).map(|row| key(5 * row + 3)));
+    assert_eq!((tables.refresh(&test.db).unwrap(), tables.seekable()), (1, (6, 6)));
+    compact_all(&test.db);
+    assert_eq!((tables.refresh(&test.db).unwrap(), tables.seekable()), (1, (1, 1)));
+}
+
+#[test]
+fn seeks_that_find_nothing_count_what_was_read_in_vain() {
+    // One bit a key: filters that let nearly all pass, and no next keys.
+    let test = TestDb::new("bucketing@1 codec=fixed_be:8");
+    (0..3).for_each(|table| test.write_table((0..1_000).map(|row| key(3 * row + table))));
+    let tables = SeekTables::load(&test.lacuna, &options(&test.env, None), &test.db).unwrap();
+    for number in 100..200 {
+        assert_eq!(tables.first(&test.db, gap(number)..=gap(number)).unwrap(), None);
+    }
+    let filters = test.lacuna.stats().filters;
+    assert!(filters.passed() > 50 && filters.empty_scans == 100, "{filters}");
+    assert_eq!(filters.total().false_positives, filters.passed(), "{filters}");
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lacuna_core::{ByteRange, Error, Result};
-use lacuna_guard::{FileTag, Hint, LearnedGaps, Neighbours, ReadBudget, Refuted};
+use lacuna_guard::{FileTag, Hint, LearnedGaps, Looks, Neighbours, ReadBudget, reach_into};
 use slatedb::db_cache::SplitCache;
 use slatedb::db_cache::moka::{MokaCache, MokaCacheOptions};
 use slatedb::manifest::{SsTableHandle, SsTableId};
@@ -59,14 +59,13 @@ const IDLE: Duration = Duration::from_millis(50);
 /// # }
 /// ```
 pub struct GapLearner {
-    gaps: Arc<LearnedGaps>,
+    looks: Looks,
     policy: String,
     store: Arc<CountingStore>,
     path: Path,
     reader: SstReader,
     /// Tags of the SSTs looked at; `None` for those without one.
     tags: HashMap<SsTableId, Option<FileTag>>,
-    refuted: Refuted,
 }
 
 impl GapLearner {
@@ -85,22 +84,25 @@ impl GapLearner {
             SplitCache::new().with_meta_cache(Some(Arc::new(MokaCache::new_with_opts(options)))).build();
         let counted = Arc::<CountingStore>::clone(&store);
         Ok(Self {
-            gaps,
+            looks: Looks::new(gaps),
             policy: lacuna.policies()[0].name().to_owned(),
             store,
             reader: SstReader::new(path.clone(), counted, Some(Arc::new(cache)), None),
             path,
             tags: HashMap::new(),
-            refuted: Refuted::new(),
         })
+    }
+
+    fn gaps(&self) -> &Arc<LearnedGaps> {
+        self.looks.gaps()
     }
 
     /// Follows hints as they come, within the budget of reads, until it is dropped.
     pub async fn run<D: DbMetadataOps + Sync>(mut self, db: &D) -> Infallible {
         let start = Instant::now();
-        let mut budget = ReadBudget::new(self.gaps.options().reads_per_second, start.elapsed());
+        let mut budget = ReadBudget::new(self.gaps().options().reads_per_second, start.elapsed());
         loop {
-            let Some(hint) = self.gaps.take_hint() else {
+            let Some(hint) = self.gaps().take_hint() else {
                 tokio::time::sleep(IDLE).await;
                 continue;
             };
@@ -113,7 +115,7 @@ impl GapLearner {
 
     /// Follows all hints that wait, whatever it costs.
     pub async fn follow_all<D: DbMetadataOps + Sync>(&mut self, db: &D) {
-        while let Some(hint) = self.gaps.take_hint() {
+        while let Some(hint) = self.gaps().take_hint() {
             for &number in &hint.files {
                 self.follow_for(number, &hint, &db.manifest()).await;
             }
@@ -124,11 +126,11 @@ impl GapLearner {
     async fn follow_for(&mut self, number: u64, hint: &Hint, manifest: &VersionedManifest) -> u32 {
         let before = self.store.reads().gets;
         if let Err(problem) = self.try_follow(number, hint, manifest).await {
-            self.gaps.counters().gaps().count_failure();
+            self.gaps().counters().gaps().count_failure();
             debug!(%problem, "an SST could not be looked into for a gap");
         }
         let reads = self.store.reads().gets - before;
-        self.gaps.counters().gaps().count_reads(reads);
+        self.gaps().counters().gaps().count_reads(reads);
         u32::try_from(reads).unwrap_or(u32::MAX)
     }
 
@@ -139,29 +141,29 @@ impl GapLearner {
         manifest: &VersionedManifest,
     ) -> core::result::Result<(), slatedb::Error> {
         let (lo, hi) = hint.bounds();
-        let (Some(range), Some(file)) = (ByteRange::from_bounds(lo, hi), self.gaps.file(number)) else {
+        let (Some(range), Some(file)) = (ByteRange::from_bounds(lo, hi), self.gaps().file(number)) else {
             return Ok(());
         };
-        if file.is_known_empty(lo, hi) || self.refuted.holds(number, hint) {
+        if self.looks.is_settled(file.tag(), hint) {
             return Ok(());
         }
         let Some(sst) = self.find(file.tag(), range, manifest).await else {
-            self.gaps.counters().gaps().count_unresolved();
+            self.gaps().counters().gaps().count_unresolved();
             return Ok(());
         };
         let info = sst.info.clone();
         let found = look(&self.reader.open_with_handle(sst)?, range).await?;
         let (smallest, largest) = (info.first_entry.unwrap_or_default(), info.last_entry.unwrap_or_default());
-        self.gaps.counters().gaps().count_confirmation(matches!(found, Surroundings::Gap { .. }));
-        match &found {
-            Surroundings::Gap { below, above } => file.learn(&Neighbours {
+        let gap = match &found {
+            Surroundings::Gap { below, above } => Some(Neighbours {
                 below: below.as_deref(),
                 above: above.as_deref(),
                 smallest: &smallest,
                 largest: &largest,
             }),
-            Surroundings::NoGap => self.refuted.note(number, hint),
-        }
+            Surroundings::NoGap => None,
+        };
+        self.looks.conclude(file.tag(), hint, gap.as_ref());
         Ok(())
     }
 
@@ -211,18 +213,13 @@ impl GapLearner {
 
 /// Whether the keys of an SST reach into `range`.
 fn overlaps(sst: &SsTableHandle, range: ByteRange<'_>) -> bool {
-    let starts_before_end = match (&sst.info.first_entry, range.hi()) {
-        (Some(first), Some(hi)) => &first[..] <= hi,
-        _ => true,
-    };
-    let ends_behind_start = sst.info.last_entry.as_ref().is_none_or(|last| &last[..] >= range.lo());
-    starts_before_end && ends_behind_start
+    reach_into(sst.info.first_entry.as_deref(), sst.info.last_entry.as_deref(), range)
 }
 
 impl std::fmt::Debug for GapLearner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("GapLearner")
-            .field("gaps", &self.gaps)
+            .field("gaps", self.gaps())
             .field("tags", &self.tags.len())
             .finish_non_exhaustive()
     }

@@ -9,7 +9,8 @@
 //! - [`FileGaps`]: the gaps of one file, asked by its guard;
 //! - [`FileTag`]: what a file is known by; two files never share one;
 //! - [`Neighbours`]: the proof, two keys side by side among the raw entries of the file;
-//! - [`ReadBudget`]: how fast the background may read to find proofs, and [`Refuted`]: where it need not look again.
+//! - [`ReadBudget`]: how fast the background may read to find proofs, and [`Looks`]: where it need not look, and what a
+//!   look has taught.
 //!
 //! Guarantee: what is reported empty was shown to be empty by that file's own entries, of every type and sequence
 //! number, and the file never changes. An empty scan of the database is only a [`Hint`]: a snapshot, a tombstone, an
@@ -28,6 +29,7 @@ mod file_gaps;
 mod file_tag;
 mod gap_options;
 mod hints;
+mod looks;
 mod places;
 mod read_budget;
 mod refuted;
@@ -38,6 +40,6 @@ pub use file_gaps::{FileGaps, Neighbours};
 pub use file_tag::FileTag;
 pub use gap_options::GapOptions;
 pub use hints::{Hint, MOST_FILES};
+pub use looks::{Looks, reach_into};
 pub use read_budget::ReadBudget;
-pub use refuted::Refuted;
 pub use store::LearnedGaps;

@@ -15,30 +15,24 @@ const PLACES: u64 = 1_024;
 
 /// The last looks that found a key, in 8 KiB.
 #[derive(Debug)]
-pub struct Refuted {
+pub(super) struct Refuted {
     places: Vec<u64>,
-}
-
-impl Default for Refuted {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 impl Refuted {
     /// Nothing yet. Takes its memory now.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { places: (0..PLACES).map(|_| 0).collect() }
     }
 
     /// Notes that a file holds a key of the hint's range. The number is the adapter's own, one for each file.
-    pub fn note(&mut self, file: u64, hint: &Hint) {
+    pub(super) fn note(&mut self, file: u64, hint: &Hint) {
         let (place, hash) = place(file, hint);
         self.places[place] = hash;
     }
 
     /// Whether the file was looked into for this hint and holds a key there.
-    pub fn holds(&self, file: u64, hint: &Hint) -> bool {
+    pub(super) fn holds(&self, file: u64, hint: &Hint) -> bool {
         let (place, hash) = place(file, hint);
         self.places[place] == hash
     }

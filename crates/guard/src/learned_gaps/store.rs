@@ -179,8 +179,11 @@ impl LearnedGaps {
 
     pub(super) fn learn(&self, file: &FileGaps, found: &Neighbours<'_>) {
         let mut files = self.lock();
-        if let Some(place) = self.place(file.lease()).filter(|place| place.is_under(file.lease())) {
-            place.learn(&self.codec, found);
+        let home = self.home(file.lease()).filter(|&home| self.places[home].is_under(file.lease()));
+        if let Some(home) = home {
+            self.places[home].learn(&self.codec, found);
+            // Another file may have been noted over it.
+            self.index.restore(file.tag(), home);
         } else if let Some(home) = files.free_place(&self.places) {
             let (place, lease) = (&self.places[home], files.next_lease(home));
             if let Some(before) = files.tenants[home] {
@@ -196,8 +199,12 @@ impl LearnedGaps {
 
     /// The place of a lease, which may have ended.
     fn place(&self, lease: u64) -> Option<&Place> {
-        let home = lease.checked_rem(self.places.len() as u64)?;
-        self.places.get(usize::try_from(home).ok()?)
+        self.home(lease).and_then(|home| self.places.get(home))
+    }
+
+    /// The number of that place; `None` if there are no places.
+    fn home(&self, lease: u64) -> Option<usize> {
+        usize::try_from(lease.checked_rem(self.places.len() as u64)?).ok()
     }
 
     fn lock(&self) -> MutexGuard<'_, Files> {

@@ -109,6 +109,20 @@ fn a_file_is_known_by_its_tag_alone() {
     assert!(knows(4, 41, 44) && knows(4, 61, 64));
 }
 
+#[test]
+fn a_file_that_others_were_noted_over_is_found_once_it_learns_again() {
+    // All tags point to the same eight numbers of the index, and there are nine.
+    let tags: Vec<FileTag> = (1..=9).map(|number| FileTag::from_halves([5, number])).collect();
+    let all = gaps_of("fixed_be:1", room_for(tags.len()));
+    let learn = |tag| all.open_file(tag).learn(&between(&[10], &[20]));
+    let is_found = |tag| all.is_known_empty(tag, Included(&[11]), Included(&[19]));
+    tags.iter().for_each(|&tag| learn(tag));
+    let lost: Vec<FileTag> = tags.iter().copied().filter(|&tag| !is_found(tag)).collect();
+    assert_eq!(lost.len(), 1, "{lost:?}");
+    learn(lost[0]);
+    assert!(is_found(lost[0]));
+}
+
 /// Two codecs under which a gap between codes would be wrong: keys of one file, and a key of it between the codes.
 #[test]
 fn gaps_stand_between_keys_and_not_between_codes() {

@@ -3,7 +3,7 @@
 //! A table of small numbers, four for each place: a file's stand within eight of where its tag points. Readers take what
 //! they find for a guess and ask the place itself, so that a number which is just being changed costs a gap and no
 //! truth. Tags are as good as random, so at a quarter of its room the table as good as never overflows; if it does, the
-//! file that was there is no longer found.
+//! file that was there is no longer found until it learns again.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -40,6 +40,13 @@ impl TagIndex {
         let noted = u32::try_from(place + 1);
         if let (Some(slot), Ok(noted)) = (free.or_else(|| self.window(tag).last()), noted) {
             slot.store(noted, Relaxed);
+        }
+    }
+
+    /// Notes the place again unless it still is.
+    pub(super) fn restore(&self, tag: FileTag, place: usize) {
+        if !self.places_of(tag).any(|noted| noted == place) {
+            self.insert(tag, place);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Asking a table takes no memory of the heap.
 
-use lacuna_guard::GapOptions;
+use lacuna_guard::{GapOptions, Neighbours};
 use lacuna_rocksdb_property::{Direction, TableGuard, TableIdentity};
 use lacuna_testkit::{CountingAllocator, count_allocations};
 
@@ -28,5 +28,31 @@ fn no_family_allocates_when_it_is_asked() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn a_learned_gap_answers_without_the_heap() {
+    for codec in ["fixed_be:8", "bytes"] {
+        // One bit a key: a filter that lets every range pass.
+        let spec = format!("bucketing@1 codec={codec}");
+        let guard = TableGuard::parse(&spec).unwrap().with_learned_gaps(GapOptions::default());
+        let bytes = property(&guard, Some(1), (0..2_000).map(|number| number << 20));
+        let mut facts = table(&bytes);
+        facts.identity = Some(TableIdentity { session: b"a session", number: 7 });
+        let ends = [0u64, 5 << 20, 6 << 20, 1_999 << 20].map(u64::to_be_bytes);
+        let [smallest, below, above, largest] = ends.each_ref();
+        guard.learned_gaps().unwrap().open_file(facts.identity.unwrap().tag().unwrap()).learn(&Neighbours {
+            below: Some(below),
+            above: Some(above),
+            smallest,
+            largest,
+        });
+        for direction in [Direction::Forward, Direction::Reverse] {
+            let question = question(&guard, (5 << 20) + 7, (5 << 20) + 9, direction);
+            let (may_contain, allocations) = count_allocations(|| question.may_contain(facts));
+            assert_eq!((may_contain, allocations.count), (false, 0), "{codec}, {direction:?}");
+        }
+        assert_eq!(guard.stats().filters.skipped_by_gap(), 2, "{codec}: {}", guard.stats());
     }
 }

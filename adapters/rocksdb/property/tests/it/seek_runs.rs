@@ -1,6 +1,7 @@
 //! Runs of tables that name the place of their next key, against their keys.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use lacuna_core::SeekCandidate;
 use lacuna_rocksdb_property::{Collector, SeekRun, SeekTable, TableGuard};
@@ -22,9 +23,9 @@ fn run(guard: &TableGuard, keys: &BTreeSet<Vec<u8>>, rng: &mut Rng) -> (SeekRun,
         keys.iter().for_each(|key| collector.add(Collector::PUT, key));
         let property = collector.finish().filter(|_| rng.below(4) > 0);
         let (smallest, largest) = (keys[0].clone(), keys[keys.len() - 1].clone());
-        SeekTable::new(smallest, largest, property.as_deref(), guard.spec().codec())
+        Arc::new(SeekTable::new(smallest, largest, property.as_deref(), guard.spec().codec()))
     });
-    let mut tables: Vec<SeekTable> = tables.collect();
+    let mut tables: Vec<Arc<SeekTable>> = tables.collect();
     tables.reverse();
     let seekable = tables.iter().filter(|table| table.is_seekable()).count();
     (SeekRun::new(tables), seekable)

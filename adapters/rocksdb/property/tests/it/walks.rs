@@ -1,6 +1,9 @@
 //! Backward walks over tables below the range.
 
-use lacuna_rocksdb_property::{Direction, TableGuard};
+use std::ops::Bound::{Excluded, Included};
+
+use lacuna_guard::{GapOptions, Neighbours};
+use lacuna_rocksdb_property::{Collector, Direction, Question, TableFacts, TableGuard, TableIdentity};
 
 use crate::{property, question, table};
 
@@ -23,4 +26,28 @@ fn every_ninth_table_ends_a_backward_walk() {
 #[test]
 fn a_forward_scan_skips_them_all() {
     assert!(walk(Direction::Forward).iter().all(|&may_contain| !may_contain));
+}
+
+/// Strings whose filters know no more of the largest key than its first eight bytes, which are those of the range too.
+#[test]
+fn tables_below_the_range_by_a_gap_count_as_walked_over() {
+    let guard = TableGuard::parse("bucketing@9").unwrap().with_learned_gaps(GapOptions::default());
+    let mut collector = Collector::new(&guard, Some(1));
+    [&b"a"[..], b"zzzzzzzzzz1"].into_iter().for_each(|key| collector.add(Collector::PUT, key));
+    let bytes = collector.finish().unwrap();
+    let identity = |number| TableIdentity { session: b"a session", number };
+    for number in 1..=40 {
+        let file = guard.learned_gaps().unwrap().open_file(identity(number).tag().unwrap());
+        let largest = b"zzzzzzzzzz1";
+        file.learn(&Neighbours { below: Some(largest), above: None, smallest: b"a", largest });
+    }
+    let bounds = (Included(&b"zzzzzzzzzz5"[..]), Excluded(&b"zzzzzzzzzz7"[..]));
+    for (direction, expected) in [(Direction::Reverse, vec![9, 18, 27, 36]), (Direction::Forward, vec![])] {
+        let question = Question::new(&guard, bounds, direction);
+        let is_shown =
+            |number| question.may_contain(TableFacts { identity: Some(identity(number)), ..table(&bytes) });
+        let shown: Vec<u64> = (1..=40).filter(|&number| is_shown(number)).collect();
+        assert_eq!(shown, expected, "{direction:?}");
+    }
+    assert_eq!(guard.stats().filters.skipped_by_gap(), 36 + 40);
 }

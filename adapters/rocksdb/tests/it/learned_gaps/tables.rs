@@ -1,9 +1,12 @@
 //! Whose gaps are whose.
 
-use lacuna_rocksdb::LacunaRocksDb;
-use rust_rocksdb::{DB, SstFileWriter};
+use lacuna_rocksdb::{GapLearner, GapOptions, LacunaRocksDb, LiveTables};
+use rust_rocksdb::{
+    BlockBasedIndexType, BlockBasedOptions, DB, Env, Error, LiveFile, ReadOptions, SliceTransform,
+    SstFileWriter, TransactionDB, TransactionDBOptions,
+};
 
-use crate::support::{BLIND, Learning, compact_all, key, options};
+use crate::support::{BLIND, Learning, compact_all, key, options, rows_of};
 
 fn bytes(number: u64) -> [u8; 8] {
     number.to_be_bytes()
@@ -34,7 +37,7 @@ fn tables_of_equal_filters_keep_their_own_gaps() {
 
 fn property_of_the_only_table(db: &DB) -> Vec<u8> {
     let found = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
-    let mut options = rust_rocksdb::ReadOptions::default();
+    let mut options = ReadOptions::default();
     let sink = std::sync::Arc::clone(&found);
     options.set_table_filter(move |table| {
         let property = table
@@ -94,6 +97,74 @@ fn ingested_tables_learn_too() {
 #[test]
 fn tables_of_a_database_that_does_not_learn_give_no_hints() {
     let lacuna = LacunaRocksDb::parse(BLIND).unwrap();
-    assert!(lacuna_rocksdb::GapLearner::new(&lacuna, &rust_rocksdb::Options::default()).is_err());
+    assert!(GapLearner::new(&lacuna, &rust_rocksdb::Options::default()).is_err());
     assert!(lacuna.learned_gaps().is_none());
+}
+
+/// Asked through the index of prefixes, a table denies all that has another prefix, and a gap would have no end.
+#[test]
+fn an_index_of_prefixes_hides_no_neighbour() {
+    let env = Env::mem_env().unwrap();
+    let lacuna = LacunaRocksDb::parse(BLIND).unwrap().with_learned_gaps(GapOptions::default());
+    let mut opened = options(&env, Some(&lacuna));
+    let mut table = BlockBasedOptions::default();
+    table.set_index_type(BlockBasedIndexType::HashSearch);
+    opened.set_block_based_table_factory(&table);
+    opened.set_prefix_extractor(SliceTransform::create_fixed_prefix(4));
+    let db = DB::open(&opened, "/db").unwrap();
+    // The prefix of every key is its own.
+    (0..40).for_each(|number| db.put(key(number << 12), [7; 900]).unwrap());
+    db.flush().unwrap();
+    let mut learner = GapLearner::new(&lacuna, &opened).unwrap();
+    let rows = |lo: [u8; 8], hi: [u8; 8]| {
+        let mut all = ReadOptions::default();
+        all.set_total_order_seek(true);
+        rows_of(lacuna.read(lo..=hi).with_options(all).scan(&db)).len()
+    };
+    for number in 1..39u64 {
+        // Nothing has the prefix of this range.
+        let lo = (number << 32) + (1 << 31);
+        for _ in 0..2 {
+            assert_eq!(rows(lo.to_be_bytes(), (lo + 1_000).to_be_bytes()), 0);
+            learner.follow_all(&db);
+        }
+        assert_eq!(rows(lo.to_be_bytes(), key((number + 1) << 12)), 1, "{number}");
+        assert_eq!(rows(key(number << 12), lo.to_be_bytes()), 1, "{number}");
+    }
+    let stats = lacuna.stats().filters;
+    assert!(stats.gaps.learned == 38 && stats.gaps.failures == 0 && stats.skipped_by_gap() >= 38, "{stats}");
+}
+
+/// A second instance that reads along, for a database whose own handle names no files.
+struct Secondary(DB);
+
+impl LiveTables for Secondary {
+    fn live_tables(&self) -> Result<Vec<LiveFile>, Error> {
+        self.0.try_catch_up_with_primary()?;
+        self.0.live_tables()
+    }
+}
+
+#[test]
+fn a_locking_database_learns_through_a_second_instance() {
+    let (folder, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let lacuna = LacunaRocksDb::parse(BLIND).unwrap().with_learned_gaps(GapOptions::default());
+    let opened = options(&Env::new().unwrap(), Some(&lacuna));
+    let db: TransactionDB =
+        TransactionDB::open(&opened, &TransactionDBOptions::default(), folder.path()).unwrap();
+    let secondary = Secondary(DB::open_as_secondary(&opened, folder.path(), second.path()).unwrap());
+    let mut learner = GapLearner::new(&lacuna, &opened).unwrap();
+    for step in [0u64, 9] {
+        (0..40).for_each(|number| db.put(bytes((number << 20) + step), b"value").unwrap());
+        db.flush().unwrap();
+        for _ in 0..2 {
+            let (lo, hi) = (bytes((7 << 20) + 1_000), bytes((7 << 20) + 2_000));
+            assert!(rows_of(lacuna.read(lo..hi).scan(&db)).is_empty());
+            learner.follow_all(&secondary);
+        }
+    }
+    let stats = lacuna.stats().filters;
+    assert_eq!((stats.gaps.learned, stats.gaps.unresolved, stats.gaps.failures), (2, 0, 0), "{stats}");
+    assert!(stats.skipped_by_gap() >= 3, "{stats}");
+    assert_eq!(rows_of(lacuna.read(key(7)..=bytes((7 << 20) + 9)).scan(&db)).len(), 2);
 }

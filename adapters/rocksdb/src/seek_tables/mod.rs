@@ -1,0 +1,267 @@
+//! The next key of a wide or open range, with a read of few tables: SuRF's Seek over RocksDB.
+//!
+//! **Problem.** `table_filter` helps where a range is closed and short. "The first key at or above `from`" has no upper end
+//! that a filter could deny, so an iterator reads a block of every level.
+//!
+//! **Idea.** Tables are asked one by one, beside RocksDB, where their next key may begin; a plan says which comes
+//! first and which next. With candidates 12, 40 and 70 the range `[from, 40)` is read as any other: tables are denied it
+//! but the one with 12. Only if nothing is found there (its key is behind 40, or deleted) `[from, 70)` is read next.
+//!
+//! **Guarantee.** What is returned is what RocksDB's own iterator returns at one moment: every attempt is one iterator
+//! through [`LacunaRocksDb::read`] from the start of the range, over the database, snapshot or transaction with its
+//! memtables, versions and deletions. What is known of the tables only says how far to read. If that is old, because
+//! tables have come and gone, or says nothing, because filters are of another family, more is read and nothing is lost.
+//! After [`MOST_ATTEMPTS`] the whole range is read.
+//!
+//! **Cost.** An iterator for each attempt, usually one; the blocks of an attempt that found nothing are met again by the
+//! next. A copy of each SuRF, and of the bounds of all tables.
+//!
+//! Zhang and others, "SuRF", SIGMOD 2018, section 5 (Seek). Ours: ranges instead of cursors over single files, since
+//! only RocksDB knows what hides an entry. See `docs/design/rocksdb-seek.md`.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::ops::{Bound, RangeBounds};
+use std::sync::Arc;
+
+use lacuna_rocksdb_property::{Direction, PROPERTY_NAME, SeekRun, SeekTable};
+use rust_rocksdb::{
+    AsColumnFamilyRef, DBAccess, DBRawIteratorWithThreadMode, Error, LiveFile, Options, ReadOptions,
+};
+
+use crate::config::LacunaRocksDb;
+use crate::live_tables::{FileKey, LiveTables};
+use crate::raw_table::{NotOpened, RawTable};
+use crate::read_range::Outcome;
+use crate::readable::Readable;
+use crate::seek_tables::plan::{Bounds, cut, split};
+
+mod plan;
+
+/// Parts of a range that are tried before the whole is read.
+const MOST_ATTEMPTS: usize = 4;
+/// The column family that databases have without naming one.
+const DEFAULT_FAMILY: &str = "default";
+
+/// A key and its value.
+pub type OwnedRow = (Vec<u8>, Vec<u8>);
+
+/// What is known of the tables of one column family, to plan seeks with.
+///
+/// ```
+/// use lacuna_rocksdb::{LacunaRocksDb, SeekTables};
+/// use rust_rocksdb::{DB, Options};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let lacuna = LacunaRocksDb::parse("surf@20 codec=fixed_be:8")?;
+/// let mut options = Options::default();
+/// options.create_if_missing(true);
+/// lacuna.install(&mut options);
+/// let folder = tempfile::tempdir()?;
+/// let db = DB::open(&options, folder.path())?;
+/// for table in 0..3u64 {
+///     (0..100).for_each(|row: u64| db.put((row * 3_000 + table * 1_000).to_be_bytes(), b"21.5").expect("room"));
+///     db.flush()?;
+/// }
+/// let tables = SeekTables::load(&lacuna, &options, &db)?;
+/// let (key, _) = tables.first(&db, 4_001u64.to_be_bytes()..)?.expect("keys follow");
+/// assert_eq!(key, 5_000u64.to_be_bytes());
+/// # Ok(())
+/// # }
+/// ```
+pub struct SeekTables {
+    lacuna: LacunaRocksDb,
+    options: Options,
+    family: String,
+    runs: Vec<SeekRun>,
+    /// The tables of all runs, but those that could not be read when they were met.
+    known: HashMap<FileKey, Arc<SeekTable>>,
+}
+
+impl SeekTables {
+    /// Reads the bounds and properties of the tables of a database that was opened with `options`, in its default column
+    /// family.
+    ///
+    /// # Errors
+    /// What RocksDB says when it is asked for its tables.
+    pub fn load<D: LiveTables>(lacuna: &LacunaRocksDb, options: &Options, db: &D) -> Result<Self, Error> {
+        Self::load_cf(lacuna, options, db, DEFAULT_FAMILY)
+    }
+
+    /// As [`load`](Self::load), in the column family with this name, whose options are given; for
+    /// [`first_cf`](Self::first_cf) and [`last_cf`](Self::last_cf).
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_cf<D: LiveTables>(
+        lacuna: &LacunaRocksDb,
+        options: &Options,
+        db: &D,
+        column_family: &str,
+    ) -> Result<Self, Error> {
+        let mut tables = Self {
+            lacuna: lacuna.clone(),
+            options: options.clone(),
+            family: column_family.to_owned(),
+            runs: Vec::new(),
+            known: HashMap::new(),
+        };
+        tables.refresh(db)?;
+        Ok(tables)
+    }
+
+    /// Reads those that are new and forgets those that are gone; returns how many were read. Worth it once flushes and
+    /// compactions have replaced many, and never needed for a right answer.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load); what was known is then kept.
+    pub fn refresh<D: LiveTables>(&mut self, db: &D) -> Result<usize, Error> {
+        let files = db.live_tables()?;
+        let mut levels: BTreeMap<i32, Vec<Arc<SeekTable>>> = BTreeMap::new();
+        let (mut known, mut read) = (HashMap::new(), 0);
+        for file in files.iter().filter(|file| file.column_family_name == self.family) {
+            let key = FileKey::of(file);
+            let found = self.known.remove(&key).map(|table| (table, true));
+            read += usize::from(found.is_none());
+            let (table, is_read) = found.unwrap_or_else(|| self.open(file, &key));
+            levels.entry(file.level).or_default().push(Arc::clone(&table));
+            if is_read {
+                known.insert(key, table);
+            }
+        }
+        let level_0 =
+            levels.remove(&0).unwrap_or_default().into_iter().map(|table| SeekRun::new(vec![table]));
+        self.runs = level_0.chain(levels.into_values().map(SeekRun::new)).collect();
+        self.known = known;
+        Ok(read)
+    }
+
+    /// What a file says of its table, and whether it will never say more.
+    fn open(&self, file: &LiveFile, key: &FileKey) -> (Arc<SeekTable>, bool) {
+        let table = RawTable::open(&self.options, key.path(), &mut 0);
+        let is_read = matches!(table, Ok(_) | Err(NotOpened::Foreign));
+        let property = table.as_ref().ok().and_then(|table| table.property(PROPERTY_NAME));
+        let ends = (file.start_key.clone().unwrap_or_default(), file.end_key.clone().unwrap_or_default());
+        (Arc::new(SeekTable::new(ends.0, ends.1, property, self.lacuna.spec().codec())), is_read)
+    }
+
+    /// The first row of the range, as it is at one moment.
+    ///
+    /// # Errors
+    /// What RocksDB could not read.
+    pub fn first<R: Readable, K: AsRef<[u8]>>(
+        &self,
+        readable: &R,
+        range: impl RangeBounds<K>,
+    ) -> Result<Option<OwnedRow>, Error> {
+        self.seek(|options| readable.raw(options), &owned(&range), Direction::Forward)
+    }
+
+    /// The last row of the range, as it is at one moment.
+    ///
+    /// # Errors
+    /// What RocksDB could not read.
+    pub fn last<R: Readable, K: AsRef<[u8]>>(
+        &self,
+        readable: &R,
+        range: impl RangeBounds<K>,
+    ) -> Result<Option<OwnedRow>, Error> {
+        self.seek(|options| readable.raw(options), &owned(&range), Direction::Reverse)
+    }
+
+    /// As [`first`](Self::first), in the column family that was named to [`load_cf`](Self::load_cf); in another the
+    /// answer is right and the plan is not.
+    ///
+    /// # Errors
+    /// What RocksDB could not read.
+    pub fn first_cf<R: Readable, K: AsRef<[u8]>>(
+        &self,
+        readable: &R,
+        column_family: &impl AsColumnFamilyRef,
+        range: impl RangeBounds<K>,
+    ) -> Result<Option<OwnedRow>, Error> {
+        self.seek(|options| readable.raw_cf(column_family, options), &owned(&range), Direction::Forward)
+    }
+
+    /// As [`last`](Self::last), in the column family that was named to [`load_cf`](Self::load_cf).
+    ///
+    /// # Errors
+    /// What RocksDB could not read.
+    pub fn last_cf<R: Readable, K: AsRef<[u8]>>(
+        &self,
+        readable: &R,
+        column_family: &impl AsColumnFamilyRef,
+        range: impl RangeBounds<K>,
+    ) -> Result<Option<OwnedRow>, Error> {
+        self.seek(|options| readable.raw_cf(column_family, options), &owned(&range), Direction::Reverse)
+    }
+
+    /// Tables whose filters name next keys, and all tables.
+    pub fn seekable(&self) -> (usize, usize) {
+        let tables = || self.runs.iter().flat_map(SeekRun::tables);
+        (tables().filter(|table| table.is_seekable()).count(), tables().count())
+    }
+
+    /// Bytes of memory that the copies of filters and bounds take.
+    pub fn memory_bytes(&self) -> usize {
+        self.runs.iter().flat_map(SeekRun::tables).map(|table| table.memory_bytes()).sum()
+    }
+
+    fn seek<'a, D: DBAccess + 'a>(
+        &self,
+        iterate: impl Fn(ReadOptions) -> DBRawIteratorWithThreadMode<'a, D>,
+        range: &Bounds,
+        direction: Direction,
+    ) -> Result<Option<OwnedRow>, Error> {
+        // Where nothing was found need not be planned again.
+        let mut unseen = range.clone();
+        for _ in 0..MOST_ATTEMPTS {
+            let Some(cut) = cut(&self.runs, &unseen, direction) else { break };
+            let (near, behind) = split(range, cut, direction);
+            if let (Some(row), _) = self.read(&iterate, near, direction)? {
+                return Ok(Some(row));
+            }
+            unseen = behind;
+        }
+        let (row, outcome) = self.read(&iterate, range.clone(), direction)?;
+        if row.is_none() {
+            outcome.note_empty();
+        }
+        Ok(row)
+    }
+
+    /// The first row in this direction, and the place to say that there is none.
+    fn read<'a, D: DBAccess + 'a>(
+        &self,
+        iterate: impl Fn(ReadOptions) -> DBRawIteratorWithThreadMode<'a, D>,
+        bounds: Bounds,
+        direction: Direction,
+    ) -> Result<(Option<OwnedRow>, Outcome), Error> {
+        let read = match direction {
+            Direction::Forward => self.lacuna.read::<Vec<u8>>(bounds),
+            Direction::Reverse => self.lacuna.read_reverse::<Vec<u8>>(bounds),
+        };
+        let (options, outcome) = read.into_parts();
+        let mut rows = iterate(options);
+        match direction {
+            Direction::Forward => rows.seek_to_first(),
+            Direction::Reverse => rows.seek_to_last(),
+        }
+        let row = rows.item().map(|(key, value)| (key.to_vec(), value.to_vec()));
+        rows.status().map(|()| (row, outcome))
+    }
+}
+
+fn owned<K: AsRef<[u8]>>(range: &impl RangeBounds<K>) -> Bounds {
+    let copy = |bound: Bound<&K>| bound.map(|key| key.as_ref().to_vec());
+    (copy(range.start_bound()), copy(range.end_bound()))
+}
+
+impl fmt::Debug for SeekTables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SeekTables")
+            .field("lacuna", &self.lacuna)
+            .field("runs", &self.runs)
+            .finish_non_exhaustive()
+    }
+}
