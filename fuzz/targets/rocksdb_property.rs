@@ -13,13 +13,15 @@ struct Input {
     property: Vec<u8>,
     lo: Vec<u8>,
     hi: Vec<u8>,
+    backward: bool,
 }
 
 fuzz_target!(|input: Input| {
     let guard = TableGuard::parse("grafite@14 codec=fixed_be:8").expect("a sound policy");
     let bounds = (Bound::Included(&input.lo[..]), Bound::Included(&input.hi[..]));
-    let facts = TableFacts { comparator: TableFacts::BYTEWISE, property: Some(&input.property) };
-    let passes = Question::new(&guard, bounds, Direction::Forward).may_contain(facts);
+    let facts = TableFacts { comparator: TableFacts::BYTEWISE, property: Some(&input.property), identity: None };
+    let direction = if input.backward { Direction::Reverse } else { Direction::Forward };
+    let passes = Question::new(&guard, bounds, direction).may_contain(facts);
     let opens = Property::parse(&input.property)
         .is_ok_and(|property| lacuna_filters::open::<u64, _>(property.sealed.to_vec()).is_ok());
     let inverted = input.lo > input.hi;

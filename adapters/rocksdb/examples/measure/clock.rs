@@ -1,7 +1,8 @@
-//! Time on a processor, which work of others on the machine does not lengthen; wall time where the system does not say.
+//! Time on a processor, which work of others on the machine does not lengthen.
 
-use std::fs;
 use std::time::Instant;
+
+use rustix::time::{ClockId, clock_gettime};
 
 /// What is timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,7 +11,7 @@ pub(crate) enum Clock {
     Wall,
     /// On a processor, by this thread.
     Thread,
-    /// On a processor, by all threads of the process, in steps of 10 ms.
+    /// On a processor, by all threads of the process.
     Process,
 }
 
@@ -23,19 +24,14 @@ impl Clock {
         before.zip(self.read()).map_or(wall, |(before, after)| after - before)
     }
 
+    /// Seconds by the clocks of processors, to the nanosecond: those in `/proc` go in steps of up to 10 ms.
     fn read(self) -> Option<f64> {
-        match self {
-            Self::Wall => None,
-            Self::Thread => {
-                let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-                text.split(' ').next()?.parse::<f64>().ok().map(|nanos| nanos / 1e9)
-            }
-            Self::Process => {
-                let text = fs::read_to_string("/proc/self/stat").ok()?;
-                // Behind the name of the program, which may hold anything, user and system time are the 12th and 13th.
-                let fields = text.rsplit_once(')')?.1.split_whitespace().skip(11).take(2);
-                Some(fields.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0)
-            }
-        }
+        let clock = match self {
+            Self::Wall => return None,
+            Self::Thread => ClockId::ThreadCPUTime,
+            Self::Process => ClockId::ProcessCPUTime,
+        };
+        let time = clock_gettime(clock);
+        Some(time.tv_sec as f64 + time.tv_nsec as f64 / 1e9)
     }
 }

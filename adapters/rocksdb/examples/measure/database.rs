@@ -84,10 +84,6 @@ impl Home {
         home
     }
 
-    pub(crate) fn setup(&self) -> Setup {
-        self.setup
-    }
-
     pub(crate) fn with_keys(self, keys: u64) -> Self {
         Self { keys, ..self }
     }

@@ -65,21 +65,21 @@ pub(crate) fn from(rounds: Rounds) -> impl Iterator<Item = bool> {
 }
 
 fn points(keys: u64, rounds: u64) {
-    println!(
-        "\n| point filter | range filter | absent `get` | absent as a scan of `[k, k]` | present `get` |"
-    );
-    println!("| --- | --- | --- | --- | --- |");
+    println!("\n| point filter | read | without | with | ratio | data blocks without | with |");
+    println!("| --- | --- | --- | --- | --- | --- | --- |");
     for points in [Points::None, Points::Bloom, Points::Ribbon] {
         let homes = [None, Some(SPEC)].map(|spec| Home::filled(Setup { spec, points }, keys / 2));
-        for home in &homes {
-            let db = home.open(false);
-            let micros = |scan| Reader::compare([&db, &db], scan, 20_000, rounds.min(5))[0].micros;
+        let [plain, guarded] = homes.each_ref().map(|home| home.open(false));
+        for scan in [Scan::AbsentGet, Scan::AbsentPoint, Scan::PresentGet] {
+            let [without, with] = Reader::compare([&plain, &guarded], scan, 20_000, rounds);
             println!(
-                "| {points:?} | {} | {:.2} us | {:.2} us | {:.2} us |",
-                if home.setup().spec.is_some() { "yes" } else { "no" },
-                micros(Scan::AbsentGet),
-                micros(Scan::AbsentPoint),
-                micros(Scan::PresentGet)
+                "| {points:?} | {} | {:.2} us | {:.2} us | {:.2} | {:.2} | {:.2} |",
+                scan.name(),
+                without.micros,
+                with.micros,
+                without.micros / with.micros,
+                without.blocks,
+                with.blocks
             );
         }
     }

@@ -34,7 +34,7 @@ impl Scan {
             Self::EmptyReverse => "empty, 32 wide, backward",
             Self::OneRow => "one row",
             Self::HundredRows => "a hundred rows",
-            Self::AbsentPoint => "absent key",
+            Self::AbsentPoint => "absent as a scan of `[k, k]`",
             Self::AbsentGet => "absent `get`",
             Self::PresentGet => "present `get`",
         }
