@@ -54,7 +54,7 @@ pub(crate) enum NotOpened {
 }
 
 impl NotOpened {
-    /// As `Outcome` in raw_table.cc.
+    /// As `Outcome` in `raw_table.cc`.
     fn of(outcome: c_int) -> Self {
         match outcome {
             1 => Self::Gone,
