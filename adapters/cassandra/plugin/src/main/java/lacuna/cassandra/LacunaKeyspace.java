@@ -27,10 +27,11 @@ final class LacunaKeyspace
     static void register()
     {
         VirtualKeyspaceRegistry.instance.register(
-            new VirtualKeyspace(NAME, List.of(new CountersTable(), new DecisionsTable(), new TablesTable(), new SwitchesTable())));
+            new VirtualKeyspace(NAME, List.of(new CountersTable(), new DecisionsTable(), new TablesTable(),
+                                       new SwitchesTable(), new ExchangeTables.Peer(), new ExchangeTables.Filter())));
     }
 
-    private static TableMetadata.Builder table(String name, String comment)
+    static TableMetadata.Builder table(String name, String comment)
     {
         return TableMetadata.builder(NAME, name).comment(comment).kind(TableMetadata.Kind.VIRTUAL);
     }
@@ -50,6 +51,7 @@ final class LacunaKeyspace
         {
             SimpleDataSet rows = new SimpleDataSet(metadata());
             Lacuna.COUNTERS.byName().forEach((name, value) -> rows.row(name).column("value", value.sum()));
+            rows.row("frames_damaged").column("value", Exchange.framesDamaged());
             rows.row("proofs_waiting").column("value", (long) Lacuna.PROVER.waiting());
             return rows;
         }
@@ -129,6 +131,8 @@ final class LacunaKeyspace
             SimpleDataSet rows = new SimpleDataSet(metadata());
             rows.row("answers").column("enabled", Lacuna.isSwitchedOn()).column("active", Lacuna.isActive())
                 .column("reason", Lacuna.reason());
+            rows.row("exchange").column("enabled", Lacuna.isSwitchedOn()).column("active", Exchange.isActive())
+                .column("reason", Exchange.reason());
             return rows;
         }
 

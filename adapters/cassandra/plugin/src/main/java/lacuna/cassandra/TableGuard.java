@@ -39,6 +39,7 @@ final class TableGuard
 
     final ColumnFamilyStore table;
     final TableOptions options;
+    final TableFilter filter;
     private final Prover prover;
     private final ConcurrentHashMap<DecoratedKey, List<Region>> regions = new ConcurrentHashMap<>();
     private final Set<Descriptor> known = ConcurrentHashMap.newKeySet();
@@ -49,6 +50,7 @@ final class TableGuard
     {
         this.table = table;
         this.options = options;
+        this.filter = new TableFilter(table, options);
         this.prover = prover;
     }
 
@@ -175,6 +177,9 @@ final class TableGuard
                 return present;
             region.prove(dead);
             bytes.addAndGet(dead.bytes);
+            // While this key is locked no write can be between its own forgetting and its mark in the filter.
+            if (region.isWhole())
+                filter.bury(key, dead.partitionDeletion().markedForDeleteAt());
             counted[0] = true;
             return present;
         });

@@ -25,7 +25,7 @@ abstract class OnOneCluster
         try
         {
             Path work = Path.of(System.getProperty("lacuna.work")).resolve("run-" + System.nanoTime());
-            return new Cluster(work, NODES).start(true);
+            return new Cluster(work, NODES).start(true, "-Dlacuna.lease_millis=3000", "-Dlacuna.exchange.damage_every=40");
         }
         catch (Exception failure)
         {
@@ -115,11 +115,17 @@ abstract class OnOneCluster
 
     static long answeredEverywhere()
     {
+        return everywhere("reads_answered");
+    }
+
+    /** The sum of a counter over all nodes. */
+    static long everywhere(String counter)
+    {
         long sum = 0;
         for (Node node : cluster.nodes)
             try (var driver = cluster.driver(node); Session own = driver.connect())
             {
-                sum += own.execute("SELECT value FROM lacuna.counters WHERE name = 'reads_answered'").one().getLong(0);
+                sum += own.execute("SELECT value FROM lacuna.counters WHERE name = '" + counter + "'").one().getLong(0);
             }
         return sum;
     }
