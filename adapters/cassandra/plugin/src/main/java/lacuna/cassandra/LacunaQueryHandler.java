@@ -48,6 +48,7 @@ public final class LacunaQueryHandler implements QueryHandler
 
     private static void installExchange()
     {
+        Acknowledgements.install();
         if (!Exchange.isActive())
             return;
         try
@@ -59,7 +60,6 @@ public final class LacunaQueryHandler implements QueryHandler
         {
             Exchange.failed("messaging", failure);
         }
-        Acknowledgements.install();
     }
 
     @Override

@@ -7,6 +7,7 @@ import org.apache.cassandra.db.partitions.PartitionUpdate;
 import org.apache.cassandra.locator.InetAddressAndPort;
 import org.apache.cassandra.net.Message;
 import org.apache.cassandra.net.MessagingService;
+import org.apache.cassandra.service.paxos.Commit;
 
 /** Mode eventual: a coordinator sees at once, in its copies of the replicas' filters, what it sends to them itself. */
 final class OwnWrites
@@ -20,9 +21,13 @@ final class OwnWrites
 
     private static boolean leaves(Message<?> message, InetAddressAndPort to)
     {
-        if (message.payload instanceof Mutation mutation && Exchange.isActive())
+        if (!Exchange.isActive())
+            return true;
+        if (message.payload instanceof Mutation mutation)
             for (PartitionUpdate update : mutation.getPartitionUpdates())
                 note(update, to);
+        else if (message.payload instanceof Commit conditional)
+            note(conditional.update, to);
         return true;
     }
 

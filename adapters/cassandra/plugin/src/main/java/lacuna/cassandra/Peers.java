@@ -35,7 +35,6 @@ final class Peers
     private static volatile Map<UUID, InetAddressAndPort> addresses = Map.of();
     private static volatile Map<InetAddressAndPort, UUID> hostIds = Map.of();
     private static volatile long ringVersion = -1;
-    private static boolean flagged;
 
     private Peers() {}
 
@@ -93,10 +92,9 @@ final class Peers
     private static void flag()
     {
         InetAddressAndPort self = FBUtilities.getBroadcastAddressAndPort();
-        if (flagged || !Gossiper.instance.isEnabled() || Gossiper.instance.getEndpointStateForEndpoint(self) == null)
+        if (!Gossiper.instance.isEnabled() || Gossiper.instance.getEndpointStateForEndpoint(self) == null || isReady(self))
             return;
         Gossiper.instance.addLocalApplicationState(FLAG, StorageService.instance.valueFactory.rack(READY));
-        flagged = true;
     }
 
     private static Map<UUID, InetAddressAndPort> othersHere(Map<InetAddressAndPort, UUID> all)
@@ -117,9 +115,9 @@ final class Peers
     {
         TreeSet<String> facts = new TreeSet<>();
         metadata.getNormalAndBootstrappingTokenToEndpointMap()
-                .forEach((token, owner) -> facts.add(token + " " + all.getOrDefault(owner, new UUID(0, 0))));
-        metadata.getLeavingEndpoints().forEach(leaving -> facts.add("leaving " + leaving));
-        metadata.getMovingEndpoints().forEach(moving -> facts.add("moving " + moving.left + " " + moving.right));
+                .forEach((token, owner) -> facts.add(token + " " + all.get(owner)));
+        metadata.getLeavingEndpoints().forEach(leaving -> facts.add("leaving " + all.get(leaving)));
+        metadata.getMovingEndpoints().forEach(moving -> facts.add("moving " + moving.left + " " + all.get(moving.right)));
         return Hashing.sha256().hashString(String.join("\n", facts), StandardCharsets.UTF_8).asLong();
     }
 

@@ -73,10 +73,11 @@ final class TableFilter
     /** From now on it takes writes. */
     void begin()
     {
-        if (!isUsed())
-            return;
+        // Even if the exchange is inactive: this node's last life may be relied on for a moment.
         if (mode == Mode.SAFE)
             Acknowledgements.safeTableCame();
+        if (!isUsed())
+            return;
         guarded("create", () -> Native.create(Exchange.hub(), mode.number(), high, low, capacity(), rate));
         Exchange.start();
     }
@@ -191,13 +192,14 @@ final class TableFilter
                                                     peer.getMostSignificantBits(), peer.getLeastSignificantBits()));
     }
 
-    void drop()
+    synchronized void drop()
     {
-        boolean used = isUsed();
-        if (used)
+        if (dropped)
+            return;
+        if (isUsed())
             guarded("drop", () -> Native.table(Exchange.hub(), mode.number(), high, low, DROPPED));
         dropped = true;
-        if (used && mode == Mode.SAFE)
+        if (mode == Mode.SAFE)
             Acknowledgements.safeTableWent();
     }
 
