@@ -11,7 +11,6 @@ import org.apache.cassandra.db.marshal.UTF8Type;
 import org.apache.cassandra.db.marshal.UUIDType;
 import org.apache.cassandra.db.virtual.AbstractVirtualTable;
 import org.apache.cassandra.db.virtual.SimpleDataSet;
-import org.apache.cassandra.dht.LocalPartitioner;
 import org.apache.cassandra.locator.InetAddressAndPort;
 
 /** The virtual tables of the exchange: who takes part, and what is known of whom. */
@@ -24,9 +23,7 @@ final class ExchangeTables
     {
         Peer()
         {
-            super(LacunaKeyspace.table("peers", "the other nodes of the datacentre, and whether they take part")
-                  .partitioner(new LocalPartitioner(UUIDType.instance))
-                  .addPartitionKeyColumn("host_id", UUIDType.instance)
+            super(LacunaKeyspace.table("peers", "the other nodes of the datacentre, and whether they take part", "host_id", UUIDType.instance)
                   .addRegularColumn("address", InetAddressType.instance)
                   .addRegularColumn("ready", BooleanType.instance).build());
         }
@@ -46,9 +43,7 @@ final class ExchangeTables
     {
         Filter()
         {
-            super(LacunaKeyspace.table("filters", "node filters: this node's own, and copies of its peers'")
-                  .partitioner(new LocalPartitioner(UTF8Type.instance))
-                  .addPartitionKeyColumn("keyspace_name", UTF8Type.instance)
+            super(LacunaKeyspace.table("filters", "node filters: this node's own, and copies of its peers'", "keyspace_name", UTF8Type.instance)
                   .addClusteringColumn("table_name", UTF8Type.instance)
                   .addClusteringColumn("node", UTF8Type.instance)
                   .addRegularColumn("mode", UTF8Type.instance)

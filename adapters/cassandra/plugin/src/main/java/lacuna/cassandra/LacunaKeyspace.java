@@ -3,6 +3,7 @@ package lacuna.cassandra;
 import java.util.List;
 import java.util.Optional;
 
+import org.apache.cassandra.db.marshal.AbstractType;
 import org.apache.cassandra.db.marshal.BooleanType;
 import org.apache.cassandra.db.marshal.Int32Type;
 import org.apache.cassandra.db.marshal.LongType;
@@ -31,18 +32,18 @@ final class LacunaKeyspace
                                        new SwitchesTable(), new ExchangeTables.Peer(), new ExchangeTables.Filter())));
     }
 
-    static TableMetadata.Builder table(String name, String comment)
+    /** A virtual table with this partition key. */
+    static TableMetadata.Builder table(String name, String comment, String key, AbstractType<?> type)
     {
-        return TableMetadata.builder(NAME, name).comment(comment).kind(TableMetadata.Kind.VIRTUAL);
+        return TableMetadata.builder(NAME, name).comment(comment).kind(TableMetadata.Kind.VIRTUAL)
+                            .partitioner(new LocalPartitioner(type)).addPartitionKeyColumn(key, type);
     }
 
     private static final class CountersTable extends AbstractVirtualTable
     {
         CountersTable()
         {
-            super(table("counters", "what the plug-in did since the node started")
-                  .partitioner(new LocalPartitioner(UTF8Type.instance))
-                  .addPartitionKeyColumn("name", UTF8Type.instance)
+            super(table("counters", "what the plug-in did since the node started", "name", UTF8Type.instance)
                   .addRegularColumn("value", LongType.instance).build());
         }
 
@@ -61,9 +62,7 @@ final class LacunaKeyspace
     {
         DecisionsTable()
         {
-            super(table("decisions", "the last SSTables that were not read, and why")
-                  .partitioner(new LocalPartitioner(Int32Type.instance))
-                  .addPartitionKeyColumn("back", Int32Type.instance)
+            super(table("decisions", "the last SSTables that were not read, and why", "back", Int32Type.instance)
                   .addRegularColumn("at", TimestampType.instance)
                   .addRegularColumn("keyspace_name", UTF8Type.instance)
                   .addRegularColumn("table_name", UTF8Type.instance)
@@ -90,9 +89,7 @@ final class LacunaKeyspace
     {
         TablesTable()
         {
-            super(table("tables", "what is known to be dead, by table")
-                  .partitioner(new LocalPartitioner(UTF8Type.instance))
-                  .addPartitionKeyColumn("keyspace_name", UTF8Type.instance)
+            super(table("tables", "what is known to be dead, by table", "keyspace_name", UTF8Type.instance)
                   .addClusteringColumn("table_name", UTF8Type.instance)
                   .addRegularColumn("partitions", LongType.instance)
                   .addRegularColumn("bytes", LongType.instance)
@@ -117,9 +114,7 @@ final class LacunaKeyspace
     {
         SwitchesTable()
         {
-            super(table("switches", "answers: whether reads may be answered from memory")
-                  .partitioner(new LocalPartitioner(UTF8Type.instance))
-                  .addPartitionKeyColumn("name", UTF8Type.instance)
+            super(table("switches", "answers: whether reads may be answered from memory", "name", UTF8Type.instance)
                   .addRegularColumn("enabled", BooleanType.instance)
                   .addRegularColumn("active", BooleanType.instance)
                   .addRegularColumn("reason", UTF8Type.instance).build());
