@@ -98,7 +98,12 @@ pub extern "system" fn Java_lacuna_cassandra_Native_ring(
     })
 }
 
-/// Begins a table's filter, which nobody sees before `ready`.
+/// The place of a row, if there is one.
+fn place(has_place: i64, place: i64) -> Option<u64> {
+    (has_place != 0).then_some(word(place))
+}
+
+/// Begins a table's filter, which nobody sees before it is shown; `finest` is below 0 if rows have no buckets.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_lacuna_cassandra_Native_create(
     _: Pointer,
@@ -109,8 +114,9 @@ pub extern "system" fn Java_lacuna_cassandra_Native_create(
     low: i64,
     capacity: i64,
     rate: f64,
+    finest: i64,
 ) -> i64 {
-    hub(handle).create(mode, table(high, low), word(capacity), rate)
+    hub(handle).create(mode, table(high, low), word(capacity), rate, u32::try_from(finest).ok())
 }
 
 /// Begins a filter that will stand in for the one there is.
@@ -163,6 +169,8 @@ pub extern "system" fn Java_lacuna_cassandra_Native_load(
     low: i64,
     first: i64,
     second: i64,
+    has_place: i64,
+    at_place: i64,
     is_rebuild: i64,
 ) -> i64 {
     hub(handle).with(mode, |node| {
@@ -171,7 +179,7 @@ pub extern "system" fn Java_lacuna_cassandra_Native_load(
         } else {
             lacuna_node_filters::Node::rebuild_key
         };
-        load(node, table(high, low), key(first, second), None);
+        load(node, table(high, low), key(first, second), place(has_place, at_place));
         0
     })
 }
@@ -186,9 +194,11 @@ pub extern "system" fn Java_lacuna_cassandra_Native_write(
     low: i64,
     first: i64,
     second: i64,
+    has_place: i64,
+    at_place: i64,
     now: i64,
 ) -> i64 {
-    hub(handle).write(mode, table(high, low), key(first, second), word(now))
+    hub(handle).write(mode, table(high, low), key(first, second), place(has_place, at_place), word(now))
 }
 
 /// A key that a read of everything has found to be dead.
@@ -219,12 +229,21 @@ pub extern "system" fn Java_lacuna_cassandra_Native_forwarded(
     low: i64,
     first: i64,
     second: i64,
+    has_place: i64,
+    at_place: i64,
     now: i64,
     peer_high: i64,
     peer_low: i64,
 ) -> i64 {
     hub(handle).with(mode, |own| {
-        own.forwarded(word(now), table(high, low), key(first, second), None, &[node(peer_high, peer_low)]);
+        let replica = node(peer_high, peer_low);
+        own.forwarded(
+            word(now),
+            table(high, low),
+            key(first, second),
+            place(has_place, at_place),
+            &[replica],
+        );
         0
     })
 }

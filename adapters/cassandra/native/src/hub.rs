@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
-use lacuna_node_filters::{Config, KeyId, Mode, Node, NodeFilter, NodeId, TableId};
+use lacuna_node_filters::{Buckets, Config, KeyId, Mode, Node, NodeFilter, NodeId, TableId};
 
 use crate::held::Held;
 use crate::question;
@@ -18,6 +18,11 @@ pub const FAILED: i64 = i64::MIN;
 /// Shadow, eventual, safe: a mode's number is its place.
 const MODES: [Mode; 3] = [Mode::Shadow, Mode::Eventual, Mode::Safe];
 const SAFE: i64 = 2;
+
+/// Levels of buckets above the finest, and how much wider each is, as a power of two: slices of up to four million finest
+/// buckets are cut into at most 64.
+const LEVELS: u32 = 5;
+const STEP_LOG2: u32 = 4;
 
 /// A frame for another node: the mode's number, the node, the bytes.
 pub type Outgoing = (u8, NodeId, Vec<u8>);
@@ -61,18 +66,22 @@ impl Hub {
         (0..=SAFE).map(each).min().unwrap_or(FAILED)
     }
 
-    /// A write, seen by the filter before its acknowledgement: 1 if somebody who relies on this node has to be told.
-    pub fn write(&self, mode: i64, table: TableId, key: KeyId, now: u64) -> i64 {
+    /// A write of a partition, or of its row at `place`, seen by the filter before its acknowledgement: 1 if somebody who relies
+    /// on this node has to be told.
+    pub fn write(&self, mode: i64, table: TableId, key: KeyId, place: Option<u64>, now: u64) -> i64 {
         self.with(mode, |node| {
-            let barrier = node.write(table, key, None);
+            let barrier = node.write(table, key, place);
             i64::from(!node.may_acknowledge(now, barrier))
         })
     }
 
-    /// As [`NodeFilter::new`]'s parameters; what a table held before is forgotten.
-    pub fn create(&self, mode: i64, table: TableId, capacity: u64, rate: f64) -> i64 {
+    /// As [`NodeFilter::new`]'s parameters, with rows in buckets of `2^finest` places if `finest` is given; what a table held
+    /// before is forgotten.
+    pub fn create(&self, mode: i64, table: TableId, capacity: u64, rate: f64, finest: Option<u32>) -> i64 {
         self.with(mode, |node| {
-            node.create_table(table, capacity, rate, None);
+            let buckets = finest.map(|finest| Buckets::new(finest, STEP_LOG2, LEVELS)).transpose();
+            let Ok(buckets) = buckets else { return FAILED };
+            node.create_table(table, capacity, rate, buckets);
             0
         })
     }

@@ -15,10 +15,10 @@ fn hubs(mode: i64) -> [Hub; 2] {
     let hubs = IDS.map(|id| Hub::new(id, 1, 0, 1_000, 3_000));
     for hub in &hubs {
         assert_eq!(hub.with_all(|node| node.set_ring(1, IDS)), 0);
-        assert_eq!(hub.create(mode, TABLE, 1_000, 0.01), 0);
+        assert_eq!(hub.create(mode, TABLE, 1_000, 0.01, Some(4)), 0);
     }
     for key in 0..100 {
-        hubs[1].write(mode, TABLE, id(key), 0);
+        hubs[1].write(mode, TABLE, id(key), None, 0);
     }
     for hub in &hubs {
         hub.with(mode, |node| {
@@ -77,6 +77,20 @@ fn every_mode_exchanges_its_own_tables() {
 }
 
 #[test]
+fn a_range_of_rows_is_absent_where_its_buckets_are() {
+    let hubs = hubs(SAFE);
+    hubs[1].write(SAFE, TABLE, id(7), Some(1_000), 0);
+    for now in [0, 1_000, 2_000, 3_000] {
+        exchange(&hubs, now);
+    }
+    let rows = |lo, hi| hubs[0].decide(SAFE, 3_001, &[0, 9, 0, 1, 7, !7, 1, lo, hi, 1, 0, 2]);
+    assert_eq!([rows(1_000, 1_000), rows(0, u64::MAX)], [MAY_BE_LIVE; 2]);
+    let absent = (0..100).filter(|at| rows(at * 10_000 + 2_000, at * 10_000 + 9_000) == 0).count();
+    assert!(absent > 70, "{absent} of 100");
+    assert_eq!(hubs[0].create(SAFE, TABLE, 1_000, 0.01, Some(60)), FAILED, "wider than all places");
+}
+
+#[test]
 fn an_acknowledgement_waits_for_the_lease_holder() {
     let hubs = hubs(SAFE);
     for now in [0, 1_000, 2_000, 3_000] {
@@ -84,7 +98,7 @@ fn an_acknowledgement_waits_for_the_lease_holder() {
     }
     let new_key = (1_000..).find(|key| decide(&hubs, SAFE, 3_001, *key) == 0).unwrap();
     assert_eq!(hubs[1].hold(3_001), 0, "nothing is pending");
-    assert_eq!(hubs[1].write(SAFE, TABLE, id(new_key), 3_001), 1);
+    assert_eq!(hubs[1].write(SAFE, TABLE, id(new_key), None, 3_001), 1);
     let ticket = hubs[1].hold(3_001);
     assert!(ticket > 0 && hubs[1].released(3_001) < ticket);
     hubs[1].with_all(|node| node.flush(3_002));
@@ -100,7 +114,7 @@ fn a_silent_holder_costs_one_lease() {
         exchange(&hubs, now);
     }
     let new_key = (1_000..).find(|key| decide(&hubs, SAFE, 3_001, *key) == 0).unwrap();
-    hubs[1].write(SAFE, TABLE, id(new_key), 3_001);
+    hubs[1].write(SAFE, TABLE, id(new_key), None, 3_001);
     let ticket = hubs[1].hold(3_001);
     hubs[1].with_all(|node| node.flush(3_002));
     assert!(hubs[1].released(4_000) < ticket);
@@ -112,10 +126,10 @@ fn a_silent_holder_costs_one_lease() {
 fn a_panic_shuts_the_mode_and_does_not_cross() {
     let hubs = hubs(SAFE);
     assert_eq!(hubs[0].with(SAFE, |_| panic!("on purpose")), FAILED);
-    assert_eq!(hubs[0].write(SAFE, TABLE, id(1), 0), FAILED);
+    assert_eq!(hubs[0].write(SAFE, TABLE, id(1), None, 0), FAILED);
     assert_eq!(decide(&hubs, SAFE, 0, 1), FAILED);
     assert_eq!(hubs[0].hold(0), FAILED);
-    assert_eq!(hubs[0].write(0, TABLE, id(1), 0), 0, "another mode goes on");
+    assert_eq!(hubs[0].write(0, TABLE, id(1), None, 0), 0, "another mode goes on");
     assert_eq!(hubs[0].with(3, |_| 0), FAILED, "there is no such mode");
 }
 

@@ -133,8 +133,17 @@ final class Coordinator
                                          .filter(replica -> !level.isDatacenterLocal() || isHere(replica)).toList();
         if (question.remaining() < Long.BYTES * (6 + 2 * replicas.size()))
             return false;
-        question.putLong(hash[0]).putLong(hash[1]).putLong(0).putLong(0).putLong(0).putLong(replicas.size());
+        long[] rows = rows(command);
+        question.putLong(hash[0]).putLong(hash[1]).putLong(rows == null ? 0 : 1).putLong(rows == null ? 0 : rows[0])
+                .putLong(rows == null ? 0 : rows[1]).putLong(replicas.size());
         return replicas.stream().allMatch(replica -> put(question, replica));
+    }
+
+    /** First and last place of the rows asked for; null for a whole partition, in which a static row counts too. */
+    private long[] rows(SinglePartitionReadCommand command)
+    {
+        boolean isRestricted = filter.places != null && statement.getRestrictions().hasClusteringColumnsRestrictions();
+        return isRestricted ? filter.places.of(command.clusteringIndexFilter().getSlices(statement.table)) : null;
     }
 
     private static boolean isHere(Replica replica)

@@ -20,6 +20,7 @@ import org.apache.cassandra.index.IndexRegistry;
 import org.apache.cassandra.index.transactions.IndexTransaction;
 import org.apache.cassandra.schema.ColumnMetadata;
 import org.apache.cassandra.schema.IndexMetadata;
+import org.apache.cassandra.schema.TableMetadata;
 import org.apache.cassandra.service.ClientState;
 
 /**
@@ -44,9 +45,9 @@ public final class LacunaIndex implements Index
     }
 
     /** Called by Cassandra before the index is made; gives back the options that are not ours. */
-    public static Map<String, String> validateOptions(Map<String, String> options)
+    public static Map<String, String> validateOptions(Map<String, String> options, TableMetadata table)
     {
-        TableOptions.of(options);
+        Places.of(table, TableOptions.of(options).bucket);
         return TableOptions.unknown(options);
     }
 

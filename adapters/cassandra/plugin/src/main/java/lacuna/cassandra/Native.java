@@ -20,20 +20,22 @@ final class Native
 
     static native long ring(long hub, long version, long address, long count);
 
-    static native long create(long hub, long mode, long tableHigh, long tableLow, long capacity, double rate);
+    static native long create(long hub, long mode, long tableHigh, long tableLow, long capacity, double rate, long finest);
 
     static native long beginRebuild(long hub, long mode, long tableHigh, long tableLow, long capacity, double rate);
 
     static native long table(long hub, long mode, long tableHigh, long tableLow, long what);
 
-    static native long load(long hub, long mode, long tableHigh, long tableLow, long first, long second, long isRebuild);
+    static native long load(long hub, long mode, long tableHigh, long tableLow, long first, long second, long hasPlace, long place,
+                            long isRebuild);
 
-    static native long write(long hub, long mode, long tableHigh, long tableLow, long first, long second, long now);
+    static native long write(long hub, long mode, long tableHigh, long tableLow, long first, long second, long hasPlace, long place,
+                             long now);
 
     static native long bury(long hub, long mode, long tableHigh, long tableLow, long first, long second, long time);
 
-    static native long forwarded(long hub, long mode, long tableHigh, long tableLow, long first, long second, long now,
-                                 long peerHigh, long peerLow);
+    static native long forwarded(long hub, long mode, long tableHigh, long tableLow, long first, long second, long hasPlace,
+                                 long place, long now, long peerHigh, long peerLow);
 
     static native long isEmpty(long hub, long mode, long tableHigh, long tableLow, long first, long second);
 

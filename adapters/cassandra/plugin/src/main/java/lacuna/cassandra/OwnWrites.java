@@ -36,6 +36,6 @@ final class OwnWrites
         TableGuard guard = Lacuna.guard(update.metadata().id);
         UUID peer = guard == null || guard.filter.mode != Mode.EVENTUAL ? null : Peers.hostId(to);
         if (peer != null)
-            guard.filter.forwarded(update.partitionKey(), peer);
+            guard.filter.forwarded(update, peer);
     }
 }

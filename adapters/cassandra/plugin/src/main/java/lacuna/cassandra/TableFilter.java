@@ -1,6 +1,7 @@
 package lacuna.cassandra;
 
 import java.io.IOException;
+import java.util.Iterator;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -11,6 +12,9 @@ import org.apache.cassandra.db.DecoratedKey;
 import org.apache.cassandra.db.lifecycle.SSTableSet;
 import org.apache.cassandra.db.lifecycle.View;
 import org.apache.cassandra.db.partitions.PartitionUpdate;
+import org.apache.cassandra.db.rows.Unfiltered;
+import org.apache.cassandra.db.rows.UnfilteredRowIterator;
+import org.apache.cassandra.io.sstable.ISSTableScanner;
 import org.apache.cassandra.io.sstable.KeyIterator;
 import org.apache.cassandra.io.sstable.format.SSTableReader;
 
@@ -37,6 +41,8 @@ final class TableFilter
     final ColumnFamilyStore table;
     final Mode mode;
     private final double rate;
+    /** Null if only whole partitions are known. */
+    final Places places;
     private final long high;
     private final long low;
     private volatile boolean dropped;
@@ -50,6 +56,7 @@ final class TableFilter
         this.table = table;
         this.mode = options.mode;
         this.rate = options.rate;
+        this.places = options.mode == Mode.OFF ? null : Places.of(table.metadata(), options.bucket);
         UUID id = table.metadata.id.asUUID();
         this.high = id.getMostSignificantBits();
         this.low = id.getLeastSignificantBits();
@@ -78,7 +85,7 @@ final class TableFilter
             Acknowledgements.safeTableCame();
         if (!isUsed())
             return;
-        guarded("create", () -> Native.create(Exchange.hub(), mode.number(), high, low, capacity(), rate));
+        guarded("create", () -> Native.create(Exchange.hub(), mode.number(), high, low, capacity(), rate, places == null ? -1 : places.finest));
         Exchange.start();
     }
 
@@ -121,14 +128,67 @@ final class TableFilter
 
     private void load(SSTableReader sstable, long isRebuild) throws IOException
     {
-        long[] hash = new long[2];
+        if (places == null)
+            loadKeys(sstable, isRebuild);
+        else
+            loadRows(sstable, isRebuild);
+    }
+
+    private void loadKeys(SSTableReader sstable, long isRebuild) throws IOException
+    {
         try (KeyIterator keys = sstable.keyIterator())
         {
             while (keys.hasNext() && isUsed())
-            {
-                keys.next().filterHash(hash);
-                Exchange.checked(Native.load(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], isRebuild));
-            }
+                loader(hash(keys.next()), isRebuild).wholePartition();
+        }
+    }
+
+    private void loadRows(SSTableReader sstable, long isRebuild)
+    {
+        try (ISSTableScanner partitions = sstable.getScanner())
+        {
+            while (partitions.hasNext() && isUsed())
+                try (UnfilteredRowIterator partition = partitions.next())
+                {
+                    each(partition, loader(hash(partition.partitionKey()), isRebuild));
+                }
+        }
+    }
+
+    private Marker loader(long[] hash, long isRebuild)
+    {
+        return (hasPlace, place) -> Exchange.checked(Native.load(Exchange.hub(), mode.number(), high, low, hash[0], hash[1],
+                                                                 hasPlace, place, isRebuild));
+    }
+
+    /** Marks a partition, or one of its rows and the partition. */
+    private interface Marker
+    {
+        void mark(long hasPlace, long place);
+
+        default void wholePartition()
+        {
+            mark(0, 0);
+        }
+    }
+
+    /** Marks the partition and the bucket of every row. */
+    private void each(Iterator<? extends Unfiltered> rows, Marker marker)
+    {
+        marker.wholePartition();
+        boolean isFirst = true;
+        long last = 0;
+        while (places != null && rows.hasNext())
+        {
+            Unfiltered next = rows.next();
+            if (!next.isRow())
+                continue;
+            long place = places.of(next.clustering());
+            long bucket = place >>> places.finest;
+            if (isFirst || bucket != last)
+                marker.mark(1, place);
+            isFirst = false;
+            last = bucket;
         }
     }
 
@@ -168,11 +228,17 @@ final class TableFilter
         long[] hash = hash(update.partitionKey());
         guarded("write", () ->
         {
-            long answer = Native.write(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], Exchange.now());
-            if (answer == 1 && mode == Mode.SAFE)
-                Exchange.wake();
-            return answer;
+            each(update.iterator(), (hasPlace, place) -> write(hash, hasPlace, place));
+            return 0;
         });
+    }
+
+    private void write(long[] hash, long hasPlace, long place)
+    {
+        long isToTell = Exchange.checked(Native.write(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], hasPlace, place,
+                                                      Exchange.now()));
+        if (isToTell == 1 && mode == Mode.SAFE)
+            Exchange.wake();
     }
 
     /** The whole partition holds tombstones only, and no write has come since that was read. */
@@ -185,11 +251,16 @@ final class TableFilter
     }
 
     /** This node is about to send the write to a peer. */
-    void forwarded(DecoratedKey key, UUID peer)
+    void forwarded(PartitionUpdate update, UUID peer)
     {
-        long[] hash = hash(key);
-        guarded("forwarded", () -> Native.forwarded(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], Exchange.now(),
-                                                    peer.getMostSignificantBits(), peer.getLeastSignificantBits()));
+        long[] hash = hash(update.partitionKey());
+        guarded("forwarded", () ->
+        {
+            each(update.iterator(), (hasPlace, place) -> Exchange.checked(
+                Native.forwarded(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], hasPlace, place, Exchange.now(),
+                                 peer.getMostSignificantBits(), peer.getLeastSignificantBits())));
+            return 0;
+        });
     }
 
     synchronized void drop()

@@ -16,11 +16,13 @@ import org.apache.cassandra.exceptions.ConfigurationException;
  * <li>{@code mode}: what the table's node filters are used for, {@code off}, {@code shadow}, {@code eventual} or {@code safe};
  *     off unless told.
  * <li>{@code rate}: false positives of the node filters, 0.01 unless told.
+ * <li>{@code bucket}: rows whose first clustering column differs by less than this share a bucket of the node filters, so that
+ *     absent ranges of rows are known too; milliseconds for timestamps; none unless told.
  * </ul>
  */
 final class TableOptions
 {
-    private static final Map<String, Long> DEFAULTS = Map.of("bytes", 16L << 20, "learn_every", 32L, "rows", 10_000L);
+    private static final Map<String, Long> DEFAULTS = Map.of("bytes", 16L << 20, "learn_every", 32L, "rows", 10_000L, "bucket", 0L);
     private static final Set<String> WORDS = Set.of("mode", "rate");
     /** Options that Cassandra adds by itself. */
     private static final Set<String> CASSANDRAS = Set.of("target", "class_name");
@@ -28,6 +30,7 @@ final class TableOptions
     final Mode mode;
     final double rate;
     final long maxBytes;
+    final long bucket;
     final int learnEvery;
     final int maxRows;
 
@@ -36,6 +39,7 @@ final class TableOptions
         this.mode = mode;
         this.rate = rate;
         maxBytes = values.get("bytes");
+        bucket = values.get("bucket");
         learnEvery = Math.toIntExact(values.get("learn_every"));
         maxRows = Math.toIntExact(values.get("rows"));
     }

@@ -74,7 +74,7 @@ public class HistoryTest extends OnOneCluster
             ddl("CREATE TABLE " + table + " (p int, c int, s int static, v int, w text, tags set<int>, PRIMARY KEY (p, c))");
         for (String table : GUARDED)
             ddl("CREATE CUSTOM INDEX ON " + table + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'learn_every': '1', "
-                + "'mode': '" + (table.equals("h.safe") ? "safe" : "off") + "'}");
+                + "'mode': '" + (table.equals("h.safe") ? "safe" : "off") + "', 'bucket': '4'}");
         for (int p = 0; p < PARTITIONS; p++)
             insert(p, p % ROWS, p, now(), "");
         cluster.flush("h");

@@ -21,10 +21,10 @@ public class NativeTest
     {
         NativeLibrary.load();
         long hub = Native.open(0, 0, 1, 0, 1_000, 3_000);
-        assertEquals(0, Native.create(hub, SAFE, 1, 2, 1_000, 0.01));
+        assertEquals(0, Native.create(hub, SAFE, 1, 2, 1_000, 0.01, -1));
         assertEquals(0, Native.table(hub, SAFE, 1, 2, 0));
         assertEquals(1, Native.isEmpty(hub, SAFE, 1, 2, 7, 8));
-        Native.write(hub, SAFE, 1, 2, 7, 8, 0);
+        Native.write(hub, SAFE, 1, 2, 7, 8, 0, 0, 0);
         assertEquals(0, Native.isEmpty(hub, SAFE, 1, 2, 7, 8));
         assertEquals(1, Native.bury(hub, SAFE, 1, 2, 7, 8, 5));
         assertEquals(1, Native.isEmpty(hub, SAFE, 1, 2, 7, 8));
@@ -37,7 +37,7 @@ public class NativeTest
     {
         NativeLibrary.load();
         long hub = Native.open(0, 0, 1, 0, 1_000, 3_000);
-        Native.create(hub, SAFE, 1, 2, 100_000, 0.01);
+        Native.create(hub, SAFE, 1, 2, 100_000, 0.01, -1);
         Native.table(hub, SAFE, 1, 2, 0);
         double call = Double.MAX_VALUE;
         double lookup = Double.MAX_VALUE;
