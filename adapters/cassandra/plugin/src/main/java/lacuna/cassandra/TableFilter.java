@@ -241,13 +241,17 @@ final class TableFilter
             Exchange.wake();
     }
 
-    /** The whole partition holds tombstones only, and no write has come since that was read. */
+    /**
+     * The whole partition holds tombstones only, or nothing any more, and no write has come since that was read. The filter learns
+     * it if it says otherwise: of a deletion, of what expired and was purged, of a false positive.
+     */
     void bury(DecoratedKey key, long micros)
     {
         if (!isUsed() || !Lacuna.isActive())
             return;
         long[] hash = hash(key);
-        guarded("bury", () -> Native.bury(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], Math.max(0, micros)));
+        guarded("bury", () -> Native.isEmpty(Exchange.hub(), mode.number(), high, low, hash[0], hash[1]) == 1 ? 0
+                              : Native.bury(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], Math.max(0, micros)));
     }
 
     /** This node is about to send the write to a peer. */
