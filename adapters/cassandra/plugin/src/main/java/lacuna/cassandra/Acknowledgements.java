@@ -119,12 +119,14 @@ final class Acknowledgements
 
     private static long ticket()
     {
-        if (Exchange.isActive())
+        try
         {
-            long ticket = Native.hold(Exchange.hub(), Exchange.now());
-            if (ticket != Native.FAILED)
-                return ticket;
-            Exchange.failed("hold", new IllegalStateException("a native call failed"));
+            if (Exchange.isActive())
+                return Exchange.checked(Native.hold(Exchange.hub(), Exchange.now()));
+        }
+        catch (Throwable failure)
+        {
+            Exchange.failed("hold", failure);
         }
         return isOverAfterFailure() ? 0 : afterFailure.incrementAndGet();
     }

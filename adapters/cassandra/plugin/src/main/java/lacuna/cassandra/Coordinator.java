@@ -215,7 +215,13 @@ final class Coordinator
             filter.skipped.increment();
         if (decision == MAY_BE_LIVE && isEmpty)
             filter.falsePositives.increment();
-        if (Native.found(Exchange.hub(), filter.mode.number(), decision, rows.result.size()) == Native.FAILED)
-            Exchange.failed("found", new IllegalStateException("a native call failed"));
+        try
+        {
+            Exchange.checked(Native.found(Exchange.hub(), filter.mode.number(), decision, rows.result.size()));
+        }
+        catch (Throwable failure)
+        {
+            Exchange.failed("found", failure);
+        }
     }
 }

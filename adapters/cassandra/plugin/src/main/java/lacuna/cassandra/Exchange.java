@@ -113,10 +113,10 @@ final class Exchange
         return sum;
     }
 
-    /** Called once a table takes part. */
+    /** Called once a table takes part; also where the exchange is inactive, since acknowledgements may be held. */
     static synchronized void start()
     {
-        if (thread != null || !active)
+        if (thread != null)
             return;
         thread = new Thread(Exchange::run, "lacuna-exchange");
         thread.setDaemon(true);

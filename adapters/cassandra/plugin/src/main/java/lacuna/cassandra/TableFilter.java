@@ -1,6 +1,5 @@
 package lacuna.cassandra;
 
-import java.io.IOException;
 import java.util.Iterator;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
@@ -9,13 +8,8 @@ import java.util.concurrent.atomic.LongAdder;
 
 import org.apache.cassandra.db.ColumnFamilyStore;
 import org.apache.cassandra.db.DecoratedKey;
-import org.apache.cassandra.db.lifecycle.SSTableSet;
-import org.apache.cassandra.db.lifecycle.View;
 import org.apache.cassandra.db.partitions.PartitionUpdate;
 import org.apache.cassandra.db.rows.Unfiltered;
-import org.apache.cassandra.db.rows.UnfilteredRowIterator;
-import org.apache.cassandra.io.sstable.ISSTableScanner;
-import org.apache.cassandra.io.sstable.KeyIterator;
 import org.apache.cassandra.io.sstable.format.SSTableReader;
 
 /**
@@ -83,10 +77,12 @@ final class TableFilter
         // Even if the exchange is inactive: this node's last life may be relied on for a moment.
         if (mode == Mode.SAFE)
             Acknowledgements.safeTableCame();
+        if (mode != Mode.OFF)
+            Exchange.start();
         if (!isUsed())
             return;
-        guarded("create", () -> Native.create(Exchange.hub(), mode.number(), high, low, capacity(), rate, places == null ? -1 : places.finest));
-        Exchange.start();
+        long finest = places == null ? -1 : places.finest;
+        guarded("create", () -> Native.create(Exchange.hub(), mode.number(), high, low, capacity(), rate, finest));
     }
 
     /** Shows it to others, once all that is there has been read. */
@@ -111,12 +107,7 @@ final class TableFilter
     {
         try
         {
-            table.forceBlockingFlush(ColumnFamilyStore.FlushReason.INDEX_BUILD_STARTED);
-            try (ColumnFamilyStore.RefViewFragment view = table.selectAndReference(View.selectFunction(SSTableSet.CANONICAL)))
-            {
-                for (SSTableReader sstable : view.sstables)
-                    load(sstable, isRebuild);
-            }
+            FilterFill.withAll(this, isRebuild);
             guarded("finish", () -> Native.table(Exchange.hub(), mode.number(), high, low, finish));
         }
         catch (Exception unreadable)
@@ -126,43 +117,14 @@ final class TableFilter
         }
     }
 
-    private void load(SSTableReader sstable, long isRebuild) throws IOException
+    /** Marks keys of a file in the filter, or in the one that is being rebuilt. */
+    void load(long[] hash, long hasPlace, long place, long isRebuild)
     {
-        if (places == null)
-            loadKeys(sstable, isRebuild);
-        else
-            loadRows(sstable, isRebuild);
+        Exchange.checked(Native.load(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], hasPlace, place, isRebuild));
     }
 
-    private void loadKeys(SSTableReader sstable, long isRebuild) throws IOException
-    {
-        try (KeyIterator keys = sstable.keyIterator())
-        {
-            while (keys.hasNext() && isUsed())
-                loader(hash(keys.next()), isRebuild).wholePartition();
-        }
-    }
-
-    private void loadRows(SSTableReader sstable, long isRebuild)
-    {
-        try (ISSTableScanner partitions = sstable.getScanner())
-        {
-            while (partitions.hasNext() && isUsed())
-                try (UnfilteredRowIterator partition = partitions.next())
-                {
-                    each(partition, loader(hash(partition.partitionKey()), isRebuild));
-                }
-        }
-    }
-
-    private Marker loader(long[] hash, long isRebuild)
-    {
-        return (hasPlace, place) -> Exchange.checked(Native.load(Exchange.hub(), mode.number(), high, low, hash[0], hash[1],
-                                                                 hasPlace, place, isRebuild));
-    }
-
-    /** Marks a partition, or one of its rows and the partition. */
-    private interface Marker
+    /** Takes the partition, or one of its rows and the partition. */
+    interface Marker
     {
         void mark(long hasPlace, long place);
 
@@ -173,7 +135,7 @@ final class TableFilter
     }
 
     /** Marks the partition and the bucket of every row. */
-    private void each(Iterator<? extends Unfiltered> rows, Marker marker)
+    void each(Iterator<? extends Unfiltered> rows, Marker marker)
     {
         marker.wholePartition();
         boolean isFirst = true;
@@ -210,8 +172,8 @@ final class TableFilter
             for (SSTableReader sstable : sstables)
             {
                 // A rebuild under way may have listed the SSTables before.
-                load(sstable, 0);
-                load(sstable, 1);
+                FilterFill.with(this, sstable, 0);
+                FilterFill.with(this, sstable, 1);
             }
         }
         catch (Exception unreadable)
