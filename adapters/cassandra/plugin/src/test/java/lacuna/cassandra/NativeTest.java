@@ -60,10 +60,9 @@ public class NativeTest
     @Test
     public void wrongLibraryIsRefused() throws Exception
     {
-        Path garbage = Files.createTempFile("lacuna", ".so");
-        Files.writeString(garbage, "no library");
-        assertThrows(UnsatisfiedLinkError.class, () -> NativeLibrary.load(garbage));
-        Files.delete(garbage);
-        assertThrows(UnsatisfiedLinkError.class, () -> NativeLibrary.load(garbage));
+        Path empty = Files.createTempFile("lacuna", ".so");
+        assertThrows(UnsatisfiedLinkError.class, () -> NativeLibrary.load(empty));
+        Files.delete(empty);
+        assertThrows(UnsatisfiedLinkError.class, () -> NativeLibrary.load(empty));
     }
 }
