@@ -53,6 +53,7 @@ public final class LacunaQueryHandler implements QueryHandler
             return;
         try
         {
+            SelfTest.runForExchange();
             Wire.install();
             OwnWrites.install();
         }

@@ -85,17 +85,19 @@ abstract class WithFilters extends OnOneCluster
         return counter(through, counter) > before;
     }
 
-    /** Reads partitions that nobody holds, until every coordinator knows that for one of them. */
+    /** Reads partitions that nobody holds, until every coordinator has known so of a dozen in a row: then it knows all nodes. */
     static void becomesKnown(String counter, String table) throws InterruptedException
     {
         for (Session coordinator : coordinators)
         {
-            int attempt = 0;
-            while (!isCounted(coordinator, counter, table, 1_000_000 + attempt))
+            int known = 0;
+            for (int attempt = 0; known < 12; attempt++)
             {
                 assertTrue("no filters: " + coordinator.execute("SELECT * FROM lacuna.filters").all()
-                           + coordinator.execute("SELECT * FROM lacuna.peers").all(), attempt++ < 600);
-                Thread.sleep(50);
+                           + coordinator.execute("SELECT * FROM lacuna.peers").all(), attempt < 900);
+                known = isCounted(coordinator, counter, table, 1_000_000 + attempt) ? known + 1 : 0;
+                if (known == 0)
+                    Thread.sleep(50);
             }
         }
     }
