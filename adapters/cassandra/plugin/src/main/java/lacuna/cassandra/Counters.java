@@ -23,6 +23,14 @@ final class Counters
     final LongAdder evicted = counter("partitions_evicted");
     final LongAdder proofsFailed = counter("proofs_failed");
     final LongAdder failures = counter("failures");
+    /** Reads that a coordinator answered without asking a replica, and those that it would have (mode shadow). */
+    final LongAdder readsSkipped = counter("reads_skipped");
+    final LongAdder readsShadowed = counter("reads_shadowed");
+    /** Mode shadow: found rows where a skip would have answered none; a write meanwhile counts too. */
+    final LongAdder contradictions = counter("contradictions");
+    final LongAdder acknowledgementsHeld = counter("acknowledgements_held");
+    final LongAdder framesSent = counter("frames_sent");
+    final LongAdder buildsFailed = counter("filter_builds_failed");
 
     private LongAdder counter(String name)
     {

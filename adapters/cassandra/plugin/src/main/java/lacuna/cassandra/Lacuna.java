@@ -86,5 +86,6 @@ final class Lacuna
             LOGGER.error("Lacuna is inactive: {} failed", where, failure);
         reason = where + ": " + failure;
         active = false;
+        Exchange.failed(where, failure);
     }
 }

@@ -20,13 +20,15 @@ import org.apache.cassandra.index.IndexRegistry;
 import org.apache.cassandra.index.transactions.IndexTransaction;
 import org.apache.cassandra.schema.ColumnMetadata;
 import org.apache.cassandra.schema.IndexMetadata;
+import org.apache.cassandra.schema.TableMetadata;
 import org.apache.cassandra.service.ClientState;
 
 /**
  * {@code CREATE CUSTOM INDEX ON t () USING 'lacuna.cassandra.LacunaIndex'}: the table takes part.
  *
  * <p>It indexes nothing and serves no query. It is there for its lifecycle: it comes and goes with the table, knows when it is
- * truncated or altered, carries options, and survives restarts. Writes cost nothing here; they are seen by the hook.
+ * truncated or altered, carries options, survives restarts, and has its node filter built from what was there before. Writes
+ * cost nothing here; they are seen by the hook.
  */
 public final class LacunaIndex implements Index
 {
@@ -43,9 +45,9 @@ public final class LacunaIndex implements Index
     }
 
     /** Called by Cassandra before the index is made; gives back the options that are not ours. */
-    public static Map<String, String> validateOptions(Map<String, String> options)
+    public static Map<String, String> validateOptions(Map<String, String> options, TableMetadata table)
     {
-        TableOptions.of(options);
+        Places.of(table, TableOptions.of(options).bucket);
         return TableOptions.unknown(options);
     }
 
@@ -53,6 +55,7 @@ public final class LacunaIndex implements Index
     public void register(IndexRegistry registry)
     {
         registry.registerIndex(this);
+        guard.filter.begin();
         watch.start();
         Lacuna.add(guard);
     }
@@ -66,10 +69,23 @@ public final class LacunaIndex implements Index
 
     private Object leave()
     {
+        guard.filter.drop();
         Lacuna.remove(guard);
         watch.stop();
         guard.forgetAll();
         return null;
+    }
+
+    private Object build()
+    {
+        guard.filter.build();
+        return null;
+    }
+
+    private Object empty()
+    {
+        guard.filter.rebuild();
+        return forget();
     }
 
     private Object forget()
@@ -81,7 +97,7 @@ public final class LacunaIndex implements Index
     @Override
     public Callable<?> getInitializationTask()
     {
-        return null;
+        return guard.filter.isUsed() ? this::build : null;
     }
 
     @Override
@@ -99,7 +115,7 @@ public final class LacunaIndex implements Index
     @Override
     public Callable<?> getTruncateTask(long truncatedAt)
     {
-        return this::forget;
+        return this::empty;
     }
 
     @Override

@@ -3,6 +3,7 @@ package lacuna.cassandra;
 import java.util.List;
 import java.util.Optional;
 
+import org.apache.cassandra.db.marshal.AbstractType;
 import org.apache.cassandra.db.marshal.BooleanType;
 import org.apache.cassandra.db.marshal.Int32Type;
 import org.apache.cassandra.db.marshal.LongType;
@@ -27,21 +28,22 @@ final class LacunaKeyspace
     static void register()
     {
         VirtualKeyspaceRegistry.instance.register(
-            new VirtualKeyspace(NAME, List.of(new CountersTable(), new DecisionsTable(), new TablesTable(), new SwitchesTable())));
+            new VirtualKeyspace(NAME, List.of(new CountersTable(), new DecisionsTable(), new TablesTable(),
+                                       new SwitchesTable(), new ExchangeTables.Peer(), new ExchangeTables.Filter())));
     }
 
-    private static TableMetadata.Builder table(String name, String comment)
+    /** A virtual table with this partition key. */
+    static TableMetadata.Builder table(String name, String comment, String key, AbstractType<?> type)
     {
-        return TableMetadata.builder(NAME, name).comment(comment).kind(TableMetadata.Kind.VIRTUAL);
+        return TableMetadata.builder(NAME, name).comment(comment).kind(TableMetadata.Kind.VIRTUAL)
+                            .partitioner(new LocalPartitioner(type)).addPartitionKeyColumn(key, type);
     }
 
     private static final class CountersTable extends AbstractVirtualTable
     {
         CountersTable()
         {
-            super(table("counters", "what the plug-in did since the node started")
-                  .partitioner(new LocalPartitioner(UTF8Type.instance))
-                  .addPartitionKeyColumn("name", UTF8Type.instance)
+            super(table("counters", "what the plug-in did since the node started", "name", UTF8Type.instance)
                   .addRegularColumn("value", LongType.instance).build());
         }
 
@@ -50,6 +52,7 @@ final class LacunaKeyspace
         {
             SimpleDataSet rows = new SimpleDataSet(metadata());
             Lacuna.COUNTERS.byName().forEach((name, value) -> rows.row(name).column("value", value.sum()));
+            rows.row("frames_damaged").column("value", Exchange.framesDamaged());
             rows.row("proofs_waiting").column("value", (long) Lacuna.PROVER.waiting());
             return rows;
         }
@@ -59,9 +62,7 @@ final class LacunaKeyspace
     {
         DecisionsTable()
         {
-            super(table("decisions", "the last SSTables that were not read, and why")
-                  .partitioner(new LocalPartitioner(Int32Type.instance))
-                  .addPartitionKeyColumn("back", Int32Type.instance)
+            super(table("decisions", "the last SSTables that were not read, and why", "back", Int32Type.instance)
                   .addRegularColumn("at", TimestampType.instance)
                   .addRegularColumn("keyspace_name", UTF8Type.instance)
                   .addRegularColumn("table_name", UTF8Type.instance)
@@ -88,9 +89,7 @@ final class LacunaKeyspace
     {
         TablesTable()
         {
-            super(table("tables", "what is known to be dead, by table")
-                  .partitioner(new LocalPartitioner(UTF8Type.instance))
-                  .addPartitionKeyColumn("keyspace_name", UTF8Type.instance)
+            super(table("tables", "what is known to be dead, by table", "keyspace_name", UTF8Type.instance)
                   .addClusteringColumn("table_name", UTF8Type.instance)
                   .addRegularColumn("partitions", LongType.instance)
                   .addRegularColumn("bytes", LongType.instance)
@@ -115,9 +114,7 @@ final class LacunaKeyspace
     {
         SwitchesTable()
         {
-            super(table("switches", "answers: whether reads may be answered from memory")
-                  .partitioner(new LocalPartitioner(UTF8Type.instance))
-                  .addPartitionKeyColumn("name", UTF8Type.instance)
+            super(table("switches", "answers: whether reads may be answered from memory", "name", UTF8Type.instance)
                   .addRegularColumn("enabled", BooleanType.instance)
                   .addRegularColumn("active", BooleanType.instance)
                   .addRegularColumn("reason", UTF8Type.instance).build());
@@ -129,6 +126,8 @@ final class LacunaKeyspace
             SimpleDataSet rows = new SimpleDataSet(metadata());
             rows.row("answers").column("enabled", Lacuna.isSwitchedOn()).column("active", Lacuna.isActive())
                 .column("reason", Lacuna.reason());
+            rows.row("exchange").column("enabled", Lacuna.isSwitchedOn()).column("active", Exchange.isActive())
+                .column("reason", Exchange.reason());
             return rows;
         }
 

@@ -2,13 +2,16 @@ package lacuna.cassandra;
 
 import java.nio.ByteBuffer;
 import java.util.Map;
+import java.util.function.Supplier;
 
+import com.codahale.metrics.Counter;
 import org.apache.cassandra.cql3.BatchQueryOptions;
 import org.apache.cassandra.cql3.CQLStatement;
 import org.apache.cassandra.cql3.QueryHandler;
 import org.apache.cassandra.cql3.QueryOptions;
 import org.apache.cassandra.cql3.QueryProcessor;
 import org.apache.cassandra.cql3.statements.BatchStatement;
+import org.apache.cassandra.cql3.statements.SelectStatement;
 import org.apache.cassandra.service.ClientState;
 import org.apache.cassandra.service.QueryState;
 import org.apache.cassandra.transport.Dispatcher;
@@ -18,8 +21,10 @@ import org.apache.cassandra.utils.MD5Digest;
 /**
  * {@code -Dcassandra.custom_query_handler_class=lacuna.cassandra.LacunaQueryHandler}: the coordinator's side.
  *
- * <p>It changes no request. It carries the request's wish not to be answered from memory ({@link OptOut}) and, once, makes the
- * virtual keyspace. {@code -Dlacuna.inner_query_handler=CLASS} names a handler of somebody else to stand behind it.
+ * <p>A read that no replica holds anything for is answered here ({@link Coordinator}); a write's answer waits until others
+ * know of it ({@link Acknowledgements}). It carries the request's wish not to be answered from memory ({@link OptOut}) and,
+ * once, makes the virtual keyspace. {@code -Dlacuna.inner_query_handler=CLASS} names a handler of somebody else to stand
+ * behind it; that one then sees every request, so none is answered here.
  */
 public final class LacunaQueryHandler implements QueryHandler
 {
@@ -33,10 +38,28 @@ public final class LacunaQueryHandler implements QueryHandler
         {
             LacunaKeyspace.register();
             OptOut.install();
+            installExchange();
         }
         catch (Throwable failure)
         {
             Lacuna.failed("query handler", failure);
+        }
+    }
+
+    private static void installExchange()
+    {
+        Acknowledgements.install();
+        if (!Exchange.isActive())
+            return;
+        try
+        {
+            SelfTest.runForExchange();
+            Wire.install();
+            OwnWrites.install();
+        }
+        catch (Throwable failure)
+        {
+            Exchange.failed("messaging", failure);
         }
     }
 
@@ -52,7 +75,10 @@ public final class LacunaQueryHandler implements QueryHandler
     {
         try (OptOut ignored = OptOut.of(payload))
         {
-            return inner.process(statement, state, options, payload, time);
+            // Values of a statement that was not prepared may still have no order.
+            Coordinator read = statement.getBindVariables().isEmpty() ? looked(statement, options) : null;
+            return answered(read, statement, state, options, QueryProcessor.metrics.regularStatementsExecuted,
+                            () -> inner.process(statement, state, options, payload, time));
         }
     }
 
@@ -74,7 +100,9 @@ public final class LacunaQueryHandler implements QueryHandler
     {
         try (OptOut ignored = OptOut.of(payload))
         {
-            return inner.processPrepared(statement, state, options, payload, time);
+            return answered(looked(statement, options), statement, state, options,
+                            QueryProcessor.metrics.preparedStatementsExecuted,
+                            () -> inner.processPrepared(statement, state, options, payload, time));
         }
     }
 
@@ -82,6 +110,33 @@ public final class LacunaQueryHandler implements QueryHandler
     public ResultMessage processBatch(BatchStatement statement, QueryState state, BatchQueryOptions options,
                                       Map<String, ByteBuffer> payload, Dispatcher.RequestTime time)
     {
-        return inner.processBatch(statement, state, options, payload, time);
+        ResultMessage result = inner.processBatch(statement, state, options, payload, time);
+        Acknowledgements.await();
+        return result;
+    }
+
+    private Coordinator looked(CQLStatement statement, QueryOptions options)
+    {
+        boolean mayLook = inner == QueryProcessor.instance && statement instanceof SelectStatement;
+        return mayLook ? Coordinator.of((SelectStatement) statement, options) : null;
+    }
+
+    /** Answers the read here if that is possible, else the stock way. */
+    private static ResultMessage answered(Coordinator read, CQLStatement statement, QueryState state, QueryOptions options,
+                                          Counter executed, Supplier<ResultMessage> stock)
+    {
+        ResultMessage answer = read == null ? null : read.answer(state, options);
+        if (answer != null)
+        {
+            executed.inc();
+            return answer;
+        }
+        ResultMessage result = stock.get();
+        if (read != null)
+            read.found(result);
+        // A serial read may have finished somebody else's write.
+        if (!(statement instanceof SelectStatement) || options.getConsistency().isSerialConsistency())
+            Acknowledgements.await();
+        return result;
     }
 }

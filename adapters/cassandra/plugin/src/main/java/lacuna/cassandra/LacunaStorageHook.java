@@ -59,6 +59,8 @@ public final class LacunaStorageHook implements StorageHook
         {
             Lacuna.failed("write", failure);
         }
+        // After the regions: a proof that ends in between is then known to be overtaken here too.
+        guard.filter.wrote(update);
     }
 
     @Override

@@ -82,12 +82,13 @@ final class Prover
             // The table may just have been dropped, or an SSTable be damaged: whoever reads it next will be told.
             Lacuna.COUNTERS.proofsFailed.increment();
         }
-        if (dead != null && isWorthKeeping(proposal.region, dead))
-            proposal.guard.conclude(proposal.key, proposal.region, dead);
-        else
-            proposal.guard.withdraw(proposal.key, proposal.region);
-        if (dead == null)
-            Lacuna.COUNTERS.alive.increment();
+        if (dead != null)
+        {
+            proposal.guard.conclude(proposal.key, proposal.region, dead, isWorthKeeping(proposal.region, dead));
+            return;
+        }
+        proposal.guard.withdraw(proposal.key, proposal.region);
+        Lacuna.COUNTERS.alive.increment();
     }
 
     /** An absent partition needs no help: that is what Bloom filters are for. */

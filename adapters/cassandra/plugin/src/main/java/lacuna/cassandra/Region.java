@@ -12,6 +12,8 @@ import java.util.Iterator;
 /**
  * A stretch of one partition that holds no live data on this node: the whole partition or one slice of it.
  *
+ * <p>No two are equal, not even of one slice: each is one proposal, and a proof counts for its own only.
+ *
  * <p>Born <em>pending</em>, it becomes <em>proven</em> when a read of it found tombstones only; {@link #dead} then holds
  * them. A write that touches it takes it out of its {@link TableGuard}, proven or not, so a proof that was overtaken by
  * a write is worth nothing and is thrown away.

@@ -69,7 +69,10 @@ final class SSTableWatch implements INotificationConsumer
     private void added(SSTableAddedNotification notice)
     {
         if (notice.memtable().isEmpty())
+        {
             guard.forgetAll();
+            guard.filter.streamed(notice.added);
+        }
         notice.added.forEach(this::know);
     }
 

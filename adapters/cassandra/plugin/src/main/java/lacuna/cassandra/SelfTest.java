@@ -8,9 +8,16 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 import org.apache.cassandra.cql3.QueryHandler;
+import org.apache.cassandra.cql3.restrictions.StatementRestrictions;
+import org.apache.cassandra.cql3.statements.SelectStatement;
 import org.apache.cassandra.db.StorageHook;
 import org.apache.cassandra.db.partitions.ImmutableBTreePartition;
 import org.apache.cassandra.db.rows.UnfilteredRowIteratorWithLowerBound;
+import org.apache.cassandra.locator.ReplicaPlans;
+import org.apache.cassandra.locator.TokenMetadata;
+import org.apache.cassandra.metrics.ClientRequestSizeMetrics;
+import org.apache.cassandra.metrics.ClientRequestsMetricsHolder;
+import org.apache.cassandra.net.Verb;
 
 /**
  * Run once at start: is this the Cassandra that the plug-in was compiled for?
@@ -32,6 +39,21 @@ final class SelfTest
         has(UnfilteredRowIteratorWithLowerBound.class, "partitionLevelDeletion", moved);
         has(ImmutableBTreePartition.class, "create", moved);
         has(ImmutableBTreePartition.class, "unfilteredIterator", moved);
+    }
+
+    /** The same for the exchange of node filters, which may be inactive alone. */
+    static void runForExchange() throws NoSuchMethodException
+    {
+        String moved = System.getProperty("lacuna.self_test.pretend_missing", "");
+        has(Verb.class, "unsafeSetSerializer", moved);
+        has(SelectStatement.class, "getQuery", moved);
+        has(SelectStatement.class, "process", moved);
+        has(SelectStatement.class, "getAggregationSpec", moved);
+        has(StatementRestrictions.class, "keyIsInRelation", moved);
+        has(ReplicaPlans.class, "forRead", moved);
+        has(TokenMetadata.class, "getRingVersion", moved);
+        has(ClientRequestSizeMetrics.class, "recordReadResponseMetrics", moved);
+        has(ClientRequestsMetricsHolder.class, "readMetricsForLevel", moved);
     }
 
     private static void implementsAll(Class<?> wanted, Class<?> ours) throws NoSuchMethodException

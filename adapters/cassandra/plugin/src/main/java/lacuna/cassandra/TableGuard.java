@@ -39,6 +39,7 @@ final class TableGuard
 
     final ColumnFamilyStore table;
     final TableOptions options;
+    final TableFilter filter;
     private final Prover prover;
     private final ConcurrentHashMap<DecoratedKey, List<Region>> regions = new ConcurrentHashMap<>();
     private final Set<Descriptor> known = ConcurrentHashMap.newKeySet();
@@ -49,6 +50,7 @@ final class TableGuard
     {
         this.table = table;
         this.options = options;
+        this.filter = new TableFilter(table, options);
         this.prover = prover;
     }
 
@@ -165,17 +167,25 @@ final class TableGuard
         return sum;
     }
 
-    /** The end of a proof, on the prover's thread: it counts only if nothing has touched the region since it was proposed. */
-    void conclude(DecoratedKey key, Region region, DeadData dead)
+    /**
+     * The end of a proof, on the prover's thread: it counts only if nothing has touched the region since it was proposed. What is
+     * not to be kept here may still be news for other nodes.
+     */
+    void conclude(DecoratedKey key, Region region, DeadData dead, boolean isToKeep)
     {
         boolean[] counted = { false };
         regions.computeIfPresent(key, (same, present) ->
         {
             if (!present.contains(region))
                 return present;
+            // While this key is locked no write can be between its own forgetting and its mark in the filter.
+            if (region.isWhole())
+                filter.bury(key, dead.partitionDeletion().markedForDeleteAt());
+            counted[0] = true;
+            if (!isToKeep)
+                return without(present, region);
             region.prove(dead);
             bytes.addAndGet(dead.bytes);
-            counted[0] = true;
             return present;
         });
         (counted[0] ? Lacuna.COUNTERS.proven : Lacuna.COUNTERS.overtaken).increment();
@@ -196,12 +206,14 @@ final class TableGuard
 
     void withdraw(DecoratedKey key, Region region)
     {
-        regions.computeIfPresent(key, (same, present) ->
-        {
-            List<Region> kept = new ArrayList<>(present);
-            kept.remove(region);
-            return replaced(present, kept);
-        });
+        regions.computeIfPresent(key, (same, present) -> without(present, region));
+    }
+
+    private List<Region> without(List<Region> present, Region region)
+    {
+        List<Region> kept = new ArrayList<>(present);
+        kept.remove(region);
+        return replaced(present, kept);
     }
 
     /** Forgets all that is known to be dead; pending proofs are overtaken too. */

@@ -13,21 +13,33 @@ import org.apache.cassandra.exceptions.ConfigurationException;
  * <li>{@code bytes}: memory for this table on each node, 16 MiB unless told; when it is used up others are forgotten.
  * <li>{@code learn_every}: one in so many reads that met an SSTable is looked into, 32 unless told; 0 for none.
  * <li>{@code rows}: deleted rows kept for one region at most, 10,000 unless told.
+ * <li>{@code mode}: what the table's node filters are used for, {@code off}, {@code shadow}, {@code eventual} or {@code safe};
+ *     off unless told.
+ * <li>{@code rate}: false positives of the node filters, 0.01 unless told.
+ * <li>{@code bucket}: rows whose first clustering column differs by less than this share a bucket of the node filters, so that
+ *     absent ranges of rows are known too; milliseconds for timestamps; none unless told.
  * </ul>
  */
 final class TableOptions
 {
-    private static final Map<String, Long> DEFAULTS = Map.of("bytes", 16L << 20, "learn_every", 32L, "rows", 10_000L);
+    private static final Map<String, Long> DEFAULTS = Map.of("bytes", 16L << 20, "learn_every", 32L, "rows", 10_000L, "bucket", 0L);
+    private static final Set<String> WORDS = Set.of("mode", "rate");
     /** Options that Cassandra adds by itself. */
     private static final Set<String> CASSANDRAS = Set.of("target", "class_name");
 
+    final Mode mode;
+    final double rate;
     final long maxBytes;
+    final long bucket;
     final int learnEvery;
     final int maxRows;
 
-    private TableOptions(Map<String, Long> values)
+    private TableOptions(Map<String, Long> values, Mode mode, double rate)
     {
+        this.mode = mode;
+        this.rate = rate;
         maxBytes = values.get("bytes");
+        bucket = values.get("bucket");
         learnEvery = Math.toIntExact(values.get("learn_every"));
         maxRows = Math.toIntExact(values.get("rows"));
     }
@@ -36,7 +48,7 @@ final class TableOptions
     {
         Map<String, Long> values = new HashMap<>(DEFAULTS);
         given.forEach((name, value) -> values.computeIfPresent(name, (same, standard) -> number(name, value)));
-        return new TableOptions(values);
+        return new TableOptions(values, Mode.of(given.getOrDefault("mode", "off")), rate(given.getOrDefault("rate", "0.01")));
     }
 
     /** Those that nobody understands. */
@@ -44,8 +56,16 @@ final class TableOptions
     {
         Map<String, String> unknown = new HashMap<>(given);
         unknown.keySet().removeAll(DEFAULTS.keySet());
+        unknown.keySet().removeAll(WORDS);
         unknown.keySet().removeAll(CASSANDRAS);
         return unknown;
+    }
+
+    private static double rate(String value)
+    {
+        if (!value.matches("0\\.[0-9]{0,6}[1-9]"))
+            throw new ConfigurationException("rate must be between 0 and 1, such as 0.01, not " + value);
+        return Double.parseDouble(value);
     }
 
     private static long number(String name, String value)

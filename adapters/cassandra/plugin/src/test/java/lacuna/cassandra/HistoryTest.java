@@ -16,11 +16,18 @@ import com.datastax.driver.core.Session;
 import com.datastax.driver.core.SimpleStatement;
 import org.junit.Test;
 
-/** One random history on a guarded table, on its twin without the index, and on a plain model: all three agree. */
+/**
+ * One random history on a guarded table, on one whose node filters are exchanged too, on their twin without the index, and on a
+ * plain model: all four agree.
+ */
 public class HistoryTest extends OnOneCluster
 {
     private static final int OPERATIONS = Integer.getInteger("lacuna.operations", 2_000);
+    private static final String TWIN = "h.twin";
+    private static final List<String> GUARDED = List.of("h.guarded", "h.safe");
+    private static final List<String> TABLES = List.of("h.guarded", "h.safe", TWIN);
     private static final int PARTITIONS = 24;
+    private static final int NEVER_WRITTEN = 6;
     private static final int ROWS = 20;
     private static final String COLUMNS = "SELECT c, s, v, w, tags FROM %s WHERE ";
     private static final List<ConsistencyLevel> LEVELS =
@@ -31,14 +38,16 @@ public class HistoryTest extends OnOneCluster
     private final Model model = new Model();
     private final List<Session> coordinators = new ArrayList<>();
     private long lastMicros;
+    private long reads;
     private long replicaReads;
     private int step;
 
     @Test
-    public void guardedTableTwinAndModelAgree()
+    public void guardedTablesTwinAndModelAgree()
     {
         prepare();
         long answeredBefore = answeredEverywhere();
+        long skippedBefore = everywhere("reads_skipped");
         try
         {
             for (step = 0; step < OPERATIONS; step++)
@@ -49,17 +58,23 @@ public class HistoryTest extends OnOneCluster
             throw new AssertionError("seed " + seed + ", operation " + step + ": " + failure.getMessage(), failure);
         }
         long answered = answeredEverywhere() - answeredBefore;
-        System.out.printf("history: %d operations, %d replica reads, %d answered from memory%n", OPERATIONS, replicaReads, answered);
+        long skipped = everywhere("reads_skipped") - skippedBefore;
+        System.out.printf("history: %d operations, %d replica reads, %d answered from memory; %d reads, %d skipped by coordinators%n",
+                          OPERATIONS, replicaReads, answered, reads, skipped);
         assertTrue("only " + answered + " of " + replicaReads + " were answered, seed " + seed, answered * 5 >= replicaReads);
+        assertTrue("only " + skipped + " of " + reads + " were skipped, seed " + seed, skipped * 5 >= reads);
+        assertEquals("seed " + seed, 0, everywhere("contradictions"));
     }
 
     private void prepare()
     {
         cluster.nodes.forEach(node -> coordinators.add(cluster.session(node)));
         ddl("CREATE KEYSPACE h WITH replication = {'class': 'SimpleStrategy', 'replication_factor': " + NODES + "}");
-        for (String table : List.of("h.guarded", "h.twin"))
+        for (String table : TABLES)
             ddl("CREATE TABLE " + table + " (p int, c int, s int static, v int, w text, tags set<int>, PRIMARY KEY (p, c))");
-        ddl("CREATE CUSTOM INDEX ON h.guarded () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'learn_every': '1'}");
+        for (String table : GUARDED)
+            ddl("CREATE CUSTOM INDEX ON " + table + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'learn_every': '1', "
+                + "'mode': '" + (table.equals("h.safe") ? "safe" : "off") + "', 'bucket': '4'}");
         for (int p = 0; p < PARTITIONS; p++)
             insert(p, p % ROWS, p, now(), "");
         cluster.flush("h");
@@ -183,13 +198,13 @@ public class HistoryTest extends OnOneCluster
 
     private void lwt(boolean expected, String cql)
     {
-        for (String table : List.of("h.guarded", "h.twin"))
+        for (String table : TABLES)
             assertEquals(table, expected, run(table, cql, ConsistencyLevel.ALL, 5_000, coordinator()).wasApplied());
     }
 
     private void read()
     {
-        int p = random.nextInt(PARTITIONS);
+        int p = random.nextInt(PARTITIONS + NEVER_WRITTEN);
         int q = random.nextInt(PARTITIONS);
         int low = random.nextInt(ROWS);
         int high = low + random.nextInt(6);
@@ -215,11 +230,13 @@ public class HistoryTest extends OnOneCluster
         ConsistencyLevel level = LEVELS.get(random.nextInt(LEVELS.size()));
         int page = random.nextInt(3) == 0 ? 1 + random.nextInt(3) : 5_000;
         Session coordinator = coordinator();
-        String guarded = shown(run("h.guarded", cql, level, page, coordinator));
-        String twin = shown(run("h.twin", cql, level, page, coordinator)).replace("h.twin", "h.guarded");
-        assertEquals(cql + " at " + level, twin, guarded);
+        String twin = shown(run(TWIN, cql, level, page, coordinator));
+        for (String table : GUARDED)
+            assertEquals(String.format(cql, table) + " at " + level, twin.replace(TWIN, table),
+                         shown(run(table, cql, level, page, coordinator)));
         if (expected != null)
-            assertEquals(cql + " at " + level + ", model", expected.toString(), rowsOf(guarded));
+            assertEquals(cql + " at " + level + ", model", expected.toString(), rowsOf(twin));
+        reads++;
         replicaReads += (long) partitions * replicas(level);
     }
 
@@ -257,7 +274,7 @@ public class HistoryTest extends OnOneCluster
     private void both(String cql)
     {
         Session coordinator = coordinator();
-        for (String table : List.of("h.guarded", "h.twin"))
+        for (String table : TABLES)
             run(table, cql, ConsistencyLevel.ALL, 5_000, coordinator);
     }
 

@@ -132,6 +132,20 @@ final class Node
         shell.waitFor(20, TimeUnit.SECONDS);
     }
 
+    /** Stops its process for a while, as a long collection of garbage or a frozen machine would. */
+    void pause(long millis) throws IOException, InterruptedException
+    {
+        signal("STOP");
+        Thread.sleep(millis);
+        signal("CONT");
+    }
+
+    private void signal(String name) throws IOException, InterruptedException
+    {
+        for (ProcessHandle child : shell.children().toList())
+            new ProcessBuilder("kill", "-" + name, Long.toString(child.pid())).start().waitFor();
+    }
+
     void flush(String keyspace)
     {
         storageService("forceKeyspaceFlush", new Object[] { keyspace, new String[0] },

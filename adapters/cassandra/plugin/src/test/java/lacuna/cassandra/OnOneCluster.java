@@ -1,11 +1,15 @@
 package lacuna.cassandra;
 
+import static org.junit.Assert.assertTrue;
+
 import java.nio.file.Path;
 
 import com.datastax.driver.core.ConsistencyLevel;
 import com.datastax.driver.core.ResultSet;
+import com.datastax.driver.core.Row;
 import com.datastax.driver.core.Session;
 import com.datastax.driver.core.SimpleStatement;
+import org.junit.After;
 
 /** One cluster for all test classes of this process, since a start takes half a minute; it ends with the process. */
 abstract class OnOneCluster
@@ -25,12 +29,20 @@ abstract class OnOneCluster
         try
         {
             Path work = Path.of(System.getProperty("lacuna.work")).resolve("run-" + System.nanoTime());
-            return new Cluster(work, NODES).start(true);
+            return new Cluster(work, NODES).start(true, "-Dlacuna.lease_millis=3000", "-Dlacuna.exchange.damage_every=40");
         }
         catch (Exception failure)
         {
             throw new IllegalStateException(failure);
         }
+    }
+
+    /** Nothing that a test does may have turned the plug-in off. */
+    @After
+    public void stillActive()
+    {
+        for (Row state : session.execute("SELECT * FROM lacuna.switches"))
+            assertTrue(state.toString(), state.getBool("active"));
     }
 
     /** A table of its own for a test, guarded, looked into at every read. */
@@ -67,6 +79,23 @@ abstract class OnOneCluster
     {
         for (int row = 0; row < 10; row++)
             all("INSERT INTO " + table + " (p, c, v) VALUES (" + partition + ", " + row + ", 1)");
+    }
+
+    /** The query for all of partition 1. */
+    static String one(String table)
+    {
+        return "SELECT * FROM " + table + " WHERE p = 1";
+    }
+
+    /** A table with partition 1 on disk, and the deletion of some of it too. */
+    static String filledThenDeleted(String which)
+    {
+        String t = table();
+        fill(t, 1);
+        flush();
+        all("DELETE FROM " + t + " WHERE p = 1" + which);
+        flush();
+        return t;
     }
 
     static void flush()
@@ -109,17 +138,23 @@ abstract class OnOneCluster
         all("DELETE FROM " + t + " WHERE p = 1");
         fill(t, 2);
         flush();
-        becomesAnswered("SELECT * FROM " + t + " WHERE p = 1");
+        becomesAnswered(one(t));
         return t;
     }
 
     static long answeredEverywhere()
     {
+        return everywhere("reads_answered");
+    }
+
+    /** The sum of a counter over all nodes. */
+    static long everywhere(String counter)
+    {
         long sum = 0;
         for (Node node : cluster.nodes)
             try (var driver = cluster.driver(node); Session own = driver.connect())
             {
-                sum += own.execute("SELECT value FROM lacuna.counters WHERE name = 'reads_answered'").one().getLong(0);
+                sum += own.execute("SELECT value FROM lacuna.counters WHERE name = '" + counter + "'").one().getLong(0);
             }
         return sum;
     }

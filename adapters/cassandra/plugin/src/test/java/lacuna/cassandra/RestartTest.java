@@ -12,7 +12,7 @@ import com.datastax.driver.core.Row;
 import com.datastax.driver.core.Session;
 import com.datastax.driver.core.SimpleStatement;
 
-/** A node goes and comes back: with a plug-in that does not fit, and without one; the others go on answering. */
+/** A node goes and comes back: with a wrong native library, with a plug-in that does not fit, and without one. */
 public class RestartTest extends OnOneCluster
 {
     private static final int DELETED = 20;
@@ -23,6 +23,7 @@ public class RestartTest extends OnOneCluster
     {
         Assume.assumeTrue("wants lacuna.nodes=3", NODES == 3);
         String t = table();
+        String safe = safeTable();
         for (int p = 0; p <= DELETED; p++)
             fill(t, p);
         flush();
@@ -34,9 +35,11 @@ public class RestartTest extends OnOneCluster
         cluster.nodes.get(1).flush("k");
         answersAtQuorum(t);
 
-        third.start(true, "-Dlacuna.self_test.pretend_missing=create");
+        // Each of the two is enough to be inactive, the library for the exchange alone.
+        third.start(true, "-Dlacuna.self_test.pretend_missing=create", "-Dlacuna.native_library=/dev/null");
         cluster.awaitAll();
         isInactive(third);
+        skipsNothing(safe);
         readsNothingThrough(third, t);
 
         dropAllIndexes();
@@ -73,6 +76,9 @@ public class RestartTest extends OnOneCluster
             Row state = own.execute("SELECT * FROM lacuna.switches").one();
             assertFalse(state.toString(), state.getBool("active"));
             assertTrue(state.toString(), state.getString("reason").contains("ImmutableBTreePartition.create"));
+            Row exchange = own.execute("SELECT * FROM lacuna.switches WHERE name = 'exchange'").one();
+            assertFalse(exchange.toString(), exchange.getBool("active"));
+            assertTrue(exchange.toString(), exchange.getString("reason").contains("native library"));
         }
     }
 
@@ -86,6 +92,27 @@ public class RestartTest extends OnOneCluster
                     assertEquals(level + " " + p, 0, execute(own, "SELECT * FROM " + t + " WHERE p = " + p, level));
             assertEquals(10, execute(own, "SELECT * FROM " + t + " WHERE p = " + DELETED, ConsistencyLevel.ALL));
         }
+    }
+
+    private static String safeTable()
+    {
+        String safe = "k.exchanged";
+        ddl("CREATE TABLE " + safe + " (p int PRIMARY KEY, v int)");
+        ddl("CREATE CUSTOM INDEX ON " + safe + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'mode': 'safe'}");
+        return safe;
+    }
+
+    /** The third node holds a replica of everything and says nothing about it; writes and reads go on. */
+    private static void skipsNothing(String safe)
+    {
+        long before = counter("reads_skipped");
+        for (int p = 0; p < 20; p++)
+        {
+            assertEquals(0, execute(session, "SELECT * FROM " + safe + " WHERE p = " + p, ConsistencyLevel.ONE));
+            execute(session, "INSERT INTO " + safe + " (p, v) VALUES (" + p + ", 1)", ConsistencyLevel.ALL);
+            assertEquals(1, execute(session, "SELECT * FROM " + safe + " WHERE p = " + p, ConsistencyLevel.QUORUM));
+        }
+        assertEquals(before, counter("reads_skipped"));
     }
 
     private static int execute(Session on, String cql, ConsistencyLevel level)

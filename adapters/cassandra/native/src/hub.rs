@@ -1,0 +1,168 @@
+//! The filters of one Cassandra node: a node of the exchange for each mode, and what goes between them and Java.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+
+use lacuna_node_filters::{Buckets, Config, KeyId, Mode, Node, NodeFilter, NodeId, TableId};
+
+use crate::held::Held;
+use crate::question;
+
+/// What both sides must agree on: raised with every change of a function or of its meaning.
+pub const VERSION: i64 = 1;
+
+/// The answer of a call that met a panic, or a mode whose earlier call did.
+pub const FAILED: i64 = i64::MIN;
+
+/// Shadow, eventual, safe: a mode's number is its place.
+const MODES: [Mode; 3] = [Mode::Shadow, Mode::Eventual, Mode::Safe];
+const SAFE: i64 = 2;
+
+/// Levels of buckets above the finest, and how much wider each is, as a power of two: slices of up to four million finest
+/// buckets are cut into at most 64.
+const LEVELS: u32 = 5;
+const STEP_LOG2: u32 = 4;
+
+/// A frame for another node: the mode's number, the node, the bytes.
+pub type Outgoing = (u8, NodeId, Vec<u8>);
+
+/// All that the library keeps for one Cassandra node.
+#[derive(Debug)]
+pub struct Hub {
+    nodes: [Mutex<Node>; 3],
+    held: Mutex<Held>,
+    outgoing: Mutex<VecDeque<Outgoing>>,
+}
+
+impl Hub {
+    /// A node that starts at `now` (milliseconds of a monotonic clock), with an incarnation that no earlier life had; times
+    /// between exchanges and of leases are milliseconds too.
+    pub fn new(id: NodeId, incarnation: u64, now: u64, interval: u64, lease: u64) -> Self {
+        let config = |mode| Config { interval, lease, ..Config::new(mode) };
+        Self {
+            nodes: MODES.map(|mode| Mutex::new(Node::new(id, config(mode), incarnation, now))),
+            held: Mutex::default(),
+            outgoing: Mutex::default(),
+        }
+    }
+
+    /// Runs `work` on the node of a mode; [`FAILED`] if it panics, and ever after: a lock that saw a panic stays shut.
+    pub fn with(&self, mode: i64, work: impl FnOnce(&mut Node) -> i64) -> i64 {
+        let place = usize::try_from(mode).ok();
+        let Some(node) = place.and_then(|place| self.nodes.get(place)) else { return FAILED };
+        let run = || node.lock().map_or(FAILED, |mut node| work(&mut node));
+        catch_unwind(AssertUnwindSafe(run)).unwrap_or(FAILED)
+    }
+
+    /// Runs `work` on the nodes of all modes.
+    pub fn with_all(&self, mut work: impl FnMut(&mut Node)) -> i64 {
+        let each = |mode| {
+            self.with(mode, |node| {
+                work(node);
+                0
+            })
+        };
+        (0..=SAFE).map(each).min().unwrap_or(FAILED)
+    }
+
+    /// A write of a partition, or of its row at `place`, seen by the filter before its acknowledgement: 1 if somebody who relies
+    /// on this node has to be told.
+    pub fn write(&self, mode: i64, table: TableId, key: KeyId, place: Option<u64>, now: u64) -> i64 {
+        self.with(mode, |node| {
+            let barrier = node.write(table, key, place);
+            i64::from(!node.may_acknowledge(now, barrier))
+        })
+    }
+
+    /// As [`NodeFilter::new`]'s parameters, with rows in buckets of `2^finest` places if `finest` is given; what a table held
+    /// before is forgotten.
+    pub fn create(&self, mode: i64, table: TableId, capacity: u64, rate: f64, finest: Option<u32>) -> i64 {
+        self.with(mode, |node| {
+            let buckets = finest.map(|finest| Buckets::new(finest, STEP_LOG2, LEVELS)).transpose();
+            let Ok(buckets) = buckets else { return FAILED };
+            node.create_table(table, capacity, rate, buckets);
+            0
+        })
+    }
+
+    /// A ticket for an acknowledgement of a write in safe mode; 0 if it may leave now.
+    pub fn hold(&self, now: u64) -> i64 {
+        self.with(SAFE, |node| self.held.lock().map_or(FAILED, |mut held| held.hold(node, now)))
+    }
+
+    /// All tickets up to this one may leave.
+    pub fn released(&self, now: u64) -> i64 {
+        self.with(SAFE, |node| self.held.lock().map_or(FAILED, |mut held| held.released(node, now)))
+    }
+
+    /// What a coordinator does with a read: 0 answers "empty", every other number is a reason to ask the replicas.
+    pub fn decide(&self, mode: i64, now: u64, words: &[u64]) -> i64 {
+        self.with(mode, |node| question::to_code(question::decide(node, now, words)))
+    }
+
+    /// Takes a frame of a peer.
+    pub fn receive(&self, mode: i64, now: u64, from: NodeId, frame: &[u8]) -> i64 {
+        self.with(mode, |node| {
+            node.receive(now, from, frame);
+            0
+        })
+    }
+
+    /// The next frame to send.
+    ///
+    /// # Errors
+    /// Its length, if that is more than `most` bytes: it waits for whoever has more room.
+    pub fn take(&self, most: usize) -> Result<Option<Outgoing>, usize> {
+        let Ok(mut outgoing) = self.outgoing.lock() else { return Ok(None) };
+        if outgoing.is_empty() {
+            for (number, node) in (0..).zip(&self.nodes) {
+                let Ok(mut node) = node.lock() else { continue };
+                outgoing.extend(node.take_outbox().into_iter().map(|(to, frame)| (number, to, frame)));
+            }
+        }
+        match outgoing.front() {
+            Some((_, _, frame)) if frame.len() > most => Err(frame.len()),
+            _ => Ok(outgoing.pop_front()),
+        }
+    }
+
+    /// A number about this node's filter of a table, or about the copy of a peer's: keys, bytes, dead keys, expected
+    /// rate in thousand millionths, whether it knows nothing. -1 if there is none.
+    pub fn of_filter(&self, mode: i64, table: TableId, peer: Option<NodeId>, what: i64) -> i64 {
+        self.with(mode, |node| {
+            let filter = match peer {
+                None => node.own_filter(table),
+                Some(peer) => node.copy_of(peer, table),
+            };
+            filter.map_or(-1, |filter| number_of(filter, what))
+        })
+    }
+
+    /// A counter of a mode: reads skipped, contradictions, damaged messages, bytes sent.
+    pub fn counter(&self, mode: i64, what: i64) -> i64 {
+        self.with(mode, |node| {
+            let counters = node.counters();
+            let number = match what {
+                0 => counters.skipped,
+                1 => counters.contradictions,
+                2 => counters.malformed_messages,
+                3 => counters.sent_bytes,
+                _ => return FAILED,
+            };
+            i64::try_from(number).unwrap_or(i64::MAX)
+        })
+    }
+}
+
+fn number_of(filter: &NodeFilter, what: i64) -> i64 {
+    let number = match what {
+        0 => filter.key_count(),
+        1 => filter.memory_bytes() as u64,
+        2 => filter.dead_count() as u64,
+        #[expect(clippy::cast_possible_truncation, reason = "a rate is at most 1")]
+        3 => (filter.rate() * 1e9) as u64,
+        _ => u64::from(filter.is_unknown()),
+    };
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,135 @@
+//! A read as Java writes it into a buffer.
+//!
+//! ```text
+//! table (2 words)   consistency   number of keys
+//! for each key:     hash (2 words)   has a slice?   first place   last place   number of replicas   replicas (2 words each)
+//! ```
+
+use lacuna_node_filters::{
+    Asked, Consistency, Decision, KeyId, Node, NodeId, Plan, Question, Reason, TableId,
+};
+
+/// Two words of a UUID.
+pub(crate) fn wide(high: u64, low: u64) -> u128 {
+    (u128::from(high) << 64) | u128::from(low)
+}
+
+struct Words<'a> {
+    rest: &'a [u64],
+}
+
+impl Words<'_> {
+    fn next(&mut self) -> Option<u64> {
+        let (word, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some(*word)
+    }
+
+    fn wide(&mut self) -> Option<u128> {
+        Some(wide(self.next()?, self.next()?))
+    }
+}
+
+struct Key {
+    partition: KeyId,
+    slice: Option<(u64, u64)>,
+    replicas: Vec<NodeId>,
+}
+
+/// What a node decides about the read in `words`; "unknown" for what is no question.
+pub(crate) fn decide(node: &mut Node, now: u64, words: &[u64]) -> Decision {
+    let mut words = Words { rest: words };
+    let unknown = Decision::Forward(Reason::Unknown);
+    let Some((table, consistency, keys)) = read(&mut words) else { return unknown };
+    let asked: Vec<_> = keys
+        .iter()
+        .map(|key| Asked { partition: key.partition, slice: key.slice, replicas: &key.replicas })
+        .collect();
+    let question = Question {
+        table,
+        plan: Plan::Partitions,
+        consistency,
+        is_first_page: true,
+        is_available: true,
+        keys: &asked,
+    };
+    node.decide(now, &question)
+}
+
+fn read(words: &mut Words<'_>) -> Option<(TableId, Consistency, Vec<Key>)> {
+    let table = TableId(words.wide()?);
+    let consistency = match words.next()? {
+        0 => Consistency::One,
+        1 => Consistency::Two,
+        2 => Consistency::Three,
+        3 => Consistency::Quorum,
+        4 => Consistency::All,
+        _ => return None,
+    };
+    let keys = (0..words.next()?).map(|_| key(words)).collect::<Option<_>>()?;
+    Some((table, consistency, keys))
+}
+
+fn key(words: &mut Words<'_>) -> Option<Key> {
+    let partition = KeyId::of_hash(words.next()?, words.next()?);
+    let has_slice = words.next()? != 0;
+    let slice = (words.next()?, words.next()?);
+    let replicas = (0..words.next()?).map(|_| words.wide().map(NodeId)).collect::<Option<_>>()?;
+    Some(Key { partition, slice: has_slice.then_some(slice), replicas })
+}
+
+const REASONS: [Reason; 10] = [
+    Reason::Shadow,
+    Reason::Off,
+    Reason::Plan,
+    Reason::Consistency,
+    Reason::Page,
+    Reason::Availability,
+    Reason::NoKey,
+    Reason::MayBeLive,
+    Reason::Unknown,
+    Reason::Stale,
+];
+
+/// 0 for "empty", else the number of the reason.
+pub(crate) fn to_code(decision: Decision) -> i64 {
+    match decision {
+        Decision::Empty => 0,
+        Decision::Forward(reason) => {
+            let position = REASONS.iter().position(|other| *other == reason);
+            1 + i64::try_from(position.expect("all reasons are listed")).expect("ten reasons")
+        }
+    }
+}
+
+/// The decision with this number; "unknown" for other numbers.
+pub(crate) fn from_code(code: i64) -> Decision {
+    let reason = usize::try_from(code - 1).ok().and_then(|at| REASONS.get(at));
+    match (code, reason) {
+        (0, _) => Decision::Empty,
+        (_, Some(reason)) => Decision::Forward(*reason),
+        (_, None) => Decision::Forward(Reason::Unknown),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decisions_keep_their_numbers() {
+        for code in 0..=10 {
+            assert_eq!(to_code(from_code(code)), code);
+        }
+        assert_eq!(from_code(8), Decision::Forward(Reason::MayBeLive));
+    }
+
+    #[test]
+    fn what_is_no_question_is_unknown() {
+        let mut node =
+            Node::new(NodeId(1), lacuna_node_filters::Config::new(lacuna_node_filters::Mode::Safe), 1, 0);
+        for words in [&[][..], &[1, 2, 9, 1], &[1, 2, 0, 1, 3], &[1, 2, 0, 1, 3, 4, 0, 0, 0, u64::MAX]] {
+            assert_eq!(decide(&mut node, 0, words), Decision::Forward(Reason::Unknown));
+        }
+    }
+}

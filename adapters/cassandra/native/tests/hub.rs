@@ -1,0 +1,144 @@
+//! Two hubs that hear each other, as two Cassandra nodes would, without a virtual machine.
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
+
+use lacuna_cassandra::{FAILED, Hub};
+use lacuna_node_filters::{KeyId, NodeId, TableId};
+
+const TABLE: TableId = TableId(9);
+const IDS: [NodeId; 2] = [NodeId(1), NodeId(2)];
+const MODES: [i64; 3] = [0, 1, 2];
+const SAFE: i64 = 2;
+const MAY_BE_LIVE: i64 = 8;
+const UNKNOWN: i64 = 9;
+const STALE: i64 = 10;
+
+fn hubs(mode: i64) -> [Hub; 2] {
+    let hubs = IDS.map(|id| Hub::new(id, 1, 0, 1_000, 3_000));
+    for hub in &hubs {
+        assert_eq!(hub.with_all(|node| node.set_ring(1, IDS)), 0);
+        assert_eq!(hub.create(mode, TABLE, 1_000, 0.01, Some(4)), 0);
+    }
+    for key in 0..100 {
+        hubs[1].write(mode, TABLE, id(key), None, 0);
+    }
+    for hub in &hubs {
+        hub.with(mode, |node| {
+            node.set_ready(TABLE);
+            0
+        });
+    }
+    hubs
+}
+
+fn id(key: u64) -> KeyId {
+    KeyId::of_hash(key, !key)
+}
+
+/// Carries everything until nobody has anything to say.
+fn exchange(hubs: &[Hub; 2], now: u64) {
+    for hub in hubs {
+        hub.with_all(|node| node.tick(now));
+    }
+    carry(hubs, now);
+}
+
+fn carry(hubs: &[Hub; 2], now: u64) {
+    let mut is_quiet = false;
+    while !is_quiet {
+        is_quiet = true;
+        for (at, hub) in hubs.iter().enumerate() {
+            while let Some((mode, to, frame)) = hub.take(1 << 20).unwrap() {
+                assert_eq!(to, IDS[1 - at]);
+                assert_eq!(hubs[1 - at].receive(i64::from(mode), now, IDS[at], &frame), 0);
+                is_quiet = false;
+            }
+        }
+    }
+}
+
+/// The first hub's decision about a key of the second.
+fn decide(hubs: &[Hub; 2], mode: i64, now: u64, key: u64) -> i64 {
+    let words = [0, 9, 0, 1, key, !key, 0, 0, 0, 1, 0, 2];
+    hubs[0].decide(mode, now, &words)
+}
+
+#[test]
+fn every_mode_exchanges_its_own_tables() {
+    for mode in MODES {
+        let hubs = hubs(mode);
+        for now in [0, 1_000, 2_000, 3_000] {
+            exchange(&hubs, now);
+        }
+        let empty = if mode == 0 { 1 } else { 0 };
+        let absent = (1_000..2_000).filter(|key| decide(&hubs, mode, 3_001, *key) == empty).count();
+        assert!(absent > 950, "mode {mode}: {absent} of 1000");
+        assert!((0..100).all(|key| decide(&hubs, mode, 3_001, key) == MAY_BE_LIVE), "mode {mode}");
+        assert_eq!(decide(&hubs, mode, 100_000, 5_000), STALE, "mode {mode}");
+    }
+}
+
+#[test]
+fn a_range_of_rows_is_absent_where_its_buckets_are() {
+    let hubs = hubs(SAFE);
+    hubs[1].write(SAFE, TABLE, id(7), Some(1_000), 0);
+    for now in [0, 1_000, 2_000, 3_000] {
+        exchange(&hubs, now);
+    }
+    let rows = |lo, hi| hubs[0].decide(SAFE, 3_001, &[0, 9, 0, 1, 7, !7, 1, lo, hi, 1, 0, 2]);
+    assert_eq!([rows(1_000, 1_000), rows(0, 5_000)], [MAY_BE_LIVE; 2]);
+    assert_eq!(rows(0, u64::MAX), UNKNOWN, "too many buckets");
+    let absent = (0..100).filter(|at| rows(at * 10_000 + 2_000, at * 10_000 + 9_000) == 0).count();
+    assert!(absent > 70, "{absent} of 100");
+    assert_eq!(hubs[0].create(SAFE, TABLE, 1_000, 0.01, Some(60)), FAILED, "wider than all places");
+}
+
+#[test]
+fn an_acknowledgement_waits_for_the_lease_holder() {
+    let hubs = hubs(SAFE);
+    for now in [0, 1_000, 2_000, 3_000] {
+        exchange(&hubs, now);
+    }
+    let new_key = (1_000..).find(|key| decide(&hubs, SAFE, 3_001, *key) == 0).unwrap();
+    assert_eq!(hubs[1].hold(3_001), 0, "nothing is pending");
+    assert_eq!(hubs[1].write(SAFE, TABLE, id(new_key), None, 3_001), 1);
+    let ticket = hubs[1].hold(3_001);
+    assert!(ticket > 0 && hubs[1].released(3_001) < ticket);
+    hubs[1].with_all(|node| node.flush(3_002));
+    carry(&hubs, 3_002);
+    assert_eq!(hubs[1].released(3_003), ticket);
+    assert_eq!(decide(&hubs, SAFE, 3_003, new_key), MAY_BE_LIVE);
+}
+
+#[test]
+fn a_silent_holder_costs_one_lease() {
+    let hubs = hubs(SAFE);
+    for now in [0, 1_000, 2_000, 3_000] {
+        exchange(&hubs, now);
+    }
+    let new_key = (1_000..).find(|key| decide(&hubs, SAFE, 3_001, *key) == 0).unwrap();
+    hubs[1].write(SAFE, TABLE, id(new_key), None, 3_001);
+    let ticket = hubs[1].hold(3_001);
+    hubs[1].with_all(|node| node.flush(3_002));
+    assert!(hubs[1].released(4_000) < ticket);
+    assert_eq!(hubs[1].released(6_010), ticket);
+    assert_eq!(decide(&hubs, SAFE, 6_010, new_key), STALE);
+}
+
+#[test]
+fn a_panic_shuts_the_mode_and_does_not_cross() {
+    let hubs = hubs(SAFE);
+    assert_eq!(hubs[0].with(SAFE, |_| panic!("on purpose")), FAILED);
+    assert_eq!(hubs[0].write(SAFE, TABLE, id(1), None, 0), FAILED);
+    assert_eq!(decide(&hubs, SAFE, 0, 1), FAILED);
+    assert_eq!(hubs[0].hold(0), FAILED);
+    assert_eq!(hubs[0].write(0, TABLE, id(1), None, 0), 0, "another mode goes on");
+    assert_eq!(hubs[0].with(3, |_| 0), FAILED, "there is no such mode");
+}
+
+#[test]
+fn frames_wait_for_a_buffer_that_holds_them() {
+    let hubs = hubs(SAFE);
+    hubs[0].with_all(|node| node.tick(0));
+    let length = hubs[0].take(3).unwrap_err();
+    assert_eq!(hubs[0].take(length).unwrap().unwrap().2.len(), length);
+}

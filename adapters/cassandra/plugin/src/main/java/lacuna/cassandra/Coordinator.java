@@ -1,0 +1,227 @@
+package lacuna.cassandra;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.UUID;
+
+import org.apache.cassandra.auth.Permission;
+import org.apache.cassandra.cql3.QueryOptions;
+import org.apache.cassandra.cql3.ResultSet;
+import org.apache.cassandra.cql3.statements.SelectStatement;
+import org.apache.cassandra.db.ConsistencyLevel;
+import org.apache.cassandra.db.EmptyIterators;
+import org.apache.cassandra.db.Keyspace;
+import org.apache.cassandra.db.ReadQuery;
+import org.apache.cassandra.db.SinglePartitionReadCommand;
+import org.apache.cassandra.db.SinglePartitionReadQuery;
+import org.apache.cassandra.db.guardrails.Guardrails;
+import org.apache.cassandra.dht.Token;
+import org.apache.cassandra.exceptions.RequestExecutionException;
+import org.apache.cassandra.exceptions.RequestValidationException;
+import org.apache.cassandra.locator.InOurDc;
+import org.apache.cassandra.locator.Replica;
+import org.apache.cassandra.locator.ReplicaPlans;
+import org.apache.cassandra.metrics.ClientRequestSizeMetrics;
+import org.apache.cassandra.metrics.ClientRequestsMetricsHolder;
+import org.apache.cassandra.service.ClientState;
+import org.apache.cassandra.service.QueryState;
+import org.apache.cassandra.tracing.Tracing;
+import org.apache.cassandra.transport.messages.ResultMessage;
+import org.apache.cassandra.utils.FBUtilities;
+import org.apache.cassandra.utils.memory.MemoryUtil;
+
+/**
+ * What a coordinator does with one read before it asks anybody: knows that no replica holds a live row, or does not.
+ *
+ * <p>A read is looked at if it names its partitions, on its first page, at a level that asks replicas and is not serial. Then
+ * <em>every</em> replica must be known to hold nothing alive, whatever the level: each one's own tombstones hide all it has,
+ * so a merge of all of them would show nothing. Everything else goes on as if nobody had looked.
+ */
+final class Coordinator
+{
+    private static final int MOST_KEYS = 32;
+    private static final int EMPTY = 0;
+    private static final int SHADOW = 1;
+    private static final int MAY_BE_LIVE = 8;
+    private static final ThreadLocal<ByteBuffer> QUESTION =
+        ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(8 << 10).order(ByteOrder.nativeOrder()));
+
+    private final SelectStatement statement;
+    private final TableFilter filter;
+    private final long started = System.nanoTime();
+    private long decision;
+    private boolean isPaged;
+
+    private Coordinator(SelectStatement statement, TableFilter filter)
+    {
+        this.statement = statement;
+        this.filter = filter;
+    }
+
+    /** Null if the filters have nothing to say about this read. */
+    static Coordinator of(SelectStatement statement, QueryOptions options)
+    {
+        TableGuard guard = Lacuna.guard(statement.table.id);
+        if (guard == null || !guard.filter.isUsed() || !Lacuna.mayAnswer() || OptOut.isAsked())
+            return null;
+        Coordinator read = new Coordinator(statement, guard.filter);
+        try
+        {
+            return isPlain(statement, options) && read.decide(options) ? read : null;
+        }
+        catch (RequestValidationException | RequestExecutionException notNow)
+        {
+            // The stock way says so to the client.
+            return null;
+        }
+        catch (Throwable failure)
+        {
+            Exchange.failed("decision", failure);
+            return null;
+        }
+    }
+
+    private static boolean isPlain(SelectStatement statement, QueryOptions options)
+    {
+        boolean isIn = statement.getRestrictions().keyIsInRelation();
+        return !statement.table.isView() && !statement.getRestrictions().isKeyRange()
+               && !statement.getRestrictions().usesSecondaryIndexing() && options.getPagingState() == null
+               && statement.getBindVariables().size() == options.getValues().size() && level(options.getConsistency()) >= 0
+               // The stock way warns of the one and refuses the other.
+               && !(isIn && (statement.getAggregationSpec(options) != null || !statement.parameters.orderings.isEmpty()));
+    }
+
+    private static int level(ConsistencyLevel level)
+    {
+        return switch (level)
+        {
+            case ONE, LOCAL_ONE -> 0;
+            case TWO -> 1;
+            case THREE -> 2;
+            case QUORUM, LOCAL_QUORUM, EACH_QUORUM -> 3;
+            case ALL -> 4;
+            default -> -1;
+        };
+    }
+
+    private boolean decide(QueryOptions options)
+    {
+        ReadQuery query = statement.getQuery(options, options.getNowInSec(FBUtilities.nowInSeconds()));
+        if (!(query instanceof SinglePartitionReadQuery.Group<?> group) || group.queries.size() > MOST_KEYS || !Peers.isRingKnown())
+            return false;
+        isPaged = statement.getAggregationSpec(options) != null || options.getPageSize() > 0 && group.limits().count() > options.getPageSize();
+        ByteBuffer question = QUESTION.get().clear();
+        question.putLong(filter.high()).putLong(filter.low()).putLong(level(options.getConsistency())).putLong(group.queries.size());
+        for (SinglePartitionReadQuery key : group.queries)
+            if (!(key instanceof SinglePartitionReadCommand command) || !put(question, command, options.getConsistency()))
+                return false;
+        decision = Exchange.checked(Native.decide(Exchange.hub(), filter.mode.number(), Exchange.now(),
+                                                  MemoryUtil.getAddress(question), question.position() / Long.BYTES));
+        return true;
+    }
+
+    /** Hash and replicas of a partition; false if there are too many of these, or one is strange. */
+    private boolean put(ByteBuffer question, SinglePartitionReadCommand command, ConsistencyLevel level)
+    {
+        Keyspace keyspace = Keyspace.open(statement.keyspace());
+        Token token = command.partitionKey().getToken();
+        ReplicaPlans.forRead(keyspace, token, null, level, statement.table.params.speculativeRetry);
+        long[] hash = TableFilter.hash(command.partitionKey());
+        List<Replica> replicas = keyspace.getReplicationStrategy().getNaturalReplicasForToken(token).stream()
+                                         .filter(replica -> !level.isDatacenterLocal() || isHere(replica)).toList();
+        if (question.remaining() < Long.BYTES * (6 + 2 * replicas.size()))
+            return false;
+        long[] rows = rows(command);
+        question.putLong(hash[0]).putLong(hash[1]).putLong(rows == null ? 0 : 1).putLong(rows == null ? 0 : rows[0])
+                .putLong(rows == null ? 0 : rows[1]).putLong(replicas.size());
+        return replicas.stream().allMatch(replica -> put(question, replica));
+    }
+
+    /** First and last place of the rows asked for; null for a whole partition, in which a static row counts too. */
+    private long[] rows(SinglePartitionReadCommand command)
+    {
+        boolean isRestricted = filter.places != null && statement.getRestrictions().hasClusteringColumnsRestrictions();
+        return isRestricted ? filter.places.of(command.clusteringIndexFilter().getSlices(statement.table)) : null;
+    }
+
+    private static boolean isHere(Replica replica)
+    {
+        return InOurDc.isInOurDc(replica);
+    }
+
+    private static boolean put(ByteBuffer question, Replica replica)
+    {
+        UUID id = replica.isSelf() ? new UUID(0, 0) : Peers.hostId(replica.endpoint());
+        if (id == null || !replica.isFull())
+            return false;
+        question.putLong(id.getMostSignificantBits()).putLong(id.getLeastSignificantBits());
+        return true;
+    }
+
+    /** The answer that the replicas would give; null if they are to be asked. What the stock way refuses is refused here. */
+    ResultMessage answer(QueryState state, QueryOptions options)
+    {
+        if (decision != EMPTY)
+            return null;
+        ResultSet rows = shaped(state.getClientState());
+        if (rows == null)
+            return null;
+        statement.authorize(state.getClientState());
+        statement.validate(state.getClientState());
+        guardrails(state.getClientState(), options);
+        Tracing.trace("Lacuna: no replica holds a live row");
+        ResultMessage.Rows message = new ResultMessage.Rows(rows);
+        ClientRequestSizeMetrics.recordReadResponseMetrics(message, statement.getRestrictions(), statement.getSelection());
+        long nanos = System.nanoTime() - started;
+        ClientRequestsMetricsHolder.readMetrics.addNano(nanos);
+        ClientRequestsMetricsHolder.readMetricsForLevel(options.getConsistency()).addNano(nanos);
+        Lacuna.COUNTERS.readsSkipped.increment();
+        filter.skipped.increment();
+        return message;
+    }
+
+    private ResultSet shaped(ClientState client)
+    {
+        try
+        {
+            boolean unmask = !statement.table.hasMaskedColumns() || client.hasTablePermission(statement.table, Permission.UNMASK);
+            return statement.process(EmptyIterators.partition(), 0, unmask, client);
+        }
+        catch (RuntimeException wantsValues)
+        {
+            // A marker in the limit or in the selection: only the stock way knows its value.
+            return null;
+        }
+    }
+
+    private void guardrails(ClientState client, QueryOptions options)
+    {
+        Guardrails.readConsistencyLevels.guard(EnumSet.of(options.getConsistency()), client);
+        if (isPaged)
+            Guardrails.pageSize.guard(options.getPageSize(), statement.table(), false, client);
+    }
+
+    /** What the replicas said. */
+    void found(ResultMessage result)
+    {
+        if (!(result instanceof ResultMessage.Rows rows) || statement.getSelection().isAggregate())
+            return;
+        boolean isEmpty = rows.result.isEmpty();
+        if (decision == SHADOW)
+            (isEmpty ? Lacuna.COUNTERS.readsShadowed : Lacuna.COUNTERS.contradictions).increment();
+        if (decision == SHADOW && isEmpty)
+            filter.skipped.increment();
+        if (decision == MAY_BE_LIVE && isEmpty)
+            filter.falsePositives.increment();
+        try
+        {
+            Exchange.checked(Native.found(Exchange.hub(), filter.mode.number(), decision, rows.result.size()));
+        }
+        catch (Throwable failure)
+        {
+            Exchange.failed("found", failure);
+        }
+    }
+}

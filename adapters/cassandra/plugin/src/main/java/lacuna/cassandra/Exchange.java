@@ -1,0 +1,175 @@
+package lacuna.cassandra;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+
+import org.apache.cassandra.utils.memory.MemoryUtil;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The exchange of node filters: the native hub, the one thread that lets it work, and whether it may be relied on.
+ *
+ * <p>What goes wrong ends it for good: from then on nothing is decided, granted or told. Others may rely on earlier grants
+ * for one lease more; that long acknowledgements wait ({@link Acknowledgements}).
+ */
+final class Exchange
+{
+    private static final Logger LOGGER = LoggerFactory.getLogger(Exchange.class);
+
+    /** Milliseconds between exchanges. */
+    private static final long INTERVAL = Long.getLong("lacuna.interval_millis", 1_000);
+    /** Milliseconds that others may rely on this node; below Cassandra's write timeout of two seconds. */
+    static final long LEASE = Long.getLong("lacuna.lease_millis", 1_500);
+    private static final long DAMAGED = 2;
+    private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+    private static final long HOLDING_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+    private static final long START_NANOS = System.nanoTime();
+
+    private static long hub;
+    private static volatile boolean active;
+    private static volatile String reason = "";
+    private static volatile long failedAt;
+    private static volatile Thread thread;
+    private static final AtomicBoolean woken = new AtomicBoolean();
+    private static ByteBuffer outgoing = ByteBuffer.allocateDirect(1 << 16);
+
+    static
+    {
+        try
+        {
+            NativeLibrary.load();
+            // The node is 0 to itself; others are known by their host ids.
+            hub = checked(Native.open(0, 0, System.currentTimeMillis(), now(), INTERVAL, LEASE));
+            active = true;
+        }
+        catch (Throwable unusable)
+        {
+            reason = "native library: " + unusable;
+            // Whoever relied on this node's last life may do so for a lease.
+            failedAt = Math.max(1, now());
+            LOGGER.warn("Lacuna's exchange is inactive", unusable);
+        }
+    }
+
+    private Exchange() {}
+
+    /** Milliseconds of this process's own clock. */
+    static long now()
+    {
+        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - START_NANOS);
+    }
+
+    static long hub()
+    {
+        return hub;
+    }
+
+    static boolean isActive()
+    {
+        return active;
+    }
+
+    /** Why it is not active; empty while it is. */
+    static String reason()
+    {
+        return reason;
+    }
+
+    /** When it ceased to be active; 0 while it is. */
+    static long failedAt()
+    {
+        return failedAt;
+    }
+
+    static void failed(String where, Throwable failure)
+    {
+        if (!active)
+            return;
+        LOGGER.error("Lacuna's exchange is inactive: {} failed", where, failure);
+        reason = where + ": " + failure;
+        failedAt = Math.max(1, now());
+        active = false;
+    }
+
+    /** The answer of a native call that did not fail. */
+    static long checked(long answer)
+    {
+        if (answer == Native.FAILED)
+            throw new IllegalStateException("a native call failed");
+        return answer;
+    }
+
+    /** Messages that came with a wrong checksum. */
+    static long framesDamaged()
+    {
+        long sum = 0;
+        for (Mode mode : Mode.values())
+            if (mode != Mode.OFF && active)
+                sum += Native.counter(hub, mode.number(), DAMAGED);
+        return sum;
+    }
+
+    /** Called once a table takes part; also where the exchange is inactive, since acknowledgements may be held. */
+    static synchronized void start()
+    {
+        if (thread != null)
+            return;
+        thread = new Thread(Exchange::run, "lacuna-exchange");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** There is something to publish, or somebody waits. */
+    static void wake()
+    {
+        if (woken.compareAndSet(false, true))
+            LockSupport.unpark(thread);
+    }
+
+    private static void run()
+    {
+        while (true)
+        {
+            if (!woken.get())
+                LockSupport.parkNanos(Acknowledgements.isHolding() ? HOLDING_NANOS : IDLE_NANOS);
+            woken.set(false);
+            try
+            {
+                if (active)
+                    work();
+                Acknowledgements.release();
+            }
+            catch (Throwable failure)
+            {
+                failed("exchange", failure);
+            }
+        }
+    }
+
+    private static void work()
+    {
+        Peers.refresh();
+        checked(Native.flush(hub, now()));
+        checked(Native.tick(hub, now()));
+        send();
+    }
+
+    /** Sends all that the hub has to say. */
+    static synchronized void send()
+    {
+        while (true)
+        {
+            long length = checked(Native.take(hub, MemoryUtil.getAddress(outgoing), outgoing.capacity()));
+            if (length == 0)
+                return;
+            if (length > 0)
+                Wire.send(outgoing, Math.toIntExact(length));
+            else
+                outgoing = ByteBuffer.allocateDirect(Math.toIntExact(-length)).order(ByteOrder.BIG_ENDIAN);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+package lacuna.cassandra;
+
+import java.io.IOException;
+
+import org.apache.cassandra.db.ColumnFamilyStore;
+import org.apache.cassandra.db.lifecycle.SSTableSet;
+import org.apache.cassandra.db.lifecycle.View;
+import org.apache.cassandra.db.rows.UnfilteredRowIterator;
+import org.apache.cassandra.io.sstable.ISSTableScanner;
+import org.apache.cassandra.io.sstable.KeyIterator;
+import org.apache.cassandra.io.sstable.format.SSTableReader;
+
+/** Fills a filter with what this node holds on disk: keys alone, or rows where these have buckets. */
+final class FilterFill
+{
+    private FilterFill() {}
+
+    /** With everything that was written before the filter took writes: memtables are flushed first. */
+    static void withAll(TableFilter filter, long isRebuild) throws IOException
+    {
+        ColumnFamilyStore table = filter.table;
+        table.forceBlockingFlush(ColumnFamilyStore.FlushReason.INDEX_BUILD_STARTED);
+        try (ColumnFamilyStore.RefViewFragment view = table.selectAndReference(View.selectFunction(SSTableSet.CANONICAL)))
+        {
+            for (SSTableReader sstable : view.sstables)
+                with(filter, sstable, isRebuild);
+        }
+    }
+
+    static void with(TableFilter filter, SSTableReader sstable, long isRebuild) throws IOException
+    {
+        if (filter.places == null)
+            withKeys(filter, sstable, isRebuild);
+        else
+            withRows(filter, sstable, isRebuild);
+    }
+
+    private static void withKeys(TableFilter filter, SSTableReader sstable, long isRebuild) throws IOException
+    {
+        try (KeyIterator keys = sstable.keyIterator())
+        {
+            while (keys.hasNext() && filter.isUsed())
+                filter.load(TableFilter.hash(keys.next()), 0, 0, isRebuild);
+        }
+    }
+
+    private static void withRows(TableFilter filter, SSTableReader sstable, long isRebuild)
+    {
+        try (ISSTableScanner partitions = sstable.getScanner())
+        {
+            while (partitions.hasNext() && filter.isUsed())
+                try (UnfilteredRowIterator partition = partitions.next())
+                {
+                    long[] hash = TableFilter.hash(partition.partitionKey());
+                    filter.each(partition, (hasPlace, place) -> filter.load(hash, hasPlace, place, isRebuild));
+                }
+        }
+    }
+}

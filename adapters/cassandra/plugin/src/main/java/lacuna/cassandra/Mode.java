@@ -1,0 +1,41 @@
+package lacuna.cassandra;
+
+import java.util.Locale;
+
+import org.apache.cassandra.exceptions.ConfigurationException;
+
+/** What a table's node filters are used for: {@code WITH OPTIONS = {'mode': ...}}. */
+enum Mode
+{
+    /** No node filter. */
+    OFF,
+    /** Exchanged as in {@link #SAFE}, but every read goes on; what would have been skipped is counted. */
+    SHADOW,
+    /** Exchanged every interval; a read may miss what was written through others since. */
+    EVENTUAL,
+    /** No acknowledgement leaves a node before whoever relies on it knows the new keys. */
+    SAFE;
+
+    static Mode of(String name)
+    {
+        try
+        {
+            return valueOf(name.toUpperCase(Locale.ROOT));
+        }
+        catch (IllegalArgumentException unknown)
+        {
+            throw new ConfigurationException("mode must be off, shadow, eventual or safe, not " + name);
+        }
+    }
+
+    /** The number of the mode in the native library. */
+    long number()
+    {
+        return ordinal() - 1L;
+    }
+
+    String shown()
+    {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,127 @@
+package lacuna.cassandra;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
+
+import org.apache.cassandra.io.IVersionedSerializer;
+import org.apache.cassandra.io.util.DataInputPlus;
+import org.apache.cassandra.io.util.DataOutputPlus;
+import org.apache.cassandra.locator.InetAddressAndPort;
+import org.apache.cassandra.net.Message;
+import org.apache.cassandra.net.MessagingService;
+import org.apache.cassandra.net.Verb;
+import org.apache.cassandra.utils.memory.MemoryUtil;
+
+/**
+ * Frames of the exchange between nodes: a custom verb of Cassandra's own messaging, one way, no answer.
+ *
+ * <p>The body is a version byte, the mode's number, and a frame of {@code docs/format/node-filters.md}, which carries its own
+ * checksum. Only nodes that say in gossip that they are ready are sent any; others would log an error for each.
+ */
+final class Wire
+{
+    private static final byte VERSION = 1;
+    /** Mode, receiver's host id: eight bytes and sixteen. */
+    private static final int HEAD = 24;
+    private static final int MOST_BYTES = 64 << 20;
+    /** For tests: one frame in so many arrives with a wrong byte. */
+    private static final int DAMAGE_EVERY = Integer.getInteger("lacuna.exchange.damage_every", 0);
+    private static final AtomicLong sent = new AtomicLong();
+    private static ByteBuffer incoming = ByteBuffer.allocateDirect(1 << 16);
+
+    private Wire() {}
+
+    record Frame(byte[] bytes) {}
+
+    private static final class Serializer implements IVersionedSerializer<Frame>
+    {
+        @Override
+        public void serialize(Frame frame, DataOutputPlus out, int version) throws IOException
+        {
+            out.writeInt(frame.bytes.length);
+            out.write(frame.bytes);
+        }
+
+        @Override
+        public Frame deserialize(DataInputPlus in, int version) throws IOException
+        {
+            int length = in.readInt();
+            if (length < 0 || length > MOST_BYTES)
+                throw new IOException("a frame of " + length + " bytes");
+            byte[] bytes = new byte[length];
+            in.readFully(bytes);
+            return new Frame(bytes);
+        }
+
+        @Override
+        public long serializedSize(Frame frame, int version)
+        {
+            return Integer.BYTES + frame.bytes.length;
+        }
+    }
+
+    static void install() throws ReflectiveOperationException
+    {
+        Serializer serializer = new Serializer();
+        Verb.UNUSED_CUSTOM_VERB.unsafeSetSerializer(() -> serializer);
+        MessagingService.instance().inboundSink.add(Wire::arrives);
+    }
+
+    /** Sends the frame that the hub wrote at the start of a buffer; as lost if its receiver is not ready. */
+    static void send(ByteBuffer buffer, int length)
+    {
+        UUID to = new UUID(buffer.getLong(8), buffer.getLong(16));
+        InetAddressAndPort address = Peers.readyAddress(to);
+        if (address == null)
+            return;
+        byte[] bytes = new byte[2 + length - HEAD];
+        bytes[0] = VERSION;
+        bytes[1] = (byte) buffer.getLong(0);
+        buffer.get(HEAD, bytes, 2, length - HEAD);
+        if (DAMAGE_EVERY > 0 && sent.incrementAndGet() % DAMAGE_EVERY == 0)
+            bytes[bytes.length - 1] ^= 1;
+        Lacuna.COUNTERS.framesSent.increment();
+        MessagingService.instance().send(Message.out(Verb.UNUSED_CUSTOM_VERB, new Frame(bytes)), address);
+    }
+
+    /** Nobody else handles this verb, so none is passed on. */
+    private static boolean arrives(Message<?> message)
+    {
+        if (message.verb() != Verb.UNUSED_CUSTOM_VERB)
+            return true;
+        try
+        {
+            UUID from = Peers.hostId(message.from());
+            if (Exchange.isActive() && from != null && message.payload instanceof Frame frame)
+                take(from, frame.bytes);
+        }
+        catch (Throwable failure)
+        {
+            Exchange.failed("message", failure);
+        }
+        return false;
+    }
+
+    private static void take(UUID from, byte[] bytes)
+    {
+        if (bytes.length < 2 || bytes[0] != VERSION)
+            return;
+        receive(from, bytes);
+        Exchange.send();
+        Acknowledgements.release();
+    }
+
+    private static synchronized void receive(UUID from, byte[] bytes)
+    {
+        int length = bytes.length - 2;
+        if (incoming.capacity() < length)
+            incoming = ByteBuffer.allocateDirect(length);
+        incoming.put(0, bytes, 2, length);
+        long address = MemoryUtil.getAddress(incoming);
+        // The clock is read after the request has come, so that a lease ends here after it ends there.
+        Exchange.checked(Native.receive(Exchange.hub(), bytes[1], Exchange.now(), from.getMostSignificantBits(),
+                                        from.getLeastSignificantBits(), address, length));
+    }
+}

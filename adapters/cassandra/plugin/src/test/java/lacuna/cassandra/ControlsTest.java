@@ -1,0 +1,116 @@
+package lacuna.cassandra;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+
+import com.datastax.driver.core.ConsistencyLevel;
+import com.datastax.driver.core.Row;
+import com.datastax.driver.core.Session;
+import com.datastax.driver.core.SimpleStatement;
+import com.datastax.driver.core.exceptions.InvalidConfigurationInQueryException;
+import com.datastax.driver.core.exceptions.InvalidQueryException;
+import org.junit.Test;
+
+/** How the plug-in is looked at, switched off, and got rid of. */
+public class ControlsTest extends OnOneCluster
+{
+    @Test
+    public void killSwitchStopsAnswersAtOnce() throws Exception
+    {
+        String t = deadPartition();
+        switchAll(false);
+        try
+        {
+            assertFalse(isAnswered(one(t)));
+            all("INSERT INTO " + t + " (p, c, v) VALUES (1, 1, 5)");
+            flush();
+        }
+        finally
+        {
+            switchAll(true);
+        }
+        assertEquals(1, rows(one(t)));
+    }
+
+    private static void switchAll(boolean on)
+    {
+        for (Node node : cluster.nodes)
+            try (var driver = cluster.driver(node); Session own = driver.connect())
+            {
+                own.execute("UPDATE lacuna.switches SET enabled = " + on + " WHERE name = 'answers'");
+            }
+    }
+
+    @Test
+    public void requestMayOptOut() throws Exception
+    {
+        String t = deadPartition();
+        SimpleStatement read = new SimpleStatement(one(t));
+        read.setOutgoingPayload(Map.of("lacuna", ByteBuffer.wrap("off".getBytes(StandardCharsets.UTF_8))));
+        read.setConsistencyLevel(ConsistencyLevel.ALL);
+        long before = answeredEverywhere();
+        assertEquals(0, session.execute(read).all().size());
+        assertEquals(before, answeredEverywhere());
+        assertTrue(isAnswered(one(t)));
+    }
+
+    @Test
+    public void decisionsSayWhy() throws Exception
+    {
+        String t = deadPartition();
+        all(one(t));
+        Row newest = session.execute("SELECT * FROM lacuna.decisions WHERE back = 0").one();
+        assertEquals(t, newest.getString("keyspace_name") + "." + newest.getString("table_name"));
+        assertEquals("1", newest.getString("key"));
+        assertEquals("deleted partition", newest.getString("reason"));
+    }
+
+    @Test
+    public void droppedIndexLeavesStock() throws Exception
+    {
+        String t = deadPartition();
+        ddl("DROP INDEX " + t + "_idx");
+        assertFalse(isAnswered(one(t)));
+        assertEquals(10, rows("SELECT * FROM " + t + " WHERE p = 2"));
+        String left = session.execute("SELECT table_name FROM lacuna.tables").all().toString();
+        assertFalse(left, left.contains("[" + t.substring(2) + "]"));
+    }
+
+    @Test
+    public void droppedTableLeavesNoTrace() throws Exception
+    {
+        String t = table();
+        for (int p = 0; p < 50; p++)
+            session.execute("DELETE FROM " + t + " WHERE p = " + p);
+        ddl("DROP TABLE " + t);
+        assertFalse(session.execute("SELECT table_name FROM lacuna.tables").all().toString().contains("[" + t.substring(2) + "]"));
+    }
+
+    @Test(expected = InvalidQueryException.class)
+    public void countersHaveNoIndex()
+    {
+        ddl("CREATE TABLE k.counts (p int PRIMARY KEY, n counter)");
+        ddl("CREATE CUSTOM INDEX ON k.counts () USING 'lacuna.cassandra.LacunaIndex'");
+    }
+
+    @Test
+    public void unknownOptionsAreRefused()
+    {
+        ddl("CREATE TABLE k.options (p int PRIMARY KEY)");
+        try
+        {
+            ddl("CREATE CUSTOM INDEX ON k.options () USING 'lacuna.cassandra.LacunaIndex' "
+                            + "WITH OPTIONS = {'byte': '1'}");
+            throw new AssertionError("'byte' was taken");
+        }
+        catch (InvalidConfigurationInQueryException refused)
+        {
+            assertTrue(refused.getMessage(), refused.getMessage().contains("[byte]"));
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package lacuna.cassandra;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+import org.junit.Test;
+
+/** The native library in this process: that it is the one in the jar, what a call costs, and what a wrong one does. */
+public class NativeTest
+{
+    private static final long SAFE = 2;
+    private static final int CALLS = 100_000;
+    private static final double MOST_NANOS = 15;
+
+    @Test
+    public void libraryOfTheJarAnswers() throws Exception
+    {
+        NativeLibrary.load();
+        long hub = Native.open(0, 0, 1, 0, 1_000, 3_000);
+        assertEquals(0, Native.create(hub, SAFE, 1, 2, 1_000, 0.01, -1));
+        assertEquals(0, Native.table(hub, SAFE, 1, 2, 0));
+        assertEquals(1, Native.isEmpty(hub, SAFE, 1, 2, 7, 8));
+        Native.write(hub, SAFE, 1, 2, 7, 8, 0, 0, 0);
+        assertEquals(0, Native.isEmpty(hub, SAFE, 1, 2, 7, 8));
+        assertEquals(1, Native.bury(hub, SAFE, 1, 2, 7, 8, 5));
+        assertEquals(1, Native.isEmpty(hub, SAFE, 1, 2, 7, 8));
+        assertEquals(Native.FAILED, Native.isEmpty(hub, 7, 1, 2, 7, 8));
+    }
+
+    /** The best of many short rounds: what other processes do to this machine does not count. */
+    @Test
+    public void callsCostNanoseconds() throws Exception
+    {
+        NativeLibrary.load();
+        long hub = Native.open(0, 0, 1, 0, 1_000, 3_000);
+        Native.create(hub, SAFE, 1, 2, 100_000, 0.01, -1);
+        Native.table(hub, SAFE, 1, 2, 0);
+        double call = Double.MAX_VALUE;
+        double lookup = Double.MAX_VALUE;
+        long sum = 0;
+        for (int round = 0; round < 40; round++)
+        {
+            long start = System.nanoTime();
+            for (int i = 0; i < CALLS; i++)
+                sum += Native.version();
+            long middle = System.nanoTime();
+            for (int i = 0; i < CALLS; i++)
+                sum += Native.isEmpty(hub, SAFE, 1, 2, i, i);
+            call = Math.min(call, (double) (middle - start) / CALLS);
+            lookup = Math.min(lookup, (double) (System.nanoTime() - middle) / CALLS);
+        }
+        System.out.printf("native: %.1f ns a call, %.1f ns with a lock and a lookup in a filter (%d)%n", call, lookup, sum);
+        assertTrue(call + " ns a call", call <= MOST_NANOS);
+    }
+
+    @Test
+    public void wrongLibraryIsRefused() throws Exception
+    {
+        Path empty = Files.createTempFile("lacuna", ".so");
+        assertThrows(UnsatisfiedLinkError.class, () -> NativeLibrary.load(empty));
+        Files.delete(empty);
+        assertThrows(UnsatisfiedLinkError.class, () -> NativeLibrary.load(empty));
+    }
+}

@@ -1,0 +1,119 @@
+package lacuna.cassandra;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import com.datastax.driver.core.ConsistencyLevel;
+import com.datastax.driver.core.Row;
+import com.datastax.driver.core.Session;
+import com.datastax.driver.core.SimpleStatement;
+import org.junit.After;
+import org.junit.BeforeClass;
+
+/** Tables whose node filters are exchanged between the nodes of the one cluster, while one frame in forty arrives damaged. */
+abstract class WithFilters extends OnOneCluster
+{
+    static final int PRESENT = 40;
+    static final List<Session> coordinators = new ArrayList<>();
+    private static int tables;
+
+    @BeforeClass
+    public static void keyspaces()
+    {
+        if (!coordinators.isEmpty())
+            return;
+        cluster.nodes.forEach(node -> coordinators.add(cluster.session(node)));
+        for (int copies = 1; copies <= Math.min(2, NODES); copies++)
+            ddl("CREATE KEYSPACE x" + copies + " WITH replication = {'class': 'SimpleStrategy', 'replication_factor': " + copies + "}");
+    }
+
+    @After
+    public void stillActiveOnEveryNode()
+    {
+        for (Session coordinator : coordinators)
+            for (Row state : coordinator.execute("SELECT * FROM lacuna.switches"))
+                assertTrue(state.toString(), state.getBool("active"));
+    }
+
+    static String guarded(int copies, String mode)
+    {
+        String name = unguarded(copies);
+        index(name, mode);
+        return name;
+    }
+
+    static String unguarded(int copies)
+    {
+        String name = "x" + Math.min(copies, NODES) + ".t" + tables++;
+        ddl("CREATE TABLE " + name + " (p int, c int, s int static, v int, PRIMARY KEY (p, c))");
+        return name;
+    }
+
+    static void index(String table, String mode)
+    {
+        ddl("CREATE CUSTOM INDEX ON " + table + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'mode': '" + mode
+            + "', 'learn_every': '1'}");
+    }
+
+    static void insert(Session through, String table, int p)
+    {
+        at(through, "INSERT INTO " + table + " (p, c, v) VALUES (" + p + ", 1, " + p + ")", ConsistencyLevel.ONE);
+    }
+
+    static int at(Session through, String cql, ConsistencyLevel level)
+    {
+        return through.execute(new SimpleStatement(cql).setConsistencyLevel(level)).all().size();
+    }
+
+    static int read(Session through, String table, int p)
+    {
+        return at(through, "SELECT * FROM " + table + " WHERE p = " + p, ConsistencyLevel.ONE);
+    }
+
+    static long counter(Session of, String name)
+    {
+        return of.execute("SELECT value FROM lacuna.counters WHERE name = '" + name + "'").one().getLong(0);
+    }
+
+    static boolean isCounted(Session through, String counter, String table, int p)
+    {
+        long before = counter(through, counter);
+        assertEquals(0, read(through, table, p));
+        return counter(through, counter) > before;
+    }
+
+    /** Reads partitions that nobody holds, until every coordinator has known so of a dozen in a row: then it knows all nodes. */
+    static void becomesKnown(String counter, String table) throws InterruptedException
+    {
+        for (Session coordinator : coordinators)
+        {
+            int known = 0;
+            for (int attempt = 0; known < 12; attempt++)
+            {
+                assertTrue("no filters: " + coordinator.execute("SELECT * FROM lacuna.filters").all()
+                           + coordinator.execute("SELECT * FROM lacuna.peers").all(), attempt < 900);
+                known = isCounted(coordinator, counter, table, 1_000_000 + attempt) ? known + 1 : 0;
+                if (known == 0)
+                    Thread.sleep(50);
+            }
+        }
+    }
+
+    static void becomesSkipped(String t, int p) throws InterruptedException
+    {
+        for (Session coordinator : coordinators)
+        {
+            int attempt = 0;
+            while (!isCounted(coordinator, "reads_skipped", t, p))
+            {
+                assertTrue("never skipped", attempt++ < 600);
+                // A replica that has not yet tried to prove it is asked to.
+                at(coordinator, "SELECT * FROM " + t + " WHERE p = " + p, ConsistencyLevel.ALL);
+                Thread.sleep(50);
+            }
+        }
+    }
+}
