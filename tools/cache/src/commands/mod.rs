@@ -1,5 +1,6 @@
 //! The commands: `bench cache`, and one line in [`CacheCommand`] for each that begins with `cache`.
 
+mod bars;
 mod bench;
 
 use std::ffi::OsString;
@@ -7,6 +8,7 @@ use std::ffi::OsString;
 use clap::{Parser, Subcommand};
 use lacuna_cli::Result;
 
+use bars::BarsArgs;
 use bench::BenchArgs;
 
 /// What the words name.
@@ -36,6 +38,7 @@ enum BenchCommand {
 #[derive(Debug, Subcommand)]
 enum CacheCommand {
     Bench(BenchArgs),
+    Bars(BarsArgs),
 }
 
 /// Runs the command that `words` name: `bench cache ...` or `cache ...`.
@@ -45,5 +48,6 @@ pub(crate) fn run(words: &[OsString]) -> Result<()> {
         Command::Bench(BenchCommand::Cache(args)) | Command::Cache(CacheCommand::Bench(args)) => {
             bench::run(&args)
         }
+        Command::Cache(CacheCommand::Bars(args)) => bars::run(&args),
     }
 }
