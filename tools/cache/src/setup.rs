@@ -71,7 +71,7 @@ pub(crate) enum StoreKind {
     MariaDb,
     /// A server, committing to disk.
     Postgres,
-    /// A server with `synchronous_commit=off`: it acknowledges before the disk has a write, as the report's MongoDB does.
+    /// A server with `synchronous_commit=off`: it acknowledges before the disk has a write, as the report's `MongoDB` does.
     PostgresAsync,
 }
 

@@ -6,7 +6,7 @@ use lacuna_core::{Error, Result};
 use lacuna_range_cache::Policy;
 use lacuna_range_cache::ports::Reply;
 use lacuna_store_redis::{RedisCache, RedisLog};
-use lacuna_store_sql::{Cache, DomainType, Options, Schema, SqlValue, Table, WriteError};
+use lacuna_store_sql::{Cache, Counts, DomainType, Options, Schema, SqlValue, Table, WriteError};
 
 use super::{Contender, Traffic};
 use crate::ground::Ground;
@@ -73,7 +73,8 @@ impl Contender for Lacuna {
     }
 
     fn traffic(&self) -> Traffic {
-        let counts = self.cache.counts();
+        // Those of the cache itself are gone once it was stopped.
+        let counts = self.tables.iter().fold(Counts::default(), |sum, table| sum.plus(table.counts()));
         Traffic {
             hits: counts.hits,
             cache_trips: counts.cache_calls,

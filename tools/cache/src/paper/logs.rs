@@ -1,6 +1,6 @@
 //! Table 1: log records of buffered writes, by partitions, before and after compaction.
 
-use lacuna_bench::paper::{Claim, Finding, Session, shown};
+use lacuna_bench::paper::{Claim, Finding, Session};
 use lacuna_core::Result;
 use lacuna_core::hash::hash_bytes;
 use lacuna_range_cache::{Interval, LogRecord, compact, write_chunk};
@@ -13,8 +13,8 @@ const WRITES: usize = 200_000;
 /// Records that they are about, and writes that wait at once, as a share of all writes.
 const RECORDS: u64 = 1_000_000;
 const PARTITIONS: [usize; 3] = [32, 64, 128];
-/// Share of the writes that the store does not have yet when the log is looked at: where writes are many and where few.
-const PENDING: [(f64, &str); 2] = [(0.3, "10 % scans"), (0.001, "99 % scans")];
+/// Writes of a thousand that the store does not have yet when the log is looked at: where writes are many and where few.
+const PENDING: [(u64, &str); 2] = [(300, "10 % scans"), (1, "99 % scans")];
 
 /// Table 1.
 pub(super) fn sizes(session: &mut Session<'_>) -> Result<Finding> {
@@ -34,21 +34,20 @@ pub(super) fn sizes(session: &mut Session<'_>) -> Result<Finding> {
     let tables = vec![table("log records", &header, rows)];
     let notes = vec![format!(
         "{writes} buffered writes of single records, logged and compacted without servers. What remains after compaction is what \
-         the store does not have yet: {} and {} of the writes, which is an assumption; the bytes of a record are not.",
-        shown(PENDING[0].0),
-        shown(PENDING[1].0)
+         the store does not have yet: {} and {} of a thousand writes, which is an assumption; the bytes of a record are not.",
+        PENDING[0].0, PENDING[1].0
     )];
     Ok(Finding { tables, claims, notes, plots: Vec::new() })
 }
 
 /// Bytes of all chunks before and after.
-fn chunk_bytes(writes: usize, pending: f64, partitions: usize, seed: u64) -> (usize, usize) {
+fn chunk_bytes(writes: usize, pending: u64, partitions: usize, seed: u64) -> (usize, usize) {
     let mut chunks = vec![Vec::new(); partitions];
     let mut rng = Rng::new(seed);
-    let last_applied = (writes as f64 * (1.0 - pending)) as u64;
+    let last_applied = writes as u64 * (1_000 - pending) / 1_000;
     let mut lsn = 0;
     for write in 0..writes as u64 {
-        let record = rng.below(RECORDS).cast_signed();
+        let record = rng.below(RECORDS);
         let chunk = &mut chunks[place(record, partitions)];
         let mut log = |key: Option<Vec<u8>>| {
             lsn += 1;
@@ -73,7 +72,7 @@ fn chunk_bytes(writes: usize, pending: f64, partitions: usize, seed: u64) -> (us
 }
 
 /// All records of an interval go to one chunk.
-fn place(record: i64, partitions: usize) -> usize {
+fn place(record: u64, partitions: usize) -> usize {
     usize::try_from(hash_bytes(&record.to_le_bytes(), 0) % partitions as u64)
         .expect("there are few partitions")
 }

@@ -12,7 +12,7 @@ use lacuna_bench::paper::{Exhibit, ExhibitId, Finding, Paper, Session};
 use lacuna_core::Result;
 
 /// What the report shows.
-pub static PAPER: Paper = Paper {
+pub(crate) static PAPER: Paper = Paper {
     name: "rangeqc",
     citation: "Ghandeharizadeh, Alabdulkarim, Nguyen, \"RangeQC: A Framework for Caching Range Predicate Query Results\", \
                USC Database Laboratory Technical Report 2018-03.",
