@@ -215,7 +215,7 @@ impl Setup {
                 self.tables()
             ));
         }
-        if self.clients as u64 > self.records {
+        if self.clients as u64 > self.tables() * self.records_of_a_table() {
             return refuse(format!("{} clients need as many records", self.clients));
         }
         Ok(self)
@@ -260,7 +260,7 @@ mod tests {
             Setup { delay: Duration::from_millis(1), ..good.clone() },
             Setup { cache_servers: 0, system: System::Aside, ..good.clone() },
             Setup { records: 30, cache_servers: 8, ..good.clone() },
-            Setup { clients: 90, records: 80, ..good },
+            Setup { clients: 17, records: 17, rows: 2, cache_servers: 8, ..good },
         ];
         assert!(bad.into_iter().all(|setup| setup.checked().is_err()));
     }

@@ -7,6 +7,7 @@ use lacuna_bench::paper::{Axis, DataTable, Line, Plot, Session, shown};
 use lacuna_core::Result;
 use lacuna_range_cache::Policy;
 
+use crate::interrupt;
 use crate::row::Row;
 use crate::run::Bench;
 use crate::setup::{Length, Setup, StoreKind, System};
@@ -39,7 +40,10 @@ pub(super) fn setup(session: &Session<'_>, system: System, store: StoreKind, sca
 
 /// Measures a setup, once for all figures that look at it.
 pub(super) fn run(session: &mut Session<'_>, setup: Setup) -> Result<Rc<Row>> {
-    let bench = session.once("servers of the cache".to_owned(), |_| Ok(RefCell::new(Bench::default())))?;
+    let bench = session.once("servers of the cache".to_owned(), |_| {
+        interrupt::watch()?;
+        Ok(RefCell::new(Bench::default()))
+    })?;
     session.once(format!("{setup:?}"), |session| {
         let what =
             format!("{} over {}, {} % scans", setup.system.name(), setup.store.name(), setup.scan_percent);
