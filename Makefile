@@ -22,7 +22,7 @@ FIND_BROWSER := command -v chromium || command -v chromium-browser || command -v
 # For commands that link RocksDB, which is compiled once into a cache outside the checkout.
 WITH_ROCKSDB := .ci/with-rocksdb
 
-.PHONY: demo test test-long bench bars fuzz fmt clean browser servers
+.PHONY: demo test test-long bench bars bars-cache fuzz fmt clean browser servers
 
 demo:
 	$(CARGO) build --release --locked
@@ -63,6 +63,10 @@ bench:
 
 bars:
 	$(CARGO) run --release --locked -p lacuna-bars -- $(ARGS)
+
+# The range cache over real servers; half an hour. CACHE_ARGS="--only hit,beta --seconds 10" for less.
+bars-cache: servers
+	$(CARGO) run --release --locked -p lacuna-cache-tool -- cache bars --out docs/results/cache $(CACHE_ARGS)
 
 browser:
 	@($(FIND_BROWSER)) > /dev/null || $(STAGE) "install chromium" $(SUDO) sh -c \

@@ -1,0 +1,155 @@
+//! Runs whose throughputs are compared.
+
+use std::time::Duration;
+
+use lacuna_core::Result;
+use lacuna_range_cache::Policy;
+
+use super::{Bar, Effort, Limit};
+use crate::row::Row;
+use crate::run::Bench;
+use crate::setup::{Setup, StoreKind, System};
+
+const AROUND: System = System::Lacuna(Policy::WriteAround);
+const THROUGH: System = System::Lacuna(Policy::WriteThrough);
+const BACK: System = System::Lacuna(Policy::WriteBack);
+/// The store's delay where there is one.
+const DELAY: Duration = Duration::from_millis(5);
+/// Clients where the servers' bandwidth is what counts: enough to keep eight of them busy.
+const MANY_CLIENTS: usize = 64;
+
+/// Runs on behalf of bars.
+struct Stage<'a> {
+    bench: &'a mut Bench,
+    effort: &'a Effort,
+    say: &'a mut dyn FnMut(String),
+}
+
+impl Stage<'_> {
+    fn setup(&self, system: System, scan_percent: u64) -> Setup {
+        Setup {
+            records: self.effort.records,
+            length: self.effort.length,
+            seed: self.effort.seed,
+            scan_percent,
+            ..Setup::new(system, StoreKind::Postgres)
+        }
+    }
+
+    fn run(&mut self, setup: Setup) -> Result<Row> {
+        self.bench.measure(setup, self.say)
+    }
+}
+
+/// Throughput of one over that of another, which every row with an anomaly or a lost update fails.
+fn faster(name: &str, row: &Row, than: &Row, limit: Limit) -> Bar {
+    let is_right = row.anomalies == 0 && row.lost_updates == 0;
+    let value = format!(
+        "{:.0} operations a second, {:.0} beside{}",
+        row.throughput(),
+        than.throughput(),
+        if is_right { "" } else { "; NOT CONSISTENT" }
+    );
+    let ratio = if is_right { row.throughput() / than.throughput() } else { f64::NAN };
+    Bar::new(name, value, ratio, limit)
+}
+
+/// Pinned bytes in the end are no more than in the middle.
+fn pinned(name: &str, row: &Row) -> Bar {
+    let (middle, end) = (row.pinned_middle(), row.pinned_end());
+    let value = format!("{end} bytes in the end, {middle} in the middle");
+    let ratio = end as f64 / middle.max(1) as f64;
+    Bar::new(format!("pinned bytes of {name}"), value, ratio, Limit::AtMost(1.0))
+}
+
+/// Store delay 5 ms, warm, 5 rows, against the store alone.
+pub(super) fn delay(bench: &mut Bench, effort: &Effort, say: &mut dyn FnMut(String)) -> Result<Vec<Bar>> {
+    let mut stage = Stage { bench, effort, say };
+    let delayed = |stage: &Stage<'_>, system, scans| Setup { delay: DELAY, ..stage.setup(system, scans) };
+    let mut bars = Vec::new();
+    let setup = delayed(&stage, System::Store, 99);
+    let alone = stage.run(setup)?;
+    for (system, least) in [(BACK, 50.0), (THROUGH, 30.0), (AROUND, 10.0)] {
+        let setup = delayed(&stage, system, 99);
+        let row = stage.run(setup)?;
+        let name = format!("99 % scans, `{}` over the store 5 ms away", system.name());
+        bars.push(faster(&name, &row, &alone, Limit::AtLeast(least)));
+        if system == BACK {
+            bars.push(pinned("99 % scans", &row));
+        }
+    }
+    let setup = delayed(&stage, System::Store, 10);
+    let alone = stage.run(setup)?;
+    let setup = Setup { copies: 3, ..delayed(&stage, BACK, 10) };
+    let row = stage.run(setup)?;
+    bars.push(faster("10 % scans, `back` with 3 copies in memory", &row, &alone, Limit::AtLeast(5.0)));
+    bars.push(pinned("10 % scans, 3 copies in memory", &row));
+    let setup = Setup { clients: 1, ..delayed(&stage, System::Store, 10) };
+    let alone = stage.run(setup)?;
+    let setup = Setup { clients: 1, copies: 3, is_durable: true, ..delayed(&stage, BACK, 10) };
+    let row = stage.run(setup)?;
+    bars.push(faster(
+        "10 % scans, `back` with `appendfsync always`, one client",
+        &row,
+        &alone,
+        Limit::AtLeast(1.5),
+    ));
+    bars.push(pinned("10 % scans, `appendfsync always`", &row));
+    Ok(bars)
+}
+
+/// β 0 against 100.
+pub(super) fn beta(bench: &mut Bench, effort: &Effort, say: &mut dyn FnMut(String)) -> Result<Vec<Bar>> {
+    let mut stage = Stage { bench, effort, say };
+    let mut bars = Vec::new();
+    for (scans, limit) in [(10, Limit::AtLeast(1.0)), (100, Limit::Below(1.0))] {
+        let whole = stage.setup(BACK, scans);
+        let parts = Setup { beta: 0, ..whole.clone() };
+        let (whole, parts) = (stage.run(whole)?, stage.run(parts)?);
+        bars.push(faster(&format!("{scans} % scans, beta 0 over beta 100"), &parts, &whole, limit));
+    }
+    Ok(bars)
+}
+
+/// Three copies against one.
+pub(super) fn copies(bench: &mut Bench, effort: &Effort, say: &mut dyn FnMut(String)) -> Result<Vec<Bar>> {
+    let mut stage = Stage { bench, effort, say };
+    let mut bars = Vec::new();
+    for (scans, least) in [(10, 0.75), (99, 0.97)] {
+        let one = stage.setup(BACK, scans);
+        let three = Setup { copies: 3, ..one.clone() };
+        let (one, three) = (stage.run(one)?, stage.run(three)?);
+        bars.push(faster(&format!("{scans} % scans, 3 copies over 1"), &three, &one, Limit::AtLeast(least)));
+    }
+    Ok(bars)
+}
+
+/// Bytes a second of each cache server. An update moves several entries each way: where there are many updates the line
+/// is wider, so that no request waits as long as a lost server; where there are few it is thin enough that two cores do
+/// not end before eight lines do.
+pub(crate) const fn bandwidth(scan_percent: u64) -> u64 {
+    if scan_percent > 90 { 2 << 20 } else { 6 << 20 }
+}
+
+/// Eight cache servers against two, every one held to the same bandwidth.
+pub(super) fn servers(bench: &mut Bench, effort: &Effort, say: &mut dyn FnMut(String)) -> Result<Vec<Bar>> {
+    let mut stage = Stage { bench, effort, say };
+    let mut bars = Vec::new();
+    for scans in [10, 50, 99, 100] {
+        let two = Setup {
+            cache_servers: 2,
+            clients: MANY_CLIENTS,
+            bandwidth: Some(bandwidth(scans)),
+            ..stage.setup(BACK, scans)
+        };
+        let eight = Setup { cache_servers: 8, ..two.clone() };
+        let (two, eight) = (stage.run(two)?, stage.run(eight)?);
+        bars.push(faster(
+            &format!("{scans} % scans, 8 cache servers over 2"),
+            &eight,
+            &two,
+            Limit::AtLeast(3.5),
+        ));
+    }
+    Ok(bars)
+}

@@ -1,0 +1,59 @@
+//! Figures 1 and 6: how much the range cache adds to a store, by the share of scans and by write policy.
+
+use lacuna_bench::paper::{Axis, Claim, Finding, Session};
+use lacuna_core::Result;
+
+use super::stage::{AROUND, BACK, SHARES, THROUGH, by_share, improvements, line, notes, panel, setup};
+use crate::setup::{StoreKind, System};
+
+const TITLE: &str = "improvement over the store alone, %";
+
+/// Figure 1.
+pub(super) fn stores(session: &mut Session<'_>) -> Result<Finding> {
+    let (mut lines, mut all, mut claims) = (Vec::new(), Vec::new(), Vec::new());
+    for (name, store, paper) in [
+        ("MariaDB", StoreKind::MariaDb, [400.0, 150.0]),
+        ("PostgreSQL, async", StoreKind::PostgresAsync, [100.0, f64::NAN]),
+    ] {
+        let alone = by_share(session, &SHARES, |session, share| setup(session, System::Store, store, share))?;
+        let back = by_share(session, &SHARES, |session, share| setup(session, BACK, store, share))?;
+        let values = improvements(&back, &alone);
+        for (share, paper) in [(10.0, paper[0]), (99.0, paper[1])] {
+            let line = line(name, &SHARES, &values);
+            if !paper.is_nan() {
+                claims.push(Claim::new(
+                    format!("{name}, improvement at {share} % scans, %"),
+                    paper,
+                    line.at(share),
+                ));
+            }
+        }
+        lines.push(line(name, &SHARES, &values));
+        all.extend(alone.into_iter().chain(back));
+    }
+    let plots = vec![panel("write-back", Axis::linear(TITLE), lines)];
+    Ok(Finding { plots, claims, notes: notes(session, &all), tables: Vec::new() })
+}
+
+/// Figure 6.
+pub(super) fn policies(session: &mut Session<'_>) -> Result<Finding> {
+    let store = StoreKind::MariaDb;
+    let alone = by_share(session, &SHARES, |session, share| setup(session, System::Store, store, share))?;
+    let (mut lines, mut all) = (Vec::new(), alone.clone());
+    for (name, system) in [("write-back", BACK), ("write-through", THROUGH), ("write-around", AROUND)] {
+        let rows = by_share(session, &SHARES, |session, share| setup(session, system, store, share))?;
+        lines.push(line(name, &SHARES, &improvements(&rows, &alone)));
+        all.extend(rows);
+    }
+    let over = |share: f64, other: usize| Some(lines[0].at(share)? - lines[other].at(share)?);
+    let claims = vec![
+        Claim::new("10 % scans: write-back beats write-through (1) or not (0)", 1.0, over(10.0, 1).map(sign)),
+        Claim::new("10 % scans: write-back beats write-around (1) or not (0)", 1.0, over(10.0, 2).map(sign)),
+    ];
+    let plots = vec![panel("MariaDB", Axis::linear(TITLE), lines)];
+    Ok(Finding { plots, claims, notes: notes(session, &all), tables: Vec::new() })
+}
+
+fn sign(difference: f64) -> f64 {
+    f64::from(u8::from(difference > 0.0))
+}

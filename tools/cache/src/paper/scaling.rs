@@ -1,0 +1,99 @@
+//! Tables 2, 4 and 5: copies of buffered writes, and cache servers.
+
+use std::rc::Rc;
+
+use lacuna_bench::paper::{Claim, Finding, Session};
+use lacuna_core::Result;
+
+use super::stage::{BACK, SHARES, by_share, notes, setup, share_header, table};
+use crate::bars::bandwidth;
+use crate::row::Row;
+use crate::setup::{Setup, StoreKind};
+
+/// Clients that keep eight servers busy.
+const CLIENTS: usize = 64;
+/// Servers of table 4.
+const SERVERS: [usize; 5] = [1, 2, 4, 6, 8];
+/// Its shares of scans.
+const SCALED_SHARES: [u64; 4] = [10, 50, 99, 100];
+/// Table 5 at eight servers, by these shares.
+const PAPER_EIGHT: [f64; 4] = [4.27, 4.0, 3.99, 3.99];
+
+/// Table 2.
+pub(super) fn copies(session: &mut Session<'_>) -> Result<Finding> {
+    let of = |copies| {
+        move |session: &Session<'_>, share| Setup {
+            copies,
+            ..setup(session, BACK, StoreKind::PostgresAsync, share)
+        }
+    };
+    let one = by_share(session, &SHARES, of(1))?;
+    let three = by_share(session, &SHARES, of(3))?;
+    let ratio = |place: usize| Some(three[place].throughput() / one[place].throughput());
+    let claims = vec![
+        Claim::new("10 % scans: 3 copies over 1", 212.0 / 240.0, ratio(0)),
+        Claim::new("99 % scans: 3 copies over 1", 1_496.0 / 1_491.0, ratio(SHARES.len() - 1)),
+    ];
+    let rows = vec![("1 copy".to_owned(), throughputs(&one)), ("3 copies".to_owned(), throughputs(&three))];
+    let tables = vec![table("operations a second", &share_header("scans", &SHARES), rows)];
+    let all: Vec<Rc<Row>> = one.into_iter().chain(three).collect();
+    Ok(Finding { tables, claims, notes: notes(session, &all), plots: Vec::new() })
+}
+
+fn throughputs(rows: &[Rc<Row>]) -> Vec<f64> {
+    rows.iter().map(|row| row.throughput()).collect()
+}
+
+fn scaled(session: &mut Session<'_>) -> Result<Vec<(usize, Vec<Rc<Row>>)>> {
+    let mut rows = Vec::new();
+    for servers in SERVERS {
+        let of = move |session: &Session<'_>, share| Setup {
+            cache_servers: servers,
+            clients: CLIENTS,
+            bandwidth: Some(bandwidth(share)),
+            ..setup(session, BACK, StoreKind::PostgresAsync, share)
+        };
+        rows.push((servers, by_share(session, &SCALED_SHARES, of)?));
+    }
+    Ok(rows)
+}
+
+/// Table 4.
+pub(super) fn servers(session: &mut Session<'_>) -> Result<Finding> {
+    let rows = scaled(session)?;
+    let lines = rows.iter().map(|(servers, rows)| (servers.to_string(), throughputs(rows))).collect();
+    let tables = vec![table("operations a second", &share_header("servers", &SCALED_SHARES), lines)];
+    Ok(Finding { tables, notes: scaled_notes(session, &rows), ..Finding::default() })
+}
+
+/// Table 5.
+pub(super) fn relative(session: &mut Session<'_>) -> Result<Finding> {
+    let rows = scaled(session)?;
+    let two = throughputs(&rows[1].1);
+    let over_two = |rows: &[Rc<Row>]| -> Vec<f64> {
+        throughputs(rows).iter().zip(&two).map(|(row, two)| row / two).collect()
+    };
+    let eight = over_two(&rows[4].1);
+    let claims = SCALED_SHARES.iter().zip(PAPER_EIGHT).zip(&eight);
+    let claims = claims
+        .map(|((share, paper), ours)| {
+            Claim::new(format!("8 servers over 2, {share} % scans"), paper, Some(*ours))
+        })
+        .collect();
+    let lines = rows[1..].iter().map(|(servers, rows)| (servers.to_string(), over_two(rows))).collect();
+    let tables =
+        vec![table("throughput over that of two servers", &share_header("servers", &SCALED_SHARES), lines)];
+    Ok(Finding { tables, claims, notes: scaled_notes(session, &rows), plots: Vec::new() })
+}
+
+fn scaled_notes(session: &Session<'_>, rows: &[(usize, Vec<Rc<Row>>)]) -> Vec<String> {
+    let all: Vec<Rc<Row>> = rows.iter().flat_map(|(_, rows)| rows.iter().cloned()).collect();
+    let mut notes = notes(session, &all);
+    notes.push(format!(
+        "All servers share the machine, so that each is held to one bandwidth by a relay: {} bytes a second where less than a \
+         tenth of the operations write, else {}. {CLIENTS} clients.",
+        bandwidth(100),
+        bandwidth(10)
+    ));
+    notes
+}
