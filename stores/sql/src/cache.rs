@@ -100,6 +100,7 @@ impl Cache {
             call_timeout: CALL_TIMEOUT_MS,
             attempts: ATTEMPTS,
             most_gaps: self.options.most_gaps,
+            beta: self.options.beta,
             ..Config::new(self.options.policy)
         }
     }

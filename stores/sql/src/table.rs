@@ -154,6 +154,25 @@ impl Table {
         self.write(touched, vec![sql.into_statement().expecting(1)], effect).await
     }
 
+    /// A row that is known without reading it, for [`Table::update`] and [`Table::delete`]: its key and the values of all
+    /// registered columns. What else is in it need not be said, and is NULL here.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a column that the table has not, and if the key or a registered column is left out.
+    pub fn known_row<'a>(&self, values: impl IntoIterator<Item = (&'a str, SqlValue)>) -> Result<Row> {
+        let mut row = vec![None; self.schema.columns.len()];
+        for (column, value) in values {
+            row[self.schema.column(column)?] = Some(value);
+        }
+        for column in self.schema.domains.iter().map(|(name, _)| name).chain([&self.schema.key]) {
+            if row[self.schema.column(column)?].is_none() {
+                return Err(Error::invalid_input(format!("a known row lacks its value of {column}")));
+            }
+        }
+        let row = row.into_iter().map(|value| value.unwrap_or(SqlValue::Null)).collect();
+        Ok(Row::new(self.schema.columns.clone(), row))
+    }
+
     /// Gives columns of a row new values.
     ///
     /// # Errors
