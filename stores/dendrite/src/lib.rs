@@ -29,6 +29,7 @@ mod frame;
 mod hello;
 mod link;
 mod links;
+mod look;
 mod message;
 mod net;
 mod parts;
@@ -36,8 +37,12 @@ mod secret;
 mod server;
 mod stream;
 mod tally;
+#[cfg(test)]
+mod tests;
 
 pub use client::Client;
+#[doc(hidden)]
+pub use look::look_at;
 pub use net::Net;
 pub use secret::Secret;
 pub use server::Server;

@@ -6,10 +6,12 @@
 //! | file | idea |
 //! | --- | --- |
 //! | `commands/` | the table of commands, and one file for each |
+//! | `dendrite/` | a process that owns ranges |
 
 #![warn(missing_docs)]
 
 mod commands;
+mod dendrite;
 
 use lacuna_cli::Extras;
 

@@ -1,6 +1,7 @@
 //! The commands: `bench cache`, and one line in [`CacheCommand`] for each that begins with `cache`.
 
 mod bench;
+mod dendrite;
 
 use std::ffi::OsString;
 
@@ -8,6 +9,7 @@ use clap::{Parser, Subcommand};
 use lacuna_cli::Result;
 
 use bench::BenchArgs;
+use dendrite::DendriteArgs;
 
 /// What the words name.
 #[derive(Debug, Parser)]
@@ -36,6 +38,7 @@ enum BenchCommand {
 #[derive(Debug, Subcommand)]
 enum CacheCommand {
     Bench(BenchArgs),
+    Dendrite(DendriteArgs),
 }
 
 /// Runs the command that `words` name: `bench cache ...` or `cache ...`.
@@ -45,5 +48,6 @@ pub(crate) fn run(words: &[OsString]) -> Result<()> {
         Command::Bench(BenchCommand::Cache(args)) | Command::Cache(CacheCommand::Bench(args)) => {
             bench::run(&args)
         }
+        Command::Cache(CacheCommand::Dendrite(args)) => dendrite::run(&args),
     }
 }
