@@ -35,7 +35,7 @@ pub struct EtcdOptions {
     namespace: String,
     address: String,
     lease_s: u64,
-    domain_count: Option<usize>,
+    first_table: Option<RangeTable>,
     pub(crate) cache_count: usize,
     pub(crate) store: Option<Arc<dyn DataStore>>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -51,7 +51,7 @@ impl EtcdOptions {
             namespace: namespace.into(),
             address: "-".to_owned(),
             lease_s: LEASE_S,
-            domain_count: None,
+            first_table: None,
             cache_count: 1,
             store: None,
             clock: Arc::new(SteadyClock::new()),
@@ -78,8 +78,14 @@ impl EtcdOptions {
     /// Ranges are cut in etcd: the first process makes a table of one range over so many domains. Otherwise ranges are
     /// numbered elsewhere, and any number may be claimed.
     #[must_use]
-    pub const fn domains(mut self, count: usize) -> Self {
-        self.domain_count = Some(count);
+    pub fn domains(self, count: usize) -> Self {
+        self.cut_as(RangeTable::new(count))
+    }
+
+    /// As [`EtcdOptions::domains`], with a table that the first process brings.
+    #[must_use]
+    pub fn cut_as(mut self, table: RangeTable) -> Self {
+        self.first_table = Some(table);
         self
     }
 
@@ -136,7 +142,7 @@ impl EtcdOptions {
     ///
     /// # Errors
     /// `InvalidInput` if URL, namespace or address are none, `Unavailable` if etcd does not answer.
-    pub async fn open(self) -> Result<EtcdCoordinator> {
+    pub async fn open(mut self) -> Result<EtcdCoordinator> {
         let is_name = |text: &str| !text.is_empty() && !text.contains(char::is_whitespace);
         if !is_name(&self.namespace) || self.namespace.contains('/') {
             return Err(Error::invalid_input("a namespace in etcd is a word without blanks and slashes"));
@@ -147,7 +153,7 @@ impl EtcdOptions {
         let cluster = Cluster::new(&self.url, Duration::from_millis(self.ttl_ms() / 3))?;
         let prefix = format!("lacuna/{}/", self.namespace);
         let session = Session::new(cluster, prefix, self.address.clone(), self.lease_s)?;
-        let table = self.domain_count.map(RangeTable::new);
+        let table = self.first_table.take();
         EtcdCoordinator::join(session, self, table).await
     }
 }

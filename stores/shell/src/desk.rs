@@ -7,8 +7,8 @@ use std::time::Duration;
 use lacuna_core::{Error, Result};
 use lacuna_range_cache::ports::{Reply, Tenure};
 use lacuna_range_cache::{
-    CallId, Epoch, Event, Notice, PeerCall, PeerId, PeerReply, Query, RangeId, RangeTable, ReadOutcome,
-    Value, Write, WriteOutcome,
+    CallId, Epoch, Event, Notice, PeerCall, PeerId, PeerReply, Query, RangeId, RangeLoad, RangeTable,
+    ReadOutcome, Value, Write, WriteOutcome,
 };
 use tokio::sync::{broadcast, mpsc, oneshot};
 
@@ -45,6 +45,8 @@ pub(crate) enum Heard {
     Table(Arc<RangeTable>),
     /// The range is to be given back, once it is drained.
     Leave,
+    /// How much was asked of the owner since it was last asked this.
+    Load(oneshot::Sender<RangeLoad>),
     Claimed {
         sent_ms: u64,
         claimed: Result<Option<Tenure>>,

@@ -24,8 +24,8 @@ use std::time::Duration;
 use lacuna_core::Result;
 use lacuna_range_cache::ports::Directory;
 use lacuna_range_cache::{
-    Application, CallId, Config, Notice, PeerCall, PeerId, PeerReply, Query, RangeId, RangeTable, Value,
-    Write,
+    Application, CallId, Config, Notice, PeerCall, PeerId, PeerReply, Query, RangeId, RangeLoad, RangeTable,
+    Value, Write,
 };
 use tokio::sync::{broadcast, oneshot};
 
@@ -150,6 +150,17 @@ impl Dendrite {
     pub fn leave(&self, range: RangeId) {
         let desk = self.house.desks().into_iter().find(|desk| desk.range == range);
         desk.into_iter().for_each(|desk| drop(desk.mouth.send(Heard::Leave)));
+    }
+
+    /// What was asked of the owners here since this was last called, hits aside: what ranges are spread and cut by.
+    pub async fn loads(&self) -> Vec<(RangeId, RangeLoad)> {
+        let mut loads = Vec::new();
+        for desk in self.house.desks().into_iter().filter(|desk| self.house.serves(desk.range)) {
+            let (reply, answer) = oneshot::channel();
+            drop(desk.mouth.send(Heard::Load(reply)));
+            loads.extend(answer.await.ok().map(|load| (desk.range, load)));
+        }
+        loads
     }
 
     /// What has happened since the start, over all ranges.

@@ -122,6 +122,11 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
             Heard::Read(..) | Heard::Write(..) | Heard::Peer(..) => self.ask(heard),
             Heard::Table(table) => self.take_table(table),
             Heard::Leave => self.leave(),
+            Heard::Load(reply) => {
+                let load = self.sitting.as_mut().map(|sitting| sitting.owner.read_load());
+                // Whoever asked may have gone.
+                let _ = reply.send(load.unwrap_or_default());
+            }
             Heard::Claimed { sent_ms, claimed } => {
                 self.is_claiming = false;
                 match claimed {

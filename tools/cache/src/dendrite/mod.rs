@@ -1,5 +1,6 @@
 //! A dendrite as a process.
 
+mod chores;
 mod plan;
 
 use std::future::Future;
@@ -43,10 +44,18 @@ async fn serve(plan: &Plan) -> Result<()> {
 
 async fn start(plan: &Plan, cache: &Cache, secret: &Secret, address: &str) -> Result<Dendrite> {
     let schema = plan.schema()?;
-    let ranges = Arc::new(cache.shared_ranges(&plan.table, &plan.cut(&schema)?, address).await?);
+    let cuts = plan.cut(&schema)?;
     let neighbours = Arc::new(Net::new(secret.clone()));
-    let around = Around { directory: ranges.clone(), neighbours, address: address.to_owned() };
-    cache.dendrite(schema, ranges, around).await
+    let around = |directory| Around { directory, neighbours, address: address.to_owned() };
+    if !plan.coordinator.starts_with("etcd://") {
+        let ranges = Arc::new(cache.shared_ranges(&plan.table, &cuts, address).await?);
+        return cache.dendrite(schema, ranges.clone(), around(ranges)).await;
+    }
+    let store = cache.store(schema.clone()).await?;
+    let etcd = Arc::new(plan.etcd(address, cuts, store).open().await?);
+    let dendrite = cache.dendrite(schema, etcd.clone(), around(etcd.clone())).await?;
+    tokio::spawn(chores::run(etcd, dendrite.clone()));
+    Ok(dendrite)
 }
 
 /// Resolves at SIGTERM or Ctrl-C.

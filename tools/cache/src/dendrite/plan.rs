@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use lacuna_core::{Error, Result};
 use lacuna_range_cache::RangeTable;
+use lacuna_range_cache::ports::DataStore;
+use lacuna_store_etcd::EtcdOptions;
 use lacuna_store_redis::{RedisCache, RedisLog};
 use lacuna_store_sql::{DomainType, Options, Policy, Schema, SqlValue};
 
@@ -50,6 +52,13 @@ impl Plan {
             options = options.log_server(Arc::new(RedisLog::new(url, &self.table)?));
         }
         Ok(options)
+    }
+
+    /// Ranges leased through etcd. While it is away, owners that buffer nothing go on against the store.
+    pub(crate) fn etcd(&self, address: &str, cuts: RangeTable, store: Arc<dyn DataStore>) -> EtcdOptions {
+        let options = EtcdOptions::new(&self.coordinator, &self.table).address(address).cut_as(cuts);
+        let options = options.cache_servers(self.caches.len()).above_fences_of(store).keeping_routes();
+        if self.policy == Policy::WriteBack { options } else { options.going_past_the_cache() }
     }
 
     /// The table and its domains.
