@@ -21,13 +21,16 @@ use crate::stream::{Incoming, Outgoing, random, write_all};
 /// How long a dendrite may take to be connected to, and to prove itself.
 const CONNECT: Duration = Duration::from_millis(1_000);
 
+/// Requests that wait to be written.
+const QUEUE: usize = 1_024;
+
 /// Answers that are waited for; `None` once the connection has ended.
 type Waiting = Mutex<Option<BTreeMap<u64, oneshot::Sender<Message>>>>;
 
 /// An open connection.
 #[derive(Debug)]
 pub(crate) struct Link {
-    out: mpsc::UnboundedSender<Message>,
+    out: mpsc::Sender<Message>,
     waiting: Arc<Waiting>,
     next_ticket: AtomicU64,
     /// As many as the dendrite takes at a time.
@@ -76,7 +79,7 @@ impl Link {
         let Ok(Message::Welcome { in_flight, table }) = Message::read(kind, &body) else {
             return Err(goodbye(kind, &body));
         };
-        let (out, from) = mpsc::unbounded_channel();
+        let (out, from) = mpsc::channel(QUEUE);
         let waiting = Arc::new(Mutex::new(Some(BTreeMap::new())));
         tokio::spawn(Outgoing::new(write, transcript.seal(secret, Side::Caller)).run(from));
         tokio::spawn(listen(incoming, waiting.clone()));
@@ -117,7 +120,7 @@ impl Link {
             waiting.as_mut().ok_or_else(ended)?.insert(ticket, reply);
             Ticket(&self.waiting, ticket)
         };
-        self.out.send(request(ticket)).map_err(|_| ended())?;
+        self.out.send(request(ticket)).await.map_err(|_| ended())?;
         answer.await.map_err(|_| ended())
     }
 }

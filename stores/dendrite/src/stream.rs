@@ -111,7 +111,7 @@ impl<W: AsyncWrite + Unpin> Outgoing<W> {
     }
 
     /// Writes what is said until nobody can say more, or the other side takes nothing.
-    pub(crate) async fn run(mut self, mut from: mpsc::UnboundedReceiver<Message>) {
+    pub(crate) async fn run(mut self, mut from: mpsc::Receiver<Message>) {
         while let Some(first) = from.recv().await {
             let mut batch = Vec::new();
             let mut next = Some(first);

@@ -163,7 +163,8 @@ fn a_goodbye_before_the_proof_is_heard_without_a_tag() {
     let frame = write_frame(kind, &body, None).unwrap();
     let seal = || secret().seal(Side::Called, b"words");
     for step in [1, 3, frame.len()] {
-        let mut frames = Frames { seal: Some(seal()), may_be_goodbye: true, ..Frames::default() };
+        let mut frames = Frames::default();
+        (frames.seal, frames.may_be_goodbye) = (Some(seal()), true);
         let mut heard = false;
         for piece in frame.chunks(step) {
             frames.push(piece);
@@ -172,7 +173,8 @@ fn a_goodbye_before_the_proof_is_heard_without_a_tag() {
         assert!(heard);
     }
     let (kind, body) = Message::Done(1).to_frame();
-    let mut frames = Frames { seal: Some(seal()), may_be_goodbye: true, ..Frames::default() };
+    let mut frames = Frames::default();
+    (frames.seal, frames.may_be_goodbye) = (Some(seal()), true);
     frames.push(&write_frame(kind, &body, None).unwrap());
     frames.push(&[0; 16]);
     assert!(frames.next().is_err(), "nothing else is believed without a tag");

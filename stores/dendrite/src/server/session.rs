@@ -24,7 +24,8 @@ const HANDSHAKE: Duration = Duration::from_secs(3);
 struct Session {
     role: Role,
     incoming: Incoming<OwnedReadHalf>,
-    out: mpsc::UnboundedSender<Message>,
+    /// With room for as many as may be asked at a time: whoever does not listen is soon not answered.
+    out: mpsc::Sender<Message>,
     slots: Arc<Semaphore>,
     /// Answers in progress: dropped with the connection, as nobody would hear them.
     answers: JoinSet<()>,
@@ -45,10 +46,10 @@ pub(super) async fn run(socket: TcpStream, shared: Arc<Shared>) {
             return drop(write_all(&mut write, kind, &body, None).await);
         }
     };
-    let (out, from) = mpsc::unbounded_channel();
+    let (out, from) = mpsc::channel(IN_FLIGHT as usize);
     let writing = tokio::spawn(Outgoing::new(write, transcript.seal(&shared.secret, Side::Called)).run(from));
     let table = (*shared.dendrite.table()).clone();
-    drop(out.send(Message::Welcome { in_flight: IN_FLIGHT, table }));
+    drop(out.send(Message::Welcome { in_flight: IN_FLIGHT, table }).await);
     incoming.seal(transcript.seal(&shared.secret, Side::Caller));
     let slots = Arc::new(Semaphore::new(IN_FLIGHT as usize));
     let session = Session { role, incoming, out, slots, answers: JoinSet::new(), shared };
@@ -78,6 +79,7 @@ impl Session {
         let why = loop {
             let message = tokio::select! {
                 _ = stops.wait_for(|stops| *stops) => break Error::unavailable("the dendrite stops"),
+                () = self.out.closed() => break Error::unavailable("the caller does not listen"),
                 message = self.incoming.message() => message,
             };
             while self.answers.try_join_next().is_some() {}
@@ -93,7 +95,7 @@ impl Session {
         if *stops.borrow() {
             while self.answers.join_next().await.is_some() {}
         }
-        drop(self.out.send(Message::Goodbye(Fault::new(&why))));
+        drop(self.out.send(Message::Goodbye(Fault::new(&why))).await);
     }
 
     async fn take(&mut self, message: Message) -> Result<()> {
@@ -102,25 +104,28 @@ impl Session {
             (Role::Client | Role::Dendrite, Message::Read(ticket, terms, query)) => {
                 let (slot, role) = (self.slots.clone().acquire_owned().await, self.role);
                 self.answers.spawn(async move {
-                    drop(out.send(answer_read(&shared.dendrite, role, ticket, terms, &query).await));
+                    let answer = answer_read(&shared.dendrite, role, ticket, terms, &query).await;
+                    drop(out.send(answer).await);
                     drop(slot);
                 });
             }
             (Role::Client | Role::Dendrite, Message::Write(ticket, terms, write)) => {
                 let (slot, role) = (self.slots.clone().acquire_owned().await, self.role);
                 self.answers.spawn(async move {
-                    drop(out.send(answer_write(&shared.dendrite, role, ticket, terms, &write).await));
+                    let answer = answer_write(&shared.dendrite, role, ticket, terms, &write).await;
+                    drop(out.send(answer).await);
                     drop(slot);
                 });
             }
             (Role::Owner, Message::Peer(ticket, range, peer, call, what)) => {
                 let slot = self.slots.clone().try_acquire_owned().ok();
                 if slot.is_none() && what != PeerCall::Release {
-                    drop(out.send(Message::Held(ticket, PeerReply::Refused)));
+                    drop(out.send(Message::Held(ticket, PeerReply::Refused)).await);
                     return Ok(());
                 }
                 self.answers.spawn(async move {
-                    drop(out.send(answer_peer(&shared.dendrite, ticket, range, peer, call, what).await));
+                    let answer = answer_peer(&shared.dendrite, ticket, range, peer, call, what).await;
+                    drop(out.send(answer).await);
                     drop(slot);
                 });
             }
