@@ -10,14 +10,14 @@ use lacuna_test_servers::free_port;
 use lacuna_testkit::effort;
 
 use crate::relay::{Mood, Relay};
-use crate::team::{Process, Team};
+use crate::team::{Leases, Process, Team};
 use crate::world::{Dialect, World, make_tables, schema};
 
 const CLIENTS: u64 = 8;
 /// Clients go on until they have read so much, however slow the machine is.
 const FEWEST_READS: u64 = 4_000;
 /// Longer than others wait before they take the ranges of a dendrite that says nothing.
-const PAUSE: Duration = Duration::from_millis(5_500);
+const PAUSE: Duration = Duration::from_millis(6_500);
 /// Distinct queries of a range: each may miss once a tenure without any write.
 const QUERIES: u64 = 30;
 
@@ -58,8 +58,8 @@ async fn break_dendrites(team: &Team, dendrites: &mut [Process], relay: &Relay) 
     faults
 }
 
-async fn clients_see_nothing_stale(policy: Policy) {
-    let Some(team) = Team::new(policy) else { return };
+async fn clients_see_nothing_stale(policy: Policy, leases: Leases) {
+    let Some(team) = Team::new(policy, leases) else { return };
     let options = Options::new(team.postgres.url());
     let cache = options.clone().open().await.unwrap();
     make_tables(&cache, Dialect::Postgres).await;
@@ -101,25 +101,24 @@ async fn clients_see_nothing_stale(policy: Policy) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn broken_dendrites_show_nothing_stale_under_write_through() {
-    clients_see_nothing_stale(Policy::WriteThrough).await;
+    clients_see_nothing_stale(Policy::WriteThrough, Leases::Etcd).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn broken_dendrites_show_nothing_stale_under_write_back() {
-    clients_see_nothing_stale(Policy::WriteBack).await;
+    clients_see_nothing_stale(Policy::WriteBack, Leases::Database).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn broken_dendrites_show_nothing_stale_under_write_around() {
     if effort::is_long() {
-        clients_see_nothing_stale(Policy::WriteAround).await;
+        clients_see_nothing_stale(Policy::WriteAround, Leases::Etcd).await;
     }
 }
 
 /// The ranges of a dendrite that is killed are served again soon after its lease.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ranges_of_a_killed_dendrite_are_served_again() {
-    let Some(team) = Team::new(Policy::WriteThrough) else { return };
+async fn ranges_are_served_again(leases: Leases) {
+    let Some(team) = Team::new(Policy::WriteThrough, leases) else { return };
     let cache = Options::new(team.postgres.url()).open().await.unwrap();
     make_tables(&cache, Dialect::Postgres).await;
     let (mut first, mut second) = (team.start_somewhere(), team.start_somewhere());
@@ -135,8 +134,18 @@ async fn ranges_of_a_killed_dendrite_are_served_again() {
     first.kill();
     let start = Instant::now();
     assert_eq!(both.get("place", 0..40).await.unwrap().len(), 3, "over all ranges");
-    println!("served again after {:?}", start.elapsed());
+    println!("{leases:?}: served again after {:?}", start.elapsed());
     assert!(start.elapsed() < Duration::from_secs(12), "{:?}", start.elapsed());
     let ended = second.stop();
     assert_eq!((ended.code, ended.counts["tenures"].as_u64()), (Some(0), Some(3)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ranges_of_a_killed_dendrite_are_served_again() {
+    ranges_are_served_again(Leases::Database).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ranges_of_a_killed_dendrite_are_served_again_under_etcd() {
+    ranges_are_served_again(Leases::Etcd).await;
 }

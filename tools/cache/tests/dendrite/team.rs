@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use lacuna_range_cache::Policy;
 use lacuna_store_dendrite::{Client, Secret};
-use lacuna_test_servers::{Postgres, Redis, free_port};
+use lacuna_test_servers::{Etcd, Postgres, Redis, free_port};
+use lacuna_testkit::effort;
 
 const SECRET: &[u8] = b"what the dendrites of this test know";
 
@@ -68,18 +69,31 @@ pub(crate) struct Team {
     caches: Vec<Redis>,
     logs: Vec<Redis>,
     policy: Policy,
+    /// Who leases ranges; the database if there is none.
+    etcd: Option<Etcd>,
     folder: tempfile::TempDir,
+}
+
+/// Who leases ranges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Leases {
+    Database,
+    Etcd,
 }
 
 impl Team {
     /// `None` if a server is not installed and need not be.
-    pub(crate) fn new(policy: Policy) -> Option<Self> {
+    pub(crate) fn new(policy: Policy, leases: Leases) -> Option<Self> {
+        let etcd = match leases {
+            Leases::Database => None,
+            Leases::Etcd => Some(Etcd::start(effort::short_or_long(1, 3))?),
+        };
         let log_count = if policy == Policy::WriteBack { 2 } else { 0 };
         let (postgres, folder) = (Postgres::start()?, tempfile::tempdir().unwrap());
         let caches = (0..2).map(|_| Redis::cache()).collect::<Option<Vec<Redis>>>()?;
         let logs = (0..log_count).map(|_| Redis::log()).collect::<Option<Vec<Redis>>>()?;
         std::fs::write(folder.path().join("secret"), SECRET).unwrap();
-        Some(Self { postgres, caches, logs, policy, folder })
+        Some(Self { postgres, caches, logs, policy, etcd, folder })
     }
 
     pub(crate) fn secret_file(&self) -> PathBuf {
@@ -100,6 +114,7 @@ impl Team {
         command.args(["--policy", policy]);
         self.caches.iter().for_each(|server| drop(command.args(["--cache", &server.url()])));
         self.logs.iter().for_each(|server| drop(command.args(["--log", &server.url()])));
+        self.etcd.iter().for_each(|etcd| drop(command.args(["--coordinator", &etcd.url()])));
         address.into_iter().for_each(|address| drop(command.args(["--address", address])));
         command
     }
