@@ -74,9 +74,9 @@ browser:
 
 # The servers that tests start, from Debian; none of them is started by its package.
 servers:
-	@command -v redis-server > /dev/null && test -x /usr/sbin/mariadbd && ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 \
+	@command -v redis-server > /dev/null && command -v etcd > /dev/null && test -x /usr/sbin/mariadbd && ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 \
 		|| $(STAGE) "install servers" $(SUDO) sh -c 'apt-get -qq update && DEBIAN_FRONTEND=noninteractive \
-		apt-get -qq install --yes --no-install-recommends redis-server postgresql mariadb-server > /dev/null'
+		apt-get -qq install --yes --no-install-recommends redis-server etcd-server postgresql mariadb-server > /dev/null'
 
 fmt:
 	$(CARGO) fmt --all

@@ -11,6 +11,7 @@
 use std::fmt::Debug;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use lacuna_core::Result;
 
@@ -18,6 +19,7 @@ use crate::cache_server::RangeId;
 use crate::call::{CacheCall, CacheReply, LogCall, LogReply, StoreCall, StoreReply};
 use crate::message::{Epoch, Value};
 use crate::query::Query;
+use crate::range_table::RangeTable;
 
 /// What a port answers, when it answers.
 pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
@@ -118,6 +120,22 @@ pub trait Coordinator: Debug + Send + Sync {
     /// # Errors
     /// `Unavailable` if the coordinator does not answer: the lease then has to run out.
     fn release(&self, range: RangeId, epoch: Epoch) -> Reply<'_, ()>;
+}
+
+/// Says which ranges there are, and where their owners are. What it says may be old: whoever is sent to the wrong place is
+/// refused there, as tenures and fences alone say who serves.
+pub trait Directory: Debug + Send + Sync {
+    /// The newest range table.
+    ///
+    /// # Errors
+    /// `Unavailable` if the directory does not answer.
+    fn table(&self) -> Reply<'_, Arc<RangeTable>>;
+
+    /// Where the owner of a range is reached, as it said when it claimed; `None` while the range has none.
+    ///
+    /// # Errors
+    /// `Unavailable` if the directory does not answer.
+    fn address(&self, range: RangeId) -> Reply<'_, Option<String>>;
 }
 
 /// Tells the time that owners are told.

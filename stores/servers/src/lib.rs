@@ -4,11 +4,13 @@
 //! that is not installed makes a test fail under `LACUNA_REQUIRE=all`, as `make test` runs it, and is skipped in one line
 //! otherwise.
 
+mod etcd;
 mod mariadb;
 mod postgres;
 mod process;
 mod redis;
 
+pub use etcd::Etcd;
 pub use mariadb::MariaDb;
 pub use postgres::Postgres;
 pub use process::{Process, free_port, is_installed};

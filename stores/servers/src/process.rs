@@ -55,6 +55,21 @@ impl Process {
         drop(self.child.kill());
         drop(self.child.wait());
     }
+
+    /// Stops it in its tracks, as a machine does that is out of breath.
+    pub fn pause(&self) {
+        self.signal("STOP");
+    }
+
+    /// It goes on as if nothing had been.
+    pub fn resume(&self) {
+        self.signal("CONT");
+    }
+
+    fn signal(&self, name: &str) {
+        let done = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status();
+        assert!(done.is_ok_and(|status| status.success()), "a child takes signals");
+    }
 }
 
 impl Drop for Process {

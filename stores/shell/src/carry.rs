@@ -13,7 +13,7 @@ use lacuna_range_cache::ports::CacheServer;
 use lacuna_range_cache::{Action, CallId, Command, Epoch, Event, Query, StoreCall};
 
 use crate::counters::count;
-use crate::seat::{Desk, Heard};
+use crate::desk::{Desk, Heard};
 
 /// How long a cache server may take. One that takes longer is worth no more than the store.
 const CACHE_TIMEOUT: Duration = Duration::from_millis(250);
@@ -74,6 +74,13 @@ impl Desk {
                 let Some(log) = self.servers.logs.get(server) else { return (Event::Lost(call), None) };
                 match log.call(self.range, epoch, what).await {
                     Ok(reply) => (Event::Log(call, reply), None),
+                    Err(_) => (Event::Lost(call), None),
+                }
+            }
+            Action::Peer(call, range, peer, what) => {
+                count(&self.counters.peer_calls);
+                match self.peers.call(range, peer, call, what).await {
+                    Ok(reply) => (Event::PeerReply(call, reply), None),
                     Err(_) => (Event::Lost(call), None),
                 }
             }

@@ -51,6 +51,10 @@ counters! {
     tenures,
     /// Of these, tenures without a cache server, as none answered.
     bypasses,
+    /// Requests that were handed on to an owner elsewhere.
+    forwards,
+    /// Calls to owners of other ranges.
+    peer_calls,
 }
 
 pub(crate) fn count(counter: &AtomicU64) {

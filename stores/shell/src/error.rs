@@ -45,3 +45,11 @@ impl From<Error> for WriteError {
 pub(crate) fn again(error: &Error) -> Error {
     Error::new(error.kind(), error.to_string())
 }
+
+pub(crate) fn nobody() -> Error {
+    Error::unavailable("nobody answers for the range: store, cache server or coordinator cannot be reached")
+}
+
+pub(crate) fn stopped() -> Error {
+    Error::unavailable("the cache was stopped")
+}

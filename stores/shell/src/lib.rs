@@ -3,7 +3,8 @@
 //! `lacuna-range-cache` says what to do; this crate does it, on tokio, over whatever stands behind the ports of [`Servers`].
 //!
 //! - [`RangeCache`]: reads and writes of one range; a hit asks the cache server only;
-//! - `seat.rs`: the task that gives an owner its events, and claims the next tenure when one ends;
+//! - [`Dendrite`]: many ranges of one collection, among other dendrites that own the rest;
+//! - `seat/`: the task that gives an owner its events, and claims the next tenure when one ends;
 //! - `carry.rs`: takes calls to servers and brings replies back;
 //! - [`FileLog`]: a log of buffered writes on disk, with one `fsync` for all that wait.
 //!
@@ -13,8 +14,12 @@
 mod cache;
 mod carry;
 mod counters;
+mod dendrite;
+mod desk;
 mod error;
 mod file_log;
+mod neighbours;
+mod requests;
 mod route;
 mod seat;
 mod servers;
@@ -22,7 +27,10 @@ mod write_bytes;
 
 pub use cache::RangeCache;
 pub use counters::Counts;
+pub use dendrite::{Answer, Around, Dendrite, Reach};
 pub use error::WriteError;
 pub use file_log::FileLog;
+pub use neighbours::{Neighbours, Written};
+pub use requests::Requests;
 pub use servers::Servers;
 pub use write_bytes::{read_write, write_write};

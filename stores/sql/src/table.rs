@@ -6,7 +6,7 @@
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
-use lacuna_cache_shell::{Counts, RangeCache, WriteError};
+use lacuna_cache_shell::{Counts, Requests, WriteError};
 use lacuna_core::{Error, Result};
 use lacuna_range_cache::{Form, Interval, Notice, Query, RangeKey, Touched, Write, WriteSet};
 use tokio::sync::broadcast;
@@ -22,16 +22,16 @@ use crate::statement::{Effect, SqlWrite, Statement};
 /// A table with a cache before it. Clones are the same table.
 #[derive(Debug, Clone)]
 pub struct Table {
-    cache: RangeCache,
+    requests: Arc<dyn Requests>,
     schema: Arc<Schema>,
     dialect: Dialect,
     fingerprint: u64,
 }
 
 impl Table {
-    pub(crate) fn new(cache: RangeCache, schema: Arc<Schema>, dialect: Dialect) -> Self {
+    pub(crate) fn new(requests: Arc<dyn Requests>, schema: Arc<Schema>, dialect: Dialect) -> Self {
         let fingerprint = schema.fingerprint();
-        Self { cache, schema, dialect, fingerprint }
+        Self { requests, schema, dialect, fingerprint }
     }
 
     /// All rows whose `column` lies in `range`, in the order of that column, then of the key.
@@ -84,7 +84,7 @@ impl Table {
             return Ok(Vec::new());
         }
         let query = Query { domain, interval, form, fingerprint: self.fingerprint };
-        let value = self.cache.read(query).await?;
+        let value = self.requests.read(query).await?;
         let columns = &self.schema.columns;
         let rows = decode(columns.len(), &value)?;
         Ok(rows.into_iter().map(|values| Row::new(columns.clone(), values)).collect())
@@ -330,18 +330,18 @@ impl Table {
         effect: Effect,
     ) -> Result<(), WriteError> {
         let command = SqlWrite { statements, effect }.command();
-        self.cache.write(Write { touched, command }).await
+        self.requests.write(Write { touched, command }).await
     }
 
     /// What has happened since it was registered.
     pub fn counts(&self) -> Counts {
-        self.cache.counts()
+        self.requests.counts()
     }
 
     /// What the application must know, from now on. Under write-back, acknowledged writes that the database refused for
     /// good are told here.
     pub fn notices(&self) -> broadcast::Receiver<Notice> {
-        self.cache.notices()
+        self.requests.notices()
     }
 }
 

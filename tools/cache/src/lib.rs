@@ -15,6 +15,7 @@
 //! | `paper/` | the report's figures and tables |
 //! | `row.rs` | what a run showed |
 //! | `interrupt.rs` | Ctrl-C |
+//! | `dendrite/` | a process that owns ranges |
 
 #![warn(missing_docs)]
 
@@ -23,6 +24,7 @@ mod bars;
 mod choice;
 mod commands;
 mod contender;
+mod dendrite;
 mod ground;
 mod interrupt;
 mod paper;

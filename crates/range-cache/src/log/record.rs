@@ -73,7 +73,7 @@ pub(super) fn kind(cut: &Cut<RangeKey>) -> u8 {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "seven bits are left, and the low byte is meant")]
-pub(super) fn write_number(chunk: &mut Vec<u8>, mut number: u64) {
+pub(crate) fn write_number(chunk: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         chunk.push(number as u8 | 0x80);
         number >>= 7;
@@ -81,7 +81,7 @@ pub(super) fn write_number(chunk: &mut Vec<u8>, mut number: u64) {
     chunk.push(number as u8);
 }
 
-pub(super) fn write_bytes(chunk: &mut Vec<u8>, bytes: &[u8]) {
+pub(crate) fn write_bytes(chunk: &mut Vec<u8>, bytes: &[u8]) {
     write_number(chunk, bytes.len() as u64);
     chunk.extend_from_slice(bytes);
 }
@@ -110,8 +110,8 @@ pub fn read_chunk(chunk: &[u8]) -> Result<Vec<LogRecord>> {
     Ok(records)
 }
 
-pub(super) struct Reader<'a> {
-    pub(super) rest: &'a [u8],
+pub(crate) struct Reader<'a> {
+    pub(crate) rest: &'a [u8],
 }
 
 impl<'a> Reader<'a> {
@@ -148,13 +148,13 @@ impl<'a> Reader<'a> {
         Ok([shared, self.bytes()?].concat())
     }
 
-    pub(super) fn byte(&mut self) -> Result<u8> {
+    pub(crate) fn byte(&mut self) -> Result<u8> {
         let (byte, rest) = self.rest.split_first().ok_or_else(|| malformed("end"))?;
         self.rest = rest;
         Ok(*byte)
     }
 
-    pub(super) fn number(&mut self) -> Result<u64> {
+    pub(crate) fn number(&mut self) -> Result<u64> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
@@ -174,7 +174,7 @@ impl<'a> Reader<'a> {
         usize::try_from(self.number()?).map_err(|_| malformed("length"))
     }
 
-    pub(super) fn bytes(&mut self) -> Result<&'a [u8]> {
+    pub(crate) fn bytes(&mut self) -> Result<&'a [u8]> {
         let len = self.len()?;
         self.take(len)
     }

@@ -33,19 +33,13 @@ impl World {
 
     pub(crate) async fn open_in(dialect: Dialect, options: Options) -> Arc<Self> {
         let cache = options.open().await.unwrap();
-        let number = match dialect {
-            Dialect::Sqlite => "INTEGER PRIMARY KEY",
-            Dialect::Postgres => "BIGSERIAL PRIMARY KEY",
-            Dialect::MariaDb => "BIGINT AUTO_INCREMENT PRIMARY KEY",
-        };
-        let sql = format!(
-            "CREATE TABLE IF NOT EXISTS slots (place BIGINT PRIMARY KEY, version BIGINT, other BIGINT); \
-             CREATE TABLE IF NOT EXISTS states (sequence {number}, place BIGINT, write_id BIGINT, \
-             is_there BIGINT, version BIGINT, other BIGINT)"
-        );
-        cache.run_sql(&sql).await.unwrap();
-        let schema = Schema::new("slots", "place").domain("place", DomainType::Integer);
-        let table = cache.table(schema).await.unwrap();
+        make_tables(&cache, dialect).await;
+        let table = cache.table(schema()).await.unwrap();
+        Self::over(cache, table, dialect)
+    }
+
+    /// With a table whose owners may be elsewhere.
+    pub(crate) fn over(cache: Cache, table: Table, dialect: Dialect) -> Arc<Self> {
         Arc::new(Self {
             cache,
             table,
@@ -144,6 +138,26 @@ impl World {
             }
         }
     }
+}
+
+/// The table that clients work on.
+pub(crate) fn schema() -> Schema {
+    Schema::new("slots", "place").domain("place", DomainType::Integer)
+}
+
+/// The table, and beside it every state of every row.
+pub(crate) async fn make_tables(cache: &Cache, dialect: Dialect) {
+    let number = match dialect {
+        Dialect::Sqlite => "INTEGER PRIMARY KEY",
+        Dialect::Postgres => "BIGSERIAL PRIMARY KEY",
+        Dialect::MariaDb => "BIGINT AUTO_INCREMENT PRIMARY KEY",
+    };
+    let sql = format!(
+        "CREATE TABLE IF NOT EXISTS slots (place BIGINT PRIMARY KEY, version BIGINT, other BIGINT); \
+         CREATE TABLE IF NOT EXISTS states (sequence {number}, place BIGINT, write_id BIGINT, \
+         is_there BIGINT, version BIGINT, other BIGINT)"
+    );
+    cache.run_sql(&sql).await.unwrap();
 }
 
 /// The states that the file says, read by a process of its own so to speak.

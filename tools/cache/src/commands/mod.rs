@@ -2,6 +2,7 @@
 
 mod bars;
 mod bench;
+mod dendrite;
 
 use std::ffi::OsString;
 
@@ -10,6 +11,7 @@ use lacuna_cli::Result;
 
 use bars::BarsArgs;
 use bench::BenchArgs;
+use dendrite::DendriteArgs;
 
 /// What the words name.
 #[derive(Debug, Parser)]
@@ -39,6 +41,7 @@ enum BenchCommand {
 enum CacheCommand {
     Bench(BenchArgs),
     Bars(BarsArgs),
+    Dendrite(DendriteArgs),
 }
 
 /// Runs the command that `words` name: `bench cache ...` or `cache ...`.
@@ -49,5 +52,6 @@ pub(crate) fn run(words: &[OsString]) -> Result<()> {
             bench::run(&args)
         }
         Command::Cache(CacheCommand::Bars(args)) => bars::run(&args),
+        Command::Cache(CacheCommand::Dendrite(args)) => dendrite::run(&args),
     }
 }

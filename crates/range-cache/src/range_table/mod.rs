@@ -10,6 +10,8 @@
 //!
 //! Report, section 3, where a dendrite asks the coordinator for "updated range partitioning information".
 
+mod bytes;
+
 use std::collections::BTreeMap;
 
 use crate::cache_server::RangeId;
@@ -47,6 +49,11 @@ impl RangeTable {
     /// Larger for a table made of this one.
     pub const fn version(&self) -> u64 {
         self.version
+    }
+
+    /// Domains of the collection.
+    pub const fn domain_count(&self) -> usize {
+        self.domains.len()
     }
 
     /// All ranges, each once.

@@ -1,0 +1,156 @@
+//! Owners of two ranges in two dendrites, and clients of both.
+
+use std::time::{Duration, Instant};
+
+use lacuna_core::ErrorKind;
+use lacuna_range_cache::{Policy, RangeId};
+use lacuna_store_dendrite::Client;
+use lacuna_store_sql::WriteError;
+
+use crate::hall::{CUT, Hall, places, secret, slot};
+use crate::relay::{Mood, Relay};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_for_a_range_elsewhere_is_handed_on() {
+    let hall = Hall::open(2, Policy::WriteThrough).await;
+    hall.take_seats().await;
+    let low = hall.table_at(0).await;
+    low.insert(slot(1, 120)).await.unwrap();
+    assert_eq!(places(&low.get("place", 110..130).await.unwrap()), [120]);
+    assert_eq!(hall.counts(0).forwards, 2, "a write and a read");
+    assert_eq!((hall.counts(1).writes, hall.counts(0).writes), (1, 0));
+    // The second time it is a hit at its owner.
+    let before = hall.counts(1);
+    assert_eq!(places(&low.get("place", 110..130).await.unwrap()), [120]);
+    assert_eq!((hall.counts(1).hits, hall.counts(1).store_queries), (before.hits + 1, before.store_queries));
+    hall.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_is_told_where_owners_are_and_remembers() {
+    let hall = Hall::open(2, Policy::WriteThrough).await;
+    hall.take_seats().await;
+    let client = hall.client().await;
+    let table = hall.table_of(&client).await;
+    for round in 0..20 {
+        table.insert(slot(round, round)).await.unwrap();
+        table.insert(slot(1_000 + round, CUT + round)).await.unwrap();
+        assert_eq!(table.get("place", ..CUT).await.unwrap().len() as i64, round + 1);
+        assert_eq!(table.get("place", CUT..).await.unwrap().len() as i64, round + 1);
+    }
+    assert!(table.counts().forwards <= 2, "one redirect a range: {:?}", table.counts());
+    assert_eq!((hall.counts(0).forwards, hall.counts(1).forwards), (0, 0), "nobody had to hand on");
+    hall.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_row_that_moves_to_another_dendrite_is_seen_there_at_once() {
+    for policy in [Policy::WriteAround, Policy::WriteThrough] {
+        let hall = Hall::open(2, policy).await;
+        hall.take_seats().await;
+        let (low, high) = (hall.table_at(0).await, hall.table_at(1).await);
+        low.insert(slot(1, 50)).await.unwrap();
+        for round in 0..20 {
+            let (from, to) = if round % 2 == 0 { (&low, &high) } else { (&high, &low) };
+            let (here, there) = if round % 2 == 0 { (50, 150) } else { (150, 50) };
+            let row = from.get("place", here..=here).await.unwrap().remove(0);
+            assert!(to.get("place", there..=there).await.unwrap().is_empty());
+            from.update(&row, [("place", there.into())]).await.unwrap();
+            assert_eq!(places(&to.get("place", there..=there).await.unwrap()), [there], "{policy:?}");
+            assert!(from.get("place", here..=here).await.unwrap().is_empty(), "{policy:?}");
+        }
+        assert!(hall.counts(0).peer_calls >= 40, "a lease and its end for each move: {:?}", hall.counts(0));
+        assert_eq!(places(&high.get("place", 0..200).await.unwrap()), [50], "over both ranges");
+        hall.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ranges_of_a_dendrite_that_stops_are_anothers_at_once() {
+    let mut hall = Hall::open(2, Policy::WriteThrough).await;
+    hall.take_seats().await;
+    let client = hall.client().await;
+    let table = hall.table_of(&client).await;
+    table.insert(slot(1, 150)).await.unwrap();
+    hall.servers.remove(1).stop().await;
+    let start = Instant::now();
+    assert_eq!(places(&table.get("place", 0..200).await.unwrap()), [150]);
+    table.insert(slot(2, 151)).await.unwrap();
+    assert!(start.elapsed() < Duration::from_secs(3), "they were given back: {:?}", start.elapsed());
+    assert_eq!(hall.dendrite(0).owned(), [RangeId(0), RangeId(1)]);
+    hall.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cut_line_is_made_anew_and_a_lost_write_is_unknown() {
+    let hall = Hall::open(1, Policy::WriteThrough).await;
+    let relay = Relay::to(&hall.addresses[0]).await;
+    let client = Client::connect(&[&relay.address], secret()).await.unwrap();
+    let table = hall.table_of(&client).await;
+    table.insert(slot(1, 1)).await.unwrap();
+    relay.set(Mood::Cut);
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    relay.set(Mood::Passing);
+    assert_eq!(places(&table.get("place", 0..9).await.unwrap()), [1], "on a new line");
+    relay.set(Mood::Silent);
+    let writing = tokio::spawn({
+        let table = table.clone();
+        async move { table.insert(slot(2, 2)).await }
+    });
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    relay.set(Mood::Cut);
+    assert!(matches!(writing.await.unwrap(), Err(WriteError::Unknown)), "nobody knows whether it arrived");
+    hall.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_ends_at_its_deadline() {
+    let hall = Hall::open(1, Policy::WriteThrough).await;
+    let relay = Relay::to(&hall.addresses[0]).await;
+    let client = Client::connect(&[&relay.address], secret()).await.unwrap();
+    let client = client.with_patience(Duration::from_millis(200));
+    let table = hall.table_of(&client).await;
+    assert!(table.get("place", 0..9).await.unwrap().is_empty());
+    relay.set(Mood::Silent);
+    let start = Instant::now();
+    assert_eq!(table.get("place", 0..9).await.unwrap_err().kind(), ErrorKind::Unavailable);
+    assert!(matches!(table.insert(slot(1, 1)).await, Err(WriteError::Unknown)));
+    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+    hall.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_requests_than_a_connection_takes_are_all_answered() {
+    let hall = Hall::open(2, Policy::WriteThrough).await;
+    hall.take_seats().await;
+    let client = hall.client().await.with_patience(Duration::from_secs(30));
+    let table = hall.table_of(&client).await;
+    let mut asked = tokio::task::JoinSet::new();
+    for number in 0..1_500i64 {
+        let table = table.clone();
+        asked.spawn(
+            async move { table.get("place", number % 200..=number % 200).await.map(|rows| rows.len()) },
+        );
+    }
+    while let Some(answer) = asked.join_next().await {
+        assert_eq!(answer.unwrap().unwrap(), 0);
+    }
+    hall.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_database_says_of_a_write_is_heard_by_the_client() {
+    let hall = Hall::open(2, Policy::WriteThrough).await;
+    hall.take_seats().await;
+    let client = hall.client().await;
+    let table = hall.table_of(&client).await;
+    table.insert(slot(1, 120)).await.unwrap();
+    let refused = table.insert(slot(1, 130)).await;
+    assert!(
+        matches!(&refused, Err(WriteError::Refused(why)) if why.to_string().contains("UNIQUE")),
+        "{refused:?}"
+    );
+    let unknown = lacuna_range_cache::Query::all(7, lacuna_range_cache::Interval::all());
+    assert_eq!(client.get(&unknown).await.unwrap_err().kind(), ErrorKind::InvalidInput);
+    hall.stop().await;
+}

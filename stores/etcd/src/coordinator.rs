@@ -1,0 +1,328 @@
+//! Claims, renewals and releases.
+
+use std::collections::BTreeMap;
+use std::future::ready;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use lacuna_core::{Error, Result};
+use lacuna_range_cache::ports::{Coordinator, Directory, Reply, Tenure};
+use lacuna_range_cache::{Epoch, RangeId, RangeLoad, RangeTable, Recut};
+
+use crate::http::Failed;
+use crate::kv::Change;
+use crate::map::Map;
+use crate::options::EtcdOptions;
+use crate::record::{Holder, Owned, RangeRecord, TABLE, load_key, owner_key, range_key, write_load};
+use crate::session::{Beat, Session};
+use crate::{background, recutting};
+
+/// Epochs of one claim: the first is that of the tenure, the others are for going past the cache.
+const EPOCHS: u64 = 1 << 10;
+/// Changes in one transaction; etcd allows 128.
+const MOST_CHANGES: usize = 64;
+
+/// Ranges leased through etcd: to one process at a time, with epochs that rise.
+///
+/// Cloning it is not possible, sharing it in an `Arc` is: that is the process that others see. Made by
+/// [`EtcdOptions::open`].
+#[derive(Debug)]
+pub struct EtcdCoordinator {
+    pub(crate) inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) session: Session,
+    pub(crate) options: EtcdOptions,
+    held: Mutex<BTreeMap<RangeId, Held>>,
+}
+
+/// A range that this process was the last to have, as far as it knows.
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    epoch: Epoch,
+    /// The newest epoch of this claim that was given out.
+    newest: Epoch,
+    /// Until when routes of the tenure may be used, by our clock.
+    routes_until_ms: u64,
+    /// Until when routes to another cache server may be used.
+    moved_until_ms: u64,
+}
+
+impl EtcdCoordinator {
+    pub(crate) async fn join(
+        session: Session,
+        options: EtcdOptions,
+        table: Option<RangeTable>,
+    ) -> Result<Self> {
+        let inner = Arc::new(Inner { session, options, held: Mutex::default() });
+        let beat = inner.session.beat().await?;
+        if let Some(table) = table.filter(|_| beat.map.table().is_none()) {
+            let session = &inner.session;
+            let first = Change::below(&session.prefix).if_same(TABLE, &beat.map.seen);
+            // Another process may be first.
+            first.put(TABLE, &table.to_bytes()).commit(&session.cluster).await.map_err(Failed::into_error)?;
+            session.beat().await?;
+        }
+        tokio::spawn(background::run(Arc::downgrade(&inner)));
+        Ok(Self { inner })
+    }
+
+    /// Which process this is.
+    pub fn holder(&self) -> Holder {
+        self.inner.session.holder
+    }
+
+    /// What the coordinator knows now.
+    ///
+    /// # Errors
+    /// `Unavailable` if the majority of etcd does not answer.
+    pub async fn map(&self) -> Result<Arc<Map>> {
+        Ok(self.inner.session.beat().await?.map)
+    }
+
+    /// What it knew when it last answered; at once.
+    pub fn seen(&self) -> Arc<Map> {
+        self.inner.session.seen().borrow().clone()
+    }
+
+    /// Waits until it knows more than at `revision`, for as long as that takes.
+    pub async fn newer_than(&self, revision: i64) -> Arc<Map> {
+        let mut seen = self.inner.session.seen();
+        let newer = seen.wait_for(|map| map.revision() > revision).await;
+        newer.map(|map| map.clone()).unwrap_or_default()
+    }
+
+    /// Waits until the range table is newer than `version`.
+    pub async fn newer_table(&self, version: u64) -> Arc<Map> {
+        let mut seen = self.inner.session.seen();
+        let newer = seen.wait_for(|map| map.table().is_some_and(|table| table.version() > version)).await;
+        newer.map(|map| map.clone()).unwrap_or_default()
+    }
+
+    /// Tells others what was measured of ranges that this process has.
+    ///
+    /// # Errors
+    /// `Unavailable` if etcd does not answer.
+    pub async fn report(&self, loads: &[(RangeId, RangeLoad)]) -> Result<()> {
+        let session = &self.inner.session;
+        for some in loads.chunks(MOST_CHANGES) {
+            let puts = some.iter().fold(Change::below(&session.prefix), |change, (range, load)| {
+                change.put(&load_key(*range), write_load(load).as_bytes())
+            });
+            puts.commit(&session.cluster).await.map_err(Failed::into_error)?;
+        }
+        Ok(())
+    }
+
+    /// Wishes for the most useful change of the range table, if one is worth it: owners of the ranges it is about are to
+    /// stop ([`Map::to_stop`]), and when they have, any process carries it out. See [`lacuna_range_cache::recut`].
+    ///
+    /// # Errors
+    /// `Unavailable` if etcd does not answer.
+    pub async fn balance(&self, hot: u64, cold: u64) -> Result<Option<Recut>> {
+        let map = self.map().await?;
+        let Some(table) = map.table().filter(|_| map.wish().is_none()) else { return Ok(None) };
+        let Some(wish) = lacuna_range_cache::recut(table, &map.all_loads(), hot, cold) else {
+            return Ok(None);
+        };
+        Ok(recutting::wish(&self.inner, &map, &wish).await?.then_some(wish))
+    }
+
+    /// Wishes for a change of the range table; `false` if another is wished for already.
+    ///
+    /// # Errors
+    /// `Unavailable` if etcd does not answer.
+    pub async fn wish(&self, wish: &Recut) -> Result<bool> {
+        let map = self.map().await?;
+        recutting::wish(&self.inner, &map, wish).await
+    }
+
+    /// Carries the wish out if its ranges have no owner any more; this happens by itself too. Whether it did.
+    ///
+    /// # Errors
+    /// `Unavailable` if etcd does not answer.
+    pub async fn carry_out_wish(&self) -> Result<bool> {
+        let map = self.map().await?;
+        recutting::carry_out(&self.inner, &map).await
+    }
+
+    /// Leaves at once: what this process has is anybody's. Owners are to be stopped before.
+    ///
+    /// # Errors
+    /// `Unavailable` if etcd does not answer: the lease then has to run out.
+    pub async fn leave(&self) -> Result<()> {
+        self.inner.session.end().await
+    }
+}
+
+impl Inner {
+    fn held(&self) -> MutexGuard<'_, BTreeMap<RangeId, Held>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn claim(&self, range: RangeId, lost_cache: Option<usize>) -> Result<Option<Tenure>> {
+        match self.session.beat().await {
+            Ok(beat) => self.claim_after(&beat, range, lost_cache).await,
+            Err(error) => self.go_past_the_cache(range).map_or(Err(error), |tenure| Ok(Some(tenure))),
+        }
+    }
+
+    async fn claim_after(
+        &self,
+        beat: &Beat,
+        range: RangeId,
+        lost_cache: Option<usize>,
+    ) -> Result<Option<Tenure>> {
+        let (map, me) = (&beat.map, self.session.holder);
+        let asked_ms = self.options.clock.now_ms();
+        let owner = map.owner(range);
+        let is_of_table = map.table().is_none_or(|table| table.ranges().contains(&range));
+        if owner.is_some_and(|owned| owned.holder != me) || map.is_kept_free(range) || !is_of_table {
+            self.held().remove(&range);
+            return Ok(None);
+        }
+        let before = map.records.get(&range).copied();
+        let epoch = self.next_epoch(before).await?;
+        let (cache, moved_ms) = self.place(range, map, before, lost_cache);
+        if !self.grant(beat, range, RangeRecord { epoch, cache, routes_ms: 0, is_free: false }).await? {
+            return Ok(None);
+        }
+        let lease_ms = self.options.lease_ms();
+        let routes_until_ms = asked_ms + lease_ms;
+        let moved_until_ms = asked_ms + moved_ms;
+        self.held().insert(range, Held { epoch, newest: epoch, routes_until_ms, moved_until_ms });
+        Ok(Some(Tenure { epoch, cache, serve_after_ms: moved_ms, lease_ms: Some(lease_ms) }))
+    }
+
+    /// Larger than every epoch of former claims, in etcd's memory and in the store's.
+    async fn next_epoch(&self, before: Option<RangeRecord>) -> Result<Epoch> {
+        let fenced = match &self.options.store {
+            Some(store) => store.largest_epoch().await?.0,
+            None => 0,
+        };
+        let claimed = before.map_or(0, |record| record.epoch.0);
+        Ok(Epoch((claimed.max(fenced) / EPOCHS + 1) * EPOCHS))
+    }
+
+    /// The cache server of the next tenure, and how long routes to another may still be used (P11).
+    fn place(
+        &self,
+        range: RangeId,
+        map: &Map,
+        before: Option<RangeRecord>,
+        lost_cache: Option<usize>,
+    ) -> (usize, u64) {
+        let count = self.options.cache_count;
+        let Some(before) = before else { return (range.0 as usize % count, 0) };
+        let has_to_move = lost_cache == Some(before.cache) || before.cache >= count;
+        let cache = if has_to_move { (before.cache + 1) % count } else { before.cache };
+        let is_ours = map.owner(range).is_some();
+        if !is_ours && !before.is_free {
+            // Its lease ran out in etcd, and its routes before that.
+            return (cache, 0);
+        }
+        if cache != before.cache {
+            return (cache, self.options.lease_ms());
+        }
+        let now = self.options.clock.now_ms();
+        let left = self.held().get(&range).map_or(0, |held| held.moved_until_ms.saturating_sub(now));
+        (cache, left.max(before.routes_ms))
+    }
+
+    /// Whether nothing that the claim rests on has changed.
+    async fn grant(&self, beat: &Beat, range: RangeId, record: RangeRecord) -> Result<bool> {
+        let seen = &beat.map.seen;
+        let owned = Owned { holder: self.session.holder, epoch: record.epoch, cache: record.cache };
+        let (range, owner) = (range_key(range), owner_key(range));
+        let change = [&*range, &*owner, TABLE, crate::record::WISH]
+            .into_iter()
+            .fold(Change::below(&self.session.prefix), |change, key| change.if_same(key, seen));
+        let change = change.put(&range, record.write().as_bytes());
+        let change = change.put_with(&owner, owned.write().as_bytes(), beat.lease);
+        change.commit(&self.session.cluster).await.map_err(Failed::into_error)
+    }
+
+    /// A tenure that needs no coordinator: its epoch belongs to our last claim, and the store refuses it as soon as a newer
+    /// owner has begun. It starts when no route to the cache server is left.
+    fn go_past_the_cache(&self, range: RangeId) -> Option<Tenure> {
+        if !self.options.goes_past_the_cache {
+            return None;
+        }
+        let now = self.options.clock.now_ms();
+        let mut all = self.held();
+        let held = all.get_mut(&range).filter(|held| held.newest.0 + 1 < held.epoch.0 + EPOCHS)?;
+        held.newest.0 += 1;
+        let serve_after_ms = held.routes_until_ms.max(held.moved_until_ms).saturating_sub(now);
+        let lease_ms = Some(self.options.lease_ms());
+        Some(Tenure { epoch: held.newest, cache: usize::MAX, serve_after_ms, lease_ms })
+    }
+
+    async fn renew(&self, range: RangeId, epoch: Epoch) -> Result<bool> {
+        let beat = self.session.beat().await;
+        let now = self.options.clock.now_ms();
+        let mut all = self.held();
+        let Some(held) = all.get_mut(&range).filter(|held| held.newest == epoch) else { return Ok(false) };
+        let is_past_the_cache = epoch != held.epoch;
+        match beat {
+            // The cache can be used again, by the next tenure.
+            Ok(_) if is_past_the_cache => Ok(false),
+            Ok(beat) => {
+                let is_ours = beat
+                    .map
+                    .owner(range)
+                    .is_some_and(|owned| owned.holder == self.session.holder && owned.epoch == epoch);
+                if is_ours {
+                    held.routes_until_ms = now + self.options.lease_ms();
+                }
+                Ok(is_ours)
+            }
+            Err(_) if is_past_the_cache => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn release(&self, range: RangeId, epoch: Epoch) -> Result<()> {
+        let held = self.held().remove(&range).filter(|held| held.newest == epoch);
+        let Some(held) = held else { return Ok(()) };
+        let map = self.session.beat().await?.map;
+        let Some(owned) = map.owner(range).filter(|owned| owned.holder == self.session.holder) else {
+            return Ok(());
+        };
+        let routes_ms = held.moved_until_ms.saturating_sub(self.options.clock.now_ms());
+        let record = RangeRecord { epoch: owned.epoch, cache: owned.cache, routes_ms, is_free: true };
+        let (range, owner) = (range_key(range), owner_key(range));
+        let change = Change::below(&self.session.prefix).if_same(&owner, &map.seen).delete(&owner);
+        let change = change.put(&range, record.write().as_bytes());
+        change.commit(&self.session.cluster).await.map_err(Failed::into_error).map(|_| ())
+    }
+}
+
+impl Coordinator for EtcdCoordinator {
+    fn claim(&self, range: RangeId, lost_cache: Option<usize>) -> Reply<'_, Option<Tenure>> {
+        Box::pin(self.inner.claim(range, lost_cache))
+    }
+
+    fn renew(&self, range: RangeId, epoch: Epoch) -> Reply<'_, bool> {
+        Box::pin(self.inner.renew(range, epoch))
+    }
+
+    fn release(&self, range: RangeId, epoch: Epoch) -> Reply<'_, ()> {
+        Box::pin(self.inner.release(range, epoch))
+    }
+}
+
+/// What was seen last, which a watch keeps new: while etcd is away, requests still find the owner that goes on without it.
+impl Directory for EtcdCoordinator {
+    fn table(&self) -> Reply<'_, Arc<RangeTable>> {
+        let table = self.seen().table().cloned();
+        Box::pin(ready(table.ok_or_else(|| {
+            Error::invalid_input("no process has said over how many domains ranges are cut in etcd")
+        })))
+    }
+
+    /// Of the owner, or of the process that is to claim the range, so that ranges of a dead process spread by load.
+    fn address(&self, range: RangeId) -> Reply<'_, Option<String>> {
+        Box::pin(ready(Ok(self.seen().address(range).map(str::to_owned))))
+    }
+}

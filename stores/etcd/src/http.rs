@@ -1,0 +1,130 @@
+//! One member of the cluster, spoken to over HTTP/1.1.
+//!
+//! Connections are kept and used again, one request at a time on each.
+
+use std::sync::{Mutex, PoisonError};
+
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::{Body as _, Bytes, Incoming};
+use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use lacuna_core::{Error, Result};
+use serde_json::Value;
+use tokio::net::TcpStream;
+
+/// More than the keys of a namespace ever take.
+const MOST_BYTES: u64 = 64 << 20;
+
+type Connection = SendRequest<Full<Bytes>>;
+
+/// Why a request has no answer.
+#[derive(Debug)]
+pub(crate) enum Failed {
+    /// It never left: nothing has happened.
+    NotSent(Error),
+    /// It may have been carried out, or may yet be.
+    Unknown(Error),
+    /// The member understood, and says no: status and message.
+    Refused(StatusCode, String),
+}
+
+impl Failed {
+    pub(crate) fn into_error(self) -> Error {
+        match self {
+            Self::NotSent(error) | Self::Unknown(error) => error,
+            Self::Refused(status, message) => Error::unavailable(format!("etcd answers {status}: {message}")),
+        }
+    }
+}
+
+/// A member.
+#[derive(Debug)]
+pub(crate) struct Member {
+    /// Host and port.
+    authority: String,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl Member {
+    pub(crate) const fn new(authority: String) -> Self {
+        Self { authority, idle: Mutex::new(Vec::new()) }
+    }
+
+    /// The answer to one call of the JSON gateway.
+    pub(crate) async fn call(&self, path: &str, body: &Value) -> Result<Value, Failed> {
+        let mut connection = self.connection().await.map_err(Failed::NotSent)?;
+        let response = self.send(&mut connection, path, body).await?;
+        let status = response.status();
+        if response.body().size_hint().lower() > MOST_BYTES {
+            return Err(Failed::Unknown(strange()));
+        }
+        let bytes = response.into_body().collect().await.map_err(|error| Failed::Unknown(lost(&error)))?;
+        self.lock().push(connection);
+        let answer: Value = serde_json::from_slice(&bytes.to_bytes()).unwrap_or(Value::Null);
+        if !status.is_success() {
+            let message = answer["error"].as_str().unwrap_or_default().to_owned();
+            return Err(Failed::Refused(status, message));
+        }
+        if answer.is_object() { Ok(answer) } else { Err(Failed::Unknown(strange())) }
+    }
+
+    /// A call whose answer never ends.
+    pub(crate) async fn stream(&self, path: &str, body: &Value) -> Result<Incoming, Failed> {
+        let mut connection = self.connect().await.map_err(Failed::NotSent)?;
+        Ok(self.send(&mut connection, path, body).await?.into_body())
+    }
+
+    async fn send(
+        &self,
+        connection: &mut Connection,
+        path: &str,
+        body: &Value,
+    ) -> Result<Response<Incoming>, Failed> {
+        let request = Request::post(path)
+            .header("host", &self.authority)
+            .header("content-type", "application/json")
+            .body(Full::new(Bytes::from(body.to_string())))
+            .expect("path and host were checked");
+        connection.send_request(request).await.map_err(|error| {
+            let is_unsent = error.is_canceled();
+            if is_unsent { Failed::NotSent(lost(&error)) } else { Failed::Unknown(lost(&error)) }
+        })
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn connection(&self) -> Result<Connection> {
+        let idle = {
+            let mut idle = self.lock();
+            idle.retain(|connection| !connection.is_closed());
+            idle.pop()
+        };
+        if let Some(mut connection) = idle
+            && connection.ready().await.is_ok()
+        {
+            return Ok(connection);
+        }
+        self.connect().await
+    }
+
+    async fn connect(&self) -> Result<Connection> {
+        let stream = TcpStream::connect(&self.authority).await.map_err(|error| {
+            Error::unavailable(format!("etcd at {} is not reached: {error}", self.authority))
+        })?;
+        drop(stream.set_nodelay(true));
+        let (sender, connection) = handshake(TokioIo::new(stream)).await.map_err(|error| lost(&error))?;
+        tokio::spawn(async move { drop(connection.await) });
+        Ok(sender)
+    }
+}
+
+fn lost(error: &hyper::Error) -> Error {
+    Error::unavailable(format!("the connection to etcd broke: {error}"))
+}
+
+fn strange() -> Error {
+    Error::unavailable("what answers is no etcd with a JSON gateway")
+}

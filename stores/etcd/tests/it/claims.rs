@@ -1,0 +1,174 @@
+//! Who gets a range, and under which epoch.
+
+use std::time::Duration;
+
+use lacuna_core::ErrorKind;
+use lacuna_range_cache::ports::{Coordinator as _, Directory as _, Tenure};
+use lacuna_range_cache::{Cut, Epoch, RangeId, RangeLoad, RangeTable, Recut};
+use lacuna_store_etcd::{EtcdCoordinator, EtcdOptions};
+use lacuna_test_servers::Etcd;
+
+const RANGE: RangeId = RangeId(0);
+
+/// A process of the cache `name`.
+pub(crate) async fn process(etcd: &Etcd, name: &str, address: &str) -> EtcdCoordinator {
+    options(etcd, name, address).open().await.unwrap()
+}
+
+pub(crate) fn options(etcd: &Etcd, name: &str, address: &str) -> EtcdOptions {
+    EtcdOptions::new(etcd.url(), name)
+        .address(address)
+        .lease_s(2)
+        .domains(1)
+        .cache_servers(3)
+        .keeping_routes()
+}
+
+async fn claim(process: &EtcdCoordinator, range: RangeId) -> Option<Tenure> {
+    process.claim(range, None).await.unwrap()
+}
+
+/// Until a claim is granted.
+pub(crate) async fn wait_for(process: &EtcdCoordinator, range: RangeId) -> Tenure {
+    loop {
+        if let Ok(Some(tenure)) = process.claim(range, None).await {
+            return tenure;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_process_has_a_range_and_epochs_rise() {
+    let Some(etcd) = Etcd::start(1) else { return };
+    let (a, b) = (process(&etcd, "rise", "a:1").await, process(&etcd, "rise", "b:1").await);
+    let first = claim(&a, RANGE).await.unwrap();
+    assert_eq!(
+        (first.epoch, first.cache, first.serve_after_ms, first.lease_ms),
+        (Epoch(1_024), 0, 0, Some(1_600))
+    );
+    assert_eq!(claim(&b, RANGE).await, None);
+    assert!(a.renew(RANGE, first.epoch).await.unwrap() && !b.renew(RANGE, first.epoch).await.unwrap());
+    // The same process begins anew.
+    let second = claim(&a, RANGE).await.unwrap();
+    assert!(second.epoch > first.epoch && !a.renew(RANGE, first.epoch).await.unwrap());
+    // A tenure that is over gives nothing back.
+    a.release(RANGE, first.epoch).await.unwrap();
+    let again = claim(&a, RANGE).await.unwrap();
+    a.release(RANGE, again.epoch).await.unwrap();
+    let third = claim(&b, RANGE).await.unwrap();
+    assert!(third.epoch > again.epoch);
+    assert_eq!(claim(&a, RANGE).await, None);
+    assert_eq!(claim(&a, RangeId(7)).await, None, "no such range in the table");
+    b.newer_than(0).await;
+    assert_eq!(a.map().await.unwrap().address(RANGE), Some("b:1"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dead_process_loses_its_ranges_after_a_lease() {
+    let Some(etcd) = Etcd::start(1) else { return };
+    let (a, b) = (process(&etcd, "dead", "a:1").await, process(&etcd, "dead", "b:1").await);
+    let first = claim(&a, RANGE).await.unwrap();
+    let start = std::time::Instant::now();
+    drop(a);
+    let second = wait_for(&b, RANGE).await;
+    let took = start.elapsed();
+    println!("claimed {took:?} after its owner was gone, with a lease of 2 s");
+    assert!(
+        second.epoch > first.epoch && took > Duration::from_millis(1_300) && took < Duration::from_secs(8)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lost_cache_server_is_left_once_routes_to_it_are_over() {
+    let Some(etcd) = Etcd::start(1) else { return };
+    let a = process(&etcd, "moves", "a:1").await;
+    let first = claim(&a, RANGE).await.unwrap();
+    let moved = a.claim(RANGE, Some(first.cache)).await.unwrap().unwrap();
+    assert_eq!((moved.cache, moved.serve_after_ms), (1, 1_600));
+    // Whoever claims soon after waits for the rest, here or elsewhere.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let again = claim(&a, RANGE).await.unwrap();
+    assert!(again.cache == 1 && (100..1_400).contains(&again.serve_after_ms), "{again:?}");
+    a.release(RANGE, again.epoch).await.unwrap();
+    let b = process(&etcd, "moves", "b:1").await;
+    let other = claim(&b, RANGE).await.unwrap();
+    assert!(other.cache == 1 && (1..1_400).contains(&other.serve_after_ms), "{other:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hot_ranges_are_split_and_cold_ones_merged() {
+    let Some(etcd) = Etcd::start(1) else { return };
+    let (a, b) = (process(&etcd, "cuts", "a:1").await, process(&etcd, "cuts", "b:1").await);
+    let first = claim(&a, RANGE).await.unwrap();
+    let middle = Some((0, Cut::Before(500.into())));
+    a.report(&[(RANGE, RangeLoad { requests: 9_000, middle })]).await.unwrap();
+    let wish = b.balance(5_000, 100).await.unwrap();
+    assert_eq!(wish, Some(Recut::Split(RANGE, 0, Cut::Before(500.into()))));
+    assert_eq!(b.balance(5_000, 100).await.unwrap(), None, "one at a time");
+    let map = a.map().await.unwrap();
+    assert_eq!((map.to_stop(a.holder()), map.to_stop(b.holder())), (vec![RANGE], vec![]));
+    assert!(!b.carry_out_wish().await.unwrap(), "its owner is at work");
+    a.release(RANGE, first.epoch).await.unwrap();
+    let map = a.newer_table(1).await;
+    assert_eq!(map.table().unwrap().ranges(), [RangeId(0), RangeId(1)]);
+    // Both halves go to those who have least to do, and their epochs are above the whole's.
+    let heirs = map.heirs();
+    assert_eq!(heirs.len(), 2);
+    assert!(heirs.values().any(|heir| *heir == a.holder()) && heirs.values().any(|heir| *heir == b.holder()));
+    for range in [RangeId(0), RangeId(1)] {
+        assert!(claim(&a, range).await.unwrap().epoch > first.epoch);
+    }
+    a.report(&[RangeId(0), RangeId(1)].map(|range| (range, RangeLoad { requests: 3, middle: None })))
+        .await
+        .unwrap();
+    assert_eq!(a.balance(5_000, 100).await.unwrap(), Some(Recut::Merge(RangeId(0), RangeId(1))));
+    let last = a.map().await.unwrap();
+    for range in last.to_stop(a.holder()) {
+        a.release(range, last.owner(range).unwrap().epoch).await.unwrap();
+    }
+    let map = b.newer_table(2).await;
+    assert_eq!(map.table().unwrap().ranges(), [RangeId(0)]);
+    let whole = wait_for(&b, RANGE).await;
+    assert!([RangeId(0), RangeId(1)].iter().all(|range| last.owner(*range).unwrap().epoch < whole.epoch));
+    assert_eq!(b.table().await.unwrap().version(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_range_whose_owner_died_is_claimed_before_it_is_cut() {
+    let Some(etcd) = Etcd::start(1) else { return };
+    let (a, b) = (process(&etcd, "dies", "a:1").await, process(&etcd, "dies", "b:1").await);
+    claim(&a, RANGE).await.unwrap();
+    assert!(b.wish(&Recut::Split(RANGE, 0, Cut::Before(9.into()))).await.unwrap());
+    assert!(!b.wish(&Recut::Merge(RANGE, RangeId(1))).await.unwrap(), "nothing to merge");
+    a.leave().await.unwrap();
+    drop(a);
+    assert!(!b.carry_out_wish().await.unwrap(), "what its owner had in flight is not fenced");
+    let tenure = wait_for(&b, RANGE).await;
+    assert_eq!(b.map().await.unwrap().to_stop(b.holder()), [RANGE]);
+    b.release(RANGE, tenure.epoch).await.unwrap();
+    assert_eq!(b.newer_table(1).await.table().unwrap().ranges().len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bad_input_is_told_apart_from_trouble() {
+    for (url, namespace, address) in [
+        ("redis://127.0.0.1:1", "name", "a:1"),
+        ("etcd://127.0.0.1", "name", "a:1"),
+        ("etcd://127.0.0.1:1", "two words", "a:1"),
+        ("etcd://127.0.0.1:1", "name", "a 1"),
+    ] {
+        let refused = EtcdOptions::new(url, namespace).address(address).open().await.unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::InvalidInput, "{url} {namespace} {address}: {refused}");
+    }
+    let nobody = EtcdOptions::new("etcd://127.0.0.1:1", "name").open().await.unwrap_err();
+    assert_eq!(nobody.kind(), ErrorKind::Unavailable, "{nobody}");
+    let Some(etcd) = Etcd::start(1) else { return };
+    // Ranges are numbered elsewhere: there is no table, and every number can be had.
+    let free = EtcdOptions::new(etcd.url(), "free").lease_s(2).open().await.unwrap();
+    assert_eq!(free.table().await.unwrap_err().kind(), ErrorKind::InvalidInput);
+    assert!(free.claim(RangeId(77), None).await.unwrap().is_some());
+    assert!(!free.wish(&Recut::Split(RANGE, 0, Cut::Before(9.into()))).await.unwrap());
+    let table = RangeTable::new(1);
+    assert_eq!(process(&etcd, "other", "a:1").await.table().await.unwrap().version(), table.version());
+}

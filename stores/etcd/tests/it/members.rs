@@ -1,0 +1,1 @@
+//! Members of etcd that die, hang and come back.

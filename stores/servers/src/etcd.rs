@@ -1,0 +1,153 @@
+//! `etcd`, one member or several.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::process::{Process, free_port, is_installed};
+
+/// How long a cluster may take until it answers.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// An etcd cluster.
+#[derive(Debug)]
+pub struct Etcd {
+    members: Vec<Member>,
+    folder: TempDir,
+}
+
+#[derive(Debug)]
+struct Member {
+    process: Process,
+    port: u16,
+    arguments: Vec<String>,
+}
+
+impl Etcd {
+    /// So many members that have found each other, with a fast election; `None` if it is not installed and need not be.
+    ///
+    /// # Panics
+    /// If they do not start.
+    pub fn start(count: usize) -> Option<Self> {
+        if !is_installed("etcd") {
+            return None;
+        }
+        let folder = tempfile::tempdir().expect("a folder for the cluster");
+        let ports: Vec<(u16, u16)> = (0..count).map(|_| (free_port(), free_port())).collect();
+        let peers: Vec<String> = ports
+            .iter()
+            .enumerate()
+            .map(|(place, (_, peer))| format!("m{place}=http://127.0.0.1:{peer}"))
+            .collect();
+        let members = ports.iter().enumerate().map(|(place, (port, peer))| {
+            let data = folder.path().join(format!("m{place}"));
+            let arguments = arguments(place, *port, *peer, &data.display().to_string(), &peers.join(","));
+            Member { process: Process::start("etcd", &arguments, *port), port: *port, arguments }
+        });
+        let cluster = Self { members: members.collect(), folder };
+        cluster.wait();
+        Some(cluster)
+    }
+
+    /// Where it is.
+    pub fn url(&self) -> String {
+        let members: Vec<String> =
+            self.members.iter().map(|member| format!("127.0.0.1:{}", member.port)).collect();
+        format!("etcd://{}", members.join(","))
+    }
+
+    /// Where one member is.
+    pub fn url_of(&self, place: usize) -> String {
+        format!("etcd://127.0.0.1:{}", self.members[place].port)
+    }
+
+    /// Waits until a majority answers.
+    ///
+    /// # Panics
+    /// If it does not in time.
+    pub fn wait(&self) {
+        let start = Instant::now();
+        while self.leader().is_none() {
+            let folder = self.folder.path().display();
+            assert!(start.elapsed() < PATIENCE, "etcd in {folder} has no leader");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// The member that leads, and can be written to.
+    pub fn leader(&self) -> Option<usize> {
+        (0..self.members.len()).find(|place| self.leads(*place).unwrap_or(false))
+    }
+
+    fn leads(&self, place: usize) -> Option<bool> {
+        let port = self.members[place].port;
+        let status = post(port, "/v3/maintenance/status", "{}")?;
+        let own = text_after(&status, "\"member_id\":\"")?;
+        let is_leader = text_after(&status, "\"leader\":\"") == Some(own);
+        let is_writable = || post(port, "/v3/kv/put", "{\"key\":\"AA==\"}");
+        Some(is_leader && is_writable()?.starts_with("HTTP/1.1 200"))
+    }
+
+    /// Kills a member, as a power failure would.
+    pub fn kill(&mut self, place: usize) {
+        self.members[place].process.kill();
+    }
+
+    /// Starts a member again, with what its disk has.
+    pub fn restart(&mut self, place: usize) {
+        let member = &mut self.members[place];
+        member.process.kill();
+        member.process = Process::start("etcd", &member.arguments, member.port);
+    }
+
+    /// Stops a member in its tracks until it is resumed.
+    pub fn pause(&self, place: usize) {
+        self.members[place].process.pause();
+    }
+
+    /// A paused member goes on as if nothing had been.
+    pub fn resume(&self, place: usize) {
+        self.members[place].process.resume();
+    }
+}
+
+fn arguments(place: usize, port: u16, peer: u16, data: &str, peers: &str) -> Vec<String> {
+    let client = format!("http://127.0.0.1:{port}");
+    let peer = format!("http://127.0.0.1:{peer}");
+    let name = format!("m{place}");
+    let pairs = [
+        ("name", name.as_str()),
+        ("data-dir", data),
+        ("listen-client-urls", &client),
+        ("advertise-client-urls", &client),
+        ("listen-peer-urls", &peer),
+        ("initial-advertise-peer-urls", &peer),
+        ("initial-cluster", peers),
+        ("heartbeat-interval", "40"),
+        ("election-timeout", "400"),
+        ("log-level", "error"),
+    ];
+    // Members die and come back with what they wrote; only the whole machine does not lose power in tests.
+    let flags = pairs.iter().map(|(name, value)| format!("--{name}={value}"));
+    flags.chain(["--unsafe-no-fsync".to_owned()]).collect()
+}
+
+/// The answer, head and body, if there is one soon.
+fn post(port: u16, path: &str, body: &str) -> Option<String> {
+    let patience = Some(Duration::from_millis(500));
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
+    stream.set_read_timeout(patience).ok()?;
+    let head = format!("POST {path} HTTP/1.1\r\nHost: etcd\r\nConnection: close\r\n");
+    let request = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
+    stream.write_all(request.as_bytes()).ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    Some(answer)
+}
+
+fn text_after<'a>(text: &'a str, before: &str) -> Option<&'a str> {
+    let rest = &text[text.find(before)? + before.len()..];
+    rest.split('"').next()
+}

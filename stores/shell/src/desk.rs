@@ -1,0 +1,131 @@
+//! What a seat and its clients share, and what they say to each other.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lacuna_core::{Error, Result};
+use lacuna_range_cache::ports::{Reply, Tenure};
+use lacuna_range_cache::{
+    CallId, Epoch, Event, Notice, PeerCall, PeerId, PeerReply, Query, RangeId, RangeLoad, RangeTable,
+    ReadOutcome, Value, Write, WriteOutcome,
+};
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+use crate::carry::Why;
+use crate::counters::{Counters, count};
+use crate::error::{nobody, stopped};
+use crate::route::RouteCell;
+use crate::servers::Servers;
+
+/// How long the hit path waits for a cache server.
+const HIT_TIMEOUT: Duration = Duration::from_millis(250);
+
+/// An answer of a seat.
+#[derive(Debug)]
+pub(crate) struct Told<T> {
+    pub(crate) outcome: T,
+    /// What the store says of it, for a person.
+    pub(crate) why: Option<Error>,
+    /// Whether the range, or its leadership, is another's: to ask here again is no use for now.
+    pub(crate) is_elsewhere: bool,
+}
+
+pub(crate) type ReadAnswer = Told<ReadOutcome>;
+pub(crate) type WriteAnswer = Told<WriteOutcome>;
+
+/// What a seat hears.
+#[derive(Debug)]
+pub(crate) enum Heard {
+    Read(Query, oneshot::Sender<ReadAnswer>),
+    Write(Write, oneshot::Sender<WriteAnswer>),
+    /// The owner of another range leads a request that touches this one.
+    Peer(PeerId, CallId, PeerCall, oneshot::Sender<PeerReply>),
+    /// There is a newer range table.
+    Table(Arc<RangeTable>),
+    /// The range is to be given back, once it is drained.
+    Leave,
+    /// How much was asked of the owner since it was last asked this.
+    Load(oneshot::Sender<RangeLoad>),
+    Claimed {
+        sent_ms: u64,
+        claimed: Result<Option<Tenure>>,
+    },
+    Renewed {
+        epoch: Epoch,
+        sent_ms: u64,
+        is_ours: Result<bool>,
+    },
+    Answered {
+        epoch: Epoch,
+        event: Event,
+        why: Option<Why>,
+    },
+    CacheIsBack(Epoch),
+    Stop(Option<oneshot::Sender<()>>),
+}
+
+/// Finds the owners of other ranges.
+pub(crate) trait Peers: Debug + Send + Sync {
+    fn call(&self, range: RangeId, peer: PeerId, call: CallId, what: PeerCall) -> Reply<'_, PeerReply>;
+}
+
+/// There are no other ranges.
+#[derive(Debug)]
+pub(crate) struct NoPeers;
+
+impl Peers for NoPeers {
+    fn call(&self, _: RangeId, _: PeerId, _: CallId, _: PeerCall) -> Reply<'_, PeerReply> {
+        Box::pin(std::future::ready(Ok(PeerReply::Refused)))
+    }
+}
+
+/// What seat and clients share.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    pub(crate) servers: Servers,
+    pub(crate) range: RangeId,
+    pub(crate) peers: Arc<dyn Peers>,
+    pub(crate) route: RouteCell,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) mouth: mpsc::UnboundedSender<Heard>,
+    pub(crate) notices: broadcast::Sender<Notice>,
+}
+
+impl Desk {
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.servers.clock.now_ms()
+    }
+
+    /// A value counts if the fence is the epoch of the route, and the route still holds now that the reply is here.
+    pub(crate) async fn hit(&self, query: &Query) -> Option<Value> {
+        let route = self.route.at(self.now_ms())?;
+        count(&self.counters.cache_calls);
+        let seen = tokio::time::timeout(HIT_TIMEOUT, route.cache.get(self.range, route.epoch, query)).await;
+        let seen = seen.ok()?.ok()?.filter(|seen| seen.fence == route.epoch)?;
+        let value = seen.value.filter(|_| self.route.holds(route.epoch, self.now_ms()))?;
+        count(&self.counters.hits);
+        Some(value)
+    }
+
+    /// Asks the seat once.
+    pub(crate) async fn read(&self, query: Query, within: Duration) -> Result<ReadAnswer> {
+        let (reply, answer) = oneshot::channel();
+        self.say(Heard::Read(query, reply), answer, within).await
+    }
+
+    /// Asks the seat once. After an error nobody knows whether the write was carried out.
+    pub(crate) async fn write(&self, write: Write, within: Duration) -> Result<WriteAnswer> {
+        let (reply, answer) = oneshot::channel();
+        self.say(Heard::Write(write, reply), answer, within).await
+    }
+
+    async fn say<T>(&self, heard: Heard, answer: oneshot::Receiver<T>, within: Duration) -> Result<T> {
+        self.mouth.send(heard).map_err(|_| stopped())?;
+        match tokio::time::timeout(within, answer).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(_)) => Err(stopped()),
+            Err(_) => Err(nobody()),
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Other dendrites, as a dendrite needs them.
+
+use std::fmt::Debug;
+use std::pin::Pin;
+use std::time::Duration;
+
+use lacuna_range_cache::ports::Reply;
+use lacuna_range_cache::{CallId, PeerCall, PeerId, PeerReply, Query, RangeId, Value, Write};
+
+use crate::error::WriteError;
+
+/// What becomes of a write that was handed on.
+pub type Written<'a> = Pin<Box<dyn Future<Output = Result<(), WriteError>> + Send + 'a>>;
+
+/// Hands requests and calls on to the dendrite at an address, which does not hand them on again.
+pub trait Neighbours: Debug + Send + Sync {
+    /// The result of a query.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the store does not understand it, `Unavailable` if the dendrite is not there or not the owner.
+    fn read<'a>(&'a self, address: &'a str, query: &'a Query, within: Duration) -> Reply<'a, Value>;
+
+    /// Carries out a write: [`WriteError::NotDone`] only if it surely was not carried out and will not be.
+    fn write<'a>(&'a self, address: &'a str, write: &'a Write, within: Duration) -> Written<'a>;
+
+    /// Asks the owner of `range` for a lease, or gives one back.
+    ///
+    /// # Errors
+    /// `Unavailable` if no reply came.
+    fn peer<'a>(
+        &'a self,
+        address: &'a str,
+        range: RangeId,
+        peer: PeerId,
+        call: CallId,
+        what: PeerCall,
+    ) -> Reply<'a, PeerReply>;
+}

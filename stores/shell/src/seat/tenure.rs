@@ -1,0 +1,208 @@
+//! How a seat comes to a tenure, holds on to it, and lets it go.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use lacuna_core::{Error, Result};
+use lacuna_range_cache::embedded::MemoryCache;
+use lacuna_range_cache::ports::Tenure;
+use lacuna_range_cache::{Application, Ending, Epoch, Event, Interval, Owner, Policy, Query};
+use tokio::sync::oneshot;
+
+use super::{Claims, Seat, Sitting, send_away};
+use crate::counters::count;
+use crate::desk::Heard;
+
+/// How often a cache server that did not answer is asked whether it is back, in ticks.
+const PROBE_TICKS: u64 = 25;
+/// Longest pause before a claim.
+const LONGEST_PAUSE_MS: u64 = 500;
+/// How often a stopping seat takes the range again to drain what a lost tenure left.
+const DRAIN_ATTEMPTS: u32 = 5;
+
+impl<A: Application + Clone + Send + 'static> Seat<A> {
+    /// Claims the range, unless a claim is out.
+    pub(super) fn claim(&mut self) {
+        if std::mem::replace(&mut self.is_claiming, true) {
+            return;
+        }
+        let (desk, lost) = (self.desk.clone(), self.lost_cache);
+        let pause = if self.failures == 0 { 0 } else { (5 << self.failures.min(10)).min(LONGEST_PAUSE_MS) };
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(pause)).await;
+            // The lease holds from here on: nobody knows how long the answer takes.
+            let sent_ms = desk.now_ms();
+            let claimed = desk.servers.coordinator.claim(desk.range, lost).await;
+            drop(desk.mouth.send(Heard::Claimed { sent_ms, claimed }));
+        });
+    }
+
+    pub(super) fn sit_down(&mut self, tenure: Tenure, sent_ms: u64) {
+        let now = self.desk.now_ms();
+        let real = self.desk.servers.caches.get(tenure.cache);
+        let is_bypass = real.is_none() || self.unreachable.contains(&tenure.cache);
+        let cache = match real {
+            Some(real) if !is_bypass => real.clone(),
+            _ => Arc::new(MemoryCache::new(0)),
+        };
+        let mut config = self.config.clone();
+        config.serve_from = now + tenure.serve_after_ms;
+        if is_bypass {
+            count(&self.desk.counters.bypasses);
+            // Nothing in memory is an answer without a cache server that says who the owner is.
+            config.most_gaps = 0;
+        }
+        let owner = Owner::new(config, self.application.clone(), tenure.epoch);
+        let until_ms = tenure.lease_ms.map_or(u64::MAX, |lease| sent_ms + lease);
+        let (is_published, is_leaving) = (false, false);
+        self.sitting = Some(Sitting { owner, tenure, cache, until_ms, is_bypass, is_published, is_leaving });
+        self.lost_cache = None;
+        self.drive(Event::Tick);
+        std::mem::take(&mut self.room).into_iter().for_each(|heard| self.ask(heard));
+        if self.stopping.is_some() {
+            self.leave();
+        }
+    }
+
+    /// No tenure for now: whoever waits is told why. Where one is always wanted, the next claim comes soon.
+    pub(super) fn go_without(&mut self, why: impl Fn() -> Error) {
+        send_away(&mut self.room, why);
+        self.failures += 1;
+        if self.stopping.is_some() && self.is_drained() {
+            return self.finish(None);
+        }
+        if self.claims == Claims::Always || self.stopping.is_some() {
+            self.claim();
+        }
+    }
+
+    pub(super) fn tick(&mut self) {
+        self.ticks += 1;
+        if self.lease_is_over() {
+            return self.abandon();
+        }
+        self.drive(Event::Tick);
+        let Some(sitting) = &self.sitting else { return };
+        if let Some(lease) = sitting.tenure.lease_ms
+            && self.ticks.is_multiple_of((lease / 30).max(1))
+        {
+            self.renew(sitting.tenure.epoch);
+        }
+        if sitting.is_bypass && self.ticks.is_multiple_of(PROBE_TICKS) {
+            self.probe(sitting.tenure);
+        }
+    }
+
+    /// Whether another process may have the range by now. Nothing that this one has in memory is an answer then.
+    pub(super) fn lease_is_over(&self) -> bool {
+        let now = self.desk.now_ms();
+        self.sitting.as_ref().is_some_and(|sitting| now >= sitting.until_ms)
+    }
+
+    fn renew(&self, epoch: Epoch) {
+        let (desk, sent_ms) = (self.desk.clone(), self.desk.now_ms());
+        tokio::spawn(async move {
+            let is_ours = desk.servers.coordinator.renew(desk.range, epoch).await;
+            drop(desk.mouth.send(Heard::Renewed { epoch, sent_ms, is_ours }));
+        });
+    }
+
+    pub(super) fn renewed(&mut self, epoch: Epoch, sent_ms: u64, is_ours: Result<bool>) {
+        let Some(sitting) = self.sitting.as_mut().filter(|sitting| sitting.tenure.epoch == epoch) else {
+            return;
+        };
+        match is_ours {
+            Ok(true) => {
+                sitting.until_ms = sent_ms + sitting.tenure.lease_ms.unwrap_or(0);
+                sitting.is_published = false;
+                self.publish();
+            }
+            Ok(false) => self.abandon(),
+            Err(_) => {}
+        }
+    }
+
+    /// The range is another's. What was sent may have been carried out.
+    fn abandon(&mut self) {
+        self.desk.route.set(None);
+        self.sitting = None;
+        self.requests.are_lost();
+        self.guests.go_away();
+        self.failures += 1;
+        self.claim();
+    }
+
+    fn probe(&self, tenure: Tenure) {
+        let Some(cache) = self.desk.servers.caches.get(tenure.cache).cloned() else { return };
+        let desk = self.desk.clone();
+        tokio::spawn(async move {
+            let nothing = Query::all(0, Interval::all());
+            if cache.get(desk.range, tenure.epoch, &nothing).await.is_ok() {
+                drop(desk.mouth.send(Heard::CacheIsBack(tenure.epoch)));
+            }
+        });
+    }
+
+    pub(super) fn leave_bypass(&mut self) {
+        self.unreachable.clear();
+        self.leave();
+    }
+
+    /// Has the owner finish what it has begun, and end.
+    pub(super) fn leave(&mut self) {
+        if let Some(sitting) = self.sitting.as_mut().filter(|sitting| !sitting.is_leaving) {
+            sitting.is_leaving = true;
+            self.drive(Event::Stop);
+        }
+    }
+
+    pub(super) fn stop(&mut self, reply: Option<oneshot::Sender<()>>) {
+        self.stopping.get_or_insert_default().extend(reply);
+        if self.claims == Claims::OnDemand && self.sitting.is_none() && !self.is_claiming {
+            return self.finish(None);
+        }
+        self.leave();
+    }
+
+    pub(super) fn ended(&mut self, ending: Ending) {
+        self.desk.route.set(None);
+        self.guests.go_away();
+        let epoch = self.epoch();
+        let was_published = self.sitting.take().is_some_and(|sitting| sitting.is_published);
+        self.failures = if was_published { 0 } else { self.failures + 1 };
+        let is_drained = ending == Ending::Stopped || self.is_drained();
+        if self.stopping.is_some() && is_drained {
+            return self.finish(epoch);
+        }
+        self.drains += u32::from(self.stopping.is_some());
+        if self.claims == Claims::OnDemand && ending == Ending::Stopped && self.room.is_empty() {
+            return self.give_back(epoch);
+        }
+        self.claim();
+    }
+
+    fn give_back(&self, epoch: Option<Epoch>) {
+        let (desk, Some(epoch)) = (self.desk.clone(), epoch) else { return };
+        tokio::spawn(async move { drop(desk.servers.coordinator.release(desk.range, epoch).await) });
+    }
+
+    /// Whether a stopping seat leaves nothing behind that only an owner can put into the store.
+    fn is_drained(&self) -> bool {
+        self.config.policy != Policy::WriteBack || self.drains >= DRAIN_ATTEMPTS
+    }
+
+    fn finish(&mut self, epoch: Option<Epoch>) {
+        self.is_done = true;
+        let (desk, waiting) = (self.desk.clone(), self.stopping.take().unwrap_or_default());
+        self.room.clear();
+        tokio::spawn(async move {
+            if let Some(epoch) = epoch {
+                drop(desk.servers.coordinator.release(desk.range, epoch).await);
+            }
+            for reply in waiting {
+                // Whoever asked may have gone.
+                let _ = reply.send(());
+            }
+        });
+    }
+}

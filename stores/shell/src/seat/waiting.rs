@@ -1,0 +1,143 @@
+//! Whoever waits for an answer of the owner: requests, and owners of other ranges.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use lacuna_core::Error;
+use lacuna_range_cache::{
+    CallId, Command, PeerCall, PeerId, PeerReply, Query, ReadOutcome, RequestId, WriteOutcome,
+};
+use tokio::sync::oneshot;
+
+use crate::carry::Why;
+use crate::desk::{Heard, ReadAnswer, Told, WriteAnswer};
+use crate::error::again;
+
+/// A request that waits for its answer.
+#[derive(Debug)]
+pub(super) enum Waiting {
+    Read(Query, oneshot::Sender<ReadAnswer>, Option<Error>),
+    Write(Command, oneshot::Sender<WriteAnswer>, Option<Error>),
+}
+
+impl Waiting {
+    /// Keeps the reason that a store gave, for whoever it is about.
+    pub(super) fn note(&mut self, why: &Why) {
+        match (self, why) {
+            (Self::Read(query, _, place), Why::Query(about, error)) if query == about => {
+                *place = Some(again(error));
+            }
+            (Self::Write(command, _, place), Why::Command(about, error)) if command == about => {
+                *place = Some(again(error));
+            }
+            _ => {}
+        }
+    }
+
+    /// The range is another's, and nobody will answer here: what went out may have been carried out.
+    pub(super) fn answer_lost(self) {
+        match self {
+            Self::Read(_, reply, why) => tell(reply, ReadOutcome::Retry, why, false),
+            Self::Write(_, reply, why) => tell(reply, WriteOutcome::Unknown, why, false),
+        }
+    }
+
+    /// It was not carried out, as another leads it.
+    pub(super) fn answer_elsewhere(self) {
+        match self {
+            Self::Read(_, reply, why) => tell(reply, ReadOutcome::Retry, why, true),
+            Self::Write(_, reply, why) => tell(reply, WriteOutcome::Retry, why, true),
+        }
+    }
+}
+
+/// Whoever asked may have gone.
+fn tell<T>(reply: oneshot::Sender<Told<T>>, outcome: T, why: Option<Error>, is_elsewhere: bool) {
+    drop(reply.send(Told { outcome, why, is_elsewhere }));
+}
+
+/// Requests that go to an owner, by the numbers that it knows them by.
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    waiting: BTreeMap<RequestId, Waiting>,
+    next: u64,
+}
+
+impl Requests {
+    pub(super) fn add(&mut self, waiting: Waiting) -> RequestId {
+        self.next += 1;
+        self.waiting.insert(RequestId(self.next), waiting);
+        RequestId(self.next)
+    }
+
+    pub(super) fn note(&mut self, why: &Why) {
+        self.waiting.values_mut().for_each(|waiting| waiting.note(why));
+    }
+
+    pub(super) fn read_done(&mut self, request: RequestId, outcome: ReadOutcome) {
+        if let Some(Waiting::Read(_, reply, why)) = self.waiting.remove(&request) {
+            tell(reply, outcome, why, false);
+        }
+    }
+
+    pub(super) fn write_done(&mut self, request: RequestId, outcome: WriteOutcome) {
+        if let Some(Waiting::Write(_, reply, why)) = self.waiting.remove(&request) {
+            tell(reply, outcome, why, false);
+        }
+    }
+
+    pub(super) fn is_elsewhere(&mut self, request: RequestId) {
+        self.waiting.remove(&request).into_iter().for_each(Waiting::answer_elsewhere);
+    }
+
+    pub(super) fn are_lost(&mut self) {
+        std::mem::take(&mut self.waiting).into_values().for_each(Waiting::answer_lost);
+    }
+}
+
+/// Owners of other ranges that wait for a lease here. Dropped without an answer, they hear that there is none.
+#[derive(Debug, Default)]
+pub(super) struct Guests(BTreeMap<(PeerId, CallId), oneshot::Sender<PeerReply>>);
+
+impl Guests {
+    /// A later call of a leader takes the place of its earlier ones.
+    pub(super) fn add(
+        &mut self,
+        peer: PeerId,
+        call: CallId,
+        what: &PeerCall,
+        reply: oneshot::Sender<PeerReply>,
+    ) {
+        if matches!(what, PeerCall::Lock(..)) {
+            self.0.retain(|(known, _), _| *known != peer);
+        }
+        self.0.insert((peer, call), reply);
+    }
+
+    pub(super) fn answer(&mut self, peer: PeerId, call: CallId, reply: PeerReply) {
+        if let Some(waiting) = self.0.remove(&(peer, call)) {
+            // Whoever asked may have gone.
+            let _ = waiting.send(reply);
+        }
+        if reply == PeerReply::Released {
+            self.0.retain(|(known, _), _| *known != peer);
+        }
+    }
+
+    pub(super) fn go_away(&mut self) {
+        self.0.clear();
+    }
+}
+
+/// Tells those who wait for a tenure that there is none here for now.
+pub(super) fn send_away(room: &mut VecDeque<Heard>, why: impl Fn() -> Error) {
+    for heard in std::mem::take(room) {
+        match heard {
+            Heard::Read(_, reply) => tell(reply, ReadOutcome::Retry, Some(why()), true),
+            Heard::Write(_, reply) => tell(reply, WriteOutcome::Retry, Some(why()), true),
+            Heard::Peer(.., reply) => {
+                let _ = reply.send(PeerReply::Refused);
+            }
+            _ => {}
+        }
+    }
+}

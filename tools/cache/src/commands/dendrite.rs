@@ -1,0 +1,85 @@
+//! `lacuna cache dendrite`: owns ranges of a table, for itself and for clients and dendrites elsewhere.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use lacuna_cli::Result;
+use lacuna_range_cache::Policy;
+
+use crate::dendrite;
+
+/// Own ranges of a table, beside other dendrites of the same secret
+///
+/// Runs until SIGTERM or Ctrl-C, then brings everything acknowledged to the store, gives its ranges back and prints what
+/// it has counted. Example: lacuna cache dendrite --listen 10.0.0.7:7400 --store postgres://app@10.0.0.5/app
+/// --table people --key id --domain age:integer --cut 40 --cache redis://10.0.0.6 --secret-file secret
+#[derive(Debug, Args)]
+pub(super) struct DendriteArgs {
+    /// Where to listen; port 0 for any that is free
+    #[arg(long, value_name = "HOST:PORT")]
+    listen: String,
+    /// Where others reach it, if not where it listens
+    #[arg(long, value_name = "HOST:PORT")]
+    address: Option<String>,
+    /// The database: postgres://... or mysql://...
+    #[arg(long, value_name = "URL")]
+    store: String,
+    /// The table
+    #[arg(long)]
+    table: String,
+    /// Its primary key, a column of whole numbers
+    #[arg(long, value_name = "COLUMN")]
+    key: String,
+    /// A column that is asked for by range, and its type: integer, unsigned, float, text, timestamp; several times
+    #[arg(long = "domain", value_name = "COLUMN:TYPE", required = true)]
+    domains: Vec<String>,
+    /// Cut the table before this value of the first domain; several times. Counts for the first dendrite alone
+    #[arg(long = "cut", value_name = "VALUE", allow_hyphen_values = true)]
+    cuts: Vec<String>,
+    /// A cache server: redis://...; several times
+    #[arg(long = "cache", value_name = "URL", required = true)]
+    caches: Vec<String>,
+    /// A log server for --policy back: redis://..., which writes to disk at once; several times
+    #[arg(long = "log", value_name = "URL")]
+    logs: Vec<String>,
+    /// What a write does to cached results
+    #[arg(long, value_enum, default_value = "through")]
+    policy: PolicyName,
+    /// Who leases ranges: the database itself, or etcd://host:port,host:port
+    #[arg(long, value_name = "URL", default_value = "store")]
+    coordinator: String,
+    /// A file with the secret that all dendrites and clients share, at least 16 bytes
+    #[arg(long, value_name = "FILE")]
+    secret_file: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum PolicyName {
+    Around,
+    Through,
+    Back,
+}
+
+/// Runs a dendrite until it is told to stop.
+pub(super) fn run(args: &DendriteArgs) -> Result<()> {
+    let policy = match args.policy {
+        PolicyName::Around => Policy::WriteAround,
+        PolicyName::Through => Policy::WriteThrough,
+        PolicyName::Back => Policy::WriteBack,
+    };
+    let plan = dendrite::Plan {
+        listen: args.listen.clone(),
+        address: args.address.clone(),
+        store: args.store.clone(),
+        table: args.table.clone(),
+        key: args.key.clone(),
+        domains: args.domains.clone(),
+        cuts: args.cuts.clone(),
+        caches: args.caches.clone(),
+        logs: args.logs.clone(),
+        policy,
+        coordinator: args.coordinator.clone(),
+        secret_file: args.secret_file.clone(),
+    };
+    Ok(dendrite::run(&plan)?)
+}

@@ -1,0 +1,151 @@
+//! Clients at work while dendrites are killed, paused beyond their lease and cut off.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use lacuna_range_cache::Policy;
+use lacuna_store_sql::Options;
+use lacuna_test_servers::free_port;
+use lacuna_testkit::effort;
+
+use crate::relay::{Mood, Relay};
+use crate::team::{Leases, Process, Team};
+use crate::world::{Dialect, World, make_tables, schema};
+
+const CLIENTS: u64 = 8;
+/// Clients go on until they have read so much, however slow the machine is.
+const FEWEST_READS: u64 = 4_000;
+/// Longer than others wait before they take the ranges of a dendrite that says nothing.
+const PAUSE: Duration = Duration::from_millis(6_500);
+/// Distinct queries of a range: each may miss once a tenure without any write.
+const QUERIES: u64 = 30;
+
+/// Clients work until it is over, each with a seed of its own.
+async fn work(world: &Arc<World>, is_over: &AtomicBool) {
+    let mut round = 0;
+    while !is_over.load(Ordering::Relaxed) || world.table.counts().reads < FEWEST_READS {
+        let mut clients = tokio::task::JoinSet::new();
+        for client in 0..CLIENTS {
+            clients.spawn(Arc::clone(world).client(effort::rng(700 + CLIENTS * round + client), 60, 94));
+        }
+        while let Some(client) = clients.join_next().await {
+            client.unwrap();
+        }
+        round += 1;
+    }
+}
+
+/// What is done to the second, third and first of three dendrites.
+async fn break_dendrites(team: &Team, dendrites: &mut [Process], relay: &Relay) -> u64 {
+    let mut faults = 0;
+    for _ in 0..effort::short_or_long(1, 20) {
+        tokio::time::sleep(Duration::from_millis(800)).await;
+        for _ in 0..3 {
+            relay.set(Mood::Cut);
+            tokio::time::sleep(Duration::from_millis(30)).await;
+            relay.set(Mood::Passing);
+            tokio::time::sleep(Duration::from_millis(150)).await;
+        }
+        dendrites[1].signal("STOP");
+        dendrites[2].kill();
+        tokio::time::sleep(PAUSE).await;
+        dendrites[1].signal("CONT");
+        dendrites[2] = tokio::task::block_in_place(|| team.start_again(&dendrites[2]));
+        tokio::time::sleep(Duration::from_millis(1_500)).await;
+        faults += 5;
+    }
+    faults
+}
+
+async fn clients_see_nothing_stale(policy: Policy, leases: Leases) {
+    let Some(team) = Team::new(policy, leases) else { return };
+    let options = Options::new(team.postgres.url());
+    let cache = options.clone().open().await.unwrap();
+    make_tables(&cache, Dialect::Postgres).await;
+    let port = free_port();
+    let relay = Relay::to(&format!("127.0.0.1:{port}")).await;
+    let mut dendrites =
+        vec![team.start(port, Some(relay.address.clone())), team.start_somewhere(), team.start_somewhere()];
+    let addresses: Vec<String> = dendrites.iter().map(Process::address).collect();
+    let client = team.client(&addresses).await;
+    let table = cache.table_over(schema(), Arc::new(client)).await.unwrap();
+    let world = World::over(cache, table, Dialect::Postgres);
+    let is_over = Arc::new(AtomicBool::new(false));
+    let working = tokio::spawn({
+        let (world, is_over) = (world.clone(), is_over.clone());
+        async move { work(&world, &is_over).await }
+    });
+    let faults = break_dendrites(&team, &mut dendrites, &relay).await;
+    is_over.store(true, Ordering::Relaxed);
+    working.await.unwrap();
+    world.cached_is_fresh().await;
+    let ended: Vec<_> =
+        dendrites.iter_mut().map(|dendrite| tokio::task::block_in_place(|| dendrite.stop())).collect();
+    let seen = world.table.counts();
+    println!(
+        "{policy:?}, {faults} faults, {} unknown, {seen:?}: {ended:#?}",
+        world.unknown.load(Ordering::Relaxed)
+    );
+    assert!(ended.iter().all(|ended| ended.code == Some(0)), "{ended:?}");
+    let sum = |name: &str| ended.iter().map(|ended| ended.counts[name].as_u64().unwrap()).sum::<u64>();
+    let (reads, hits, tenures) = (sum("reads"), sum("hits"), sum("tenures"));
+    assert!(hits * 2 >= reads && reads > FEWEST_READS / 4, "half of the reads are hits: {hits} of {reads}");
+    assert!((reads - hits) * 10 >= reads, "and a tenth are not: {hits} of {reads}");
+    let after_a_write = (reads - hits).saturating_sub(QUERIES * tenures);
+    assert!(after_a_write * 20 >= reads, "a twentieth follow a write: {after_a_write} of {reads}");
+    assert!(sum("peer_calls") > 0 && tenures > 3, "{ended:?}");
+    world.cache.stop().await.unwrap();
+    world.check(options).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn broken_dendrites_show_nothing_stale_under_write_through() {
+    clients_see_nothing_stale(Policy::WriteThrough, Leases::Etcd).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn broken_dendrites_show_nothing_stale_under_write_back() {
+    clients_see_nothing_stale(Policy::WriteBack, Leases::Database).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn broken_dendrites_show_nothing_stale_under_write_around() {
+    if effort::is_long() {
+        clients_see_nothing_stale(Policy::WriteAround, Leases::Etcd).await;
+    }
+}
+
+/// The ranges of a dendrite that is killed are served again soon after its lease.
+async fn ranges_are_served_again(leases: Leases) {
+    let Some(team) = Team::new(Policy::WriteThrough, leases) else { return };
+    let cache = Options::new(team.postgres.url()).open().await.unwrap();
+    make_tables(&cache, Dialect::Postgres).await;
+    let (mut first, mut second) = (team.start_somewhere(), team.start_somewhere());
+    let only_first =
+        cache.table_over(schema(), Arc::new(team.client(&[first.address()]).await)).await.unwrap();
+    for place in [1, 20, 30] {
+        let row = [("place", place.into()), ("version", 1.into()), ("other", 0.into())];
+        only_first.insert(row).await.unwrap();
+    }
+    let both = team.client(&[first.address(), second.address()]).await.with_patience(Duration::from_secs(15));
+    let both = cache.table_over(schema(), Arc::new(both)).await.unwrap();
+    assert_eq!(both.get("place", 0..40).await.unwrap().len(), 3);
+    first.kill();
+    let start = Instant::now();
+    assert_eq!(both.get("place", 0..40).await.unwrap().len(), 3, "over all ranges");
+    println!("{leases:?}: served again after {:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(12), "{:?}", start.elapsed());
+    let ended = second.stop();
+    assert_eq!((ended.code, ended.counts["tenures"].as_u64()), (Some(0), Some(3)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ranges_of_a_killed_dendrite_are_served_again() {
+    ranges_are_served_again(Leases::Database).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ranges_of_a_killed_dendrite_are_served_again_under_etcd() {
+    ranges_are_served_again(Leases::Etcd).await;
+}

@@ -1,0 +1,13 @@
+//! `lacuna cache dendrite`: real processes before PostgreSQL and Redis, killed, paused and cut off while clients work.
+
+mod arguments;
+mod faults;
+#[path = "../../../../stores/dendrite/tests/it/relay.rs"]
+mod relay;
+#[path = "../../../../stores/sql/tests/it/sim/mod.rs"]
+#[allow(dead_code, reason = "the checker of other tests, too")]
+mod sim;
+mod team;
+#[path = "../../../../stores/sql/tests/it/world.rs"]
+#[allow(dead_code, reason = "the world of other tests, too")]
+mod world;
