@@ -28,6 +28,8 @@ const VALUE_BYTES: usize = 5_000;
 const CLIENTS: usize = 16;
 /// Rounds, each of which measures both.
 const ROUNDS: usize = 9;
+/// Between two reads that wait for the value to be there.
+const PAUSE: Duration = Duration::from_millis(5);
 /// The key of the bare value.
 const KEY: &str = "bare";
 
@@ -40,8 +42,10 @@ pub(super) struct Hits {
     pub(super) get: Duration,
     /// Median of the ratios within rounds.
     pub(super) ratio: f64,
-    /// Round trips for each hit.
+    /// Round trips for each read.
     pub(super) trips: f64,
+    /// Reads that were no hits: a cache server that takes longer than a quarter of a second is not waited for.
+    pub(super) misses: u64,
 }
 
 /// A store that has one value everywhere.
@@ -89,7 +93,11 @@ pub(super) async fn measure(server: &Redis, requests: usize) -> Result<Hits> {
     let query = Query::all(0, Interval::closed(18.into(), 22.into()).expect("18 <= 22"));
     let mut connection = connect(&[server.url()]).await?.remove(0);
     connection.set::<_, _, ()>(KEY, value.as_bytes()).await.map_err(|error| failed(&error))?;
-    cache.read(query.clone()).await?;
+    // The owner answers before the value is installed: until then reads go to it.
+    while cache.counts().hits == 0 {
+        cache.read(query.clone()).await?;
+        tokio::time::sleep(PAUSE).await;
+    }
     let before = cache.counts();
     let mut rounds = Vec::new();
     for _ in 0..ROUNDS {
@@ -99,9 +107,6 @@ pub(super) async fn measure(server: &Redis, requests: usize) -> Result<Hits> {
     let after = cache.counts();
     cache.stop().await?;
     let reads = after.reads - before.reads;
-    if after.hits - before.hits != reads {
-        return Err(Error::unavailable("not every read was a hit"));
-    }
     let mut ratios: Vec<f64> =
         rounds.iter().map(|(hit, get)| hit.as_secs_f64() / get.as_secs_f64()).collect();
     ratios.sort_by(f64::total_cmp);
@@ -114,6 +119,7 @@ pub(super) async fn measure(server: &Redis, requests: usize) -> Result<Hits> {
         get: median(rounds.iter().map(|(_, get)| *get).collect()),
         ratio: ratios[ROUNDS / 2],
         trips: (after.cache_calls - before.cache_calls) as f64 / reads as f64,
+        misses: reads - (after.hits - before.hits),
     })
 }
 
