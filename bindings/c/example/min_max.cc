@@ -117,8 +117,8 @@ int main() {
   Options own;
   own.table_properties_collector_factories.push_back(factory);
   auto bounded = Filled(own, folder / "min-max");
-  auto min_max =
-      Ask([&](const std::string& lo, const std::string& hi) { return CountWith(bounded.get(), factory.get(), lo, hi); });
+  auto min_max = Ask(
+      [&](const std::string& lo, const std::string& hi) { return CountWith(bounded.get(), factory.get(), lo, hi); });
 
   lacuna::RangeFilters filters("grafite@14 codec=fixed_be:8");
   Options ours;
