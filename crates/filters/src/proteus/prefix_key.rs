@@ -90,14 +90,11 @@ impl StringTail<'_> {
     #[inline(always)]
     fn eight(self, start: usize) -> u64 {
         let rest = self.0.get(start..).unwrap_or_default();
-        let eight = match rest.first_chunk::<8>() {
-            Some(whole) => *whole,
-            None => {
-                let mut padded = [0; 8];
-                padded[..rest.len()].copy_from_slice(rest);
-                padded
-            }
-        };
+        let eight = rest.first_chunk::<8>().copied().unwrap_or_else(|| {
+            let mut padded = [0; 8];
+            padded[..rest.len()].copy_from_slice(rest);
+            padded
+        });
         u64::from_be_bytes(eight)
     }
 }
