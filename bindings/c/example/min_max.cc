@@ -67,8 +67,7 @@ struct Outcome {
   uint64_t blocks = 0;
 };
 
-// Rows and blocks of a range behind every key, the first and the last of which lie outside of all tables; and one that
-// holds a key.
+// Rows and blocks of a short range behind every key, and rows of one that holds a key.
 Outcome Ask(const std::function<int(const std::string& lo, const std::string& hi)>& rows) {
   auto* perf = ROCKSDB_NAMESPACE::get_perf_context();
   Outcome outcome;
@@ -118,8 +117,8 @@ int main() {
   Options own;
   own.table_properties_collector_factories.push_back(factory);
   auto bounded = Filled(own, folder / "min-max");
-  auto min_max =
-      Ask([&](const std::string& lo, const std::string& hi) { return CountWith(bounded.get(), factory.get(), lo, hi); });
+  auto min_max = Ask(
+      [&](const std::string& lo, const std::string& hi) { return CountWith(bounded.get(), factory.get(), lo, hi); });
 
   lacuna::RangeFilters filters("grafite@14 codec=fixed_be:8");
   Options ours;
@@ -130,7 +129,7 @@ int main() {
     return Count(guarded.get(), read.options());
   });
 
-  std::printf("blocks of %llu empty ranges: %llu without filters, %llu with RocksDB's minimum and maximum, %llu with ours\n",
+  std::printf("blocks of %llu empty ranges: %llu without filters, %llu with RocksDB's minimum and maximum, %llu ours\n",
               static_cast<unsigned long long>(kTables * kRows), static_cast<unsigned long long>(without.blocks),
               static_cast<unsigned long long>(min_max.blocks), static_cast<unsigned long long>(ranges.blocks));
   Check(without.rows == 1 && min_max.rows == 1 && ranges.rows == 1, "the rows are the same");

@@ -10,7 +10,7 @@
 //! - [`FilterSpec`], [`FilterBuilder`], [`RangeFilter`] and their erased twins [`DynSpec`], [`DynBuilder`], [`DynFilter`];
 //! - [`SeekCandidate`], [`CountEstimate`], [`PrefixFilter`], [`InsertKey`], [`RemoveKey`]: what some filters can do beyond that;
 //! - [`BuildPlan`], [`Budget`], [`Sample`]: what a builder is told;
-//! - [`PredictRate`], [`KeyStatistics`], [`Prediction`]: what would be built, without building it;
+//! - [`PredictRate`], [`KeyStatistics`], [`Prediction`]: what would be built, without building it; [`seek_abreast`] for models;
 //! - [`Envelope`] and [`Sealed`]: the 64-byte header of every filter on disk;
 //! - [`hash`]: hashes whose output is fixed for ever;
 //! - [`Error`] and [`ErrorKind`].
@@ -35,6 +35,7 @@ mod filter;
 mod gaps;
 pub mod hash;
 mod key;
+mod places;
 mod plan;
 mod predict;
 mod range;
@@ -56,6 +57,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use filter::RangeFilter;
 pub use gaps::{ByteGapSet, GapSet};
 pub use key::{KeyRange, KeySpace, KeySpaceId};
+pub use places::{ABREAST, seek_abreast};
 pub use plan::{Budget, BuildPlan, Sample};
 pub use predict::{KeyStatistics, PlacedQuery, PredictRate, Prediction, thinned};
 pub use range::{ByteRange, U64Range};

@@ -20,6 +20,7 @@ use crate::columns::SortedKeys;
 use crate::error::Result;
 use crate::hash::{IntegerHasher, reduce};
 use crate::key::KeySpace;
+use crate::places::{ABREAST, seek_abreast};
 use crate::plan::BuildPlan;
 
 /// What a filter would be.
@@ -114,7 +115,7 @@ impl<'a, K: KeySpace + ?Sized> KeyStatistics<'a, K> {
             next = index + 1;
             query
         });
-        let queries = chosen.filter_map(|(lo, hi)| place(keys, lo, hi)).collect();
+        let queries = placed(keys, &chosen.collect::<Vec<_>>());
         Self { keys, plan, queries, views: Mutex::default() }
     }
 
@@ -200,19 +201,20 @@ pub fn thinned(len: usize, most: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The query `lo..=hi` at its place, if no key lies in it.
-fn place<'a, K: KeySpace + ?Sized>(
+/// Those of `queries` that hold no key, at their places.
+fn placed<'a, K: KeySpace + ?Sized>(
     keys: SortedKeys<'a, K>,
-    lo: K::Ref<'a>,
-    hi: K::Ref<'a>,
-) -> Option<PlacedQuery<'a, K>> {
-    let (mut start, mut end) = (0, keys.len());
-    while start < end {
-        let middle = start.midpoint(end);
-        if keys.get(middle) < lo { start = middle + 1 } else { end = middle }
+    queries: &[(K::Ref<'a>, K::Ref<'a>)],
+) -> Vec<PlacedQuery<'a, K>> {
+    let mut found = Vec::with_capacity(queries.len());
+    for some in queries.chunks(ABREAST) {
+        let mut places = [0; ABREAST];
+        let places = &mut places[..some.len()];
+        seek_abreast(places, 0..keys.len(), |query, place| keys.get(place) < some[query].0);
+        let placed = some.iter().zip(places).map(|(&(lo, hi), place)| PlacedQuery { lo, hi, place: *place });
+        found.extend(placed.filter(|query| query.place == keys.len() || keys.get(query.place) > query.hi));
     }
-    let holds_a_key = start < keys.len() && keys.get(start) <= hi;
-    (!holds_a_key).then_some(PlacedQuery { lo, hi, place: start })
+    found
 }
 
 impl<K: KeySpace + ?Sized> fmt::Debug for KeyStatistics<'_, K> {

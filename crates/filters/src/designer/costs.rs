@@ -79,17 +79,52 @@ pub fn probe_ns(kind: Kind, prediction: &Prediction) -> f64 {
     SETTLED_NS + call_ns * fetches.min(1.0) + probe_ns * probes + wait * read_ns(payload_bytes) * fetches
 }
 
-/// The least that an average question to a filter of `kind` over `key_count` keys costs, if a share of `asked` is not
-/// settled at once: one probe of something small; for a trie, of each level that so many keys have at least; for SNARF,
-/// of half a block.
-pub(crate) fn least_ns(kind: Kind, asked: f64, key_count: usize) -> f64 {
-    let levels = f64::from(key_count.max(1).ilog2()) / 8.0;
-    let probes = match kind {
-        Kind::Surf => levels.max(1.0),
-        Kind::Snarf => f64::from(SnarfSpec::BLOCK_KEYS) / 2.0,
-        _ => 1.0,
-    };
-    SETTLED_NS + (row(kind).call_ns + row(kind).probe_ns * probes) * asked
+/// What is known of a filter before it is modelled.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    /// Share of the queries that the smallest and largest key do not settle.
+    pub(super) asked: f64,
+    pub(super) key_count: usize,
+    /// Most bytes of the payload.
+    pub(super) payload_bytes: usize,
+    /// Nanoseconds that a needless read costs.
+    pub(super) price_ns: f64,
+}
+
+/// Bytes that a family which takes all the space it gets may leave: part of a cache line or two, and its header.
+const LEFT_BYTES: usize = 256;
+
+impl Bounds {
+    /// The least that an average query to a filter of `kind` costs: whoever is asked looks at something, which waits for a
+    /// line, or says "maybe" without a look.
+    pub(super) fn least_ns(&self, kind: Kind) -> f64 {
+        let ProbeCosts { call_ns, probe_ns, wait } = row(kind);
+        let (probes, fetches) = self.least_looks(kind);
+        let look = call_ns + probe_ns * probes + wait * read_ns(self.least_bytes(kind)) * fetches;
+        SETTLED_NS + look.min(self.price_ns) * self.asked
+    }
+
+    /// Fewest probes and lines of a query: for a trie, each level that so many keys have at least; for SNARF half a block.
+    fn least_looks(&self, kind: Kind) -> (f64, f64) {
+        let levels = f64::from(self.key_count.max(1).ilog2()) / 8.0;
+        match kind {
+            Kind::Surf => (levels.max(1.0), 1.0),
+            Kind::Snarf => (f64::from(SnarfSpec::BLOCK_KEYS) / 2.0, 1.0),
+            _ => (1.0, 1.0),
+        }
+    }
+
+    /// Fewest bytes of the payload; families that are exact may need far less than they get.
+    fn least_bytes(&self, kind: Kind) -> usize {
+        match kind {
+            Kind::Bloom | Kind::BlockedBloom | Kind::PrefixBloom | Kind::TwoPrefixBloom | Kind::Rencoder => {
+                self.payload_bytes.saturating_sub(LEFT_BYTES)
+            }
+            // A one for each key, and a zero for most.
+            Kind::Surf | Kind::Snarf => self.key_count / 8,
+            _ => 0,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use lacuna_core::{
 
 use super::assumed::ASSUMPTION;
 use super::entrants::DesignKey;
-use super::search::{Judge, Ranking, rank};
+use super::search::{Judge, Ranking, WORTHWHILE_NS, rank};
 use crate::kind::Kind;
 
 /// A spec with its prediction.
@@ -52,7 +52,7 @@ impl<'a, K: DesignKey + ?Sized> Design<'a, K> {
         let is_assumed = plan.sample().is_empty();
         let assumed = is_assumed.then(|| plan.clone().with_sample(Arc::new(K::assumed(keys))));
         let known = KeyStatistics::new(keys, assumed.as_ref().unwrap_or(plan));
-        let ranking = rank(&known, &judge)?;
+        let ranking = rank(&known, &judge, WORTHWHILE_NS)?;
         let candidates = ranking.iter().map(|(candidate, _)| candidate.clone()).collect();
         let query_count = known.queries().len();
         Ok(Self { keys, plan, judge, query_count, is_assumed, ranking, candidates })

@@ -17,7 +17,7 @@ use crate::prefix_bloom::likely_lengths;
 use crate::proteus::PrefixSpace;
 use crate::rencoder::likely_designs;
 use crate::statistics::IntegerView;
-use crate::surf::{TrieView, likely_suffixes};
+use crate::surf::{TrieView, least_trie_rate, likely_suffixes};
 
 /// A key space that filters can be designed over: `u64` or `[u8]`.
 #[expect(private_bounds, reason = "its two implementations are all there are")]
@@ -63,7 +63,14 @@ pub(crate) struct Entrant<K: lacuna_core::KeySpace + ?Sized> {
     pub(crate) may_be_robust: bool,
     /// Whether the keys next to a query decide, not a hash.
     pub(crate) goes_by_neighbours: bool,
+    /// A rate that no spec of it goes below, far cheaper to tell than a prediction.
+    pub(crate) least_rate: fn(&KeyStatistics<'_, K>) -> f64,
     pub(crate) specs: Specs<K>,
+}
+
+/// Nothing is told.
+fn any_rate<K: lacuna_core::KeySpace + ?Sized>(_: &KeyStatistics<'_, K>) -> f64 {
+    0.0
 }
 
 /// One spec, whatever the keys.
@@ -81,54 +88,63 @@ macro_rules! entrants {
                 kind: Kind::Grafite,
                 may_be_robust: true,
                 goes_by_neighbours: false,
+                least_rate: any_rate,
                 specs: one!(GrafiteSpec::new()),
             },
             Entrant {
                 kind: Kind::Bucketing,
                 may_be_robust: true,
                 goes_by_neighbours: true,
+                least_rate: any_rate,
                 specs: one!(BucketingSpec::new()),
             },
             Entrant {
                 kind: Kind::BlockedBloom,
                 may_be_robust: false,
                 goes_by_neighbours: false,
+                least_rate: any_rate,
                 specs: one!(BlockedBloomSpec::new()),
             },
             Entrant {
                 kind: Kind::Bloom,
                 may_be_robust: false,
                 goes_by_neighbours: false,
+                least_rate: any_rate,
                 specs: one!(BloomSpec::new()),
             },
             Entrant {
                 kind: Kind::PrefixBloom,
                 may_be_robust: false,
                 goes_by_neighbours: true,
+                least_rate: any_rate,
                 specs: |known, judge| boxed(likely_lengths(known, judge)),
             },
             Entrant {
                 kind: Kind::Surf,
                 may_be_robust: false,
                 goes_by_neighbours: true,
+                least_rate: least_trie_rate,
                 specs: |known, _| boxed(likely_suffixes(known)),
             },
             Entrant {
                 kind: Kind::Rencoder,
                 may_be_robust: false,
                 goes_by_neighbours: true,
+                least_rate: any_rate,
                 specs: |known, judge| boxed(likely_designs(known, judge)),
             },
             Entrant {
                 kind: Kind::Proteus,
                 may_be_robust: false,
                 goes_by_neighbours: true,
+                least_rate: any_rate,
                 specs: |known, _| modelled::proteus(known),
             },
             Entrant {
                 kind: Kind::TwoPrefixBloom,
                 may_be_robust: false,
                 goes_by_neighbours: true,
+                least_rate: any_rate,
                 specs: |known, judge| match judge.with_two_prefixes {
                     true => modelled::two_prefixes(known),
                     false => Vec::new(),
@@ -154,6 +170,7 @@ impl DesignKey for u64 {
             kind: Kind::Snarf,
             may_be_robust: false,
             goes_by_neighbours: true,
+            least_rate: any_rate,
             specs: |known, _| modelled::snarf(known),
         });
         Entrants(table)

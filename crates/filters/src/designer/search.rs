@@ -2,13 +2,13 @@
 
 use lacuna_core::{ErrorKind, KeyStatistics, Prediction, Result};
 
-use super::costs::{least_ns, probe_ns};
+use super::costs::{Bounds, probe_ns};
 use super::design::Candidate;
 use super::entrants::{Contender, DesignKey};
 use crate::kind::Kind;
 
 /// A family that could be cheaper by this little at the very best is not modelled.
-const WORTHWHILE_NS: f64 = 5.0;
+pub(super) const WORTHWHILE_NS: f64 = 5.0;
 
 /// What a needless read costs, and who may take part.
 #[derive(Debug, Clone, Copy)]
@@ -29,16 +29,23 @@ impl Judge {
 /// The candidates with their predictions, cheapest first, each with what builds it.
 pub(super) type Ranking<K> = Vec<(Candidate, Box<dyn Contender<K>>)>;
 
-/// Predicts every family that can still win.
-pub(super) fn rank<K: DesignKey + ?Sized>(known: &KeyStatistics<'_, K>, judge: &Judge) -> Result<Ranking<K>> {
+/// Predicts every family that can still win by `worthwhile_ns`.
+pub(super) fn rank<K: DesignKey + ?Sized>(
+    known: &KeyStatistics<'_, K>,
+    judge: &Judge,
+    worthwhile_ns: f64,
+) -> Result<Ranking<K>> {
     let mut ranking: Ranking<K> = Vec::new();
-    let asked = known.view(K::integers).asked();
+    let (asked, key_count) = (known.view(K::integers).asked(), known.keys().len());
+    let payload_bytes = known.plan().budget().payload_bytes(key_count);
+    let bounds = Bounds { asked, key_count, payload_bytes, price_ns: judge.price_ns };
     // What happened to none of n queries is as likely as not to happen to one in 2n: what the keys next to the sampled
     // queries tell is less sure than what a hash does.
     let doubt = asked * 0.5 / (known.queries().len() as f64 + 1.0);
     for entrant in K::entrants().0 {
         let best = ranking.iter().map(|(candidate, _)| candidate.cost_ns).fold(f64::INFINITY, f64::min);
-        let can_win = least_ns(entrant.kind, asked, known.keys().len()) + WORTHWHILE_NS < best;
+        let room_ns = best - worthwhile_ns - bounds.least_ns(entrant.kind);
+        let can_win = room_ns > 0.0 && room_ns > (entrant.least_rate)(known) * judge.price_ns;
         if !can_win || judge.is_robust && !entrant.may_be_robust {
             continue;
         }

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
-use lacuna_core::{Budget, BuildPlan, ByteColumn, Sample, SortedKeys};
+use lacuna_core::{Budget, BuildPlan, ByteColumn, KeyStatistics, Sample, SortedKeys};
 use lacuna_workload::{KeySource, Keys, Queries, QuerySource, ReadOptions, Workload};
 
+use super::costs::Bounds;
+use super::search::{Judge, WORTHWHILE_NS, rank};
 use super::{AutoSpec, Design, DesignKey};
 use crate::kind::Kind;
+use crate::statistics::IntegerView as _;
+use crate::surf::least_trie_rate;
 
 /// Seed of keys, queries and filters.
 const SEED: u64 = 3;
@@ -158,4 +162,60 @@ fn a_candidate_that_does_not_fit_makes_room_for_the_next() {
     design.ranking[0].1 = Box::new(crate::SurfSpec::new().with_real_bits(64));
     let expected = crate::spec::<u64>(&second).expect("a spec").build(keys, &plan).expect("fits");
     assert_eq!(design.build().expect("the second fits"), expected);
+}
+
+/// Keys and queries of the designer's grid, small.
+fn grid() -> impl Iterator<Item = (String, Vec<u64>, BuildPlan<u64>)> {
+    let starts = ["uniform:3k:", "correlated:3k:1:", "correlated:3k:32:", "split:3k:32:"];
+    let keys = ["uniform:30k", "normal:30k", "zipf:30k", "clustered:30k"];
+    let cells = keys.into_iter().flat_map(move |keys| starts.into_iter().map(move |start| (keys, start)));
+    cells
+        .flat_map(|(keys, start)| {
+            ["1", "2-32", "2-1024", "2-1048576"].into_iter().filter_map(move |lengths| {
+                let mut parts = start.split(':');
+                let (law, count, degree) = (parts.next()?, parts.next()?, parts.next()?);
+                let queries = match degree {
+                    "" => format!("{law}:{count}:{lengths}"),
+                    degree => format!("{law}:{count}:{lengths}:{degree}"),
+                };
+                Some((keys, queries))
+            })
+        })
+        .flat_map(|(keys, queries)| {
+            let drawn = workload(keys, &queries);
+            [8.0, 14.0].map(|bits| {
+                let (all, plan) = integers(&drawn, bits);
+                (format!("{keys} {queries} at {bits} bits, seed {SEED}"), all, plan)
+            })
+        })
+}
+
+/// What is left out unmodelled could not have won, and whoever is modelled costs at least what was said beforehand.
+#[test]
+fn families_left_out_could_not_have_won() {
+    let mut left_out = 0;
+    for (case, keys, plan) in grid() {
+        let known = KeyStatistics::new(SortedKeys::integers(&keys).expect("ascending"), &plan);
+        let asked = known.view(u64::integers).asked();
+        for price_ns in [50.0, 20_000.0] {
+            let judge = Judge { price_ns, is_robust: false, with_two_prefixes: true };
+            let some = rank(&known, &judge, WORTHWHILE_NS).expect("fits");
+            let all = rank(&known, &judge, f64::NEG_INFINITY).expect("fits");
+            left_out += usize::from(some.len() < all.len());
+            let (chosen, best) = (&some[0].0, &all[0].0);
+            let is_same = chosen.spec == best.spec;
+            assert!(is_same || chosen.cost_ns < best.cost_ns + WORTHWHILE_NS, "{case}: {chosen:?}, {best:?}");
+            let payload_bytes = plan.budget().payload_bytes(keys.len());
+            let bounds = Bounds { asked, key_count: keys.len(), payload_bytes, price_ns };
+            for (candidate, _) in &all {
+                let least = bounds.least_ns(candidate.kind);
+                assert!(least <= candidate.cost_ns, "{case}: {candidate:?} was said to cost {least} or more");
+            }
+            let trie_rate = least_trie_rate(&known);
+            for (trie, _) in all.iter().filter(|(candidate, _)| candidate.kind == Kind::Surf) {
+                assert!(trie_rate <= trie.prediction.rate, "{case}: {trie:?} was said to be at {trie_rate}");
+            }
+        }
+    }
+    assert!(left_out > 100, "{left_out} of 256 rankings left a family out");
 }

@@ -1,5 +1,8 @@
 //! What the designer decides, and what it expects of it.
 
+use super::cpfpr::KeyCounts;
+use super::prefix_key::PrefixKeys;
+
 /// A design of Proteus: the prefixes it stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Design {
@@ -35,4 +38,15 @@ pub struct ProteusPrediction {
     pub bits_per_key: f64,
     /// Empty queries of the sample; without any, the design is the stated assumption, and its rate is not a number.
     pub sampled: u64,
+}
+
+/// The length of the Bloom filter's prefixes where nothing is known of queries: prefixes of 32 integers, or of a byte more
+/// than tells 99 strings of 100 apart.
+pub(super) fn usual_bloom_bits(keys: &(impl PrefixKeys + ?Sized), counts: &KeyCounts) -> u32 {
+    let longest = keys.longest_bits();
+    if longest == u64::BITS {
+        return u64::BITS - 5;
+    }
+    let apart = (1..longest).find(|&bits| counts.lone(bits) * 100 >= keys.len() as u64 * 99);
+    apart.map_or(longest, |bits| (bits + 8).min(longest))
 }

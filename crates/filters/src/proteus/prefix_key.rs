@@ -21,8 +21,13 @@ pub(crate) trait PrefixKey: Copy + Ord {
     /// A prefix as labels of a trie.
     type Path: Path;
 
+    /// The 64 bits behind the first `place`; zeros behind the end.
+    fn word(self, place: u32) -> u64;
     /// Bit `place`, counted from the first; zero behind the end.
-    fn bit(self, place: u32) -> bool;
+    #[inline(always)]
+    fn bit(self, place: u32) -> bool {
+        self.word(place) >> 63 == 1
+    }
     /// Leading bits shared with `other`; `u32::MAX` if they differ in zeros behind the end alone, or not at all.
     fn shared_bits(self, other: Self) -> u32;
     /// The first `bits` bits as labels.
@@ -39,8 +44,8 @@ impl PrefixKey for u64 {
     type Path = IntegerPath;
 
     #[inline(always)]
-    fn bit(self, place: u32) -> bool {
-        self.unbounded_shl(place) >> 63 == 1
+    fn word(self, place: u32) -> u64 {
+        self.unbounded_shl(place)
     }
 
     #[inline(always)]
@@ -80,14 +85,28 @@ impl StringTail<'_> {
     fn byte(self, place: usize) -> u8 {
         self.0.get(place).copied().unwrap_or(0)
     }
+
+    /// The eight bytes from `start` on, zeros behind the end.
+    #[inline(always)]
+    fn eight(self, start: usize) -> u64 {
+        let rest = self.0.get(start..).unwrap_or_default();
+        let eight = rest.first_chunk::<8>().copied().unwrap_or_else(|| {
+            let mut padded = [0; 8];
+            padded[..rest.len()].copy_from_slice(rest);
+            padded
+        });
+        u64::from_be_bytes(eight)
+    }
 }
 
 impl<'a> PrefixKey for StringTail<'a> {
     type Path = StringPath<'a>;
 
     #[inline(always)]
-    fn bit(self, place: u32) -> bool {
-        self.byte((place / 8) as usize) >> (7 - place % 8) & 1 == 1
+    fn word(self, place: u32) -> u64 {
+        let (start, odd) = ((place / 8) as usize, place % 8);
+        let behind = u64::from(self.byte(start + 8)) >> (8 - odd);
+        self.eight(start) << odd | behind
     }
 
     #[inline]
@@ -112,16 +131,7 @@ impl<'a> PrefixKey for StringTail<'a> {
     #[inline(always)]
     fn tail(self, bits: u32) -> u64 {
         let head = head_bits(bits);
-        let rest = self.0.get((head / 8) as usize..).unwrap_or_default();
-        let eight = match rest.first_chunk::<8>() {
-            Some(whole) => *whole,
-            None => {
-                let mut padded = [0; 8];
-                padded[..rest.len()].copy_from_slice(rest);
-                padded
-            }
-        };
-        u64::from_be_bytes(eight) >> (TAIL_BITS - (bits - head))
+        self.eight((head / 8) as usize) >> (TAIL_BITS - (bits - head))
     }
 
     #[inline(always)]

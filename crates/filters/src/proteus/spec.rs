@@ -5,7 +5,7 @@ use lacuna_core::{BuildFromKeys, BuildPlan, Error, Result, Sealed, SortedKeys};
 use super::builder::{write_asked, write_within};
 use super::codec::{HEADER_BYTES, MOST_BITS, MOST_PROBES, VERSION};
 use super::cpfpr::{EmptyQueries, KeyCounts, LOOKED_AT, Model, Observer, Phase, Task};
-use super::design::{Design, DesignRate};
+use super::design::{Design, DesignRate, usual_bloom_bits};
 use super::prefix_key::PrefixKeys;
 use super::space::build_bytes;
 use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, build_u64};
@@ -177,20 +177,11 @@ impl ProteusSpec {
             }
         }
         let trie_bits = self.trie_bits.unwrap_or(0).min(longest);
-        let bloom_bits = self.bloom_bits.filter(|&bits| bits > 0).unwrap_or_else(|| span(keys, &counts));
+        let bloom_bits =
+            self.bloom_bits.filter(|&bits| bits > 0).unwrap_or_else(|| usual_bloom_bits(keys, &counts));
         let bloom_bits = bloom_bits.max(trie_bits + 1).min(longest);
         unknown(trie_bits, if bloom_bits > trie_bits { bloom_bits } else { 0 }, task.room)
     }
-}
-
-/// Prefixes of 32 integers, or of a byte more than tells 99 strings of 100 apart.
-fn span(keys: &(impl PrefixKeys + ?Sized), counts: &KeyCounts) -> u32 {
-    let longest = keys.longest_bits();
-    if longest == u64::BITS {
-        return u64::BITS - 5;
-    }
-    let apart = (1..longest).find(|&bits| counts.lone(bits) * 100 >= keys.len() as u64 * 99);
-    apart.map_or(longest, |bits| (bits + 8).min(longest))
 }
 
 impl IntegerSpec for ProteusSpec {

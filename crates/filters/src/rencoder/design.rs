@@ -55,11 +55,11 @@ impl Designer<'_> {
     }
 
     fn base(&self) -> Design {
-        self.best(&[LevelOrder::Up(0)], &vec![self.made.anywhere(), self.made.behind_keys()]).0
+        self.best_up(0, || vec![self.made.anywhere(), self.made.behind_keys()])
     }
 
     fn select_start(&self) -> Design {
-        self.best(&[LevelOrder::Up(self.counts.telling_level())], &vec![self.made.anywhere()]).0
+        self.best_up(self.counts.telling_level(), || vec![self.made.anywhere()])
     }
 
     /// Points are asked on the lowest level only, so hash functions are all that helps them: often one level is left.
@@ -105,15 +105,22 @@ impl Designer<'_> {
         nearly_best(judged.collect())
     }
 
+    /// As [`best`](Self::best) with the one order `Up(level)`; queries are made only if there is a choice.
+    fn best_up(&self, level: u32, workloads: impl FnOnce() -> Workloads) -> Design {
+        match self.spec.hash_count() {
+            Some(hash_count) => self.given(LevelOrder::Up(level), hash_count),
+            None => self.best(&[LevelOrder::Up(level)], &workloads()).0,
+        }
+    }
+
+    fn given(&self, order: LevelOrder, hash_count: u32) -> Design {
+        Design { order, levels: self.levels(order, hash_count), hash_count }
+    }
+
     /// Each number of hash functions with each of `orders`.
     fn designs(&self, orders: &[LevelOrder]) -> impl Iterator<Item = Design> {
-        self.hash_counts().flat_map(move |hash_count| {
-            let with = move |&order: &LevelOrder| {
-                let levels = self.levels(order, hash_count);
-                Design { order, levels, hash_count }
-            };
-            orders.iter().map(with)
-        })
+        self.hash_counts()
+            .flat_map(move |hash_count| orders.iter().map(move |&order| self.given(order, hash_count)))
     }
 
     /// As many levels as the spec says, else until half of the bits are ones.

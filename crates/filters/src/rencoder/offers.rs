@@ -36,15 +36,19 @@ pub(crate) fn likely_designs<K: IntegerView + ?Sized>(
         Table { statistics: &statistics, judge, room: Room { lines, tree_levels: base.tree_levels() } };
     let has_sample = !known.plan().sample().is_empty();
     let orders = table.orders(base.quantile(), has_sample);
-    let mut costs: Vec<(RencoderSpec, f64)> = Vec::new();
+    let mut cheapest: Vec<(RencoderSpec, f64)> = Vec::new();
     for hash_count in 1..=most {
         for &(variant, order) in &orders {
             let spec = variant.with_hash_count(hash_count);
-            costs.push((spec, table.cost(spec, order, hash_count)));
+            let most_ns = cheapest.get(OFFERED - 1).map_or(f64::INFINITY, |&(_, cost)| cost);
+            if let Some(cost) = table.cost_below(most_ns, spec, order, hash_count) {
+                let place = cheapest.partition_point(|&(_, other)| other <= cost);
+                cheapest.insert(place, (spec, cost));
+                cheapest.truncate(OFFERED);
+            }
         }
     }
-    costs.sort_by(|a, b| a.1.total_cmp(&b.1));
-    costs.into_iter().take(OFFERED).map(|(spec, _)| spec).collect()
+    cheapest.into_iter().map(|(spec, _)| spec).collect()
 }
 
 struct Table<'a> {
@@ -76,27 +80,37 @@ impl Table<'_> {
         orders
     }
 
-    fn cost(&self, spec: RencoderSpec, order: LevelOrder, hash_count: u32) -> f64 {
+    /// The cost of a query, if it is below `most_ns`: judged by the needless reads first, and only as long as these leave
+    /// room.
+    fn cost_below(
+        &self,
+        most_ns: f64,
+        spec: RencoderSpec,
+        order: LevelOrder,
+        hash_count: u32,
+    ) -> Option<f64> {
         let counts = &self.statistics.nodes;
         let levels: Levels = order.until_half(counts, hash_count, self.room);
         let ones = expected_ones(counts, levels, hash_count, self.room);
         let asker = Asker::new(spec, levels, hash_count, ones, tree_share(counts, levels, self.room));
-        let (mut rate, mut probes, mut fetches, mut count) = (0.0, 0.0, 0.0, 0.0);
+        let total = self.statistics.total.max(1) as f64;
+        let count = self.statistics.inside.len().min(FEW);
+        let share = self.statistics.inside.len() as f64 / count.max(1) as f64 / total;
+        let certain = self.statistics.certain as f64 / total;
+        let mut rate = 0.0;
         for query in self.some(FEW) {
             rate += asker.rate(query);
-            probes += asker.probes(query);
-            fetches += asker.fetches(query);
-            count += 1.0;
+            if (rate * share + certain) * self.judge.price_ns >= most_ns {
+                return None;
+            }
         }
-        let total = self.statistics.total.max(1) as f64;
-        let share = self.statistics.inside.len() as f64 / f64::max(count, 1.0) / total;
         let prediction = Prediction {
-            rate: rate * share + self.statistics.certain as f64 / total,
-            probes: probes * share,
-            fetches: fetches * share,
+            rate: rate * share + certain,
+            probes: self.some(FEW).map(|query| asker.probes(query)).sum::<f64>() * share,
+            fetches: self.some(FEW).map(|query| asker.fetches(query)).sum::<f64>() * share,
             payload_bytes: self.room.lines.body_bytes(),
             is_robust: false,
         };
-        self.judge.cost_ns(Kind::Rencoder, &prediction)
+        Some(self.judge.cost_ns(Kind::Rencoder, &prediction)).filter(|&cost| cost < most_ns)
     }
 }

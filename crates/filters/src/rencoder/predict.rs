@@ -23,8 +23,8 @@ pub(crate) struct RateModel {
     levels: Levels,
     /// Chance that this many levels above a leaf, the leaf's own included, are all set.
     pub(crate) path: Vec<f64>,
-    /// For each height, how much rarer a surviving leaf is than the expected number of them.
-    thinning: Vec<f64>,
+    /// For each height, the leaves below a node, as many fewer as a surviving one is rarer than their expected number.
+    leaves: Vec<f64>,
 }
 
 /// Mean over all lines of the `levels`-th power of their share of ones.
@@ -46,38 +46,46 @@ impl RateModel {
             .map(|count| power(whole, count / tree_levels) * in_tree[(count % tree_levels) as usize])
             .collect();
         let node = power(ones.mean, hash_count);
-        Self { levels, path, thinning: thinning(node, levels.count) }
+        Self { levels, path, leaves: thinned_leaves(node, levels.count) }
     }
 
     /// Chance of a "maybe".
     pub(crate) fn rate(&self, query: EmptyQuery) -> f64 {
         let Levels { low, count } = self.levels;
-        let (mut from, last) = (query.lo >> low, query.hi >> low);
-        if (last - from) >> (count - 1) >= MOST_NODES {
+        let mut from = query.lo >> low;
+        // Leaves of the query that are still to come, but for one.
+        let mut more = (query.hi >> low) - from;
+        if more >> (count - 1) >= MOST_NODES {
             return 1.0;
         }
+        let (below, above) = (Side::of(query.below, low), Side::of(query.above, low));
         let mut leaves = 0.0;
         loop {
-            let height = node_height(from, last, count - 1);
-            let nearest = query.neighbours().map(|key| bit_length((key >> low) ^ from)).min().unwrap_or(64);
+            // The largest dyadic node of a stored level that starts here and ends within the query.
+            let fitting = more.saturating_add(1);
+            let height = (from | 1 << (count - 1)).trailing_zeros().min(fitting.ilog2());
+            // Nodes of the highest level that follow it are as far from all keys.
+            let nodes = if height == count - 1 { fitting >> height } else { 1 };
+            let last = from + ((nodes - 1) << height);
+            // The shorter of two paths has the smaller difference.
+            let nearest = bit_length(below.differs(from).min(above.differs(last)));
             if nearest <= height as usize {
                 return 1.0;
             }
-            let absent = nearest.min(count as usize);
-            leaves += self.path[absent] * (1u64 << height) as f64 * self.thinning[height as usize];
-            match from.checked_add(1 << height) {
-                Some(next) if next <= last => from = next,
-                _ => return 1.0 - exp_neg(leaves),
+            leaves += nodes as f64 * self.path[nearest.min(count as usize)] * self.leaves[height as usize];
+            let behind = nodes << height;
+            if more < behind {
+                return 1.0 - exp_neg(leaves);
             }
+            from += behind;
+            more -= behind;
         }
     }
 
     /// Chance of a "maybe" for a query of so many nodes of the highest stored level, far from all keys.
     pub(crate) fn far_rate(&self, nodes: f64) -> f64 {
-        let height = self.levels.count - 1;
-        let leaves =
-            self.path[self.levels.count as usize] * (1u64 << height) as f64 * self.thinning[height as usize];
-        1.0 - exp_neg(nodes * leaves)
+        let highest = self.levels.count as usize;
+        1.0 - exp_neg(nodes * self.path[highest] * self.leaves[highest - 1])
     }
 
     /// Mean rate over `queries`.
@@ -87,22 +95,35 @@ impl RateModel {
     }
 }
 
-/// Height of the largest dyadic node that starts at `from` and ends by `last`, at most `most`.
-fn node_height(from: u64, last: u64, most: u32) -> u32 {
-    let aligned = from.trailing_zeros();
-    let fitting = (last - from).checked_add(1).map_or(64, u64::ilog2);
-    aligned.min(fitting).min(most)
+/// The key on one side of a query, if there is one.
+#[derive(Clone, Copy)]
+struct Side {
+    leaf: u64,
+    /// All ones if there is none.
+    far: u64,
 }
 
-/// For each height up to `count`: chance that a path below a node survives, over the expected number of survivors.
-fn thinning(node: f64, count: u32) -> Vec<f64> {
-    let mut survival = 1.0;
-    let mut expected = 1.0;
+impl Side {
+    fn of(key: Option<u64>, low: u32) -> Self {
+        key.map_or(Self { leaf: 0, far: u64::MAX }, |key| Self { leaf: key >> low, far: 0 })
+    }
+
+    /// The bits in which it differs from `leaf`: all of them, if there is no key.
+    fn differs(self, leaf: u64) -> u64 {
+        (self.leaf ^ leaf) | self.far
+    }
+}
+
+/// For each height below `count`: the leaves under a node, times the chance that a path below it survives over the expected
+/// number of survivors.
+fn thinned_leaves(node: f64, count: u32) -> Vec<f64> {
+    let (mut survival, mut expected, mut leaves) = (1.0, 1.0, 1.0);
     let mut all = vec![1.0];
-    for _ in 0..count {
+    for _ in 1..count {
         survival = 2.0 * node * survival - node * node * survival * survival;
         expected *= 2.0 * node;
-        all.push(if expected > 0.0 { survival / expected } else { 1.0 });
+        leaves *= 2.0;
+        all.push(leaves * if expected > 0.0 { survival / expected } else { 1.0 });
     }
     all
 }

@@ -152,7 +152,10 @@ impl IntegerView for u64 {
     fn integers(known: &KeyStatistics<'_, Self>) -> IntegerStatistics {
         let keys = known.keys().column();
         let ends = (keys.first().copied().unwrap_or(0), keys.last().copied().unwrap_or(0));
-        let pairs: Vec<(u64, u64)> = known.neighbours().collect();
+        let mut pairs = Vec::with_capacity(KeyStatistics::<u64>::MOST_PAIRS);
+        for run in known.runs() {
+            pairs.extend(keys[run].windows(2).map(|pair| (pair[0], pair[1])));
+        }
         let marks = mark_positions(keys.len()).map(|position| keys[position]).collect();
         let fates = known.queries().iter().map(|query| match query.place {
             place if place == 0 || place >= keys.len() => Fate::Settled,

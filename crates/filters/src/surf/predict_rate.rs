@@ -23,10 +23,13 @@ struct KnownShape(Shape);
 impl KnownShape {
     fn of(keys: &(impl PathList + ?Sized), runs: impl Iterator<Item = std::ops::Range<usize>>) -> Self {
         let mut shape = Shape::new();
-        for index in runs.flatten() {
-            let before = index.checked_sub(1).and_then(|index| keys.shared_with_next(index));
-            let after = keys.shared_with_next(index);
-            shape.add(Branch::unique(keys.key(index).path().len(), before, after));
+        for run in runs {
+            let mut before = run.start.checked_sub(1).and_then(|index| keys.shared_with_next(index));
+            for index in run {
+                let after = keys.shared_with_next(index);
+                shape.add(Branch::unique(keys.key(index).path().len(), before, after));
+                before = after;
+            }
         }
         Self(if shape.leaves() == 0 { shape } else { shape.scaled(keys.len() as u64) })
     }
@@ -37,7 +40,7 @@ const CACHED_LEVELS: f64 = 3.0;
 
 /// Sums over the queries.
 #[derive(Debug, Default)]
-struct Sums {
+pub(crate) struct Sums {
     rate: f64,
     levels: f64,
     fetches: f64,
@@ -55,8 +58,8 @@ impl Sums {
         }
     }
 
-    /// Adds a query before the key at `place` that the trie is asked about.
-    fn add<L: PathList + ?Sized, K: PathKey>(
+    /// Adds the rate of a query before the key at `place` that the trie is asked about.
+    fn add_rate<L: PathList + ?Sized, K: PathKey>(
         &mut self,
         keys: &L,
         design: &Design,
@@ -69,6 +72,16 @@ impl Sums {
             let hashes = if is_point { design.suffixes.hash_bits } else { 0 };
             self.rate += 1.0 / (1u128 << hashes) as f64;
         }
+    }
+
+    /// Adds the levels that it walks down.
+    fn add_walk<L: PathList + ?Sized, K: PathKey>(
+        &mut self,
+        keys: &L,
+        design: &Design,
+        place: usize,
+        (lo, hi): (&End<K>, Option<&End<K>>),
+    ) {
         let walked = |index: usize, asked: &K| {
             let shared = shared_len(keys.key(index).path(), asked.path());
             branch_of(keys, index, design).depth.min(shared + 1)
@@ -85,6 +98,8 @@ impl Sums {
 pub(crate) trait TrieView: KeySpace {
     /// What would be written for `spec`.
     fn trie_design(spec: SurfSpec, known: &KeyStatistics<'_, Self>) -> Result<Design>;
+    /// What `design` would answer; if `ranges_alone`, to ranges, and without the walk.
+    fn sums(design: &Design, known: &KeyStatistics<'_, Self>, ranges_alone: bool) -> Sums;
 }
 
 impl TrieView for u64 {
@@ -92,6 +107,20 @@ impl TrieView for u64 {
         let shape = known.view(|known| KnownShape::of(known.keys().column(), known.runs()));
         let most_bytes = known.plan().budget().payload_bytes(known.keys().len());
         design_for(spec, &shape.0, known.plan().seed(), most_bytes, 0)
+    }
+
+    fn sums(design: &Design, known: &KeyStatistics<'_, Self>, ranges_alone: bool) -> Sums {
+        let keys = known.keys().column();
+        let mut sums = Sums::default();
+        let asked = known.queries().iter().filter(|query| query.place > 0 && query.place < keys.len());
+        for query in asked.filter(|query| !ranges_alone || query.lo < query.hi) {
+            let (lo, hi) = ((IntegerKey::new(query.lo), false), (IntegerKey::new(query.hi), false));
+            sums.add_rate(keys, design, query.place, (&lo, Some(&hi)));
+            if !ranges_alone {
+                sums.add_walk(keys, design, query.place, (&lo, Some(&hi)));
+            }
+        }
+        sums
     }
 }
 
@@ -104,6 +133,29 @@ impl TrieView for [u8] {
         let section_bytes = window_section_bytes(window);
         let most_bytes = plan.budget().payload_bytes(keys.len()) - section_bytes;
         design_for(spec, &shape.0, plan.seed(), most_bytes, section_bytes)
+    }
+
+    fn sums(design: &Design, known: &KeyStatistics<'_, Self>, ranges_alone: bool) -> Sums {
+        let keys = known.keys();
+        let window = kept_window(keys, known.plan().budget());
+        let tails = Tails { keys, prefix_len: window.prefix().len() };
+        let (smallest, largest) = (place_of(keys.first(), window), place_of(keys.last(), window));
+        let mut sums = Sums::default();
+        for query in known.queries().iter().filter(|query| !ranges_alone || query.lo < query.hi) {
+            let range = ByteRange::new(query.lo, query.hi).expect("samples hold no inverted query");
+            let cover = window.cover(range);
+            let is_settled = cover.is_none_or(|cover| cover.lo() > largest || cover.hi() < smallest);
+            let Some(TailRange { lo, hi }) = TailRange::of(range, window.prefix()).filter(|_| !is_settled)
+            else {
+                continue;
+            };
+            let (lo, hi) = ((StringKey(lo.0), lo.1), hi.map(|hi| (StringKey(hi.0), hi.1)));
+            sums.add_rate(&tails, design, query.place, (&lo, hi.as_ref()));
+            if !ranges_alone {
+                sums.add_walk(&tails, design, query.place, (&lo, hi.as_ref()));
+            }
+        }
+        sums
     }
 }
 
@@ -121,43 +173,36 @@ pub(crate) fn likely_suffixes<K: TrieView + ?Sized>(known: &KeyStatistics<'_, K>
     specs
 }
 
+/// A rate that no suffixes go below: that of so many real bits as the whole budget has, for ranges alone, because hash bits
+/// help points. Costs a fraction of a prediction: the trie's size is not asked for.
+pub(crate) fn least_trie_rate<K: TrieView + ?Sized>(known: &KeyStatistics<'_, K>) -> f64 {
+    let keys = known.keys().len();
+    if keys <= KEYS_WITHOUT_BODY {
+        return 0.0;
+    }
+    let bits = known.plan().budget().payload_bytes(keys) * 8 / keys;
+    let real_bits = u32::try_from(bits).unwrap_or(u32::MAX).min(SurfSpec::MOST_BITS);
+    let suffixes = Suffixes { real_bits, ..Suffixes::default() };
+    let sums = K::sums(&Design { suffixes, levels: None, body_bytes: 1 }, known, true);
+    sums.rate / known.queries().len().max(1) as f64
+}
+
 impl PredictRate<u64> for SurfSpec {
     fn predict(&self, statistics: &KeyStatistics<'_, u64>) -> Result<Prediction> {
-        let keys = statistics.keys().column();
-        let queries = statistics.queries();
-        if keys.len() <= KEYS_WITHOUT_BODY {
-            return Ok(Sums::default().into_prediction(queries.len(), 0));
+        let queries = statistics.queries().len();
+        if statistics.keys().len() <= KEYS_WITHOUT_BODY {
+            return Ok(Sums::default().into_prediction(queries, 0));
         }
         let design = u64::trie_design(*self, statistics)?;
-        let mut sums = Sums::default();
-        for query in queries.iter().filter(|query| query.place > 0 && query.place < keys.len()) {
-            let (lo, hi) = ((IntegerKey::new(query.lo), false), (IntegerKey::new(query.hi), false));
-            sums.add(keys, &design, query.place, (&lo, Some(&hi)));
-        }
-        Ok(sums.into_prediction(queries.len(), design.body_bytes))
+        Ok(u64::sums(&design, statistics, false).into_prediction(queries, design.body_bytes))
     }
 }
 
 impl PredictRate<[u8]> for SurfSpec {
     fn predict(&self, statistics: &KeyStatistics<'_, [u8]>) -> Result<Prediction> {
-        let (keys, plan) = (statistics.keys(), statistics.plan());
-        let window = kept_window(keys, plan.budget());
-        let tails = Tails { keys, prefix_len: window.prefix().len() };
-        let section_bytes = window_section_bytes(window);
         let design = <[u8]>::trie_design(*self, statistics)?;
-        let (smallest, largest) = (place_of(keys.first(), window), place_of(keys.last(), window));
-        let mut sums = Sums::default();
-        for query in statistics.queries() {
-            let range = ByteRange::new(query.lo, query.hi).expect("samples hold no inverted query");
-            let cover = window.cover(range);
-            let is_settled = cover.is_none_or(|cover| cover.lo() > largest || cover.hi() < smallest);
-            let Some(TailRange { lo, hi }) = TailRange::of(range, window.prefix()).filter(|_| !is_settled)
-            else {
-                continue;
-            };
-            let (lo, hi) = ((StringKey(lo.0), lo.1), hi.map(|hi| (StringKey(hi.0), hi.1)));
-            sums.add(&tails, &design, query.place, (&lo, hi.as_ref()));
-        }
+        let section_bytes = window_section_bytes(kept_window(statistics.keys(), statistics.plan().budget()));
+        let sums = <[u8]>::sums(&design, statistics, false);
         Ok(sums.into_prediction(statistics.queries().len(), design.body_bytes + section_bytes))
     }
 }

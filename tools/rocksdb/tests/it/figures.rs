@@ -57,6 +57,32 @@ fn inserts_mix_with_queries() {
 }
 
 #[test]
+fn every_workload_is_compared_by_budget() {
+    let (page, data) = figure("proteus-6", "--keys 600 --queries 60");
+    for panel in [
+        "Uniform keys, Correlated seeks",
+        "Normal keys, Uniform seeks",
+        "Normal keys, Split seeks",
+        "osm_node_ids, seeks at real keys",
+    ] {
+        for line in ["no filter", "RocksDB's Bloom", "Proteus", "Grafite", "auto"] {
+            assert!(last(&data, &format!("\"{panel}\""), line) > 0.0, "{panel}, {line}:\n{data}");
+        }
+    }
+    for slow in ["Rosetta", "SuRF"] {
+        let claim = format!("| integers: latency of {slow} over Proteus', at most | ");
+        let ours = page.lines().find_map(|line| line.strip_prefix(&claim)?.split(" | ").nth(1));
+        assert!(ours.is_some_and(|ours| ours.parse::<f64>().is_ok()), "{slow}:\n{page}");
+    }
+}
+
+#[test]
+fn points_are_looked_up() {
+    let (_, data) = figure("rencoder-15", "--keys 3000 --queries 100");
+    assert!(last(&data, "(d) rate", "REncoder") < 0.2, "{data}");
+}
+
+#[test]
 fn strings_are_compared_by_budget() {
     let (page, data) = figure("proteus-9e", "--keys 2000 --queries 100");
     assert!(last(&data, "gov_hosts", "no filter") > 0.0 && !page.contains("not yet"), "{page}");

@@ -21,9 +21,6 @@ pub(crate) struct Bin {
     prefixes: i64,
 }
 
-/// Most prefixes of a query that the sums take: queries with more are as good as certain.
-const MOST_PREFIXES: u64 = 1 << 40;
-
 impl Bin {
     /// Number of queries.
     pub(crate) fn count(&self) -> f64 {
@@ -35,6 +32,7 @@ impl Bin {
         self.prefixes as f64 / self.count.max(1) as f64
     }
 
+    #[inline(always)]
     fn plus(&mut self, other: Self) {
         self.count += other.count;
         self.prefixes += other.prefixes;
@@ -42,40 +40,55 @@ impl Bin {
 }
 
 impl Bins {
-    /// Empty bins for `tries` depths and `blooms` lengths, of queries with up to `most` prefixes.
+    /// Empty bins for `tries` depths and `blooms` lengths, of queries with 1 to `most` prefixes.
     pub(crate) fn new(tries: usize, blooms: usize, most: u64) -> Self {
-        let bins = most.min(MOST_PREFIXES).ilog2() as usize + 1;
+        let bins = most.ilog2() as usize + 1;
         Self { blooms, bins, cells: vec![Bin::default(); tries * blooms * bins] }
+    }
+
+    /// Notes a query at all depths from 0 to `trie`, and at each length from `first` on for which `prefixes` tells how many
+    /// there are.
+    #[inline(always)]
+    pub(crate) fn note_lengths(
+        &mut self,
+        trie: usize,
+        first: usize,
+        mut prefixes: impl FnMut(usize) -> Option<u64>,
+    ) {
+        let (row, bins) = (self.blooms * self.bins, self.bins);
+        let cells = self.cells[trie * row..][..row].chunks_exact_mut(bins).enumerate().skip(first);
+        for (bloom, cells) in cells {
+            let Some(prefixes) = prefixes(bloom) else { return };
+            add(cells, prefixes, 1);
+        }
     }
 
     /// Notes a query with `prefixes` prefixes at the length `bloom` and at all depths from 0 to `trie`.
     #[inline(always)]
     pub(crate) fn note_through(&mut self, trie: usize, bloom: usize, prefixes: u64) {
-        self.add(trie, bloom, prefixes, 1);
+        add(self.of_mut(trie, bloom), prefixes, 1);
     }
 
     /// Notes a query at the depth `trie` alone.
     #[inline(always)]
     pub(crate) fn note_at(&mut self, trie: usize, bloom: usize, prefixes: u64) {
-        self.add(trie, bloom, prefixes, 1);
+        self.note_through(trie, bloom, prefixes);
         if let Some(before) = trie.checked_sub(1) {
-            self.add(before, bloom, prefixes, -1);
+            add(self.of_mut(before, bloom), prefixes, -1);
         }
     }
 
     /// Notes a query at all depths behind `from` up to `to`.
     #[inline(always)]
     pub(crate) fn note_between(&mut self, from: usize, to: usize, bloom: usize, prefixes: u64) {
-        self.add(to, bloom, prefixes, 1);
-        self.add(from, bloom, prefixes, -1);
+        self.note_through(to, bloom, prefixes);
+        add(self.of_mut(from, bloom), prefixes, -1);
     }
 
     #[inline(always)]
-    fn add(&mut self, trie: usize, bloom: usize, prefixes: u64, sign: i64) {
-        let prefixes = prefixes.min(MOST_PREFIXES);
-        let bin = (prefixes.ilog2() as usize).min(self.bins - 1);
-        let cell = &mut self.cells[(trie * self.blooms + bloom) * self.bins + bin];
-        cell.plus(Bin { count: sign, prefixes: sign * prefixes.cast_signed() });
+    fn of_mut(&mut self, trie: usize, bloom: usize) -> &mut [Bin] {
+        let start = (trie * self.blooms + bloom) * self.bins;
+        &mut self.cells[start..start + self.bins]
     }
 
     /// Adds what another thread noted.
@@ -98,5 +111,13 @@ impl Bins {
     pub(crate) fn of(&self, trie: usize, bloom: usize) -> &[Bin] {
         let start = (trie * self.blooms + bloom) * self.bins;
         &self.cells[start..start + self.bins]
+    }
+}
+
+/// Adds a query, or takes one away, in the bin of so many prefixes.
+#[inline(always)]
+fn add(cells: &mut [Bin], prefixes: u64, sign: i64) {
+    if let Some(cell) = cells.get_mut(prefixes.ilog2() as usize) {
+        cell.plus(Bin { count: sign, prefixes: sign * prefixes.cast_signed() });
     }
 }

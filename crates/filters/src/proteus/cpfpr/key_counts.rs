@@ -59,23 +59,30 @@ struct Histogram {
 impl Histogram {
     fn note(&mut self, keys: &(impl PrefixKeys + ?Sized), places: std::ops::Range<usize>) {
         let most = self.starts.len() - 1;
-        let shared = |place: usize| {
-            let shared = keys.key(place).shared_bits(keys.key(place + 1));
-            (shared as usize).min(most)
-        };
-        let last = keys.len().saturating_sub(1);
-        let mut before = if places.start > 0 { Some(shared(places.start - 1)) } else { None };
-        for place in places {
-            let after = if place < last { Some(shared(place)) } else { None };
-            if let Some(before) = before {
-                self.starts[before] += 1;
-            }
-            match before.max(after) {
-                Some(both) => self.lone[both] += 1,
+        let shared = |a: usize, b: usize| (keys.key(a).shared_bits(keys.key(b)) as usize).min(most);
+        let mut before = places.start.checked_sub(1).map(|place| shared(place, places.start));
+        let inner = places.start..places.end.min(keys.len().saturating_sub(1));
+        for place in inner.clone() {
+            let after = shared(place, place + 1);
+            self.add(before, after);
+            before = Some(after);
+        }
+        // The last of all keys has none behind it; a key that is alone in the set is so from its first bit on.
+        if inner.end < places.end {
+            match before {
+                Some(before) => self.add(Some(before), 0),
                 None => self.lone[0] += 1,
             }
-            before = after;
         }
+    }
+
+    /// Adds a key that shares so many bits with the keys next to it.
+    #[inline(always)]
+    fn add(&mut self, before: Option<usize>, after: usize) {
+        if let Some(before) = before {
+            self.starts[before] += 1;
+        }
+        self.lone[before.unwrap_or(0).max(after)] += 1;
     }
 
     /// The counts, scaled by `of / seen`.

@@ -13,7 +13,7 @@ use crate::proteus::prefix_key::{PrefixKey, PrefixKeys};
 const MOST_LENGTHS: u32 = 128;
 
 /// Keys that are looked at of more than twice as many, unless a task says otherwise.
-pub(crate) const LOOKED_AT: usize = 1 << 18;
+pub(crate) const LOOKED_AT: usize = 100_000;
 
 /// What is to be designed.
 #[derive(Debug, Clone, Copy)]

@@ -47,6 +47,9 @@ fn merge((mut bins, mut denied): (Bins, Vec<u64>), other: (Bins, Vec<u64>)) -> (
 struct Noted<'a> {
     tries: &'a [Trie],
     blooms: &'a [u32],
+    /// For each number of bits, the depths and the lengths that are not longer.
+    tries_within: Vec<usize>,
+    blooms_within: Vec<usize>,
     probes: u64,
     bins: Bins,
     /// For each depth, the queries that it denies and the depth before it does not.
@@ -56,31 +59,34 @@ struct Noted<'a> {
 impl<'a> Noted<'a> {
     fn new(tries: &'a [Trie], blooms: &'a [u32], probes: u64) -> Self {
         let bins = Bins::new(tries.len(), blooms.len(), probes);
-        Self { tries, blooms, probes, bins, denied: vec![0; tries.len()] }
+        let longest = tries.iter().map(|trie| trie.bits).chain(blooms.iter().copied()).max().unwrap_or(0);
+        Self {
+            tries,
+            blooms,
+            tries_within: within(tries.iter().map(|trie| trie.bits), longest),
+            blooms_within: within(blooms.iter().copied(), longest),
+            probes,
+            bins,
+            denied: vec![0; tries.len()],
+        }
     }
 
     fn note<K: PrefixKey>(&mut self, query: &EmptyQuery<K>) {
         let nearest = query.nearest();
-        let reached = self.tries.partition_point(|trie| trie.bits <= nearest);
+        let reached = up_to(&self.tries_within, nearest);
         if let Some(count) = self.denied.get_mut(reached) {
             *count += 1;
         }
         // Down to where the ends part, a trie has one prefix of the query, so that its depth does not matter.
-        let one = self.tries[..reached].partition_point(|trie| trie.bits <= query.shared);
-        let first = self.blooms.partition_point(|&bits| bits <= nearest);
-        let mut regions = None;
-        for bloom in first..self.blooms.len() {
-            let bits = self.blooms[bloom];
-            let prefixes = if bits <= query.shared {
-                1
-            } else {
-                regions.get_or_insert_with(|| Regions::between(query.lo, query.hi, query.shared)).of(bits)
-            };
-            if prefixes > self.probes {
-                break;
-            }
-            self.bins.note_through(one - 1, bloom, prefixes);
-        }
+        let one = up_to(&self.tries_within, query.shared).min(reached);
+        let first = up_to(&self.blooms_within, nearest);
+        let mut regions = Regions::between(query.lo, query.hi, query.shared);
+        let (blooms, probes) = (self.blooms, self.probes);
+        self.bins.note_lengths(one - 1, first, |bloom| {
+            let bits = blooms[bloom];
+            let prefixes = if bits <= query.shared { 1 } else { regions.of(bits) };
+            (prefixes <= probes).then_some(prefixes)
+        });
         for trie in one..reached {
             self.note_sides(query, trie, first);
         }
@@ -101,4 +107,22 @@ impl<'a> Noted<'a> {
             self.bins.note_at(trie, bloom, prefixes);
         }
     }
+}
+
+/// For each number of bits up to `longest`, how many of the ascending `lengths` are not longer.
+fn within(lengths: impl Iterator<Item = u32>, longest: u32) -> Vec<usize> {
+    let mut counts = vec![0; longest as usize + 1];
+    lengths.for_each(|bits| counts[bits as usize] += 1);
+    let mut sum = 0;
+    for count in &mut counts {
+        sum += *count;
+        *count = sum;
+    }
+    counts
+}
+
+/// The entry for `bits`; for more bits than any length has, the last.
+#[inline(always)]
+fn up_to(within: &[usize], bits: u32) -> usize {
+    within[(bits as usize).min(within.len() - 1)]
 }

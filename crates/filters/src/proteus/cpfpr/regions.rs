@@ -1,10 +1,14 @@
 //! How many prefixes a query touches, one length after the other.
 //!
 //! A range that touches n prefixes of one length touches twice as many of the next one, less one for each end that
-//! leaves out half of its prefix: the first end where its next bit is one, the last end where it is zero. So the counts
-//! of all lengths cost two bits each, and they never fall.
+//! leaves out half of its prefix: the first end where its next bit is one, the last end where it is zero. Over several
+//! bits at once, the ends leave out as many as those bits say when read as numbers. So the counts of all lengths cost a few
+//! additions each, and they never fall.
 
 use crate::proteus::prefix_key::PrefixKey;
+
+/// Most bits that are added at once.
+const MOST_STEP: u32 = 32;
 
 /// The prefixes from the first end to the last, or from an end to the border of its prefix.
 #[derive(Debug, Clone, Copy)]
@@ -33,14 +37,26 @@ impl<K: PrefixKey> Regions<K> {
     }
 
     /// The prefixes of `bits` bits, saturating; `bits` must not fall from call to call.
+    #[inline(always)]
     pub(crate) fn of(&mut self, bits: u32) -> u64 {
-        while self.bits < bits {
-            let less_first = u64::from(self.first.is_some_and(|key| key.bit(self.bits)));
-            let less_last = u64::from(self.last.is_some_and(|key| !key.bit(self.bits)));
-            self.count = self.count.saturating_mul(2) - less_first - less_last;
-            self.bits += 1;
+        // Mostly one bit at a time.
+        while self.bits + 1 < bits {
+            self.add((bits - self.bits).min(MOST_STEP));
+        }
+        if self.bits < bits {
+            self.add(1);
         }
         self.count
+    }
+
+    #[inline(always)]
+    fn add(&mut self, step: u32) {
+        let next = |word: u64| word >> (u64::BITS - step);
+        let left_out = self.first.map_or(0, |key| next(key.word(self.bits)))
+            + self.last.map_or(0, |key| next(!key.word(self.bits)));
+        let is_small = self.count.leading_zeros() >= step;
+        self.count = if is_small { (self.count << step) - left_out } else { u64::MAX };
+        self.bits += step;
     }
 }
 
@@ -58,6 +74,19 @@ mod tests {
                 let (first, last) = (lo.tail(bits), hi.tail(bits));
                 assert_eq!(regions.of(bits), (last - first).saturating_add(1), "{lo}..={hi}, {bits} bits");
             }
+        }
+    }
+
+    #[test]
+    fn several_bits_count_as_one_by_one() {
+        use crate::proteus::prefix_key::StringTail;
+        let (lo, hi) = (b"range/\x03\xf0\x7f-of-a-long-key", b"range/\x04\x10\x80-of-a-long-key");
+        let tails = (StringTail(lo), StringTail(hi));
+        let shared = tails.0.shared_bits(tails.1);
+        let mut one_by_one = Regions::between(tails.0, tails.1, shared);
+        for bits in shared..200 {
+            let counted = one_by_one.of(bits);
+            assert_eq!(Regions::between(tails.0, tails.1, shared).of(bits), counted, "{bits} bits");
         }
     }
 

@@ -1,6 +1,11 @@
 //! What the model needs to know of a sampled query: how near its ends are to a key.
 
+use lacuna_core::{ABREAST, seek_abreast};
+
 use crate::proteus::prefix_key::{PrefixKey, PrefixKeys};
+
+/// Queries between two whose places are sought among all keys: the others are sought between those two.
+const STRETCH: usize = 4 * ABREAST;
 
 /// A query between two keys.
 #[derive(Debug, Clone, Copy)]
@@ -34,12 +39,20 @@ pub(crate) struct EmptyQueries<K> {
 impl<K: PrefixKey> EmptyQueries<K> {
     /// The queries that hold none of `keys`.
     pub(crate) fn of(mut queries: Vec<(K, K)>, keys: &(impl PrefixKeys<Key = K> + ?Sized)) -> Self {
+        // Queries that follow each other lie near each other, and share most of the keys they are compared with.
         queries.sort_unstable_by_key(|query| query.0);
         let mut found = Self { inside: Vec::with_capacity(queries.len()), count: 0 };
-        let mut place = 0;
-        for (lo, hi) in queries {
-            place = first_from(keys, place, lo);
-            found.note(keys, place, lo, hi);
+        let firsts: Vec<K> = queries.iter().step_by(STRETCH).map(|query| query.0).collect();
+        let mut marks = vec![0; firsts.len()];
+        for (marks, firsts) in marks.chunks_mut(ABREAST).zip(firsts.chunks(ABREAST)) {
+            seek_abreast(marks, 0..keys.len(), |query, place| keys.key(place) < firsts[query]);
+        }
+        for (stretch, some) in queries.chunks(STRETCH).enumerate() {
+            let span = marks[stretch]..marks.get(stretch + 1).copied().unwrap_or(keys.len());
+            let mut places = [0; STRETCH];
+            let places = &mut places[..some.len()];
+            seek_abreast(places, span, |query, place| keys.key(place) < some[query].0);
+            some.iter().zip(places).for_each(|(&(lo, hi), place)| found.note(keys, *place, lo, hi));
         }
         found
     }
@@ -68,20 +81,4 @@ impl<K: PrefixKey> EmptyQueries<K> {
             self.inside.push(EmptyQuery { lo, hi, before, behind, shared: lo.shared_bits(hi) });
         }
     }
-}
-
-/// Place of the first key not below `lo`, which is at `from` or behind it.
-fn first_from<K: PrefixKey>(keys: &(impl PrefixKeys<Key = K> + ?Sized), from: usize, lo: K) -> usize {
-    // Steps that double, then halves: queries come in ascending order, so the place is near.
-    let (mut start, mut step) = (from, 1);
-    while start + step <= keys.len() && keys.key(start + step - 1) < lo {
-        start += step;
-        step *= 2;
-    }
-    let mut end = (start + step - 1).min(keys.len());
-    while start < end {
-        let middle = start.midpoint(end);
-        if keys.key(middle) < lo { start = middle + 1 } else { end = middle }
-    }
-    start
 }

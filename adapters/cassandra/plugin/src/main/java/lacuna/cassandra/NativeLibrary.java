@@ -26,7 +26,11 @@ final class NativeLibrary
     static void load(Path library) throws IOException
     {
         System.load(library.toAbsolutePath().toString());
-        long version = Native.version();
+        check(Native.version());
+    }
+
+    static void check(long version) throws IOException
+    {
         if (version != Native.VERSION)
             throw new IOException("native library of version " + version + ", wanted " + Native.VERSION);
     }

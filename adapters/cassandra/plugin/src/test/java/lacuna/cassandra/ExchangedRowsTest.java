@@ -71,7 +71,11 @@ public class ExchangedRowsTest extends WithFilters
             assertEquals(2, at(through, "SELECT c, v FROM " + t + " WHERE p = 1 AND c > 15 AND c <= 35 ORDER BY c DESC", ConsistencyLevel.ONE));
             assertEquals(1, at(through, "SELECT DISTINCT p, s FROM " + t + " WHERE p = 1", ConsistencyLevel.ONE));
         }
-        assertTrue("ranges are skipped", skipped(t) >= 50);
+        // A copy may just be on its way, or a lease have ended on a busy machine.
+        long skipped = 0;
+        for (int attempt = 0; attempt < 20 && skipped < 50; attempt++)
+            skipped = skipped(t);
+        assertTrue(skipped + " of 100 ranges were skipped", skipped >= 50);
     }
 
     @Test

@@ -4,7 +4,7 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
-import java.nio.file.Files;
+import java.io.IOException;
 import java.nio.file.Path;
 
 import org.junit.Test;
@@ -58,11 +58,9 @@ public class NativeTest
     }
 
     @Test
-    public void wrongLibraryIsRefused() throws Exception
+    public void wrongLibraryIsRefused()
     {
-        Path empty = Files.createTempFile("lacuna", ".so");
-        assertThrows(UnsatisfiedLinkError.class, () -> NativeLibrary.load(empty));
-        Files.delete(empty);
-        assertThrows(UnsatisfiedLinkError.class, () -> NativeLibrary.load(empty));
+        assertThrows(UnsatisfiedLinkError.class, () -> NativeLibrary.load(Path.of("/nowhere/liblacuna_cassandra.so")));
+        assertThrows(IOException.class, () -> NativeLibrary.check(Native.VERSION + 1));
     }
 }
