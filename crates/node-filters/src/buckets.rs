@@ -48,6 +48,15 @@ impl Buckets {
         u64::from_be_bytes(bytes)
     }
 
+    /// The last place of rows whose byte-comparable form begins with `prefix`: the upper end of a slice whose bound, inclusive,
+    /// is only the beginning of a row's key. [`place`](Self::place) is its lower end.
+    pub fn last_place(prefix: &[u8]) -> u64 {
+        let mut bytes = [0xFF; 8];
+        let shared = prefix.len().min(8);
+        bytes[..shared].copy_from_slice(&prefix[..shared]);
+        u64::from_be_bytes(bytes)
+    }
+
     /// Level and number of every bucket that a row at `place` is in, the finest first.
     pub fn of_row(self, place: u64) -> impl Iterator<Item = (u32, u64)> {
         (0..self.levels).map(move |level| (level, place >> self.width_log2(level)))

@@ -11,14 +11,15 @@ pub enum Mode {
     Safe,
 }
 
-/// Settings of a node. Times are milliseconds of its own monotonic clock.
+/// Settings of a node. Times are milliseconds of its own monotonic clock, which has to go on while the machine sleeps
+/// (`CLOCK_BOOTTIME`): a lease would outlive the sleep.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Config {
     /// What answers are used for.
     pub mode: Mode,
     /// Time between exchanges with up to a million keys.
     pub interval: u64,
-    /// Length of a lease.
+    /// Length of a lease: the same at all nodes, and in the node's life before this one, or longer.
     pub lease: u64,
     /// Clocks of two nodes run apart by less than one part in so many.
     pub drift: u64,
@@ -81,7 +82,10 @@ impl Config {
 
     /// A length of a peer's clock that has surely not passed there when it has passed here.
     pub(crate) const fn shortened(&self, length: u64) -> u64 {
-        length - length.div_ceil(self.drift)
+        match self.drift {
+            0 => 0,
+            drift => length - length.div_ceil(drift),
+        }
     }
 }
 
@@ -109,6 +113,8 @@ pub enum Flaw {
     WriteKeepsDead,
     /// One replica without the key is enough.
     AskOneReplica,
+    /// One replica fewer than a quorum is enough.
+    AskFewer,
     /// Keys are published at the next tick, their writes acknowledged before.
     PublishLate,
     /// A filter that was rebuilt counts as the one that peers have.

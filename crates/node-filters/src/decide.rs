@@ -3,19 +3,44 @@
 //! The table has a filter at every replica. The consistency is not `SERIAL` or node-local. The plan names its partitions,
 //! and all of them are empty. It is a first page. At *every* replica there is no live row: each view then shadows all of
 //! its cells, so their union has no live row either, and no tombstone need be shipped. The store's own check of
-//! availability has passed. Static columns count as presence unless rows are restricted. Each copy is fresh enough for the
+//! availability has passed. (Or, where the store asks for it, at enough replicas to answer the read by themselves.) Static columns count as presence unless rows are restricted. Each copy is fresh enough for the
 //! mode.
+
+use std::collections::BTreeSet;
 
 use crate::config::{Flaw, Mode};
 use crate::key_id::{KeyId, NodeId, TableId};
 use crate::node::Node;
 use crate::presence::Presence;
-use crate::question::{Asked, Consistency, Decision, Plan, Question, Reason};
+use crate::question::{Asked, Consistency, Decision, Plan, Question, Quorum, Reason};
 
 impl Node {
     /// Whether a read can be answered without asking anybody. Counted in [`counters`](Self::counters).
     pub fn decide(&mut self, now: u64, question: &Question<'_>) -> Decision {
-        let decision = match self.check(now, question) {
+        self.decided(self.check(question, |_, key| self.may_be_live(now, question.table, key)))
+    }
+
+    /// As [`decide`](Self::decide), but it is enough that, for each key of the question, all of its `quorums` are empty: sets
+    /// of replicas that could answer the read by themselves, such as any two of three for `QUORUM`, or two of each
+    /// datacentre for `EACH_QUORUM`. So reads are answered while a replica is down. A level that one replica can answer
+    /// then finds what the store might find: possibly nothing, right after a write that another replica acknowledged.
+    pub fn decide_by_quorum(
+        &mut self,
+        now: u64,
+        question: &Question<'_>,
+        quorums: &[&[Quorum<'_>]],
+    ) -> Decision {
+        let may_be_live = |at: usize, key: &Asked<'_>| match quorums.get(at) {
+            None | Some([]) => Some(Reason::NoKey),
+            Some(quorums) => {
+                quorums.iter().find_map(|quorum| self.may_be_live_in(now, question.table, key, *quorum))
+            }
+        };
+        self.decided(self.check(question, may_be_live))
+    }
+
+    fn decided(&mut self, reason: Option<Reason>) -> Decision {
+        let decision = match reason {
             Some(reason) => Decision::Forward(reason),
             None if self.config().mode == Mode::Shadow => Decision::Forward(Reason::Shadow),
             None => Decision::Empty,
@@ -25,7 +50,11 @@ impl Node {
     }
 
     /// Why the read has to go on; `None` if nothing is there.
-    fn check(&self, now: u64, question: &Question<'_>) -> Option<Reason> {
+    fn check(
+        &self,
+        question: &Question<'_>,
+        may_be_live: impl Fn(usize, &Asked<'_>) -> Option<Reason>,
+    ) -> Option<Reason> {
         if !self.is_on() {
             return Some(Reason::Off);
         }
@@ -44,7 +73,7 @@ impl Node {
         if question.keys.is_empty() || question.keys.iter().any(|key| key.replicas.is_empty()) {
             return Some(Reason::NoKey);
         }
-        question.keys.iter().find_map(|key| self.may_be_live(now, question.table, key))
+        question.keys.iter().enumerate().find_map(|(at, key)| may_be_live(at, key))
     }
 
     fn answers_at(&self, consistency: Consistency) -> bool {
@@ -62,6 +91,27 @@ impl Node {
             return answers.next().flatten();
         }
         answers.find_map(|reason| reason)
+    }
+
+    /// Why fewer replicas of a quorum than it needs are known to be empty. A replica named twice counts once.
+    fn may_be_live_in(
+        &self,
+        now: u64,
+        table: TableId,
+        key: &Asked<'_>,
+        quorum: Quorum<'_>,
+    ) -> Option<Reason> {
+        let needed =
+            if self.config().has(Flaw::AskFewer) { quorum.needed.saturating_sub(1) } else { quorum.needed };
+        let replicas: BTreeSet<NodeId> = quorum.replicas.iter().copied().collect();
+        let (mut empty, mut first) = (0, None);
+        for replica in replicas {
+            match self.may_be_live_at(now, table, key, replica) {
+                None => empty += 1,
+                reason => first = first.or(reason),
+            }
+        }
+        if empty >= needed.max(1) { None } else { first.or(Some(Reason::NoKey)) }
     }
 
     fn may_be_live_at(&self, now: u64, table: TableId, key: &Asked<'_>, replica: NodeId) -> Option<Reason> {

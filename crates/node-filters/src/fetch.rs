@@ -8,6 +8,16 @@ use crate::wire::Reader;
 /// Most bytes of a snapshot: what a filter of some 2^32 keys takes.
 const MOST_BYTES: u64 = 8 << 30;
 
+/// What a piece was good for.
+pub(crate) enum Fetched {
+    /// Nothing: it came before. The next one has been asked for.
+    Nothing,
+    /// Another one is to be asked for.
+    Piece,
+    /// The filter is whole.
+    Whole(Box<NodeFilter>),
+}
+
 /// The pieces that have come.
 #[derive(Debug)]
 pub(crate) struct Fetch {
@@ -34,27 +44,31 @@ impl Fetch {
         (now >= self.heard_at + patience).then(|| self.ask(table))
     }
 
-    /// Takes a piece; the filter if it was the last one. Pieces of another snapshot begin a new one.
-    pub(crate) fn take(&mut self, now: u64, message: Message) -> Option<NodeFilter> {
-        let Message::Chunk { version, index, count, check, bytes, .. } = message else { return None };
+    /// Takes a piece. Pieces of another snapshot begin a new one.
+    pub(crate) fn take(&mut self, now: u64, message: Message) -> Fetched {
+        let Message::Chunk { version, index, count, check, bytes, .. } = message else {
+            return Fetched::Nothing;
+        };
         if (version.sequence, check, count) != (self.sequence, self.check, self.count) {
             *self = Self { sequence: version.sequence, check, count, ..Self::new(now) };
         }
         self.heard_at = now;
         if index != self.next || self.bytes.len() as u64 + bytes.len() as u64 > MOST_BYTES {
-            return None;
+            return Fetched::Nothing;
         }
         self.bytes.extend_from_slice(&bytes);
         self.next += 1;
         if self.next < self.count {
-            return None;
+            return Fetched::Piece;
         }
         let whole = std::mem::take(&mut self.bytes);
-        let filter = NodeFilter::read_from(&mut Reader::new(&whole)).ok();
-        let filter = filter.filter(|_| crc32c::crc32c(&whole) == self.check);
-        if filter.is_none() {
-            *self = Self::new(now);
+        let is_sound = crc32c::crc32c(&whole) == self.check;
+        match NodeFilter::read_from(&mut Reader::new(&whole)) {
+            Ok(filter) if is_sound => Fetched::Whole(Box::new(filter)),
+            _ => {
+                *self = Self::new(now);
+                Fetched::Piece
+            }
         }
-        filter
     }
 }

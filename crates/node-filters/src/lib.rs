@@ -81,4 +81,4 @@ pub use key_id::{KeyId, NodeId, TableId};
 pub use message::{CHUNK_BYTES, Message, TableDelta, Version};
 pub use node::{Barrier, Node};
 pub use presence::{Deletion, NodeFilter, Presence};
-pub use question::{Asked, Consistency, Decision, Plan, Question, Reason};
+pub use question::{Asked, Consistency, Decision, Plan, Question, Quorum, Reason};

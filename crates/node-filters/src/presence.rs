@@ -168,7 +168,7 @@ impl NodeFilter {
 
     /// A fingerprint that finds no place would be a "no" that is false: then the filter knows nothing any more.
     fn insert(&mut self, hash: u64) -> bool {
-        match self.any.as_ref().map(|any| any.insert(hash)) {
+        match self.any.as_mut().map(|any| any.insert_mut(hash)) {
             Some(Ok(is_new)) => is_new,
             Some(Err(_)) => self.any.take().is_some(),
             None => false,

@@ -44,6 +44,15 @@ pub struct Asked<'a> {
     pub replicas: &'a [NodeId],
 }
 
+/// Replicas of which any `needed` could answer a read of one partition by themselves.
+#[derive(Debug, Clone, Copy)]
+pub struct Quorum<'a> {
+    /// All replicas that count: of the partition, or of one datacentre.
+    pub replicas: &'a [NodeId],
+    /// How many of them it takes, at least 1.
+    pub needed: usize,
+}
+
 /// A read.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {

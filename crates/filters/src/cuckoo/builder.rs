@@ -4,6 +4,7 @@ use lacuna_core::hash::{IntegerHasher, hash_bytes};
 use lacuna_core::{Budget, BuildPlan, Error, Position, Result, Sealed, SortedKeys, Window, cross};
 
 use super::codec::{HEADER_BYTES, Header, STASHED_BYTES, VERSION, padding};
+use super::insert::TOGETHER;
 use super::shape::Shape;
 use super::spec::CuckooSpec;
 use super::table::{CuckooTable, STASH, buckets_for};
@@ -94,11 +95,11 @@ fn write_body(
 
 /// A body of at most `most_bytes`, if all keys find a place in it.
 fn filled(shape: Shape, hashes: &[u64], seed: u64, most_bytes: usize) -> Option<Vec<u8>> {
-    let table = CuckooTable::with_shape(shape, false);
+    let mut table = CuckooTable::with_shape(shape, false);
     let spare = (most_bytes - Header::of(&table, seed).body_bytes()) / STASHED_BYTES;
-    for &hash in hashes {
-        table.insert(hash).ok()?;
-        if table.stashed().len() > spare.min(STASH) {
+    for some in hashes.chunks(TOGETHER) {
+        table.insert_all_mut(some).ok()?;
+        if *table.stash_len.get_mut() > spare.min(STASH) {
             return None;
         }
     }

@@ -117,13 +117,13 @@ impl CuckooTable {
             return Err(Error::corrupt("a cuckoo filter's number of buckets does not exist"));
         }
         table.allocate(header.buckets);
-        let mut stored = header.stash_len as u64;
+        let (mut stored, bits_of_slot) = (header.stash_len as u64, u64::from(header.shape.fingerprint_bits));
         for bucket in 0..header.buckets {
             let bits = bucket_at(bytes, header.shape, bucket).unwrap_or_default();
             for slot in 0..SLOTS {
                 let fingerprint = table.fields.slot(bits, slot);
                 stored += u64::from(fingerprint != 0);
-                table.write_slot(bucket, slot, fingerprint);
+                table.spot(bucket).turn(slot * bits_of_slot, fingerprint);
             }
         }
         for entry in

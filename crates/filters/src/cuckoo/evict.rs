@@ -1,15 +1,18 @@
-//! Where fingerprints stand and how they make room: single buckets, the walk from bucket to bucket, the stash.
+//! How a full pair of buckets makes room: a look around first, then a walk.
+//!
+//! Each of the eight fingerprints in the way has one other bucket. At 90 % load one of these has a free slot four times in
+//! five, and one move is enough. Otherwise one of the eight is moved to its full other bucket, and the look around is
+//! repeated from there: 0.7 moves an insertion, where a walk without looking takes 5.
 
-use std::sync::atomic::Ordering;
-
+use super::packed_slots::Bits;
 use super::shape::SLOTS;
-use super::table::{CuckooTable, STASH, Segment};
+use super::table::CuckooTable;
 
-/// Fingerprints that may be moved for one that comes. At 95 % load some ten are; a walk of 500 fails about never.
+/// Fingerprints that may be moved for one that comes. At 95 % load some three are; a walk of 500 fails about never.
 const MOST_MOVES: usize = 500;
 
 /// Chooses whom to move; its state is the same on every machine.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Walk {
     state: u64,
 }
@@ -27,145 +30,50 @@ impl Walk {
         self.state ^= self.state << 17;
         self.state >> 33
     }
-
-    /// Stores a fingerprint, moving others; what is left without a place at the end comes back, with its class.
-    pub(crate) fn place(&mut self, table: &CuckooTable, class: u64, fingerprint: u64) -> Option<(u64, u64)> {
-        let other = table.shape.other_class(class, fingerprint);
-        if table.swap(class, fingerprint, 0, fingerprint) || table.swap(other, fingerprint, 0, fingerprint) {
-            return None;
-        }
-        let (mut class, mut fingerprint) = (if self.next() & 1 == 0 { class } else { other }, fingerprint);
-        for _ in 0..MOST_MOVES {
-            fingerprint = table.exchange(class, fingerprint, self.next() % SLOTS);
-            class = table.shape.other_class(class, fingerprint);
-            if table.swap(class, fingerprint, 0, fingerprint) {
-                return None;
-            }
-        }
-        Some((class, fingerprint))
-    }
 }
 
 impl CuckooTable {
-    /// The segment of a bucket, and its number there.
-    #[inline(always)]
-    pub(crate) fn place(&self, bucket: u64) -> (&Segment, u64) {
-        if bucket < self.shape.base {
-            return (&self.base, bucket);
+    /// Stores a fingerprint whose buckets of both `classes` are full; what is left without a place at the end goes to the
+    /// stash.
+    #[inline(never)]
+    pub(crate) fn evict<B: Bits>(&self, walk: &mut Walk, classes: [u64; 2], fingerprint: u64) {
+        if self.make_way::<B>(classes[0], fingerprint) || self.make_way::<B>(classes[1], fingerprint) {
+            return;
         }
-        let beyond = bucket - self.shape.base;
-        let (list, at) = list_of(beyond >> self.segment_log2);
-        let list = self.later[list].get().expect("buckets are counted after they are there");
-        let segment = list[at].get().expect("buckets are counted after they are there");
-        (segment, beyond & ((1 << self.segment_log2) - 1))
-    }
-
-    /// Bits from the start of a bucket on, 64 of them.
-    #[inline(always)]
-    pub(crate) fn narrow(&self, bucket: u64) -> u64 {
-        let (segment, at) = self.place(bucket);
-        let bit = at * self.shape.bucket_bits();
-        let (word, shift) = (index(bit >> 6), bit & 63);
-        let (low, high) = (segment[word].load(Ordering::Relaxed), segment[word + 1].load(Ordering::Relaxed));
-        low >> shift | (high << 1) << (63 - shift)
-    }
-
-    /// Bits from the start of a bucket on, 128 of them.
-    #[inline(always)]
-    pub(crate) fn wide(&self, bucket: u64) -> u128 {
-        let (segment, at) = self.place(bucket);
-        let bit = at * self.shape.bucket_bits();
-        let (word, shift) = (index(bit >> 6), bit & 63);
-        let [low, middle, high] =
-            [0, 1, 2].map(|next| u128::from(segment[word + next].load(Ordering::Relaxed)));
-        (low | middle << 64) >> shift | (high << 1) << (127 - shift)
-    }
-
-    /// The bits of a bucket, whatever its width; further bits behind them.
-    pub(crate) fn read(&self, bucket: u64) -> u128 {
-        if self.fields.is_narrow() { u128::from(self.narrow(bucket)) } else { self.wide(bucket) }
-    }
-
-    /// Writes one slot of a bucket.
-    pub(crate) fn write_slot(&self, bucket: u64, slot: u64, fingerprint: u64) {
-        let (segment, at) = self.place(bucket);
-        let width = u64::from(self.shape.fingerprint_bits);
-        let bit = at * self.shape.bucket_bits() + slot * width;
-        let (word, shift) = (index(bit >> 6), bit & 63);
-        let mask = u128::from((1u64 << width) - 1) << shift;
-        let bits = u128::from(fingerprint) << shift;
-        for (word, half) in [(word, 0), (word + 1, 64)] {
-            #[expect(clippy::cast_possible_truncation, reason = "one half, then the other")]
-            let (mask, bits) = ((mask >> half) as u64, (bits >> half) as u64);
-            if mask != 0 {
-                let old = segment[word].load(Ordering::Relaxed);
-                segment[word].store(old & !mask | bits, Ordering::Relaxed);
+        let (mut class, mut fingerprint) = (classes[usize::from(walk.next() & 1 == 0)], fingerprint);
+        for _ in 0..MOST_MOVES {
+            fingerprint = self.exchange::<B>(class, fingerprint, walk.next() % SLOTS);
+            class = self.shape.other_class(class, fingerprint);
+            if self.make_way::<B>(class, fingerprint) {
+                return;
             }
         }
+        self.push_to_stash(class, fingerprint);
     }
 
-    /// Writes `new` where the bucket of `fingerprint` in `class` holds `old`; `false` if it holds none.
-    #[inline]
-    pub(crate) fn swap(&self, class: u64, fingerprint: u64, old: u64, new: u64) -> bool {
-        let bucket = self.shape.bucket(class, fingerprint, self.buckets.load(Ordering::Relaxed));
-        let slot = self.fields.find(self.read(bucket), old);
-        slot.inspect(|&slot| self.write_slot(bucket, slot, new)).is_some()
+    /// Puts `fingerprint` into its full bucket of `class` if one of the four there has room in its other bucket.
+    #[inline(always)]
+    fn make_way<B: Bits>(&self, class: u64, fingerprint: u64) -> bool {
+        let spot = self.spot(self.bucket(class, fingerprint));
+        let bits = B::read(spot);
+        for slot in 0..SLOTS {
+            let old = bits.slot(self.fields, slot);
+            let other = self.spot(self.bucket(self.shape.other_class(class, old), old));
+            let free = B::read(other).fields_of(self.fields, 0);
+            if free > B::default() {
+                other.turn(free.first(self.fields), old);
+                spot.turn(slot * u64::from(self.shape.fingerprint_bits), old ^ fingerprint);
+                return true;
+            }
+        }
+        false
     }
 
     /// Puts `fingerprint` into a slot of its bucket and takes out what was there.
-    fn exchange(&self, class: u64, fingerprint: u64, slot: u64) -> u64 {
-        let bucket = self.shape.bucket(class, fingerprint, self.buckets.load(Ordering::Relaxed));
-        let old = self.fields.slot(self.read(bucket), slot);
-        self.write_slot(bucket, slot, fingerprint);
+    fn exchange<B: Bits>(&self, class: u64, fingerprint: u64, slot: u64) -> u64 {
+        let spot = self.spot(self.bucket(class, fingerprint));
+        let old = B::read(spot).slot(self.fields, slot);
+        spot.turn(slot * u64::from(self.shape.fingerprint_bits), old ^ fingerprint);
         old
     }
-
-    pub(crate) fn push_to_stash(&self, class: u64, fingerprint: u64) {
-        let len = self.stash_len.load(Ordering::Relaxed);
-        self.stash[len].store(class << 32 | fingerprint, Ordering::Relaxed);
-        self.stash_len.store(len + 1, Ordering::Relaxed);
-    }
-
-    /// The fingerprints that wait, each with a class.
-    pub(crate) fn stashed(&self) -> Vec<(u64, u64)> {
-        let waiting = self.stash[..self.stash_len.load(Ordering::Relaxed).min(STASH)].iter();
-        waiting
-            .map(|entry| entry.load(Ordering::Relaxed))
-            .map(|entry| (entry >> 32, entry & 0xFFFF_FFFF))
-            .collect()
-    }
-
-    #[cold]
-    pub(crate) fn stash_holds(&self, class: u64, other: u64, fingerprint: u64) -> bool {
-        self.stash_place(class, other, fingerprint).is_some()
-    }
-
-    fn stash_place(&self, class: u64, other: u64, fingerprint: u64) -> Option<usize> {
-        let sought = [class, other].map(|class| class << 32 | fingerprint);
-        let len = self.stash_len.load(Ordering::Relaxed).min(STASH);
-        self.stash[..len].iter().position(|entry| sought.contains(&entry.load(Ordering::Relaxed)))
-    }
-
-    pub(crate) fn take_from_stash(&self, class: u64, other: u64, fingerprint: u64) -> bool {
-        let Some(place) = self.stash_place(class, other, fingerprint) else { return false };
-        let last = self.stash_len.load(Ordering::Relaxed) - 1;
-        self.stash[place].store(self.stash[last].load(Ordering::Relaxed), Ordering::Relaxed);
-        self.stash_len.store(last, Ordering::Relaxed);
-        true
-    }
-}
-
-/// The list of a later segment, and its place there.
-#[inline(always)]
-pub(crate) fn list_of(segment: u64) -> (usize, usize) {
-    let list = (segment / 8 + 1).ilog2();
-    (list as usize, index(segment - 8 * ((1 << list) - 1)))
-}
-
-/// An index into a slice in memory.
-#[inline(always)]
-fn index(word: u64) -> usize {
-    #[expect(clippy::cast_possible_truncation, reason = "words lie in memory")]
-    let word = word as usize;
-    word
 }

@@ -8,8 +8,9 @@
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
-use super::evict::{Walk, list_of};
+use super::evict::Walk;
 use super::shape::{SLOTS, Shape};
+use super::spot::list_of;
 use super::table::{CuckooTable, segment};
 
 impl CuckooTable {
@@ -24,9 +25,7 @@ impl CuckooTable {
         let waiting = self.stashed();
         self.stash_len.store(0, Ordering::Relaxed);
         for (class, fingerprint) in waiting {
-            if let Some((class, fingerprint)) = walk.place(self, class, fingerprint) {
-                self.push_to_stash(class, fingerprint);
-            }
+            self.place(walk, class, fingerprint);
         }
         true
     }
@@ -38,8 +37,9 @@ impl CuckooTable {
         for slot in 0..SLOTS {
             let fingerprint = self.fields.slot(old, slot);
             if fingerprint != 0 && self.shape.bucket(class, fingerprint, new + 1) == new {
-                self.write_slot(new, slot, fingerprint);
-                self.write_slot(parent, slot, 0);
+                let offset = slot * u64::from(self.shape.fingerprint_bits);
+                self.spot(new).turn(offset, fingerprint);
+                self.spot(parent).turn(offset, fingerprint);
             }
         }
     }
@@ -55,7 +55,8 @@ impl CuckooTable {
         for bucket in 0..buckets {
             let old = self.read(bucket);
             for slot in 0..SLOTS {
-                shorter.write_slot(bucket, slot, self.fields.slot(old, slot) & ((1 << bits) - 1));
+                let fingerprint = self.fields.slot(old, slot) & ((1 << bits) - 1);
+                shorter.spot(bucket).turn(slot * u64::from(bits), fingerprint);
             }
         }
         for (class, fingerprint) in self.stashed() {

@@ -9,13 +9,13 @@
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-use lacuna_core::hash::{IntegerHasher, hash_bytes};
 use lacuna_core::{
     BuildPlan, ByteRange, Error, ErrorKind, InsertKey, KeySpace, RangeFilter, RemoveKey, Result, Sealed,
     U64Range, Window,
 };
 
 use super::codec::VERSION;
+use super::key_state::{HashedKey, KeyState};
 use super::marks::{Mark, MarkTable};
 use super::table::CuckooTable;
 use crate::bloom::MOST_POINTS;
@@ -25,45 +25,6 @@ use crate::kind::Kind;
 
 /// Makes the second half of a mark independent of the first.
 const SECOND_HALF: u64 = 0xA076_1D64_78BD_642F;
-
-/// What is known about a key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KeyState {
-    /// It was never inserted, or it was reported as a false positive and not inserted since.
-    Absent,
-    /// It may have been inserted.
-    Present,
-    /// It was removed and not inserted since.
-    Deleted,
-}
-
-impl KeyState {
-    fn of(number: Option<u64>) -> Self {
-        match number {
-            None => Self::Present,
-            Some(0) => Self::Absent,
-            Some(_) => Self::Deleted,
-        }
-    }
-}
-
-/// A key space whose keys can be hashed: `u64` or `[u8]`.
-pub trait HashedKey: KeySpace {
-    /// The key's hash under `seed`, fixed for ever.
-    fn hash(key: Self::Ref<'_>, seed: u64) -> u64;
-}
-
-impl HashedKey for u64 {
-    fn hash(key: u64, seed: u64) -> u64 {
-        IntegerHasher::new(seed).hash(key)
-    }
-}
-
-impl HashedKey for [u8] {
-    fn hash(key: &[u8], seed: u64) -> u64 {
-        hash_bytes(key, seed)
-    }
-}
 
 /// A cuckoo filter that takes and forgets keys.
 ///
@@ -140,7 +101,7 @@ impl<K: HashedKey + ?Sized> CuckooMut<K> {
 
     fn insert_key(&mut self, key: K::Ref<'_>) -> Result<bool> {
         let mark = self.mark(key);
-        let is_new = self.table.insert(mark.0)?;
+        let is_new = self.table.insert_mut(mark.0)?;
         Ok(self.marks.remove(mark).is_some() || is_new)
     }
 

@@ -5,6 +5,7 @@
 //! its own highest bit, and fields above it do not matter once there is one.
 
 use super::shape::{SLOTS, Shape};
+use super::spot::Spot;
 
 /// The patterns with which buckets of one width are compared.
 #[derive(Debug, Clone, Copy)]
@@ -27,25 +28,6 @@ impl Fields {
         self.bits <= 16
     }
 
-    /// Whether one of the four is `fingerprint`; bits behind the fourth do not matter.
-    #[inline(always)]
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the patterns of narrow buckets have at most 64 bits"
-    )]
-    pub(crate) fn any_narrow(self, bucket: u64, fingerprint: u64) -> bool {
-        let (ones, highs) = (self.ones as u64, self.highs as u64);
-        let zero_where_equal = bucket ^ ones.wrapping_mul(fingerprint);
-        zero_where_equal.wrapping_sub(ones) & !zero_where_equal & highs != 0
-    }
-
-    /// As [`any_narrow`](Self::any_narrow), for buckets of up to 128 bits.
-    #[inline(always)]
-    pub(crate) fn any_wide(self, bucket: u128, fingerprint: u64) -> bool {
-        let zero_where_equal = bucket ^ self.ones.wrapping_mul(u128::from(fingerprint));
-        zero_where_equal.wrapping_sub(self.ones) & !zero_where_equal & self.highs != 0
-    }
-
     /// Fingerprint number `slot` of a bucket; 0 if the slot is free.
     #[inline(always)]
     pub(crate) fn slot(self, bucket: u128, slot: u64) -> u64 {
@@ -53,10 +35,77 @@ impl Fields {
         let low = (bucket >> (slot * u64::from(self.bits))) as u64;
         low & ((1 << self.bits) - 1)
     }
+}
 
-    /// Number of the first slot that holds `fingerprint`.
+/// The bits of a bucket, and of what stands behind it.
+pub(crate) trait Bits: Copy + Default + PartialOrd {
+    /// The bits at a place.
+    fn read(spot: Spot<'_>) -> Self;
+
+    /// The four fields that are `fingerprint`, each by its highest bit. 0 if there is none; else the lowest of these bits
+    /// is right, and higher ones may not be.
+    fn fields_of(self, fields: Fields, fingerprint: u64) -> Self;
+
+    /// Where the field starts that the lowest of these bits ends.
+    fn first(self, fields: Fields) -> u64;
+
+    /// Fingerprint number `slot`; 0 if the slot is free.
+    fn slot(self, fields: Fields, slot: u64) -> u64;
+
+    /// Whether one of the four is `fingerprint`.
     #[inline(always)]
-    pub(crate) fn find(self, bucket: u128, fingerprint: u64) -> Option<u64> {
-        (0..SLOTS).find(|&slot| self.slot(bucket, slot) == fingerprint)
+    fn holds(self, fields: Fields, fingerprint: u64) -> bool {
+        self.fields_of(fields, fingerprint) > Self::default()
+    }
+}
+
+impl Bits for u64 {
+    #[inline(always)]
+    fn read(spot: Spot<'_>) -> Self {
+        spot.narrow()
+    }
+
+    #[inline(always)]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the patterns of narrow buckets have at most 64 bits"
+    )]
+    fn fields_of(self, fields: Fields, fingerprint: u64) -> Self {
+        let (ones, highs) = (fields.ones as u64, fields.highs as u64);
+        let zero_where_equal = self ^ ones.wrapping_mul(fingerprint);
+        zero_where_equal.wrapping_sub(ones) & !zero_where_equal & highs
+    }
+
+    #[inline(always)]
+    fn first(self, fields: Fields) -> u64 {
+        u64::from(self.trailing_zeros() + 1 - fields.bits)
+    }
+
+    #[inline(always)]
+    fn slot(self, fields: Fields, slot: u64) -> u64 {
+        self >> (slot * u64::from(fields.bits)) & ((1 << fields.bits) - 1)
+    }
+}
+
+impl Bits for u128 {
+    #[inline(always)]
+    fn read(spot: Spot<'_>) -> Self {
+        spot.wide()
+    }
+
+    #[inline(always)]
+    fn fields_of(self, fields: Fields, fingerprint: u64) -> Self {
+        let zero_where_equal = self ^ fields.ones.wrapping_mul(Self::from(fingerprint));
+        zero_where_equal.wrapping_sub(fields.ones) & !zero_where_equal & fields.highs
+    }
+
+    #[inline(always)]
+    fn first(self, fields: Fields) -> u64 {
+        u64::from(self.trailing_zeros() + 1 - fields.bits)
+    }
+
+    #[inline(always)]
+    fn slot(self, fields: Fields, slot: u64) -> u64 {
+        fields.slot(self, slot)
     }
 }

@@ -4,7 +4,7 @@ use lacuna_core::{Envelope, Result};
 use lacuna_succinct::arch::{Isa, prefetch};
 
 use super::codec::{HEADER_BYTES, Header, STASHED_BYTES, VERSION, bucket_at};
-use super::packed_slots::Fields;
+use super::packed_slots::{Bits, Fields};
 use super::shape::SLOTS;
 use crate::points::PointBody;
 
@@ -71,9 +71,9 @@ impl PointBody for Cuckoo {
         let found = if self.fields.is_narrow() {
             #[expect(clippy::cast_possible_truncation, reason = "narrow buckets have at most 64 bits")]
             let [first, second] = [first as u64, second as u64];
-            self.fields.any_narrow(first, fingerprint) | self.fields.any_narrow(second, fingerprint)
+            first.holds(self.fields, fingerprint) | second.holds(self.fields, fingerprint)
         } else {
-            self.fields.any_wide(first, fingerprint) | self.fields.any_wide(second, fingerprint)
+            first.holds(self.fields, fingerprint) | second.holds(self.fields, fingerprint)
         };
         found || (self.header.stash_len > 0 && self.stash_holds(body, classes, fingerprint))
     }

@@ -7,10 +7,10 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Mutex, OnceLock};
 
-use lacuna_core::{Error, ErrorKind, Result};
+use lacuna_core::Result;
 
 use super::evict::Walk;
-use super::packed_slots::Fields;
+use super::packed_slots::{Bits, Fields};
 use super::shape::{SLOTS, Shape};
 
 /// Fingerprints that may wait outside of the buckets.
@@ -59,8 +59,8 @@ pub struct CuckooTable {
     pub(crate) stash: [AtomicU64; STASH],
     pub(crate) stash_len: AtomicUsize,
     /// Odd while a writer moves fingerprints.
-    version: AtomicU64,
-    writer: Mutex<Walk>,
+    pub(super) version: AtomicU64,
+    pub(super) writer: Mutex<Walk>,
     pub(crate) grows: bool,
 }
 
@@ -128,20 +128,6 @@ impl CuckooTable {
         true
     }
 
-    /// Makes sure that `hash` is found: `true` if that changed the table, `false` if it, or a twin, was there already.
-    ///
-    /// # Errors
-    /// `Full` if the table has no room and does not grow; it is as before.
-    pub fn insert(&self, hash: u64) -> Result<bool> {
-        self.write(|walk| {
-            let (class, fingerprint) = (self.shape.class(hash), self.shape.fingerprint(hash));
-            if self.holds(class, fingerprint) {
-                return Ok(false);
-            }
-            self.put(walk, class, fingerprint).map(|()| true)
-        })
-    }
-
     /// Adds one more of `hash`, even if it or a twin is there, to be [taken](Self::take) later. A table is filled either by
     /// this or by [`insert`](Self::insert).
     ///
@@ -157,12 +143,22 @@ impl CuckooTable {
         self.write(|_| {
             let (class, fingerprint) = (self.shape.class(hash), self.shape.fingerprint(hash));
             let other = self.shape.other_class(class, fingerprint);
-            let taken = self.take_from_stash(class, other, fingerprint)
-                || self.swap(class, fingerprint, fingerprint, 0)
-                || self.swap(other, fingerprint, fingerprint, 0);
-            self.stored.fetch_sub(u64::from(taken), Ordering::Relaxed);
+            let taken = self.take_from_stash([class, other], fingerprint)
+                || self.clear(class, fingerprint)
+                || self.clear(other, fingerprint);
+            self.stored.store(self.stored() - u64::from(taken), Ordering::Relaxed);
             taken
         })
+    }
+
+    /// Frees a slot that holds `fingerprint` in its bucket of `class`; `false` if there is none.
+    fn clear(&self, class: u64, fingerprint: u64) -> bool {
+        let bucket = self.bucket(class, fingerprint);
+        let fields = self.read(bucket).fields_of(self.fields, fingerprint);
+        if fields > 0 {
+            self.spot(bucket).turn(fields.first(self.fields), fingerprint);
+        }
+        fields > 0
     }
 
     /// Number of fingerprints stored.
@@ -194,43 +190,25 @@ impl CuckooTable {
 
     #[inline(always)]
     fn holds(&self, class: u64, fingerprint: u64) -> bool {
-        let buckets = self.buckets.load(Ordering::Acquire);
-        let other = self.shape.other_class(class, fingerprint);
-        let (first, second) =
-            (self.shape.bucket(class, fingerprint, buckets), self.shape.bucket(other, fingerprint, buckets));
+        let classes = [class, self.shape.other_class(class, fingerprint)];
         let found = if self.fields.is_narrow() {
-            self.fields.any_narrow(self.narrow(first), fingerprint)
-                | self.fields.any_narrow(self.narrow(second), fingerprint)
+            self.holds_as::<u64>(classes, fingerprint)
         } else {
-            self.fields.any_wide(self.wide(first), fingerprint)
-                | self.fields.any_wide(self.wide(second), fingerprint)
+            self.holds_as::<u128>(classes, fingerprint)
         };
-        found || (self.stash_len.load(Ordering::Relaxed) > 0 && self.stash_holds(class, other, fingerprint))
+        found || self.waits(classes, fingerprint)
     }
 
-    /// Runs a change while no reader trusts a "no".
-    fn write<T>(&self, change: impl FnOnce(&mut Walk) -> T) -> T {
-        let mut walk = self.writer.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let version = self.version.load(Ordering::Relaxed);
-        self.version.store(version.wrapping_add(1), Ordering::Relaxed);
-        fence(Ordering::Release);
-        let result = change(&mut walk);
-        self.version.store(version.wrapping_add(2), Ordering::Release);
-        result
+    #[inline(always)]
+    fn holds_as<B: Bits>(&self, classes: [u64; 2], fingerprint: u64) -> bool {
+        let [first, second] = classes.map(|class| B::read(self.spot(self.bucket(class, fingerprint))));
+        first.holds(self.fields, fingerprint) | second.holds(self.fields, fingerprint)
     }
 
-    /// Stores a fingerprint, growing before that if the table is full.
-    fn put(&self, walk: &mut Walk, class: u64, fingerprint: u64) -> Result<()> {
-        let is_crowded = || self.stash_len.load(Ordering::Relaxed) >= STASH;
-        while self.grows && (self.stored() >= self.capacity() || is_crowded()) && self.grow(walk) {}
-        if is_crowded() {
-            return Err(Error::new(ErrorKind::Full, "the cuckoo table is full; rebuild it with more room"));
-        }
-        if let Some((class, fingerprint)) = walk.place(self, class, fingerprint) {
-            self.push_to_stash(class, fingerprint);
-        }
-        self.stored.fetch_add(1, Ordering::Relaxed);
-        Ok(())
+    /// The bucket of a fingerprint of `class`, as far as the table has grown.
+    #[inline(always)]
+    pub(crate) fn bucket(&self, class: u64, fingerprint: u64) -> u64 {
+        self.shape.bucket(class, fingerprint, self.buckets.load(Ordering::Acquire))
     }
 }
 

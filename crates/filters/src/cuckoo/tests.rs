@@ -9,12 +9,12 @@ use lacuna_workload::Rng;
 use super::shape::Shape;
 use super::{CuckooMut, CuckooTable, KeyState};
 
-fn hashes(seed: u64, count: u64) -> impl Iterator<Item = u64> {
+pub(super) fn hashes(seed: u64, count: u64) -> impl Iterator<Item = u64> {
     let hasher = IntegerHasher::new(seed);
     (0..count).map(move |key| hasher.hash(key))
 }
 
-fn insert(table: &CuckooTable, hash: u64) {
+pub(super) fn insert(table: &CuckooTable, hash: u64) {
     table.insert(hash).unwrap();
 }
 

@@ -11,7 +11,8 @@ const MOST_SEEDS: u64 = 60;
 fn is_found(flaw: Flaw) {
     // A ring that moves all the time gives its flaw a chance; the others need leases that last.
     let moves = if flaw == Flaw::IgnoreRing { 10 } else { 0 };
-    let setup = Setup { config: config(Mode::Safe, Some(flaw)), ..safe(true, moves) };
+    let quorum = flaw == Flaw::AskFewer;
+    let setup = Setup { config: config(Mode::Safe, Some(flaw)), quorum, ..safe(true, moves) };
     let found =
         (0..MOST_SEEDS).find_map(|seed| World::new(setup, seed).run(20_000).err().map(|lie| (seed, lie)));
     let (seed, lie) = found.unwrap_or_else(|| panic!("{flaw:?} was not found in {MOST_SEEDS} runs"));
@@ -36,5 +37,6 @@ control!(trusting_a_missing_copy_is_found, TrustUnknown);
 control!(burying_without_proof_is_found, BuryUnproven);
 control!(writes_that_leave_a_key_dead_are_found, WriteKeepsDead);
 control!(asking_one_replica_is_found, AskOneReplica);
+control!(asking_fewer_than_a_quorum_is_found, AskFewer);
 control!(publishing_late_is_found, PublishLate);
 control!(rebuilding_quietly_is_found, RebuildQuietly);

@@ -6,6 +6,7 @@ mod controls;
 mod eventual;
 mod example;
 mod golden;
+mod hostile;
 mod pair;
 mod rules;
 mod safe;

@@ -2,7 +2,7 @@
 
 use lacuna_node_filters::{
     Asked, Buckets, Config, Consistency, Decision, Deletion, Flaw, Message, Mode, Plan, Presence, Question,
-    Reason,
+    Quorum, Reason,
 };
 
 use crate::pair::{IDS, Pair, TABLE, partition, question};
@@ -51,6 +51,29 @@ fn everything_but_a_plain_first_page_goes_on() {
     assert_eq!(decide(question(&with_a_stranger)), Decision::Forward(Reason::Unknown));
     pair.nodes[0].switch(false);
     assert_eq!(pair.decide(5), Decision::Forward(Reason::Off));
+}
+
+/// Node 0 asks; of the replicas 1, 8 and 9 it has heard of 1 only.
+#[test]
+fn a_quorum_of_absents_answers_while_a_replica_is_down() {
+    let mut pair = Pair::new(SAFE, None);
+    pair.nodes[1].write(TABLE, partition(5), None);
+    pair.settle();
+    let [of_one, of_two] = [1, 8].map(lacuna_node_filters::NodeId);
+    let replicas = [IDS[0], IDS[1], lacuna_node_filters::NodeId(9)];
+    let mut decide = |key, replicas: &[lacuna_node_filters::NodeId], needed| {
+        let asked = [Asked { partition: partition(key), slice: None, replicas }];
+        pair.nodes[0].decide_by_quorum(pair.now, &question(&asked), &[&[Quorum { replicas, needed }]])
+    };
+    assert_eq!(decide(6, &replicas, 2), Decision::Empty);
+    assert_eq!(decide(6, &replicas, 3), Decision::Forward(Reason::Unknown), "one is not known");
+    assert_eq!(decide(5, &replicas, 2), Decision::Forward(Reason::MayBeLive), "one of two may hold it");
+    assert_eq!(decide(5, &replicas, 1), Decision::Empty, "the asking node itself does not hold it");
+    assert_eq!(decide(6, &[of_one, of_one], 2), Decision::Forward(Reason::NoKey), "one replica, named twice");
+    assert_eq!(decide(6, &[of_two], 0), Decision::Forward(Reason::Unknown), "nobody is no quorum");
+    let asked = [Asked { partition: partition(6), slice: None, replicas: &replicas }];
+    let no_quorum = pair.nodes[0].decide_by_quorum(pair.now, &question(&asked), &[]);
+    assert_eq!(no_quorum, Decision::Forward(Reason::NoKey));
 }
 
 #[test]

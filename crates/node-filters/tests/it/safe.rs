@@ -10,7 +10,7 @@ pub(crate) fn config(mode: Mode, flaw: Option<Flaw>) -> Config {
 }
 
 pub(crate) fn safe(faults: bool, moves: u64) -> Setup {
-    Setup { config: config(Mode::Safe, None), faults, moves }
+    Setup { config: config(Mode::Safe, None), faults, moves, quorum: false }
 }
 
 #[test]
@@ -30,6 +30,20 @@ fn no_acknowledged_write_is_denied_under_faults() {
         deleted += counts.skipped_of_deleted;
     }
     assert!(skipped * 5 > absent && deleted > 1_000, "{skipped} of {absent} skipped, {deleted} deleted");
+}
+
+/// Most replicas are enough, so one that is down or paused does not stop answers.
+#[test]
+fn no_write_that_most_acknowledged_is_denied_under_faults() {
+    let (mut absent, mut skipped) = (0, 0);
+    for seed in effort::seed()..effort::seed() + effort::short_or_long(8, 2_000) {
+        let mut world = World::new(Setup { quorum: true, ..safe(true, 60) }, seed);
+        world.run(20_000).unwrap_or_else(|lie| panic!("seed {seed}: {lie}"));
+        assert!(world.counts.acknowledged > 500, "seed {seed}: {:?}", world.counts);
+        absent += world.counts.reads_of_absent;
+        skipped += world.counts.skipped_of_absent;
+    }
+    assert!(skipped * 5 > absent, "{skipped} of {absent} skipped");
 }
 
 #[test]

@@ -6,6 +6,7 @@
 mod baselines;
 mod bounded;
 mod contest;
+mod cuckoo;
 mod designer;
 mod peer_bloom;
 mod proteus;
@@ -35,7 +36,7 @@ pub(crate) struct Group {
 }
 
 /// Every group, in the order of the page.
-pub(crate) const GROUPS: [Group; 11] = [
+pub(crate) const GROUPS: [Group; 12] = [
     Group {
         name: "speed",
         about: "Speed in standard Bloom filters of the same budget, at 10,000,000 uniform keys and empty ranges of 32 \
@@ -91,6 +92,12 @@ pub(crate) const GROUPS: [Group; 11] = [
         name: "snarf",
         about: "Questions to SNARF, in standard Bloom filters asked for a point.",
         run: baselines::snarf,
+    },
+    Group {
+        name: "cuckoo",
+        about: "The cuckoo filter of 10-bit fingerprints at 10,000,000 uniform keys in standard Bloom filters of 11 bits, its \
+                memory, and the bytes that node filters send to one peer.",
+        run: cuckoo::run,
     },
     Group {
         name: "designer",

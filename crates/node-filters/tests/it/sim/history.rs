@@ -12,7 +12,7 @@ pub(crate) struct Operation {
     pub(crate) change: Change,
     /// What the store compares by.
     pub(crate) time: u64,
-    /// The owners of whom one each must have acknowledged, once the operation went out.
+    /// The owners of whom one each, or most of each, must have acknowledged, once the operation went out.
     pub(crate) needed: [Vec<usize>; 2],
     pub(crate) acknowledged_by: Vec<usize>,
     pub(crate) acknowledged_at: Option<u64>,
@@ -20,12 +20,23 @@ pub(crate) struct Operation {
 
 #[derive(Debug, Default)]
 pub(crate) struct History {
+    /// Whether most owners have to acknowledge, not one.
+    quorum: bool,
     pub(crate) operations: BTreeMap<u64, Operation>,
     by_key: BTreeMap<u64, Vec<u64>>,
     next: u64,
 }
 
+/// More than half.
+pub(crate) fn quorum_of(owners: &[usize]) -> usize {
+    owners.len() / 2 + 1
+}
+
 impl History {
+    pub(crate) fn new(quorum: bool) -> Self {
+        Self { quorum, ..Self::default() }
+    }
+
     pub(crate) fn begin(&mut self, operation: Operation) -> u64 {
         self.next += 1;
         self.by_key.entry(operation.key).or_default().push(self.next);
@@ -36,7 +47,10 @@ impl History {
     pub(crate) fn acknowledge(&mut self, now: u64, operation: u64, by: usize) {
         let operation = self.operations.get_mut(&operation).unwrap();
         operation.acknowledged_by.push(by);
-        let has = |owners: &Vec<usize>| owners.iter().any(|owner| operation.acknowledged_by.contains(owner));
+        let has = |owners: &Vec<usize>| {
+            let acknowledged = owners.iter().filter(|owner| operation.acknowledged_by.contains(owner));
+            acknowledged.count() >= if self.quorum { quorum_of(owners) } else { 1 }
+        };
         if operation.needed.iter().all(has) {
             operation.acknowledged_at.get_or_insert(now);
         }

@@ -23,9 +23,9 @@ pub(crate) struct Rings {
 }
 
 impl Rings {
-    pub(crate) fn new(nodes: usize) -> Self {
+    pub(crate) fn new(nodes: usize, copies: usize) -> Self {
         let owners: Vec<Vec<usize>> =
-            (0..GROUPS).map(|group| vec![group % nodes, (group + 1) % nodes]).collect();
+            (0..GROUPS).map(|group| (group..group + copies).map(|owner| owner % nodes).collect()).collect();
         Self { old: owners.clone(), new: owners, version: 3 }
     }
 
@@ -36,7 +36,8 @@ impl Rings {
             self.old = self.new.clone();
             let group = rng.index(GROUPS);
             let free: Vec<usize> = (0..nodes).filter(|node| !self.old[group].contains(node)).collect();
-            self.new[group][rng.index(2)] = free[rng.index(free.len())];
+            let leaves = rng.index(self.new[group].len());
+            self.new[group][leaves] = free[rng.index(free.len())];
         }
         if self.version % 3 != 2 {
             return None;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use lacuna_node_filters::{Asked, Config, Consistency, Decision, NodeId, Plan, Question};
+use lacuna_node_filters::{Asked, Config, Consistency, Decision, NodeId, Plan, Question, Quorum};
 use lacuna_workload::Rng;
 
-use super::history::{History, Operation};
+use super::history::{History, Operation, quorum_of};
 use super::network::{Change, Letter, Network, Post};
 use super::replica::{Replica, TABLE, id_of, key_id};
 use super::ring::{Rings, group_of};
@@ -23,6 +23,8 @@ pub(crate) struct Setup {
     pub(crate) faults: bool,
     /// The ring moves at one in so many calls of a client; 0 for never.
     pub(crate) moves: u64,
+    /// Three owners a key, most of whom have to acknowledge a write, and have to be empty; otherwise two, one and both.
+    pub(crate) quorum: bool,
 }
 
 /// What happened, to show that the run meant something.
@@ -65,7 +67,8 @@ impl World {
             network.send_at(1 + at as u64, at, at, Letter::Alarm);
         }
         network.trouble = if setup.faults { 12 } else { 0 };
-        let (rings, history, counts) = (Rings::new(NODES), History::default(), Counts::default());
+        let history = History::new(setup.quorum);
+        let (rings, counts) = (Rings::new(NODES, if setup.quorum { 3 } else { 2 }), Counts::default());
         Self {
             setup,
             now: 0,
@@ -228,7 +231,13 @@ impl World {
             is_available: true,
             keys: &[asked],
         };
-        let decision = self.replicas[to].node.decide(clock, &question);
+        let node = &mut self.replicas[to].node;
+        let decision = if self.setup.quorum {
+            let quorum = Quorum { replicas: &replicas, needed: quorum_of(&owners) };
+            node.decide_by_quorum(clock, &question, &[&[quorum]])
+        } else {
+            node.decide(clock, &question)
+        };
         let is_absent = self.history.is_untouched(key);
         self.counts.reads_of_absent += u64::from(is_absent);
         if decision != Decision::Empty {

@@ -1,18 +1,25 @@
 //! The side of a node that others rely on: its own filters, their deltas, and who holds a lease on them.
 
+mod holders;
+mod snapshots;
+
 use std::collections::{BTreeMap, VecDeque};
 
 use lacuna_core::hash::hash_bytes;
 
+use self::holders::Holder;
+use self::snapshots::Snapshot;
 use crate::buckets::Buckets;
 use crate::config::{Config, Flaw};
 use crate::key_id::{KeyId, NodeId, TableId};
-use crate::message::{CHUNK_BYTES, Message, TableDelta, Version};
+use crate::message::{Message, TableDelta, Version};
 use crate::presence::NodeFilter;
-use crate::wire::Writer;
 
 /// Deltas that are sent again at once.
 const MOST_REPEATED: usize = 256;
+
+/// Digests kept, to tell whether an acknowledgement is one of what was sent.
+const MOST_DIGESTS: usize = 1 << 12;
 
 /// A filter of this node.
 #[derive(Debug)]
@@ -25,30 +32,14 @@ pub(crate) struct Own {
     next: Option<NodeFilter>,
 }
 
-/// Who relies on this node, until when, and what it knows.
-#[derive(Debug, Clone, Copy)]
-struct Holder {
-    until: u64,
-    acknowledged: u64,
-    /// When the first delta that it has not acknowledged went out.
-    waits_since: Option<u64>,
-}
-
-/// A filter as bytes, as it was when a peer began to fetch it.
-#[derive(Debug)]
-struct Snapshot {
-    version: Version,
-    generation: u64,
-    check: u32,
-    bytes: Vec<u8>,
-}
-
 #[derive(Debug)]
 pub(crate) struct Publisher {
     pub(crate) tables: BTreeMap<TableId, Own>,
     version: Version,
     pending: BTreeMap<TableId, TableDelta>,
     log: VecDeque<(u64, Vec<u8>)>,
+    /// The digests up to the last deltas.
+    digests: VecDeque<u64>,
     log_bytes: usize,
     holders: BTreeMap<NodeId, Holder>,
     snapshots: BTreeMap<TableId, Snapshot>,
@@ -64,6 +55,7 @@ impl Publisher {
             pending: BTreeMap::new(),
             log: VecDeque::new(),
             log_bytes: 0,
+            digests: VecDeque::new(),
             holders: BTreeMap::new(),
             snapshots: BTreeMap::new(),
             boot_until,
@@ -156,17 +148,6 @@ impl Publisher {
         self.snapshots.remove(&table);
     }
 
-    /// Number of the delta that an acknowledgement sent now has to wait for.
-    pub(crate) fn barrier(&self) -> u64 {
-        self.version.sequence + u64::from(!self.pending.is_empty())
-    }
-
-    /// Whether everybody who relies on this node knows what came up to `barrier`.
-    pub(crate) fn may_acknowledge(&self, config: &Config, now: u64, barrier: u64) -> bool {
-        let is_known = |holder: &Holder| holder.until <= now || holder.acknowledged >= barrier;
-        config.has(Flaw::AcknowledgeAtOnce) || (now >= self.boot_until && self.holders.values().all(is_known))
-    }
-
     /// Closes the pending changes as one delta; its bytes.
     pub(crate) fn flush(&mut self, config: &Config, now: u64) -> Option<Vec<u8>> {
         if self.pending.is_empty() {
@@ -184,39 +165,13 @@ impl Publisher {
         {
             self.log_bytes -= oldest.len();
         }
+        self.digests.push_back(self.version.digest);
+        if self.digests.len() > MOST_DIGESTS {
+            self.digests.pop_front();
+        }
         self.holders.retain(|_, holder| holder.until > now);
         self.holders.values_mut().for_each(|holder| holder.waits_since = holder.waits_since.or(Some(now)));
         Some(bytes)
-    }
-
-    /// Grants or renews a lease; its length. While a holder has not acknowledged a delta, its lease ends one length
-    /// after that delta went out, so that nobody waits longer.
-    pub(crate) fn grant(&mut self, config: &Config, now: u64, to: NodeId) -> u64 {
-        let sequence = self.version.sequence;
-        let fresh = Holder { until: now, acknowledged: sequence, waits_since: None };
-        let holder = self.holders.entry(to).or_insert(fresh);
-        if holder.until <= now {
-            *holder = fresh;
-        }
-        if config.has(Flaw::RenewalAcknowledges) {
-            (holder.acknowledged, holder.waits_since) = (sequence, None);
-        }
-        let until = holder.waits_since.unwrap_or(now) + config.lease;
-        holder.until = holder.until.max(until);
-        holder.until - now
-    }
-
-    pub(crate) fn acknowledged(&mut self, from: NodeId, applied: Version) {
-        let latest = self.version;
-        if let Some(holder) = self.holders.get_mut(&from)
-            && applied.incarnation == latest.incarnation
-            && applied.sequence <= latest.sequence
-        {
-            holder.acknowledged = holder.acknowledged.max(applied.sequence);
-            if holder.acknowledged == latest.sequence {
-                holder.waits_since = None;
-            }
-        }
     }
 
     /// The deltas behind `applied`, or the word that there is a gap.
@@ -235,34 +190,6 @@ impl Publisher {
     pub(crate) fn catalog(&self) -> Vec<(TableId, u64)> {
         let ready = self.tables.iter().filter(|(_, own)| own.is_ready);
         ready.map(|(table, own)| (*table, own.generation)).collect()
-    }
-
-    /// A piece of a snapshot; a new snapshot if `sequence` names none that is still here.
-    pub(crate) fn chunk(&mut self, table: TableId, sequence: u64, index: u64) -> Option<Message> {
-        let own = self.tables.get(&table).filter(|own| own.is_ready)?;
-        let is_kept = self.snapshots.get(&table).is_some_and(|kept| kept.version.sequence == sequence);
-        if !is_kept {
-            let mut writer = Writer::default();
-            own.filter.write_to(&mut writer);
-            let bytes = writer.into_bytes();
-            let (version, generation) = (self.version, own.generation);
-            let snapshot = Snapshot { version, generation, check: crc32c::crc32c(&bytes), bytes };
-            self.snapshots.insert(table, snapshot);
-        }
-        let Snapshot { version, generation, check, bytes } = &self.snapshots[&table];
-        let index = if is_kept { index } else { 0 };
-        let count = bytes.len().div_ceil(CHUNK_BYTES).max(1) as u64;
-        let piece = bytes.chunks(CHUNK_BYTES).nth(usize::try_from(index).ok()?).unwrap_or_default().to_vec();
-        let (version, generation, check) = (*version, *generation, *check);
-        (index < count).then_some(Message::Chunk {
-            table,
-            version,
-            generation,
-            index,
-            count,
-            check,
-            bytes: piece,
-        })
     }
 
     /// Keys of all filters.

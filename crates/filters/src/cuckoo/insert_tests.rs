@@ -1,0 +1,42 @@
+//! Many at once, by an only owner, and broken off half way.
+
+use super::CuckooTable;
+use super::tests::{hashes, insert};
+
+#[test]
+fn many_at_once_are_those_of_one_by_one() {
+    // Narrow and wide buckets, growth on the way, and each third hash a second time.
+    for (bits, capacity) in [(8, 300), (10, 20_000), (17, 3_000), (32, 1_000)] {
+        let (shared, mut owned) = (CuckooTable::new(capacity, bits), CuckooTable::new(capacity, bits));
+        let one_by_one = CuckooTable::new(capacity, bits);
+        let all: Vec<u64> =
+            hashes(13, 9_000).flat_map(|hash| [hash].repeat(if hash % 3 == 0 { 2 } else { 1 })).collect();
+        let count: u64 = all.iter().map(|&hash| u64::from(one_by_one.insert(hash).unwrap())).sum();
+        let counts = all.chunks(777).map(|some| [shared.insert_all(some), owned.insert_all_mut(some)]);
+        let counts = counts.fold([0; 2], |[a, b], [c, d]| [a + c.unwrap(), b + d.unwrap()]);
+        assert_eq!((counts, count), ([count; 2], one_by_one.stored()), "{bits} bits");
+        for table in [&shared, &owned, &one_by_one] {
+            assert!(all.iter().all(|&hash| table.may_contain(hash)), "{bits} bits");
+            assert_eq!(
+                (table.stored(), table.memory_bytes()),
+                (count, one_by_one.memory_bytes()),
+                "{bits} bits"
+            );
+        }
+        let twins = all.iter().filter(|&&hash| owned.insert_mut(hash).unwrap()).count();
+        assert_eq!(twins, 0, "{bits} bits: all are there");
+    }
+}
+
+#[test]
+fn a_change_that_broke_off_denies_nothing() {
+    let mut table = CuckooTable::new(1_000, 12);
+    hashes(14, 900).for_each(|hash| insert(&table, hash));
+    assert!(hashes(15, 100).any(|hash| !table.may_contain(hash)));
+    let broken = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        table.write_mut(|_, _| panic!("with a fingerprint in hand"))
+    }));
+    assert!(broken.is_err() && hashes(15, 100).all(|hash| table.may_contain(hash)));
+    let inserted = table.insert_mut(1).unwrap() | table.insert(2).unwrap();
+    assert!(inserted && hashes(15, 100).all(|hash| table.may_contain(hash)), "nor later");
+}

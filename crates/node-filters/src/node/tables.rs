@@ -1,0 +1,126 @@
+//! What the store tells a node: tables, writes, deletions, and what an acknowledgement waits for.
+
+use super::{Barrier, Node};
+use crate::buckets::Buckets;
+use crate::config::{Flaw, Mode};
+use crate::key_id::{KeyId, NodeId, TableId};
+use crate::presence::{Deletion, NodeFilter};
+
+impl Node {
+    /// Begins a filter for a table, or empties the one there is (truncation): until [`set_ready`](Self::set_ready) peers
+    /// do not see it. Writes may come at once; what is in files is added by [`load`](Self::load).
+    pub fn create_table(&mut self, table: TableId, capacity: u64, rate: f64, buckets: Option<Buckets>) {
+        self.publisher.create(table, NodeFilter::new(capacity, rate), buckets);
+    }
+
+    /// Forgets a table.
+    pub fn drop_table(&mut self, table: TableId) {
+        self.publisher.drop_table(table);
+    }
+
+    /// Adds a key that is in a file.
+    pub fn load(&mut self, table: TableId, partition: KeyId, place: Option<u64>) {
+        self.publisher.write(&self.config, table, partition, place);
+    }
+
+    /// Shows the filter to peers: everything that the node holds has been loaded or written.
+    pub fn set_ready(&mut self, table: TableId) {
+        if let Some(own) = self.publisher.tables.get_mut(&table) {
+            own.is_ready = true;
+        }
+    }
+
+    /// Notes a change before it becomes visible: of a whole partition, or of a row at `place`. Its acknowledgement has to
+    /// wait for the barrier.
+    pub fn write(&mut self, table: TableId, partition: KeyId, place: Option<u64>) -> Barrier {
+        self.publisher.write(&self.config, table, partition, place);
+        self.barrier()
+    }
+
+    /// Where an acknowledgement sent now has to wait.
+    pub fn barrier(&self) -> Barrier {
+        match self.config.has(Flaw::PublishLate) {
+            true => Barrier(self.publisher.version().sequence),
+            false => Barrier(self.publisher.barrier()),
+        }
+    }
+
+    /// Whether an acknowledgement may leave this node.
+    pub fn may_acknowledge(&self, now: u64, barrier: Barrier) -> bool {
+        self.config.mode != Mode::Safe || self.publisher.may_acknowledge(&self.config, now, barrier.0)
+    }
+
+    /// Enters a deleted partition if the deletion is a proof; `true` if it was.
+    pub fn bury(&mut self, table: TableId, partition: KeyId, deletion: Deletion) -> bool {
+        self.bury_id(table, partition, deletion)
+    }
+
+    /// Enters a bucket of rows that a deletion covers whole.
+    pub fn bury_bucket(
+        &mut self,
+        table: TableId,
+        partition: KeyId,
+        (level, number): (u32, u64),
+        deletion: Deletion,
+    ) -> bool {
+        self.bury_id(table, partition.bucket(level, number), deletion)
+    }
+
+    fn bury_id(&mut self, table: TableId, id: KeyId, deletion: Deletion) -> bool {
+        let deletion = match deletion {
+            unproven if self.config.has(Flaw::BuryUnproven) => {
+                Deletion { newest_in_files: None, newest_in_memory: None, ..unproven }
+            }
+            as_given => as_given,
+        };
+        let Some(own) = self.publisher.tables.get_mut(&table) else { return false };
+        let is_new = own.filter.bury(id, deletion);
+        if is_new {
+            self.publisher.bury(table, id, deletion.time);
+        }
+        deletion.is_proof()
+    }
+
+    /// Begins to build a table's filter anew, for `capacity` keys; the old one serves until
+    /// [`finish_rebuild`](Self::finish_rebuild).
+    pub fn begin_rebuild(&mut self, table: TableId, capacity: u64, rate: f64) {
+        self.publisher.begin_rebuild(table, NodeFilter::new(capacity, rate));
+    }
+
+    /// Adds a key of the files to the filter that is being rebuilt.
+    pub fn rebuild_key(&mut self, table: TableId, partition: KeyId, place: Option<u64>) {
+        let buckets = self.buckets(table);
+        let Some(next) = self.publisher.rebuilt(table) else { return };
+        next.write(partition);
+        if let (Some(buckets), Some(place)) = (buckets, place) {
+            for (level, number) in buckets.of_row(place) {
+                next.write(partition.bucket(level, number));
+            }
+        }
+    }
+
+    /// Puts the new filter in place of the old one.
+    pub fn finish_rebuild(&mut self, table: TableId) {
+        self.publisher.finish_rebuild(&self.config, table);
+    }
+
+    /// Notes that this node sends a write to `replicas`: it sees its own writes in their filters at once.
+    pub fn forwarded(
+        &mut self,
+        now: u64,
+        table: TableId,
+        partition: KeyId,
+        place: Option<u64>,
+        replicas: &[NodeId],
+    ) {
+        let mut ids = vec![partition];
+        if let (Some(buckets), Some(place)) = (self.buckets(table), place) {
+            ids.extend(buckets.of_row(place).map(|(level, number)| partition.bucket(level, number)));
+        }
+        for replica in replicas {
+            if let Some(peer) = self.peers.get_mut(replica) {
+                peer.forwarded(now, table, &ids);
+            }
+        }
+    }
+}

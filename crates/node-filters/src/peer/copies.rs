@@ -1,0 +1,101 @@
+//! Copies of a peer's filters: fetched, kept current, and asked.
+
+use super::Peer;
+use crate::config::Config;
+use crate::fetch::{Fetch, Fetched};
+use crate::key_id::{KeyId, TableId};
+use crate::message::{Message, Version};
+use crate::presence::{NodeFilter, Presence};
+
+/// A copy of one filter.
+#[derive(Debug)]
+pub(crate) struct Copy {
+    pub(crate) filter: NodeFilter,
+    /// The delta that it already holds, and the digest up to there; later ones are still to be applied.
+    pub(super) since: u64,
+    pub(super) digest: u64,
+    /// The delta from which on it answers: the last one that was told to the peer as applied.
+    pub(super) whole_at: u64,
+}
+
+impl Peer {
+    /// Takes the list of the peer's tables; what to fetch.
+    pub(crate) fn catalog(&mut self, now: u64, hash: u64, tables: &[(TableId, u64)]) -> Vec<Message> {
+        self.catalog = Some(hash);
+        self.copies.retain(|table, _| tables.iter().any(|(listed, _)| listed == table));
+        self.fetches.retain(|table, _| tables.iter().any(|(listed, _)| listed == table));
+        let missing = tables.iter().filter(|(table, _)| !self.copies.contains_key(table));
+        let mut asks = Vec::new();
+        for (table, _) in missing {
+            self.fetches.entry(*table).or_insert_with(|| {
+                let fetch = Fetch::new(now);
+                asks.push(fetch.ask(*table));
+                fetch
+            });
+        }
+        asks
+    }
+
+    /// Takes a piece of a snapshot; what to say.
+    pub(crate) fn chunk(&mut self, config: &Config, now: u64, message: Message) -> Vec<Message> {
+        let Message::Chunk { table, version, .. } = message else { return Vec::new() };
+        if version.incarnation != self.applied.incarnation {
+            return Vec::new();
+        }
+        let Some(fetch) = self.fetches.get_mut(&table) else { return Vec::new() };
+        let mut filter = match fetch.take(now, message) {
+            Fetched::Nothing => return Vec::new(),
+            Fetched::Piece => return vec![fetch.ask(table)],
+            Fetched::Whole(filter) => *filter,
+        };
+        self.fetches.remove(&table);
+        let oldest = now.saturating_sub(config.most_age(0));
+        self.forwarded.retain(|(at, ..)| *at >= oldest);
+        let own = self.forwarded.iter().filter(|(_, written, _)| *written == table);
+        own.for_each(|(_, _, hash)| filter.write_hash(*hash));
+        let applied = self.applied.sequence;
+        let whole_at = self.told.max(version.sequence);
+        let Version { sequence: since, digest, .. } = version;
+        self.copies.insert(table, Copy { filter, since, digest, whole_at });
+        self.doubt(config);
+        if version.sequence < applied {
+            // Deltas since the snapshot passed this copy by. They are fetched again for it alone, and nobody answers
+            // before they are here: the peer was told that they are.
+            for copy in self.copies.values_mut() {
+                copy.whole_at = copy.whole_at.max(self.told);
+            }
+            let earlier = |(other, copy): &(&TableId, &mut Copy)| **other != table && copy.since < applied;
+            for (_, copy) in self.copies.iter_mut().filter(earlier) {
+                (copy.since, copy.digest) = (applied, self.applied.digest);
+            }
+            self.applied = version;
+            return vec![Message::Missing(version)];
+        }
+        Vec::new()
+    }
+
+    /// What the copy says of a key; "unknown" while deltas that it should hold are on their way.
+    pub(crate) fn presence(&self, table: TableId, id: KeyId) -> Option<Presence> {
+        let copy = self.copies.get(&table)?;
+        Some(if copy.whole_at <= self.applied.sequence {
+            copy.filter.presence(id)
+        } else {
+            Presence::Unknown
+        })
+    }
+
+    /// Notes a key that this node is about to write to the peer.
+    pub(crate) fn forwarded(&mut self, now: u64, table: TableId, ids: &[KeyId]) {
+        for id in ids {
+            if let Some(copy) = self.copies.get_mut(&table) {
+                copy.filter.write_hash(id.hash());
+            }
+            self.forwarded.push((now, table, id.hash()));
+        }
+    }
+
+    /// Forgets forwarded keys that every later copy knows.
+    pub(crate) fn forget_forwarded(&mut self, before: u64) {
+        self.forwarded.retain(|(at, ..)| *at >= before);
+    }
+}

@@ -1,0 +1,151 @@
+//! The side of a node that relies on others: copies of a peer's filters, how far they reach, and until when they hold.
+
+mod copies;
+mod deltas;
+
+use std::collections::BTreeMap;
+
+use self::copies::Copy;
+use crate::config::{Config, Flaw};
+use crate::fetch::Fetch;
+use crate::key_id::TableId;
+use crate::message::{Message, Version};
+
+/// Requests whose grants are still awaited.
+const MOST_AWAITED: usize = 8;
+
+/// What was granted.
+#[derive(Debug, Clone, Copy)]
+struct Lease {
+    number: u64,
+    until: u64,
+    /// The delta that must have been applied for the lease to be of use, and the digest up to there.
+    floor: u64,
+    digest: u64,
+    ring: u64,
+}
+
+/// What this node knows of another one.
+#[derive(Debug, Default)]
+pub(crate) struct Peer {
+    pub(crate) applied: Version,
+    pub(crate) copies: BTreeMap<TableId, Copy>,
+    fetches: BTreeMap<TableId, Fetch>,
+    lease: Option<Lease>,
+    /// The newest answer whose deltas have all been applied was asked for at this time, in this ring.
+    fresh: Option<(u64, u64)>,
+    /// Answers that still wait for deltas: number of the last one, time of asking, ring.
+    behind: Option<(u64, u64, u64)>,
+    catalog: Option<u64>,
+    asked: Vec<(u64, u64)>,
+    /// Deltas that have overtaken others.
+    early: BTreeMap<u64, Vec<u8>>,
+    /// The last delta of this life that the peer was told to be applied: it counts on that, whatever is fetched anew.
+    told: u64,
+    /// When deltas, and the catalog, were last asked for.
+    repeated_at: [Option<u64>; 2],
+    /// Keys that this node wrote to the peer, with the time: a copy fetched later may be older than they are.
+    forwarded: Vec<(u64, TableId, u64)>,
+}
+
+impl Peer {
+    /// The next request.
+    pub(crate) fn request(&mut self, number: u64, now: u64, ring: u64, wants_lease: bool) -> Message {
+        self.asked.push((number, now));
+        if self.asked.len() > MOST_AWAITED {
+            self.asked.remove(0);
+        }
+        Message::Request { number, applied: self.applied, ring, wants_lease }
+    }
+
+    /// Takes a grant; what to say next.
+    pub(crate) fn granted(&mut self, config: &Config, now: u64, message: &Message) -> Vec<Message> {
+        let Message::Grant { number, version, ring, length, catalog } = *message else { return Vec::new() };
+        let Some(asked_at) = self.asked.iter().find(|(asked, _)| *asked == number).map(|(_, at)| *at) else {
+            return Vec::new();
+        };
+        if version.incarnation != self.applied.incarnation {
+            self.begin_again(version);
+        }
+        if version.sequence == self.applied.sequence && version.digest != self.applied.digest {
+            self.begin_again(version);
+        }
+        let from = if config.has(Flaw::LeaseFromGrant) { now } else { asked_at };
+        if self.lease.is_none_or(|lease| lease.number < number) {
+            let until = if length > 0 { from + config.shortened(length) } else { 0 };
+            self.lease = Some(Lease { number, until, floor: version.sequence, digest: version.digest, ring });
+        }
+        self.behind = Some((version.sequence, asked_at, ring));
+        self.note_fresh();
+        let mut next = Vec::new();
+        if version.sequence > self.applied.sequence {
+            next.extend(self.miss(config, now));
+        }
+        if self.catalog != Some(catalog) {
+            next.extend(self.ask_catalog(config, now));
+        }
+        next.extend(
+            self.fetches.iter().filter_map(|(table, fetch)| fetch.ask_again(*table, now, config.interval)),
+        );
+        next
+    }
+
+    /// Forgets everything: the peer has another life, or what is here is not what is there.
+    pub(crate) fn begin_again(&mut self, version: Version) {
+        let (asked, forwarded) = (std::mem::take(&mut self.asked), std::mem::take(&mut self.forwarded));
+        let told = if version.incarnation == self.applied.incarnation { self.told } else { 0 };
+        let told = told.max(version.sequence);
+        *self = Self { applied: version, asked, forwarded, told, ..Self::default() };
+    }
+
+    /// The ring has changed: nothing granted before counts.
+    pub(crate) fn void(&mut self) {
+        (self.lease, self.fresh, self.behind) = (None, None, None);
+        self.asked.clear();
+    }
+
+    /// Whether a valid lease covers everything that the peer acknowledged.
+    pub(crate) fn has_lease(&self, config: &Config, now: u64, ring: u64) -> bool {
+        let is_valid = |lease: &Lease| {
+            now < lease.until
+                && (lease.floor <= self.applied.sequence || config.has(Flaw::IgnoreGaps))
+                && (lease.ring == ring || config.has(Flaw::IgnoreRing))
+        };
+        self.lease.as_ref().is_some_and(is_valid)
+    }
+
+    /// Milliseconds since the moment at which the copies were the peer's filters; `None` if there never was one in `ring`.
+    pub(crate) fn age(&self, now: u64, ring: u64) -> Option<u64> {
+        self.fresh.filter(|(_, fresh_ring)| *fresh_ring == ring).map(|(at, _)| now.saturating_sub(at))
+    }
+
+    pub(crate) fn key_count(&self) -> u64 {
+        self.copies.values().map(|copy| copy.filter.key_count()).sum()
+    }
+
+    /// Asks for missing deltas, but not for each that comes out of order.
+    fn miss(&mut self, config: &Config, now: u64) -> Option<Message> {
+        may_repeat(&mut self.repeated_at[0], config, now).then_some(Message::Missing(self.applied))
+    }
+
+    fn ask_catalog(&mut self, config: &Config, now: u64) -> Option<Message> {
+        may_repeat(&mut self.repeated_at[1], config, now).then_some(Message::AskCatalog)
+    }
+
+    fn note_fresh(&mut self) {
+        if let Some((sequence, asked_at, ring)) = self.behind
+            && sequence <= self.applied.sequence
+        {
+            self.fresh = Some((asked_at, ring));
+        }
+    }
+}
+
+/// Whether a question may be asked again: some ten times per interval.
+fn may_repeat(last: &mut Option<u64>, config: &Config, now: u64) -> bool {
+    let may = last.is_none_or(|last| now >= last + config.interval / 10);
+    if may {
+        *last = Some(now);
+    }
+    may
+}

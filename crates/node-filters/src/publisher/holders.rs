@@ -1,0 +1,81 @@
+//! Who holds a lease on a node's filters, and what an acknowledgement has to wait for.
+
+use crate::config::{Config, Flaw};
+use crate::key_id::NodeId;
+use crate::message::Version;
+
+use super::Publisher;
+
+/// Who relies on this node, until when, and what it knows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Holder {
+    pub(super) until: u64,
+    acknowledged: u64,
+    /// When the first delta that it has not acknowledged went out.
+    pub(super) waits_since: Option<u64>,
+}
+
+impl Publisher {
+    /// Number of the delta that an acknowledgement sent now has to wait for.
+    pub(crate) fn barrier(&self) -> u64 {
+        self.version.sequence + u64::from(!self.pending.is_empty())
+    }
+
+    /// Whether everybody who relies on this node knows what came up to `barrier`.
+    pub(crate) fn may_acknowledge(&self, config: &Config, now: u64, barrier: u64) -> bool {
+        let is_known = |holder: &Holder| holder.until <= now || holder.acknowledged >= barrier;
+        config.has(Flaw::AcknowledgeAtOnce) || (now >= self.boot_until && self.holders.values().all(is_known))
+    }
+
+    /// Grants or renews a lease; its length. While a holder has not acknowledged a delta, its lease ends one length
+    /// after that delta went out, so that nobody waits longer.
+    pub(crate) fn grant(&mut self, config: &Config, now: u64, to: NodeId) -> u64 {
+        let sequence = self.version.sequence;
+        let fresh = Holder { until: now, acknowledged: sequence, waits_since: None };
+        let holder = self.holders.entry(to).or_insert(fresh);
+        if holder.until <= now {
+            *holder = fresh;
+        }
+        if config.has(Flaw::RenewalAcknowledges) {
+            (holder.acknowledged, holder.waits_since) = (sequence, None);
+        }
+        let until = holder.waits_since.unwrap_or(now) + config.lease;
+        holder.until = holder.until.max(until);
+        holder.until - now
+    }
+
+    pub(crate) fn acknowledged(&mut self, config: &Config, from: NodeId, applied: Version) {
+        let (latest, is_what_was_sent) = (self.version, self.has_sent(config, applied) == Some(true));
+        if let Some(holder) = self.holders.get_mut(&from)
+            && is_what_was_sent
+        {
+            holder.acknowledged = holder.acknowledged.max(applied.sequence);
+            if holder.acknowledged == latest.sequence {
+                holder.waits_since = None;
+            }
+        }
+    }
+
+    /// Whether a peer has applied the very deltas that were sent; `None` if that is too long ago to say.
+    fn has_sent(&self, config: &Config, applied: Version) -> Option<bool> {
+        let Version { incarnation, sequence, digest } = self.version;
+        if applied.incarnation != incarnation {
+            return None;
+        }
+        if config.has(Flaw::IgnoreGaps) {
+            return Some(applied.sequence <= sequence);
+        }
+        let Some(back) = sequence.checked_sub(applied.sequence) else { return Some(false) };
+        if back == 0 {
+            return Some(digest == applied.digest);
+        }
+        let at = self.digests.len().checked_sub(1 + usize::try_from(back).ok()?)?;
+        Some(self.digests[at] == applied.digest)
+    }
+
+    /// Whether a peer has applied what this life has not sent: its name has been used before, or the peer was told something
+    /// else on the way.
+    pub(crate) fn is_of_another_past(&self, config: &Config, applied: Version) -> bool {
+        self.has_sent(config, applied) == Some(false)
+    }
+}
