@@ -3,7 +3,8 @@
 use lacuna_core::{Error, ErrorKind, Result};
 
 use crate::bytes::{Reader, malformed};
-use crate::message::{Fault, Message};
+use crate::fault::Fault;
+use crate::message::Message;
 use crate::secret::{Seal, Secret, Side};
 
 const MAGIC: [u8; 8] = *b"LACUNAdp";

@@ -9,11 +9,11 @@
 //! | file | idea |
 //! | --- | --- |
 //! | `server/` | takes connections, answers requests |
-//! | `client.rs`, `ask.rs` | finds the owner, follows redirects |
+//! | `client.rs`, `journey.rs`, `ask.rs` | finds the owner, follows redirects |
 //! | `net.rs` | the neighbours of a dendrite |
 //! | `links.rs`, `link.rs`, `stream.rs` | connections |
 //! | `hello.rs`, `secret.rs` | the handshake and its keys |
-//! | `frame.rs`, `message.rs`, `parts.rs`, `bytes.rs` | the bytes: `docs/format/dendrite-protocol.md` |
+//! | `frame.rs`, `message.rs`, `fault.rs`, `parts.rs`, `bytes.rs` | the bytes: `docs/format/dendrite-protocol.md` |
 //!
 //! Guarantee: that of the owners. Only who knows the secret is answered or believed; frames that were damaged, changed,
 //! repeated or left out end the connection. Nothing is encrypted. A write whose answer is lost is reported as unknown.
@@ -25,8 +25,10 @@
 mod ask;
 mod bytes;
 mod client;
+mod fault;
 mod frame;
 mod hello;
+mod journey;
 mod link;
 mod links;
 mod look;

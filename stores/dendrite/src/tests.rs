@@ -6,9 +6,10 @@ use lacuna_range_cache::{
     RangeTable, Session, Value, Write,
 };
 
+use crate::fault::Fault;
 use crate::frame::{Frames, write_frame};
 use crate::hello::{Role, Transcript, hello, read_hello};
-use crate::message::{Fault, How, Message, Terms};
+use crate::message::{How, Message, Terms};
 use crate::secret::{Secret, Side};
 
 fn secret() -> Secret {

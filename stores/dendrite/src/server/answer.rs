@@ -6,9 +6,10 @@ use lacuna_cache_shell::{Answer, Dendrite, Reach, WriteError};
 use lacuna_core::Error;
 use lacuna_range_cache::{CallId, PeerCall, PeerId, Query, RangeId, Write};
 
+use crate::fault::Fault;
 use crate::frame::LONGEST;
 use crate::hello::Role;
-use crate::message::{Fault, How, Message, Terms};
+use crate::message::{How, Message, Terms};
 
 /// Longest time that a caller may ask for.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);

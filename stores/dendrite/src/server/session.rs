@@ -12,8 +12,9 @@ use tokio::task::JoinSet;
 
 use super::answer::{answer_peer, answer_read, answer_write};
 use super::{IN_FLIGHT, Shared};
+use crate::fault::Fault;
 use crate::hello::{CHALLENGE, Role, Transcript, read_hello};
-use crate::message::{Fault, Message};
+use crate::message::Message;
 use crate::secret::Side;
 use crate::stream::{Incoming, Outgoing, random, write_all};
 

@@ -128,14 +128,16 @@ async fn ranges_are_served_again(leases: Leases) {
         let row = [("place", place.into()), ("version", 1.into()), ("other", 0.into())];
         only_first.insert(row).await.unwrap();
     }
-    let both = team.client(&[first.address(), second.address()]).await.with_patience(Duration::from_secs(15));
+    let both = team.client(&[first.address(), second.address()]).await.with_patience(Duration::from_secs(30));
     let both = cache.table_over(schema(), Arc::new(both)).await.unwrap();
     assert_eq!(both.get("place", 0..40).await.unwrap().len(), 3);
     first.kill();
     let start = Instant::now();
-    assert_eq!(both.get("place", 0..40).await.unwrap().len(), 3, "over all ranges");
+    assert_eq!(both.get("place", 0..10).await.unwrap().len(), 1, "of one range");
     println!("{leases:?}: served again after {:?}", start.elapsed());
-    assert!(start.elapsed() < Duration::from_secs(12), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    // Each of the others is waited for from when it is first asked for.
+    assert_eq!(both.get("place", 0..40).await.unwrap().len(), 3, "over all ranges");
     let ended = second.stop();
     assert_eq!((ended.code, ended.counts["tenures"].as_u64()), (Some(0), Some(3)));
 }

@@ -112,10 +112,11 @@ impl Team {
             Policy::WriteBack => "back",
         };
         command.args(["--policy", policy]);
-        self.caches.iter().for_each(|server| drop(command.args(["--cache", &server.url()])));
-        self.logs.iter().for_each(|server| drop(command.args(["--log", &server.url()])));
-        self.etcd.iter().for_each(|etcd| drop(command.args(["--coordinator", &etcd.url()])));
-        address.into_iter().for_each(|address| drop(command.args(["--address", address])));
+        let named = |name: &str, url: String| [name.to_owned(), url];
+        command.args(self.caches.iter().flat_map(|server| named("--cache", server.url())));
+        command.args(self.logs.iter().flat_map(|server| named("--log", server.url())));
+        command.args(self.etcd.iter().flat_map(|etcd| named("--coordinator", etcd.url())));
+        command.args(address.into_iter().flat_map(|address| named("--address", address.to_owned())));
         command
     }
 
