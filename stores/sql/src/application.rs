@@ -48,24 +48,61 @@ impl Application for TableRows {
                 }
             }
         }
-        let order = |row: &Vec<SqlValue>| {
-            let domain =
-                domain_key::key(self.domain_type(query)?, schema.domain_value(query.domain, row)).ok()?;
-            Some((domain, key_order(&row[key_place])?))
-        };
-        let mut ordered =
-            rows.into_iter().map(|row| Some((order(&row)?, row))).collect::<Option<Vec<_>>>()?;
-        ordered.sort_by(|(a, _), (b, _)| a.cmp(b));
-        let rows: Vec<Vec<SqlValue>> = ordered.into_iter().map(|(_, row)| row).collect();
+        let rows: Vec<Vec<SqlValue>> = self.ordered(query, rows)?.into_iter().map(|(_, row)| row).collect();
         Some(encode(schema.columns.len(), &rows))
     }
 
     fn empty(&self, _: &Query) -> Value {
         encode(self.0.columns.len(), &[])
     }
+
+    fn shared_percent(&self, _: &Query, value: &Value, other: &Query) -> u8 {
+        let Ok(rows) = decode(self.0.columns.len(), value) else { return 100 };
+        let shared = rows.iter().filter(|row| self.is_selected(other, row) != Some(false)).count();
+        // Of its own rows: how many the other has is not known here, and the smaller of two has at most so many.
+        let percent = (shared * 100).div_ceil(rows.len().max(1));
+        u8::try_from(percent).unwrap_or(100)
+    }
+
+    fn fuse(&self, query: &Query, parts: &[(Query, Value)]) -> Option<Value> {
+        let mut rows = Vec::new();
+        for (_, part) in parts {
+            for row in decode(self.0.columns.len(), part).ok()? {
+                if self.is_selected(query, &row)? {
+                    rows.push(row);
+                }
+            }
+        }
+        let mut ordered = self.ordered(query, rows)?;
+        // Domain and key together name a row.
+        ordered.dedup_by(|(a, _), (b, _)| a == b);
+        let rows: Vec<Vec<SqlValue>> = ordered.into_iter().map(|(_, row)| row).collect();
+        Some(encode(self.0.columns.len(), &rows))
+    }
+
+    fn can_fuse(&self) -> bool {
+        true
+    }
 }
 
+/// Where a row stands in a result: by its domain value, then by its key.
+type Place = (Option<RangeKey>, RangeKey);
+
 impl TableRows {
+    /// Rows in the order of the database; `None` if only the database knows it.
+    fn ordered(&self, query: &Query, rows: Vec<Vec<SqlValue>>) -> Option<Vec<(Place, Vec<SqlValue>)>> {
+        let key_place = self.0.key_place();
+        let place = |row: &Vec<SqlValue>| {
+            let domain =
+                domain_key::key(self.domain_type(query)?, self.0.domain_value(query.domain, row)).ok()?;
+            Some((domain, key_order(&row[key_place])?))
+        };
+        let mut ordered =
+            rows.into_iter().map(|row| Some((place(&row)?, row))).collect::<Option<Vec<_>>>()?;
+        ordered.sort_by(|(a, _), (b, _)| a.cmp(b));
+        Some(ordered)
+    }
+
     fn domain_type(&self, query: &Query) -> Option<DomainType> {
         self.0.domains.get(query.domain).map(|(_, domain_type)| *domain_type)
     }

@@ -33,14 +33,14 @@ pub async fn open(url: &str) -> Result<Cache> {
 /// A database and the cache before its registered tables.
 #[derive(Debug)]
 pub struct Cache {
-    database: Arc<dyn Database>,
-    options: Options,
-    caches: Vec<Arc<dyn CacheServer>>,
-    logs: Vec<Arc<dyn LogServer>>,
+    pub(crate) database: Arc<dyn Database>,
+    pub(crate) options: Options,
+    pub(crate) caches: Vec<Arc<dyn CacheServer>>,
+    pub(crate) logs: Vec<Arc<dyn LogServer>>,
     coordinator: Arc<dyn Coordinator>,
-    clock: Arc<dyn Clock>,
+    pub(crate) clock: Arc<dyn Clock>,
     tables: Mutex<Vec<RangeCache>>,
-    lock: Option<Arc<FileLock>>,
+    pub(crate) lock: Option<Arc<FileLock>>,
 }
 
 impl Cache {
@@ -90,16 +90,17 @@ impl Cache {
         }
         let cache = RangeCache::start(servers, range, self.config(&schema), TableRows(schema.clone()));
         tables.push(cache.clone());
-        Ok(Table::new(cache, schema, self.database.dialect()))
+        Ok(Table::new(Arc::new(cache), schema, self.database.dialect()))
     }
 
-    fn config(&self, schema: &Schema) -> Config {
+    pub(crate) fn config(&self, schema: &Schema) -> Config {
         Config {
             domain_count: schema.domains.len(),
             log_count: self.logs.len(),
             call_timeout: CALL_TIMEOUT_MS,
             attempts: ATTEMPTS,
             most_gaps: self.options.most_gaps,
+            beta: self.options.beta,
             ..Config::new(self.options.policy)
         }
     }

@@ -27,6 +27,7 @@
 //! | `sql_value.rs`, `rows.rs`, `statement.rs` | values, results and writes, and their bytes |
 //! | `application.rs` | what a write does to a cached result |
 //! | `fenced.rs` | the port: every write checks the fence of its range in its own transaction |
+//! | `several.rs`, `shared_ranges.rs`, `numbers.rs` | tables whose ranges several processes share |
 //! | `table_lease.rs` | which process may put a cache before a table of a database server |
 //! | `database/` | what differs between databases |
 //!
@@ -40,10 +41,13 @@ mod database;
 mod domain_key;
 mod fenced;
 mod file_lock;
+mod numbers;
 mod options;
 mod rows;
 mod schema;
 mod select;
+mod several;
+mod shared_ranges;
 mod sql_value;
 mod statement;
 mod table;
@@ -55,6 +59,7 @@ pub use lacuna_range_cache::{DomainType, DomainValue, Notice, Policy, WriteSet};
 pub use options::Options;
 pub use rows::{Row, Rows};
 pub use schema::Schema;
+pub use shared_ranges::SharedRanges;
 pub use sql_value::SqlValue;
 pub use statement::Statement;
 pub use table::Table;

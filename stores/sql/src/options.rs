@@ -27,6 +27,7 @@ pub struct Options {
     pub(crate) policy: Policy,
     pub(crate) cache_bytes: usize,
     pub(crate) most_gaps: usize,
+    pub(crate) beta: u8,
     pub(crate) caches: Vec<Arc<dyn CacheServer>>,
     pub(crate) logs: Vec<Arc<dyn LogServer>>,
 }
@@ -39,6 +40,7 @@ impl Options {
             policy: Policy::WriteThrough,
             cache_bytes: 64 << 20,
             most_gaps: 10_000,
+            beta: 100,
             caches: Vec::new(),
             logs: Vec::new(),
         }
@@ -62,6 +64,15 @@ impl Options {
     #[must_use]
     pub const fn most_gaps(mut self, gaps: usize) -> Self {
         self.most_gaps = gaps;
+        self
+    }
+
+    /// β: the largest percentage of its rows that a cached result may share with another; 100 unless set. Below 100 a
+    /// result is put together from overlapping cached ones and queries for what they leave, so that a write changes fewer
+    /// entries and a read may need several.
+    #[must_use]
+    pub fn beta(mut self, percent: u8) -> Self {
+        self.beta = percent.min(100);
         self
     }
 

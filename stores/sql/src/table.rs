@@ -6,7 +6,7 @@
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
-use lacuna_cache_shell::{Counts, RangeCache, WriteError};
+use lacuna_cache_shell::{Counts, Requests, WriteError};
 use lacuna_core::{Error, Result};
 use lacuna_range_cache::{Form, Interval, Notice, Query, RangeKey, Touched, Write, WriteSet};
 use tokio::sync::broadcast;
@@ -22,16 +22,16 @@ use crate::statement::{Effect, SqlWrite, Statement};
 /// A table with a cache before it. Clones are the same table.
 #[derive(Debug, Clone)]
 pub struct Table {
-    cache: RangeCache,
+    requests: Arc<dyn Requests>,
     schema: Arc<Schema>,
     dialect: Dialect,
     fingerprint: u64,
 }
 
 impl Table {
-    pub(crate) fn new(cache: RangeCache, schema: Arc<Schema>, dialect: Dialect) -> Self {
+    pub(crate) fn new(requests: Arc<dyn Requests>, schema: Arc<Schema>, dialect: Dialect) -> Self {
         let fingerprint = schema.fingerprint();
-        Self { cache, schema, dialect, fingerprint }
+        Self { requests, schema, dialect, fingerprint }
     }
 
     /// All rows whose `column` lies in `range`, in the order of that column, then of the key.
@@ -84,7 +84,7 @@ impl Table {
             return Ok(Vec::new());
         }
         let query = Query { domain, interval, form, fingerprint: self.fingerprint };
-        let value = self.cache.read(query).await?;
+        let value = self.requests.read(query).await?;
         let columns = &self.schema.columns;
         let rows = decode(columns.len(), &value)?;
         Ok(rows.into_iter().map(|values| Row::new(columns.clone(), values)).collect())
@@ -152,6 +152,25 @@ impl Table {
         let row: Option<Vec<SqlValue>> = row.into_iter().collect();
         let effect = row.filter(|_| is_kept && has_key).map_or(Effect::Unknown, Effect::Insert);
         self.write(touched, vec![sql.into_statement().expecting(1)], effect).await
+    }
+
+    /// A row that is known without reading it, for [`Table::update`] and [`Table::delete`]: its key and the values of all
+    /// registered columns. What else is in it need not be said, and is NULL here.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a column that the table has not, and if the key or a registered column is left out.
+    pub fn known_row<'a>(&self, values: impl IntoIterator<Item = (&'a str, SqlValue)>) -> Result<Row> {
+        let mut row = vec![None; self.schema.columns.len()];
+        for (column, value) in values {
+            row[self.schema.column(column)?] = Some(value);
+        }
+        for column in self.schema.domains.iter().map(|(name, _)| name).chain([&self.schema.key]) {
+            if row[self.schema.column(column)?].is_none() {
+                return Err(Error::invalid_input(format!("a known row lacks its value of {column}")));
+            }
+        }
+        let row = row.into_iter().map(|value| value.unwrap_or(SqlValue::Null)).collect();
+        Ok(Row::new(self.schema.columns.clone(), row))
     }
 
     /// Gives columns of a row new values.
@@ -311,18 +330,18 @@ impl Table {
         effect: Effect,
     ) -> Result<(), WriteError> {
         let command = SqlWrite { statements, effect }.command();
-        self.cache.write(Write { touched, command }).await
+        self.requests.write(Write { touched, command }).await
     }
 
     /// What has happened since it was registered.
     pub fn counts(&self) -> Counts {
-        self.cache.counts()
+        self.requests.counts()
     }
 
     /// What the application must know, from now on. Under write-back, acknowledged writes that the database refused for
     /// good are told here.
     pub fn notices(&self) -> broadcast::Receiver<Notice> {
-        self.cache.notices()
+        self.requests.notices()
     }
 }
 

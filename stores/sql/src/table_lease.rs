@@ -11,7 +11,7 @@ use lacuna_core::{Error, Result};
 use lacuna_range_cache::ports::{Clock, Coordinator, Reply, Tenure};
 use lacuna_range_cache::{Epoch, RangeId};
 
-use crate::database::{Database, Failure};
+use crate::database::{Database, Failure, Table};
 use crate::sql_value::SqlValue;
 use crate::statement::Statement;
 
@@ -117,15 +117,24 @@ impl TableLease {
 
     async fn lease(&self, range: RangeId) -> Result<Option<Lease>> {
         let values = [i64::from(range.0).into()];
-        let statement =
-            self.statement("SELECT holder, beat, epoch FROM lacuna_lease WHERE range_id = {}", &values);
-        let found = self.database.query(&statement).await.map_err(|failure| failure.error)?;
+        let found =
+            self.rows("SELECT holder, beat, epoch FROM lacuna_lease WHERE range_id = {}", &values).await?;
         Ok(match found.first().map(Vec::as_slice) {
             Some([SqlValue::Integer(holder), SqlValue::Integer(beat), SqlValue::Integer(epoch)]) => {
                 Some(Lease { holder: *holder, beat: *beat, epoch: *epoch })
             }
             _ => None,
         })
+    }
+
+    /// Which process this is.
+    pub(crate) const fn holder(&self) -> i64 {
+        self.holder
+    }
+
+    /// What a query finds.
+    pub(crate) async fn rows(&self, sql: &str, values: &[SqlValue]) -> Result<Table> {
+        self.database.query(&self.statement(sql, values)).await.map_err(|failure| failure.error)
     }
 
     /// A row that nobody holds. Another process may be first.
@@ -141,7 +150,7 @@ impl TableLease {
     }
 
     /// Whether a statement changed one row.
-    async fn changes(&self, sql: &str, values: &[SqlValue]) -> Result<bool> {
+    pub(crate) async fn changes(&self, sql: &str, values: &[SqlValue]) -> Result<bool> {
         let error = |failure: Failure| failure.error;
         let mut transaction = self.database.begin().await.map_err(error)?;
         let changed = transaction.execute(&self.statement(sql, values)).await.map_err(error)?;

@@ -7,7 +7,7 @@ use clap::error::ErrorKind as UsageKind;
 use lacuna_core::Error;
 
 /// The result of a command.
-pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// Exit code when something that a command was asked to prove does not hold.
 const DOES_NOT_HOLD: u8 = 1;
@@ -16,7 +16,9 @@ const BAD_INPUT: u8 = 2;
 
 /// Why a command ends early.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub enum Failure {
+    /// Arguments that do not go together, or a call for help.
+    Usage(clap::Error),
     /// Arguments, files or streams that cannot be used; also what cannot be read or written.
     BadInput(Error),
     /// What was to be proved does not hold; the sentence says what.
@@ -30,6 +32,12 @@ pub(crate) enum Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Self::BadInput(error)
+    }
+}
+
+impl From<clap::Error> for Failure {
+    fn from(error: clap::Error) -> Self {
+        Self::Usage(error)
     }
 }
 
@@ -53,6 +61,7 @@ pub(crate) fn exit_code(result: Result<()>) -> ExitCode {
             complain(&sentence);
             ExitCode::from(DOES_NOT_HOLD)
         }
+        Err(Failure::Usage(error)) => usage_exit_code(&error),
         Err(Failure::Told(code)) => ExitCode::from(code),
         Err(Failure::BadInput(error)) => {
             complain(&error.to_string());

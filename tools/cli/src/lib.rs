@@ -15,7 +15,7 @@
 //! 2 bad input.
 //!
 //! This is a library, so that a binary which links more (RocksDB and its compiler for C++) is the same command line with
-//! an engine and a paper added: see [`Extras`].
+//! an engine and a paper added: see [`Extras`]. Commands of such a binary end as all do, with [`Failure`].
 
 #![warn(missing_docs)]
 
@@ -37,7 +37,10 @@ use clap::Parser;
 
 use commands::Cli;
 
-pub use extras::Extras;
+pub use errors::{Failure, Result};
+pub use extras::{Commands, Extras};
+pub use output::{Output, with_commas};
+pub use progress::Progress;
 
 /// Runs the command line of this process, with `extras` beside what is always there; gives its exit code.
 pub fn run(extras: &Extras) -> ExitCode {

@@ -6,45 +6,66 @@ use crate::errors::{Failure, Result};
 
 /// Buffered standard output whose failures are [`Failure`]s. [`finish`](Self::finish) hands over what is left.
 #[derive(Debug)]
-pub(crate) struct Output {
+pub struct Output {
     writer: BufWriter<StdoutLock<'static>>,
+}
+
+impl Default for Output {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Output {
     /// Locks standard output.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self { writer: BufWriter::new(io::stdout().lock()) }
     }
 
     /// Prints one line.
-    pub(crate) fn line(&mut self, line: &str) -> Result<()> {
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn line(&mut self, line: &str) -> Result<()> {
         writeln!(self.writer, "{line}").map_err(Failure::from_output)
     }
 
     /// Prints lines that end themselves.
-    pub(crate) fn text(&mut self, text: &str) -> Result<()> {
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn text(&mut self, text: &str) -> Result<()> {
         self.writer.write_all(text.as_bytes()).map_err(Failure::from_output)
     }
 
     /// Prints pairs of a label and a text, the texts below each other.
-    pub(crate) fn pairs(&mut self, pairs: &[(&str, String)]) -> Result<()> {
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn pairs(&mut self, pairs: &[(&str, String)]) -> Result<()> {
         let width = pairs.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
         pairs.iter().try_for_each(|(label, text)| self.line(&format!("{label:width$}  {text}")))
     }
 
     /// Hands over what is buffered.
-    pub(crate) fn flush(&mut self) -> Result<()> {
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn flush(&mut self) -> Result<()> {
         self.writer.flush().map_err(Failure::from_output)
     }
 
     /// Ends the output.
-    pub(crate) fn finish(mut self) -> Result<()> {
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn finish(mut self) -> Result<()> {
         self.flush()
     }
 }
 
 /// `1234567` as `1,234,567`.
-pub(crate) fn with_commas(number: u64) -> String {
+pub fn with_commas(number: u64) -> String {
     let digits = number.to_string();
     let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {

@@ -16,19 +16,19 @@ const TICK: Duration = Duration::from_millis(200);
 
 /// Work under way. Dropping it clears the bar.
 #[derive(Debug)]
-pub(crate) struct Progress {
+pub struct Progress {
     bar: ProgressBar,
     waiter: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Progress {
     /// Work whose length is not known.
-    pub(crate) fn spinner(message: impl Into<String>) -> Self {
+    pub fn spinner(message: impl Into<String>) -> Self {
         Self::start(ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()), message.into())
     }
 
     /// Reading of `total` bytes.
-    pub(crate) fn bytes(message: impl Into<String>, total: u64) -> Self {
+    pub fn bytes(message: impl Into<String>, total: u64) -> Self {
         let style = ProgressStyle::with_template("{msg} {wide_bar} {bytes}/{total_bytes}, {eta} left")
             .expect("the template is well formed");
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden()).with_style(style);
@@ -42,12 +42,12 @@ impl Progress {
     }
 
     /// Says what is being done now.
-    pub(crate) fn say(&self, message: impl Into<String>) {
+    pub fn say(&self, message: impl Into<String>) {
         self.bar.set_message(message.into());
     }
 
     /// Says how far the work is.
-    pub(crate) fn set(&self, position: u64) {
+    pub fn set(&self, position: u64) {
         self.bar.set_position(position);
     }
 }

@@ -31,4 +31,4 @@ pub use layout::{Layout, Style};
 pub use paper::PAPER;
 
 /// What RocksDB adds to the command line.
-pub static EXTRAS: Extras = Extras { engines: &[&RocksDbEngine::PLAIN], papers: &[&PAPER] };
+pub static EXTRAS: Extras = Extras { engines: &[&RocksDbEngine::PLAIN], papers: &[&PAPER], cache: None };

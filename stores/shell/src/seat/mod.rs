@@ -146,9 +146,10 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
     fn ask(&mut self, heard: Heard) {
         if self.sitting.as_ref().is_none_or(|sitting| sitting.is_leaving) {
             self.room.push_back(heard);
-            return if self.sitting.is_none() {
-                self.claim()
-            };
+            if self.sitting.is_none() {
+                self.claim();
+            }
+            return;
         }
         match heard {
             Heard::Read(query, reply) => {

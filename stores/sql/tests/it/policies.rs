@@ -85,6 +85,50 @@ async fn limits_and_ties_are_right_after_writes() {
 }
 
 #[tokio::test]
+async fn overlapping_results_are_put_together_below_a_beta_of_100() {
+    for policy in ALL {
+        let place = Place::new();
+        let cache = place.options(policy).beta(0).open().await.unwrap();
+        cache.run_sql("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, age INTEGER)").await.unwrap();
+        let schema = Schema::new("people", "id").domain("age", DomainType::Integer);
+        let people = cache.table(schema).await.unwrap();
+        for id in 1..=20 {
+            let name = format!("n{id}");
+            people.insert([("id", id.into()), ("name", name.into()), ("age", id.into())]).await.unwrap();
+        }
+        assert_eq!(names(&people, 1, 10).await.len() + names(&people, 11, 20).await.len(), 20);
+        let asked = cache.counts().store_queries;
+        for lo in 2..=11 {
+            let expected: Vec<String> = (lo..lo + 9).map(|id| format!("n{id}")).collect();
+            assert_eq!(names(&people, lo, lo + 8).await, expected, "{policy:?}");
+        }
+        assert_eq!(cache.counts().store_queries, asked, "{policy:?}: the two results hold them all");
+        let row = people.known_row([("id", 10.into()), ("age", 10.into())]).unwrap();
+        people.update(&row, [("name", "new".into())]).await.unwrap();
+        assert_eq!(names(&people, 9, 12).await, ["n9", "new", "n11", "n12"], "{policy:?}");
+        assert!(people.known_row([("id", 10.into())]).is_err(), "its age decides what the write touches");
+        cache.stop().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn only_the_columns_asked_for_are_brought() {
+    let place = Place::new();
+    let (cache, people) = people(&place, Policy::WriteThrough).await;
+    add(&people, 1, "a", 10).await.unwrap();
+    cache.stop().await.unwrap();
+    let cache = place.open(Policy::WriteThrough).await;
+    let schema = || Schema::new("people", "id").domain("age", DomainType::Integer);
+    assert!(cache.table(schema().only(["nose"])).await.is_err(), "there is no such column");
+    let people = cache.table(schema().only(["pay"])).await.unwrap();
+    let row = people.get("age", 0..=20).await.unwrap().remove(0);
+    assert_eq!((row.values().len(), row.get("name")), (3, None));
+    people.update(&row, [("pay", 2.5.into())]).await.unwrap();
+    assert_eq!(people.get("age", 0..=20).await.unwrap()[0].get("pay"), Some(&SqlValue::Float(2.5)));
+    cache.stop().await.unwrap();
+}
+
+#[tokio::test]
 async fn empty_ranges_ask_the_database_once() {
     for policy in ALL {
         let place = Place::new();

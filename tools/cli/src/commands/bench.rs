@@ -15,6 +15,7 @@ use lacuna_workload::{Keys, QuerySource};
 use designer::DesignerArgs;
 use engine::EngineArgs;
 
+use super::foreign::Foreign;
 use crate::arguments::KeyArgs;
 use crate::errors::{Failure, Result};
 use crate::extras::Extras;
@@ -48,6 +49,7 @@ enum BenchCommand {
     Filters(FiltersArgs),
     Designer(DesignerArgs),
     Engine(EngineArgs),
+    Cache(Foreign),
 }
 
 /// Compare filters over the same keys and queries
@@ -112,6 +114,7 @@ pub(super) fn run(args: &BenchArgs, extras: &Extras) -> Result<()> {
         BenchCommand::Filters(args) => run_filters(args),
         BenchCommand::Designer(args) => designer::run(args),
         BenchCommand::Engine(args) => engine::run(args, extras),
+        BenchCommand::Cache(args) => args.run(&["bench", "cache"], extras),
     }
 }
 

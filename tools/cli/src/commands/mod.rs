@@ -2,6 +2,7 @@
 
 mod bench;
 mod build;
+mod foreign;
 mod inspect;
 mod paper;
 mod query;
@@ -39,6 +40,7 @@ enum Command {
     Bench(bench::BenchArgs),
     Paper(paper::PaperArgs),
     Demo(DemoArgs),
+    Cache(foreign::Foreign),
 }
 
 impl Cli {
@@ -52,6 +54,7 @@ impl Cli {
             Command::Bench(args) => bench::run(args, extras),
             Command::Paper(args) => paper::run(args, extras),
             Command::Demo(args) => demo::run(args),
+            Command::Cache(args) => args.run(&["cache"], extras),
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::extras::Extras;
 use crate::output::Output;
 use crate::pending_file::PendingFile;
 use crate::progress::Progress;
-use crate::sibling;
+use crate::sibling::Sibling;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,8 +28,15 @@ Writes for each figure its data as CSV and its picture as SVG, and one page with
 ours: README.md for the whole paper, figure-4.md for `--figure 4`. Tables are printed too. Files of the same
 name are replaced; each is there whole or not at all.";
 
-/// The papers' figures over RocksDB, which another binary makes.
-const ROCKSDB: &str = "rocksdb";
+/// Papers that other binaries make: name, what they are, whose.
+const ELSEWHERE: [(&str, &str, Sibling); 2] = [
+    (
+        "rocksdb",
+        "the engine figures of all three over RocksDB; `lacuna-rocksdb` makes them",
+        Sibling::ROCKSDB,
+    ),
+    ("rangeqc", "a cache of range results over real servers; `lacuna-cache` makes them", Sibling::CACHE),
+];
 
 /// Make the figures and tables of a paper again
 #[derive(Debug, Args)]
@@ -71,8 +78,10 @@ pub(crate) struct PaperArgs {
 /// Makes the figures, or lists them.
 pub(super) fn run(args: &PaperArgs, extras: &Extras) -> Result<()> {
     let Some(name) = &args.name else { return list_papers(extras) };
-    if name == ROCKSDB && extras.engine(ROCKSDB).is_none() {
-        return sibling::run_with_rocksdb();
+    if let Some((_, _, sibling)) =
+        ELSEWHERE.iter().find(|(paper, ..)| name == paper && !extras.has_paper(paper))
+    {
+        return sibling.run();
     }
     let paper = extras.paper(name)?;
     paper::exhibits(paper, args.figure.as_deref())?;
@@ -86,12 +95,8 @@ fn list_papers(extras: &Extras) -> Result<()> {
     let mut out = Output::new();
     let mut pairs: Vec<(&str, String)> =
         extras.papers().map(|paper| (paper.name, paper.citation.to_owned())).collect();
-    if extras.engine(ROCKSDB).is_none() {
-        pairs.push((
-            ROCKSDB,
-            "the engine figures of all three over RocksDB; `lacuna-rocksdb` makes them".to_owned(),
-        ));
-    }
+    let elsewhere = ELSEWHERE.iter().filter(|(name, ..)| !extras.has_paper(name));
+    pairs.extend(elsewhere.map(|(name, what, _)| (*name, (*what).to_owned())));
     out.pairs(&pairs)?;
     out.finish()
 }

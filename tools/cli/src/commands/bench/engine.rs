@@ -14,7 +14,7 @@ use crate::errors::Result;
 use crate::extras::Extras;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::sibling;
+use crate::sibling::Sibling;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -124,7 +124,7 @@ enum Way {
 pub(super) fn run(args: &EngineArgs, extras: &Extras) -> Result<()> {
     match extras.engine(args.engine.name()) {
         Some(engine) => print(args, &measured(args, engine)?),
-        None => sibling::run_with_rocksdb(),
+        None => Sibling::ROCKSDB.run(),
     }
 }
 

@@ -1,0 +1,137 @@
+//! A connection to a dendrite, from the side of the caller. All who ask share it.
+//!
+//! Frames are written by one task and read by another, so that whoever stops waiting never leaves half a frame behind.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use lacuna_core::{Error, Result};
+use lacuna_range_cache::RangeTable;
+use tokio::net::TcpStream;
+use tokio::net::tcp::OwnedReadHalf;
+use tokio::sync::{Semaphore, mpsc, oneshot};
+
+use crate::hello::{HELLO, PROOF, Role, Transcript, VERSIONS, goodbye, hello};
+use crate::message::Message;
+use crate::secret::{Secret, Side};
+use crate::stream::{Incoming, Outgoing, random, write_all};
+
+/// How long a dendrite may take to be connected to, and to prove itself.
+const CONNECT: Duration = Duration::from_millis(1_000);
+
+/// Answers that are waited for; `None` once the connection has ended.
+type Waiting = Mutex<Option<BTreeMap<u64, oneshot::Sender<Message>>>>;
+
+/// An open connection.
+#[derive(Debug)]
+pub(crate) struct Link {
+    out: mpsc::UnboundedSender<Message>,
+    waiting: Arc<Waiting>,
+    next_ticket: AtomicU64,
+    /// As many as the dendrite takes at a time.
+    slots: Semaphore,
+    /// The range table of the dendrite when it was connected to.
+    pub(crate) table: Arc<RangeTable>,
+}
+
+/// Forgets a ticket when nobody waits for it any more.
+struct Ticket<'a>(&'a Waiting, u64);
+
+impl Drop for Ticket<'_> {
+    fn drop(&mut self) {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.iter_mut().for_each(|waiting| drop(waiting.remove(&self.1)));
+    }
+}
+
+impl Link {
+    /// Connects, and proves to each other who is who.
+    ///
+    /// # Errors
+    /// `Unavailable` if nobody answers, `InvalidInput` for another secret, `Unsupported` for another version, `Corrupt`
+    /// if there is no dendrite.
+    pub(crate) async fn connect(address: &str, secret: &Secret, role: Role) -> Result<Self> {
+        let about = |error: Error| error.with_context(format!("calling {address}"));
+        match tokio::time::timeout(CONNECT, Self::try_connect(address, secret, role)).await {
+            Ok(connected) => connected.map_err(about),
+            Err(_) => Err(about(Error::unavailable("no answer in time"))),
+        }
+    }
+
+    async fn try_connect(address: &str, secret: &Secret, role: Role) -> Result<Self> {
+        let lost = |error: std::io::Error| Error::unavailable(error.to_string());
+        let socket = TcpStream::connect(address).await.map_err(lost)?;
+        socket.set_nodelay(true).map_err(lost)?;
+        let (read, mut write) = socket.into_split();
+        let mut incoming = Incoming::new(read);
+        let said = hello(role, VERSIONS, &random()?);
+        write_all(&mut write, HELLO, &said, None).await?;
+        let (kind, body) = incoming.frame().await?;
+        let transcript = Transcript::of_challenge(secret, &said, kind, &body)?;
+        write_all(&mut write, PROOF, &transcript.proof(secret), None).await?;
+        incoming.seal_if_tagged(transcript.seal(secret, Side::Called));
+        let (kind, body) = incoming.frame().await?;
+        let Ok(Message::Welcome { in_flight, table }) = Message::read(kind, &body) else {
+            return Err(goodbye(kind, &body));
+        };
+        let (out, from) = mpsc::unbounded_channel();
+        let waiting = Arc::new(Mutex::new(Some(BTreeMap::new())));
+        tokio::spawn(Outgoing::new(write, transcript.seal(secret, Side::Caller)).run(from));
+        tokio::spawn(listen(incoming, waiting.clone()));
+        let slots = Semaphore::new(usize::try_from(in_flight).unwrap_or(1).clamp(1, 1 << 16));
+        Ok(Self { out, waiting, next_ticket: AtomicU64::new(1), slots, table: Arc::new(table) })
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).is_some() && !self.out.is_closed()
+    }
+
+    /// The answer to a request, once the dendrite has room for it.
+    ///
+    /// # Errors
+    /// `Unavailable` if there is none in time. Whether the request was carried out is unknown then, unless
+    /// [`Link::is_open`] was false before.
+    pub(crate) async fn ask(
+        &self,
+        request: impl FnOnce(u64) -> Message,
+        within: Duration,
+    ) -> Result<Message> {
+        let asked = async {
+            let _slot = self.slots.acquire().await;
+            self.ask_now(request).await
+        };
+        tokio::time::timeout(within, asked)
+            .await
+            .unwrap_or_else(|_| Err(Error::unavailable("no answer in time")))
+    }
+
+    /// As [`Link::ask`], whatever room there is: for the calls of owners.
+    pub(crate) async fn ask_now(&self, request: impl FnOnce(u64) -> Message) -> Result<Message> {
+        let ended = || Error::unavailable("the connection to the dendrite ended");
+        let ticket = self.next_ticket.fetch_add(1, Ordering::Relaxed);
+        let (reply, answer) = oneshot::channel();
+        let _ticket = {
+            let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            waiting.as_mut().ok_or_else(ended)?.insert(ticket, reply);
+            Ticket(&self.waiting, ticket)
+        };
+        self.out.send(request(ticket)).map_err(|_| ended())?;
+        answer.await.map_err(|_| ended())
+    }
+}
+
+/// Hands answers to those who wait, until the connection ends.
+async fn listen(mut incoming: Incoming<OwnedReadHalf>, waiting: Arc<Waiting>) {
+    while let Ok(message) = incoming.message().await {
+        // Whatever is no answer ends the connection.
+        let Some(ticket) = message.answered() else { break };
+        let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(reply) = waiting.as_mut().and_then(|waiting| waiting.remove(&ticket)) {
+            // Whoever asked may have gone.
+            drop(reply.send(message));
+        }
+    }
+    drop(waiting.lock().unwrap_or_else(PoisonError::into_inner).take());
+}

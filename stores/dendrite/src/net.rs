@@ -1,0 +1,79 @@
+//! The way of a dendrite to the others.
+
+use std::time::Duration;
+
+use lacuna_cache_shell::{Neighbours, WriteError, Written};
+use lacuna_core::{Error, Result};
+use lacuna_range_cache::ports::Reply;
+use lacuna_range_cache::{CallId, PeerCall, PeerId, PeerReply, Query, RangeId, Value, Write};
+
+use crate::ask::{self, Answered, Asking, strange};
+use crate::hello::Role;
+use crate::links::Links;
+use crate::message::Message;
+use crate::secret::Secret;
+
+/// How long the call of an owner may take; it asks again by itself.
+const PEER_WITHIN: Duration = Duration::from_secs(10);
+
+/// Dendrites over TCP.
+#[derive(Debug)]
+pub struct Net {
+    links: Links,
+}
+
+impl Net {
+    /// Dendrites that share a secret.
+    pub fn new(secret: Secret) -> Self {
+        Self { links: Links::new(secret) }
+    }
+
+    async fn ask_owner(&self, address: &str, request: impl FnOnce(u64) -> Message) -> Result<PeerReply> {
+        let link = self.links.to(address, Role::Owner).await?;
+        match tokio::time::timeout(PEER_WITHIN, link.ask_now(request)).await {
+            Ok(Ok(Message::Held(_, reply))) => Ok(reply),
+            Ok(Ok(Message::Failed(.., fault))) => Err(fault.into_error()),
+            Ok(Ok(_)) => Err(strange()),
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(Error::unavailable("no answer in time")),
+        }
+    }
+}
+
+/// A request that is not handed on again.
+const fn asking(within: Duration) -> Asking {
+    Asking { within, may_redirect: false, version: 0 }
+}
+
+impl Neighbours for Net {
+    fn read<'a>(&'a self, address: &'a str, query: &'a Query, within: Duration) -> Reply<'a, Value> {
+        Box::pin(async move {
+            let link = self.links.to(address, Role::Dendrite).await?;
+            match ask::read(&link, query, asking(within)).await? {
+                Answered::Is(value) => Ok(value),
+                Answered::Redirected(_) => Err(strange()),
+            }
+        })
+    }
+
+    fn write<'a>(&'a self, address: &'a str, write: &'a Write, within: Duration) -> Written<'a> {
+        Box::pin(async move {
+            let link = self.links.to(address, Role::Dendrite).await.map_err(WriteError::NotDone)?;
+            match ask::write(&link, write, asking(within)).await? {
+                Answered::Is(()) => Ok(()),
+                Answered::Redirected(_) => Err(WriteError::Unknown),
+            }
+        })
+    }
+
+    fn peer<'a>(
+        &'a self,
+        address: &'a str,
+        range: RangeId,
+        peer: PeerId,
+        call: CallId,
+        what: PeerCall,
+    ) -> Reply<'a, PeerReply> {
+        Box::pin(self.ask_owner(address, move |ticket| Message::Peer(ticket, range, peer, call, what)))
+    }
+}

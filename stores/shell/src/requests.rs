@@ -1,0 +1,81 @@
+//! Whoever answers reads and carries out writes: an owner here, a dendrite, or a client of some.
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use lacuna_range_cache::ports::Reply;
+use lacuna_range_cache::{Notice, Query, Value, Write};
+use tokio::sync::broadcast;
+
+use crate::cache::RangeCache;
+use crate::counters::Counts;
+use crate::dendrite::{Answer, Dendrite, Reach};
+use crate::error::{WriteError, nobody};
+use crate::neighbours::Written;
+
+/// How long a request may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Reads and writes, strongly consistent, wherever the owners are.
+pub trait Requests: Debug + Send + Sync {
+    /// The result of a query.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the store does not understand the query, `Unavailable` if nobody answers in time.
+    fn read(&self, query: Query) -> Reply<'_, Value>;
+
+    /// Carries out a write. When it returns `Ok`, every later read sees it.
+    fn write(&self, write: Write) -> Written<'_>;
+
+    /// What has happened here since the start.
+    fn counts(&self) -> Counts;
+
+    /// What the application must know, from now on, as far as it is told here.
+    fn notices(&self) -> broadcast::Receiver<Notice>;
+}
+
+impl Requests for RangeCache {
+    fn read(&self, query: Query) -> Reply<'_, Value> {
+        Box::pin(self.read(query))
+    }
+
+    fn write(&self, write: Write) -> Written<'_> {
+        Box::pin(self.write(write))
+    }
+
+    fn counts(&self) -> Counts {
+        self.counts()
+    }
+
+    fn notices(&self) -> broadcast::Receiver<Notice> {
+        self.notices()
+    }
+}
+
+impl Requests for Dendrite {
+    fn read(&self, query: Query) -> Reply<'_, Value> {
+        Box::pin(async move {
+            match self.read(&query, PATIENCE, Reach::Anywhere).await? {
+                Answer::Is(value) => Ok(value),
+                Answer::At(..) => Err(nobody()),
+            }
+        })
+    }
+
+    fn write(&self, write: Write) -> Written<'_> {
+        Box::pin(async move {
+            match self.write(&write, PATIENCE, Reach::Anywhere).await? {
+                Answer::Is(()) => Ok(()),
+                Answer::At(..) => Err(WriteError::NotDone(nobody())),
+            }
+        })
+    }
+
+    fn counts(&self) -> Counts {
+        self.counts()
+    }
+
+    fn notices(&self) -> broadcast::Receiver<Notice> {
+        self.notices()
+    }
+}

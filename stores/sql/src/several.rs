@@ -1,0 +1,114 @@
+//! One table, several processes: dendrites that own its ranges, and tables whose owners are elsewhere.
+
+use std::sync::Arc;
+
+use lacuna_cache_shell::{Around, Dendrite, Requests, Servers};
+use lacuna_core::{Error, Result};
+use lacuna_range_cache::ports::{Coordinator, DataStore};
+use lacuna_range_cache::{Config, Cut, Policy, RangeTable};
+
+use crate::application::TableRows;
+use crate::cache::Cache;
+use crate::domain_key::key;
+use crate::fenced::FencedTable;
+use crate::numbers::{CutTable, Numbers};
+use crate::schema::Schema;
+use crate::shared_ranges::SharedRanges;
+use crate::sql_value::SqlValue;
+use crate::table::Table;
+
+/// How long another owner may hold a lease here without a word.
+const PEER_TIMEOUT_MS: u64 = 5_000;
+/// How long a request may wait for a lease.
+const REQUEST_TIMEOUT_MS: u64 = 4_000;
+
+impl Schema {
+    /// The range table of a table that is cut before these values of its first registered column.
+    ///
+    /// # Errors
+    /// `InvalidInput` if there is no such column, or a value is of another type or given twice.
+    pub fn cut_before(&self, values: &[SqlValue]) -> Result<RangeTable> {
+        let Some((column, domain)) = self.domains.first() else {
+            return Err(Error::invalid_input("register at least one column by `domain`"));
+        };
+        values.iter().try_fold(RangeTable::new(self.domains.len()), |table, value| {
+            let cut = key(*domain, value)?.and_then(|key| table.split(0, Cut::Before(key)));
+            cut.ok_or_else(|| {
+                Error::invalid_input(format!("{column} cannot be cut before {value:?} (again)"))
+            })
+        })
+    }
+}
+
+impl Cache {
+    /// Leases on the ranges of a table, in the database itself. `address` is where other processes reach this one; `cuts`
+    /// counts only if the table was never cut before.
+    ///
+    /// # Errors
+    /// `Unavailable` if the database does not answer.
+    pub async fn shared_ranges(&self, table: &str, cuts: &RangeTable, address: &str) -> Result<SharedRanges> {
+        SharedRanges::open(
+            self.database.clone(),
+            self.clock.clone(),
+            self.caches.len(),
+            (table, cuts),
+            address,
+        )
+        .await
+    }
+
+    /// The rows of a table as an owner of its ranges sees them.
+    ///
+    /// # Errors
+    /// As [`Cache::table`].
+    pub async fn store(&self, schema: Schema) -> Result<Arc<dyn DataStore>> {
+        Ok(self.cut_table(&self.read(schema).await?))
+    }
+
+    /// A dendrite for a table, beside others around it: cache servers and logs need a namespace that no other table has.
+    /// From now on all writes to the table must go through dendrites that share `coordinator` and directory.
+    ///
+    /// # Errors
+    /// As [`Cache::table`].
+    pub async fn dendrite(
+        &self,
+        schema: Schema,
+        coordinator: Arc<dyn Coordinator>,
+        around: Around,
+    ) -> Result<Dendrite> {
+        let schema = self.read(schema).await?;
+        let servers = Servers {
+            caches: self.caches.clone(),
+            store: self.cut_table(&schema),
+            logs: self.logs.clone(),
+            coordinator,
+            clock: self.clock.clone(),
+        };
+        let config = Config {
+            peer_timeout: PEER_TIMEOUT_MS,
+            request_timeout: REQUEST_TIMEOUT_MS,
+            ..self.config(&schema)
+        };
+        Dendrite::start(servers, around, config, TableRows(schema)).await
+    }
+
+    /// A table whose owners are wherever `requests` go: a dendrite of this process, or a client of others.
+    ///
+    /// # Errors
+    /// As [`Cache::table`].
+    pub async fn table_over(&self, schema: Schema, requests: Arc<dyn Requests>) -> Result<Table> {
+        Ok(Table::new(requests, self.read(schema).await?, self.database.dialect()))
+    }
+
+    async fn read(&self, schema: Schema) -> Result<Arc<Schema>> {
+        let columns = self.database.columns(&schema.table).await.map_err(|failure| failure.error)?;
+        Ok(Arc::new(schema.with_columns(columns)?))
+    }
+
+    fn cut_table(&self, schema: &Arc<Schema>) -> Arc<dyn DataStore> {
+        let (database, is_buffering) = (self.database.clone(), self.options.policy == Policy::WriteBack);
+        let numbers = Numbers::new(database.clone(), &schema.table);
+        let table = FencedTable { database, schema: schema.clone(), is_buffering, _lock: self.lock.clone() };
+        Arc::new(CutTable { table, numbers })
+    }
+}

@@ -1,0 +1,118 @@
+//! Ranges of a table that several processes share, with the database itself as coordinator and directory.
+//!
+//! `lacuna_cut` keeps the range table as the first process gave it, `lacuna_dendrite` where each process is reached. Who
+//! has which range, and for how long, is as for whole tables ([`TableLease`]).
+
+use std::sync::Arc;
+
+use lacuna_core::{Error, Result};
+use lacuna_range_cache::ports::{Clock, Coordinator, Directory, Reply, Tenure};
+use lacuna_range_cache::{Epoch, RangeId, RangeTable};
+
+use crate::database::Database;
+use crate::numbers::Numbers;
+use crate::sql_value::SqlValue;
+use crate::table_lease::TableLease;
+
+/// A coordinator and directory in the database of the table. The table stays cut as it is.
+#[derive(Debug)]
+pub struct SharedRanges {
+    lease: TableLease,
+    numbers: Numbers,
+    table: Arc<RangeTable>,
+}
+
+impl SharedRanges {
+    pub(crate) async fn open(
+        database: Arc<dyn Database>,
+        clock: Arc<dyn Clock>,
+        cache_count: usize,
+        (name, table): (&str, &RangeTable),
+        address: &str,
+    ) -> Result<Self> {
+        let type_of_names = database.dialect().name_type();
+        let sql = format!(
+            "CREATE TABLE IF NOT EXISTS lacuna_cut (name {type_of_names} NOT NULL PRIMARY KEY, cuts TEXT NOT NULL); \
+             CREATE TABLE IF NOT EXISTS lacuna_dendrite (holder BIGINT NOT NULL PRIMARY KEY, address TEXT NOT NULL)"
+        );
+        prepare(&*database, &sql).await?;
+        let lease = TableLease::new(database.clone(), clock, cache_count).await?;
+        let here = [lease.holder().into(), address.into()];
+        lease.changes("INSERT INTO lacuna_dendrite (holder, address) VALUES ({}, {})", &here).await?;
+        if cuts_of(&lease, name).await?.is_none() {
+            let cuts = [name.into(), hex(&table.to_bytes()).into()];
+            // Another process may be first.
+            drop(lease.changes("INSERT INTO lacuna_cut (name, cuts) VALUES ({}, {})", &cuts).await);
+        }
+        let missing = || Error::unavailable(format!("how the table {name} is cut cannot be read"));
+        let table = Arc::new(cuts_of(&lease, name).await?.ok_or_else(missing)?);
+        Ok(Self { lease, numbers: Numbers::new(database, name), table })
+    }
+
+    async fn address_of(&self, range: RangeId) -> Result<Option<String>> {
+        let row = self.numbers.row(range).await?;
+        let sql = "SELECT d.address FROM lacuna_lease l JOIN lacuna_dendrite d ON d.holder = l.holder \
+                   WHERE l.range_id = {}";
+        let found = self.lease.rows(sql, &[i64::from(row.0).into()]).await?;
+        Ok(found.into_iter().flatten().next().and_then(text))
+    }
+}
+
+/// Two processes that make the same table at once may be in each other's way.
+async fn prepare(database: &dyn Database, sql: &str) -> Result<()> {
+    let first = database.run(sql).await;
+    let done = if first.is_err() { database.run(sql).await } else { first };
+    done.map_err(|failure| failure.error)
+}
+
+async fn cuts_of(lease: &TableLease, name: &str) -> Result<Option<RangeTable>> {
+    let found = lease.rows("SELECT cuts FROM lacuna_cut WHERE name = {}", &[name.into()]).await?;
+    let cuts = found.into_iter().flatten().next().and_then(text);
+    cuts.map(|cuts| RangeTable::from_bytes(&from_hex(&cuts)?)).transpose()
+}
+
+fn text(value: SqlValue) -> Option<String> {
+    match value {
+        SqlValue::Text(text) => Some(text),
+        SqlValue::Blob(bytes) => String::from_utf8(bytes).ok(),
+        _ => None,
+    }
+}
+
+/// Bytes of a table as a column that every database has.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hex(text: &str) -> Result<Vec<u8>> {
+    let damaged = || Error::corrupt("how the table is cut is no hexadecimal number");
+    let pair = |pair: &[u8]| {
+        let pair = str::from_utf8(pair).map_err(|_| damaged())?;
+        u8::from_str_radix(pair, 16).map_err(|_| damaged())
+    };
+    text.as_bytes().chunks(2).map(pair).collect()
+}
+
+impl Coordinator for SharedRanges {
+    fn claim(&self, range: RangeId, lost_cache: Option<usize>) -> Reply<'_, Option<Tenure>> {
+        Box::pin(async move { self.lease.claim(self.numbers.row(range).await?, lost_cache).await })
+    }
+
+    fn renew(&self, range: RangeId, epoch: Epoch) -> Reply<'_, bool> {
+        Box::pin(async move { self.lease.renew(self.numbers.row(range).await?, epoch).await })
+    }
+
+    fn release(&self, range: RangeId, epoch: Epoch) -> Reply<'_, ()> {
+        Box::pin(async move { self.lease.release(self.numbers.row(range).await?, epoch).await })
+    }
+}
+
+impl Directory for SharedRanges {
+    fn table(&self) -> Reply<'_, Arc<RangeTable>> {
+        Box::pin(std::future::ready(Ok(self.table.clone())))
+    }
+
+    fn address(&self, range: RangeId) -> Reply<'_, Option<String>> {
+        Box::pin(self.address_of(range))
+    }
+}
