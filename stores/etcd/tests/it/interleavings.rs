@@ -20,6 +20,8 @@ const VALUES: u64 = 40;
 enum Step {
     Claim(RangeId, Option<usize>),
     Release(RangeId),
+    /// Releases what the wish asks for.
+    Heed,
     Split(RangeId, u64),
     Merge(RangeId),
     CarryOut,
@@ -47,6 +49,12 @@ impl Process {
             Step::Release(range) => {
                 let epoch = self.tenures.lock().await.remove(&range)?;
                 drop(coordinator.release(range, epoch).await);
+            }
+            Step::Heed => {
+                for range in coordinator.map().await.ok()?.to_stop(coordinator.holder()) {
+                    let epoch = self.tenures.lock().await.remove(&range)?;
+                    drop(coordinator.release(range, epoch).await);
+                }
             }
             Step::Split(range, at) => {
                 drop(coordinator.wish(&Recut::Split(range, 0, Cut::Before(at.into()))).await);
@@ -76,12 +84,13 @@ impl Process {
 fn step(rng: &mut Rng, table: &RangeTable) -> Step {
     let ranges = table.ranges();
     let range = ranges[rng.index(ranges.len())];
-    match rng.below(20) {
-        0..=7 => Step::Claim(range, (rng.below(4) == 0).then(|| rng.index(3))),
-        8..=13 => Step::Release(range),
-        14..=15 => Step::Split(range, rng.below(VALUES)),
-        16 => Step::Merge(range),
-        17..=18 => Step::CarryOut,
+    match rng.below(24) {
+        0..=8 => Step::Claim(range, (rng.below(4) == 0).then(|| rng.index(3))),
+        9..=11 => Step::Release(range),
+        12..=16 => Step::Heed,
+        17..=19 => Step::Split(range, 1 + rng.below(VALUES)),
+        20..=21 => Step::Merge(range),
+        22 => Step::CarryOut,
         _ => Step::LoseLease,
     }
 }
@@ -139,7 +148,7 @@ async fn whatever_the_order_each_range_has_one_owner_and_epochs_rise() {
         one_owner(&processes, &format!("seed {seed}, round {round}, {steps:?}")).await;
     }
     println!("{grants} grants, {cuts} changes of the table");
-    assert!(grants > 60 && cuts >= 5, "seed {seed}: {grants} grants, {cuts} changes: nothing was tried");
+    assert!(grants > 40 && cuts >= 5, "seed {seed}: {grants} grants, {cuts} changes: nothing was tried");
 }
 
 async fn one_owner(processes: &[Arc<Process>], what: &str) {

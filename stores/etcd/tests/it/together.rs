@@ -14,31 +14,42 @@ use lacuna_store_etcd::{EtcdCoordinator, EtcdOptions};
 use lacuna_store_redis::RedisCache;
 use lacuna_store_sql::{Cache, DomainType, Options, Schema, Table};
 use lacuna_test_servers::{Etcd, Postgres, Redis};
+use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::time::sleep;
 
 const LEASE_S: u64 = 4;
 /// What a busy machine may take.
 const AT_MOST: Duration = Duration::from_secs(25);
 
-/// Dendrites of one process, which reach each other by their addresses as strangers do.
+/// Dendrites of one process, each in a runtime of its own, which reach each other by their addresses as strangers do.
 #[derive(Debug, Default)]
-struct Street(Mutex<BTreeMap<String, Dendrite>>);
+struct Street(Mutex<BTreeMap<String, (Handle, Dendrite)>>);
 
-impl Street {
-    fn dendrite(&self, address: &str) -> Result<Dendrite> {
-        let gone = || Error::unavailable("nobody lives there");
-        self.0.lock().unwrap().get(address).cloned().ok_or_else(gone)
-    }
+fn gone() -> Error {
+    Error::unavailable("nobody lives there")
 }
 
 fn moved() -> Error {
     Error::unavailable("the owner is elsewhere")
 }
 
+impl Street {
+    /// Has the dendrite at `address` do something, in its own runtime.
+    async fn at<T: Send + 'static, F>(&self, address: &str, what: impl FnOnce(Dendrite) -> F) -> Result<T>
+    where
+        F: Future<Output = T> + Send + 'static,
+    {
+        let (runtime, dendrite) = self.0.lock().unwrap().get(address).cloned().ok_or_else(gone)?;
+        runtime.spawn(what(dendrite)).await.map_err(|_| gone())
+    }
+}
+
 impl Neighbours for Street {
     fn read<'a>(&'a self, address: &'a str, query: &'a Query, within: Duration) -> Reply<'a, Value> {
+        let query = query.clone();
         Box::pin(async move {
-            match self.dendrite(address)?.read(query, within, Reach::Here).await? {
+            let read = |there: Dendrite| async move { there.read(&query, within, Reach::Here).await };
+            match self.at(address, read).await?? {
                 Answer::Is(value) => Ok(value),
                 Answer::At(..) => Err(moved()),
             }
@@ -46,9 +57,13 @@ impl Neighbours for Street {
     }
 
     fn write<'a>(&'a self, address: &'a str, write: &'a Write, within: Duration) -> Written<'a> {
+        let write = write.clone();
         Box::pin(async move {
-            let dendrite = self.dendrite(address).map_err(WriteError::NotDone)?;
-            match dendrite.write(write, within, Reach::Here).await? {
+            if !self.0.lock().unwrap().contains_key(address) {
+                return Err(WriteError::NotDone(gone()));
+            }
+            let put = |there: Dendrite| async move { there.write(&write, within, Reach::Here).await };
+            match self.at(address, put).await.map_err(|_| WriteError::Unknown)?? {
                 Answer::Is(()) => Ok(()),
                 Answer::At(..) => Err(WriteError::NotDone(moved())),
             }
@@ -63,7 +78,9 @@ impl Neighbours for Street {
         call: CallId,
         what: PeerCall,
     ) -> Reply<'a, PeerReply> {
-        Box::pin(async move { self.dendrite(address)?.peer(range, peer, call, what).await })
+        Box::pin(async move {
+            self.at(address, |there| async move { there.peer(range, peer, call, what).await }).await?
+        })
     }
 }
 
@@ -80,7 +97,9 @@ struct House {
     cache: Cache,
     coordinator: Arc<EtcdCoordinator>,
     dendrite: Dendrite,
-    table: Table,
+    table: Arc<Table>,
+    /// Where all this runs.
+    runtime: Handle,
 }
 
 fn schema() -> Schema {
@@ -111,19 +130,26 @@ impl Ground {
         let (directory, neighbours) = (coordinator.clone(), self.street.clone());
         let around = Around { directory, neighbours, address: address.to_owned() };
         let dendrite = cache.dendrite(schema(), coordinator.clone(), around).await.unwrap();
-        self.street.0.lock().unwrap().insert(address.to_owned(), dendrite.clone());
-        let table = cache.table_over(schema(), Arc::new(dendrite.clone())).await.unwrap();
-        House { cache, coordinator, dendrite, table }
+        let runtime = Handle::current();
+        let door = (runtime.clone(), dendrite.clone());
+        self.street.0.lock().unwrap().insert(address.to_owned(), door);
+        let table = Arc::new(cache.table_over(schema(), Arc::new(dendrite.clone())).await.unwrap());
+        House { cache, coordinator, dendrite, table, runtime }
     }
 }
 
 impl House {
     async fn put(&self, place: i64) -> Result<(), WriteError> {
-        self.table.insert([("place", place.into()), ("version", 1.into())]).await
+        let table = self.table.clone();
+        let row = [("place", place.into()), ("version", 1.into())];
+        self.runtime.spawn(async move { table.insert(row).await }).await.expect("its runtime lives")
     }
 
     async fn count(&self, lo: i64, hi: i64) -> Result<usize> {
-        self.table.get("place", lo..=hi).await.map(|rows| rows.len())
+        let table = self.table.clone();
+        let counted =
+            self.runtime.spawn(async move { table.get("place", lo..=hi).await.map(|rows| rows.len()) });
+        counted.await.expect("its runtime lives")
     }
 
     /// Claims both ranges where the map says they belong, so that each dendrite of two has one.
@@ -144,23 +170,19 @@ impl House {
     }
 }
 
-/// A dendrite with a runtime of its own, which can be stopped dead.
-fn apart<T: Send + 'static>(
-    what: impl Future<Output = T> + Send + 'static,
-) -> (tokio::runtime::Runtime, std::sync::mpsc::Receiver<T>) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let (say, hear) = std::sync::mpsc::channel();
-    runtime.spawn(async move { drop(say.send(what.await)) });
-    (runtime, hear)
+/// A dendrite in a runtime of its own, with one thread, which can be stopped dead or for a while.
+async fn apart(ground: &Arc<Ground>, address: &'static str) -> (Runtime, House) {
+    let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let ground = ground.clone();
+    let house = runtime.spawn(async move { ground.house(address).await }).await.unwrap();
+    (runtime, house)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_ranges_of_a_dead_dendrite_are_served_again() {
     let Some(ground) = Ground::new().await else { return };
     let b = ground.house("b").await;
-    let shared = ground.clone();
-    let (runtime, hear) = apart(async move { shared.house("a").await });
-    let a = tokio::task::spawn_blocking(move || hear.recv().unwrap()).await.unwrap();
+    let (runtime, a) = apart(&ground, "a").await;
     a.settle(&[&b]).await;
     let map = b.coordinator.map().await.unwrap();
     let owner = |range| map.owner(range).unwrap().holder;
@@ -187,9 +209,7 @@ async fn the_ranges_of_a_dead_dendrite_are_served_again() {
 async fn a_paused_dendrite_wakes_up_fenced() {
     let Some(ground) = Ground::new().await else { return };
     let b = ground.house("b").await;
-    let shared = ground.clone();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let a = Arc::new(runtime.spawn(async move { shared.house("a").await }).await.unwrap());
+    let (runtime, a) = apart(&ground, "a").await;
     a.settle(&[&b]).await;
     let map = b.coordinator.map().await.unwrap();
     let range = [RangeId(0), RangeId(1)]
@@ -197,10 +217,8 @@ async fn a_paused_dendrite_wakes_up_fenced() {
         .find(|range| map.owner(*range).unwrap().holder == a.coordinator.holder());
     let range = range.expect("ranges spread over both");
     let (place, old) = (if range == RangeId(0) { 0 } else { 900 }, map.owner(range).unwrap().epoch);
-    let own = a.clone();
-    let cached =
-        runtime.spawn(async move { (own.count(place, place + 9).await, own.count(place, place + 9).await) });
-    assert!(matches!(cached.await.unwrap(), (Ok(0), Ok(0))));
+    assert_eq!(a.count(place, place + 9).await.unwrap(), 0);
+    assert_eq!(a.count(place, place + 9).await.unwrap(), 0);
     // Its only thread hears nothing for longer than the lease.
     ground.street.0.lock().unwrap().remove("a");
     runtime.spawn(async { std::thread::sleep(Duration::from_secs(LEASE_S + 4)) });
@@ -218,8 +236,7 @@ async fn a_paused_dendrite_wakes_up_fenced() {
         assert_eq!(store.call(range, old, late).await.unwrap().reply, StoreReply::Fenced);
     }
     // When it wakes up it says what is so, or nothing.
-    let own = a.clone();
-    let woken = runtime.spawn(async move { own.count(place, place + 9).await }).await.unwrap();
+    let woken = a.count(place, place + 9).await;
     assert!(!matches!(woken, Ok(0)), "an old result: {woken:?}");
     assert!(
         old < b.coordinator.map().await.unwrap().owner(range).map_or(Epoch(u64::MAX), |owned| owned.epoch)
