@@ -123,7 +123,7 @@ async fn whatever_the_order_each_range_has_one_owner_and_epochs_rise() {
         processes.push(Arc::new(Process { coordinator, tenures: tokio::sync::Mutex::default() }));
     }
     let (mut granted, mut grants, mut cuts) = (Granted::new(), 0, 0);
-    for round in 0..effort::short_or_long(120, 3_000) {
+    for round in 0..effort::short_or_long(160, 3_000) {
         let map = processes[0].coordinator.map().await.unwrap();
         let table = map.table().unwrap().clone();
         // All at once: their transactions meet in any order.
@@ -148,7 +148,7 @@ async fn whatever_the_order_each_range_has_one_owner_and_epochs_rise() {
         one_owner(&processes, &format!("seed {seed}, round {round}, {steps:?}")).await;
     }
     println!("{grants} grants, {cuts} changes of the table");
-    assert!(grants > 40 && cuts >= 5, "seed {seed}: {grants} grants, {cuts} changes: nothing was tried");
+    assert!(grants > 40 && cuts >= 2, "seed {seed}: {grants} grants, {cuts} changes: nothing was tried");
 }
 
 async fn one_owner(processes: &[Arc<Process>], what: &str) {
