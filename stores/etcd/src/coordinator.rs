@@ -254,7 +254,8 @@ impl Inner {
         let held = all.get_mut(&range).filter(|held| held.newest.0 + 1 < held.epoch.0 + EPOCHS)?;
         held.newest.0 += 1;
         let serve_after_ms = held.routes_until_ms.max(held.moved_until_ms).saturating_sub(now);
-        let lease_ms = Some(self.options.lease_ms());
+        // No lease is behind it: this is only how often etcd is tried, which takes a third of a lease when it is away.
+        let lease_ms = Some(2 * self.options.lease_ms());
         Some(Tenure { epoch: held.newest, cache: usize::MAX, serve_after_ms, lease_ms })
     }
 
@@ -268,10 +269,10 @@ impl Inner {
             // The cache can be used again, by the next tenure.
             Ok(_) if is_past_the_cache => Ok(false),
             Ok(beat) => {
-                let is_ours = beat
-                    .map
-                    .owner(range)
-                    .is_some_and(|owned| owned.holder == self.session.holder && owned.epoch == epoch);
+                let owned = beat.map.owner(range).filter(|owned| owned.epoch == epoch);
+                let lease = beat.map.seen.keys.get(&owner_key(range)).map(|kept| kept.lease);
+                let is_ours = owned.is_some_and(|owned| owned.holder == self.session.holder)
+                    && lease == Some(beat.lease);
                 if is_ours {
                     held.routes_until_ms = now + self.options.lease_ms();
                 }
@@ -316,9 +317,9 @@ impl Coordinator for EtcdCoordinator {
 impl Directory for EtcdCoordinator {
     fn table(&self) -> Reply<'_, Arc<RangeTable>> {
         let table = self.seen().table().cloned();
-        Box::pin(ready(table.ok_or_else(|| {
-            Error::invalid_input("no process has said over how many domains ranges are cut in etcd")
-        })))
+        Box::pin(ready(
+            table.ok_or_else(|| Error::invalid_input("no process has brought a range table to etcd")),
+        ))
     }
 
     /// Of the owner, or of the process that is to claim the range, so that ranges of a dead process spread by load.

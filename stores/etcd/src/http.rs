@@ -66,6 +66,10 @@ impl Member {
             let message = answer["error"].as_str().unwrap_or_default().to_owned();
             return Err(Failed::Refused(status, message));
         }
+        // A stream, as of a lease that is kept, has begun well before it fails.
+        if !answer["error"].is_null() {
+            return Err(Failed::Refused(StatusCode::SERVICE_UNAVAILABLE, answer["error"].to_string()));
+        }
         if answer.is_object() { Ok(answer) } else { Err(Failed::Unknown(strange())) }
     }
 

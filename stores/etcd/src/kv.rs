@@ -18,6 +18,8 @@ pub(crate) struct Kept {
     pub(crate) value: Vec<u8>,
     /// The revision that wrote it; none is used twice.
     pub(crate) revision: i64,
+    /// The lease that it goes with; 0 for none.
+    pub(crate) lease: i64,
 }
 
 /// All keys below a prefix, and the revision at which they were so.
@@ -93,7 +95,8 @@ pub(crate) async fn read_all(cluster: &Cluster, prefix: &str) -> Result<Snapshot
     for kept in answer["kvs"].as_array().into_iter().flatten() {
         let key = String::from_utf8(bytes(&kept["key"])?).map_err(|_| strange())?;
         let key = key.strip_prefix(prefix).ok_or_else(strange)?.to_owned();
-        keys.insert(key, Kept { value: bytes(&kept["value"])?, revision: number(&kept["mod_revision"])? });
+        let (revision, lease) = (number(&kept["mod_revision"])?, number(&kept["lease"])?);
+        keys.insert(key, Kept { value: bytes(&kept["value"])?, revision, lease });
     }
     Ok(Snapshot { revision: number(&answer["header"]["revision"])?, keys })
 }

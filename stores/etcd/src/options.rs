@@ -35,7 +35,7 @@ pub struct EtcdOptions {
     namespace: String,
     address: String,
     lease_s: u64,
-    first_table: Option<RangeTable>,
+    table: Option<RangeTable>,
     pub(crate) cache_count: usize,
     pub(crate) store: Option<Arc<dyn DataStore>>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -51,13 +51,20 @@ impl EtcdOptions {
             namespace: namespace.into(),
             address: "-".to_owned(),
             lease_s: LEASE_S,
-            first_table: None,
+            table: None,
             cache_count: 1,
             store: None,
             clock: Arc::new(SteadyClock::new()),
             goes_past_the_cache: false,
             keeps_routes: false,
         }
+    }
+
+    /// Other members than those it was made with.
+    #[must_use]
+    pub fn reaching(mut self, url: impl Into<String>) -> Self {
+        self.url = url.into();
+        self
     }
 
     /// Where other processes reach this one; without blanks. Nowhere, if it is not said.
@@ -75,17 +82,11 @@ impl EtcdOptions {
         self
     }
 
-    /// Ranges are cut in etcd: the first process makes a table of one range over so many domains. Otherwise ranges are
-    /// numbered elsewhere, and any number may be claimed.
+    /// Ranges are cut in etcd: the first process brings this table. Without one, ranges are numbered elsewhere, and any
+    /// number may be claimed.
     #[must_use]
-    pub fn domains(self, count: usize) -> Self {
-        self.cut_as(RangeTable::new(count))
-    }
-
-    /// As [`EtcdOptions::domains`], with a table that the first process brings.
-    #[must_use]
-    pub fn cut_as(mut self, table: RangeTable) -> Self {
-        self.first_table = Some(table);
+    pub fn table(mut self, table: RangeTable) -> Self {
+        self.table = Some(table);
         self
     }
 
@@ -153,7 +154,7 @@ impl EtcdOptions {
         let cluster = Cluster::new(&self.url, Duration::from_millis(self.ttl_ms() / 3))?;
         let prefix = format!("lacuna/{}/", self.namespace);
         let session = Session::new(cluster, prefix, self.address.clone(), self.lease_s)?;
-        let table = self.first_table.take();
+        let table = self.table.take();
         EtcdCoordinator::join(session, self, table).await
     }
 }

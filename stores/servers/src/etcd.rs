@@ -1,12 +1,14 @@
 //! `etcd`, one member or several.
 
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 use crate::process::{Process, free_port, is_installed};
+use crate::relay::Wires;
 
 /// How long a cluster may take until it answers.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -15,6 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 #[derive(Debug)]
 pub struct Etcd {
     members: Vec<Member>,
+    wires: Arc<Wires>,
     folder: TempDir,
 }
 
@@ -23,6 +26,8 @@ struct Member {
     process: Process,
     port: u16,
     arguments: Vec<String>,
+    /// What it calls itself when it calls others: its number, in base 16.
+    number: Arc<Mutex<String>>,
 }
 
 impl Etcd {
@@ -35,19 +40,24 @@ impl Etcd {
             return None;
         }
         let folder = tempfile::tempdir().expect("a folder for the cluster");
-        let ports: Vec<(u16, u16)> = (0..count).map(|_| (free_port(), free_port())).collect();
-        let peers: Vec<String> = ports
-            .iter()
-            .enumerate()
-            .map(|(place, (_, peer))| format!("m{place}=http://127.0.0.1:{peer}"))
-            .collect();
-        let members = ports.iter().enumerate().map(|(place, (port, peer))| {
-            let data = folder.path().join(format!("m{place}"));
-            let arguments = arguments(place, *port, *peer, &data.display().to_string(), &peers.join(","));
-            Member { process: Process::start("etcd", &arguments, *port), port: *port, arguments }
-        });
-        let cluster = Self { members: members.collect(), folder };
+        // Members are known to each other at the relays before them.
+        let wires = Arc::<Wires>::default();
+        let relays: Vec<TcpListener> = (0..count).map(|_| listen()).collect();
+        let announced: Vec<String> = relays.iter().map(url_at).collect();
+        let all: Vec<String> =
+            announced.iter().enumerate().map(|(place, url)| format!("m{place}={url}")).collect();
+        let mut members = Vec::new();
+        for (place, relay) in relays.into_iter().enumerate() {
+            let (port, peer, number) = (free_port(), free_port(), Arc::<Mutex<String>>::default());
+            wires.relay(relay, peer, number.clone());
+            let data = folder.path().join(format!("m{place}")).display().to_string();
+            let arguments = arguments(place, (port, peer), &announced[place], &data, &all.join(","));
+            let process = Process::start("etcd", &arguments, port);
+            members.push(Member { process, port, arguments, number });
+        }
+        let cluster = Self { members, wires, folder };
         cluster.wait();
+        cluster.members.iter().for_each(Member::learn_number);
         Some(cluster)
     }
 
@@ -102,6 +112,16 @@ impl Etcd {
         member.process = Process::start("etcd", &member.arguments, member.port);
     }
 
+    /// Cuts a member off from the others; whoever is no member still reaches it.
+    pub fn isolate(&self, place: usize) {
+        self.wires.cut(&self.members[place].number());
+    }
+
+    /// Ends that.
+    pub fn rejoin(&self, place: usize) {
+        self.wires.mend(&self.members[place].number());
+    }
+
     /// Stops a member in its tracks until it is resumed.
     pub fn pause(&self, place: usize) {
         self.members[place].process.pause();
@@ -113,7 +133,35 @@ impl Etcd {
     }
 }
 
-fn arguments(place: usize, port: u16, peer: u16, data: &str, peers: &str) -> Vec<String> {
+impl Member {
+    fn learn_number(&self) {
+        let status =
+            post(self.port, "/v3/maintenance/status", "{}").expect("it answers a moment after it did");
+        let decimal = text_after(&status, "\"member_id\":\"").expect("members have numbers");
+        let number: u64 = decimal.parse().expect("numbers are decimal here");
+        *self.number.lock().expect("nobody panics with it") = format!("{number:x}");
+    }
+
+    fn number(&self) -> String {
+        self.number.lock().expect("nobody panics with it").clone()
+    }
+}
+
+fn listen() -> TcpListener {
+    TcpListener::bind(("127.0.0.1", 0)).expect("loopback has free ports")
+}
+
+fn url_at(relay: &TcpListener) -> String {
+    format!("http://127.0.0.1:{}", relay.local_addr().expect("it is bound").port())
+}
+
+fn arguments(
+    place: usize,
+    (port, peer): (u16, u16),
+    announced: &str,
+    data: &str,
+    peers: &str,
+) -> Vec<String> {
     let client = format!("http://127.0.0.1:{port}");
     let peer = format!("http://127.0.0.1:{peer}");
     let name = format!("m{place}");
@@ -123,7 +171,7 @@ fn arguments(place: usize, port: u16, peer: u16, data: &str, peers: &str) -> Vec
         ("listen-client-urls", &client),
         ("advertise-client-urls", &client),
         ("listen-peer-urls", &peer),
-        ("initial-advertise-peer-urls", &peer),
+        ("initial-advertise-peer-urls", announced),
         ("initial-cluster", peers),
         ("heartbeat-interval", "40"),
         ("election-timeout", "400"),

@@ -9,6 +9,7 @@ mod mariadb;
 mod postgres;
 mod process;
 mod redis;
+mod relay;
 
 pub use etcd::Etcd;
 pub use mariadb::MariaDb;

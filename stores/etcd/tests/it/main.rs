@@ -3,4 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
 mod claims;
+mod interleavings;
 mod members;
+mod together;

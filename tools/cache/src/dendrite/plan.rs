@@ -56,7 +56,7 @@ impl Plan {
 
     /// Ranges leased through etcd. While it is away, owners that buffer nothing go on against the store.
     pub(crate) fn etcd(&self, address: &str, cuts: RangeTable, store: Arc<dyn DataStore>) -> EtcdOptions {
-        let options = EtcdOptions::new(&self.coordinator, &self.table).address(address).cut_as(cuts);
+        let options = EtcdOptions::new(&self.coordinator, &self.table).address(address).table(cuts);
         let options = options.cache_servers(self.caches.len()).above_fences_of(store).keeping_routes();
         if self.policy == Policy::WriteBack { options } else { options.going_past_the_cache() }
     }

@@ -1,0 +1,94 @@
+//! The wires between members of a cluster, which can be cut.
+//!
+//! Each member is announced to the others at a relay, which learns from the first request of a connection who calls
+//! (etcd's header `X-Server-From`), and passes bytes on as long as neither end is cut off.
+
+use std::collections::BTreeSet;
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+/// Which members are cut off, and what runs over the wires.
+#[derive(Debug, Default)]
+pub(crate) struct Wires {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    cut: BTreeSet<String>,
+    /// Open connections, and the two members at their ends.
+    open: Vec<(String, String, TcpStream)>,
+}
+
+impl Wires {
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nothing reaches this member or comes from it, from now on.
+    pub(crate) fn cut(&self, member: &str) {
+        let mut state = self.state();
+        state.cut.insert(member.to_owned());
+        for (from, to, stream) in std::mem::take(&mut state.open) {
+            if from == member || to == member {
+                drop(stream.shutdown(Shutdown::Both));
+            } else {
+                state.open.push((from, to, stream));
+            }
+        }
+    }
+
+    pub(crate) fn mend(&self, member: &str) {
+        self.state().cut.remove(member);
+    }
+
+    /// Passes on what comes to `listener` to the member `to`, at `port`, until the process ends.
+    pub(crate) fn relay(self: &Arc<Self>, listener: TcpListener, port: u16, to: Arc<Mutex<String>>) {
+        let wires = self.clone();
+        thread::spawn(move || {
+            for caller in listener.incoming().flatten() {
+                let (wires, to) = (wires.clone(), to.clone());
+                thread::spawn(move || wires.pass(caller, port, &to));
+            }
+        });
+    }
+
+    /// One connection.
+    fn pass(&self, mut caller: TcpStream, port: u16, to: &Mutex<String>) -> Option<()> {
+        let mut head = Vec::new();
+        let mut bytes = [0; 4_096];
+        while !head.windows(4).any(|end| end == b"\r\n\r\n") {
+            let count = caller.read(&mut bytes).ok().filter(|count| *count > 0)?;
+            head.extend_from_slice(&bytes[..count]);
+        }
+        let to = to.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut member = TcpStream::connect(("127.0.0.1", port)).ok()?;
+        {
+            let mut state = self.state();
+            let from = caller_of(&head);
+            if state.cut.contains(&from) || state.cut.contains(&to) {
+                return None;
+            }
+            for stream in [&caller, &member] {
+                state.open.push((from.clone(), to.clone(), stream.try_clone().ok()?));
+            }
+        }
+        member.write_all(&head).ok()?;
+        let (mut back_from, mut back_to) = (member.try_clone().ok()?, caller.try_clone().ok()?);
+        thread::spawn(move || {
+            drop(std::io::copy(&mut back_from, &mut back_to));
+            drop(back_to.shutdown(Shutdown::Both));
+        });
+        drop(std::io::copy(&mut caller, &mut member));
+        drop(member.shutdown(Shutdown::Both));
+        Some(())
+    }
+}
+
+fn caller_of(head: &[u8]) -> String {
+    let head = String::from_utf8_lossy(head).to_ascii_lowercase();
+    let line = head.lines().find_map(|line| line.strip_prefix("x-server-from: ").map(str::to_owned));
+    line.unwrap_or_default().trim().to_owned()
+}
