@@ -1,7 +1,7 @@
 package lacuna.cassandra;
 
 /**
- * The native library's functions: {@code adapters/cassandra/native/src/calls.rs} explains each.
+ * The native library's functions: {@code adapters/cassandra/native/src/calls} explains each.
  *
  * <p>All numbers. A UUID is two longs, the hash of a key too; a buffer is the address of a direct one. The answer
  * {@link #FAILED} means that the mode is of no use any more.
