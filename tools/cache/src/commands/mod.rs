@@ -38,7 +38,7 @@ enum BenchCommand {
 #[derive(Debug, Subcommand)]
 enum CacheCommand {
     Bench(BenchArgs),
-    Dendrite(DendriteArgs),
+    Dendrite(Box<DendriteArgs>),
 }
 
 /// Runs the command that `words` name: `bench cache ...` or `cache ...`.
