@@ -24,7 +24,7 @@ pub(crate) fn write_frame(kind: u8, body: &[u8], seal: Option<&mut Seal>) -> Res
     let len = body.len() + SHORTEST;
     let most = if seal.is_some() { LONGEST } else { LONGEST_UNPROVED };
     let Some(length) = u32::try_from(len).ok().filter(|_| len <= most) else {
-        let message = format!("a message of {} bytes is longer than the {most} that a dendrite takes", len);
+        let message = format!("a message of {len} bytes is longer than the {most} that a dendrite takes");
         return Err(Error::invalid_input(message));
     };
     let mut frame = Vec::with_capacity(LENGTH_BYTES + len + TAG_BYTES);

@@ -11,8 +11,7 @@ use crate::dendrite;
 /// Own ranges of a table, beside other dendrites of the same secret
 ///
 /// Runs until SIGTERM or Ctrl-C, then brings everything acknowledged to the store, gives its ranges back and prints what
-/// it has counted. Example: lacuna cache dendrite --listen 10.0.0.7:7400 --store postgres://app@10.0.0.5/app
-/// --table people --key id --domain age:integer --cut 40 --cache redis://10.0.0.6 --secret-file secret
+/// it has counted.
 #[derive(Debug, Args)]
 pub(super) struct DendriteArgs {
     /// Where to listen; port 0 for any that is free

@@ -41,7 +41,7 @@ enum BenchCommand {
 enum CacheCommand {
     Bench(BenchArgs),
     Bars(BarsArgs),
-    Dendrite(DendriteArgs),
+    Dendrite(Box<DendriteArgs>),
 }
 
 /// Runs the command that `words` name: `bench cache ...` or `cache ...`.

@@ -1,5 +1,7 @@
 //! `lacuna cache dendrite`: real processes before PostgreSQL and Redis, killed, paused and cut off while clients work.
 
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
+
 mod arguments;
 mod faults;
 #[path = "../../../../stores/dendrite/tests/it/relay.rs"]
