@@ -92,13 +92,15 @@ impl<A: Application> Owner<A> {
         let late: Vec<TaskId> =
             self.writes.iter().filter(|(_, write)| is_late(write)).map(|(task, _)| *task).collect();
         for task in late {
-            match self.writes.get(&task).map(|write| (write.step, write.kind.clone())) {
-                Some((WriteStep::Held, Kind::Guest(_, _, LeaseMode::Exclusive))) => {
+            // One that gives up lets others in, which may be on their way to the store by now.
+            let Some(write) = self.writes.get(&task).filter(|write| is_late(write)) else { continue };
+            match (write.step, &write.kind) {
+                (WriteStep::Held, Kind::Guest(_, _, LeaseMode::Exclusive)) => {
                     return self.end(Ending::OutcomeUnknown);
                 }
-                Some((WriteStep::Waiting, Kind::Foreign)) | None => {}
-                Some((WriteStep::Waiting, Kind::Guest(..)) | (WriteStep::Held, _)) => self.end_write(task),
-                Some(_) => self.give_up_leading(task),
+                (_, Kind::Foreign) => {}
+                (_, Kind::Guest(..)) => self.end_write(task),
+                _ => self.give_up_leading(task),
             }
         }
     }

@@ -127,8 +127,7 @@ impl<A: Application> Owner<A> {
                 self.flush_and_query(task);
             }
             CacheReply::Full => {
-                let query = read.query.clone();
-                self.cache_is_full(&query);
+                self.cache_is_full();
                 self.end_read(task, None);
             }
             CacheReply::Hidden(found) => self.parts_gathered(task, found),
@@ -136,11 +135,11 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// The entry was not installed, and no other will be for a while.
-    pub(super) fn cache_is_full(&mut self, query: &Query) {
+    /// Nothing will be installed for a while. The entry stays known: another reader may have installed it meanwhile, and a
+    /// server without room refuses before it looks whose lease it is.
+    pub(super) fn cache_is_full(&mut self) {
         self.full_until = self.now + self.config.write_through_for;
         self.auto_beta.was_full();
-        self.forget_entry(query);
     }
 
     fn read_installed(&mut self, task: TaskId) {
@@ -157,7 +156,7 @@ impl<A: Application> Owner<A> {
     fn flush_and_query(&mut self, task: TaskId) {
         let Some(read) = self.reads.get(&task) else { return };
         let is_plain = read.query.form == Form::All && !read.verifies;
-        if is_plain && self.gaps.is_known_empty(read.query.domain, &read.query.interval) {
+        if is_plain && self.gaps.is_known_empty(&read.query) {
             let empty = self.application.empty(&read.query);
             return self.end_read(task, Some(ReadOutcome::Value(empty)));
         }
@@ -192,7 +191,7 @@ impl<A: Application> Owner<A> {
             self.answer_read(request, ReadOutcome::Value(rows.value.clone()));
         }
         if rows.is_empty && query.form == Form::All {
-            self.gaps.learn(query.domain, query.interval.clone());
+            self.gaps.learn(query.domain, query.interval.clone(), query.fingerprint);
         }
         let covered = self.covered(&query, rows.last.as_ref());
         match session.filter(|_| self.is_worth_caching(&query, &covered, &rows.value)) {
@@ -233,7 +232,12 @@ impl<A: Application> Owner<A> {
         let is_late = |read: &ReadTask| read.session.is_none() && now - read.time >= patience;
         let late: Vec<TaskId> =
             self.reads.iter().filter(|(_, read)| is_late(read)).map(|(task, _)| *task).collect();
-        late.into_iter().for_each(|task| self.end_read(task, Some(ReadOutcome::Retry)));
+        for task in late {
+            // One that leaves lets others in.
+            if self.reads.get(&task).is_some_and(is_late) {
+                self.end_read(task, Some(ReadOutcome::Retry));
+            }
+        }
     }
 
     fn is_worth_caching(&self, query: &Query, covered: &Interval<RangeKey>, value: &Value) -> bool {
