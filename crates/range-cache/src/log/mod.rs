@@ -16,10 +16,12 @@
 
 mod ends;
 mod entry;
+mod reader;
 mod record;
 mod replay;
 
-pub use record::{LogRecord, read_chunk, write_chunk};
+pub use reader::read_chunk;
+pub use record::{LogRecord, write_chunk};
 pub use replay::{compact, replay};
 
 /// Chunks of the log of a range. The report measures 32, 64 and 128 and finds little between them (table 1).

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::calls::{Call, Purpose};
-use super::write::WriteStep;
+use super::task::WriteStep;
 use super::{Owner, TaskId};
 use crate::call::{CacheCall, LogCall, StoreCall};
 use crate::config::{Application, Flaw};

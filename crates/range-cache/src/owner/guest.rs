@@ -4,7 +4,7 @@
 //! the leader's write will still land, so it ends its tenure: the next one has a higher epoch, which the store then demands
 //! of that write. A guest that only reads is sent away: nothing can land.
 
-use super::write::{Kind, WriteStep};
+use super::task::{Kind, WriteStep};
 use super::{Owner, TaskId};
 use crate::config::Application;
 use crate::lease_table::LeaseMode;
@@ -84,7 +84,7 @@ impl<A: Application> Owner<A> {
     /// Ends what has waited too long.
     pub(super) fn send_late_tasks_away(&mut self) {
         let (now, patience) = (self.now, self.config.request_timeout);
-        let is_late = |write: &super::write::WriteTask| match write.step {
+        let is_late = |write: &super::task::WriteTask| match write.step {
             WriteStep::Held => matches!(write.kind, Kind::Guest(..)) && write.time <= now,
             WriteStep::Waiting => now - write.time >= patience,
             _ => false,
