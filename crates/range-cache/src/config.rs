@@ -33,6 +33,8 @@ pub struct Config {
     pub attempts: u32,
     /// How long to write through after the log was full or the store refused a buffered write.
     pub write_through_for: u64,
+    /// How long a buffered write is tried that the store asks to try again, before it counts as refused for good.
+    pub apply_patience: u64,
     /// Buffered writes in one transaction.
     pub apply_batch: usize,
     /// Known-empty intervals to keep.
@@ -41,7 +43,8 @@ pub struct Config {
     pub beta: u8,
     /// Largest result to cache, in bytes.
     pub largest_value: usize,
-    /// When to begin, in case clients may still read from another cache server until then (P11).
+    /// When to begin, in case clients may still read from another cache server until then (P11), or under the fence of
+    /// a range that this one was cut from.
     pub serve_from: u64,
     /// Whether β follows hit rate, memory and share of writes (`beta` is where it begins).
     pub beta_auto: bool,
@@ -78,6 +81,7 @@ impl Config {
             call_timeout: 1_000,
             attempts: 5,
             write_through_for: 10_000,
+            apply_patience: 300_000,
             apply_batch: 64,
             most_gaps: 10_000,
             beta: 100,

@@ -95,7 +95,8 @@ pub struct Tenure {
     pub epoch: Epoch,
     /// Which cache server the range is on, by its place in the list.
     pub cache: usize,
-    /// How long to wait before serving, until routes to another cache server have ended (P11).
+    /// How long to wait before serving, until routes to another cache server have ended (P11), and to the ranges that
+    /// it was cut from: clients hit what lies under their fences until then, whoever has the keys now.
     pub serve_after_ms: u64,
     /// How long it holds without renewal; `None`: until the process ends.
     pub lease_ms: Option<u64>,

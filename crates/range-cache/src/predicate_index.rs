@@ -128,6 +128,14 @@ impl PredicateIndex {
         queries
     }
 
+    /// Bytes of memory, more or less. A B-tree set of the standard library is at least half full, and two thirds full on
+    /// average.
+    pub fn memory_bytes(&self) -> usize {
+        let numbers = self.numbers.len() * size_of::<(u64, u32)>() * 3 / 2;
+        let entries = self.entries.capacity() * size_of::<Entry>();
+        numbers + entries + self.domains.iter().map(IntervalTree::memory_bytes).sum::<usize>()
+    }
+
     /// Number of entries.
     pub fn len(&self) -> usize {
         self.numbers.len()
@@ -207,11 +215,7 @@ mod tests {
             let interval = Interval::closed(start.into(), (start + 5).into()).unwrap();
             index.insert(&Query::all(0, interval.clone()), interval);
         }
-        // A B-tree set of the standard library is at least half full, and two thirds full on average.
-        let set_bytes = size_of::<(u64, u32)>() * 3 / 2;
-        let entry_bytes = index.entries.capacity() * size_of::<Entry>() / 100_000;
-        let tree_bytes = index.domains[0].memory_bytes() / 100_000;
-        let bytes = set_bytes + entry_bytes + tree_bytes;
-        assert!(bytes <= 200, "{bytes} bytes: tree {tree_bytes}, entries {entry_bytes}, numbers {set_bytes}");
+        let bytes = index.memory_bytes() / index.len();
+        assert!(bytes <= 200, "{bytes} bytes");
     }
 }

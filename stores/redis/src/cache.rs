@@ -1,12 +1,19 @@
 //! A cache server.
 
-use lacuna_core::{Error, Result};
+use std::collections::BTreeMap;
+
+use lacuna_core::Result;
 use lacuna_range_cache::ports::{CacheServer, Reply, Seen};
-use lacuna_range_cache::{CacheCall, CacheReply, Epoch, Query, RangeId, Session};
+use lacuna_range_cache::{
+    CacheCall, CacheReply, Epoch, LOG_CHUNKS, LogRecord, Query, RangeId, Session, write_chunk,
+};
 use redis::{ScriptInvocation, Value};
 
 use crate::connection::{Answer, Connection};
 use crate::keys::Keys;
+use crate::replies::{
+    fence_of, log_read, looked_up, simple, strange, taken_over, value_of_generation, values,
+};
 use crate::scripts::CacheScripts;
 
 /// How long a value lives: so long do values of ended tenures take room, which nobody can name any more.
@@ -41,33 +48,46 @@ impl RedisCache {
         Ok(Self { connection, namespace: namespace.to_owned(), scripts: CacheScripts::new() })
     }
 
-    async fn see(&self, range: RangeId, epoch: Epoch, query: &Query) -> Result<Option<Seen>> {
+    async fn see(&self, range: RangeId, query: &Query) -> Result<Option<Seen>> {
         let keys = Keys::of(&self.namespace, range);
         let mut get = redis::cmd("MGET");
-        get.arg(keys.fence()).arg(keys.value(epoch, query));
+        get.arg(keys.fence()).arg(keys.value(query));
         let run = |mut connection| async move { get.query_async::<Value>(&mut connection).await };
         let Answer::Value(Value::Array(found)) = self.connection.run(run).await? else { return Ok(None) };
         let [fence, value] = &found[..] else { return Err(strange()) };
-        let Some(fence) = fence_of(fence)? else { return Ok(None) };
-        Ok(Some(Seen { fence, value: value_of(value) }))
+        let Some((fence, generation)) = fence_of(fence)? else { return Ok(None) };
+        Ok(Some(Seen { fence, value: value_of_generation(value, generation) }))
     }
 
     async fn run(&self, range: RangeId, epoch: Epoch, call: CacheCall) -> Result<CacheReply> {
         let keys = Keys::of(&self.namespace, range);
         let scripts = &self.scripts;
         match call {
-            CacheCall::Fence => simple(self.invoke(begin(scripts.fence.key(keys.fence()), epoch)).await?),
-            // Entries are named by epoch: a tenure begins cold, and keeps no log.
-            CacheCall::TakeOver(_) => {
-                let fenced = simple(self.invoke(begin(scripts.fence.key(keys.fence()), epoch)).await?)?;
-                Ok(if fenced == CacheReply::Done { CacheReply::Warm(Vec::new()) } else { fenced })
+            CacheCall::Fence => {
+                let script = with_log(scripts.fence.key(keys.fence()), &keys);
+                simple(self.invoke(begin(script, epoch)).await?)
             }
-            CacheCall::AppendLog(_) => Ok(CacheReply::Done),
-            CacheCall::ReadLog(_) => Ok(CacheReply::Log(Vec::new())),
-            CacheCall::ReplaceLog(..) => Ok(CacheReply::NotHeld),
+            CacheCall::TakeOver(before) => {
+                let mut script = begin(with_log(scripts.take_over.key(keys.fence()), &keys), epoch);
+                script.arg(before.map(|epoch| epoch.0.to_string()).unwrap_or_default());
+                self.invoke(script).await.and_then(taken_over)
+            }
+            CacheCall::AppendLog(records) => self.append_log(&keys, epoch, &records).await,
+            CacheCall::ReadLog(chunk) => {
+                let mut script = scripts.read_log.key(keys.fence());
+                script.key(keys.log_chunk(chunk));
+                self.invoke(begin(script, epoch)).await.and_then(log_read)
+            }
+            CacheCall::ReplaceLog(chunk, len, bytes) => {
+                let mut script = scripts.replace_log.key(keys.fence());
+                script.key(keys.log_count()).key(keys.log_chunk(chunk));
+                let mut script = begin(script, epoch);
+                script.arg(len).arg(bytes);
+                simple(self.invoke(script).await?)
+            }
             CacheCall::Forget => {
-                let mut script = begin(scripts.forget.key(keys.fence()), epoch);
-                script.arg(keys.pattern(epoch));
+                let mut script = begin(with_log(scripts.forget.key(keys.fence()), &keys), epoch);
+                script.arg(keys.pattern());
                 simple(self.invoke(script).await?)
             }
             CacheCall::Gather(session, queries, gaps) => {
@@ -80,11 +100,14 @@ impl RedisCache {
                 script.arg(session.0).arg(LEASE_MS);
                 self.invoke(script).await.and_then(looked_up)
             }
-            CacheCall::Install(query, session, value, _) => {
+            CacheCall::Install(query, session, value, record) => {
                 let mut script = scripts.install.key(keys.fence());
                 entry(&mut script, &keys, epoch, &query);
+                script.key(keys.log_count()).key(keys.log_chunk(record.chunk(LOG_CHUNKS)));
+                let mut bytes = Vec::new();
+                write_chunk(&mut bytes, [&record]);
                 let mut script = begin(script, epoch);
-                script.arg(session.0).arg(value.as_bytes()).arg(LIFE_MS);
+                script.arg(session.0).arg(value.as_bytes()).arg(LIFE_MS).arg(bytes);
                 simple(self.invoke(script).await?)
             }
             CacheCall::Invalidate(_, queries) => {
@@ -107,6 +130,23 @@ impl RedisCache {
                 simple(self.invoke(script).await?)
             }
         }
+    }
+
+    async fn append_log(&self, keys: &Keys, epoch: Epoch, records: &[LogRecord]) -> Result<CacheReply> {
+        let mut chunks: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
+        for record in records {
+            write_chunk(chunks.entry(record.chunk(LOG_CHUNKS)).or_default(), [record]);
+        }
+        let mut script = self.scripts.append_log.key(keys.fence());
+        script.key(keys.log_count());
+        for chunk in chunks.keys() {
+            script.key(keys.log_chunk(*chunk));
+        }
+        let mut script = begin(script, epoch);
+        for bytes in chunks.values() {
+            script.arg(bytes.as_slice());
+        }
+        simple(self.invoke(script).await?)
     }
 
     async fn hide(
@@ -144,73 +184,27 @@ impl RedisCache {
     }
 }
 
-/// What a script found of these queries. A server without room has nothing to tell.
-fn values(answer: Answer, queries: Vec<Query>) -> Result<CacheReply> {
-    let found = match answer {
-        Answer::Full => return Ok(CacheReply::Hidden(Vec::new())),
-        Answer::Value(Value::Array(found)) => found,
-        Answer::Value(_) => return Err(strange()),
-    };
-    if found.first() == Some(&Value::Int(0)) {
-        return Ok(CacheReply::Fenced);
-    }
-    let found = queries.into_iter().zip(found.iter().skip(1));
-    let visible = found.filter_map(|(query, value)| Some((query, value_of(value)?)));
-    Ok(CacheReply::Hidden(visible.collect()))
-}
-
 fn begin(mut script: ScriptInvocation<'_>, epoch: Epoch) -> ScriptInvocation<'_> {
     script.arg(epoch.0);
     script
 }
 
 fn entry(script: &mut ScriptInvocation<'_>, keys: &Keys, epoch: Epoch, query: &Query) {
-    script.key(keys.value(epoch, query)).key(keys.lease(epoch, query));
+    script.key(keys.value(query)).key(keys.lease(epoch, query));
 }
 
-fn simple(answer: Answer) -> Result<CacheReply> {
-    match answer {
-        Answer::Full => Ok(CacheReply::Full),
-        Answer::Value(Value::Int(0)) => Ok(CacheReply::Fenced),
-        Answer::Value(Value::Int(1)) => Ok(CacheReply::Done),
-        Answer::Value(Value::Int(2)) => Ok(CacheReply::NotHeld),
-        Answer::Value(_) => Err(strange()),
+/// The log of entries behind the fence.
+fn with_log<'a>(mut script: ScriptInvocation<'a>, keys: &Keys) -> ScriptInvocation<'a> {
+    script.key(keys.log_count());
+    for chunk in 0..LOG_CHUNKS {
+        script.key(keys.log_chunk(chunk));
     }
-}
-
-/// A server that has no room for a lease says nothing of a value either: the store is asked, and nothing installed.
-fn looked_up(answer: Answer) -> Result<CacheReply> {
-    let Answer::Value(Value::Array(found)) = answer else { return Ok(CacheReply::Busy) };
-    match &found[..] {
-        [Value::Int(0)] => Ok(CacheReply::Fenced),
-        [Value::Int(1), value] => Ok(value_of(value).map_or(CacheReply::Busy, CacheReply::Found)),
-        [Value::Int(2)] => Ok(CacheReply::Leased),
-        [Value::Int(3)] => Ok(CacheReply::Busy),
-        _ => Err(strange()),
-    }
-}
-
-fn value_of(value: &Value) -> Option<lacuna_range_cache::Value> {
-    match value {
-        Value::BulkString(bytes) => Some(lacuna_range_cache::Value::new(bytes)),
-        _ => None,
-    }
-}
-
-fn fence_of(fence: &Value) -> Result<Option<Epoch>> {
-    let Value::BulkString(bytes) = fence else { return Ok(None) };
-    let number = str::from_utf8(bytes).ok().and_then(|text| text.parse().ok());
-    number.map(|number| Some(Epoch(number))).ok_or_else(strange)
-}
-
-/// Somebody else writes to our keys.
-fn strange() -> Error {
-    Error::corrupt("a Redis server answers what no script of ours returns")
+    script
 }
 
 impl CacheServer for RedisCache {
-    fn get<'a>(&'a self, range: RangeId, epoch: Epoch, query: &'a Query) -> Reply<'a, Option<Seen>> {
-        Box::pin(self.see(range, epoch, query))
+    fn get<'a>(&'a self, range: RangeId, _: Epoch, query: &'a Query) -> Reply<'a, Option<Seen>> {
+        Box::pin(self.see(range, query))
     }
 
     fn call(&self, range: RangeId, epoch: Epoch, call: CacheCall) -> Reply<'_, CacheReply> {

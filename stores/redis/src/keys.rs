@@ -18,18 +18,28 @@ impl Keys {
         format!("{}f", self.prefix).into_bytes()
     }
 
-    /// The value of a query.
-    pub(crate) fn value(&self, epoch: Epoch, query: &Query) -> Vec<u8> {
-        self.of_query('v', epoch, query)
+    /// The value of a query, behind eight bytes of its generation.
+    pub(crate) fn value(&self, query: &Query) -> Vec<u8> {
+        self.of_query("v:", query)
     }
 
     /// The lease on a query: `I` or `Q`, and the session that has it.
     pub(crate) fn lease(&self, epoch: Epoch, query: &Query) -> Vec<u8> {
-        self.of_query('l', epoch, query)
+        self.of_query(&format!("l:{}:", epoch.0), query)
     }
 
-    fn of_query(&self, kind: char, epoch: Epoch, query: &Query) -> Vec<u8> {
-        let mut key = format!("{}{kind}:{}:", self.prefix, epoch.0).into_bytes();
+    /// How many bytes the log of entries has.
+    pub(crate) fn log_count(&self) -> Vec<u8> {
+        format!("{}pc", self.prefix).into_bytes()
+    }
+
+    /// A chunk of the log of entries.
+    pub(crate) fn log_chunk(&self, chunk: u32) -> Vec<u8> {
+        format!("{}p:{chunk}", self.prefix).into_bytes()
+    }
+
+    fn of_query(&self, kind: &str, query: &Query) -> Vec<u8> {
+        let mut key = format!("{}{kind}", self.prefix).into_bytes();
         let (form, limit) = match query.form {
             Form::All => (0u8, 0),
             Form::First(limit) => (1, limit),
@@ -43,8 +53,8 @@ impl Keys {
         key
     }
 
-    /// Matches values and leases of an epoch.
-    pub(crate) fn pattern(&self, epoch: Epoch) -> String {
+    /// Matches values and leases.
+    pub(crate) fn pattern(&self) -> String {
         let mut escaped = String::new();
         for letter in self.prefix.chars() {
             if "*?[]\\".contains(letter) {
@@ -52,12 +62,17 @@ impl Keys {
             }
             escaped.push(letter);
         }
-        format!("{escaped}[vl]:{}:*", epoch.0)
+        format!("{escaped}[vl]:*")
     }
 
     /// The fence of a log.
     pub(crate) fn log_fence(&self) -> Vec<u8> {
         format!("{}bf", self.prefix).into_bytes()
+    }
+
+    /// The mark of a log that was fenced and not used since.
+    pub(crate) fn log_mark(&self) -> Vec<u8> {
+        format!("{}bn", self.prefix).into_bytes()
     }
 
     /// Buffered writes of a log, a field each.

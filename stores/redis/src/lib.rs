@@ -13,6 +13,7 @@ mod cache;
 mod connection;
 mod keys;
 mod log;
+mod replies;
 mod scripts;
 
 pub use cache::RedisCache;

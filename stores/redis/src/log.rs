@@ -41,7 +41,7 @@ impl RedisLog {
             LogCall::Trim(applied) => (&self.scripts.trim, Some(applied.to_string()), None),
         };
         let mut invocation = script.key(keys.log_fence());
-        invocation.key(keys.log()).arg(epoch.0).arg(field).arg(bytes);
+        invocation.key(keys.log()).key(keys.log_mark()).arg(epoch.0).arg(field).arg(bytes);
         match self.invoke(invocation).await? {
             Answer::Full => Ok(LogReply::Full),
             Answer::Value(Value::Int(0)) => Ok(LogReply::Fenced),

@@ -9,7 +9,7 @@ use lacuna_range_cache::ports::{CacheServer, Clock, Coordinator, LogServer};
 use lacuna_range_cache::{Config, Policy};
 
 use crate::application::TableRows;
-use crate::database::{Database, Failure};
+use crate::database::{Database, Failure, describe};
 use crate::fenced::{FencedTable, largest_epoch, prepare, range_of};
 use crate::file_lock::FileLock;
 use crate::options::Options;
@@ -69,8 +69,7 @@ impl Cache {
     /// `InvalidInput` if the table is not what the schema says, `Unsupported` for a domain type that is not offered,
     /// `Conflict` if it was registered before, `Unavailable` if the database does not answer.
     pub async fn table(&self, schema: Schema) -> Result<Table> {
-        let columns = self.database.columns(&schema.table).await.map_err(|failure| failure.error)?;
-        let schema = Arc::new(schema.with_columns(columns)?);
+        let schema = self.read(schema).await?;
         let range = range_of(&*self.database, &schema.table).await?;
         let is_buffering = self.options.policy == Policy::WriteBack;
         // Owners that are still at work when the cache is dropped keep the lock.
@@ -91,6 +90,12 @@ impl Cache {
         let cache = RangeCache::start(servers, range, self.config(&schema), TableRows(schema.clone()));
         tables.push(cache.clone());
         Ok(Table::new(Arc::new(cache), schema, self.database.dialect()))
+    }
+
+    /// The schema with what the database says of its table.
+    pub(crate) async fn read(&self, schema: Schema) -> Result<Arc<Schema>> {
+        let described = describe(&*self.database, &schema.table, &schema.key).await?;
+        Ok(Arc::new(schema.with_columns(described)?))
     }
 
     pub(crate) fn config(&self, schema: &Schema) -> Config {

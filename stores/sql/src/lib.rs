@@ -26,10 +26,10 @@
 //! | `schema.rs`, `select.rs` | which columns, and the SQL of a range |
 //! | `sql_value.rs`, `rows.rs`, `statement.rs` | values, results and writes, and their bytes |
 //! | `application.rs` | what a write does to a cached result |
-//! | `fenced.rs` | the port: every write checks the fence of its range in its own transaction |
+//! | `fenced/` | the port: every write checks the fence of its range, in its statement or its transaction |
 //! | `several.rs`, `shared_ranges.rs`, `numbers.rs` | tables whose ranges several processes share |
 //! | `table_lease.rs` | which process may put a cache before a table of a database server |
-//! | `database/` | what differs between databases |
+//! | `database/` | what differs between databases, and what their catalogues say of a table |
 //!
 //! Guarantee: a read returns what the last acknowledged write left, as long as all writes to a registered table go through
 //! the cache. Text is compared by its bytes. NULL is in no range.

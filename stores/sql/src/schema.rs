@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lacuna_core::{Error, Result};
 use lacuna_range_cache::{DomainId, DomainType};
 
-use crate::database::ColumnKind;
+use crate::database::{ColumnKind, Described};
 use crate::domain_key;
 use crate::sql_value::SqlValue;
 
@@ -37,8 +37,9 @@ impl Schema {
         }
     }
 
-    /// Triggers or generated columns change rows of the table behind a write: cached results that a write touches are
-    /// dropped, never updated. (A trigger must not change registered columns of rows that the write does not name.)
+    /// Triggers change rows of the table behind a write: registered columns are taken whole by whatever sets columns, and
+    /// cached results that a write touches are dropped, never updated. (Triggers and cascading foreign keys must not change
+    /// registered columns of rows that the write does not name.)
     #[must_use]
     pub const fn with_triggers(mut self) -> Self {
         self.has_triggers = true;
@@ -60,13 +61,15 @@ impl Schema {
         self
     }
 
-    /// With the columns that the database says it has.
-    pub(crate) fn with_columns(mut self, columns: Vec<(String, ColumnKind)>) -> Result<Self> {
+    /// With the name and the columns that the database says it has.
+    pub(crate) fn with_columns(mut self, described: Described) -> Result<Self> {
+        self.table = described.name;
+        self.has_triggers |= described.changes_itself;
         let named =
             |name: &String| *name == self.key || self.domains.iter().any(|(domain, _)| domain == name);
         let is_wanted =
             |name: &String| self.only.as_ref().is_none_or(|only| only.contains(name) || named(name));
-        let wanted = columns.into_iter().filter(|(name, _)| is_wanted(name));
+        let wanted = described.columns.into_iter().filter(|(name, _)| is_wanted(name));
         let (columns, kinds): (Vec<String>, Vec<ColumnKind>) = wanted.unzip();
         let only = self.only.iter().flatten();
         let named = self.domains.iter().map(|(name, _)| name).chain([&self.key]).chain(only);
@@ -105,6 +108,14 @@ impl Schema {
     /// Whether the database keeps `value` in a column as it is, so that a cached row can have it without asking.
     pub(crate) fn keeps(&self, place: usize, value: &SqlValue) -> bool {
         !self.has_triggers && self.kinds.get(place).is_some_and(|kind| kind.keeps(value))
+    }
+
+    /// Whether rows lie in a domain where their values, as they are read, say: nothing pads, folds or rounds them. Other
+    /// domains are taken whole by every write.
+    pub(crate) fn has_order_of(&self, domain: DomainId) -> bool {
+        let Some((column, domain_type)) = self.domains.get(domain) else { return false };
+        let kind = self.column(column).ok().and_then(|place| self.kinds.get(place));
+        kind.is_some_and(|kind| kind.has_order_of(*domain_type))
     }
 
     pub(crate) fn key_place(&self) -> usize {

@@ -7,7 +7,7 @@ use crate::database::Dialect;
 use crate::domain_key;
 use crate::schema::Schema;
 use crate::sql_value::SqlValue;
-use crate::statement::Statement;
+use crate::statement::{Shape, Statement};
 
 /// SQL in the making: text and parameters.
 #[derive(Debug)]
@@ -49,8 +49,8 @@ impl Sql {
         self.text(&compared)
     }
 
-    pub(crate) fn into_statement(self) -> Statement {
-        Statement { sql: self.text, params: self.params, expected: None }
+    pub(crate) fn into_statement(self, shape: Shape) -> Statement {
+        Statement { sql: self.text, params: self.params, expected: None, shape }
     }
 
     /// `column` lies in `interval`.
@@ -74,12 +74,16 @@ impl Sql {
         Ok(())
     }
 
-    /// `column` holds `value`, NULL included.
+    /// `column` holds `value`, NULL included. A collation may take other texts for the same; their bytes are compared, too.
     pub(crate) fn holds(&mut self, column: &str, value: &SqlValue) -> &mut Self {
         if *value == SqlValue::Null {
             return self.name(column).text(" IS NULL");
         }
-        self.name(column).text(" = ").value(value)
+        self.name(column).text(" = ").value(value);
+        if matches!(value, SqlValue::Text(_)) {
+            self.text(" AND ").compared(column, DomainType::Text).text(" = ").value(value);
+        }
+        self
     }
 }
 
@@ -102,5 +106,5 @@ pub(crate) fn select(dialect: Dialect, schema: &Schema, query: &Query) -> Result
     if let Form::First(limit) | Form::Last(limit) = query.form {
         sql.text(&format!(" LIMIT {limit}"));
     }
-    Ok(sql.into_statement())
+    Ok(sql.into_statement(Shape::Own))
 }

@@ -100,11 +100,6 @@ impl Cache {
         Ok(Table::new(requests, self.read(schema).await?, self.database.dialect()))
     }
 
-    async fn read(&self, schema: Schema) -> Result<Arc<Schema>> {
-        let columns = self.database.columns(&schema.table).await.map_err(|failure| failure.error)?;
-        Ok(Arc::new(schema.with_columns(columns)?))
-    }
-
     fn cut_table(&self, schema: &Arc<Schema>) -> Arc<dyn DataStore> {
         let (database, is_buffering) = (self.database.clone(), self.options.policy == Policy::WriteBack);
         let numbers = Numbers::new(database.clone(), &schema.table);

@@ -7,7 +7,8 @@ use lacuna_range_cache::Command;
 use crate::bytes::{Reader, Writer};
 use crate::sql_value::SqlValue;
 
-const VERSION: u8 = 1;
+/// What is written. Version 1, whose statements have no shape, is read too.
+const VERSION: u8 = 2;
 
 /// One statement with its parameters.
 ///
@@ -22,12 +23,24 @@ pub struct Statement {
     pub(crate) params: Vec<SqlValue>,
     /// Rows that it must change, or the whole write is refused.
     pub(crate) expected: Option<u64>,
+    pub(crate) shape: Shape,
+}
+
+/// Where a statement can take one condition more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Nowhere: somebody else wrote it.
+    Own,
+    /// It ends with the values of a `SELECT` without a table.
+    Values,
+    /// It ends with conditions, all of which must hold.
+    Condition,
 }
 
 impl Statement {
     /// SQL of the database, with its placeholders.
     pub fn new(sql: impl Into<String>) -> Self {
-        Self { sql: sql.into(), params: Vec::new(), expected: None }
+        Self { sql: sql.into(), params: Vec::new(), expected: None, shape: Shape::Own }
     }
 
     /// The next parameter.
@@ -74,6 +87,7 @@ impl SqlWrite {
             writer.bytes(statement.sql.as_bytes());
             // 0: any number of rows.
             writer.number(statement.expected.map_or(0, |rows| rows + 1));
+            writer.byte(statement.shape as u8);
             write_values(&mut writer, &statement.params);
         }
         match &self.effect {
@@ -101,10 +115,12 @@ impl SqlWrite {
 
     pub(crate) fn read(command: &Command) -> Result<Self> {
         let mut reader = Reader(command.as_bytes());
-        if reader.byte()? != VERSION {
+        let version = reader.byte()?;
+        if !(1..=VERSION).contains(&version) {
             return Err(Error::unsupported("a write of the SQL store has a version that is not known"));
         }
-        let statements = (0..reader.len()?).map(|_| read_statement(&mut reader)).collect::<Result<_>>()?;
+        let statements =
+            (0..reader.len()?).map(|_| read_statement(&mut reader, version)).collect::<Result<_>>()?;
         let effect = match reader.byte()? {
             0 => Effect::Unknown,
             1 => Effect::Insert(read_values(&mut reader)?),
@@ -120,10 +136,16 @@ impl SqlWrite {
     }
 }
 
-fn read_statement(reader: &mut Reader<'_>) -> Result<Statement> {
+fn read_statement(reader: &mut Reader<'_>, version: u8) -> Result<Statement> {
     let sql = reader.text()?.to_owned();
     let expected = reader.number()?.checked_sub(1);
-    Ok(Statement { sql, params: read_values(reader)?, expected })
+    let shape = match if version == 1 { 0 } else { reader.byte()? } {
+        0 => Shape::Own,
+        1 => Shape::Values,
+        2 => Shape::Condition,
+        _ => return Err(Error::unsupported("a statement of the SQL store has a shape that is not known")),
+    };
+    Ok(Statement { sql, params: read_values(reader)?, expected, shape })
 }
 
 fn write_values(writer: &mut Writer, values: &[SqlValue]) {
@@ -138,6 +160,14 @@ fn read_values(reader: &mut Reader<'_>) -> Result<Vec<SqlValue>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_write_of_the_first_version_is_read() {
+        let bytes = b"\x01\x01\x08DELETE 1\x02\x01\x01\x0E\x03\x01\x0E";
+        let statement = Statement::new("DELETE 1").with(7).expecting(1);
+        let write = SqlWrite { statements: vec![statement], effect: Effect::Delete(7.into()) };
+        assert_eq!(SqlWrite::read(&Command::new(bytes)).unwrap(), write);
+    }
 
     #[test]
     fn writes_come_back_from_their_commands_and_cut_ones_are_refused() {

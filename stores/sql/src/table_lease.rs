@@ -53,7 +53,11 @@ impl TableLease {
     ) -> Result<Self> {
         let sql = "CREATE TABLE IF NOT EXISTS lacuna_lease (range_id INTEGER NOT NULL PRIMARY KEY, \
                    holder BIGINT NOT NULL, beat BIGINT NOT NULL, epoch BIGINT NOT NULL)";
-        database.run(sql).await.map_err(|failure| failure.error)?;
+        let sql = format!("{sql}{}", database.dialect().engine());
+        if database.run(&sql).await.is_err() {
+            // Another process may have been at it.
+            database.run(&sql).await.map_err(|failure| failure.error)?;
+        }
         let mut bytes = [0; 8];
         getrandom::fill(&mut bytes).map_err(|error| Error::unavailable(error.to_string()))?;
         let holder = i64::from_le_bytes(bytes) | 1;

@@ -5,7 +5,8 @@
 
 use lacuna_core::Result;
 
-use super::record::{Reader, interval, malformed, write_bytes, write_number};
+use super::reader::{Reader, interval, malformed};
+use super::record::{write_bytes, write_number};
 use crate::interval::Interval;
 use crate::range_key::RangeKey;
 

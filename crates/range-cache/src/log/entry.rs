@@ -7,7 +7,8 @@
 use lacuna_core::{Result, hash::hash_bytes};
 
 use super::ends::write_ends;
-use super::record::{LogRecord, Reader, kind, malformed, write_number};
+use super::reader::{Reader, malformed};
+use super::record::{LogRecord, kind, write_number};
 use crate::interval::{Cut, Interval};
 use crate::query::{Form, Query};
 use crate::range_key::RangeKey;

@@ -9,7 +9,7 @@
 //! half of.
 
 use super::calls::{Call, Purpose};
-use super::write::{Kind, WriteStep, WriteTask};
+use super::task::{Kind, WriteStep, WriteTask};
 use super::{Owner, TaskId};
 use crate::cache_server::RangeId;
 use crate::call::{Rows, StoreCall};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::calls::{Call, Purpose};
-use super::write::WriteStep;
+use super::task::WriteStep;
 use super::{Owner, TaskId};
 use crate::call::{CacheCall, LogCall, StoreCall};
 use crate::config::{Application, Flaw};
@@ -19,8 +19,8 @@ pub(super) struct Applying {
     aside: BTreeSet<u64>,
     /// Whether entries that show them are being dropped.
     is_dropping: bool,
-    /// Times in turn that the store asked to try again.
-    retries: u32,
+    /// Since when the store has asked to try again.
+    retried_since: Option<u64>,
     /// Whether to send commands as they are, as a folded one was refused.
     unfolded: bool,
 }
@@ -90,7 +90,7 @@ impl<A: Application> Owner<A> {
         let batch = std::mem::take(&mut self.applying.batch);
         match reply {
             ApplyReply::Done => {
-                self.applying.retries = 0;
+                self.applying.retried_since = None;
                 self.applying.unfolded = false;
                 // Exactly what was applied (P6).
                 batch.iter().for_each(|lsn| drop(self.buffered.remove(*lsn)));
@@ -99,10 +99,8 @@ impl<A: Application> Owner<A> {
                 self.go_on_starting();
                 self.apply_next();
             }
-            ApplyReply::Refused { retry: true, .. } if self.applying.retries < self.config.attempts => {
-                // The next tick tries again.
-                self.applying.retries += 1;
-            }
+            // The next tick tries again.
+            ApplyReply::Refused { retry: true, .. } if self.may_retry() => {}
             ApplyReply::Refused { .. } if !self.applying.unfolded && batch.len() > 1 => {
                 self.applying.unfolded = true;
                 self.apply_next();
@@ -111,10 +109,16 @@ impl<A: Application> Owner<A> {
         }
     }
 
+    /// A store that is short of something, or busy, is no reason to give up what was acknowledged, for long.
+    fn may_retry(&mut self) -> bool {
+        let since = *self.applying.retried_since.get_or_insert(self.now);
+        self.now - since < self.config.apply_patience
+    }
+
     /// The store will never take the write: those that depend on it are not asked for, what shows them is dropped, and
     /// the application is told about those that were acknowledged.
     fn set_aside(&mut self, lsn: u64) {
-        self.applying.retries = 0;
+        self.applying.retried_since = None;
         let aside = self.buffered.dependants(lsn);
         let unanswered: BTreeSet<u64> = self
             .writes

@@ -82,7 +82,7 @@ impl<A: Application> Owner<A> {
                 self.learn_size(&pending.call, &reply, pending.sent);
                 self.read_cache_answered(task, reply);
             }
-            Purpose::Part(task, part) => self.part_installed(task, part, &reply),
+            Purpose::Part(task, _) => self.part_installed(task, &reply),
             Purpose::Write(task) => self.write_cache_answered(task, reply),
             Purpose::SetAside => self.entries_were_dropped(),
             Purpose::Compact(chunk) => self.compaction_answered(chunk, Some(reply)),
@@ -192,7 +192,7 @@ impl<A: Application> Owner<A> {
         match (pending.purpose, pending.call) {
             (Purpose::Peer(task), _) => self.give_up_leading(task),
             (Purpose::Compact(chunk), _) => self.compaction_answered(chunk, None),
-            (Purpose::Part(task, part), Call::Cache(_)) => self.part_installed(task, part, &CacheReply::Done),
+            (Purpose::Part(task, _), Call::Cache(_)) => self.part_installed(task, &CacheReply::Done),
             (Purpose::Part(task, _), _) => self.end_read(task, Some(ReadOutcome::Retry)),
             (Purpose::Start, Call::Log(..)) => self.start_log_answered(None),
             (Purpose::Start, Call::Cache(_)) => self.end(Ending::CacheLost),

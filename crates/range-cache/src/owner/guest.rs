@@ -4,7 +4,7 @@
 //! the leader's write will still land, so it ends its tenure: the next one has a higher epoch, which the store then demands
 //! of that write. A guest that only reads is sent away: nothing can land.
 
-use super::write::{Kind, WriteStep};
+use super::task::{Kind, WriteStep};
 use super::{Owner, TaskId};
 use crate::config::Application;
 use crate::lease_table::LeaseMode;
@@ -84,7 +84,7 @@ impl<A: Application> Owner<A> {
     /// Ends what has waited too long.
     pub(super) fn send_late_tasks_away(&mut self) {
         let (now, patience) = (self.now, self.config.request_timeout);
-        let is_late = |write: &super::write::WriteTask| match write.step {
+        let is_late = |write: &super::task::WriteTask| match write.step {
             WriteStep::Held => matches!(write.kind, Kind::Guest(..)) && write.time <= now,
             WriteStep::Waiting => now - write.time >= patience,
             _ => false,
@@ -92,13 +92,15 @@ impl<A: Application> Owner<A> {
         let late: Vec<TaskId> =
             self.writes.iter().filter(|(_, write)| is_late(write)).map(|(task, _)| *task).collect();
         for task in late {
-            match self.writes.get(&task).map(|write| (write.step, write.kind.clone())) {
-                Some((WriteStep::Held, Kind::Guest(_, _, LeaseMode::Exclusive))) => {
+            // One that gives up lets others in, which may be on their way to the store by now.
+            let Some(write) = self.writes.get(&task).filter(|write| is_late(write)) else { continue };
+            match (write.step, &write.kind) {
+                (WriteStep::Held, Kind::Guest(_, _, LeaseMode::Exclusive)) => {
                     return self.end(Ending::OutcomeUnknown);
                 }
-                Some((WriteStep::Waiting, Kind::Foreign)) | None => {}
-                Some((WriteStep::Waiting, Kind::Guest(..)) | (WriteStep::Held, _)) => self.end_write(task),
-                Some(_) => self.give_up_leading(task),
+                (_, Kind::Foreign) => {}
+                (_, Kind::Guest(..)) => self.end_write(task),
+                _ => self.give_up_leading(task),
             }
         }
     }

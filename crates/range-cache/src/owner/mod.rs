@@ -10,13 +10,14 @@
 //! begins with a higher epoch and an empty cache. This one rule stands for all special recoveries.
 //!
 //! - take-over: fence the cache server, then the logs, then the store; apply what the logs still have; serve (`start.rs`);
-//! - reads: shared lease, lookup, buffered writes of the interval into the store, store query, install (`read.rs`);
-//! - writes: exclusive lease, then clear the entries *before* the store has the write, update them after (`write.rs`);
+//! - reads: shared lease, lookup, buffered writes of the interval into the store, store query, install (`read.rs`, `install.rs`);
+//! - writes: exclusive lease, then clear the entries *before* the store has the write, update them after (`write.rs`,
+//!   `buffer.rs`, `commit.rs`; `task.rs` says how far each has come);
 //! - buffered writes: into the store in order, set aside if refused for good (`apply.rs`);
 //! - entries: a log of them, for a warm take-over (`entry_log.rs`);
 //! - several ranges: leases in range order, owner to owner (`across.rs`, `guest.rs`);
 //! - results put together from cached ones (`parts.rs`);
-//! - calls: answered, asked again, or given up (`calls.rs`).
+//! - calls: answered, asked again, or given up (`calls.rs`); every other event (`events.rs`), and the end (`ending.rs`).
 //!
 //! Guarantee: if the carrier keeps the contract of [`Event`] and [`Action`], a read returns a result that holds every write
 //! acknowledged before the read began, and nothing that a finished read did not yet see is older.
@@ -25,16 +26,21 @@
 
 mod across;
 mod apply;
+mod buffer;
 mod calls;
+mod commit;
+mod ending;
 mod entry_log;
+mod events;
 mod guest;
+mod install;
 mod parts;
 mod read;
 mod start;
+mod task;
 mod write;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 
 use crate::auto_beta::AutoBeta;
 use crate::balance::{LoadMeter, RangeLoad};
@@ -42,13 +48,10 @@ use crate::buffered_writes::BufferedWrites;
 use crate::config::{Application, Config, Flaw, Policy};
 use crate::gaps::Gaps;
 use crate::lease_table::{LeaseId, LeaseTable};
-use crate::message::{
-    Action, CallId, Ending, Epoch, Event, PeerCall, PeerReply, ReadOutcome, RequestId, Session, WriteOutcome,
-};
+use crate::message::{Action, CallId, Epoch, Event, ReadOutcome, RequestId, Session, WriteOutcome};
 use crate::predicate_index::PredicateIndex;
 use crate::query::{Query, Touched};
 use crate::range_key::RangeKey;
-use crate::range_table::RangeTable;
 use crate::size_threshold::SizeThreshold;
 
 use apply::Applying;
@@ -56,7 +59,7 @@ use calls::Pending;
 use entry_log::EntryLog;
 use read::ReadTask;
 use start::Starting;
-use write::WriteTask;
+use task::WriteTask;
 
 /// How often gaps are split under the flaw that does it late.
 const LATE_SPLIT: u64 = 320;
@@ -165,71 +168,6 @@ impl<A: Application> Owner<A> {
         std::mem::take(&mut self.actions)
     }
 
-    fn take(&mut self, event: Event) {
-        match event {
-            Event::Read(request, _) if self.is_stopping() => self.answer_read(request, ReadOutcome::Retry),
-            Event::Write(request, _) if self.is_stopping() => self.answer_write(request, WriteOutcome::Retry),
-            Event::ReadAll(request, _) if self.is_stopping() => self.answer_read(request, ReadOutcome::Retry),
-            Event::ReadAll(request, queries) => self.begin_read_all(request, queries),
-            Event::Verify(request, _) if self.is_stopping() => self.answer_read(request, ReadOutcome::Retry),
-            Event::BulkLoad(request) if self.is_stopping() => self.answer_write(request, WriteOutcome::Retry),
-            Event::Peer(peer, call, PeerCall::Lock(..)) if !self.is_serving() => {
-                self.actions.push(Action::PeerReply(peer, call, PeerReply::Refused));
-            }
-            Event::Read(request, query) => self.begin_read(request, query),
-            Event::Write(request, write) => self.begin_write(request, write),
-            Event::Verify(request, query) => self.begin_verification(request, query),
-            Event::ForeignWrite(touched) => self.foreign_write(touched),
-            Event::BulkLoad(request) => self.begin_bulk(request),
-            Event::BulkDone(request) => self.end_bulk(request),
-            Event::Peer(peer, call, what) => self.peer_calls(peer, call, what),
-            Event::PeerReply(call, reply) => self.peer_answered(call, reply),
-            Event::Table(table) => self.take_table(table),
-            Event::Load { hits, memory_percent } => self.auto_beta.was_told(hits, memory_percent),
-            Event::Cache(call, reply) => self.cache_answered(call, reply),
-            Event::Store(call, reply) => self.store_answered(call, reply),
-            Event::Log(call, reply) => self.log_answered(call, reply),
-            Event::Lost(call) => self.give_up_on(call),
-            Event::Tick => self.tick(),
-            Event::Stop => self.phase = Phase::Stopping,
-        }
-        if self.is_stopping() && self.is_idle() {
-            self.end(Ending::Stopped);
-        }
-    }
-
-    fn tick(&mut self) {
-        if matches!(self.phase, Phase::Starting(..)) {
-            self.go_on_starting();
-        }
-        if self.now % LATE_SPLIT < LATE_SPLIT / 8 {
-            let late_splits = std::mem::take(&mut self.late_splits);
-            self.gaps.split(&late_splits);
-        }
-        self.give_up_late_calls();
-        self.send_late_reads_away();
-        self.send_late_tasks_away();
-        if self.is_serving() {
-            self.append_deletes();
-            self.compact_log();
-            self.renew_bulk();
-        }
-        self.apply_next();
-    }
-
-    /// Other ranges may have been cut anew; this one is not while it is owned.
-    fn take_table(&mut self, table: Arc<RangeTable>) {
-        let Some(known) = &self.config.table else { return };
-        if table.version() <= known.version() {
-            return;
-        }
-        if table.intervals(self.config.range) == known.intervals(self.config.range) {
-            self.config.table = Some(table);
-        } else {
-            self.end(Ending::Fenced);
-        }
-    }
-
     /// The present β.
     pub const fn beta(&self) -> u8 {
         if self.config.beta_auto { self.auto_beta.beta() } else { self.config.beta }
@@ -312,48 +250,6 @@ impl<A: Application> Owner<A> {
 
     fn answer_write(&mut self, request: RequestId, outcome: WriteOutcome) {
         self.actions.push(Action::WriteDone(request, outcome));
-    }
-
-    /// Answers everybody and does nothing from now on.
-    fn end(&mut self, ending: Ending) {
-        let phase = std::mem::replace(&mut self.phase, Phase::Ended);
-        if matches!(phase, Phase::Ended) {
-            return;
-        }
-        for (_, read) in std::mem::take(&mut self.reads) {
-            read.requests
-                .into_iter()
-                .chain(read.late)
-                .for_each(|request| self.answer_read(request, ReadOutcome::Retry));
-        }
-        for (task, write) in std::mem::take(&mut self.writes) {
-            let may_be_done = !write.step.is_before_the_store();
-            let outcome = if may_be_done { WriteOutcome::Unknown } else { WriteOutcome::Retry };
-            write.request.into_iter().for_each(|request| self.answer_task(&write.kind, request, outcome));
-            if !may_be_done {
-                self.release_peers(task, &write);
-            }
-        }
-        if let Phase::Starting(_, queue) = phase {
-            queue.into_iter().for_each(|event| self.refuse(event));
-        }
-        self.actions.push(Action::Ended(ending));
-    }
-
-    fn refuse(&mut self, event: Event) {
-        match event {
-            Event::Read(request, _) => self.answer_read(request, ReadOutcome::Retry),
-            Event::Write(request, _) | Event::BulkLoad(request) => {
-                self.answer_write(request, WriteOutcome::Retry);
-            }
-            Event::Verify(request, _) | Event::ReadAll(request, _) => {
-                self.answer_read(request, ReadOutcome::Retry);
-            }
-            Event::Peer(peer, call, _) => {
-                self.actions.push(Action::PeerReply(peer, call, PeerReply::Refused));
-            }
-            _ => {}
-        }
     }
 
     /// Gives a lease back and lets in whoever waited for it.

@@ -115,7 +115,7 @@ impl<A: Application> Owner<A> {
     }
 
     fn read_gap(&mut self, task: TaskId, at: usize, gap: Query) {
-        let is_empty = self.gaps.is_known_empty(gap.domain, &gap.interval);
+        let is_empty = self.gaps.is_known_empty(&gap);
         let empty = is_empty.then(|| self.application.empty(&gap));
         let Some(parts) = self.reads.get_mut(&task).and_then(|read| read.parts.as_mut()) else { return };
         if is_empty {
@@ -131,7 +131,7 @@ impl<A: Application> Owner<A> {
         parts.parts[at].1 = Some(rows.value);
         let gap = parts.parts[at].0.clone();
         if rows.is_empty {
-            self.gaps.learn(gap.domain, gap.interval);
+            self.gaps.learn(gap.domain, gap.interval, gap.fingerprint);
         }
         self.fuse_if_complete(task);
     }
@@ -185,14 +185,12 @@ impl<A: Application> Owner<A> {
         self.call(Purpose::Part(task, at), Call::Cache(install));
     }
 
-    pub(super) fn part_installed(&mut self, task: TaskId, at: usize, reply: &CacheReply) {
-        let Some(read) = self.reads.get_mut(&task) else { return };
-        let Some(parts) = &mut read.parts else { return };
+    pub(super) fn part_installed(&mut self, task: TaskId, reply: &CacheReply) {
+        let Some(parts) = self.reads.get_mut(&task).and_then(|read| read.parts.as_mut()) else { return };
         parts.installing = parts.installing.saturating_sub(1);
         let is_last = parts.installing == 0;
-        let query = parts.parts.get(at).map_or_else(|| read.query.clone(), |(gap, _)| gap.clone());
         if *reply == CacheReply::Full {
-            self.cache_is_full(&query);
+            self.cache_is_full();
         }
         if is_last {
             self.end_read(task, None);

@@ -25,7 +25,7 @@ pub(super) struct ReadTask {
     /// Whether the I lease is not known to be another's.
     pub(super) may_install: bool,
     /// What to note once the entry is installed, only under a flaw.
-    covered_later: Option<Interval<RangeKey>>,
+    pub(super) covered_later: Option<Interval<RangeKey>>,
     /// Whether the cached result is to be compared with that of the store, and the cached one.
     verifies: bool,
     shown: Option<Value>,
@@ -127,8 +127,7 @@ impl<A: Application> Owner<A> {
                 self.flush_and_query(task);
             }
             CacheReply::Full => {
-                let query = read.query.clone();
-                self.cache_is_full(&query);
+                self.cache_is_full();
                 self.end_read(task, None);
             }
             CacheReply::Hidden(found) => self.parts_gathered(task, found),
@@ -136,28 +135,12 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// The entry was not installed, and no other will be for a while.
-    pub(super) fn cache_is_full(&mut self, query: &Query) {
-        self.full_until = self.now + self.config.write_through_for;
-        self.auto_beta.was_full();
-        self.forget_entry(query);
-    }
-
-    fn read_installed(&mut self, task: TaskId) {
-        if let Some((query, covered)) =
-            self.reads.get_mut(&task).and_then(|read| Some((read.query.clone(), read.covered_later.take()?)))
-        {
-            self.know_entry(&query, covered);
-        }
-        self.end_read(task, None);
-    }
-
     /// The store must have every buffered write of the interval before it is asked. No more can come while the lease
     /// is held.
     fn flush_and_query(&mut self, task: TaskId) {
         let Some(read) = self.reads.get(&task) else { return };
         let is_plain = read.query.form == Form::All && !read.verifies;
-        if is_plain && self.gaps.is_known_empty(read.query.domain, &read.query.interval) {
+        if is_plain && self.gaps.is_known_empty(&read.query) {
             let empty = self.application.empty(&read.query);
             return self.end_read(task, Some(ReadOutcome::Value(empty)));
         }
@@ -192,38 +175,12 @@ impl<A: Application> Owner<A> {
             self.answer_read(request, ReadOutcome::Value(rows.value.clone()));
         }
         if rows.is_empty && query.form == Form::All {
-            self.gaps.learn(query.domain, query.interval.clone());
+            self.gaps.learn(query.domain, query.interval.clone(), query.fingerprint);
         }
         let covered = self.covered(&query, rows.last.as_ref());
         match session.filter(|_| self.is_worth_caching(&query, &covered, &rows.value)) {
             Some(session) => self.install(task, query, session, covered, rows.value),
             None => self.end_read(task, None),
-        }
-    }
-
-    fn covered(&self, query: &Query, last: Option<&RangeKey>) -> Interval<RangeKey> {
-        if self.is_flawed(Flaw::CoverLastRowOnly) && query.form != Form::All && last.is_none() {
-            // Pretends that the result ends where the query begins.
-            let (lo, hi) = query.interval.clone().into_cuts();
-            let near = if matches!(query.form, Form::First(_)) { lo } else { hi };
-            return near
-                .value()
-                .map_or_else(|| query.interval.clone(), |value| Interval::point(value.clone()));
-        }
-        query.covered(last)
-    }
-
-    pub(super) fn is_small_enough(&self, value: &Value) -> bool {
-        let bytes = value.as_bytes().len();
-        let is_learned = self.config.learns_size;
-        bytes <= self.config.largest_value && (!is_learned || bytes <= self.sizes.largest())
-    }
-
-    /// What a lookup that found a value teaches about reading values of its size.
-    pub(super) fn learn_size(&mut self, call: &Call, reply: &CacheReply, sent: u64) {
-        if let (Call::Cache(CacheCall::Lookup(..)), CacheReply::Found(value)) = (call, reply) {
-            self.sizes.found(value.as_bytes().len(), self.now - sent);
-            self.auto_beta.was_read(true);
         }
     }
 
@@ -233,42 +190,12 @@ impl<A: Application> Owner<A> {
         let is_late = |read: &ReadTask| read.session.is_none() && now - read.time >= patience;
         let late: Vec<TaskId> =
             self.reads.iter().filter(|(_, read)| is_late(read)).map(|(task, _)| *task).collect();
-        late.into_iter().for_each(|task| self.end_read(task, Some(ReadOutcome::Retry)));
-    }
-
-    fn is_worth_caching(&self, query: &Query, covered: &Interval<RangeKey>, value: &Value) -> bool {
-        if self.now < self.full_until || !self.is_small_enough(value) {
-            return false;
+        for task in late {
+            // One that leaves lets others in.
+            if self.reads.get(&task).is_some_and(is_late) {
+                self.end_read(task, Some(ReadOutcome::Retry));
+            }
         }
-        let others = if self.beta() < 100 {
-            self.index.touched(&[(query.domain, covered.clone())])
-        } else {
-            Vec::new()
-        };
-        let shared = others
-            .iter()
-            .filter(|other| *other != query)
-            .map(|other| self.application.shared_percent(query, value, other));
-        shared.max().unwrap_or(0) <= self.beta()
-    }
-
-    /// The entry is known before it can be there (P5).
-    fn install(
-        &mut self,
-        task: TaskId,
-        query: Query,
-        session: Session,
-        covered: Interval<RangeKey>,
-        value: Value,
-    ) {
-        if self.is_flawed(Flaw::KnowAfterInstall) {
-            self.reads.get_mut(&task).expect("the caller has it").covered_later = Some(covered.clone());
-        } else {
-            self.know_entry(&query, covered.clone());
-        }
-        // Its number is larger than that of the record that what it replaces has gone.
-        let record = self.insert_record(&query, covered);
-        self.call(Purpose::Read(task), Call::Cache(CacheCall::Install(query, session, value, record)));
     }
 
     /// Answers whoever has no answer yet, and lets others in.

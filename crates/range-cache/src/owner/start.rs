@@ -7,7 +7,9 @@ use super::{Owner, Phase};
 use crate::buffered_writes::BufferedWrite;
 use crate::call::{CacheCall, LogCall, LogReply, StoreCall, StoreReply, StoreState};
 use crate::config::{Application, Flaw};
+use crate::interval::Interval;
 use crate::message::{Action, Ending, Epoch, Notice, Write};
+use crate::query::Touched;
 
 /// How far a take-over has come.
 #[derive(Debug, Clone)]
@@ -50,6 +52,7 @@ pub(super) struct Kept {
     missing: usize,
     any_answered: bool,
     any_whole: bool,
+    any_silent: bool,
 }
 
 impl<A: Application> Owner<A> {
@@ -104,6 +107,8 @@ impl<A: Application> Owner<A> {
             kept.any_answered = true;
             kept.any_whole |= is_whole;
             kept.writes.extend(writes.into_iter().map(|(epoch, lsn, write)| ((epoch, lsn), write)));
+        } else {
+            kept.any_silent = true;
         }
         if kept.missing == 0 {
             let kept = std::mem::take(kept);
@@ -131,6 +136,10 @@ impl<A: Application> Owner<A> {
     /// Takes over the buffered writes that the store does not have and that still count.
     fn recover(&mut self, kept: Kept, state: StoreState) {
         if state.is_buffered && self.config.log_count > 0 && !kept.any_whole {
+            if kept.any_silent {
+                // A log that does not answer may have them all. What is taken over without it would count for good.
+                return self.end(Ending::NotStarted);
+            }
             self.actions.push(Action::Notice(Notice::BufferedWritesLost));
             // Entries may show them.
             if !self.index.is_empty() {
@@ -141,12 +150,21 @@ impl<A: Application> Owner<A> {
         self.next_lsn = largest.max(state.applied_lsn) + 1;
         for ((epoch, lsn), write) in kept.writes {
             if epoch >= state.recovered && lsn > state.applied_lsn {
-                let command = Some(write.command);
-                self.buffered.insert(lsn, BufferedWrite { touched: write.touched, command, may_apply: true });
+                let (touched, command) = (self.known_domains(write.touched), Some(write.command));
+                self.buffered.insert(lsn, BufferedWrite { touched, command, may_apply: true });
             }
         }
         self.apply_next();
         self.go_on_starting();
+    }
+
+    /// What a write touches, as long as the tenure that logged it had the same domains; else it may be anything.
+    fn known_domains(&self, touched: Vec<Touched>) -> Vec<Touched> {
+        let domains = self.config.domain_count;
+        if touched.iter().all(|(domain, _)| *domain < domains) {
+            return touched;
+        }
+        (0..domains).map(|domain| (domain, Interval::all())).collect()
     }
 
     fn recovered(&mut self) {

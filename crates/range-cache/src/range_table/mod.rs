@@ -6,7 +6,8 @@
 //!
 //! A table has a version. A range is split or merged while nobody owns it (its owner was stopped and has nothing left to
 //! do), so that no owner ever sees its own interval change: it just begins anew, with another interval and a higher
-//! epoch. Numbers of ranges are used once.
+//! epoch. It serves once all routes to the ranges it was cut from have ended: a hit asks no owner, and their fences may stand
+//! for as long. Numbers of ranges are used once.
 //!
 //! Report, section 3, where a dendrite asks the coordinator for "updated range partitioning information".
 

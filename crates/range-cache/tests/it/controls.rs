@@ -48,6 +48,11 @@ control!(
     ServeAtOnce,
     Setup { fault_every: 200, ..setup(Policy::WriteAround) }
 );
+control!(
+    without_p11_clients_read_a_range_as_it_was_before_it_was_cut,
+    ServeAtOnce,
+    Setup { recuts: true, across_percent: 10, fault_every: 300, ..setup(Policy::WriteAround) }
+);
 control!(without_p12_a_restored_cache_is_stale, RestoreSnapshot, setup(Policy::WriteAround));
 control!(without_p13_acknowledged_writes_are_lost, ForgetfulLogs, setup(Policy::WriteBack));
 control!(a_gap_split_late_hides_rows, SplitGapLate, setup(Policy::WriteAround));

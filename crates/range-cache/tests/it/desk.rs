@@ -161,6 +161,7 @@ impl Desk {
                 }
                 Event::Store(call, servers.store.call(self.range, epoch, &what, false))
             }
+            Action::Log(server, ..) if servers.logs[server].is_silent => return,
             Action::Log(server, call, epoch, what) => {
                 let name = if matches!(what, LogCall::Append(..)) { "append" } else { "log" };
                 *servers.calls.entry(name).or_default() += 1;

@@ -1,6 +1,9 @@
 //! Single stories, step by step.
 
-use lacuna_range_cache::{Config, Ending, Epoch, Event, Flaw, Policy, Query, WriteOutcome};
+use lacuna_range_cache::{
+    Action, CacheCall, CacheReply, CacheServer, Config, Ending, Epoch, Event, Flaw, Policy, Query, RequestId,
+    Rows, StoreReply, Value, WriteOutcome,
+};
 
 use crate::desk::{Desk, Servers, store_writes};
 use crate::sim::table::{Change, closed};
@@ -84,7 +87,7 @@ fn a_write_costs_what_its_policy_says() {
 fn many_readers_of_one_missing_key_ask_the_store_once() {
     let mut servers = Servers::new(Policy::WriteAround, None);
     let mut desk = Desk::seated(&mut servers, Config::new(Policy::WriteAround), 1);
-    desk.holds = |action| matches!(action, lacuna_range_cache::Action::Store(..));
+    desk.holds = |action| matches!(action, Action::Store(..));
     let requests: Vec<u64> = (0..50).map(|_| desk.ask(&mut servers, &query())).collect();
     desk.let_go(&mut servers);
     assert!(requests.iter().all(|request| desk.value(*request).is_some()));
@@ -178,7 +181,7 @@ fn an_epoch_that_went_back_is_refused_everywhere() {
         let late = Desk::unseated(&mut servers, Config::new(policy), 3);
         assert!(!late.owner.is_serving() && late.ending.is_some());
         // The cache server is new, and does not know better: the store does.
-        servers.cache = lacuna_range_cache::CacheServer::new(100);
+        servers.cache = CacheServer::new(100);
         let late = Desk::unseated(&mut servers, Config::new(policy), 4);
         assert_eq!((late.owner.is_serving(), late.ending), (false, Some(Ending::Fenced)), "{policy:?}");
     }
@@ -189,7 +192,7 @@ fn a_cache_server_that_lost_its_memory_ends_the_tenure() {
     let mut servers = Servers::new(Policy::WriteThrough, None);
     let mut desk = Desk::seated(&mut servers, Config::new(Policy::WriteThrough), 1);
     desk.read(&mut servers, &query());
-    servers.cache = lacuna_range_cache::CacheServer::new(100);
+    servers.cache = CacheServer::new(100);
     let write = desk.change(&mut servers, 100, put(3));
     assert_eq!((desk.writes[&write], desk.ending), (WriteOutcome::Retry, Some(Ending::CacheLost)));
     assert_eq!(servers.store.rows[&3].version, 4, "not carried out, as it says");
@@ -222,13 +225,12 @@ fn a_clock_that_goes_back_changes_nothing() {
 #[test]
 fn a_full_cache_stops_installing_for_a_while() {
     let mut servers = Servers::new(Policy::WriteAround, None);
-    servers.cache = lacuna_range_cache::CacheServer::new(1);
+    servers.cache = CacheServer::new(1);
     let config = Config::new(Policy::WriteAround);
     let mut desk = Desk::seated(&mut servers, config.clone(), 1);
     let queries: Vec<Query> = (0..5).map(|key| Query::all(0, closed(key, key))).collect();
     queries.iter().for_each(|query| assert_eq!(desk.read(&mut servers, query).len(), 1));
     assert_eq!(servers.calls["install"], 2, "the second was refused, the others not tried");
-    assert_eq!(desk.owner.index().len(), 1);
     desk.wait(&mut servers, config.write_through_for);
     desk.read(&mut servers, &queries[4]);
     assert_eq!(servers.calls["install"], 3);
@@ -255,7 +257,7 @@ fn a_replaced_owner_does_not_answer_from_memory() {
 fn whoever_asks_a_replaced_owner_late_does_not_join_an_old_query() {
     let mut servers = Servers::new(Policy::WriteBack, None);
     let mut old = Desk::seated(&mut servers, Config::new(Policy::WriteBack), 1);
-    old.holds = |action| matches!(action, lacuna_range_cache::Action::Store(..));
+    old.holds = |action| matches!(action, Action::Store(..));
     let early = old.ask(&mut servers, &query());
     let mut new = Desk::seated(&mut servers, Config::new(Policy::WriteBack), 2);
     new.change(&mut servers, 100, put(3));
@@ -263,4 +265,39 @@ fn whoever_asks_a_replaced_owner_late_does_not_join_an_old_query() {
     old.let_go(&mut servers);
     assert!(old.value(early).is_some(), "it asked before the write");
     assert_eq!(old.value(late), None);
+}
+
+/// Two readers of one query, the second of which installs; then the first hears that the server has no room, which a server
+/// says before it looks whose lease it is.
+#[test]
+fn an_entry_that_another_reader_installed_stays_known_to_a_full_server() {
+    for policy in POLICIES {
+        let mut servers = Servers::new(policy, None);
+        let mut desk = Desk::seated(&mut servers, Config::new(policy), 1);
+        desk.holds = |action| matches!(action, Action::Cache(_, _, CacheCall::Install(..)));
+        desk.tell(&mut servers, Event::Verify(RequestId(90), query()));
+        desk.ask(&mut servers, &query());
+        let Action::Cache(first, ..) = desk.held.remove(0) else { panic!("an installation") };
+        desk.let_go(&mut servers);
+        desk.tell(&mut servers, Event::Cache(first, CacheReply::Full));
+        assert!(servers.hit(Epoch(1), &query()).is_some());
+        desk.change(&mut servers, 100, put(3));
+        let cached = servers.hit(Epoch(1), &query());
+        assert!(cached.is_none_or(|rows| rows.iter().any(|row| row.version == 100)), "{policy:?}: stale");
+    }
+}
+
+#[test]
+fn what_one_condition_finds_empty_another_may_not() {
+    let mut servers = Servers::new(Policy::WriteAround, None);
+    let mut desk = Desk::seated(&mut servers, Config::new(Policy::WriteAround), 1);
+    let narrow = Query { fingerprint: 5, ..query() };
+    desk.holds = |action| matches!(action, Action::Store(..));
+    let request = desk.ask(&mut servers, &narrow);
+    let Some(Action::Store(call, ..)) = desk.held.pop() else { panic!("a query") };
+    let none = Rows { value: Value::new(b""), is_empty: true, last: None };
+    desk.tell(&mut servers, Event::Store(call, StoreReply::Rows(none)));
+    assert_eq!(desk.value(request), Some(Value::new(b"")));
+    desk.holds = crate::desk::no_call;
+    assert_eq!(desk.read(&mut servers, &query()).len(), 4, "no condition, and there are rows");
 }

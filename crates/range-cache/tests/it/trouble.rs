@@ -1,6 +1,8 @@
 //! Buffered writes in trouble: full logs, lost logs, refusals, take-over.
 
-use lacuna_range_cache::{Config, Epoch, Notice, Policy, Query, WriteOutcome};
+use lacuna_range_cache::{
+    Action, Config, Ending, Epoch, Event, LogCall, Notice, Policy, Query, StoreReply, WriteOutcome,
+};
 
 use crate::desk::{Desk, Servers, applies};
 use crate::sim::table::{Change, Table, closed};
@@ -59,7 +61,7 @@ fn applied_writes_are_not_applied_again() {
     let (mut servers, mut desk) = seated();
     desk.change(&mut servers, 100, put(3));
     // The store has it; the log is not told.
-    desk.holds = |action| matches!(action, lacuna_range_cache::Action::Log(..));
+    desk.holds = |action| matches!(action, Action::Log(..));
     desk.wait(&mut servers, 1);
     assert!(desk.owner.buffered().is_empty());
     let states = servers.store.slots[&3].len();
@@ -80,7 +82,7 @@ fn the_loss_of_all_logs_is_told() {
 fn a_record_in_one_log_only_does_not_come_back_later() {
     let (mut servers, mut desk) = seated();
     // The write reaches one log, and its owner dies; the next owner cannot reach that log.
-    desk.holds = |action| matches!(action, lacuna_range_cache::Action::Log(server, ..) if *server > 0);
+    desk.holds = |action| matches!(action, Action::Log(server, ..) if *server > 0);
     desk.change(&mut servers, 100, put(3));
     let lonely = std::mem::take(&mut servers.logs[0]);
     let mut second = Desk::seated(&mut servers, config(), 2);
@@ -139,4 +141,83 @@ fn a_miss_waits_for_the_buffered_writes_of_its_interval() {
     let rows = desk.read(&mut servers, &Query::all(0, closed(4, 5)));
     assert_eq!(rows.iter().map(|row| row.version).collect::<Vec<_>>(), [101, 101]);
     assert_eq!(servers.store.rows[&2].version, 100, "the write it depends on came first");
+}
+
+#[test]
+fn a_log_that_does_not_answer_is_waited_for_if_no_other_is_whole() {
+    let (mut servers, mut desk) = seated();
+    desk.holds = applies;
+    let write = desk.change(&mut servers, 100, put(3));
+    assert_eq!(desk.writes[&write], WriteOutcome::Done);
+    servers.logs[0].lose_disk();
+    servers.logs[1].is_silent = true;
+    servers.logs[2].is_silent = true;
+    let mut second = Desk::unseated(&mut servers, config(), 2);
+    (0..10).for_each(|_| second.wait(&mut servers, config().call_timeout));
+    assert_eq!(second.ending, Some(Ending::NotStarted), "they may have what was acknowledged");
+    servers.logs[1].is_silent = false;
+    servers.logs[2].is_silent = false;
+    let third = Desk::seated(&mut servers, config(), 3);
+    assert_eq!((servers.store.rows[&3].version, third.notices), (100, vec![]));
+}
+
+#[test]
+fn a_log_that_a_take_over_only_fenced_is_not_whole() {
+    let (mut servers, mut desk) = seated();
+    desk.holds = applies;
+    desk.change(&mut servers, 100, put(3));
+    servers.logs[0].lose_disk();
+    // A take-over fences all logs and dies; then those that have the write are out of reach.
+    for server in 0..3 {
+        servers.logs[server].call(crate::desk::RANGE, Epoch(2), &LogCall::Fence);
+    }
+    servers.logs[1].lose_disk();
+    servers.logs[2].lose_disk();
+    let third = Desk::seated(&mut servers, config(), 3);
+    assert_eq!(third.notices, [Notice::BufferedWritesLost], "told, not hidden");
+}
+
+#[test]
+fn a_write_logged_under_other_domains_is_taken_over() {
+    let mut servers = Servers::new(Policy::WriteBack, None);
+    let two = Config { domain_count: 2, ..config() };
+    let mut desk = Desk::seated(&mut servers, two, 1);
+    desk.holds = applies;
+    desk.change(&mut servers, 100, put(3));
+    Desk::seated(&mut servers, config(), 2);
+    assert_eq!(servers.store.rows[&3].version, 100);
+}
+
+#[test]
+fn a_store_that_is_busy_for_long_takes_acknowledged_writes_in_the_end() {
+    let (mut servers, mut desk) = seated();
+    desk.holds = applies;
+    desk.change(&mut servers, 100, put(3));
+    desk.wait(&mut servers, 1);
+    for _ in 0..50 {
+        let Some(Action::Store(call, ..)) = desk.held.pop() else { panic!("it is tried") };
+        let busy = StoreReply::Refused { lsn: Some(1), retry: true };
+        desk.tell(&mut servers, Event::Store(call, busy));
+        desk.wait(&mut servers, 1_000);
+    }
+    desk.let_go(&mut servers);
+    assert_eq!((servers.store.rows[&3].version, desk.notices), (100, vec![]));
+}
+
+/// The second write waits for the first, the third for the second alone. When the second has waited too long and leaves, the
+/// third is let in: it must not be told that it was not carried out.
+#[test]
+fn whoever_is_let_in_as_another_gives_up_is_not_sent_away() {
+    let mut servers = Servers::new(Policy::WriteBack, None);
+    let mut desk = Desk::seated(&mut servers, Config { request_timeout: 100, ..config() }, 1);
+    desk.holds = |action| matches!(action, Action::Log(..));
+    let first = desk.change(&mut servers, 100, put(3));
+    let second = desk.change(&mut servers, 101, Change::Touch { lo: 3, hi: 4 });
+    let third = desk.change(&mut servers, 102, put(4));
+    desk.wait(&mut servers, 100);
+    assert_eq!((desk.writes.get(&second), desk.writes.get(&third)), (Some(&WriteOutcome::Retry), None));
+    desk.let_go(&mut servers);
+    desk.wait(&mut servers, 1);
+    assert_eq!((desk.writes[&first], desk.writes[&third]), (WriteOutcome::Done, WriteOutcome::Done));
+    assert_eq!((servers.store.rows[&3].version, servers.store.rows[&4].version), (100, 102));
 }

@@ -22,7 +22,7 @@ async fn acknowledged_writes_survive_a_killed_server() {
     server.kill();
     assert!(call(1, LogCall::Trim(8)).await.is_err());
     server.restart();
-    // The connection is broken, and then the server reads its disk.
+    // The connection is broken, and then the server reads its disk, however long that takes on a loaded machine.
     while call(1, LogCall::Trim(7)).await.is_err() {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }

@@ -4,3 +4,4 @@
 
 mod logs;
 mod scripts;
+mod warm;

@@ -1,5 +1,7 @@
 //! Words of SQL that databases write differently.
 
+use crate::statement::Shape;
+
 /// Whose SQL it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(
@@ -33,8 +35,32 @@ impl Dialect {
         match self {
             Self::Sqlite => format!("{quoted} COLLATE BINARY"),
             Self::Postgres => format!("{quoted} COLLATE \"C\""),
-            Self::MariaDb => format!("BINARY {quoted}"),
+            // By the bytes of UTF-8, whatever the column is kept in; trailing spaces count.
+            Self::MariaDb => format!("BINARY CONVERT({quoted} USING utf8mb4)"),
         }
+    }
+
+    /// SQL that writes only while the fence of `range` stands at `epoch`, which nobody can raise until it is done. It has two
+    /// parameters more, range and epoch, behind its own, `params` of them.
+    pub(crate) fn fenced(self, sql: &str, shape: Shape, params: usize) -> Option<String> {
+        let fence = format!(
+            "SELECT 1 FROM lacuna_fence WHERE range_id = {} AND epoch = {}{}",
+            self.placeholder(params + 1),
+            self.placeholder(params + 2),
+            self.shared_lock()
+        );
+        let joint = match (shape, self) {
+            (Shape::Own, _) => return None,
+            (Shape::Condition, _) => " AND",
+            (Shape::Values, Self::MariaDb) => " FROM DUAL WHERE",
+            (Shape::Values, _) => " WHERE",
+        };
+        Some(match self {
+            Self::Postgres => {
+                format!("WITH lacuna AS ({fence}) {sql}{joint} EXISTS (SELECT 1 FROM lacuna)")
+            }
+            Self::Sqlite | Self::MariaDb => format!("{sql}{joint} EXISTS ({fence})"),
+        })
     }
 
     /// Behind a query: nobody may change the rows until the transaction ends. SQLite has one writer anyway.
@@ -59,6 +85,14 @@ impl Dialect {
         match self {
             Self::Sqlite | Self::Postgres => "TEXT",
             Self::MariaDb => "VARCHAR(190) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+        }
+    }
+
+    /// Behind the definition of a table: its transactions can be undone.
+    pub(crate) const fn engine(self) -> &'static str {
+        match self {
+            Self::Sqlite | Self::Postgres => "",
+            Self::MariaDb => " ENGINE=InnoDB",
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The part of a driver that is the same for every database of `sqlx`, whose types differ.
 
 /// Implements [`super::Database`] and [`super::Transaction`] for one database. `$decode` reads a value of a row,
-/// `$later` says whether an error code means to try again.
+/// `$kind` says what an error of the database means.
 macro_rules! driver {
-    ($name:ident, $open:ident, $database:ty, $dialect:expr, $begin:literal, $decode:path, $later:path) => {
+    ($name:ident, $open:ident, $database:ty, $dialect:expr, $begin:literal, $decode:path, $kind:path) => {
         /// A pool of connections.
         #[derive(Debug)]
         pub(crate) struct $name {
@@ -48,17 +48,16 @@ macro_rules! driver {
         }
 
         fn failure(error: sqlx::Error) -> Failure {
-            let (kind, class) = match &error {
-                sqlx::Error::Database(refused) if $later(refused.code().as_deref().unwrap_or("")) => {
-                    (FailureKind::Later, ErrorKind::Unavailable)
+            let kind = match &error {
+                sqlx::Error::Database(refused) => $kind(&**refused),
+                sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed => FailureKind::Later,
+                sqlx::Error::Io(_) | sqlx::Error::WorkerCrashed | sqlx::Error::Protocol(_) => {
+                    FailureKind::Unknown
                 }
-                sqlx::Error::Io(_)
-                | sqlx::Error::PoolTimedOut
-                | sqlx::Error::PoolClosed
-                | sqlx::Error::WorkerCrashed
-                | sqlx::Error::Protocol(_) => (FailureKind::Later, ErrorKind::Unavailable),
-                _ => (FailureKind::Never, ErrorKind::InvalidInput),
+                _ => FailureKind::Never,
             };
+            let class =
+                if kind == FailureKind::Never { ErrorKind::InvalidInput } else { ErrorKind::Unavailable };
             let text = error.to_string();
             Failure { error: Error::new(class, text).with_source(error), kind }
         }
@@ -72,6 +71,13 @@ macro_rules! driver {
                 Box::pin(
                     async move { table(&prepared(statement).fetch_all(&self.pool).await.map_err(failure)?) },
                 )
+            }
+
+            fn execute<'a>(&'a self, statement: &'a Statement) -> Later<'a, Result<u64, Failure>> {
+                Box::pin(async move {
+                    let done = prepared(statement).execute(&self.pool).await.map_err(failure)?;
+                    Ok(done.rows_affected())
+                })
             }
 
             fn columns<'a>(&'a self, name: &'a str) -> Later<'a, Result<Vec<(String, ColumnKind)>, Failure>> {
@@ -126,9 +132,15 @@ macro_rules! driver {
 
             fn commit(mut self: Box<Self>) -> Later<'static, Result<(), Failure>> {
                 Box::pin(async move {
-                    sqlx::raw_sql("COMMIT").execute(&mut *self.connection).await.map_err(failure)?;
-                    self.is_over = true;
-                    Ok(())
+                    let Err(error) = sqlx::raw_sql("COMMIT").execute(&mut *self.connection).await else {
+                        self.is_over = true;
+                        return Ok(());
+                    };
+                    let failure = failure(error);
+                    if failure.kind != FailureKind::Unknown {
+                        self.rollback().await;
+                    }
+                    Err(failure)
                 })
             }
 

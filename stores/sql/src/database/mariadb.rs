@@ -9,15 +9,7 @@ use super::{ColumnKind, Database, Dialect, Failure, FailureKind, Later, Table, T
 use crate::sql_value::SqlValue;
 use crate::statement::Statement;
 
-driver!(
-    MariaDb,
-    MariaDbTransaction,
-    sqlx::MySql,
-    Dialect::MariaDb,
-    "START TRANSACTION",
-    decoded,
-    is_for_later
-);
+driver!(MariaDb, MariaDbTransaction, sqlx::MySql, Dialect::MariaDb, "START TRANSACTION", decoded, kind_of);
 
 /// Connections of a process.
 const CONNECTIONS: u32 = 16;
@@ -29,7 +21,13 @@ impl MariaDb {
             |error: sqlx::Error| Error::invalid_input(error.to_string()).with_context("reading the URL");
         let url = url.replacen("mariadb:", "mysql:", 1);
         let options: MySqlConnectOptions = url.parse().map_err(refused)?;
-        let pool = MySqlPoolOptions::new().max_connections(CONNECTIONS);
+        // Or a value that a column cannot hold would become another one, in a place that nobody was told of.
+        let pool = MySqlPoolOptions::new().max_connections(CONNECTIONS).after_connect(|connection, _| {
+            Box::pin(async move {
+                let strict = "SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')";
+                sqlx::raw_sql(strict).execute(connection).await.map(|_| ())
+            })
+        });
         let unreachable =
             |error: sqlx::Error| Error::unavailable(error.to_string()).with_context("connecting");
         Ok(Self { pool: pool.connect_with(options).await.map_err(unreachable)? })
@@ -51,12 +49,32 @@ fn decoded(row: &MySqlRow, place: usize) -> Result<SqlValue, sqlx::Error> {
         "BLOB" | "TINYBLOB" | "MEDIUMBLOB" | "LONGBLOB" | "BINARY" | "VARBINARY" => {
             SqlValue::Blob(row.try_get(place)?)
         }
+        "TINYINT UNSIGNED" | "SMALLINT UNSIGNED" | "MEDIUMINT UNSIGNED" | "INT UNSIGNED"
+        | "BIGINT UNSIGNED" => {
+            let value = i64::try_from(row.try_get::<u64, _>(place)?);
+            SqlValue::Integer(value.map_err(|error| sqlx::Error::Decode(Box::new(error)))?)
+        }
         // What is no text is an error here, which says so.
         _ => SqlValue::Text(row.try_get(place)?),
     })
 }
 
-/// Deadlocks and serialization failures.
-fn is_for_later(code: &str) -> bool {
-    code == "40001"
+/// By the class of the code where it has one. Those without: no memory, disk or connections, locks that cannot be had, a server
+/// that may only be read pass; a commit that failed, or a connection that was killed, may have been carried out.
+fn kind_of(error: &dyn sqlx::error::DatabaseError) -> FailureKind {
+    let number = error
+        .try_downcast_ref::<sqlx::mysql::MySqlDatabaseError>()
+        .map_or(0, sqlx::mysql::MySqlDatabaseError::number);
+    match number {
+        1180 | 1317 | 1927 => return FailureKind::Unknown,
+        1020 | 1021 | 1037 | 1040 | 1041 | 1114 | 1203 | 1205 | 1206 | 1290 | 1836 => {
+            return FailureKind::Later;
+        }
+        _ => {}
+    }
+    match error.code().as_deref().and_then(|code| code.get(..2)) {
+        Some("40") => FailureKind::Later,
+        Some("08" | "70") => FailureKind::Unknown,
+        _ => FailureKind::Never,
+    }
 }

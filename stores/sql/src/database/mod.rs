@@ -1,5 +1,6 @@
 //! What differs between databases: how they are connected to, written to, and what their errors mean.
 
+mod describe;
 mod dialect;
 mod driver;
 mod kind;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 
 use lacuna_core::{Error, Result};
 
+pub(crate) use describe::{Described, describe};
 pub(crate) use dialect::Dialect;
 pub(crate) use kind::ColumnKind;
 pub(crate) use sqlite::is_in_memory;
@@ -55,10 +57,12 @@ pub(crate) struct Failure {
 /// What a failure says about the write it was part of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailureKind {
-    /// The same may succeed later: a deadlock, a busy database, no connection.
+    /// It was not carried out; the same may succeed later: a deadlock, a busy or full database, no connection.
     Later,
-    /// It never will: a constraint, a syntax error.
+    /// It was not carried out and never will be: a constraint, a syntax error.
     Never,
+    /// The connection broke, or the database cannot say: a statement by itself, or a commit, may have been carried out.
+    Unknown,
 }
 
 /// A pool of connections.
@@ -67,6 +71,9 @@ pub(crate) trait Database: Debug + Send + Sync {
 
     /// One statement, in a transaction of its own.
     fn query<'a>(&'a self, statement: &'a Statement) -> Later<'a, Result<Table, Failure>>;
+
+    /// One statement that writes, in a transaction of its own: how many rows it changed.
+    fn execute<'a>(&'a self, statement: &'a Statement) -> Later<'a, Result<u64, Failure>>;
 
     /// The columns of a table.
     fn columns<'a>(&'a self, table: &'a str) -> Later<'a, Result<Vec<(String, ColumnKind)>, Failure>>;
@@ -88,7 +95,7 @@ pub(crate) trait Transaction: Send {
     /// How many rows it changed.
     fn execute<'a>(&'a mut self, statement: &'a Statement) -> Later<'a, Result<u64, Failure>>;
 
-    /// After an error nobody knows whether it happened.
+    /// After an error of the kind [`FailureKind::Unknown`] nobody knows whether it happened; after others it did not.
     fn commit(self: Box<Self>) -> Later<'static, Result<(), Failure>>;
 
     /// Changes nothing.

@@ -9,7 +9,7 @@ use super::{ColumnKind, Database, Dialect, Failure, FailureKind, Later, Table, T
 use crate::sql_value::SqlValue;
 use crate::statement::Statement;
 
-driver!(Postgres, PostgresTransaction, sqlx::Postgres, Dialect::Postgres, "BEGIN", decoded, is_for_later);
+driver!(Postgres, PostgresTransaction, sqlx::Postgres, Dialect::Postgres, "BEGIN", decoded, kind_of);
 
 /// Connections of a process.
 const CONNECTIONS: u32 = 16;
@@ -46,7 +46,17 @@ fn decoded(row: &PgRow, place: usize) -> Result<SqlValue, sqlx::Error> {
     })
 }
 
-/// Serialization failures, deadlocks, locks that cannot be had, a server that shuts down.
-fn is_for_later(code: &str) -> bool {
-    matches!(code, "40001" | "40P01" | "55P03" | "57P01" | "57P02" | "57P03" | "53300")
+/// By the class of the code: what the statement or its values are to blame for never succeeds. A server that crashes, or that
+/// says so, does not know whether it committed. All others (deadlocks, locks, memory, disk, a standby) pass.
+fn kind_of(error: &dyn sqlx::error::DatabaseError) -> FailureKind {
+    let code = error.code().unwrap_or_default();
+    match code.get(..2).unwrap_or("") {
+        _ if matches!(&*code, "57P02" | "40003") => FailureKind::Unknown,
+        "25" if code != "25006" => FailureKind::Never,
+        "0A" | "20" | "21" | "22" | "23" | "26" | "27" | "2B" | "38" | "39" | "42" | "44" | "P0" => {
+            FailureKind::Never
+        }
+        "08" | "XX" => FailureKind::Unknown,
+        _ => FailureKind::Later,
+    }
 }

@@ -13,7 +13,7 @@ use super::{ColumnKind, Database, Dialect, Failure, FailureKind, Later, Table, T
 use crate::sql_value::SqlValue;
 use crate::statement::Statement;
 
-driver!(Sqlite, SqliteTransaction, sqlx::Sqlite, Dialect::Sqlite, "BEGIN IMMEDIATE", decoded, is_for_later);
+driver!(Sqlite, SqliteTransaction, sqlx::Sqlite, Dialect::Sqlite, "BEGIN IMMEDIATE", decoded, kind_of);
 
 /// Connections that read while one writes.
 const CONNECTIONS: u32 = 4;
@@ -62,7 +62,13 @@ fn decoded(row: &SqliteRow, place: usize) -> Result<SqlValue, sqlx::Error> {
     })
 }
 
-/// Busy and locked, with their extended codes.
-fn is_for_later(code: &str) -> bool {
-    code.parse::<u32>().is_ok_and(|code| matches!(code & 0xFF, 5 | 6))
+/// By the primary code: busy, locked, out of memory, read-only, interrupted, full, cannot open, protocol; a disk that fails, or
+/// a file that is none, says nothing about what happened.
+fn kind_of(error: &dyn sqlx::error::DatabaseError) -> FailureKind {
+    let code = error.code().and_then(|code| code.parse::<u32>().ok()).unwrap_or(0);
+    match code & 0xFF {
+        5..=9 | 13..=15 => FailureKind::Later,
+        10 | 11 | 26 => FailureKind::Unknown,
+        _ => FailureKind::Never,
+    }
 }

@@ -9,4 +9,5 @@ mod redis;
 mod servers;
 #[allow(dead_code, reason = "the simulation of the core uses more of them")]
 mod sim;
+mod values;
 mod world;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use lacuna_range_cache::Policy;
 use lacuna_store_redis::{RedisCache, RedisLog};
@@ -132,6 +132,39 @@ async fn broken_cache_servers_show_nothing_stale() {
     clients_see_nothing_stale(Policy::WriteBack, true).await;
 }
 
+/// Counts hundredths of a second as this process gets to see them: on a machine that is busy with other things they are longer,
+/// and so is what they measure.
+struct Pulse {
+    beats: Arc<AtomicU64>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Pulse {
+    fn start() -> Self {
+        let beats = Arc::new(AtomicU64::new(0));
+        let task = tokio::spawn({
+            let beats = Arc::clone(&beats);
+            async move {
+                loop {
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                    beats.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        });
+        Self { beats, task }
+    }
+
+    fn beats(&self) -> u64 {
+        self.beats.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Pulse {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn requests_go_on_without_any_cache_server() {
     for policy in [Policy::WriteThrough, Policy::WriteBack] {
@@ -143,24 +176,22 @@ async fn requests_go_on_without_any_cache_server() {
         world.table.insert(row(1)).await.unwrap();
         assert_eq!(world.table.get("place", 0..=9).await.unwrap().len(), 1);
         server.kill();
-        let start = Instant::now();
+        let pulse = Pulse::start();
         assert_eq!(world.table.get("place", 0..=9).await.unwrap().len(), 1);
         world.table.insert(row(2)).await.unwrap();
         assert_eq!(world.table.get("place", 0..=9).await.unwrap().len(), 2);
-        assert!(start.elapsed() < Duration::from_secs(1), "{policy:?}: {:?}", start.elapsed());
+        assert!(pulse.beats() < 100, "{policy:?}: {} hundredths of a second", pulse.beats());
         server.restart();
         // Once it is back, results are cached again.
-        let start = Instant::now();
-        while start.elapsed() < Duration::from_secs(10) {
+        let (pulse, mut is_back) = (Pulse::start(), false);
+        while !is_back && pulse.beats() < 500 {
             world.table.get("place", 0..=9).await.unwrap();
             let before = world.table.counts();
             world.table.get("place", 0..=9).await.unwrap();
-            if world.table.counts().hits > before.hits {
-                break;
-            }
+            is_back = world.table.counts().hits > before.hits;
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        assert!(start.elapsed() < Duration::from_secs(5), "{policy:?}: {:?}", world.table.counts());
+        assert!(is_back, "{policy:?}: {:?}", world.table.counts());
         assert_eq!(world.table.get("place", 0..=9).await.unwrap().len(), 2);
         world.cache.stop().await.unwrap();
     }

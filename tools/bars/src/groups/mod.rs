@@ -8,6 +8,7 @@ mod bounded;
 mod contest;
 mod cuckoo;
 mod designer;
+mod intervals;
 mod peer_bloom;
 mod proteus;
 mod rates;
@@ -36,7 +37,7 @@ pub(crate) struct Group {
 }
 
 /// Every group, in the order of the page.
-pub(crate) const GROUPS: [Group; 12] = [
+pub(crate) const GROUPS: [Group; 13] = [
     Group {
         name: "speed",
         about: "Speed in standard Bloom filters of the same budget, at 10,000,000 uniform keys and empty ranges of 32 \
@@ -104,5 +105,11 @@ pub(crate) const GROUPS: [Group; 12] = [
         about: "What choosing a family takes over 1,000,000 uniform keys, and how near `auto` comes to the best family in \
                 one cell in 15 of the grid, by the designer's own costs of questions.",
         run: designer::run,
+    },
+    Group {
+        name: "intervals",
+        about: "The interval tree of the range cache at 1,000,000 intervals in lookups and insertions of `BTreeMap`, and what \
+                the owner of a range keeps of a cached entry.",
+        run: intervals::run,
     },
 ];

@@ -115,11 +115,15 @@ impl World {
             None if self.is_working => self.begin(me),
             Some(operation) if operation.deadline <= self.now => {
                 let is_unknown = operation.is_out && matches!(operation.work, Work::Write(..));
+                // Sent back a while ago.
+                let is_next = operation.ticket == 0;
                 self.clients[me].routes.clear();
                 if is_unknown {
                     self.counts.unknown += 1;
                     self.clients[me].operation = None;
                     self.finished(me);
+                } else if is_next {
+                    self.go(me);
                 } else {
                     self.try_again(me);
                 }

@@ -18,7 +18,7 @@ pub(crate) struct Route {
 pub(crate) struct Claim {
     pub(crate) epoch: Epoch,
     pub(crate) cache: usize,
-    /// When all routes to another cache server have ended.
+    /// When all routes to another cache server, and to the ranges it was cut from, have ended.
     pub(crate) serve_from: u64,
     /// The tenure before, if it was on the same cache server and of the same keys.
     pub(crate) before: Option<Epoch>,
@@ -56,6 +56,8 @@ pub(crate) struct Coordinator {
     /// Until when it is wished.
     wish: Option<(Wish, u64)>,
     stopped: BTreeSet<RangeId>,
+    /// When each range was cut anew the last time, or came from one that was.
+    cut_at: BTreeMap<RangeId, u64>,
     pub(crate) cuts: u64,
 }
 
@@ -70,6 +72,7 @@ impl Coordinator {
             table: Arc::new(table),
             wish: None,
             stopped: BTreeSet::new(),
+            cut_at: BTreeMap::new(),
             cuts: 0,
         }
     }
@@ -99,6 +102,9 @@ impl Coordinator {
             self.wish = None;
             let Some(table) = table else { return };
             self.cuts += 1;
+            // Clients hit what lies under the old fences until their routes end, whoever has the keys now.
+            let new = table.ranges().into_iter().filter(|range| !self.tenures.contains_key(range));
+            self.cut_at.extend(ranges.iter().copied().chain(new).map(|range| (range, now)));
             self.table = Arc::new(table);
             for range in ranges {
                 let tenure = self.tenures.get_mut(&range).unwrap();
@@ -149,7 +155,8 @@ impl Coordinator {
                 is_cut_anew: false,
             },
         );
-        let serve_from = moved_at.map_or(0, |moved| moved + ROUTE_LIFE);
+        let routes_since = moved_at.max(self.cut_at.get(&range).copied());
+        let serve_from = routes_since.map_or(0, |since| since + ROUTE_LIFE);
         Some(Claim { epoch, cache, serve_from, before: warm })
     }
 

@@ -157,46 +157,53 @@ impl Store {
 /// Writes of a range, by epoch and number.
 type KeptWrites = BTreeMap<(Epoch, u64), Write>;
 
+/// What a log server has of a range.
+#[derive(Debug, Clone)]
+struct Kept {
+    fence: Epoch,
+    writes: KeptWrites,
+    /// Whether an owner that serves has used it: only then does it have all there is.
+    is_whole: bool,
+}
+
 /// A log server: keeps what it acknowledged over restarts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LogServer {
-    ranges: BTreeMap<RangeId, (Epoch, KeptWrites)>,
+    ranges: BTreeMap<RangeId, Kept>,
     pub(crate) is_full: bool,
+    /// Whether it answers nobody; for stories on a desk.
+    pub(crate) is_silent: bool,
 }
 
 impl LogServer {
     pub(crate) fn call(&mut self, range: RangeId, epoch: Epoch, call: &LogCall) -> LogReply {
-        let known = self.ranges.get(&range).map(|(fence, _)| *fence);
-        if known.is_some_and(|fence| fence > epoch) {
+        if self.ranges.get(&range).is_some_and(|kept| kept.fence > epoch) {
             return LogReply::Fenced;
         }
-        match call {
-            LogCall::Fence => {
-                let (fence, writes) = self.ranges.entry(range).or_insert((epoch, BTreeMap::new()));
-                *fence = epoch;
-                let writes =
-                    writes.iter().map(|((epoch, lsn), write)| (*epoch, *lsn, write.clone())).collect();
-                LogReply::Kept { writes, is_whole: known.is_some() }
-            }
-            LogCall::Append(..) if self.is_full => LogReply::Full,
-            LogCall::Append(lsn, write) => {
-                let Some((fence, writes)) = self.ranges.get_mut(&range) else { return LogReply::Fenced };
-                *fence = epoch;
-                writes.insert((epoch, *lsn), write.clone());
-                LogReply::Done
-            }
-            LogCall::Trim(applied) => {
-                if let Some((_, writes)) = self.ranges.get_mut(&range) {
-                    writes.retain(|(written, lsn), _| *written >= epoch && lsn > applied);
-                }
-                LogReply::Done
-            }
+        if let LogCall::Fence = call {
+            let new = Kept { fence: epoch, writes: BTreeMap::new(), is_whole: false };
+            let kept = self.ranges.entry(range).or_insert(new);
+            kept.fence = epoch;
+            let writes =
+                kept.writes.iter().map(|((epoch, lsn), write)| (*epoch, *lsn, write.clone())).collect();
+            return LogReply::Kept { writes, is_whole: kept.is_whole };
         }
+        let Some(kept) = self.ranges.get_mut(&range) else { return LogReply::Fenced };
+        match call {
+            LogCall::Append(..) if self.is_full => return LogReply::Full,
+            LogCall::Append(lsn, write) => drop(kept.writes.insert((epoch, *lsn), write.clone())),
+            LogCall::Trim(applied) => {
+                kept.writes.retain(|(written, lsn), _| *written >= epoch && lsn > applied);
+            }
+            LogCall::Fence => unreachable!("answered above"),
+        }
+        (kept.fence, kept.is_whole) = (epoch, true);
+        LogReply::Done
     }
 
     /// What P13 is about.
     pub(crate) fn forget(&mut self) {
-        self.ranges.values_mut().for_each(|(_, writes)| writes.clear());
+        self.ranges.values_mut().for_each(|kept| kept.writes.clear());
     }
 
     /// The disk is gone.

@@ -279,7 +279,9 @@ impl World {
     fn store_hears(&mut self, from: Node, message: Message) {
         match message {
             Message::Store(call, what) => {
-                let hiccup = self.setup.faults && self.rng.below(50) == 0;
+                // A store that is busy keeps writes buffered: what waits for them is seldom met otherwise.
+                let every = if self.setup.hunts { 3 } else { 50 };
+                let hiccup = self.setup.faults && self.rng.below(every) == 0;
                 let reply = self.store.call(call.0, call.1, &what, hiccup);
                 self.send(Node::Store, from, Message::StoreReply(call, reply));
             }

@@ -10,14 +10,17 @@
 //!
 //! Leases: Ghandeharizadeh, Yap, Nguyen, "Strong Consistency in Cache Augmented SQL Systems", Middleware 2014.
 
+mod region;
+
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use crate::call::{CacheCall, CacheReply};
 use crate::config::Flaw;
-use crate::log::{LOG_CHUNKS, LogRecord, write_chunk};
 use crate::message::{Epoch, Session, Value};
 use crate::query::Query;
+
+use region::{Lease, Region, Slot};
 
 /// Number of a range among those of a cache server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,32 +32,6 @@ pub struct CacheServer {
     ranges: BTreeMap<RangeId, Region>,
     most_entries: usize,
     flaw: Option<Flaw>,
-}
-
-#[derive(Debug, Clone)]
-struct Region {
-    fence: Epoch,
-    slots: BTreeMap<Query, Slot>,
-    /// Chunks of the log, if one is kept.
-    log: Option<BTreeMap<u32, Vec<u8>>>,
-}
-
-#[derive(Debug, Clone)]
-struct Slot {
-    value: Option<Value>,
-    /// The last lease on it, held or not.
-    session: Session,
-    lease: Lease,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lease {
-    None,
-    Install,
-    /// A writer's; the value is hidden or not.
-    Write {
-        hides: bool,
-    },
 }
 
 impl CacheServer {
@@ -182,128 +159,5 @@ impl CacheServer {
     }
 }
 
-impl Slot {
-    fn visible(&self) -> Option<Value> {
-        let is_hidden = self.lease == Lease::Write { hides: true };
-        self.value.clone().filter(|_| !is_hidden)
-    }
-}
-
-impl Region {
-    const fn new(fence: Epoch) -> Self {
-        Self { fence, slots: BTreeMap::new(), log: None }
-    }
-
-    fn forget(&mut self) {
-        self.slots.clear();
-        self.log = self.log.take().map(|_| BTreeMap::new());
-    }
-
-    fn append(&mut self, records: &[LogRecord]) {
-        let Some(log) = &mut self.log else { return };
-        for record in records {
-            write_chunk(log.entry(record.chunk(LOG_CHUNKS)).or_default(), [record]);
-        }
-    }
-
-    fn chunk(&self, chunk: u32) -> &[u8] {
-        self.log.as_ref().and_then(|log| log.get(&chunk)).map_or(&[], Vec::as_slice)
-    }
-
-    fn replace_log(&mut self, chunk: u32, len: usize, bytes: &[u8]) -> CacheReply {
-        let Some(old) = self.log.as_mut().and_then(|log| log.get_mut(&chunk)) else {
-            return CacheReply::NotHeld;
-        };
-        if len > old.len() {
-            return CacheReply::NotHeld;
-        }
-        old.splice(..len, bytes.iter().copied());
-        CacheReply::Done
-    }
-
-    fn gather(&mut self, session: Session, queries: &[Query], gaps: &[Query]) -> CacheReply {
-        for gap in gaps {
-            self.look_up(gap, session);
-        }
-        let found = |query: &Query| Some((query.clone(), self.slots.get(query)?.visible()?));
-        CacheReply::Hidden(queries.iter().filter_map(found).collect())
-    }
-
-    fn look_up(&mut self, query: &Query, session: Session) -> CacheReply {
-        let slot = self.slots.get(query);
-        if let Some(value) = slot.and_then(Slot::visible) {
-            return CacheReply::Found(value);
-        }
-        if slot.is_some_and(|slot| slot.session > session) {
-            return CacheReply::Busy;
-        }
-        self.slots.insert(query.clone(), Slot { value: None, session, lease: Lease::Install });
-        CacheReply::Leased
-    }
-
-    fn install(
-        &mut self,
-        query: &Query,
-        session: Session,
-        value: &Value,
-        record: &LogRecord,
-        most: usize,
-    ) -> CacheReply {
-        let holds = |slot: &Slot| slot.lease == Lease::Install && slot.session == session;
-        if !self.slots.get(query).is_some_and(holds) {
-            return CacheReply::NotHeld;
-        }
-        if self.slots.values().filter(|slot| slot.value.is_some()).count() >= most {
-            self.slots.remove(query);
-            return CacheReply::Full;
-        }
-        self.append(std::slice::from_ref(record));
-        self.slots.insert(query.clone(), Slot { value: Some(value.clone()), session, lease: Lease::None });
-        CacheReply::Done
-    }
-
-    fn quarantine(&mut self, session: Session, queries: &[Query], hides: bool) -> CacheReply {
-        let mut found = Vec::new();
-        for query in queries {
-            let Some(slot) = self.slots.get_mut(query) else { continue };
-            let is_foreign = matches!(slot.lease, Lease::Write { .. }) && slot.session != session;
-            if slot.session > session || slot.lease == Lease::Install {
-                self.slots.remove(query);
-                continue;
-            }
-            if is_foreign {
-                // Another writer is at work: neither knows what the other does, so neither may keep the value.
-                slot.value = None;
-            }
-            (slot.session, slot.lease) = (session, Lease::Write { hides });
-            found.extend(slot.value.clone().map(|value| (query.clone(), value)));
-        }
-        CacheReply::Hidden(found)
-    }
-
-    fn commit(
-        &mut self,
-        session: Session,
-        entries: &[(Query, Option<Value>)],
-        flaw: Option<Flaw>,
-    ) -> CacheReply {
-        for (query, value) in entries {
-            let slot = self.slots.get_mut(query);
-            let holds = |slot: &Slot| matches!(slot.lease, Lease::Write { .. }) && slot.session == session;
-            match (slot, value) {
-                (Some(slot), Some(value)) if holds(slot) => {
-                    (slot.value, slot.lease) = (Some(value.clone()), Lease::None);
-                }
-                (Some(slot), _) if flaw == Some(Flaw::KeepForeignLease) && slot.lease == Lease::Install => {
-                    slot.value = None;
-                }
-                _ => drop(self.slots.remove(query)),
-            }
-        }
-        CacheReply::Done
-    }
-}
-
 #[cfg(test)]
-#[path = "cache_server_tests.rs"]
 mod tests;

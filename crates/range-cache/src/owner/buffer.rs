@@ -1,0 +1,62 @@
+//! Writes into the logs.
+//!
+//! Where a log has no room, a buffered write goes into the store at once, behind those before it.
+
+use super::calls::{Call, Purpose};
+use super::task::WriteStep;
+use super::{Owner, TaskId};
+use crate::buffered_writes::BufferedWrite;
+use crate::call::LogCall;
+use crate::config::Application;
+use crate::message::{Action, Notice};
+
+impl<A: Application> Owner<A> {
+    pub(super) fn log_write(&mut self, task: TaskId) {
+        let (lsn, missing) = (self.next_lsn, self.config.log_count);
+        self.next_lsn += 1;
+        let write = self.writes.get_mut(&task).expect("the caller has it");
+        write.step = WriteStep::Logging { lsn, missing };
+        let logged = write.write.clone();
+        let (touched, command) = (logged.touched.clone(), Some(logged.command.clone()));
+        self.buffered.insert(lsn, BufferedWrite { touched, command, may_apply: false });
+        for server in 0..missing {
+            self.call(Purpose::Write(task), Call::Log(server, LogCall::Append(lsn, logged.clone())));
+        }
+    }
+
+    pub(super) fn write_log_answered(&mut self, task: TaskId, is_kept: bool) {
+        let Some(write) = self.writes.get_mut(&task) else { return };
+        let WriteStep::Logging { lsn, missing } = write.step else { return };
+        if is_kept && missing > 1 {
+            write.step = WriteStep::Logging { lsn, missing: missing - 1 };
+            return;
+        }
+        let is_logged = is_kept;
+        write.step = WriteStep::Draining { lsn };
+        if let Some(buffered) = self.buffered.get_mut(lsn) {
+            buffered.may_apply = true;
+        }
+        if is_logged {
+            self.drained(task);
+        } else {
+            self.write_through_for_a_while();
+            self.wait_for_apply(lsn, task);
+        }
+    }
+
+    pub(super) fn write_through_for_a_while(&mut self) {
+        if self.now >= self.write_through_until {
+            self.actions.push(Action::Notice(Notice::WritingThrough));
+        }
+        self.write_through_until = self.now + self.config.write_through_for;
+    }
+
+    /// All logs or the store have the buffered write, unless it depends on one that was set aside.
+    pub(super) fn drained(&mut self, task: TaskId) {
+        let Some(WriteStep::Draining { lsn }) = self.writes.get(&task).map(|write| write.step) else {
+            return;
+        };
+        let was_set_aside = self.applying.was_set_aside(lsn);
+        self.durable_or_refused(task, !was_set_aside);
+    }
+}

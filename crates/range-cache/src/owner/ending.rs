@@ -1,0 +1,49 @@
+//! The end of a tenure: everybody is answered, and told no more than is known.
+
+use super::{Owner, Phase};
+use crate::config::Application;
+use crate::message::{Action, Ending, Event, PeerReply, ReadOutcome, WriteOutcome};
+
+impl<A: Application> Owner<A> {
+    /// Answers everybody and does nothing from now on.
+    pub(super) fn end(&mut self, ending: Ending) {
+        let phase = std::mem::replace(&mut self.phase, Phase::Ended);
+        if matches!(phase, Phase::Ended) {
+            return;
+        }
+        for (_, read) in std::mem::take(&mut self.reads) {
+            read.requests
+                .into_iter()
+                .chain(read.late)
+                .for_each(|request| self.answer_read(request, ReadOutcome::Retry));
+        }
+        for (task, write) in std::mem::take(&mut self.writes) {
+            let may_be_done = !write.step.is_before_the_store();
+            let outcome = if may_be_done { WriteOutcome::Unknown } else { WriteOutcome::Retry };
+            write.request.into_iter().for_each(|request| self.answer_task(&write.kind, request, outcome));
+            if !may_be_done {
+                self.release_peers(task, &write);
+            }
+        }
+        if let Phase::Starting(_, queue) = phase {
+            queue.into_iter().for_each(|event| self.refuse(event));
+        }
+        self.actions.push(Action::Ended(ending));
+    }
+
+    pub(super) fn refuse(&mut self, event: Event) {
+        match event {
+            Event::Read(request, _) => self.answer_read(request, ReadOutcome::Retry),
+            Event::Write(request, _) | Event::BulkLoad(request) => {
+                self.answer_write(request, WriteOutcome::Retry);
+            }
+            Event::Verify(request, _) | Event::ReadAll(request, _) => {
+                self.answer_read(request, ReadOutcome::Retry);
+            }
+            Event::Peer(peer, call, _) => {
+                self.actions.push(Action::PeerReply(peer, call, PeerReply::Refused));
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Scripts of the log of entries: what the next owner needs to begin warm.
+//!
+//! Chunks have no time to live, so that no `volatile-` policy evicts them. Their bytes are counted beside them: where the count is
+//! not theirs, something was lost, and the range begins cold.
+
+/// `KEYS` count, chunks; `ARGV` the epoch before, or nothing. Returns {0}, or {1, chunks}: those of the last owner if the range
+/// stays warm, else none.
+pub(super) const TAKE_OVER: &str = "#!lua flags=allow-oom
+local fence = redis.call('GET', KEYS[1])
+local last, generation = string.match(fence or '', '^(%d+):?(%d*)$')
+if last and tonumber(last) > tonumber(ARGV[1]) then return {0} end
+if last and generation ~= '' and (last == ARGV[2] or last == ARGV[1]) then
+  local bytes, chunks = 0, {}
+  for i = 3, #KEYS do
+    local chunk = redis.call('GET', KEYS[i])
+    if chunk then
+      bytes = bytes + #chunk
+      chunks[#chunks + 1] = chunk
+    end
+  end
+  if redis.call('GET', KEYS[2]) == tostring(bytes) then
+    redis.call('SET', KEYS[1], ARGV[1] .. ':' .. generation)
+    return {1, chunks}
+  end
+end
+for i = 3, #KEYS do redis.call('DEL', KEYS[i]) end
+redis.call('SET', KEYS[2], '0')
+redis.call('SET', KEYS[1], ARGV[1] .. ':' .. ARGV[1])
+return {1, {}}";
+
+/// `KEYS` count, chunks; `ARGV` the bytes for each. Returns 0 fenced, 1 done.
+pub(super) const APPEND: &str = "#!lua
+local fence = redis.call('GET', KEYS[1])
+local epoch, generation = string.match(fence or '', '^(%d+):?(%d*)$')
+if epoch ~= ARGV[1] then return 0 end
+if generation == '' then return 1 end
+for i = 3, #KEYS do
+  redis.call('APPEND', KEYS[i], ARGV[i - 1])
+  redis.call('INCRBY', KEYS[2], #ARGV[i - 1])
+end
+return 1";
+
+/// `KEYS` chunk. Returns {0}, or {1, its bytes or nothing}.
+pub(super) const READ: &str = "#!lua flags=allow-oom
+if string.match(redis.call('GET', KEYS[1]) or '', '^%d+') ~= ARGV[1] then return {0} end
+return {1, redis.call('GET', KEYS[2])}";
+
+/// `KEYS` count, chunk; `ARGV` length of what is replaced, the bytes for it. Returns 0 fenced, 1 done, 2 not so long.
+pub(super) const REPLACE: &str = "#!lua
+local fence = redis.call('GET', KEYS[1])
+local epoch, generation = string.match(fence or '', '^(%d+):?(%d*)$')
+if epoch ~= ARGV[1] then return 0 end
+local chunk = redis.call('GET', KEYS[3])
+local length = tonumber(ARGV[2])
+if generation == '' or not chunk or length > #chunk then return 2 end
+redis.call('SET', KEYS[3], ARGV[3] .. string.sub(chunk, length + 1))
+redis.call('INCRBY', KEYS[2], #ARGV[3] - length)
+return 1";

@@ -1,0 +1,162 @@
+//! The fence against writes of an old owner, under every isolation level that a server may be set to.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use lacuna_range_cache::ports::DataStore as _;
+use lacuna_range_cache::{Epoch, RangeId, StoreCall, StoreReply};
+use lacuna_test_servers::{MariaDb, Postgres};
+
+use super::{FencedTable, prepare, range_of};
+use crate::database::{Database, describe};
+use crate::schema::Schema;
+use crate::select::Sql;
+use crate::sql_value::SqlValue;
+use crate::statement::{Effect, Shape, SqlWrite, Statement};
+use crate::{DomainType, database};
+
+const OLD: Epoch = Epoch(1);
+const NEW: Epoch = Epoch(2);
+
+struct World {
+    table: Arc<FencedTable>,
+    range: RangeId,
+}
+
+impl World {
+    async fn open(url: &str) -> Self {
+        let database = database::open(url).await.unwrap();
+        prepare(&*database).await.unwrap();
+        let sql = "DROP TABLE IF EXISTS things; CREATE TABLE things (id BIGINT PRIMARY KEY, value BIGINT); \
+                   INSERT INTO things VALUES (1, 10), (2, 20)";
+        database.run(sql).await.unwrap();
+        let range = range_of(&*database, "things").await.unwrap();
+        database.run("UPDATE lacuna_fence SET epoch = 0").await.unwrap();
+        let described = describe(&*database, "things", "id").await.unwrap();
+        let schema = Schema::new("things", "id").domain("value", DomainType::Integer).with_columns(described);
+        let table =
+            FencedTable { database, schema: Arc::new(schema.unwrap()), is_buffering: false, _lock: None };
+        let world = Self { table: Arc::new(table), range };
+        assert!(matches!(world.call(OLD, StoreCall::Fence).await, StoreReply::State(_)));
+        world
+    }
+
+    fn database(&self) -> &dyn Database {
+        &*self.table.database
+    }
+
+    async fn call(&self, epoch: Epoch, call: StoreCall) -> StoreReply {
+        self.table.call(self.range, epoch, call).await.unwrap().reply
+    }
+
+    /// A write of each shape: an update, an insertion, a deletion, and SQL of somebody's own.
+    fn writes(&self) -> Vec<StoreCall> {
+        let sql = |text: &str, values: [i64; 2], between: &str| {
+            let mut sql = Sql::new(self.database().dialect());
+            sql.text(text).value(&values[0].into()).text(between).value(&values[1].into());
+            sql
+        };
+        let set = || sql("UPDATE things SET value = ", [99, 1], " WHERE id = ");
+        let statements = [
+            set().into_statement(Shape::Condition),
+            sql("INSERT INTO things (id, value) SELECT ", [3, 30], ", ").into_statement(Shape::Values),
+            sql("DELETE FROM things WHERE id = ", [2, 20], " AND value = ").into_statement(Shape::Condition),
+            set().into_statement(Shape::Own),
+        ];
+        let write = |statement: Statement| SqlWrite {
+            statements: vec![statement.expecting(1)],
+            effect: Effect::Unknown,
+        };
+        statements.map(|statement| StoreCall::Write(write(statement).command())).to_vec()
+    }
+
+    async fn rows(&self) -> Vec<Vec<SqlValue>> {
+        self.database().query(&Statement::new("SELECT id, value FROM things ORDER BY id")).await.unwrap()
+    }
+}
+
+fn untouched() -> Vec<Vec<SqlValue>> {
+    vec![vec![1.into(), 10.into()], vec![2.into(), 20.into()]]
+}
+
+/// Behind a raised fence, and beside one that is being raised: writes of the old epoch wait, and change nothing.
+async fn old_writes_change_nothing(url: &str) {
+    let world = World::open(url).await;
+    for write in world.writes() {
+        world.database().run(&format!("UPDATE lacuna_fence SET epoch = {}", OLD.0)).await.unwrap();
+        let mut raising = world.database().begin().await.unwrap();
+        raising.execute(&Statement::new(format!("UPDATE lacuna_fence SET epoch = {}", NEW.0))).await.unwrap();
+        let table = Arc::clone(&world.table);
+        let (range, late) = (world.range, write.clone());
+        let late = tokio::spawn(async move { table.call(range, OLD, late).await.unwrap().reply });
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        assert!(!late.is_finished(), "it waits for the fence: {write:?}");
+        raising.commit().await.unwrap();
+        let reply = late.await.unwrap();
+        // A serialization failure is an answer, too: the same again hears of the fence.
+        assert!(matches!(reply, StoreReply::Fenced | StoreReply::Refused { retry: true, .. }), "{reply:?}");
+        assert_eq!(world.call(OLD, write).await, StoreReply::Fenced);
+        assert_eq!(world.rows().await, untouched());
+    }
+    // Under the new epoch each of them is carried out once.
+    let [set, insert, delete, _] = &world.writes()[..] else { panic!("four writes") };
+    for write in [set, insert, delete] {
+        assert_eq!(world.call(NEW, write.clone()).await, StoreReply::Done);
+    }
+    let rows = world.rows().await;
+    assert_eq!(rows, [vec![1.into(), 99.into()], vec![3.into(), 30.into()]]);
+    let again = world.call(NEW, delete.clone()).await;
+    assert_eq!(
+        again,
+        StoreReply::Refused { lsn: None, retry: false },
+        "nothing is there, and the fence stands"
+    );
+    world.database().close().await;
+}
+
+/// Whoever raises the fence waits for a write of the old epoch that is in flight: here it waits for a row in turn.
+async fn a_new_owner_waits_for_writes_in_flight(url: &str) {
+    let world = World::open(url).await;
+    let [set, ..] = &world.writes()[..] else { panic!("four writes") };
+    let mut row = world.database().begin().await.unwrap();
+    row.execute(&Statement::new("UPDATE things SET value = 11 WHERE id = 1")).await.unwrap();
+    let spawn = |epoch, call: StoreCall| {
+        let (table, range) = (Arc::clone(&world.table), world.range);
+        tokio::spawn(async move { table.call(range, epoch, call).await.unwrap().reply })
+    };
+    let write = spawn(OLD, set.clone());
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let fence = spawn(NEW, StoreCall::Fence);
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(!write.is_finished() && !fence.is_finished());
+    row.rollback().await;
+    assert!(matches!(fence.await.unwrap(), StoreReply::State(_)));
+    assert!(write.is_finished(), "it was over before the fence was raised");
+    assert_eq!(write.await.unwrap(), StoreReply::Done);
+    world.database().close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_fence_of_postgres_holds_under_every_isolation_level() {
+    let Some(server) = Postgres::start() else { return };
+    for level in ["read committed", "repeatable read", "serializable"] {
+        let database = database::open(&server.url()).await.unwrap();
+        let set = format!("ALTER ROLE CURRENT_USER SET default_transaction_isolation = '{level}'");
+        database.run(&set).await.unwrap();
+        database.close().await;
+        old_writes_change_nothing(&server.url()).await;
+        a_new_owner_waits_for_writes_in_flight(&server.url()).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_fence_of_mariadb_holds_under_every_isolation_level() {
+    let Some(server) = MariaDb::start() else { return };
+    for level in ["READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"] {
+        let database = database::open(&server.url()).await.unwrap();
+        database.run(&format!("SET GLOBAL TRANSACTION ISOLATION LEVEL {level}")).await.unwrap();
+        database.close().await;
+        old_writes_change_nothing(&server.url()).await;
+        a_new_owner_waits_for_writes_in_flight(&server.url()).await;
+    }
+}

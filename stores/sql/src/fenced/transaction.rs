@@ -1,0 +1,163 @@
+//! What runs in a transaction behind its fence.
+//!
+//! The fence is read under a lock that lasts as long as the transaction, whatever its isolation level: a new owner who raises it
+//! waits for transactions of the old one that are in flight, and those that come later find it raised.
+
+use lacuna_core::{Error, ErrorKind};
+use lacuna_range_cache::{Command, Epoch, RangeId, StoreReply, StoreState};
+
+use super::FencedTable;
+use super::row::{integer, number};
+use crate::database::{Failure, FailureKind, Table, Transaction};
+use crate::statement::{SqlWrite, Statement};
+
+/// A transaction that came to nothing.
+pub(super) enum Undone {
+    Fenced,
+    Refused { lsn: Option<u64>, failure: Failure },
+}
+
+impl From<Failure> for Undone {
+    fn from(failure: Failure) -> Self {
+        Self::Refused { lsn: None, failure }
+    }
+}
+
+impl FencedTable {
+    async fn fence(&self, open: &mut dyn Transaction, range: RangeId, lock: &str) -> Result<Table, Failure> {
+        let sql = format!(
+            "SELECT epoch, recovered, applied_lsn, is_buffered FROM lacuna_fence WHERE range_id = {}{lock}",
+            self.database.dialect().placeholder(1)
+        );
+        open.query(&Statement::new(sql).with(i64::from(range.0))).await
+    }
+
+    /// The fence is this epoch, and stays so until the transaction ends.
+    async fn check(&self, open: &mut dyn Transaction, range: RangeId, epoch: Epoch) -> Result<Table, Undone> {
+        self.check_under(open, range, epoch, self.database.dialect().shared_lock()).await
+    }
+
+    async fn check_under(
+        &self,
+        open: &mut dyn Transaction,
+        range: RangeId,
+        epoch: Epoch,
+        lock: &str,
+    ) -> Result<Table, Undone> {
+        let found = self.fence(open, range, lock).await?;
+        if number(&found, 0) == Some(epoch.0) { Ok(found) } else { Err(Undone::Fenced) }
+    }
+
+    pub(super) async fn raise_fence(
+        &self,
+        open: &mut dyn Transaction,
+        range: RangeId,
+        epoch: Epoch,
+    ) -> Result<StoreReply, Undone> {
+        let dialect = self.database.dialect();
+        let sql = format!(
+            "UPDATE lacuna_fence SET epoch = {} WHERE range_id = {} AND epoch <= {}",
+            dialect.placeholder(1),
+            dialect.placeholder(2),
+            dialect.placeholder(3)
+        );
+        let raise =
+            Statement::new(sql).with(integer(epoch.0)).with(i64::from(range.0)).with(integer(epoch.0));
+        open.execute(&raise).await?;
+        let found = self.fence(open, range, "").await?;
+        if number(&found, 0) != Some(epoch.0) {
+            return Err(Undone::Fenced);
+        }
+        let part = |place| number(&found, place).unwrap_or(0);
+        let (recovered, applied_lsn, is_buffered) = (Epoch(part(1)), part(2), part(3) > 0);
+        Ok(StoreReply::State(StoreState { applied_lsn, recovered, is_buffered }))
+    }
+
+    pub(super) async fn recovered(
+        &self,
+        open: &mut dyn Transaction,
+        range: RangeId,
+        epoch: Epoch,
+    ) -> Result<StoreReply, Undone> {
+        self.check_under(open, range, epoch, self.database.dialect().exclusive_lock()).await?;
+        let dialect = self.database.dialect();
+        let sql = format!(
+            "UPDATE lacuna_fence SET recovered = {}, is_buffered = {} WHERE range_id = {}",
+            dialect.placeholder(1),
+            dialect.placeholder(2),
+            dialect.placeholder(3)
+        );
+        let is_buffered = i64::from(self.is_buffering);
+        open.execute(&Statement::new(sql).with(integer(epoch.0)).with(is_buffered).with(i64::from(range.0)))
+            .await?;
+        Ok(StoreReply::Done)
+    }
+
+    pub(super) async fn write(
+        &self,
+        open: &mut dyn Transaction,
+        range: RangeId,
+        epoch: Epoch,
+        command: &Command,
+    ) -> Result<StoreReply, Undone> {
+        self.check(open, range, epoch).await?;
+        execute(open, command).await?;
+        Ok(StoreReply::Done)
+    }
+
+    /// One write of several ranges, all of whose fences are checked.
+    pub(super) async fn write_across(
+        &self,
+        open: &mut dyn Transaction,
+        (range, epoch): (RangeId, Epoch),
+        command: &Command,
+        others: &[(RangeId, Epoch)],
+    ) -> Result<StoreReply, Undone> {
+        for (other, epoch) in others {
+            self.check(open, *other, *epoch).await?;
+        }
+        self.write(open, range, epoch, command).await
+    }
+
+    pub(super) async fn apply(
+        &self,
+        open: &mut dyn Transaction,
+        range: RangeId,
+        epoch: Epoch,
+        commands: &[(u64, Option<Command>)],
+    ) -> Result<StoreReply, Undone> {
+        // It is changed at the end: a shared lock would have to be raised then, and could not be behind a waiting owner.
+        let found = self.check_under(open, range, epoch, self.database.dialect().exclusive_lock()).await?;
+        let mut applied = number(&found, 2).unwrap_or(0);
+        for (lsn, command) in commands.iter().filter(|(lsn, _)| *lsn > number(&found, 2).unwrap_or(0)) {
+            if let Some(command) = command {
+                execute(open, command)
+                    .await
+                    .map_err(|failure| Undone::Refused { lsn: Some(*lsn), failure })?;
+            }
+            applied = *lsn;
+        }
+        let dialect = self.database.dialect();
+        let sql = format!(
+            "UPDATE lacuna_fence SET applied_lsn = {} WHERE range_id = {}",
+            dialect.placeholder(1),
+            dialect.placeholder(2)
+        );
+        open.execute(&Statement::new(sql).with(integer(applied)).with(i64::from(range.0))).await?;
+        Ok(StoreReply::Done)
+    }
+}
+
+async fn execute(open: &mut dyn Transaction, command: &Command) -> Result<(), Failure> {
+    let write = SqlWrite::read(command).map_err(|error| Failure { error, kind: FailureKind::Never })?;
+    for statement in &write.statements {
+        let changed = open.execute(statement).await?;
+        if statement.expected.is_some_and(|expected| expected != changed) {
+            let message =
+                format!("the row has changed, or is gone: {changed} rows of {:?}", statement.expected);
+            let error = Error::new(ErrorKind::Conflict, message);
+            return Err(Failure { error, kind: FailureKind::Never });
+        }
+    }
+    Ok(())
+}

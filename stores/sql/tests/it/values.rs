@@ -1,0 +1,179 @@
+//! Values that a database changes as it takes them, and names that mean the same.
+
+use lacuna_core::ErrorKind;
+use lacuna_range_cache::Policy;
+use lacuna_store_sql::{Cache, DomainType, Options, Schema, SqlValue, Statement, Table, WriteError};
+use lacuna_test_servers::{MariaDb, Postgres};
+
+use crate::world::Place;
+
+async fn table(url: &str, columns: &str, schema: Schema) -> (Cache, Table) {
+    let cache = Options::new(url).policy(Policy::WriteThrough).open().await.unwrap();
+    cache.run_sql(&format!("DROP TABLE IF EXISTS things; CREATE TABLE things ({columns})")).await.unwrap();
+    let table = cache.table(schema).await.unwrap();
+    (cache, table)
+}
+
+fn sqlite(place: &Place) -> String {
+    format!("sqlite:{}", place.folder.path().join("app.db").display())
+}
+
+async fn ids(rows: lacuna_core::Result<lacuna_store_sql::Rows>) -> Vec<i64> {
+    rows.unwrap().iter().map(|row| row.integer("id").unwrap()).collect()
+}
+
+/// A range is cached while it is empty; then `value` is put in, and the database makes another of it, inside the range.
+async fn arrives<V: Into<SqlValue> + Clone>(
+    url: &str,
+    columns: &str,
+    domain: DomainType,
+    range: std::ops::RangeInclusive<V>,
+    value: impl Into<SqlValue>,
+) {
+    let schema = Schema::new("things", "id").domain("value", domain);
+    let (cache, things) = table(url, columns, schema).await;
+    assert!(ids(things.get("value", range.clone()).await).await.is_empty(), "{columns}");
+    things.insert([("id", 1.into()), ("value", value.into())]).await.unwrap();
+    assert_eq!(ids(things.get("value", range.clone()).await).await, [1], "{columns}: it was put in");
+    // And out again, by the value that was read.
+    let row = things.get("value", range.clone()).await.unwrap().remove(0);
+    things.delete(&row).await.unwrap();
+    assert!(ids(things.get("value", range).await).await.is_empty(), "{columns}: it was taken out");
+    cache.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn values_that_postgres_rounds_or_pads_are_seen_where_they_come_to_lie() {
+    let Some(server) = Postgres::start() else { return };
+    let url = server.url();
+    let single = f64::from(0.1f32);
+    arrives(&url, "id BIGINT PRIMARY KEY, value REAL", DomainType::Float, single..=single, 0.1).await;
+    arrives(&url, "id BIGINT PRIMARY KEY, value VARCHAR(3)", DomainType::Text, "ab "..="ab ", "ab    ").await;
+    names_and_statements(&url).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn values_that_mariadb_cuts_or_counts_are_seen_where_they_come_to_lie() {
+    let Some(server) = MariaDb::start() else { return };
+    let url = server.url();
+    arrives(&url, "id BIGINT PRIMARY KEY, value CHAR(5)", DomainType::Text, "ab"..="ab", "ab  ").await;
+    arrives(&url, "id BIGINT PRIMARY KEY, value VARCHAR(3)", DomainType::Text, "ab "..="ab ", "ab    ").await;
+    arrives(&url, "id BIGINT PRIMARY KEY, value DOUBLE(5,2)", DomainType::Float, 1.23..=1.23, 1.2345).await;
+    let latin = "id BIGINT PRIMARY KEY, value VARCHAR(9) CHARACTER SET latin1";
+    arrives(&url, latin, DomainType::Text, "ä"..="ä", "ä").await;
+    texts_that_differ_in_bytes_only(&url).await;
+
+    let counter = Schema::new("things", "id").domain("id", DomainType::Integer);
+    let (cache, things) = table(&url, "id BIGINT AUTO_INCREMENT PRIMARY KEY, value BIGINT", counter).await;
+    assert!(ids(things.get("id", 1..=9).await).await.is_empty());
+    things.insert([("id", 0.into()), ("value", 5.into())]).await.unwrap();
+    assert_eq!(ids(things.get("id", 1..=9).await).await, [1], "zero means the next number");
+    // A number that the column cannot hold is refused, not made the largest there is.
+    cache.run_sql("SET GLOBAL sql_mode = ''").await.unwrap();
+    cache.stop().await.unwrap();
+    let narrow = Schema::new("things", "id").domain("value", DomainType::Integer);
+    let (cache, things) = table(&url, "id BIGINT PRIMARY KEY, value SMALLINT", narrow).await;
+    let refused = things.insert([("id", 1.into()), ("value", 70_000.into())]).await;
+    assert!(matches!(refused, Err(WriteError::Refused(_))), "{refused:?}");
+    // What cannot be undone cannot be fenced.
+    cache.run_sql("CREATE TABLE plain (id BIGINT PRIMARY KEY) ENGINE=MyISAM").await.unwrap();
+    let plain = cache.table(Schema::new("plain", "id").domain("id", DomainType::Integer)).await;
+    assert_eq!(plain.unwrap_err().kind(), ErrorKind::InvalidInput);
+    cache.stop().await.unwrap();
+}
+
+/// `anna` and `ANNA` are one text for the column, and two for the cache.
+async fn texts_that_differ_in_bytes_only(url: &str) {
+    let schema = Schema::new("things", "id").domain("value", DomainType::Text);
+    let (cache, things) = table(url, "id BIGINT PRIMARY KEY, value VARCHAR(9)", schema).await;
+    things.insert([("id", 1.into()), ("value", "anna".into())]).await.unwrap();
+    let old = things.get("value", "a"..="b").await.unwrap().remove(0);
+    things.update(&old, [("value", "ANNA".into())]).await.unwrap();
+    assert_eq!(ids(things.get("value", "A"..="B").await).await, [1]);
+    let late = things.update(&old, [("value", "zoe".into())]).await;
+    assert!(matches!(&late, Err(WriteError::Refused(why)) if why.kind() == ErrorKind::Conflict), "{late:?}");
+    assert_eq!(ids(things.get("value", "A"..="B").await).await, [1]);
+    cache.stop().await.unwrap();
+}
+
+/// A view is a second way to the rows of a table, and a statement that ends the transaction gives up the fence.
+async fn names_and_statements(url: &str) {
+    let schema = Schema::new("things", "id").domain("value", DomainType::Integer);
+    let (cache, things) = table(url, "id BIGINT PRIMARY KEY, value BIGINT", schema).await;
+    cache.run_sql("CREATE VIEW seen AS SELECT * FROM things").await.unwrap();
+    let view = cache.table(Schema::new("seen", "id").domain("value", DomainType::Integer)).await;
+    assert_eq!(view.unwrap_err().kind(), ErrorKind::InvalidInput);
+    for sql in ["COMMIT", "rollback", "TRUNCATE things", "ALTER TABLE things ADD COLUMN x INT", "/**/ COMMIT"]
+    {
+        let refused = things.execute(&[], vec![Statement::new(sql)]).await;
+        assert!(matches!(refused, Err(WriteError::Refused(_))), "{sql}: {refused:?}");
+    }
+    // Checked as late as at the commit, and refused for sure: the next write goes on in the same tenure.
+    cache
+        .run_sql("DROP VIEW seen; ALTER TABLE things ADD UNIQUE (value) DEFERRABLE INITIALLY DEFERRED")
+        .await
+        .unwrap();
+    things.insert([("id", 1.into()), ("value", 5.into())]).await.unwrap();
+    let twice = [1, 2].map(|id| Statement::new("UPDATE things SET value = 5 WHERE id = $1").with(id));
+    things.insert([("id", 2.into()), ("value", 6.into())]).await.unwrap();
+    let refused = things.execute(&[], twice.to_vec()).await;
+    assert!(matches!(refused, Err(WriteError::Refused(_))), "{refused:?}");
+    assert_eq!(ids(things.get("value", 5..=5).await).await, [1]);
+    assert_eq!(cache.counts().tenures, 1);
+    cache.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn one_table_has_one_cache_whatever_it_is_called() {
+    let place = Place::new();
+    let schema = |name| Schema::new(name, "id").domain("value", DomainType::Integer);
+    let (cache, _things) =
+        table(&sqlite(&place), "id INTEGER PRIMARY KEY, value INTEGER", schema("things")).await;
+    assert_eq!(cache.table(schema("THINGS")).await.unwrap_err().kind(), ErrorKind::Conflict);
+    cache.run_sql("CREATE VIEW seen AS SELECT * FROM things").await.unwrap();
+    assert_eq!(cache.table(schema("seen")).await.unwrap_err().kind(), ErrorKind::InvalidInput);
+}
+
+#[tokio::test]
+async fn values_that_sqlite_makes_up_or_forgets_are_seen_where_they_come_to_lie() {
+    let place = Place::new();
+    let schema =
+        Schema::new("things", "id").domain("id", DomainType::Integer).domain("value", DomainType::Float);
+    let (_cache, things) = table(&sqlite(&place), "id INTEGER PRIMARY KEY, value REAL", schema).await;
+    assert!(ids(things.get("id", 1..=9).await).await.is_empty());
+    things.insert([("id", SqlValue::Null), ("value", 1.5.into())]).await.unwrap();
+    assert_eq!(ids(things.get("id", 1..=9).await).await, [1], "the database made up the key");
+    assert_eq!(ids(things.get("value", 1.0..).await).await, [1]);
+    things.insert([("id", 2.into()), ("value", f64::NAN.into())]).await.unwrap();
+    assert_eq!(ids(things.get("value", 1.0..).await).await, [1], "what is no number is NULL");
+    let row = things.get("value", 1.0..).await.unwrap().remove(0);
+    let twice = things.update(&row, [("value", 2.0.into()), ("value", 3.0.into())]).await;
+    assert!(matches!(twice, Err(WriteError::Refused(_))), "{twice:?}");
+}
+
+#[tokio::test]
+async fn registered_columns_that_triggers_or_expressions_set_are_taken_whole() {
+    let place = Place::new();
+    let schema = Schema::new("things", "id").domain("value", DomainType::Integer).with_triggers();
+    let (cache, things) = table(&sqlite(&place), "id INTEGER PRIMARY KEY, value INTEGER", schema).await;
+    let trigger = "CREATE TRIGGER more AFTER INSERT ON things BEGIN \
+                   UPDATE things SET value = value + 100 WHERE id = NEW.id; END";
+    cache.run_sql(trigger).await.unwrap();
+    assert!(ids(things.get("value", 100..).await).await.is_empty());
+    things.insert([("id", 1.into()), ("value", 5.into())]).await.unwrap();
+    assert_eq!(ids(things.get("value", 100..).await).await, [1]);
+    cache.stop().await.unwrap();
+
+    let columns = "id INTEGER PRIMARY KEY, price INTEGER, value INTEGER AS (price * 2) STORED";
+    let schema = Schema::new("things", "id").domain("value", DomainType::Integer);
+    let (_cache, things) = table(&sqlite(&place), columns, schema).await;
+    things.insert([("id", 1.into()), ("price", 5.into())]).await.unwrap();
+    assert_eq!(ids(things.get("value", 10..=10).await).await, [1]);
+    assert!(ids(things.get("value", 11..).await).await.is_empty());
+    let row = things.get("value", 10..=10).await.unwrap().remove(0);
+    things.update(&row, [("price", 50.into())]).await.unwrap();
+    assert_eq!(ids(things.get("value", 11..).await).await, [1]);
+    things.update_range("value", 90..=110, &[("price", "price * 10")]).await.unwrap();
+    assert!(ids(things.get("value", 90..=110).await).await.is_empty());
+    assert_eq!(ids(things.get("value", 1_000..).await).await, [1]);
+}
