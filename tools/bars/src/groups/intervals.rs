@@ -122,12 +122,16 @@ fn measure<K: Key>(setting: &Setting, law: Law) -> [Bar; 3] {
             (first..).zip(&new).for_each(|(value, interval)| assert!(tree.insert(interval.clone(), value)));
         }));
         samples.map_insert.push(timed(|| {
-            new_keys.iter().for_each(|key| drop(map.insert(key.clone(), 0)));
+            for key in &new_keys {
+                map.insert(key.clone(), 0);
+            }
         }));
         samples.remove.push(timed(|| {
             (first..).zip(&new).for_each(|(value, interval)| assert!(tree.remove(interval, value)));
         }));
-        new_keys.iter().for_each(|key| drop(map.remove(key)));
+        for key in &new_keys {
+            map.remove(key);
+        }
     }
     bars::<K>(law, samples, hits as f64 / (rounds * OPERATIONS) as f64)
 }
