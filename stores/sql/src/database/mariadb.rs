@@ -4,6 +4,7 @@ use lacuna_core::{Error, ErrorKind, Result};
 use sqlx::mysql::{MySqlConnectOptions, MySqlPoolOptions, MySqlRow};
 use sqlx::{Row as _, TypeInfo as _, ValueRef as _};
 
+use super::connect::{check, refused, unreachable};
 use super::driver::driver;
 use super::{ColumnKind, Database, Dialect, Failure, FailureKind, Later, Table, Transaction};
 use crate::sql_value::SqlValue;
@@ -17,10 +18,10 @@ const CONNECTIONS: u32 = 16;
 impl MariaDb {
     /// Connects to the database at `url`.
     pub(crate) async fn open(url: &str) -> Result<Self> {
-        let refused =
-            |error: sqlx::Error| Error::invalid_input(error.to_string()).with_context("reading the URL");
         let url = url.replacen("mariadb:", "mysql:", 1);
         let options: MySqlConnectOptions = url.parse().map_err(refused)?;
+        let place = format!("{}:{}", options.get_host(), options.get_port());
+        check(&options, &place).await?;
         // Or a value that a column cannot hold would become another one, in a place that nobody was told of.
         let pool = MySqlPoolOptions::new().max_connections(CONNECTIONS).after_connect(|connection, _| {
             Box::pin(async move {
@@ -28,9 +29,7 @@ impl MariaDb {
                 sqlx::raw_sql(strict).execute(connection).await.map(|_| ())
             })
         });
-        let unreachable =
-            |error: sqlx::Error| Error::unavailable(error.to_string()).with_context("connecting");
-        Ok(Self { pool: pool.connect_with(options).await.map_err(unreachable)? })
+        Ok(Self { pool: pool.connect_with(options).await.map_err(unreachable(&place))? })
     }
 }
 

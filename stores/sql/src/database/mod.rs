@@ -1,5 +1,6 @@
 //! What differs between databases: how they are connected to, written to, and what their errors mean.
 
+mod connect;
 mod describe;
 mod dialect;
 mod driver;

@@ -4,6 +4,7 @@ use lacuna_core::{Error, ErrorKind, Result};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgRow};
 use sqlx::{Row as _, TypeInfo as _, ValueRef as _};
 
+use super::connect::{check, refused, unreachable};
 use super::driver::driver;
 use super::{ColumnKind, Database, Dialect, Failure, FailureKind, Later, Table, Transaction};
 use crate::sql_value::SqlValue;
@@ -17,13 +18,11 @@ const CONNECTIONS: u32 = 16;
 impl Postgres {
     /// Connects to the database at `url`.
     pub(crate) async fn open(url: &str) -> Result<Self> {
-        let refused =
-            |error: sqlx::Error| Error::invalid_input(error.to_string()).with_context("reading the URL");
         let options: PgConnectOptions = url.parse().map_err(refused)?;
-        let pool = PgPoolOptions::new().max_connections(CONNECTIONS);
-        let unreachable =
-            |error: sqlx::Error| Error::unavailable(error.to_string()).with_context("connecting");
-        Ok(Self { pool: pool.connect_with(options).await.map_err(unreachable)? })
+        let place = format!("{}:{}", options.get_host(), options.get_port());
+        check(&options, &place).await?;
+        let pool = PgPoolOptions::new().max_connections(CONNECTIONS).connect_with(options).await;
+        Ok(Self { pool: pool.map_err(unreachable(&place))? })
     }
 }
 

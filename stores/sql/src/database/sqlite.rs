@@ -8,6 +8,7 @@ use sqlx::sqlite::{
 };
 use sqlx::{Row as _, TypeInfo as _, ValueRef as _};
 
+use super::connect::{refused, unreachable};
 use super::driver::driver;
 use super::{ColumnKind, Database, Dialect, Failure, FailureKind, Later, Table, Transaction};
 use crate::sql_value::SqlValue;
@@ -23,9 +24,6 @@ const BUSY: Duration = Duration::from_secs(5);
 impl Sqlite {
     /// Opens the database at `url`, or makes one.
     pub(crate) async fn open(url: &str) -> Result<Self> {
-        let refused = |error: sqlx::Error| {
-            Error::invalid_input(error.to_string()).with_context(format!("opening {url}"))
-        };
         let options: SqliteConnectOptions = url.parse().map_err(refused)?;
         // A database in memory is its connection's.
         let connections = if is_in_memory(url) { 1 } else { CONNECTIONS };
@@ -36,9 +34,7 @@ impl Sqlite {
             .busy_timeout(BUSY);
         let pool =
             SqlitePoolOptions::new().max_connections(connections).idle_timeout(None).max_lifetime(None);
-        let unreachable =
-            |error: sqlx::Error| Error::unavailable(error.to_string()).with_context(format!("opening {url}"));
-        Ok(Self { pool: pool.connect_with(options).await.map_err(unreachable)? })
+        Ok(Self { pool: pool.connect_with(options).await.map_err(unreachable(url))? })
     }
 }
 
