@@ -12,19 +12,47 @@ pub(super) fn unreachable(place: &str) -> impl Fn(sqlx::Error) -> Error {
     move |error| Error::unavailable(error.to_string()).with_context(format!("connecting to {place}"))
 }
 
-/// Connects once. A pool would go on trying without a word, and then not say why it failed.
 #[cfg(any(feature = "mariadb", feature = "postgres"))]
-pub(super) async fn check<O>(options: &O, place: &str) -> lacuna_core::Result<()>
-where
-    O: sqlx::ConnectOptions<Connection: Sized>,
-{
+pub(super) use servers::check;
+
+#[cfg(any(feature = "mariadb", feature = "postgres"))]
+mod servers {
     use std::time::Duration;
 
-    use sqlx::Connection as _;
+    use lacuna_core::{Error, Result};
+    use sqlx::{ConnectOptions, Connection as _};
 
+    use super::unreachable;
+
+    /// How long a server may take to start, or to answer.
     const PATIENCE: Duration = Duration::from_secs(30);
-    let connected = tokio::time::timeout(PATIENCE, options.connect()).await;
-    let silent = |_| Error::unavailable("nobody answered").with_context(format!("connecting to {place}"));
-    let connection = connected.map_err(silent)?.map_err(unreachable(place))?;
-    connection.close().await.map_err(unreachable(place))
+    /// Between two tries while it starts.
+    const PAUSE: Duration = Duration::from_millis(50);
+    /// PostgreSQL's `cannot_connect_now`: it starts, or recovers from a crash.
+    const STARTING: &str = "57P03";
+
+    /// Connects once. A pool would go on trying without a word where nobody listens, and then not say why it failed.
+    pub(in super::super) async fn check<O>(options: &O, place: &str) -> Result<()>
+    where
+        O: ConnectOptions<Connection: Sized>,
+    {
+        let connected = tokio::time::timeout(PATIENCE, connected(options)).await;
+        let silent = |_| Error::unavailable("nobody answered").with_context(format!("connecting to {place}"));
+        let connection = connected.map_err(silent)?.map_err(unreachable(place))?;
+        connection.close().await.map_err(unreachable(place))
+    }
+
+    async fn connected<O>(options: &O) -> std::result::Result<O::Connection, sqlx::Error>
+    where
+        O: ConnectOptions<Connection: Sized>,
+    {
+        loop {
+            match options.connect().await {
+                Err(sqlx::Error::Database(error)) if error.code().is_some_and(|code| code == STARTING) => {
+                    tokio::time::sleep(PAUSE).await;
+                }
+                done => return done,
+            }
+        }
+    }
 }
