@@ -172,7 +172,8 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
         self.failures = if was_published { 0 } else { self.failures + 1 };
         let is_drained = ending == Ending::Stopped || self.is_drained();
         if self.stopping.is_some() && is_drained {
-            return self.finish(epoch);
+            // Whose writes may still be under way, lets its lease run out: nobody may cut the range before.
+            return self.finish(epoch.filter(|_| ending == Ending::Stopped));
         }
         self.drains += u32::from(self.stopping.is_some());
         if self.claims == Claims::OnDemand && ending == Ending::Stopped && self.room.is_empty() {
