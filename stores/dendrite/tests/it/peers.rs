@@ -109,9 +109,8 @@ async fn a_request_ends_at_its_deadline() {
     let hall = Hall::open(1, Policy::WriteThrough).await;
     let relay = Relay::to(&hall.addresses[0]).await;
     let client = Client::connect(&[&relay.address], secret()).await.unwrap();
-    let client = client.with_patience(Duration::from_millis(200));
-    let table = hall.table_of(&client).await;
-    assert!(table.get("place", 0..9).await.unwrap().is_empty());
+    assert!(hall.table_of(&client).await.get("place", 0..9).await.unwrap().is_empty());
+    let table = hall.table_of(&client.with_patience(Duration::from_millis(200))).await;
     relay.set(Mood::Silent);
     let start = Instant::now();
     assert_eq!(table.get("place", 0..9).await.unwrap_err().kind(), ErrorKind::Unavailable);
