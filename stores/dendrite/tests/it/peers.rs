@@ -98,7 +98,8 @@ async fn a_cut_line_is_made_anew_and_a_lost_write_is_unknown() {
         let table = table.clone();
         async move { table.insert(slot(2, 2)).await }
     });
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    // Until it is on its way: one that was never sent would be tried again.
+    tokio::time::sleep(Duration::from_secs(1)).await;
     relay.set(Mood::Cut);
     assert!(matches!(writing.await.unwrap(), Err(WriteError::Unknown)), "nobody knows whether it arrived");
     hall.stop().await;

@@ -80,16 +80,21 @@ async fn a_lost_cache_server_is_left_once_routes_to_it_are_over() {
     let Some(etcd) = Etcd::start(1) else { return };
     let a = process(&etcd, "moves", "a:1").await;
     let first = claim(&a, RANGE).await.unwrap();
+    let start = std::time::Instant::now();
     let moved = a.claim(RANGE, Some(first.cache)).await.unwrap().unwrap();
     assert_eq!((moved.cache, moved.serve_after_ms), (1, 2_400));
     // Whoever claims soon after waits for the rest, here or elsewhere.
     tokio::time::sleep(Duration::from_millis(300)).await;
     let again = claim(&a, RANGE).await.unwrap();
-    assert!(again.cache == 1 && (100..2_200).contains(&again.serve_after_ms), "{again:?}");
+    let waits = |tenure: &Tenure| {
+        let is_over = start.elapsed() > Duration::from_secs(2);
+        tenure.serve_after_ms < 2_200 && (tenure.serve_after_ms > 0 || is_over)
+    };
+    assert!(again.cache == 1 && waits(&again), "{again:?}");
     a.release(RANGE, again.epoch).await.unwrap();
     let b = process(&etcd, "moves", "b:1").await;
     let other = claim(&b, RANGE).await.unwrap();
-    assert!(other.cache == 1 && (1..2_200).contains(&other.serve_after_ms), "{other:?}");
+    assert!(other.cache == 1 && waits(&other), "{other:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

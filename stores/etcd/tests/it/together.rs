@@ -277,7 +277,7 @@ async fn without_etcd_requests_go_on_against_the_store() {
         sleep(Duration::from_millis(20)).await;
     }
     println!("{written} writes while etcd was away, never longer than {longest:?} without an answer");
-    assert!(written > 10 && last.elapsed() < Duration::from_secs(2), "requests go on");
+    assert!(written > 10 && last.elapsed() < Duration::from_secs(6), "requests go on");
     [leader, (leader + 1) % 3].iter().for_each(|place| etcd.restart(*place));
     let (back, hits) = (Instant::now(), a.table.counts().hits);
     while a.table.counts().hits < hits + 3 {

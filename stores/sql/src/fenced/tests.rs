@@ -125,7 +125,8 @@ async fn a_new_owner_waits_for_writes_in_flight(url: &str) {
         tokio::spawn(async move { table.call(range, epoch, call).await.unwrap().reply })
     };
     let write = spawn(OLD, set.clone());
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    // Long enough to be at the row on a busy machine, too: a write that comes after the fence is refused.
+    tokio::time::sleep(Duration::from_secs(1)).await;
     let fence = spawn(NEW, StoreCall::Fence);
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert!(!write.is_finished() && !fence.is_finished());
