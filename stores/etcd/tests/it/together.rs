@@ -19,7 +19,7 @@ use tokio::time::sleep;
 
 const LEASE_S: u64 = 4;
 /// What a busy machine may take.
-const AT_MOST: Duration = Duration::from_secs(25);
+const AT_MOST: Duration = Duration::from_secs(60);
 
 /// Dendrites of one process, each in a runtime of its own, which reach each other by their addresses as strangers do.
 #[derive(Debug, Default)]
@@ -223,7 +223,8 @@ async fn a_paused_dendrite_wakes_up_fenced() {
     ground.street.0.lock().unwrap().remove("a");
     runtime.spawn(async { std::thread::sleep(Duration::from_secs(LEASE_S + 4)) });
     let start = Instant::now();
-    while b.put(place).await.is_err() {
+    // One whose outcome was unknown may have put the row there already.
+    while !matches!(b.put(place).await, Ok(()) | Err(WriteError::Refused(_))) {
         assert!(start.elapsed() < AT_MOST, "the range is served again");
     }
     println!("written {:?} after its dendrite was paused, with a lease of {LEASE_S} s", start.elapsed());

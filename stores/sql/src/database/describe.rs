@@ -38,7 +38,12 @@ impl Dialect {
     /// Columns that hold something else than what is put into them: generated ones, those of a clock, rounded floats.
     const fn changing_query(self) -> &'static str {
         match self {
-            Self::Sqlite => "SELECT name FROM pragma_table_xinfo(?1) WHERE hidden IN (2, 3)",
+            // By itself the function says what its connection remembers, which may be an earlier table of that name;
+            // whatever reads a table has the schema looked at anew first.
+            Self::Sqlite => {
+                "SELECT x.name FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS x \
+                 WHERE m.name = ?1 AND m.type = 'table' AND x.hidden IN (2, 3)"
+            }
             Self::Postgres => {
                 "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass(quote_ident($1::text)) AND attnum > 0 \
                  AND attgenerated <> ''"

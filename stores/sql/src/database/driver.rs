@@ -82,9 +82,17 @@ macro_rules! driver {
 
             fn columns<'a>(&'a self, name: &'a str) -> Later<'a, Result<Vec<(String, ColumnKind)>, Failure>> {
                 Box::pin(async move {
-                    use sqlx::{Column as _, Executor as _, SqlSafeStr as _, Statement as _, TypeInfo as _};
-                    let sql = format!("SELECT * FROM {}", $dialect.quoted(name));
-                    let described = self.pool.prepare(sqlx::AssertSqlSafe(sql).into_sql_str()).await;
+                    use sqlx::{
+                        Column as _, Connection as _, Executor as _, SqlSafeStr as _, Statement as _,
+                        TypeInfo as _,
+                    };
+                    let sql = format!("SELECT * FROM {} WHERE 1 = 0", $dialect.quoted(name));
+                    let mut connection = self.pool.acquire().await.map_err(failure)?;
+                    // What a connection remembers of a table may be older than the table: not so once it was read.
+                    connection.clear_cached_statements().await.map_err(failure)?;
+                    let seen = sqlx::raw_sql(sqlx::AssertSqlSafe(sql.clone())).execute(&mut *connection);
+                    seen.await.map_err(failure)?;
+                    let described = connection.prepare(sqlx::AssertSqlSafe(sql).into_sql_str()).await;
                     let described = described.map_err(failure)?;
                     let kind = |name: &str| ColumnKind::named(name);
                     let columns = described.columns().iter();

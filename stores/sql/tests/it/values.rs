@@ -1,5 +1,7 @@
 //! Values that a database changes as it takes them, and names that mean the same.
 
+use std::sync::Arc;
+
 use lacuna_core::ErrorKind;
 use lacuna_range_cache::Policy;
 use lacuna_store_sql::{Cache, DomainType, Options, Schema, SqlValue, Statement, Table, WriteError};
@@ -149,6 +151,34 @@ async fn values_that_sqlite_makes_up_or_forgets_are_seen_where_they_come_to_lie(
     let row = things.get("value", 1.0..).await.unwrap().remove(0);
     let twice = things.update(&row, [("value", 2.0.into()), ("value", 3.0.into())]).await;
     assert!(matches!(twice, Err(WriteError::Refused(_))), "{twice:?}");
+}
+
+/// Connections of one pool, each of which may remember the table as it was before another changed it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_table_that_was_made_anew_is_seen_as_it_is() {
+    let place = Place::new();
+    for round in 0..20 {
+        let cache = Arc::new(Options::new(sqlite(&place)).open().await.unwrap());
+        cache.run_sql("CREATE TABLE IF NOT EXISTS things (id INTEGER PRIMARY KEY)").await.unwrap();
+        let mut looks = tokio::task::JoinSet::new();
+        for _ in 0..6 {
+            let cache = cache.clone();
+            looks.spawn(async move { cache.run_sql("SELECT COUNT(*) FROM things").await.unwrap() });
+        }
+        looks.join_all().await;
+        let (made_up, name) = (round % 2 == 0, format!("value_{round}"));
+        let value = if made_up { " AS (id + 1) STORED" } else { "" };
+        let again =
+            format!("DROP TABLE things; CREATE TABLE things (id INTEGER PRIMARY KEY, {name} INTEGER{value})");
+        cache.run_sql(&again).await.unwrap();
+        let schema = Schema::new("things", "id").domain(&name, DomainType::Integer);
+        let things = cache.table(schema).await.unwrap_or_else(|error| panic!("round {round}: {error}"));
+        assert!(ids(things.get(&name, 1..=9).await).await.is_empty());
+        let row = [("id", 1.into())].into_iter().chain((!made_up).then(|| (name.as_str(), 2.into())));
+        things.insert(row).await.unwrap();
+        assert_eq!(ids(things.get(&name, 1..=9).await).await, [1], "round {round}");
+        cache.stop().await.unwrap();
+    }
 }
 
 #[tokio::test]
