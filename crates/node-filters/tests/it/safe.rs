@@ -6,7 +6,7 @@ use lacuna_testkit::effort;
 use crate::sim::{Setup, World};
 
 pub(crate) fn config(mode: Mode, flaw: Option<Flaw>) -> Config {
-    Config { interval: 200, lease: 600, flaw, ..Config::new(mode) }
+    Config { interval: 200, lease: 600, most_lease: 900, flaw, ..Config::new(mode) }
 }
 
 pub(crate) fn safe(faults: bool, moves: u64) -> Setup {
@@ -22,7 +22,7 @@ fn no_acknowledged_write_is_denied_under_faults() {
         let counts = &world.counts;
         assert!(counts.acknowledged > 500, "seed {seed}: {counts:?}");
         assert!(
-            ["crash", "pause", "rebuild", "ring step"].iter().all(|fault| counts.faults[fault] > 0),
+            ["crash", "pause", "sleep", "rebuild", "ring step"].iter().all(|fault| counts.faults[fault] > 0),
             "seed {seed}"
         );
         absent += counts.reads_of_absent;
@@ -44,6 +44,18 @@ fn no_write_that_most_acknowledged_is_denied_under_faults() {
         skipped += world.counts.skipped_of_absent;
     }
     assert!(skipped * 5 > absent, "{skipped} of {absent} skipped");
+}
+
+/// Nor one that was seen before it was acknowledged.
+#[test]
+fn no_row_that_was_seen_is_denied_under_faults() {
+    let mut seen_early = 0;
+    for seed in effort::seed()..effort::seed() + effort::short_or_long(8, 2_000) {
+        let mut world = World::new(safe(true, 0), seed);
+        world.run(20_000).unwrap_or_else(|lie| panic!("seed {seed}: {lie}"));
+        seen_early += world.counts.seen_early;
+    }
+    assert!(seen_early > 50, "{seen_early} rows were seen early");
 }
 
 #[test]
