@@ -92,6 +92,18 @@ final class TableGuard
             update.deletionInfo().rangeIterator(false).forEachRemaining(range -> propose(update.partitionKey(), range));
     }
 
+    /** Before a write is visible: what is not proven yet will not be, and others are told of the key. */
+    void writes(DecoratedKey key)
+    {
+        regions.computeIfPresent(key, (same, present) ->
+        {
+            List<Region> kept = new ArrayList<>(present);
+            kept.removeIf(region -> region.dead() == null);
+            return kept.size() == present.size() ? present : replaced(present, kept);
+        });
+        filter.writes(key, null);
+    }
+
     private void propose(DecoratedKey key, RangeTombstone range)
     {
         propose(key, range.deletedSlice());
@@ -181,6 +193,8 @@ final class TableGuard
             // While this key is locked no write can be between its own forgetting and its mark in the filter.
             if (region.isWhole())
                 filter.bury(key, dead.partitionDeletion().markedForDeleteAt());
+            else
+                filter.buryRows(key, region.slice);
             counted[0] = true;
             if (!isToKeep)
                 return without(present, region);
