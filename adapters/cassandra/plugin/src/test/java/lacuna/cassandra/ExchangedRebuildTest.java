@@ -11,7 +11,7 @@ import org.junit.Test;
 /** Filters shrink again when compaction has purged what they hold. */
 public class ExchangedRebuildTest extends WithFilters
 {
-    private static final int KEYS = 1_000;
+    private static final int KEYS = 800;
     private static final int KEPT = 50;
 
     @Test
@@ -19,11 +19,9 @@ public class ExchangedRebuildTest extends WithFilters
     {
         String t = guarded(2, "safe");
         ddl("ALTER TABLE " + t + " WITH gc_grace_seconds = 0");
-        for (int p = 0; p < KEYS; p++)
-            insert(session, t, p);
+        each(0, KEYS, ConsistencyLevel.ONE, p -> "INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", 1, 1)");
         becomesKnown("reads_skipped", t);
-        for (int p = KEPT; p < KEYS; p++)
-            at(session, "DELETE FROM " + t + " WHERE p = " + p, ConsistencyLevel.ALL);
+        each(KEPT, KEYS, ConsistencyLevel.ALL, p -> "DELETE FROM " + t + " WHERE p = " + p);
         Thread.sleep(1_100);
         cluster.flush(t.substring(0, 2));
         cluster.compact(t.substring(0, 2));

@@ -112,14 +112,11 @@ public class ExchangedRowsTest extends WithFilters
         String t = unguarded(2) + "_rows";
         ddl("CREATE TABLE " + t + " (p int, c int, v int, PRIMARY KEY (p, c))");
         ddl("CREATE CUSTOM INDEX ON " + t + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'mode': 'safe', 'bucket': '16', 'learn_every': '1'}");
-        for (int p = 1; p <= 2; p++)
-            for (int c = 0; c < 2_000; c += 10)
-                at(session, "INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", " + c + ", 1)", ConsistencyLevel.ALL);
+        each(0, 400, ConsistencyLevel.ALL, i -> "INSERT INTO " + t + " (p, c, v) VALUES (" + (1 + i / 200) + ", " + i % 200 * 10 + ", 1)");
         cluster.flush(t.substring(0, 2));
         becomesKnown("reads_skipped", t);
         at(session, "DELETE FROM " + t + " WHERE p = 1 AND c >= 400 AND c < 1600", ConsistencyLevel.ALL);
-        for (int c = 400; c < 1_600; c += 10)
-            at(session, "DELETE FROM " + t + " WHERE p = 2 AND c = " + c, ConsistencyLevel.ALL);
+        each(40, 160, ConsistencyLevel.ALL, i -> "DELETE FROM " + t + " WHERE p = 2 AND c = " + 10 * i);
         cluster.flush(t.substring(0, 2));
         for (int p = 1; p <= 2; p++)
         {

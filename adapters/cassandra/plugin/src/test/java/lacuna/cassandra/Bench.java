@@ -1,0 +1,270 @@
+package lacuna.cassandra;
+
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.function.IntFunction;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import com.datastax.driver.core.ConsistencyLevel;
+import com.datastax.driver.core.Host;
+import com.datastax.driver.core.PreparedStatement;
+import com.datastax.driver.core.ProtocolVersion;
+import com.datastax.driver.core.QueryTrace;
+import com.datastax.driver.core.ResultSetFuture;
+import com.datastax.driver.core.Session;
+import com.datastax.driver.core.SimpleStatement;
+import com.datastax.driver.core.Statement;
+import com.datastax.driver.core.TypeCodec;
+
+/**
+ * {@code adapters/cassandra/bench}: the bars of node filters on three nodes, guarded tables beside twins without the index.
+ *
+ * <p>One client, pinned to the first node; partitions that other nodes hold. Prints one line of a table for each bar.
+ */
+final class Bench
+{
+    private static final int PARTITIONS = 10_000;
+    private static final int REQUESTS = Integer.getInteger("lacuna.bench.requests", 1_500);
+    private static final int WINDOWS = Integer.getInteger("lacuna.bench.windows", 7);
+    private static final Pattern SSTABLES = Pattern.compile("(?:memtables and|from) (\\d+) sstables");
+
+    private final Cluster cluster;
+    private final Session session;
+
+    private Bench(Cluster cluster)
+    {
+        this.cluster = cluster;
+        this.session = cluster.session(cluster.nodes.get(0));
+    }
+
+    /** Starts the cluster, measures, takes it down. */
+    public static void main(String[] arguments) throws Exception
+    {
+        try (Cluster cluster = new Cluster(Files.createTempDirectory("lacuna-bench"), 3).start(true, "-XX:TieredStopAtLevel=4"))
+        {
+            Bench bench = new Bench(cluster);
+            System.out.println("| what | bar | stock | guarded | ratio |");
+            System.out.println("|---|---|---|---|---|");
+            bench.prepare();
+            bench.absent();
+            bench.ranges("one", ConsistencyLevel.ONE);
+            bench.ranges("three", ConsistencyLevel.QUORUM);
+            bench.deleted();
+            bench.tombstones();
+            for (String mode : new String[] { "shadow", "eventual", "safe" })
+                bench.present(mode);
+        }
+    }
+
+    private void prepare()
+    {
+        for (var copies : new Object[][] { { "one", 1 }, { "three", 3 } })
+            cluster.schema(session, String.format("CREATE KEYSPACE %s WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %s}", copies));
+    }
+
+    /** A table and its twin. */
+    private void tables(String name, String options)
+    {
+        for (String twin : new String[] { name + "_stock", name })
+            cluster.schema(session, "CREATE TABLE " + twin + " (p int, c bigint, v int, PRIMARY KEY (p, c)) WITH compaction = "
+                                    + "{'class': 'SizeTieredCompactionStrategy', 'enabled': 'false'}");
+        cluster.schema(session, "CREATE CUSTOM INDEX ON " + name + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {" + options + "}");
+    }
+
+    /** The same statement, in which {@code %s} is a table's name, on both. */
+    private void both(String name, int count, String cql, IntFunction<Object[]> values)
+    {
+        for (String twin : new String[] { name + "_stock", name })
+        {
+            PreparedStatement statement = session.prepare(String.format(cql, twin));
+            for (int start = 0; start < count; start += 64)
+            {
+                List<ResultSetFuture> running = new ArrayList<>();
+                for (int i = start; i < Math.min(count, start + 64); i++)
+                    running.add(session.executeAsync(statement.bind(values.apply(i)).setConsistencyLevel(ConsistencyLevel.ALL)));
+                running.forEach(ResultSetFuture::getUninterruptibly);
+            }
+        }
+    }
+
+    private IntFunction<Statement> asks(String cql, ConsistencyLevel level, IntFunction<Object[]> values)
+    {
+        PreparedStatement statement = session.prepare(cql);
+        return i -> statement.bind(values.apply(i)).setConsistencyLevel(level);
+    }
+
+    /** Partitions from a number on that another node than the client's holds. */
+    private int[] remote(String keyspace, int from, int count)
+    {
+        int[] remote = new int[count];
+        for (int p = from, found = 0; found < count; p++)
+        {
+            Set<Host> replicas = session.getCluster().getMetadata()
+                                        .getReplicas(keyspace, TypeCodec.cint().serialize(p, ProtocolVersion.V4));
+            if (replicas.stream().noneMatch(host -> host.getEndPoint().resolve().getAddress().getHostAddress().equals(cluster.nodes.get(0).address)))
+                remote[found++] = p;
+        }
+        return remote;
+    }
+
+    private long skipped()
+    {
+        return session.execute("SELECT value FROM lacuna.counters WHERE name = 'reads_skipped'").one().getLong(0);
+    }
+
+    /** Asks until the coordinator has answered a dozen in a row by itself. */
+    private void becomesSkipped(IntFunction<Statement> ask) throws InterruptedException
+    {
+        for (int known = 0, attempt = 0; known < 12; attempt++)
+        {
+            if (attempt > 2_000)
+                throw new IllegalStateException("never skipped");
+            long before = skipped();
+            session.execute(ask.apply(attempt)).all();
+            known = skipped() > before ? known + 1 : 0;
+            if (known == 0)
+                Thread.sleep(20);
+        }
+    }
+
+    private static void row(String what, String bar, String unit, Timing.Both both, boolean isFaster)
+    {
+        double ratio = isFaster ? both.ratio() : 1 / both.ratio();
+        System.out.printf(Locale.ROOT, "| %s | %s | %.0f %s | %.0f %s | %.2f |%n", what, bar, both.stock(), unit, both.guarded(), unit, ratio);
+    }
+
+    private void compare(String what, String[] bars, String name, String where, ConsistencyLevel level, IntFunction<Object[]> values) throws InterruptedException
+    {
+        String select = "SELECT * FROM %s WHERE " + where;
+        var stock = asks(String.format(select, name + "_stock"), level, values);
+        var guarded = asks(String.format(select, name), level, values);
+        becomesSkipped(guarded);
+        long before = skipped();
+        row(what + ", median latency", bars[0], "us", Timing.latency(session, REQUESTS, stock, guarded), true);
+        System.err.printf("%s: %d of %d skipped%n", what, skipped() - before, REQUESTS + REQUESTS / 2);
+        row(what + ", requests a second, 16 under way", bars[1], "/s", Timing.throughput(session, WINDOWS, stock, guarded), false);
+    }
+
+    private void absent() throws InterruptedException
+    {
+        tables("one.absent", "'mode': 'safe'");
+        both("one.absent", PARTITIONS, "INSERT INTO %s (p, c, v) VALUES (?, 1, 1)", p -> new Object[] { p });
+        cluster.flush("one");
+        int[] remote = remote("one", 1_000_000, 4_096);
+        compare("absent remote key, one replica, ONE", new String[] { "2x lower", "3x higher" }, "one.absent", "p = ?",
+                ConsistencyLevel.ONE, i -> new Object[] { remote[i & 4_095] });
+    }
+
+    /** A hundred sensors, rows in every second hour. */
+    private void ranges(String keyspace, ConsistencyLevel level) throws InterruptedException
+    {
+        String name = keyspace + ".sensors";
+        tables(name, "'mode': 'safe', 'bucket': '3600'");
+        both(name, PARTITIONS, "INSERT INTO %s (p, c, v) VALUES (?, ?, 1)", i -> new Object[] { i % 100, 7_200L * (i / 100) + 100 });
+        cluster.flush(keyspace);
+        int[] remote = keyspace.equals("one") ? remote("one", 0, 20) : new int[] { 1, 2, 3 };
+        compare("absent hour of a partition, " + keyspace + ", " + level, new String[] { "2x lower", "3x higher" }, name,
+                "p = ? AND c >= ? AND c < ?", level, i ->
+                {
+                    long gap = 7_200L * (8 + Math.floorMod(i, 80)) + 4_096;
+                    return new Object[] { remote[Math.floorMod(i, remote.length)], gap, gap + 2_000 };
+                });
+    }
+
+    /** Four SSTables of data, one of the deletion. */
+    private void deleted() throws InterruptedException
+    {
+        for (String mode : new String[] { "off", "safe" })
+        {
+            String name = "three.deleted_" + mode;
+            tables(name, "'mode': '" + mode + "', 'learn_every': '1'");
+            for (int part = 0; part < 4; part++)
+            {
+                int at = part;
+                both(name, 40, "INSERT INTO %s (p, c, v) VALUES (?, ?, 1)", i -> new Object[] { i % 10, at * 10L + i / 10 });
+                cluster.flush("three");
+            }
+            both(name, 10, "DELETE FROM %s WHERE p = ?", p -> new Object[] { p });
+            cluster.flush("three");
+            for (ConsistencyLevel level : new ConsistencyLevel[] { ConsistencyLevel.ONE, ConsistencyLevel.ALL })
+            {
+                for (int warm = 0; warm < 200; warm++)
+                    session.execute(new SimpleStatement("SELECT * FROM " + name + " WHERE p = " + warm % 10).setConsistencyLevel(ConsistencyLevel.ALL));
+                Thread.sleep(1_000);
+                System.out.printf("| deleted partition, mode %s, %s, SSTables read | 0 | %d | %d | |%n", mode, level,
+                                  traced(name + "_stock", level), traced(name, level));
+            }
+        }
+    }
+
+    /** SSTables that all replicas together read for all deleted partitions, by the store's own trace. */
+    private int traced(String table, ConsistencyLevel level)
+    {
+        int sum = 0;
+        for (int p = 0; p < 10; p++)
+        {
+            Statement read = new SimpleStatement("SELECT * FROM " + table + " WHERE p = " + p).setConsistencyLevel(level).enableTracing();
+            QueryTrace trace = session.execute(read).getExecutionInfo().getQueryTrace();
+            for (QueryTrace.Event event : trace.getEvents())
+            {
+                Matcher said = SSTABLES.matcher(event.getDescription());
+                sum += said.find() ? Integer.parseInt(said.group(1)) : 0;
+            }
+        }
+        return sum;
+    }
+
+    /** 2,000 rows in five SSTables, each deleted by itself in them. */
+    private void tombstones() throws InterruptedException
+    {
+        for (String mode : new String[] { "off", "safe" })
+        {
+            String name = "one.tombstones_" + mode;
+            tables(name, "'mode': '" + mode + "', 'bucket': '16', 'learn_every': '1'");
+            int[] remote = remote("one", 0, 4);
+            for (int part = 0; part < 5; part++)
+            {
+                int at = part;
+                both(name, 4 * 400, "DELETE FROM %s WHERE p = ? AND c = ?", i -> new Object[] { remote[i % 4], 5L * (i / 4) + at });
+                both(name, 4, "INSERT INTO %s (p, c, v) VALUES (?, ?, 1)", i -> new Object[] { remote[i], 100_000L + at });
+                cluster.flush("one");
+            }
+            String select = "SELECT * FROM %s WHERE p = ? AND c >= 0 AND c < 2000";
+            IntFunction<Object[]> values = i -> new Object[] { remote[i & 3] };
+            var stock = asks(String.format(select, name + "_stock"), ConsistencyLevel.ONE, values);
+            var guarded = asks(String.format(select, name), ConsistencyLevel.ONE, values);
+            for (int warm = 0; warm < 300; warm++)
+                session.execute(guarded.apply(warm));
+            Thread.sleep(2_000);
+            if (mode.equals("safe"))
+                becomesSkipped(guarded);
+            row("2,000 row tombstones in 5 SSTables, " + (mode.equals("off") ? "hook alone" : "coordinator skips"),
+                mode.equals("off") ? "4x lower" : "10x lower", "us", Timing.latency(session, REQUESTS / 4, stock, guarded), true);
+        }
+    }
+
+    private void present(String mode)
+    {
+        String name = "three.present_" + mode;
+        tables(name, "'mode': '" + mode + "'");
+        both(name, PARTITIONS, "INSERT INTO %s (p, c, v) VALUES (?, 1, 1)", p -> new Object[] { p });
+        cluster.flush("three");
+        for (ConsistencyLevel level : new ConsistencyLevel[] { ConsistencyLevel.ONE, ConsistencyLevel.QUORUM })
+            timed("present key, mode " + mode + ", " + level, "within 5 %", name, "SELECT * FROM %s WHERE p = ?", level, i -> new Object[] { i & 8_191 });
+        timed("overwrite, mode " + mode + ", QUORUM", mode.equals("safe") ? "within 10 %" : "within 5 %", name,
+              "INSERT INTO %s (p, c, v) VALUES (?, 1, 2)", ConsistencyLevel.QUORUM, i -> new Object[] { i & 8_191 });
+        timed("first insert, mode " + mode + ", QUORUM", mode.equals("safe") ? "a round trip" : "within 5 %", name,
+              "INSERT INTO %s (p, c, v) VALUES (?, 1, 2)", ConsistencyLevel.QUORUM, i -> new Object[] { 2_000_000 + i });
+    }
+
+    private void timed(String what, String bar, String name, String cql, ConsistencyLevel level, IntFunction<Object[]> values)
+    {
+        var stock = asks(String.format(cql, name + "_stock"), level, values);
+        var guarded = asks(String.format(cql, name), level, values);
+        row(what, bar, "us", Timing.latency(session, REQUESTS, stock, guarded), true);
+    }
+}
