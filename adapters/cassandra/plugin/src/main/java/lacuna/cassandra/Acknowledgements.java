@@ -23,7 +23,7 @@ import org.apache.cassandra.net.Verb;
  *
  * <p>A row can be read before its write is acknowledged, and who has seen it must not be told "empty" afterwards. So scans,
  * which may meet any row, are held like acknowledgements, and a read of one partition waits if that partition is new
- * ({@link TableFilter#awaitRevealed}).
+ * ({@link Revealing}).
  */
 final class Acknowledgements
 {

@@ -72,7 +72,7 @@ public final class LacunaStorageHook implements StorageHook
             return;
         tally.get().end(key);
         if (!Lacuna.PROVER.isCurrentThread())
-            guard.filter.awaitRevealed(key);
+            Revealing.await(guard.filter, key);
     }
 
     @Override

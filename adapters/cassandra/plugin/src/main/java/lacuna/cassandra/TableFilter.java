@@ -3,7 +3,6 @@ package lacuna.cassandra;
 import java.util.Iterator;
 import java.util.UUID;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.LockSupport;
 
 import org.apache.cassandra.db.ColumnFamilyStore;
 import org.apache.cassandra.db.DecoratedKey;
@@ -22,7 +21,6 @@ import org.apache.cassandra.db.rows.Unfiltered;
 final class TableFilter
 {
     private static final int DROPPED = 2;
-    private static final long REVEAL_NANOS = 100_000;
     final ColumnFamilyStore table;
     final Mode mode;
     final double rate;
@@ -31,7 +29,7 @@ final class TableFilter
     final Places places;
     private final long high;
     private final long low;
-    private volatile boolean dropped;
+    volatile boolean dropped;
 
     /** What this node decided about reads of the table as their coordinator. */
     final LongAdder skipped = new LongAdder();
@@ -130,36 +128,6 @@ final class TableFilter
             write(hash, hasPlace ? 1 : 0, hasPlace ? places.of(row.clustering()) : 0);
             return 0;
         });
-    }
-
-    /**
-     * Called by a read that has looked at all memtables and has answered nobody yet. If the partition is new, and somebody
-     * who relies on this node has not heard of it, it waits: a batched round trip as a rule, a lease at most.
-     */
-    void awaitRevealed(DecoratedKey key)
-    {
-        if (mode != Mode.SAFE || dropped || mayReveal(key))
-            return;
-        Lacuna.COUNTERS.readsHeld.increment();
-        Exchange.wake();
-        while (!mayReveal(key))
-            LockSupport.parkNanos(REVEAL_NANOS);
-    }
-
-    private boolean mayReveal(DecoratedKey key)
-    {
-        if (!isUsed())
-            return Acknowledgements.isOverAfterFailure();
-        long[] hash = hash(key);
-        try
-        {
-            return Exchange.checked(Native.mayReveal(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], Exchange.now())) == 1;
-        }
-        catch (Throwable failure)
-        {
-            Exchange.failed("reveal", failure);
-            return false;
-        }
     }
 
     /** Before the write's acknowledgement, after it is visible. */

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 
 import org.apache.cassandra.db.BufferDecoratedKey;
 import org.apache.cassandra.db.ClusteringComparator;
@@ -85,7 +86,7 @@ final class TableGuard
     void wrote(PartitionUpdate update)
     {
         if (regions.containsKey(update.partitionKey()))
-            forget(update);
+            takeAway(update.partitionKey(), region -> region.isTouchedBy(table.metadata().comparator, update));
         if (!update.partitionLevelDeletion().isLive())
             propose(update.partitionKey(), Slice.ALL);
         else if (update.deletionInfo().hasRanges() && update.deletionInfo().rangeCount() <= 4)
@@ -95,12 +96,8 @@ final class TableGuard
     /** Before a write is visible: what is not proven yet will not be, and others are told of the key. */
     void writes(DecoratedKey key)
     {
-        regions.computeIfPresent(key, (same, present) ->
-        {
-            List<Region> kept = new ArrayList<>(present);
-            kept.removeIf(region -> region.dead() == null);
-            return kept.size() == present.size() ? present : replaced(present, kept);
-        });
+        if (regions.containsKey(key))
+            takeAway(key, region -> region.dead() == null);
         filter.writes(key, null);
     }
 
@@ -109,13 +106,12 @@ final class TableGuard
         propose(key, range.deletedSlice());
     }
 
-    private void forget(PartitionUpdate update)
+    private void takeAway(DecoratedKey key, Predicate<Region> which)
     {
-        ClusteringComparator comparator = table.metadata().comparator;
-        regions.computeIfPresent(update.partitionKey(), (key, present) ->
+        regions.computeIfPresent(key, (same, present) ->
         {
             List<Region> kept = new ArrayList<>(present);
-            kept.removeIf(region -> region.isTouchedBy(comparator, update));
+            kept.removeIf(which);
             Lacuna.COUNTERS.forgotten.add(present.size() - kept.size());
             return replaced(present, kept);
         });
