@@ -13,7 +13,6 @@ import org.apache.cassandra.db.BufferDecoratedKey;
 import org.apache.cassandra.db.ClusteringComparator;
 import org.apache.cassandra.db.ColumnFamilyStore;
 import org.apache.cassandra.db.DecoratedKey;
-import org.apache.cassandra.db.RangeTombstone;
 import org.apache.cassandra.db.Slice;
 import org.apache.cassandra.db.Slices;
 import org.apache.cassandra.db.partitions.PartitionUpdate;
@@ -65,14 +64,9 @@ final class TableGuard
         {
             DeadData dead = region.dead();
             if (dead != null && region.contains(table.metadata().comparator, slices))
-                return isInGrace(dead) ? dead : null;
+                return dead.isInGrace(FBUtilities.nowInSeconds(), table.metadata().params.gcGraceSeconds) ? dead : null;
         }
         return null;
-    }
-
-    private boolean isInGrace(DeadData dead)
-    {
-        return dead.isInGrace(FBUtilities.nowInSeconds(), table.metadata().params.gcGraceSeconds);
     }
 
     /** Cassandra compares digests of repaired data alone when asked to; a tombstone from elsewhere would disturb it. */
@@ -90,7 +84,7 @@ final class TableGuard
         if (!update.partitionLevelDeletion().isLive())
             propose(update.partitionKey(), Slice.ALL);
         else if (update.deletionInfo().hasRanges() && update.deletionInfo().rangeCount() <= 4)
-            update.deletionInfo().rangeIterator(false).forEachRemaining(range -> propose(update.partitionKey(), range));
+            update.deletionInfo().rangeIterator(false).forEachRemaining(range -> propose(update.partitionKey(), range.deletedSlice()));
     }
 
     /** Before a write is visible: what is not proven yet will not be, and others are told of the key. */
@@ -99,11 +93,6 @@ final class TableGuard
         if (regions.containsKey(key))
             takeAway(key, region -> region.dead() == null);
         filter.writes(key, null);
-    }
-
-    private void propose(DecoratedKey key, RangeTombstone range)
-    {
-        propose(key, range.deletedSlice());
     }
 
     private void takeAway(DecoratedKey key, Predicate<Region> which)

@@ -6,14 +6,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.function.IntFunction;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 import com.datastax.driver.core.ConsistencyLevel;
 import com.datastax.driver.core.Host;
 import com.datastax.driver.core.PreparedStatement;
 import com.datastax.driver.core.ProtocolVersion;
-import com.datastax.driver.core.QueryTrace;
 import com.datastax.driver.core.ResultSetFuture;
 import com.datastax.driver.core.Session;
 import com.datastax.driver.core.SimpleStatement;
@@ -30,7 +27,6 @@ final class Bench
     private static final int PARTITIONS = 10_000;
     private static final int REQUESTS = Integer.getInteger("lacuna.bench.requests", 1_500);
     private static final int WINDOWS = Integer.getInteger("lacuna.bench.windows", 7);
-    private static final Pattern SSTABLES = Pattern.compile("(?:memtables and|from) (\\d+) sstables");
 
     private final Cluster cluster;
     private final Session session;
@@ -159,18 +155,18 @@ final class Bench
                 ConsistencyLevel.ONE, i -> new Object[] { remote[i & 4_095] });
     }
 
-    /** A hundred sensors, rows in every second hour. */
+    /** A hundred sensors, a row in every eleventh hour or so. */
     private void ranges(String keyspace, ConsistencyLevel level) throws InterruptedException
     {
         String name = keyspace + ".sensors";
         tables(name, "'mode': 'safe', 'bucket': '3600'");
-        both(name, PARTITIONS, "INSERT INTO %s (p, c, v) VALUES (?, ?, 1)", i -> new Object[] { i % 100, 7_200L * (i / 100) + 100 });
+        both(name, PARTITIONS, "INSERT INTO %s (p, c, v) VALUES (?, ?, 1)", i -> new Object[] { i % 100, 40_000L * (i / 100) + 100 });
         cluster.flush(keyspace);
         int[] remote = keyspace.equals("one") ? remote("one", 0, 20) : new int[] { 1, 2, 3 };
         compare("absent hour of a partition, " + keyspace + ", " + level, new String[] { "2x lower", "3x higher" }, name,
                 "p = ? AND c >= ? AND c < ?", level, i ->
                 {
-                    long gap = 7_200L * (8 + Math.floorMod(i, 80)) + 4_096;
+                    long gap = 40_000L * (8 + Math.floorMod(i, 80)) + 16_384;
                     return new Object[] { remote[Math.floorMod(i, remote.length)], gap, gap + 2_000 };
                 });
     }
@@ -196,26 +192,9 @@ final class Bench
                     session.execute(new SimpleStatement("SELECT * FROM " + name + " WHERE p = " + warm % 10).setConsistencyLevel(ConsistencyLevel.ALL));
                 Thread.sleep(1_000);
                 System.out.printf("| deleted partition, mode %s, %s, SSTables read | 0 | %d | %d | |%n", mode, level,
-                                  traced(name + "_stock", level), traced(name, level));
+                                  Traced.sstables(session, name + "_stock", level), Traced.sstables(session, name, level));
             }
         }
-    }
-
-    /** SSTables that all replicas together read for all deleted partitions, by the store's own trace. */
-    private int traced(String table, ConsistencyLevel level)
-    {
-        int sum = 0;
-        for (int p = 0; p < 10; p++)
-        {
-            Statement read = new SimpleStatement("SELECT * FROM " + table + " WHERE p = " + p).setConsistencyLevel(level).enableTracing();
-            QueryTrace trace = session.execute(read).getExecutionInfo().getQueryTrace();
-            for (QueryTrace.Event event : trace.getEvents())
-            {
-                Matcher said = SSTABLES.matcher(event.getDescription());
-                sum += said.find() ? Integer.parseInt(said.group(1)) : 0;
-            }
-        }
-        return sum;
     }
 
     /** 2,000 rows in five SSTables, each deleted by itself in them. */
