@@ -18,7 +18,7 @@ import com.datastax.driver.core.Statement;
 import com.datastax.driver.core.TypeCodec;
 
 /**
- * {@code adapters/cassandra/bench}: the bars of node filters on three nodes, guarded tables beside twins without the index.
+ * {@code adapters/cassandra/bench [PART ...]}: the bars of node filters on three nodes, guarded tables beside twins without the index.
  *
  * <p>One client, pinned to the first node; partitions that other nodes hold. Prints one line of a table for each bar.
  */
@@ -46,13 +46,28 @@ final class Bench
             System.out.println("| what | bar | stock | guarded | ratio |");
             System.out.println("|---|---|---|---|---|");
             bench.prepare();
-            bench.absent();
-            bench.ranges("one", ConsistencyLevel.ONE);
-            bench.ranges("three", ConsistencyLevel.QUORUM);
-            bench.deleted();
-            bench.tombstones();
-            for (String mode : new String[] { "shadow", "eventual", "safe" })
-                bench.present(mode);
+            for (String part : arguments.length == 0 ? new String[] { "absent", "ranges", "deleted", "tombstones", "present" } : arguments)
+                bench.measure(part);
+        }
+    }
+
+    private void measure(String part) throws InterruptedException
+    {
+        switch (part)
+        {
+            case "absent" -> absent();
+            case "ranges" ->
+            {
+                ranges("one", ConsistencyLevel.ONE);
+                ranges("three", ConsistencyLevel.QUORUM);
+            }
+            case "deleted" -> deleted();
+            case "tombstones" -> tombstones();
+            default ->
+            {
+                for (String mode : new String[] { "shadow", "eventual", "safe" })
+                    present(mode);
+            }
         }
     }
 
