@@ -1,21 +1,13 @@
 package lacuna.cassandra;
 
 import java.nio.file.Files;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Locale;
-import java.util.Set;
 import java.util.function.IntFunction;
 
 import com.datastax.driver.core.ConsistencyLevel;
-import com.datastax.driver.core.Host;
-import com.datastax.driver.core.PreparedStatement;
-import com.datastax.driver.core.ProtocolVersion;
-import com.datastax.driver.core.ResultSetFuture;
 import com.datastax.driver.core.Session;
 import com.datastax.driver.core.SimpleStatement;
 import com.datastax.driver.core.Statement;
-import com.datastax.driver.core.TypeCodec;
 
 /**
  * {@code adapters/cassandra/bench [PART ...]}: the bars of node filters on three nodes, guarded tables beside twins without the index.
@@ -30,11 +22,13 @@ final class Bench
 
     private final Cluster cluster;
     private final Session session;
+    private final Twins twins;
 
     private Bench(Cluster cluster)
     {
         this.cluster = cluster;
         this.session = cluster.session(cluster.nodes.get(0));
+        this.twins = new Twins(cluster, session);
     }
 
     /** Starts the cluster, measures, takes it down. */
@@ -77,71 +71,6 @@ final class Bench
             cluster.schema(session, String.format("CREATE KEYSPACE %s WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %s}", copies));
     }
 
-    /** A table and its twin. */
-    private void tables(String name, String options)
-    {
-        for (String twin : new String[] { name + "_stock", name })
-            cluster.schema(session, "CREATE TABLE " + twin + " (p int, c bigint, v int, PRIMARY KEY (p, c)) WITH compaction = "
-                                    + "{'class': 'SizeTieredCompactionStrategy', 'enabled': 'false'}");
-        cluster.schema(session, "CREATE CUSTOM INDEX ON " + name + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {" + options + "}");
-    }
-
-    /** The same statement, in which {@code %s} is a table's name, on both. */
-    private void both(String name, int count, String cql, IntFunction<Object[]> values)
-    {
-        for (String twin : new String[] { name + "_stock", name })
-        {
-            PreparedStatement statement = session.prepare(String.format(cql, twin));
-            for (int start = 0; start < count; start += 64)
-            {
-                List<ResultSetFuture> running = new ArrayList<>();
-                for (int i = start; i < Math.min(count, start + 64); i++)
-                    running.add(session.executeAsync(statement.bind(values.apply(i)).setConsistencyLevel(ConsistencyLevel.ALL)));
-                running.forEach(ResultSetFuture::getUninterruptibly);
-            }
-        }
-    }
-
-    private IntFunction<Statement> asks(String cql, ConsistencyLevel level, IntFunction<Object[]> values)
-    {
-        PreparedStatement statement = session.prepare(cql);
-        return i -> statement.bind(values.apply(i)).setConsistencyLevel(level);
-    }
-
-    /** Partitions from a number on that another node than the client's holds. */
-    private int[] remote(String keyspace, int from, int count)
-    {
-        int[] remote = new int[count];
-        for (int p = from, found = 0; found < count; p++)
-        {
-            Set<Host> replicas = session.getCluster().getMetadata()
-                                        .getReplicas(keyspace, TypeCodec.cint().serialize(p, ProtocolVersion.V4));
-            if (replicas.stream().noneMatch(host -> host.getEndPoint().resolve().getAddress().getHostAddress().equals(cluster.nodes.get(0).address)))
-                remote[found++] = p;
-        }
-        return remote;
-    }
-
-    private long skipped()
-    {
-        return session.execute("SELECT value FROM lacuna.counters WHERE name = 'reads_skipped'").one().getLong(0);
-    }
-
-    /** Asks until the coordinator has answered a dozen in a row by itself. */
-    private void becomesSkipped(IntFunction<Statement> ask) throws InterruptedException
-    {
-        for (int known = 0, attempt = 0; known < 12; attempt++)
-        {
-            if (attempt > 2_000)
-                throw new IllegalStateException("never skipped");
-            long before = skipped();
-            session.execute(ask.apply(attempt)).all();
-            known = skipped() > before ? known + 1 : 0;
-            if (known == 0)
-                Thread.sleep(20);
-        }
-    }
-
     private static void row(String what, String bar, String unit, Timing.Both both, boolean isFaster)
     {
         double ratio = isFaster ? both.ratio() : 1 / both.ratio();
@@ -151,21 +80,21 @@ final class Bench
     private void compare(String what, String[] bars, String name, String where, ConsistencyLevel level, IntFunction<Object[]> values) throws InterruptedException
     {
         String select = "SELECT * FROM %s WHERE " + where;
-        var stock = asks(String.format(select, name + "_stock"), level, values);
-        var guarded = asks(String.format(select, name), level, values);
-        becomesSkipped(guarded);
-        long before = skipped();
+        var stock = twins.asks(String.format(select, name + "_stock"), level, values);
+        var guarded = twins.asks(String.format(select, name), level, values);
+        twins.becomesSkipped(guarded);
+        long before = twins.skipped();
         row(what + ", median latency", bars[0], "us", Timing.latency(session, REQUESTS, stock, guarded), true);
-        System.err.printf("%s: %d of %d skipped%n", what, skipped() - before, REQUESTS + REQUESTS / 2);
+        System.err.printf("%s: %d of %d skipped%n", what, twins.skipped() - before, REQUESTS + REQUESTS / 2);
         row(what + ", requests a second, 16 under way", bars[1], "/s", Timing.throughput(session, WINDOWS, stock, guarded), false);
     }
 
     private void absent() throws InterruptedException
     {
-        tables("one.absent", "'mode': 'safe'");
-        both("one.absent", PARTITIONS, "INSERT INTO %s (p, c, v) VALUES (?, 1, 1)", p -> new Object[] { p });
+        twins.tables("one.absent", "'mode': 'safe'");
+        twins.both("one.absent", PARTITIONS, "INSERT INTO %s (p, c, v) VALUES (?, 1, 1)", p -> new Object[] { p });
         cluster.flush("one");
-        int[] remote = remote("one", 1_000_000, 4_096);
+        int[] remote = twins.remote("one", 1_000_000, 4_096);
         compare("absent remote key, one replica, ONE", new String[] { "2x lower", "3x higher" }, "one.absent", "p = ?",
                 ConsistencyLevel.ONE, i -> new Object[] { remote[i & 4_095] });
     }
@@ -174,10 +103,10 @@ final class Bench
     private void ranges(String keyspace, ConsistencyLevel level) throws InterruptedException
     {
         String name = keyspace + ".sensors";
-        tables(name, "'mode': 'safe', 'bucket': '3600'");
-        both(name, PARTITIONS, "INSERT INTO %s (p, c, v) VALUES (?, ?, 1)", i -> new Object[] { i % 100, 40_000L * (i / 100) + 100 });
+        twins.tables(name, "'mode': 'safe', 'bucket': '3600'");
+        twins.both(name, PARTITIONS, "INSERT INTO %s (p, c, v) VALUES (?, ?, 1)", i -> new Object[] { i % 100, 40_000L * (i / 100) + 100 });
         cluster.flush(keyspace);
-        int[] remote = keyspace.equals("one") ? remote("one", 0, 20) : new int[] { 1, 2, 3 };
+        int[] remote = keyspace.equals("one") ? twins.remote("one", 0, 20) : new int[] { 1, 2, 3 };
         compare("absent hour of a partition, " + keyspace + ", " + level, new String[] { "2x lower", "3x higher" }, name,
                 "p = ? AND c >= ? AND c < ?", level, i ->
                 {
@@ -192,14 +121,14 @@ final class Bench
         for (String mode : new String[] { "off", "safe" })
         {
             String name = "three.deleted_" + mode;
-            tables(name, "'mode': '" + mode + "', 'learn_every': '1'");
+            twins.tables(name, "'mode': '" + mode + "', 'learn_every': '1'");
             for (int part = 0; part < 4; part++)
             {
                 int at = part;
-                both(name, 40, "INSERT INTO %s (p, c, v) VALUES (?, ?, 1)", i -> new Object[] { i % 10, at * 10L + i / 10 });
+                twins.both(name, 40, "INSERT INTO %s (p, c, v) VALUES (?, ?, 1)", i -> new Object[] { i % 10, at * 10L + i / 10 });
                 cluster.flush("three");
             }
-            both(name, 10, "DELETE FROM %s WHERE p = ?", p -> new Object[] { p });
+            twins.both(name, 10, "DELETE FROM %s WHERE p = ?", p -> new Object[] { p });
             cluster.flush("three");
             for (ConsistencyLevel level : new ConsistencyLevel[] { ConsistencyLevel.ONE, ConsistencyLevel.ALL })
             {
@@ -218,24 +147,24 @@ final class Bench
         for (String mode : new String[] { "off", "safe" })
         {
             String name = "one.tombstones_" + mode;
-            tables(name, "'mode': '" + mode + "', 'bucket': '16', 'learn_every': '1'");
-            int[] remote = remote("one", 0, 4);
+            twins.tables(name, "'mode': '" + mode + "', 'bucket': '16', 'learn_every': '1'");
+            int[] remote = twins.remote("one", 0, 4);
             for (int part = 0; part < 5; part++)
             {
                 int at = part;
-                both(name, 4 * 400, "DELETE FROM %s WHERE p = ? AND c = ?", i -> new Object[] { remote[i % 4], 5L * (i / 4) + at });
-                both(name, 4, "INSERT INTO %s (p, c, v) VALUES (?, ?, 1)", i -> new Object[] { remote[i], 100_000L + at });
+                twins.both(name, 4 * 400, "DELETE FROM %s WHERE p = ? AND c = ?", i -> new Object[] { remote[i % 4], 5L * (i / 4) + at });
+                twins.both(name, 4, "INSERT INTO %s (p, c, v) VALUES (?, ?, 1)", i -> new Object[] { remote[i], 100_000L + at });
                 cluster.flush("one");
             }
             String select = "SELECT * FROM %s WHERE p = ? AND c >= 0 AND c < 2000";
             IntFunction<Object[]> values = i -> new Object[] { remote[i & 3] };
-            var stock = asks(String.format(select, name + "_stock"), ConsistencyLevel.ONE, values);
-            var guarded = asks(String.format(select, name), ConsistencyLevel.ONE, values);
+            var stock = twins.asks(String.format(select, name + "_stock"), ConsistencyLevel.ONE, values);
+            var guarded = twins.asks(String.format(select, name), ConsistencyLevel.ONE, values);
             for (int warm = 0; warm < 300; warm++)
                 session.execute(guarded.apply(warm));
             Thread.sleep(2_000);
             if (mode.equals("safe"))
-                becomesSkipped(guarded);
+                twins.becomesSkipped(guarded);
             row("2,000 row tombstones in 5 SSTables, " + (mode.equals("off") ? "hook alone" : "coordinator skips"),
                 mode.equals("off") ? "4x lower" : "10x lower", "us", Timing.latency(session, REQUESTS / 4, stock, guarded), true);
         }
@@ -244,8 +173,8 @@ final class Bench
     private void present(String mode)
     {
         String name = "three.present_" + mode;
-        tables(name, "'mode': '" + mode + "'");
-        both(name, PARTITIONS, "INSERT INTO %s (p, c, v) VALUES (?, 1, 1)", p -> new Object[] { p });
+        twins.tables(name, "'mode': '" + mode + "'");
+        twins.both(name, PARTITIONS, "INSERT INTO %s (p, c, v) VALUES (?, 1, 1)", p -> new Object[] { p });
         cluster.flush("three");
         for (ConsistencyLevel level : new ConsistencyLevel[] { ConsistencyLevel.ONE, ConsistencyLevel.QUORUM })
             timed("present key, mode " + mode + ", " + level, "within 5 %", name, "SELECT * FROM %s WHERE p = ?", level, i -> new Object[] { i & 8_191 });
@@ -257,8 +186,8 @@ final class Bench
 
     private void timed(String what, String bar, String name, String cql, ConsistencyLevel level, IntFunction<Object[]> values)
     {
-        var stock = asks(String.format(cql, name + "_stock"), level, values);
-        var guarded = asks(String.format(cql, name), level, values);
+        var stock = twins.asks(String.format(cql, name + "_stock"), level, values);
+        var guarded = twins.asks(String.format(cql, name), level, values);
         row(what, bar, "us", Timing.latency(session, REQUESTS, stock, guarded), true);
     }
 }
