@@ -48,7 +48,8 @@ test-long: export LACUNA_LONG := 1
 test-long: browser servers
 	$(STAGE) "long tests, all checks on" $(CARGO) test --profile checked --locked $(CHECKED) --lib --tests
 	$(STAGE) "long tests" $(WITH_ROCKSDB) $(CARGO) test --release --locked $(UNCHECKED) --lib --bins --tests
-	$(STAGE) "long cassandra" .ci/cassandra -Dlacuna.operations=20000
+	$(STAGE) "long cassandra" .ci/cassandra -Dlacuna.operations=20000 -Dlacuna.checks=20000
+	$(STAGE) "cassandra 5.0.0" .ci/cassandra -Dcassandra.version=5.0.0 -Dtest='ControlsTest,ExchangeTest'
 	$(MAKE) fuzz
 
 # A minute for each target; `fuzz/run SECONDS TARGET` for longer.

@@ -65,11 +65,40 @@ impl Buckets {
     /// The fewest buckets that hold all places of `lo..=hi`; `None` if they are more than
     /// [`MOST_IN_COVER`](Self::MOST_IN_COVER). Empty if `lo` is above `hi`.
     pub fn cover(self, lo: u64, hi: u64) -> Option<Vec<(u32, u64)>> {
-        let (mut next, last) = (lo >> self.finest, hi >> self.finest);
+        if lo > hi {
+            return Some(Vec::new());
+        }
+        let (cover, is_whole) = self.widest(lo >> self.finest, hi >> self.finest);
+        is_whole.then_some(cover)
+    }
+
+    /// The widest buckets all of whose places are in `lo..=hi`, from the lowest on, at most
+    /// [`MOST_IN_COVER`](Self::MOST_IN_COVER).
+    ///
+    /// ```
+    /// use lacuna_node_filters::Buckets;
+    ///
+    /// // Buckets of 16 places, and of 256.
+    /// let buckets = Buckets::new(4, 4, 2)?;
+    /// assert_eq!(buckets.inside(10, 50), [(0, 1), (0, 2)]);
+    /// assert_eq!(buckets.inside(240, 511), [(0, 15), (1, 1)]);
+    /// # Ok::<(), lacuna_core::Error>(())
+    /// ```
+    pub fn inside(self, lo: u64, hi: u64) -> Vec<(u32, u64)> {
+        // In 128 bits, since the end of the last bucket has no number among places.
+        let first = u128::from(lo).div_ceil(1 << self.finest);
+        let end = (u128::from(hi) + 1) >> self.finest;
+        let number = |wide: u128| u64::try_from(wide).expect("buckets are no more than places");
+        if first < end { self.widest(number(first), number(end - 1)).0 } else { Vec::new() }
+    }
+
+    /// Buckets of any level for those of the finest from `next` to `last`, the fewest, from the lowest on; `false` if they are
+    /// too many, and only the first are here.
+    fn widest(self, mut next: u64, last: u64) -> (Vec<(u32, u64)>, bool) {
         let mut cover = Vec::new();
-        while lo <= hi && next <= last {
+        while next <= last {
             if cover.len() == Self::MOST_IN_COVER {
-                return None;
+                return (cover, false);
             }
             // The widest bucket that starts at `next` and ends by `last`; wide ones count in buckets of level 0.
             let fits = |level: &u32| {
@@ -83,7 +112,7 @@ impl Buckets {
                 None => break,
             }
         }
-        Some(cover)
+        (cover, true)
     }
 
     /// Level and number of the buckets around bucket `number` of `level`, itself first.

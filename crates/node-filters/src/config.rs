@@ -19,12 +19,20 @@ pub struct Config {
     pub mode: Mode,
     /// Time between exchanges with up to a million keys.
     pub interval: u64,
-    /// Length of a lease: the same at all nodes, and in the node's life before this one, or longer.
+    /// Length of a lease that this node grants; cut to the longest.
     pub lease: u64,
+    /// The longest lease that any life of this node may have granted. After a start nothing is acknowledged for so long, so
+    /// that a life whose leases are shorter does not forget those of the life before.
+    pub most_lease: u64,
     /// Clocks of two nodes run apart by less than one part in so many.
     pub drift: u64,
     /// Deltas kept for peers that missed some, in bytes.
     pub log_bytes: usize,
+    /// Filters kept as bytes for whoever fetches copies, in bytes; one is always kept.
+    pub most_snapshot_bytes: usize,
+    /// Keys of a coordinator's own writes remembered for each peer, for eventual mode; beyond, the peer's copies say
+    /// "unknown" for a while.
+    pub most_forwarded: usize,
     /// Memory of the filter of one table, in bytes.
     pub most_table_bytes: usize,
     /// Memory of all copies of other nodes' filters, in bytes.
@@ -43,8 +51,11 @@ impl Config {
             mode,
             interval: 1_000,
             lease: 3_000,
+            most_lease: 5_000,
             drift: 100,
             log_bytes: 1 << 20,
+            most_snapshot_bytes: 64 << 20,
+            most_forwarded: 1 << 16,
             most_table_bytes: 256 << 20,
             most_copy_bytes: 1 << 30,
             eventual_at_any_level: false,
@@ -76,6 +87,11 @@ impl Config {
         3 * self.interval_for(keys)
     }
 
+    /// What a lease may be relied on for.
+    pub(crate) fn lease(&self) -> u64 {
+        self.lease.min(self.most_lease)
+    }
+
     pub(crate) fn has(&self, flaw: Flaw) -> bool {
         self.flaw == Some(flaw)
     }
@@ -103,6 +119,10 @@ pub enum Flaw {
     IgnoreRing,
     /// A node that has just started acknowledges, although leases of its last life may hold.
     AcknowledgeAfterBoot,
+    /// A clock stands still while its machine sleeps: the simulation's clocks then do.
+    ClockStopsAsleep,
+    /// A read may show what lease holders do not know yet.
+    RevealAtOnce,
     /// A renewal counts as the acknowledgement of what came before.
     RenewalAcknowledges,
     /// A table without a copy counts as empty.

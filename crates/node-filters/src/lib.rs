@@ -11,8 +11,8 @@
 //! - [`Config`], [`Mode`]: shadow, eventual, safe;
 //! - [`Message`]: the bytes between nodes, `docs/format/node-filters.md`.
 //!
-//! Guarantee in safe mode: no read that begins after a write was acknowledged is answered "empty" for it, whatever
-//! crashes, pauses or gets lost. `docs/design/node-filters.md` says why.
+//! Guarantee in safe mode: no read that begins after a write was acknowledged, or its row seen, is answered "empty" for it,
+//! whatever crashes, pauses, sleeps or gets lost. `docs/design/node-filters.md` says why.
 //!
 //! Cost: about 11 bits a key and copy at 1 %, 8 bytes for each new key and peer, one frame of some 60 bytes for each peer
 //! and interval. A write of a key that is known already waits for nothing.

@@ -111,6 +111,13 @@ impl NodeFilter {
         self.dead.insert(id.mark(), time);
     }
 
+    /// Takes over a key that was dead in the filter before this one, if this one holds anything of it.
+    pub(crate) fn keep_dead(&mut self, id: KeyId, time: u64) {
+        if self.presence(id) == Presence::Live {
+            self.dead.insert(id.mark(), time);
+        }
+    }
+
     /// Forgets all deletions: a crash does. Only "no" is lost.
     pub fn forget_deletions(&mut self) {
         self.dead = MarkTable::default();

@@ -10,7 +10,7 @@ use crate::held::Held;
 use crate::question;
 
 /// What both sides must agree on: raised with every change of a function or of its meaning.
-pub const VERSION: i64 = 1;
+pub const VERSION: i64 = 2;
 
 /// The answer of a call that met a panic, or a mode whose earlier call did.
 pub const FAILED: i64 = i64::MIN;
@@ -36,8 +36,8 @@ pub struct Hub {
 }
 
 impl Hub {
-    /// A node that starts at `now` (milliseconds of a monotonic clock), with an incarnation that no earlier life had; times
-    /// between exchanges and of leases are milliseconds too.
+    /// A node that starts at `now` (milliseconds of [`clock`](crate::clock)), with an incarnation that no earlier life had;
+    /// times between exchanges and of leases are milliseconds too. A lease is at most [`Config::most_lease`] long.
     pub fn new(id: NodeId, incarnation: u64, now: u64, interval: u64, lease: u64) -> Self {
         let config = |mode| Config { interval, lease, ..Config::new(mode) };
         Self {
@@ -73,6 +73,11 @@ impl Hub {
             let barrier = node.write(table, key, place);
             i64::from(!node.may_acknowledge(now, barrier))
         })
+    }
+
+    /// 1 if what a read has found of a partition may be shown; 0 if somebody who relies on this node has not heard of it yet.
+    pub fn may_reveal(&self, mode: i64, table: TableId, key: KeyId, now: u64) -> i64 {
+        self.with(mode, |node| i64::from(node.may_reveal(now, table, key)))
     }
 
     /// As [`NodeFilter::new`]'s parameters, with rows in buckets of `2^finest` places if `finest` is given; what a table held

@@ -7,6 +7,7 @@
 //!
 //! - [`Hub`]: one [`Node`](lacuna_node_filters::Node) for each mode, since a table's mode is its own; frames to send; held
 //!   acknowledgements;
+//! - [`clock`]: the time by which leases are counted;
 //! - [`calls`]: the exported functions, one for each method of `lacuna.cassandra.Native`.
 //!
 //! Guarantee: no panic crosses. A call that met one gives [`FAILED`], and so does every later call for that mode; the
@@ -14,6 +15,7 @@
 //!
 //! Cost: one uncontended lock a call, some 20 ns beside the filter's own work.
 
+pub mod clock;
 mod held;
 mod hub;
 mod question;

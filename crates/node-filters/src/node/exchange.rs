@@ -42,8 +42,8 @@ impl Node {
             let requests: Vec<_> = self.peers.iter_mut().map(&mut request).collect();
             self.last_number = number;
             requests.into_iter().for_each(|(id, request)| self.send(id, &request));
-            let oldest = now.saturating_sub(self.config.most_age(0));
-            self.peers.values_mut().for_each(|peer| peer.forget_forwarded(oldest));
+            self.peers.values_mut().for_each(|peer| peer.forget_forwarded(&self.config, now));
+            self.publisher.forget_snapshots(now.saturating_sub(patience));
         }
         if now >= self.next_flush {
             self.flush_now(now);
@@ -55,7 +55,7 @@ impl Node {
     /// Time between requests: a third of a lease, or the interval of the exchange.
     fn request_interval(&self) -> u64 {
         match self.config.mode {
-            Mode::Safe | Mode::Shadow => self.config.lease / 3,
+            Mode::Safe | Mode::Shadow => self.config.lease() / 3,
             Mode::Eventual => self.config.interval_for(self.publisher.key_count()),
         }
     }
@@ -83,7 +83,7 @@ impl Node {
                 self.send(from, &Message::Catalog { incarnation, tables: self.publisher.catalog() });
             }
             Message::AskChunk { table, sequence, index } => {
-                if let Some(chunk) = self.publisher.chunk(table, sequence, index) {
+                if let Some(chunk) = self.publisher.chunk(&self.config, now, (table, sequence, index)) {
                     self.send(from, &chunk);
                 }
             }

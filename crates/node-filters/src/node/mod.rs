@@ -1,8 +1,8 @@
 //! One node: events in, messages out, time and numbers as arguments.
 //!
 //! The store calls [`write`](Node::write) before a change becomes visible, and sends an acknowledgement only once
-//! [`may_acknowledge`](Node::may_acknowledge) allows it; it calls [`decide`](Node::decide) before it asks replicas. Whoever
-//! runs the node calls [`tick`](Node::tick) some ten times per interval, [`flush`](Node::flush) right after a batch of
+//! [`may_acknowledge`](Node::may_acknowledge) allows it, what a read found once [`may_reveal`](Node::may_reveal) does; it
+//! calls [`decide`](Node::decide) before it asks replicas. Whoever runs the node calls [`tick`](Node::tick) some ten times per interval, [`flush`](Node::flush) right after a batch of
 //! writes, hands in what comes from others and carries away the [`outbox`](Node::take_outbox).
 
 mod exchange;
@@ -50,7 +50,7 @@ impl Node {
     pub fn new(id: NodeId, config: Config, incarnation: u64, now: u64) -> Self {
         // Leases of an earlier life may hold until now and one length more.
         let is_barred = config.mode == Mode::Safe && !config.has(Flaw::AcknowledgeAfterBoot);
-        let boot_until = if is_barred { now + config.lease } else { now };
+        let boot_until = if is_barred { now + config.most_lease } else { now };
         Self {
             id,
             config,
@@ -109,6 +109,12 @@ impl Node {
     /// The copy of a peer's filter of a table.
     pub fn copy_of(&self, peer: NodeId, table: TableId) -> Option<&NodeFilter> {
         self.peers.get(&peer)?.copies.get(&table).map(|copy| &copy.filter)
+    }
+
+    /// What is kept beside the filters: bytes of snapshots for peers, and keys of own writes to peers.
+    pub fn kept(&self) -> (usize, usize) {
+        let forwarded = self.peers.values().map(Peer::forwarded_count).sum();
+        (self.publisher.snapshot_bytes(), forwarded)
     }
 
     /// What was decided so far.

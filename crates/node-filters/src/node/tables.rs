@@ -4,7 +4,7 @@ use super::{Barrier, Node};
 use crate::buckets::Buckets;
 use crate::config::{Flaw, Mode};
 use crate::key_id::{KeyId, NodeId, TableId};
-use crate::presence::{Deletion, NodeFilter};
+use crate::presence::{Deletion, NodeFilter, Presence};
 
 impl Node {
     /// Begins a filter for a table, or empties the one there is (truncation): until [`set_ready`](Self::set_ready) peers
@@ -50,6 +50,12 @@ impl Node {
         self.config.mode != Mode::Safe || self.publisher.may_acknowledge(&self.config, now, barrier.0)
     }
 
+    /// Whether what a read has found of a partition may leave this node: in safe mode everybody who relies on it then knows
+    /// that the partition, and every row that is there now, may be live. Holds because [`write`](Self::write) came first.
+    pub fn may_reveal(&self, now: u64, table: TableId, partition: KeyId) -> bool {
+        self.config.mode != Mode::Safe || self.publisher.may_reveal(&self.config, now, table, partition)
+    }
+
     /// Enters a deleted partition if the deletion is a proof; `true` if it was.
     pub fn bury(&mut self, table: TableId, partition: KeyId, deletion: Deletion) -> bool {
         self.bury_id(table, partition, deletion)
@@ -64,6 +70,19 @@ impl Node {
         deletion: Deletion,
     ) -> bool {
         self.bury_id(table, partition.bucket(level, number), deletion)
+    }
+
+    /// Enters all buckets that lie whole in `lo..=hi`, places of rows none of which is alive; how many were new. Of a very
+    /// long stretch only the beginning is entered.
+    pub fn bury_rows(&mut self, table: TableId, partition: KeyId, lo: u64, hi: u64, time: u64) -> usize {
+        let Some(buckets) = self.buckets(table) else { return 0 };
+        let proven = Deletion { time, newest_in_files: None, newest_in_memory: None };
+        let mut count = 0;
+        for (level, number) in buckets.inside(lo, hi) {
+            let is_known = self.own_presence(table, partition.bucket(level, number)) != Presence::Live;
+            count += usize::from(!is_known && self.bury_bucket(table, partition, (level, number), proven));
+        }
+        count
     }
 
     fn bury_id(&mut self, table: TableId, id: KeyId, deletion: Deletion) -> bool {
@@ -90,6 +109,7 @@ impl Node {
     /// Adds a key of the files to the filter that is being rebuilt.
     pub fn rebuild_key(&mut self, table: TableId, partition: KeyId, place: Option<u64>) {
         let buckets = self.buckets(table);
+        let most_bytes = self.config.most_table_bytes;
         let Some(next) = self.publisher.rebuilt(table) else { return };
         next.write(partition);
         if let (Some(buckets), Some(place)) = (buckets, place) {
@@ -97,6 +117,7 @@ impl Node {
                 next.write(partition.bucket(level, number));
             }
         }
+        next.shrink_to(most_bytes);
     }
 
     /// Puts the new filter in place of the old one.
@@ -119,7 +140,7 @@ impl Node {
         }
         for replica in replicas {
             if let Some(peer) = self.peers.get_mut(replica) {
-                peer.forwarded(now, table, &ids);
+                peer.forwarded(&self.config, now, table, &ids);
             }
         }
     }

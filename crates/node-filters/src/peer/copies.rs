@@ -49,10 +49,8 @@ impl Peer {
             Fetched::Whole(filter) => *filter,
         };
         self.fetches.remove(&table);
-        let oldest = now.saturating_sub(config.most_age(0));
-        self.forwarded.retain(|(at, ..)| *at >= oldest);
-        let own = self.forwarded.iter().filter(|(_, written, _)| *written == table);
-        own.for_each(|(_, _, hash)| filter.write_hash(*hash));
+        self.forget_forwarded(config, now);
+        self.forwarded.of(table).for_each(|hash| filter.write_hash(hash));
         let applied = self.applied.sequence;
         let whole_at = self.told.max(version.sequence);
         let Version { sequence: since, digest, .. } = version;
@@ -85,17 +83,23 @@ impl Peer {
     }
 
     /// Notes a key that this node is about to write to the peer.
-    pub(crate) fn forwarded(&mut self, now: u64, table: TableId, ids: &[KeyId]) {
+    pub(crate) fn forwarded(&mut self, config: &Config, now: u64, table: TableId, ids: &[KeyId]) {
+        let keys = self.key_count();
         for id in ids {
             if let Some(copy) = self.copies.get_mut(&table) {
                 copy.filter.write_hash(id.hash());
             }
-            self.forwarded.push((now, table, id.hash()));
+            self.forwarded.note(config, now, keys, (table, id.hash()));
         }
     }
 
     /// Forgets forwarded keys that every later copy knows.
-    pub(crate) fn forget_forwarded(&mut self, before: u64) {
-        self.forwarded.retain(|(at, ..)| *at >= before);
+    pub(crate) fn forget_forwarded(&mut self, config: &Config, now: u64) {
+        self.forwarded.forget(now.saturating_sub(config.most_age(self.key_count())));
+    }
+
+    /// How many are kept.
+    pub(crate) fn forwarded_count(&self) -> usize {
+        self.forwarded.len()
     }
 }

@@ -1,7 +1,5 @@
 //! Deltas of a peer, applied in their order to the copies of its filters.
 
-use std::collections::BTreeSet;
-
 use lacuna_core::hash::hash_bytes;
 
 use super::Peer;
@@ -85,9 +83,7 @@ impl Peer {
             return;
         }
         // A burial may be older than a write that this node has sent since.
-        let own = self.forwarded.iter().filter(|(_, written, _)| *written == table);
-        let own: BTreeSet<u64> = own.map(|(.., hash)| *hash).collect();
-        for (id, time) in delta.dead.iter().filter(|(id, _)| !own.contains(&id.hash())) {
+        for (id, time) in delta.dead.iter().filter(|(id, _)| !self.forwarded.has(table, id.hash())) {
             copy.filter.enter_dead(*id, *time);
         }
     }

@@ -2,10 +2,12 @@
 
 mod copies;
 mod deltas;
+mod forwarded;
 
 use std::collections::BTreeMap;
 
 use self::copies::Copy;
+use self::forwarded::Forwarded;
 use crate::config::{Config, Flaw};
 use crate::fetch::Fetch;
 use crate::key_id::TableId;
@@ -44,8 +46,8 @@ pub(crate) struct Peer {
     told: u64,
     /// When deltas, and the catalog, were last asked for.
     repeated_at: [Option<u64>; 2],
-    /// Keys that this node wrote to the peer, with the time: a copy fetched later may be older than they are.
-    forwarded: Vec<(u64, TableId, u64)>,
+    /// Keys that this node wrote to the peer.
+    forwarded: Forwarded,
 }
 
 impl Peer {
@@ -116,7 +118,8 @@ impl Peer {
 
     /// Milliseconds since the moment at which the copies were the peer's filters; `None` if there never was one in `ring`.
     pub(crate) fn age(&self, now: u64, ring: u64) -> Option<u64> {
-        self.fresh.filter(|(_, fresh_ring)| *fresh_ring == ring).map(|(at, _)| now.saturating_sub(at))
+        let fresh = self.fresh.filter(|_| !self.forwarded.is_blind(now));
+        fresh.filter(|(_, fresh_ring)| *fresh_ring == ring).map(|(at, _)| now.saturating_sub(at))
     }
 
     pub(crate) fn key_count(&self) -> u64 {

@@ -1,7 +1,7 @@
 //! Who holds a lease on a node's filters, and what an acknowledgement has to wait for.
 
 use crate::config::{Config, Flaw};
-use crate::key_id::NodeId;
+use crate::key_id::{KeyId, NodeId, TableId};
 use crate::message::Version;
 
 use super::Publisher;
@@ -27,6 +27,22 @@ impl Publisher {
         config.has(Flaw::AcknowledgeAtOnce) || (now >= self.boot_until && self.holders.values().all(is_known))
     }
 
+    /// Whether what a read found of a key may be shown: everybody who relies on this node knows the key, and everybody who
+    /// relies on a life before has ceased to.
+    pub(crate) fn may_reveal(&self, config: &Config, now: u64, table: TableId, partition: KeyId) -> bool {
+        let barrier = self.recent.barrier_of(table, partition);
+        config.has(Flaw::RevealAtOnce) || self.may_acknowledge(config, now, barrier)
+    }
+
+    /// The last delta that all who rely on this node know.
+    pub(super) fn known_to_all(&self, now: u64) -> u64 {
+        if now < self.boot_until {
+            return 0;
+        }
+        let relying = self.holders.values().filter(|holder| holder.until > now);
+        relying.map(|holder| holder.acknowledged).min().unwrap_or(self.version.sequence)
+    }
+
     /// Grants or renews a lease; its length. While a holder has not acknowledged a delta, its lease ends one length
     /// after that delta went out, so that nobody waits longer.
     pub(crate) fn grant(&mut self, config: &Config, now: u64, to: NodeId) -> u64 {
@@ -39,7 +55,7 @@ impl Publisher {
         if config.has(Flaw::RenewalAcknowledges) {
             (holder.acknowledged, holder.waits_since) = (sequence, None);
         }
-        let until = holder.waits_since.unwrap_or(now) + config.lease;
+        let until = holder.waits_since.unwrap_or(now) + config.lease();
         holder.until = holder.until.max(until);
         holder.until - now
     }

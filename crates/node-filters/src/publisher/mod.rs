@@ -1,6 +1,7 @@
 //! The side of a node that others rely on: its own filters, their deltas, and who holds a lease on them.
 
 mod holders;
+mod recent;
 mod snapshots;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -8,6 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use lacuna_core::hash::hash_bytes;
 
 use self::holders::Holder;
+use self::recent::Recent;
 use self::snapshots::Snapshot;
 use crate::buckets::Buckets;
 use crate::config::{Config, Flaw};
@@ -43,6 +45,7 @@ pub(crate) struct Publisher {
     log_bytes: usize,
     holders: BTreeMap<NodeId, Holder>,
     snapshots: BTreeMap<TableId, Snapshot>,
+    recent: Recent,
     boot_until: u64,
 }
 
@@ -58,6 +61,7 @@ impl Publisher {
             digests: VecDeque::new(),
             holders: BTreeMap::new(),
             snapshots: BTreeMap::new(),
+            recent: Recent::default(),
             boot_until,
         }
     }
@@ -75,8 +79,7 @@ impl Publisher {
 
     pub(crate) fn drop_table(&mut self, table: TableId) {
         self.tables.remove(&table);
-        self.snapshots.remove(&table);
-        self.pending.insert(table, TableDelta { is_reset: true, ..TableDelta::default() });
+        self.reset(table);
     }
 
     /// Makes a key live, and everything in it that `place` names.
@@ -87,6 +90,7 @@ impl Publisher {
             ids.extend(buckets.of_row(place).map(|(level, number)| partition.bucket(level, number)));
         }
         let was_known = !own.filter.is_unknown();
+        let mut tells = false;
         for id in ids {
             let is_new = if config.has(Flaw::WriteKeepsDead) && own.filter.is_dead(id) {
                 false
@@ -94,16 +98,21 @@ impl Publisher {
                 own.filter.write(id)
             };
             own.next.as_mut().map(|next| next.write(id));
+            tells |= is_new;
             if is_new {
                 let pending = self.pending.entry(table).or_default();
                 pending.keys.push(id.hash());
                 pending.dead.retain(|(dead, _)| *dead != id);
             }
         }
+        let is_ready = own.is_ready;
         let has_changed = own.filter.memory_bytes() > config.most_table_bytes
             && own.filter.shrink_to(config.most_table_bytes);
         if has_changed || (was_known && own.filter.is_unknown()) {
             self.renew(table);
+        }
+        if tells && is_ready {
+            self.recent.note(table, partition, self.barrier());
         }
     }
 
@@ -127,6 +136,8 @@ impl Publisher {
     pub(crate) fn finish_rebuild(&mut self, config: &Config, table: TableId) {
         let Some(own) = self.tables.get_mut(&table) else { return };
         let Some(mut next) = own.next.take() else { return };
+        // What was proven stays proven: writes have taken back what they touched, in the old filter too.
+        own.filter.dead().for_each(|(id, time)| next.keep_dead(id, time));
         next.shrink_to(config.most_table_bytes);
         own.filter = next;
         if config.has(Flaw::RebuildQuietly) {
@@ -146,6 +157,7 @@ impl Publisher {
     fn reset(&mut self, table: TableId) {
         self.pending.insert(table, TableDelta { is_reset: true, ..TableDelta::default() });
         self.snapshots.remove(&table);
+        self.recent.note_table(table, self.barrier());
     }
 
     /// Closes the pending changes as one delta; its bytes.
@@ -170,6 +182,7 @@ impl Publisher {
             self.digests.pop_front();
         }
         self.holders.retain(|_, holder| holder.until > now);
+        self.recent.forget(self.known_to_all(now));
         self.holders.values_mut().for_each(|holder| holder.waits_since = holder.waits_since.or(Some(now)));
         Some(bytes)
     }

@@ -1,5 +1,7 @@
-//! Filters as bytes, in pieces, for whoever fetches a copy.
+//! Filters as bytes, in pieces, for whoever fetches a copy; let go of when nobody has asked for some time, or when there are too
+//! many.
 
+use crate::config::Config;
 use crate::key_id::TableId;
 use crate::message::{CHUNK_BYTES, Message, Version};
 use crate::wire::Writer;
@@ -13,11 +15,17 @@ pub(super) struct Snapshot {
     generation: u64,
     check: u32,
     bytes: Vec<u8>,
+    asked_at: u64,
 }
 
 impl Publisher {
     /// A piece of a snapshot; a new snapshot if `sequence` names none that is still here.
-    pub(crate) fn chunk(&mut self, table: TableId, sequence: u64, index: u64) -> Option<Message> {
+    pub(crate) fn chunk(
+        &mut self,
+        config: &Config,
+        now: u64,
+        (table, sequence, index): (TableId, u64, u64),
+    ) -> Option<Message> {
         let own = self.tables.get(&table).filter(|own| own.is_ready)?;
         let is_kept = self.snapshots.get(&table).is_some_and(|kept| kept.version.sequence == sequence);
         if !is_kept {
@@ -25,10 +33,13 @@ impl Publisher {
             own.filter.write_to(&mut writer);
             let bytes = writer.into_bytes();
             let (version, generation) = (self.version, own.generation);
-            let snapshot = Snapshot { version, generation, check: crc32c::crc32c(&bytes), bytes };
+            let snapshot =
+                Snapshot { version, generation, check: crc32c::crc32c(&bytes), bytes, asked_at: now };
             self.snapshots.insert(table, snapshot);
+            self.make_room(config, table);
         }
-        let Snapshot { version, generation, check, bytes } = &self.snapshots[&table];
+        let Snapshot { version, generation, check, bytes, asked_at } = self.snapshots.get_mut(&table)?;
+        *asked_at = now;
         let index = if is_kept { index } else { 0 };
         let count = bytes.len().div_ceil(CHUNK_BYTES).max(1) as u64;
         let piece = bytes.chunks(CHUNK_BYTES).nth(usize::try_from(index).ok()?).unwrap_or_default().to_vec();
@@ -42,5 +53,26 @@ impl Publisher {
             check,
             bytes: piece,
         })
+    }
+
+    /// Lets go of the snapshots that nobody has asked for since `before`: whoever is still at it begins again.
+    pub(crate) fn forget_snapshots(&mut self, before: u64) {
+        self.snapshots.retain(|_, kept| kept.asked_at >= before);
+    }
+
+    /// Bytes of all snapshots.
+    pub(crate) fn snapshot_bytes(&self) -> usize {
+        self.snapshots.values().map(|kept| kept.bytes.len()).sum()
+    }
+
+    /// Lets go of the others, those first that were asked for longest ago.
+    fn make_room(&mut self, config: &Config, newest: TableId) {
+        while self.snapshot_bytes() > config.most_snapshot_bytes {
+            let others = self.snapshots.iter().filter(|(table, _)| **table != newest);
+            let Some(oldest) = others.min_by_key(|(_, kept)| kept.asked_at).map(|(table, _)| *table) else {
+                return;
+            };
+            self.snapshots.remove(&oldest);
+        }
     }
 }

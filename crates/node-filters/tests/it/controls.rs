@@ -33,6 +33,8 @@ control!(counting_a_lease_from_its_grant_is_found, LeaseFromGrant);
 control!(ignoring_gaps_is_found, IgnoreGaps);
 control!(ignoring_the_ring_is_found, IgnoreRing);
 control!(acknowledging_right_after_a_start_is_found, AcknowledgeAfterBoot);
+control!(a_clock_that_stops_asleep_is_found, ClockStopsAsleep);
+control!(showing_what_holders_do_not_know_is_found, RevealAtOnce);
 control!(trusting_a_missing_copy_is_found, TrustUnknown);
 control!(burying_without_proof_is_found, BuryUnproven);
 control!(writes_that_leave_a_key_dead_are_found, WriteKeepsDead);

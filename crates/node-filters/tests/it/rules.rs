@@ -1,15 +1,15 @@
 //! Each rule by itself.
 
 use lacuna_node_filters::{
-    Asked, Buckets, Config, Consistency, Decision, Deletion, Flaw, Message, Mode, Plan, Presence, Question,
-    Quorum, Reason,
+    Asked, Config, Consistency, Decision, Deletion, Flaw, Message, Mode, Plan, Presence, Question, Quorum,
+    Reason,
 };
 
 use crate::pair::{IDS, Pair, TABLE, partition, question};
 
 const SAFE: Config = Config::new(Mode::Safe);
 
-fn deletion(time: u64, newest: Option<u64>) -> Deletion {
+pub(crate) fn deletion(time: u64, newest: Option<u64>) -> Deletion {
     Deletion { time, newest_in_files: newest, newest_in_memory: None }
 }
 
@@ -116,32 +116,6 @@ fn only_a_proof_buries_and_every_write_raises() {
 }
 
 #[test]
-fn a_slice_is_empty_if_its_buckets_are() {
-    let mut pair = Pair::new(SAFE, Some(Buckets::new(8, 4, 3).unwrap()));
-    pair.nodes[1].write(TABLE, partition(5), Some(1_000_000));
-    pair.settle();
-    assert_eq!(pair.decide(5), Decision::Forward(Reason::MayBeLive), "static columns count");
-    let live = Decision::Forward(Reason::MayBeLive);
-    assert_eq!(pair.decide_slice(5, Some((999_000, 1_000_000))), live);
-    assert_eq!(pair.decide_slice(5, Some((1_000_200, 1_050_000))), Decision::Empty);
-    assert_eq!(pair.decide_slice(5, Some((0, 900_000))), Decision::Empty);
-    assert_eq!(
-        pair.decide_slice(5, Some((0, u64::MAX))),
-        Decision::Forward(Reason::Unknown),
-        "too many buckets"
-    );
-    assert_eq!(pair.decide_slice(6, Some((0, u64::MAX))), Decision::Empty, "there is no partition");
-    // A deletion of the coarse bucket around the row.
-    let bucket = (2, 1_000_000 >> 16);
-    assert!(pair.nodes[1].bury_bucket(TABLE, partition(5), bucket, deletion(9, Some(8))));
-    pair.settle();
-    assert_eq!(pair.decide_slice(5, Some((999_000, 1_000_000))), Decision::Empty);
-    pair.nodes[1].write(TABLE, partition(5), Some(1_000_001));
-    pair.settle();
-    assert_eq!(pair.decide_slice(5, Some((999_000, 1_000_000))), live);
-}
-
-#[test]
 fn nobody_waits_longer_than_one_lease_and_only_once() {
     let mut pair = Pair::new(SAFE, None);
     let barrier = pair.nodes[1].write(TABLE, partition(5), None);
@@ -203,35 +177,6 @@ fn a_gap_beyond_the_log_ends_in_a_full_copy() {
     pair.settle();
     assert!((0..50).all(|key| pair.decide(key) == Decision::Forward(Reason::MayBeLive)));
     assert_eq!(pair.decide(99), Decision::Empty);
-}
-
-#[test]
-fn a_capped_filter_gets_coarser_and_then_says_unknown() {
-    for (most_table_bytes, is_unknown) in [(20_000, false), (10_000, true)] {
-        let mut pair = Pair::new(Config { most_table_bytes, ..SAFE }, None);
-        for key in 0..16_000 {
-            pair.nodes[1].write(TABLE, partition(key), None);
-        }
-        pair.settle();
-        let filter = pair.nodes[1].own_filter(TABLE).unwrap();
-        assert!(filter.memory_bytes() <= most_table_bytes && filter.is_unknown() == is_unknown);
-        assert!((0..16_000).all(|key| pair.decide(key) != Decision::Empty));
-        let skipped = (100_000..101_000).filter(|key| pair.decide(*key) == Decision::Empty).count();
-        assert_eq!(skipped > 500, !is_unknown, "{skipped} of 1,000 absent keys");
-    }
-}
-
-#[test]
-fn capped_copies_get_coarser_and_then_say_unknown() {
-    for (most_copy_bytes, is_unknown) in [(12_500, false), (5_000, true)] {
-        let mut pair = Pair::new(Config { most_copy_bytes, ..SAFE }, None);
-        for key in 0..9_000 {
-            pair.nodes[1].write(TABLE, partition(key), None);
-        }
-        pair.settle();
-        assert!((0..9_000).all(|key| pair.decide(key) != Decision::Empty));
-        assert_eq!(pair.nodes[0].copy_of(IDS[1], TABLE).unwrap().is_unknown(), is_unknown);
-    }
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! Safe mode: nothing is denied, whatever happens, and absent keys are skipped nevertheless.
 
+use std::collections::BTreeSet;
+
 use lacuna_node_filters::{Config, Flaw, Mode};
 use lacuna_testkit::effort;
 
 use crate::sim::{Setup, World};
 
 pub(crate) fn config(mode: Mode, flaw: Option<Flaw>) -> Config {
-    Config { interval: 200, lease: 600, flaw, ..Config::new(mode) }
+    Config { interval: 200, lease: 600, most_lease: 900, flaw, ..Config::new(mode) }
 }
 
 pub(crate) fn safe(faults: bool, moves: u64) -> Setup {
@@ -15,20 +17,21 @@ pub(crate) fn safe(faults: bool, moves: u64) -> Setup {
 
 #[test]
 fn no_acknowledged_write_is_denied_under_faults() {
-    let (mut absent, mut skipped, mut deleted) = (0, 0, 0);
+    let (mut absent, mut skipped, mut deleted, mut faults) = (0, 0, 0, BTreeSet::new());
     for seed in effort::seed()..effort::seed() + effort::short_or_long(12, 4_000) {
         let mut world = World::new(safe(true, 60), seed);
         world.run(20_000).unwrap_or_else(|lie| panic!("seed {seed}: {lie}"));
         let counts = &world.counts;
         assert!(counts.acknowledged > 500, "seed {seed}: {counts:?}");
-        assert!(
-            ["crash", "pause", "rebuild", "ring step"].iter().all(|fault| counts.faults[fault] > 0),
-            "seed {seed}"
-        );
+        faults.extend(counts.faults.keys().copied());
         absent += counts.reads_of_absent;
         skipped += counts.skipped_of_absent;
         deleted += counts.skipped_of_deleted;
     }
+    assert!(
+        ["crash", "pause", "sleep", "rebuild", "ring step"].iter().all(|fault| faults.contains(fault)),
+        "{faults:?}"
+    );
     assert!(skipped * 5 > absent && deleted > 1_000, "{skipped} of {absent} skipped, {deleted} deleted");
 }
 
@@ -44,6 +47,18 @@ fn no_write_that_most_acknowledged_is_denied_under_faults() {
         skipped += world.counts.skipped_of_absent;
     }
     assert!(skipped * 5 > absent, "{skipped} of {absent} skipped");
+}
+
+/// Nor one that was seen before it was acknowledged.
+#[test]
+fn no_row_that_was_seen_is_denied_under_faults() {
+    let mut seen_early = 0;
+    for seed in effort::seed()..effort::seed() + effort::short_or_long(8, 2_000) {
+        let mut world = World::new(safe(true, 0), seed);
+        world.run(20_000).unwrap_or_else(|lie| panic!("seed {seed}: {lie}"));
+        seen_early += world.counts.seen_early;
+    }
+    assert!(seen_early > 50, "{seen_early} rows were seen early");
 }
 
 #[test]

@@ -6,12 +6,19 @@ use std::slice;
 use lacuna_node_filters::NodeId;
 
 use super::{Pointer, address, hub, node, with_lent, word};
+use crate::clock;
 use crate::hub::{FAILED, Hub, VERSION};
 use crate::question::wide;
 
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_lacuna_cassandra_Native_version(_: Pointer, _: Pointer) -> i64 {
     VERSION
+}
+
+/// Milliseconds of the clock that leases are counted by; below 0 if this system has none.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_lacuna_cassandra_Native_now(_: Pointer, _: Pointer) -> i64 {
+    clock::now().and_then(|now| i64::try_from(now).ok()).unwrap_or(-1)
 }
 
 /// A new hub; its handle.

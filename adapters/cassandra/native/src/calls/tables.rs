@@ -102,6 +102,43 @@ pub extern "system" fn Java_lacuna_cassandra_Native_write(
     hub(handle).write(mode, table(high, low), key(first, second), place(has_place, at_place), word(now))
 }
 
+/// 1 if what a read has found of a key may be shown.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_lacuna_cassandra_Native_mayReveal(
+    _: Pointer,
+    _: Pointer,
+    handle: i64,
+    mode: i64,
+    high: i64,
+    low: i64,
+    first: i64,
+    second: i64,
+    now: i64,
+) -> i64 {
+    hub(handle).may_reveal(mode, table(high, low), key(first, second), word(now))
+}
+
+/// Places of rows, from one to another, that a read of all of them has found to be dead; how many buckets that were new.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_lacuna_cassandra_Native_buryRows(
+    _: Pointer,
+    _: Pointer,
+    handle: i64,
+    mode: i64,
+    high: i64,
+    low: i64,
+    first: i64,
+    second: i64,
+    from: i64,
+    to: i64,
+    time: i64,
+) -> i64 {
+    hub(handle).with(mode, |node| {
+        let count = node.bury_rows(table(high, low), key(first, second), word(from), word(to), word(time));
+        i64::try_from(count).unwrap_or(i64::MAX)
+    })
+}
+
 /// A key that a read of everything has found to be dead.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_lacuna_cassandra_Native_bury(

@@ -22,6 +22,8 @@ pub(crate) struct Operation {
 pub(crate) struct History {
     /// Whether most owners have to acknowledge, not one.
     quorum: bool,
+    /// Whether a row that a read has shown counts as acknowledged.
+    shown_counts: bool,
     pub(crate) operations: BTreeMap<u64, Operation>,
     by_key: BTreeMap<u64, Vec<u64>>,
     next: u64,
@@ -33,8 +35,8 @@ pub(crate) fn quorum_of(owners: &[usize]) -> usize {
 }
 
 impl History {
-    pub(crate) fn new(quorum: bool) -> Self {
-        Self { quorum, ..Self::default() }
+    pub(crate) fn new(quorum: bool, shown_counts: bool) -> Self {
+        Self { quorum, shown_counts, ..Self::default() }
     }
 
     pub(crate) fn begin(&mut self, operation: Operation) -> u64 {
@@ -54,6 +56,22 @@ impl History {
         if operation.needed.iter().all(has) {
             operation.acknowledged_at.get_or_insert(now);
         }
+    }
+
+    /// A read has shown a key's row of a time; whether nobody was sure of it before.
+    pub(crate) fn reveal(&mut self, now: u64, key: u64, time: u64) -> bool {
+        let mut is_first = false;
+        for number in self.by_key.get(&key).into_iter().flatten().filter(|_| self.shown_counts) {
+            let operation = self.operations.get_mut(number).unwrap();
+            if operation.change == Change::Write
+                && operation.time == time
+                && operation.acknowledged_at.is_none()
+            {
+                operation.acknowledged_at = Some(now);
+                is_first = true;
+            }
+        }
+        is_first
     }
 
     /// When the write was acknowledged that an empty answer to a read denies, if it denies one.

@@ -1,5 +1,6 @@
 //! A small cluster with a store, faulty clocks, a faulty network and a moving ring, from one seed.
 
+mod faults;
 mod history;
 mod network;
 mod replica;

@@ -23,13 +23,16 @@ pub(crate) struct Replica {
     pub(crate) cells: BTreeMap<u64, Cells>,
     /// Acknowledgements that wait: operation, coordinator, barrier, since when.
     pub(crate) held: Vec<(u64, usize, Barrier, u64)>,
+    /// What reads have found and may not show yet: keys, with the times of their rows.
+    looks: Vec<(u64, u64)>,
     pub(crate) ring: u64,
     pub(crate) paused_until: u64,
+    /// Paused with its machine: what is sent to it is lost.
+    pub(crate) is_asleep: bool,
     pub(crate) down_until: u64,
     pub(crate) is_rebuilding: bool,
-    incarnation: u64,
     /// Its clock: how much it is ahead, and runs ahead in a thousand.
-    offset: u64,
+    pub(crate) offset: u64,
     drift: u64,
 }
 
@@ -43,16 +46,17 @@ pub(crate) fn key_id(key: u64) -> KeyId {
 
 impl Replica {
     pub(crate) fn new(at: usize, config: Config, drift: u64) -> Self {
-        let offset = 1_000 * at as u64;
+        let offset = 1_000_000 + 1_000 * at as u64;
         Self {
             node: Node::new(id_of(at), config, 1, offset),
             cells: BTreeMap::new(),
             held: Vec::new(),
+            looks: Vec::new(),
             ring: 3,
             paused_until: 0,
+            is_asleep: false,
             down_until: 0,
             is_rebuilding: false,
-            incarnation: 1,
             offset,
             drift,
         }
@@ -64,15 +68,15 @@ impl Replica {
     }
 
     /// Starts again with what the store holds; deletions have to be learned anew.
-    pub(crate) fn start(&mut self, at: usize, config: Config, now: u64, nodes: usize) {
-        self.incarnation += 1;
-        self.node = Node::new(id_of(at), config, self.incarnation, self.clock(now));
+    pub(crate) fn start(&mut self, at: usize, config: Config, incarnation: u64, now: u64, nodes: usize) {
+        self.node = Node::new(id_of(at), config, incarnation, self.clock(now));
         self.begin_table(nodes);
         for key in self.cells.keys() {
             self.node.load(TABLE, key_id(*key), None);
         }
         self.node.set_ready(TABLE);
         self.held.clear();
+        self.looks.clear();
         self.is_rebuilding = false;
     }
 
@@ -106,6 +110,23 @@ impl Replica {
             let deletion = Deletion { time, newest_in_files: None, newest_in_memory: written };
             self.node.bury(TABLE, key_id(key), deletion);
         }
+    }
+
+    /// A read meets the key here.
+    pub(crate) fn look(&mut self, key: u64) {
+        let cells = self.cells.get(&key).copied().unwrap_or_default();
+        if let Some(written) = cells.written.filter(|written| Some(*written) > cells.deleted) {
+            self.looks.push((key, written));
+        }
+    }
+
+    /// What reads have found and may be shown now.
+    pub(crate) fn free_looks(&mut self, clock: u64) -> Vec<(u64, u64)> {
+        let (free, held) = std::mem::take(&mut self.looks)
+            .into_iter()
+            .partition(|(key, _)| self.node.may_reveal(clock, TABLE, key_id(*key)));
+        self.looks = held;
+        free
     }
 
     /// Builds the filter anew, in two steps with writes between them.

@@ -8,9 +8,9 @@ use lacuna_workload::Rng;
 use super::history::{History, Operation, quorum_of};
 use super::network::{Change, Letter, Network, Post};
 use super::replica::{Replica, TABLE, id_of, key_id};
-use super::ring::{Rings, group_of};
+use super::ring::Rings;
 
-const NODES: usize = 4;
+pub(super) const NODES: usize = 4;
 /// Milliseconds between the ticks of a node.
 const TICK: u64 = 20;
 /// Keys that are never written.
@@ -33,6 +33,8 @@ pub(crate) struct Counts {
     pub(crate) reads_of_absent: u64,
     pub(crate) skipped_of_absent: u64,
     pub(crate) skipped_of_deleted: u64,
+    /// Rows seen before their writes were acknowledged.
+    pub(crate) seen_early: u64,
     pub(crate) acknowledged: u64,
     pub(crate) faults: BTreeMap<&'static str, u64>,
     pub(crate) longest_hold: u64,
@@ -43,12 +45,12 @@ pub(crate) struct Counts {
 
 #[derive(Debug)]
 pub(crate) struct World {
-    setup: Setup,
-    now: u64,
-    rng: Rng,
+    pub(super) setup: Setup,
+    pub(super) now: u64,
+    pub(super) rng: Rng,
     network: Network,
-    replicas: Vec<Replica>,
-    rings: Rings,
+    pub(super) replicas: Vec<Replica>,
+    pub(super) rings: Rings,
     history: History,
     recent: Vec<u64>,
     next_key: u64,
@@ -67,7 +69,8 @@ impl World {
             network.send_at(1 + at as u64, at, at, Letter::Alarm);
         }
         network.trouble = if setup.faults { 12 } else { 0 };
-        let history = History::new(setup.quorum);
+        // While owners change, or if most must be empty, a row of one owner may be missing elsewhere in stock too.
+        let history = History::new(setup.quorum, !setup.quorum && setup.moves == 0);
         let (rings, counts) = (Rings::new(NODES, if setup.quorum { 3 } else { 2 }), Counts::default());
         Self {
             setup,
@@ -153,13 +156,19 @@ impl World {
         }
         if replica.paused_until > self.now {
             let Post { from, to, letter } = post;
+            if replica.is_asleep && !matches!(letter, Letter::Alarm) {
+                return Ok(());
+            }
             self.network.send_at(replica.paused_until, from, to, letter);
             return Ok(());
         }
         if replica.down_until > 0 {
             replica.down_until = 0;
             replica.ring = self.rings.version;
-            replica.start(to, self.setup.config, self.now, NODES);
+            // A life has a name of its own, and grants leases of its own length.
+            let config = self.setup.config;
+            let lease = self.rng.between(config.most_lease / 3, config.most_lease);
+            replica.start(to, Config { lease, ..config }, self.rng.next_u64(), self.now, NODES);
         }
         self.handle(post)?;
         self.carry(to);
@@ -188,7 +197,10 @@ impl World {
                 self.history.acknowledge(self.now, operation, from);
                 self.counts.acknowledged += 1;
             }
-            Letter::Look { key } => self.replicas[to].learn_deletion(key, None),
+            Letter::Look { key } => {
+                self.replicas[to].learn_deletion(key, None);
+                self.replicas[to].look(key);
+            }
             Letter::Read { key, began } => return self.read(to, clock, key, began),
         }
         Ok(())
@@ -270,70 +282,13 @@ impl World {
             .drain(..)
             .partition(|(_, _, barrier, _)| replica.node.may_acknowledge(clock, *barrier));
         replica.held = held;
+        for (key, written) in replica.free_looks(clock) {
+            let is_first = self.history.reveal(self.now, key, written);
+            self.counts.seen_early += u64::from(is_first && self.setup.moves == 0);
+        }
         for (operation, coordinator, _, since) in free {
             self.counts.longest_hold = self.counts.longest_hold.max(self.now - since);
             self.network.send(self.now, &mut self.rng, from, coordinator, Letter::Acknowledge { operation });
-        }
-    }
-
-    fn break_something(&mut self) {
-        let at = self.rng.index(NODES);
-        let a_while = 50 + self.rng.below(2_000);
-        let replica = &mut self.replicas[at];
-        let what = match self.rng.below(5) {
-            0 if replica.down_until == 0 => {
-                // Now and then a restart so quick that nobody notices.
-                replica.down_until = self.now + if self.rng.below(2) == 0 { 5 } else { a_while };
-                replica.held.clear();
-                "crash"
-            }
-            1 | 2 if replica.paused_until <= self.now => {
-                replica.paused_until = self.now + a_while;
-                "pause"
-            }
-            _ => {
-                replica.rebuild(300 + self.rng.below(200));
-                "rebuild"
-            }
-        };
-        *self.counts.faults.entry(what).or_default() += 1;
-    }
-
-    /// Lets a node learn of the newest ring, or goes one step on once all know it.
-    fn move_ring(&mut self) {
-        let now = self.now;
-        let is_well = |replica: &Replica| replica.down_until == 0 && replica.paused_until <= now;
-        let newest = self.rings.version;
-        if self.replicas.iter().all(|replica| is_well(replica) && replica.ring == newest) {
-            if let Some((group, to)) = self.rings.advance(&mut self.rng, NODES) {
-                self.stream(group, to);
-            }
-            *self.counts.faults.entry("ring step").or_default() += 1;
-        }
-        for replica in &mut self.replicas {
-            if self.rng.below(3) == 0 && is_well(replica) && replica.ring < self.rings.version {
-                replica.ring = self.rings.version;
-                replica.node.set_ring(replica.ring, (0..NODES).map(id_of));
-            }
-        }
-    }
-
-    /// Copies a group's data from all its owners: file by file, not acknowledged to anybody.
-    fn stream(&mut self, group: usize, to: usize) {
-        for from in self.rings.sources(group).to_vec() {
-            let moved: Vec<_> = self.replicas[from]
-                .cells
-                .iter()
-                .filter(|(key, _)| group_of(**key) == group)
-                .map(|(k, c)| (*k, *c))
-                .collect();
-            let target = &mut self.replicas[to];
-            for (key, cells) in moved {
-                target.node.load(TABLE, key_id(key), None);
-                let mine = target.cells.entry(key).or_default();
-                mine.written = mine.written.max(cells.written);
-                mine.deleted = mine.deleted.max(cells.deleted);
-            }
         }
     }
 }

@@ -20,6 +20,10 @@ import org.apache.cassandra.net.Verb;
  * <p>Answers to other nodes are taken out at the outbound sink and sent later, so nothing blocks. A client's own reply waits in
  * the query handler, since a write to the coordinator's own replica passes no sink. When nothing new was written, which is
  * the rule when keys are overwritten, nobody waits.
+ *
+ * <p>A row can be read before its write is acknowledged, and who has seen it must not be told "empty" afterwards. So scans,
+ * which may meet any row, are held like acknowledgements, and a read of one partition waits if that partition is new
+ * ({@link Revealing}).
  */
 final class Acknowledgements
 {
@@ -33,7 +37,7 @@ final class Acknowledgements
     static
     {
         for (Verb verb : Verb.values())
-            if (verb.name().endsWith("_RSP") && verb.name().matches("MUTATION.*|READ_REPAIR.*|HINT.*|BATCH_STORE.*|PAXOS.*"))
+            if (verb.name().endsWith("_RSP") && verb.name().matches("MUTATION.*|READ_REPAIR.*|HINT.*|BATCH_STORE.*|PAXOS.*|RANGE.*"))
                 VERBS.add(verb);
     }
 
@@ -94,10 +98,10 @@ final class Acknowledgements
         CountDownLatch told = new CountDownLatch(1);
         try
         {
-            if (mayLeave(told::countDown) || told.await(3 * Exchange.LEASE, TimeUnit.MILLISECONDS))
+            if (mayLeave(told::countDown) || told.await(Exchange.MOST_LEASE + 2 * Exchange.LEASE, TimeUnit.MILLISECONDS))
                 return;
             Exchange.failed("acknowledgement", new IllegalStateException("nobody lets go of it"));
-            told.await(2 * Exchange.LEASE, TimeUnit.MILLISECONDS);
+            told.await(2 * Exchange.MOST_LEASE, TimeUnit.MILLISECONDS);
         }
         catch (InterruptedException stopped)
         {
@@ -131,9 +135,9 @@ final class Acknowledgements
         return isOverAfterFailure() ? 0 : afterFailure.incrementAndGet();
     }
 
-    private static boolean isOverAfterFailure()
+    static boolean isOverAfterFailure()
     {
-        return Exchange.now() > Exchange.failedAt() + Exchange.LEASE;
+        return Exchange.now() > Exchange.failedAt() + Exchange.MOST_LEASE;
     }
 
     /** Lets go of those that may leave. */

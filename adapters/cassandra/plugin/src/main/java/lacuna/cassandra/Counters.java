@@ -29,6 +29,9 @@ final class Counters
     /** Mode shadow: found rows where a skip would have answered none; a write meanwhile counts too. */
     final LongAdder contradictions = counter("contradictions");
     final LongAdder acknowledgementsHeld = counter("acknowledgements_held");
+    /** Reads that met a new partition and waited until others knew it. */
+    final LongAdder readsHeld = counter("reads_held");
+    final LongAdder filtersRebuilt = counter("filters_rebuilt");
     final LongAdder framesSent = counter("frames_sent");
     final LongAdder buildsFailed = counter("filter_builds_failed");
 

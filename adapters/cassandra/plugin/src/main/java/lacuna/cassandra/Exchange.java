@@ -2,6 +2,7 @@ package lacuna.cassandra;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.security.SecureRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -22,14 +23,17 @@ final class Exchange
 
     /** Milliseconds between exchanges. */
     private static final long INTERVAL = Long.getLong("lacuna.interval_millis", 1_000);
+    /** The longest lease that any life of this node has granted, as in the library: after a start so long nothing is acknowledged. */
+    static final long MOST_LEASE = 5_000;
     /** Milliseconds that others may rely on this node; below Cassandra's write timeout of two seconds. */
-    static final long LEASE = Long.getLong("lacuna.lease_millis", 1_500);
+    static final long LEASE = Math.min(MOST_LEASE, Long.getLong("lacuna.lease_millis", 1_500));
     private static final long DAMAGED = 2;
     private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final long HOLDING_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
-    private static final long START_NANOS = System.nanoTime();
+    private static final SecureRandom RANDOM = new SecureRandom();
 
     private static long hub;
+    private static boolean hasClock;
     private static volatile boolean active;
     private static volatile String reason = "";
     private static volatile long failedAt;
@@ -42,8 +46,9 @@ final class Exchange
         try
         {
             NativeLibrary.load();
+            hasClock = Native.now() >= 0;
             // The node is 0 to itself; others are known by their host ids.
-            hub = checked(Native.open(0, 0, System.currentTimeMillis(), now(), INTERVAL, LEASE));
+            hub = checked(Native.open(0, 0, incarnation(), now(), INTERVAL, LEASE));
             active = true;
         }
         catch (Throwable unusable)
@@ -57,10 +62,25 @@ final class Exchange
 
     private Exchange() {}
 
-    /** Milliseconds of this process's own clock. */
+    /** The name of this life, which no other life of this node has: a clock may be put back. */
+    static long incarnation()
+    {
+        return RANDOM.nextLong();
+    }
+
+    /**
+     * Milliseconds of a clock that goes on while the machine sleeps, if there is one. Java's own stands still: good enough to let
+     * others stop relying on this node, not to rely on them ({@link #mayRely}).
+     */
     static long now()
     {
-        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - START_NANOS);
+        return hasClock ? Native.now() : TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
+    }
+
+    /** Whether leases may be counted here; without, tables in mode safe take no part. */
+    static boolean mayRely()
+    {
+        return hasClock;
     }
 
     static long hub()

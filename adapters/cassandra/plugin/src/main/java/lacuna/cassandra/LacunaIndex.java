@@ -14,6 +14,7 @@ import org.apache.cassandra.db.filter.RowFilter;
 import org.apache.cassandra.db.marshal.AbstractType;
 import org.apache.cassandra.db.memtable.Memtable;
 import org.apache.cassandra.db.partitions.PartitionUpdate;
+import org.apache.cassandra.db.rows.Row;
 import org.apache.cassandra.exceptions.InvalidRequestException;
 import org.apache.cassandra.index.Index;
 import org.apache.cassandra.index.IndexRegistry;
@@ -27,8 +28,8 @@ import org.apache.cassandra.service.ClientState;
  * {@code CREATE CUSTOM INDEX ON t () USING 'lacuna.cassandra.LacunaIndex'}: the table takes part.
  *
  * <p>It indexes nothing and serves no query. It is there for its lifecycle: it comes and goes with the table, knows when it is
- * truncated or altered, carries options, survives restarts, and has its node filter built from what was there before. Writes
- * cost nothing here; they are seen by the hook.
+ * truncated or altered, carries options, survives restarts, and has its node filter built from what was there before. In mode
+ * safe it marks writes before they are visible; otherwise they cost nothing here, and are seen by the hook.
  */
 public final class LacunaIndex implements Index
 {
@@ -78,13 +79,13 @@ public final class LacunaIndex implements Index
 
     private Object build()
     {
-        guard.filter.build();
+        guard.filter.builds.build();
         return null;
     }
 
     private Object empty()
     {
-        guard.filter.rebuild();
+        guard.filter.builds.rebuild();
         return forget();
     }
 
@@ -179,7 +180,27 @@ public final class LacunaIndex implements Index
     public Indexer indexerFor(DecoratedKey key, RegularAndStaticColumns columns, long now, WriteContext context,
                               IndexTransaction.Type type, Memtable memtable)
     {
-        return null;
+        // Before the write is visible. Memtables give no update to look at, so rows come one by one, and only where they matter.
+        if (type != IndexTransaction.Type.UPDATE || !guard.filter.isMarkedBefore())
+            return null;
+        guard.writes(key);
+        return guard.filter.places == null ? null : new RowMarker(guard.filter, key);
+    }
+
+    /** Marks the bucket of every row that is about to become visible. */
+    private record RowMarker(TableFilter filter, DecoratedKey key) implements Indexer
+    {
+        @Override
+        public void insertRow(Row row)
+        {
+            filter.writes(key, row);
+        }
+
+        @Override
+        public void updateRow(Row before, Row after)
+        {
+            filter.writes(key, after);
+        }
     }
 
     @Override

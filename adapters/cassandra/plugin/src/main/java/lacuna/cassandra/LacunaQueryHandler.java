@@ -121,6 +121,16 @@ public final class LacunaQueryHandler implements QueryHandler
         return mayLook ? Coordinator.of((SelectStatement) statement, options) : null;
     }
 
+    /** A write does; a serial read may have finished somebody else's; a scan may have met what no one partition's read waited for. */
+    private static boolean mayTellNews(CQLStatement statement, QueryOptions options)
+    {
+        if (!(statement instanceof SelectStatement read) || options.getConsistency().isSerialConsistency())
+            return true;
+        TableGuard guard = Lacuna.guard(read.table.id);
+        boolean isScan = read.getRestrictions().isKeyRange() || read.getRestrictions().usesSecondaryIndexing();
+        return isScan && guard != null && guard.filter.mode == Mode.SAFE;
+    }
+
     /** Answers the read here if that is possible, else the stock way. */
     private static ResultMessage answered(Coordinator read, CQLStatement statement, QueryState state, QueryOptions options,
                                           Counter executed, Supplier<ResultMessage> stock)
@@ -134,8 +144,7 @@ public final class LacunaQueryHandler implements QueryHandler
         ResultMessage result = stock.get();
         if (read != null)
             read.found(result);
-        // A serial read may have finished somebody else's write.
-        if (!(statement instanceof SelectStatement) || options.getConsistency().isSerialConsistency())
+        if (mayTellNews(statement, options))
             Acknowledgements.await();
         return result;
     }

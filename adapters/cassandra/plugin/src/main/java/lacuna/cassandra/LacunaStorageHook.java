@@ -67,8 +67,12 @@ public final class LacunaStorageHook implements StorageHook
     public void reportRead(TableId id, DecoratedKey key)
     {
         inner.reportRead(id, key);
-        if (Lacuna.guard(id) != null)
-            tally.get().end(key);
+        TableGuard guard = Lacuna.guard(id);
+        if (guard == null)
+            return;
+        tally.get().end(key);
+        if (!Lacuna.PROVER.isCurrentThread())
+            Revealing.await(guard.filter, key);
     }
 
     @Override

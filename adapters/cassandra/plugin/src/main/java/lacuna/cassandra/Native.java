@@ -9,12 +9,14 @@ package lacuna.cassandra;
 final class Native
 {
     /** Must be the library's own; raised with every change on either side. */
-    static final long VERSION = 1;
+    static final long VERSION = 2;
     static final long FAILED = Long.MIN_VALUE;
 
     private Native() {}
 
     static native long version();
+
+    static native long now();
 
     static native long open(long high, long low, long incarnation, long now, long interval, long lease);
 
@@ -33,6 +35,11 @@ final class Native
                              long now);
 
     static native long bury(long hub, long mode, long tableHigh, long tableLow, long first, long second, long time);
+
+    static native long buryRows(long hub, long mode, long tableHigh, long tableLow, long first, long second, long from, long to,
+                                long time);
+
+    static native long mayReveal(long hub, long mode, long tableHigh, long tableLow, long first, long second, long now);
 
     static native long forwarded(long hub, long mode, long tableHigh, long tableLow, long first, long second, long hasPlace,
                                  long place, long now, long peerHigh, long peerLow);

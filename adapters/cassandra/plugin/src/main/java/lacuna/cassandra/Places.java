@@ -2,6 +2,7 @@ package lacuna.cassandra;
 
 import java.nio.ByteBuffer;
 
+import org.apache.cassandra.db.ClusteringBound;
 import org.apache.cassandra.db.ClusteringPrefix;
 import org.apache.cassandra.db.Slice;
 import org.apache.cassandra.db.Slices;
@@ -54,6 +55,23 @@ final class Places
     private long number(ByteBuffer value)
     {
         return type == Int32Type.instance ? ByteBufferUtil.toInt(value) : ByteBufferUtil.toLong(value);
+    }
+
+    /** First and last place all of whose rows lie in the slice; null if there are none. */
+    long[] inside(Slice slice)
+    {
+        ClusteringBound<?> start = slice.start();
+        ClusteringBound<?> end = slice.end();
+        long first = start.size() == 0 ? 0 : of(start);
+        long last = end.size() == 0 ? -1 : of(end);
+        // A bound of one column takes its place whole or not at all; further columns cut through it.
+        boolean isFirstIn = start.size() == 0 || start.size() == 1 && start.isInclusive();
+        boolean isLastIn = end.size() == 0 || end.size() == 1 && end.isInclusive();
+        if (Long.compareUnsigned(first, last) > 0 || (!isFirstIn || !isLastIn) && first == last)
+            return null;
+        first += isFirstIn ? 0 : 1;
+        last -= isLastIn ? 0 : 1;
+        return Long.compareUnsigned(first, last) > 0 ? null : new long[] { first, last };
     }
 
     /** First and last place of some slices; null if one of them is everything. */

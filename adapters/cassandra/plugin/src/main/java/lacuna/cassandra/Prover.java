@@ -4,10 +4,12 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 
 import org.apache.cassandra.db.DecoratedKey;
+import org.apache.cassandra.db.Keyspace;
 import org.apache.cassandra.db.ReadExecutionController;
 import org.apache.cassandra.db.SinglePartitionReadCommand;
 import org.apache.cassandra.db.rows.UnfilteredRowIterator;
 import org.apache.cassandra.utils.FBUtilities;
+import org.apache.cassandra.utils.concurrent.OpOrder;
 
 /**
  * One thread that reads proposed regions on this node, past the plug-in, and keeps those without live data.
@@ -84,11 +86,25 @@ final class Prover
         }
         if (dead != null)
         {
+            awaitWritesUnderWay(proposal.guard);
             proposal.guard.conclude(proposal.key, proposal.region, dead, isWorthKeeping(proposal.region, dead));
             return;
         }
         proposal.guard.withdraw(proposal.key, proposal.region);
         Lacuna.COUNTERS.alive.increment();
+    }
+
+    /**
+     * A write that others are told of before it is visible may have begun before the region was proposed, and become visible after it
+     * was read. It ends the region when it is applied; one that begins from now on does so at once.
+     */
+    private static void awaitWritesUnderWay(TableGuard guard)
+    {
+        if (!guard.filter.isMarkedBefore())
+            return;
+        OpOrder.Barrier barrier = Keyspace.writeOrder.newBarrier();
+        barrier.issue();
+        barrier.await();
     }
 
     /** An absent partition needs no help: that is what Bloom filters are for. */

@@ -71,7 +71,7 @@ final class SSTableWatch implements INotificationConsumer
         if (notice.memtable().isEmpty())
         {
             guard.forgetAll();
-            guard.filter.streamed(notice.added);
+            guard.filter.builds.streamed(notice.added);
         }
         notice.added.forEach(this::know);
     }
@@ -86,6 +86,7 @@ final class SSTableWatch implements INotificationConsumer
             guard.forgetAll();
         notice.removed.forEach(sstable -> guard.known().remove(sstable.descriptor));
         notice.added.forEach(this::know);
+        guard.filter.builds.compacted();
     }
 
     private void know(SSTableReader sstable)

@@ -11,13 +11,17 @@ import org.apache.cassandra.cql3.QueryHandler;
 import org.apache.cassandra.cql3.restrictions.StatementRestrictions;
 import org.apache.cassandra.cql3.statements.SelectStatement;
 import org.apache.cassandra.db.StorageHook;
+import org.apache.cassandra.db.lifecycle.View;
 import org.apache.cassandra.db.partitions.ImmutableBTreePartition;
 import org.apache.cassandra.db.rows.UnfilteredRowIteratorWithLowerBound;
+import org.apache.cassandra.index.Index;
+import org.apache.cassandra.io.sstable.format.SSTableReader;
 import org.apache.cassandra.locator.ReplicaPlans;
 import org.apache.cassandra.locator.TokenMetadata;
 import org.apache.cassandra.metrics.ClientRequestSizeMetrics;
 import org.apache.cassandra.metrics.ClientRequestsMetricsHolder;
 import org.apache.cassandra.net.Verb;
+import org.apache.cassandra.utils.concurrent.OpOrder;
 
 /**
  * Run once at start: is this the Cassandra that the plug-in was compiled for?
@@ -45,7 +49,11 @@ final class SelfTest
     static void runForExchange() throws NoSuchMethodException
     {
         String moved = System.getProperty("lacuna.self_test.pretend_missing", "");
+        implementsAll(Index.class, LacunaIndex.class);
         has(Verb.class, "unsafeSetSerializer", moved);
+        has(OpOrder.class, "newBarrier", moved);
+        has(SSTableReader.class, "getApproximateKeyCount", moved);
+        has(View.class, "getAllMemtables", moved);
         has(SelectStatement.class, "getQuery", moved);
         has(SelectStatement.class, "process", moved);
         has(SelectStatement.class, "getAggregationSpec", moved);

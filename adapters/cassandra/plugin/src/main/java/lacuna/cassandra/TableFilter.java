@@ -2,15 +2,14 @@ package lacuna.cassandra;
 
 import java.util.Iterator;
 import java.util.UUID;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.LongAdder;
 
 import org.apache.cassandra.db.ColumnFamilyStore;
 import org.apache.cassandra.db.DecoratedKey;
+import org.apache.cassandra.db.Slice;
 import org.apache.cassandra.db.partitions.PartitionUpdate;
+import org.apache.cassandra.db.rows.Row;
 import org.apache.cassandra.db.rows.Unfiltered;
-import org.apache.cassandra.io.sstable.format.SSTableReader;
 
 /**
  * This node's filter of one table: every partition that it holds anything of, and which of them are dead.
@@ -21,25 +20,16 @@ import org.apache.cassandra.io.sstable.format.SSTableReader;
  */
 final class TableFilter
 {
-    private static final int READY = 0;
-    private static final int REBUILT = 1;
     private static final int DROPPED = 2;
-    private static final long LEAST_CAPACITY = 4_096;
-    private static final ExecutorService BUILDER = Executors.newSingleThreadExecutor(work ->
-    {
-        Thread thread = new Thread(work, "lacuna-builder");
-        thread.setDaemon(true);
-        return thread;
-    });
-
     final ColumnFamilyStore table;
     final Mode mode;
-    private final double rate;
+    final double rate;
+    final FilterBuilds builds = new FilterBuilds(this);
     /** Null if only whole partitions are known. */
     final Places places;
     private final long high;
     private final long low;
-    private volatile boolean dropped;
+    volatile boolean dropped;
 
     /** What this node decided about reads of the table as their coordinator. */
     final LongAdder skipped = new LongAdder();
@@ -68,7 +58,7 @@ final class TableFilter
 
     boolean isUsed()
     {
-        return mode != Mode.OFF && Exchange.isActive() && !dropped;
+        return mode != Mode.OFF && Exchange.isActive() && !dropped && (mode != Mode.SAFE || Exchange.mayRely());
     }
 
     /** From now on it takes writes. */
@@ -82,39 +72,7 @@ final class TableFilter
         if (!isUsed())
             return;
         long finest = places == null ? -1 : places.finest;
-        guarded("create", () -> Native.create(Exchange.hub(), mode.number(), high, low, capacity(), rate, finest));
-    }
-
-    /** Shows it to others, once all that is there has been read. */
-    void build()
-    {
-        if (isUsed())
-            fill(0, READY);
-    }
-
-    /** As after a truncation: what is there now, anew, and whatever is written meanwhile. */
-    void rebuild()
-    {
-        if (isUsed())
-            BUILDER.execute(() ->
-            {
-                guarded("rebuild", () -> Native.beginRebuild(Exchange.hub(), mode.number(), high, low, capacity(), rate));
-                fill(1, REBUILT);
-            });
-    }
-
-    private void fill(long isRebuild, int finish)
-    {
-        try
-        {
-            FilterFill.withAll(this, isRebuild);
-            guarded("finish", () -> Native.table(Exchange.hub(), mode.number(), high, low, finish));
-        }
-        catch (Exception unreadable)
-        {
-            // A damaged SSTable, or a table that is being dropped. The filter stays as it was: unseen, or holding more.
-            Lacuna.COUNTERS.buildsFailed.increment();
-        }
+        guarded("create", () -> Native.create(Exchange.hub(), mode.number(), high, low, builds.capacity(), rate, finest));
     }
 
     /** Marks keys of a file in the filter, or in the one that is being rebuilt. */
@@ -154,32 +112,22 @@ final class TableFilter
         }
     }
 
-    private long capacity()
+    /** Whether a write has to be marked before it is visible too. */
+    boolean isMarkedBefore()
     {
-        long keys = 0;
-        for (SSTableReader sstable : table.getLiveSSTables())
-            keys += sstable.estimatedKeys();
-        return Math.max(LEAST_CAPACITY, keys + keys / 4);
+        return mode == Mode.SAFE && isUsed();
     }
 
-    /** An SSTable that came by itself, already live; what cannot be read makes the filter unknown. */
-    void streamed(Iterable<SSTableReader> sstables)
+    /** Before a write is visible: of the partition, or of its row. */
+    void writes(DecoratedKey key, Row row)
     {
-        if (!isUsed())
-            return;
-        try
+        long[] hash = hash(key);
+        boolean hasPlace = row != null && places != null && !row.isStatic();
+        guarded("write", () ->
         {
-            for (SSTableReader sstable : sstables)
-            {
-                // A rebuild under way may have listed the SSTables before.
-                FilterFill.with(this, sstable, 0);
-                FilterFill.with(this, sstable, 1);
-            }
-        }
-        catch (Exception unreadable)
-        {
-            Exchange.failed("streamed SSTable", unreadable);
-        }
+            write(hash, hasPlace ? 1 : 0, hasPlace ? places.of(row.clustering()) : 0);
+            return 0;
+        });
     }
 
     /** Before the write's acknowledgement, after it is visible. */
@@ -214,6 +162,16 @@ final class TableFilter
         long[] hash = hash(key);
         guarded("bury", () -> Native.isEmpty(Exchange.hub(), mode.number(), high, low, hash[0], hash[1]) == 1 ? 0
                               : Native.bury(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], Math.max(0, micros)));
+    }
+
+    /** As {@link #bury} for the rows of a slice, as far as they fill buckets. */
+    void buryRows(DecoratedKey key, Slice slice)
+    {
+        long[] ends = places == null || !isUsed() || !Lacuna.isActive() ? null : places.inside(slice);
+        if (ends == null)
+            return;
+        long[] hash = hash(key);
+        guarded("bury", () -> Native.buryRows(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], ends[0], ends[1], 0));
     }
 
     /** This node is about to send the write to a peer. */
@@ -257,7 +215,7 @@ final class TableFilter
         return hash;
     }
 
-    private static void guarded(String what, java.util.function.LongSupplier call)
+    static void guarded(String what, java.util.function.LongSupplier call)
     {
         try
         {

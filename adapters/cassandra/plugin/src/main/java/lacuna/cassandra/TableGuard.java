@@ -7,12 +7,12 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 
 import org.apache.cassandra.db.BufferDecoratedKey;
 import org.apache.cassandra.db.ClusteringComparator;
 import org.apache.cassandra.db.ColumnFamilyStore;
 import org.apache.cassandra.db.DecoratedKey;
-import org.apache.cassandra.db.RangeTombstone;
 import org.apache.cassandra.db.Slice;
 import org.apache.cassandra.db.Slices;
 import org.apache.cassandra.db.partitions.PartitionUpdate;
@@ -64,14 +64,9 @@ final class TableGuard
         {
             DeadData dead = region.dead();
             if (dead != null && region.contains(table.metadata().comparator, slices))
-                return isInGrace(dead) ? dead : null;
+                return dead.isInGrace(FBUtilities.nowInSeconds(), table.metadata().params.gcGraceSeconds) ? dead : null;
         }
         return null;
-    }
-
-    private boolean isInGrace(DeadData dead)
-    {
-        return dead.isInGrace(FBUtilities.nowInSeconds(), table.metadata().params.gcGraceSeconds);
     }
 
     /** Cassandra compares digests of repaired data alone when asked to; a tombstone from elsewhere would disturb it. */
@@ -85,25 +80,27 @@ final class TableGuard
     void wrote(PartitionUpdate update)
     {
         if (regions.containsKey(update.partitionKey()))
-            forget(update);
+            takeAway(update.partitionKey(), region -> region.isTouchedBy(table.metadata().comparator, update));
         if (!update.partitionLevelDeletion().isLive())
             propose(update.partitionKey(), Slice.ALL);
         else if (update.deletionInfo().hasRanges() && update.deletionInfo().rangeCount() <= 4)
-            update.deletionInfo().rangeIterator(false).forEachRemaining(range -> propose(update.partitionKey(), range));
+            update.deletionInfo().rangeIterator(false).forEachRemaining(range -> propose(update.partitionKey(), range.deletedSlice()));
     }
 
-    private void propose(DecoratedKey key, RangeTombstone range)
+    /** Before a write is visible: what is not proven yet will not be, and others are told of the key. */
+    void writes(DecoratedKey key)
     {
-        propose(key, range.deletedSlice());
+        if (regions.containsKey(key))
+            takeAway(key, region -> region.dead() == null);
+        filter.writes(key, null);
     }
 
-    private void forget(PartitionUpdate update)
+    private void takeAway(DecoratedKey key, Predicate<Region> which)
     {
-        ClusteringComparator comparator = table.metadata().comparator;
-        regions.computeIfPresent(update.partitionKey(), (key, present) ->
+        regions.computeIfPresent(key, (same, present) ->
         {
             List<Region> kept = new ArrayList<>(present);
-            kept.removeIf(region -> region.isTouchedBy(comparator, update));
+            kept.removeIf(which);
             Lacuna.COUNTERS.forgotten.add(present.size() - kept.size());
             return replaced(present, kept);
         });
@@ -181,6 +178,8 @@ final class TableGuard
             // While this key is locked no write can be between its own forgetting and its mark in the filter.
             if (region.isWhole())
                 filter.bury(key, dead.partitionDeletion().markedForDeleteAt());
+            else
+                filter.buryRows(key, region.slice);
             counted[0] = true;
             if (!isToKeep)
                 return without(present, region);

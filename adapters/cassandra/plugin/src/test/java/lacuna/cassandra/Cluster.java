@@ -19,6 +19,7 @@ import java.util.stream.IntStream;
 
 import com.datastax.driver.core.Session;
 import com.datastax.driver.core.SocketOptions;
+import com.datastax.driver.core.policies.ConstantReconnectionPolicy;
 import com.datastax.driver.core.policies.RoundRobinPolicy;
 import com.datastax.driver.core.policies.WhiteListPolicy;
 
@@ -160,7 +161,7 @@ final class Cluster implements AutoCloseable
         InetSocketAddress only = new InetSocketAddress(node.address, NATIVE_PORT);
         return com.datastax.driver.core.Cluster.builder().addContactPoint(node.address).withPort(NATIVE_PORT)
             .withLoadBalancingPolicy(new WhiteListPolicy(new RoundRobinPolicy(), List.of(only)))
-            .withMaxSchemaAgreementWaitSeconds(1).withSocketOptions(new SocketOptions().setReadTimeoutMillis(60_000)).withoutJMXReporting().build();
+            .withReconnectionPolicy(new ConstantReconnectionPolicy(500)).withMaxSchemaAgreementWaitSeconds(1).withSocketOptions(new SocketOptions().setReadTimeoutMillis(60_000)).withoutJMXReporting().build();
     }
 
     void flush(String keyspace)

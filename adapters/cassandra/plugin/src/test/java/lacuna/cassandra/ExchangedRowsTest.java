@@ -105,6 +105,51 @@ public class ExchangedRowsTest extends WithFilters
         }
     }
 
+    /** Rows 0 to 1,990 by ten; 400 to 1,599 are deleted one by one, or at once. */
+    @Test
+    public void deadRangesAreSkippedUntilTheyAreWritten() throws Exception
+    {
+        String t = unguarded(2) + "_rows";
+        ddl("CREATE TABLE " + t + " (p int, c int, v int, PRIMARY KEY (p, c))");
+        ddl("CREATE CUSTOM INDEX ON " + t + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'mode': 'safe', 'bucket': '16', 'learn_every': '1'}");
+        each(0, 400, ConsistencyLevel.ALL, i -> "INSERT INTO " + t + " (p, c, v) VALUES (" + (1 + i / 200) + ", " + i % 200 * 10 + ", 1)");
+        cluster.flush(t.substring(0, 2));
+        becomesKnown("reads_skipped", t);
+        at(session, "DELETE FROM " + t + " WHERE p = 1 AND c >= 400 AND c < 1600", ConsistencyLevel.ALL);
+        each(40, 160, ConsistencyLevel.ALL, i -> "DELETE FROM " + t + " WHERE p = 2 AND c = " + 10 * i);
+        cluster.flush(t.substring(0, 2));
+        for (int p = 1; p <= 2; p++)
+        {
+            String dead = "SELECT c FROM " + t + " WHERE p = " + p + " AND c >= 500 AND c < 1500";
+            for (Session through : coordinators)
+                becomesSkippedRange(through, t, p, dead);
+            for (Session through : coordinators)
+            {
+                assertEquals(80, at(through, "SELECT c FROM " + t + " WHERE p = " + p + " AND c >= 0", ConsistencyLevel.QUORUM));
+                assertEquals(1, at(through, "SELECT c FROM " + t + " WHERE p = " + p + " AND c >= 390 AND c < 1600", ConsistencyLevel.ONE));
+            }
+            Session writer = coordinators.get(p % NODES);
+            at(writer, "INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", 705, 1)", ConsistencyLevel.ONE);
+            for (Session through : coordinators)
+                assertEquals(1, at(through, dead, ConsistencyLevel.ONE));
+        }
+    }
+
+    private static void becomesSkippedRange(Session through, String t, int p, String dead) throws InterruptedException
+    {
+        for (int attempt = 0; attempt < 600; attempt++)
+        {
+            long before = counter(through, "reads_skipped");
+            assertEquals(0, at(through, dead, ConsistencyLevel.ONE));
+            if (counter(through, "reads_skipped") > before)
+                return;
+            // Replicas that have not yet tried to prove it are asked to.
+            at(through, "SELECT c FROM " + t + " WHERE p = " + p + " AND c >= 400 AND c < 1600", ConsistencyLevel.ALL);
+            Thread.sleep(50);
+        }
+        throw new AssertionError("never skipped: " + dead);
+    }
+
     @Test
     public void bucketsWantNumbers()
     {

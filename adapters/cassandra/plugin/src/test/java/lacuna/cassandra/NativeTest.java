@@ -6,6 +6,8 @@ import static org.junit.Assert.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Set;
 
 import org.junit.Test;
 
@@ -55,6 +57,30 @@ public class NativeTest
         }
         System.out.printf("native: %.1f ns a call, %.1f ns with a lock and a lookup in a filter (%d)%n", call, lookup, sum);
         assertTrue(call + " ns a call", call <= MOST_NANOS);
+    }
+
+    /** The library's clock counts time asleep, which no test can spend; while awake it goes as Java's does. */
+    @Test
+    public void timeIsTheLibrarys() throws Exception
+    {
+        NativeLibrary.load();
+        long clock = Native.now();
+        long java = System.nanoTime();
+        Thread.sleep(50);
+        long passed = (System.nanoTime() - java) / 1_000_000;
+        assertTrue("a clock of this system", clock >= 0);
+        assertTrue(Math.abs(Native.now() - clock - passed) < 1_000);
+        assertTrue(Exchange.mayRely() && Math.abs(Exchange.now() - Native.now()) < 60_000);
+    }
+
+    /** A wall clock that was put back would name this life as another one was named. */
+    @Test
+    public void everyLifeHasAnotherName()
+    {
+        Set<Long> names = new HashSet<>();
+        for (int life = 0; life < 100; life++)
+            assertTrue(names.add(Exchange.incarnation()));
+        assertTrue("no clock", names.stream().anyMatch(name -> name < 0));
     }
 
     @Test

@@ -15,6 +15,7 @@ import org.junit.After;
 abstract class OnOneCluster
 {
     static final int NODES = Integer.getInteger("lacuna.nodes", 1);
+    static final String[] PROPERTIES = { "-Dlacuna.lease_millis=3000", "-Dlacuna.exchange.damage_every=40" };
     static final Cluster cluster = started();
     static final Session session = cluster.session(cluster.nodes.get(0));
     private static int tables;
@@ -29,7 +30,7 @@ abstract class OnOneCluster
         try
         {
             Path work = Path.of(System.getProperty("lacuna.work")).resolve("run-" + System.nanoTime());
-            return new Cluster(work, NODES).start(true, "-Dlacuna.lease_millis=3000", "-Dlacuna.exchange.damage_every=40");
+            return new Cluster(work, NODES).start(true, PROPERTIES);
         }
         catch (Exception failure)
         {

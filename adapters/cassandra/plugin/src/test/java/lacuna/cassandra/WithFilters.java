@@ -5,8 +5,10 @@ import static org.junit.Assert.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntFunction;
 
 import com.datastax.driver.core.ConsistencyLevel;
+import com.datastax.driver.core.ResultSetFuture;
 import com.datastax.driver.core.Row;
 import com.datastax.driver.core.Session;
 import com.datastax.driver.core.SimpleStatement;
@@ -66,6 +68,18 @@ abstract class WithFilters extends OnOneCluster
     static int at(Session through, String cql, ConsistencyLevel level)
     {
         return through.execute(new SimpleStatement(cql).setConsistencyLevel(level)).all().size();
+    }
+
+    /** Runs many statements of one shape side by side. */
+    static void each(int from, int to, ConsistencyLevel level, IntFunction<String> cql)
+    {
+        for (int start = from; start < to; start += 32)
+        {
+            List<ResultSetFuture> running = new ArrayList<>();
+            for (int i = start; i < Math.min(to, start + 32); i++)
+                running.add(session.executeAsync(new SimpleStatement(cql.apply(i)).setConsistencyLevel(level)));
+            running.forEach(ResultSetFuture::getUninterruptibly);
+        }
     }
 
     static int read(Session through, String table, int p)

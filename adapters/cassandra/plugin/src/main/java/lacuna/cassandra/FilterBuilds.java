@@ -1,0 +1,139 @@
+package lacuna.cassandra;
+
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.apache.cassandra.db.ColumnFamilyStore;
+import org.apache.cassandra.db.memtable.Memtable;
+import org.apache.cassandra.io.sstable.format.SSTableReader;
+
+/**
+ * When a table's filter is filled from what is on disk: at first, with what was streamed, and anew after a truncation or when
+ * compaction has purged most of it.
+ *
+ * <p>Nobody is told what is purged, and nothing is ever taken out of a filter, so its "maybe" grows stale: with 1,000 keys left of
+ * 10,000 nine of ten purged keys are still asked for. One that holds more than twice the keys there are is built anew while
+ * the old one serves, and what is known to be dead stays known.
+ */
+final class FilterBuilds
+{
+    private static final int READY = 0;
+    private static final int REBUILT = 1;
+    private static final long LEAST_CAPACITY = 4_096;
+    /** Purged keys that are never worth a new filter. */
+    private static final long SLACK = 256;
+    private static final ExecutorService BUILDER = Executors.newSingleThreadExecutor(work ->
+    {
+        Thread thread = new Thread(work, "lacuna-builder");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    private final TableFilter filter;
+    private final AtomicBoolean isLookedAt = new AtomicBoolean();
+    /** Names in the filter for each partition, since rows have names too: as it was when it was filled. */
+    private volatile double namesPerPartition = 1;
+
+    FilterBuilds(TableFilter filter)
+    {
+        this.filter = filter;
+    }
+
+    /** Shows the filter to others, once all that is there has been read. */
+    void build()
+    {
+        if (filter.isUsed())
+            fill(0, READY);
+    }
+
+    /** As after a truncation: what is there now, anew, and whatever is written meanwhile. */
+    void rebuild()
+    {
+        if (filter.isUsed())
+            BUILDER.execute(this::refill);
+    }
+
+    /** SSTables were rewritten: perhaps much was purged. */
+    void compacted()
+    {
+        if (filter.isUsed() && isLookedAt.compareAndSet(false, true))
+            BUILDER.execute(() ->
+            {
+                isLookedAt.set(false);
+                if (isMostlyGone())
+                    refill();
+            });
+    }
+
+    private boolean isMostlyGone()
+    {
+        long names = filter.number(null, 0);
+        return names > 2 * namesPerPartition * partitions() + SLACK;
+    }
+
+    private void refill()
+    {
+        long[] table = { filter.high(), filter.low() };
+        TableFilter.guarded("rebuild", () -> Native.beginRebuild(Exchange.hub(), filter.mode.number(), table[0], table[1], capacity(),
+                                                                 filter.rate));
+        fill(1, REBUILT);
+        Lacuna.COUNTERS.filtersRebuilt.increment();
+        // Acknowledgements and reads wait until others have heard of the new filter.
+        Exchange.wake();
+    }
+
+    private void fill(long isRebuild, int finish)
+    {
+        try
+        {
+            FilterFill.withAll(filter, isRebuild);
+            TableFilter.guarded("finish", () -> Native.table(Exchange.hub(), filter.mode.number(), filter.high(), filter.low(), finish));
+            namesPerPartition = Math.max(1, (double) filter.number(null, 0) / Math.max(1, partitions()));
+        }
+        catch (Exception unreadable)
+        {
+            // A damaged SSTable, or a table that is being dropped. The filter stays as it was: unseen, or holding more.
+            Lacuna.COUNTERS.buildsFailed.increment();
+        }
+    }
+
+    /** An SSTable that came by itself, already live; what cannot be read makes the filter unknown. */
+    void streamed(Iterable<SSTableReader> sstables)
+    {
+        if (!filter.isUsed())
+            return;
+        try
+        {
+            for (SSTableReader sstable : sstables)
+            {
+                // A rebuild under way may have listed the SSTables before.
+                FilterFill.with(filter, sstable, 0);
+                FilterFill.with(filter, sstable, 1);
+            }
+        }
+        catch (Exception unreadable)
+        {
+            Exchange.failed("streamed SSTable", unreadable);
+        }
+    }
+
+    /** Keys to make room for. */
+    long capacity()
+    {
+        long keys = 0;
+        for (SSTableReader sstable : filter.table.getLiveSSTables())
+            keys += sstable.estimatedKeys();
+        return Math.max(LEAST_CAPACITY, keys + keys / 4);
+    }
+
+    /** About how many partitions there are, those in several SSTables counted once. */
+    private long partitions()
+    {
+        ColumnFamilyStore table = filter.table;
+        long count = Math.max(0, SSTableReader.getApproximateKeyCount(table.getLiveSSTables()));
+        for (Memtable memtable : table.getTracker().getView().getAllMemtables())
+            count += memtable.partitionCount();
+        return count;
+    }
+}

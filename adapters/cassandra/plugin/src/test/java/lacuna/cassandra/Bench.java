@@ -1,0 +1,193 @@
+package lacuna.cassandra;
+
+import java.nio.file.Files;
+import java.util.Locale;
+import java.util.function.IntFunction;
+
+import com.datastax.driver.core.ConsistencyLevel;
+import com.datastax.driver.core.Session;
+import com.datastax.driver.core.SimpleStatement;
+import com.datastax.driver.core.Statement;
+
+/**
+ * {@code adapters/cassandra/bench [PART ...]}: the bars of node filters on three nodes, guarded tables beside twins without the index.
+ *
+ * <p>One client, pinned to the first node; partitions that other nodes hold. Prints one line of a table for each bar.
+ */
+final class Bench
+{
+    private static final int PARTITIONS = 10_000;
+    private static final int REQUESTS = Integer.getInteger("lacuna.bench.requests", 1_500);
+    private static final int WINDOWS = Integer.getInteger("lacuna.bench.windows", 7);
+
+    private final Cluster cluster;
+    private final Session session;
+    private final Twins twins;
+
+    private Bench(Cluster cluster)
+    {
+        this.cluster = cluster;
+        this.session = cluster.session(cluster.nodes.get(0));
+        this.twins = new Twins(cluster, session);
+    }
+
+    /** Starts the cluster, measures, takes it down. */
+    public static void main(String[] arguments) throws Exception
+    {
+        try (Cluster cluster = new Cluster(Files.createTempDirectory("lacuna-bench"), 3).start(true, "-XX:TieredStopAtLevel=4"))
+        {
+            Bench bench = new Bench(cluster);
+            System.out.println("| what | bar | stock | guarded | ratio |");
+            System.out.println("|---|---|---|---|---|");
+            bench.prepare();
+            for (String part : arguments.length == 0 ? new String[] { "absent", "ranges", "deleted", "tombstones", "present" } : arguments)
+                bench.measure(part);
+        }
+    }
+
+    private void measure(String part) throws InterruptedException
+    {
+        switch (part)
+        {
+            case "absent" -> absent();
+            case "ranges" ->
+            {
+                ranges("one", ConsistencyLevel.ONE);
+                ranges("three", ConsistencyLevel.QUORUM);
+            }
+            case "deleted" -> deleted();
+            case "tombstones" -> tombstones();
+            default ->
+            {
+                for (String mode : new String[] { "shadow", "eventual", "safe" })
+                    present(mode);
+            }
+        }
+    }
+
+    private void prepare()
+    {
+        for (var copies : new Object[][] { { "one", 1 }, { "three", 3 } })
+            cluster.schema(session, String.format("CREATE KEYSPACE %s WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %s}", copies));
+    }
+
+    private static void row(String what, String bar, String unit, Timing.Both both, boolean isFaster)
+    {
+        double ratio = isFaster ? both.ratio() : 1 / both.ratio();
+        System.out.printf(Locale.ROOT, "| %s | %s | %.0f %s | %.0f %s | %.2f |%n", what, bar, both.stock(), unit, both.guarded(), unit, ratio);
+    }
+
+    private void compare(String what, String[] bars, String name, String where, ConsistencyLevel level, IntFunction<Object[]> values) throws InterruptedException
+    {
+        String select = "SELECT * FROM %s WHERE " + where;
+        var stock = twins.asks(String.format(select, name + "_stock"), level, values);
+        var guarded = twins.asks(String.format(select, name), level, values);
+        twins.becomesSkipped(guarded);
+        long before = twins.skipped();
+        row(what + ", median latency", bars[0], "us", Timing.latency(session, REQUESTS, stock, guarded), true);
+        System.err.printf("%s: %d of %d skipped%n", what, twins.skipped() - before, REQUESTS + REQUESTS / 2);
+        row(what + ", requests a second, 16 under way", bars[1], "/s", Timing.throughput(session, WINDOWS, stock, guarded), false);
+    }
+
+    private void absent() throws InterruptedException
+    {
+        twins.tables("one.absent", "'mode': 'safe'");
+        twins.both("one.absent", PARTITIONS, "INSERT INTO %s (p, c, v) VALUES (?, 1, 1)", p -> new Object[] { p });
+        cluster.flush("one");
+        int[] remote = twins.remote("one", 1_000_000, 4_096);
+        compare("absent remote key, one replica, ONE", new String[] { "2x lower", "3x higher" }, "one.absent", "p = ?",
+                ConsistencyLevel.ONE, i -> new Object[] { remote[i & 4_095] });
+    }
+
+    /** A hundred sensors, a row in every eleventh hour or so. */
+    private void ranges(String keyspace, ConsistencyLevel level) throws InterruptedException
+    {
+        String name = keyspace + ".sensors";
+        twins.tables(name, "'mode': 'safe', 'bucket': '3600'");
+        twins.both(name, PARTITIONS, "INSERT INTO %s (p, c, v) VALUES (?, ?, 1)", i -> new Object[] { i % 100, 40_000L * (i / 100) + 100 });
+        cluster.flush(keyspace);
+        int[] remote = keyspace.equals("one") ? twins.remote("one", 0, 20) : new int[] { 1, 2, 3 };
+        compare("absent hour of a partition, " + keyspace + ", " + level, new String[] { "2x lower", "3x higher" }, name,
+                "p = ? AND c >= ? AND c < ?", level, i ->
+                {
+                    long gap = 40_000L * (8 + Math.floorMod(i, 80)) + 16_384;
+                    return new Object[] { remote[Math.floorMod(i, remote.length)], gap, gap + 2_000 };
+                });
+    }
+
+    /** Four SSTables of data, one of the deletion. */
+    private void deleted() throws InterruptedException
+    {
+        for (String mode : new String[] { "off", "safe" })
+        {
+            String name = "three.deleted_" + mode;
+            twins.tables(name, "'mode': '" + mode + "', 'learn_every': '1'");
+            for (int part = 0; part < 4; part++)
+            {
+                int at = part;
+                twins.both(name, 40, "INSERT INTO %s (p, c, v) VALUES (?, ?, 1)", i -> new Object[] { i % 10, at * 10L + i / 10 });
+                cluster.flush("three");
+            }
+            twins.both(name, 10, "DELETE FROM %s WHERE p = ?", p -> new Object[] { p });
+            cluster.flush("three");
+            for (ConsistencyLevel level : new ConsistencyLevel[] { ConsistencyLevel.ONE, ConsistencyLevel.ALL })
+            {
+                for (int warm = 0; warm < 200; warm++)
+                    session.execute(new SimpleStatement("SELECT * FROM " + name + " WHERE p = " + warm % 10).setConsistencyLevel(ConsistencyLevel.ALL));
+                Thread.sleep(1_000);
+                System.out.printf("| deleted partition, mode %s, %s, SSTables read | 0 | %d | %d | |%n", mode, level,
+                                  Traced.sstables(session, name + "_stock", level), Traced.sstables(session, name, level));
+            }
+        }
+    }
+
+    /** 2,000 rows in five SSTables, each deleted by itself in them. */
+    private void tombstones() throws InterruptedException
+    {
+        for (String mode : new String[] { "off", "safe" })
+        {
+            String name = "one.tombstones_" + mode;
+            twins.tables(name, "'mode': '" + mode + "', 'bucket': '16', 'learn_every': '1'");
+            int[] remote = twins.remote("one", 0, 4);
+            for (int part = 0; part < 5; part++)
+            {
+                int at = part;
+                twins.both(name, 4 * 400, "DELETE FROM %s WHERE p = ? AND c = ?", i -> new Object[] { remote[i % 4], 5L * (i / 4) + at });
+                twins.both(name, 4, "INSERT INTO %s (p, c, v) VALUES (?, ?, 1)", i -> new Object[] { remote[i], 100_000L + at });
+                cluster.flush("one");
+            }
+            String select = "SELECT * FROM %s WHERE p = ? AND c >= 0 AND c < 2000";
+            IntFunction<Object[]> values = i -> new Object[] { remote[i & 3] };
+            var stock = twins.asks(String.format(select, name + "_stock"), ConsistencyLevel.ONE, values);
+            var guarded = twins.asks(String.format(select, name), ConsistencyLevel.ONE, values);
+            for (int warm = 0; warm < 300; warm++)
+                session.execute(guarded.apply(warm));
+            Thread.sleep(2_000);
+            if (mode.equals("safe"))
+                twins.becomesSkipped(guarded);
+            row("2,000 row tombstones in 5 SSTables, " + (mode.equals("off") ? "hook alone" : "coordinator skips"),
+                mode.equals("off") ? "4x lower" : "10x lower", "us", Timing.latency(session, REQUESTS / 4, stock, guarded), true);
+        }
+    }
+
+    private void present(String mode)
+    {
+        String name = "three.present_" + mode;
+        twins.tables(name, "'mode': '" + mode + "'");
+        twins.both(name, PARTITIONS, "INSERT INTO %s (p, c, v) VALUES (?, 1, 1)", p -> new Object[] { p });
+        cluster.flush("three");
+        for (ConsistencyLevel level : new ConsistencyLevel[] { ConsistencyLevel.ONE, ConsistencyLevel.QUORUM })
+            timed("present key, mode " + mode + ", " + level, "within 5 %", name, "SELECT * FROM %s WHERE p = ?", level, i -> new Object[] { i & 8_191 });
+        timed("overwrite, mode " + mode + ", QUORUM", mode.equals("safe") ? "within 10 %" : "within 5 %", name,
+              "INSERT INTO %s (p, c, v) VALUES (?, 1, 2)", ConsistencyLevel.QUORUM, i -> new Object[] { i & 8_191 });
+        timed("first insert, mode " + mode + ", QUORUM", mode.equals("safe") ? "a round trip" : "within 5 %", name,
+              "INSERT INTO %s (p, c, v) VALUES (?, 1, 2)", ConsistencyLevel.QUORUM, i -> new Object[] { 2_000_000 + i });
+    }
+
+    private void timed(String what, String bar, String name, String cql, ConsistencyLevel level, IntFunction<Object[]> values)
+    {
+        var stock = twins.asks(String.format(cql, name + "_stock"), level, values);
+        var guarded = twins.asks(String.format(cql, name), level, values);
+        row(what, bar, "us", Timing.latency(session, REQUESTS, stock, guarded), true);
+    }
+}

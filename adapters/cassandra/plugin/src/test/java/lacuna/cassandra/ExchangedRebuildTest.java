@@ -1,0 +1,55 @@
+package lacuna.cassandra;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import com.datastax.driver.core.ConsistencyLevel;
+import com.datastax.driver.core.Row;
+import com.datastax.driver.core.Session;
+import org.junit.Test;
+
+/** Filters shrink again when compaction has purged what they hold. */
+public class ExchangedRebuildTest extends WithFilters
+{
+    private static final int KEYS = 800;
+    private static final int KEPT = 50;
+
+    @Test
+    public void purgedKeysLeaveTheFilters() throws Exception
+    {
+        String t = guarded(2, "safe");
+        ddl("ALTER TABLE " + t + " WITH gc_grace_seconds = 0");
+        each(0, KEYS, ConsistencyLevel.ONE, p -> "INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", 1, 1)");
+        becomesKnown("reads_skipped", t);
+        each(KEPT, KEYS, ConsistencyLevel.ALL, p -> "DELETE FROM " + t + " WHERE p = " + p);
+        Thread.sleep(1_100);
+        cluster.flush(t.substring(0, 2));
+        cluster.compact(t.substring(0, 2));
+        for (int attempt = 0; keys(t) > NODES * NODES * 2 * (KEPT + 256); attempt++)
+        {
+            assertTrue("still " + keys(t) + " keys", attempt < 600);
+            Thread.sleep(50);
+        }
+        assertTrue(everywhere("filters_rebuilt") >= 1);
+        becomesKnown("reads_skipped", t);
+        for (Session coordinator : coordinators)
+            for (int p = 0; p < 2 * KEPT; p++)
+                assertEquals("key " + p, p < KEPT ? 1 : 0, read(coordinator, t, p));
+        for (int p = KEYS; p < KEYS + 30; p++)
+        {
+            insert(coordinators.get(p % NODES), t, p);
+            assertEquals("new key " + p, 1, read(coordinators.get((p + 1) % NODES), t, p));
+        }
+    }
+
+    /** In all filters of the table and all copies of them. */
+    private static long keys(String t)
+    {
+        long sum = 0;
+        for (Session coordinator : coordinators)
+            for (Row row : coordinator.execute("SELECT keys FROM lacuna.filters WHERE keyspace_name = '" + t.substring(0, 2)
+                                               + "' AND table_name = '" + t.substring(3) + "'"))
+                sum += row.getLong("keys");
+        return sum;
+    }
+}

@@ -1,0 +1,80 @@
+package lacuna.cassandra;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertNotEquals;
+import static org.junit.Assert.assertTrue;
+
+import com.datastax.driver.core.ConsistencyLevel;
+import com.datastax.driver.core.ResultSetFuture;
+import com.datastax.driver.core.Session;
+import org.junit.Test;
+
+/**
+ * A row that somebody has seen, although its write is not acknowledged yet, is never denied afterwards. One frame in forty
+ * arrives damaged, so that some keys are told a tenth of a second late.
+ */
+public class ExchangedSeenTest extends WithFilters
+{
+    private static final int KEYS = 100;
+
+    @Test
+    public void partitionThatWasSeenIsNeverDenied() throws Exception
+    {
+        String t = guarded(1, "safe");
+        becomesKnown("reads_skipped", t);
+        isNeverDenied(t, "INSERT INTO " + t + " (p, c, v) VALUES (%d, 1, 1)", "SELECT * FROM " + t + " WHERE p = %d");
+    }
+
+    @Test
+    public void rowThatWasSeenIsNeverDenied() throws Exception
+    {
+        String t = unguarded(1) + "_rows";
+        ddl("CREATE TABLE " + t + " (p int, c int, v int, PRIMARY KEY (p, c))");
+        ddl("CREATE CUSTOM INDEX ON " + t + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'mode': 'safe', 'bucket': '16'}");
+        for (int p = 0; p < 8; p++)
+            at(session, "INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", -100, 1)", ConsistencyLevel.ONE);
+        becomesKnown("reads_skipped", t);
+        isNeverDenied(t, "INSERT INTO " + t + " (p, c, v) VALUES (%2$d, %1$d00, 1)",
+                      "SELECT * FROM " + t + " WHERE p = %2$d AND c >= %1$d00 AND c <= %1$d10");
+    }
+
+    @Test
+    public void whatAScanHasSeenIsNeverDenied() throws Exception
+    {
+        String t = guarded(1, "safe");
+        becomesKnown("reads_skipped", t);
+        isNeverDenied(t, "INSERT INTO " + t + " (p, c, v) VALUES (%d, 1, 1)", "SELECT * FROM " + t + " WHERE p = %d",
+                      "SELECT * FROM " + t + " WHERE token(p) >= token(%1$d) AND token(p) <= token(%1$d)");
+    }
+
+    private static void isNeverDenied(String t, String insert, String read)
+    {
+        isNeverDenied(t, insert, read, read);
+    }
+
+    /** Whoever looks looks all the time, while the write is under way; then others look. */
+    private static void isNeverDenied(String t, String insert, String read, String look)
+    {
+        int early = 0;
+        for (int key = 0; key < KEYS; key++)
+        {
+            String ask = filled(read, key);
+            ResultSetFuture write = coordinators.get(key % NODES).executeAsync(filled(insert, key));
+            Session first = coordinators.get((key + 1) % NODES);
+            long end = System.nanoTime() + 60_000_000_000L;
+            while (at(first, filled(look, key), ConsistencyLevel.ONE) == 0)
+                assertTrue("key " + key + " is never seen", System.nanoTime() < end);
+            early += write.isDone() ? 0 : 1;
+            for (Session other : coordinators)
+                assertEquals("key " + key + " through " + other.getCluster().getMetadata().getAllHosts(), 1, at(other, ask, ConsistencyLevel.ONE));
+            write.getUninterruptibly();
+        }
+        System.out.printf("seen: %d of %d before the acknowledgement%n", early, KEYS);
+        assertNotEquals("filters were used", 0, everywhere("reads_skipped"));
+    }
+
+    private static String filled(String statement, int key)
+    {
+        return String.format(statement, key, key % 8);
+    }
+}

@@ -1,0 +1,96 @@
+package lacuna.cassandra;
+
+import java.util.Arrays;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntFunction;
+
+import com.datastax.driver.core.ResultSetFuture;
+import com.datastax.driver.core.Session;
+import com.datastax.driver.core.Statement;
+
+/** Two ways of asking, timed in turns, so that whatever else this machine does meets both. */
+final class Timing
+{
+    private static final int IN_FLIGHT = 16;
+
+    /** What one way and the other took or did. */
+    record Both(double stock, double guarded)
+    {
+        double ratio()
+        {
+            return stock / guarded;
+        }
+    }
+
+    private Timing() {}
+
+    /** Medians in microseconds of single requests, one after another, the first of each two by turns. */
+    static Both latency(Session through, int requests, IntFunction<Statement> stock, IntFunction<Statement> guarded)
+    {
+        double[] first = new double[requests];
+        double[] second = new double[requests];
+        for (int i = -requests / 2; i < requests; i++)
+        {
+            // The first third warms both up.
+            boolean isStockFirst = (i & 1) == 0;
+            double one = micros(through, (isStockFirst ? stock : guarded).apply(i));
+            double other = micros(through, (isStockFirst ? guarded : stock).apply(i));
+            if (i < 0)
+                continue;
+            first[i] = isStockFirst ? one : other;
+            second[i] = isStockFirst ? other : one;
+        }
+        return new Both(median(first), median(second));
+    }
+
+    private static double micros(Session through, Statement request)
+    {
+        long start = System.nanoTime();
+        through.execute(request).all();
+        return (System.nanoTime() - start) / 1_000.0;
+    }
+
+    /** Medians of requests a second with 16 under way, in windows that alternate. */
+    static Both throughput(Session through, int windows, IntFunction<Statement> stock, IntFunction<Statement> guarded)
+    {
+        double[] first = new double[windows];
+        double[] second = new double[windows];
+        perSecond(through, stock);
+        perSecond(through, guarded);
+        for (int window = 0; window < windows; window++)
+        {
+            first[window] = perSecond(through, stock);
+            second[window] = perSecond(through, guarded);
+        }
+        return new Both(median(first), median(second));
+    }
+
+    private static double perSecond(Session through, IntFunction<Statement> request)
+    {
+        Semaphore free = new Semaphore(IN_FLIGHT);
+        AtomicLong done = new AtomicLong();
+        long start = System.nanoTime();
+        long end = start + TimeUnit.SECONDS.toNanos(1);
+        for (int i = 0; System.nanoTime() < end; i++)
+        {
+            free.acquireUninterruptibly();
+            ResultSetFuture running = through.executeAsync(request.apply(i));
+            running.addListener(() ->
+            {
+                done.incrementAndGet();
+                free.release();
+            }, Runnable::run);
+        }
+        free.acquireUninterruptibly(IN_FLIGHT);
+        return done.get() * 1e9 / (System.nanoTime() - start);
+    }
+
+    private static double median(double[] values)
+    {
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        return sorted[sorted.length / 2];
+    }
+}

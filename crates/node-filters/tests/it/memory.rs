@@ -1,0 +1,101 @@
+//! What is capped, and what is answered when a cap is reached.
+
+use lacuna_node_filters::{Config, Decision, Mode, Reason};
+
+use crate::pair::{IDS, Pair, TABLE, partition};
+use crate::rules::deletion;
+
+const SAFE: Config = Config::new(Mode::Safe);
+
+#[test]
+fn a_capped_filter_gets_coarser_and_then_says_unknown() {
+    for (most_table_bytes, is_unknown) in [(20_000, false), (10_000, true)] {
+        let mut pair = Pair::new(Config { most_table_bytes, ..SAFE }, None);
+        for key in 0..16_000 {
+            pair.nodes[1].write(TABLE, partition(key), None);
+        }
+        pair.settle();
+        let filter = pair.nodes[1].own_filter(TABLE).unwrap();
+        assert!(filter.memory_bytes() <= most_table_bytes && filter.is_unknown() == is_unknown);
+        assert!((0..16_000).all(|key| pair.decide(key) != Decision::Empty));
+        let skipped = (100_000..101_000).filter(|key| pair.decide(*key) == Decision::Empty).count();
+        assert_eq!(skipped > 500, !is_unknown, "{skipped} of 1,000 absent keys");
+    }
+}
+
+#[test]
+fn capped_copies_get_coarser_and_then_say_unknown() {
+    for (most_copy_bytes, is_unknown) in [(12_500, false), (5_000, true)] {
+        let mut pair = Pair::new(Config { most_copy_bytes, ..SAFE }, None);
+        for key in 0..9_000 {
+            pair.nodes[1].write(TABLE, partition(key), None);
+        }
+        pair.settle();
+        assert!((0..9_000).all(|key| pair.decide(key) != Decision::Empty));
+        assert_eq!(pair.nodes[0].copy_of(IDS[1], TABLE).unwrap().is_unknown(), is_unknown);
+    }
+}
+
+/// Whoever writes more than is remembered asks the peer, until every copy knows what was forgotten.
+#[test]
+fn own_writes_beyond_the_cap_are_asked_for() {
+    let config = Config { most_forwarded: 100, ..Config::new(Mode::Eventual) };
+    let mut pair = Pair::new(config, None);
+    for key in 0..100 {
+        for _ in 0..3 {
+            pair.nodes[0].forwarded(pair.now, TABLE, partition(key), None, &[IDS[1]]);
+        }
+    }
+    assert_eq!(pair.nodes[0].kept().1, 100);
+    assert_eq!(pair.decide(5_000), Decision::Empty);
+    pair.nodes[0].forwarded(pair.now, TABLE, partition(100), None, &[IDS[1]]);
+    assert!(pair.nodes[0].kept().1 <= 100);
+    assert_eq!(pair.decide(5_000), Decision::Forward(Reason::Stale));
+    for _ in 0..2 {
+        pair.settle();
+    }
+    assert_eq!(pair.decide(5_000), Decision::Empty);
+    assert_eq!(pair.nodes[0].kept().1, 0);
+}
+
+#[test]
+fn snapshots_are_let_go_of() {
+    let mut pair = Pair::new(SAFE, None);
+    for key in 0..9_000 {
+        pair.nodes[1].write(TABLE, partition(key), None);
+    }
+    pair.nodes[1].begin_rebuild(TABLE, 9_000, 0.01);
+    (0..9_000).for_each(|key| pair.nodes[1].rebuild_key(TABLE, partition(key), None));
+    pair.nodes[1].finish_rebuild(TABLE);
+    pair.settle();
+    assert!(pair.nodes[1].kept().0 > 9_000);
+    for _ in 0..4 {
+        pair.settle();
+    }
+    assert_eq!(pair.nodes[1].kept().0, 0);
+    assert_eq!(pair.decide(5_000_000), Decision::Empty);
+    assert_eq!(pair.decide(8_999), Decision::Forward(Reason::MayBeLive));
+}
+
+/// What was proven dead is dead in the filter that stands in for the old one; what was written meanwhile is not.
+#[test]
+fn a_rebuilt_filter_keeps_what_is_dead() {
+    let mut pair = Pair::new(SAFE, None);
+    for key in 0..300 {
+        pair.nodes[1].write(TABLE, partition(key), None);
+    }
+    for key in 0..3 {
+        assert!(pair.nodes[1].bury(TABLE, partition(key), deletion(9, None)));
+    }
+    pair.nodes[1].begin_rebuild(TABLE, 300, 0.01);
+    pair.nodes[1].write(TABLE, partition(1), None);
+    // Keys 2 and up to 200 have been purged since.
+    (0..2).chain(200..300).for_each(|key| pair.nodes[1].rebuild_key(TABLE, partition(key), None));
+    pair.nodes[1].finish_rebuild(TABLE);
+    pair.settle();
+    let filter = pair.nodes[0].copy_of(IDS[1], TABLE).unwrap();
+    assert!(filter.key_count() <= 102 && filter.dead_count() == 1, "{} keys", filter.key_count());
+    assert_eq!(pair.decide(0), Decision::Empty);
+    assert_eq!(pair.decide(1), Decision::Forward(Reason::MayBeLive));
+    assert!((2..200).filter(|key| pair.decide(*key) == Decision::Empty).count() > 180);
+}

@@ -1,0 +1,120 @@
+//! Rows of a partition: absent and dead buckets; rows that are seen before their writes are acknowledged.
+
+use lacuna_node_filters::{Buckets, Config, Decision, Mode, Node, Reason};
+
+use crate::pair::{IDS, Pair, TABLE, partition};
+use crate::rules::deletion;
+
+const SAFE: Config = Config::new(Mode::Safe);
+
+#[test]
+fn a_slice_is_empty_if_its_buckets_are() {
+    let mut pair = Pair::new(SAFE, Some(Buckets::new(8, 4, 3).unwrap()));
+    pair.nodes[1].write(TABLE, partition(5), Some(1_000_000));
+    pair.settle();
+    assert_eq!(pair.decide(5), Decision::Forward(Reason::MayBeLive), "static columns count");
+    let live = Decision::Forward(Reason::MayBeLive);
+    assert_eq!(pair.decide_slice(5, Some((999_000, 1_000_000))), live);
+    assert_eq!(pair.decide_slice(5, Some((1_000_200, 1_050_000))), Decision::Empty);
+    assert_eq!(pair.decide_slice(5, Some((0, 900_000))), Decision::Empty);
+    assert_eq!(
+        pair.decide_slice(5, Some((0, u64::MAX))),
+        Decision::Forward(Reason::Unknown),
+        "too many buckets"
+    );
+    assert_eq!(pair.decide_slice(6, Some((0, u64::MAX))), Decision::Empty, "there is no partition");
+    // A deletion of the coarse bucket around the row.
+    let bucket = (2, 1_000_000 >> 16);
+    assert!(pair.nodes[1].bury_bucket(TABLE, partition(5), bucket, deletion(9, Some(8))));
+    pair.settle();
+    assert_eq!(pair.decide_slice(5, Some((999_000, 1_000_000))), Decision::Empty);
+    pair.nodes[1].write(TABLE, partition(5), Some(1_000_001));
+    pair.settle();
+    assert_eq!(pair.decide_slice(5, Some((999_000, 1_000_000))), live);
+}
+
+/// Rows 0 to 999 of a partition, of which 100 to 899 are proven dead: buckets of 16 and of 256 rows.
+#[test]
+fn a_dead_stretch_of_rows_is_empty_until_it_is_written() {
+    let mut pair = Pair::new(SAFE, Some(Buckets::new(4, 4, 2).unwrap()));
+    for row in 0..1_000 {
+        pair.nodes[1].write(TABLE, partition(5), Some(row));
+    }
+    assert!(pair.nodes[1].bury_rows(TABLE, partition(5), 100, 899, 7) > 10);
+    assert_eq!(pair.nodes[1].bury_rows(TABLE, partition(5), 100, 899, 7), 0, "all are known");
+    assert_eq!(pair.nodes[1].bury_rows(TABLE, partition(6), 0, u64::MAX, 7), 0, "nothing is there");
+    pair.settle();
+    let live = Decision::Forward(Reason::MayBeLive);
+    for (lo, hi, expected) in [
+        (112, 127, Decision::Empty),
+        (120, 880, Decision::Empty),
+        (90, 200, live),
+        (800, 900, live),
+        (0, 50, live),
+    ] {
+        assert_eq!(pair.decide_slice(5, Some((lo, hi))), expected, "{lo} to {hi}");
+    }
+    pair.nodes[1].write(TABLE, partition(5), Some(300));
+    pair.settle();
+    assert_eq!(pair.decide_slice(5, Some((290, 310))), live);
+    assert_eq!(pair.decide_slice(5, Some((600, 700))), Decision::Empty);
+}
+
+#[test]
+fn every_bucket_inside_lies_inside() {
+    let mut rng = lacuna_workload::Rng::new(3);
+    for round in 0..20_000 {
+        let finest = u32::try_from(rng.below(50)).unwrap();
+        let buckets = Buckets::new(finest, 4, 3).unwrap();
+        let lo = rng.next_u64() >> rng.below(64);
+        let hi = lo.saturating_add(rng.next_u64() >> rng.below(64));
+        let inside = buckets.inside(lo, hi);
+        for (level, number) in inside.iter().copied() {
+            let width = finest + 4 * level;
+            let (first, last) = (number << width, (number << width) | ((1 << width) - 1));
+            assert!(
+                first >= lo && last <= hi,
+                "round {round}: {lo}..={hi}, bucket {number} of level {level}"
+            );
+        }
+        // Nothing whole is left out, unless there is too much.
+        let first = u128::from(lo).div_ceil(1 << finest);
+        let count = ((u128::from(hi) + 1) >> finest).saturating_sub(first);
+        let covered: u128 = inside.iter().map(|(level, _)| 1 << (4 * level)).sum();
+        assert!(covered == count || inside.len() == Buckets::MOST_IN_COVER, "round {round}: {lo}..={hi}");
+    }
+}
+
+/// A read of a new key waits until the lease holder knows it, a read of another key for nothing.
+#[test]
+fn a_new_key_is_shown_when_lease_holders_know_it() {
+    let mut pair = Pair::new(SAFE, None);
+    pair.nodes[1].write(TABLE, partition(5), None);
+    pair.settle();
+    pair.nodes[1].write(TABLE, partition(7), None);
+    let shows = |pair: &Pair, key| pair.nodes[1].may_reveal(pair.now, TABLE, partition(key));
+    assert_eq!([5, 6, 7].map(|key| shows(&pair, key)), [true, true, false]);
+    pair.nodes[1].flush(pair.now);
+    assert!(!shows(&pair, 7) && pair.decide(7) == Decision::Empty);
+    while pair.carry(|_| true) {}
+    assert!(shows(&pair, 7) && pair.decide(7) == Decision::Forward(Reason::MayBeLive));
+}
+
+/// The second node starts again with leases of a tenth of the length: its holder may rely on the long one for as long.
+#[test]
+fn a_start_with_shorter_leases_waits_for_the_longest() {
+    let mut pair = Pair::new(SAFE, None);
+    assert_eq!(pair.decide(7), Decision::Empty);
+    let mut again = Node::new(IDS[1], Config { lease: 300, ..SAFE }, 2, pair.now);
+    again.set_ring(1, IDS);
+    again.create_table(TABLE, 1_000, 0.01, None);
+    again.set_ready(TABLE);
+    let barrier = again.write(TABLE, partition(7), None);
+    let (mut was_denied, began) = (false, pair.now);
+    while !again.may_acknowledge(pair.now, barrier) || !again.may_reveal(pair.now, TABLE, partition(7)) {
+        was_denied |= pair.decide(7) == Decision::Empty && pair.now > began + 300;
+        pair.now += 50;
+    }
+    assert!(was_denied, "its holder answered beyond the short lease");
+    assert!(pair.decide(7) != Decision::Empty && pair.now <= began + SAFE.most_lease + 50);
+}
