@@ -96,7 +96,8 @@ fn notes(session: &Session<'_>) -> Vec<String> {
             QUEUE.1
         ),
         "Seeks are empty when they are asked: of all keys, also of those that come. Blocks come by direct I/O, a cache of a \
-         26th of the rows. Compactions of two runs never end alike, so rates of a batch repeat about, not exactly."
+         26th of the rows, warmed by gets of a tenth of the keys. Compactions of two runs never end alike, so rates of a \
+         batch repeat about, not exactly."
             .into(),
     ]
 }
