@@ -40,7 +40,7 @@ impl TableStats {
     /// Every count: tables skipped and passed by level, tables read unasked by reason, filters built or not. Together
     /// they say how many of the tables that were met could be asked.
     pub fn metrics(&self) -> impl Iterator<Item = Metric> {
-        self.by_level().chain(self.unasked()).chain(self.built())
+        self.by_level().chain(self.of_all_levels())
     }
 
     fn by_level(&self) -> impl Iterator<Item = Metric> {
@@ -56,34 +56,26 @@ impl TableStats {
         })
     }
 
-    fn unasked(&self) -> impl Iterator<Item = Metric> {
-        let scanned = &self.scanned;
+    fn of_all_levels(&self) -> impl Iterator<Item = Metric> {
+        let (scanned, filters) = (&self.scanned, &self.filters);
         [
-            ("missing", scanned.missing),
-            ("unsupported", scanned.unsupported),
-            ("corrupt", scanned.corrupt),
-            ("comparator", scanned.comparator),
+            ("lacuna_tables_unasked_total", Some("missing"), scanned.missing),
+            ("lacuna_tables_unasked_total", Some("unsupported"), scanned.unsupported),
+            ("lacuna_tables_unasked_total", Some("corrupt"), scanned.corrupt),
+            ("lacuna_tables_unasked_total", Some("comparator"), scanned.comparator),
+            ("lacuna_filters_built_total", None, filters.built),
+            ("lacuna_filters_built_bytes_total", None, filters.built_bytes),
+            ("lacuna_filters_coarsened_total", None, filters.coarsened),
+            ("lacuna_filters_not_stored_total", None, filters.not_stored),
+            ("lacuna_filters_failed_total", None, filters.build_failures),
+            ("lacuna_empty_scans_total", None, filters.empty_scans),
         ]
         .into_iter()
-        .map(|(reason, value)| Metric {
-            name: "lacuna_tables_unasked_total",
-            label: Some(("reason", reason)),
+        .map(|(name, reason, value)| Metric {
+            name,
+            label: reason.map(|reason| ("reason", reason)),
             value,
         })
-    }
-
-    fn built(&self) -> impl Iterator<Item = Metric> {
-        let filters = &self.filters;
-        [
-            ("lacuna_filters_built_total", filters.built),
-            ("lacuna_filters_built_bytes_total", filters.built_bytes),
-            ("lacuna_filters_coarsened_total", filters.coarsened),
-            ("lacuna_filters_not_stored_total", filters.not_stored),
-            ("lacuna_filters_failed_total", filters.build_failures),
-            ("lacuna_empty_scans_total", filters.empty_scans),
-        ]
-        .into_iter()
-        .map(|(name, value)| Metric { name, label: None, value })
     }
 }
 
