@@ -18,6 +18,7 @@
 //!   `rocksdb.estimate-table-readers-mem`, not in the block cache) and reads it when it opens the table. 14 bits a key
 //!   are 1.75 bytes a key; [`LacunaRocksDb::with_most_bytes`] caps each table's share.
 //! - **Old tables** are read as before, and counted, until compaction rewrites them.
+//! - **Metrics**: [`TableStats::metrics`] names every count, by level and by reason, for whatever collects them.
 //! - **Column families** each take a [`LacunaRocksDb`] of their own, if they differ in codec; one may serve several.
 //! - **Other comparators and user-defined timestamps**: their tables are always read, and counted.
 //! - **`min_tombstones_for_range_conversion`** must stay 0: RocksDB refuses iterators with any table filter otherwise.
@@ -43,7 +44,7 @@ mod shim;
 pub use config::LacunaRocksDb;
 pub use gap_learner::GapLearner;
 pub use lacuna_guard::{CountersSnapshot, GapOptions, GuardCodec, GuardSpec, LearnedGaps};
-pub use lacuna_rocksdb_property::{Direction, PROPERTY_NAME, Property, Scanned, TableStats};
+pub use lacuna_rocksdb_property::{Direction, Metric, PROPERTY_NAME, Property, Scanned, TableStats};
 pub use live_tables::LiveTables;
 pub use read_range::{Outcome, ReadRange};
 pub use readable::Readable;

@@ -34,6 +34,7 @@
 mod collector;
 mod identity;
 mod in_place;
+mod metrics;
 mod passed;
 mod property;
 mod question;
@@ -43,6 +44,7 @@ mod table_guard;
 
 pub use collector::Collector;
 pub use identity::TableIdentity;
+pub use metrics::Metric;
 pub use property::{PROPERTY_NAME, Property};
 pub use question::{Direction, Question, TableFacts};
 pub use scanned::Scanned;

@@ -19,24 +19,22 @@
 //! Zhang and others, "SuRF", SIGMOD 2018, section 5 (Seek). Ours: ranges instead of cursors over single files, since
 //! only RocksDB knows what hides an entry. See `docs/design/rocksdb-seek.md`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
-use lacuna_rocksdb_property::{Direction, PROPERTY_NAME, SeekRun, SeekTable};
-use rust_rocksdb::{
-    AsColumnFamilyRef, DBAccess, DBRawIteratorWithThreadMode, Error, LiveFile, Options, ReadOptions,
-};
+use lacuna_rocksdb_property::{Direction, SeekRun, SeekTable};
+use rust_rocksdb::{AsColumnFamilyRef, DBAccess, DBRawIteratorWithThreadMode, Error, Options, ReadOptions};
 
 use crate::config::LacunaRocksDb;
 use crate::live_tables::{FileKey, LiveTables};
-use crate::raw_table::{NotOpened, RawTable};
 use crate::read_range::Outcome;
 use crate::readable::Readable;
 use crate::seek_tables::plan::{Bounds, cut, split};
 
 mod plan;
+mod refresh;
 
 /// Parts of a range that are tried before the whole is read.
 const MOST_ATTEMPTS: usize = 4;
@@ -108,41 +106,6 @@ impl SeekTables {
         };
         tables.refresh(db)?;
         Ok(tables)
-    }
-
-    /// Reads those that are new and forgets those that are gone; returns how many were read. Worth it once flushes and
-    /// compactions have replaced many, and never needed for a right answer.
-    ///
-    /// # Errors
-    /// As [`load`](Self::load); what was known is then kept.
-    pub fn refresh<D: LiveTables>(&mut self, db: &D) -> Result<usize, Error> {
-        let files = db.live_tables()?;
-        let mut levels: BTreeMap<i32, Vec<Arc<SeekTable>>> = BTreeMap::new();
-        let (mut known, mut read) = (HashMap::new(), 0);
-        for file in files.iter().filter(|file| file.column_family_name == self.family) {
-            let key = FileKey::of(file);
-            let found = self.known.remove(&key).map(|table| (table, true));
-            read += usize::from(found.is_none());
-            let (table, is_read) = found.unwrap_or_else(|| self.open(file, &key));
-            levels.entry(file.level).or_default().push(Arc::clone(&table));
-            if is_read {
-                known.insert(key, table);
-            }
-        }
-        let level_0 =
-            levels.remove(&0).unwrap_or_default().into_iter().map(|table| SeekRun::new(vec![table]));
-        self.runs = level_0.chain(levels.into_values().map(SeekRun::new)).collect();
-        self.known = known;
-        Ok(read)
-    }
-
-    /// What a file says of its table, and whether it will never say more.
-    fn open(&self, file: &LiveFile, key: &FileKey) -> (Arc<SeekTable>, bool) {
-        let table = RawTable::open(&self.options, key.path(), &mut 0);
-        let is_read = matches!(table, Ok(_) | Err(NotOpened::Foreign));
-        let property = table.as_ref().ok().and_then(|table| table.property(PROPERTY_NAME));
-        let ends = (file.start_key.clone().unwrap_or_default(), file.end_key.clone().unwrap_or_default());
-        (Arc::new(SeekTable::new(ends.0, ends.1, property, self.lacuna.spec().codec())), is_read)
     }
 
     /// The first row of the range, as it is at one moment.

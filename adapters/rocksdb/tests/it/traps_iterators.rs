@@ -1,7 +1,8 @@
 //! R3, R5, R14, R15 and transactions: every kind of iterator that ends in a table.
 
 use rust_rocksdb::{
-    DB, OptimisticTransactionDB, Options, ReadOptions, SliceTransform, TransactionDB, TransactionDBOptions,
+    ColumnFamilyDescriptor, DB, OptimisticTransactionDB, Options, ReadOptions, SliceTransform, TransactionDB,
+    TransactionDBOptions,
 };
 
 use crate::support::{TestDb, collect, key, options, rows_of};
@@ -140,6 +141,40 @@ fn optimistic_transactions_read_their_own_writes() {
     assert_eq!(rows_of(test.lacuna.read(key(200)..=key(210)).scan(&transaction)).len(), 1);
     drop(transaction);
     assert!(rows_of(test.lacuna.read(key(200)..=key(210)).scan(&db)).is_empty());
+}
+
+#[test]
+fn named_families_take_part_in_snapshots_transactions_and_tailing() {
+    let test = TestDb::new(SPEC);
+    let mut options = options(&test.env, Some(&test.lacuna));
+    options.create_missing_column_families(true);
+    let family = [ColumnFamilyDescriptor::new("family", options.clone())];
+    let db: OptimisticTransactionDB =
+        OptimisticTransactionDB::open_cf_descriptors(&options, "/families", family).unwrap();
+    let family = db.cf_handle("family").unwrap();
+    (0..100).for_each(|number| db.put_cf(&family, key(2 * number), b"old").unwrap());
+    db.flush_cf(&family).unwrap();
+    let (snapshot, transaction) = (db.snapshot(), db.transaction());
+    transaction.put_cf(&family, key(51), b"new").unwrap();
+    let read = || test.lacuna.read(key(51)..=key(51));
+    let mut tailing = ReadOptions::default();
+    tailing.set_tailing(true);
+    let mut tail = db.raw_iterator_cf_opt(&family, read().with_options(tailing).into_options());
+    tail.seek_to_first();
+    let found = || {
+        [
+            rows_of(read().scan_cf(&db, &family)),
+            rows_of(read().scan_cf(&snapshot, &family)),
+            rows_of(read().scan_cf(&transaction, &family)),
+        ]
+        .map(|rows| rows.len())
+    };
+    assert_eq!((found(), tail.valid()), ([0, 0, 1], false));
+    assert_eq!(test.asked(), (4, 0), "each of the four skipped the table");
+    db.put_cf(&family, key(51), b"committed").unwrap();
+    db.flush_cf(&family).unwrap();
+    tail.seek_to_first();
+    assert_eq!((found(), tail.key()), ([1, 0, 1], Some(&key(51)[..])));
 }
 
 #[test]

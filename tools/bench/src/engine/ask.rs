@@ -1,6 +1,6 @@
 //! A run of questions against one database.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lacuna_core::{ByteColumn, Error, Result};
 use lacuna_workload::Rng;
@@ -38,6 +38,8 @@ pub struct Asked {
     pub rows: u64,
     /// Time without waiting for a processor.
     pub elapsed: Duration,
+    /// Time by the clock on the wall, which is also the engine's.
+    pub wall: Duration,
     /// What was read.
     pub counts: Counts,
 }
@@ -61,19 +63,19 @@ impl Asked {
 pub fn ask(database: &dyn Database, questions: &[Question], manner: Manner) -> Result<Asked> {
     let mut found = Vec::with_capacity(questions.len());
     let before = database.counts();
-    let start = Stopwatch::start();
+    let (start, wall) = (Stopwatch::start(), Instant::now());
     for question in questions {
         found.push(match manner.points {
             true => u64::from(database.has(&question.lo)?),
             false => database.seek(question, manner.direction, manner.most_rows)?,
         });
     }
-    let elapsed = start.elapsed();
+    let (wall, elapsed) = (wall.elapsed(), start.elapsed());
     let counts = database.counts() - before;
     if questions.iter().zip(&found).any(|(question, &rows)| question.is_empty != (rows == 0)) {
         return Err(Error::corrupt("the database does not answer what was written into it; this is a bug"));
     }
-    Ok(Asked { questions: questions.len() as u64, rows: found.iter().sum(), elapsed, counts })
+    Ok(Asked { questions: questions.len() as u64, rows: found.iter().sum(), elapsed, wall, counts })
 }
 
 /// Looks up `count` keys at random, so that caches hold what a running database has there.

@@ -133,9 +133,10 @@ impl EngineRow {
     }
 }
 
-/// The part of a round's time that went into fetching blocks.
+/// The part of a round's time that went into fetching blocks, both by one clock: the engine's does not stand still
+/// while others have the processor.
 fn read_share(round: &Asked) -> f64 {
-    (round.per_question(round.counts.read_ns) / round.ns().max(1.0)).min(1.0)
+    (round.counts.read_ns as f64 / (round.wall.as_nanos() as f64).max(1.0)).min(1.0)
 }
 
 /// `value` to the nearest `1 / parts`.

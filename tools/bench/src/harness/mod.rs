@@ -8,8 +8,8 @@
 //! of their ratios within each round. For times 60, 90, 61 beside 30, 45, 30 the ratio is 2, whatever happened in the
 //! second round.
 //!
-//! Time during which the thread waited for a processor is left out where the operating system tells it (Linux does);
-//! what others do to the caches is not, and shows as spread.
+//! What is timed is the thread's own time on a processor, to the nanosecond where the operating system tells it (Linux
+//! does); what others do to the caches is in it, and shows as spread.
 //!
 //! **In the timed loop** stand the questions and their answers and nothing else: ranges are drawn before, filters are
 //! opened before, answers are summed or kept from being optimised away. See [`dependent`], [`independent`],
@@ -31,7 +31,7 @@ mod clock;
 mod memory_floor;
 mod rounds;
 
-pub(crate) use clock::Stopwatch;
+pub(crate) use clock::{Stopwatch, WorkClock};
 
 pub use ask::{BATCH, batched, dependent, independent, predicted};
 pub use memory_floor::MemoryFloor;

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use super::barrier::barriers;
-use super::clock::Stopwatch;
+use super::clock::WorkClock;
 use crate::statistics::median;
 
 /// Barriers that are timed by themselves in each round; some milliseconds.
@@ -48,7 +48,7 @@ impl<'a> Rounds<'a> {
         mut work: impl FnMut() -> T + 'a,
     ) -> TaskId {
         let run = move || {
-            let watch = Stopwatch::start();
+            let watch = WorkClock::start();
             let result = black_box(work());
             let elapsed = watch.elapsed();
             drop(result);

@@ -4,6 +4,7 @@
 
 mod allocations;
 mod bytes;
+mod caps;
 mod gaps;
 mod levels;
 mod seek_runs;

@@ -8,7 +8,7 @@ use lacuna_filters::{ProteusSpec, TwoPrefixBloomSpec};
 
 use super::cast::PAPER_KEYS;
 use crate::BenchKey as _;
-use crate::harness::Stopwatch;
+use crate::harness::WorkClock;
 use crate::paper::{DataTable, Finding, Session, shown};
 use crate::statistics::median;
 
@@ -55,15 +55,15 @@ pub(super) fn breakdown(session: &mut Session<'_>) -> Result<Finding> {
 /// Milliseconds of each phase, of the whole model, and of building with the model included.
 fn times_of(name: &str, spec: &str, keys: SortedKeys<'_, u64>, plan: &BuildPlan<u64>) -> Result<[f64; 6]> {
     let mut times = [0.0; 6];
-    let start = Stopwatch::start();
+    let start = WorkClock::start();
     match name {
         "Proteus" | "1PBF" => {
             let spec = if name == "1PBF" { ProteusSpec::new().with_trie_bits(0) } else { ProteusSpec::new() };
-            let mut last = Stopwatch::start();
+            let mut last = WorkClock::start();
             spec.predict_in_phases(keys, plan, &mut |phase| {
                 let place = PHASES.iter().position(|known| *known == phase).expect("all phases are listed");
                 times[place] += milliseconds(&last);
-                last = Stopwatch::start();
+                last = WorkClock::start();
             });
         }
         "2PBF" => {
@@ -72,13 +72,13 @@ fn times_of(name: &str, spec: &str, keys: SortedKeys<'_, u64>, plan: &BuildPlan<
         _ => {}
     }
     times[4] = milliseconds(&start);
-    let start = Stopwatch::start();
+    let start = WorkClock::start();
     u64::spec(spec)?.build(keys, plan).map_err(|error| error.with_context(spec.to_owned()))?;
     times[5] = milliseconds(&start);
     Ok(times)
 }
 
-fn milliseconds(since: &Stopwatch) -> f64 {
+fn milliseconds(since: &WorkClock) -> f64 {
     since.elapsed().as_nanos() as f64 / 1e6
 }
 
