@@ -131,7 +131,7 @@ public class ExchangedRowsTest extends WithFilters
             Session writer = coordinators.get(p % NODES);
             at(writer, "INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", 705, 1)", ConsistencyLevel.ONE);
             for (Session through : coordinators)
-                assertEquals(1, at(through, dead, ConsistencyLevel.ONE));
+                assertEquals(1, at(through, dead, ConsistencyLevel.ALL));
         }
     }
 

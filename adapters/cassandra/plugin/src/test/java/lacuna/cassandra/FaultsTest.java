@@ -24,6 +24,9 @@ public class FaultsTest extends WithFilters
 {
     private static final int CHECKS = Integer.getInteger("lacuna.checks", 0);
     private static final int WORKERS = 6;
+    /** Two stops, then a kill. */
+    private static final int KINDS = 3;
+    private static final int CALM_CHECKS = 300;
     private static final int ABSENT = 1 << 28;
     /** A lease, and a start's waiting, are over. */
     private static final long CALM_AFTER_MILLIS = 15_000;
@@ -81,10 +84,10 @@ public class FaultsTest extends WithFilters
     private int breakThings(Random random) throws Exception
     {
         int faults = 0;
-        while (checks.get() < CHECKS && wrong.isEmpty())
+        while ((checks.get() < CHECKS || faults < KINDS) && wrong.isEmpty())
         {
             Node node = cluster.nodes.get(1 + random.nextInt(NODES - 1));
-            if (faults++ % 3 == 2)
+            if (faults++ % KINDS == KINDS - 1)
             {
                 node.kill();
                 node.start(true, PROPERTIES);
@@ -103,7 +106,7 @@ public class FaultsTest extends WithFilters
     {
         long reads = absentReads.get();
         long skips = counter(coordinators.get(0), "reads_skipped");
-        for (int end = checks.get() + CHECKS / 40; checks.get() < end && wrong.isEmpty();)
+        for (int end = checks.get() + Math.max(CALM_CHECKS, CHECKS / 40); checks.get() < end && wrong.isEmpty();)
             Thread.sleep(20);
         calmReads += absentReads.get() - reads;
         calmSkips += counter(coordinators.get(0), "reads_skipped") - skips;
