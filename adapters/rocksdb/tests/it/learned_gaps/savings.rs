@@ -77,7 +77,11 @@ fn the_background_keeps_to_its_budget() {
     let (stop, start) = (AtomicBool::new(false), Instant::now());
     std::thread::scope(|scope| {
         scope.spawn(|| learner.run(&test.db, &stop));
-        std::thread::sleep(Duration::from_millis(1_500));
+        let has_read = || test.lacuna.stats().filters.gaps.reads > 0;
+        let (least, most) = (Duration::from_millis(1_500), Duration::from_secs(60));
+        while start.elapsed() < least || (!has_read() && start.elapsed() < most) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
         stop.store(true, Ordering::Relaxed);
     });
     let reads = test.lacuna.stats().filters.gaps.reads;
