@@ -46,6 +46,7 @@ test: $(DENY) browser servers
 test-long: export LACUNA_REQUIRE := all
 test-long: export LACUNA_LONG := 1
 test-long: browser servers
+	$(STAGE) ferretdb .ci/ferretdb
 	$(STAGE) "long tests, all checks on" $(CARGO) test --profile checked --locked $(CHECKED) --lib --tests
 	$(STAGE) "long tests" $(WITH_ROCKSDB) $(CARGO) test --release --locked $(UNCHECKED) --lib --bins --tests
 	$(STAGE) "long cassandra" .ci/cassandra -Dlacuna.operations=20000 -Dlacuna.checks=20000

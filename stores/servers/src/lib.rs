@@ -5,6 +5,7 @@
 //! otherwise.
 
 mod etcd;
+mod ferretdb;
 mod mariadb;
 mod postgres;
 mod process;
@@ -12,6 +13,7 @@ mod redis;
 mod relay;
 
 pub use etcd::Etcd;
+pub use ferretdb::FerretDb;
 pub use mariadb::MariaDb;
 pub use postgres::Postgres;
 pub use process::{Process, free_port, is_installed};

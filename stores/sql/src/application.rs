@@ -21,7 +21,6 @@ impl Application for TableRows {
         }
         let schema = &*self.0;
         let mut rows = decode(schema.columns.len(), old).ok()?;
-        let key_place = schema.key_place();
         match SqlWrite::read(command).ok()?.effect {
             Effect::Unknown => return None,
             Effect::Insert(row) => {
@@ -29,9 +28,9 @@ impl Application for TableRows {
                     rows.push(row);
                 }
             }
-            Effect::Delete(key) => rows.retain(|row| row[key_place] != key),
+            Effect::Delete(key) => rows.retain(|row| schema.key_of(row) != key),
             Effect::Set(key, columns) => {
-                let place = rows.iter().position(|row| row[key_place] == key);
+                let place = rows.iter().position(|row| schema.key_of(row) == key);
                 let mut row = place.map(|place| rows.remove(place));
                 for (place, value) in columns {
                     match &mut row {
@@ -86,16 +85,16 @@ impl Application for TableRows {
 }
 
 /// Where a row stands in a result: by its domain value, then by its key.
-type Place = (Option<RangeKey>, RangeKey);
+type Place = (Option<RangeKey>, Vec<RangeKey>);
 
 impl TableRows {
     /// Rows in the order of the database; `None` if only the database knows it.
     fn ordered(&self, query: &Query, rows: Vec<Vec<SqlValue>>) -> Option<Vec<(Place, Vec<SqlValue>)>> {
-        let key_place = self.0.key_place();
         let place = |row: &Vec<SqlValue>| {
             let domain =
                 domain_key::key(self.domain_type(query)?, self.0.domain_value(query.domain, row)).ok()?;
-            Some((domain, key_order(&row[key_place])?))
+            let keys = self.0.key_places().map(|place| key_order(&row[place]));
+            Some((domain, keys.collect::<Option<_>>()?))
         };
         let mut ordered =
             rows.into_iter().map(|row| Some((place(&row)?, row))).collect::<Option<Vec<_>>>()?;

@@ -94,7 +94,7 @@ impl Cache {
 
     /// The schema with what the database says of its table.
     pub(crate) async fn read(&self, schema: Schema) -> Result<Arc<Schema>> {
-        let described = describe(&*self.database, &schema.table, &schema.key).await?;
+        let described = describe(&*self.database, &schema.table).await?;
         Ok(Arc::new(schema.with_columns(described)?))
     }
 

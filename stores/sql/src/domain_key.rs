@@ -1,6 +1,6 @@
 //! From values of columns to keys of domains, and back for the bounds of a query.
 
-use lacuna_core::{Error, Result};
+use lacuna_core::{Date, Error, Result};
 use lacuna_range_cache::{DomainType, DomainValue, RangeKey};
 
 use crate::sql_value::SqlValue;
@@ -13,11 +13,17 @@ pub(crate) fn domain_value(domain: DomainType, value: &SqlValue) -> DomainValue<
             DomainValue::Unsigned(value.cast_unsigned())
         }
         (SqlValue::Integer(value), DomainType::Timestamp) => DomainValue::Timestamp(*value),
+        (SqlValue::Integer(value), DomainType::Decimal { .. }) => {
+            DomainValue::Decimal { digits: i128::from(*value), scale: 0 }
+        }
         #[expect(clippy::cast_precision_loss, reason = "whoever has floats in a column has rounded before")]
         (SqlValue::Integer(value), DomainType::Float) => DomainValue::Float(*value as f64),
         (SqlValue::Integer(value), _) => DomainValue::Integer(*value),
         (SqlValue::Float(value), _) => DomainValue::Float(*value),
         (SqlValue::Text(value), _) => DomainValue::Text(value),
+        (SqlValue::Decimal { digits, scale }, _) => DomainValue::Decimal { digits: *digits, scale: *scale },
+        (SqlValue::Date(date), _) => DomainValue::Date(*date),
+        (SqlValue::Timestamp(micros), _) => DomainValue::Timestamp(*micros),
         (SqlValue::Blob(_), _) => DomainValue::Null,
     }
 }
@@ -30,13 +36,10 @@ pub(crate) fn key(domain: DomainType, value: &SqlValue) -> Result<Option<RangeKe
     domain.key(domain_value(domain, value))
 }
 
-/// The value that a key stands for.
+/// The value that a key stands for; of moments a whole number.
 pub(crate) fn value(domain: DomainType, key: &RangeKey) -> Result<SqlValue> {
     let bytes = key.as_bytes();
-    let number = || {
-        let number = bytes.try_into().map_err(|_| Error::invalid_input(format!("{key:?} is no {domain}")));
-        number.map(u64::from_be_bytes)
-    };
+    let number = || bytes.try_into().map(u64::from_be_bytes).map_err(|_| foreign(domain, key));
     Ok(match domain {
         DomainType::Integer | DomainType::Timestamp => {
             SqlValue::Integer((number()? ^ (1 << 63)).cast_signed())
@@ -56,13 +59,19 @@ pub(crate) fn value(domain: DomainType, key: &RangeKey) -> Result<SqlValue> {
                 str::from_utf8(bytes).map_err(|_| Error::invalid_input("a text bound is not UTF-8"))?;
             SqlValue::Text(text.to_owned())
         }
-        DomainType::Decimal { .. } | DomainType::Date => return Err(unsupported(domain)),
+        DomainType::Decimal { scale } => {
+            let number = bytes.try_into().map_err(|_| foreign(domain, key))?;
+            SqlValue::Decimal { digits: (u128::from_be_bytes(number) ^ (1 << 127)).cast_signed(), scale }
+        }
+        DomainType::Date => {
+            let days = i32::try_from((number()? ^ (1 << 63)).cast_signed());
+            SqlValue::Date(Date { days: days.map_err(|_| foreign(domain, key))? })
+        }
     })
 }
 
-/// Domains that no database here keeps exactly yet.
-pub(crate) fn unsupported(domain: DomainType) -> Error {
-    Error::unsupported(format!("columns of the domain type {domain} are not offered by the SQL store yet"))
+fn foreign(domain: DomainType, key: &RangeKey) -> Error {
+    Error::invalid_input(format!("{key:?} is no {domain}"))
 }
 
 #[cfg(test)]
@@ -71,7 +80,13 @@ mod tests {
 
     #[test]
     fn keys_lead_back_to_their_values() {
-        let cases: [(DomainType, SqlValue); 8] = [
+        let price = DomainType::Decimal { scale: 2 };
+        let cases: [(DomainType, SqlValue); 13] = [
+            (price, SqlValue::decimal("-0.05").unwrap()),
+            (price, SqlValue::decimal("999999999999999999999999999999999999.99").unwrap()),
+            (DomainType::Date, SqlValue::date(1969, 12, 31).unwrap()),
+            (DomainType::Date, Date { days: i32::MIN }.into()),
+            (DomainType::Date, Date { days: i32::MAX }.into()),
             (DomainType::Integer, i64::MIN.into()),
             (DomainType::Integer, 20.into()),
             (DomainType::Timestamp, (-5).into()),
@@ -85,6 +100,10 @@ mod tests {
             let key = key(domain, &expected).unwrap().unwrap();
             assert_eq!(value(domain, &key).unwrap(), expected, "{domain}");
         }
+        let whole = key(price, &5.into()).unwrap();
+        assert_eq!(whole, key(price, &SqlValue::decimal("5.00").unwrap()).unwrap());
+        assert!(key(price, &SqlValue::decimal("0.005").unwrap()).is_err(), "a digit too many");
+        assert!(key(price, &0.5.into()).is_err(), "a float is no exact number");
         assert_eq!(key(DomainType::Integer, &SqlValue::Null).unwrap(), None);
         assert!(key(DomainType::Integer, &"five".into()).is_err());
         assert!(key(DomainType::Unsigned, &(-1).into()).is_err());

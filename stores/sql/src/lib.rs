@@ -25,6 +25,7 @@
 //! | `table/` | a table as its users see it: reads by range, writes that know what they touch |
 //! | `schema.rs`, `select.rs` | which columns, and the SQL of a range |
 //! | `sql_value.rs`, `rows.rs`, `statement.rs` | values, results and writes, and their bytes |
+//! | `decimal.rs`, `calendar.rs` | decimals, days and moments as text |
 //! | `application.rs` | what a write does to a cached result |
 //! | `fenced/` | the port: every write checks the fence of its range, in its statement or its transaction |
 //! | `several.rs`, `shared_ranges.rs`, `numbers.rs` | tables whose ranges several processes share |
@@ -32,12 +33,16 @@
 //! | `database/` | what differs between databases, and what their catalogues say of a table |
 //!
 //! Guarantee: a read returns what the last acknowledged write left, as long as all writes to a registered table go through
-//! the cache. Text is compared by its bytes. NULL is in no range.
+//! the cache. Text is compared by its bytes. NULL is in no range. Moments are UTC, also in columns that know no time zone. A column
+//! whose order here would not be the database's is refused when the table is registered
+//! (`docs/design/range-cache-sql-types.md`).
 
 mod application;
 mod bytes;
 mod cache;
+mod calendar;
 mod database;
+mod decimal;
 mod domain_key;
 mod fenced;
 mod file_lock;
@@ -55,6 +60,7 @@ mod table_lease;
 
 pub use cache::{Cache, open};
 pub use lacuna_cache_shell::{Counts, WriteError};
+pub use lacuna_core::Date;
 pub use lacuna_range_cache::{DomainType, DomainValue, Notice, Policy, WriteSet};
 pub use options::Options;
 pub use rows::{Row, Rows};

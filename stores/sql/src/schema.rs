@@ -5,19 +5,18 @@ use std::sync::Arc;
 use lacuna_core::{Error, Result};
 use lacuna_range_cache::{DomainId, DomainType};
 
-use crate::database::{ColumnKind, Described};
-use crate::domain_key;
+use crate::database::{Column, Described};
 use crate::sql_value::SqlValue;
 
 /// A table, its primary key, and the columns it is asked for by range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schema {
     pub(crate) table: String,
-    pub(crate) key: String,
+    pub(crate) keys: Vec<String>,
     pub(crate) domains: Vec<(String, DomainType)>,
     /// All columns; known once the table was opened.
     pub(crate) columns: Arc<[String]>,
-    pub(crate) kinds: Vec<ColumnKind>,
+    pub(crate) described: Vec<Column>,
     pub(crate) has_triggers: bool,
     /// The columns that are read and written beside key and domains; `None` for all.
     only: Option<Vec<String>>,
@@ -26,18 +25,25 @@ pub struct Schema {
 impl Schema {
     /// A table with a primary key of one column, which never changes in a row.
     pub fn new(table: &str, key: &str) -> Self {
+        Self::with_keys(table, [key])
+    }
+
+    /// A table with a primary key of several columns, which never change in a row. Rows of one value of a registered column
+    /// are in the order of these.
+    pub fn with_keys<'a>(table: &str, keys: impl IntoIterator<Item = &'a str>) -> Self {
         Self {
             table: table.to_owned(),
-            key: key.to_owned(),
+            keys: keys.into_iter().map(ToOwned::to_owned).collect(),
             domains: Vec::new(),
             columns: Arc::new([]),
-            kinds: Vec::new(),
+            described: Vec::new(),
             has_triggers: false,
             only: None,
         }
     }
 
-    /// Triggers change rows of the table behind a write: registered columns are taken whole by whatever sets columns, and
+    /// Triggers change rows of the table behind a write (those that there are when it is opened are found in the catalogue):
+    /// registered columns are taken whole by whatever sets columns, and
     /// cached results that a write touches are dropped, never updated. (Triggers and cascading foreign keys must not change
     /// registered columns of rows that the write does not name.)
     #[must_use]
@@ -63,16 +69,24 @@ impl Schema {
 
     /// With the name and the columns that the database says it has.
     pub(crate) fn with_columns(mut self, described: Described) -> Result<Self> {
-        self.table = described.name;
+        self.table = described.name.clone();
+        if let (false, Some(cascade)) = (self.has_triggers, described.cascades.first()) {
+            let message = format!(
+                "rows of {} change past the cache as those that {cascade} refers to do: let it restrict, or say \
+                 `with_triggers` if none that a cascade would change is ever written",
+                self.table
+            );
+            return Err(Error::invalid_input(message));
+        }
         self.has_triggers |= described.changes_itself;
         let named =
-            |name: &String| *name == self.key || self.domains.iter().any(|(domain, _)| domain == name);
+            |name: &String| self.keys.contains(name) || self.domains.iter().any(|(domain, _)| domain == name);
         let is_wanted =
             |name: &String| self.only.as_ref().is_none_or(|only| only.contains(name) || named(name));
-        let wanted = described.columns.into_iter().filter(|(name, _)| is_wanted(name));
-        let (columns, kinds): (Vec<String>, Vec<ColumnKind>) = wanted.unzip();
+        let wanted = described.columns.iter().filter(|(name, _)| is_wanted(name)).cloned();
+        let (columns, kinds): (Vec<String>, Vec<Column>) = wanted.unzip();
         let only = self.only.iter().flatten();
-        let named = self.domains.iter().map(|(name, _)| name).chain([&self.key]).chain(only);
+        let named = self.domains.iter().map(|(name, _)| name).chain(&self.keys).chain(only);
         if let Some(missing) = named.into_iter().find(|name| !columns.contains(name)) {
             return Err(Error::invalid_input(format!("the table {} has no column {missing}", self.table)));
         }
@@ -82,13 +96,25 @@ impl Schema {
                 self.table
             )));
         }
-        let offered = |domain: DomainType| !matches!(domain, DomainType::Decimal { .. } | DomainType::Date);
-        if let Some((_, domain)) = self.domains.iter().find(|(_, domain)| !offered(*domain)) {
-            return Err(domain_key::unsupported(*domain));
-        }
         self.columns = columns.into();
-        self.kinds = kinds;
+        self.described = kinds;
+        for (name, domain) in &self.domains {
+            described.dialect.offers(name, &self.described[self.column(name)?], *domain)?;
+        }
+        self.check_key(&described.primary_key)?;
         Ok(self)
+    }
+
+    /// Rows are told apart by their keys, here and in cached results: they must be what the database keeps apart.
+    fn check_key(&self, primary: &[String]) -> Result<()> {
+        if !primary.is_empty() && primary.iter().all(|column| self.keys.contains(column)) {
+            return Ok(());
+        }
+        let message = match primary {
+            [] => format!("the table {} has no primary key: give it one", self.table),
+            primary => format!("the key of {} lacks columns of its primary key {primary:?}", self.table),
+        };
+        Err(Error::invalid_input(message))
     }
 
     /// The number of a registered column.
@@ -107,19 +133,31 @@ impl Schema {
 
     /// Whether the database keeps `value` in a column as it is, so that a cached row can have it without asking.
     pub(crate) fn keeps(&self, place: usize, value: &SqlValue) -> bool {
-        !self.has_triggers && self.kinds.get(place).is_some_and(|kind| kind.keeps(value))
+        let column = self.described.get(place).filter(|column| !self.has_triggers && !column.is_changed);
+        column.is_some_and(|column| column.kind.keeps(value))
     }
 
     /// Whether rows lie in a domain where their values, as they are read, say: nothing pads, folds or rounds them. Other
     /// domains are taken whole by every write.
     pub(crate) fn has_order_of(&self, domain: DomainId) -> bool {
         let Some((column, domain_type)) = self.domains.get(domain) else { return false };
-        let kind = self.column(column).ok().and_then(|place| self.kinds.get(place));
-        kind.is_some_and(|kind| kind.has_order_of(*domain_type))
+        let column = self.column(column).ok().and_then(|place| self.described.get(place));
+        column.is_some_and(|column| !column.is_changed && column.kind.has_order_of(*domain_type))
     }
 
-    pub(crate) fn key_place(&self) -> usize {
-        self.column(&self.key).unwrap_or(0)
+    /// `value` in the form in which it is read from the column.
+    pub(crate) fn fitted(&self, place: usize, value: SqlValue) -> SqlValue {
+        self.described.get(place).map_or(value.clone(), |column| column.kind.fitted(value))
+    }
+
+    /// The places of the columns of the key.
+    pub(crate) fn key_places(&self) -> impl Iterator<Item = usize> {
+        self.keys.iter().filter_map(|key| self.column(key).ok())
+    }
+
+    /// The key of a row.
+    pub(crate) fn key_of(&self, row: &[SqlValue]) -> Vec<SqlValue> {
+        self.key_places().filter_map(|place| row.get(place).cloned()).collect()
     }
 
     /// The value of a domain in a row.
@@ -134,6 +172,11 @@ impl Schema {
         self.columns.iter().for_each(|column| {
             text.push('\0');
             text.push_str(column);
+        });
+        // One that was declared anew may be read as other values.
+        self.described.iter().for_each(|column| {
+            text.push('\0');
+            text.push_str(&column.declared);
         });
         lacuna_core::hash::hash_bytes(text.as_bytes(), 0)
     }

@@ -1,7 +1,7 @@
 //! The SQL of a range, and of the writes that the table can make up by itself.
 
 use lacuna_core::{Error, Result};
-use lacuna_range_cache::{Cut, DomainType, Form, Interval, Query, RangeKey};
+use lacuna_range_cache::{Cut, DomainId, DomainType, Form, Interval, Query, RangeKey};
 
 use crate::database::Dialect;
 use crate::domain_key;
@@ -38,7 +38,7 @@ impl Sql {
             return self.text("NULL");
         }
         self.params.push(value.clone());
-        let placeholder = self.dialect.placeholder(self.params.len());
+        let placeholder = self.dialect.typed(self.params.len(), value);
         self.text(&placeholder)
     }
 
@@ -53,13 +53,15 @@ impl Sql {
         Statement { sql: self.text, params: self.params, expected: None, shape }
     }
 
-    /// `column` lies in `interval`.
+    /// The column of a domain lies in `interval`.
     pub(crate) fn within(
         &mut self,
-        column: &str,
-        domain: DomainType,
+        schema: &Schema,
+        domain: DomainId,
         interval: &Interval<RangeKey>,
     ) -> Result<()> {
+        let (column, domain) = domain_of(schema, domain)?;
+        let place = schema.column(column)?;
         self.name(column).text(" IS NOT NULL");
         for (cut, included, excluded) in [(interval.lo(), " >= ", " > "), (interval.hi(), " <= ", " < ")] {
             let is_lo = included == " >= ";
@@ -68,7 +70,8 @@ impl Sql {
                 Cut::Before(key) => (key, if is_lo { included } else { excluded }),
                 Cut::After(key) => (key, if is_lo { excluded } else { included }),
             };
-            let bound = domain_key::value(domain, key)?;
+            let bound = schema.fitted(place, domain_key::value(domain, key)?);
+            self.dialect.can_say(&bound)?;
             self.text(" AND ").compared(column, domain).text(sign).value(&bound);
         }
         Ok(())
@@ -87,22 +90,26 @@ impl Sql {
     }
 }
 
+fn domain_of(schema: &Schema, domain: DomainId) -> Result<(&str, DomainType)> {
+    let found = schema.domains.get(domain).map(|(column, domain_type)| (column.as_str(), *domain_type));
+    found.ok_or_else(|| Error::invalid_input(format!("{} has no domain {domain}", schema.table)))
+}
+
 /// Rows of a query, in the order of domain and key; from the other end for [`Form::Last`].
 pub(crate) fn select(dialect: Dialect, schema: &Schema, query: &Query) -> Result<Statement> {
-    let (column, domain) = schema
-        .domains
-        .get(query.domain)
-        .ok_or_else(|| Error::invalid_input(format!("{} has no domain {}", schema.table, query.domain)))?;
+    let (column, domain) = domain_of(schema, query.domain)?;
     let mut sql = Sql::new(dialect);
     sql.text("SELECT ");
     for (place, name) in schema.columns.iter().enumerate() {
         sql.text(if place > 0 { ", " } else { "" }).name(name);
     }
     sql.text(" FROM ").name(&schema.table).text(" WHERE ");
-    sql.within(column, *domain, &query.interval)?;
+    sql.within(schema, query.domain, &query.interval)?;
     let direction = if matches!(query.form, Form::Last(_)) { " DESC" } else { "" };
-    sql.text(" ORDER BY ").compared(column, *domain).text(direction);
-    sql.text(", ").name(&schema.key).text(direction);
+    sql.text(" ORDER BY ").compared(column, domain).text(direction);
+    for key in &schema.keys {
+        sql.text(", ").name(key).text(direction);
+    }
     if let Form::First(limit) | Form::Last(limit) = query.form {
         sql.text(&format!(" LIMIT {limit}"));
     }

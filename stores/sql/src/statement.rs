@@ -7,8 +7,8 @@ use lacuna_range_cache::Command;
 use crate::bytes::{Reader, Writer};
 use crate::sql_value::SqlValue;
 
-/// What is written. Version 1, whose statements have no shape, is read too.
-const VERSION: u8 = 2;
+/// What is written. Version 1, whose statements have no shape, and version 2, whose keys are one value, are read too.
+const VERSION: u8 = 3;
 
 /// One statement with its parameters.
 ///
@@ -66,9 +66,9 @@ pub(crate) enum Effect {
     /// A row is there now.
     Insert(Vec<SqlValue>),
     /// Columns of the row with this key have new values.
-    Set(SqlValue, Vec<(usize, SqlValue)>),
+    Set(Vec<SqlValue>, Vec<(usize, SqlValue)>),
     /// The row with this key is gone.
-    Delete(SqlValue),
+    Delete(Vec<SqlValue>),
 }
 
 /// Statements of one transaction, and their effect.
@@ -98,7 +98,7 @@ impl SqlWrite {
             }
             Effect::Set(key, columns) => {
                 writer.byte(2);
-                key.write(&mut writer);
+                write_values(&mut writer, key);
                 writer.number(columns.len() as u64);
                 for (place, value) in columns {
                     writer.number(*place as u64);
@@ -107,7 +107,7 @@ impl SqlWrite {
             }
             Effect::Delete(key) => {
                 writer.byte(3);
-                key.write(&mut writer);
+                write_values(&mut writer, key);
             }
         }
         Command::new(&writer.0)
@@ -125,11 +125,11 @@ impl SqlWrite {
             0 => Effect::Unknown,
             1 => Effect::Insert(read_values(&mut reader)?),
             2 => {
-                let key = SqlValue::read(&mut reader)?;
+                let key = read_key(&mut reader, version)?;
                 let columns = (0..reader.len()?).map(|_| Ok((reader.len()?, SqlValue::read(&mut reader)?)));
                 Effect::Set(key, columns.collect::<Result<_>>()?)
             }
-            3 => Effect::Delete(SqlValue::read(&mut reader)?),
+            3 => Effect::Delete(read_key(&mut reader, version)?),
             _ => return Err(Error::unsupported("a write of the SQL store has an effect that is not known")),
         };
         Ok(Self { statements, effect })
@@ -148,6 +148,10 @@ fn read_statement(reader: &mut Reader<'_>, version: u8) -> Result<Statement> {
     Ok(Statement { sql, params: read_values(reader)?, expected, shape })
 }
 
+fn read_key(reader: &mut Reader<'_>, version: u8) -> Result<Vec<SqlValue>> {
+    if version < 3 { Ok(vec![SqlValue::read(reader)?]) } else { read_values(reader) }
+}
+
 fn write_values(writer: &mut Writer, values: &[SqlValue]) {
     writer.number(values.len() as u64);
     values.iter().for_each(|value| value.write(writer));
@@ -162,11 +166,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_write_of_the_first_version_is_read() {
-        let bytes = b"\x01\x01\x08DELETE 1\x02\x01\x01\x0E\x03\x01\x0E";
+    fn writes_of_older_versions_are_read() {
         let statement = Statement::new("DELETE 1").with(7).expecting(1);
-        let write = SqlWrite { statements: vec![statement], effect: Effect::Delete(7.into()) };
-        assert_eq!(SqlWrite::read(&Command::new(bytes)).unwrap(), write);
+        let first = b"\x01\x01\x08DELETE 1\x02\x01\x01\x0E\x03\x01\x0E";
+        let second = b"\x02\x01\x08DELETE 1\x02\x00\x01\x01\x0E\x03\x01\x0E";
+        let third = b"\x03\x01\x08DELETE 1\x02\x00\x01\x01\x0E\x03\x01\x01\x0E";
+        let write = SqlWrite { statements: vec![statement], effect: Effect::Delete(vec![7.into()]) };
+        for bytes in [&first[..], second, third] {
+            assert_eq!(SqlWrite::read(&Command::new(bytes)).unwrap(), write);
+        }
+        assert_eq!(write.command().as_bytes(), third);
     }
 
     #[test]
@@ -175,8 +184,8 @@ mod tests {
         let effects = [
             Effect::Unknown,
             Effect::Insert(vec![1.into(), SqlValue::Null]),
-            Effect::Set("k".into(), vec![(2, 5.into())]),
-            Effect::Delete(7.into()),
+            Effect::Set(vec!["k".into(), 3.into()], vec![(2, 5.into())]),
+            Effect::Delete(vec![7.into()]),
         ];
         for effect in effects {
             let write = SqlWrite { statements: vec![statement.clone(), Statement::new("SELECT 1")], effect };

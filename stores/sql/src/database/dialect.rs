@@ -1,5 +1,6 @@
 //! Words of SQL that databases write differently.
 
+use crate::sql_value::SqlValue;
 use crate::statement::Shape;
 
 /// Whose SQL it is.
@@ -28,6 +29,23 @@ impl Dialect {
             Self::Postgres => format!("${number}"),
             Self::MariaDb => "?".to_owned(),
         }
+    }
+
+    /// The parameter with this number, for `value`. What databases have under different names comes as text, and is made what
+    /// it is there: as text it would be compared as text, or as a float.
+    pub(crate) fn typed(self, number: usize, value: &SqlValue) -> String {
+        let placeholder = self.placeholder(number);
+        let name = match (self, value) {
+            (Self::Postgres, SqlValue::Decimal { .. }) => "NUMERIC",
+            (Self::Postgres, SqlValue::Timestamp(_)) => "TIMESTAMPTZ",
+            (Self::MariaDb, SqlValue::Decimal { scale, .. }) => {
+                return format!("CAST({placeholder} AS DECIMAL(65, {scale}))");
+            }
+            (Self::MariaDb, SqlValue::Timestamp(_)) => "DATETIME(6)",
+            (Self::Postgres | Self::MariaDb, SqlValue::Date(_)) => "DATE",
+            _ => return placeholder,
+        };
+        format!("CAST({placeholder} AS {name})")
     }
 
     /// A text compared by its bytes.
@@ -61,6 +79,16 @@ impl Dialect {
             }
             Self::Sqlite | Self::MariaDb => format!("{sql}{joint} EXISTS ({fence})"),
         })
+    }
+
+    /// Has a transaction wait until it is on disk, whatever the server is set to: a fence that a crash takes back lets writes of the
+    /// old owner through.
+    pub(crate) const fn durably(self) -> Option<&'static str> {
+        match self {
+            Self::Postgres => Some("SET LOCAL synchronous_commit TO on"),
+            // A setting of the whole file, and of the whole server.
+            Self::Sqlite | Self::MariaDb => None,
+        }
     }
 
     /// Behind a query: nobody may change the rows until the transaction ends. SQLite has one writer anyway.

@@ -34,6 +34,9 @@ macro_rules! driver {
                 SqlValue::Float(value) => query.bind(*value),
                 SqlValue::Text(value) => query.bind(value.clone()),
                 SqlValue::Blob(value) => query.bind(value.clone()),
+                SqlValue::Decimal { .. } | SqlValue::Date(_) | SqlValue::Timestamp(_) => {
+                    query.bind(value.as_text())
+                }
             })
         }
 
@@ -51,9 +54,10 @@ macro_rules! driver {
             let kind = match &error {
                 sqlx::Error::Database(refused) => $kind(&**refused),
                 sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed => FailureKind::Later,
-                sqlx::Error::Io(_) | sqlx::Error::WorkerCrashed | sqlx::Error::Protocol(_) => {
-                    FailureKind::Unknown
-                }
+                sqlx::Error::Io(_)
+                | sqlx::Error::Tls(_)
+                | sqlx::Error::WorkerCrashed
+                | sqlx::Error::Protocol(_) => FailureKind::Unknown,
                 _ => FailureKind::Never,
             };
             let class =

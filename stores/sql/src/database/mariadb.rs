@@ -1,13 +1,14 @@
 //! MariaDB. The fence is read `LOCK IN SHARE MODE`, which sees the newest row whatever the transaction saw before.
 
-use lacuna_core::{Error, ErrorKind, Result};
+use lacuna_core::{Date, Error, ErrorKind, Result};
 use sqlx::mysql::{MySqlConnectOptions, MySqlPoolOptions, MySqlRow};
 use sqlx::{Row as _, TypeInfo as _, ValueRef as _};
 
 use super::connect::{check, refused, unreachable};
 use super::driver::driver;
 use super::{ColumnKind, Database, Dialect, Failure, FailureKind, Later, Table, Transaction};
-use crate::sql_value::SqlValue;
+use crate::calendar;
+use crate::sql_value::{SqlValue, decimal_or_text};
 use crate::statement::Statement;
 
 driver!(MariaDb, MariaDbTransaction, sqlx::MySql, Dialect::MariaDb, "START TRANSACTION", decoded, kind_of);
@@ -19,13 +20,17 @@ impl MariaDb {
     /// Connects to the database at `url`.
     pub(crate) async fn open(url: &str) -> Result<Self> {
         let url = url.replacen("mariadb:", "mysql:", 1);
+        // Moments are UTC here, whatever the server thinks of time.
         let options: MySqlConnectOptions = url.parse().map_err(refused)?;
+        let options = options.timezone(Some("+00:00".to_owned()));
         let place = format!("{}:{}", options.get_host(), options.get_port());
         check(&options, &place).await?;
-        // Or a value that a column cannot hold would become another one, in a place that nobody was told of.
+        // Or a value that a column cannot hold would become another one, in a place that nobody was told of; or `CHAR` be read
+        // with the spaces that it is filled up with.
         let pool = MySqlPoolOptions::new().max_connections(CONNECTIONS).after_connect(|connection, _| {
             Box::pin(async move {
-                let strict = "SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')";
+                let strict = "SET SESSION sql_mode = CONCAT(REPLACE(@@sql_mode, 'PAD_CHAR_TO_FULL_LENGTH', ''), \
+                              ',STRICT_ALL_TABLES')";
                 sqlx::raw_sql(strict).execute(connection).await.map(|_| ())
             })
         });
@@ -53,9 +58,33 @@ fn decoded(row: &MySqlRow, place: usize) -> Result<SqlValue, sqlx::Error> {
             let value = i64::try_from(row.try_get::<u64, _>(place)?);
             SqlValue::Integer(value.map_err(|error| sqlx::Error::Decode(Box::new(error)))?)
         }
+        "DECIMAL" => decimal_or_text(row.try_get_unchecked(place)?),
+        "DATE" | "DATETIME" | "TIMESTAMP" => {
+            moment(type_info.name() == "DATE", &row.try_get_unchecked::<Vec<u8>, _>(place)?)
+        }
         // What is no text is an error here, which says so.
         _ => SqlValue::Text(row.try_get(place)?),
     })
+}
+
+/// A day or a moment: year in two bytes, month, day, hour, minute, second, and in four bytes microseconds, behind the number of
+/// these bytes, as the last may be missing. A date that is none (`0000-00-00`) is text, below all others.
+fn moment(is_day: bool, bytes: &[u8]) -> SqlValue {
+    let byte = |place: usize| bytes.get(place).copied().unwrap_or(0);
+    let year = i64::from(u16::from_le_bytes([byte(1), byte(2)]));
+    let (month, day_of_month) = (byte(3), byte(4));
+    let day = calendar::day_of(year, month, day_of_month);
+    if calendar::civil(day) != (year, month, day_of_month) {
+        return SqlValue::Text(format!("{year:04}-{month:02}-{day_of_month:02}"));
+    }
+    if is_day {
+        let days = i32::try_from(day).expect("years have two bytes");
+        return SqlValue::Date(Date { days });
+    }
+    let second = i64::from(byte(5)) * 3_600 + i64::from(byte(6)) * 60 + i64::from(byte(7));
+    let micros = i64::from(u32::from_le_bytes([byte(8), byte(9), byte(10), byte(11)]));
+    let moment = calendar::moment(day, second * 1_000_000 + micros);
+    SqlValue::Timestamp(moment.expect("years have two bytes"))
 }
 
 /// By the class of the code where it has one. Those without: no memory, disk or connections, locks that cannot be had, a server
@@ -66,13 +95,14 @@ fn kind_of(error: &dyn sqlx::error::DatabaseError) -> FailureKind {
         .map_or(0, sqlx::mysql::MySqlDatabaseError::number);
     match number {
         1180 | 1317 | 1927 => return FailureKind::Unknown,
-        1020 | 1021 | 1037 | 1040 | 1041 | 1114 | 1203 | 1205 | 1206 | 1290 | 1836 => {
+        1020 | 1021 | 1026 | 1030 | 1037 | 1040 | 1041 | 1114 | 1203 | 1205 | 1206 | 1290 | 1792 | 1836 => {
             return FailureKind::Later;
         }
         _ => {}
     }
     match error.code().as_deref().and_then(|code| code.get(..2)) {
-        Some("40") => FailureKind::Later,
+        // A deadlock, or a password that is being changed.
+        Some("28" | "40") => FailureKind::Later,
         Some("08" | "70") => FailureKind::Unknown,
         _ => FailureKind::Never,
     }

@@ -7,8 +7,11 @@ mod driver;
 mod kind;
 #[cfg(feature = "mariadb")]
 mod mariadb;
+mod offer;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(feature = "postgres")]
+mod postgres_binary;
 mod sqlite;
 
 use std::fmt::Debug;
@@ -19,7 +22,7 @@ use lacuna_core::{Error, Result};
 
 pub(crate) use describe::{Described, describe};
 pub(crate) use dialect::Dialect;
-pub(crate) use kind::ColumnKind;
+pub(crate) use kind::{Column, ColumnKind};
 pub(crate) use sqlite::is_in_memory;
 
 use crate::sql_value::SqlValue;

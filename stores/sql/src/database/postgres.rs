@@ -6,6 +6,7 @@ use sqlx::{Row as _, TypeInfo as _, ValueRef as _};
 
 use super::connect::{check, refused, unreachable};
 use super::driver::driver;
+use super::postgres_binary::{date, moment, numeric};
 use super::{ColumnKind, Database, Dialect, Failure, FailureKind, Later, Table, Transaction};
 use crate::sql_value::SqlValue;
 use crate::statement::Statement;
@@ -40,21 +41,27 @@ fn decoded(row: &PgRow, place: usize) -> Result<SqlValue, sqlx::Error> {
         "FLOAT4" => SqlValue::Float(row.try_get::<f32, _>(place)?.into()),
         "FLOAT8" => SqlValue::Float(row.try_get(place)?),
         "BYTEA" => SqlValue::Blob(row.try_get(place)?),
+        // Comparisons leave the spaces out that it is filled up with.
+        "CHAR" => SqlValue::Text(row.try_get::<String, _>(place)?.trim_end_matches(' ').to_owned()),
+        "NUMERIC" => numeric(value.as_bytes().map_err(sqlx::Error::Decode)?),
+        "DATE" => date(value.as_bytes().map_err(sqlx::Error::Decode)?),
+        "TIMESTAMP" | "TIMESTAMPTZ" => moment(value.as_bytes().map_err(sqlx::Error::Decode)?),
         // What is no text is an error here, which says so.
         _ => SqlValue::Text(row.try_get(place)?),
     })
 }
 
 /// By the class of the code: what the statement or its values are to blame for never succeeds. A server that crashes, or that
-/// says so, does not know whether it committed. All others (deadlocks, locks, memory, disk, a standby) pass.
+/// says so, does not know whether it committed; nor does one that ends a connection, which may be on the way back from its commit. All
+/// others (deadlocks, locks, memory, disk, a standby) pass.
 fn kind_of(error: &dyn sqlx::error::DatabaseError) -> FailureKind {
     let code = error.code().unwrap_or_default();
     match code.get(..2).unwrap_or("") {
-        _ if matches!(&*code, "57P02" | "40003") => FailureKind::Unknown,
-        "25" if code != "25006" => FailureKind::Never,
-        "0A" | "20" | "21" | "22" | "23" | "26" | "27" | "2B" | "38" | "39" | "42" | "44" | "P0" => {
-            FailureKind::Never
-        }
+        _ if matches!(&*code, "57P01" | "57P02" | "40003") => FailureKind::Unknown,
+        // A transaction that took too long, or may not write here, may do so later.
+        _ if matches!(&*code, "25006" | "25P03" | "25P04") => FailureKind::Later,
+        "0A" | "20" | "21" | "22" | "23" | "25" | "26" | "27" | "2B" | "38" | "39" | "42" | "44" | "54"
+        | "P0" => FailureKind::Never,
         "08" | "XX" => FailureKind::Unknown,
         _ => FailureKind::Later,
     }

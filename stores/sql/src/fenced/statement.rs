@@ -12,7 +12,7 @@ use lacuna_range_cache::{Command, Epoch, RangeId, StoreReply};
 
 use super::FencedTable;
 use super::row::{integer, number};
-use crate::database::{Failure, FailureKind};
+use crate::database::{Dialect, Failure, FailureKind};
 use crate::statement::{SqlWrite, Statement};
 
 impl FencedTable {
@@ -20,7 +20,12 @@ impl FencedTable {
     pub(super) fn single(&self, range: RangeId, epoch: Epoch, command: &Command) -> Option<Statement> {
         let write = SqlWrite::read(command).ok()?;
         let [statement] = &write.statements[..] else { return None };
-        let sql = self.database.dialect().fenced(&statement.sql, statement.shape, statement.params.len())?;
+        let dialect = self.database.dialect();
+        if dialect == Dialect::Sqlite && self.schema.has_triggers {
+            // A trigger that fails (`RAISE(FAIL)`) leaves the rows changed that were before it, unless a transaction undoes them.
+            return None;
+        }
+        let sql = dialect.fenced(&statement.sql, statement.shape, statement.params.len())?;
         let fenced = Statement { sql, ..statement.clone() };
         Some(fenced.with(i64::from(range.0)).with(integer(epoch.0)))
     }

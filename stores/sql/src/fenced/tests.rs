@@ -8,7 +8,7 @@ use lacuna_range_cache::{Epoch, RangeId, StoreCall, StoreReply};
 use lacuna_test_servers::{MariaDb, Postgres};
 
 use super::{FencedTable, prepare, range_of};
-use crate::database::{Database, describe};
+use crate::database::{Database, FailureKind, describe};
 use crate::schema::Schema;
 use crate::select::Sql;
 use crate::sql_value::SqlValue;
@@ -32,7 +32,7 @@ impl World {
         database.run(sql).await.unwrap();
         let range = range_of(&*database, "things").await.unwrap();
         database.run("UPDATE lacuna_fence SET epoch = 0").await.unwrap();
-        let described = describe(&*database, "things", "id").await.unwrap();
+        let described = describe(&*database, "things").await.unwrap();
         let schema = Schema::new("things", "id").domain("value", DomainType::Integer).with_columns(described);
         let table =
             FencedTable { database, schema: Arc::new(schema.unwrap()), is_buffering: false, _lock: None };
@@ -140,6 +140,11 @@ async fn a_new_owner_waits_for_writes_in_flight(url: &str) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_fence_of_postgres_holds_under_every_isolation_level() {
     let Some(server) = Postgres::start() else { return };
+    failures_say_what_became_of_a_write(&server.url(), |code| {
+        format!("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '{code}'; END $$")
+    })
+    .await;
+    fences_outlive_a_server_that_forgets_commits(&server.url()).await;
     for level in ["read committed", "repeatable read", "serializable"] {
         let database = database::open(&server.url()).await.unwrap();
         let set = format!("ALTER ROLE CURRENT_USER SET default_transaction_isolation = '{level}'");
@@ -153,6 +158,13 @@ async fn the_fence_of_postgres_holds_under_every_isolation_level() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_fence_of_mariadb_holds_under_every_isolation_level() {
     let Some(server) = MariaDb::start() else { return };
+    failures_say_what_became_of_a_write(&server.url(), |code| match code {
+        // The class of a code has no meaning of its own there.
+        "25P03" => "SIGNAL SQLSTATE '25006' SET MYSQL_ERRNO = 1792".to_owned(),
+        "57P01" => "SIGNAL SQLSTATE '70100' SET MYSQL_ERRNO = 1317".to_owned(),
+        code => format!("SIGNAL SQLSTATE '{code}'"),
+    })
+    .await;
     for level in ["READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"] {
         let database = database::open(&server.url()).await.unwrap();
         database.run(&format!("SET GLOBAL TRANSACTION ISOLATION LEVEL {level}")).await.unwrap();
@@ -160,4 +172,55 @@ async fn the_fence_of_mariadb_holds_under_every_isolation_level() {
         old_writes_change_nothing(&server.url()).await;
         a_new_owner_waits_for_writes_in_flight(&server.url()).await;
     }
+}
+
+/// A connection that is ended may have committed; a login or a transaction that timed out may succeed later; what an index
+/// cannot hold never will.
+async fn failures_say_what_became_of_a_write(url: &str, raise: impl Fn(&str) -> String) {
+    let database = database::open(url).await.unwrap();
+    let kinds = [
+        ("57P01", FailureKind::Unknown),
+        ("25P03", FailureKind::Later),
+        ("28000", FailureKind::Later),
+        ("54000", FailureKind::Never),
+        ("23505", FailureKind::Never),
+    ];
+    for (code, expected) in kinds {
+        let failure = database.run(&raise(code)).await.unwrap_err();
+        assert_eq!(failure.kind, expected, "{code}: {}", failure.error);
+    }
+    database.close().await;
+}
+
+/// Where commits are not waited for (`synchronous_commit = off`), a raised fence is on disk all the same.
+async fn fences_outlive_a_server_that_forgets_commits(url: &str) {
+    let database = database::open(url).await.unwrap();
+    database.run("ALTER SYSTEM SET wal_writer_delay = '10s'").await.unwrap();
+    database.run("ALTER SYSTEM SET synchronous_commit = 'off'").await.unwrap();
+    database.run("SELECT pg_reload_conf()").await.unwrap();
+    database.close().await;
+    let world = World::open(url).await;
+    let behind = "SELECT (pg_current_wal_insert_lsn() - pg_current_wal_flush_lsn())::bigint";
+    let mut is_seen = false;
+    for _ in 0..100 {
+        // Others write, too: the last word is that of the fence.
+        world.database().run("UPDATE things SET value = value + 1").await.unwrap();
+        let open = world.database().query(&Statement::new(behind)).await.unwrap();
+        is_seen |= open != [vec![SqlValue::Integer(0)]];
+        let before =
+            world.database().query(&Statement::new("SELECT pg_current_wal_insert_lsn()::text")).await;
+        let before = before.unwrap().remove(0).remove(0);
+        assert!(matches!(world.call(OLD, StoreCall::Fence).await, StoreReply::State(_)));
+        let flushed = Statement::new("SELECT (pg_current_wal_flush_lsn() > $1::pg_lsn)::int::bigint").with(
+            match before {
+                SqlValue::Text(text) => text,
+                other => panic!("{other:?} is no place in a log"),
+            },
+        );
+        assert_eq!(world.database().query(&flushed).await.unwrap(), [vec![SqlValue::Integer(1)]]);
+    }
+    assert!(is_seen, "commits are waited for, and this shows nothing");
+    world.database().run("ALTER SYSTEM RESET ALL").await.unwrap();
+    world.database().run("SELECT pg_reload_conf()").await.unwrap();
+    world.database().close().await;
 }

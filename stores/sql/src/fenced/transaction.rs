@@ -55,6 +55,9 @@ impl FencedTable {
         epoch: Epoch,
     ) -> Result<StoreReply, Undone> {
         let dialect = self.database.dialect();
+        if let Some(durably) = dialect.durably() {
+            open.execute(&Statement::new(durably)).await?;
+        }
         let sql = format!(
             "UPDATE lacuna_fence SET epoch = {} WHERE range_id = {} AND epoch <= {}",
             dialect.placeholder(1),

@@ -40,9 +40,15 @@ impl Table {
         range: impl RangeBounds<V>,
         assignments: &[(&str, &str)],
     ) -> Result<(), WriteError> {
-        for (assigned, _) in assignments {
+        for (assigned, expression) in assignments {
             self.schema.column(assigned)?;
-            if self.schema.domain_of(assigned).is_ok() || *assigned == self.schema.key {
+            if expression.contains("/*") {
+                return Err(
+                    Error::invalid_input("a comment could hide the conditions behind an expression").into()
+                );
+            }
+            let is_key = self.schema.keys.iter().any(|key| key == assigned);
+            if self.schema.domain_of(assigned).is_ok() || is_key {
                 let message =
                     format!("{assigned} is registered: name the rows and use `update`, or `execute`");
                 return Err(Error::invalid_input(message).into());
@@ -51,7 +57,12 @@ impl Table {
         let change = |sql: &mut Sql, table: &str| {
             sql.text("UPDATE ").name(table).text(" SET ");
             for (place, (assigned, expression)) in assignments.iter().enumerate() {
-                sql.text(if place > 0 { ", " } else { "" }).name(assigned).text(" = ").text(expression);
+                // A comment ends with the line, before the conditions and the fence.
+                sql.text(if place > 0 { ", " } else { "" })
+                    .name(assigned)
+                    .text(" = (")
+                    .text(expression)
+                    .text("\n)");
             }
         };
         self.change_range(column, range, change).await
@@ -68,7 +79,7 @@ impl Table {
         let mut sql = Sql::new(self.dialect);
         change(&mut sql, &self.schema.table);
         sql.text(" WHERE ");
-        sql.within(column, self.schema.domains[domain].1, &interval)?;
+        sql.within(&self.schema, domain, &interval)?;
         // Rows of the range may have any value in other registered columns, which are therefore taken whole. So is this one
         // where rows may come to lie elsewhere in it.
         let is_sure = self.schema.has_order_of(domain) && !self.schema.has_triggers;
@@ -90,6 +101,11 @@ impl Table {
                     format!("{word} may end the transaction, and the fence with it; use one of {WORDS:?}");
                 return Err(Error::invalid_input(message).into());
             }
+            if has_second(&statement.sql) {
+                let message =
+                    "one statement at a time: a second may end the transaction, and the fence with it";
+                return Err(Error::invalid_input(message).into());
+            }
         }
         let touched: Vec<Touched> = touched.iter().flat_map(WriteSet::touched).collect();
         let is_sure = |(domain, _): &Touched| self.schema.has_order_of(*domain);
@@ -103,5 +119,48 @@ impl Table {
     pub fn write_set(&self, column: &str) -> Result<WriteSet> {
         let domain = self.schema.domain_of(column)?;
         Ok(WriteSet::new(domain, self.schema.domains[domain].1))
+    }
+}
+
+/// Whether something stands behind a semicolon that is neither quoted nor in a comment: SQLite would run it, too.
+fn has_second(mut sql: &str) -> bool {
+    while let Some(place) = sql.find([';', '\'', '"', '`', '[', '-', '/']) {
+        let rest = &sql[place..];
+        let (begin, end) = match rest.as_bytes() {
+            [b';', ..] => return !rest[1..].trim().is_empty(),
+            [b'-', b'-', ..] => (2, "\n"),
+            [b'/', b'*', ..] => (2, "*/"),
+            [b'[', ..] => (1, "]"),
+            [b'-' | b'/', ..] => (1, ""),
+            _ => (1, &rest[..1]),
+        };
+        let inside = &rest[begin..];
+        sql = inside.find(end).map_or("", |place| &inside[place + end.len()..]);
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_second;
+
+    #[test]
+    fn a_second_statement_is_found_wherever_it_hides() {
+        for one in [
+            "DELETE FROM a",
+            "DELETE FROM a ; \n",
+            "SELECT ';x' , \"a;b\" -- it's; this\n",
+            "SELECT 5 - 3 / 2 /* ; x */",
+        ] {
+            assert!(!has_second(one), "{one}");
+        }
+        for two in [
+            "DELETE FROM a; COMMIT",
+            "SELECT 'it''s'; x",
+            "SELECT 1 -- it's\n; COMMIT",
+            "SELECT 1 /* ' */; COMMIT",
+        ] {
+            assert!(has_second(two), "{two}");
+        }
     }
 }

@@ -51,7 +51,7 @@ impl Table {
     /// left out.
     pub fn known_row<'a>(&self, values: impl IntoIterator<Item = (&'a str, SqlValue)>) -> Result<Row> {
         let columns = self.columns(values)?;
-        for column in self.schema.domains.iter().map(|(name, _)| name).chain([&self.schema.key]) {
+        for column in self.schema.domains.iter().map(|(name, _)| name).chain(&self.schema.keys) {
             let place = self.schema.column(column)?;
             if columns.iter().all(|(known, _)| *known != place) {
                 return Err(Error::invalid_input(format!("a known row lacks its value of {column}")));
@@ -78,7 +78,7 @@ impl Table {
         values: impl IntoIterator<Item = (&'a str, SqlValue)>,
     ) -> Result<(), WriteError> {
         let columns = self.columns(values)?;
-        if columns.iter().any(|(place, _)| *place == self.schema.key_place()) {
+        if columns.iter().any(|(place, _)| self.schema.key_places().any(|key| key == *place)) {
             return Err(Error::invalid_input(
                 "the primary key of a row does not change: delete it and insert",
             )
@@ -91,8 +91,7 @@ impl Table {
             let separator = if nth > 0 { ", " } else { "" };
             sql.text(separator).name(&self.schema.columns[*place]).text(" = ").value(value);
         }
-        self.where_row(&mut sql, row);
-        let key = row.values()[self.schema.key_place()].clone();
+        let key = self.where_row(&mut sql, row)?;
         let effect = if self.keeps_all(&columns) { Effect::Set(key, columns) } else { Effect::Unknown };
         self.send(touched, vec![sql.into_statement(Shape::Condition).expecting(1)], effect).await
     }
@@ -105,8 +104,7 @@ impl Table {
         let touched = self.touched_by(Some(row), &[])?;
         let mut sql = Sql::new(self.dialect);
         sql.text("DELETE FROM ").name(&self.schema.table);
-        self.where_row(&mut sql, row);
-        let key = row.values()[self.schema.key_place()].clone();
+        let key = self.where_row(&mut sql, row)?;
         let effect = if self.schema.has_triggers { Effect::Unknown } else { Effect::Delete(key) };
         self.send(touched, vec![sql.into_statement(Shape::Condition).expecting(1)], effect).await
     }
@@ -119,6 +117,8 @@ impl Table {
             if columns.iter().any(|(known, _)| *known == place) {
                 return Err(Error::invalid_input(format!("the column {column} is given twice")));
             }
+            let value = self.schema.fitted(place, value);
+            self.dialect.can_say(&value)?;
             columns.push((place, value));
         }
         Ok(columns)
@@ -166,12 +166,20 @@ impl Table {
         self.schema.has_order_of(domain) && is_after_sure
     }
 
-    /// The row is there, and its registered columns are what `row` says.
-    fn where_row(&self, sql: &mut Sql, row: &Row) {
-        sql.text(" WHERE ").holds(&self.schema.key, &row.values()[self.schema.key_place()]);
+    /// The row is there, and its registered columns are what `row` says. Returns its key.
+    fn where_row(&self, sql: &mut Sql, row: &Row) -> Result<Vec<SqlValue>> {
+        let key = self.schema.key_of(row.values());
+        for (nth, (column, value)) in self.schema.keys.iter().zip(&key).enumerate() {
+            if *value == SqlValue::Null {
+                let message = format!("{column} is NULL, which may be in several rows: name them by a range");
+                return Err(Error::invalid_input(message));
+            }
+            sql.text(if nth > 0 { " AND " } else { " WHERE " }).holds(column, value);
+        }
         for (domain, (column, _)) in self.schema.domains.iter().enumerate() {
             sql.text(" AND ").holds(column, self.schema.domain_value(domain, row.values()));
         }
+        Ok(key)
     }
 }
 

@@ -2,12 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
+mod beyond;
 mod clients;
 mod edges;
 mod policies;
 mod redis;
+mod schemas;
 mod servers;
 #[allow(dead_code, reason = "the simulation of the core uses more of them")]
 mod sim;
+mod types;
 mod values;
 mod world;

@@ -7,20 +7,24 @@ use lacuna_range_cache::Policy;
 use lacuna_store_sql::{Cache, DomainType, Options, Schema, SqlValue, Statement, Table, WriteError};
 use lacuna_test_servers::{MariaDb, Postgres};
 
+use crate::beyond::{
+    days_that_mariadb_has_not_are_refused, moments_without_a_zone_are_utc,
+    rows_beyond_all_decimals_are_in_ranges_without_an_end,
+};
 use crate::world::Place;
 
-async fn table(url: &str, columns: &str, schema: Schema) -> (Cache, Table) {
+pub(crate) async fn table(url: &str, columns: &str, schema: Schema) -> (Cache, Table) {
     let cache = Options::new(url).policy(Policy::WriteThrough).open().await.unwrap();
     cache.run_sql(&format!("DROP TABLE IF EXISTS things; CREATE TABLE things ({columns})")).await.unwrap();
     let table = cache.table(schema).await.unwrap();
     (cache, table)
 }
 
-fn sqlite(place: &Place) -> String {
+pub(crate) fn sqlite(place: &Place) -> String {
     format!("sqlite:{}", place.folder.path().join("app.db").display())
 }
 
-async fn ids(rows: lacuna_core::Result<lacuna_store_sql::Rows>) -> Vec<i64> {
+pub(crate) async fn ids(rows: lacuna_core::Result<lacuna_store_sql::Rows>) -> Vec<i64> {
     rows.unwrap().iter().map(|row| row.integer("id").unwrap()).collect()
 }
 
@@ -51,7 +55,26 @@ async fn values_that_postgres_rounds_or_pads_are_seen_where_they_come_to_lie() {
     let single = f64::from(0.1f32);
     arrives(&url, "id BIGINT PRIMARY KEY, value REAL", DomainType::Float, single..=single, 0.1).await;
     arrives(&url, "id BIGINT PRIMARY KEY, value VARCHAR(3)", DomainType::Text, "ab "..="ab ", "ab    ").await;
+    let second = SqlValue::Timestamp(1_000_000);
+    let rounded = second.clone()..=second;
+    arrives(
+        &url,
+        "id BIGINT PRIMARY KEY, value TIMESTAMP(0)",
+        DomainType::Timestamp,
+        rounded,
+        SqlValue::Timestamp(600_000),
+    )
+    .await;
+    // Filled up with spaces, which count neither in comparisons nor here.
+    arrives(&url, "id BIGINT PRIMARY KEY, value CHAR(5)", DomainType::Text, "ab"..="ab", "ab").await;
+    arrives(&url, "id BIGINT PRIMARY KEY, value CHAR(5)", DomainType::Text, "ab"..="ab", "ab  ").await;
     names_and_statements(&url).await;
+    let cache = Options::new(&url).open().await.unwrap();
+    cache.run_sql("ALTER ROLE CURRENT_USER SET timezone = 'Asia/Tokyo'").await.unwrap();
+    cache.stop().await.unwrap();
+    moments_without_a_zone_are_utc(&url, "TIMESTAMP").await;
+    moments_without_a_zone_are_utc(&url, "TIMESTAMPTZ").await;
+    rows_beyond_all_decimals_are_in_ranges_without_an_end(&url).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -63,7 +86,20 @@ async fn values_that_mariadb_cuts_or_counts_are_seen_where_they_come_to_lie() {
     arrives(&url, "id BIGINT PRIMARY KEY, value DOUBLE(5,2)", DomainType::Float, 1.23..=1.23, 1.2345).await;
     let latin = "id BIGINT PRIMARY KEY, value VARCHAR(9) CHARACTER SET latin1";
     arrives(&url, latin, DomainType::Text, "ä"..="ä", "ä").await;
+    let single = f64::from(0.1f32);
+    arrives(&url, "id BIGINT PRIMARY KEY, value FLOAT", DomainType::Float, single..=single, 0.1).await;
+    let (second, cut) = (SqlValue::Timestamp(1_000_000), SqlValue::Timestamp(1_600_000));
+    let seconds = second.clone()..=second;
+    arrives(&url, "id BIGINT PRIMARY KEY, value DATETIME", DomainType::Timestamp, seconds, cut).await;
     texts_that_differ_in_bytes_only(&url).await;
+    let cache = Options::new(&url).open().await.unwrap();
+    cache.run_sql("SET GLOBAL time_zone = '+09:00'").await.unwrap();
+    cache.run_sql("SET GLOBAL sql_mode = CONCAT(@@sql_mode, ',PAD_CHAR_TO_FULL_LENGTH')").await.unwrap();
+    cache.stop().await.unwrap();
+    moments_without_a_zone_are_utc(&url, "DATETIME(6)").await;
+    moments_without_a_zone_are_utc(&url, "TIMESTAMP").await;
+    arrives(&url, "id BIGINT PRIMARY KEY, value CHAR(5)", DomainType::Text, "ab"..="ab", "ab").await;
+    days_that_mariadb_has_not_are_refused(&url).await;
 
     let counter = Schema::new("things", "id").domain("id", DomainType::Integer);
     let (cache, things) = table(&url, "id BIGINT AUTO_INCREMENT PRIMARY KEY, value BIGINT", counter).await;

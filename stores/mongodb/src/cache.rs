@@ -1,0 +1,196 @@
+//! A database with a cache before it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use lacuna_cache_shell::{Counts, RangeCache, Servers};
+use lacuna_core::{Error, ErrorKind, Result};
+use lacuna_range_cache::embedded::{MemoryCache, SteadyClock};
+use lacuna_range_cache::ports::{CacheServer, Clock, Coordinator};
+use lacuna_range_cache::{Config, Policy};
+use mongodb::bson::doc;
+use mongodb::options::{ClientOptions, WriteConcern};
+use mongodb::results::CollectionType;
+use mongodb::{Client, Database};
+
+use crate::application::Documents;
+use crate::collection::Collection;
+use crate::failure::told;
+use crate::fence::Fences;
+use crate::lease::Leases;
+use crate::schema::Schema;
+use crate::store::FencedCollection;
+
+/// How long to look for a server.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Opens the database at `url` (`mongodb://host:port/database`) with a cache in the memory of this process, writing through.
+///
+/// # Errors
+/// As [`Options::open`].
+pub async fn open(url: &str) -> Result<Cache> {
+    Options::new(url).open().await
+}
+
+/// Settings of a cache; what is not set is as [`open`] has it.
+#[derive(Debug, Clone)]
+pub struct Options {
+    url: String,
+    policy: Policy,
+    cache_bytes: usize,
+    most_operation: Duration,
+    caches: Vec<Arc<dyn CacheServer>>,
+}
+
+impl Options {
+    /// The database at `url`.
+    pub fn new(url: impl Into<String>) -> Self {
+        let most_operation = Duration::from_secs(2);
+        Self {
+            url: url.into(),
+            policy: Policy::WriteThrough,
+            cache_bytes: 64 << 20,
+            most_operation,
+            caches: Vec::new(),
+        }
+    }
+
+    /// What a write does to cached results: around or through. Write-back needs transactions, which are not asked for here.
+    #[must_use]
+    pub const fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Memory for results in this process; 64 MiB unless set. Without effect where other cache servers are given.
+    #[must_use]
+    pub const fn cache_bytes(mut self, bytes: usize) -> Self {
+        self.cache_bytes = bytes;
+        self
+    }
+
+    /// How long a write may take, in milliseconds; 2,000 unless set. One that takes longer has an unknown outcome, and **each take-over
+    /// waits so long**: a write of the old owner that arrives later still is what the guarantee leaves out.
+    #[must_use]
+    pub const fn most_operation_ms(mut self, ms: u64) -> Self {
+        self.most_operation = Duration::from_millis(ms);
+        self
+    }
+
+    /// Another cache server in place of the memory of this process; collections spread over all that are given.
+    #[must_use]
+    pub fn cache_server(mut self, server: Arc<dyn CacheServer>) -> Self {
+        self.caches.push(server);
+        self
+    }
+
+    /// Opens the database.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a URL that names no database, `Unsupported` for [`Policy::WriteBack`], `Unavailable` if no server answers.
+    pub async fn open(mut self) -> Result<Cache> {
+        if self.policy == Policy::WriteBack {
+            return Err(Error::unsupported(
+                "write-back needs transactions of the store: write around or through",
+            ));
+        }
+        let mut client = ClientOptions::parse(&self.url).await.map_err(told)?;
+        let name = client.default_database.clone();
+        let name = name.ok_or_else(|| Error::invalid_input(format!("{} names no database", self.url)))?;
+        client.server_selection_timeout = Some(PATIENCE);
+        // A call is carried out at most once, and what is acknowledged stays.
+        client.retry_writes = Some(false);
+        client.write_concern = Some(WriteConcern::majority());
+        let database = Client::with_options(client).map_err(told)?.database(&name);
+        database.run_command(doc! { "ping": 1 }).await.map_err(told)?;
+        if self.caches.is_empty() {
+            self.caches.push(Arc::new(MemoryCache::new(self.cache_bytes)));
+        }
+        let clock: Arc<dyn Clock> = Arc::new(SteadyClock::new());
+        let coordinator = Arc::new(Leases::new(&database, clock.clone(), self.caches.len())?);
+        Ok(Cache { database, options: self, coordinator, clock, collections: Mutex::default() })
+    }
+}
+
+/// A database and the cache before its registered collections.
+#[derive(Debug)]
+pub struct Cache {
+    database: Database,
+    options: Options,
+    coordinator: Arc<dyn Coordinator>,
+    clock: Arc<dyn Clock>,
+    collections: Mutex<Vec<RangeCache>>,
+}
+
+impl Cache {
+    /// Registers a collection. From now on all its writes must go through what is returned.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it cannot be what the schema says, `Conflict` if it was registered before, `Unavailable` if the database
+    /// does not answer.
+    pub async fn collection(&self, schema: Schema) -> Result<Collection> {
+        schema.check()?;
+        self.check_order(&schema.collection).await?;
+        let (fences, schema) = (Fences::new(&self.database), Arc::new(schema));
+        let range = fences.range_of(&schema.collection).await?;
+        let store = FencedCollection {
+            documents: self.database.collection(&schema.collection),
+            fences,
+            schema: schema.clone(),
+            most_operation: self.options.most_operation,
+        };
+        let servers = Servers {
+            caches: self.options.caches.clone(),
+            store: Arc::new(store),
+            logs: Vec::new(),
+            coordinator: self.coordinator.clone(),
+            clock: self.clock.clone(),
+        };
+        let config = Config { domain_count: schema.domains.len(), ..Config::new(self.options.policy) };
+        // It holds while a take-over waits, too.
+        let waits_ms = u64::try_from(self.options.most_operation.as_millis()).unwrap_or(u64::MAX);
+        let config = Config { call_timeout: config.call_timeout.max(waits_ms.saturating_mul(4)), ..config };
+        let mut collections = self.collections.lock().unwrap_or_else(PoisonError::into_inner);
+        if collections.iter().any(|known| known.range() == range) {
+            let message = format!("the collection {} is registered already", schema.collection);
+            return Err(Error::new(ErrorKind::Conflict, message));
+        }
+        let cache = RangeCache::start(servers, range, config, Documents(schema.clone()));
+        collections.push(cache.clone());
+        Ok(Collection::new(cache, schema))
+    }
+
+    /// Views are a second way to the same documents, and a collation orders texts otherwise than by their bytes.
+    async fn check_order(&self, name: &str) -> Result<()> {
+        let mut found = self.database.list_collections().filter(doc! { "name": name }).await.map_err(told)?;
+        if !found.advance().await.map_err(told)? {
+            return Ok(());
+        }
+        let known = found.deserialize_current().map_err(told)?;
+        if known.collection_type != CollectionType::Collection || known.options.collation.is_some() {
+            let message = format!(
+                "{name} is a view, or has a collation: use a plain collection, whose order is that of bytes"
+            );
+            return Err(Error::invalid_input(message));
+        }
+        Ok(())
+    }
+
+    /// What has happened since it was opened, over all collections.
+    pub fn counts(&self) -> Counts {
+        let collections = self.collections.lock().unwrap_or_else(PoisonError::into_inner);
+        collections.iter().fold(Counts::default(), |sum, cache| sum.plus(cache.counts()))
+    }
+
+    /// Lets go of all collections.
+    ///
+    /// # Errors
+    /// `Unavailable` if it was stopped before.
+    pub async fn stop(&self) -> Result<()> {
+        let known = std::mem::take(&mut *self.collections.lock().unwrap_or_else(PoisonError::into_inner));
+        for cache in known {
+            cache.stop().await?;
+        }
+        Ok(())
+    }
+}
