@@ -1,8 +1,9 @@
 //! Errors as they are told to another process.
 
 use lacuna_core::{Error, ErrorKind, Result};
+use lacuna_range_cache::wire::Reader;
 
-use crate::bytes::{Reader, Writer, malformed};
+use crate::bytes::{Writer, malformed};
 
 /// Longest text of an error.
 const LONGEST_TEXT: usize = 512;

@@ -2,7 +2,7 @@
 
 use lacuna_core::{Error, ErrorKind, Result};
 
-use crate::bytes::{Reader, malformed};
+use crate::bytes::{malformed, reader};
 use crate::fault::Fault;
 use crate::message::Message;
 use crate::secret::{Seal, Secret, Side};
@@ -47,7 +47,7 @@ pub(crate) fn hello(role: Role, versions: (u16, u16), random: &[u8; 32]) -> Vec<
 /// # Errors
 /// `Corrupt` if this is no hello, `Unsupported` if there is no common version.
 pub(crate) fn read_hello(kind: u8, body: &[u8]) -> Result<Role> {
-    let mut reader = Reader(body);
+    let mut reader = reader(body);
     if kind != HELLO || reader.fixed::<8>()? != MAGIC {
         return Err(Error::corrupt("whoever called is no caller of a dendrite"));
     }
@@ -93,7 +93,7 @@ impl Transcript {
         let Some((said, proof)) = body.split_last_chunk::<32>().filter(|_| kind == CHALLENGE) else {
             return Err(goodbye(kind, body));
         };
-        let mut reader = Reader(said);
+        let mut reader = reader(said);
         let version = u16::from_le_bytes(reader.fixed()?);
         if said.len() != 42 || !(VERSIONS.0..=VERSIONS.1).contains(&version) {
             return Err(malformed("challenge"));

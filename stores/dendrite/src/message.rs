@@ -1,11 +1,12 @@
 //! Messages, and their bodies. See `docs/format/dendrite-protocol.md`.
 
 use lacuna_core::Result;
+use lacuna_range_cache::wire::Reader;
 use lacuna_range_cache::{
     CallId, Epoch, PeerCall, PeerId, PeerReply, Query, RangeId, RangeTable, Value, Write,
 };
 
-use crate::bytes::{Reader, Writer, malformed};
+use crate::bytes::{Writer, malformed, reader};
 use crate::fault::Fault;
 use crate::parts::{read_peer, read_query, read_touched_write, write_peer, write_query, write_touched_write};
 
@@ -130,9 +131,9 @@ impl Message {
     /// `Corrupt` if it is of no kind that there is, says what cannot be, or has bytes left over; `Unsupported` if a part
     /// of it is newer.
     pub(crate) fn read(kind: u8, body: &[u8]) -> Result<Self> {
-        let mut from = Reader(body);
+        let mut from = reader(body);
         let message = Self::read_body(kind, &mut from)?;
-        if from.0.is_empty() { Ok(message) } else { Err(malformed("end")) }
+        if from.is_at_end() { Ok(message) } else { Err(malformed("end")) }
     }
 
     fn read_body(kind: u8, from: &mut Reader<'_>) -> Result<Self> {
@@ -152,7 +153,7 @@ impl Message {
                 let (peer, call, what) = read_peer(from)?;
                 Self::Peer(ticket, range, peer, call, what)
             }
-            32 => Self::Value(from.number()?, Value::new(from.rest())),
+            32 => Self::Value(from.number()?, Value::new(from.take_rest())),
             33 => Self::Done(from.number()?),
             34 => {
                 let ticket = from.number()?;

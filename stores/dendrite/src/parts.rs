@@ -2,12 +2,13 @@
 
 use lacuna_cache_shell::{read_write, write_write};
 use lacuna_core::Result;
+use lacuna_range_cache::wire::Reader;
 use lacuna_range_cache::{
     CallId, Epoch, Form, LeaseMode, LogRecord, PeerCall, PeerId, Query, RangeId, Session, Touched, Write,
     read_chunk, write_chunk,
 };
 
-use crate::bytes::{Reader, Writer, malformed};
+use crate::bytes::{Writer, malformed};
 
 pub(crate) fn write_query(to: &mut Writer, query: &Query) {
     let (form, limit) = match query.form {
@@ -43,7 +44,7 @@ pub(crate) fn write_touched_write(to: &mut Writer, write: &Write) {
 }
 
 pub(crate) fn read_touched_write(from: &mut Reader<'_>) -> Result<Write> {
-    match read_write(from.rest())? {
+    match read_write(from.take_rest())? {
         (0, write) => Ok(write),
         _ => Err(malformed("number of a write")),
     }

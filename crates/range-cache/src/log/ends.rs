@@ -5,10 +5,10 @@
 
 use lacuna_core::Result;
 
-use super::reader::{Reader, interval, malformed};
-use super::record::{write_bytes, write_number};
+use super::reader::{interval, malformed};
 use crate::interval::Interval;
 use crate::range_key::RangeKey;
+use crate::wire::{Reader, write_bytes, write_number};
 
 /// In the low half of the byte of lengths: the length of the first end follows as a number.
 const LONG: u8 = 15;

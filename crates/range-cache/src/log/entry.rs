@@ -7,11 +7,12 @@
 use lacuna_core::{Result, hash::hash_bytes};
 
 use super::ends::write_ends;
-use super::reader::{Reader, malformed};
-use super::record::{LogRecord, kind, write_number};
+use super::reader::{ABOUT, malformed};
+use super::record::{LogRecord, kind};
 use crate::interval::{Cut, Interval};
 use crate::query::{Form, Query};
 use crate::range_key::RangeKey;
+use crate::wire::{Reader, write_number};
 
 /// Seed of the hash that spreads records over chunks.
 const CHUNK_SEED: u64 = 0x6C6F_675F_6368_756E;
@@ -52,10 +53,10 @@ impl LogRecord {
             let fingerprint = u64::from_le_bytes(bytes);
             return Ok(Query { fingerprint, ..Query::all(self.domain, self.interval.clone()) });
         }
-        let mut reader = Reader { rest: key };
+        let mut reader = Reader::new(key, ABOUT);
         let fingerprint = reader.take(FINGERPRINT_BYTES)?.try_into().map_err(|_| malformed("key"))?;
         let head = reader.byte()?;
-        let limit = u32::try_from(reader.number()?).map_err(|_| malformed("limit"))?;
+        let limit = reader.small()?;
         let interval = reader.ends((head >> 2 & 3, head >> 4 & 3))?;
         let form = match head & 3 {
             0 => Form::All,

@@ -20,10 +20,8 @@ mod reader;
 mod record;
 mod replay;
 
-pub(crate) use reader::Reader;
 pub use reader::read_chunk;
 pub use record::{LogRecord, write_chunk};
-pub(crate) use record::{write_bytes, write_number};
 pub use replay::{compact, replay};
 
 /// Chunks of the log of a range. The report measures 32, 64 and 128 and finds little between them (table 1).

@@ -5,6 +5,7 @@ use lacuna_core::{Error, Result};
 use super::record::{HAS_DOMAIN, HI_KIND, INSERT, LO_KIND, LogRecord, VERSION, check_of};
 use crate::interval::{Cut, Interval};
 use crate::range_key::RangeKey;
+use crate::wire::Reader;
 
 /// The records of a chunk.
 ///
@@ -13,23 +14,22 @@ use crate::range_key::RangeKey;
 pub fn read_chunk(chunk: &[u8]) -> Result<Vec<LogRecord>> {
     let (mut records, mut rest) = (Vec::new(), chunk);
     while !rest.is_empty() {
-        let mut reader = Reader { rest };
+        let mut reader = Reader::new(rest, ABOUT);
         let record = reader.record()?;
-        let len = rest.len() - reader.rest.len();
+        let len = rest.len() - reader.rest().len();
         if reader.byte()? != check_of(&rest[..len]) {
             return Err(Error::corrupt(format!("record {} of a range cache log is damaged", records.len())));
         }
         records.push(record);
-        rest = reader.rest;
+        rest = reader.rest();
     }
     Ok(records)
 }
 
-pub(crate) struct Reader<'a> {
-    pub(crate) rest: &'a [u8],
-}
+/// What errors name.
+pub(super) const ABOUT: &str = "a record of a range cache log";
 
-impl<'a> Reader<'a> {
+impl Reader<'_> {
     fn record(&mut self) -> Result<LogRecord> {
         let head = self.byte()?;
         if !(1..=VERSION).contains(&(head & 3)) {
@@ -62,43 +62,6 @@ impl<'a> Reader<'a> {
         let shared = lo.get(..shared).ok_or_else(|| malformed("shared bytes"))?;
         Ok([shared, self.bytes()?].concat())
     }
-
-    pub(crate) fn byte(&mut self) -> Result<u8> {
-        let (byte, rest) = self.rest.split_first().ok_or_else(|| malformed("end"))?;
-        self.rest = rest;
-        Ok(*byte)
-    }
-
-    pub(crate) fn number(&mut self) -> Result<u64> {
-        let mut number = 0;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            let bits = u64::from(byte & 0x7F);
-            if bits << shift >> shift != bits || (byte == 0 && shift > 0) {
-                return Err(malformed("number"));
-            }
-            number |= bits << shift;
-            if byte < 0x80 {
-                return Ok(number);
-            }
-        }
-        Err(malformed("number"))
-    }
-
-    pub(super) fn len(&mut self) -> Result<usize> {
-        usize::try_from(self.number()?).map_err(|_| malformed("length"))
-    }
-
-    pub(crate) fn bytes(&mut self) -> Result<&'a [u8]> {
-        let len = self.len()?;
-        self.take(len)
-    }
-
-    pub(super) fn take(&mut self, len: usize) -> Result<&'a [u8]> {
-        let (bytes, rest) = self.rest.split_at_checked(len).ok_or_else(|| malformed("length"))?;
-        self.rest = rest;
-        Ok(bytes)
-    }
 }
 
 /// The interval between two ends, each of a kind and its bytes.
@@ -117,5 +80,5 @@ fn cut(kind: u8, bytes: &[u8], end: Cut<RangeKey>) -> Result<Cut<RangeKey>> {
 }
 
 pub(super) fn malformed(what: &str) -> Error {
-    Error::corrupt(format!("a record of a range cache log is cut or damaged at its {what}"))
+    Reader::new(&[], ABOUT).malformed(what)
 }

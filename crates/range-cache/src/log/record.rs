@@ -4,6 +4,7 @@ use super::ends::write_ends;
 use crate::interval::{Cut, Interval};
 use crate::query::DomainId;
 use crate::range_key::RangeKey;
+use crate::wire::{write_bytes, write_number};
 
 /// What is written. Version 1 is read too.
 pub(super) const VERSION: u8 = 2;
@@ -68,20 +69,6 @@ pub(super) fn kind(cut: &Cut<RangeKey>) -> u8 {
         Cut::Before(_) => 1,
         Cut::After(_) => 2,
     }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "seven bits are left, and the low byte is meant")]
-pub(crate) fn write_number(chunk: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        chunk.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    chunk.push(number as u8);
-}
-
-pub(crate) fn write_bytes(chunk: &mut Vec<u8>, bytes: &[u8]) {
-    write_number(chunk, bytes.len() as u64);
-    chunk.extend_from_slice(bytes);
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the low byte is meant")]

@@ -8,10 +8,12 @@ use lacuna_core::{Error, Result};
 use super::RangeTable;
 use crate::cache_server::RangeId;
 use crate::interval::Cut;
-use crate::log::{Reader, write_bytes, write_number};
 use crate::range_key::RangeKey;
+use crate::wire::{Reader, write_bytes, write_number};
 
 const VERSION: u8 = 1;
+/// What errors name.
+const ABOUT: &str = "a range table";
 /// More domains than any collection registers: damaged bytes must not ask for memory.
 const MOST_DOMAINS: u64 = 1 << 10;
 
@@ -56,9 +58,9 @@ impl RangeTable {
         let Some((&VERSION, rest)) = content.split_first() else {
             return Err(Error::unsupported("a range table has a version that is not known"));
         };
-        let mut reader = Reader { rest };
+        let mut reader = Reader::new(rest, ABOUT);
         let table = read_table(&mut reader)?;
-        if reader.rest.is_empty() { Ok(table) } else { Err(malformed("end")) }
+        if reader.is_at_end() { Ok(table) } else { Err(malformed("end")) }
     }
 }
 
@@ -77,9 +79,9 @@ fn write_cut(bytes: &mut Vec<u8>, cut: &Cut<RangeKey>) {
 }
 
 fn read_table(reader: &mut Reader<'_>) -> Result<RangeTable> {
-    let version = number(reader)?;
-    let next = u32::try_from(number(reader)?).map_err(|_| malformed("next number"))?;
-    let domain_count = number(reader)?;
+    let version = reader.number()?;
+    let next = reader.small()?;
+    let domain_count = reader.number()?;
     if domain_count > MOST_DOMAINS {
         return Err(malformed("domains"));
     }
@@ -89,11 +91,11 @@ fn read_table(reader: &mut Reader<'_>) -> Result<RangeTable> {
 
 /// Starts ascend, the first is the least cut, and a range starts once.
 fn read_starts(reader: &mut Reader<'_>, next: u32) -> Result<Starts> {
-    let count = number(reader)?;
+    let count = reader.number()?;
     let (mut starts, mut seen): (Starts, _) = (Vec::new(), BTreeSet::new());
     for place in 0..count {
         let cut = read_cut(reader)?;
-        let range = u32::try_from(number(reader)?).map_err(|_| malformed("range"))?;
+        let range = reader.small()?;
         let ascends = starts.last().is_none_or(|(before, _)| *before < cut);
         if !ascends || (place == 0) != (cut == Cut::Least) || range >= next || !seen.insert(range) {
             return Err(malformed("cut"));
@@ -104,8 +106,8 @@ fn read_starts(reader: &mut Reader<'_>, next: u32) -> Result<Starts> {
 }
 
 fn read_cut(reader: &mut Reader<'_>) -> Result<Cut<RangeKey>> {
-    let kind = reader.byte().map_err(|_| malformed("cut"))?;
-    let mut key = || reader.bytes().map(RangeKey::from_bytes).map_err(|_| malformed("cut"));
+    let kind = reader.byte()?;
+    let mut key = || reader.bytes().map(RangeKey::from_bytes);
     match kind {
         0 => Ok(Cut::Least),
         1 => Ok(Cut::Before(key()?)),
@@ -114,12 +116,8 @@ fn read_cut(reader: &mut Reader<'_>) -> Result<Cut<RangeKey>> {
     }
 }
 
-fn number(reader: &mut Reader<'_>) -> Result<u64> {
-    reader.number().map_err(|_| malformed("number"))
-}
-
 fn malformed(what: &str) -> Error {
-    Error::corrupt(format!("a range table is cut or damaged at its {what}"))
+    Reader::new(&[], ABOUT).malformed(what)
 }
 
 #[cfg(test)]
