@@ -15,7 +15,7 @@ import org.junit.Test;
  */
 public class ExchangedSeenTest extends WithFilters
 {
-    private static final int KEYS = 60;
+    private static final int KEYS = 40;
 
     @Test
     public void partitionThatWasSeenIsNeverDenied() throws Exception
