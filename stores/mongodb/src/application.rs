@@ -105,7 +105,11 @@ mod tests {
         assert_eq!(after(&set(doc! { "age": 30 }), &old), Some(vec![berta.clone()]));
         let younger = doc! { "_id": 1, "age": 18, "name": "Anna" };
         assert_eq!(after(&set(doc! { "age": 18 }), &old), Some(vec![younger, berta.clone()]));
-        assert_eq!(after(&set(doc! { "age": 21 }), &[berta.clone()]), None, "it comes from elsewhere");
+        assert_eq!(
+            after(&set(doc! { "age": 21 }), std::slice::from_ref(&berta)),
+            None,
+            "it comes from elsewhere"
+        );
         assert_eq!(
             after(&DocumentWrite::Insert(doc! { "_id": "x", "age": 20 }), &old),
             None,

@@ -21,6 +21,8 @@ use crate::lease::Leases;
 use crate::schema::Schema;
 use crate::store::FencedCollection;
 
+/// Memory for results where no cache server is given.
+const CACHE_BYTES: usize = 64 << 20;
 /// How long to look for a server.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -37,7 +39,6 @@ pub async fn open(url: &str) -> Result<Cache> {
 pub struct Options {
     url: String,
     policy: Policy,
-    cache_bytes: usize,
     most_operation: Duration,
     caches: Vec<Arc<dyn CacheServer>>,
 }
@@ -46,26 +47,13 @@ impl Options {
     /// The database at `url`.
     pub fn new(url: impl Into<String>) -> Self {
         let most_operation = Duration::from_secs(2);
-        Self {
-            url: url.into(),
-            policy: Policy::WriteThrough,
-            cache_bytes: 64 << 20,
-            most_operation,
-            caches: Vec::new(),
-        }
+        Self { url: url.into(), policy: Policy::WriteThrough, most_operation, caches: Vec::new() }
     }
 
     /// What a write does to cached results: around or through. Write-back needs transactions, which are not asked for here.
     #[must_use]
     pub const fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
-        self
-    }
-
-    /// Memory for results in this process; 64 MiB unless set. Without effect where other cache servers are given.
-    #[must_use]
-    pub const fn cache_bytes(mut self, bytes: usize) -> Self {
-        self.cache_bytes = bytes;
         self
     }
 
@@ -77,10 +65,10 @@ impl Options {
         self
     }
 
-    /// Another cache server in place of the memory of this process; collections spread over all that are given.
+    /// Cache servers that results are spread over, in place of 64 MiB of this process.
     #[must_use]
-    pub fn cache_server(mut self, server: Arc<dyn CacheServer>) -> Self {
-        self.caches.push(server);
+    pub fn cache_servers(mut self, servers: impl IntoIterator<Item = Arc<dyn CacheServer>>) -> Self {
+        self.caches = servers.into_iter().collect();
         self
     }
 
@@ -104,7 +92,7 @@ impl Options {
         let database = Client::with_options(client).map_err(told)?.database(&name);
         database.run_command(doc! { "ping": 1 }).await.map_err(told)?;
         if self.caches.is_empty() {
-            self.caches.push(Arc::new(MemoryCache::new(self.cache_bytes)));
+            self.caches.push(Arc::new(MemoryCache::new(CACHE_BYTES)));
         }
         let clock: Arc<dyn Clock> = Arc::new(SteadyClock::new());
         let coordinator = Arc::new(Leases::new(&database, clock.clone(), self.caches.len())?);

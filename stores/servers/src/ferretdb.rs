@@ -1,4 +1,4 @@
-//! `ferretdb`: the MongoDB protocol over `SQLite`, built by `.ci/ferretdb`. It scans whole collections, so tests keep them small.
+//! `ferretdb`: the MongoDB protocol over SQLite, built by `.ci/ferretdb`. It scans whole collections, so tests keep them small.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::process::{Process, free_port, is_installed_in};
 /// As `.ci/ferretdb` has it.
 const PROGRAM: &str = "ferretdb-v1.24.2";
 
-/// A `FerretDB` server.
+/// A FerretDB server.
 #[derive(Debug)]
 pub struct FerretDb {
     _process: Process,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use lacuna_store_mongodb::{Collection, doc};
 use lacuna_testkit::effort;
 
-use crate::{people, server};
+use crate::{is_done, people, server};
 
 /// Documents, one for each writer, so that its versions only rise.
 const SLOTS: i64 = 6;
@@ -39,7 +39,7 @@ async fn reads(people: Collection, shown: Shown, seed: u64) {
 async fn writes(people: Collection, shown: Shown, slot: i64) {
     for version in 1..=OPERATIONS {
         let seen = doc! { "_id": slot, "age": slot };
-        people.update(&seen, doc! { "version": version }).await.unwrap();
+        while !is_done(people.update(&seen, doc! { "version": version }).await) {}
         shown[usize::try_from(slot).unwrap()].fetch_max(version, Ordering::SeqCst);
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }

@@ -37,7 +37,8 @@ struct Case {
 
 fn decimal(rng: &mut Rng, precision: u32, scale: u8) -> SqlValue {
     let digits = i128::from(rng.next_u64()) << 64 | i128::from(rng.next_u64());
-    SqlValue::Decimal { digits: digits % 10i128.pow(1 + rng.below(precision.into()) as u32), scale }
+    let length = u32::try_from(1 + rng.below(precision.into())).unwrap();
+    SqlValue::Decimal { digits: digits % 10i128.pow(length), scale }
 }
 
 fn text(rng: &mut Rng) -> SqlValue {
