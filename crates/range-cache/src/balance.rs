@@ -109,8 +109,7 @@ pub fn spread(orphans: &[(RangeId, u64)], owners: &[u64]) -> Vec<(RangeId, usize
     let mut given = Vec::new();
     for (range, requests) in orphans {
         let Some(owner) = (0..loads.len()).min_by_key(|owner| (loads[*owner], *owner)) else { break };
-        // A range that nobody asks for is not for nothing.
-        loads[owner] += requests.max(1);
+        loads[owner] += requests;
         given.push((range, owner));
     }
     given

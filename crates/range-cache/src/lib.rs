@@ -50,6 +50,7 @@ mod balance;
 mod buffered_writes;
 mod cache_server;
 mod call;
+mod census;
 mod combine;
 mod config;
 mod domain;
@@ -75,6 +76,7 @@ pub use balance::{LoadMeter, RangeLoad, Recut, recut, spread};
 pub use buffered_writes::{BufferedWrite, BufferedWrites};
 pub use cache_server::{CacheServer, RangeId};
 pub use call::{CacheCall, CacheReply, LogCall, LogReply, Rows, StoreCall, StoreReply, StoreState};
+pub use census::{Advice, Census};
 pub use combine::{Selectivity, prefetch_histogram, prefetch_log, union};
 #[doc(hidden)]
 pub use config::Flaw;

@@ -15,8 +15,10 @@ use std::sync::Arc;
 
 use lacuna_core::Result;
 
+use crate::balance::RangeLoad;
 use crate::cache_server::RangeId;
 use crate::call::{CacheCall, CacheReply, LogCall, LogReply, StoreCall, StoreReply};
+use crate::census::Advice;
 use crate::message::{Epoch, Value};
 use crate::query::Query;
 use crate::range_table::RangeTable;
@@ -98,6 +100,9 @@ pub struct Tenure {
     /// How long to wait before serving, until routes to another cache server have ended (P11), and to the ranges that
     /// it was cut from: clients hit what lies under their fences until then, whoever has the keys now.
     pub serve_after_ms: u64,
+    /// The tenure before this one, as far as it may have been on the same cache server, with the same intervals: what it
+    /// left there is taken over if nobody else came between. `None`: the cache begins empty.
+    pub before: Option<Epoch>,
     /// How long it holds without renewal; `None`: until the process ends.
     pub lease_ms: Option<u64>,
 }
@@ -132,11 +137,26 @@ pub trait Directory: Debug + Send + Sync {
     /// `Unavailable` if the directory does not answer.
     fn table(&self) -> Reply<'_, Arc<RangeTable>>;
 
-    /// Where the owner of a range is reached, as it said when it claimed; `None` while the range has none.
+    /// Where the owner of a range is reached, as it said when it claimed, or the process that is to claim it; `None` if
+    /// whoever is asked may.
     ///
     /// # Errors
     /// `Unavailable` if the directory does not answer.
     fn address(&self, range: RangeId) -> Reply<'_, Option<String>>;
+
+    /// Says that this process is there, and what is asked of the ranges that it serves. Called twice a second.
+    ///
+    /// # Errors
+    /// `Unavailable` if the directory does not answer: it is told the next time.
+    fn report(&self, loads: &[(RangeId, RangeLoad)]) -> Reply<'_, ()> {
+        let _ = loads;
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// What this process is to do with its ranges, by what was last seen of all; at once.
+    fn advice(&self) -> Advice {
+        Advice::default()
+    }
 }
 
 /// Tells the time that owners are told.

@@ -1,25 +1,23 @@
 //! Claims, renewals and releases.
 
 use std::collections::BTreeMap;
-use std::future::ready;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::ports::{Coordinator, Directory, Reply, Tenure};
-use lacuna_range_cache::{Epoch, RangeId, RangeLoad, RangeTable, Recut};
+use lacuna_core::Result;
+use lacuna_range_cache::ports::{Coordinator, Reply, Tenure};
+use lacuna_range_cache::{Epoch, RangeId, RangeTable};
 
+use crate::background;
+use crate::directory::Wanted;
 use crate::http::Failed;
 use crate::kv::Change;
 use crate::map::Map;
 use crate::options::EtcdOptions;
-use crate::record::{Holder, Owned, RangeRecord, TABLE, load_key, owner_key, range_key, write_load};
+use crate::record::{Holder, Owned, RangeRecord, TABLE, owner_key, range_key};
 use crate::session::{Beat, Session};
-use crate::{background, recutting};
 
 /// Epochs of one claim: the first is that of the tenure, the others are for going past the cache.
 const EPOCHS: u64 = 1 << 10;
-/// Changes in one transaction; etcd allows 128.
-const MOST_CHANGES: usize = 64;
 
 /// Ranges leased through etcd: to one process at a time, with epochs that rise.
 ///
@@ -34,6 +32,7 @@ pub struct EtcdCoordinator {
 pub(crate) struct Inner {
     pub(crate) session: Session,
     pub(crate) options: EtcdOptions,
+    pub(crate) wanted: Wanted,
     held: Mutex<BTreeMap<RangeId, Held>>,
 }
 
@@ -55,7 +54,7 @@ impl EtcdCoordinator {
         options: EtcdOptions,
         table: Option<RangeTable>,
     ) -> Result<Self> {
-        let inner = Arc::new(Inner { session, options, held: Mutex::default() });
+        let inner = Arc::new(Inner { session, options, wanted: Wanted::default(), held: Mutex::default() });
         let beat = inner.session.beat().await?;
         if let Some(table) = table.filter(|_| beat.map.table().is_none()) {
             let session = &inner.session;
@@ -71,80 +70,6 @@ impl EtcdCoordinator {
     /// Which process this is.
     pub fn holder(&self) -> Holder {
         self.inner.session.holder
-    }
-
-    /// What the coordinator knows now.
-    ///
-    /// # Errors
-    /// `Unavailable` if the majority of etcd does not answer.
-    pub async fn map(&self) -> Result<Arc<Map>> {
-        Ok(self.inner.session.beat().await?.map)
-    }
-
-    /// What it knew when it last answered; at once.
-    pub fn seen(&self) -> Arc<Map> {
-        self.inner.session.seen().borrow().clone()
-    }
-
-    /// Waits until it knows more than at `revision`, for as long as that takes.
-    pub async fn newer_than(&self, revision: i64) -> Arc<Map> {
-        let mut seen = self.inner.session.seen();
-        let newer = seen.wait_for(|map| map.revision() > revision).await;
-        newer.map(|map| map.clone()).unwrap_or_default()
-    }
-
-    /// Waits until the range table is newer than `version`.
-    pub async fn newer_table(&self, version: u64) -> Arc<Map> {
-        let mut seen = self.inner.session.seen();
-        let newer = seen.wait_for(|map| map.table().is_some_and(|table| table.version() > version)).await;
-        newer.map(|map| map.clone()).unwrap_or_default()
-    }
-
-    /// Tells others what was measured of ranges that this process has.
-    ///
-    /// # Errors
-    /// `Unavailable` if etcd does not answer.
-    pub async fn report(&self, loads: &[(RangeId, RangeLoad)]) -> Result<()> {
-        let session = &self.inner.session;
-        for some in loads.chunks(MOST_CHANGES) {
-            let puts = some.iter().fold(Change::below(&session.prefix), |change, (range, load)| {
-                change.put(&load_key(*range), write_load(load).as_bytes())
-            });
-            puts.commit(&session.cluster).await.map_err(Failed::into_error)?;
-        }
-        Ok(())
-    }
-
-    /// Wishes for the most useful change of the range table, if one is worth it: owners of the ranges it is about are to
-    /// stop ([`Map::to_stop`]), and when they have, any process carries it out. See [`lacuna_range_cache::recut`].
-    ///
-    /// # Errors
-    /// `Unavailable` if etcd does not answer.
-    pub async fn balance(&self, hot: u64, cold: u64) -> Result<Option<Recut>> {
-        let map = self.map().await?;
-        let Some(table) = map.table().filter(|_| map.wish().is_none()) else { return Ok(None) };
-        let Some(wish) = lacuna_range_cache::recut(table, &map.all_loads(), hot, cold) else {
-            return Ok(None);
-        };
-        Ok(recutting::wish(&self.inner, &map, &wish).await?.then_some(wish))
-    }
-
-    /// Wishes for a change of the range table; `false` if another is wished for already.
-    ///
-    /// # Errors
-    /// `Unavailable` if etcd does not answer.
-    pub async fn wish(&self, wish: &Recut) -> Result<bool> {
-        let map = self.map().await?;
-        recutting::wish(&self.inner, &map, wish).await
-    }
-
-    /// Carries the wish out if its ranges have no owner any more; this happens by itself too. Whether it did.
-    ///
-    /// # Errors
-    /// `Unavailable` if etcd does not answer.
-    pub async fn carry_out_wish(&self) -> Result<bool> {
-        let map = self.map().await?;
-        recutting::carry_out(&self.inner, &map).await
     }
 
     /// Leaves at once: what this process has is anybody's. Owners are to be stopped before.
@@ -192,7 +117,8 @@ impl Inner {
         let routes_until_ms = asked_ms + lease_ms;
         let moved_until_ms = asked_ms + moved_ms;
         self.held().insert(range, Held { epoch, newest: epoch, routes_until_ms, moved_until_ms });
-        Ok(Some(Tenure { epoch, cache, serve_after_ms: moved_ms, lease_ms: Some(lease_ms) }))
+        let before = before.map(|record| record.epoch);
+        Ok(Some(Tenure { epoch, cache, serve_after_ms: moved_ms, before, lease_ms: Some(lease_ms) }))
     }
 
     /// Larger than every epoch of former claims, in etcd's memory and in the store's.
@@ -256,7 +182,7 @@ impl Inner {
         let serve_after_ms = held.routes_until_ms.max(held.moved_until_ms).saturating_sub(now);
         // No lease is behind it: this is only how often etcd is tried, which takes a third of a lease when it is away.
         let lease_ms = Some(2 * self.options.lease_ms());
-        Some(Tenure { epoch: held.newest, cache: usize::MAX, serve_after_ms, lease_ms })
+        Some(Tenure { epoch: held.newest, cache: usize::MAX, serve_after_ms, before: None, lease_ms })
     }
 
     async fn renew(&self, range: RangeId, epoch: Epoch) -> Result<bool> {
@@ -295,7 +221,9 @@ impl Inner {
         let (range, owner) = (range_key(range), owner_key(range));
         let change = Change::below(&self.session.prefix).if_same(&owner, &map.seen).delete(&owner);
         let change = change.put(&range, record.write().as_bytes());
-        change.commit(&self.session.cluster).await.map_err(Failed::into_error).map(|_| ())
+        change.commit(&self.session.cluster).await.map_err(Failed::into_error)?;
+        // Whoever asks for it now is to see that it has no owner.
+        self.session.beat().await.map(drop)
     }
 }
 
@@ -310,20 +238,5 @@ impl Coordinator for EtcdCoordinator {
 
     fn release(&self, range: RangeId, epoch: Epoch) -> Reply<'_, ()> {
         Box::pin(self.inner.release(range, epoch))
-    }
-}
-
-/// What was seen last, which a watch keeps new: while etcd is away, requests still find the owner that goes on without it.
-impl Directory for EtcdCoordinator {
-    fn table(&self) -> Reply<'_, Arc<RangeTable>> {
-        let table = self.seen().table().cloned();
-        Box::pin(ready(
-            table.ok_or_else(|| Error::invalid_input("no process has brought a range table to etcd")),
-        ))
-    }
-
-    /// Of the owner, or of the process that is to claim the range, so that ranges of a dead process spread by load.
-    fn address(&self, range: RangeId) -> Reply<'_, Option<String>> {
-        Box::pin(ready(Ok(self.seen().address(range).map(str::to_owned))))
     }
 }

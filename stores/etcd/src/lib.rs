@@ -5,7 +5,7 @@
 //!
 //! - [`EtcdOptions`], [`EtcdCoordinator`]: a process that takes part, as a [`Coordinator`](lacuna_range_cache::ports::Coordinator);
 //! - [`Map`]: ranges, owners and their addresses, what was measured, and what is to be cut;
-//! - `session.rs`: the lease of the process; `coordinator.rs`: claims; `recutting.rs`: changes of the range table;
+//! - `session.rs`: the lease of the process; `coordinator.rs`: claims; `directory.rs`: loads; `recutting.rs`: changes of the range table;
 //! - `http.rs`, `cluster.rs`, `kv.rs`: etcd's JSON gateway, with failover.
 //!
 //! A claim is one transaction: the keys of the range, its owner, the table and the wish are as they were read; the owner's
@@ -22,6 +22,7 @@
 mod background;
 mod cluster;
 mod coordinator;
+mod directory;
 mod http;
 mod kv;
 mod map;

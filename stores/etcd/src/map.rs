@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lacuna_core::Result;
-use lacuna_range_cache::{RangeId, RangeLoad, RangeTable, Recut, spread};
+use lacuna_range_cache::{Census, RangeId, RangeLoad, RangeTable, Recut};
 
 use crate::kv::Snapshot;
 use crate::record::{
@@ -117,33 +117,42 @@ impl Map {
         wished
     }
 
+    /// Who has which range and what is asked of it, with processes by their place in [`Map::members`].
+    pub(crate) fn census(&self) -> Census {
+        let place = |holder: Holder| self.members.keys().position(|member| *member == holder);
+        let mut census = Census::new(self.members.len());
+        for (range, load) in self.all_loads().into_iter().filter(|(range, _)| !self.is_kept_free(*range)) {
+            // Whoever is no member any more has its ranges until they are seen to be free.
+            let owner = self.owner(range).map(|owned| place(owned.holder).unwrap_or(usize::MAX));
+            census.add(range, load.requests, owner);
+        }
+        census
+    }
+
+    fn member(&self, place: usize) -> Option<Holder> {
+        self.members.keys().nth(place).copied()
+    }
+
     /// Which process is to have each range that has no owner, by measured load. The same wherever it is asked.
     pub fn heirs(&self) -> BTreeMap<RangeId, Holder> {
-        let Some(table) = &self.table else { return BTreeMap::new() };
-        let orphans = table
-            .ranges()
-            .into_iter()
-            .filter(|range| !self.owners.contains_key(range) && !self.is_kept_free(*range));
-        let orphans: Vec<(RangeId, u64)> = orphans.map(|range| (range, self.load(range).requests)).collect();
-        let members: Vec<Holder> = self.members.keys().copied().collect();
-        let busy: Vec<u64> = members.iter().map(|holder| self.requests_of(*holder)).collect();
-        spread(&orphans, &busy).into_iter().map(|(range, place)| (range, members[place])).collect()
+        let heirs = self.census().heirs().into_iter();
+        heirs.filter_map(|(range, place)| Some((range, self.member(place)?))).collect()
     }
 
     fn heir(&self, range: RangeId) -> Option<Holder> {
         self.heirs().get(&range).copied()
     }
 
-    /// The ranges that a process is to claim, as nobody has them.
+    /// The ranges that a process is to claim, as nobody has them any more.
     pub fn heritage(&self, holder: Holder) -> Vec<RangeId> {
-        self.heirs().into_iter().filter(|(_, heir)| *heir == holder).map(|(range, _)| range).collect()
+        let heirs = self.heirs().into_iter().filter(|(_, heir)| *heir == holder);
+        heirs.map(|(range, _)| range).filter(|range| self.records.contains_key(range)).collect()
     }
 
-    /// Requests of all ranges of a process.
-    fn requests_of(&self, holder: Holder) -> u64 {
-        let owned = self.owners.iter().filter(|(_, owned)| owned.holder == holder);
-        // A range that nobody asks for is not for nothing.
-        owned.map(|(range, _)| self.load(*range).requests.max(1)).sum()
+    /// A range that a process should leave to one that has less to do, if it is the busiest by far.
+    pub fn to_leave(&self, holder: Holder) -> Option<RangeId> {
+        let (range, busiest) = self.census().relief().filter(|_| self.wish.is_none())?;
+        (self.member(busiest) == Some(holder)).then_some(range)
     }
 
     /// All ranges of the table and what was measured of them.

@@ -9,7 +9,7 @@
 //! now, so the next owners wait until routes to the whole have ended, unless no route ever leaves the process of its owner.
 
 use lacuna_core::Result;
-use lacuna_range_cache::{RangeId, RangeLoad, RangeTable, Recut};
+use lacuna_range_cache::{Epoch, RangeId, RangeLoad, RangeTable, Recut};
 
 use crate::coordinator::Inner;
 use crate::http::Failed;
@@ -82,10 +82,15 @@ pub(crate) async fn carry_out(inner: &Inner, map: &Map) -> Result<bool> {
     change.commit(&session.cluster).await.map_err(Failed::into_error)
 }
 
+/// The record of a range whose intervals have changed: no tenure had this epoch, so that whoever comes next begins cold.
+const fn cut(record: RangeRecord, routes_ms: u64) -> RangeRecord {
+    RangeRecord { routes_ms, epoch: Epoch(record.epoch.0 + 1), ..record }
+}
+
 /// The new range has had the epochs of the old: its next is above any that ever had its keys.
 fn after_split<'a>(change: Change<'a>, map: &Map, halves: [RangeId; 2], routes_ms: u64) -> Change<'a> {
     let half = RangeLoad { requests: map.load(halves[0]).requests / 2, middle: None };
-    let record = map.records.get(&halves[0]).map(|record| RangeRecord { routes_ms, ..*record });
+    let record = map.records.get(&halves[0]).map(|record| cut(*record, routes_ms));
     halves.iter().fold(change, |change, range| {
         let change = change.put(&load_key(*range), write_load(&half).as_bytes());
         match record {
@@ -108,7 +113,7 @@ fn after_merge<'a>(
     let records: Vec<RangeRecord> =
         [lower, upper].iter().filter_map(|range| map.records.get(range).copied()).collect();
     let Some(newest) = records.iter().map(|record| record.epoch).max() else { return change };
-    let joined = RangeRecord { epoch: newest, routes_ms, ..records[0] };
+    let joined = cut(RangeRecord { epoch: newest, ..records[0] }, routes_ms);
     change.put(&range_key(lower), joined.write().as_bytes()).delete(&range_key(upper))
 }
 

@@ -1,6 +1,7 @@
 //! The cache of one range, as clients use it.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use lacuna_core::{ErrorKind, Result};
@@ -52,7 +53,8 @@ impl RangeCache {
         let (mouth, ears) = mpsc::unbounded_channel();
         let (notices, _) = broadcast::channel(NOTICES);
         let (route, counters, peers) = (RouteCell::default(), Arc::default(), Arc::new(NoPeers));
-        let desk = Arc::new(Desk { servers, range, peers, route, counters, mouth, notices });
+        let unseen = AtomicU64::default();
+        let desk = Arc::new(Desk { servers, range, peers, route, counters, unseen, mouth, notices });
         tokio::spawn(Seat::new(desk.clone(), ears, config, application, Claims::Always).run());
         Self { handle: Arc::new(Handle(desk)) }
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use lacuna_core::{Error, Result};
@@ -43,8 +44,12 @@ pub(crate) enum Heard {
     Peer(PeerId, CallId, PeerCall, oneshot::Sender<PeerReply>),
     /// There is a newer range table.
     Table(Arc<RangeTable>),
+    /// The range is to be had, though nobody asks for it.
+    Claim,
     /// The range is to be given back, once it is drained.
     Leave,
+    /// It was given back.
+    GivenBack,
     /// How much was asked of the owner since it was last asked this.
     Load(oneshot::Sender<RangeLoad>),
     Claimed {
@@ -88,6 +93,8 @@ pub(crate) struct Desk {
     pub(crate) peers: Arc<dyn Peers>,
     pub(crate) route: RouteCell,
     pub(crate) counters: Arc<Counters>,
+    /// Reads that were answered without the owner since its load was last asked for.
+    pub(crate) unseen: AtomicU64,
     pub(crate) mouth: mpsc::UnboundedSender<Heard>,
     pub(crate) notices: broadcast::Sender<Notice>,
 }
@@ -105,6 +112,7 @@ impl Desk {
         let seen = seen.ok()?.ok()?.filter(|seen| seen.fence == route.epoch)?;
         let value = seen.value.filter(|_| self.route.holds(route.epoch, self.now_ms()))?;
         count(&self.counters.hits);
+        count(&self.unseen);
         Some(value)
     }
 

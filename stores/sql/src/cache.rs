@@ -10,10 +10,11 @@ use lacuna_range_cache::{Config, Policy};
 
 use crate::application::TableRows;
 use crate::database::{Database, Failure, describe};
-use crate::fenced::{FencedTable, largest_epoch, prepare, range_of};
+use crate::fenced::{FencedTable, known_range, largest_epoch, prepare, range_of};
 use crate::file_lock::FileLock;
 use crate::options::Options;
 use crate::schema::Schema;
+use crate::several::{name_of_dendrites, of_dendrites};
 use crate::table::Table;
 use crate::table_lease::TableLease;
 
@@ -67,10 +68,13 @@ impl Cache {
     ///
     /// # Errors
     /// `InvalidInput` if the table is not what the schema says, `Unsupported` for a domain type that is not offered,
-    /// `Conflict` if it was registered before, `Unavailable` if the database does not answer.
+    /// `Conflict` if it was registered before or dendrites own its ranges, `Unavailable` if the database does not answer.
     pub async fn table(&self, schema: Schema) -> Result<Table> {
         let schema = self.read(schema).await?;
         let range = range_of(&*self.database, &schema.table).await?;
+        if known_range(&*self.database, &name_of_dendrites(&schema.table)).await?.is_some() {
+            return Err(of_dendrites(&schema.table));
+        }
         let is_buffering = self.options.policy == Policy::WriteBack;
         // Owners that are still at work when the cache is dropped keep the lock.
         let (database, lock) = (self.database.clone(), self.lock.clone());
@@ -129,7 +133,8 @@ impl Cache {
     /// # Errors
     /// `Unavailable` if it was stopped before.
     pub async fn stop(&self) -> Result<()> {
-        let tables = std::mem::take(&mut *self.tables.lock().unwrap_or_else(PoisonError::into_inner));
+        // They keep what they have counted.
+        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for table in tables {
             table.stop().await?;
         }

@@ -28,7 +28,7 @@
 //! | `decimal.rs`, `calendar.rs` | decimals, days and moments as text |
 //! | `application.rs` | what a write does to a cached result |
 //! | `fenced/` | the port: every write checks the fence of its range, in its statement or its transaction |
-//! | `several.rs`, `shared_ranges.rs`, `numbers.rs` | tables whose ranges several processes share |
+//! | `several.rs`, `shared_ranges.rs`, `members.rs`, `numbers.rs` | tables whose ranges several processes share |
 //! | `table_lease.rs` | which process may put a cache before a table of a database server |
 //! | `database/` | what differs between databases, and what their catalogues say of a table |
 //!
@@ -46,6 +46,7 @@ mod decimal;
 mod domain_key;
 mod fenced;
 mod file_lock;
+mod members;
 mod numbers;
 mod options;
 mod rows;
@@ -57,6 +58,7 @@ mod sql_value;
 mod statement;
 mod table;
 mod table_lease;
+mod watched;
 
 pub use cache::{Cache, open};
 pub use lacuna_cache_shell::{Counts, WriteError};

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use lacuna_cache_shell::{Around, Dendrite, Requests, Servers};
-use lacuna_core::{Error, Result};
+use lacuna_core::{Error, ErrorKind, Result};
 use lacuna_range_cache::ports::{Coordinator, DataStore};
 use lacuna_range_cache::{Config, Cut, Policy, RangeTable};
 
 use crate::application::TableRows;
 use crate::cache::Cache;
 use crate::domain_key::key;
-use crate::fenced::FencedTable;
+use crate::fenced::{FencedTable, range_of};
 use crate::numbers::{CutTable, Numbers};
 use crate::schema::Schema;
 use crate::shared_ranges::SharedRanges;
@@ -21,6 +21,20 @@ use crate::table::Table;
 const PEER_TIMEOUT_MS: u64 = 5_000;
 /// How long a request may wait for a lease.
 const REQUEST_TIMEOUT_MS: u64 = 4_000;
+
+/// The row of `lacuna_fence` that says that dendrites own the ranges of a table, whoever leases them.
+pub(crate) fn name_of_dendrites(table: &str) -> String {
+    format!("{table}#")
+}
+
+/// Whoever opened the table as a whole would leave their other ranges stale.
+pub(crate) fn of_dendrites(table: &str) -> Error {
+    let row = name_of_dendrites(table);
+    let message = format!(
+        "dendrites own ranges of the table {table}: ask them, or stop them all and delete the row {row} of lacuna_fence"
+    );
+    Error::new(ErrorKind::Conflict, message)
+}
 
 impl Schema {
     /// The range table of a table that is cut before these values of its first registered column.
@@ -77,6 +91,7 @@ impl Cache {
         around: Around,
     ) -> Result<Dendrite> {
         let schema = self.read(schema).await?;
+        range_of(&*self.database, &name_of_dendrites(&schema.table)).await?;
         let servers = Servers {
             caches: self.caches.clone(),
             store: self.cut_table(&schema),
@@ -87,6 +102,7 @@ impl Cache {
         let config = Config {
             peer_timeout: PEER_TIMEOUT_MS,
             request_timeout: REQUEST_TIMEOUT_MS,
+            keeps_log: true,
             ..self.config(&schema)
         };
         Dendrite::start(servers, around, config, TableRows(schema)).await

@@ -1,15 +1,17 @@
 //! Ranges of a table that several processes share, with the database itself as coordinator and directory.
 //!
-//! `lacuna_cut` keeps the range table as the first process gave it, `lacuna_dendrite` where each process is reached. Who
-//! has which range, and for how long, is as for whole tables ([`TableLease`]).
+//! `lacuna_cut` keeps the range table as the first process gave it, `lacuna_member` where each process is reached and what
+//! it has to do (`members.rs`). Who has which range, and for how long, is as for whole tables ([`TableLease`]).
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lacuna_core::{Error, Result};
 use lacuna_range_cache::ports::{Clock, Coordinator, Directory, Reply, Tenure};
-use lacuna_range_cache::{Epoch, RangeId, RangeTable};
+use lacuna_range_cache::{Advice, Epoch, RangeId, RangeLoad, RangeTable};
 
 use crate::database::Database;
+use crate::members::Members;
 use crate::numbers::Numbers;
 use crate::sql_value::SqlValue;
 use crate::table_lease::TableLease;
@@ -18,6 +20,7 @@ use crate::table_lease::TableLease;
 #[derive(Debug)]
 pub struct SharedRanges {
     lease: TableLease,
+    members: Members,
     numbers: Numbers,
     table: Arc<RangeTable>,
 }
@@ -33,12 +36,11 @@ impl SharedRanges {
         let type_of_names = database.dialect().name_type();
         let sql = format!(
             "CREATE TABLE IF NOT EXISTS lacuna_cut (name {type_of_names} NOT NULL PRIMARY KEY, cuts TEXT NOT NULL); \
-             CREATE TABLE IF NOT EXISTS lacuna_dendrite (holder BIGINT NOT NULL PRIMARY KEY, address TEXT NOT NULL)"
+             {}",
+            Members::table(&*database)
         );
         prepare(&*database, &sql).await?;
         let lease = TableLease::new(database.clone(), clock, cache_count).await?;
-        let here = [lease.holder().into(), address.into()];
-        lease.changes("INSERT INTO lacuna_dendrite (holder, address) VALUES ({}, {})", &here).await?;
         if cuts_of(&lease, name).await?.is_none() {
             let cuts = [name.into(), hex(&table.to_bytes()).into()];
             // Another process may be first.
@@ -46,15 +48,31 @@ impl SharedRanges {
         }
         let missing = || Error::unavailable(format!("how the table {name} is cut cannot be read"));
         let table = Arc::new(cuts_of(&lease, name).await?.ok_or_else(missing)?);
-        Ok(Self { lease, numbers: Numbers::new(database, name), table })
+        let (members, numbers) = (Members::new(name, address), Numbers::new(database, name));
+        let ranges = Self { lease, members, numbers, table };
+        ranges.look(&[]).await?;
+        Ok(ranges)
     }
 
+    /// Of the owner, or of the process that is to be it.
     async fn address_of(&self, range: RangeId) -> Result<Option<String>> {
         let row = self.numbers.row(range).await?;
-        let sql = "SELECT d.address FROM lacuna_lease l JOIN lacuna_dendrite d ON d.holder = l.holder \
-                   WHERE l.range_id = {}";
-        let found = self.lease.rows(sql, &[i64::from(row.0).into()]).await?;
-        Ok(found.into_iter().flatten().next().and_then(text))
+        match self.lease.lease(row).await?.and_then(|lease| self.lease.owner(row, &lease)) {
+            Some(holder) => Members::address(&self.lease, holder).await,
+            None => Ok(self.members.heir(range)),
+        }
+    }
+
+    /// Says that this process is there, and sees who else is and who has what.
+    async fn look(&self, loads: &[(RangeId, RangeLoad)]) -> Result<()> {
+        let mut owners = BTreeMap::new();
+        let leases = self.lease.leases().await?;
+        for range in self.table.ranges() {
+            let row = self.numbers.row(range).await?;
+            let Some(lease) = leases.get(&row).filter(|lease| lease.was_held()) else { continue };
+            owners.insert(range, self.lease.owner(row, lease));
+        }
+        self.members.look(&self.lease, loads, &self.table.ranges(), owners).await
     }
 }
 
@@ -71,7 +89,7 @@ async fn cuts_of(lease: &TableLease, name: &str) -> Result<Option<RangeTable>> {
     cuts.map(|cuts| RangeTable::from_bytes(&from_hex(&cuts)?)).transpose()
 }
 
-fn text(value: SqlValue) -> Option<String> {
+pub(crate) fn text(value: SqlValue) -> Option<String> {
     match value {
         SqlValue::Text(text) => Some(text),
         SqlValue::Blob(bytes) => String::from_utf8(bytes).ok(),
@@ -114,5 +132,14 @@ impl Directory for SharedRanges {
 
     fn address(&self, range: RangeId) -> Reply<'_, Option<String>> {
         Box::pin(self.address_of(range))
+    }
+
+    fn report(&self, loads: &[(RangeId, RangeLoad)]) -> Reply<'_, ()> {
+        let loads = loads.to_vec();
+        Box::pin(async move { self.look(&loads).await })
+    }
+
+    fn advice(&self) -> Advice {
+        self.members.advice(self.lease.holder())
     }
 }

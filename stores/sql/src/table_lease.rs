@@ -14,11 +14,19 @@ use lacuna_range_cache::{Epoch, RangeId};
 use crate::database::{Database, Failure, Table};
 use crate::sql_value::SqlValue;
 use crate::statement::Statement;
+use crate::watched::Watched;
 
 /// How long a holder serves without a renewal.
 const LEASE_MS: u64 = 3_000;
-/// How long others wait before they take over; longer than a lease.
-const PATIENCE_MS: u64 = 4_000;
+/// How long others wait before they take over; longer than a lease by more than clocks differ.
+const PATIENCE_MS: u64 = 3_500;
+
+impl Lease {
+    /// Whether anybody ever held it.
+    pub(crate) const fn was_held(&self) -> bool {
+        self.epoch > 0
+    }
+}
 
 #[derive(Debug)]
 pub(crate) struct TableLease {
@@ -32,14 +40,15 @@ pub(crate) struct TableLease {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Counts of others, and since when they have not moved.
-    watched: BTreeMap<RangeId, (i64, u64)>,
+    /// Counts of others.
+    watched: Watched<RangeId>,
     /// Where ranges are that left their first cache server.
     places: BTreeMap<RangeId, usize>,
 }
 
 /// A row of the table.
-struct Lease {
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lease {
     holder: i64,
     beat: i64,
     epoch: i64,
@@ -92,6 +101,7 @@ impl TableLease {
             epoch,
             cache: self.place(range, lost_cache),
             serve_after_ms: 0,
+            before: (lease.epoch > 0).then_some(Epoch(lease.epoch.cast_unsigned())),
             lease_ms: Some(LEASE_MS),
         }))
     }
@@ -103,11 +113,13 @@ impl TableLease {
         }
         let now = self.clock.now_ms();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let (beat, since) = state.watched.entry(range).or_insert((lease.beat, now));
-        if *beat != lease.beat {
-            (*beat, *since) = (lease.beat, now);
-        }
-        now - *since >= PATIENCE_MS
+        state.watched.still_for(range, lease.beat, now) >= PATIENCE_MS
+    }
+
+    /// The process that has a range, as far as this one can have seen.
+    pub(crate) fn owner(&self, range: RangeId, lease: &Lease) -> Option<i64> {
+        let is_owned = lease.holder == self.holder || !self.is_free(range, lease);
+        is_owned.then_some(lease.holder)
     }
 
     fn place(&self, range: RangeId, lost_cache: Option<usize>) -> usize {
@@ -119,16 +131,24 @@ impl TableLease {
         *place
     }
 
-    async fn lease(&self, range: RangeId) -> Result<Option<Lease>> {
-        let values = [i64::from(range.0).into()];
-        let found =
-            self.rows("SELECT holder, beat, epoch FROM lacuna_lease WHERE range_id = {}", &values).await?;
-        Ok(match found.first().map(Vec::as_slice) {
-            Some([SqlValue::Integer(holder), SqlValue::Integer(beat), SqlValue::Integer(epoch)]) => {
-                Some(Lease { holder: *holder, beat: *beat, epoch: *epoch })
-            }
-            _ => None,
-        })
+    pub(crate) async fn lease(&self, range: RangeId) -> Result<Option<Lease>> {
+        let sql = "SELECT range_id, holder, beat, epoch FROM lacuna_lease WHERE range_id = {}";
+        let found = self.rows(sql, &[i64::from(range.0).into()]).await?;
+        Ok(leases_of(&found).remove(&range))
+    }
+
+    /// Who holds what; from now on all of it is watched.
+    pub(crate) async fn leases(&self) -> Result<BTreeMap<RangeId, Lease>> {
+        let found = self.rows("SELECT range_id, holder, beat, epoch FROM lacuna_lease", &[]).await?;
+        let leases = leases_of(&found);
+        for (range, lease) in &leases {
+            self.owner(*range, lease);
+        }
+        Ok(leases)
+    }
+
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.clock.now_ms()
     }
 
     /// Which process this is.
@@ -173,6 +193,19 @@ impl TableLease {
         }
         values.iter().cloned().fold(Statement::new(text), Statement::with)
     }
+}
+
+fn leases_of(found: &Table) -> BTreeMap<RangeId, Lease> {
+    let lease = |row: &Vec<SqlValue>| match row[..] {
+        [
+            SqlValue::Integer(range),
+            SqlValue::Integer(holder),
+            SqlValue::Integer(beat),
+            SqlValue::Integer(epoch),
+        ] => Some((RangeId(u32::try_from(range).ok()?), Lease { holder, beat, epoch })),
+        _ => None,
+    };
+    found.iter().filter_map(lease).collect()
 }
 
 impl Coordinator for TableLease {

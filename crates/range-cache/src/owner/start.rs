@@ -135,6 +135,10 @@ impl<A: Application> Owner<A> {
 
     /// Takes over the buffered writes that the store does not have and that still count.
     fn recover(&mut self, kept: Kept, state: StoreState) {
+        if self.config.warm_from.is_some_and(|before| before != state.recovered) && !self.index.is_empty() {
+            // Somebody else served in between, past the cache: its entries do not show that.
+            self.begin_cold();
+        }
         if state.is_buffered && self.config.log_count > 0 && !kept.any_whole {
             if kept.any_silent {
                 // A log that does not answer may have them all. What is taken over without it would count for good.

@@ -1,16 +1,22 @@
 //! Some dendrites before one file of SQLite, each behind a port of its own.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use lacuna_cache_shell::{Around, Counts, Dendrite};
-use lacuna_range_cache::Policy;
+use lacuna_range_cache::{Policy, RangeId};
 use lacuna_store_dendrite::{Client, Net, Secret, Server};
+use lacuna_store_redis::RedisCache;
 use lacuna_store_sql::{Cache, DomainType, Options, Rows, Schema, SqlValue, Table};
+use lacuna_test_servers::Redis;
 
 pub(crate) const SECRET: &[u8] = b"what all dendrites of the tests know";
 
 /// Places below this value belong to range 0, the others to range 1.
 pub(crate) const CUT: i64 = 100;
+
+/// What a busy machine may take.
+pub(crate) const AT_MOST: Duration = Duration::from_secs(60);
 
 pub(crate) struct Hall {
     pub(crate) cache: Cache,
@@ -23,36 +29,46 @@ pub(crate) fn secret() -> Secret {
     Secret::new(SECRET).unwrap()
 }
 
-fn schema() -> Schema {
+pub(crate) fn schema() -> Schema {
     Schema::new("slots", "id").domain("place", DomainType::Integer)
 }
 
 impl Hall {
     pub(crate) async fn open(count: usize, policy: Policy) -> Self {
+        Self::open_before(count, policy, None).await
+    }
+
+    /// With a cache server, or one in memory.
+    pub(crate) async fn open_before(count: usize, policy: Policy, server: Option<&Redis>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let options = Options::new(format!("sqlite:{}", folder.path().join("app.db").display()));
+        let options = server.into_iter().fold(options, |options, server| {
+            options.cache_server(Arc::new(RedisCache::new(&server.url(), "slots").unwrap()))
+        });
         let cache = options.policy(policy).open().await.unwrap();
         cache.run_sql("CREATE TABLE slots (id INTEGER PRIMARY KEY, place BIGINT, name TEXT)").await.unwrap();
-        let mut hall = Self { cache, servers: Vec::new(), addresses: Vec::new(), _folder: folder };
+        let (servers, addresses) = (Vec::new(), Vec::new());
+        let mut hall = Self { cache, servers, addresses, _folder: folder };
         for _ in 0..count {
             hall.add().await;
         }
         hall
     }
 
-    async fn add(&mut self) {
-        let listener = Server::listen("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap().to_string();
-        let cuts = schema().cut_before(&[CUT.into()]).unwrap();
-        let ranges = Arc::new(self.cache.shared_ranges("slots", &cuts, &address).await.unwrap());
-        let around = Around {
-            directory: ranges.clone(),
-            neighbours: Arc::new(Net::new(secret())),
-            address: address.clone(),
-        };
-        let dendrite = self.cache.dendrite(schema(), ranges, around).await.unwrap();
-        self.servers.push(Server::start(listener, dendrite, secret()));
+    pub(crate) async fn add(&mut self) {
+        let (server, address) = serve(&self.cache).await;
+        self.servers.push(server);
         self.addresses.push(address);
+    }
+
+    /// Has a dendrite claim a range, and waits until it has it.
+    pub(crate) async fn claim(&self, place: usize, range: RangeId) {
+        let start = Instant::now();
+        while !self.dendrite(place).owned().contains(&range) {
+            assert!(start.elapsed() < AT_MOST, "{range:?} is claimed");
+            self.dendrite(place).claim(range);
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 
     pub(crate) fn dendrite(&self, place: usize) -> &Dendrite {
@@ -79,11 +95,8 @@ impl Hall {
 
     /// Range 0 is owned by the first, range 1 by the second dendrite.
     pub(crate) async fn take_seats(&self) {
-        assert!(places(&self.table_at(0).await.get("place", 0..CUT).await.unwrap()).is_empty());
-        assert!(places(&self.table_at(1).await.get("place", CUT..200).await.unwrap()).is_empty());
-        let owned: Vec<_> = (0..2).map(|place| self.dendrite(place).owned()).collect();
-        let expected = [0, 1].map(|range| vec![lacuna_range_cache::RangeId(range)]);
-        assert_eq!(owned, expected);
+        self.claim(0, RangeId(0)).await;
+        self.claim(1, RangeId(1)).await;
     }
 
     pub(crate) async fn stop(self) {
@@ -92,6 +105,17 @@ impl Hall {
         }
         self.cache.stop().await.unwrap();
     }
+}
+
+async fn serve(cache: &Cache) -> (Server, String) {
+    let listener = Server::listen("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let cuts = schema().cut_before(&[CUT.into()]).unwrap();
+    let ranges = Arc::new(cache.shared_ranges("slots", &cuts, &address).await.unwrap());
+    let neighbours = Arc::new(Net::new(secret()));
+    let around = Around { directory: ranges.clone(), neighbours, address: address.clone() };
+    let dendrite = cache.dendrite(schema(), ranges, around).await.unwrap();
+    (Server::start(listener, dendrite, secret()), address)
 }
 
 pub(crate) fn slot(id: i64, place: i64) -> [(&'static str, SqlValue); 3] {

@@ -7,7 +7,7 @@ use lacuna_range_cache::{Policy, RangeId};
 use lacuna_store_dendrite::Client;
 use lacuna_store_sql::WriteError;
 
-use crate::hall::{CUT, Hall, places, secret, slot};
+use crate::hall::{CUT, Hall, places, schema, secret, slot};
 use crate::relay::{Mood, Relay};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -153,5 +153,14 @@ async fn what_a_database_says_of_a_write_is_heard_by_the_client() {
     );
     let unknown = lacuna_range_cache::Query::all(7, lacuna_range_cache::Interval::all());
     assert_eq!(client.get(&unknown).await.unwrap_err().kind(), ErrorKind::InvalidInput);
+    hall.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_table_of_dendrites_is_not_opened_as_a_whole() {
+    let hall = Hall::open(1, Policy::WriteThrough).await;
+    let refused = hall.cache.table(schema()).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict);
+    assert!(refused.to_string().contains("slots#"), "{refused}");
     hall.stop().await;
 }

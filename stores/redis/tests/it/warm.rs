@@ -91,7 +91,7 @@ impl World {
                     reply.map_or(Event::Lost(call), |reply| Event::Log(call, reply))
                 }
                 Action::Store(_, _, StoreCall::Apply(_)) if seat.is_cut_off => continue,
-                Action::Store(call, _, what) => Event::Store(call, self.store(what)),
+                Action::Store(call, epoch, what) => Event::Store(call, self.store(epoch, what)),
                 Action::ReadDone(request, outcome) => {
                     seat.reads.insert(request.0, outcome);
                     continue;
@@ -110,7 +110,7 @@ impl World {
         }
     }
 
-    fn store(&mut self, call: StoreCall) -> StoreReply {
+    fn store(&mut self, epoch: Epoch, call: StoreCall) -> StoreReply {
         match call {
             StoreCall::Fence => return StoreReply::State(self.state),
             StoreCall::Query(_) => {
@@ -124,7 +124,10 @@ impl World {
                     self.value = command.map_or(self.value.clone(), |command| Value::new(command.as_bytes()));
                 }
             }
-            StoreCall::Recovered => self.state.is_buffered = !self.logs.is_empty(),
+            StoreCall::Recovered => {
+                self.state.recovered = epoch;
+                self.state.is_buffered = !self.logs.is_empty();
+            }
             StoreCall::WriteAcross(..) => panic!("there is one range"),
         }
         StoreReply::Done
@@ -176,6 +179,21 @@ async fn a_new_owner_begins_warm_and_knows_what_it_took_over() {
     // The range was elsewhere meanwhile: what lies here is of an older tenure than the one named.
     let _third = world.seat(4, Some(3)).await;
     assert_eq!(world.hit(4, &left).await, None);
+}
+
+#[tokio::test]
+async fn who_served_past_the_cache_leaves_nothing_warm() {
+    let Some(server) = Redis::cache() else { return };
+    let mut world = World::new(&server, &[]);
+    let mut first = world.seat(1, None).await;
+    let left = query(1, 9);
+    world.read(&mut first, &left).await;
+    drop(first);
+    // While the coordinator was away, a tenure that it knows nothing of wrote to the store alone.
+    (world.state.recovered, world.value) = (Epoch(2), Value::new(b"past the cache"));
+    let mut third = world.seat(5, Some(1)).await;
+    assert_eq!(world.hit(5, &left).await, None);
+    assert_eq!(world.read(&mut third, &left).await, Value::new(b"past the cache"));
 }
 
 #[tokio::test]

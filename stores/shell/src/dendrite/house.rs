@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
 use lacuna_core::Result;
 use lacuna_range_cache::ports::Reply;
 use lacuna_range_cache::{
-    Application, CallId, Config, Notice, PeerCall, PeerId, PeerReply, RangeId, RangeTable,
+    Application, CallId, Config, Notice, PeerCall, PeerId, PeerReply, RangeId, RangeLoad, RangeTable,
 };
 use tokio::sync::{broadcast, mpsc, oneshot};
 
-use super::{Around, KNOWN_MS, TABLE_EVERY};
+use super::{Around, KNOWN_MS};
 use crate::cache::NOTICES;
 use crate::counters::Counters;
 use crate::desk::{Desk, Heard, Peers};
@@ -84,6 +85,7 @@ impl House {
                 peers: Arc::new(Through(me.clone())),
                 route: RouteCell::default(),
                 counters: shared_counters.clone(),
+                unseen: AtomicU64::default(),
                 mouth,
                 notices: shared_notices.clone(),
             });
@@ -161,6 +163,35 @@ impl House {
         locked(&self.known).remove(&range);
     }
 
+    /// What was asked of the owners here since this was last called.
+    pub(super) async fn loads(&self) -> Vec<(RangeId, RangeLoad)> {
+        let mut loads = Vec::new();
+        for desk in self.desks().into_iter().filter(|desk| self.serves(desk.range)) {
+            let (reply, answer) = oneshot::channel();
+            drop(desk.mouth.send(Heard::Load(reply)));
+            loads.extend(answer.await.ok().map(|load| (desk.range, load)));
+        }
+        loads
+    }
+
+    /// Has a range claimed that nobody asks for here.
+    pub(super) fn claim(&self, range: RangeId) {
+        if !self.serves(range) {
+            // A house that is closed claims nothing.
+            drop(self.desk(range).map(|desk| desk.mouth.send(Heard::Claim)));
+        }
+    }
+
+    /// Drains a range and gives it back.
+    pub(super) fn leave(&self, range: RangeId) {
+        let desk = self.desks().into_iter().find(|desk| desk.range == range);
+        desk.into_iter().for_each(|desk| drop(desk.mouth.send(Heard::Leave)));
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        locked(&self.seats).is_none()
+    }
+
     /// From now on there are no seats; returns those that were.
     pub(super) fn close(&self) -> Vec<Arc<Desk>> {
         locked(&self.seats).take().into_iter().flat_map(BTreeMap::into_values).collect()
@@ -210,16 +241,5 @@ impl Peers for Through {
             let house = self.0.upgrade().ok_or_else(stopped)?;
             house.peer(range, peer, call, what).await
         })
-    }
-}
-
-/// Asks for newer tables until the house is gone.
-pub(super) async fn watch_table(house: Weak<House>) {
-    loop {
-        tokio::time::sleep(TABLE_EVERY).await;
-        let Some(directory) = house.upgrade().map(|house| house.around.directory.clone()) else { return };
-        let newest = directory.table().await;
-        let (Ok(table), Some(house)) = (newest, house.upgrade()) else { continue };
-        house.take_table(&table);
     }
 }

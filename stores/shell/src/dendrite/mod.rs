@@ -2,8 +2,8 @@
 //!
 //! A collection is cut into ranges by a table that a [`Directory`] keeps. A dendrite has a seat for each range that it was
 //! asked about, and a seat claims its range when somebody asks for it, unless the directory says that another dendrite has
-//! it. So ranges go to whoever is asked for them, and those of a dead dendrite are served again as soon as its lease is
-//! over and somebody asks.
+//! it or should have it. The ranges of a dead dendrite are claimed as soon as its lease is over, all at once, each by the one
+//! that the directory says; and a dendrite that has more to do than others leaves ranges to them (`chores.rs`).
 //!
 //! With the table cut at 100 and another dendrite at the upper range, a read of `90..=95` is answered here, a read of
 //! `100..=110` is handed on, and for `90..=110` the owner here takes a lease there and then asks the store for all of it.
@@ -15,6 +15,7 @@
 //!
 //! Report, section 3. Here ranges are claimed on demand, and owners of several ranges of one process talk as strangers do.
 
+mod chores;
 mod house;
 mod request;
 
@@ -24,8 +25,8 @@ use std::time::Duration;
 use lacuna_core::Result;
 use lacuna_range_cache::ports::Directory;
 use lacuna_range_cache::{
-    Application, CallId, Config, Notice, PeerCall, PeerId, PeerReply, Query, RangeId, RangeLoad, RangeTable,
-    Value, Write,
+    Application, CallId, Config, Notice, PeerCall, PeerId, PeerReply, Query, RangeId, RangeTable, Value,
+    Write,
 };
 use tokio::sync::{broadcast, oneshot};
 
@@ -38,8 +39,6 @@ use house::House;
 
 /// How long a dendrite believes what the directory said of a range.
 const KNOWN_MS: u64 = 300;
-/// How often the directory is asked for a newer table.
-const TABLE_EVERY: Duration = Duration::from_millis(500);
 
 /// Where a dendrite stands among others.
 #[derive(Debug, Clone)]
@@ -91,7 +90,7 @@ impl Dendrite {
     ) -> Result<Self> {
         let table = around.directory.table().await?;
         let house = Arc::new_cyclic(|me| House::new(me.clone(), servers, around, config, application, table));
-        tokio::spawn(house::watch_table(Arc::downgrade(&house)));
+        tokio::spawn(chores::run(Arc::downgrade(&house)));
         Ok(Self { house })
     }
 
@@ -146,21 +145,14 @@ impl Dendrite {
             .collect()
     }
 
-    /// Drains a range and gives it back; whoever is asked for it next may claim it.
-    pub fn leave(&self, range: RangeId) {
-        let desk = self.house.desks().into_iter().find(|desk| desk.range == range);
-        desk.into_iter().for_each(|desk| drop(desk.mouth.send(Heard::Leave)));
+    /// Has a range claimed here, if nobody has it, though nobody asks for it.
+    pub fn claim(&self, range: RangeId) {
+        self.house.claim(range);
     }
 
-    /// What was asked of the owners here since this was last called, hits aside: what ranges are spread and cut by.
-    pub async fn loads(&self) -> Vec<(RangeId, RangeLoad)> {
-        let mut loads = Vec::new();
-        for desk in self.house.desks().into_iter().filter(|desk| self.house.serves(desk.range)) {
-            let (reply, answer) = oneshot::channel();
-            drop(desk.mouth.send(Heard::Load(reply)));
-            loads.extend(answer.await.ok().map(|load| (desk.range, load)));
-        }
-        loads
+    /// Drains a range and gives it back; it goes to whoever the directory says, or else to whoever is asked for it next.
+    pub fn leave(&self, range: RangeId) {
+        self.house.leave(range);
     }
 
     /// What has happened since the start, over all ranges.

@@ -1,12 +1,13 @@
 //! The seat of a range: the task that runs its owner, tenure after tenure.
 //!
 //! It hears requests and replies one at a time, gives them to the owner, and has what the owner wants carried out
-//! (`carry.rs`). When a tenure ends it claims the next (`tenure.rs`). Requests that come in between wait (`waiting.rs`).
+//! (`carry.rs`). When a tenure ends it claims the next (`tenure.rs`), unless it is to let go (`leaving.rs`). Requests that come in between wait (`waiting.rs`).
 //!
 //! A cache server that does not answer ends the tenure. The coordinator may then name another; if it names one that is
 //! known not to answer, the tenure runs on a cache in this process that keeps nothing, so that requests go on against the
 //! store, fenced and in order as ever, until the server is back.
 
+mod leaving;
 mod tenure;
 mod waiting;
 
@@ -49,6 +50,8 @@ struct Sitting<A> {
     is_published: bool,
     /// Whether it was told to stop: no more requests for it.
     is_leaving: bool,
+    /// Whether another is to have the range then.
+    is_for_others: bool,
 }
 
 pub(crate) struct Seat<A> {
@@ -121,12 +124,11 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
         match heard {
             Heard::Read(..) | Heard::Write(..) | Heard::Peer(..) => self.ask(heard),
             Heard::Table(table) => self.take_table(table),
-            Heard::Leave => self.leave(),
-            Heard::Load(reply) => {
-                let load = self.sitting.as_mut().map(|sitting| sitting.owner.read_load());
-                // Whoever asked may have gone.
-                let _ = reply.send(load.unwrap_or_default());
-            }
+            Heard::Claim if self.sitting.is_none() && self.stopping.is_none() => self.claim(),
+            Heard::Claim => {}
+            Heard::Leave => self.leave_to_others(),
+            Heard::GivenBack => self.given_back(),
+            Heard::Load(reply) => self.tell_load(reply),
             Heard::Claimed { sent_ms, claimed } => {
                 self.is_claiming = false;
                 match claimed {

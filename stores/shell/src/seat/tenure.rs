@@ -1,4 +1,4 @@
-//! How a seat comes to a tenure, holds on to it, and lets it go.
+//! How a seat comes to a tenure and holds on to it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,8 +6,7 @@ use std::time::Duration;
 use lacuna_core::{Error, Result};
 use lacuna_range_cache::embedded::MemoryCache;
 use lacuna_range_cache::ports::Tenure;
-use lacuna_range_cache::{Application, Ending, Epoch, Event, Interval, Owner, Policy, Query};
-use tokio::sync::oneshot;
+use lacuna_range_cache::{Application, Epoch, Event, Interval, Owner, Query};
 
 use super::{Claims, Seat, Sitting, send_away};
 use crate::counters::count;
@@ -17,8 +16,8 @@ use crate::desk::Heard;
 const PROBE_TICKS: u64 = 25;
 /// Longest pause before a claim.
 const LONGEST_PAUSE_MS: u64 = 500;
-/// How often a stopping seat takes the range again to drain what a lost tenure left.
-const DRAIN_ATTEMPTS: u32 = 5;
+/// So many claims in turn that were not granted make the pause longer.
+const MOST_DENIALS: u32 = 4;
 
 impl<A: Application + Clone + Send + 'static> Seat<A> {
     /// Claims the range, unless a claim is out.
@@ -47,6 +46,7 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
         };
         let mut config = self.config.clone();
         config.serve_from = now + tenure.serve_after_ms;
+        config.warm_from = tenure.before.filter(|_| config.keeps_log && !is_bypass);
         if is_bypass {
             count(&self.desk.counters.bypasses);
             // Nothing in memory is an answer without a cache server that says who the owner is.
@@ -54,8 +54,17 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
         }
         let owner = Owner::new(config, self.application.clone(), tenure.epoch);
         let until_ms = tenure.lease_ms.map_or(u64::MAX, |lease| sent_ms + lease);
-        let (is_published, is_leaving) = (false, false);
-        self.sitting = Some(Sitting { owner, tenure, cache, until_ms, is_bypass, is_published, is_leaving });
+        let (is_published, is_leaving, is_for_others) = (false, false, false);
+        self.sitting = Some(Sitting {
+            owner,
+            tenure,
+            cache,
+            until_ms,
+            is_bypass,
+            is_published,
+            is_leaving,
+            is_for_others,
+        });
         self.lost_cache = None;
         self.drive(Event::Tick);
         std::mem::take(&mut self.room).into_iter().for_each(|heard| self.ask(heard));
@@ -67,7 +76,8 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
     /// No tenure for now: whoever waits is told why. Where one is always wanted, the next claim comes soon.
     pub(super) fn go_without(&mut self, why: impl Fn() -> Error) {
         send_away(&mut self.room, why);
-        self.failures += 1;
+        // What another has may be free at any moment.
+        self.failures = (self.failures + 1).min(MOST_DENIALS.max(self.failures));
         if self.stopping.is_some() && self.is_drained() {
             return self.finish(None);
         }
@@ -139,70 +149,6 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
             let nothing = Query::all(0, Interval::all());
             if cache.get(desk.range, tenure.epoch, &nothing).await.is_ok() {
                 drop(desk.mouth.send(Heard::CacheIsBack(tenure.epoch)));
-            }
-        });
-    }
-
-    pub(super) fn leave_bypass(&mut self) {
-        self.unreachable.clear();
-        self.leave();
-    }
-
-    /// Has the owner finish what it has begun, and end.
-    pub(super) fn leave(&mut self) {
-        if let Some(sitting) = self.sitting.as_mut().filter(|sitting| !sitting.is_leaving) {
-            sitting.is_leaving = true;
-            self.drive(Event::Stop);
-        }
-    }
-
-    pub(super) fn stop(&mut self, reply: Option<oneshot::Sender<()>>) {
-        self.stopping.get_or_insert_default().extend(reply);
-        if self.claims == Claims::OnDemand && self.sitting.is_none() && !self.is_claiming {
-            return self.finish(None);
-        }
-        self.leave();
-    }
-
-    pub(super) fn ended(&mut self, ending: Ending) {
-        self.desk.route.set(None);
-        self.guests.go_away();
-        let epoch = self.epoch();
-        let was_published = self.sitting.take().is_some_and(|sitting| sitting.is_published);
-        self.failures = if was_published { 0 } else { self.failures + 1 };
-        let is_drained = ending == Ending::Stopped || self.is_drained();
-        if self.stopping.is_some() && is_drained {
-            // Whose writes may still be under way, lets its lease run out: nobody may cut the range before.
-            return self.finish(epoch.filter(|_| ending == Ending::Stopped));
-        }
-        self.drains += u32::from(self.stopping.is_some());
-        if self.claims == Claims::OnDemand && ending == Ending::Stopped && self.room.is_empty() {
-            return self.give_back(epoch);
-        }
-        self.claim();
-    }
-
-    fn give_back(&self, epoch: Option<Epoch>) {
-        let (desk, Some(epoch)) = (self.desk.clone(), epoch) else { return };
-        tokio::spawn(async move { drop(desk.servers.coordinator.release(desk.range, epoch).await) });
-    }
-
-    /// Whether a stopping seat leaves nothing behind that only an owner can put into the store.
-    fn is_drained(&self) -> bool {
-        self.config.policy != Policy::WriteBack || self.drains >= DRAIN_ATTEMPTS
-    }
-
-    fn finish(&mut self, epoch: Option<Epoch>) {
-        self.is_done = true;
-        let (desk, waiting) = (self.desk.clone(), self.stopping.take().unwrap_or_default());
-        self.room.clear();
-        tokio::spawn(async move {
-            if let Some(epoch) = epoch {
-                drop(desk.servers.coordinator.release(desk.range, epoch).await);
-            }
-            for reply in waiting {
-                // Whoever asked may have gone.
-                let _ = reply.send(());
             }
         });
     }

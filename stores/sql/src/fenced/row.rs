@@ -42,7 +42,7 @@ pub(crate) async fn range_of(database: &dyn Database, table: &str) -> Result<Ran
     Err(Error::unavailable(format!("no range for the table {table}: others keep taking the next")))
 }
 
-async fn known_range(database: &dyn Database, table: &str) -> Result<Option<RangeId>> {
+pub(crate) async fn known_range(database: &dyn Database, table: &str) -> Result<Option<RangeId>> {
     let sql = format!("SELECT range_id FROM lacuna_fence WHERE name = {}", database.dialect().placeholder(1));
     let found = database.query(&Statement::new(sql).with(table)).await.map_err(|failure| failure.error)?;
     Ok(number(&found, 0).and_then(|number| u32::try_from(number).ok()).map(RangeId))

@@ -1,6 +1,5 @@
 //! A dendrite as a process.
 
-mod chores;
 mod plan;
 
 use std::future::Future;
@@ -53,9 +52,7 @@ async fn start(plan: &Plan, cache: &Cache, secret: &Secret, address: &str) -> Re
     }
     let store = cache.store(schema.clone()).await?;
     let etcd = Arc::new(plan.etcd(address, cuts, store).open().await?);
-    let dendrite = cache.dendrite(schema, etcd.clone(), around(etcd.clone())).await?;
-    tokio::spawn(chores::run(etcd, dendrite.clone()));
-    Ok(dendrite)
+    cache.dendrite(schema, etcd.clone(), around(etcd)).await
 }
 
 /// Resolves at SIGTERM or Ctrl-C.

@@ -1,0 +1,103 @@
+//! Ranges that go from one dendrite to another, for the sake of the load, and what is warm then.
+
+use std::time::{Duration, Instant};
+
+use lacuna_cache_shell::Counts;
+use lacuna_range_cache::{Policy, RangeId};
+use lacuna_store_sql::Table;
+use lacuna_test_servers::Redis;
+
+use crate::hall::{AT_MOST, CUT, Hall, places, slot};
+
+const BOTH: [RangeId; 2] = [RangeId(0), RangeId(1)];
+
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(20);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_dendrite_that_comes_late_gets_its_share_and_ranges_stay_then() {
+    let mut hall = Hall::open(1, Policy::WriteThrough).await;
+    let table = hall.table_at(0).await;
+    for (id, place) in [(1, 50), (2, 150)] {
+        table.insert(slot(id, place)).await.unwrap();
+    }
+    assert_eq!(hall.dendrite(0).owned(), BOTH);
+    hall.add().await;
+    let start = Instant::now();
+    while hall.dendrite(1).owned().len() + hall.dendrite(0).owned().len() != 2
+        || hall.dendrite(1).owned().is_empty()
+    {
+        assert!(start.elapsed() < AT_MOST, "a range moves");
+        assert_eq!(places(&table.get("place", 0..200).await.unwrap()), [50, 150]);
+        tokio::time::sleep(PAUSE).await;
+    }
+    println!("a range moved {:?} after the second dendrite came", start.elapsed());
+    let (owned, settled) = (hall.dendrite(1).owned(), Instant::now());
+    while settled.elapsed() < Duration::from_secs(5) {
+        assert_eq!(places(&table.get("place", ..CUT).await.unwrap()), [50]);
+        assert_eq!(places(&table.get("place", CUT..).await.unwrap()), [150]);
+        tokio::time::sleep(PAUSE).await;
+    }
+    assert_eq!((hall.dendrite(1).owned(), hall.counts(1).tenures), (owned, 1), "it stays");
+    hall.stop().await;
+}
+
+async fn read_all(table: &Table, expected: &[i64]) {
+    for lo in 0..CUT / 2 {
+        let found = places(&table.get("place", lo..=lo + 1).await.unwrap());
+        let right: Vec<i64> =
+            expected.iter().copied().filter(|place| (lo..=lo + 1).contains(place)).collect();
+        assert_eq!(found, right, "from {lo}");
+    }
+}
+
+fn since(before: Counts, now: Counts) -> (u64, u64) {
+    (now.hits - before.hits, now.store_queries - before.store_queries)
+}
+
+/// The range goes back and forth, and whoever has it writes. Returns the share of hits among the first reads of each.
+async fn move_and_write(hall: &Hall, about: &str) -> Vec<(u64, u64)> {
+    hall.take_seats().await;
+    let table = hall.table_at(0).await;
+    let (mut expected, mut seen) = (Vec::new(), Vec::new());
+    read_all(&table, &expected).await;
+    for (round, place) in [7, 8, 30, 31, 45, 2].into_iter().enumerate() {
+        let (from, to) = (round % 2, 1 - round % 2);
+        hall.dendrite(from).leave(RangeId(0));
+        hall.claim(to, RangeId(0)).await;
+        let (before, start) = (hall.counts(to), Instant::now());
+        read_all(&table, &expected).await;
+        let (first, between) = (since(before, hall.counts(to)), hall.counts(to));
+        println!("{about}: {} hits, {} queries in the first {:?}", first.0, first.1, start.elapsed());
+        let again = Instant::now();
+        read_all(&table, &expected).await;
+        println!("{about}: {:?} behind that", (since(between, hall.counts(to)), again.elapsed()));
+        // What it writes is seen by the next.
+        table.insert(slot(i64::try_from(round).unwrap(), place)).await.unwrap();
+        expected.push(place);
+        expected.sort_unstable();
+        read_all(&table, &expected).await;
+        seen.push(first);
+    }
+    seen
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_range_that_moves_is_warm_and_never_stale() {
+    let reads = u64::try_from(CUT / 2).unwrap();
+    for policy in [Policy::WriteAround, Policy::WriteThrough] {
+        let Some(server) = Redis::cache() else { return };
+        let hall = Hall::open_before(2, policy, Some(&server)).await;
+        let seen = move_and_write(&hall, &format!("warm, {policy:?}")).await;
+        assert_eq!(seen, [(reads, 0); 6], "{policy:?}: no query of the store");
+        hall.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cache_in_memory_is_begun_cold() {
+    let hall = Hall::open(2, Policy::WriteThrough).await;
+    let seen = move_and_write(&hall, "cold").await;
+    assert!(seen.iter().all(|(hits, queries)| *hits == 0 && *queries > 0), "{seen:?}");
+    hall.stop().await;
+}
