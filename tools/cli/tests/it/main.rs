@@ -5,6 +5,7 @@ mod bad_input;
 mod bench;
 mod browser;
 mod demo;
+mod designer;
 mod engine;
 mod help;
 mod inspection;
