@@ -6,6 +6,7 @@ mod bench;
 mod browser;
 mod demo;
 mod designer;
+mod devtools;
 mod engine;
 mod help;
 mod inspection;
