@@ -53,6 +53,7 @@ mod points;
 mod predict;
 mod prefix_bloom;
 mod probe_bound;
+mod probes;
 mod proteus;
 mod registry;
 mod rencoder;

@@ -35,6 +35,14 @@ impl Progress {
         Self::start(bar, message.into())
     }
 
+    /// Work in `total` steps that take about as long each.
+    pub fn steps(message: impl Into<String>, total: u64) -> Self {
+        let style = ProgressStyle::with_template("{wide_bar} {pos}/{len}, {eta} left: {msg}")
+            .expect("the template is well formed");
+        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden()).with_style(style);
+        Self::start(bar, message.into())
+    }
+
     fn start(bar: ProgressBar, message: String) -> Self {
         bar.set_message(message);
         let waiter = stderr().is_terminal().then(|| show_later(bar.clone()));

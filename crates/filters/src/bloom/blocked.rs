@@ -7,6 +7,7 @@ use lacuna_succinct::arch::{Isa, prefetch};
 use super::codec::{BLOCKED_HEADER_BYTES, Header, LINE_BYTES, VERSION};
 use crate::estimate::{exp_neg, power};
 use crate::points::PointBody;
+use crate::probes::note_probe;
 
 /// Words of a block.
 const WORDS: u32 = 8;
@@ -92,6 +93,7 @@ impl PointBody for BlockedBloom {
 
     #[inline(always)]
     fn may_contain<I: Isa>(&self, _isa: I, body: &[u8], hash: u64) -> bool {
+        note_probe();
         let start = line_start(reduce(hash, self.line_count));
         let Some(line) = body.get(start..).and_then(|rest| rest.first_chunk::<LINE_BYTES>()) else {
             return true;

@@ -6,6 +6,7 @@ use lacuna_succinct::arch::{Isa, prefetch};
 
 use super::codec::{HEADER_BYTES, Header, VERSION};
 use crate::points::PointBody;
+use crate::probes::note_probe;
 
 /// Probes whose lines a batch fetches ahead: the chance that a third is needed is one in four.
 const PROBES_AHEAD: u32 = 2;
@@ -75,6 +76,7 @@ impl PointBody for Bloom {
 
     #[inline(always)]
     fn may_contain<I: Isa>(&self, _isa: I, body: &[u8], hash: u64) -> bool {
+        note_probe();
         let mut places = Places::new(hash, self.bit_count);
         for _ in 0..self.header.hash_count {
             let place = places.next();

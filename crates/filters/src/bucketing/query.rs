@@ -6,6 +6,7 @@ use lacuna_succinct::elias_fano::{Layout, Probe};
 
 use super::codec::{HEADER_BYTES, Scale, VERSION};
 use crate::integer::IntegerBody;
+use crate::probes::note_probe;
 
 /// A view of a Bucketing filter.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +42,7 @@ impl IntegerBody for Bucketing {
 
     #[inline(always)]
     fn prepare<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> Probe {
+        note_probe();
         self.buckets.prepare(isa, &body[HEADER_BYTES..], self.bucket(lo), self.bucket(hi))
     }
 

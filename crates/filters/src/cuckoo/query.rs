@@ -7,6 +7,7 @@ use super::codec::{HEADER_BYTES, Header, STASHED_BYTES, VERSION, bucket_at};
 use super::packed_slots::{Bits, Fields};
 use super::shape::SLOTS;
 use crate::points::PointBody;
+use crate::probes::note_probe;
 
 /// A view of a sealed cuckoo filter.
 #[derive(Debug, Clone, Copy)]
@@ -62,6 +63,7 @@ impl PointBody for Cuckoo {
 
     #[inline(always)]
     fn may_contain<I: Isa>(&self, _isa: I, body: &[u8], hash: u64) -> bool {
+        note_probe();
         let ([first, second], classes, fingerprint) = self.places(hash);
         let shape = self.header.shape;
         let (Some(first), Some(second)) = (bucket_at(body, shape, first), bucket_at(body, shape, second))

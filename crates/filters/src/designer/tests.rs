@@ -127,16 +127,27 @@ fn the_price_decides_between_cheap_and_exact() {
     assert!(free.prediction.rate > dear.prediction.rate, "{free:?} {dear:?}");
 }
 
+/// Whoever takes part in a robust contest holds its rate for any queries: by its bound, or because all keys fit exactly.
 #[test]
 fn robust_designs_keep_a_bound() {
     for queries in ["points:2k", "uniform:2k:2-1048576", "correlated:2k:2-32:32"] {
-        assert_eq!(chosen(AutoSpec::robust(), "uniform:20k", queries, 12.0), Kind::Grafite, "{queries}");
+        let (keys, plan) = integers(&workload("uniform:20k", queries), 12.0);
+        let keys = SortedKeys::integers(&keys).expect("ascending");
+        let design = AutoSpec::robust().design(keys, &plan).expect("fits");
+        assert!(design.candidates().iter().all(|candidate| candidate.kind == Kind::Grafite), "{queries}");
+        let filter = crate::open::<u64, _>(design.build().expect("fits")).expect("just sealed");
+        assert!(filter.rate_bound(32) < 0.05, "{queries}: {}", filter.rate_bound(32));
     }
     let dense: Vec<u64> = (0..10_000).map(|i| i * 3).collect();
-    let plan = plan(Sample::<u64>::new(), 8.0);
+    let mut gaps = Sample::new();
+    dense.iter().for_each(|key| gaps.push(key + 1, key + 2));
+    let plan = plan(gaps, 8.0);
     let design =
         AutoSpec::robust().design(SortedKeys::integers(&dense).expect("ascending"), &plan).expect("fits");
-    assert_eq!(design.candidates()[0].prediction.rate, 0.0, "the keys fit exactly");
+    for (candidate, measured) in design.candidates().iter().zip(design.measure().expect("built")) {
+        let found = measured.map(|measured| measured.rate);
+        assert_eq!((candidate.prediction.rate, found), (0.0, Some(0.0)), "{candidate:?}");
+    }
 }
 
 #[test]

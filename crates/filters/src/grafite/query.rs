@@ -7,6 +7,7 @@ use lacuna_succinct::elias_fano::{Layout, Probe};
 
 use super::codec::{HEADER_BYTES, Reduction, VERSION};
 use crate::integer::IntegerBody;
+use crate::probes::note_probe;
 
 /// A view of a Grafite filter.
 #[derive(Debug, Clone, Copy)]
@@ -80,10 +81,12 @@ impl Grafite {
         let place = self.circle.place(self.circle.block(lo));
         let first = self.circle.turn(place, self.circle.offset(lo));
         let last = self.circle.turn(place, self.circle.offset(hi));
+        note_probe();
         if first <= last {
             return self.values.any_in(isa, values, first, last);
         }
         cross("grafite: wrapped");
+        note_probe();
         self.values.any_in(isa, values, first, self.circle.last) || self.values.any_in(isa, values, 0, last)
     }
 
@@ -154,7 +157,10 @@ impl IntegerBody for Grafite {
     fn finish<I: Isa>(&self, isa: I, body: &[u8], probe: GrafiteProbe) -> bool {
         let values = &body[HEADER_BYTES..];
         match probe {
-            GrafiteProbe::One(probe) => self.values.finish(isa, values, &probe),
+            GrafiteProbe::One(probe) => {
+                note_probe();
+                self.values.finish(isa, values, &probe)
+            }
             GrafiteProbe::Parts(lo, hi) => self.any_in_blocks(isa, values, lo, hi),
         }
     }

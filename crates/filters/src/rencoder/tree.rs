@@ -8,6 +8,7 @@
 use lacuna_succinct::bytes::load_u64;
 
 use super::lines::Lines;
+use crate::probes::note_probe;
 
 /// Leaves of a block.
 pub(crate) const BLOCK: u64 = 64;
@@ -67,6 +68,7 @@ impl TreeShape {
     /// Whether one of the leaves `first..=last` may hold a key.
     #[inline(always)]
     pub(crate) fn any_alive(self, body: &[u8], tree_hash: u64, first: u64, last: u64) -> bool {
+        note_probe();
         let (first_block, last_block) = (first / BLOCK, last / BLOCK);
         (first_block..=last_block).any(|block| {
             self.alive(body, tree_hash, block_index(block), leaves_between(block, first, last)) != 0

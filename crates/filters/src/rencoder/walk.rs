@@ -10,6 +10,7 @@ use lacuna_core::cross;
 use super::lines::shifted;
 use super::query::Rencoder;
 use super::tree::{BLOCK, MOST_BLOCKS, block_index, leaves_between};
+use crate::probes::note_probe;
 
 /// Most groups: 64 levels in mini-trees of four.
 const MOST_GROUPS: usize = 16;
@@ -122,6 +123,7 @@ impl<'a> Walk<'a> {
 
     /// The leaves of a mini-tree that may hold a key and are not behind the range.
     fn alive(&self, group: u32, prefix: u64) -> [u64; MOST_BLOCKS] {
+        note_probe();
         let tree_levels = self.filter.header.tree_levels;
         let last_place = shifted(self.last, group * tree_levels);
         let all = self.filter.leaf_mask();

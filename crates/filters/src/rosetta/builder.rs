@@ -1,6 +1,7 @@
 //! Building Rosetta: allocate, then insert every prefix of every filtered level once.
 
 use lacuna_core::hash::{IntegerHasher, reduce};
+use lacuna_core::thinned;
 
 use super::allocation::{Allocation, Allocator};
 use super::codec::{ENTRY_BYTES, HEADER_BYTES, Header, LEVELS, Level, WORD_BYTES, header_bytes};
@@ -80,8 +81,8 @@ fn covers_of(sample: &[(u64, u64)], key_count: usize) -> Vec<Cover> {
         });
         return assumed.collect();
     }
-    let step = sample.len().div_ceil(MOST_SAMPLED);
-    sample.iter().step_by(step).map(|&(lo, hi)| Cover::of(lo, hi)).collect()
+    let covers = thinned(sample.len(), MOST_SAMPLED).map(|index| Cover::of(sample[index].0, sample[index].1));
+    covers.collect()
 }
 
 /// Writes the body for at least three ascending `keys`.

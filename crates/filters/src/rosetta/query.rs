@@ -12,6 +12,7 @@ use super::codec::{Header, VERSION, WORD_BYTES};
 use super::model::rate_bound;
 use crate::bloom::Places;
 use crate::integer::IntegerBody;
+use crate::probes::note_probe;
 
 /// Bits of the first node whose lines a batch fetches ahead.
 const BITS_AHEAD: u16 = 2;
@@ -62,6 +63,7 @@ impl Rosetta {
     /// Whether the node of level `height` that starts at `key` may hold a key.
     #[inline(always)]
     fn may_hold(&self, body: &[u8], key: u64, height: u32) -> bool {
+        note_probe();
         let (start, mut places) = self.places(key, height);
         let hash_count = self.header.levels[(height & 63) as usize].hash_count;
         (0..hash_count).all(|_| {

@@ -53,7 +53,12 @@ impl Header {
             low_bits: u32::from(bytes[20]),
             is_exact: bytes[21] == 1,
         };
-        if header.is_sound() { Ok(header) } else { Err(Error::corrupt("no SNARF has such positions")) }
+        let is_padded = bytes[21] <= 1 && bytes[22..] == [0, 0];
+        if is_padded && header.is_sound() {
+            Ok(header)
+        } else {
+            Err(Error::corrupt("no SNARF has such positions"))
+        }
     }
 
     fn is_sound(&self) -> bool {

@@ -9,6 +9,8 @@
 //! the filter does without, and gives the very bytes that building from the same keys gives. Sealed bytes cannot be
 //! opened for change, because they no longer know.
 
+use std::ops::Range;
+
 use lacuna_core::{
     BuildPlan, ENVELOPE_BYTES, FilterSpec, InsertKey, RangeFilter, RemoveKey, Result, Sealed, SortedKeys,
     U64Range,
@@ -17,10 +19,14 @@ use lacuna_core::{
 use super::run::Run;
 use super::spec::SnarfSpec;
 
+/// A block of fewer than one in so many of its keys joins the next.
+const FEW: usize = 4;
+
 /// A set of integers that takes and forgets keys, and seals itself as SNARF.
 ///
-/// An insertion or a removal decodes and codes one block: a few microseconds. A block that has grown to twice its size is
-/// cut in two, one without keys goes, so questions stay as fast as they were and nothing is ever full.
+/// An insertion or a removal decodes and codes a block or two: a few microseconds. A block that has grown to twice its size is
+/// cut in two, one that has shrunk to a quarter joins the next, so questions stay as fast as they were, blocks stay worth
+/// their fixed bytes, and nothing is ever full.
 ///
 /// ```
 /// use lacuna_core::{Budget, BuildPlan, InsertKey, RangeFilter, RemoveKey, SortedKeys};
@@ -71,12 +77,12 @@ impl SnarfMut {
         self.runs.partition_point(|run| run.smallest() <= key).saturating_sub(1)
     }
 
-    /// Codes `keys`, in order, in place of block `place`: in two blocks where they are too many for one, in none where
-    /// there are none.
-    fn replace(&mut self, place: usize, keys: &[u64]) {
+    /// Codes `keys`, in order, in place of these blocks: in two blocks where they are too many for one, in none where there
+    /// are none.
+    fn replace(&mut self, places: Range<usize>, keys: &[u64]) {
         let most = 2 * self.spec.block_keys();
         let part = if keys.len() > most { keys.len().div_ceil(2) } else { most };
-        self.runs.splice(place..(place + 1).min(self.runs.len()), keys.chunks(part).map(Run::of));
+        self.runs.splice(places.start..places.end.min(self.runs.len()), keys.chunks(part).map(Run::of));
     }
 
     /// Number of keys of each block.
@@ -98,7 +104,7 @@ impl InsertKey<u64> for SnarfMut {
         let mut keys = self.keys_of(place);
         let Err(index) = keys.binary_search(&key) else { return Ok(false) };
         keys.insert(index, key);
-        self.replace(place, &keys);
+        self.replace(place..place + 1, &keys);
         self.key_count += 1;
         Ok(true)
     }
@@ -111,7 +117,12 @@ impl RemoveKey<u64> for SnarfMut {
         let mut keys = self.keys_of(place);
         let Ok(index) = keys.binary_search(&key) else { return Ok(false) };
         keys.remove(index);
-        self.replace(place, &keys);
+        let mut end = place + 1;
+        if keys.len() < self.spec.block_keys() / FEW {
+            keys.extend(self.keys_of(end));
+            end += 1;
+        }
+        self.replace(place..end, &keys);
         self.key_count -= 1;
         Ok(true)
     }
@@ -139,7 +150,7 @@ impl RangeFilter<u64> for SnarfMut {
     }
 
     fn memory_bytes(&self) -> usize {
-        let runs = self.runs.iter().map(|run| size_of::<Run>() + run.heap_bytes());
-        size_of::<Self>() + runs.sum::<usize>()
+        let code: usize = self.runs.iter().map(Run::heap_bytes).sum();
+        size_of::<Self>() + self.runs.capacity() * size_of::<Run>() + code
     }
 }

@@ -1,12 +1,13 @@
 //! Asking SNARF: which segment, then one block.
 
-use lacuna_core::{Envelope, Error, Result, cross};
+use lacuna_core::{Envelope, Error, KeySpaceId, Result, cross};
 use lacuna_succinct::arch::{Isa, prefetch};
 use lacuna_succinct::rice::RiceList;
 
 use super::codec::{HEADER_BYTES, Header, Tables, VERSION};
 use super::spline::Segment;
 use crate::integer::IntegerBody;
+use crate::probes::note_probe;
 
 /// Bytes of a cache line.
 const LINE_BYTES: usize = 64;
@@ -89,9 +90,16 @@ impl IntegerBody for Snarf {
         let starts_offset = HEADER_BYTES + tables.knots.byte_len();
         let code_offset = starts_offset + tables.starts.byte_len();
         let code_bytes = body.len() - code_offset;
-        let Envelope { smallest, largest, .. } = *envelope;
-        if smallest >= largest {
-            return Err(Error::corrupt("a SNARF of several keys has two ends"));
+        let Envelope { smallest, largest, key_count, key_space, .. } = *envelope;
+        // Several byte strings may be one integer.
+        let is_counted = match key_space {
+            KeySpaceId::U64 => header.count == key_count,
+            KeySpaceId::Bytes => header.count <= key_count,
+        };
+        if smallest >= largest || !is_counted {
+            return Err(Error::corrupt(
+                "a SNARF of several keys has two ends and counts the keys of its envelope",
+            ));
         }
         Ok(Self { header, tables, starts_offset, code_offset, code_bytes, smallest, largest })
     }
@@ -101,6 +109,7 @@ impl IntegerBody for Snarf {
 
     #[inline(always)]
     fn prepare<I: Isa>(&self, _isa: I, body: &[u8], lo: u64, hi: u64) -> SnarfProbe {
+        note_probe();
         let block = self.segment_of(body, hi);
         let knot = self.knot(body, block);
         if knot >= lo {

@@ -7,8 +7,7 @@ use lacuna_succinct::arch::{Isa, Kernel};
 use lacuna_succinct::trie::{Step, shared_len};
 
 use super::codec::Body;
-use super::key::PathKey;
-use super::query::{Lower, Upper};
+use super::key::{Lower, PathKey, Upper};
 use crate::integer::GROUP;
 
 /// Both ends of a range, each with its "excluded"; there is no upper end without `hi`.

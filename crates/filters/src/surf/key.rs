@@ -133,3 +133,17 @@ impl PathList for Tails<'_> {
 pub(crate) fn low_bits(hash: u64, bits: u32) -> u64 {
     hash & low_mask(bits)
 }
+
+/// The lower end of a range.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lower<'a, K> {
+    pub(crate) key: &'a K,
+    pub(crate) is_excluded: bool,
+}
+
+/// The upper end of a range.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Upper<'a, K> {
+    pub(crate) key: &'a K,
+    pub(crate) is_excluded: bool,
+}

@@ -10,21 +10,8 @@ use lacuna_succinct::arch::Isa;
 use lacuna_succinct::trie::{Step, shared_len};
 
 use super::codec::Body;
-use super::key::PathKey;
-
-/// The lower end of a range.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Lower<'a, K> {
-    pub(crate) key: &'a K,
-    pub(crate) is_excluded: bool,
-}
-
-/// The upper end of a range.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Upper<'a, K> {
-    pub(crate) key: &'a K,
-    pub(crate) is_excluded: bool,
-}
+use super::key::{Lower, PathKey, Upper};
+use crate::probes::note_probe;
 
 impl Body {
     /// Whether `key` may be there.
@@ -92,6 +79,7 @@ impl Body {
         let shared = hi.map_or(0, |hi| shared_len(lo.key.path(), hi.key.path()));
         let mut node = self.trie.root();
         for (depth, &label) in lo.key.path()[..shared].iter().enumerate() {
+            note_probe();
             match self.trie.step(isa, bytes, node, label) {
                 Step::Absent => return false,
                 Step::Leaf(slot) => return self.leaf_between(isa, bytes, slot, lo, hi, depth + 1),
@@ -160,6 +148,7 @@ impl Body {
     ) -> bool {
         loop {
             depth += 1;
+            note_probe();
             match self.trie.step(isa, bytes, node, label) {
                 Step::Absent => return false,
                 Step::Leaf(slot) => return self.reaches(isa, bytes, slot, lo, depth),
@@ -186,6 +175,7 @@ impl Body {
     ) -> bool {
         while let Some(&label) = hi.key.path().get(depth) {
             depth += 1;
+            note_probe();
             match self.trie.step(isa, bytes, node, label) {
                 Step::Absent => return false,
                 Step::Leaf(slot) => return self.is_within(isa, bytes, slot, hi, depth),

@@ -15,7 +15,9 @@ pub(crate) const HEADER_BYTES: usize = 16;
 /// Bytes of a Bloom filter before its bits.
 pub(crate) const BLOOM_HEADER_BYTES: usize = 16;
 /// Bytes that two filters of one byte of bits take, with everything before them.
-const LEAST_BYTES: usize = HEADER_BYTES + 2 * (BLOOM_HEADER_BYTES + 1);
+pub(crate) const LEAST_BYTES: usize = HEADER_BYTES + 2 * (BLOOM_HEADER_BYTES + 1);
+/// Stands for short prefixes that leave out everything: there are none.
+const NO_SHORT: u8 = 64;
 /// Most prefixes of either length that a query may be told to ask for: as good as no bound.
 pub(crate) const MOST_PROBES: u32 = 1 << 24;
 
@@ -32,12 +34,13 @@ pub(crate) struct Cut {
     pub(crate) probes: u32,
 }
 
-/// Bytes of both filters, in a body of at most `most_bytes` bytes whose short ones get `share` percent.
+/// Bytes of both filters, in a body of at most `most_bytes` bytes whose short ones get `share` percent; below
+/// [`LEAST_BYTES`] the long ones get less than a filter.
 pub(crate) fn split(most_bytes: usize, share: u32) -> (usize, usize) {
     let room = most_bytes - HEADER_BYTES;
     let least = BLOOM_HEADER_BYTES + 1;
-    let short = (room * share as usize / 100).clamp(least, room - least);
-    (short, room - short)
+    let short = (room * share as usize / 100).min(room.saturating_sub(least)).max(least);
+    (short, room.saturating_sub(short))
 }
 
 /// Writes the body for ascending `keys`; with little room, the long prefixes have it for themselves.
@@ -49,7 +52,7 @@ pub(crate) fn write_body(cut: Cut, keys: &[u64], most_bytes: usize, seed: u64) -
     };
     let mut body = Vec::with_capacity(most_bytes);
     let dropped = |bits: u32| u8::try_from(bits).expect("at most 64");
-    body.extend_from_slice(&[dropped(short.unwrap_or(64)), dropped(cut.long), 0, 0]);
+    body.extend_from_slice(&[short.map_or(NO_SHORT, dropped), dropped(cut.long), 0, 0]);
     body.extend_from_slice(&cut.probes.to_le_bytes());
     body.extend_from_slice(&(short_bytes as u64).to_le_bytes());
     if let Some(dropped) = short {
@@ -137,12 +140,14 @@ impl IntegerBody for TwoPrefixBloom {
         let long_at = usize::try_from(short_bytes).ok().and_then(|bytes| bytes.checked_add(HEADER_BYTES));
         let long_at = long_at.filter(|&at| at <= body.len());
         let long_at = long_at.ok_or_else(|| Error::corrupt("the short prefixes end behind the payload"))?;
-        if probes > MOST_PROBES || short <= long {
-            return Err(Error::corrupt("short prefixes are shorter, and probes have a bound"));
+        if probes > MOST_PROBES || short <= long || (short == NO_SHORT) != (short_bytes == 0) {
+            return Err(Error::corrupt(
+                "short prefixes are shorter if there are any, and probes have a bound",
+            ));
         }
         let long = Prefixes::open(body, long_at..body.len(), long, envelope)?;
         let short = match short {
-            64 => None,
+            NO_SHORT => None,
             dropped => Some(Prefixes::open(body, HEADER_BYTES..long_at, dropped, envelope)?),
         };
         Ok(Self { short, long, probes: u64::from(probes) })

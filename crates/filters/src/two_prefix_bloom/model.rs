@@ -11,7 +11,7 @@
 use crate::proteus::cpfpr::{EmptyQueries, KeyCounts, LOOKED_AT, bloom_rate};
 use crate::proteus::prefix_key::{Aligned, PrefixKeys};
 
-use super::body::{BLOOM_HEADER_BYTES, HEADER_BYTES, split};
+use super::body::{BLOOM_HEADER_BYTES, HEADER_BYTES, LEAST_BYTES, split};
 use super::several::Several;
 use super::single::Single;
 
@@ -83,7 +83,9 @@ pub(crate) fn designs(keys: &Aligned<'_>, queries: &EmptyQueries<u64>, task: Two
     let mut designs = Vec::new();
     let wanted = |given: Option<u32>, bits: u32| given.is_none_or(|given| given == bits);
     for long in (1..grid.len()).filter(|&bits| wanted(task.long_bits, grid.lengths[bits])) {
-        for short in (0..long).filter(|&bits| wanted(task.short_bits, grid.lengths[bits])) {
+        // Where two filters do not fit, the long prefixes have everything.
+        let shorts = if task.most_bytes < LEAST_BYTES { 1 } else { long };
+        for short in (0..shorts).filter(|&bits| wanted(task.short_bits, grid.lengths[bits])) {
             for share in 0..if short == 0 { 1 } else { grid.shares.len() } {
                 let rates = match short {
                     0 => (1.0, grid.lone_rates[long]),

@@ -135,7 +135,9 @@ impl TwoPrefixBloomSpec {
         };
         let assumed = (
             self.short_bits.unwrap_or(0),
-            self.long_bits.unwrap_or(bits.saturating_sub(DEFAULT_SPAN_LOG2)),
+            self.long_bits.unwrap_or_else(|| {
+                bits.saturating_sub(DEFAULT_SPAN_LOG2).max(self.short_bits.unwrap_or(0) + 1)
+            }),
             self.share,
         );
         let (short, long, share) = chosen.unwrap_or(assumed);

@@ -11,11 +11,13 @@
 //! The bar: at most 10 % and 5 ns above the best in 95 % of the cells, nowhere above 1.5 times (and 5 ns).
 
 mod cell;
+mod log;
 mod outcome;
 mod page;
 mod run;
 
 pub use cell::{Cell, cells};
+pub use log::{from_line, to_line};
 pub use outcome::{Outcome, Summary};
 pub use page::to_page;
 pub use run::{Clock, Scale, run};

@@ -1,5 +1,6 @@
 //! `lacuna bench filters`: filters side by side over the same keys and queries, measured in turn in one run.
 
+mod cell_log;
 mod designer;
 mod engine;
 

@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
+use crate::devtools::Page;
 use crate::support::Folder;
 
 const REPORT: &str = "bench filters --filters all --keys uniform:2k --queries uniform:500:32,correlated:500:32:64 \
@@ -138,4 +139,38 @@ fn a_browser_draws_light_and_dark() {
         pictures.push(bytes);
     }
     assert_ne!(pictures[0], pictures[1], "dark is not light");
+}
+
+/// Places of the pointer that a test asks about: the middle of each circle of the first chart.
+const MIDDLES: &str =
+    "[...document.querySelector('svg').querySelectorAll('.point circle:last-of-type')].map(circle => {
+    const box = circle.getBoundingClientRect();
+    return [box.x + box.width / 2, box.y + box.height / 2];
+})";
+/// The texts that can be seen, each with what its point stands for.
+const SHOWN: &str = "[...document.querySelectorAll('.point')]
+    .filter(point => getComputedStyle(point.querySelector('.tip')).visibility == 'visible')
+    .map(point => [point.querySelector('.tip').textContent, point.dataset.series, point.dataset.x])";
+
+#[test]
+fn a_pointer_over_a_circle_shows_its_values() {
+    let Some(browser) = browser() else { return };
+    let folder = Folder::new();
+    folder.lacuna(REPORT).done();
+    let url = format!("file://{}", folder.path("report/report.html").display());
+    let mut page = Page::open(browser, &folder.path("profile"), &url);
+    assert_eq!(page.value(SHOWN), serde_json::json!([]), "nothing is shown before");
+    let middles = page.value(MIDDLES);
+    let middles = middles.as_array().expect("a list");
+    assert_eq!(middles.len(), 2 * lacuna_filters::Kind::ALL.len(), "all families at two budgets");
+    for middle in middles {
+        let place = |side: usize| middle[side].as_f64().expect("a number");
+        page.point_at(place(0), place(1));
+        let shown = page.value(SHOWN);
+        let [text, series, bits] = [0, 1, 2].map(|field| shown[0][field].as_str().expect("a text"));
+        assert_eq!(shown.as_array().map(Vec::len), Some(1), "{shown}");
+        assert!(text.contains(series) && text.contains(bits), "{shown}");
+    }
+    page.point_at(1.0, 1.0);
+    assert_eq!(page.value(SHOWN), serde_json::json!([]), "nothing is shown behind");
 }

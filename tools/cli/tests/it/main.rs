@@ -5,6 +5,8 @@ mod bad_input;
 mod bench;
 mod browser;
 mod demo;
+mod designer;
+mod devtools;
 mod engine;
 mod help;
 mod inspection;

@@ -28,7 +28,7 @@ pub(crate) struct Task {
     pub(crate) probes: u64,
     /// Model every length, however many there are.
     pub(crate) all_lengths: bool,
-    /// Threads that note queries.
+    /// Threads that note queries and judge designs.
     pub(crate) threads: usize,
     /// Keys that are looked at, if there are more than twice as many.
     pub(crate) looked_at: usize,
@@ -72,6 +72,7 @@ pub(crate) struct Model {
     room: usize,
     /// The first depth that is a design: 1 where a depth is given.
     first: usize,
+    threads: usize,
 }
 
 impl Model {
@@ -104,28 +105,44 @@ impl Model {
         ended(Phase::CountQueryPrefixes);
         let inside = queries.inside.len() as u64;
         let first = usize::from(task.trie_bits.is_some_and(|bits| bits > 0));
-        Self { counts, tries, blooms, bins, denied, inside, count: queries.count, room: task.room, first }
+        let Task { room, threads, .. } = task;
+        Self { counts, tries, blooms, bins, denied, inside, count: queries.count, room, first, threads }
     }
 
     /// Every design, with what it will answer.
     pub(crate) fn designs(&self) -> impl Iterator<Item = DesignRate> {
-        (self.first..self.tries.len()).filter(|&trie| self.tries[trie].bytes <= self.room).flat_map(
-            move |trie| {
-                let bits = self.tries[trie].bits;
-                let alone = if bits > 0 { Some(self.trie_alone(trie)) } else { None };
-                let both = (0..self.blooms.len())
-                    .filter(move |&bloom| self.blooms[bloom] > bits && self.holds_bloom(trie))
-                    .map(move |bloom| self.with_bloom(trie, bloom));
-                alone.into_iter().chain(both)
-            },
-        )
+        (self.first..self.tries.len()).flat_map(|trie| self.designs_with(trie))
+    }
+
+    /// The designs with this depth.
+    fn designs_with(&self, trie: usize) -> impl Iterator<Item = DesignRate> {
+        let Trie { bits, bytes } = self.tries[trie];
+        let alone = if bits > 0 && bytes <= self.room { Some(self.trie_alone(trie)) } else { None };
+        let both = (0..self.blooms.len())
+            .filter(move |&bloom| self.blooms[bloom] > bits && self.holds_bloom(trie))
+            .map(move |bloom| self.with_bloom(trie, bloom));
+        alone.into_iter().chain(both)
     }
 
     /// The design with the lowest rate: of equal ones that with the shallower trie, then that with the longer prefixes.
     pub(crate) fn best(&self) -> Option<DesignRate> {
-        self.designs().reduce(|best, next| {
-            let is_longer = next.rate == best.rate && next.trie_bits == best.trie_bits && best.bloom_bits > 0;
-            if next.rate < best.rate || is_longer { next } else { best }
+        let depths: Vec<usize> = (self.first..self.tries.len()).collect();
+        let best_of = |depths: &[usize]| {
+            depths.iter().flat_map(|&trie| self.designs_with(trie)).reduce(|best, next| {
+                let is_longer =
+                    next.rate == best.rate && next.trie_bits == best.trie_bits && best.bloom_bits > 0;
+                if next.rate < best.rate || is_longer { next } else { best }
+            })
+        };
+        if self.threads <= 1 || depths.is_empty() {
+            return best_of(&depths);
+        }
+        // Whole depths, in order, so that equal designs of two threads are chosen among as by one.
+        std::thread::scope(|scope| {
+            let parts = depths.chunks(depths.len().div_ceil(self.threads));
+            let started: Vec<_> = parts.map(|part| scope.spawn(move || best_of(part))).collect();
+            let found = started.into_iter().filter_map(|part| part.join().expect("judging does not panic"));
+            found.reduce(|best, next| if next.rate < best.rate { next } else { best })
         })
     }
 

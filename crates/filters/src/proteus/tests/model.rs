@@ -168,8 +168,12 @@ fn a_coarse_search_is_nearly_as_good_as_a_full_one() {
 fn threads_do_not_change_the_prediction() {
     let (keys, queries) = workload("normal:20k", &["correlated:3k:2-128:1k"], SEED);
     let (plan, keys) = (plan(10.0, &queries, 1), SortedKeys::integers(&keys).expect("ascending"));
-    let alone = ProteusSpec::new().designs(keys, &plan);
-    assert_eq!(ProteusSpec::new().with_threads(3).designs(keys, &plan), alone);
+    let (alone, best) = (ProteusSpec::new().designs(keys, &plan), ProteusSpec::new().predict(keys, &plan));
+    for threads in [2, 3, 7, 1_000] {
+        let together = ProteusSpec::new().with_threads(threads);
+        assert_eq!(together.designs(keys, &plan), alone, "{threads} threads");
+        assert_eq!(together.predict(keys, &plan), best, "{threads} threads");
+    }
 }
 
 #[test]

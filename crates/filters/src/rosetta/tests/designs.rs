@@ -84,6 +84,25 @@ fn the_choice_is_no_worse_than_the_papers() {
     }
 }
 
+/// A workload that alternates is seen whole, though only a part of a large sample is looked at.
+#[test]
+fn an_alternating_sample_is_seen_whole() {
+    let seed = 8;
+    let mut rng = Rng::new(seed);
+    let keys = uniform_keys(20_000, &mut rng);
+    let sorted = SortedKeys::integers(&keys).expect("ascending");
+    let points = empty_ranges(&keys, 1_024, (1, 1), 0, &mut rng);
+    let ranges = empty_ranges(&keys, 1_024, (256, 256), 0, &mut rng);
+    let alternating: Vec<(u64, u64)> =
+        points.iter().zip(&ranges).flat_map(|(&point, &range)| [point, range]).collect();
+    let halves = [points, ranges].concat();
+    let rate = |sample: &[(u64, u64)]| {
+        RosettaSpec::new().predict(sorted, &plan(26.0, seed, sample)).expect("fits").rate
+    };
+    let (alternating, halves) = (rate(&alternating), rate(&halves));
+    assert!(alternating < 1.1 * halves + 0.001, "{alternating} in turn, {halves} in halves, seed {seed}");
+}
+
 /// Between strings the sample decides through the window.
 #[test]
 fn strings_are_predicted_through_their_window() {

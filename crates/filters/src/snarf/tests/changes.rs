@@ -122,6 +122,20 @@ fn appended_keys_keep_blocks_small() {
     assert!(filter.keys().eq((0..5_000).map(|key| key * 1_000)));
 }
 
+/// Where most keys have gone, the few that are left share blocks.
+#[test]
+fn blocks_shrink_together() {
+    let keys: Vec<u64> = (0..20_000).map(|key| key * 1_000).collect();
+    let mut filter = filter_of(&keys, 64);
+    for key in keys.iter().filter(|&&key| key % 100_000 != 0) {
+        assert!(filter.remove(*key).expect("never fails"));
+    }
+    let runs: Vec<usize> = filter.runs().collect();
+    assert_eq!(runs.iter().sum::<usize>(), 200);
+    assert!(runs[..runs.len() - 1].iter().all(|keys| (16..=128).contains(keys)), "{runs:?}");
+    assert!(filter.keys().eq((0..200).map(|key| key * 100_000)));
+}
+
 /// About log2(span / keys) + 2 bits a key, and a block's 48 bytes and padding for at least 64 of them.
 #[test]
 fn memory_is_near_the_information() {

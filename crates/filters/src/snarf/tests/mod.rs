@@ -188,3 +188,24 @@ fn specs_are_written_as_they_are_read() {
     }
     assert!(crate::spec::<u64>("snarf:block=1").is_err());
 }
+
+/// The header counts the keys once more than the envelope does; both say the same.
+#[test]
+fn another_number_of_keys_is_corrupt() {
+    use lacuna_core::Envelope;
+
+    use crate::integer::IntegerBody as _;
+    let keys = keys_of("uniform:1k", 4);
+    let sealed = SnarfSpec::new().build(SortedKeys::integers(&keys).expect("ascending"), &plan(12.0, &[]));
+    let sealed = sealed.expect("fits");
+    let (envelope, payload) = Envelope::open(sealed.as_bytes()).expect("just sealed");
+    assert!(super::Snarf::open(payload, &envelope).is_ok());
+    let mut body = payload.to_vec();
+    body[0] ^= 1;
+    assert!(super::Snarf::open(&body, &envelope).is_err(), "fewer keys");
+    for (place, value) in [(21, 2), (22, 1), (23, 1)] {
+        let mut body = payload.to_vec();
+        body[place] = value;
+        assert!(super::Snarf::open(&body, &envelope).is_err(), "byte {place}");
+    }
+}

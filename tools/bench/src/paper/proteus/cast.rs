@@ -3,7 +3,8 @@
 use crate::paper::{Contender, Session};
 
 /// Names in the order that gives them their colours.
-pub(super) static NAMES: [&str; 6] = ["Proteus", "SuRF-Real", "SuRF-Hash", "Rosetta", "1PBF", "2PBF"];
+pub(super) static NAMES: [&str; 7] =
+    ["Proteus", "SuRF-Real", "SuRF-Hash", "Rosetta", "1PBF", "2PBF", "Proteus, all probes"];
 
 /// Budgets in bits per key.
 pub(super) const BITS: [f64; 6] = [8.0, 10.0, 12.0, 14.0, 16.0, 18.0];
@@ -24,7 +25,8 @@ pub(super) fn query_count(session: &Session<'_>) -> usize {
     session.query_count_or(OWN_QUERIES)
 }
 
-/// The filters of figures 5 and 9: `SuRF` with as many real bits, or hash bits, as fit.
+/// The filters of figures 1, 5 and 9: Proteus with and without a bound on probes, `SuRF` with as many real bits, or hash
+/// bits, as fit.
 pub(super) fn everyone() -> Vec<Contender> {
     let hashes = (1..=10).rev().map(|bits| format!("surf:hash={bits}"));
     vec![
@@ -32,5 +34,7 @@ pub(super) fn everyone() -> Vec<Contender> {
         Contender::new("SuRF-Real", "surf"),
         Contender { name: "SuRF-Hash", specs: hashes.collect() },
         Contender::new("Rosetta", "rosetta"),
+        // As in the paper.
+        Contender::new("Proteus, all probes", "proteus:probes=max"),
     ]
 }

@@ -1,0 +1,85 @@
+//! A browser whose pointer a test moves: the DevTools protocol, one message after the other, over a pipe.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+/// Between two messages.
+const END: u8 = 0;
+
+/// A page that is shown.
+pub(crate) struct Page {
+    browser: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    session: Option<Value>,
+    calls: u64,
+}
+
+impl Page {
+    /// Shows `url` in a window of its own, with its own `profile`, and waits until all of it is there.
+    pub(crate) fn open(browser: &str, profile: &Path, url: &str) -> Self {
+        // The protocol is spoken over the descriptors 3 and 4.
+        let mut child = Command::new("sh")
+            .args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 >/dev/null 2>/dev/null", browser])
+            .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1360,1800"])
+            .arg("--remote-debugging-pipe")
+            .arg(format!("--user-data-dir={}", profile.display()))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("there is a shell");
+        let (input, output) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
+        let mut page =
+            Self { browser: child, input, output: BufReader::new(output), session: None, calls: 0 };
+        let target = page.call("Target.createTarget", json!({ "url": url }))["targetId"].clone();
+        let attached = page.call("Target.attachToTarget", json!({ "targetId": target, "flatten": true }));
+        page.session = Some(attached["sessionId"].clone());
+        page.value("new Promise(done => document.readyState == 'complete' ? done() : addEventListener('load', done))");
+        page
+    }
+
+    /// What `expression` is in the page, once it is known.
+    pub(crate) fn value(&mut self, expression: &str) -> Value {
+        let question = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
+        let answer = self.call("Runtime.evaluate", question);
+        assert!(answer.get("exceptionDetails").is_none(), "{expression}: {answer}");
+        answer["result"]["value"].clone()
+    }
+
+    /// Moves the pointer to a place of the window.
+    pub(crate) fn point_at(&mut self, x: f64, y: f64) {
+        self.call("Input.dispatchMouseEvent", json!({ "type": "mouseMoved", "x": x, "y": y }));
+    }
+
+    /// Calls `method` and waits for its result; events that come between are passed over.
+    fn call(&mut self, method: &str, params: Value) -> Value {
+        self.calls += 1;
+        let mut message = json!({ "id": self.calls, "method": method, "params": params });
+        if let Some(session) = &self.session {
+            message["sessionId"] = session.clone();
+        }
+        self.input.write_all(message.to_string().as_bytes()).expect("the browser listens");
+        self.input.write_all(&[END]).expect("the browser listens");
+        loop {
+            let mut answer = Vec::new();
+            self.output.read_until(END, &mut answer).expect("the browser answers");
+            assert_eq!(answer.pop(), Some(END), "the browser ended during {method}");
+            let mut answer: Value = serde_json::from_slice(&answer).expect("messages are JSON");
+            if answer["id"] == self.calls {
+                assert!(answer.get("error").is_none(), "{method}: {answer}");
+                return answer["result"].take();
+            }
+        }
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.browser.kill();
+        let _ = self.browser.wait();
+    }
+}
