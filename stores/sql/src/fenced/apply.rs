@@ -80,12 +80,11 @@ impl FencedTable {
         for statement in &write.statements {
             // Words of others may be in what nobody but the database knows the effect of.
             let is_ours = write.effect != Effect::Unknown;
-            match inlined(self.database.dialect(), statement).filter(|_| is_ours) {
-                Some(sql) => message.push(&sql, Some(lsn), statement.expected),
-                None => {
-                    message.send(open).await?;
-                    execute(open, statement).await.map_err(refused)?;
-                }
+            if let Some(sql) = inlined(self.database.dialect(), statement).filter(|_| is_ours) {
+                message.push(&sql, Some(lsn), statement.expected);
+            } else {
+                message.send(open).await?;
+                execute(open, statement).await.map_err(refused)?;
             }
             if message.sql.len() >= MESSAGE_BYTES {
                 message.send(open).await?;

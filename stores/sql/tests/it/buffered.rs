@@ -86,7 +86,7 @@ async fn values_arrive_in_postgres_as_they_were() {
 async fn values_arrive_in_mariadb_as_they_were() {
     let Some(server) = MariaDb::start() else { return };
     for mode in ["''", "'NO_BACKSLASH_ESCAPES,ANSI_QUOTES'"] {
-        let cache = Options::new(&server.url()).open().await.unwrap();
+        let cache = Options::new(server.url()).open().await.unwrap();
         cache.run_sql(&format!("SET GLOBAL sql_mode = {mode}")).await.unwrap();
         cache.stop().await.unwrap();
         arrive_as_they_were(&server.url(), "VARCHAR(90) CHARACTER SET utf8mb4", "BLOB").await;
