@@ -37,6 +37,8 @@ pub struct Config {
     pub apply_patience: u64,
     /// Buffered writes in one transaction.
     pub apply_batch: usize,
+    /// Buffered writes that the store may be behind; those that come then wait until it has caught up.
+    pub most_buffered: usize,
     /// Known-empty intervals to keep.
     pub most_gaps: usize,
     /// Largest percentage of rows that a new entry may share with another (β).
@@ -83,6 +85,7 @@ impl Config {
             write_through_for: 10_000,
             apply_patience: 300_000,
             apply_batch: 64,
+            most_buffered: 1_024,
             most_gaps: 10_000,
             beta: 100,
             largest_value: 1 << 20,

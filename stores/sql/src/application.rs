@@ -55,6 +55,26 @@ impl Application for TableRows {
         encode(self.0.columns.len(), &[])
     }
 
+    /// The second alone, where it sets the same columns of the same row, and finds it by values that the first leaves alone.
+    fn merge(&self, first: &Command, second: &Command) -> Option<Command> {
+        let schema = &*self.0;
+        let (first, after) = (SqlWrite::read(first).ok()?, SqlWrite::read(second).ok()?);
+        let (Effect::Set(key, set), Effect::Set(same, again)) = (&first.effect, &after.effect) else {
+            return None;
+        };
+        let places = |set: &[(usize, SqlValue)]| set.iter().map(|(place, _)| *place).collect::<Vec<_>>();
+        let is_registered = |place: &usize| schema.domain_of(&schema.columns[*place]).is_ok();
+        let is_alike = key == same && places(set) == places(again) && !schema.has_triggers;
+        let [one, other] = [&first, &after].map(|write| &write.statements[..]);
+        let ([one], [other]) = (one, other) else { return None };
+        // NULL is no parameter, and stands in the text.
+        let set = set.iter().filter(|(_, value)| *value != SqlValue::Null).count();
+        let is_alike = is_alike
+            && (&one.sql, one.expected) == (&other.sql, other.expected)
+            && one.params.get(set..) == other.params.get(set..);
+        (is_alike && !places(again).iter().any(is_registered)).then(|| second.clone())
+    }
+
     fn shared_percent(&self, _: &Query, value: &Value, other: &Query) -> u8 {
         let Ok(rows) = decode(self.0.columns.len(), value) else { return 100 };
         let shared = rows.iter().filter(|row| self.is_selected(other, row) != Some(false)).count();

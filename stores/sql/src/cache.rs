@@ -20,6 +20,8 @@ use crate::table_lease::TableLease;
 
 /// How long an owner waits for a reply; a database may take its time.
 const CALL_TIMEOUT_MS: u64 = 30_000;
+/// Buffered writes of one transaction: what its four messages to a server cost is shared by so many.
+const APPLY_BATCH: usize = 256;
 /// How often an owner asks before a server counts as lost.
 const ATTEMPTS: u32 = 3;
 
@@ -108,6 +110,7 @@ impl Cache {
             log_count: self.logs.len(),
             call_timeout: CALL_TIMEOUT_MS,
             attempts: ATTEMPTS,
+            apply_batch: APPLY_BATCH,
             most_gaps: self.options.most_gaps,
             beta: self.options.beta,
             ..Config::new(self.options.policy)

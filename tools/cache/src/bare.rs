@@ -33,7 +33,8 @@ macro_rules! each {
 }
 
 impl Bare {
-    /// The database at `url`, with so many connections.
+    /// The database at `url`, with so many connections. None is asked whether it is open before each statement: that would be
+    /// one more round trip.
     pub(crate) async fn open(url: &str, connections: u32) -> Result<Self> {
         let opened = if url.starts_with("sqlite:") {
             // As durable as the file that the cache opens.
@@ -44,14 +45,25 @@ impl Bare {
                 .synchronous(SqliteSynchronous::Full)
                 .busy_timeout(std::time::Duration::from_secs(20));
             SqlitePoolOptions::new()
+                .test_before_acquire(false)
                 .max_connections(connections)
                 .connect_with(options)
                 .await
                 .map(Self::Sqlite)
         } else if url.starts_with("mysql:") {
-            MySqlPoolOptions::new().max_connections(connections).connect(url).await.map(Self::MariaDb)
+            MySqlPoolOptions::new()
+                .test_before_acquire(false)
+                .max_connections(connections)
+                .connect(url)
+                .await
+                .map(Self::MariaDb)
         } else {
-            PgPoolOptions::new().max_connections(connections).connect(url).await.map(Self::Postgres)
+            PgPoolOptions::new()
+                .test_before_acquire(false)
+                .max_connections(connections)
+                .connect(url)
+                .await
+                .map(Self::Postgres)
         };
         opened.map_err(|error| failed(&error))
     }

@@ -25,7 +25,7 @@ pub(crate) struct Row {
     /// Mean time of an update.
     pub(crate) update_us: Option<f64>,
     pub(crate) traffic: Traffic,
-    /// Bytes that log servers held, after each tenth of the run; with the seconds from its start. The last is from before
+    /// Bytes that log servers held, after each fiftieth of the run; with the seconds from its start. The last is from before
     /// the drain.
     pub(crate) pinned: Vec<(f64, u64)>,
     /// Reads that showed what they must not.
@@ -134,14 +134,22 @@ impl Row {
         self.per_operation(self.traffic.store_queries + self.traffic.store_writes)
     }
 
-    /// Bytes that log servers held when half of the run was over.
+    /// The most bytes that log servers held in the middle fifth of the run.
     pub(crate) fn pinned_middle(&self) -> u64 {
-        self.pinned.get(self.pinned.len().saturating_sub(1) / 2).map_or(0, |(_, bytes)| *bytes)
+        self.pinned_between(0.4, 0.6).max().unwrap_or(0)
     }
 
-    /// Bytes that they held when the last operation was done.
+    /// The bytes that they held in its last fifth, on average: transactions let go of many at once, so that two moments say little.
     pub(crate) fn pinned_end(&self) -> u64 {
-        self.pinned.last().map_or(0, |(_, bytes)| *bytes)
+        let (sum, count) =
+            self.pinned_between(0.8, 1.0).fold((0, 0), |(sum, count), bytes| (sum + bytes, count + 1));
+        sum / count.max(1)
+    }
+
+    /// Bytes held from one share of the time before the drain to another.
+    fn pinned_between(&self, from: f64, to: f64) -> impl Iterator<Item = u64> {
+        let of_the_run = move |seconds: f64| (from..=to).contains(&(seconds / self.seconds));
+        self.pinned.iter().filter(move |(seconds, _)| of_the_run(*seconds)).map(|(_, bytes)| *bytes)
     }
 
     fn per_operation(&self, count: u64) -> f64 {

@@ -1,7 +1,7 @@
 //! A run: load, warm up, measure, drain, check.
 //!
 //! The clock runs from the first operation until everything that was acknowledged is in the store. So write-back pays for
-//! what it put off. After each tenth of the operations the bytes are read that log servers hold and must not
+//! what it put off. After each fiftieth of the operations the bytes are read that log servers hold and must not
 //! evict. After the drain every record is read from the store itself: what was acknowledged must be there.
 
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::setup::{Length, Setup};
 use crate::versions::Versions;
 
 /// Parts of a run, after each of which pinned bytes are read.
-const TENTHS: u32 = 10;
+const PARTS: u32 = 50;
 /// Records that are read at once in the end.
 const BATCH: u64 = 1_000;
 /// Failed operations in turn after which a client gives up.
@@ -116,11 +116,11 @@ struct Tally {
     failures: AtomicU64,
 }
 
-/// Pinned bytes after each tenth of the operations, or of the time, but for the last; with the seconds from the start.
+/// Pinned bytes after each part of the operations, or of the time, but for the last; with the seconds from the start.
 async fn watch(load: Arc<Load>, log_urls: Vec<String>, start: Instant) -> Result<Vec<(f64, u64)>> {
     let mut samples = Vec::new();
-    for tenth in 1..TENTHS {
-        while !load.is_over(tenth, start) {
+    for part in 1..PARTS {
+        while !load.is_over(part, start) {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         samples.push((start.elapsed().as_secs_f64(), pinned_bytes(&log_urls).await?));
@@ -196,12 +196,12 @@ impl Load {
         }
     }
 
-    /// Whether so many tenths of the run are over.
-    fn is_over(&self, tenth: u32, start: Instant) -> bool {
+    /// Whether so many parts of the run are over.
+    fn is_over(&self, part: u32, start: Instant) -> bool {
         match self.setup.length {
-            Length::Time(time) => start.elapsed() >= time * tenth / TENTHS,
+            Length::Time(time) => start.elapsed() >= time * part / PARTS,
             Length::Operations(most) => {
-                self.tally.begun.load(Ordering::Relaxed) * u64::from(TENTHS) >= most * u64::from(tenth)
+                self.tally.begun.load(Ordering::Relaxed) * u64::from(PARTS) >= most * u64::from(part)
             }
         }
     }

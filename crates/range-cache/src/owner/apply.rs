@@ -97,6 +97,7 @@ impl<A: Application> Owner<A> {
                 self.trim_logs();
                 self.go_on_flushed();
                 self.go_on_starting();
+                self.open_door();
                 self.apply_next();
             }
             // The next tick tries again.

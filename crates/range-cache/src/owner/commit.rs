@@ -78,5 +78,6 @@ impl<A: Application> Owner<A> {
         write.queries.iter().for_each(|query| self.forget_entry(query));
         self.release_peers(task, &write);
         self.release(write.lease);
+        self.next_turn(task);
     }
 }

@@ -25,6 +25,7 @@ impl<A: Application> Owner<A> {
                 self.release_peers(task, &write);
             }
         }
+        self.send_away_from_door(0);
         if let Phase::Starting(_, queue) = phase {
             queue.into_iter().for_each(|event| self.refuse(event));
         }

@@ -20,7 +20,7 @@ impl<A: Application> Owner<A> {
                 self.actions.push(Action::PeerReply(peer, call, PeerReply::Refused));
             }
             Event::Read(request, query) => self.begin_read(request, query),
-            Event::Write(request, write) => self.begin_write(request, write),
+            Event::Write(request, write) => self.come_in(request, write),
             Event::Verify(request, query) => self.begin_verification(request, query),
             Event::ForeignWrite(touched) => self.foreign_write(touched),
             Event::BulkLoad(request) => self.begin_bulk(request),
@@ -34,7 +34,10 @@ impl<A: Application> Owner<A> {
             Event::Log(call, reply) => self.log_answered(call, reply),
             Event::Lost(call) => self.give_up_on(call),
             Event::Tick => self.tick(),
-            Event::Stop => self.phase = Phase::Stopping,
+            Event::Stop => {
+                self.phase = Phase::Stopping;
+                self.send_away_from_door(0);
+            }
         }
         if self.is_stopping() && self.is_idle() {
             self.end(Ending::Stopped);
@@ -52,12 +55,14 @@ impl<A: Application> Owner<A> {
         self.give_up_late_calls();
         self.send_late_reads_away();
         self.send_late_tasks_away();
+        self.send_away_from_door(self.config.request_timeout);
         if self.is_serving() {
             self.append_deletes();
             self.compact_log();
             self.renew_bulk();
         }
         self.apply_next();
+        self.open_door();
     }
 
     /// Other ranges may have been cut anew; this one is not while it is owned.

@@ -12,7 +12,7 @@
 //! - take-over: fence the cache server, then the logs, then the store; apply what the logs still have; serve (`start.rs`);
 //! - reads: shared lease, lookup, buffered writes of the interval into the store, store query, install (`read.rs`, `install.rs`);
 //! - writes: exclusive lease, then clear the entries *before* the store has the write, update them after (`write.rs`,
-//!   `buffer.rs`, `commit.rs`; `task.rs` says how far each has come);
+//!   `buffer.rs`, `commit.rs`; `task.rs` says how far each has come, `turns.rs` who waits);
 //! - buffered writes: into the store in order, set aside if refused for good (`apply.rs`);
 //! - entries: a log of them, for a warm take-over (`entry_log.rs`);
 //! - several ranges: leases in range order, owner to owner (`across.rs`, `guest.rs`);
@@ -38,6 +38,7 @@ mod parts;
 mod read;
 mod start;
 mod task;
+mod turns;
 mod write;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -60,6 +61,7 @@ use entry_log::EntryLog;
 use read::ReadTask;
 use start::Starting;
 use task::WriteTask;
+use turns::Turns;
 
 /// How often gaps are split under the flaw that does it late.
 const LATE_SPLIT: u64 = 320;
@@ -83,6 +85,7 @@ pub struct Owner<A> {
     /// The read in progress of each query: others join it.
     flights: BTreeMap<Query, TaskId>,
     writes: BTreeMap<TaskId, WriteTask>,
+    turns: Turns,
     index: PredicateIndex,
     gaps: Gaps,
     late_splits: Vec<Touched>,
@@ -125,6 +128,7 @@ impl<A: Application> Owner<A> {
             reads: BTreeMap::new(),
             flights: BTreeMap::new(),
             writes: BTreeMap::new(),
+            turns: Turns::default(),
             index: PredicateIndex::new(domains),
             gaps: Gaps::new(domains, config.most_gaps),
             late_splits: Vec::new(),
@@ -203,7 +207,10 @@ impl<A: Application> Owner<A> {
 
     /// Whether nothing is in progress and the store has everything.
     pub fn is_idle(&self) -> bool {
-        self.reads.is_empty() && self.writes.is_empty() && self.buffered.is_empty()
+        self.reads.is_empty()
+            && self.writes.is_empty()
+            && self.turns.is_door_empty()
+            && self.buffered.is_empty()
     }
 
     /// Whether the take-over is complete and the tenure has not ended.

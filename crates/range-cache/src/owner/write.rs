@@ -82,8 +82,8 @@ impl<A: Application> Owner<A> {
         let session = self.new_session();
         let Some(write) = self.writes.get_mut(&task) else { return };
         write.session = session;
-        write.step = WriteStep::Clearing;
         if write.kind.mode() == LeaseMode::Shared {
+            write.step = WriteStep::Clearing;
             // Clears nothing, and shows that this owner was not replaced: what it knows of buffered writes is true.
             let show = match &write.kind {
                 Kind::ReadAll(queries) => CacheCall::Gather(session, queries.clone(), Vec::new()),
@@ -93,8 +93,14 @@ impl<A: Application> Owner<A> {
         }
         let is_plain = write.kind == Kind::Write;
         let touched = write.write.touched.clone();
-        write.queries = self.index.touched(&touched);
-        let queries = write.queries.clone();
+        let queries = self.index.touched(&touched);
+        let is_visible = self.is_flawed(Flaw::SwapOneByOne) || self.is_flawed(Flaw::CacheBeforeStore);
+        let hides = is_plain && self.config.policy != Policy::WriteAround && !is_visible;
+        if hides && !self.turns.take(task, &queries) {
+            return;
+        }
+        let write = self.writes.get_mut(&task).expect("it was there");
+        (write.step, write.queries) = (WriteStep::Clearing, queries.clone());
         if self.is_flawed(Flaw::SplitGapLate) {
             self.late_splits.extend(touched);
         } else {
@@ -103,12 +109,12 @@ impl<A: Application> Owner<A> {
         if queries.is_empty() {
             return self.cleared(task);
         }
-        let is_visible = self.is_flawed(Flaw::SwapOneByOne) || self.is_flawed(Flaw::CacheBeforeStore);
-        let call = match self.config.policy {
-            _ if !is_plain => CacheCall::Invalidate(session, queries),
-            Policy::WriteAround => CacheCall::Invalidate(session, queries),
-            _ if is_visible => CacheCall::Peek(session, queries),
-            _ => CacheCall::Hide(session, queries),
+        let call = if hides {
+            CacheCall::Hide(session, queries)
+        } else if is_plain && self.config.policy != Policy::WriteAround {
+            CacheCall::Peek(session, queries)
+        } else {
+            CacheCall::Invalidate(session, queries)
         };
         self.call(Purpose::Write(task), Call::Cache(call));
     }

@@ -11,3 +11,4 @@ mod scripts;
 mod several;
 mod sim;
 mod trouble;
+mod turns;

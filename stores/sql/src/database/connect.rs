@@ -13,13 +13,14 @@ pub(super) fn unreachable(place: &str) -> impl Fn(sqlx::Error) -> Error {
 }
 
 #[cfg(any(feature = "mariadb", feature = "postgres"))]
-pub(super) use servers::check;
+pub(super) use servers::{check, trusting};
 
 #[cfg(any(feature = "mariadb", feature = "postgres"))]
 mod servers {
     use std::time::Duration;
 
     use lacuna_core::{Error, Result};
+    use sqlx::pool::PoolOptions;
     use sqlx::{ConnectOptions, Connection as _};
 
     use super::unreachable;
@@ -30,6 +31,24 @@ mod servers {
     const PAUSE: Duration = Duration::from_millis(50);
     /// PostgreSQL's `cannot_connect_now`: it starts, or recovers from a crash.
     const STARTING: &str = "57P03";
+
+    /// How long a connection may be idle and still be believed to be open.
+    const TRUSTED: Duration = Duration::from_secs(1);
+
+    /// A pool that asks a connection whether it is open only if it was not used for a while: a question is as far as a statement.
+    pub(in super::super) fn trusting<D>(options: PoolOptions<D>) -> PoolOptions<D>
+    where
+        D: sqlx::Database,
+    {
+        options.test_before_acquire(false).before_acquire(|connection, seen| {
+            Box::pin(async move {
+                if seen.idle_for > TRUSTED {
+                    connection.ping().await?;
+                }
+                Ok(true)
+            })
+        })
+    }
 
     /// Connects once. A pool would go on trying without a word where nobody listens, and then not say why it failed.
     pub(in super::super) async fn check<O>(options: &O, place: &str) -> Result<()>

@@ -142,6 +142,20 @@ macro_rules! driver {
                 })
             }
 
+            fn run<'a>(&'a mut self, sql: &'a str) -> Later<'a, Result<Vec<u64>, (usize, Failure)>> {
+                Box::pin(async move {
+                    use futures::StreamExt as _;
+                    let statements = sqlx::raw_sql(sqlx::AssertSqlSafe(sql.to_owned()));
+                    let mut done = statements.execute_many(&mut *self.connection);
+                    let mut changed = Vec::new();
+                    while let Some(next) = done.next().await {
+                        let next = next.map_err(|error| (changed.len(), failure(error)))?;
+                        changed.push(next.rows_affected());
+                    }
+                    Ok(changed)
+                })
+            }
+
             fn commit(mut self: Box<Self>) -> Later<'static, Result<(), Failure>> {
                 Box::pin(async move {
                     let Err(error) = sqlx::raw_sql("COMMIT").execute(&mut *self.connection).await else {

@@ -4,7 +4,7 @@ use lacuna_core::{Date, Error, ErrorKind, Result};
 use sqlx::mysql::{MySqlConnectOptions, MySqlPoolOptions, MySqlRow};
 use sqlx::{Row as _, TypeInfo as _, ValueRef as _};
 
-use super::connect::{check, refused, unreachable};
+use super::connect::{check, refused, trusting, unreachable};
 use super::driver::driver;
 use super::{ColumnKind, Database, Dialect, Failure, FailureKind, Later, Table, Transaction};
 use crate::calendar;
@@ -34,7 +34,7 @@ impl MariaDb {
                 sqlx::raw_sql(strict).execute(connection).await.map(|_| ())
             })
         });
-        Ok(Self { pool: pool.connect_with(options).await.map_err(unreachable(&place))? })
+        Ok(Self { pool: trusting(pool).connect_with(options).await.map_err(unreachable(&place))? })
     }
 }
 

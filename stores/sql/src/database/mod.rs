@@ -4,6 +4,7 @@ mod connect;
 mod describe;
 mod dialect;
 mod driver;
+mod inlined;
 mod kind;
 #[cfg(feature = "mariadb")]
 mod mariadb;
@@ -22,6 +23,7 @@ use lacuna_core::{Error, Result};
 
 pub(crate) use describe::{Described, describe};
 pub(crate) use dialect::Dialect;
+pub(crate) use inlined::inlined;
 pub(crate) use kind::{Column, ColumnKind};
 pub(crate) use sqlite::is_in_memory;
 
@@ -98,6 +100,9 @@ pub(crate) trait Transaction: Send {
 
     /// How many rows it changed.
     fn execute<'a>(&'a mut self, statement: &'a Statement) -> Later<'a, Result<u64, Failure>>;
+
+    /// Statements one behind the other, without parameters: how many rows each changed, or the place of the one that failed.
+    fn run<'a>(&'a mut self, sql: &'a str) -> Later<'a, Result<Vec<u64>, (usize, Failure)>>;
 
     /// After an error of the kind [`FailureKind::Unknown`] nobody knows whether it happened; after others it did not.
     fn commit(self: Box<Self>) -> Later<'static, Result<(), Failure>>;

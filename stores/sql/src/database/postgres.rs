@@ -4,7 +4,7 @@ use lacuna_core::{Error, ErrorKind, Result};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgRow};
 use sqlx::{Row as _, TypeInfo as _, ValueRef as _};
 
-use super::connect::{check, refused, unreachable};
+use super::connect::{check, refused, trusting, unreachable};
 use super::driver::driver;
 use super::postgres_binary::{date, moment, numeric};
 use super::{ColumnKind, Database, Dialect, Failure, FailureKind, Later, Table, Transaction};
@@ -22,7 +22,7 @@ impl Postgres {
         let options: PgConnectOptions = url.parse().map_err(refused)?;
         let place = format!("{}:{}", options.get_host(), options.get_port());
         check(&options, &place).await?;
-        let pool = PgPoolOptions::new().max_connections(CONNECTIONS).connect_with(options).await;
+        let pool = trusting(PgPoolOptions::new().max_connections(CONNECTIONS)).connect_with(options).await;
         Ok(Self { pool: pool.map_err(unreachable(&place))? })
     }
 }

@@ -3,8 +3,9 @@
 //! A row of `lacuna_fence` holds the epoch of the owner of each range (`row.rs`). A write reads it under a lock, so that a new
 //! owner who raises it waits for writes of the old one that are in flight, and those that come later change nothing. A single
 //! statement has the fence among its conditions, and costs one round trip (`statement.rs`); several, or SQL of one's own, read
-//! it in their transaction before they begin (`transaction.rs`). `docs/design/range-cache-fence.md` shows that both are as good.
+//! it in their transaction before they begin (`transaction.rs`, `apply.rs`). `docs/design/range-cache-fence.md` shows that both are as good.
 
+mod apply;
 mod row;
 mod statement;
 mod transaction;

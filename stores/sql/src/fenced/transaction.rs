@@ -37,7 +37,7 @@ impl FencedTable {
         self.check_under(open, range, epoch, self.database.dialect().shared_lock()).await
     }
 
-    async fn check_under(
+    pub(super) async fn check_under(
         &self,
         open: &mut dyn Transaction,
         range: RangeId,
@@ -104,7 +104,7 @@ impl FencedTable {
         command: &Command,
     ) -> Result<StoreReply, Undone> {
         self.check(open, range, epoch).await?;
-        execute(open, command).await?;
+        execute_all(open, command).await?;
         Ok(StoreReply::Done)
     }
 
@@ -121,46 +121,25 @@ impl FencedTable {
         }
         self.write(open, range, epoch, command).await
     }
-
-    pub(super) async fn apply(
-        &self,
-        open: &mut dyn Transaction,
-        range: RangeId,
-        epoch: Epoch,
-        commands: &[(u64, Option<Command>)],
-    ) -> Result<StoreReply, Undone> {
-        // It is changed at the end: a shared lock would have to be raised then, and could not be behind a waiting owner.
-        let found = self.check_under(open, range, epoch, self.database.dialect().exclusive_lock()).await?;
-        let mut applied = number(&found, 2).unwrap_or(0);
-        for (lsn, command) in commands.iter().filter(|(lsn, _)| *lsn > number(&found, 2).unwrap_or(0)) {
-            if let Some(command) = command {
-                execute(open, command)
-                    .await
-                    .map_err(|failure| Undone::Refused { lsn: Some(*lsn), failure })?;
-            }
-            applied = *lsn;
-        }
-        let dialect = self.database.dialect();
-        let sql = format!(
-            "UPDATE lacuna_fence SET applied_lsn = {} WHERE range_id = {}",
-            dialect.placeholder(1),
-            dialect.placeholder(2)
-        );
-        open.execute(&Statement::new(sql).with(integer(applied)).with(i64::from(range.0))).await?;
-        Ok(StoreReply::Done)
-    }
 }
 
-async fn execute(open: &mut dyn Transaction, command: &Command) -> Result<(), Failure> {
+async fn execute_all(open: &mut dyn Transaction, command: &Command) -> Result<(), Failure> {
     let write = SqlWrite::read(command).map_err(|error| Failure { error, kind: FailureKind::Never })?;
     for statement in &write.statements {
-        let changed = open.execute(statement).await?;
-        if statement.expected.is_some_and(|expected| expected != changed) {
-            let message =
-                format!("the row has changed, or is gone: {changed} rows of {:?}", statement.expected);
-            let error = Error::new(ErrorKind::Conflict, message);
-            return Err(Failure { error, kind: FailureKind::Never });
-        }
+        execute(open, statement).await?;
     }
     Ok(())
+}
+
+pub(super) async fn execute(open: &mut dyn Transaction, statement: &Statement) -> Result<(), Failure> {
+    let changed = open.execute(statement).await?;
+    changed_as_expected(statement.expected, changed)
+}
+
+pub(super) fn changed_as_expected(expected: Option<u64>, changed: u64) -> Result<(), Failure> {
+    if expected.is_none_or(|expected| expected == changed) {
+        return Ok(());
+    }
+    let message = format!("the row has changed, or is gone: {changed} rows of {expected:?}");
+    Err(Failure { error: Error::new(ErrorKind::Conflict, message), kind: FailureKind::Never })
 }

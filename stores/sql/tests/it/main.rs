@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
 mod beyond;
+mod buffered;
 mod clients;
 mod edges;
 mod policies;

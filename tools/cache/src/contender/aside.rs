@@ -5,11 +5,12 @@
 //! stays, for ever. Its steps stand apart so that a test can do them in that order.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use lacuna_core::{Error, Result};
 use lacuna_range_cache::ports::Reply;
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncCommands as _, RedisError};
+use redis::{AsyncCommands as _, AsyncConnectionConfig, RedisError};
 
 use super::store::connections;
 use super::{Contender, Traffic};
@@ -17,6 +18,9 @@ use crate::bare::Bare;
 use crate::ground::Ground;
 use crate::records::{COLUMN_BYTES, fields, version_of};
 use crate::setup::Setup;
+
+/// How long a server may take: a machine with much to do is slow, and no reason to end a run.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Cache-aside over Redis.
 pub(crate) struct Aside {
@@ -94,10 +98,14 @@ pub(super) fn versions(value: &[u8], columns: usize) -> Result<Vec<u64>> {
 
 /// A connection that all clients share, to each server.
 pub(crate) async fn connect(urls: &[String]) -> Result<Vec<MultiplexedConnection>> {
+    let config = AsyncConnectionConfig::new()
+        .set_connection_timeout(Some(PATIENCE))
+        .set_response_timeout(Some(PATIENCE));
     let mut connections = Vec::new();
     for url in urls {
         let client = redis::Client::open(url.as_str()).map_err(|error| failed(&error))?;
-        connections.push(client.get_multiplexed_async_connection().await.map_err(|error| failed(&error))?);
+        let connected = client.get_multiplexed_async_connection_with_config(&config).await;
+        connections.push(connected.map_err(|error| failed(&error))?);
     }
     Ok(connections)
 }

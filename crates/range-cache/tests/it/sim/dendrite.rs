@@ -124,6 +124,7 @@ impl World {
             attempts: 4,
             write_through_for: 500,
             apply_batch: if self.setup.flaw == Some(Flaw::ApplyBackwards) { 8 } else { 3 },
+            most_buffered: 6,
             most_gaps: 20,
             serve_from: claim.serve_from,
             flaw: self.setup.flaw,
