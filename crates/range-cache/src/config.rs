@@ -177,4 +177,6 @@ pub enum Flaw {
     OneFenceOnly,
     /// The leader of a write over several ranges does not ask their owners.
     LeadAlone,
+    /// The store is asked before it has the buffered writes of what it is asked for.
+    AskUnflushed,
 }

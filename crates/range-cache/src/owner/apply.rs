@@ -146,6 +146,7 @@ impl<A: Application> Owner<A> {
         }
         self.write_through_for_a_while();
         self.applying.is_dropping = true;
+        self.doubt_parts(&touched);
         let queries = self.index.touched(&touched);
         if queries.is_empty() {
             return self.entries_were_dropped();
@@ -169,7 +170,7 @@ impl<A: Application> Owner<A> {
             match self.writes.get(&task).map(|write| write.step) {
                 Some(WriteStep::Draining { .. }) => self.drained(task),
                 Some(WriteStep::Flushing) => self.flushed(task),
-                _ => self.query_store(task),
+                _ => self.read_flushed(task),
             }
         }
     }

@@ -6,7 +6,7 @@
 //! row is cached twice.
 //!
 //! Guarantee: the lease of the query keeps every write out of its interval, so that values and gaps, read one after the
-//! other, show the same moment there.
+//! other, show the same moment there. Cached values show buffered writes; the store must have those of the gaps.
 //!
 //! Cost: one more script than a miss, and a store query for each gap; a query that would need many is asked whole.
 //!
@@ -18,7 +18,7 @@ use crate::call::{CacheCall, CacheReply, Rows, StoreCall};
 use crate::config::Application;
 use crate::interval::Interval;
 use crate::message::{ReadOutcome, Session, Value};
-use crate::query::{Form, Query};
+use crate::query::{Form, Query, Touched};
 use crate::range_key::RangeKey;
 
 /// Most cached results for one query: reading more of them costs more than one store query.
@@ -106,6 +106,24 @@ impl<A: Application> Owner<A> {
             let part = parts.parts.iter_mut().find(|(known, _)| *known == query);
             part.expect("it was asked for").1 = Some(value);
         }
+        let gaps = parts.parts[parts.first_gap..].iter().map(|(gap, _)| (gap.domain, gap.interval.clone()));
+        let gaps: Vec<_> = gaps.collect();
+        self.flush(task, &gaps);
+    }
+
+    /// What was gathered may show writes that are set aside now: it becomes no entry.
+    pub(super) fn doubt_parts(&mut self, touched: &[Touched]) {
+        for read in self.reads.values_mut().filter(|read| read.parts.is_some()) {
+            let shows = |(domain, interval): &Touched| {
+                *domain == read.query.domain && interval.overlaps(&read.query.interval)
+            };
+            read.may_install &= !touched.iter().any(shows);
+        }
+    }
+
+    /// Asks the store for the gaps, which has every buffered write of them.
+    pub(super) fn read_gaps(&mut self, task: TaskId) {
+        let Some(parts) = self.reads.get(&task).and_then(|read| read.parts.as_ref()) else { return };
         let gaps: Vec<(usize, Query)> =
             (parts.first_gap..parts.parts.len()).map(|at| (at, parts.parts[at].0.clone())).collect();
         for (at, gap) in gaps {

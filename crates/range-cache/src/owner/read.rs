@@ -8,7 +8,7 @@ use crate::config::{Application, Flaw, Policy};
 use crate::interval::Interval;
 use crate::lease_table::{LeaseId, LeaseMode};
 use crate::message::{ReadOutcome, RequestId, Session, Value};
-use crate::query::{Form, Query};
+use crate::query::{Form, Query, Touched};
 use crate::range_key::RangeKey;
 
 /// A query in progress, for everybody who asked it meanwhile.
@@ -135,8 +135,8 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// The store must have every buffered write of the interval before it is asked. No more can come while the lease
-    /// is held.
+    /// What is known to be empty, or can be put together from what is cached, does not wait for buffered writes: cached results
+    /// show them already.
     fn flush_and_query(&mut self, task: TaskId) {
         let Some(read) = self.reads.get(&task) else { return };
         let is_plain = read.query.form == Form::All && !read.verifies;
@@ -144,21 +144,32 @@ impl<A: Application> Owner<A> {
             let empty = self.application.empty(&read.query);
             return self.end_read(task, Some(ReadOutcome::Value(empty)));
         }
-        let place = (read.query.domain, read.query.interval.clone());
-        match self.buffered.last_overlapping(&[place]) {
-            Some(lsn) => self.wait_for_apply(lsn, task),
-            None => self.query_store(task),
-        }
-    }
-
-    pub(super) fn query_store(&mut self, task: TaskId) {
         if !self.gather_parts(task) {
             self.query_whole(task);
         }
     }
 
+    /// Asks the store for all of it.
     pub(super) fn query_whole(&mut self, task: TaskId) {
+        let Some(read) = self.reads.get_mut(&task) else { return };
+        read.parts = None;
+        let place = (read.query.domain, read.query.interval.clone());
+        self.flush(task, &[place]);
+    }
+
+    /// The store must have every buffered write of what it is asked for. No more can come while the lease is held.
+    pub(super) fn flush(&mut self, task: TaskId, places: &[Touched]) {
+        match self.buffered.last_overlapping(places).filter(|_| !self.is_flawed(Flaw::AskUnflushed)) {
+            Some(lsn) => self.wait_for_apply(lsn, task),
+            None => self.read_flushed(task),
+        }
+    }
+
+    pub(super) fn read_flushed(&mut self, task: TaskId) {
         let Some(read) = self.reads.get(&task) else { return };
+        if read.parts.is_some() {
+            return self.read_gaps(task);
+        }
         let query = StoreCall::Query(read.query.clone());
         self.call(Purpose::Read(task), Call::Store(query));
     }

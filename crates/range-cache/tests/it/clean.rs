@@ -192,6 +192,8 @@ fn results_put_together_from_others_are_right() {
     for (policy, beta) in POLICIES.into_iter().zip([0, 50, 25]) {
         run(Setup { beta, ..setup(policy) }, 4);
     }
+    // Of what was put together from buffered writes, some is set aside.
+    run(Setup { beta: 25, forbidden: 10, ..setup(Policy::WriteBack) }, 4);
 }
 
 /// What an owner does under every policy.

@@ -67,6 +67,11 @@ control!(
     Setup { fault_every: 200, ..setup(Policy::WriteAround) }
 );
 control!(
+    a_store_that_is_asked_too_early_lacks_buffered_writes,
+    AskUnflushed,
+    Setup { beta: 25, ..setup(Policy::WriteBack) }
+);
+control!(
     without_the_other_owners_their_entries_are_stale,
     LeadAlone,
     Setup { across_percent: 30, ..setup(Policy::WriteThrough) }

@@ -99,3 +99,46 @@ fn whoever_is_still_at_the_door_is_sent_away() {
     assert_eq!(servers.store.rows[&3].version, 103, "what was acknowledged is in the store");
     assert!(desk.ending.is_some());
 }
+
+#[test]
+fn a_read_waits_for_buffered_writes_of_its_gaps_alone() {
+    let mut servers = Servers::new(Policy::WriteBack, None);
+    let config = Config { beta: 0, ..Config::new(Policy::WriteBack) };
+    let mut desk = Desk::seated(&mut servers, config, 1);
+    desk.read(&mut servers, &Query::all(0, closed(2, 3)));
+    desk.read(&mut servers, &Query::all(0, closed(4, 5)));
+    desk.holds = applies;
+    desk.change(&mut servers, 100, put(3));
+    let rows = desk.read(&mut servers, &Query::all(0, closed(3, 4)));
+    assert_eq!(rows.iter().map(|row| row.version).collect::<Vec<_>>(), [100, 5], "both are cached");
+    desk.change(&mut servers, 101, put(6));
+    let whole = Query::all(0, closed(3, 6));
+    let request = desk.ask(&mut servers, &whole);
+    assert_eq!(desk.value(request), None, "6 is not cached");
+    desk.let_go(&mut servers);
+    let value = desk.value(request).expect("the store has it now");
+    let versions: Vec<u32> = crate::sim::table::decode(&value).iter().map(|row| row.version).collect();
+    assert_eq!(versions, [100, 5, 6, 101]);
+}
+
+#[test]
+fn what_shows_a_write_that_is_set_aside_becomes_no_entry() {
+    let mut servers = Servers::new(Policy::WriteBack, None);
+    let config = Config { beta: 50, ..Config::new(Policy::WriteBack) };
+    let mut desk = Desk::seated(&mut servers, config, 1);
+    desk.read(&mut servers, &Query::all(0, closed(2, 3)));
+    servers.store.forbidden.push(100);
+    desk.holds = applies;
+    desk.change(&mut servers, 100, put(3));
+    desk.change(&mut servers, 101, put(6));
+    // Three of its four rows are in gaps, so that it would be worth an entry.
+    let whole = Query::all(0, closed(3, 6));
+    let request = desk.ask(&mut servers, &whole);
+    desk.wait(&mut servers, 1);
+    desk.let_go(&mut servers);
+    (0..3).for_each(|_| desk.wait(&mut servers, 1));
+    assert!(desk.value(request).is_some());
+    assert_eq!(shown(&servers, &whole), None);
+    let again = desk.read(&mut servers, &whole);
+    assert_eq!(again.iter().map(|row| row.version).collect::<Vec<_>>(), [4, 5, 6, 101]);
+}
