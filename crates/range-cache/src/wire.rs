@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// As [`Reader::number`].
-    pub fn len(&mut self) -> Result<usize> {
+    pub fn length(&mut self) -> Result<usize> {
         usize::try_from(self.number()?).map_err(|_| self.malformed("length"))
     }
 
@@ -135,7 +135,7 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// `Corrupt` if it is cut.
     pub fn bytes(&mut self) -> Result<&'a [u8]> {
-        let len = self.len()?;
+        let len = self.length()?;
         self.take(len)
     }
 

@@ -63,7 +63,7 @@ impl Reader<'_> {
             return Ok(Interval::all());
         }
         let lengths = self.byte()?;
-        let len = if lengths & 15 == LONG { self.len()? } else { usize::from(lengths & 15) };
+        let len = if lengths & 15 == LONG { self.length()? } else { usize::from(lengths & 15) };
         let first = self.take(len)?.to_vec();
         match (lo_kind, hi_kind, lengths >> 4) {
             (0, kind, 0) => interval((0, &[]), (kind, &first)),

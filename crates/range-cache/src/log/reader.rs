@@ -58,7 +58,7 @@ impl Reader<'_> {
     }
 
     pub(super) fn shared_and_rest(&mut self, lo: &[u8]) -> Result<Vec<u8>> {
-        let shared = self.len()?;
+        let shared = self.length()?;
         let shared = lo.get(..shared).ok_or_else(|| malformed("shared bytes"))?;
         Ok([shared, self.bytes()?].concat())
     }

@@ -176,9 +176,11 @@ impl House {
 
     /// Has a range claimed that nobody asks for here.
     pub(super) fn claim(&self, range: RangeId) {
-        if !self.serves(range) {
-            // A house that is closed claims nothing.
-            drop(self.desk(range).map(|desk| desk.mouth.send(Heard::Claim)));
+        // A house that is closed claims nothing.
+        if !self.serves(range)
+            && let Ok(desk) = self.desk(range)
+        {
+            drop(desk.mouth.send(Heard::Claim));
         }
     }
 
