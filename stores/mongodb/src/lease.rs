@@ -74,7 +74,9 @@ impl Leases {
         let set = doc! { "beat": beat + 1, "holder": self.holder, "epoch": next.0.cast_signed() };
         let is_ours = self.changes(seen, set).await?;
         let cache = self.cache(range, lost_cache);
-        Ok(is_ours.then_some(Tenure { epoch: next, cache, serve_after_ms: 0, lease_ms: Some(LEASE_MS) }))
+        // What the tenure before left in a cache is not taken over: a late write of it may have passed the fence.
+        let (before, lease_ms) = (None, Some(LEASE_MS));
+        Ok(is_ours.then_some(Tenure { epoch: next, cache, serve_after_ms: 0, before, lease_ms }))
     }
 
     /// Whether a count has not moved for longer than a lease.
