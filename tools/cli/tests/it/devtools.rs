@@ -1,4 +1,4 @@
-//! A browser whose pointer a test moves: the DevTools protocol, one message after the other, over a pipe.
+//! A browser whose pointer a test moves: the `DevTools` protocol, one message after the other, over a pipe.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
