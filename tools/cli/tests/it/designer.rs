@@ -43,6 +43,12 @@ fn cells_of_another_run_are_not_mixed_in() {
 }
 
 #[test]
+fn none_of_the_cells_is_no_choice() {
+    let run = Folder::new().lacuna("bench designer --every 0");
+    assert!(run.sentence(2).contains("--every"), "{run:?}");
+}
+
+#[test]
 fn a_page_without_a_folder_is_refused_before_any_work() {
     let run = Folder::new().lacuna("bench designer --out nowhere/page.md");
     assert!(run.sentence(2).contains("nowhere"), "{run:?}");

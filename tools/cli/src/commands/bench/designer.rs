@@ -1,5 +1,6 @@
 //! `lacuna bench designer`: what `auto` chooses beside the best family, over a grid of keys, queries and budgets.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -28,8 +29,8 @@ stopped when the same command is given again.";
 #[command(after_help = EXAMPLES)]
 pub(super) struct DesignerArgs {
     /// Run one cell in so many
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    every: usize,
+    #[arg(long, value_name = "N", default_value_t = NonZeroUsize::MIN)]
+    every: NonZeroUsize,
 
     /// Keys of generated sets
     #[arg(long, value_name = "N", default_value = "1M")]
@@ -66,7 +67,7 @@ pub(super) fn run(args: &DesignerArgs) -> Result<()> {
         seed: args.seed,
         clock,
     };
-    let chosen: Vec<Cell> = cells().into_iter().step_by(args.every.max(1)).collect();
+    let chosen: Vec<Cell> = cells().into_iter().step_by(args.every.get()).collect();
     // Hours of work end in this file, so whether it can be written is asked first.
     let pending = args.out.as_deref().map(PendingFile::create).transpose()?;
     let command = command_line(args);
