@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::devtools::Page;
 use crate::support::Folder;
@@ -159,18 +159,20 @@ fn a_pointer_over_a_circle_shows_its_values() {
     folder.lacuna(REPORT).done();
     let url = format!("file://{}", folder.path("report/report.html").display());
     let mut page = Page::open(browser, &folder.path("profile"), &url);
-    assert_eq!(page.value(SHOWN), serde_json::json!([]), "nothing is shown before");
-    let middles = page.value(MIDDLES);
+    let nothing = |shown: &Value| *shown == json!([]);
+    page.wait_for(SHOWN, nothing);
+    let middles = page.wait_for(MIDDLES, Value::is_array);
     let middles = middles.as_array().expect("a list");
     assert_eq!(middles.len(), 2 * lacuna_filters::Kind::ALL.len(), "all families at two budgets");
     for middle in middles {
         let place = |side: usize| middle[side].as_f64().expect("a number");
         page.point_at(place(0), place(1));
-        let shown = page.value(SHOWN);
-        let [text, series, bits] = [0, 1, 2].map(|field| shown[0][field].as_str().expect("a text"));
-        assert_eq!(shown.as_array().map(Vec::len), Some(1), "{shown}");
-        assert!(text.contains(series) && text.contains(bits), "{shown}");
+        page.wait_for(SHOWN, |shown| {
+            let [text, series, bits] = [0, 1, 2].map(|field| shown[0][field].as_str().unwrap_or_default());
+            let whole = !series.is_empty() && text.contains(series) && text.contains(bits);
+            shown.as_array().map(Vec::len) == Some(1) && whole
+        });
     }
     page.point_at(1.0, 1.0);
-    assert_eq!(page.value(SHOWN), serde_json::json!([]), "nothing is shown behind");
+    page.wait_for(SHOWN, nothing);
 }

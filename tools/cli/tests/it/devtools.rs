@@ -3,11 +3,15 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 /// Between two messages.
 const END: u8 = 0;
+/// How long a page may take to appear, on a machine that is busy with other things.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A page that is shown.
 pub(crate) struct Page {
@@ -34,28 +38,44 @@ impl Page {
         let (input, output) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
         let mut page =
             Self { browser: child, input, output: BufReader::new(output), session: None, calls: 0 };
-        let target = page.call("Target.createTarget", json!({ "url": url }))["targetId"].clone();
-        let attached = page.call("Target.attachToTarget", json!({ "targetId": target, "flatten": true }));
+        let target = page.call("Target.createTarget", &json!({ "url": url })).expect("a window opens");
+        let window = json!({ "targetId": target["targetId"], "flatten": true });
+        let attached = page.call("Target.attachToTarget", &window).expect("the window is there");
         page.session = Some(attached["sessionId"].clone());
-        page.value("new Promise(done => document.readyState == 'complete' ? done() : addEventListener('load', done))");
+        // Its window first shows an empty page, which is whole at once.
+        let whole = json!([url, "complete"]);
+        page.wait_for("[location.href, document.readyState]", |state| *state == whole);
+        // Pointers are not followed before the first frame is painted.
+        let painted =
+            "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))";
+        page.wait_for(painted, |frames| *frames == 1);
         page
     }
 
-    /// What `expression` is in the page, once it is known.
-    pub(crate) fn value(&mut self, expression: &str) -> Value {
+    /// Waits until `expression` is `wanted` in the page, and returns it.
+    pub(crate) fn wait_for(&mut self, expression: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let question = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
-        let answer = self.call("Runtime.evaluate", question);
-        assert!(answer.get("exceptionDetails").is_none(), "{expression}: {answer}");
-        answer["result"]["value"].clone()
+        let begin = Instant::now();
+        loop {
+            // A question that arrives between two pages is refused.
+            let answer =
+                self.call("Runtime.evaluate", &question).map(|mut answer| answer["result"]["value"].take());
+            match answer {
+                Ok(value) if wanted(&value) => return value,
+                _ => assert!(begin.elapsed() < PATIENCE, "{expression} stays {answer:?}"),
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Moves the pointer to a place of the window.
     pub(crate) fn point_at(&mut self, x: f64, y: f64) {
-        self.call("Input.dispatchMouseEvent", json!({ "type": "mouseMoved", "x": x, "y": y }));
+        let event = json!({ "type": "mouseMoved", "x": x, "y": y });
+        self.call("Input.dispatchMouseEvent", &event).expect("a window has a pointer");
     }
 
-    /// Calls `method` and waits for its result; events that come between are passed over.
-    fn call(&mut self, method: &str, params: Value) -> Value {
+    /// Calls `method` and waits for its result, or for its refusal; events that come between are passed over.
+    fn call(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
         self.calls += 1;
         let mut message = json!({ "id": self.calls, "method": method, "params": params });
         if let Some(session) = &self.session {
@@ -69,8 +89,10 @@ impl Page {
             assert_eq!(answer.pop(), Some(END), "the browser ended during {method}");
             let mut answer: Value = serde_json::from_slice(&answer).expect("messages are JSON");
             if answer["id"] == self.calls {
-                assert!(answer.get("error").is_none(), "{method}: {answer}");
-                return answer["result"].take();
+                return match answer.get_mut("error") {
+                    Some(refusal) => Err(refusal.take()),
+                    None => Ok(answer["result"].take()),
+                };
             }
         }
     }
