@@ -1,6 +1,7 @@
 //! A cache server.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use lacuna_core::Result;
 use lacuna_range_cache::ports::{CacheServer, Reply, Seen};
@@ -46,6 +47,13 @@ impl RedisCache {
     pub fn new(url: &str, namespace: &str) -> Result<Self> {
         let connection = Connection::to(url)?;
         Ok(Self { connection, namespace: namespace.to_owned(), scripts: CacheScripts::new() })
+    }
+
+    /// How long the server may take to be connected to, and to answer; a second unless set.
+    #[must_use]
+    pub const fn with_patience(mut self, patience: Duration) -> Self {
+        self.connection.patience = patience;
+        self
     }
 
     async fn see(&self, range: RangeId, query: &Query) -> Result<Option<Seen>> {

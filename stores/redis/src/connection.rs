@@ -9,12 +9,13 @@ use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, RedisError, Value};
 use tokio::sync::Mutex;
 
-/// How long a server may take to be connected to, and to answer.
+/// How long a server may take to be connected to, and to answer, unless it is said.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(crate) struct Connection {
     client: Client,
+    pub(crate) patience: Duration,
     open: Mutex<Option<MultiplexedConnection>>,
 }
 
@@ -28,7 +29,7 @@ pub(crate) enum Answer {
 impl Connection {
     pub(crate) fn to(url: &str) -> Result<Self> {
         let client = Client::open(url).map_err(|error| Error::invalid_input(error.to_string()))?;
-        Ok(Self { client, open: Mutex::new(None) })
+        Ok(Self { client, patience: PATIENCE, open: Mutex::new(None) })
     }
 
     async fn get(&self) -> Result<MultiplexedConnection> {
@@ -37,8 +38,8 @@ impl Connection {
             return Ok(connection.clone());
         }
         let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(PATIENCE))
-            .set_response_timeout(Some(PATIENCE));
+            .set_connection_timeout(Some(self.patience))
+            .set_response_timeout(Some(self.patience));
         let connected = self.client.get_multiplexed_async_connection_with_config(&config).await;
         let connection = connected.map_err(|error| unavailable(&error))?;
         *open = Some(connection.clone());

@@ -1,5 +1,7 @@
 //! A log server.
 
+use std::time::Duration;
+
 use lacuna_cache_shell::{read_write, write_write};
 use lacuna_core::{Error, Result};
 use lacuna_range_cache::ports::{LogServer, Reply};
@@ -27,6 +29,13 @@ impl RedisLog {
     pub fn new(url: &str, namespace: &str) -> Result<Self> {
         let connection = Connection::to(url)?;
         Ok(Self { connection, namespace: namespace.to_owned(), scripts: LogScripts::new() })
+    }
+
+    /// How long the server may take to be connected to, and to answer; a second unless set.
+    #[must_use]
+    pub const fn with_patience(mut self, patience: Duration) -> Self {
+        self.connection.patience = patience;
+        self
     }
 
     async fn run(&self, range: RangeId, epoch: Epoch, call: LogCall) -> Result<LogReply> {

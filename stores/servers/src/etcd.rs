@@ -7,11 +7,9 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::process::{Process, free_port, is_installed};
+use crate::port::free_port;
+use crate::process::{PATIENCE, Process, is_installed};
 use crate::relay::Wires;
-
-/// How long a cluster may take until it answers.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// An etcd cluster.
 #[derive(Debug)]
@@ -56,7 +54,7 @@ impl Etcd {
             members.push(Member { process, port, arguments, number });
         }
         let cluster = Self { members, wires, folder };
-        cluster.wait();
+        cluster.leader();
         cluster.members.iter().for_each(Member::learn_number);
         Some(cluster)
     }
@@ -73,22 +71,21 @@ impl Etcd {
         format!("etcd://127.0.0.1:{}", self.members[place].port)
     }
 
-    /// Waits until a majority answers.
+    /// Waits until a majority answers; returns the member that leads, and can be written to.
     ///
     /// # Panics
     /// If it does not in time.
-    pub fn wait(&self) {
+    pub fn leader(&self) -> usize {
         let start = Instant::now();
-        while self.leader().is_none() {
+        loop {
+            let leader = (0..self.members.len()).find(|place| self.leads(*place).unwrap_or(false));
+            if let Some(leader) = leader {
+                return leader;
+            }
             let folder = self.folder.path().display();
             assert!(start.elapsed() < PATIENCE, "etcd in {folder} has no leader");
             std::thread::sleep(Duration::from_millis(20));
         }
-    }
-
-    /// The member that leads, and can be written to.
-    pub fn leader(&self) -> Option<usize> {
-        (0..self.members.len()).find(|place| self.leads(*place).unwrap_or(false))
     }
 
     fn leads(&self, place: usize) -> Option<bool> {
@@ -135,8 +132,14 @@ impl Etcd {
 
 impl Member {
     fn learn_number(&self) {
-        let status =
-            post(self.port, "/v3/maintenance/status", "{}").expect("it answers a moment after it did");
+        let start = Instant::now();
+        let status = loop {
+            if let Some(status) = post(self.port, "/v3/maintenance/status", "{}") {
+                break status;
+            }
+            assert!(start.elapsed() < PATIENCE, "a member that answered does not any more");
+            std::thread::sleep(Duration::from_millis(20));
+        };
         let decimal = text_after(&status, "\"member_id\":\"").expect("members have numbers");
         let number: u64 = decimal.parse().expect("numbers are decimal here");
         *self.number.lock().expect("nobody panics with it") = format!("{number:x}");
@@ -184,7 +187,7 @@ fn arguments(
 
 /// The answer, head and body, if there is one soon.
 fn post(port: u16, path: &str, body: &str) -> Option<String> {
-    let patience = Some(Duration::from_millis(500));
+    let patience = Some(Duration::from_secs(3));
     let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
     stream.set_read_timeout(patience).ok()?;
     let head = format!("POST {path} HTTP/1.1\r\nHost: etcd\r\nConnection: close\r\n");

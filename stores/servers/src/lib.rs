@@ -7,6 +7,7 @@
 mod etcd;
 mod ferretdb;
 mod mariadb;
+mod port;
 mod postgres;
 mod process;
 mod redis;
@@ -15,6 +16,7 @@ mod relay;
 pub use etcd::Etcd;
 pub use ferretdb::FerretDb;
 pub use mariadb::MariaDb;
+pub use port::free_port;
 pub use postgres::Postgres;
-pub use process::{Process, free_port, is_installed};
+pub use process::{Process, is_installed};
 pub use redis::Redis;

@@ -4,7 +4,8 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-use crate::process::{Process, free_port, is_installed_in};
+use crate::port::free_port;
+use crate::process::{Process, is_installed_in};
 
 /// A MariaDB server.
 #[derive(Debug)]
@@ -15,11 +16,25 @@ pub struct MariaDb {
 }
 
 impl MariaDb {
-    /// A server with an empty database `test`; `None` if it is not installed and need not be.
+    /// A server with an empty database `test` that keeps what it acknowledged when it is killed; `None` if it is not
+    /// installed and need not be. The disk is waited for once a second at most: the machine goes on in tests.
     ///
     /// # Panics
     /// If it does not start.
     pub fn start() -> Option<Self> {
+        Self::flushing(2)
+    }
+
+    /// The same as it is installed: what it acknowledged is on the disk.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn durable() -> Option<Self> {
+        Self::flushing(1)
+    }
+
+    /// By a number of `innodb_flush_log_at_trx_commit`.
+    fn flushing(when: u8) -> Option<Self> {
         if !is_installed_in("mariadbd", &["/usr/sbin".into(), "/usr/bin".into()]) {
             return None;
         }
@@ -47,7 +62,7 @@ impl MariaDb {
             format!("--socket={}", socket.display()),
             format!("--port={port}"),
             "--bind-address=127.0.0.1".to_owned(),
-            "--innodb-flush-log-at-trx-commit=1".to_owned(),
+            format!("--innodb-flush-log-at-trx-commit={when}"),
         ];
         let process = Process::start("/usr/sbin/mariadbd", &arguments, port);
         Some(Self { process, port, _folder: folder })

@@ -5,7 +5,8 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-use crate::process::{Process, free_port, is_installed_in};
+use crate::port::free_port;
+use crate::process::{Process, is_installed_in};
 
 /// The user that Debian's package makes.
 const USER: &str = "postgres";
@@ -19,11 +20,24 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// A server with an empty database `postgres`; `None` if it is not installed and need not be.
+    /// A server with an empty database `postgres` that keeps what it acknowledged when it is killed; `None` if it is not
+    /// installed and need not be. The disk is not waited for: the machine goes on in tests.
     ///
     /// # Panics
     /// If it does not start.
     pub fn start() -> Option<Self> {
+        Self::with(&["-c", "fsync=off"])
+    }
+
+    /// The same as it is installed: what it acknowledged is on the disk.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn durable() -> Option<Self> {
+        Self::with(&[])
+    }
+
+    fn with(options: &[&str]) -> Option<Self> {
         let programs = programs();
         if !is_installed_in("initdb", &programs) {
             return None;
@@ -42,7 +56,7 @@ impl Postgres {
         let text = |path: &Path| path.display().to_string();
         let fixed =
             ["-D", &text(&data), "-p", &port.to_string(), "-h", "127.0.0.1", "-k", &text(folder.path())];
-        let arguments: Vec<String> = fixed.iter().map(|part| (*part).to_owned()).collect();
+        let arguments: Vec<String> = fixed.iter().chain(options).map(|part| (*part).to_owned()).collect();
         let process = Process::start_as(user, &bin.join("postgres").display().to_string(), &arguments, port);
         Some(Self { process, port, _folder: folder })
     }

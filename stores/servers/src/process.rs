@@ -1,12 +1,14 @@
 //! A server as a process.
 
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a server may take until it listens.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long a server may take until it listens, on a machine that is busy with other things.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
+/// How often one that ends before it listens is started: whoever had its port or its files may be about to let go.
+const STARTS: u32 = 5;
 
 /// A running server; killed when dropped.
 #[derive(Debug)]
@@ -36,18 +38,24 @@ impl Process {
 
     /// As [`Process::start`], as `user`.
     pub(crate) fn start_as(user: Option<&str>, program: &str, arguments: &[String], port: u16) -> Self {
-        let mut command = Self::command(user, program);
-        command.args(arguments);
-        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-        let mut process = Self { child: child.expect("setpriv of util-linux starts servers") };
-        let start = Instant::now();
+        let mut process = Self::spawn(user, program, arguments);
+        let (start, mut starts) = (Instant::now(), 1);
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            let ended = process.child.try_wait().expect("it is our child");
-            assert!(ended.is_none(), "{program} ended before it listened: {ended:?}");
             assert!(start.elapsed() < PATIENCE, "{program} does not listen at {port}");
             std::thread::sleep(Duration::from_millis(5));
+            if let Some(ended) = process.child.try_wait().expect("it is our child") {
+                assert!(starts < STARTS, "{program} ended before it listened: {ended:?}");
+                std::thread::sleep(Duration::from_millis(200));
+                (process, starts) = (Self::spawn(user, program, arguments), starts + 1);
+            }
         }
         process
+    }
+
+    fn spawn(user: Option<&str>, program: &str, arguments: &[String]) -> Self {
+        let mut command = Self::command(user, program);
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Self { child: command.spawn().expect("setpriv of util-linux starts servers") }
     }
 
     /// Kills it, as a power failure would.
@@ -76,15 +84,6 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
     }
-}
-
-/// A port that nobody listened at a moment ago.
-///
-/// # Panics
-/// If there is none.
-pub fn free_port() -> u16 {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("loopback has free ports");
-    listener.local_addr().expect("it is bound").port()
 }
 
 /// Whether `program` is there.

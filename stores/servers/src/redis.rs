@@ -2,7 +2,8 @@
 
 use tempfile::TempDir;
 
-use crate::process::{Process, free_port, is_installed};
+use crate::port::free_port;
+use crate::process::{Process, is_installed};
 
 /// A Redis server.
 #[derive(Debug)]
@@ -19,8 +20,13 @@ impl Redis {
         Self::with(&["--save", "", "--appendonly", "no"])
     }
 
-    /// A server that keeps what it acknowledged, as log servers do.
+    /// A server that keeps what it acknowledged when it is killed. The disk is not waited for: the machine goes on in tests.
     pub fn log() -> Option<Self> {
+        Self::with(&["--save", "", "--appendonly", "yes", "--appendfsync", "no"])
+    }
+
+    /// A server that keeps what it acknowledged, as log servers do.
+    pub fn durable_log() -> Option<Self> {
         Self::with(&["--save", "", "--appendonly", "yes", "--appendfsync", "always"])
     }
 

@@ -13,12 +13,11 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use crate::counters::{Counts, count};
 use crate::desk::{Desk, Heard, NoPeers};
 use crate::error::{WriteError, nobody, stopped};
+use crate::requests::PATIENCE;
 use crate::route::RouteCell;
 use crate::seat::{Claims, Seat};
 use crate::servers::Servers;
 
-/// How long a client tries before it says that nobody answers.
-const PATIENCE_MS: u64 = 5_000;
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(5);
 /// Notices that a listener may be behind.
@@ -31,6 +30,7 @@ pub(crate) const NOTICES: usize = 1_024;
 #[derive(Debug, Clone)]
 pub struct RangeCache {
     handle: Arc<Handle>,
+    patience: Duration,
 }
 
 #[derive(Debug)]
@@ -56,7 +56,15 @@ impl RangeCache {
         let unseen = AtomicU64::default();
         let desk = Arc::new(Desk { servers, range, peers, route, counters, unseen, mouth, notices });
         tokio::spawn(Seat::new(desk.clone(), ears, config, application, Claims::Always).run());
-        Self { handle: Arc::new(Handle(desk)) }
+        Self { handle: Arc::new(Handle(desk)), patience: PATIENCE }
+    }
+
+    /// How long a request is tried before it fails; 5 seconds unless set. The owner of the range has as long again to answer
+    /// what it was asked last.
+    #[must_use]
+    pub const fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
     }
 
     /// Which range it is.
@@ -71,7 +79,7 @@ impl RangeCache {
     /// The result of a query: one round trip to the cache server for a hit.
     ///
     /// # Errors
-    /// `InvalidInput` if the store does not understand the query, `Unavailable` if nobody answers for five seconds.
+    /// `InvalidInput` if the store does not understand the query, `Unavailable` if nobody answers in time.
     pub async fn read(&self, query: Query) -> Result<Value> {
         let value = match self.desk().hit(&query).await {
             Some(value) => value,
@@ -82,7 +90,7 @@ impl RangeCache {
     }
 
     async fn ask(&self, query: Query) -> Result<Value> {
-        let until = self.desk().now_ms() + PATIENCE_MS;
+        let until = self.until();
         loop {
             let told = self.desk().read(query.clone(), self.left(until)).await?;
             let why = match told.outcome {
@@ -101,7 +109,7 @@ impl RangeCache {
     /// # Errors
     /// See [`WriteError`]: refused and not done have changed nothing.
     pub async fn write(&self, write: Write) -> Result<(), WriteError> {
-        let until = self.desk().now_ms() + PATIENCE_MS;
+        let until = self.until();
         loop {
             if self.desk().mouth.is_closed() {
                 return Err(WriteError::NotDone(stopped()));
@@ -123,9 +131,13 @@ impl RangeCache {
         }
     }
 
+    fn until(&self) -> u64 {
+        self.desk().now_ms().saturating_add(u64::try_from(self.patience.as_millis()).unwrap_or(u64::MAX))
+    }
+
     /// How long to wait for the seat: it has an answer for everything in the end.
     fn left(&self, until_ms: u64) -> Duration {
-        Duration::from_millis(until_ms.saturating_sub(self.desk().now_ms()) + PATIENCE_MS)
+        Duration::from_millis(until_ms.saturating_sub(self.desk().now_ms())).saturating_add(self.patience)
     }
 
     /// What has happened since the start.

@@ -13,8 +13,8 @@ use crate::dendrite::{Answer, Dendrite, Reach};
 use crate::error::{WriteError, nobody};
 use crate::neighbours::Written;
 
-/// How long a request may take.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a request may take unless it is said.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Reads and writes, strongly consistent, wherever the owners are.
 pub trait Requests: Debug + Send + Sync {
@@ -55,7 +55,7 @@ impl Requests for RangeCache {
 impl Requests for Dendrite {
     fn read(&self, query: Query) -> Reply<'_, Value> {
         Box::pin(async move {
-            match self.read(&query, PATIENCE, Reach::Anywhere).await? {
+            match self.read(&query, self.patience, Reach::Anywhere).await? {
                 Answer::Is(value) => Ok(value),
                 Answer::At(..) => Err(nobody()),
             }
@@ -64,7 +64,7 @@ impl Requests for Dendrite {
 
     fn write(&self, write: Write) -> Written<'_> {
         Box::pin(async move {
-            match self.write(&write, PATIENCE, Reach::Anywhere).await? {
+            match self.write(&write, self.patience, Reach::Anywhere).await? {
                 Answer::Is(()) => Ok(()),
                 Answer::At(..) => Err(WriteError::NotDone(nobody())),
             }

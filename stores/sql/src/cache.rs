@@ -94,6 +94,7 @@ impl Cache {
             return Err(Error::new(lacuna_core::ErrorKind::Conflict, message));
         }
         let cache = RangeCache::start(servers, range, self.config(&schema), TableRows(schema.clone()));
+        let cache = cache.with_patience(self.options.patience);
         tables.push(cache.clone());
         Ok(Table::new(Arc::new(cache), schema, self.database.dialect()))
     }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use lacuna_core::Result;
 use lacuna_range_cache::Policy;
@@ -28,6 +29,7 @@ pub struct Options {
     pub(crate) cache_bytes: usize,
     pub(crate) most_gaps: usize,
     pub(crate) beta: u8,
+    pub(crate) patience: Duration,
     pub(crate) caches: Vec<Arc<dyn CacheServer>>,
     pub(crate) logs: Vec<Arc<dyn LogServer>>,
 }
@@ -41,6 +43,7 @@ impl Options {
             cache_bytes: 64 << 20,
             most_gaps: 10_000,
             beta: 100,
+            patience: Duration::from_secs(5),
             caches: Vec::new(),
             logs: Vec::new(),
         }
@@ -73,6 +76,13 @@ impl Options {
     #[must_use]
     pub fn beta(mut self, percent: u8) -> Self {
         self.beta = percent.min(100);
+        self
+    }
+
+    /// How long a request is tried before it fails, and how long its last try may take; 5 seconds unless set.
+    #[must_use]
+    pub const fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
         self
     }
 

@@ -105,7 +105,8 @@ impl Cache {
             keeps_log: true,
             ..self.config(&schema)
         };
-        Dendrite::start(servers, around, config, TableRows(schema)).await
+        let dendrite = Dendrite::start(servers, around, config, TableRows(schema)).await?;
+        Ok(dendrite.with_patience(self.options.patience))
     }
 
     /// A table whose owners are wherever `requests` go: a dendrite of this process, or a client of others.

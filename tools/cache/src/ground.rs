@@ -53,10 +53,10 @@ impl Databases {
         let database = match store {
             StoreKind::Sqlite => Database::File(folder()?),
             StoreKind::MariaDb => {
-                Database::MariaDb(MariaDb::start().ok_or_else(|| absent("mariadb-server"))?)
+                Database::MariaDb(MariaDb::durable().ok_or_else(|| absent("mariadb-server"))?)
             }
             StoreKind::Postgres | StoreKind::PostgresAsync => {
-                Database::Postgres(Postgres::start().ok_or_else(|| absent("postgresql"))?)
+                Database::Postgres(Postgres::durable().ok_or_else(|| absent("postgresql"))?)
             }
         };
         self.started.insert(store, database);
@@ -87,7 +87,7 @@ pub(crate) fn start_redis(setup: &Setup) -> Result<(Vec<Redis>, Vec<Redis>)> {
     let limited =
         ["--save", "", "--appendonly", "no", "--maxmemory-policy", "volatile-lru", "--maxmemory", &limit];
     let caches = (0..setup.cache_servers).map(|_| start(Redis::with(&limited))).collect::<Result<_>>()?;
-    let log = || if setup.is_durable { Redis::log() } else { Redis::with(&memory) };
+    let log = || if setup.is_durable { Redis::durable_log() } else { Redis::with(&memory) };
     let logs = (0..setup.log_servers()).map(|_| start(log())).collect::<Result<_>>()?;
     Ok((caches, logs))
 }

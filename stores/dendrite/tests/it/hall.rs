@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lacuna_cache_shell::{Around, Counts, Dendrite};
+use lacuna_core::{Error, ErrorKind};
 use lacuna_range_cache::{Policy, RangeId};
 use lacuna_store_dendrite::{Client, Net, Secret, Server};
 use lacuna_store_redis::RedisCache;
@@ -16,7 +17,7 @@ pub(crate) const SECRET: &[u8] = b"what all dendrites of the tests know";
 pub(crate) const CUT: i64 = 100;
 
 /// What a busy machine may take.
-pub(crate) const AT_MOST: Duration = Duration::from_secs(60);
+pub(crate) const AT_MOST: Duration = Duration::from_secs(120);
 
 pub(crate) struct Hall {
     pub(crate) cache: Cache,
@@ -41,7 +42,8 @@ impl Hall {
     /// With a cache server, or one in memory.
     pub(crate) async fn open_before(count: usize, policy: Policy, server: Option<&Redis>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let options = Options::new(format!("sqlite:{}", folder.path().join("app.db").display()));
+        let options =
+            Options::new(format!("sqlite:{}", folder.path().join("app.db").display())).patience(AT_MOST);
         let options = server.into_iter().fold(options, |options, server| {
             options.cache_server(Arc::new(RedisCache::new(&server.url(), "slots").unwrap()))
         });
@@ -61,11 +63,14 @@ impl Hall {
         self.addresses.push(address);
     }
 
-    /// Has a dendrite claim a range, and waits until it has it.
+    /// Has a dendrite claim a range that no other is to have, and waits until it has it.
     pub(crate) async fn claim(&self, place: usize, range: RangeId) {
         let start = Instant::now();
         while !self.dendrite(place).owned().contains(&range) {
             assert!(start.elapsed() < AT_MOST, "{range:?} is claimed");
+            // It may have come to another while nobody had it.
+            let others = (0..self.servers.len()).filter(|other| *other != place);
+            others.map(|other| self.dendrite(other)).for_each(|other| other.leave(range));
             self.dendrite(place).claim(range);
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
@@ -90,7 +95,7 @@ impl Hall {
     }
 
     pub(crate) async fn client(&self) -> Client {
-        Client::connect(&self.addresses, secret()).await.unwrap()
+        connected(&self.addresses).await.with_patience(AT_MOST)
     }
 
     /// Range 0 is owned by the first, range 1 by the second dendrite.
@@ -104,6 +109,30 @@ impl Hall {
             server.stop().await;
         }
         self.cache.stop().await.unwrap();
+    }
+}
+
+/// A client of these dendrites. A machine that is out of breath for a second does not answer in time.
+pub(crate) async fn connected(addresses: &[impl AsRef<str>]) -> Client {
+    let start = Instant::now();
+    loop {
+        match Client::connect(addresses, secret()).await {
+            Ok(client) => return client,
+            Err(error) => {
+                assert!(error.kind() == ErrorKind::Unavailable && start.elapsed() < AT_MOST, "{error}")
+            }
+        }
+    }
+}
+
+/// Why these dendrites refuse a caller with this secret, once they have heard of it.
+pub(crate) async fn refusal(addresses: &[impl AsRef<str>], secret: &[u8]) -> Error {
+    let start = Instant::now();
+    loop {
+        let refused = Client::connect(addresses, Secret::new(secret).unwrap()).await.unwrap_err();
+        if refused.kind() != ErrorKind::Unavailable || start.elapsed() > AT_MOST {
+            return refused;
+        }
     }
 }
 

@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use lacuna_core::ErrorKind;
 use lacuna_range_cache::Policy;
-use lacuna_store_dendrite::{Client, Secret, Server};
+use lacuna_store_dendrite::{Client, Server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::hall::{Hall, secret, slot};
+use crate::hall::{AT_MOST, Hall, SECRET, connected, refusal, secret, slot};
 
 /// What a dendrite says to these bytes until it hangs up.
 async fn answer_to(address: &str, bytes: &[u8]) -> Vec<u8> {
@@ -17,7 +17,7 @@ async fn answer_to(address: &str, bytes: &[u8]) -> Vec<u8> {
     let mut heard = Vec::new();
     let reading = socket.read_to_end(&mut heard);
     // A connection that is reset has ended, too.
-    let _ = tokio::time::timeout(Duration::from_secs(5), reading).await.expect("the dendrite hangs up");
+    let _ = tokio::time::timeout(AT_MOST, reading).await.expect("the dendrite hangs up");
     heard
 }
 
@@ -42,8 +42,7 @@ fn goodbye(heard: &[u8]) -> (u8, String) {
 #[tokio::test]
 async fn another_secret_is_refused_on_both_sides() {
     let hall = Hall::open(1, Policy::WriteThrough).await;
-    let other = Secret::new(b"what nobody else knows").unwrap();
-    let refused = Client::connect(&hall.addresses, other).await.unwrap_err();
+    let refused = refusal(&hall.addresses, b"what nobody else knows").await;
     assert_eq!(refused.kind(), ErrorKind::InvalidInput);
     assert!(refused.to_string().contains("secret"), "{refused}");
     // A caller that guesses a proof is told so, and no more.
@@ -70,13 +69,16 @@ async fn a_dendrite_of_another_version_is_reported_to_the_caller() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     tokio::spawn(async move {
-        let (mut socket, _) = listener.accept().await.unwrap();
-        let text = b"this dendrite speaks version 9";
-        let body = [&[4, u8::try_from(text.len()).unwrap()][..], text].concat();
-        socket.write_all(&frame(5, &body)).await.unwrap();
-        tokio::time::sleep(Duration::from_secs(1)).await;
+        let mut callers = Vec::new();
+        loop {
+            let (mut socket, _) = listener.accept().await.unwrap();
+            let text = b"this dendrite speaks version 9";
+            let body = [&[4, u8::try_from(text.len()).unwrap()][..], text].concat();
+            socket.write_all(&frame(5, &body)).await.unwrap();
+            callers.push(socket);
+        }
     });
-    let refused = Client::connect(&[address], secret()).await.unwrap_err();
+    let refused = refusal(&[address], SECRET).await;
     assert_eq!(refused.kind(), ErrorKind::Unsupported);
     assert!(refused.to_string().contains("version 9"), "{refused}");
 }
@@ -104,6 +106,20 @@ async fn noise_closes_the_connection_and_nothing_else() {
     hall.stop().await;
 }
 
+/// Passes on what is said, with a frame behind whatever comes after hello and proof.
+async fn add_a_frame(caller: TcpStream, called: TcpStream) {
+    let ((mut a, mut b), (mut c, mut d)) = (caller.into_split(), called.into_split());
+    tokio::spawn(async move { tokio::io::copy(&mut c, &mut b).await });
+    let mut bytes = vec![0; 4_096];
+    for round in 0.. {
+        let Ok(len @ 1..) = a.read(&mut bytes).await else { return };
+        let injected = if round < 2 { Vec::new() } else { [frame(33, &[1]), vec![0; 16]].concat() };
+        if d.write_all(&[&bytes[..len], &injected].concat()).await.is_err() {
+            return;
+        }
+    }
+}
+
 #[tokio::test]
 async fn frames_after_the_handshake_that_nobody_tagged_end_the_connection() {
     let hall = Hall::open(1, Policy::WriteThrough).await;
@@ -113,22 +129,14 @@ async fn frames_after_the_handshake_that_nobody_tagged_end_the_connection() {
     // An attacker on the way adds a frame of its own behind those of the caller.
     let (listener, target) = (TcpListener::bind("127.0.0.1:0").await.unwrap(), hall.addresses[0].clone());
     let address = listener.local_addr().unwrap().to_string();
-    tokio::spawn(async move {
-        let (caller, _) = listener.accept().await.unwrap();
-        let called = TcpStream::connect(target).await.unwrap();
-        let ((mut a, mut b), (mut c, mut d)) = (caller.into_split(), called.into_split());
-        tokio::spawn(async move { tokio::io::copy(&mut c, &mut b).await });
-        let mut bytes = vec![0; 4_096];
-        for round in 0.. {
-            let Ok(len @ 1..) = a.read(&mut bytes).await else { return };
-            let injected = if round < 2 { Vec::new() } else { [frame(33, &[1]), vec![0; 16]].concat() };
-            if d.write_all(&[&bytes[..len], &injected].concat()).await.is_err() {
-                return;
-            }
+    let attacker = tokio::spawn(async move {
+        while let Ok((caller, _)) = listener.accept().await {
+            tokio::spawn(add_a_frame(caller, TcpStream::connect(&target).await.unwrap()));
         }
     });
-    let victim =
-        Client::connect(&[address], secret()).await.unwrap().with_patience(Duration::from_millis(500));
+    let victim = connected(&[address]).await.with_patience(Duration::from_millis(500));
+    // There is no other line.
+    attacker.abort();
     let through = hall.table_of(&victim).await;
     // The first request may be answered before the injected frame is read; the connection does not outlive it.
     drop(through.get("place", 0..9).await);

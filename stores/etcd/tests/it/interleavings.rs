@@ -10,7 +10,7 @@ use lacuna_test_servers::Etcd;
 use lacuna_testkit::effort;
 use lacuna_workload::Rng;
 
-use crate::claims::options;
+use crate::claims::process;
 
 /// Values of the domain.
 const VALUES: u64 = 40;
@@ -119,7 +119,7 @@ async fn whatever_the_order_each_range_has_one_owner_and_epochs_rise() {
     let (seed, mut rng) = (effort::seed(), effort::rng(700));
     let mut processes = Vec::new();
     for number in 0..3 {
-        let coordinator = options(&etcd, "steps", &format!("p:{number}")).lease_s(30).open().await.unwrap();
+        let coordinator = process(&etcd, "steps", &format!("p:{number}")).await;
         processes.push(Arc::new(Process { coordinator, tenures: tokio::sync::Mutex::default() }));
     }
     let (mut granted, mut grants, mut cuts) = (Granted::new(), 0, 0);

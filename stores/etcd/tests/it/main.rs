@@ -5,4 +5,5 @@
 mod claims;
 mod interleavings;
 mod members;
+mod street;
 mod together;

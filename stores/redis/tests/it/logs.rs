@@ -1,6 +1,5 @@
 use lacuna_range_cache::ports::LogServer as _;
 use lacuna_range_cache::{Command, Epoch, Interval, LogCall, LogReply, RangeId, Write};
-use lacuna_store_redis::RedisLog;
 use lacuna_test_servers::Redis;
 
 fn write(text: &str) -> Write {
@@ -10,7 +9,7 @@ fn write(text: &str) -> Write {
 #[tokio::test]
 async fn acknowledged_writes_survive_a_killed_server() {
     let Some(mut server) = Redis::log() else { return };
-    let log = RedisLog::new(&server.url(), "test").unwrap();
+    let log = crate::log(&server);
     let call = |epoch, call| log.call(RangeId(1), Epoch(epoch), call);
     assert_eq!(call(1, LogCall::Append(1, write("early"))).await.unwrap(), LogReply::Fenced);
     let nothing = LogReply::Kept { writes: Vec::new(), is_whole: false };

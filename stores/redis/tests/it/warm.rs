@@ -48,10 +48,9 @@ struct Seat {
 
 impl World {
     fn new(cache: &Redis, logs: &[Redis]) -> Self {
-        let log = |server: &Redis| RedisLog::new(&server.url(), "test").unwrap();
         Self {
-            cache: RedisCache::new(&cache.url(), "test").unwrap(),
-            logs: logs.iter().map(log).collect(),
+            cache: crate::cache(cache),
+            logs: logs.iter().map(crate::log).collect(),
             state: StoreState { applied_lsn: 0, recovered: Epoch(0), is_buffered: false },
             value: Value::new(b"first"),
             queries: 0,
@@ -238,7 +237,7 @@ async fn an_owner_and_a_log_server_die_and_nothing_is_lost() {
 async fn a_log_that_a_take_over_only_fenced_is_not_whole() {
     use lacuna_range_cache::LogCall;
     let Some(server) = Redis::log() else { return };
-    let log: Arc<dyn LogServer> = Arc::new(RedisLog::new(&server.url(), "test").unwrap());
+    let log: Arc<dyn LogServer> = Arc::new(crate::log(&server));
     let is_whole = async |epoch| match log.call(RANGE, Epoch(epoch), LogCall::Fence).await.unwrap() {
         LogReply::Kept { is_whole, .. } => is_whole,
         other => panic!("{other:?}"),

@@ -34,6 +34,7 @@ use crate::counters::Counts;
 use crate::desk::Heard;
 use crate::error::WriteError;
 use crate::neighbours::Neighbours;
+use crate::requests::PATIENCE;
 use crate::servers::Servers;
 use house::House;
 
@@ -74,6 +75,7 @@ pub enum Answer<T> {
 #[derive(Debug, Clone)]
 pub struct Dendrite {
     house: Arc<House>,
+    pub(crate) patience: Duration,
 }
 
 impl Dendrite {
@@ -91,7 +93,14 @@ impl Dendrite {
         let table = around.directory.table().await?;
         let house = Arc::new_cyclic(|me| House::new(me.clone(), servers, around, config, application, table));
         tokio::spawn(chores::run(Arc::downgrade(&house)));
-        Ok(Self { house })
+        Ok(Self { house, patience: PATIENCE })
+    }
+
+    /// How long a request of this process may take that does not say so itself; 5 seconds unless set.
+    #[must_use]
+    pub const fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
     }
 
     /// The result of a query.

@@ -18,8 +18,8 @@ driver!(Sqlite, SqliteTransaction, sqlx::Sqlite, Dialect::Sqlite, "BEGIN IMMEDIA
 
 /// Connections that read while one writes.
 const CONNECTIONS: u32 = 4;
-/// How long to wait for another writer.
-const BUSY: Duration = Duration::from_secs(5);
+/// How long to wait for another writer, whose disk may be slow.
+const BUSY: Duration = Duration::from_secs(30);
 
 impl Sqlite {
     /// Opens the database at `url`, or makes one.

@@ -1,19 +1,22 @@
 //! The fence against writes of an old owner, under every isolation level that a server may be set to.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lacuna_range_cache::ports::DataStore as _;
 use lacuna_range_cache::{Epoch, RangeId, StoreCall, StoreReply};
 use lacuna_test_servers::{MariaDb, Postgres};
 
 use super::{FencedTable, prepare, range_of};
-use crate::database::{Database, FailureKind, describe};
+use crate::database::{Database, Dialect, FailureKind, describe};
 use crate::schema::Schema;
 use crate::select::Sql;
 use crate::sql_value::SqlValue;
 use crate::statement::{Effect, Shape, SqlWrite, Statement};
 use crate::{DomainType, database};
+
+/// What a busy machine may take for what takes a moment.
+const AT_MOST: Duration = Duration::from_secs(120);
 
 const OLD: Epoch = Epoch(1);
 const NEW: Epoch = Epoch(2);
@@ -70,6 +73,24 @@ impl World {
         statements.map(|statement| StoreCall::Write(write(statement).command())).to_vec()
     }
 
+    /// Until so many statements wait for locks of others.
+    async fn waits(&self, wanted: i64) {
+        let sql = match self.database().dialect() {
+            Dialect::Postgres => "SELECT COUNT(*) FROM pg_locks WHERE NOT granted",
+            _ => "SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'",
+        };
+        let start = Instant::now();
+        loop {
+            let found = self.database().query(&Statement::new(sql)).await.unwrap();
+            let [SqlValue::Integer(waiting)] = found[0][..] else { panic!("{found:?} is no number") };
+            if waiting >= wanted {
+                return;
+            }
+            assert!(start.elapsed() < AT_MOST, "{waiting} of {wanted} wait");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
     async fn rows(&self) -> Vec<Vec<SqlValue>> {
         self.database().query(&Statement::new("SELECT id, value FROM things ORDER BY id")).await.unwrap()
     }
@@ -89,7 +110,7 @@ async fn old_writes_change_nothing(url: &str) {
         let table = Arc::clone(&world.table);
         let (range, late) = (world.range, write.clone());
         let late = tokio::spawn(async move { table.call(range, OLD, late).await.unwrap().reply });
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        world.waits(1).await;
         assert!(!late.is_finished(), "it waits for the fence: {write:?}");
         raising.commit().await.unwrap();
         let reply = late.await.unwrap();
@@ -125,14 +146,14 @@ async fn a_new_owner_waits_for_writes_in_flight(url: &str) {
         tokio::spawn(async move { table.call(range, epoch, call).await.unwrap().reply })
     };
     let write = spawn(OLD, set.clone());
-    // Long enough to be at the row on a busy machine, too: a write that comes after the fence is refused.
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    // A write that comes after the fence is refused.
+    world.waits(1).await;
     let fence = spawn(NEW, StoreCall::Fence);
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    world.waits(2).await;
     assert!(!write.is_finished() && !fence.is_finished());
     row.rollback().await;
     assert!(matches!(fence.await.unwrap(), StoreReply::State(_)));
-    assert!(write.is_finished(), "it was over before the fence was raised");
+    assert_eq!(world.rows().await[0], [1.into(), 99.into()], "it was over before the fence was raised");
     assert_eq!(write.await.unwrap(), StoreReply::Done);
     world.database().close().await;
 }

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use crate::world::patient;
+
 use lacuna_range_cache::Policy;
 use lacuna_range_cache::embedded::MemoryLog;
-use lacuna_store_sql::{Cache, DomainType, Options, Schema, SqlValue, Table};
+use lacuna_store_sql::{Cache, DomainType, Schema, SqlValue, Table};
 use lacuna_test_servers::{MariaDb, Postgres};
 
 /// Texts that mean something to somebody on their way.
@@ -24,7 +26,7 @@ const TEXTS: [&str; 12] = [
 ];
 
 async fn open(url: &str, policy: Policy) -> (Cache, Table) {
-    let options = Options::new(url).policy(policy).log_server(Arc::new(MemoryLog::default()));
+    let options = patient(url).policy(policy).log_server(Arc::new(MemoryLog::default()));
     let cache = options.open().await.unwrap();
     let table = cache.table(Schema::new("things", "id").domain("id", DomainType::Integer)).await.unwrap();
     (cache, table)
@@ -44,7 +46,7 @@ fn row(id: i64, text: &str, round: i64) -> [(&'static str, SqlValue); 5] {
 }
 
 async fn arrive_as_they_were(url: &str, text: &str, bytes: &str) {
-    let cache = Options::new(url).open().await.unwrap();
+    let cache = patient(url).open().await.unwrap();
     let columns =
         format!("id BIGINT PRIMARY KEY, name {text}, weight DOUBLE PRECISION, number BIGINT, raw {bytes}");
     cache.run_sql(&format!("DROP TABLE IF EXISTS things; CREATE TABLE things ({columns})")).await.unwrap();
@@ -86,7 +88,7 @@ async fn values_arrive_in_postgres_as_they_were() {
 async fn values_arrive_in_mariadb_as_they_were() {
     let Some(server) = MariaDb::start() else { return };
     for mode in ["''", "'NO_BACKSLASH_ESCAPES,ANSI_QUOTES'"] {
-        let cache = Options::new(server.url()).open().await.unwrap();
+        let cache = patient(server.url()).open().await.unwrap();
         cache.run_sql(&format!("SET GLOBAL sql_mode = {mode}")).await.unwrap();
         cache.stop().await.unwrap();
         arrive_as_they_were(&server.url(), "VARCHAR(90) CHARACTER SET utf8mb4", "BLOB").await;

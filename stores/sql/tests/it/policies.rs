@@ -3,7 +3,7 @@
 use lacuna_range_cache::Policy;
 use lacuna_store_sql::{Cache, DomainType, Schema, SqlValue, Table, WriteError};
 
-use crate::world::Place;
+use crate::world::{AT_MOST, Place};
 
 const ALL: [Policy; 3] = [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack];
 
@@ -198,13 +198,12 @@ async fn a_buffered_write_that_is_refused_later_is_told() {
     let mut notices = people.notices();
     add(&people, 1, "a", 10).await.unwrap();
     add(&people, 2, "a", 50).await.expect("it is acknowledged before the database sees it");
-    let notice =
-        tokio::time::timeout(std::time::Duration::from_secs(10), notices.recv()).await.unwrap().unwrap();
+    let notice = tokio::time::timeout(AT_MOST, notices.recv()).await.unwrap().unwrap();
     assert!(matches!(&notice, lacuna_store_sql::Notice::SetAside(writes) if writes.len() == 1), "{notice:?}");
     // The read may overtake the dropping of the entry.
     let start = std::time::Instant::now();
     while !names(&people, 50, 50).await.is_empty() {
-        assert!(start.elapsed() < std::time::Duration::from_secs(10), "what was set aside is still shown");
+        assert!(start.elapsed() < AT_MOST, "what was set aside is still shown");
     }
     assert_eq!(names(&people, 10, 10).await, ["a"]);
     cache.stop().await.unwrap();

@@ -1,15 +1,15 @@
 //! Which tables and columns can be registered, keys of several columns, and what a schema has in it that changes rows.
 
 use lacuna_core::ErrorKind;
-use lacuna_store_sql::{Cache, DomainType, Options, Schema, Table, WriteError};
+use lacuna_store_sql::{Cache, DomainType, Schema, Table, WriteError};
 use lacuna_test_servers::{MariaDb, Postgres};
 
 use crate::values::{ids, sqlite, table};
-use crate::world::Place;
+use crate::world::{Place, patient};
 
 /// Why a table cannot be opened.
 async fn refusal(url: &str, sql: &str, schema: Schema) -> String {
-    let cache = Options::new(url).open().await.unwrap();
+    let cache = patient(url).open().await.unwrap();
     cache.run_sql("DROP TABLE IF EXISTS things").await.unwrap();
     cache.run_sql(&format!("CREATE TABLE things {sql}")).await.unwrap();
     let refused = cache.table(schema).await.unwrap_err();
@@ -67,7 +67,7 @@ async fn columns_without_our_order_are_refused_by_postgres() {
     ];
     columns_are_refused(&server.url(), &cases).await;
     // The rows of a part are those of the whole: one of the two has a cache.
-    let cache = Options::new(server.url()).open().await.unwrap();
+    let cache = patient(server.url()).open().await.unwrap();
     let sql = "CREATE TABLE whole (id BIGINT PRIMARY KEY, value BIGINT) PARTITION BY RANGE (id); \
                CREATE TABLE part PARTITION OF whole FOR VALUES FROM (0) TO (9)";
     cache.run_sql(sql).await.unwrap();
@@ -181,7 +181,7 @@ async fn rows_that_others_change_are_noticed(url: &str) {
     };
     cache.run_sql(trigger).await.unwrap();
     cache.stop().await.unwrap();
-    let cache = Options::new(url).open().await.unwrap();
+    let cache = patient(url).open().await.unwrap();
     let schema = || Schema::new("things", "id").domain("value", DomainType::Integer);
     let things = cache.table(schema()).await.unwrap();
     assert!(ids(things.get("value", 100..).await).await.is_empty());

@@ -10,7 +10,7 @@ use lacuna_store_sql::{Options, WriteError};
 use lacuna_test_servers::{MariaDb, Postgres, Redis};
 use lacuna_testkit::effort;
 
-use crate::world::{Dialect, World};
+use crate::world::{AT_MOST, Dialect, World, patient};
 
 const CLIENTS: u64 = 8;
 
@@ -38,14 +38,14 @@ async fn every_policy(dialect: Dialect, url: &str) {
     let logs: Vec<Redis> = (0..2).filter_map(|_| Redis::log()).collect();
     let drop_tables = "DROP TABLE IF EXISTS slots; DROP TABLE IF EXISTS states";
     for policy in [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack] {
-        let mut options = Options::new(url).policy(policy);
+        let mut options = patient(url).policy(policy);
         if let (Policy::WriteBack, Some(cache)) = (policy, &cache) {
             options = options.cache_server(Arc::new(RedisCache::new(&cache.url(), "test").unwrap()));
             for log in &logs {
                 options = options.log_server(Arc::new(RedisLog::new(&log.url(), "test").unwrap()));
             }
         }
-        let fresh = Options::new(url).open().await.unwrap();
+        let fresh = patient(url).open().await.unwrap();
         fresh.run_sql(drop_tables).await.unwrap();
         fresh.stop().await.unwrap();
         clients_see_nothing_stale(dialect, options).await;
@@ -65,20 +65,48 @@ async fn mariadb_shows_nothing_stale() {
     every_policy(Dialect::MariaDb, &server.url()).await;
 }
 
-/// The second is told that the table is another's, and has it soon after the first is gone.
+/// The second is told that the table is another's, and has it once the first is gone. Where the first was out of breath for
+/// longer than its lease, the second has it before: whether that was so is not to be seen, so another try is made.
 async fn two_processes_want_one_table(url: &str) {
-    let first = World::open_in(Dialect::Postgres, Options::new(url)).await;
+    for round in 0..5 {
+        if is_refused_until_it_is_free(url, 1_000 * (round + 1)).await {
+            return;
+        }
+    }
+    panic!("a second process has had the table five times");
+}
+
+async fn is_refused_until_it_is_free(url: &str, place: i64) -> bool {
+    let first = World::open_in(Dialect::Postgres, patient(url)).await;
     let row = |place: i64| [("place", place.into()), ("version", 1.into()), ("other", 1.into())];
-    first.table.insert(row(1_000)).await.unwrap();
-    let second = World::open_in(Dialect::Postgres, Options::new(url)).await;
-    let refused = second.table.insert(row(1_001)).await;
-    assert!(matches!(refused, Err(WriteError::NotDone(_))), "{refused:?}");
-    assert_eq!(second.table.get("place", 1_000..).await.unwrap_err().kind(), ErrorKind::Unavailable);
-    assert_eq!(first.table.get("place", 1_000..).await.unwrap().len(), 1, "the first goes on");
+    let is_done =
+        |done: Result<(), WriteError>| !matches!(done, Err(WriteError::NotDone(_) | WriteError::Unknown));
+    first.table.insert(row(place)).await.unwrap();
+    let hasty = Options::new(url).patience(Duration::from_secs(2));
+    let second = World::open_in(Dialect::Postgres, hasty).await;
+    let refused = second.table.insert(row(place + 1)).await;
+    let is_refused = matches!(refused, Err(WriteError::NotDone(_)))
+        && second
+            .table
+            .get("place", place..)
+            .await
+            .is_err_and(|error| error.kind() == ErrorKind::Unavailable);
+    if is_refused {
+        assert_eq!(first.table.get("place", place..).await.unwrap().len(), 1, "the first goes on");
+    }
     first.cache.stop().await.unwrap();
     let start = Instant::now();
-    second.table.insert(row(1_001)).await.unwrap();
-    assert!(start.elapsed() < Duration::from_secs(3), "it was given back: {:?}", start.elapsed());
-    assert_eq!(second.table.get("place", 1_000..).await.unwrap().len(), 2);
+    while !is_done(second.table.insert(row(place + 2)).await) {
+        assert!(start.elapsed() < AT_MOST, "it was given back");
+    }
+    println!("another process has the table after {:?}", start.elapsed());
+    let found = loop {
+        match second.table.get("place", place + 2..).await {
+            Ok(found) => break found,
+            Err(error) => assert!(start.elapsed() < AT_MOST, "{error}"),
+        }
+    };
+    assert_eq!(found.len(), 1);
     second.cache.stop().await.unwrap();
+    is_refused
 }

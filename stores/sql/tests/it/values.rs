@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use lacuna_core::ErrorKind;
 use lacuna_range_cache::Policy;
-use lacuna_store_sql::{Cache, DomainType, Options, Schema, SqlValue, Statement, Table, WriteError};
+use lacuna_store_sql::{Cache, DomainType, Schema, SqlValue, Statement, Table, WriteError};
 use lacuna_test_servers::{MariaDb, Postgres};
 
 use crate::beyond::{
     days_that_mariadb_has_not_are_refused, moments_without_a_zone_are_utc,
     rows_beyond_all_decimals_are_in_ranges_without_an_end,
 };
-use crate::world::Place;
+use crate::world::{Place, patient};
 
 pub(crate) async fn table(url: &str, columns: &str, schema: Schema) -> (Cache, Table) {
-    let cache = Options::new(url).policy(Policy::WriteThrough).open().await.unwrap();
+    let cache = patient(url).policy(Policy::WriteThrough).open().await.unwrap();
     cache.run_sql(&format!("DROP TABLE IF EXISTS things; CREATE TABLE things ({columns})")).await.unwrap();
     let table = cache.table(schema).await.unwrap();
     (cache, table)
@@ -69,7 +69,7 @@ async fn values_that_postgres_rounds_or_pads_are_seen_where_they_come_to_lie() {
     arrives(&url, "id BIGINT PRIMARY KEY, value CHAR(5)", DomainType::Text, "ab"..="ab", "ab").await;
     arrives(&url, "id BIGINT PRIMARY KEY, value CHAR(5)", DomainType::Text, "ab"..="ab", "ab  ").await;
     names_and_statements(&url).await;
-    let cache = Options::new(&url).open().await.unwrap();
+    let cache = patient(&url).open().await.unwrap();
     cache.run_sql("ALTER ROLE CURRENT_USER SET timezone = 'Asia/Tokyo'").await.unwrap();
     cache.stop().await.unwrap();
     moments_without_a_zone_are_utc(&url, "TIMESTAMP").await;
@@ -92,7 +92,7 @@ async fn values_that_mariadb_cuts_or_counts_are_seen_where_they_come_to_lie() {
     let seconds = second.clone()..=second;
     arrives(&url, "id BIGINT PRIMARY KEY, value DATETIME", DomainType::Timestamp, seconds, cut).await;
     texts_that_differ_in_bytes_only(&url).await;
-    let cache = Options::new(&url).open().await.unwrap();
+    let cache = patient(&url).open().await.unwrap();
     cache.run_sql("SET GLOBAL time_zone = '+09:00'").await.unwrap();
     cache.run_sql("SET GLOBAL sql_mode = CONCAT(@@sql_mode, ',PAD_CHAR_TO_FULL_LENGTH')").await.unwrap();
     cache.stop().await.unwrap();
@@ -194,7 +194,7 @@ async fn values_that_sqlite_makes_up_or_forgets_are_seen_where_they_come_to_lie(
 async fn a_table_that_was_made_anew_is_seen_as_it_is() {
     let place = Place::new();
     for round in 0..20 {
-        let cache = Arc::new(Options::new(sqlite(&place)).open().await.unwrap());
+        let cache = Arc::new(patient(sqlite(&place)).open().await.unwrap());
         cache.run_sql("CREATE TABLE IF NOT EXISTS things (id INTEGER PRIMARY KEY)").await.unwrap();
         let mut looks = tokio::task::JoinSet::new();
         for _ in 0..6 {

@@ -1,17 +1,27 @@
 //! A table that remembers every state of every row, clients that write down what they saw, and the checker of the
 //! simulation over both.
 
+#[path = "changes.rs"]
+mod changes;
+
 use std::collections::BTreeMap;
+use std::ops::RangeBounds;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use lacuna_range_cache::{DomainValue, Form, Policy, Query};
-use lacuna_store_sql::{Cache, DomainType, Options, Rows, Schema, Statement, Table, WriteError, WriteSet};
+use lacuna_store_sql::{Cache, DomainType, Options, Rows, Schema, Table, WriteError, WriteSet};
 use lacuna_workload::Rng;
 
 use crate::sim::history::{Checker, How, Moment};
 use crate::sim::store::{SlotState, Store};
 use crate::sim::table::{Change, Row, WriteId, closed};
+pub(crate) use changes::Dialect;
+use changes::statements;
+
+/// What a busy machine may take for what takes a moment.
+pub(crate) const AT_MOST: Duration = Duration::from_secs(120);
 
 /// Keys of the table, few so that clients meet.
 pub(crate) const KEYS: u64 = 40;
@@ -124,15 +134,26 @@ impl World {
         assert!(checked.is_ok(), "seed {}: {}", lacuna_testkit::effort::seed(), checked.unwrap_err());
     }
 
+    /// What a client finds that asks until it is answered: after faults, owners may be on their way.
+    async fn rows(&self, range: impl RangeBounds<i64> + Clone + Send) -> Rows {
+        let start = Instant::now();
+        loop {
+            match self.table.get("place", range.clone()).await {
+                Ok(rows) => return rows,
+                Err(error) => assert!(start.elapsed() < AT_MOST, "{error}"),
+            }
+        }
+    }
+
     /// Every result that may be cached is what a fresh query returns.
     pub(crate) async fn cached_is_fresh(&self) {
         let mut fresh = BTreeMap::new();
-        for row in self.table.get::<i64>("place", ..).await.unwrap() {
+        for row in self.rows(..).await {
             fresh.insert(row.integer("place").unwrap(), row);
         }
         for lo in (0..KEYS.cast_signed()).step_by(4) {
             for hi in [lo, lo + 3, lo + 7] {
-                let rows = self.table.get("place", lo..=hi).await.unwrap();
+                let rows = self.rows(lo..=hi).await;
                 let expected: Rows = fresh.range(lo..=hi).map(|(_, row)| row.clone()).collect();
                 assert_eq!(rows, expected, "{lo} to {hi}");
             }
@@ -190,53 +211,9 @@ fn decoded(rows: &Rows) -> Vec<Row> {
     rows.iter().map(row).collect()
 }
 
-/// Whose SQL a test speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dialect {
-    Sqlite,
-    Postgres,
-    MariaDb,
-}
-
-/// SQL with `{}` for each parameter.
-fn statement(dialect: Dialect, sql: &str, values: &[i64]) -> Statement {
-    let mut parts = sql.split("{}");
-    let mut text = parts.next().unwrap().to_owned();
-    for (number, part) in (1..).zip(parts) {
-        text += &match dialect {
-            Dialect::Sqlite => format!("?{number}"),
-            Dialect::Postgres => format!("${number}"),
-            Dialect::MariaDb => "?".to_owned(),
-        };
-        text += part;
-    }
-    values.iter().fold(Statement::new(text), |statement, value| statement.with(*value))
-}
-
-/// The change, and for the checker the states that it leaves.
-fn statements(dialect: Dialect, change: Change, id: WriteId) -> Vec<Statement> {
-    let id = i64::from(id);
-    let delete = |key: u64| statement(dialect, "DELETE FROM slots WHERE place = {}", &[key.cast_signed()]);
-    let put = |key: u64, other: u64| {
-        let sql = "INSERT INTO slots (place, version, other) VALUES ({}, {}, {})";
-        [delete(key), statement(dialect, sql, &[key.cast_signed(), id, other.cast_signed()])]
-    };
-    let mut statements = match change {
-        Change::Put { key, other } => put(key, other).to_vec(),
-        Change::Delete { key } => vec![delete(key)],
-        Change::Move { from, to } => [&[delete(from)], &put(to, 0)[..]].concat(),
-        Change::Touch { lo, hi } => {
-            let sql = "UPDATE slots SET version = {} WHERE place BETWEEN {} AND {}";
-            vec![statement(dialect, sql, &[id, lo.cast_signed(), hi.cast_signed()])]
-        }
-    };
-    for key in change.keys() {
-        let key = key.cast_signed();
-        let sql = "INSERT INTO states (place, write_id, is_there, version, other) \
-                   SELECT {}, {}, COUNT(*), MAX(version), MAX(other) FROM slots WHERE place = {}";
-        statements.push(statement(dialect, sql, &[key, id, key]));
-    }
-    statements
+/// Options of a cache that goes on trying for as long as a busy machine may take.
+pub(crate) fn patient(url: impl Into<String>) -> Options {
+    Options::new(url).patience(AT_MOST)
 }
 
 /// A database in a folder that goes with it.
@@ -249,19 +226,21 @@ impl Place {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
-    /// Opens it, once owners that were left to themselves are done.
+    /// Opens it, once owners that were left to themselves are done, and processes that this one is starting no longer have
+    /// its files open.
     pub(crate) async fn open(&self, policy: Policy) -> Cache {
-        for _ in 0..500 {
+        let start = Instant::now();
+        loop {
             match self.options(policy).open().await {
                 Ok(cache) => return cache,
                 Err(error) => assert_eq!(error.kind(), lacuna_core::ErrorKind::Conflict, "{error}"),
             }
-            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            assert!(start.elapsed() < AT_MOST, "the database stays locked");
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        panic!("the database stays locked");
     }
 
     pub(crate) fn options(&self, policy: Policy) -> Options {
-        Options::new(format!("sqlite:{}", self.folder.path().join("app.db").display())).policy(policy)
+        patient(format!("sqlite:{}", self.folder.path().join("app.db").display())).policy(policy)
     }
 }

@@ -20,7 +20,7 @@ use crate::records::{COLUMN_BYTES, fields, version_of};
 use crate::setup::Setup;
 
 /// How long a server may take: a machine with much to do is slow, and no reason to end a run.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Cache-aside over Redis.
 pub(crate) struct Aside {

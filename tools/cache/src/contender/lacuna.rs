@@ -8,6 +8,7 @@ use lacuna_range_cache::ports::Reply;
 use lacuna_store_redis::{RedisCache, RedisLog};
 use lacuna_store_sql::{Cache, Counts, DomainType, Options, Schema, SqlValue, Table, WriteError};
 
+use super::aside::PATIENCE;
 use super::{Contender, Traffic};
 use crate::ground::Ground;
 use crate::records::{COLUMNS, NAMES, fields, table_name, version_of};
@@ -27,8 +28,8 @@ pub(super) struct Lacuna {
 impl Lacuna {
     /// Opens the store with a cache before it.
     pub(super) async fn open(setup: &Setup, ground: &Ground, policy: Policy) -> Result<Self> {
-        let mut options =
-            Options::new(&ground.store_url).policy(policy).beta(setup.beta).cache_bytes(1 << 30);
+        let mut options = Options::new(&ground.store_url).policy(policy).beta(setup.beta);
+        options = options.cache_bytes(1 << 30).patience(PATIENCE);
         for url in &ground.cache_urls {
             options = options.cache_server(Arc::new(RedisCache::new(url, NAMESPACE)?));
         }

@@ -10,6 +10,9 @@ use lacuna_store_dendrite::{Client, Secret};
 use lacuna_test_servers::{Etcd, Postgres, Redis, free_port};
 use lacuna_testkit::effort;
 
+/// What a busy machine may take for what takes seconds.
+pub(crate) const AT_MOST: Duration = Duration::from_secs(120);
+
 const SECRET: &[u8] = b"what the dendrites of this test know";
 
 /// How a dendrite ended, and what it had counted.
@@ -46,7 +49,7 @@ impl Process {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;
             }
-            assert!(start.elapsed() < Duration::from_secs(30), "a dendrite does not stop");
+            assert!(start.elapsed() < AT_MOST, "a dendrite does not stop");
             std::thread::sleep(Duration::from_millis(10));
         };
         let mut said = String::new();
@@ -120,14 +123,22 @@ impl Team {
         command
     }
 
-    /// A dendrite that others reach at `address`, if not where it listens.
+    /// A dendrite that others reach at `address`, if not where it listens. One that a server did not answer in time ends, and
+    /// is started again, as operators have it.
     pub(crate) fn start(&self, port: u16, address: Option<String>) -> Process {
-        let mut command = self.command(port, address.as_deref());
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut first = String::new();
-        BufReader::with_capacity(1, child.stdout.as_mut().unwrap()).read_line(&mut first).unwrap();
-        assert!(first.starts_with("listening at "), "{first:?}");
-        Process { child, port, address }
+        let begun = Instant::now();
+        loop {
+            let mut command = self.command(port, address.as_deref());
+            let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+            let mut process = Process { child, port, address: address.clone() };
+            let mut first = String::new();
+            let out = process.child.stdout.as_mut().unwrap();
+            BufReader::with_capacity(1, out).read_line(&mut first).unwrap();
+            if first.starts_with("listening at ") {
+                return process;
+            }
+            assert!(first.is_empty() && begun.elapsed() < AT_MOST, "{first:?}");
+        }
     }
 
     pub(crate) fn start_somewhere(&self) -> Process {
@@ -140,7 +151,13 @@ impl Team {
     }
 
     pub(crate) async fn client(&self, addresses: &[String]) -> Client {
-        Client::connect(addresses, Secret::new(SECRET).unwrap()).await.unwrap()
+        let begun = Instant::now();
+        loop {
+            match Client::connect(addresses, Secret::new(SECRET).unwrap()).await {
+                Ok(client) => return client.with_patience(AT_MOST),
+                Err(error) => assert!(begun.elapsed() < AT_MOST, "{error}"),
+            }
+        }
     }
 }
 
