@@ -10,6 +10,7 @@ import com.datastax.driver.core.ConsistencyLevel;
 import com.datastax.driver.core.QueryTrace;
 import com.datastax.driver.core.ResultSet;
 import com.datastax.driver.core.SimpleStatement;
+import com.datastax.driver.core.exceptions.TraceRetrievalException;
 import org.junit.Test;
 
 /** The plug-in's jar in stock nodes: what it answers from memory, and what it leaves alone. */
@@ -35,18 +36,31 @@ public class AnswersTest extends OnOneCluster
     private static void tracesNoSstable(String query, ConsistencyLevel level) throws InterruptedException
     {
         String last = "";
-        for (int attempt = 0; attempt < 100; attempt++)
+        for (int attempt = 0; attempt < 600; attempt++)
         {
             ResultSet result = session.execute(new SimpleStatement(query).setConsistencyLevel(level).enableTracing());
             assertEquals(0, result.all().size());
-            List<String> merges = result.getExecutionInfo().getQueryTrace().getEvents().stream()
-                .map(QueryTrace.Event::getDescription).filter(event -> event.startsWith("Merged data from")).toList();
+            List<String> merges = merges(result);
             if (!merges.isEmpty() && merges.stream().allMatch(event -> event.endsWith(" and 0 sstables")))
                 return;
             last = merges.toString();
             Thread.sleep(50);
         }
         throw new AssertionError(level + ": " + last);
+    }
+
+    /** What replicas said of it; nothing if the trace did not arrive in time, as on a busy machine. */
+    private static List<String> merges(ResultSet result)
+    {
+        try
+        {
+            return result.getExecutionInfo().getQueryTrace().getEvents().stream()
+                .map(QueryTrace.Event::getDescription).filter(event -> event.startsWith("Merged data from")).toList();
+        }
+        catch (TraceRetrievalException late)
+        {
+            return List.of();
+        }
     }
 
     @Test
@@ -149,11 +163,13 @@ public class AnswersTest extends OnOneCluster
     public void expiringRowsAreNotTakenForDead() throws Exception
     {
         String t = table();
-        all("INSERT INTO " + t + " (p, c, v) VALUES (1, 1, 5) USING TTL 2");
+        long start = System.nanoTime();
+        all("INSERT INTO " + t + " (p, c, v) VALUES (1, 1, 5) USING TTL 4");
         flush();
-        assertEquals(1, rows(one(t)));
-        Thread.sleep(3_000);
-        assertEquals(0, rows(one(t)));
+        int seen = rows(one(t));
+        // A machine that was out of breath for so long may find it expired.
+        assertTrue(seen + " rows", seen == 1 || System.nanoTime() - start > 2_000_000_000L);
+        Cluster.until("expired", () -> rows(one(t)) == 0);
         all("INSERT INTO " + t + " (p, c, v) VALUES (1, 1, 6)");
         flush();
         assertEquals(1, rows(one(t)));

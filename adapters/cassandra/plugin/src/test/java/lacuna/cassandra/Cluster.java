@@ -17,6 +17,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import com.datastax.driver.core.PoolingOptions;
 import com.datastax.driver.core.Session;
 import com.datastax.driver.core.SocketOptions;
 import com.datastax.driver.core.policies.ConstantReconnectionPolicy;
@@ -32,7 +33,9 @@ final class Cluster implements AutoCloseable
 {
     private static final int STORAGE_PORT = 7000;
     private static final int NATIVE_PORT = 9042;
-    private static final long START_SECONDS = 300;
+    /** What a busy machine may take for what takes a moment. */
+    private static final int PATIENCE_MILLIS = 60_000;
+    private static final long START_SECONDS = 900;
 
     final List<Node> nodes = new ArrayList<>();
     private final List<com.datastax.driver.core.Cluster> drivers = new ArrayList<>();
@@ -111,7 +114,8 @@ final class Cluster implements AutoCloseable
         until("one schema after " + cql, this::isOneSchema);
     }
 
-    private static void until(String what, BooleanSupplier holds)
+    /** Until it holds, for as long as a busy machine may take. */
+    static void until(String what, BooleanSupplier holds)
     {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
         while (!holds.getAsBoolean())
@@ -138,7 +142,7 @@ final class Cluster implements AutoCloseable
     {
         try (Socket socket = new Socket())
         {
-            socket.connect(new InetSocketAddress(node.address, NATIVE_PORT), 500);
+            socket.connect(new InetSocketAddress(node.address, NATIVE_PORT), 5_000);
             return true;
         }
         catch (IOException notYet)
@@ -161,7 +165,9 @@ final class Cluster implements AutoCloseable
         InetSocketAddress only = new InetSocketAddress(node.address, NATIVE_PORT);
         return com.datastax.driver.core.Cluster.builder().addContactPoint(node.address).withPort(NATIVE_PORT)
             .withLoadBalancingPolicy(new WhiteListPolicy(new RoundRobinPolicy(), List.of(only)))
-            .withReconnectionPolicy(new ConstantReconnectionPolicy(500)).withMaxSchemaAgreementWaitSeconds(1).withSocketOptions(new SocketOptions().setReadTimeoutMillis(60_000)).withoutJMXReporting().build();
+            .withReconnectionPolicy(new ConstantReconnectionPolicy(500)).withMaxSchemaAgreementWaitSeconds(1)
+            .withSocketOptions(new SocketOptions().setReadTimeoutMillis(PATIENCE_MILLIS).setConnectTimeoutMillis(PATIENCE_MILLIS))
+            .withPoolingOptions(new PoolingOptions().setPoolTimeoutMillis(PATIENCE_MILLIS)).withoutJMXReporting().build();
     }
 
     void flush(String keyspace)

@@ -37,13 +37,22 @@ public class ExchangeTest extends WithFilters
             for (Session coordinator : coordinators)
                 for (ConsistencyLevel level : LEVELS)
                 {
-                    long before = counter(coordinator, "reads_skipped");
-                    for (int p = 0; p < 2 * PRESENT; p++)
-                        assertEquals(p < PRESENT ? 1 : 0, at(coordinator, "SELECT * FROM " + t + " WHERE p = " + p, level));
-                    long skipped = counter(coordinator, "reads_skipped") - before;
+                    // A lease may have ended on a busy machine.
+                    long skipped = 0;
+                    for (int attempt = 0; attempt < 20 && skipped < PRESENT / 5; attempt++)
+                        skipped = skipped(coordinator, t, level);
                     assertTrue(level + ": " + skipped, skipped >= PRESENT / 5 && skipped <= PRESENT);
                 }
         }
+    }
+
+    /** How many reads of what is there, and of as many that are not, were answered without asking. */
+    private static long skipped(Session coordinator, String t, ConsistencyLevel level)
+    {
+        long before = counter(coordinator, "reads_skipped");
+        for (int p = 0; p < 2 * PRESENT; p++)
+            assertEquals(p < PRESENT ? 1 : 0, at(coordinator, "SELECT * FROM " + t + " WHERE p = " + p, level));
+        return counter(coordinator, "reads_skipped") - before;
     }
 
     @Test
@@ -80,7 +89,7 @@ public class ExchangeTest extends WithFilters
         becomesKnown("reads_skipped", t);
         for (int attempt = 0, skipped = 0; skipped < 5; attempt++)
         {
-            assertTrue("only " + skipped, attempt < 100);
+            assertTrue("only " + skipped, attempt < 2_000);
             skipped = 0;
             for (int p = PRESENT; p < PRESENT + 10; p++)
             {
@@ -135,7 +144,7 @@ public class ExchangeTest extends WithFilters
             for (int p = 0; p < 60; p++)
                 for (int attempt = 0; read(coordinator, t, p) == 0; attempt++)
                 {
-                    assertTrue("key " + p + " is never seen", attempt < 300);
+                    assertTrue("key " + p + " is never seen", attempt < 2_400);
                     Thread.sleep(50);
                 }
         assertFalse("only levels of one and two replicas", skips(t, ConsistencyLevel.QUORUM));
@@ -168,7 +177,7 @@ public class ExchangeTest extends WithFilters
         {
             session.execute("UPDATE lacuna.switches SET enabled = true WHERE name = 'answers'");
         }
-        assertTrue(isCounted(session, "reads_skipped", t, 77));
+        Cluster.until("skipped again", () -> isCounted(session, "reads_skipped", t, 77));
     }
 
     @Test
@@ -182,9 +191,12 @@ public class ExchangeTest extends WithFilters
         assertEquals(0, session.execute("SELECT * FROM " + t + " WHERE p = ? LIMIT ?", 9, 3).all().size());
         assertEquals(0, session.execute(session.prepare("SELECT v FROM " + t + " WHERE p = ? LIMIT ?").bind(9, 3)).all().size());
         assertEquals(1, session.execute("SELECT p, s FROM " + t + " WHERE p = 1").all().size());
-        long before = counter(session, "reads_skipped");
-        assertEquals(0, session.execute("SELECT * FROM " + t + " WHERE p IN (7, 8, 9)").all().size());
-        assertTrue(counter(session, "reads_skipped") > before);
+        Cluster.until("one of several is skipped", () ->
+        {
+            long before = counter(session, "reads_skipped");
+            assertEquals(0, session.execute("SELECT * FROM " + t + " WHERE p IN (7, 8, 9)").all().size());
+            return counter(session, "reads_skipped") > before;
+        });
     }
 
     @Test
@@ -194,9 +206,8 @@ public class ExchangeTest extends WithFilters
         for (int p = 0; p < PRESENT; p++)
             insert(session, t, p);
         becomesKnown("reads_skipped", t);
-        List<Row> peers = session.execute("SELECT * FROM lacuna.peers").all();
-        assertEquals(NODES - 1, peers.size());
-        assertTrue(peers.toString(), peers.stream().allMatch(peer -> peer.getBool("ready")));
+        assertEquals(NODES - 1, session.execute("SELECT * FROM lacuna.peers").all().size());
+        Cluster.until("all are ready", () -> session.execute("SELECT * FROM lacuna.peers").all().stream().allMatch(peer -> peer.getBool("ready")));
         Set<String> shown = new HashSet<>();
         for (Row row : session.execute("SELECT * FROM lacuna.filters WHERE keyspace_name = '" + t.substring(0, 2)
                                        + "' AND table_name = '" + t.substring(3) + "'"))

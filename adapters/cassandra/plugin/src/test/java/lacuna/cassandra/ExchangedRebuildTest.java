@@ -27,7 +27,7 @@ public class ExchangedRebuildTest extends WithFilters
         cluster.compact(t.substring(0, 2));
         for (int attempt = 0; keys(t) > NODES * NODES * 2 * (KEPT + 256); attempt++)
         {
-            assertTrue("still " + keys(t) + " keys", attempt < 600);
+            assertTrue("still " + keys(t) + " keys", attempt < 2_400);
             Thread.sleep(50);
         }
         assertTrue(everywhere("filters_rebuilt") >= 1);

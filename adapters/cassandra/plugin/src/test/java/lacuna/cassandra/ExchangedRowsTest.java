@@ -137,7 +137,7 @@ public class ExchangedRowsTest extends WithFilters
 
     private static void becomesSkippedRange(Session through, String t, int p, String dead) throws InterruptedException
     {
-        for (int attempt = 0; attempt < 600; attempt++)
+        for (int attempt = 0; attempt < 2_400; attempt++)
         {
             long before = counter(through, "reads_skipped");
             assertEquals(0, at(through, dead, ConsistencyLevel.ONE));

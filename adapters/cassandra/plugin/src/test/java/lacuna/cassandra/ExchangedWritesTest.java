@@ -141,7 +141,13 @@ public class ExchangedWritesTest extends WithFilters
         becomesKnown("reads_skipped", t);
         for (Node node : cluster.nodes)
             node.importSstables(t.substring(0, 2), source.substring(3), t.substring(3));
-        Thread.sleep(500);
+        // Others are told of them a moment later; from then on they stay.
+        for (Session coordinator : coordinators)
+            for (int p = 0; p < PRESENT; p++)
+            {
+                int key = p;
+                Cluster.until("key " + key + " is seen", () -> read(coordinator, t, key) == 1);
+            }
         for (Session coordinator : coordinators)
             for (int p = 0; p < PRESENT; p++)
                 assertEquals(1, read(coordinator, t, p));

@@ -37,6 +37,8 @@ public class HistoryTest extends OnOneCluster
     private final Random random = new Random(seed);
     private final Model model = new Model();
     private final List<Session> coordinators = new ArrayList<>();
+    /** Between which moments conditional writes were made; nothing else is said to have been between them. */
+    private final List<long[]> conditionals = new ArrayList<>();
     private long lastMicros;
     private long reads;
     private long replicaReads;
@@ -105,8 +107,14 @@ public class HistoryTest extends OnOneCluster
     /** Mostly now, sometimes long ago: clients may choose. */
     private long timestamp()
     {
-        long now = now();
-        return random.nextInt(20) == 0 ? now - 1 - random.nextInt(20_000_000) : now;
+        long at = now();
+        if (random.nextInt(20) != 0)
+            return at;
+        at -= 1 + random.nextInt(20_000_000);
+        for (int i = conditionals.size() - 1; i >= 0; i--)
+            if (at >= conditionals.get(i)[0] && at <= conditionals.get(i)[1])
+                at = conditionals.get(i)[0] - 1;
+        return at;
     }
 
     private void write()
@@ -183,23 +191,29 @@ public class HistoryTest extends OnOneCluster
         if (v % 2 == 0)
         {
             boolean expected = !model.exists(p, c);
-            lwt(expected, "INSERT INTO %s (p, c, v) VALUES (" + p + ", " + c + ", " + v + ") IF NOT EXISTS");
+            long at = lwt(expected, "INSERT INTO %s (p, c, v) VALUES (" + p + ", " + c + ", " + v + ") IF NOT EXISTS");
             if (expected)
-                model.insert(p, c, v, now());
+                model.insert(p, c, v, at);
         }
         else
         {
             boolean expected = model.value(p, c) != null;
-            lwt(expected, "UPDATE %s SET v = " + v + " WHERE p = " + p + " AND c = " + c + " IF v >= 0");
+            long at = lwt(expected, "UPDATE %s SET v = " + v + " WHERE p = " + p + " AND c = " + c + " IF v >= 0");
             if (expected)
-                model.set(p, c, "v", v, now());
+                model.set(p, c, "v", v, at);
         }
     }
 
-    private void lwt(boolean expected, String cql)
+    /** Returns a moment behind it. */
+    private long lwt(boolean expected, String cql)
     {
+        long start = now();
         for (String table : TABLES)
             assertEquals(table, expected, run(table, cql, ConsistencyLevel.ALL, 5_000, coordinator()).wasApplied());
+        // The node that coordinates it says when it was, so that each table has it at a moment of its own.
+        long end = now();
+        conditionals.add(new long[] { start, end });
+        return end;
     }
 
     private void read()

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Comparator;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -47,15 +48,20 @@ final class Node
         this.settings = settings;
     }
 
+    /** A port at which nobody listens, below those that systems give to connections: a node that comes back finds it free. */
     private static int freePort()
     {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress()))
+        while (true)
         {
-            return socket.getLocalPort();
-        }
-        catch (IOException failure)
-        {
-            throw new UncheckedIOException(failure);
+            int port = ThreadLocalRandom.current().nextInt(22_000, 32_000);
+            try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress()))
+            {
+                return socket.getLocalPort();
+            }
+            catch (IOException taken)
+            {
+                Thread.onSpinWait();
+            }
         }
     }
 
@@ -129,7 +135,8 @@ final class Node
         if (shell == null)
             return;
         shell.getOutputStream().close();
-        shell.waitFor(20, TimeUnit.SECONDS);
+        if (!shell.waitFor(180, TimeUnit.SECONDS))
+            throw new IllegalStateException("a node that was killed is still there: " + address);
     }
 
     /** Stops its process for a while, as a long collection of garbage or a frozen machine would. */

@@ -108,7 +108,7 @@ abstract class WithFilters extends OnOneCluster
             for (int attempt = 0; known < 12; attempt++)
             {
                 assertTrue("no filters: " + coordinator.execute("SELECT * FROM lacuna.filters").all()
-                           + coordinator.execute("SELECT * FROM lacuna.peers").all(), attempt < 900);
+                           + coordinator.execute("SELECT * FROM lacuna.peers").all(), attempt < 2_400);
                 known = isCounted(coordinator, counter, table, 1_000_000 + attempt) ? known + 1 : 0;
                 if (known == 0)
                     Thread.sleep(50);
@@ -123,7 +123,7 @@ abstract class WithFilters extends OnOneCluster
             int attempt = 0;
             while (!isCounted(coordinator, "reads_skipped", t, p))
             {
-                assertTrue("never skipped", attempt++ < 600);
+                assertTrue("never skipped", attempt++ < 2_400);
                 // A replica that has not yet tried to prove it is asked to.
                 at(coordinator, "SELECT * FROM " + t + " WHERE p = " + p, ConsistencyLevel.ALL);
                 Thread.sleep(50);
