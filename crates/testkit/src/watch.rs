@@ -8,8 +8,10 @@ use std::time::Duration;
 
 use crate::{Fault, Verdict};
 
-/// How long one round may take; the rounds watched take microseconds.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How often a round is looked at until it takes too long; the rounds watched take microseconds.
+const LOOKS: u32 = 12;
+/// Between two looks: a machine that stops for a while stops one look, and not all of them.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Where the watched work stands.
 #[derive(Debug, Clone, Default)]
@@ -26,21 +28,22 @@ impl Progress {
     }
 }
 
-/// Runs `work` on a thread of its own; a fault if one round takes longer than ten seconds. The thread that hangs is
+/// Runs `work` on a thread of its own; a fault if one round takes longer than twelve seconds. The thread that hangs is
 /// left behind, and ends with the process.
 pub(crate) fn watched(place: &str, work: impl FnOnce(&Progress) -> Verdict + Send + 'static) -> Verdict {
     let progress = Progress::default();
     let (done, verdict) = channel();
     let told = progress.clone();
     thread::spawn(move || done.send(work(&told)));
-    let mut seen = progress.round();
+    let (mut seen, mut looks) = (progress.round(), 0);
     loop {
-        match verdict.recv_timeout(PATIENCE) {
+        match verdict.recv_timeout(LOOK) {
             Ok(verdict) => return verdict,
             Err(RecvTimeoutError::Disconnected) => return Err(Fault::new(format!("{place}: it panicked"))),
             Err(RecvTimeoutError::Timeout) => {
                 let round = progress.round();
-                if round == seen {
+                looks = if round == seen { looks + 1 } else { 0 };
+                if looks == LOOKS {
                     return Err(Fault::new(format!("{place}: round {round} does not return")));
                 }
                 seen = round;

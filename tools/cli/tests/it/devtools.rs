@@ -54,9 +54,32 @@ impl Page {
 
     /// Waits until `expression` is `wanted` in the page, and returns it.
     pub(crate) fn wait_for(&mut self, expression: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        self.wait(expression, wanted, |_, _| {})
+    }
+
+    /// Moves the pointer to a place of the window, and waits until `expression` is `wanted` then. A move that nobody has followed
+    /// for a while is made again.
+    pub(crate) fn point_at(&mut self, (x, y): (f64, f64), expression: &str, wanted: impl Fn(&Value) -> bool) {
+        self.wait(expression, wanted, |page, look| {
+            if look % 50 == 0 {
+                let aside = if look % 100 == 0 { 0.0 } else { 0.5 };
+                let event = json!({ "type": "mouseMoved", "x": x + aside, "y": y });
+                page.call("Input.dispatchMouseEvent", &event).expect("a window has a pointer");
+            }
+        });
+    }
+
+    /// Before each look something is done, which is told its number.
+    fn wait(
+        &mut self,
+        expression: &str,
+        wanted: impl Fn(&Value) -> bool,
+        mut before: impl FnMut(&mut Self, u32),
+    ) -> Value {
         let question = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
         let begin = Instant::now();
-        loop {
+        for look in 0.. {
+            before(self, look);
             // A question that arrives between two pages is refused.
             let answer =
                 self.call("Runtime.evaluate", &question).map(|mut answer| answer["result"]["value"].take());
@@ -66,12 +89,7 @@ impl Page {
             }
             thread::sleep(Duration::from_millis(20));
         }
-    }
-
-    /// Moves the pointer to a place of the window.
-    pub(crate) fn point_at(&mut self, x: f64, y: f64) {
-        let event = json!({ "type": "mouseMoved", "x": x, "y": y });
-        self.call("Input.dispatchMouseEvent", &event).expect("a window has a pointer");
+        unreachable!("there are always more looks")
     }
 
     /// Calls `method` and waits for its result, or for its refusal; events that come between are passed over.

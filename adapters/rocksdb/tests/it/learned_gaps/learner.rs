@@ -126,7 +126,7 @@ fn deleted_and_open(folder: &Path) -> usize {
 
 fn waits_until(is_so: impl Fn() -> bool) -> bool {
     let start = Instant::now();
-    while !is_so() && start.elapsed() < Duration::from_secs(20) {
+    while !is_so() && start.elapsed() < Duration::from_secs(120) {
         std::thread::sleep(Duration::from_millis(20));
     }
     is_so()

@@ -78,7 +78,7 @@ fn the_background_keeps_to_its_budget() {
     std::thread::scope(|scope| {
         scope.spawn(|| learner.run(&test.db, &stop));
         let has_read = || test.lacuna.stats().filters.gaps.reads > 0;
-        let (least, most) = (Duration::from_millis(1_500), Duration::from_secs(60));
+        let (least, most) = (Duration::from_millis(1_500), Duration::from_secs(120));
         while start.elapsed() < least || (!has_read() && start.elapsed() < most) {
             std::thread::sleep(Duration::from_millis(50));
         }

@@ -124,16 +124,19 @@ async fn the_background_learns_within_its_budget() {
         scan(number).await;
     }
     while test.lacuna().stats().gaps.learned == 0 {
-        assert!(start.elapsed() < Duration::from_secs(20), "{}", test.lacuna().stats().gaps);
+        assert!(start.elapsed() < Duration::from_secs(120), "{}", test.lacuna().stats().gaps);
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     tokio::time::sleep(Duration::from_millis(700)).await;
     background.abort();
     let counts = test.lacuna().stats().gaps;
     // A second's worth is saved up, and the file that was being read is read to its end.
-    let most = 5.0 * (1.0 + start.elapsed().as_secs_f64()) + 6.0;
+    let saved_up = 5.0 * (1.0 + start.elapsed().as_secs_f64());
+    let most = saved_up + 6.0;
     assert!((counts.reads as f64) <= most, "at most {most}: {counts}");
-    assert!(counts.hints_dropped > 0 && counts.hints <= 12, "four wait at most: {counts}");
+    // Each that was followed made room for another, and took a read at least.
+    let most = saved_up + 7.0;
+    assert!(counts.hints_dropped > 0 && (counts.hints as f64) <= most, "four wait at most: {counts}");
 }
 
 #[tokio::test]
