@@ -119,7 +119,7 @@ pub(crate) async fn connected(addresses: &[impl AsRef<str>]) -> Client {
         match Client::connect(addresses, secret()).await {
             Ok(client) => return client,
             Err(error) => {
-                assert!(error.kind() == ErrorKind::Unavailable && start.elapsed() < AT_MOST, "{error}")
+                assert!(error.kind() == ErrorKind::Unavailable && start.elapsed() < AT_MOST, "{error}");
             }
         }
     }
