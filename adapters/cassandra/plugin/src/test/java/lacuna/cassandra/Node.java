@@ -52,9 +52,7 @@ final class Node
     private static int freePort()
     {
         while (true)
-        {
-            int port = ThreadLocalRandom.current().nextInt(22_000, 32_000);
-            try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress()))
+            try (ServerSocket socket = new ServerSocket(ThreadLocalRandom.current().nextInt(22_000, 32_000), 1, InetAddress.getLoopbackAddress()))
             {
                 return socket.getLocalPort();
             }
@@ -62,7 +60,6 @@ final class Node
             {
                 Thread.onSpinWait();
             }
-        }
     }
 
     /** Starts it, with or without the plug-in; returns at once. */
