@@ -16,7 +16,7 @@ const RATE: f64 = 0.01;
 /// Bits per key of a Bloom filter of that rate.
 const BLOOM_BITS: f64 = 9.6;
 
-/// What became of a partition.
+/// What became of a partition; the three stand between each other, so that no filter tells them by their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     Present,
@@ -41,7 +41,7 @@ pub(super) struct Effort {
     pub(super) reads: u64,
 }
 
-/// The nodes. Partition p is at node p modulo 6; as many are present as are deleted.
+/// The nodes, each with every sixth partition of each state.
 pub(super) struct Ground {
     circle: RefCell<Circle>,
     blooms: Vec<Box<DynFilter<u64>>>,
@@ -56,18 +56,26 @@ impl Ground {
         let nodes = u64::from(NODES);
         let count = (count as u64).next_multiple_of(nodes);
         let mut circle = Circle::new(NODES, Config::new(Mode::Safe), 2 * count / nodes, RATE);
-        for number in 0..2 * count {
-            circle.nodes[owner(number)].load(TABLE, partition(number), None);
-        }
         let deletion = Deletion { time: 1, newest_in_files: None, newest_in_memory: None };
-        for number in count..2 * count {
-            circle.nodes[owner(number)].bury(TABLE, partition(number), deletion);
+        for index in 0..count {
+            let [present, deleted] = [State::Present, State::Deleted].map(|state| number(state, index));
+            let node = &mut circle.nodes[owner(present)];
+            node.load(TABLE, partition(present), None);
+            node.load(TABLE, partition(deleted), None);
+            node.bury(TABLE, partition(deleted), deletion);
         }
         circle.set_ready();
         (0..3).for_each(|_| circle.pass_interval());
-        let blooms = (0..nodes)
-            .map(|node| bloom((node..2 * count).step_by(NODES.into()).collect(), seed))
-            .collect::<Result<_>>()?;
+        let blooms = (0..nodes).map(|node| {
+            let indices = (node..count).step_by(NODES.into());
+            bloom(
+                indices
+                    .flat_map(|index| [number(State::Present, index), number(State::Deleted, index)])
+                    .collect(),
+                seed,
+            )
+        });
+        let blooms = blooms.collect::<Result<_>>()?;
         Ok(Self { circle: RefCell::new(circle), blooms, count, hasher: IntegerHasher::new(seed) })
     }
 
@@ -76,16 +84,7 @@ impl Ground {
         let nodes = u64::from(NODES);
         let drawn = self.hasher.hash(query);
         let owner = if is_remote { 1 + drawn % (nodes - 1) } else { 0 };
-        self.first(state) + (drawn >> 8) % (self.count / nodes) * nodes + owner
-    }
-
-    /// The first partition in this state.
-    pub(super) fn first(&self, state: State) -> u64 {
-        match state {
-            State::Present => 0,
-            State::Deleted => self.count,
-            State::Absent => 2 * self.count,
-        }
+        number(state, (drawn >> 8) % (self.count / nodes) * nodes + owner)
     }
 
     /// Adds what a query of one partition takes.
@@ -104,7 +103,7 @@ impl Ground {
     }
 
     fn is_empty(&self, number: u64) -> bool {
-        let replicas = [NodeId(number as u128 % u128::from(NODES))];
+        let replicas = [NodeId(owner(number) as u128)];
         let key = Asked { partition: partition(number), slice: None, replicas: &replicas };
         let question = Question {
             table: TABLE,
@@ -120,8 +119,13 @@ impl Ground {
     }
 }
 
+/// The partition in this state with this index.
+pub(super) fn number(state: State, index: u64) -> u64 {
+    3 * index + state as u64
+}
+
 fn owner(number: u64) -> usize {
-    usize::try_from(number % u64::from(NODES)).expect("less than the nodes")
+    usize::try_from(number / 3 % u64::from(NODES)).expect("less than the nodes")
 }
 
 fn bloom(numbers: Vec<u64>, seed: u64) -> Result<Box<DynFilter<u64>>> {
@@ -150,7 +154,8 @@ mod tests {
         assert_eq!(effort(Way::NodeCuckoo, State::Deleted, true), Effort::default());
         assert_eq!(effort(Way::NodeCuckoo, State::Deleted, false), Effort::default());
         for way in [Way::NodeBloom, Way::NodeCuckoo] {
-            assert!(effort(way, State::Absent, true).requests < 50, "{way:?}, seed 7");
+            let wrong = effort(way, State::Absent, true).requests;
+            assert!((1..50).contains(&wrong), "{way:?}: {wrong}, seed 7");
         }
         assert_eq!(effort(Way::Default, State::Absent, true).requests, 1_000);
     }

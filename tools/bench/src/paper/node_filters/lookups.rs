@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use lacuna_core::Result;
 
-use super::ground::{Effort, Ground, State, Way};
+use super::ground::{Effort, Ground, NODES, State, Way, number};
 use super::printed::{
     Printed, ROWS, SHARES, SIZES, TABLE_2, TABLE_3, TABLE_4, TABLE_6, TABLE_7, TABLE_8, TABLE_9,
 };
@@ -118,14 +118,12 @@ fn shares(
 /// Every deleted partition is asked for once, of as large a part of them as the size is of the largest.
 fn by_size(session: &mut Session<'_>, sweep: &Sweep<'_>, is_remote: bool) -> Result<Finding> {
     let ground = ground(session)?;
-    let first = ground.first(State::Deleted);
     let efforts = efforts(sweep, |way, gigabytes, effort| {
         #[expect(clippy::cast_possible_truncation, reason = "a part of the partitions")]
         let part = (ground.count as f64 * gigabytes / SIZES[5]) as u64;
-        let numbers = first..first + part;
-        numbers
-            .filter(|number| (number % u64::from(super::ground::NODES) != 0) == is_remote)
-            .for_each(|number| ground.ask(way, number, effort));
+        (0..part)
+            .filter(|index| (index % u64::from(NODES) != 0) == is_remote)
+            .for_each(|index| ground.ask(way, number(State::Deleted, index), effort));
     });
     let where_ = if is_remote { "at other nodes" } else { "of the coordinator" };
     let note = format!("Each deleted partition {where_} is asked for once.");
