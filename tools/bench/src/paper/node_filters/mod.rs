@@ -51,7 +51,8 @@ static EXHIBITS: [Exhibit; 13] = [
         8,
         "lookups, some of absent keys",
         lookups::positive_share,
-        "Table 4. Both filters should be alike: live rows are read, and one absent key in a hundred.",
+        "Table 4. Live rows are read, and one absent key in a hundred; ours stands beside the Bloom filter of files, so \
+         both must err.",
     ),
     figure(9, "insertion by load", insertion::by_load, "Table 5. Lower is better."),
     figure(10, "absent keys at other nodes", lookups::absent_remote, "Table 6. Lower is better."),
