@@ -10,6 +10,7 @@
 //! - [`paper`]: the figures and tables of papers, measured again;
 //! - [`designer_grid`]: what `auto` chooses beside what would have been best;
 //! - [`engine`]: storage engines with no filter, their own, and ours;
+//! - [`node_filters`]: what filters exchanged between nodes cost;
 //! - [`two_level`]: a small store that pays for reads, with and without filters;
 //! - [`blacklist_rounds`]: the same questions again, with false positives remembered;
 //! - [`statistics`]: medians, and when a measured rate meets its bar.
@@ -37,6 +38,7 @@ pub mod engine;
 pub mod harness;
 mod machine;
 mod measure;
+pub mod node_filters;
 pub mod paper;
 pub mod report;
 pub mod statistics;

@@ -136,7 +136,8 @@ fn linear_ticks(low: f64, high: f64) -> Vec<(f64, String)> {
     let decade = 10_f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 2.5, 5.0, 10.0].map(|part| part * decade).into_iter().find(|step| *step >= rough);
     let step = step.unwrap_or(10.0 * decade);
-    let first = (low / step).ceil();
+    // Not -0.
+    let first = (low / step).ceil() + 0.0;
     let counted = std::iter::successors(Some(first), |count| Some(count + 1.0));
     let ticks = counted.map(|count| count * step).take_while(|tick| *tick <= high);
     ticks.map(|tick| (tick, rounded(tick, step))).collect()

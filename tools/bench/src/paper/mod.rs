@@ -31,6 +31,7 @@ pub mod grid;
 mod markdown;
 mod marks;
 mod model;
+mod node_filters;
 mod output;
 mod proteus;
 mod rencoder;
@@ -51,7 +52,7 @@ pub use session::{Ground, Session, Setting, Step, exhibits, run};
 pub use surf::Events as SensorEvents;
 
 /// Every paper.
-pub static PAPERS: [&Paper; 3] = [&rencoder::PAPER, &surf::PAPER, &proteus::PAPER];
+pub static PAPERS: [&Paper; 4] = [&rencoder::PAPER, &surf::PAPER, &proteus::PAPER, &node_filters::PAPER];
 
 /// The paper with this name.
 ///

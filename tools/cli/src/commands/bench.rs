@@ -97,7 +97,7 @@ struct FiltersArgs {
 
 /// How rows are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+pub(super) enum Format {
     /// Aligned columns for people
     Table,
     /// One JSON object a line

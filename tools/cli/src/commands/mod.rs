@@ -4,6 +4,7 @@ mod bench;
 mod build;
 mod foreign;
 mod inspect;
+mod node;
 mod paper;
 mod query;
 mod verify;
@@ -41,6 +42,7 @@ enum Command {
     Paper(paper::PaperArgs),
     Demo(DemoArgs),
     Cache(foreign::Foreign),
+    Node(node::NodeArgs),
 }
 
 impl Cli {
@@ -55,6 +57,7 @@ impl Cli {
             Command::Paper(args) => paper::run(args, extras),
             Command::Demo(args) => demo::run(args),
             Command::Cache(args) => args.run(&["cache"], extras),
+            Command::Node(args) => node::run(args),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::support::Folder;
 
 /// Commands in an order in which each finds the files that the earlier ones wrote.
-const COMMANDS: [&[&str]; 8] = [
+const COMMANDS: [&[&str]; 9] = [
     &[],
     &["build"],
     &["query"],
@@ -16,6 +16,7 @@ const COMMANDS: [&[&str]; 8] = [
     &["bench", "filters"],
     &["bench", "engine"],
     &["paper"],
+    &["node", "bench"],
 ];
 
 /// The example lines of a help text; a backslash at the end joins a line with the next.
@@ -62,7 +63,7 @@ fn every_example_runs() {
 #[test]
 fn every_command_is_listed() {
     let help = Folder::new().lacuna("--help").done();
-    for command in ["build", "query", "inspect", "verify", "bench", "paper", "demo"] {
+    for command in ["build", "query", "inspect", "verify", "bench", "paper", "demo", "node"] {
         assert!(help.contains(&format!("\n  {command} ")), "{command} is not in\n{help}");
     }
 }

@@ -13,6 +13,8 @@ final class Counters
     final LongAdder readsAnswered = counter("reads_answered");
     final LongAdder sstablesSpared = counter("sstables_spared");
     final LongAdder sstablesRead = counter("sstables_read");
+    /** How often a read was given the tombstones of a region: once for all the SSTables that it spares. */
+    final LongAdder regionsGiven = counter("regions_given");
     final LongAdder optedOut = counter("opted_out");
     final LongAdder proposed = counter("regions_proposed");
     final LongAdder proven = counter("regions_proven");

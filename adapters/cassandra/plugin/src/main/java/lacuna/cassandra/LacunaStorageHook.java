@@ -27,7 +27,7 @@ import org.apache.cassandra.schema.TableId;
 public final class LacunaStorageHook implements StorageHook
 {
     private final StorageHook inner;
-    private final ThreadLocal<ReadTally> tally = ThreadLocal.withInitial(ReadTally::new);
+    private final ThreadLocal<ReadUnderWay> underWay = ThreadLocal.withInitial(ReadUnderWay::new);
     private final AtomicInteger reads = new AtomicInteger();
 
     /** Called by Cassandra when it starts. */
@@ -70,7 +70,7 @@ public final class LacunaStorageHook implements StorageHook
         TableGuard guard = Lacuna.guard(id);
         if (guard == null)
             return;
-        tally.get().end(key);
+        underWay.get().end(key);
         if (!Lacuna.PROVER.isCurrentThread())
             Revealing.await(guard.filter, key);
     }
@@ -85,7 +85,7 @@ public final class LacunaStorageHook implements StorageHook
     {
         DeadData dead = answer(table, sstable, key, filter.getSlices(table.metadata()));
         return dead == null ? inner.makeRowIteratorWithLowerBound(table, sstable, key, filter, columns, listener)
-                            : new DeadRows(dead, sstable, key, filter, columns, listener);
+                            : new DeadRows(dead, underWay.get().gives(dead, listener), sstable, key, filter, columns, listener);
     }
 
     @Override
@@ -121,48 +121,11 @@ public final class LacunaStorageHook implements StorageHook
     private DeadData counted(TableGuard guard, SSTableReader sstable, DecoratedKey key, Slices slices)
     {
         DeadData dead = guard.answerFor(sstable, key, slices);
-        tally.get().met(key, dead != null);
+        underWay.get().met(key, dead != null);
         if (dead != null)
             Lacuna.DECISIONS.add(guard.table, key, dead);
         else if (guard.options.learnEvery > 0 && Math.floorMod(reads.incrementAndGet(), guard.options.learnEvery) == 0)
             guard.suspect(key, slices);
         return dead;
-    }
-
-    /** What the read under way on this thread has met so far. */
-    private static final class ReadTally
-    {
-        private DecoratedKey key;
-        private int spared;
-        private int read;
-
-        void met(DecoratedKey current, boolean isSpared)
-        {
-            if (key != current)
-                start(current);
-            if (isSpared)
-                spared++;
-            else
-                read++;
-        }
-
-        private void start(DecoratedKey current)
-        {
-            key = current;
-            spared = 0;
-            read = 0;
-        }
-
-        void end(DecoratedKey current)
-        {
-            if (key == current)
-            {
-                Lacuna.COUNTERS.sstablesSpared.add(spared);
-                Lacuna.COUNTERS.sstablesRead.add(read);
-                if (spared > 0 && read == 0)
-                    Lacuna.COUNTERS.readsAnswered.increment();
-            }
-            key = null;
-        }
     }
 }

@@ -87,6 +87,31 @@ public class AnswersTest extends OnOneCluster
         assertEquals(0, rows("SELECT * FROM " + t + " WHERE p = 1 AND c > 2"));
     }
 
+    /** All of them, too: rows in the memtable that are older than their deletions stay hidden. */
+    @Test
+    public void tombstonesOfSeveralSstablesAreGivenOnce() throws Exception
+    {
+        String t = table(" WITH compaction = {'class': 'SizeTieredCompactionStrategy', 'enabled': 'false'}");
+        for (int part = 0; part < 5; part++)
+        {
+            for (int row = part; row < 20; row += 5)
+                all("DELETE FROM " + t + " WHERE p = 1 AND c = " + row);
+            all("INSERT INTO " + t + " (p, c, v) VALUES (1, " + (100 + part) + ", 1)");
+            flush();
+        }
+        for (int row = 0; row < 20; row++)
+            all("INSERT INTO " + t + " (p, c, v) VALUES (1, " + row + ", 2) USING TIMESTAMP 1");
+        String slice = "SELECT * FROM " + t + " WHERE p = 1 AND c >= 0 AND c < 20";
+        becomesAnswered(slice);
+        long given = counter("regions_given");
+        long spared = counter("sstables_spared");
+        assertEquals(0, rows(slice));
+        assertEquals(0, rows(slice + " ORDER BY c DESC"));
+        assertTrue(counter("regions_given") >= given + 2);
+        assertEquals(5 * (counter("regions_given") - given), counter("sstables_spared") - spared);
+        assertEquals(5, rows(one(t)));
+    }
+
     @Test
     public void writtenAgainIsSeenAtOnce() throws Exception
     {

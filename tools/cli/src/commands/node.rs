@@ -1,0 +1,82 @@
+//! `lacuna node`: filters that nodes of a cluster exchange.
+
+use clap::{Args, Subcommand};
+use lacuna_bench::node_filters::{Cost, costs};
+use lacuna_bench::paper::shown;
+use lacuna_bench::report::{self, Table};
+use lacuna_workload::parse_count;
+
+use super::bench::Format;
+use crate::errors::Result;
+use crate::output::Output;
+use crate::progress::Progress;
+
+const EXAMPLES: &str = "\
+Examples:
+  lacuna node bench --keys 20k
+  lacuna node bench --keys 20k --format json
+
+Sizes, rates and bytes are counts and repeat from the seed; times are of one thread of this machine. The
+bar of insertion is meant for filters larger than the caches, 10M keys. No cluster is needed: the two
+nodes are in this process. In a real one, `adapters/cassandra/bench` measures.";
+
+/// Filters that nodes exchange
+#[derive(Debug, Args)]
+pub(super) struct NodeArgs {
+    #[command(subcommand)]
+    command: NodeCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum NodeCommand {
+    Bench(NodeBenchArgs),
+}
+
+/// Measure what node filters cost: memory, writes, messages
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+struct NodeBenchArgs {
+    /// Keys of a filter, such as 1M
+    #[arg(long, value_name = "N", default_value = "1M", value_parser = key_count)]
+    keys: usize,
+
+    /// How to print the costs
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+
+    /// Seed of keys and hashes
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+}
+
+/// Runs the command.
+pub(super) fn run(args: &NodeArgs) -> Result<()> {
+    let NodeCommand::Bench(args) = &args.command;
+    let progress = Progress::spinner("measuring node filters".to_owned());
+    let costs = costs(args.keys, args.seed, &mut |stage| progress.say(stage.to_owned()))?;
+    drop(progress);
+    let mut out = Output::new();
+    out.text(&match args.format {
+        Format::Table => table(&costs),
+        Format::Json => report::to_json_lines(&costs),
+        Format::Csv => report::csv_of(&["what", "value", "unit", "bar"], &costs),
+    })?;
+    out.finish()
+}
+
+fn table(costs: &[Cost]) -> String {
+    let mut table = Table::new(["what", "value", "at most", "unit"]);
+    for cost in costs {
+        let bar = cost.bar.map_or("-".to_owned(), shown);
+        table.push([cost.what.clone(), shown(cost.value), bar, cost.unit.to_owned()]);
+    }
+    table.to_string()
+}
+
+/// Enough keys that some are in every batch and few enough that counts of them fit.
+fn key_count(text: &str) -> Result<usize, String> {
+    match parse_count(text).map(usize::try_from) {
+        Ok(Ok(count @ 1_000..=1_000_000_000)) => Ok(count),
+        _ => Err(format!("{text} is no number of keys from 1k to 1000M")),
+    }
+}
