@@ -1,22 +1,23 @@
 //! A database with a cache before it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lacuna_cache_shell::{Counts, FileLog, RangeCache, Servers};
-use lacuna_core::{Error, Result};
+use lacuna_core::{Error, ErrorKind, Result};
 use lacuna_range_cache::embedded::{MemoryCache, MemoryLog, SingleProcess, SteadyClock};
 use lacuna_range_cache::ports::{CacheServer, Clock, Coordinator, LogServer};
-use lacuna_range_cache::{Config, Policy};
+use lacuna_range_cache::{Config, Policy, RangeId};
 
 use crate::application::TableRows;
 use crate::database::{Database, Failure, describe};
-use crate::fenced::{FencedTable, known_range, largest_epoch, prepare, range_of};
+use crate::fenced::{FencedTable, largest_epoch, prepare, range_of};
 use crate::file_lock::FileLock;
 use crate::options::Options;
 use crate::schema::Schema;
-use crate::several::{name_of_dendrites, of_dendrites};
 use crate::table::Table;
 use crate::table_lease::TableLease;
+use crate::whole::{self, WholeTables};
 
 /// How long an owner waits for a reply; a database may take its time.
 const CALL_TIMEOUT_MS: u64 = 30_000;
@@ -41,9 +42,25 @@ pub struct Cache {
     pub(crate) caches: Vec<Arc<dyn CacheServer>>,
     pub(crate) logs: Vec<Arc<dyn LogServer>>,
     coordinator: Arc<dyn Coordinator>,
+    /// The same, where other processes reach the database.
+    whole_tables: Option<Arc<WholeTables>>,
     pub(crate) clock: Arc<dyn Clock>,
-    tables: Mutex<Vec<RangeCache>>,
+    tables: Mutex<Tables>,
     pub(crate) lock: Option<Arc<FileLock>>,
+}
+
+/// What this process does with its tables.
+#[derive(Debug, Default)]
+struct Tables {
+    whole: Vec<RangeCache>,
+    /// Those of dendrites, where the database is nobody else's.
+    cut: BTreeSet<RangeId>,
+}
+
+impl Tables {
+    fn has(&self, range: RangeId) -> bool {
+        self.whole.iter().any(|table| table.range() == range)
+    }
 }
 
 impl Cache {
@@ -58,12 +75,22 @@ impl Cache {
             caches.push(Arc::new(MemoryCache::new(options.cache_bytes)));
         }
         let clock: Arc<dyn Clock> = Arc::new(SteadyClock::new());
-        let coordinator: Arc<dyn Coordinator> = if options.is_shared() {
-            Arc::new(TableLease::new(database.clone(), clock.clone(), caches.len()).await?)
+        let whole_tables = if options.is_shared() {
+            let lease = TableLease::new(database.clone(), clock.clone(), caches.len()).await?;
+            Some(Arc::new(WholeTables::new(database.clone(), lease)))
         } else {
-            Arc::new(SingleProcess::above(largest_epoch(&*database).await?, caches.len()))
+            None
         };
-        Ok(Self { database, options, caches, logs, coordinator, clock, tables: Mutex::default(), lock })
+        let coordinator: Arc<dyn Coordinator> = match &whole_tables {
+            Some(shared) => shared.clone(),
+            None => Arc::new(SingleProcess::above(largest_epoch(&*database).await?, caches.len())),
+        };
+        let tables = Mutex::default();
+        Ok(Self { database, options, caches, logs, coordinator, whole_tables, clock, tables, lock })
+    }
+
+    fn tables(&self) -> MutexGuard<'_, Tables> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Registers a table. From now on all its writes must go through what is returned.
@@ -74,8 +101,9 @@ impl Cache {
     pub async fn table(&self, schema: Schema) -> Result<Table> {
         let schema = self.read(schema).await?;
         let range = range_of(&*self.database, &schema.table).await?;
-        if known_range(&*self.database, &name_of_dendrites(&schema.table)).await?.is_some() {
-            return Err(of_dendrites(&schema.table));
+        whole::check_whole(&*self.database, &schema.table).await?;
+        if self.whole_tables.is_none() {
+            whole::supersede_dendrites(&*self.database, &schema.table).await?;
         }
         let is_buffering = self.options.policy == Policy::WriteBack;
         // Owners that are still at work when the cache is dropped keep the lock.
@@ -88,15 +116,31 @@ impl Cache {
             coordinator: self.coordinator.clone(),
             clock: self.clock.clone(),
         };
-        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        if tables.iter().any(|table| table.range() == range) {
+        let mut tables = self.tables();
+        if tables.has(range) || tables.cut.contains(&range) {
             let message = format!("the table {} is registered already", schema.table);
-            return Err(Error::new(lacuna_core::ErrorKind::Conflict, message));
+            return Err(Error::new(ErrorKind::Conflict, message));
         }
         let cache = RangeCache::start(servers, range, self.config(&schema), TableRows(schema.clone()));
         let cache = cache.with_patience(self.options.patience);
-        tables.push(cache.clone());
+        tables.whole.push(cache.clone());
         Ok(Table::new(Arc::new(cache), schema, self.database.dialect()))
+    }
+
+    /// From now on dendrites own the ranges of a table, here and elsewhere.
+    pub(crate) async fn leave_to_dendrites(&self, table: &str) -> Result<()> {
+        let range = range_of(&*self.database, table).await?;
+        if let Some(shared) = &self.whole_tables {
+            return shared.leave_to_dendrites(table).await;
+        }
+        {
+            let mut tables = self.tables();
+            if tables.has(range) {
+                return Err(whole::open_as_a_whole(table));
+            }
+            tables.cut.insert(range);
+        }
+        whole::leave_to_dendrites(&*self.database, table).await
     }
 
     /// The schema with what the database says of its table.
@@ -128,8 +172,7 @@ impl Cache {
 
     /// What has happened since it was opened, over all tables.
     pub fn counts(&self) -> Counts {
-        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        tables.iter().fold(Counts::default(), |sum, table| sum.plus(table.counts()))
+        self.tables().whole.iter().fold(Counts::default(), |sum, table| sum.plus(table.counts()))
     }
 
     /// Waits until the database has everything that was acknowledged, and closes it.
@@ -138,7 +181,7 @@ impl Cache {
     /// `Unavailable` if it was stopped before.
     pub async fn stop(&self) -> Result<()> {
         // They keep what they have counted.
-        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let tables = self.tables().whole.clone();
         for table in tables {
             table.stop().await?;
         }

@@ -29,7 +29,7 @@
 //! | `application.rs` | what a write does to a cached result |
 //! | `fenced/` | the port: every write checks the fence of its range, in its statement or its transaction |
 //! | `several.rs`, `shared_ranges.rs`, `members.rs`, `numbers.rs` | tables whose ranges several processes share |
-//! | `table_lease.rs` | which process may put a cache before a table of a database server |
+//! | `table_lease.rs`, `whole/` | which process may put a cache before a table of a database server, and never beside dendrites |
 //! | `database/` | what differs between databases, and what their catalogues say of a table |
 //!
 //! Guarantee: a read returns what the last acknowledged write left, as long as all writes to a registered table go through
@@ -59,6 +59,7 @@ mod statement;
 mod table;
 mod table_lease;
 mod watched;
+mod whole;
 
 pub use cache::{Cache, open};
 pub use lacuna_cache_shell::{Counts, WriteError};

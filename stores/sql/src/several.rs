@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use lacuna_cache_shell::{Around, Dendrite, Requests, Servers};
-use lacuna_core::{Error, ErrorKind, Result};
+use lacuna_core::{Error, Result};
 use lacuna_range_cache::ports::{Coordinator, DataStore};
 use lacuna_range_cache::{Config, Cut, Policy, RangeTable};
 
 use crate::application::TableRows;
 use crate::cache::Cache;
 use crate::domain_key::key;
-use crate::fenced::{FencedTable, range_of};
+use crate::fenced::FencedTable;
 use crate::numbers::{CutTable, Numbers};
 use crate::schema::Schema;
 use crate::shared_ranges::SharedRanges;
@@ -21,20 +21,6 @@ use crate::table::Table;
 const PEER_TIMEOUT_MS: u64 = 5_000;
 /// How long a request may wait for a lease.
 const REQUEST_TIMEOUT_MS: u64 = 4_000;
-
-/// The row of `lacuna_fence` that says that dendrites own the ranges of a table, whoever leases them.
-pub(crate) fn name_of_dendrites(table: &str) -> String {
-    format!("{table}#")
-}
-
-/// Whoever opened the table as a whole would leave their other ranges stale.
-pub(crate) fn of_dendrites(table: &str) -> Error {
-    let row = name_of_dendrites(table);
-    let message = format!(
-        "dendrites own ranges of the table {table}: ask them, or stop them all and delete the row {row} of lacuna_fence"
-    );
-    Error::new(ErrorKind::Conflict, message)
-}
 
 impl Schema {
     /// The range table of a table that is cut before these values of its first registered column.
@@ -83,7 +69,8 @@ impl Cache {
     /// From now on all writes to the table must go through dendrites that share `coordinator` and directory.
     ///
     /// # Errors
-    /// As [`Cache::table`].
+    /// As [`Cache::table`]; `Conflict` while a process has the table open as a whole. One that is gone without a word is waited
+    /// for, a little longer than its lease of three seconds.
     pub async fn dendrite(
         &self,
         schema: Schema,
@@ -91,7 +78,7 @@ impl Cache {
         around: Around,
     ) -> Result<Dendrite> {
         let schema = self.read(schema).await?;
-        range_of(&*self.database, &name_of_dendrites(&schema.table)).await?;
+        self.leave_to_dendrites(&schema.table).await?;
         let servers = Servers {
             caches: self.caches.clone(),
             store: self.cut_table(&schema),

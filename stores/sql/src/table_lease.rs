@@ -49,9 +49,10 @@ struct State {
 /// A row of the table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lease {
-    holder: i64,
-    beat: i64,
-    epoch: i64,
+    /// 0 for nobody.
+    pub(crate) holder: i64,
+    pub(crate) beat: i64,
+    pub(crate) epoch: i64,
 }
 
 impl TableLease {
@@ -81,9 +82,7 @@ impl TableLease {
         if !self.is_free(range, &lease) {
             return Ok(None);
         }
-        // The fence may be ahead of the lease, if this table was restored from a copy.
-        let fenced = crate::fenced::largest_epoch(&*self.database).await?;
-        let epoch = lease.epoch.max(i64::try_from(fenced.0).unwrap_or(i64::MAX - 1)) + 1;
+        let epoch = self.next_epoch(&lease).await?;
         let values: [SqlValue; 5] = [
             self.holder.into(),
             epoch.into(),
@@ -106,9 +105,20 @@ impl TableLease {
         }))
     }
 
+    /// Larger than that of every tenure. The fence may be ahead of the lease, if this table was restored from a copy.
+    pub(crate) async fn next_epoch(&self, lease: &Lease) -> Result<i64> {
+        let fenced = crate::fenced::largest_epoch(&*self.database).await?;
+        Ok(lease.epoch.max(i64::try_from(fenced.0).unwrap_or(i64::MAX - 1)) + 1)
+    }
+
     /// Whether nobody else holds it, as far as this process can have seen.
     fn is_free(&self, range: RangeId, lease: &Lease) -> bool {
-        if lease.holder == 0 || lease.holder == self.holder {
+        lease.holder == self.holder || self.is_over(range, lease)
+    }
+
+    /// Whether nobody at all holds it, as far as this process can have seen.
+    pub(crate) fn is_over(&self, range: RangeId, lease: &Lease) -> bool {
+        if lease.holder == 0 {
             return true;
         }
         let now = self.clock.now_ms();
@@ -162,7 +172,7 @@ impl TableLease {
     }
 
     /// A row that nobody holds. Another process may be first.
-    async fn add(&self, range: RangeId) {
+    pub(crate) async fn add(&self, range: RangeId) {
         let values = [i64::from(range.0).into()];
         drop(
             self.changes(
@@ -182,16 +192,8 @@ impl TableLease {
         Ok(changed == 1)
     }
 
-    /// With the placeholders of the database in place of `{}`.
     fn statement(&self, sql: &str, values: &[SqlValue]) -> Statement {
-        let dialect = self.database.dialect();
-        let mut parts = sql.split("{}");
-        let mut text = parts.next().unwrap_or("").to_owned();
-        for (number, part) in (1..).zip(parts) {
-            text.push_str(&dialect.placeholder(number));
-            text.push_str(part);
-        }
-        values.iter().cloned().fold(Statement::new(text), Statement::with)
+        self.database.dialect().statement(sql, values)
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lacuna_cache_shell::{Around, Counts, Dendrite};
-use lacuna_core::{Error, ErrorKind};
+use lacuna_core::{Error, ErrorKind, Result};
 use lacuna_range_cache::{Policy, RangeId};
 use lacuna_store_dendrite::{Client, Net, Secret, Server};
 use lacuna_store_redis::RedisCache;
@@ -58,9 +58,19 @@ impl Hall {
     }
 
     pub(crate) async fn add(&mut self) {
-        let (server, address) = serve(&self.cache).await;
-        self.servers.push(server);
+        let listener = Server::listen("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let dendrite = self.try_dendrite(&address).await.unwrap();
+        self.servers.push(Server::start(listener, dendrite, secret()));
         self.addresses.push(address);
+    }
+
+    pub(crate) async fn try_dendrite(&self, address: &str) -> Result<Dendrite> {
+        let cuts = schema().cut_before(&[CUT.into()]).unwrap();
+        let ranges = Arc::new(self.cache.shared_ranges("slots", &cuts, address).await.unwrap());
+        let neighbours = Arc::new(Net::new(secret()));
+        let around = Around { directory: ranges.clone(), neighbours, address: address.to_owned() };
+        self.cache.dendrite(schema(), ranges, around).await
     }
 
     /// Has a dendrite claim a range that no other is to have, and waits until it has it.
@@ -134,17 +144,6 @@ pub(crate) async fn refusal(addresses: &[impl AsRef<str>], secret: &[u8]) -> Err
             return refused;
         }
     }
-}
-
-async fn serve(cache: &Cache) -> (Server, String) {
-    let listener = Server::listen("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    let cuts = schema().cut_before(&[CUT.into()]).unwrap();
-    let ranges = Arc::new(cache.shared_ranges("slots", &cuts, &address).await.unwrap());
-    let neighbours = Arc::new(Net::new(secret()));
-    let around = Around { directory: ranges.clone(), neighbours, address: address.clone() };
-    let dendrite = cache.dendrite(schema(), ranges, around).await.unwrap();
-    (Server::start(listener, dendrite, secret()), address)
 }
 
 pub(crate) fn slot(id: i64, place: i64) -> [(&'static str, SqlValue); 3] {

@@ -184,3 +184,16 @@ async fn a_table_of_dendrites_is_not_opened_as_a_whole() {
     assert!(refused.to_string().contains("slots#"), "{refused}");
     hall.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_table_that_is_open_as_a_whole_has_no_dendrites() {
+    let hall = Hall::open(0, Policy::WriteThrough).await;
+    let table = hall.cache.table(schema()).await.unwrap();
+    table.insert(slot(1, 50)).await.unwrap();
+    let refused = hall.try_dendrite("127.0.0.1:1").await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict);
+    assert!(refused.to_string().contains("as a whole"), "{refused}");
+    table.insert(slot(2, 150)).await.unwrap();
+    assert_eq!(places(&table.get("place", 0..200).await.unwrap()), [50, 150], "it is not disturbed");
+    hall.stop().await;
+}

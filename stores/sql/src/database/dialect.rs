@@ -1,7 +1,7 @@
 //! Words of SQL that databases write differently.
 
 use crate::sql_value::SqlValue;
-use crate::statement::Shape;
+use crate::statement::{Shape, Statement};
 
 /// Whose SQL it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +29,17 @@ impl Dialect {
             Self::Postgres => format!("${number}"),
             Self::MariaDb => "?".to_owned(),
         }
+    }
+
+    /// A statement with placeholders for `values` in place of `{}`.
+    pub(crate) fn statement(self, sql: &str, values: &[SqlValue]) -> Statement {
+        let mut parts = sql.split("{}");
+        let mut text = parts.next().unwrap_or("").to_owned();
+        for (number, part) in (1..).zip(parts) {
+            text.push_str(&self.placeholder(number));
+            text.push_str(part);
+        }
+        values.iter().cloned().fold(Statement::new(text), Statement::with)
     }
 
     /// The parameter with this number, for `value`. What databases have under different names comes as text, and is made what

@@ -16,7 +16,7 @@ use lacuna_core::Result;
 use lacuna_range_cache::ports::{Answer, DataStore, Reply};
 use lacuna_range_cache::{Epoch, Form, Query, RangeId, Rows, StoreCall, StoreReply};
 
-pub(crate) use row::{known_range, largest_epoch, prepare, range_of};
+pub(crate) use row::{integer, known_range, largest_epoch, new_range, prepare, range_of};
 use transaction::Undone;
 
 use crate::database::{Database, Failure, FailureKind};

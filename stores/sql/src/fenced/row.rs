@@ -3,7 +3,7 @@
 use lacuna_core::{Error, Result};
 use lacuna_range_cache::{Epoch, RangeId};
 
-use crate::database::{Database, Table};
+use crate::database::{Database, Dialect, Table};
 use crate::sql_value::SqlValue;
 use crate::statement::Statement;
 
@@ -27,19 +27,20 @@ pub(crate) async fn range_of(database: &dyn Database, table: &str) -> Result<Ran
         if let Some(range) = known_range(database, table).await? {
             return Ok(range);
         }
-        let dialect = database.dialect();
-        let sql = format!(
-            "INSERT INTO lacuna_fence (range_id, name, epoch, recovered, applied_lsn, is_buffered) \
-             SELECT COALESCE(MAX(range_id), 0) + 1, {}, 0, 0, 0, 0 FROM lacuna_fence",
-            dialect.placeholder(1)
-        );
         let mut transaction = database.begin().await.map_err(|failure| failure.error)?;
         // Another process may be first: the next round finds its row.
-        if transaction.execute(&Statement::new(sql).with(table)).await.is_ok() {
+        if transaction.execute(&new_range(database.dialect(), table)).await.is_ok() {
             drop(transaction.commit().await);
         }
     }
     Err(Error::unavailable(format!("no range for the table {table}: others keep taking the next")))
+}
+
+/// The statement that gives a name the next number.
+pub(crate) fn new_range(dialect: Dialect, name: &str) -> Statement {
+    let sql = "INSERT INTO lacuna_fence (range_id, name, epoch, recovered, applied_lsn, is_buffered) \
+               SELECT COALESCE(MAX(range_id), 0) + 1, {}, 0, 0, 0, 0 FROM lacuna_fence";
+    dialect.statement(sql, &[name.into()])
 }
 
 pub(crate) async fn known_range(database: &dyn Database, table: &str) -> Result<Option<RangeId>> {
@@ -55,7 +56,7 @@ pub(super) fn number(found: &Table, place: usize) -> Option<u64> {
     }
 }
 
-pub(super) fn integer(number: u64) -> SqlValue {
+pub(crate) fn integer(number: u64) -> SqlValue {
     SqlValue::Integer(i64::try_from(number).expect("epochs and numbers of writes are counted up from 1"))
 }
 

@@ -26,13 +26,15 @@ pub(super) struct DendriteArgs {
     /// The table
     #[arg(long)]
     table: String,
-    /// Its primary key, a column of whole numbers
-    #[arg(long, value_name = "COLUMN")]
-    key: String,
-    /// A column that is asked for by range, and its type: integer, unsigned, float, text, timestamp; several times
+    /// A column of its primary key; several times
+    #[arg(long = "key", value_name = "COLUMN", required = true)]
+    keys: Vec<String>,
+    /// A column that is asked for by range, and its type: integer, unsigned, 'decimal(2)' (with so many digits behind the point),
+    /// float, text, date, timestamp; several times
     #[arg(long = "domain", value_name = "COLUMN:TYPE", required = true)]
     domains: Vec<String>,
-    /// Cut the table before this value of the first domain; several times. Counts for the first dendrite alone
+    /// Cut the table before this value of the first domain; several times. Counts for the first dendrite alone. A day is
+    /// written 2024-02-29, a moment in microseconds since 1970 UTC
     #[arg(long = "cut", value_name = "VALUE", allow_hyphen_values = true)]
     cuts: Vec<String>,
     /// A cache server: redis://...; several times
@@ -71,7 +73,7 @@ pub(super) fn run(args: &DendriteArgs) -> Result<()> {
         address: args.address.clone(),
         store: args.store.clone(),
         table: args.table.clone(),
-        key: args.key.clone(),
+        keys: args.keys.clone(),
         domains: args.domains.clone(),
         cuts: args.cuts.clone(),
         caches: args.caches.clone(),

@@ -52,7 +52,12 @@ async fn start(plan: &Plan, cache: &Cache, secret: &Secret, address: &str) -> Re
     }
     let store = cache.store(schema.clone()).await?;
     let etcd = Arc::new(plan.etcd(address, cuts, store).open().await?);
-    cache.dendrite(schema, etcd.clone(), around(etcd)).await
+    let started = cache.dendrite(schema, etcd.clone(), around(etcd.clone())).await;
+    if started.is_err() {
+        // Others need not wait for it to be gone.
+        drop(etcd.leave().await);
+    }
+    started
 }
 
 /// Resolves at SIGTERM or Ctrl-C.

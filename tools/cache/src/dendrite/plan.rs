@@ -10,6 +10,9 @@ use lacuna_store_etcd::EtcdOptions;
 use lacuna_store_redis::{RedisCache, RedisLog};
 use lacuna_store_sql::{DomainType, Options, Policy, Schema, SqlValue};
 
+/// Digits that a decimal has at most.
+const MOST_DIGITS: u8 = 38;
+
 /// Everything that a dendrite needs to know.
 #[derive(Debug)]
 pub(crate) struct Plan {
@@ -17,7 +20,7 @@ pub(crate) struct Plan {
     pub(crate) address: Option<String>,
     pub(crate) store: String,
     pub(crate) table: String,
-    pub(crate) key: String,
+    pub(crate) keys: Vec<String>,
     pub(crate) domains: Vec<String>,
     pub(crate) cuts: Vec<String>,
     pub(crate) caches: Vec<String>,
@@ -63,7 +66,8 @@ impl Plan {
 
     /// The table and its domains.
     pub(crate) fn schema(&self) -> Result<Schema> {
-        self.domains.iter().try_fold(Schema::new(&self.table, &self.key), |schema, domain| {
+        let schema = Schema::with_keys(&self.table, self.keys.iter().map(String::as_str));
+        self.domains.iter().try_fold(schema, |schema, domain| {
             let (column, domain_type) = parsed(domain)?;
             Ok(schema.domain(column, domain_type))
         })
@@ -86,20 +90,112 @@ fn parsed(domain: &str) -> Result<(&str, DomainType)> {
         "unsigned" => DomainType::Unsigned,
         "float" => DomainType::Float,
         "text" => DomainType::Text,
+        "date" => DomainType::Date,
         "timestamp" => DomainType::Timestamp,
-        _ => {
-            let types = "integer, unsigned, float, text or timestamp";
-            return Err(Error::invalid_input(format!("{domain} is no domain: COLUMN:TYPE with {types}")));
-        }
+        _ => decimal(name).ok_or_else(|| {
+            let types = "integer, unsigned, decimal(DIGITS BEHIND THE POINT), float, text, date or timestamp";
+            Error::invalid_input(format!("{domain} is no domain: COLUMN:TYPE with {types}"))
+        })?,
     };
     Ok((column, domain_type))
 }
 
+/// `decimal(2)` are numbers like 12.50.
+fn decimal(name: &str) -> Option<DomainType> {
+    let scale = name.strip_prefix("decimal(")?.strip_suffix(')')?.parse::<u8>().ok()?;
+    (scale <= MOST_DIGITS).then_some(DomainType::Decimal { scale })
+}
+
 fn value(domain: DomainType, text: &str) -> Result<SqlValue> {
-    let none = || Error::invalid_input(format!("{text} is no value of the type {domain}"));
+    let none = |example: &str| {
+        Error::invalid_input(format!(
+            "{text} is no value of the type {domain}, which is written like {example}"
+        ))
+    };
     Ok(match domain {
         DomainType::Text => text.into(),
-        DomainType::Float => text.parse::<f64>().map_err(|_| none())?.into(),
-        _ => text.parse::<i64>().map_err(|_| none())?.into(),
+        DomainType::Float => text.parse::<f64>().map_err(|_| none("1.5"))?.into(),
+        DomainType::Decimal { scale } => decimal_of(text, scale).ok_or_else(|| none(&example(scale)))?,
+        DomainType::Date => day(text).ok_or_else(|| none("2024-02-29"))?,
+        DomainType::Timestamp => {
+            text.parse::<i64>().map_err(|_| none("0, microseconds since 1970 UTC"))?.into()
+        }
+        DomainType::Integer | DomainType::Unsigned => text.parse::<i64>().map_err(|_| none("42"))?.into(),
     })
+}
+
+/// The decimal that is said, if it has no more digits behind the point than the domain.
+fn decimal_of(text: &str, most: u8) -> Option<SqlValue> {
+    let value = SqlValue::decimal(text).ok()?;
+    matches!(value, SqlValue::Decimal { scale, .. } if scale <= most).then_some(value)
+}
+
+/// One and its digits behind the point.
+fn example(scale: u8) -> String {
+    if scale == 0 { "1".to_owned() } else { format!("1.{:0<width$}", 5, width = usize::from(scale)) }
+}
+
+/// `2024-02-29`; years before 1 and beyond 9999 have as many digits as they need.
+fn day(text: &str) -> Option<SqlValue> {
+    let (before_the_day, day) = text.rsplit_once('-')?;
+    let (year, month) = before_the_day.rsplit_once('-')?;
+    let is_two_digits = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_two_digits(month) || !is_two_digits(day) {
+        return None;
+    }
+    SqlValue::date(year.parse().ok()?, month.parse().ok()?, day.parse().ok()?).ok()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed test panics")]
+mod tests {
+    use super::*;
+
+    fn said(domain: &str, text: &str) -> Result<SqlValue> {
+        parsed(domain).and_then(|(_, domain)| value(domain, text))
+    }
+
+    #[test]
+    fn values_are_of_the_type_of_their_domain() {
+        let right = [
+            ("price:decimal(2)", "12.50", SqlValue::decimal("12.50").unwrap()),
+            ("price:decimal(2)", "-7", SqlValue::decimal("-7").unwrap()),
+            ("price:decimal(0)", "7", SqlValue::decimal("7").unwrap()),
+            ("day:date", "2024-02-29", SqlValue::date(2024, 2, 29).unwrap()),
+            ("day:date", "-0043-03-15", SqlValue::date(-43, 3, 15).unwrap()),
+            ("a:b:integer", "-3", (-3).into()),
+            ("at:timestamp", "1714521600000000", 1_714_521_600_000_000_i64.into()),
+            ("size:float", "1e3", 1e3.into()),
+            ("name:text", "2024-02-30", "2024-02-30".into()),
+        ];
+        for (domain, text, expected) in right {
+            assert_eq!(said(domain, text).unwrap(), expected, "{domain} {text}");
+        }
+        assert_eq!(parsed("a:b:integer").unwrap().0, "a:b");
+    }
+
+    #[test]
+    fn what_is_no_value_is_told_with_an_example() {
+        let wrong = [
+            ("price:decimal(2)", "12.505", "1.50"),
+            ("price:decimal(2)", "1e3", "1.50"),
+            ("price:decimal(0)", "1.5", "like 1"),
+            ("day:date", "2023-02-29", "2024-02-29"),
+            ("day:date", "2024-2-9", "2024-02-29"),
+            ("day:date", "20240229", "2024-02-29"),
+            ("day:date", "2024-02-+9", "2024-02-29"),
+            ("id:integer", "1.5", "42"),
+            ("at:timestamp", "2024-02-29", "microseconds"),
+        ];
+        for (domain, text, example) in wrong {
+            let why = said(domain, text).unwrap_err().to_string();
+            assert!(why.contains(text) && why.contains(example), "{domain} {text}: {why}");
+        }
+        for domain in
+            ["price:decimal", "price:decimal()", "price:decimal(39)", "price:decimal(-1)", "day", "day:time"]
+        {
+            let why = parsed(domain).unwrap_err().to_string();
+            assert!(why.contains(domain) && why.contains("decimal(DIGITS"), "{why}");
+        }
+    }
 }

@@ -10,6 +10,8 @@ use crate::row::Row;
 use crate::setup::StoreKind;
 
 const KIBIBYTE: f64 = 1024.0;
+const NO_NUMBERS: &str =
+    "The report draws this without numbers, and its amounts are those of 10 million records.";
 
 fn rows(session: &mut Session<'_>, shares: &[u64]) -> Result<Vec<Rc<Row>>> {
     by_share(session, shares, |session, share| setup(session, BACK, StoreKind::PostgresAsync, share))
@@ -25,6 +27,7 @@ pub(super) fn by_share_of_scans(session: &mut Session<'_>) -> Result<Finding> {
     let plots = vec![panel("buffered writes", Axis::linear("most pinned memory of a run, KiB"), lines)];
     let mut notes = notes(session, &rows);
     notes.push("Log records of the indexes are not pinned here: a new owner begins cold.".to_owned());
+    notes.push(NO_NUMBERS.to_owned());
     Ok(Finding { plots, notes, ..Finding::default() })
 }
 
@@ -43,5 +46,7 @@ pub(super) fn over_time(session: &mut Session<'_>) -> Result<Finding> {
         y: Axis::linear("pinned memory, KiB"),
         lines: lines.collect(),
     };
-    Ok(Finding { plots: vec![plot], notes: notes(session, &rows), ..Finding::default() })
+    let mut notes = notes(session, &rows);
+    notes.push(NO_NUMBERS.to_owned());
+    Ok(Finding { plots: vec![plot], notes, ..Finding::default() })
 }

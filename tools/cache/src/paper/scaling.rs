@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use lacuna_bench::paper::{Claim, Finding, Session};
+use lacuna_bench::paper::{Claim, DataTable, Finding, Session};
 use lacuna_core::Result;
 
 use super::stage::{BACK, SHARES, by_share, notes, setup, share_header, table};
@@ -18,6 +18,26 @@ const SERVERS: [usize; 5] = [1, 2, 4, 6, 8];
 const SCALED_SHARES: [u64; 4] = [10, 50, 99, 100];
 /// Table 5 at eight servers, by these shares.
 const PAPER_EIGHT: [f64; 4] = [4.27, 4.0, 3.99, 3.99];
+
+/// Table 2: thousands of operations a second with one copy and with three.
+const PAPER_COPIES: [(&str, [f64; 7]); 2] = [
+    ("1 copy", [240.0, 290.0, 429.0, 724.0, 1_072.0, 1_270.0, 1_491.0]),
+    ("3 copies", [212.0, 258.0, 376.0, 687.0, 1_068.0, 1_268.0, 1_496.0]),
+];
+/// Table 4: thousands of operations a second, at the shares above.
+const PAPER_SERVERS: [(&str, [f64; 4]); 5] = [
+    ("1", [37.0, 47.0, 254.0, 268.0]),
+    ("2", [59.0, 106.0, 375.0, 391.0]),
+    ("4", [122.0, 214.0, 743.0, 783.0]),
+    ("6", [188.0, 323.0, 1_120.0, 1_173.0]),
+    ("8", [254.0, 424.0, 1_497.0, 1_562.0]),
+];
+
+/// What the report prints, beside a table of ours.
+fn printed<const SHARES: usize>(header: &[String], rows: &[(&str, [f64; SHARES])]) -> DataTable {
+    let rows = rows.iter().map(|(name, values)| ((*name).to_owned(), values.to_vec())).collect();
+    table("the report: thousands of operations a second", header, rows)
+}
 
 /// Table 2.
 pub(super) fn copies(session: &mut Session<'_>) -> Result<Finding> {
@@ -35,7 +55,8 @@ pub(super) fn copies(session: &mut Session<'_>) -> Result<Finding> {
         Claim::new("99 % scans: 3 copies over 1", 1_496.0 / 1_491.0, ratio(SHARES.len() - 1)),
     ];
     let rows = vec![("1 copy".to_owned(), throughputs(&one)), ("3 copies".to_owned(), throughputs(&three))];
-    let tables = vec![table("operations a second", &share_header("scans", &SHARES), rows)];
+    let header = share_header("scans", &SHARES);
+    let tables = vec![table("operations a second", &header, rows), printed(&header, &PAPER_COPIES)];
     let all: Vec<Rc<Row>> = one.into_iter().chain(three).collect();
     Ok(Finding { tables, claims, notes: notes(session, &all), plots: Vec::new() })
 }
@@ -62,7 +83,8 @@ fn scaled(session: &mut Session<'_>) -> Result<Vec<(usize, Vec<Rc<Row>>)>> {
 pub(super) fn servers(session: &mut Session<'_>) -> Result<Finding> {
     let rows = scaled(session)?;
     let lines = rows.iter().map(|(servers, rows)| (servers.to_string(), throughputs(rows))).collect();
-    let tables = vec![table("operations a second", &share_header("servers", &SCALED_SHARES), lines)];
+    let header = share_header("servers", &SCALED_SHARES);
+    let tables = vec![table("operations a second", &header, lines), printed(&header, &PAPER_SERVERS)];
     Ok(Finding { tables, notes: scaled_notes(session, &rows), ..Finding::default() })
 }
 

@@ -10,6 +10,8 @@ mod relay;
 #[allow(dead_code, reason = "the checker of other tests, too")]
 mod sim;
 mod team;
+mod types;
+mod whole;
 #[path = "../../../../stores/sql/tests/it/world.rs"]
 #[allow(dead_code, reason = "the world of other tests, too")]
 mod world;

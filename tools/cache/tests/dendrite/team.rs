@@ -104,11 +104,17 @@ impl Team {
     }
 
     pub(crate) fn command(&self, port: u16, address: Option<&str>) -> Command {
+        let slots =
+            ["--table", "slots", "--key", "place", "--domain", "place:integer", "--cut", "12", "--cut", "28"];
+        self.command_for(&slots, port, address)
+    }
+
+    /// The command of a dendrite of another table.
+    pub(crate) fn command_for(&self, table: &[&str], port: u16, address: Option<&str>) -> Command {
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL", "--", env!("CARGO_BIN_EXE_lacuna-cache"), "cache", "dendrite"]);
         command.args(["--listen", &format!("127.0.0.1:{port}"), "--store", &self.postgres.url()]);
-        command.args(["--table", "slots", "--key", "place", "--domain", "place:integer"]);
-        command.args(["--cut", "12", "--cut", "28", "--secret-file"]).arg(self.secret_file());
+        command.args(table).arg("--secret-file").arg(self.secret_file());
         let policy = match self.policy {
             Policy::WriteAround => "around",
             Policy::WriteThrough => "through",
@@ -123,22 +129,9 @@ impl Team {
         command
     }
 
-    /// A dendrite that others reach at `address`, if not where it listens. One that a server did not answer in time ends, and
-    /// is started again, as operators have it.
+    /// A dendrite that others reach at `address`, if not where it listens.
     pub(crate) fn start(&self, port: u16, address: Option<String>) -> Process {
-        let begun = Instant::now();
-        loop {
-            let mut command = self.command(port, address.as_deref());
-            let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
-            let mut process = Process { child, port, address: address.clone() };
-            let mut first = String::new();
-            let out = process.child.stdout.as_mut().unwrap();
-            BufReader::with_capacity(1, out).read_line(&mut first).unwrap();
-            if first.starts_with("listening at ") {
-                return process;
-            }
-            assert!(first.is_empty() && begun.elapsed() < AT_MOST, "{first:?}");
-        }
+        Process::start(self.command(port, address.as_deref()), port, address)
     }
 
     pub(crate) fn start_somewhere(&self) -> Process {
@@ -162,6 +155,22 @@ impl Team {
 }
 
 impl Process {
+    /// Waits until it listens. One that a server did not answer in time ends, and is started again, as operators have it.
+    pub(crate) fn start(mut command: Command, port: u16, address: Option<String>) -> Self {
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let begun = Instant::now();
+        loop {
+            let mut child = command.spawn().unwrap();
+            let mut first = String::new();
+            BufReader::with_capacity(1, child.stdout.as_mut().unwrap()).read_line(&mut first).unwrap();
+            if first.starts_with("listening at ") {
+                return Self { child, port, address };
+            }
+            assert!(first.is_empty() && begun.elapsed() < AT_MOST, "{first:?}");
+            child.wait().unwrap();
+        }
+    }
+
     pub(crate) fn address(&self) -> String {
         self.address.clone().unwrap_or_else(|| format!("127.0.0.1:{}", self.port))
     }
