@@ -25,14 +25,54 @@ impl PredictIntegers for BucketingSpec {
         let scale = if last == span { Scale::EXACT } else { Scale::new(span, last) };
         let bucket = |key: u64| scale.bucket(key.saturating_sub(statistics.smallest));
         let is_crowded = |query: &EmptyQuery| query.is_crowded(bucket);
-        let asked = statistics.mean(|_| 1.0);
+        let slices = Slices::of(occupied(statistics, last), last, span);
         Ok(Prediction {
             rate: statistics.rate(|query| f64::from(u8::from(is_crowded(query)))),
-            probes: asked,
-            fetches: asked,
+            probes: statistics.mean(|query| slices.looks(query).probes),
+            fetches: statistics.mean(|query| slices.looks(query).fetches),
             payload_bytes: body_bytes(last),
             is_robust: last == span,
         })
+    }
+}
+
+/// What the slices of the sequence are like, in which a query finds itself.
+struct Slices {
+    /// Keys that a slice of average filling spans.
+    width: f64,
+    /// Keys that a bucket spans.
+    bucket: f64,
+}
+
+/// What a query looks at.
+struct Looks {
+    probes: f64,
+    fetches: f64,
+}
+
+impl Slices {
+    /// High parts in a slice, with about one bucket each.
+    const HIGHS: f64 = 128.0;
+    /// Most buckets of a slice that is not spilled.
+    const MOST: f64 = 2_047.0;
+
+    fn of(occupied: u64, last: u64, span: u64) -> Self {
+        let width = Self::HIGHS * span as f64 / occupied as f64;
+        Self { width, bucket: (span as f64 + 1.0) / (last as f64 + 1.0) }
+    }
+
+    /// Where keys are as far apart as on average, a query reads one line; in an empty slice, which many queries share, half
+    /// of them read one that another brought; a spilled slice is searched for, and its table and values stand apart.
+    fn looks(&self, query: &EmptyQuery) -> Looks {
+        let (Some(below), Some(above)) = (query.below, query.above) else {
+            return Looks { probes: 1.0, fetches: 1.0 };
+        };
+        let gap = (above.abs_diff(below) as f64).max(self.bucket);
+        match self.width / gap {
+            filling if filling < 1.0 => Looks { probes: 1.0, fetches: 0.5 },
+            filling if filling > Self::MOST => Looks { probes: 8.0, fetches: 2.0 },
+            _ => Looks { probes: 1.0, fetches: 1.0 },
+        }
     }
 }
 

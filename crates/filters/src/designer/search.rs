@@ -1,6 +1,6 @@
 //! The contest: predict, add up, leave out who cannot win.
 
-use lacuna_core::{ErrorKind, KeyStatistics, Prediction, Result};
+use lacuna_core::{ErrorKind, KeySpaceId, KeyStatistics, Prediction, Result};
 
 use super::costs::{Bounds, probe_ns};
 use super::design::Candidate;
@@ -13,6 +13,7 @@ pub(super) const WORTHWHILE_NS: f64 = 5.0;
 /// What a needless read costs, and who may take part.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Judge {
+    pub(crate) key_space: KeySpaceId,
     pub(crate) price_ns: f64,
     pub(crate) is_robust: bool,
     /// Whether two prefix Bloom filters take part, whose model costs more than all others together.
@@ -20,9 +21,13 @@ pub(crate) struct Judge {
 }
 
 impl Judge {
+    fn question_ns(&self, kind: Kind, prediction: &Prediction) -> f64 {
+        probe_ns(kind, self.key_space, prediction)
+    }
+
     /// Expected cost of a query in nanoseconds: the question, and the needless reads.
     pub(crate) fn cost_ns(&self, kind: Kind, prediction: &Prediction) -> f64 {
-        probe_ns(kind, prediction) + prediction.rate * self.price_ns
+        self.question_ns(kind, prediction) + prediction.rate * self.price_ns
     }
 }
 
@@ -38,7 +43,7 @@ pub(super) fn rank<K: DesignKey + ?Sized>(
     let mut ranking: Ranking<K> = Vec::new();
     let (asked, key_count) = (known.view(K::integers).asked(), known.keys().len());
     let payload_bytes = known.plan().budget().payload_bytes(key_count);
-    let bounds = Bounds { asked, key_count, payload_bytes, price_ns: judge.price_ns };
+    let bounds = Bounds { key_space: K::ID, asked, key_count, payload_bytes, price_ns: judge.price_ns };
     // What happened to none of n queries is as likely as not to happen to one in 2n: what the keys next to the sampled
     // queries tell is less sure than what a hash does.
     let doubt = asked * 0.5 / (known.queries().len() as f64 + 1.0);
@@ -58,7 +63,7 @@ pub(super) fn rank<K: DesignKey + ?Sized>(
             if prediction.is_robust || !judge.is_robust {
                 let doubt = if entrant.goes_by_neighbours && !prediction.is_robust { doubt } else { 0.0 };
                 let cost_ns = judge.cost_ns(entrant.kind, &prediction) + doubt * judge.price_ns;
-                let question_ns = probe_ns(entrant.kind, &prediction);
+                let question_ns = judge.question_ns(entrant.kind, &prediction);
                 let candidate =
                     Candidate { spec: spec.text(), kind: entrant.kind, prediction, question_ns, cost_ns };
                 ranking.push((candidate, spec));

@@ -105,6 +105,7 @@ impl AutoSpec {
         plan: &'a BuildPlan<K>,
     ) -> Result<Design<'a, K>> {
         let judge = Judge {
+            key_space: K::ID,
             price_ns: f64::from(self.price_ns()),
             is_robust: self.is_robust,
             with_two_prefixes: self.with_two_prefixes,

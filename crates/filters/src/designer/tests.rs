@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lacuna_core::{Budget, BuildPlan, ByteColumn, KeyStatistics, Sample, SortedKeys};
+use lacuna_core::{Budget, BuildPlan, ByteColumn, KeySpaceId, KeyStatistics, Sample, SortedKeys};
 use lacuna_workload::{KeySource, Keys, Queries, QuerySource, ReadOptions, Workload};
 
 use super::costs::Bounds;
@@ -209,7 +209,8 @@ fn families_left_out_could_not_have_won() {
         let known = KeyStatistics::new(SortedKeys::integers(&keys).expect("ascending"), &plan);
         let asked = known.view(u64::integers).asked();
         for price_ns in [50.0, 20_000.0] {
-            let judge = Judge { price_ns, is_robust: false, with_two_prefixes: true };
+            let judge =
+                Judge { key_space: KeySpaceId::U64, price_ns, is_robust: false, with_two_prefixes: true };
             let some = rank(&known, &judge, WORTHWHILE_NS).expect("fits");
             let all = rank(&known, &judge, f64::NEG_INFINITY).expect("fits");
             left_out += usize::from(some.len() < all.len());
@@ -217,7 +218,8 @@ fn families_left_out_could_not_have_won() {
             let is_same = chosen.spec == best.spec;
             assert!(is_same || chosen.cost_ns < best.cost_ns + WORTHWHILE_NS, "{case}: {chosen:?}, {best:?}");
             let payload_bytes = plan.budget().payload_bytes(keys.len());
-            let bounds = Bounds { asked, key_count: keys.len(), payload_bytes, price_ns };
+            let bounds =
+                Bounds { key_space: KeySpaceId::U64, asked, key_count: keys.len(), payload_bytes, price_ns };
             for (candidate, _) in &all {
                 let least = bounds.least_ns(candidate.kind);
                 assert!(least <= candidate.cost_ns, "{case}: {candidate:?} was said to cost {least} or more");

@@ -85,7 +85,7 @@ impl IntegerStatistics {
 
     /// Share of the queries that a family's body is asked about.
     pub(crate) fn asked(&self) -> f64 {
-        self.inside.len() as f64 / self.total.max(1) as f64
+        (self.inside.len() + self.certain) as f64 / self.total.max(1) as f64
     }
 
     /// The share of "maybe" among all queries, if the family says it to those inside with the chance `rate`.
@@ -94,9 +94,13 @@ impl IntegerStatistics {
         (inside + self.certain as f64) / self.total.max(1) as f64
     }
 
-    /// What an average query costs, if one inside costs `cost`.
+    /// What an average query costs, if one inside costs `cost`, and so, on average, those that are "maybe" whatever the
+    /// family: it is asked about them too. Where nobody knows what those inside cost, they cost one of what is counted.
     pub(crate) fn mean(&self, cost: impl Fn(&EmptyQuery) -> f64) -> f64 {
-        self.inside.iter().map(cost).sum::<f64>() / self.total.max(1) as f64
+        match self.inside.len() {
+            0 => self.asked(),
+            inside => self.inside.iter().map(cost).sum::<f64>() / inside as f64 * self.asked(),
+        }
     }
 
     fn from_pairs(

@@ -94,6 +94,12 @@ impl Sums {
     }
 }
 
+/// The bytes that what is told of a trie may fill, so that the trie surely fits `most_bytes`: its size is told to a part in
+/// some hundred where some keys stand for all, and a level too much would be cut off whole.
+fn surely_fitting(most_bytes: usize, weight: f64) -> usize {
+    if weight > 1.0 { most_bytes - most_bytes / 100 } else { most_bytes }
+}
+
 /// A key space whose keys make a trie.
 pub(crate) trait TrieView: KeySpace {
     /// What would be written for `spec`.
@@ -105,7 +111,8 @@ pub(crate) trait TrieView: KeySpace {
 impl TrieView for u64 {
     fn trie_design(spec: SurfSpec, known: &KeyStatistics<'_, Self>) -> Result<Design> {
         let shape = known.view(|known| KnownShape::of(known.keys().column(), known.runs()));
-        let most_bytes = known.plan().budget().payload_bytes(known.keys().len());
+        let most_bytes =
+            surely_fitting(known.plan().budget().payload_bytes(known.keys().len()), known.weight());
         design_for(spec, &shape.0, known.plan().seed(), most_bytes, 0)
     }
 
@@ -132,6 +139,7 @@ impl TrieView for [u8] {
         let shape = known.view(|known| KnownShape::of(&tails, known.runs()));
         let section_bytes = window_section_bytes(window);
         let most_bytes = plan.budget().payload_bytes(keys.len()) - section_bytes;
+        let most_bytes = surely_fitting(most_bytes, known.weight());
         design_for(spec, &shape.0, plan.seed(), most_bytes, section_bytes)
     }
 

@@ -12,7 +12,7 @@ use lacuna_workload::Workload;
 use super::cell::Cell;
 use super::outcome::{Cost, Outcome};
 use crate::BenchKey;
-use crate::harness::{BATCH, Rounds, batched, dependent};
+use crate::harness::{Rounds, batched, dependent};
 
 /// Each family that takes part unasked as it comes, and Rosetta, beside the candidates of the design.
 const RIVALS: [&str; 15] = [
@@ -32,6 +32,10 @@ const RIVALS: [&str; 15] = [
     "rosetta",
     "snarf",
 ];
+
+/// Most questions of a round, all different: with few, their lines would stay in the caches from one round to the next, or a
+/// round would be over before the processor has learned the filter's code.
+const MOST_TIMED: usize = 8_192;
 
 /// How large a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,7 +153,7 @@ impl<K: BenchKey + ?Sized> Field<'_, K> {
             payload_bytes,
             is_robust: false,
         });
-        let question_ns = probe_ns(kind, &Prediction { payload_bytes, ..told });
+        let question_ns = probe_ns(kind, K::ID, &Prediction { payload_bytes, ..told });
         let filter = lacuna_filters::open::<K, _>(sealed.into_bytes())?;
         self.entries.push(Entry { spec: text.to_owned(), question_ns, filter });
         Ok(())
@@ -172,7 +176,7 @@ impl<K: BenchKey + ?Sized> Field<'_, K> {
 
     /// Measured nanoseconds of a question to each filter.
     fn times(&self, round_count: usize) -> Vec<f64> {
-        let pool = &self.asked[..self.asked.len().min(4 * BATCH)];
+        let pool = &self.asked[..self.asked.len().min(MOST_TIMED)];
         let mut rounds = Rounds::new();
         let tasks: Vec<_> = self
             .entries
