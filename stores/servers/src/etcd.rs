@@ -2,14 +2,14 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 use crate::port::free_port;
 use crate::process::{PATIENCE, Process, is_installed};
-use crate::relay::Wires;
+use crate::relay::{Name, Wires};
 
 /// An etcd cluster.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ struct Member {
     port: u16,
     arguments: Vec<String>,
     /// What it calls itself when it calls others: its number, in base 16.
-    number: Arc<Mutex<String>>,
+    number: Name,
 }
 
 impl Etcd {
@@ -46,7 +46,7 @@ impl Etcd {
             announced.iter().enumerate().map(|(place, url)| format!("m{place}={url}")).collect();
         let mut members = Vec::new();
         for (place, relay) in relays.into_iter().enumerate() {
-            let (port, peer, number) = (free_port(), free_port(), Arc::<Mutex<String>>::default());
+            let (port, peer, number) = (free_port(), free_port(), Name::default());
             wires.relay(relay, peer, number.clone());
             let data = folder.path().join(format!("m{place}")).display().to_string();
             let arguments = arguments(place, (port, peer), &announced[place], &data, &all.join(","));

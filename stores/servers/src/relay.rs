@@ -18,8 +18,15 @@ pub(crate) struct Wires {
 #[derive(Debug, Default)]
 struct State {
     cut: BTreeSet<String>,
-    /// Open connections, and the two members at their ends.
-    open: Vec<(String, String, TcpStream)>,
+    /// Open connections, and the two members at their ends: who is called may be learned after it was.
+    open: Vec<(String, Name, TcpStream)>,
+}
+
+/// What a member calls itself; empty until that is known.
+pub(crate) type Name = Arc<Mutex<String>>;
+
+fn known(name: &Name) -> String {
+    name.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 impl Wires {
@@ -32,7 +39,7 @@ impl Wires {
         let mut state = self.state();
         state.cut.insert(member.to_owned());
         for (from, to, stream) in std::mem::take(&mut state.open) {
-            if from == member || to == member {
+            if from == member || known(&to) == member {
                 drop(stream.shutdown(Shutdown::Both));
             } else {
                 state.open.push((from, to, stream));
@@ -45,7 +52,7 @@ impl Wires {
     }
 
     /// Passes on what comes to `listener` to the member `to`, at `port`, until the process ends.
-    pub(crate) fn relay(self: &Arc<Self>, listener: TcpListener, port: u16, to: Arc<Mutex<String>>) {
+    pub(crate) fn relay(self: &Arc<Self>, listener: TcpListener, port: u16, to: Name) {
         let wires = self.clone();
         thread::spawn(move || {
             for caller in listener.incoming().flatten() {
@@ -56,19 +63,18 @@ impl Wires {
     }
 
     /// One connection.
-    fn pass(&self, mut caller: TcpStream, port: u16, to: &Mutex<String>) -> Option<()> {
+    fn pass(&self, mut caller: TcpStream, port: u16, to: &Name) -> Option<()> {
         let mut head = Vec::new();
         let mut bytes = [0; 4_096];
         while !head.windows(4).any(|end| end == b"\r\n\r\n") {
             let count = caller.read(&mut bytes).ok().filter(|count| *count > 0)?;
             head.extend_from_slice(&bytes[..count]);
         }
-        let to = to.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut member = TcpStream::connect(("127.0.0.1", port)).ok()?;
         {
             let mut state = self.state();
             let from = caller_of(&head);
-            if state.cut.contains(&from) || state.cut.contains(&to) {
+            if state.cut.contains(&from) || state.cut.contains(&known(to)) {
                 return None;
             }
             for stream in [&caller, &member] {
