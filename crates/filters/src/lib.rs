@@ -68,7 +68,7 @@ mod two_prefix_bloom;
 pub use bloom::{BlockedBloomSpec, BloomSpec};
 pub use bucketing::BucketingSpec;
 pub use cuckoo::{CuckooMut, CuckooSpec, CuckooTable, HashedKey, KeyState, MarkTable};
-pub use designer::{AutoSpec, COSTS_VERSION, Candidate, Design, DesignKey, Measured, probe_ns};
+pub use designer::{AutoSpec, COSTS_VERSION, Candidate, Design, DesignKey, Measured, probe_ns, settled_ns};
 pub use grafite::GrafiteSpec;
 pub use kind::{FilterBytes, FilterVisitor, Kind, OpenFilter};
 pub(crate) use open::check_version;

@@ -9,6 +9,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use crate::cache_server::RangeId;
 use crate::call::{CacheCall, CacheReply, LogCall, LogReply, StoreCall, StoreReply};
 use crate::lease_table::LeaseMode;
@@ -21,16 +23,45 @@ pub struct Command(Arc<[u8]>);
 
 /// The result of a query; only the application and the store know its meaning.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Value(Arc<[u8]>);
+pub struct Value(Bytes);
+
+impl Command {
+    /// Keeps a copy of these bytes.
+    pub fn new(bytes: &[u8]) -> Self {
+        Self(bytes.into())
+    }
+}
+
+impl Value {
+    /// Keeps a copy of these bytes.
+    pub fn new(bytes: &[u8]) -> Self {
+        Self(Bytes::copy_from_slice(bytes))
+    }
+
+    /// What follows `prefix`, not copied; `None` if the bytes begin otherwise.
+    ///
+    /// ```
+    /// use lacuna_range_cache::Value;
+    ///
+    /// let value = Value::behind(b"7:", b"7:rows".to_vec()).expect("it begins so");
+    /// assert_eq!(value.as_bytes(), b"rows");
+    /// assert!(Value::behind(b"8:", b"7:rows".to_vec()).is_none());
+    /// ```
+    pub fn behind(prefix: &[u8], bytes: Vec<u8>) -> Option<Self> {
+        bytes.starts_with(prefix).then(|| Self(Self::from(bytes).0.slice(prefix.len()..)))
+    }
+}
+
+/// Without a copy, if the vector has no room to spare.
+impl From<Vec<u8>> for Value {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(bytes.into_boxed_slice().into())
+    }
+}
 
 macro_rules! opaque_bytes {
     ($name:ident) => {
         impl $name {
-            /// Keeps a copy of these bytes.
-            pub fn new(bytes: &[u8]) -> Self {
-                Self(bytes.into())
-            }
-
             /// Its bytes.
             pub fn as_bytes(&self) -> &[u8] {
                 &self.0
@@ -134,8 +165,10 @@ pub enum Event {
     ForeignWrite(Vec<Touched>),
     /// Somebody is to write past the cache: drop everything and let nobody in, until `BulkDone`.
     BulkLoad(RequestId),
-    /// The bulk load is over.
+    /// The bulk load is over: nothing of it is under way any more.
     BulkDone(RequestId),
+    /// Nobody knows what of the bulk load is still under way: only new epochs make sure that it does not land later.
+    BulkAbandoned(RequestId),
     /// Since the last time clients had so many hits, and the cache server's memory is so full (percent).
     Load {
         /// Reads that did not come here.
@@ -166,9 +199,10 @@ pub enum Action {
     PeerReply(PeerId, CallId, PeerReply),
     /// The request was not carried out: it belongs to another range, by this table.
     Redirect(RequestId, Arc<RangeTable>),
-    /// The bulk load may begin. If it is answered by `WriteDone` before it is over, this tenure could not guard it: load
-    /// on, and then ask for another, which may be empty.
-    BulkReady(RequestId),
+    /// The bulk load may begin; these other ranges are held, in these tenures. Whatever part of it checks the fences of all
+    /// lands while nobody else is let in, or not at all. If it is answered by `WriteDone` before it is over, this tenure
+    /// could not guard it: ask for another.
+    BulkReady(RequestId, Vec<(RangeId, Epoch)>),
     /// The results of `ReadAll`, in the order of its queries.
     ReadAllDone(RequestId, Vec<Value>),
     /// Answer a read.
@@ -215,6 +249,9 @@ pub enum Notice {
     WritingThrough,
     /// Somebody writes past the cache. What showed these intervals was dropped.
     BypassDetected(Vec<Touched>),
+    /// This listener may have missed notices: it was not connected to one who had some, or slower than they came. No owner
+    /// says this; whoever carries notices does.
+    MayBeMissing,
 }
 
 /// Why a tenure is over.

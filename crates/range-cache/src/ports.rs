@@ -153,6 +153,12 @@ pub trait Directory: Debug + Send + Sync {
         Box::pin(std::future::ready(Ok(())))
     }
 
+    /// Where processes are reached that may own ranges, by what was last seen; at once. Whoever wants to hear from all of
+    /// them asks there, too.
+    fn members(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// What this process is to do with its ranges, by what was last seen of all; at once.
     fn advice(&self) -> Advice {
         Advice::default()

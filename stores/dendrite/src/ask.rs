@@ -25,6 +25,16 @@ pub(crate) enum Answered<T> {
     Redirected(Redirected),
 }
 
+impl<T> Answered<T> {
+    /// What was asked for, where no redirect was allowed.
+    pub(crate) fn is(self) -> Result<T> {
+        match self {
+            Self::Is(answer) => Ok(answer),
+            Self::Redirected(_) => Err(strange()),
+        }
+    }
+}
+
 /// How long to wait, and what is known here.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asking {
@@ -34,7 +44,7 @@ pub(crate) struct Asking {
 }
 
 impl Asking {
-    fn terms(self) -> Terms {
+    pub(crate) fn terms(self) -> Terms {
         let within_ms = u64::try_from(self.within.as_millis()).unwrap_or(u64::MAX);
         Terms { within_ms, may_redirect: self.may_redirect, version: self.version }
     }
@@ -44,6 +54,22 @@ pub(crate) async fn read(link: &Arc<Link>, query: &Query, how: Asking) -> Result
     let request = |ticket| Message::Read(ticket, how.terms(), query.clone());
     match link.ask(request, how.within).await? {
         Message::Value(_, value) => Ok(Answered::Is(value)),
+        Message::Redirect(_, range, address, table) => {
+            Ok(Answered::Redirected(Redirected { range, address, table }))
+        }
+        Message::Failed(.., fault) => Err(fault.into_error()),
+        _ => Err(strange()),
+    }
+}
+
+pub(crate) async fn read_all(
+    link: &Arc<Link>,
+    queries: &[Query],
+    how: Asking,
+) -> Result<Answered<Vec<Value>>> {
+    let request = |ticket| Message::ReadAll(ticket, how.terms(), queries.to_vec());
+    match link.ask(request, how.within).await? {
+        Message::Values(_, values) if values.len() == queries.len() => Ok(Answered::Is(values)),
         Message::Redirect(_, range, address, table) => {
             Ok(Answered::Redirected(Redirected { range, address, table }))
         }

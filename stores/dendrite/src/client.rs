@@ -8,15 +8,19 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
-use lacuna_cache_shell::{Counts, Requests, WriteError, Written};
+use lacuna_cache_shell::{BulkLease, Counts, Requests, WriteError, Written};
 use lacuna_core::{Error, ErrorKind, Result};
 use lacuna_range_cache::ports::Reply;
 use lacuna_range_cache::{Command, Notice, Query, RangeId, RangeTable, Touched, Value, Write};
 use tokio::sync::broadcast;
 
 use crate::ask::{self, Answered};
+use crate::bulk;
 use crate::hello::Role;
 use crate::links::Links;
+use crate::listening::Listening;
+use crate::network::Network;
+use crate::parts::MOST_QUERIES;
 use crate::secret::Secret;
 use crate::tally::Tally;
 
@@ -52,7 +56,7 @@ pub(crate) struct Inner {
     /// Where owners were said to be.
     pub(crate) places: Mutex<BTreeMap<RangeId, String>>,
     pub(crate) tally: Tally,
-    notices: broadcast::Sender<Notice>,
+    pub(crate) listening: Listening,
 }
 
 impl Client {
@@ -62,15 +66,31 @@ impl Client {
     /// `InvalidInput` without addresses or for another secret, `Unsupported` if the dendrites speak another version,
     /// `Unavailable` if none answers.
     pub async fn connect(addresses: &[impl AsRef<str>], secret: Secret) -> Result<Self> {
+        Self::connect_by(Links::new(secret), addresses).await
+    }
+
+    /// The same on another network than the machine's.
+    ///
+    /// # Errors
+    /// As [`Client::connect`].
+    #[doc(hidden)]
+    pub async fn connect_over(
+        network: impl Network,
+        addresses: &[impl AsRef<str>],
+        secret: Secret,
+    ) -> Result<Self> {
+        Self::connect_by(Links::over(network, secret), addresses).await
+    }
+
+    async fn connect_by(links: Links, addresses: &[impl AsRef<str>]) -> Result<Self> {
         let addresses: Vec<String> = addresses.iter().map(|address| address.as_ref().to_owned()).collect();
-        let links = Links::new(secret);
         let mut why = Error::invalid_input("a client needs the address of at least one dendrite");
         for address in &addresses {
             match links.to(address, Role::Client).await {
                 Ok(link) => {
                     let (table, places) = (RwLock::new(link.table.clone()), Mutex::default());
-                    let (tally, (notices, _)) = (Tally::default(), broadcast::channel(1));
-                    let inner = Arc::new(Inner { addresses, links, table, places, tally, notices });
+                    let (tally, listening) = (Tally::default(), Listening::default());
+                    let inner = Arc::new(Inner { addresses, links, table, places, tally, listening });
                     return Ok(Self { inner, patience: PATIENCE });
                 }
                 Err(error) => why = error,
@@ -113,6 +133,60 @@ impl Client {
         };
         self.inner.tally.read();
         Ok(value)
+    }
+
+    /// Results of several queries, all of one moment: a row that leaves one and enters another is in one of them.
+    ///
+    /// # Errors
+    /// As [`Client::get`]; `InvalidInput` without a query, or for more than 256.
+    pub async fn get_all(&self, queries: &[Query]) -> Result<Vec<Value>> {
+        if queries.len() > MOST_QUERIES {
+            let message = format!("{} queries at once; {MOST_QUERIES} are allowed", queries.len());
+            return Err(Error::invalid_input(message));
+        }
+        let touched: Vec<Touched> =
+            queries.iter().map(|query| (query.domain, query.interval.clone())).collect();
+        let mut journey = self.begin(&touched)?;
+        let values = loop {
+            let why = match self.link(&journey).await {
+                Ok(link) => match ask::read_all(&link, queries, self.asking(&journey)).await {
+                    Ok(Answered::Is(values)) => break values,
+                    Ok(Answered::Redirected(to)) => {
+                        self.follow(&mut journey, &touched, to);
+                        continue;
+                    }
+                    Err(why) if why.kind() == ErrorKind::InvalidInput => return Err(why),
+                    Err(why) => why,
+                },
+                Err(why) => why,
+            };
+            self.lost(&mut journey, why).await?;
+        };
+        self.inner.tally.read();
+        Ok(values)
+    }
+
+    /// A lease on all ranges, for a load past the cache that takes at most `lasts` (and never more than an hour).
+    ///
+    /// # Errors
+    /// `Unavailable` if it is not to be had in time.
+    pub async fn bulk(&self, lasts: Duration) -> Result<BulkLease> {
+        let everything = self.whole(&[]);
+        let mut journey = self.begin(&everything)?;
+        loop {
+            let why = match self.link(&journey).await {
+                Ok(link) => match bulk::ask(link, lasts, self.asking(&journey)).await {
+                    Ok(Answered::Is(lease)) => return Ok(lease),
+                    Ok(Answered::Redirected(to)) => {
+                        self.follow(&mut journey, &everything, to);
+                        continue;
+                    }
+                    Err(why) => why,
+                },
+                Err(why) => why,
+            };
+            self.lost(&mut journey, why).await?;
+        }
     }
 
     /// Adds rows with these values.
@@ -175,12 +249,20 @@ impl Requests for Client {
         Box::pin(self.write(write))
     }
 
+    fn read_all(&self, queries: Vec<Query>) -> Reply<'_, Vec<Value>> {
+        Box::pin(async move { self.get_all(&queries).await })
+    }
+
+    fn bulk(&self, lasts: Duration) -> Reply<'_, BulkLease> {
+        Box::pin(self.bulk(lasts))
+    }
+
     fn counts(&self) -> Counts {
         self.inner.tally.counts()
     }
 
-    /// Dendrites tell their notices where they run; nothing is heard here.
+    /// Of all dendrites, in a task of the present runtime. [`Notice::MayBeMissing`] where one was not heard for a while.
     fn notices(&self) -> broadcast::Receiver<Notice> {
-        self.inner.notices.subscribe()
+        self.listen()
     }
 }

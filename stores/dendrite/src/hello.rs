@@ -9,7 +9,7 @@ use crate::secret::{Seal, Secret, Side};
 
 const MAGIC: [u8; 8] = *b"LACUNAdp";
 /// Versions that this code speaks.
-pub(crate) const VERSIONS: (u16, u16) = (1, 1);
+pub(crate) const VERSIONS: (u16, u16) = (2, 2);
 /// Nothing yet.
 const FEATURES: u64 = 0;
 pub(crate) const HELLO: u8 = 1;

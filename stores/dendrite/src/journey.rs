@@ -1,10 +1,11 @@
 //! Where the request of a client goes: to the owner it knows, or to a dendrite that will know it.
 
 use std::sync::{Arc, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use lacuna_core::{Error, Result};
 use lacuna_range_cache::{Interval, RangeId, RangeTable, Touched};
+use tokio::time::Instant;
 
 use crate::ask::{Asking, Redirected};
 use crate::client::Client;

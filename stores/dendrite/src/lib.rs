@@ -10,10 +10,12 @@
 //! | --- | --- |
 //! | `server/` | takes connections, answers requests |
 //! | `client.rs`, `journey.rs`, `ask.rs` | finds the owner, follows redirects |
+//! | `bulk.rs`, `listening.rs` | leases for bulk loads; notices of all dendrites |
 //! | `net.rs` | the neighbours of a dendrite |
 //! | `links.rs`, `link.rs`, `stream.rs` | connections |
+//! | `network.rs` | what makes them: TCP, or a simulation |
 //! | `hello.rs`, `secret.rs` | the handshake and its keys |
-//! | `frame.rs`, `message.rs`, `fault.rs`, `parts.rs`, `bytes.rs` | the bytes: `docs/format/dendrite-protocol.md` |
+//! | `frame.rs`, `message.rs`, `fault.rs`, `parts.rs`, `noticed.rs`, `bytes.rs` | the bytes: `docs/format/dendrite-protocol.md` |
 //!
 //! Guarantee: that of the owners. Only who knows the secret is answered or believed; frames that were damaged, changed,
 //! repeated or left out end the connection. Nothing is encrypted. A write whose answer is lost is reported as unknown.
@@ -23,6 +25,7 @@
 //! Report, section 3 and 5. Here the frames are authenticated, and a request has a deadline.
 
 mod ask;
+mod bulk;
 mod bytes;
 mod client;
 mod fault;
@@ -31,9 +34,12 @@ mod hello;
 mod journey;
 mod link;
 mod links;
+mod listening;
 mod look;
 mod message;
 mod net;
+mod network;
+mod noticed;
 mod parts;
 mod secret;
 mod server;
@@ -46,5 +52,6 @@ pub use client::Client;
 #[doc(hidden)]
 pub use look::look_at;
 pub use net::Net;
+pub use network::{Listener, Network};
 pub use secret::Secret;
 pub use server::Server;

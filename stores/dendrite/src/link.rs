@@ -1,25 +1,32 @@
 //! A connection to a dendrite, from the side of the caller. All who ask share it.
 //!
 //! Frames are written by one task and read by another, so that whoever stops waiting never leaves half a frame behind.
+//!
+//! A machine that loses its power closes nothing, and it takes a quarter of an hour until the system gives a connection up.
+//! So a connection on which nothing at all was heard while somebody waited in vain, for a second at least, is used no more: who
+//! asked on it goes on waiting, who comes next connects anew.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use lacuna_core::{Error, Result};
 use lacuna_range_cache::RangeTable;
-use tokio::net::TcpStream;
-use tokio::net::tcp::OwnedReadHalf;
+use tokio::io::AsyncRead;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use crate::hello::{HELLO, PROOF, Role, Transcript, VERSIONS, goodbye, hello};
 use crate::message::Message;
+use crate::network::Network;
 use crate::secret::{Secret, Side};
 use crate::stream::{Incoming, Outgoing, random, write_all};
 
 /// How long a dendrite may take to be connected to, and to prove itself.
 const CONNECT: Duration = Duration::from_millis(1_000);
+
+/// Who waited shorter does not say that a connection is dead.
+const SILENCE: Duration = Duration::from_secs(1);
 
 /// Requests that wait to be written.
 const QUEUE: usize = 1_024;
@@ -33,6 +40,10 @@ pub(crate) struct Link {
     out: mpsc::Sender<Message>,
     waiting: Arc<Waiting>,
     next_ticket: AtomicU64,
+    /// Messages that were heard.
+    heard: Arc<AtomicU64>,
+    /// Whether nothing was heard for as long as somebody waited.
+    is_silent: AtomicBool,
     /// As many as the dendrite takes at a time.
     slots: Semaphore,
     /// The range table of the dendrite when it was connected to.
@@ -55,19 +66,22 @@ impl Link {
     /// # Errors
     /// `Unavailable` if nobody answers, `InvalidInput` for another secret, `Unsupported` for another version, `Corrupt`
     /// if there is no dendrite.
-    pub(crate) async fn connect(address: &str, secret: &Secret, role: Role) -> Result<Self> {
+    pub(crate) async fn connect(
+        network: &impl Network,
+        address: &str,
+        secret: &Secret,
+        role: Role,
+    ) -> Result<Self> {
         let about = |error: Error| error.with_context(format!("calling {address}"));
-        match tokio::time::timeout(CONNECT, Self::try_connect(address, secret, role)).await {
+        match tokio::time::timeout(CONNECT, Self::try_connect(network, address, secret, role)).await {
             Ok(connected) => connected.map_err(about),
             Err(_) => Err(about(Error::unavailable("no answer in time"))),
         }
     }
 
-    async fn try_connect(address: &str, secret: &Secret, role: Role) -> Result<Self> {
+    async fn try_connect(network: &impl Network, address: &str, secret: &Secret, role: Role) -> Result<Self> {
         let lost = |error: std::io::Error| Error::unavailable(error.to_string());
-        let socket = TcpStream::connect(address).await.map_err(lost)?;
-        socket.set_nodelay(true).map_err(lost)?;
-        let (read, mut write) = socket.into_split();
+        let (read, mut write) = network.connect(address).await.map_err(lost)?;
         let mut incoming = Incoming::new(read);
         let said = hello(role, VERSIONS, &random()?);
         write_all(&mut write, HELLO, &said, None).await?;
@@ -82,13 +96,16 @@ impl Link {
         let (out, from) = mpsc::channel(QUEUE);
         let waiting = Arc::new(Mutex::new(Some(BTreeMap::new())));
         tokio::spawn(Outgoing::new(write, transcript.seal(secret, Side::Caller)).run(from));
-        tokio::spawn(listen(incoming, waiting.clone()));
+        let heard = Arc::<AtomicU64>::default();
+        tokio::spawn(listen(incoming, waiting.clone(), heard.clone()));
         let slots = Semaphore::new(usize::try_from(in_flight).unwrap_or(1).clamp(1, 1 << 16));
-        Ok(Self { out, waiting, next_ticket: AtomicU64::new(1), slots, table: Arc::new(table) })
+        let (next_ticket, is_silent) = (AtomicU64::new(1), AtomicBool::new(false));
+        Ok(Self { out, waiting, next_ticket, heard, is_silent, slots, table: Arc::new(table) })
     }
 
     pub(crate) fn is_open(&self) -> bool {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).is_some() && !self.out.is_closed()
+        let is_waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        is_waiting && !self.out.is_closed() && !self.is_silent.load(Ordering::Relaxed)
     }
 
     /// The answer to a request, once the dendrite has room for it.
@@ -105,9 +122,25 @@ impl Link {
             let _slot = self.slots.acquire().await;
             self.ask_now(request).await
         };
-        tokio::time::timeout(within, asked)
-            .await
-            .unwrap_or_else(|_| Err(Error::unavailable("no answer in time")))
+        self.within(within, asked).await
+    }
+
+    /// Waits for an answer for so long.
+    ///
+    /// # Errors
+    /// `Unavailable` if there is none in time.
+    pub(crate) async fn within(
+        &self,
+        within: Duration,
+        asked: impl Future<Output = Result<Message>>,
+    ) -> Result<Message> {
+        let heard = self.heard.load(Ordering::Relaxed);
+        tokio::time::timeout(within, asked).await.unwrap_or_else(|_| {
+            if within >= SILENCE && self.heard.load(Ordering::Relaxed) == heard {
+                self.is_silent.store(true, Ordering::Relaxed);
+            }
+            Err(Error::unavailable("no answer in time"))
+        })
     }
 
     /// As [`Link::ask`], whatever room there is: for the calls of owners.
@@ -126,8 +159,13 @@ impl Link {
 }
 
 /// Hands answers to those who wait, until the connection ends.
-async fn listen(mut incoming: Incoming<OwnedReadHalf>, waiting: Arc<Waiting>) {
+async fn listen(
+    mut incoming: Incoming<impl AsyncRead + Unpin>,
+    waiting: Arc<Waiting>,
+    heard: Arc<AtomicU64>,
+) {
     while let Ok(message) = incoming.message().await {
+        heard.fetch_add(1, Ordering::Relaxed);
         // Whatever is no answer ends the connection.
         let Some(ticket) = message.answered() else { break };
         let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use lacuna_core::{Error, Result};
+use tokio::time::Instant;
 
 use crate::hello::Role;
 use crate::link::Link;
+use crate::network::{Dial, Network, Tcp};
 use crate::secret::Secret;
 
 /// How long an address that did not answer is left alone.
@@ -24,13 +26,18 @@ type Places = BTreeMap<(Role, String), Arc<tokio::sync::Mutex<Place>>>;
 /// Connections that are shared by all who ask.
 #[derive(Debug)]
 pub(crate) struct Links {
+    network: Box<dyn Dial>,
     secret: Secret,
     places: Mutex<Places>,
 }
 
 impl Links {
     pub(crate) fn new(secret: Secret) -> Self {
-        Self { secret, places: Mutex::default() }
+        Self::over(Tcp, secret)
+    }
+
+    pub(crate) fn over(network: impl Network, secret: Secret) -> Self {
+        Self { network: Box::new(network), secret, places: Mutex::default() }
     }
 
     /// The connection to an address, made anew if the last one has ended.
@@ -51,7 +58,7 @@ impl Links {
         {
             return Err(Error::new(why.kind(), why.to_string()));
         }
-        match Link::connect(address, &self.secret, role).await {
+        match self.network.dial(address, &self.secret, role).await {
             Ok(link) => {
                 let link = Arc::new(link);
                 (place.link, place.failed) = (Some(link.clone()), None);

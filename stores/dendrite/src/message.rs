@@ -8,7 +8,11 @@ use lacuna_range_cache::{
 
 use crate::bytes::{Writer, malformed, reader};
 use crate::fault::Fault;
-use crate::parts::{read_peer, read_query, read_touched_write, write_peer, write_query, write_touched_write};
+use crate::noticed::{Listen, Noticed};
+use crate::parts::{
+    read_fences, read_peer, read_queries, read_query, read_touched_write, write_fences, write_peer,
+    write_queries, write_query, write_touched_write,
+};
 
 /// How long a caller waits, and what it knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,16 +34,28 @@ pub(crate) enum How {
 /// What is said once both sides have proved who they are.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Message {
-    Welcome { in_flight: u32, table: RangeTable },
+    Welcome {
+        in_flight: u32,
+        table: RangeTable,
+    },
     Goodbye(Fault),
     Read(u64, Terms, Query),
     Write(u64, Terms, Write),
+    ReadAll(u64, Terms, Vec<Query>),
+    /// For so many milliseconds.
+    Bulk(u64, Terms, u64),
+    /// About the request with the second ticket, and whether nothing of the load is under way.
+    BulkOver(u64, u64, bool),
+    Listen(u64, Listen),
     Peer(u64, RangeId, PeerId, CallId, PeerCall),
     Value(u64, Value),
     Done(u64),
     Failed(u64, How, Fault),
     Redirect(u64, RangeId, String, Option<RangeTable>),
     Held(u64, PeerReply),
+    Values(u64, Vec<Value>),
+    HeldAll(u64, Vec<(RangeId, Epoch)>),
+    Notices(u64, Noticed),
 }
 
 impl Message {
@@ -50,7 +66,10 @@ impl Message {
             | Self::Done(ticket)
             | Self::Failed(ticket, ..)
             | Self::Redirect(ticket, ..)
-            | Self::Held(ticket, _) => Some(*ticket),
+            | Self::Held(ticket, _)
+            | Self::Values(ticket, _)
+            | Self::HeldAll(ticket, _)
+            | Self::Notices(ticket, _) => Some(*ticket),
             _ => None,
         }
     }
@@ -89,6 +108,27 @@ impl Message {
                 write_peer(to, *peer, *call, what);
                 18
             }
+            Self::ReadAll(ticket, terms, queries) => {
+                write_terms(to, *ticket, terms);
+                write_queries(to, queries);
+                19
+            }
+            Self::Bulk(ticket, terms, lasts_ms) => {
+                write_terms(to, *ticket, terms);
+                to.number(*lasts_ms);
+                20
+            }
+            Self::BulkOver(ticket, about, is_sure) => {
+                to.number(*ticket);
+                to.number(*about);
+                to.byte((*is_sure).into());
+                21
+            }
+            Self::Listen(ticket, listen) => {
+                to.number(*ticket);
+                listen.write(to);
+                22
+            }
             Self::Value(ticket, value) => {
                 to.number(*ticket);
                 to.fixed(value.as_bytes());
@@ -122,6 +162,22 @@ impl Message {
                 to.number(epoch);
                 36
             }
+            Self::Values(ticket, values) => {
+                to.number(*ticket);
+                to.number(values.len() as u64);
+                values.iter().for_each(|value| to.bytes(value.as_bytes()));
+                37
+            }
+            Self::HeldAll(ticket, fences) => {
+                to.number(*ticket);
+                write_fences(to, fences);
+                38
+            }
+            Self::Notices(ticket, noticed) => {
+                to.number(*ticket);
+                noticed.write(to);
+                39
+            }
         }
     }
 
@@ -153,6 +209,16 @@ impl Message {
                 let (peer, call, what) = read_peer(from)?;
                 Self::Peer(ticket, range, peer, call, what)
             }
+            19 => {
+                let (ticket, terms) = read_terms(from)?;
+                Self::ReadAll(ticket, terms, read_queries(from)?)
+            }
+            20 => {
+                let (ticket, terms) = read_terms(from)?;
+                Self::Bulk(ticket, terms, from.number()?)
+            }
+            21 => Self::BulkOver(from.number()?, from.number()?, read_bool(from)?),
+            22 => Self::Listen(from.number()?, Listen::read(from)?),
             32 => Self::Value(from.number()?, Value::new(from.take_rest())),
             33 => Self::Done(from.number()?),
             34 => {
@@ -181,6 +247,13 @@ impl Message {
                 };
                 Self::Held(ticket, reply)
             }
+            37 => {
+                let (ticket, count) = (from.number()?, from.length()?);
+                let values = (0..count).map(|_| Ok(Value::new(from.bytes()?)));
+                Self::Values(ticket, values.collect::<Result<_>>()?)
+            }
+            38 => Self::HeldAll(from.number()?, read_fences(from)?),
+            39 => Self::Notices(from.number()?, Noticed::read(from)?),
             _ => return Err(malformed("kind")),
         })
     }
@@ -193,12 +266,16 @@ fn write_terms(to: &mut Writer, ticket: u64, terms: &Terms) {
     to.number(terms.version);
 }
 
+fn read_bool(from: &mut Reader<'_>) -> Result<bool> {
+    match from.byte()? {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(malformed("flags")),
+    }
+}
+
 fn read_terms(from: &mut Reader<'_>) -> Result<(u64, Terms)> {
     let (ticket, within_ms) = (from.number()?, from.number()?);
-    let may_redirect = match from.byte()? {
-        0 => false,
-        1 => true,
-        _ => return Err(malformed("flags")),
-    };
+    let may_redirect = read_bool(from)?;
     Ok((ticket, Terms { within_ms, may_redirect, version: from.number()? }))
 }

@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
-use lacuna_cache_shell::{Neighbours, WriteError, Written};
-use lacuna_core::{Error, Result};
+use lacuna_cache_shell::{BulkLease, Neighbours, WriteError, Written};
+use lacuna_core::Result;
 use lacuna_range_cache::ports::Reply;
 use lacuna_range_cache::{CallId, PeerCall, PeerId, PeerReply, Query, RangeId, Value, Write};
 
 use crate::ask::{self, Answered, Asking, strange};
+use crate::bulk;
 use crate::hello::Role;
 use crate::links::Links;
 use crate::message::Message;
+use crate::network::Network;
 use crate::secret::Secret;
 
 /// How long the call of an owner may take; it asks again by itself.
@@ -28,14 +30,18 @@ impl Net {
         Self { links: Links::new(secret) }
     }
 
+    /// Dendrites on another network than the machine's.
+    #[doc(hidden)]
+    pub fn over(network: impl Network, secret: Secret) -> Self {
+        Self { links: Links::over(network, secret) }
+    }
+
     async fn ask_owner(&self, address: &str, request: impl FnOnce(u64) -> Message) -> Result<PeerReply> {
         let link = self.links.to(address, Role::Owner).await?;
-        match tokio::time::timeout(PEER_WITHIN, link.ask_now(request)).await {
-            Ok(Ok(Message::Held(_, reply))) => Ok(reply),
-            Ok(Ok(Message::Failed(.., fault))) => Err(fault.into_error()),
-            Ok(Ok(_)) => Err(strange()),
-            Ok(Err(error)) => Err(error),
-            Err(_) => Err(Error::unavailable("no answer in time")),
+        match link.within(PEER_WITHIN, link.ask_now(request)).await? {
+            Message::Held(_, reply) => Ok(reply),
+            Message::Failed(.., fault) => Err(fault.into_error()),
+            _ => Err(strange()),
         }
     }
 }
@@ -49,10 +55,7 @@ impl Neighbours for Net {
     fn read<'a>(&'a self, address: &'a str, query: &'a Query, within: Duration) -> Reply<'a, Value> {
         Box::pin(async move {
             let link = self.links.to(address, Role::Dendrite).await?;
-            match ask::read(&link, query, asking(within)).await? {
-                Answered::Is(value) => Ok(value),
-                Answered::Redirected(_) => Err(strange()),
-            }
+            ask::read(&link, query, asking(within)).await?.is()
         })
     }
 
@@ -63,6 +66,25 @@ impl Neighbours for Net {
                 Answered::Is(()) => Ok(()),
                 Answered::Redirected(_) => Err(WriteError::Unknown),
             }
+        })
+    }
+
+    fn read_all<'a>(
+        &'a self,
+        address: &'a str,
+        queries: &'a [Query],
+        within: Duration,
+    ) -> Reply<'a, Vec<Value>> {
+        Box::pin(async move {
+            let link = self.links.to(address, Role::Dendrite).await?;
+            ask::read_all(&link, queries, asking(within)).await?.is()
+        })
+    }
+
+    fn bulk<'a>(&'a self, address: &'a str, lasts: Duration, within: Duration) -> Reply<'a, BulkLease> {
+        Box::pin(async move {
+            let link = self.links.to(address, Role::Dendrite).await?;
+            bulk::ask(link, lasts, asking(within)).await?.is()
         })
     }
 

@@ -39,6 +39,38 @@ pub(crate) fn read_query(from: &mut Reader<'_>) -> Result<Query> {
     Ok(Query { domain: record.domain, interval: record.interval, form, fingerprint: record.lsn })
 }
 
+/// Queries of one request.
+pub(crate) const MOST_QUERIES: usize = 256;
+
+pub(crate) fn write_queries(to: &mut Writer, queries: &[Query]) {
+    to.number(queries.len() as u64);
+    queries.iter().for_each(|query| write_query(to, query));
+}
+
+pub(crate) fn read_queries(from: &mut Reader<'_>) -> Result<Vec<Query>> {
+    let count = from.length()?;
+    if !(1..=MOST_QUERIES).contains(&count) {
+        return Err(malformed("number of queries"));
+    }
+    (0..count).map(|_| read_query(from)).collect()
+}
+
+/// Ranges and tenures, at least one.
+pub(crate) fn write_fences(to: &mut Writer, fences: &[(RangeId, Epoch)]) {
+    to.number(fences.len() as u64);
+    for (range, epoch) in fences {
+        to.number(range.0.into());
+        to.number(epoch.0);
+    }
+}
+
+pub(crate) fn read_fences(from: &mut Reader<'_>) -> Result<Vec<(RangeId, Epoch)>> {
+    match from.length()? {
+        0 => Err(malformed("number of ranges")),
+        count => (0..count).map(|_| Ok((RangeId(from.small()?), Epoch(from.number()?)))).collect(),
+    }
+}
+
 pub(crate) fn write_touched_write(to: &mut Writer, write: &Write) {
     write_write(&mut to.0, 0, write);
 }
@@ -61,6 +93,11 @@ pub(crate) fn write_peer(to: &mut Writer, peer: PeerId, call: CallId, what: &Pee
         PeerCall::Lock(LeaseMode::Exclusive, touched) => (2, &touched[..]),
     };
     to.byte(kind);
+    write_touched(to, touched);
+}
+
+/// Intervals, as log records without numbers and keys.
+pub(crate) fn write_touched(to: &mut Writer, touched: &[Touched]) {
     let record = |(domain, interval): &Touched| LogRecord {
         lsn: 0,
         domain: *domain,
@@ -73,15 +110,19 @@ pub(crate) fn write_peer(to: &mut Writer, peer: PeerId, call: CallId, what: &Pee
     to.bytes(&chunk);
 }
 
-pub(crate) fn read_peer(from: &mut Reader<'_>) -> Result<(PeerId, CallId, PeerCall)> {
-    let (range, epoch) = (RangeId(from.small()?), Epoch(from.number()?));
-    let peer = PeerId { range, epoch, session: Session(from.number()?) };
-    let (call, kind) = (CallId(from.number()?), from.byte()?);
+pub(crate) fn read_touched(from: &mut Reader<'_>) -> Result<Vec<Touched>> {
     let records = read_chunk(from.bytes()?)?;
     if records.iter().any(|record| record.lsn != 0 || record.key.is_some()) {
         return Err(malformed("touched intervals"));
     }
-    let touched: Vec<Touched> = records.into_iter().map(|record| (record.domain, record.interval)).collect();
+    Ok(records.into_iter().map(|record| (record.domain, record.interval)).collect())
+}
+
+pub(crate) fn read_peer(from: &mut Reader<'_>) -> Result<(PeerId, CallId, PeerCall)> {
+    let (range, epoch) = (RangeId(from.small()?), Epoch(from.number()?));
+    let peer = PeerId { range, epoch, session: Session(from.number()?) };
+    let (call, kind) = (CallId(from.number()?), from.byte()?);
+    let touched = read_touched(from)?;
     let what = match (kind, touched.is_empty()) {
         (0, true) => PeerCall::Release,
         (1, _) => PeerCall::Lock(LeaseMode::Shared, touched),

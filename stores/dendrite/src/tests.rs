@@ -2,15 +2,18 @@
 
 use lacuna_core::{Error, ErrorKind};
 use lacuna_range_cache::{
-    CallId, Command, Cut, Epoch, Form, Interval, LeaseMode, PeerCall, PeerId, PeerReply, Query, RangeId,
-    RangeTable, Session, Value, Write,
+    CallId, Command, Cut, Epoch, Form, Interval, LeaseMode, Notice, PeerCall, PeerId, PeerReply, Query,
+    RangeId, RangeTable, Session, Value, Write,
 };
 
 use crate::fault::Fault;
 use crate::frame::{Frames, write_frame};
-use crate::hello::{Role, Transcript, hello, read_hello};
+use crate::hello::{Role, Transcript, VERSIONS, hello, read_hello};
 use crate::message::{How, Message, Terms};
+use crate::noticed::{Listen, Noticed};
 use crate::secret::{Secret, Side};
+
+const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
 
 fn secret() -> Secret {
     Secret::new(b"the secret of golden frames").unwrap()
@@ -30,6 +33,15 @@ fn messages() -> Vec<(&'static str, Message)> {
     let peer = PeerId { range: RangeId(0), epoch: Epoch(9), session: Session(31) };
     let lock = PeerCall::Lock(LeaseMode::Exclusive, touched);
     let fault = Fault::new(&Error::unavailable("nobody is there"));
+    let (low, high) = (Interval::point(5.into()), Interval::closed(7.into(), 9.into()).unwrap());
+    let notices = vec![
+        Notice::MayBeMissing,
+        Notice::SetAside(vec![(70, Command::new(b"raise")), (71, Command::new(b""))]),
+        Notice::BufferedWritesLost,
+        Notice::WritingThrough,
+        Notice::BypassDetected(vec![(1, low.clone())]),
+    ];
+    let noticed = Noticed { journal: 99, next: 8, members: vec!["10.0.0.8:7400".to_owned()], notices };
     vec![
         ("welcome", Message::Welcome { in_flight: 256, table: table() }),
         ("goodbye", Message::Goodbye(Fault::new(&Error::unsupported("another version")))),
@@ -45,14 +57,21 @@ fn messages() -> Vec<(&'static str, Message)> {
         ("redirect_known", Message::Redirect(7, RangeId(1), "10.0.0.8:7400".to_owned(), None)),
         ("held", Message::Held(9, PeerReply::Held(Epoch(12)))),
         ("released", Message::Held(10, PeerReply::Released)),
+        ("read_all", Message::ReadAll(11, terms, vec![Query::all(0, low), Query::all(1, high)])),
+        ("bulk", Message::Bulk(12, terms, 600_000)),
+        ("bulk_over", Message::BulkOver(13, 12, true)),
+        ("bulk_given_up", Message::BulkOver(14, 12, false)),
+        ("listen", Message::Listen(15, Listen { within_ms: 2_000, journal: 99, next: 3, age_ms: 70_000 })),
+        ("values", Message::Values(11, vec![Value::new(b"rows"), Value::new(b"")])),
+        ("held_all", Message::HeldAll(12, vec![(RangeId(0), Epoch(9)), (RangeId(1), Epoch(300))])),
+        ("notices", Message::Notices(15, noticed)),
     ]
 }
 
 #[test]
-fn frames_of_version_1_are_what_they_were() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
+fn frames_are_what_they_were() {
     let golden = |name: &str, frame: &[u8]| {
-        let path = format!("{folder}/{name}.hex");
+        let path = format!("{GOLDEN}/{name}.hex");
         let hex: String = frame.iter().map(|byte| format!("{byte:02x}")).collect::<String>() + "\n";
         let kept = lacuna_testkit::golden_bytes_are_kept(path.as_ref(), hex.as_bytes());
         kept.unwrap();
@@ -65,11 +84,33 @@ fn frames_of_version_1_are_what_they_were() {
         );
         assert_eq!(Message::read(kind, &body).unwrap(), message);
     }
-    let said = hello(Role::Client, (1, 1), &[7; 32]);
+    let said = hello(Role::Client, VERSIONS, &[7; 32]);
     let (challenge, transcript) = Transcript::challenge(&secret(), &said, &[9; 32]);
-    golden("hello", &write_frame(1, &said, None).unwrap());
-    golden("challenge", &write_frame(2, &challenge, None).unwrap());
-    golden("proof", &write_frame(3, &transcript.proof(&secret()), None).unwrap());
+    golden("hello_2", &write_frame(1, &said, None).unwrap());
+    golden("challenge_2", &write_frame(2, &challenge, None).unwrap());
+    golden("proof_2", &write_frame(3, &transcript.proof(&secret()), None).unwrap());
+}
+
+/// The body of a frame that version 1 wrote.
+fn body_of_version_1(name: &str) -> Vec<u8> {
+    let hex = std::fs::read_to_string(format!("{GOLDEN}/{name}.hex")).unwrap();
+    let pairs = hex.trim().as_bytes().chunks(2).map(|pair| str::from_utf8(pair).unwrap());
+    let frame: Vec<u8> = pairs.map(|pair| u8::from_str_radix(pair, 16).unwrap()).collect();
+    frame[5..frame.len() - 4].to_vec()
+}
+
+#[test]
+fn peers_of_version_1_are_refused_by_name_on_both_sides() {
+    let said = body_of_version_1("hello");
+    let refused = read_hello(1, &said).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Unsupported);
+    assert!(refused.to_string().contains("version 2") && refused.to_string().contains("1 to 1"), "{refused}");
+    // A called of version 1 says goodbye to a hello of ours; were it to go on, it would not be followed.
+    let goodbye = Fault::new(&Error::unsupported("this dendrite speaks version 1 of the protocol"));
+    let (kind, body) = Message::Goodbye(goodbye).to_frame();
+    let refused = Transcript::of_challenge(&secret(), &said, kind, &body).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Unsupported);
+    assert!(Transcript::of_challenge(&secret(), &said, 2, &body_of_version_1("challenge")).is_err());
 }
 
 #[test]
@@ -104,7 +145,9 @@ fn damaged_bodies_never_come_back_as_something_that_cannot_be_written() {
 
 #[test]
 fn unknown_kinds_are_errors() {
-    for kind in (0..=255u8).filter(|kind| ![4, 5, 16, 17, 18, 32, 33, 34, 35, 36].contains(kind)) {
+    for kind in (0..=255u8)
+        .filter(|kind| ![4, 5, 16, 17, 18, 19, 20, 21, 22, 32, 33, 34, 35, 36, 37, 38, 39].contains(kind))
+    {
         assert_eq!(Message::read(kind, &[1, 1, 1]).unwrap_err().kind(), ErrorKind::Corrupt);
     }
 }
@@ -112,7 +155,7 @@ fn unknown_kinds_are_errors() {
 #[test]
 fn both_sides_prove_that_they_know_the_secret() {
     let other = Secret::new(b"another secret of 16 bytes").unwrap();
-    let said = hello(Role::Owner, (1, 1), &[1; 32]);
+    let said = hello(Role::Owner, VERSIONS, &[1; 32]);
     assert_eq!(read_hello(1, &said).unwrap(), Role::Owner);
     let (challenge, called) = Transcript::challenge(&secret(), &said, &[2; 32]);
     let caller = Transcript::of_challenge(&secret(), &said, 2, &challenge).unwrap();
@@ -128,7 +171,7 @@ fn both_sides_prove_that_they_know_the_secret() {
 
 #[test]
 fn whoever_changes_the_first_words_is_found_out() {
-    let said = hello(Role::Client, (1, 1), &[1; 32]);
+    let said = hello(Role::Client, VERSIONS, &[1; 32]);
     for bit in 0..said.len() * 8 {
         let mut changed = said.clone();
         changed[bit / 8] ^= 1 << (bit % 8);
@@ -148,7 +191,7 @@ fn whoever_changes_the_first_words_is_found_out() {
 
 #[test]
 fn newer_and_older_versions_are_refused_by_name() {
-    for versions in [(2, 3), (0, 0)] {
+    for versions in [(3, 4), (1, 1), (0, 0)] {
         let error = read_hello(1, &hello(Role::Client, versions, &[1; 32])).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);
         assert!(error.to_string().contains(&format!("{} to {}", versions.0, versions.1)), "{error}");

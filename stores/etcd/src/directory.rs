@@ -171,6 +171,10 @@ impl Directory for EtcdCoordinator {
         Box::pin(self.tell(loads.to_vec()))
     }
 
+    fn members(&self) -> Vec<String> {
+        self.seen().members().values().cloned().collect()
+    }
+
     fn advice(&self) -> Advice {
         let (map, me) = (self.seen(), self.holder());
         Advice { claim: map.heritage(me), stop: map.to_stop(me), leave: map.to_leave(me) }

@@ -2,16 +2,17 @@
 //!
 //! Connections are kept and used again, one request at a time on each.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Body as _, Bytes, Incoming};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::{Request, Response, StatusCode};
-use hyper_util::rt::TokioIo;
 use lacuna_core::{Error, Result};
 use serde_json::Value;
-use tokio::net::TcpStream;
+use tokio_rustls::rustls::ClientConfig;
+
+use crate::tls;
 
 /// More than the keys of a namespace ever take.
 const MOST_BYTES: u64 = 64 << 20;
@@ -32,7 +33,8 @@ pub(crate) enum Failed {
 impl Failed {
     pub(crate) fn into_error(self) -> Error {
         match self {
-            Self::NotSent(error) | Self::Unknown(error) => error,
+            // Whether it is a matter of waiting or of settings: for whoever wanted a range it is not there.
+            Self::NotSent(error) | Self::Unknown(error) => Error::unavailable(error.to_string()),
             Self::Refused(status, message) => Error::unavailable(format!("etcd answers {status}: {message}")),
         }
     }
@@ -43,18 +45,19 @@ impl Failed {
 pub(crate) struct Member {
     /// Host and port.
     authority: String,
+    tls: Option<Arc<ClientConfig>>,
     idle: Mutex<Vec<Connection>>,
 }
 
 impl Member {
-    pub(crate) const fn new(authority: String) -> Self {
-        Self { authority, idle: Mutex::new(Vec::new()) }
+    pub(crate) const fn new(authority: String, tls: Option<Arc<ClientConfig>>) -> Self {
+        Self { authority, tls, idle: Mutex::new(Vec::new()) }
     }
 
     /// The answer to one call of the JSON gateway.
-    pub(crate) async fn call(&self, path: &str, body: &Value) -> Result<Value, Failed> {
+    pub(crate) async fn call(&self, path: &str, body: &Value, token: Option<&str>) -> Result<Value, Failed> {
         let mut connection = self.connection().await.map_err(Failed::NotSent)?;
-        let response = self.send(&mut connection, path, body).await?;
+        let response = self.send(&mut connection, path, body, token).await?;
         let status = response.status();
         if response.body().size_hint().lower() > MOST_BYTES {
             return Err(Failed::Unknown(strange()));
@@ -73,10 +76,25 @@ impl Member {
         if answer.is_object() { Ok(answer) } else { Err(Failed::Unknown(strange())) }
     }
 
+    /// Whether a connection can be made; it is kept for the next call.
+    ///
+    /// # Errors
+    /// As [`tls::connect`].
+    pub(crate) async fn connection_is_sound(&self) -> Result<()> {
+        let connection = self.connection().await?;
+        self.lock().push(connection);
+        Ok(())
+    }
+
     /// A call whose answer never ends.
-    pub(crate) async fn stream(&self, path: &str, body: &Value) -> Result<Incoming, Failed> {
+    pub(crate) async fn stream(
+        &self,
+        path: &str,
+        body: &Value,
+        token: Option<&str>,
+    ) -> Result<Incoming, Failed> {
         let mut connection = self.connect().await.map_err(Failed::NotSent)?;
-        Ok(self.send(&mut connection, path, body).await?.into_body())
+        Ok(self.send(&mut connection, path, body, token).await?.into_body())
     }
 
     async fn send(
@@ -84,12 +102,16 @@ impl Member {
         connection: &mut Connection,
         path: &str,
         body: &Value,
+        token: Option<&str>,
     ) -> Result<Response<Incoming>, Failed> {
-        let request = Request::post(path)
-            .header("host", &self.authority)
-            .header("content-type", "application/json")
+        let mut request =
+            Request::post(path).header("host", &self.authority).header("content-type", "application/json");
+        if let Some(token) = token {
+            request = request.header("authorization", token);
+        }
+        let request = request
             .body(Full::new(Bytes::from(body.to_string())))
-            .expect("path and host were checked");
+            .map_err(|_| Failed::NotSent(Error::unavailable("a token of etcd is none for HTTP")))?;
         connection.send_request(request).await.map_err(|error| {
             let is_unsent = error.is_canceled();
             if is_unsent { Failed::NotSent(lost(&error)) } else { Failed::Unknown(lost(&error)) }
@@ -115,11 +137,8 @@ impl Member {
     }
 
     async fn connect(&self) -> Result<Connection> {
-        let stream = TcpStream::connect(&self.authority).await.map_err(|error| {
-            Error::unavailable(format!("etcd at {} is not reached: {error}", self.authority))
-        })?;
-        drop(stream.set_nodelay(true));
-        let (sender, connection) = handshake(TokioIo::new(stream)).await.map_err(|error| lost(&error))?;
+        let stream = tls::connect(&self.authority, self.tls.as_ref()).await?;
+        let (sender, connection) = handshake(stream).await.map_err(|error| lost(&error))?;
         tokio::spawn(async move { drop(connection.await) });
         Ok(sender)
     }

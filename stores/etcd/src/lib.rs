@@ -6,7 +6,7 @@
 //! - [`EtcdOptions`], [`EtcdCoordinator`]: a process that takes part, as a [`Coordinator`](lacuna_range_cache::ports::Coordinator);
 //! - [`Map`]: ranges, owners and their addresses, what was measured, and what is to be cut;
 //! - `session.rs`: the lease of the process; `coordinator.rs`: claims; `directory.rs`: loads; `recutting.rs`: changes of the range table;
-//! - `http.rs`, `cluster.rs`, `kv.rs`: etcd's JSON gateway, with failover.
+//! - `http.rs`, `cluster.rs`, `kv.rs`: etcd's JSON gateway, with failover; `tls.rs`, `login.rs`: encrypted, and with a password.
 //!
 //! A claim is one transaction: the keys of the range, its owner, the table and the wish are as they were read; the owner's
 //! key goes with the lease of the process, the range's key gets a larger epoch and stays. Epochs are given out in blocks of
@@ -25,11 +25,13 @@ mod coordinator;
 mod directory;
 mod http;
 mod kv;
+mod login;
 mod map;
 mod options;
 mod record;
 mod recutting;
 mod session;
+mod tls;
 
 pub use coordinator::EtcdCoordinator;
 pub use map::Map;

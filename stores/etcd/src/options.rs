@@ -10,7 +10,9 @@ use lacuna_range_cache::ports::{Clock, DataStore};
 
 use crate::cluster::Cluster;
 use crate::coordinator::EtcdCoordinator;
+use crate::login::{Login, User};
 use crate::session::Session;
+use crate::tls::Certificates;
 
 /// Shortest lease that survives the election of a leader with etcd's own settings.
 const LEASE_S: u64 = 5;
@@ -36,6 +38,8 @@ pub struct EtcdOptions {
     address: String,
     lease_s: u64,
     table: Option<RangeTable>,
+    certificates: Option<Certificates>,
+    user: Option<User>,
     pub(crate) cache_count: usize,
     pub(crate) store: Option<Arc<dyn DataStore>>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -44,7 +48,8 @@ pub struct EtcdOptions {
 }
 
 impl EtcdOptions {
-    /// The members `etcd://host:port,host:port`, and a name that all processes of one cache share.
+    /// The members `etcd://host:port,host:port`, or `etcds://` where connections are encrypted; and a name that all processes
+    /// of one cache share.
     pub fn new(url: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self {
             url: url.into(),
@@ -52,6 +57,8 @@ impl EtcdOptions {
             address: "-".to_owned(),
             lease_s: LEASE_S,
             table: None,
+            certificates: None,
+            user: None,
             cache_count: 1,
             store: None,
             clock: Arc::new(SteadyClock::new()),
@@ -64,6 +71,29 @@ impl EtcdOptions {
     #[must_use]
     pub fn reaching(mut self, url: impl Into<String>) -> Self {
         self.url = url.into();
+        self
+    }
+
+    /// The certificate of the authority that signs those of the members, as PEM; of several, one behind the other. `etcds://`
+    /// needs it: authorities that the machine believes are not asked.
+    #[must_use]
+    pub fn authority(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.certificates.get_or_insert_default().authority = pem.into();
+        self
+    }
+
+    /// A certificate of this process, and its key, both as PEM, for members that ask for one.
+    #[must_use]
+    pub fn client_certificate(mut self, certificate: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Self {
+        self.certificates.get_or_insert_default().own = Some((certificate.into(), key.into()));
+        self
+    }
+
+    /// A user of etcd, who may read and write all keys below `lacuna/` and the namespace, and its password. Tokens are renewed
+    /// by themselves.
+    #[must_use]
+    pub fn user(mut self, name: impl Into<String>, password: impl Into<String>) -> Self {
+        self.user = Some(User { name: name.into(), password: password.into() });
         self
     }
 
@@ -142,7 +172,8 @@ impl EtcdOptions {
     /// Joins the cache, in a task of the present runtime that ends with the coordinator.
     ///
     /// # Errors
-    /// `InvalidInput` if URL, namespace or address are none, `Unavailable` if etcd does not answer.
+    /// `InvalidInput` if URL, namespace or address are none, a certificate is not signed by the authority, or the user or its
+    /// password is another; `Unavailable` if etcd does not answer.
     pub async fn open(mut self) -> Result<EtcdCoordinator> {
         let is_name = |text: &str| !text.is_empty() && !text.contains(char::is_whitespace);
         if !is_name(&self.namespace) || self.namespace.contains('/') {
@@ -151,7 +182,10 @@ impl EtcdOptions {
         if !is_name(&self.address) {
             return Err(Error::invalid_input("an address has no blanks, as in 10.0.0.7:7070"));
         }
-        let cluster = Cluster::new(&self.url, Duration::from_millis(self.ttl_ms() / 3))?;
+        let login = self.user.take().map(Login::new);
+        let patience = Duration::from_millis(self.ttl_ms() / 3);
+        let cluster = Cluster::new(&self.url, patience, self.certificates.as_ref(), login)?;
+        cluster.check().await?;
         let prefix = format!("lacuna/{}/", self.namespace);
         let session = Session::new(cluster, prefix, self.address.clone(), self.lease_s)?;
         let table = self.table.take();

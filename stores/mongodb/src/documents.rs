@@ -20,7 +20,7 @@ pub(crate) fn encode(documents: &[Document]) -> Result<Value> {
     for document in documents {
         bytes.extend_from_slice(&bytes_of(document)?);
     }
-    Ok(Value::new(&bytes))
+    Ok(bytes.into())
 }
 
 pub(crate) fn decode(value: &Value) -> Result<Vec<Document>> {

@@ -62,8 +62,8 @@ impl RedisCache {
         get.arg(keys.fence()).arg(keys.value(query));
         let run = |mut connection| async move { get.query_async::<Value>(&mut connection).await };
         let Answer::Value(Value::Array(found)) = self.connection.run(run).await? else { return Ok(None) };
-        let [fence, value] = &found[..] else { return Err(strange()) };
-        let Some((fence, generation)) = fence_of(fence)? else { return Ok(None) };
+        let [fence, value] = <[Value; 2]>::try_from(found).map_err(|_| strange())?;
+        let Some((fence, generation)) = fence_of(&fence)? else { return Ok(None) };
         Ok(Some(Seen { fence, value: value_of_generation(value, generation) }))
     }
 

@@ -2,6 +2,9 @@
 
 use lacuna_range_cache::{Epoch, Form, LogRecord, Query, RangeId, write_chunk};
 
+/// What a query mostly adds to a name.
+const QUERY_BYTES: usize = 48;
+
 /// Names of the keys of one range.
 #[derive(Debug)]
 pub(crate) struct Keys {
@@ -15,7 +18,7 @@ impl Keys {
 
     /// The fence: an epoch, without a time to live.
     pub(crate) fn fence(&self) -> Vec<u8> {
-        format!("{}f", self.prefix).into_bytes()
+        self.named("f")
     }
 
     /// The value of a query, behind eight bytes of its generation.
@@ -30,16 +33,23 @@ impl Keys {
 
     /// How many bytes the log of entries has.
     pub(crate) fn log_count(&self) -> Vec<u8> {
-        format!("{}pc", self.prefix).into_bytes()
+        self.named("pc")
     }
 
     /// A chunk of the log of entries.
     pub(crate) fn log_chunk(&self, chunk: u32) -> Vec<u8> {
-        format!("{}p:{chunk}", self.prefix).into_bytes()
+        self.named(&format!("p:{chunk}"))
+    }
+
+    fn named(&self, name: &str) -> Vec<u8> {
+        let mut key = Vec::with_capacity(self.prefix.len() + name.len() + QUERY_BYTES);
+        key.extend_from_slice(self.prefix.as_bytes());
+        key.extend_from_slice(name.as_bytes());
+        key
     }
 
     fn of_query(&self, kind: &str, query: &Query) -> Vec<u8> {
-        let mut key = format!("{}{kind}", self.prefix).into_bytes();
+        let mut key = self.named(kind);
         let (form, limit) = match query.form {
             Form::All => (0u8, 0),
             Form::First(limit) => (1, limit),
@@ -67,16 +77,16 @@ impl Keys {
 
     /// The fence of a log.
     pub(crate) fn log_fence(&self) -> Vec<u8> {
-        format!("{}bf", self.prefix).into_bytes()
+        self.named("bf")
     }
 
     /// The mark of a log that was fenced and not used since.
     pub(crate) fn log_mark(&self) -> Vec<u8> {
-        format!("{}bn", self.prefix).into_bytes()
+        self.named("bn")
     }
 
     /// Buffered writes of a log, a field each.
     pub(crate) fn log(&self) -> Vec<u8> {
-        format!("{}b", self.prefix).into_bytes()
+        self.named("b")
     }
 }

@@ -16,7 +16,7 @@ pub(crate) fn values(answer: Answer, queries: Vec<Query>) -> Result<CacheReply> 
     if found.first() == Some(&Value::Int(0)) {
         return Ok(CacheReply::Fenced);
     }
-    let found = queries.into_iter().zip(found.iter().skip(1));
+    let found = queries.into_iter().zip(found.into_iter().skip(1));
     let visible = found.filter_map(|(query, value)| Some((query, value_of(value)?)));
     Ok(CacheReply::Hidden(visible.collect()))
 }
@@ -33,28 +33,30 @@ pub(crate) fn simple(answer: Answer) -> Result<CacheReply> {
 
 /// A server that has no room for a lease says nothing of a value either: the store is asked, and nothing installed.
 pub(crate) fn looked_up(answer: Answer) -> Result<CacheReply> {
-    let Answer::Value(Value::Array(found)) = answer else { return Ok(CacheReply::Busy) };
-    match &found[..] {
+    let Answer::Value(Value::Array(mut found)) = answer else { return Ok(CacheReply::Busy) };
+    match &mut found[..] {
         [Value::Int(0)] => Ok(CacheReply::Fenced),
-        [Value::Int(1), value] => Ok(value_of(value).map_or(CacheReply::Busy, CacheReply::Found)),
+        [Value::Int(1), value] => {
+            let value = value_of(std::mem::replace(value, Value::Nil));
+            Ok(value.map_or(CacheReply::Busy, CacheReply::Found))
+        }
         [Value::Int(2)] => Ok(CacheReply::Leased),
         [Value::Int(3)] => Ok(CacheReply::Busy),
         _ => Err(strange()),
     }
 }
 
-pub(crate) fn value_of(value: &Value) -> Option<lacuna_range_cache::Value> {
+fn value_of(value: Value) -> Option<lacuna_range_cache::Value> {
     match value {
-        Value::BulkString(bytes) => Some(lacuna_range_cache::Value::new(bytes)),
+        Value::BulkString(bytes) => Some(bytes.into()),
         _ => None,
     }
 }
 
 /// A value that begins with this generation, without it.
-pub(crate) fn value_of_generation(value: &Value, generation: u64) -> Option<lacuna_range_cache::Value> {
+pub(crate) fn value_of_generation(value: Value, generation: u64) -> Option<lacuna_range_cache::Value> {
     let Value::BulkString(bytes) = value else { return None };
-    let rest = bytes.strip_prefix(&generation.to_le_bytes())?;
-    Some(lacuna_range_cache::Value::new(rest))
+    lacuna_range_cache::Value::behind(&generation.to_le_bytes(), bytes)
 }
 
 /// The epoch of a fence, and its generation.

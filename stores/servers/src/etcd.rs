@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -19,10 +20,40 @@ pub struct Etcd {
     folder: TempDir,
 }
 
+/// Files of PEM for a member that is reached with TLS.
+#[derive(Debug, Clone)]
+pub struct EtcdFiles {
+    /// Its certificate.
+    pub certificate: PathBuf,
+    /// The key of that.
+    pub key: PathBuf,
+    /// The authority that signs certificates of clients, if they are asked for one.
+    pub authority_of_clients: Option<PathBuf>,
+}
+
+impl EtcdFiles {
+    /// Both ports, in place of the plain one alone: of several values of a flag the last counts.
+    fn arguments(&self, (plain, encrypted): (u16, u16)) -> Vec<String> {
+        let urls = format!("http://127.0.0.1:{plain},https://127.0.0.1:{encrypted}");
+        let flag = |name: &str, path: &Path| format!("--{name}={}", path.display());
+        let mut arguments = vec![
+            format!("--listen-client-urls={urls}"),
+            format!("--advertise-client-urls={urls}"),
+            flag("cert-file", &self.certificate),
+            flag("key-file", &self.key),
+        ];
+        if let Some(authority) = &self.authority_of_clients {
+            arguments.extend(["--client-cert-auth".to_owned(), flag("trusted-ca-file", authority)]);
+        }
+        arguments
+    }
+}
+
 #[derive(Debug)]
 struct Member {
     process: Process,
     port: u16,
+    encrypted: Option<u16>,
     arguments: Vec<String>,
     /// What it calls itself when it calls others: its number, in base 16.
     number: Name,
@@ -34,6 +65,18 @@ impl Etcd {
     /// # Panics
     /// If they do not start.
     pub fn start(count: usize) -> Option<Self> {
+        Self::start_with(count, None)
+    }
+
+    /// One member that is reached at an encrypted port, too ([`Etcd::encrypted_url`]); `None` as above.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn start_encrypted(files: &EtcdFiles) -> Option<Self> {
+        Self::start_with(1, Some(files))
+    }
+
+    fn start_with(count: usize, files: Option<&EtcdFiles>) -> Option<Self> {
         if !is_installed("etcd") {
             return None;
         }
@@ -49,9 +92,14 @@ impl Etcd {
             let (port, peer, number) = (free_port(), free_port(), Name::default());
             wires.relay(relay, peer, number.clone());
             let data = folder.path().join(format!("m{place}")).display().to_string();
-            let arguments = arguments(place, (port, peer), &announced[place], &data, &all.join(","));
+            let mut arguments = arguments(place, (port, peer), &announced[place], &data, &all.join(","));
+            let encrypted = files.map(|files| {
+                let encrypted = free_port();
+                arguments.extend(files.arguments((port, encrypted)));
+                encrypted
+            });
             let process = Process::start("etcd", &arguments, port);
-            members.push(Member { process, port, arguments, number });
+            members.push(Member { process, port, encrypted, arguments, number });
         }
         let cluster = Self { members, wires, folder };
         cluster.leader();
@@ -64,6 +112,33 @@ impl Etcd {
         let members: Vec<String> =
             self.members.iter().map(|member| format!("127.0.0.1:{}", member.port)).collect();
         format!("etcd://{}", members.join(","))
+    }
+
+    /// Where its only member is reached with TLS.
+    ///
+    /// # Panics
+    /// If it is not.
+    pub fn encrypted_url(&self) -> String {
+        let port = self.members.first().and_then(|member| member.encrypted);
+        format!("etcds://localhost:{}", port.expect("it was started with certificates"))
+    }
+
+    /// From now on nobody is let in without a password. `root` has this one and may do everything.
+    ///
+    /// # Panics
+    /// If it cannot be told so.
+    pub fn ask_for_passwords(&self, password: &str) {
+        let user = format!("{{\"name\":\"root\",\"password\":\"{password}\"}}");
+        let calls = [
+            ("/v3/auth/user/add", user.as_str()),
+            ("/v3/auth/role/add", "{\"name\":\"root\"}"),
+            ("/v3/auth/user/grant", "{\"user\":\"root\",\"role\":\"root\"}"),
+            ("/v3/auth/enable", "{}"),
+        ];
+        for (path, body) in calls {
+            let answer = post(self.members[0].port, path, body).expect("a member answers");
+            assert!(answer.starts_with("HTTP/1.1 200"), "{path}: {answer}");
+        }
     }
 
     /// Where one member is.
@@ -117,6 +192,19 @@ impl Etcd {
     /// Ends that.
     pub fn rejoin(&self, place: usize) {
         self.wires.mend(&self.members[place].number());
+    }
+
+    /// Revokes one of the leases that there are, as if its time were over, though whoever has it believes otherwise; whether
+    /// there was one.
+    pub fn revoke_lease(&self, choice: usize) -> bool {
+        let ports: Vec<u16> = self.members.iter().map(|member| member.port).collect();
+        let all = ports.iter().find_map(|port| post(*port, "/v3/lease/leases", "{}")).unwrap_or_default();
+        let numbers: Vec<&str> =
+            all.split("\"ID\":\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        let Some(number) = numbers.get(choice % numbers.len().max(1)) else { return false };
+        let revoke = format!("{{\"ID\":\"{number}\"}}");
+        let said = ports.iter().find_map(|port| post(*port, "/v3/lease/revoke", &revoke));
+        said.is_some_and(|said| said.starts_with("HTTP/1.1 200"))
     }
 
     /// Stops a member in its tracks until it is resumed.

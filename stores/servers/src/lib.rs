@@ -13,7 +13,7 @@ mod process;
 mod redis;
 mod relay;
 
-pub use etcd::Etcd;
+pub use etcd::{Etcd, EtcdFiles};
 pub use ferretdb::FerretDb;
 pub use mariadb::MariaDb;
 pub use port::free_port;

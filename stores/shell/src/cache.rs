@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use lacuna_core::{ErrorKind, Result};
+use lacuna_core::{Error, ErrorKind, Result};
 use lacuna_range_cache::{
     Application, Config, Notice, Query, RangeId, ReadOutcome, Value, Write, WriteOutcome,
 };
 use tokio::sync::{broadcast, mpsc, oneshot};
 
+use crate::bulk::BulkLease;
 use crate::counters::{Counts, count};
 use crate::desk::{Desk, Heard, NoPeers};
 use crate::error::{WriteError, nobody, stopped};
@@ -97,10 +98,7 @@ impl RangeCache {
                 ReadOutcome::Value(value) => return Ok(value),
                 ReadOutcome::Retry => told.why.unwrap_or_else(nobody),
             };
-            if why.kind() == ErrorKind::InvalidInput || self.desk().now_ms() >= until {
-                return Err(why);
-            }
-            tokio::time::sleep(PAUSE).await;
+            self.pause(until, why).await?;
         }
     }
 
@@ -129,6 +127,46 @@ impl RangeCache {
                 WriteOutcome::Retry => tokio::time::sleep(PAUSE).await,
             }
         }
+    }
+
+    /// Results of several queries, all of one moment: a row that leaves one and enters another is in one of them.
+    ///
+    /// # Errors
+    /// As [`RangeCache::read`].
+    pub async fn read_all(&self, queries: Vec<Query>) -> Result<Vec<Value>> {
+        let until = self.until();
+        loop {
+            let told = self.desk().read_all(queries.clone(), self.left(until)).await?;
+            if let Some(values) = told.outcome {
+                count(&self.desk().counters.reads);
+                return Ok(values);
+            }
+            self.pause(until, told.why.unwrap_or_else(nobody)).await?;
+        }
+    }
+
+    /// A lease on all values, for a load past the cache that takes at most `lasts` (and never more than an hour).
+    ///
+    /// # Errors
+    /// `Unavailable` if it is not to be had in time.
+    pub async fn bulk(&self, lasts: Duration) -> Result<BulkLease> {
+        let until = self.until();
+        loop {
+            let told = self.desk().bulk(lasts, self.left(until)).await?;
+            if let Some(lease) = told.outcome {
+                return Ok(lease);
+            }
+            self.pause(until, told.why.unwrap_or_else(nobody)).await?;
+        }
+    }
+
+    /// Before the next try; an error if there is none.
+    async fn pause(&self, until: u64, why: Error) -> Result<()> {
+        if why.kind() == ErrorKind::InvalidInput || self.desk().now_ms() >= until {
+            return Err(why);
+        }
+        tokio::time::sleep(PAUSE).await;
+        Ok(())
     }
 
     fn until(&self) -> u64 {

@@ -9,10 +9,11 @@ use lacuna_core::{Error, Result};
 use lacuna_range_cache::ports::{Reply, Tenure};
 use lacuna_range_cache::{
     CallId, Epoch, Event, Notice, PeerCall, PeerId, PeerReply, Query, RangeId, RangeLoad, RangeTable,
-    ReadOutcome, Value, Write, WriteOutcome,
+    ReadOutcome, RequestId, Value, Write, WriteOutcome,
 };
 use tokio::sync::{broadcast, mpsc, oneshot};
 
+use crate::bulk::BulkLease;
 use crate::carry::Why;
 use crate::counters::{Counters, count};
 use crate::error::{nobody, stopped};
@@ -40,6 +41,12 @@ pub(crate) type WriteAnswer = Told<WriteOutcome>;
 pub(crate) enum Heard {
     Read(Query, oneshot::Sender<ReadAnswer>),
     Write(Write, oneshot::Sender<WriteAnswer>),
+    /// Results of one moment.
+    ReadAll(Vec<Query>, oneshot::Sender<Told<Option<Vec<Value>>>>),
+    /// A lease on everything, for so many milliseconds.
+    Bulk(u64, oneshot::Sender<Told<Option<BulkLease>>>),
+    /// Its loader has given it back, and waits for an answer; or has gone without a word.
+    BulkOver(RequestId, Option<oneshot::Sender<bool>>),
     /// The owner of another range leads a request that touches this one.
     Peer(PeerId, CallId, PeerCall, oneshot::Sender<PeerReply>),
     /// There is a newer range table.
@@ -126,6 +133,23 @@ impl Desk {
     pub(crate) async fn write(&self, write: Write, within: Duration) -> Result<WriteAnswer> {
         let (reply, answer) = oneshot::channel();
         self.say(Heard::Write(write, reply), answer, within).await
+    }
+
+    /// Asks the seat once.
+    pub(crate) async fn read_all(
+        &self,
+        queries: Vec<Query>,
+        within: Duration,
+    ) -> Result<Told<Option<Vec<Value>>>> {
+        let (reply, answer) = oneshot::channel();
+        self.say(Heard::ReadAll(queries, reply), answer, within).await
+    }
+
+    /// Asks the seat once.
+    pub(crate) async fn bulk(&self, lasts: Duration, within: Duration) -> Result<Told<Option<BulkLease>>> {
+        let (reply, answer) = oneshot::channel();
+        let lasts_ms = u64::try_from(lasts.as_millis()).unwrap_or(u64::MAX);
+        self.say(Heard::Bulk(lasts_ms, reply), answer, within).await
     }
 
     async fn say<T>(&self, heard: Heard, answer: oneshot::Receiver<T>, within: Duration) -> Result<T> {

@@ -6,11 +6,13 @@
 //! - [`Dendrite`]: many ranges of one collection, among other dendrites that own the rest;
 //! - `seat/`: the task that gives an owner its events, and claims the next tenure when one ends;
 //! - `carry.rs`: takes calls to servers and brings replies back;
+//! - [`BulkLease`]: a lease on everything, for loads past the cache;
 //! - [`FileLog`]: a log of buffered writes on disk, with one `fsync` for all that wait.
 //!
 //! Guarantee: that of the owner, as each call is carried out at most once and never cancelled half-way. Where no cache
 //! server answers, requests go on against the store, still through the owner.
 
+mod bulk;
 mod cache;
 mod carry;
 mod counters;
@@ -25,6 +27,7 @@ mod seat;
 mod servers;
 mod write_bytes;
 
+pub use bulk::{BulkEnd, BulkLease, bulk_lease};
 pub use cache::RangeCache;
 pub use counters::Counts;
 pub use dendrite::{Answer, Around, Dendrite, Reach};

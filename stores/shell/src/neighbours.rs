@@ -7,6 +7,7 @@ use std::time::Duration;
 use lacuna_range_cache::ports::Reply;
 use lacuna_range_cache::{CallId, PeerCall, PeerId, PeerReply, Query, RangeId, Value, Write};
 
+use crate::bulk::BulkLease;
 use crate::error::WriteError;
 
 /// What becomes of a write that was handed on.
@@ -22,6 +23,23 @@ pub trait Neighbours: Debug + Send + Sync {
 
     /// Carries out a write: [`WriteError::NotDone`] only if it surely was not carried out and will not be.
     fn write<'a>(&'a self, address: &'a str, write: &'a Write, within: Duration) -> Written<'a>;
+
+    /// Results of several queries, all of one moment.
+    ///
+    /// # Errors
+    /// As [`Neighbours::read`].
+    fn read_all<'a>(
+        &'a self,
+        address: &'a str,
+        queries: &'a [Query],
+        within: Duration,
+    ) -> Reply<'a, Vec<Value>>;
+
+    /// A lease on all ranges, for a load that takes at most `lasts`.
+    ///
+    /// # Errors
+    /// As [`Neighbours::read`].
+    fn bulk<'a>(&'a self, address: &'a str, lasts: Duration, within: Duration) -> Reply<'a, BulkLease>;
 
     /// Asks the owner of `range` for a lease, or gives one back.
     ///

@@ -3,10 +3,12 @@
 use std::fmt::Debug;
 use std::time::Duration;
 
+use lacuna_core::Result;
 use lacuna_range_cache::ports::Reply;
 use lacuna_range_cache::{Notice, Query, Value, Write};
 use tokio::sync::broadcast;
 
+use crate::bulk::BulkLease;
 use crate::cache::RangeCache;
 use crate::counters::Counts;
 use crate::dendrite::{Answer, Dendrite, Reach};
@@ -27,6 +29,18 @@ pub trait Requests: Debug + Send + Sync {
     /// Carries out a write. When it returns `Ok`, every later read sees it.
     fn write(&self, write: Write) -> Written<'_>;
 
+    /// Results of several queries, all of one moment.
+    ///
+    /// # Errors
+    /// As [`Requests::read`].
+    fn read_all(&self, queries: Vec<Query>) -> Reply<'_, Vec<Value>>;
+
+    /// A lease on everything, for a load past the cache that takes at most so long (and never more than an hour).
+    ///
+    /// # Errors
+    /// `Unavailable` if it is not to be had in time.
+    fn bulk(&self, lasts: Duration) -> Reply<'_, BulkLease>;
+
     /// What has happened here since the start.
     fn counts(&self) -> Counts;
 
@@ -43,6 +57,14 @@ impl Requests for RangeCache {
         Box::pin(self.write(write))
     }
 
+    fn read_all(&self, queries: Vec<Query>) -> Reply<'_, Vec<Value>> {
+        Box::pin(self.read_all(queries))
+    }
+
+    fn bulk(&self, lasts: Duration) -> Reply<'_, BulkLease> {
+        Box::pin(self.bulk(lasts))
+    }
+
     fn counts(&self) -> Counts {
         self.counts()
     }
@@ -52,14 +74,25 @@ impl Requests for RangeCache {
     }
 }
 
+/// Whoever may go anywhere is told nothing of places.
+fn found<T>(answer: Answer<T>) -> Result<T> {
+    match answer {
+        Answer::Is(found) => Ok(found),
+        Answer::At(..) => Err(nobody()),
+    }
+}
+
 impl Requests for Dendrite {
     fn read(&self, query: Query) -> Reply<'_, Value> {
-        Box::pin(async move {
-            match self.read(&query, self.patience, Reach::Anywhere).await? {
-                Answer::Is(value) => Ok(value),
-                Answer::At(..) => Err(nobody()),
-            }
-        })
+        Box::pin(async move { found(self.read(&query, self.patience, Reach::Anywhere).await?) })
+    }
+
+    fn read_all(&self, queries: Vec<Query>) -> Reply<'_, Vec<Value>> {
+        Box::pin(async move { found(self.read_all(&queries, self.patience, Reach::Anywhere).await?) })
+    }
+
+    fn bulk(&self, lasts: Duration) -> Reply<'_, BulkLease> {
+        Box::pin(async move { found(self.bulk(lasts, self.patience, Reach::Anywhere).await?) })
     }
 
     fn write(&self, write: Write) -> Written<'_> {

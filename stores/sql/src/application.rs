@@ -127,7 +127,7 @@ impl TableRows {
     }
 
     /// `None` if the value is not what the domain holds.
-    fn is_selected(&self, query: &Query, row: &[SqlValue]) -> Option<bool> {
+    pub(crate) fn is_selected(&self, query: &Query, row: &[SqlValue]) -> Option<bool> {
         self.is_inside(query, self.0.domain_value(query.domain, row))
     }
 

@@ -1,12 +1,12 @@
 //! A database with a cache before it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lacuna_cache_shell::{Counts, FileLog, RangeCache, Servers};
 use lacuna_core::{Error, ErrorKind, Result};
 use lacuna_range_cache::embedded::{MemoryCache, MemoryLog, SingleProcess, SteadyClock};
-use lacuna_range_cache::ports::{CacheServer, Clock, Coordinator, LogServer};
+use lacuna_range_cache::ports::{CacheServer, Clock, Coordinator, DataStore, LogServer};
 use lacuna_range_cache::{Config, Policy, RangeId};
 
 use crate::application::TableRows;
@@ -55,9 +55,39 @@ struct Tables {
     whole: Vec<RangeCache>,
     /// Those of dendrites, where the database is nobody else's.
     cut: BTreeSet<RangeId>,
+    /// Those that are about to be, and by how many.
+    cutting: BTreeMap<RangeId, u32>,
+}
+
+/// While the row is written that says that dendrites own the ranges of a table, nobody here opens it as a whole.
+struct Cutting<'a>(&'a Cache, RangeId);
+
+impl<'a> Cutting<'a> {
+    fn begin(cache: &'a Cache, range: RangeId, table: &str) -> Result<Self> {
+        let mut tables = cache.tables();
+        if tables.has(range) {
+            return Err(whole::open_as_a_whole(table));
+        }
+        *tables.cutting.entry(range).or_default() += 1;
+        Ok(Self(cache, range))
+    }
+}
+
+impl Drop for Cutting<'_> {
+    fn drop(&mut self) {
+        let mut tables = self.0.tables();
+        let count = tables.cutting.remove(&self.1).unwrap_or_default();
+        if count > 1 {
+            tables.cutting.insert(self.1, count - 1);
+        }
+    }
 }
 
 impl Tables {
+    fn is_cut(&self, range: RangeId) -> bool {
+        self.cut.contains(&range) || self.cutting.contains_key(&range)
+    }
+
     fn has(&self, range: RangeId) -> bool {
         self.whole.iter().any(|table| table.range() == range)
     }
@@ -108,23 +138,24 @@ impl Cache {
         let is_buffering = self.options.policy == Policy::WriteBack;
         // Owners that are still at work when the cache is dropped keep the lock.
         let (database, lock) = (self.database.clone(), self.lock.clone());
-        let store = FencedTable { database, schema: schema.clone(), is_buffering, _lock: lock };
+        let store: Arc<dyn DataStore> =
+            Arc::new(FencedTable { database, schema: schema.clone(), is_buffering, _lock: lock });
         let servers = Servers {
             caches: self.caches.clone(),
-            store: Arc::new(store),
+            store: store.clone(),
             logs: self.logs.clone(),
             coordinator: self.coordinator.clone(),
             clock: self.clock.clone(),
         };
         let mut tables = self.tables();
-        if tables.has(range) || tables.cut.contains(&range) {
+        if tables.has(range) || tables.is_cut(range) {
             let message = format!("the table {} is registered already", schema.table);
             return Err(Error::new(ErrorKind::Conflict, message));
         }
         let cache = RangeCache::start(servers, range, self.config(&schema), TableRows(schema.clone()));
         let cache = cache.with_patience(self.options.patience);
         tables.whole.push(cache.clone());
-        Ok(Table::new(Arc::new(cache), schema, self.database.dialect()))
+        Ok(Table::new(Arc::new(cache), schema, self.database.dialect(), store))
     }
 
     /// From now on dendrites own the ranges of a table, here and elsewhere.
@@ -133,14 +164,10 @@ impl Cache {
         if let Some(shared) = &self.whole_tables {
             return shared.leave_to_dendrites(table).await;
         }
-        {
-            let mut tables = self.tables();
-            if tables.has(range) {
-                return Err(whole::open_as_a_whole(table));
-            }
-            tables.cut.insert(range);
-        }
-        whole::leave_to_dendrites(&*self.database, table).await
+        let _cutting = Cutting::begin(self, range, table)?;
+        whole::leave_to_dendrites(&*self.database, table).await?;
+        self.tables().cut.insert(range);
+        Ok(())
     }
 
     /// The schema with what the database says of its table.

@@ -81,6 +81,11 @@ impl Members {
         seen.alive.values().nth(place).cloned()
     }
 
+    /// Where the processes are reached that are there.
+    pub(crate) fn addresses(&self) -> Vec<String> {
+        self.seen().alive.values().cloned().collect()
+    }
+
     pub(crate) fn advice(&self, me: i64) -> Advice {
         let seen = self.seen();
         let Some(me) = seen.alive.keys().position(|holder| *holder == me) else { return Advice::default() };

@@ -60,7 +60,7 @@ pub(crate) fn encode(column_count: usize, rows: &[Vec<SqlValue>]) -> Value {
     writer.number(column_count as u64);
     writer.number(rows.len() as u64);
     rows.iter().flatten().for_each(|value| value.write(&mut writer));
-    Value::new(&writer.0)
+    writer.0.into()
 }
 
 pub(crate) fn decode(column_count: usize, value: &Value) -> Result<Vec<Vec<SqlValue>>> {

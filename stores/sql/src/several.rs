@@ -101,7 +101,9 @@ impl Cache {
     /// # Errors
     /// As [`Cache::table`].
     pub async fn table_over(&self, schema: Schema, requests: Arc<dyn Requests>) -> Result<Table> {
-        Ok(Table::new(requests, self.read(schema).await?, self.database.dialect()))
+        let schema = self.read(schema).await?;
+        let store = self.cut_table(&schema);
+        Ok(Table::new(requests, schema, self.database.dialect(), store))
     }
 
     fn cut_table(&self, schema: &Arc<Schema>) -> Arc<dyn DataStore> {

@@ -139,6 +139,10 @@ impl Directory for SharedRanges {
         Box::pin(async move { self.look(&loads).await })
     }
 
+    fn members(&self) -> Vec<String> {
+        self.members.addresses()
+    }
+
     fn advice(&self) -> Advice {
         self.members.advice(self.lease.holder())
     }

@@ -21,6 +21,7 @@
 
 mod arguments;
 mod checks;
+mod cluster;
 mod commands;
 mod demo;
 mod errors;

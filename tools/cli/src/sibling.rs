@@ -52,7 +52,7 @@ impl Sibling {
         let status = Command::new(&path).args(env::args_os().skip(1)).status().map_err(|error| {
             Error::unavailable(format!("{} cannot be run: {error}", path.display())).with_source(error)
         })?;
-        self.passed_on(status)
+        passed_on(name, status)
     }
 
     /// The binary beside this one, else in the path; never this one itself.
@@ -67,16 +67,16 @@ impl Sibling {
         };
         beside.into_iter().chain(in_path).find(is_other)
     }
+}
 
-    /// The end of the other binary as our own; it has said itself what went wrong.
-    fn passed_on(self, status: ExitStatus) -> Result<()> {
-        match status.code() {
-            Some(0) => Ok(()),
-            Some(code) => Err(Failure::Told(u8::try_from(code).unwrap_or(u8::MAX))),
-            None => {
-                let message = format!("`{}` was ended: {status}", self.name);
-                Err(Failure::BadInput(Error::unavailable(message)))
-            }
+/// The end of another program as our own; it has said itself what went wrong.
+pub(crate) fn passed_on(name: &str, status: ExitStatus) -> Result<()> {
+    match status.code() {
+        Some(0) => Ok(()),
+        Some(code) => Err(Failure::Told(u8::try_from(code).unwrap_or(u8::MAX))),
+        None => {
+            let message = format!("`{name}` was ended: {status}");
+            Err(Failure::BadInput(Error::unavailable(message)))
         }
     }
 }

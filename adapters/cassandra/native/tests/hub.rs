@@ -159,6 +159,26 @@ fn a_read_of_a_new_key_waits_for_the_lease_holder() {
     assert_eq!(hubs[1].may_reveal(SAFE, TABLE, id(new_key), 6_002), 1);
 }
 
+/// What is written behind the drop is in no filter: a read of it waits until nobody relies on the old one.
+#[test]
+fn a_read_behind_a_drop_waits_for_the_lease_holder() {
+    let hubs = hubs(SAFE);
+    for now in [0, 1_000, 2_000, 6_000] {
+        exchange(&hubs, now);
+    }
+    let drop = |node: &mut lacuna_node_filters::Node| {
+        node.drop_table(TABLE);
+        0
+    };
+    assert_eq!(hubs[1].with(SAFE, drop), 0);
+    let new_key = (1_000..).find(|key| decide(&hubs, SAFE, 6_001, *key) == 0).unwrap();
+    assert_eq!(hubs[1].may_reveal(SAFE, TABLE, id(new_key), 6_001), 0);
+    hubs[1].with_all(|node| node.flush(6_002));
+    carry(&hubs, 6_002);
+    assert_eq!(hubs[1].may_reveal(SAFE, TABLE, id(new_key), 6_002), 1);
+    assert_eq!(decide(&hubs, SAFE, 6_003, new_key), UNKNOWN);
+}
+
 /// The machine of the first hub sleeps for a minute, in which a key is written and acknowledged. Its clock shows the minute
 /// when it wakes; one that stood still would have made it lie.
 #[test]

@@ -29,7 +29,7 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
-pub use costs::{COSTS_VERSION, probe_ns};
+pub use costs::{COSTS_VERSION, probe_ns, settled_ns};
 pub use design::{Candidate, Design, Measured};
 pub use entrants::DesignKey;
 pub(crate) use search::Judge;

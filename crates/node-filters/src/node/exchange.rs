@@ -1,8 +1,10 @@
 //! What a node says to others, and what it does with what they say.
 
+use std::collections::BTreeSet;
+
 use lacuna_core::hash::hash_bytes;
 
-use super::Node;
+use super::{Node, is_wanted};
 use crate::config::{Flaw, Mode};
 use crate::key_id::{NodeId, TableId};
 use crate::message::{Message, Version};
@@ -39,7 +41,10 @@ impl Node {
                 number += 1;
                 (*id, peer.request(number, now, ring, wants_lease))
             };
-            let requests: Vec<_> = self.peers.iter_mut().map(&mut request).collect();
+            let useful: BTreeSet<NodeId> =
+                self.peers.keys().copied().filter(|peer| self.wants_any(*peer)).collect();
+            let asked = self.peers.iter_mut().filter(|(peer, _)| useful.contains(peer));
+            let requests: Vec<_> = asked.map(&mut request).collect();
             self.last_number = number;
             requests.into_iter().for_each(|(id, request)| self.send(id, &request));
             self.peers.values_mut().for_each(|peer| peer.forget_forwarded(&self.config, now));
@@ -101,7 +106,9 @@ impl Node {
                 vec![Message::AskCatalog]
             }
             Message::Catalog { incarnation, tables } if incarnation == peer.applied.incarnation => {
-                peer.catalog(now, catalog_hash(&tables), &tables)
+                let listed = tables.iter().map(|(table, _)| *table);
+                let wanted: Vec<_> = listed.filter(|table| is_wanted(&self.wanted, *table, from)).collect();
+                peer.catalog(now, catalog_hash(&tables), &wanted)
             }
             Message::Chunk { .. } => peer.chunk(&self.config, now, message),
             _ => Vec::new(),

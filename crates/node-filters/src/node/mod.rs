@@ -25,6 +25,13 @@ use crate::question::Decision;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Barrier(u64);
 
+/// Whose filters of a table are wanted; of a table that is not listed, everybody's.
+type Wanted = BTreeMap<TableId, BTreeSet<NodeId>>;
+
+fn is_wanted(wanted: &Wanted, table: TableId, from: NodeId) -> bool {
+    wanted.get(&table).is_none_or(|nodes| nodes.contains(&from))
+}
+
 /// A node's filters, its copies of others' filters, and the exchange between them.
 #[derive(Debug)]
 pub struct Node {
@@ -34,6 +41,7 @@ pub struct Node {
     is_on: bool,
     publisher: Publisher,
     peers: BTreeMap<NodeId, Peer>,
+    wanted: Wanted,
     /// Who asked for filters, and when.
     readers: BTreeMap<NodeId, u64>,
     /// Number of the last request, of all peers: no grant for an earlier life, or for a peer that was gone, may count as one
@@ -58,6 +66,7 @@ impl Node {
             is_on: true,
             publisher: Publisher::new(incarnation, boot_until),
             peers: BTreeMap::new(),
+            wanted: Wanted::new(),
             readers: BTreeMap::new(),
             last_number: first_number(incarnation),
             next_request: now,
@@ -78,6 +87,26 @@ impl Node {
             self.peers.values_mut().for_each(Peer::void);
         }
         self.ring = version;
+    }
+
+    /// Whose filters of a table this node can use: those of other nodes are not fetched, and whoever has none that is wanted
+    /// is asked for nothing, so that its acknowledgements do not wait for this node. Everybody's are wanted unless told.
+    pub fn want(&mut self, table: TableId, from: impl IntoIterator<Item = NodeId>) {
+        let from: BTreeSet<NodeId> = from.into_iter().collect();
+        for (id, peer) in &mut self.peers {
+            if from.contains(id) {
+                peer.look_again();
+            } else {
+                peer.leave_out(table);
+            }
+        }
+        self.wanted.insert(table, from);
+    }
+
+    /// Whether any filter of a node is wanted; one without tables of its own may get some.
+    fn wants_any(&self, from: NodeId) -> bool {
+        let mut tables = self.publisher.tables.keys().chain(self.wanted.keys()).peekable();
+        tables.peek().is_none() || tables.any(|table| is_wanted(&self.wanted, *table, from))
     }
 
     /// Switches answers on or off; the exchange goes on.

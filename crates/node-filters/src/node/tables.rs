@@ -16,6 +16,7 @@ impl Node {
     /// Forgets a table.
     pub fn drop_table(&mut self, table: TableId) {
         self.publisher.drop_table(table);
+        self.wanted.remove(&table);
     }
 
     /// Adds a key that is in a file.

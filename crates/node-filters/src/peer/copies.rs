@@ -19,14 +19,14 @@ pub(crate) struct Copy {
 }
 
 impl Peer {
-    /// Takes the list of the peer's tables; what to fetch.
-    pub(crate) fn catalog(&mut self, now: u64, hash: u64, tables: &[(TableId, u64)]) -> Vec<Message> {
+    /// Takes the hash of the list of the peer's tables, and those of them that are wanted; what to fetch.
+    pub(crate) fn catalog(&mut self, now: u64, hash: u64, tables: &[TableId]) -> Vec<Message> {
         self.catalog = Some(hash);
-        self.copies.retain(|table, _| tables.iter().any(|(listed, _)| listed == table));
-        self.fetches.retain(|table, _| tables.iter().any(|(listed, _)| listed == table));
-        let missing = tables.iter().filter(|(table, _)| !self.copies.contains_key(table));
+        self.copies.retain(|table, _| tables.contains(table));
+        self.fetches.retain(|table, _| tables.contains(table));
+        let missing = tables.iter().filter(|table| !self.copies.contains_key(table));
         let mut asks = Vec::new();
-        for (table, _) in missing {
+        for table in missing {
             self.fetches.entry(*table).or_insert_with(|| {
                 let fetch = Fetch::new(now);
                 asks.push(fetch.ask(*table));
@@ -34,6 +34,17 @@ impl Peer {
             });
         }
         asks
+    }
+
+    /// The list of tables has to be looked through again: one more is wanted.
+    pub(crate) fn look_again(&mut self) {
+        self.catalog = None;
+    }
+
+    /// A table is not wanted, or not any more.
+    pub(crate) fn leave_out(&mut self, table: TableId) {
+        self.copies.remove(&table);
+        self.fetches.remove(&table);
     }
 
     /// Takes a piece of a snapshot; what to say.

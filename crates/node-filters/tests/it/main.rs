@@ -14,3 +14,4 @@ mod rules;
 mod safe;
 mod sim;
 mod sizes;
+mod wanted;

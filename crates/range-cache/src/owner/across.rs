@@ -8,6 +8,8 @@
 //! A read asks the store too, once all leases are held. Shared leases keep out only those writes that a reader must not see
 //! half of.
 
+use std::collections::BTreeMap;
+
 use super::calls::{Call, Purpose};
 use super::task::{Kind, WriteStep, WriteTask};
 use super::{Owner, TaskId};
@@ -15,7 +17,9 @@ use crate::cache_server::RangeId;
 use crate::call::{Rows, StoreCall};
 use crate::config::{Application, Flaw};
 use crate::interval::Interval;
-use crate::message::{Action, Command, Epoch, PeerCall, PeerId, ReadOutcome, RequestId, Write, WriteOutcome};
+use crate::message::{
+    Action, Command, Ending, Epoch, PeerCall, PeerId, ReadOutcome, RequestId, Value, Write, WriteOutcome,
+};
 use crate::query::{Query, Touched};
 
 /// Parts of other ranges, in the order in which their owners are asked.
@@ -63,13 +67,16 @@ impl<A: Application> Owner<A> {
     /// Asks the store for the next that is not known, or answers.
     fn read_next(&mut self, task: TaskId, queries: &[Query]) {
         let Some(write) = self.writes.get_mut(&task) else { return };
-        let value =
-            |query: &Query| write.old.iter().find(|(known, _)| known == query).map(|(_, value)| value);
-        if let Some(missing) = queries.iter().find(|query| value(query).is_none()) {
+        let known: BTreeMap<&Query, &Value> = write.old.iter().map(|(query, value)| (query, value)).collect();
+        if let Some(missing) = queries.iter().find(|query| !known.contains_key(query)) {
             let call = StoreCall::Query(missing.clone());
             return self.call(Purpose::Write(task), Call::Store(call));
         }
-        let values = queries.iter().filter_map(value).cloned().collect();
+        let values = queries.iter().filter_map(|query| known.get(query).copied().cloned()).collect();
+        if !write.held.is_empty() && self.now - write.time >= self.config.peer_timeout {
+            // Other owners may have let writers in between two of the answers.
+            return self.give_up_leading(task);
+        }
         if let Some(request) = write.request.take() {
             self.actions.push(Action::ReadAllDone(request, values));
         }
@@ -88,21 +95,34 @@ impl<A: Application> Owner<A> {
         );
     }
 
-    pub(super) fn end_bulk(&mut self, request: RequestId) {
+    fn bulk(&self, request: RequestId) -> Option<(TaskId, WriteStep)> {
         let is_it = |write: &WriteTask| write.kind == Kind::Bulk && write.request == Some(request);
-        let found =
-            self.writes.iter().find(|(_, write)| is_it(write)).map(|(task, write)| (*task, write.step));
-        match found {
+        self.writes.iter().find(|(_, write)| is_it(write)).map(|(task, write)| (*task, write.step))
+    }
+
+    pub(super) fn end_bulk(&mut self, request: RequestId) {
+        match self.bulk(request) {
             Some((task, WriteStep::Held)) => self.end_write(task),
             Some((task, WriteStep::Waiting)) => self.give_up_leading(task),
             _ => {}
         }
     }
 
+    /// Parts of the load may yet land. This tenure ends, and the other owners, who hear no more of it, end theirs: the next
+    /// ones raise the fences that such parts check.
+    pub(super) fn abandon_bulk(&mut self, request: RequestId) {
+        match self.bulk(request) {
+            Some((_, WriteStep::Held)) => self.end(Ending::OutcomeUnknown),
+            _ => self.end_bulk(request),
+        }
+    }
+
     /// Asks the next of the other owners, or goes on if all are held.
     pub(super) fn lead(&mut self, task: TaskId) {
         let Some(write) = self.writes.get_mut(&task) else { return };
-        write.step = WriteStep::Leading;
+        if write.step != WriteStep::Leading {
+            (write.step, write.time) = (WriteStep::Leading, self.now);
+        }
         if let Some((range, touched)) = write.others.first().cloned() {
             let mode = write.kind.mode();
             let peer = self.peer_id(task);
@@ -114,7 +134,7 @@ impl<A: Application> Owner<A> {
             Kind::Bulk => {
                 write.step = WriteStep::Held;
                 if let Some(request) = write.request {
-                    self.actions.push(Action::BulkReady(request));
+                    self.actions.push(Action::BulkReady(request, write.held.clone()));
                 }
             }
             _ => self.store_write_across(task),
@@ -183,14 +203,18 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// Tells other owners that a bulk load still goes on.
+    /// Tells other owners that a bulk load still goes on, five times in what they are patient for.
     pub(super) fn renew_bulk(&mut self) {
-        let renewals: Vec<(PeerId, RangeId)> = self
-            .writes
-            .iter()
-            .filter(|(_, write)| write.kind == Kind::Bulk && write.step == WriteStep::Held)
-            .flat_map(|(task, write)| write.held.iter().map(|(range, _)| (self.peer_id(*task), *range)))
-            .collect();
+        let (now, pause) = (self.now, self.config.peer_timeout / 5);
+        let is_due = |write: &WriteTask| {
+            let is_led = matches!(write.step, WriteStep::Leading | WriteStep::Held);
+            write.kind == Kind::Bulk && is_led && now - write.time >= pause
+        };
+        let mut renewals = Vec::new();
+        for (task, write) in self.writes.iter().filter(|(_, write)| is_due(write)) {
+            renewals.extend(write.held.iter().map(|(range, _)| (self.peer_id(*task), *range)));
+        }
+        self.writes.values_mut().filter(|write| is_due(write)).for_each(|write| write.time = now);
         for (peer, range) in renewals {
             let renewal = PeerCall::Lock(crate::lease_table::LeaseMode::Exclusive, Vec::new());
             self.call(Purpose::Trim, Call::Peer(range, peer, renewal));

@@ -1,5 +1,6 @@
 //! The end of a tenure: everybody is answered, and told no more than is known.
 
+use super::task::{Kind, WriteStep};
 use super::{Owner, Phase};
 use crate::config::Application;
 use crate::message::{Action, Ending, Event, PeerReply, ReadOutcome, WriteOutcome};
@@ -21,7 +22,9 @@ impl<A: Application> Owner<A> {
             let may_be_done = !write.step.is_before_the_store();
             let outcome = if may_be_done { WriteOutcome::Unknown } else { WriteOutcome::Retry };
             write.request.into_iter().for_each(|request| self.answer_task(&write.kind, request, outcome));
-            if !may_be_done {
+            // Whoever loads is not heard of here: others keep out until their own tenures are over.
+            let is_loading = write.kind == Kind::Bulk && write.step == WriteStep::Held;
+            if !may_be_done && !is_loading {
                 self.release_peers(task, &write);
             }
         }

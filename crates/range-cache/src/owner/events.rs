@@ -25,6 +25,7 @@ impl<A: Application> Owner<A> {
             Event::ForeignWrite(touched) => self.foreign_write(touched),
             Event::BulkLoad(request) => self.begin_bulk(request),
             Event::BulkDone(request) => self.end_bulk(request),
+            Event::BulkAbandoned(request) => self.abandon_bulk(request),
             Event::Peer(peer, call, what) => self.peer_calls(peer, call, what),
             Event::PeerReply(call, reply) => self.peer_answered(call, reply),
             Event::Table(table) => self.take_table(table),
@@ -59,8 +60,8 @@ impl<A: Application> Owner<A> {
         if self.is_serving() {
             self.append_deletes();
             self.compact_log();
-            self.renew_bulk();
         }
+        self.renew_bulk();
         self.apply_next();
         self.open_door();
     }

@@ -16,7 +16,7 @@ pub(super) struct WriteTask {
     pub(super) write: Write,
     pub(super) lease: LeaseId,
     pub(super) session: Session,
-    /// When it was asked for; of what another owner leads, when it must have ended.
+    /// When it was asked for, or other owners were first asked; of what another owner leads, when it must have ended.
     pub(super) time: u64,
     /// The entries it may touch; at the end, those that are gone.
     pub(super) queries: Vec<Query>,

@@ -63,7 +63,7 @@ pub(crate) struct Desk {
     /// What it said to owners of other ranges.
     pub(crate) to_peers: Vec<Action>,
     pub(crate) redirects: BTreeMap<u64, Arc<RangeTable>>,
-    pub(crate) bulk_ready: Vec<RequestId>,
+    pub(crate) bulk_ready: Vec<(RequestId, Vec<(RangeId, Epoch)>)>,
     pub(crate) unions: BTreeMap<u64, Vec<Value>>,
     pub(crate) next: u64,
 }
@@ -170,7 +170,7 @@ impl Desk {
             Action::Peer(..) | Action::PeerReply(..) => return self.to_peers.push(action),
             Action::Redirect(request, table) => return drop(self.redirects.insert(request.0, table)),
             Action::ReadAllDone(request, values) => return drop(self.unions.insert(request.0, values)),
-            Action::BulkReady(request) => return self.bulk_ready.push(request),
+            Action::BulkReady(request, held) => return self.bulk_ready.push((request, held)),
             Action::ReadDone(request, outcome) => return drop(self.reads.insert(request.0, outcome)),
             Action::WriteDone(request, outcome) => {
                 self.writes.insert(request.0, outcome);

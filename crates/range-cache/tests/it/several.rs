@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lacuna_range_cache::{
     Action, CacheCall, Config, Cut, Ending, Epoch, Event, Flaw, Notice, PeerReply, Policy, Query, RangeId,
-    RangeTable, RequestId, WriteOutcome,
+    RangeTable, ReadOutcome, RequestId, WriteOutcome,
 };
 
 use crate::desk::{Desk, Servers};
@@ -171,7 +171,7 @@ fn a_bulk_load_is_alone_and_seen_afterwards() {
     let bulk = RequestId(low.next);
     low.tell(&mut servers, Event::BulkLoad(bulk));
     talk(&mut servers, &mut [&mut low, &mut high]);
-    assert_eq!(low.bulk_ready, [bulk]);
+    assert!(matches!(&low.bulk_ready[..], [(ready, held)] if *ready == bulk && held.len() == 1));
     assert!(low.owner.buffered().is_empty(), "the store has what was buffered");
     let late = high.ask(&mut servers, &above);
     assert_eq!(high.value(late), None, "it waits");
@@ -185,6 +185,44 @@ fn a_bulk_load_is_alone_and_seen_afterwards() {
         high.value(late)
             .is_some_and(|rows| { crate::sim::table::decode(&rows).iter().all(|row| row.version == 200) })
     );
+}
+
+/// A bulk load that has begun at the lower of two owners.
+fn loading() -> (Servers, Desk, Desk, RequestId) {
+    let (mut servers, mut low, mut high) = two(Policy::WriteThrough, None);
+    low.next += 1;
+    let bulk = RequestId(low.next);
+    low.tell(&mut servers, Event::BulkLoad(bulk));
+    talk(&mut servers, &mut [&mut low, &mut high]);
+    assert_eq!(low.bulk_ready, [(bulk, vec![(RangeId(1), Epoch(2))])]);
+    (servers, low, high, bulk)
+}
+
+#[test]
+fn a_bulk_load_holds_other_owners_for_as_long_as_it_takes() {
+    let (mut servers, mut low, mut high, bulk) = loading();
+    let patience = config(1, Policy::WriteThrough).peer_timeout;
+    for _ in 0..40 {
+        low.wait(&mut servers, patience / 4);
+        talk(&mut servers, &mut [&mut low, &mut high]);
+        high.wait(&mut servers, patience / 4);
+    }
+    assert_eq!((&low.ending, &high.ending), (&None, &None));
+    low.tell(&mut servers, Event::BulkDone(bulk));
+    talk(&mut servers, &mut [&mut low, &mut high]);
+    assert!(high.read(&mut servers, &Query::all(0, closed(5, 6))).len() <= 2, "others are let in");
+}
+
+#[test]
+fn nobody_is_let_in_before_new_fences_once_a_bulk_load_is_abandoned() {
+    let (mut servers, mut low, mut high, bulk) = loading();
+    low.tell(&mut servers, Event::BulkAbandoned(bulk));
+    assert_eq!(low.ending, Some(Ending::OutcomeUnknown));
+    talk(&mut servers, &mut [&mut low, &mut high]);
+    let late = high.ask(&mut servers, &Query::all(0, closed(5, 6)));
+    assert!(high.value(late).is_none() && high.ending.is_none(), "parts of the load may yet land");
+    high.wait(&mut servers, config(1, Policy::WriteThrough).peer_timeout);
+    assert_eq!(high.ending, Some(Ending::OutcomeUnknown), "the next one raises the fence");
 }
 
 #[test]
@@ -344,5 +382,27 @@ fn a_disjunction_shows_one_moment() {
         assert!(rows.iter().all(|row| row.version < 100));
         assert_eq!(low.writes[&moved], WriteOutcome::Done);
         assert_eq!((servers.calls["gather"], servers.calls["query"]), (1, 1), "one was cached");
+    }
+}
+
+#[test]
+fn a_disjunction_that_outlasts_the_leases_of_others_is_no_answer() {
+    for is_late in [false, true] {
+        let mut servers = Servers::new(Policy::WriteThrough, None);
+        let patient = |range| Config { call_timeout: 1_000_000, ..config(range, Policy::WriteThrough) };
+        let mut low = Desk::seated(&mut servers, patient(0), 1);
+        let mut high = Desk::seated(&mut servers, patient(1), 2);
+        let queries = vec![Query::all(0, closed(2, 3)), Query::all(0, closed(5, 6))];
+        low.holds = |action| matches!(action, Action::Store(_, _, lacuna_range_cache::StoreCall::Query(_)));
+        low.tell(&mut servers, Event::ReadAll(RequestId(900), queries));
+        talk(&mut servers, &mut [&mut low, &mut high]);
+        assert!(high.owner.buffered().is_empty() && !low.unions.contains_key(&900));
+        // Another owner lets writers in after that long.
+        let timeout = patient(1).peer_timeout;
+        low.wait(&mut servers, if is_late { timeout } else { timeout / 2 });
+        low.let_go(&mut servers);
+        talk(&mut servers, &mut [&mut low, &mut high]);
+        assert_eq!(low.unions.contains_key(&900), !is_late);
+        assert_eq!(matches!(low.reads.get(&900), Some(ReadOutcome::Retry)), is_late);
     }
 }

@@ -4,19 +4,22 @@
 //! on each are taken at a time; whoever sends more waits.
 
 mod answer;
+mod journal;
+mod loads;
 mod session;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use lacuna_cache_shell::Dendrite;
 use lacuna_core::{Error, Result};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
+use crate::network::Listener;
 use crate::secret::Secret;
+use journal::Journal;
 
 /// Connections at a time.
 const MOST_CONNECTIONS: usize = 1_024;
@@ -30,6 +33,7 @@ const LAST_WORDS: Duration = Duration::from_secs(10);
 struct Shared {
     dendrite: Dendrite,
     secret: Secret,
+    journal: Arc<Journal>,
     stops: watch::Receiver<bool>,
 }
 
@@ -71,9 +75,11 @@ impl Server {
     }
 
     /// Takes connections, in tasks of the present runtime.
-    pub fn start(listener: TcpListener, dendrite: Dendrite, secret: Secret) -> Self {
+    pub fn start(listener: impl Listener, dendrite: Dendrite, secret: Secret) -> Self {
         let (stop, stops) = watch::channel(false);
-        let shared = Arc::new(Shared { dendrite: dendrite.clone(), secret, stops });
+        let (journal, notices) = (Arc::new(Journal::new()), dendrite.notices());
+        let shared = Arc::new(Shared { dendrite: dendrite.clone(), secret, journal: journal.clone(), stops });
+        tokio::spawn(async move { journal.keep(notices).await });
         let accepting = tokio::spawn(accept(listener, shared));
         Self { dendrite, stop, accepting }
     }
@@ -92,7 +98,7 @@ impl Server {
     }
 }
 
-async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+async fn accept(listener: impl Listener, shared: Arc<Shared>) {
     let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     let (mut sessions, mut stops) = (JoinSet::new(), shared.stops.clone());
     loop {
@@ -101,23 +107,23 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
             accepted = accept_one(&listener, &room) => accepted,
         };
         while sessions.try_join_next().is_some() {}
-        let Some((socket, _, slot)) = accepted else { continue };
+        let Some((incoming, outgoing, slot)) = accepted else { continue };
         let shared = shared.clone();
         sessions.spawn(async move {
-            session::run(socket, shared).await;
+            session::run(incoming, outgoing, shared).await;
             drop(slot);
         });
     }
     while sessions.join_next().await.is_some() {}
 }
 
-async fn accept_one(
-    listener: &TcpListener,
+async fn accept_one<L: Listener>(
+    listener: &L,
     room: &Arc<Semaphore>,
-) -> Option<(TcpStream, SocketAddr, tokio::sync::OwnedSemaphorePermit)> {
+) -> Option<(L::Incoming, L::Outgoing, tokio::sync::OwnedSemaphorePermit)> {
     let slot = room.clone().acquire_owned().await.ok()?;
     match listener.accept().await {
-        Ok((socket, from)) => Some((socket, from, slot)),
+        Ok((incoming, outgoing)) => Some((incoming, outgoing, slot)),
         Err(_) => {
             // Out of file descriptors, for example: others may close soon.
             tokio::time::sleep(Duration::from_millis(50)).await;

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use lacuna_core::{Error, Result};
 use lacuna_range_cache::{PeerCall, PeerReply};
-use tokio::net::TcpStream;
-use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
-use super::answer::{answer_peer, answer_read, answer_write};
+use super::answer::{answer_listen, answer_peer, answer_read, answer_read_all, answer_write};
+use super::loads::Loads;
 use super::{IN_FLIGHT, Shared};
 use crate::fault::Fault;
 use crate::hello::{CHALLENGE, Role, Transcript, read_hello};
@@ -22,20 +22,23 @@ use crate::stream::{Incoming, Outgoing, random, write_all};
 const HANDSHAKE: Duration = Duration::from_secs(3);
 
 /// A caller that has proved itself.
-struct Session {
+struct Session<R> {
     role: Role,
-    incoming: Incoming<OwnedReadHalf>,
+    incoming: Incoming<R>,
     /// With room for as many as may be asked at a time: whoever does not listen is soon not answered.
     out: mpsc::Sender<Message>,
     slots: Arc<Semaphore>,
     /// Answers in progress: dropped with the connection, as nobody would hear them.
     answers: JoinSet<()>,
+    loads: Loads,
     shared: Arc<Shared>,
 }
 
-pub(super) async fn run(socket: TcpStream, shared: Arc<Shared>) {
-    drop(socket.set_nodelay(true));
-    let (read, mut write) = socket.into_split();
+pub(super) async fn run<R, W>(read: R, mut write: W, shared: Arc<Shared>)
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
     let mut incoming = Incoming::new(read);
     let greeted = tokio::time::timeout(HANDSHAKE, greet(&mut incoming, &mut write, &shared)).await;
     let greeted =
@@ -53,15 +56,16 @@ pub(super) async fn run(socket: TcpStream, shared: Arc<Shared>) {
     drop(out.send(Message::Welcome { in_flight: IN_FLIGHT, table }).await);
     incoming.seal(transcript.seal(&shared.secret, Side::Caller));
     let slots = Arc::new(Semaphore::new(IN_FLIGHT as usize));
-    let session = Session { role, incoming, out, slots, answers: JoinSet::new(), shared };
+    let (answers, loads) = (JoinSet::new(), Loads::default());
+    let session = Session { role, incoming, out, slots, answers, loads, shared };
     session.serve().await;
     // The last words are written before the connection goes.
     drop(writing.await);
 }
 
 async fn greet(
-    incoming: &mut Incoming<OwnedReadHalf>,
-    write: &mut OwnedWriteHalf,
+    incoming: &mut Incoming<impl AsyncRead + Unpin>,
+    write: &mut (impl AsyncWrite + Unpin),
     shared: &Shared,
 ) -> Result<(Role, Transcript)> {
     let (kind, hello) = incoming.frame().await?;
@@ -73,7 +77,7 @@ async fn greet(
     Ok((role, transcript))
 }
 
-impl Session {
+impl<R: AsyncRead + Unpin> Session<R> {
     /// Until the caller hangs up, breaks the protocol, or the server stops; in the last case answers are waited for.
     async fn serve(mut self) {
         let mut stops = self.shared.stops.clone();
@@ -107,6 +111,38 @@ impl Session {
                 self.answers.spawn(async move {
                     let answer = answer_read(&shared.dendrite, role, ticket, terms, &query).await;
                     drop(out.send(answer).await);
+                    drop(slot);
+                });
+            }
+            (Role::Client | Role::Dendrite, Message::ReadAll(ticket, terms, queries)) => {
+                let (slot, role) = (self.slots.clone().acquire_owned().await, self.role);
+                self.answers.spawn(async move {
+                    let answer = answer_read_all(&shared.dendrite, role, ticket, terms, &queries).await;
+                    drop(out.send(answer).await);
+                    drop(slot);
+                });
+            }
+            (Role::Client | Role::Dendrite, Message::Bulk(ticket, terms, lasts_ms)) => {
+                let (slot, role) = (self.slots.clone().acquire_owned().await, self.role);
+                let loads = self.loads.clone();
+                loads.begin(ticket);
+                self.answers.spawn(async move {
+                    let answer = loads.answer(&shared, role, ticket, terms, lasts_ms).await;
+                    drop(out.send(answer).await);
+                    drop(slot);
+                });
+            }
+            (Role::Client | Role::Dendrite, Message::BulkOver(ticket, about, is_sure)) => {
+                // Whatever room there is: those who fill it may wait for this lease.
+                let loads = self.loads.clone();
+                self.answers.spawn(async move {
+                    drop(out.send(loads.over(ticket, about, is_sure).await).await);
+                });
+            }
+            (Role::Client, Message::Listen(ticket, listen)) => {
+                let slot = self.slots.clone().acquire_owned().await;
+                self.answers.spawn(async move {
+                    drop(out.send(answer_listen(&shared, ticket, listen).await).await);
                     drop(slot);
                 });
             }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
 mod hall;
+mod loads;
 mod moves;
 mod peers;
 mod relay;

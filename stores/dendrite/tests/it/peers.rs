@@ -197,3 +197,21 @@ async fn a_table_that_is_open_as_a_whole_has_no_dendrites() {
     assert_eq!(places(&table.get("place", 0..200).await.unwrap()), [50, 150], "it is not disturbed");
     hall.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_table_that_could_not_be_left_to_dendrites_is_opened_as_a_whole() {
+    let hall = Hall::open(0, Policy::WriteThrough).await;
+    // The database refuses the row that says that dendrites own the ranges.
+    hall.cache
+        .run_sql(
+            "CREATE TRIGGER refuse BEFORE INSERT ON lacuna_fence WHEN NEW.name = 'slots#' \
+             BEGIN SELECT RAISE(ABORT, 'no dendrites today'); END",
+        )
+        .await
+        .unwrap();
+    assert!(hall.try_dendrite("127.0.0.1:1").await.is_err());
+    let table = hall.cache.table(schema()).await.unwrap();
+    table.insert(slot(1, 50)).await.unwrap();
+    assert_eq!(places(&table.get("place", 0..200).await.unwrap()), [50]);
+    hall.stop().await;
+}

@@ -4,6 +4,9 @@
 
 mod claims;
 mod interleavings;
+mod loads;
 mod members;
+mod secure;
 mod street;
 mod together;
+mod warmth;

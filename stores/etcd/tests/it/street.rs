@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use lacuna_cache_shell::{Answer, Dendrite, Neighbours, Reach, WriteError, Written};
+use lacuna_cache_shell::{Answer, BulkLease, Dendrite, Neighbours, Reach, WriteError, Written};
 use lacuna_core::{Error, Result};
 use lacuna_range_cache::ports::Reply;
 use lacuna_range_cache::{CallId, PeerCall, PeerId, PeerReply, Query, RangeId, Value, Write};
@@ -65,6 +65,32 @@ impl Neighbours for Street {
             match self.at(address, put).await.map_err(|_| WriteError::Unknown)?? {
                 Answer::Is(()) => Ok(()),
                 Answer::At(..) => Err(WriteError::NotDone(moved())),
+            }
+        })
+    }
+
+    fn read_all<'a>(
+        &'a self,
+        address: &'a str,
+        queries: &'a [Query],
+        within: Duration,
+    ) -> Reply<'a, Vec<Value>> {
+        let queries = queries.to_vec();
+        Box::pin(async move {
+            let read = |there: Dendrite| async move { there.read_all(&queries, within, Reach::Here).await };
+            match self.at(address, read).await?? {
+                Answer::Is(values) => Ok(values),
+                Answer::At(..) => Err(moved()),
+            }
+        })
+    }
+
+    fn bulk<'a>(&'a self, address: &'a str, lasts: Duration, within: Duration) -> Reply<'a, BulkLease> {
+        Box::pin(async move {
+            let ask = |there: Dendrite| async move { there.bulk(lasts, within, Reach::Here).await };
+            match self.at(address, ask).await?? {
+                Answer::Is(lease) => Ok(lease),
+                Answer::At(..) => Err(moved()),
             }
         })
     }

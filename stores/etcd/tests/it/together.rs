@@ -18,22 +18,22 @@ use crate::street::Street;
 
 const LEASE_S: u64 = 4;
 /// What a busy machine may take.
-const AT_MOST: Duration = Duration::from_secs(120);
+pub(crate) const AT_MOST: Duration = Duration::from_secs(120);
 
 /// Servers that all dendrites of a test share.
-struct Ground {
+pub(crate) struct Ground {
     postgres: Postgres,
-    redis: Redis,
+    pub(crate) redis: Redis,
     etcd: Etcd,
-    street: Arc<Street>,
+    pub(crate) street: Arc<Street>,
 }
 
 /// A dendrite and what it stands on.
-struct House {
+pub(crate) struct House {
     cache: Cache,
-    coordinator: Arc<EtcdCoordinator>,
-    dendrite: Dendrite,
-    table: Arc<Table>,
+    pub(crate) coordinator: Arc<EtcdCoordinator>,
+    pub(crate) dendrite: Dendrite,
+    pub(crate) table: Arc<Table>,
     /// Where all this runs.
     runtime: Handle,
 }
@@ -43,7 +43,7 @@ fn schema() -> Schema {
 }
 
 impl Ground {
-    async fn new() -> Option<Arc<Self>> {
+    pub(crate) async fn new() -> Option<Arc<Self>> {
         let (postgres, redis, etcd) = (Postgres::start()?, Redis::cache()?, Etcd::start(3)?);
         let first = Options::new(postgres.url()).open().await.unwrap();
         first.run_sql("CREATE TABLE slots (place BIGINT PRIMARY KEY, version BIGINT)").await.unwrap();
@@ -56,7 +56,7 @@ impl Ground {
     }
 
     /// A dendrite at `address` of a table that is cut at 500.
-    async fn house(&self, address: &str) -> House {
+    pub(crate) async fn house(&self, address: &str) -> House {
         let options = Options::new(self.postgres.url()).patience(AT_MOST);
         let cache = options.cache_server(Arc::new(self.redis())).open().await.unwrap();
         let options = EtcdOptions::new(self.etcd.url(), "slots").address(address).lease_s(LEASE_S);
@@ -80,7 +80,7 @@ impl House {
         self.runtime.spawn(async move { table.insert(row).await }).await.expect("its runtime lives")
     }
 
-    async fn count(&self, lo: i64, hi: i64) -> Result<usize> {
+    pub(crate) async fn count(&self, lo: i64, hi: i64) -> Result<usize> {
         let table = self.table.clone();
         let counted =
             self.runtime.spawn(async move { table.get("place", lo..=hi).await.map(|rows| rows.len()) });
@@ -88,7 +88,7 @@ impl House {
     }
 
     /// Claims both ranges where the map says they belong, so that each dendrite of two has one.
-    async fn settle(&self, others: &[&Self]) {
+    pub(crate) async fn settle(&self, others: &[&Self]) {
         let (start, houses) = (Instant::now(), others.len() + 1);
         for house in others {
             house.map_with(|map| map.members().len() == houses).await;
@@ -107,7 +107,7 @@ impl House {
     }
 
     /// What etcd says, once it answers and this is so.
-    async fn map_with(&self, is_so: impl Fn(&Map) -> bool) -> Arc<Map> {
+    pub(crate) async fn map_with(&self, is_so: impl Fn(&Map) -> bool) -> Arc<Map> {
         let start = Instant::now();
         loop {
             if let Ok(map) = self.coordinator.map().await
@@ -121,7 +121,7 @@ impl House {
     }
 
     /// Puts a row, however often that takes: one whose outcome was unknown may be there already.
-    async fn put_surely(&self, place: i64) {
+    pub(crate) async fn put_surely(&self, place: i64) {
         let start = Instant::now();
         while !matches!(self.put(place).await, Ok(()) | Err(WriteError::Refused(_))) {
             assert!(start.elapsed() < AT_MOST, "the range is served again");
@@ -130,7 +130,7 @@ impl House {
 }
 
 /// A dendrite in a runtime of its own, with one thread, which can be stopped dead or for a while.
-async fn apart(ground: &Arc<Ground>, address: &'static str) -> (Runtime, House) {
+pub(crate) async fn apart(ground: &Arc<Ground>, address: &'static str) -> (Runtime, House) {
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let ground = ground.clone();
     let house = runtime.spawn(async move { ground.house(address).await }).await.unwrap();

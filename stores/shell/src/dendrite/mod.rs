@@ -18,6 +18,7 @@
 mod chores;
 mod house;
 mod request;
+mod several;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +31,7 @@ use lacuna_range_cache::{
 };
 use tokio::sync::{broadcast, oneshot};
 
+use crate::bulk::BulkLease;
 use crate::counters::Counts;
 use crate::desk::Heard;
 use crate::error::WriteError;
@@ -112,6 +114,27 @@ impl Dendrite {
         self.house.read(query, within, reach).await
     }
 
+    /// Results of several queries, all of one moment: a row that leaves one and enters another is in one of them.
+    ///
+    /// # Errors
+    /// As [`Dendrite::read`]; `InvalidInput` without a query.
+    pub async fn read_all(
+        &self,
+        queries: &[Query],
+        within: Duration,
+        reach: Reach,
+    ) -> Result<Answer<Vec<Value>>> {
+        self.house.read_all(queries, within, reach).await
+    }
+
+    /// A lease on all ranges, for a load past the cache that takes at most `lasts` (and never more than an hour).
+    ///
+    /// # Errors
+    /// `Unavailable` if it is not to be had in time.
+    pub async fn bulk(&self, lasts: Duration, within: Duration, reach: Reach) -> Result<Answer<BulkLease>> {
+        self.house.bulk(lasts, within, reach).await
+    }
+
     /// Carries out a write. When it returns `Ok(Is(()))`, every later read sees it.
     ///
     /// # Errors
@@ -137,6 +160,11 @@ impl Dendrite {
         what: PeerCall,
     ) -> Result<PeerReply> {
         self.house.peer_here(range, peer, call, what).await
+    }
+
+    /// Where the processes are reached that may own ranges, this one among them.
+    pub fn members(&self) -> Vec<String> {
+        self.house.around.directory.members()
     }
 
     /// The newest range table that it knows.

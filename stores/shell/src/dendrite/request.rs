@@ -15,10 +15,10 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// Longest try of a read at a neighbour, which may be stalled; to ask another is safe then.
 const READ_TRY: Duration = Duration::from_millis(1_000);
 /// How long beyond its time a request waits for the seat here, which has an answer for everything in the end.
-const GRACE: Duration = Duration::from_millis(500);
+pub(super) const GRACE: Duration = Duration::from_millis(500);
 
 /// What one try came to.
-enum Tried<T> {
+pub(super) enum Tried<T> {
     Is(T),
     /// Not carried out; the range, or its leadership, is another's.
     Elsewhere(Error),
@@ -28,7 +28,7 @@ enum Tried<T> {
 
 impl House {
     /// The range whose owner leads what touches these.
-    fn leader(&self, touched: &[Touched]) -> Result<RangeId> {
+    pub(super) fn leader(&self, touched: &[Touched]) -> Result<RangeId> {
         let table = self.table();
         if let Some((domain, _)) = touched.iter().find(|(domain, _)| *domain >= table.domain_count()) {
             return Err(Error::invalid_input(format!("the collection has no domain {domain}")));
@@ -48,7 +48,7 @@ impl House {
         self.leader(&touched)
     }
 
-    fn left(&self, until_ms: u64) -> Duration {
+    pub(super) fn left(&self, until_ms: u64) -> Duration {
         Duration::from_millis(until_ms.saturating_sub(self.now_ms()))
     }
 
@@ -150,22 +150,22 @@ impl House {
         }
     }
 
-    fn until(&self, within: Duration) -> u64 {
+    pub(super) fn until(&self, within: Duration) -> u64 {
         self.now_ms().saturating_add(u64::try_from(within.as_millis()).unwrap_or(u64::MAX))
     }
 
-    fn elsewhere(&self, range: RangeId, why: Error) -> Error {
+    pub(super) fn elsewhere(&self, range: RangeId, why: Error) -> Error {
         self.ask_again(range);
         why
     }
 
-    fn doubtful(&self, range: RangeId, why: Error) -> Error {
+    pub(super) fn doubtful(&self, range: RangeId, why: Error) -> Error {
         self.doubt(range);
         why
     }
 
     /// Before the next try; an error if there is no time left for one.
-    async fn pause(&self, until_ms: u64, why: Error) -> Result<()> {
+    pub(super) async fn pause(&self, until_ms: u64, why: Error) -> Result<()> {
         if self.now_ms() >= until_ms {
             return Err(again(&why));
         }

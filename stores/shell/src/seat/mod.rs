@@ -2,22 +2,26 @@
 //!
 //! It hears requests and replies one at a time, gives them to the owner, and has what the owner wants carried out
 //! (`carry.rs`). When a tenure ends it claims the next (`tenure.rs`), unless it is to let go (`leaving.rs`). Requests that come in between wait (`waiting.rs`).
+//! Leases for bulk loads are in `loading.rs`.
 //!
 //! A cache server that does not answer ends the tenure. The coordinator may then name another; if it names one that is
 //! known not to answer, the tenure runs on a cache in this process that keeps nothing, so that requests go on against the
 //! store, fenced and in order as ever, until the server is back.
 
 mod leaving;
+mod loading;
 mod tenure;
 mod waiting;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use lacuna_core::Error;
 use lacuna_range_cache::ports::{CacheServer, Tenure};
-use lacuna_range_cache::{Action, Application, Config, Epoch, Event, Owner, RangeTable, ReadOutcome};
+use lacuna_range_cache::{
+    Action, Application, Config, Epoch, Event, Owner, PeerCall, RangeTable, ReadOutcome, RequestId,
+};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::carry::Why;
@@ -25,6 +29,7 @@ use crate::counters::count;
 use crate::desk::{Desk, Heard};
 use crate::error::again;
 use crate::route::Route;
+use loading::Load;
 use waiting::{Guests, Requests, Waiting, send_away};
 
 /// How often an owner is told that time passes.
@@ -64,6 +69,7 @@ pub(crate) struct Seat<A> {
     sitting: Option<Sitting<A>>,
     requests: Requests,
     guests: Guests,
+    loads: BTreeMap<RequestId, Load>,
     /// Requests that wait for a tenure.
     room: VecDeque<Heard>,
     /// Cache servers that did not answer.
@@ -95,6 +101,7 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
             sitting: None,
             requests: Requests::default(),
             guests: Guests::default(),
+            loads: BTreeMap::new(),
             room: VecDeque::new(),
             unreachable: BTreeSet::new(),
             lost_cache: None,
@@ -122,7 +129,10 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
 
     fn hear(&mut self, heard: Heard) {
         match heard {
-            Heard::Read(..) | Heard::Write(..) | Heard::Peer(..) => self.ask(heard),
+            Heard::Read(..) | Heard::Write(..) | Heard::ReadAll(..) | Heard::Bulk(..) | Heard::Peer(..) => {
+                self.ask(heard);
+            }
+            Heard::BulkOver(request, reply) => self.bulk_over(request, reply),
             Heard::Table(table) => self.take_table(table),
             Heard::Claim if self.sitting.is_none() && self.stopping.is_none() => self.claim(),
             Heard::Claim => {}
@@ -151,7 +161,9 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
     }
 
     fn ask(&mut self, heard: Heard) {
-        if self.sitting.as_ref().is_none_or(|sitting| sitting.is_leaving) {
+        // Whoever holds a lease here and leaves waits for its release.
+        let is_release = matches!(heard, Heard::Peer(_, _, PeerCall::Release, _));
+        if self.sitting.as_ref().is_none_or(|sitting| sitting.is_leaving && !is_release) {
             self.room.push_back(heard);
             if self.sitting.is_none() {
                 self.claim();
@@ -166,6 +178,14 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
             Heard::Write(write, reply) => {
                 let request = self.requests.add(Waiting::Write(write.command.clone(), reply, None));
                 self.drive(Event::Write(request, write));
+            }
+            Heard::ReadAll(queries, reply) => {
+                let request = self.requests.add(Waiting::ReadAll(queries.clone(), reply, None));
+                self.drive(Event::ReadAll(request, queries));
+            }
+            Heard::Bulk(lasts_ms, reply) => {
+                let request = self.requests.add(Waiting::Bulk(lasts_ms, reply));
+                self.drive(Event::BulkLoad(request));
             }
             Heard::Peer(peer, call, what, reply) => {
                 self.guests.add(peer, call, &what, reply);
@@ -221,13 +241,19 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
                 let outcome = if self.lease_is_over() { ReadOutcome::Retry } else { outcome };
                 self.requests.read_done(request, outcome);
             }
+            Action::WriteDone(request, outcome) if self.loads.contains_key(&request) => {
+                self.bulk_done(request, outcome);
+            }
             Action::WriteDone(request, outcome) => self.requests.write_done(request, outcome),
+            Action::ReadAllDone(request, values) => {
+                let values = Some(values).filter(|_| !self.lease_is_over());
+                self.requests.read_all_done(request, values);
+            }
+            Action::BulkReady(request, held) => self.bulk_ready(request, held),
             Action::Notice(notice) => drop(self.desk.notices.send(notice)),
             Action::Ended(ending) => self.ended(ending),
             Action::PeerReply(peer, call, reply) => self.guests.answer(peer, call, reply),
             Action::Redirect(request, _) => self.requests.is_elsewhere(request),
-            // Nobody asks for these here.
-            Action::BulkReady(_) | Action::ReadAllDone(..) => {}
             call => return Some(call),
         }
         None

@@ -92,6 +92,7 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
             return self.abandon();
         }
         self.drive(Event::Tick);
+        self.end_late_loads();
         let Some(sitting) = &self.sitting else { return };
         if let Some(lease) = sitting.tenure.lease_ms
             && self.ticks.is_multiple_of((lease / 30).max(1))
@@ -138,6 +139,7 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
         self.sitting = None;
         self.requests.are_lost();
         self.guests.go_away();
+        self.loads.clear();
         self.failures += 1;
         self.claim();
     }

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 use lacuna_core::Error;
 use lacuna_range_cache::{
-    CallId, Command, PeerCall, PeerId, PeerReply, Query, ReadOutcome, RequestId, WriteOutcome,
+    CallId, Command, PeerCall, PeerId, PeerReply, Query, ReadOutcome, RequestId, Value, WriteOutcome,
 };
 use tokio::sync::oneshot;
 
+use crate::bulk::BulkLease;
 use crate::carry::Why;
 use crate::desk::{Heard, ReadAnswer, Told, WriteAnswer};
 use crate::error::again;
@@ -17,6 +18,9 @@ use crate::error::again;
 pub(super) enum Waiting {
     Read(Query, oneshot::Sender<ReadAnswer>, Option<Error>),
     Write(Command, oneshot::Sender<WriteAnswer>, Option<Error>),
+    ReadAll(Vec<Query>, oneshot::Sender<Told<Option<Vec<Value>>>>, Option<Error>),
+    /// For so many milliseconds.
+    Bulk(u64, oneshot::Sender<Told<Option<BulkLease>>>),
 }
 
 impl Waiting {
@@ -24,6 +28,9 @@ impl Waiting {
     pub(super) fn note(&mut self, why: &Why) {
         match (self, why) {
             (Self::Read(query, _, place), Why::Query(about, error)) if query == about => {
+                *place = Some(again(error));
+            }
+            (Self::ReadAll(queries, _, place), Why::Query(about, error)) if queries.contains(about) => {
                 *place = Some(again(error));
             }
             (Self::Write(command, _, place), Why::Command(about, error)) if command == about => {
@@ -38,6 +45,8 @@ impl Waiting {
         match self {
             Self::Read(_, reply, why) => tell(reply, ReadOutcome::Retry, why, false),
             Self::Write(_, reply, why) => tell(reply, WriteOutcome::Unknown, why, false),
+            Self::ReadAll(_, reply, why) => tell(reply, None, why, false),
+            Self::Bulk(_, reply) => tell(reply, None, None, false),
         }
     }
 
@@ -46,6 +55,8 @@ impl Waiting {
         match self {
             Self::Read(_, reply, why) => tell(reply, ReadOutcome::Retry, why, true),
             Self::Write(_, reply, why) => tell(reply, WriteOutcome::Retry, why, true),
+            Self::ReadAll(_, reply, why) => tell(reply, None, why, true),
+            Self::Bulk(_, reply) => tell(reply, None, None, true),
         }
     }
 }
@@ -74,14 +85,36 @@ impl Requests {
     }
 
     pub(super) fn read_done(&mut self, request: RequestId, outcome: ReadOutcome) {
-        if let Some(Waiting::Read(_, reply, why)) = self.waiting.remove(&request) {
-            tell(reply, outcome, why, false);
+        match self.waiting.remove(&request) {
+            Some(Waiting::Read(_, reply, why)) => tell(reply, outcome, why, false),
+            Some(Waiting::ReadAll(_, reply, why)) => tell(reply, None, why, false),
+            _ => {}
         }
     }
 
     pub(super) fn write_done(&mut self, request: RequestId, outcome: WriteOutcome) {
-        if let Some(Waiting::Write(_, reply, why)) = self.waiting.remove(&request) {
-            tell(reply, outcome, why, false);
+        match self.waiting.remove(&request) {
+            Some(Waiting::Write(_, reply, why)) => tell(reply, outcome, why, false),
+            Some(Waiting::Bulk(_, reply)) => tell(reply, None, None, false),
+            _ => {}
+        }
+    }
+
+    /// `None`: another took the range meanwhile, or had it.
+    pub(super) fn read_all_done(&mut self, request: RequestId, values: Option<Vec<Value>>) {
+        if let Some(Waiting::ReadAll(_, reply, why)) = self.waiting.remove(&request) {
+            tell(reply, values, why, false);
+        }
+    }
+
+    /// For how many milliseconds a bulk load wants its lease, and who waits for it.
+    pub(super) fn bulk_ready(
+        &mut self,
+        request: RequestId,
+    ) -> Option<(u64, oneshot::Sender<Told<Option<BulkLease>>>)> {
+        match self.waiting.remove(&request)? {
+            Waiting::Bulk(lasts_ms, reply) => Some((lasts_ms, reply)),
+            _ => None,
         }
     }
 
@@ -134,6 +167,8 @@ pub(super) fn send_away(room: &mut VecDeque<Heard>, why: impl Fn() -> Error) {
         match heard {
             Heard::Read(_, reply) => tell(reply, ReadOutcome::Retry, Some(why()), true),
             Heard::Write(_, reply) => tell(reply, WriteOutcome::Retry, Some(why()), true),
+            Heard::ReadAll(_, reply) => tell(reply, None, Some(why()), true),
+            Heard::Bulk(_, reply) => tell(reply, None, Some(why()), true),
             Heard::Peer(.., reply) => {
                 let _ = reply.send(PeerReply::Refused);
             }

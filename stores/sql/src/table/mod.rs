@@ -2,17 +2,22 @@
 //!
 //! - reads, here;
 //! - rows: every write of a row knows the values of the registered columns before and after it (`row.rs`);
-//! - ranges, and SQL of one's own (`range.rs`).
+//! - ranges, and SQL of one's own (`range.rs`);
+//! - reads with several conditions (`conditions.rs`);
+//! - many rows at once, past the cache (`bulk.rs`).
 
+mod bulk;
+mod conditions;
 mod range;
 mod row;
 
 use std::ops::{Bound, RangeBounds};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use lacuna_cache_shell::{Counts, Requests, WriteError};
 use lacuna_core::Result;
-use lacuna_range_cache::{Form, Interval, Notice, Query, RangeKey, Touched, Write};
+use lacuna_range_cache::ports::DataStore;
+use lacuna_range_cache::{Form, Interval, Notice, Query, RangeKey, Selectivity, Touched, Write};
 use tokio::sync::broadcast;
 
 use crate::database::Dialect;
@@ -22,6 +27,9 @@ use crate::schema::Schema;
 use crate::sql_value::SqlValue;
 use crate::statement::{Effect, SqlWrite, Statement};
 
+pub use bulk::BulkLoad;
+pub use conditions::Condition;
+
 /// A table with a cache before it. Clones are the same table.
 #[derive(Debug, Clone)]
 pub struct Table {
@@ -29,12 +37,21 @@ pub struct Table {
     schema: Arc<Schema>,
     dialect: Dialect,
     fingerprint: u64,
+    /// For what goes past the cache.
+    store: Arc<dyn DataStore>,
+    /// What results of conditions had.
+    selectivity: Arc<Mutex<Selectivity>>,
 }
 
 impl Table {
-    pub(crate) fn new(requests: Arc<dyn Requests>, schema: Arc<Schema>, dialect: Dialect) -> Self {
-        let fingerprint = schema.fingerprint();
-        Self { requests, schema, dialect, fingerprint }
+    pub(crate) fn new(
+        requests: Arc<dyn Requests>,
+        schema: Arc<Schema>,
+        dialect: Dialect,
+        store: Arc<dyn DataStore>,
+    ) -> Self {
+        let (fingerprint, selectivity) = (schema.fingerprint(), Arc::default());
+        Self { requests, schema, dialect, fingerprint, store, selectivity }
     }
 
     /// All rows whose `column` lies in `range`, in the order of that column, then of the key.

@@ -94,19 +94,7 @@ impl Table {
     /// # Errors
     /// `Refused` for a statement that does not read or write rows; as [`Table::insert`] otherwise.
     pub async fn execute(&self, touched: &[WriteSet], statements: Vec<Statement>) -> Result<(), WriteError> {
-        for statement in &statements {
-            let word = statement.sql.split_whitespace().next().unwrap_or("").to_ascii_uppercase();
-            if !WORDS.contains(&word.as_str()) {
-                let message =
-                    format!("{word} may end the transaction, and the fence with it; use one of {WORDS:?}");
-                return Err(Error::invalid_input(message).into());
-            }
-            if has_second(&statement.sql) {
-                let message =
-                    "one statement at a time: a second may end the transaction, and the fence with it";
-                return Err(Error::invalid_input(message).into());
-            }
-        }
+        checked_words(&statements)?;
         let touched: Vec<Touched> = touched.iter().flat_map(WriteSet::touched).collect();
         let is_sure = |(domain, _): &Touched| self.schema.has_order_of(*domain);
         self.send(touched.into_iter().filter(is_sure).collect(), statements, Effect::Unknown).await
@@ -120,6 +108,23 @@ impl Table {
         let domain = self.schema.domain_of(column)?;
         Ok(WriteSet::new(domain, self.schema.domains[domain].1))
     }
+}
+
+/// Statements of others read or write rows, one each.
+pub(super) fn checked_words(statements: &[Statement]) -> Result<()> {
+    for statement in statements {
+        let word = statement.sql.split_whitespace().next().unwrap_or("").to_ascii_uppercase();
+        if !WORDS.contains(&word.as_str()) {
+            let message =
+                format!("{word} may end the transaction, and the fence with it; use one of {WORDS:?}");
+            return Err(Error::invalid_input(message));
+        }
+        if has_second(&statement.sql) {
+            let message = "one statement at a time: a second may end the transaction, and the fence with it";
+            return Err(Error::invalid_input(message));
+        }
+    }
+    Ok(())
 }
 
 /// Whether something stands behind a semicolon that is neither quoted nor in a comment: SQLite would run it, too.

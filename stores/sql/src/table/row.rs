@@ -13,7 +13,7 @@ use crate::domain_key::{domain_value, key};
 use crate::rows::Row;
 use crate::select::Sql;
 use crate::sql_value::SqlValue;
-use crate::statement::{Effect, Shape};
+use crate::statement::{Effect, Shape, Statement};
 
 /// Columns by their places, and their new values.
 type Columns = Vec<(usize, SqlValue)>;
@@ -27,8 +27,19 @@ impl Table {
         &self,
         values: impl IntoIterator<Item = (&'a str, SqlValue)>,
     ) -> Result<(), WriteError> {
-        let columns = self.columns(values)?;
+        let (statement, columns) = self.insertion(values)?;
         let touched = self.touched_by(None, &columns)?;
+        let is_known = self.keeps_all(&columns) && columns.len() == self.schema.columns.len();
+        let effect = if is_known { Effect::Insert(self.spread(columns)) } else { Effect::Unknown };
+        self.send(touched, vec![statement], effect).await
+    }
+
+    /// The statement that adds a row, and its columns.
+    pub(super) fn insertion<'a>(
+        &self,
+        values: impl IntoIterator<Item = (&'a str, SqlValue)>,
+    ) -> Result<(Statement, Columns)> {
+        let columns = self.columns(values)?;
         let mut sql = Sql::new(self.dialect);
         sql.text("INSERT INTO ").name(&self.schema.table).text(" (");
         for (nth, (place, _)) in columns.iter().enumerate() {
@@ -38,9 +49,7 @@ impl Table {
         for (nth, (_, value)) in columns.iter().enumerate() {
             sql.text(if nth > 0 { ", " } else { "" }).value(value);
         }
-        let is_known = self.keeps_all(&columns) && columns.len() == self.schema.columns.len();
-        let effect = if is_known { Effect::Insert(self.spread(columns)) } else { Effect::Unknown };
-        self.send(touched, vec![sql.into_statement(Shape::Values).expecting(1)], effect).await
+        Ok((sql.into_statement(Shape::Values).expecting(1), columns))
     }
 
     /// A row that is known without reading it, for [`Table::update`] and [`Table::delete`]: its key and the values of all

@@ -5,7 +5,9 @@
 mod beyond;
 mod buffered;
 mod clients;
+mod conditions;
 mod edges;
+mod nemesis;
 mod policies;
 mod redis;
 mod schemas;

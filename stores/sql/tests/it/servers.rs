@@ -1,6 +1,7 @@
 //! PostgreSQL and MariaDB: the same clients and the same checker, and two processes that want one table.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use lacuna_core::ErrorKind;
@@ -10,45 +11,105 @@ use lacuna_store_sql::{Options, WriteError};
 use lacuna_test_servers::{MariaDb, Postgres, Redis};
 use lacuna_testkit::effort;
 
+use crate::nemesis::{CacheFault, Faults, break_log, cut_connections};
 use crate::world::{AT_MOST, Dialect, World, patient};
 
 const CLIENTS: u64 = 8;
+/// How often each fault strikes in a long run.
+const FEWEST_OF_EACH: u64 = 100;
 
-async fn clients_see_nothing_stale(dialect: Dialect, options: Options) {
+/// Fewest reads, faults aside.
+fn fewest_reads() -> u64 {
+    effort::short_or_long(0, 100_000)
+}
+
+/// Clients at work until there were enough reads and it is over.
+async fn work(world: &Arc<World>, is_over: &AtomicBool) {
+    let mut round = 0;
+    while round == 0 || !is_over.load(Ordering::Relaxed) || world.table.counts().reads < fewest_reads() {
+        let mut clients = tokio::task::JoinSet::new();
+        for client in 0..CLIENTS {
+            let rng = effort::rng(500 + CLIENTS * round + client);
+            clients.spawn(Arc::clone(world).client(rng, 300, 93));
+        }
+        while let Some(client) = clients.join_next().await {
+            client.unwrap();
+        }
+        round += 1;
+    }
+}
+
+async fn clients_see_nothing_stale(dialect: Dialect, options: Options, mut ground: Ground<'_>) {
     let world = World::open_in(dialect, options.clone()).await;
-    let operations = effort::short_or_long(300, 12_000);
-    let mut clients = tokio::task::JoinSet::new();
-    for client in 0..CLIENTS {
-        clients.spawn(Arc::clone(&world).client(effort::rng(500 + client), operations, 93));
+    let is_over = Arc::new(AtomicBool::new(false));
+    let working = tokio::spawn({
+        let (world, is_over) = (world.clone(), is_over.clone());
+        async move { work(&world, &is_over).await }
+    });
+    let faults = Faults::default();
+    if effort::is_long() {
+        ground.break_all(&faults).await;
     }
-    while let Some(client) = clients.join_next().await {
-        client.unwrap();
-    }
-    let counts = world.table.counts();
-    println!("{dialect:?}: {counts:?}");
+    is_over.store(true, Ordering::Relaxed);
+    working.await.unwrap();
+    let (counts, unknown) = (world.table.counts(), world.unknown.load(Ordering::Relaxed));
+    println!("{dialect:?}, {faults:?}: {counts:?}, {unknown} writes unknown");
     assert!(counts.hits * 2 >= counts.reads, "half of the reads are hits: {counts:?}");
+    if effort::is_long() {
+        world.means_something(counts.reads, counts.hits);
+    }
     world.cached_is_fresh().await;
     world.cache.stop().await.unwrap();
     world.check(options).await;
 }
 
-/// Write-around and write-through with memory, write-back with Redis; each after the other in one database.
+/// What can be broken before a database, and its connections.
+struct Ground<'a> {
+    url: &'a str,
+    cache: &'a mut Redis,
+    logs: &'a mut [Redis],
+}
+
+impl Ground<'_> {
+    /// Each kind of fault a hundred times.
+    async fn break_all(&mut self, faults: &Faults) {
+        let kinds = CacheFault::ALL.len() + 1 + if self.logs.is_empty() { 0 } else { 2 };
+        for times in 0.. {
+            if faults.rarest(kinds) >= FEWEST_OF_EACH {
+                return;
+            }
+            CacheFault::ALL[times % CacheFault::ALL.len()].strike(self.cache, faults).await;
+            if times.is_multiple_of(CacheFault::ALL.len()) {
+                cut_connections(self.url, faults).await;
+                if !self.logs.is_empty() {
+                    let log = times % self.logs.len();
+                    break_log(&mut self.logs[log], faults).await;
+                }
+            }
+            tokio::time::sleep(Duration::from_millis(300)).await;
+        }
+    }
+}
+
+/// Write-around and write-through with memory, or in a long run with Redis that breaks; write-back with Redis. Each after the
+/// other in one database.
 async fn every_policy(dialect: Dialect, url: &str) {
-    let cache = Redis::cache();
-    let logs: Vec<Redis> = (0..2).filter_map(|_| Redis::log()).collect();
+    let Some(mut cache) = Redis::cache() else { return };
+    let Some(mut logs) = (0..2).map(|_| Redis::log()).collect::<Option<Vec<Redis>>>() else { return };
     let drop_tables = "DROP TABLE IF EXISTS slots; DROP TABLE IF EXISTS states";
     for policy in [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack] {
-        let mut options = patient(url).policy(policy);
-        if let (Policy::WriteBack, Some(cache)) = (policy, &cache) {
+        let (mut options, is_back) = (patient(url).policy(policy), policy == Policy::WriteBack);
+        if is_back || effort::is_long() {
             options = options.cache_server(Arc::new(RedisCache::new(&cache.url(), "test").unwrap()));
-            for log in &logs {
-                options = options.log_server(Arc::new(RedisLog::new(&log.url(), "test").unwrap()));
-            }
+        }
+        for log in logs.iter().filter(|_| is_back) {
+            options = options.log_server(Arc::new(RedisLog::new(&log.url(), "test").unwrap()));
         }
         let fresh = patient(url).open().await.unwrap();
         fresh.run_sql(drop_tables).await.unwrap();
         fresh.stop().await.unwrap();
-        clients_see_nothing_stale(dialect, options).await;
+        let logs = if is_back { logs.as_mut_slice() } else { &mut [] };
+        clients_see_nothing_stale(dialect, options, Ground { url, cache: &mut cache, logs }).await;
     }
 }
 

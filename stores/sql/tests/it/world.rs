@@ -3,9 +3,11 @@
 
 #[path = "changes.rs"]
 mod changes;
+#[path = "marks.rs"]
+mod marks;
 
 use std::collections::BTreeMap;
-use std::ops::RangeBounds;
+use std::ops::{Range, RangeBounds};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -19,6 +21,7 @@ use crate::sim::store::{SlotState, Store};
 use crate::sim::table::{Change, Row, WriteId, closed};
 pub(crate) use changes::Dialect;
 use changes::statements;
+use marks::Marks;
 
 /// What a busy machine may take for what takes a moment.
 pub(crate) const AT_MOST: Duration = Duration::from_secs(120);
@@ -34,6 +37,7 @@ pub(crate) struct World {
     next_read: AtomicU64,
     next_write: AtomicU32,
     pub(crate) unknown: AtomicU64,
+    marks: Marks,
 }
 
 impl World {
@@ -58,6 +62,7 @@ impl World {
             next_read: AtomicU64::new(1),
             next_write: AtomicU32::new(1),
             unknown: AtomicU64::new(0),
+            marks: Marks::new(KEYS),
         })
     }
 
@@ -67,15 +72,30 @@ impl World {
 
     /// One client: so many reads and writes, `read_percent` of them reads.
     pub(crate) async fn client(self: Arc<Self>, mut rng: Rng, operations: u64, read_percent: u64) {
+        self.client_among(&mut rng, operations, read_percent, 0..KEYS).await;
+    }
+
+    /// One client that stays among some of the keys.
+    pub(crate) async fn client_among(
+        &self,
+        rng: &mut Rng,
+        operations: u64,
+        read_percent: u64,
+        keys: Range<u64>,
+    ) {
         for _ in 0..operations {
-            if rng.below(100) < read_percent { self.read(&mut rng).await } else { self.write(&mut rng).await }
+            if rng.below(100) < read_percent {
+                self.read(rng, &keys).await;
+            } else {
+                self.write(rng, &keys).await;
+            }
         }
     }
 
-    async fn read(&self, rng: &mut Rng) {
+    async fn read(&self, rng: &mut Rng, keys: &Range<u64>) {
         // Few different queries, so that most are cached.
-        let lo = 4 * rng.below(KEYS / 4);
-        let hi = (lo + [0, 3, 7][rng.index(3)]).min(KEYS - 1);
+        let lo = keys.start + 4 * rng.below((keys.end - keys.start) / 4);
+        let hi = (lo + [0, 3, 7][rng.index(3)]).min(keys.end - 1);
         let (form, limit) = match rng.below(8) {
             0 => (Form::First(3), 3),
             1 => (Form::Last(3), 3),
@@ -84,6 +104,7 @@ impl World {
         let query = Query { form, ..Query::all(0, closed(lo, hi)) };
         let range = lo.cast_signed()..=hi.cast_signed();
         let read = self.next_read.fetch_add(1, Ordering::Relaxed);
+        self.marks.asks(&query, lo..=hi);
         self.note(Moment::ReadBegan(read));
         let rows = match form {
             Form::All => self.table.get("place", range).await,
@@ -95,14 +116,18 @@ impl World {
         }
     }
 
-    async fn write(&self, rng: &mut Rng) {
+    async fn write(&self, rng: &mut Rng, keys: &Range<u64>) {
         let id = self.next_write.fetch_add(1, Ordering::Relaxed);
-        let place = rng.below(KEYS);
+        let len = keys.end - keys.start;
+        let place = keys.start + rng.below(len);
         let change = match rng.below(10) {
             0..=4 => Change::Put { key: place, other: rng.below(5) },
             5..=6 => Change::Delete { key: place },
-            7 => Change::Move { from: place, to: (place + 1 + rng.below(9)) % KEYS },
-            _ => Change::Touch { lo: place, hi: (place + rng.below(3)).min(KEYS - 1) },
+            7 => {
+                let to = keys.start + (place - keys.start + 1 + rng.below(9)) % len;
+                Change::Move { from: place, to }
+            }
+            _ => Change::Touch { lo: place, hi: (place + rng.below(3)).min(keys.end - 1) },
         };
         self.note(Moment::WriteBegan(id));
         let done = self.table.execute(&[self.touched(change)], statements(self.dialect, change, id)).await;
@@ -111,6 +136,22 @@ impl World {
             Err(WriteError::Refused(_) | WriteError::NotDone(_)) => self.note(Moment::WriteNot(id)),
             Err(WriteError::Unknown) => drop(self.unknown.fetch_add(1, Ordering::Relaxed)),
         }
+        self.marks.wrote(&change.keys());
+    }
+
+    /// Reads that came behind a write of what they ask for.
+    pub(crate) fn behind_writes(&self) -> u64 {
+        self.marks.behind()
+    }
+
+    /// A run without misses, or without writes, proves nothing: half of the reads were hits, a tenth misses, and a twentieth
+    /// came behind a write of what they ask for.
+    pub(crate) fn means_something(&self, reads: u64, hits: u64) {
+        let (all, behind) = (self.table.counts().reads, self.behind_writes());
+        println!("{hits} hits of {reads} reads; {behind} of {all} behind a write");
+        assert!(hits * 2 >= reads, "half of the reads are hits: {hits} of {reads}");
+        assert!((reads - hits) * 10 >= reads, "a tenth of the reads are misses: {hits} hits of {reads}");
+        assert!(behind * 20 >= all, "a twentieth of the reads comes behind a write: {behind} of {all}");
     }
 
     fn touched(&self, change: Change) -> WriteSet {

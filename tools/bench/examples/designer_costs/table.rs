@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use lacuna_core::{KeySpaceId, Prediction};
-use lacuna_filters::Kind;
+use lacuna_filters::{Kind, settled_ns};
 
 /// How often each constant is gone along.
 const SWEEPS: usize = 2_000;
@@ -62,8 +62,7 @@ impl Table {
     fn told(&self, point: &Point) -> f64 {
         let parts = self.features(point).into_iter().zip(self.rows[&point.kind]);
         // What the smallest and largest key settle, as the designer takes it.
-        let settled = if point.key_space == KeySpaceId::U64 { 4.0 } else { 13.0 };
-        settled + parts.map(|(feature, constant)| feature * constant).sum::<f64>()
+        settled_ns(point.key_space) + parts.map(|(feature, constant)| feature * constant).sum::<f64>()
     }
 
     /// Goes along each constant in turn to where the sum of `(told - ns)^2 / (told * ns)` is least.

@@ -28,14 +28,17 @@ impl Place {
         Self { scale: plot.x.scale, low: low - room, high: high + room, floor: low, first: low }
     }
 
-    /// The upright axis of `plot`: from zero, or from the power of ten below the least value.
+    /// The upright axis of `plot`: from zero, or from the least value if that is negative, or from the power of ten below it.
     pub(super) fn upright(plot: &Plot) -> Self {
         let values = || plot.lines.iter().flat_map(|line| &line.points).map(|point| point.y);
         let most = values().fold(0.0, f64::max);
         match plot.y.scale {
             Scale::Linear => {
-                let high = if most > 0.0 { most * 1.08 } else { 1.0 };
-                Self { scale: Scale::Linear, low: 0.0, high, floor: 0.0, first: 0.0 }
+                let least = values().fold(0.0, f64::min);
+                let room = 0.08 * (most - least);
+                let (low, high) = (if least < 0.0 { least - room } else { 0.0 }, most + room);
+                let high = if low < high { high } else { 1.0 };
+                Self { scale: Scale::Linear, low, high, floor: low, first: low }
             }
             Scale::Logarithmic => {
                 let least = values().filter(|y| *y > 0.0).fold(f64::INFINITY, f64::min);
@@ -201,6 +204,16 @@ mod tests {
         assert_eq!(labels(1.0), ["0", "0.2", "0.4", "0.6", "0.8", "1"]);
         assert_eq!(labels(13.0), ["0", "5", "10"]);
         assert_eq!(labels(1_080.0), ["0", "250", "500", "750", "1000"]);
+    }
+
+    #[test]
+    fn values_below_zero_have_a_place() {
+        let place = Place::upright(&plot(Axis::linear("y"), &[(1.0, -72.0), (2.0, 97.0)]));
+        let labels: Vec<String> = place.ticks().into_iter().map(|(_, label)| label).collect();
+        assert_eq!(labels, ["-50", "0", "50", "100"]);
+        assert!(place.low < place.at(-72.0) && place.at(97.0) < place.high);
+        let nothing = Place::upright(&plot(Axis::linear("y"), &[(1.0, 0.0)]));
+        assert!(nothing.low.to_bits() == 0.0_f64.to_bits() && nothing.high > 0.0);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use lacuna_test_servers::Redis;
 use crate::run::Bench;
 use crate::setup::Length;
 
-pub(crate) use scenes::bandwidth;
+pub(crate) use scenes::{MANY_CLIENTS, bandwidth};
 
 /// What a number must be.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -46,9 +46,15 @@ pub(super) struct DendriteArgs {
     /// What a write does to cached results
     #[arg(long, value_enum, default_value = "through")]
     policy: PolicyName,
-    /// Who leases ranges: the database itself, or etcd://host:port,host:port
+    /// Who leases ranges: the database itself, or etcd://host:port,host:port (etcds:// if it is encrypted)
     #[arg(long, value_name = "URL", default_value = "store")]
     coordinator: String,
+    /// How many seconds others wait before they take the ranges of a dendrite that says nothing; with etcd only. A fifth of it
+    /// should be longer than etcd's election timeout
+    #[arg(long, value_name = "S", default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..=60))]
+    lease: u64,
+    #[command(flatten)]
+    etcd: dendrite::EtcdArgs,
     /// A file with the secret that all dendrites and clients share, at least 16 bytes
     #[arg(long, value_name = "FILE")]
     secret_file: PathBuf,
@@ -80,6 +86,8 @@ pub(super) fn run(args: &DendriteArgs) -> Result<()> {
         logs: args.logs.clone(),
         policy,
         coordinator: args.coordinator.clone(),
+        lease_s: args.lease,
+        etcd: args.etcd.clone(),
         secret_file: args.secret_file.clone(),
     };
     Ok(dendrite::run(&plan)?)

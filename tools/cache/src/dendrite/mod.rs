@@ -1,5 +1,6 @@
 //! A dendrite as a process.
 
+mod etcd;
 mod plan;
 
 use std::future::Future;
@@ -13,6 +14,7 @@ use lacuna_store_sql::{Cache, Notice};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::broadcast;
 
+pub(crate) use etcd::EtcdArgs;
 pub(crate) use plan::Plan;
 
 /// Runs a dendrite until it is told to stop.
@@ -46,12 +48,12 @@ async fn start(plan: &Plan, cache: &Cache, secret: &Secret, address: &str) -> Re
     let cuts = plan.cut(&schema)?;
     let neighbours = Arc::new(Net::new(secret.clone()));
     let around = |directory| Around { directory, neighbours, address: address.to_owned() };
-    if !plan.coordinator.starts_with("etcd://") {
+    if !plan.is_leased_by_etcd() {
         let ranges = Arc::new(cache.shared_ranges(&plan.table, &cuts, address).await?);
         return cache.dendrite(schema, ranges.clone(), around(ranges)).await;
     }
     let store = cache.store(schema.clone()).await?;
-    let etcd = Arc::new(plan.etcd(address, cuts, store).open().await?);
+    let etcd = Arc::new(plan.etcd(address, cuts, store)?.open().await?);
     let started = cache.dendrite(schema, etcd.clone(), around(etcd.clone())).await;
     if started.is_err() {
         // Others need not wait for it to be gone.

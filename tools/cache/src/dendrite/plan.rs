@@ -10,6 +10,8 @@ use lacuna_store_etcd::EtcdOptions;
 use lacuna_store_redis::{RedisCache, RedisLog};
 use lacuna_store_sql::{DomainType, Options, Policy, Schema, SqlValue};
 
+use super::etcd::EtcdArgs;
+
 /// Digits that a decimal has at most.
 const MOST_DIGITS: u8 = 38;
 
@@ -27,6 +29,9 @@ pub(crate) struct Plan {
     pub(crate) logs: Vec<String>,
     pub(crate) policy: Policy,
     pub(crate) coordinator: String,
+    /// With etcd.
+    pub(crate) lease_s: u64,
+    pub(crate) etcd: EtcdArgs,
     pub(crate) secret_file: PathBuf,
 }
 
@@ -38,12 +43,18 @@ impl Plan {
                 "a file of SQLite has one process before it; dendrites need postgres:// or mysql://",
             ));
         }
-        if self.coordinator != "store" && !self.coordinator.starts_with("etcd://") {
+        if self.etcd.is_needed() && !self.is_leased_by_etcd() {
+            let message = "certificates and users are for etcd: name it as --coordinator etcds://host:port";
+            return Err(Error::invalid_input(message));
+        }
+        if self.coordinator != "store" && !self.is_leased_by_etcd() {
             return Err(Error::invalid_input(format!(
-                "{} is no coordinator: `store`, or etcd://host:port,host:port",
+                "{} is no coordinator: `store`, or etcd://host:port,host:port (or etcds://, if it is encrypted)",
                 self.coordinator
             )));
         }
+        // What is missing is said before anything is begun.
+        self.etcd.added_to(EtcdOptions::new(&self.coordinator, &self.table))?;
         if (self.policy == Policy::WriteBack) == self.logs.is_empty() {
             return Err(Error::invalid_input("--policy back and --log go together"));
         }
@@ -58,10 +69,27 @@ impl Plan {
     }
 
     /// Ranges leased through etcd. While it is away, owners that buffer nothing go on against the store.
-    pub(crate) fn etcd(&self, address: &str, cuts: RangeTable, store: Arc<dyn DataStore>) -> EtcdOptions {
+    ///
+    /// # Errors
+    /// `InvalidInput` if a file is not there, or the password of a user.
+    pub(crate) fn etcd(
+        &self,
+        address: &str,
+        cuts: RangeTable,
+        store: Arc<dyn DataStore>,
+    ) -> Result<EtcdOptions> {
         let options = EtcdOptions::new(&self.coordinator, &self.table).address(address).table(cuts);
-        let options = options.cache_servers(self.caches.len()).above_fences_of(store).keeping_routes();
-        if self.policy == Policy::WriteBack { options } else { options.going_past_the_cache() }
+        let options = options
+            .lease_s(self.lease_s)
+            .cache_servers(self.caches.len())
+            .above_fences_of(store)
+            .keeping_routes();
+        let options = self.etcd.added_to(options)?;
+        Ok(if self.policy == Policy::WriteBack { options } else { options.going_past_the_cache() })
+    }
+
+    pub(crate) fn is_leased_by_etcd(&self) -> bool {
+        ["etcd://", "etcds://"].iter().any(|scheme| self.coordinator.starts_with(scheme))
     }
 
     /// The table and its domains.

@@ -6,12 +6,10 @@ use lacuna_bench::paper::{Claim, DataTable, Finding, Session};
 use lacuna_core::Result;
 
 use super::stage::{BACK, SHARES, by_share, notes, setup, share_header, table};
-use crate::bars::bandwidth;
+use crate::bars::{MANY_CLIENTS, bandwidth};
 use crate::row::Row;
 use crate::setup::{Setup, StoreKind};
 
-/// Clients that keep eight servers busy.
-const CLIENTS: usize = 64;
 /// Servers of table 4.
 const SERVERS: [usize; 5] = [1, 2, 4, 6, 8];
 /// Its shares of scans.
@@ -70,7 +68,7 @@ fn scaled(session: &mut Session<'_>) -> Result<Vec<(usize, Vec<Rc<Row>>)>> {
     for servers in SERVERS {
         let of = move |session: &Session<'_>, share| Setup {
             cache_servers: servers,
-            clients: CLIENTS,
+            clients: MANY_CLIENTS,
             bandwidth: Some(bandwidth(share)),
             ..setup(session, BACK, StoreKind::PostgresAsync, share)
         };
@@ -113,7 +111,7 @@ fn scaled_notes(session: &Session<'_>, rows: &[(usize, Vec<Rc<Row>>)]) -> Vec<St
     let mut notes = notes(session, &all);
     notes.push(format!(
         "All servers share the machine, so that each is held to one bandwidth by a relay: {} bytes a second where less than a \
-         tenth of the operations write, else {}. {CLIENTS} clients.",
+         tenth of the operations write, else {}. {MANY_CLIENTS} clients.",
         bandwidth(100),
         bandwidth(10)
     ));

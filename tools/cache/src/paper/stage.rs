@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
 use lacuna_bench::paper::{Axis, DataTable, Line, Plot, Session, shown};
 use lacuna_core::Result;
@@ -14,8 +15,8 @@ use crate::setup::{Length, Setup, StoreKind, System};
 
 /// Records here and in the report.
 const RECORDS: (usize, usize) = (2_000, 10_000_000);
-/// Operations of a run here.
-const OPERATIONS: usize = 3_000;
+/// How long a run is here, unless a number of operations is asked for.
+const TIME: Duration = Duration::from_secs(3);
 
 /// The range cache by its policies.
 pub(super) const AROUND: System = System::Lacuna(Policy::WriteAround);
@@ -31,10 +32,17 @@ pub(super) const SHARES: [u64; 7] = [10, 25, 50, 75, 90, 95, 99];
 pub(super) fn setup(session: &Session<'_>, system: System, store: StoreKind, scan_percent: u64) -> Setup {
     Setup {
         records: session.key_count_or(RECORDS.0, RECORDS.1) as u64,
-        length: Length::Operations(session.query_count_or(OPERATIONS) as u64),
+        length: length(session),
         seed: session.seed(),
         scan_percent,
         ..Setup::new(system, store)
+    }
+}
+
+fn length(session: &Session<'_>) -> Length {
+    match session.query_count_or(0) {
+        0 => Length::Time(TIME),
+        operations => Length::Operations(operations as u64),
     }
 }
 
@@ -103,9 +111,12 @@ pub(super) fn notes(session: &Session<'_>, rows: &[Rc<Row>]) -> Vec<String> {
     let lost: u64 = rows.iter().map(|row| row.lost_updates).sum();
     vec![
         format!(
-            "{records} records, a factor of {} below the report; {} operations a point.",
+            "{records} records, a factor of {} below the report; {} a point.",
             shown(RECORDS.1 as f64 / records as f64),
-            session.query_count_or(OPERATIONS)
+            match length(session) {
+                Length::Time(time) => format!("{} seconds", time.as_secs()),
+                Length::Operations(operations) => format!("{operations} operations"),
+            }
         ),
         format!("Of ours, {anomalies} scans were anomalies, and {lost} records lost an acknowledged update."),
     ]

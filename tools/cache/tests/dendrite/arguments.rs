@@ -35,13 +35,18 @@ fn wrong_arguments_are_named_with_exit_code_2() {
     std::fs::write(&good, "a secret of enough bytes\n").unwrap();
     std::fs::write(&short, "secret").unwrap();
     let store = ["--store", "postgres://postgres@127.0.0.1:1/postgres"];
-    let cases: [(&str, Vec<&str>, &str); 8] = [
+    let etcd = [&store[..], &["--coordinator", "etcds://127.0.0.1:1"]].concat();
+    let cases: [(&str, Vec<&str>, &str); 12] = [
         (&none, store.to_vec(), "none"),
         (&short, store.to_vec(), "at least 16"),
         (&good, vec!["--store", "sqlite:app.db"], "SQLite"),
         (&good, vec!["--store", "oracle://x"], "oracle"),
         (&good, [&store[..], &["--coordinator", "zookeeper://x"]].concat(), "coordinator"),
         (&good, [&store[..], &["--policy", "back"]].concat(), "--log"),
+        (&good, [&store[..], &["--coordinator-user", "root"]].concat(), "--coordinator etcds://"),
+        (&good, [&etcd[..], &["--coordinator-user", "root"]].concat(), "--coordinator-password-file"),
+        (&good, [&etcd[..], &["--coordinator-authority", &none]].concat(), "none"),
+        (&good, [&etcd[..], &["--coordinator-key", &good]].concat(), "--coordinator-certificate"),
         (&good, [&store[..], &["--listen", "127.0.0.1:0", "--listen", "x"]].concat(), "--listen"),
         (&good, store.to_vec(), "127.0.0.1:1"),
     ];

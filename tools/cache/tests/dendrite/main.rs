@@ -4,11 +4,17 @@
 
 mod arguments;
 mod faults;
+mod loads;
+mod lost_log;
+#[path = "../../../../stores/sql/tests/it/nemesis.rs"]
+#[allow(dead_code, reason = "the faults of other tests, too")]
+mod nemesis;
 #[path = "../../../../stores/dendrite/tests/it/relay.rs"]
 mod relay;
 #[path = "../../../../stores/sql/tests/it/sim/mod.rs"]
 #[allow(dead_code, reason = "the checker of other tests, too")]
 mod sim;
+mod storm;
 mod team;
 mod types;
 mod whole;

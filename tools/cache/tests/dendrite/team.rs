@@ -69,11 +69,13 @@ impl Drop for Process {
 /// A database, cache servers and logs, and how dendrites before them are started.
 pub(crate) struct Team {
     pub(crate) postgres: Postgres,
-    caches: Vec<Redis>,
-    logs: Vec<Redis>,
+    pub(crate) caches: Vec<Redis>,
+    pub(crate) logs: Vec<Redis>,
     policy: Policy,
     /// Who leases ranges; the database if there is none.
-    etcd: Option<Etcd>,
+    pub(crate) etcd: Option<Etcd>,
+    /// Seconds, with etcd.
+    lease_s: Option<u64>,
     folder: tempfile::TempDir,
 }
 
@@ -87,16 +89,27 @@ pub(crate) enum Leases {
 impl Team {
     /// `None` if a server is not installed and need not be.
     pub(crate) fn new(policy: Policy, leases: Leases) -> Option<Self> {
+        Self::with_lease(policy, leases, None)
+    }
+
+    /// With leases of so many seconds, where etcd gives them.
+    pub(crate) fn with_lease(policy: Policy, leases: Leases, lease_s: Option<u64>) -> Option<Self> {
         let etcd = match leases {
             Leases::Database => None,
             Leases::Etcd => Some(Etcd::start(effort::short_or_long(1, 3))?),
         };
-        let log_count = if policy == Policy::WriteBack { 2 } else { 0 };
+        let log_count = if policy == Policy::WriteBack { effort::short_or_long(2, 3) } else { 0 };
         let (postgres, folder) = (Postgres::start()?, tempfile::tempdir().unwrap());
         let caches = (0..2).map(|_| Redis::cache()).collect::<Option<Vec<Redis>>>()?;
         let logs = (0..log_count).map(|_| Redis::log()).collect::<Option<Vec<Redis>>>()?;
         std::fs::write(folder.path().join("secret"), SECRET).unwrap();
-        Some(Self { postgres, caches, logs, policy, etcd, folder })
+        Some(Self { postgres, caches, logs, policy, etcd, lease_s, folder })
+    }
+
+    /// With so many log servers, before any dendrite has started.
+    pub(crate) fn with_logs(mut self, count: usize) -> Self {
+        self.logs.extend((self.logs.len()..count).map(|_| Redis::log().expect("there is one already")));
+        self
     }
 
     pub(crate) fn secret_file(&self) -> PathBuf {
@@ -125,6 +138,8 @@ impl Team {
         command.args(self.caches.iter().flat_map(|server| named("--cache", server.url())));
         command.args(self.logs.iter().flat_map(|server| named("--log", server.url())));
         command.args(self.etcd.iter().flat_map(|etcd| named("--coordinator", etcd.url())));
+        let lease_s = self.lease_s.iter().map(u64::to_string);
+        command.args(lease_s.flat_map(|seconds| named("--lease", seconds)));
         command.args(address.into_iter().flat_map(|address| named("--address", address.to_owned())));
         command
     }

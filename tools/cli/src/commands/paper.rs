@@ -1,5 +1,6 @@
 //! `lacuna paper`: the figures and tables of a paper, measured again.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,7 @@ use lacuna_bench::report::Table;
 use lacuna_core::{Error, Result as CoreResult};
 use lacuna_workload::parse_count;
 
+use crate::cluster;
 use crate::errors::Result;
 use crate::extras::Extras;
 use crate::output::Output;
@@ -26,7 +28,11 @@ Examples:
 
 Writes for each figure its data as CSV and its picture as SVG, and one page with the paper's numbers beside
 ours: README.md for the whole paper, figure-4.md for `--figure 4`. Tables are printed too. Files of the same
-name are replaced; each is there whole or not at all.";
+name are replaced; each is there whole or not at all. `lacuna paper node-filters --cluster` writes cluster.md:
+a script of the checkout measures, with a JDK 17 and Maven, for a quarter of an hour.";
+
+/// The paper whose tables a cluster measures.
+const OF_CLUSTERS: &str = "node-filters";
 
 /// Papers that other binaries make: name, what they are, whose.
 const ELSEWHERE: [(&str, &str, Sibling); 2] = [
@@ -73,11 +79,22 @@ pub(crate) struct PaperArgs {
     /// Show what there is, and measure nothing
     #[arg(long)]
     list: bool,
+
+    /// Measure the tables of node-filters in a cluster of three Cassandra nodes that is started for it
+    #[arg(long, conflicts_with_all = ["figure", "full", "keys", "queries", "seed", "list"])]
+    cluster: bool,
+
+    /// With --cluster: little of everything, in a few minutes, to see that it works
+    #[arg(long, requires = "cluster")]
+    quick: bool,
 }
 
 /// Makes the figures, or lists them.
 pub(super) fn run(args: &PaperArgs, extras: &Extras) -> Result<()> {
     let Some(name) = &args.name else { return list_papers(extras) };
+    if args.cluster {
+        return in_cluster(name, args);
+    }
     if let Some((_, _, sibling)) =
         ELSEWHERE.iter().find(|(paper, ..)| name == paper && !extras.has_paper(paper))
     {
@@ -89,6 +106,22 @@ pub(super) fn run(args: &PaperArgs, extras: &Extras) -> Result<()> {
         return list_exhibits(paper, args.figure.as_deref());
     }
     make(args, paper)
+}
+
+/// Has the script of the checkout make the page.
+fn in_cluster(name: &str, args: &PaperArgs) -> Result<()> {
+    if name != OF_CLUSTERS {
+        let message = format!("no cluster measures the paper `{name}`; --cluster is for {OF_CLUSTERS}");
+        return Err(Error::invalid_input(message).into());
+    }
+    let mut words = vec![OsStr::new("paper")];
+    if args.quick {
+        words.push(OsStr::new("--quick"));
+    }
+    if let Some(out) = &args.out {
+        words.extend([OsStr::new("--out"), out.as_os_str()]);
+    }
+    cluster::bench(&words)
 }
 
 fn list_papers(extras: &Extras) -> Result<()> {

@@ -4,6 +4,7 @@ mod answers;
 mod bad_input;
 mod bench;
 mod browser;
+mod cluster;
 mod demo;
 mod designer;
 mod devtools;

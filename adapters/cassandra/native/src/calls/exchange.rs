@@ -3,124 +3,72 @@
 use std::panic::catch_unwind;
 use std::slice;
 
-use lacuna_node_filters::NodeId;
-
-use super::{Pointer, address, hub, node, with_lent, word};
+use super::{Pointer, address, hub, node, nodes, with_lent, word};
 use crate::clock;
 use crate::hub::{FAILED, Hub, VERSION};
-use crate::question::wide;
 
-#[unsafe(no_mangle)]
-pub extern "system" fn Java_lacuna_cassandra_Native_version(_: Pointer, _: Pointer) -> i64 {
-    VERSION
-}
+native! {
+    fn version() {
+        VERSION
+    }
 
-/// Milliseconds of the clock that leases are counted by; below 0 if this system has none.
-#[unsafe(no_mangle)]
-pub extern "system" fn Java_lacuna_cassandra_Native_now(_: Pointer, _: Pointer) -> i64 {
-    clock::now().and_then(|now| i64::try_from(now).ok()).unwrap_or(-1)
-}
+    /// Milliseconds of the clock that leases are counted by; below 0 if this system has none.
+    fn now() {
+        clock::now().and_then(|now| i64::try_from(now).ok()).unwrap_or(-1)
+    }
 
-/// A new hub; its handle.
-#[unsafe(no_mangle)]
-pub extern "system" fn Java_lacuna_cassandra_Native_open(
-    _: Pointer,
-    _: Pointer,
-    high: i64,
-    low: i64,
-    incarnation: i64,
-    now: i64,
-    interval: i64,
-    lease: i64,
-) -> i64 {
-    let hub = catch_unwind(|| {
-        Box::new(Hub::new(node(high, low), word(incarnation), word(now), word(interval), word(lease)))
-    });
-    hub.map_or(FAILED, |hub| (Box::into_raw(hub).expose_provenance() as u64).cast_signed())
-}
+    /// A new hub; its handle.
+    fn open(high, low, incarnation, now, interval, lease) {
+        let hub = catch_unwind(|| {
+            Box::new(Hub::new(node(high, low), word(incarnation), word(now), word(interval), word(lease)))
+        });
+        hub.map_or(FAILED, |hub| (Box::into_raw(hub).expose_provenance() as u64).cast_signed())
+    }
 
-/// The other nodes of the ring, as pairs of words.
-#[unsafe(no_mangle)]
-pub extern "system" fn Java_lacuna_cassandra_Native_ring(
-    _: Pointer,
-    _: Pointer,
-    handle: i64,
-    version: i64,
-    at: i64,
-    count: i64,
-) -> i64 {
-    with_lent(at, count.saturating_mul(2), |words: &[u64]| {
-        let others = || words.chunks_exact(2).map(|pair| NodeId(wide(pair[0], pair[1])));
-        hub(handle).with_all(|node| node.set_ring(word(version), others()))
-    })
-}
+    /// The other nodes of the ring, as pairs of words.
+    fn ring(handle, version, at, count) {
+        with_lent(at, count.saturating_mul(2), |words: &[u64]| {
+            hub(handle).with_all(|node| node.set_ring(word(version), nodes(words)))
+        })
+    }
 
-/// Does what is due, some ten times an interval.
-#[unsafe(no_mangle)]
-pub extern "system" fn Java_lacuna_cassandra_Native_tick(
-    _: Pointer,
-    _: Pointer,
-    handle: i64,
-    now: i64,
-) -> i64 {
-    hub(handle).with_all(|node| node.tick(word(now)))
-}
+    /// Does what is due, some ten times an interval.
+    fn tick(handle, now) {
+        hub(handle).with_all(|node| node.tick(word(now)))
+    }
 
-/// Publishes what was written.
-#[unsafe(no_mangle)]
-pub extern "system" fn Java_lacuna_cassandra_Native_flush(
-    _: Pointer,
-    _: Pointer,
-    handle: i64,
-    now: i64,
-) -> i64 {
-    hub(handle).with_all(|node| node.flush(word(now)))
-}
+    /// Publishes what was written.
+    fn flush(handle, now) {
+        hub(handle).with_all(|node| node.flush(word(now)))
+    }
 
-/// Takes the frame in a buffer of bytes.
-#[unsafe(no_mangle)]
-pub extern "system" fn Java_lacuna_cassandra_Native_receive(
-    _: Pointer,
-    _: Pointer,
-    handle: i64,
-    mode: i64,
-    now: i64,
-    from_high: i64,
-    from_low: i64,
-    at: i64,
-    length: i64,
-) -> i64 {
-    with_lent(at, length, |frame| hub(handle).receive(mode, word(now), node(from_high, from_low), frame))
-}
+    /// Takes the frame in a buffer of bytes.
+    fn receive(handle, mode, now, from_high, from_low, at, length) {
+        with_lent(at, length, |frame| hub(handle).receive(mode, word(now), node(from_high, from_low), frame))
+    }
 
-/// Writes the next frame to send into a buffer of `room` bytes: mode (8 bytes), receiver (two words), frame. The length of
-/// all that; 0 if there is none; if it does not fit, its length below 0, and it waits for a larger buffer.
-#[unsafe(no_mangle)]
-pub extern "system" fn Java_lacuna_cassandra_Native_take(
-    _: Pointer,
-    _: Pointer,
-    handle: i64,
-    at: i64,
-    room: i64,
-) -> i64 {
-    const HEAD: usize = 24;
-    let Some(most) = usize::try_from(room).ok().and_then(|room| room.checked_sub(HEAD)) else {
-        return FAILED;
-    };
-    let signed = |length: usize| i64::try_from(length + HEAD).unwrap_or(i64::MAX);
-    match hub(handle).take(most) {
-        Ok(None) => 0,
-        Err(length) => -signed(length),
-        Ok(Some((mode, to, frame))) => {
-            // SAFETY: Java lends the address of a direct buffer of `room` bytes, which it does not touch during this call;
-            // the frame was found to fit behind the head.
-            let buffer =
-                unsafe { slice::from_raw_parts_mut(address::<u8>(at).cast_mut(), HEAD + frame.len()) };
-            let (head, body) = buffer.split_at_mut(HEAD);
-            head[..8].copy_from_slice(&u64::from(mode).to_be_bytes());
-            head[8..].copy_from_slice(&to.0.to_be_bytes());
-            body.copy_from_slice(&frame);
-            signed(frame.len())
+    /// Writes the next frame to send into a buffer of `room` bytes: mode (8 bytes), receiver (two words), frame. The length of
+    /// all that; 0 if there is none; if it does not fit, its length below 0, and it waits for a larger buffer.
+    fn take(handle, at, room) {
+        const HEAD: usize = 24;
+        let Some(most) = usize::try_from(room).ok().and_then(|room| room.checked_sub(HEAD)) else {
+            return FAILED;
+        };
+        let signed = |length: usize| i64::try_from(length + HEAD).unwrap_or(i64::MAX);
+        match hub(handle).take(most) {
+            Ok(None) => 0,
+            Err(length) => -signed(length),
+            Ok(Some((mode, to, frame))) => {
+                // SAFETY: Java lends the address of a direct buffer of `room` bytes, which it does not touch during this call;
+                // the frame was found to fit behind the head.
+                let buffer =
+                    unsafe { slice::from_raw_parts_mut(address::<u8>(at).cast_mut(), HEAD + frame.len()) };
+                let (head, body) = buffer.split_at_mut(HEAD);
+                head[..8].copy_from_slice(&u64::from(mode).to_be_bytes());
+                head[8..].copy_from_slice(&to.0.to_be_bytes());
+                body.copy_from_slice(&frame);
+                signed(frame.len())
+            }
         }
     }
 }

@@ -4,13 +4,21 @@
 //! used. A hub is known by the address that `open` gave; it is never freed, since a Cassandra node has one for as long
 //! as it lives. Java's longs are read as the words they are made of; a UUID or a key's hash is two of them.
 
-#![allow(
-    unsafe_code,
-    non_snake_case,
-    missing_docs,
-    clippy::too_many_arguments,
-    reason = "the border to Java"
-)]
+#![allow(unsafe_code, clippy::too_many_arguments, reason = "the border to Java")]
+
+/// Functions under the names by which a virtual machine looks for static native methods of `lacuna.cassandra.Native`. An
+/// argument is a long unless it says otherwise; so is the answer.
+macro_rules! native {
+    (@type) => { i64 };
+    (@type $type:ty) => { $type };
+    ($($(#[$meta:meta])* fn $name:ident($($argument:ident $(: $type:ty)?),*) $body:block)*) => {$(
+        const _: () = {
+            $(#[$meta])*
+            #[unsafe(export_name = concat!("Java_lacuna_cassandra_Native_", stringify!($name)))]
+            extern "system" fn call(_: Pointer, _: Pointer, $($argument: native!(@type $($type)?)),*) -> i64 $body
+        };
+    )*};
+}
 
 pub mod exchange;
 pub mod reads;
@@ -45,6 +53,11 @@ fn table(high: i64, low: i64) -> TableId {
 
 fn node(high: i64, low: i64) -> NodeId {
     NodeId(wide(word(high), word(low)))
+}
+
+/// Nodes as pairs of words.
+fn nodes(words: &[u64]) -> impl Iterator<Item = NodeId> {
+    words.chunks_exact(2).map(|pair| NodeId(wide(pair[0], pair[1])))
 }
 
 const fn key(first: i64, second: i64) -> KeyId {

@@ -224,7 +224,7 @@ impl World {
                 Action::Redirect(request, table) => {
                     self.answer(me, request, |ticket| Message::Redirect(ticket, table));
                 }
-                Action::BulkReady(_) | Action::ReadAllDone(..) => {}
+                Action::BulkReady(..) | Action::ReadAllDone(..) => {}
                 Action::Notice(notice) => self.note(notice),
                 Action::Ended(ending) => self.stand_up(me, range, cache, ending),
             }
@@ -243,6 +243,7 @@ impl World {
             Notice::BufferedWritesLost => self.counts.logs_lost += 1,
             Notice::WritingThrough => self.counts.write_through += 1,
             Notice::BypassDetected(_) => self.counts.bypasses += 1,
+            Notice::MayBeMissing => unreachable!("owners do not say this"),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The paper of node filters: tables 2 to 13, by the figures that draw them.
 //!
 //! The paper times a cluster that reads millions of rows; here six nodes within one process count what such a cluster would be
-//! asked. `adapters/cassandra/bench` times a real one.
+//! asked. `adapters/cassandra/bench paper` times a real one.
 
 mod ground;
 mod insertion;
@@ -20,8 +20,8 @@ pub(super) static PAPER: Paper = Paper {
 The paper times Cassandra on six machines over 136 million rows, once each; most of its seconds are rows and tombstones that are \
 read and sent. Here six nodes within one process hold partitions by number, one replica each, and exchange their filters as \
 they do in a cluster; what is counted is what would be asked of others and read from files for 100 queries. So shapes \
-and percentages compare, seconds do not: those of a stock Cassandra with and without the plug-in are in \
-[cassandra.md](cassandra.md). *Default* has Bloom filters beside files only. *Node Bloom* asks a copy of the other node's Bloom filter \
+and percentages compare, seconds do not: `lacuna paper node-filters --cluster` times the tables in three nodes of a stock \
+Cassandra with and without the plug-in, [cassandra.md](cassandra.md) has its bars. *Default* has Bloom filters beside files only. *Node Bloom* asks a copy of the other node's Bloom filter \
 first, at 1 %. *Node Cuckoo* is ours in mode safe: ANY at 1 % and DEAD, whose entries are proven deletions.\n\n\
 Each figure draws one table of the paper: figure 6 table 2, and so on to figure 17, table 13. Table 1 is the last row of \
 table 2; it says milliseconds where that says seconds. The paper calls 100 % less time \"2x\"; half the time is 50 % less, \

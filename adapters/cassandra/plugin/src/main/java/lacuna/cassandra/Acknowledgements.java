@@ -53,10 +53,13 @@ final class Acknowledgements
         safeTables.incrementAndGet();
     }
 
-    /** Its filter may be relied on for a lease more, although it is told no keys: what tells so is waited for like keys. */
+    /**
+     * Its filter may be relied on for a lease more, if this life granted it, or until the longest of the last life is over, although
+     * it is told no keys: what tells so is waited for like keys.
+     */
     static void safeTableWent()
     {
-        safeUntil = Exchange.now() + 2 * Exchange.LEASE;
+        safeUntil = Exchange.now() + Exchange.MOST_LEASE + Exchange.LEASE;
         safeTables.decrementAndGet();
     }
 
@@ -72,9 +75,14 @@ final class Acknowledgements
 
     private static boolean leaves(Message<?> message, InetAddressAndPort to)
     {
-        if (!isNeeded() || !VERBS.contains(message.verb()) || released.get())
+        if (!isNeeded() || !VERBS.contains(message.verb()) || released.get() || isFlawed(message.verb()))
             return true;
         return mayLeave(() -> resend(message, to));
+    }
+
+    private static boolean isFlawed(Verb verb)
+    {
+        return Flaw.SCANS_DO_NOT_WAIT.isOn() && verb.name().startsWith("RANGE");
     }
 
     private static void resend(Message<?> message, InetAddressAndPort to)

@@ -162,6 +162,7 @@ final class Exchange
                 if (active)
                     work();
                 Acknowledgements.release();
+                Lacuna.forgetLeft();
             }
             catch (Throwable failure)
             {

@@ -47,6 +47,12 @@ final class FilterBuilds
             fill(0, READY);
     }
 
+    /** The same, but nobody waits for it. */
+    void buildSoon()
+    {
+        BUILDER.execute(this::build);
+    }
+
     /** As after a truncation: what is there now, anew, and whatever is written meanwhile. */
     void rebuild()
     {

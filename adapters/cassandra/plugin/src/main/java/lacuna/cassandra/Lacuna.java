@@ -23,6 +23,8 @@ final class Lacuna
     static final Prover PROVER = new Prover();
 
     private static final ConcurrentHashMap<TableId, TableGuard> TABLES = new ConcurrentHashMap<>();
+    /** Of tables that have dropped their index, until nobody relies on what was told of them before. */
+    private static final ConcurrentHashMap<TableId, TableFilter> LEAVING = new ConcurrentHashMap<>();
     private static volatile boolean active = true;
     private static volatile boolean switchedOn = true;
     private static volatile String reason = "";
@@ -46,9 +48,24 @@ final class Lacuna
         PROVER.start();
     }
 
+    /** Its filter has been dropped. */
     static void remove(TableGuard guard)
     {
+        if (guard.filter.mode == Mode.SAFE)
+            LEAVING.put(guard.table.metadata.id, guard.filter);
         TABLES.remove(guard.table.metadata.id, guard);
+    }
+
+    /** The filter of a table that has lost its index a moment ago, or null. */
+    static TableFilter leaving(TableId id)
+    {
+        return LEAVING.get(id);
+    }
+
+    /** Lets go of the tables that others have heard to be without filter. */
+    static void forgetLeft()
+    {
+        LEAVING.values().removeIf(Revealing::isTold);
     }
 
     static boolean mayAnswer()

@@ -128,16 +128,19 @@ final class LacunaKeyspace
                 .column("reason", Lacuna.reason());
             rows.row("exchange").column("enabled", Lacuna.isSwitchedOn()).column("active", Exchange.isActive())
                 .column("reason", Exchange.reason());
+            for (Flaw flaw : Flaw.all())
+                rows.row(flaw.shown()).column("enabled", flaw.isOn()).column("active", true).column("reason", "for tests");
             return rows;
         }
 
         @Override
         protected void applyColumnUpdate(ColumnValues key, ColumnValues clustering, Optional<ColumnValue> column)
         {
-            boolean isSwitch = "answers".equals(key.value(0)) && column.isPresent() && "enabled".equals(column.get().name());
-            if (!isSwitch)
+            boolean isSwitch = column.isPresent() && "enabled".equals(column.get().name());
+            if (isSwitch && "answers".equals(key.value(0)))
+                Lacuna.switchTo(column.get().value());
+            else if (!isSwitch || !Flaw.switchTo(key.value(0), column.get().value()))
                 throw new InvalidRequestException("only enabled of 'answers' can be set");
-            Lacuna.switchTo(column.get().value());
         }
     }
 }

@@ -128,7 +128,8 @@ public final class LacunaQueryHandler implements QueryHandler
             return true;
         TableGuard guard = Lacuna.guard(read.table.id);
         boolean isScan = read.getRestrictions().isKeyRange() || read.getRestrictions().usesSecondaryIndexing();
-        return isScan && guard != null && guard.filter.mode == Mode.SAFE;
+        boolean isSafe = guard == null ? Lacuna.leaving(read.table.id) != null : guard.filter.mode == Mode.SAFE;
+        return isScan && isSafe && !Flaw.SCANS_DO_NOT_WAIT.isOn();
     }
 
     /** Answers the read here if that is possible, else the stock way. */

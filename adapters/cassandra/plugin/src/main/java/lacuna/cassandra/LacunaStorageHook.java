@@ -68,11 +68,11 @@ public final class LacunaStorageHook implements StorageHook
     {
         inner.reportRead(id, key);
         TableGuard guard = Lacuna.guard(id);
-        if (guard == null)
-            return;
-        underWay.get().end(key);
-        if (!Lacuna.PROVER.isCurrentThread())
-            Revealing.await(guard.filter, key);
+        TableFilter filter = guard == null ? Lacuna.leaving(id) : guard.filter;
+        if (guard != null)
+            underWay.get().end(key);
+        if (filter != null && !Lacuna.PROVER.isCurrentThread())
+            Revealing.await(filter, key);
     }
 
     @Override

@@ -9,7 +9,7 @@ package lacuna.cassandra;
 final class Native
 {
     /** Must be the library's own; raised with every change on either side. */
-    static final long VERSION = 2;
+    static final long VERSION = 3;
     static final long FAILED = Long.MIN_VALUE;
 
     private Native() {}
@@ -27,6 +27,8 @@ final class Native
     static native long beginRebuild(long hub, long mode, long tableHigh, long tableLow, long capacity, double rate);
 
     static native long table(long hub, long mode, long tableHigh, long tableLow, long what);
+
+    static native long want(long hub, long mode, long tableHigh, long tableLow, long address, long count);
 
     static native long load(long hub, long mode, long tableHigh, long tableLow, long first, long second, long hasPlace, long place,
                             long isRebuild);

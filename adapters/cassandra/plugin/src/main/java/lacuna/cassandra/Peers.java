@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 
@@ -73,14 +74,19 @@ final class Peers
         return flag != null && flag.value.equals(READY);
     }
 
-    /** Tells the hub of another ring, and, once gossip runs, others of this node. */
+    /** Tells the hub of another ring or of other replicas, and, once gossip runs, others of this node. */
     static void refresh()
     {
         flag();
         TokenMetadata metadata = metadata();
         long version = metadata.getRingVersion();
-        if (version == ringVersion)
-            return;
+        if (version != ringVersion)
+            learn(metadata, version);
+        Sharing.refresh(version);
+    }
+
+    private static void learn(TokenMetadata metadata, long version)
+    {
         Map<InetAddressAndPort, UUID> all = metadata.getEndpointToHostIdMapForReading();
         Map<UUID, InetAddressAndPort> others = othersHere(all);
         tell(hash(metadata, all), others);
@@ -123,9 +129,15 @@ final class Peers
 
     private static void tell(long ring, Map<UUID, InetAddressAndPort> others)
     {
-        ByteBuffer ids = ByteBuffer.allocateDirect(16 * Math.max(1, others.size())).order(ByteOrder.nativeOrder());
-        for (UUID id : others.keySet())
-            ids.putLong(id.getMostSignificantBits()).putLong(id.getLeastSignificantBits());
-        Exchange.checked(Native.ring(Exchange.hub(), ring, MemoryUtil.getAddress(ids), others.size()));
+        Exchange.checked(Native.ring(Exchange.hub(), ring, MemoryUtil.getAddress(words(others.keySet())), others.size()));
+    }
+
+    /** Two words for each, as native calls take them. */
+    static ByteBuffer words(Set<UUID> nodes)
+    {
+        ByteBuffer words = ByteBuffer.allocateDirect(16 * Math.max(1, nodes.size())).order(ByteOrder.nativeOrder());
+        for (UUID id : nodes)
+            words.putLong(id.getMostSignificantBits()).putLong(id.getLeastSignificantBits());
+        return words;
     }
 }

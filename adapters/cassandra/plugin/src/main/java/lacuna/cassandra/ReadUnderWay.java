@@ -9,7 +9,7 @@ final class ReadUnderWay
     private DecoratedKey key;
     private int spared;
     private int read;
-    private DeadData given;
+    private Object given;
     private SSTableReadsListener givenTo;
 
     void met(DecoratedKey current, boolean isSpared)
@@ -31,12 +31,13 @@ final class ReadUnderWay
 
     /**
      * Whether these tombstones are news for a read that merges all it is given; Cassandra makes a listener for each. Only the very
-     * same count as given: what was proven in the middle of a read may hold more.
+     * same count as given: what was proven in the middle of a read may hold more. The listener that many reads share tells
+     * none from another, so all of them are given all.
      */
-    boolean gives(DeadData dead, SSTableReadsListener listener)
+    boolean gives(Object proof, SSTableReadsListener listener)
     {
-        boolean isNews = given != dead || givenTo != listener;
-        given = dead;
+        boolean isNews = listener == SSTableReadsListener.NOOP_LISTENER || given != proof || givenTo != listener;
+        given = proof;
         givenTo = listener;
         if (isNews)
             Lacuna.COUNTERS.regionsGiven.increment();

@@ -20,19 +20,36 @@ final class Revealing
      */
     static void await(TableFilter filter, DecoratedKey key)
     {
-        if (filter.mode != Mode.SAFE || filter.dropped || isAllowed(filter, key))
+        if (filter.mode != Mode.SAFE || isFlawed(filter))
+            return;
+        long[] hash = TableFilter.hash(key);
+        if (isAllowed(filter, hash))
             return;
         Lacuna.COUNTERS.readsHeld.increment();
         Exchange.wake();
-        while (!isAllowed(filter, key))
+        while (!isAllowed(filter, hash))
             LockSupport.parkNanos(LOOK_AGAIN_NANOS);
     }
 
-    private static boolean isAllowed(TableFilter filter, DecoratedKey key)
+    private static boolean isFlawed(TableFilter filter)
     {
-        if (!filter.isUsed())
+        return (filter.dropped ? Flaw.DROPPED_DO_NOT_WAIT : Flaw.READS_DO_NOT_WAIT).isOn();
+    }
+
+    /**
+     * Whether everybody who relies on this node has heard that a table has no filter any more. That was the last that was to be
+     * told of it, so it speaks for all keys.
+     */
+    static boolean isTold(TableFilter dropped)
+    {
+        return isAllowed(dropped, new long[2]);
+    }
+
+    /** A dropped filter is asked like any other: until others know, they take its keys for absent. */
+    private static boolean isAllowed(TableFilter filter, long[] hash)
+    {
+        if (!Exchange.isActive() || !Exchange.mayRely())
             return Acknowledgements.isOverAfterFailure();
-        long[] hash = TableFilter.hash(key);
         try
         {
             return Exchange.checked(Native.mayReveal(Exchange.hub(), filter.mode.number(), filter.high(), filter.low(), hash[0],

@@ -16,6 +16,9 @@ import org.apache.cassandra.db.partitions.ImmutableBTreePartition;
 import org.apache.cassandra.db.rows.UnfilteredRowIteratorWithLowerBound;
 import org.apache.cassandra.index.Index;
 import org.apache.cassandra.io.sstable.format.SSTableReader;
+import org.apache.cassandra.locator.AbstractReplicationStrategy;
+import org.apache.cassandra.locator.NetworkTopologyStrategy;
+import org.apache.cassandra.locator.RangesByEndpoint;
 import org.apache.cassandra.locator.ReplicaPlans;
 import org.apache.cassandra.locator.TokenMetadata;
 import org.apache.cassandra.metrics.ClientRequestSizeMetrics;
@@ -60,6 +63,10 @@ final class SelfTest
         has(StatementRestrictions.class, "keyIsInRelation", moved);
         has(ReplicaPlans.class, "forRead", moved);
         has(TokenMetadata.class, "getRingVersion", moved);
+        has(TokenMetadata.class, "cloneOnlyTokenMap", moved);
+        has(AbstractReplicationStrategy.class, "getAddressReplicas", moved);
+        has(NetworkTopologyStrategy.class, "getReplicationFactor", moved);
+        has(RangesByEndpoint.class, "get", moved);
         has(ClientRequestSizeMetrics.class, "recordReadResponseMetrics", moved);
         has(ClientRequestsMetricsHolder.class, "readMetricsForLevel", moved);
     }

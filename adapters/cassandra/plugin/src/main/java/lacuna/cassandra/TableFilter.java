@@ -29,6 +29,12 @@ final class TableFilter
     final Places places;
     private final long high;
     private final long low;
+    /** Whether copies are of use only of nodes that share a range of tokens. */
+    final boolean ofReplicasOnly;
+    /** What was told of whose copies are of use; the exchange's thread alone looks at it. */
+    Sharing.Basis basis;
+    /** Whether this datacentre has replicas; once it has, the filter stays. */
+    private volatile boolean isHere;
     volatile boolean dropped;
 
     /** What this node decided about reads of the table as their coordinator. */
@@ -40,6 +46,7 @@ final class TableFilter
         this.table = table;
         this.mode = options.mode;
         this.rate = options.rate;
+        this.ofReplicasOnly = options.ofReplicasOnly;
         this.places = options.mode == Mode.OFF ? null : Places.of(table.metadata(), options.bucket);
         UUID id = table.metadata.id.asUUID();
         this.high = id.getMostSignificantBits();
@@ -58,7 +65,12 @@ final class TableFilter
 
     boolean isUsed()
     {
-        return mode != Mode.OFF && Exchange.isActive() && !dropped && (mode != Mode.SAFE || Exchange.mayRely());
+        return isHere && mayTakePart();
+    }
+
+    private boolean mayTakePart()
+    {
+        return Exchange.isActive() && !dropped && (mode != Mode.SAFE || Exchange.mayRely());
     }
 
     /** From now on it takes writes. */
@@ -67,12 +79,28 @@ final class TableFilter
         // Even if the exchange is inactive: this node's last life may be relied on for a moment.
         if (mode == Mode.SAFE)
             Acknowledgements.safeTableCame();
-        if (mode != Mode.OFF)
-            Exchange.start();
-        if (!isUsed())
+        if (mode == Mode.OFF)
             return;
+        Exchange.start();
+        if (Sharing.isReplicatedHere(table.keyspace.getReplicationStrategy()))
+            come();
+    }
+
+    private void come()
+    {
         long finest = places == null ? -1 : places.finest;
-        guarded("create", () -> Native.create(Exchange.hub(), mode.number(), high, low, builds.capacity(), rate, finest));
+        if (mayTakePart())
+            guarded("create", () -> Native.create(Exchange.hub(), mode.number(), high, low, builds.capacity(), rate, finest));
+        isHere = true;
+    }
+
+    /** The keyspace may have got its first replicas in this datacentre. */
+    synchronized void comeIf(boolean isReplicatedHere)
+    {
+        if (isHere || dropped || !isReplicatedHere)
+            return;
+        come();
+        builds.buildSoon();
     }
 
     /** Marks keys of a file in the filter, or in the one that is being rebuilt. */

@@ -15,6 +15,8 @@ import org.apache.cassandra.exceptions.ConfigurationException;
  * <li>{@code rows}: deleted rows kept for one region at most, 10,000 unless told.
  * <li>{@code mode}: what the table's node filters are used for, {@code off}, {@code shadow}, {@code eventual} or {@code safe};
  *     off unless told.
+ * <li>{@code peers}: whose node filters are fetched: {@code datacentre}, of all replicas in this datacentre, unless told;
+ *     {@code replicas}, of those only that share a range of tokens with this node, for clients that ask replicas.
  * <li>{@code rate}: false positives of the node filters, 0.01 unless told.
  * <li>{@code bucket}: rows whose first clustering column differs by less than this share a bucket of the node filters, so that
  *     absent ranges of rows are known too; milliseconds for timestamps; none unless told.
@@ -23,21 +25,26 @@ import org.apache.cassandra.exceptions.ConfigurationException;
 final class TableOptions
 {
     private static final Map<String, Long> DEFAULTS = Map.of("bytes", 16L << 20, "learn_every", 32L, "rows", 10_000L, "bucket", 0L);
-    private static final Set<String> WORDS = Set.of("mode", "rate");
+    private static final Set<String> WORDS = Set.of("mode", "rate", "peers");
     /** Options that Cassandra adds by itself. */
     private static final Set<String> CASSANDRAS = Set.of("target", "class_name");
 
+    private static final Map<String, Boolean> PEERS = Map.of("datacentre", false, "replicas", true);
+
     final Mode mode;
+    /** Whether only filters of nodes that share a range of tokens are fetched. */
+    final boolean ofReplicasOnly;
     final double rate;
     final long maxBytes;
     final long bucket;
     final int learnEvery;
     final int maxRows;
 
-    private TableOptions(Map<String, Long> values, Mode mode, double rate)
+    private TableOptions(Map<String, Long> values, Map<String, String> given)
     {
-        this.mode = mode;
-        this.rate = rate;
+        mode = Mode.of(given.getOrDefault("mode", "off"));
+        rate = rate(given.getOrDefault("rate", "0.01"));
+        ofReplicasOnly = ofReplicasOnly(given.getOrDefault("peers", "datacentre"));
         maxBytes = values.get("bytes");
         bucket = values.get("bucket");
         learnEvery = Math.toIntExact(values.get("learn_every"));
@@ -48,7 +55,7 @@ final class TableOptions
     {
         Map<String, Long> values = new HashMap<>(DEFAULTS);
         given.forEach((name, value) -> values.computeIfPresent(name, (same, standard) -> number(name, value)));
-        return new TableOptions(values, Mode.of(given.getOrDefault("mode", "off")), rate(given.getOrDefault("rate", "0.01")));
+        return new TableOptions(values, given);
     }
 
     /** Those that nobody understands. */
@@ -59,6 +66,13 @@ final class TableOptions
         unknown.keySet().removeAll(WORDS);
         unknown.keySet().removeAll(CASSANDRAS);
         return unknown;
+    }
+
+    private static boolean ofReplicasOnly(String value)
+    {
+        if (!PEERS.containsKey(value))
+            throw new ConfigurationException("peers must be datacentre or replicas, not " + value);
+        return PEERS.get(value);
     }
 
     private static double rate(String value)

@@ -1,7 +1,10 @@
 package lacuna.cassandra;
 
 import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
 
 import com.datastax.driver.core.ConsistencyLevel;
@@ -10,39 +13,71 @@ import com.datastax.driver.core.SimpleStatement;
 import com.datastax.driver.core.Statement;
 
 /**
- * {@code adapters/cassandra/bench [PART ...]}: the bars of node filters on three nodes, guarded tables beside twins without the index.
+ * {@code adapters/cassandra/bench [--delay] [PART ...]}: the bars of node filters on three nodes, guarded tables beside twins
+ * without the index.
  *
- * <p>One client, pinned to the first node; partitions that other nodes hold. Prints one line of a table for each bar.
+ * <p>One client, pinned to the first node, and partitions that other nodes hold; absent keys through a token-aware client too.
+ * With {@code --delay} what nodes say to each other takes half a millisecond each way. Prints one line of a table for each bar.
  */
 final class Bench
 {
+    /** Of one way: a millisecond there and back. */
+    static final long DELAY_MICROS = 500;
     private static final int PARTITIONS = 10_000;
-    private static final int REQUESTS = Integer.getInteger("lacuna.bench.requests", 1_500);
-    private static final int WINDOWS = Integer.getInteger("lacuna.bench.windows", 7);
+    private static final String[] ALL = { "absent", "ranges", "deleted", "tombstones", "present" };
 
     private final Cluster cluster;
     private final Session session;
+    private final Session aware;
+    private final List<Session> every;
     private final Twins twins;
+    private final int requests;
+    private final int windows;
+    private final List<String> rows = new ArrayList<>();
 
-    private Bench(Cluster cluster)
+    Bench(Cluster cluster, int requests, int windows)
     {
         this.cluster = cluster;
         this.session = cluster.session(cluster.nodes.get(0));
+        this.aware = cluster.tokenAware();
+        this.every = cluster.nodes.stream().map(cluster::session).toList();
         this.twins = new Twins(cluster, session);
+        this.requests = requests;
+        this.windows = windows;
     }
 
     /** Starts the cluster, measures, takes it down. */
     public static void main(String[] arguments) throws Exception
     {
-        try (Cluster cluster = new Cluster(Files.createTempDirectory("lacuna-bench"), 3).start(true, "-XX:TieredStopAtLevel=4"))
+        List<String> parts = new ArrayList<>(List.of(arguments));
+        long delay = parts.remove("--delay") ? DELAY_MICROS : -1;
+        if (!List.of(ALL).containsAll(parts))
         {
-            Bench bench = new Bench(cluster);
-            System.out.println("| what | bar | stock | guarded | ratio |");
-            System.out.println("|---|---|---|---|---|");
-            bench.prepare();
-            for (String part : arguments.length == 0 ? new String[] { "absent", "ranges", "deleted", "tombstones", "present" } : arguments)
-                bench.measure(part);
+            System.err.println("bench [--delay] " + List.of(ALL) + ": no such part among " + parts);
+            System.exit(2);
         }
+        try (Cluster cluster = new Cluster(Files.createTempDirectory("lacuna-bench"), 3, delay).start(true, "-XX:TieredStopAtLevel=4"))
+        {
+            Bench bench = new Bench(cluster, Integer.getInteger("lacuna.bench.requests", 1_500), Integer.getInteger("lacuna.bench.windows", 7));
+            bench.measure(parts.isEmpty() ? ALL : parts.toArray(new String[0]));
+        }
+    }
+
+    /** The rows of a table, printed as they come. */
+    List<String> measure(String... parts) throws InterruptedException
+    {
+        say("| what | bar | stock | guarded | ratio |");
+        say("|---|---|---|---|---|");
+        prepare();
+        for (String part : parts)
+            measure(part);
+        return rows;
+    }
+
+    private void say(String row)
+    {
+        rows.add(row);
+        System.out.println(row);
     }
 
     private void measure(String part) throws InterruptedException
@@ -71,22 +106,38 @@ final class Bench
             cluster.schema(session, String.format("CREATE KEYSPACE %s WITH replication = {'class': 'SimpleStrategy', 'replication_factor': %s}", copies));
     }
 
-    private static void row(String what, String bar, String unit, Timing.Both both, boolean isFaster)
+    private void row(String what, String bar, String unit, Timing.Both both, boolean isFaster)
     {
         double ratio = isFaster ? both.ratio() : 1 / both.ratio();
-        System.out.printf(Locale.ROOT, "| %s | %s | %.0f %s | %.0f %s | %.2f |%n", what, bar, both.stock(), unit, both.guarded(), unit, ratio);
+        say(String.format(Locale.ROOT, "| %s | %s | %.0f %s | %.0f %s | %.2f |", what, bar, both.stock(), unit, both.guarded(), unit, ratio));
     }
 
-    private void compare(String what, String[] bars, String name, String where, ConsistencyLevel level, IntFunction<Object[]> values) throws InterruptedException
+    private void compare(Session through, String what, String[] bars, String name, String where, ConsistencyLevel level,
+                         IntFunction<Object[]> values) throws InterruptedException
     {
         String select = "SELECT * FROM %s WHERE " + where;
-        var stock = twins.asks(String.format(select, name + "_stock"), level, values);
-        var guarded = twins.asks(String.format(select, name), level, values);
-        twins.becomesSkipped(guarded);
-        long before = twins.skipped();
-        row(what + ", median latency", bars[0], "us", Timing.latency(session, REQUESTS, stock, guarded), true);
-        System.err.printf("%s: %d of %d skipped%n", what, twins.skipped() - before, REQUESTS + REQUESTS / 2);
-        row(what + ", requests a second, 16 under way", bars[1], "/s", Timing.throughput(session, WINDOWS, stock, guarded), false);
+        Twins asking = new Twins(cluster, through);
+        var stock = asking.asks(String.format(select, name + "_stock"), level, values);
+        var asks = asking.asks(String.format(select, name), level, values);
+        AtomicLong asked = new AtomicLong();
+        IntFunction<Statement> guarded = i ->
+        {
+            asked.incrementAndGet();
+            return asks.apply(i);
+        };
+        twins.becomesSkipped(twins.asks(String.format(select, name), level, values));
+        long before = skipped();
+        row(what + ", median latency", bars[0], "us", Timing.latency(through, requests, stock, guarded), true);
+        System.err.printf("%s, latency: %d of %d skipped%n", what, skipped() - before, asked.getAndSet(0));
+        before = skipped();
+        row(what + ", requests a second, 16 under way", bars[1], "/s", Timing.throughput(through, windows, stock, guarded), false);
+        System.err.printf("%s, throughput: %d of %d skipped%n", what, skipped() - before, asked.get());
+    }
+
+    /** By all coordinators. */
+    private long skipped()
+    {
+        return every.stream().mapToLong(each -> Twins.counter(each, "reads_skipped")).sum();
     }
 
     private void absent() throws InterruptedException
@@ -95,8 +146,10 @@ final class Bench
         twins.both("one.absent", PARTITIONS, "INSERT INTO %s (p, c, v) VALUES (?, 1, 1)", p -> new Object[] { p });
         cluster.flush("one");
         int[] remote = twins.remote("one", 1_000_000, 4_096);
-        compare("absent remote key, one replica, ONE", new String[] { "2x lower", "3x higher" }, "one.absent", "p = ?",
+        compare(session, "absent remote key, one replica, ONE", new String[] { "2x lower", "3x higher" }, "one.absent", "p = ?",
                 ConsistencyLevel.ONE, i -> new Object[] { remote[i & 4_095] });
+        compare(aware, "the same, token-aware client", new String[] { "", "" }, "one.absent", "p = ?", ConsistencyLevel.ONE,
+                i -> new Object[] { remote[i & 4_095] });
     }
 
     /** A hundred sensors, a row in every eleventh hour or so. */
@@ -107,7 +160,7 @@ final class Bench
         twins.both(name, PARTITIONS, "INSERT INTO %s (p, c, v) VALUES (?, ?, 1)", i -> new Object[] { i % 100, 40_000L * (i / 100) + 100 });
         cluster.flush(keyspace);
         int[] remote = keyspace.equals("one") ? twins.remote("one", 0, 20) : new int[] { 1, 2, 3 };
-        compare("absent hour of a partition, " + keyspace + ", " + level, new String[] { "2x lower", "3x higher" }, name,
+        compare(session, "absent hour of a partition, " + keyspace + ", " + level, new String[] { "2x lower", "3x higher" }, name,
                 "p = ? AND c >= ? AND c < ?", level, i ->
                 {
                     long gap = 40_000L * (8 + Math.floorMod(i, 80)) + 16_384;
@@ -135,8 +188,8 @@ final class Bench
                 for (int warm = 0; warm < 200; warm++)
                     session.execute(new SimpleStatement("SELECT * FROM " + name + " WHERE p = " + warm % 10).setConsistencyLevel(ConsistencyLevel.ALL));
                 Thread.sleep(1_000);
-                System.out.printf("| deleted partition, mode %s, %s, SSTables read | 0 | %d | %d | |%n", mode, level,
-                                  Traced.sstables(session, name + "_stock", level), Traced.sstables(session, name, level));
+                say(String.format("| deleted partition, mode %s, %s, SSTables read | 0 | %d | %d | |", mode, level,
+                                  Traced.sstables(session, name + "_stock", level), Traced.sstables(session, name, level)));
             }
         }
     }
@@ -166,7 +219,7 @@ final class Bench
             if (mode.equals("safe"))
                 twins.becomesSkipped(guarded);
             row("2,000 row tombstones in 5 SSTables, " + (mode.equals("off") ? "hook alone" : "coordinator skips"),
-                mode.equals("off") ? "4x lower" : "10x lower", "us", Timing.latency(session, REQUESTS / 4, stock, guarded), true);
+                mode.equals("off") ? "4x lower" : "10x lower", "us", Timing.latency(session, requests / 4, stock, guarded), true);
         }
     }
 
@@ -188,6 +241,6 @@ final class Bench
     {
         var stock = twins.asks(String.format(cql, name + "_stock"), level, values);
         var guarded = twins.asks(String.format(cql, name), level, values);
-        row(what, bar, "us", Timing.latency(session, REQUESTS, stock, guarded), true);
+        row(what, bar, "us", Timing.latency(session, requests, stock, guarded), true);
     }
 }

@@ -8,6 +8,7 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -21,7 +22,9 @@ import com.datastax.driver.core.PoolingOptions;
 import com.datastax.driver.core.Session;
 import com.datastax.driver.core.SocketOptions;
 import com.datastax.driver.core.policies.ConstantReconnectionPolicy;
+import com.datastax.driver.core.policies.LoadBalancingPolicy;
 import com.datastax.driver.core.policies.RoundRobinPolicy;
+import com.datastax.driver.core.policies.TokenAwarePolicy;
 import com.datastax.driver.core.policies.WhiteListPolicy;
 
 /**
@@ -40,18 +43,42 @@ final class Cluster implements AutoCloseable
     final List<Node> nodes = new ArrayList<>();
     private final List<com.datastax.driver.core.Cluster> drivers = new ArrayList<>();
     private final Path work;
+    /** Null if nodes speak to each other directly. */
+    final Relay relay;
 
     Cluster(Path work, int count) throws IOException
     {
+        this(work, Collections.nCopies(count, ""), -1);
+    }
+
+    /** A node in each of these datacentres; in the same one if none has a name. */
+    Cluster(Path work, List<String> datacentres) throws IOException
+    {
+        this(work, datacentres, -1);
+    }
+
+    /** With a {@link Relay} between its nodes that is late by so many microseconds each way, if they are not negative. */
+    Cluster(Path work, int count, long delayMicros) throws IOException
+    {
+        this(work, Collections.nCopies(count, ""), delayMicros);
+    }
+
+    private Cluster(Path work, List<String> datacentres, long delayMicros) throws IOException
+    {
+        int count = datacentres.size();
         this.work = Files.createDirectories(work);
         List<String> addresses = addresses(count);
-        String seeds = addresses.stream().map(a -> a + ":" + STORAGE_PORT).collect(Collectors.joining(","));
+        List<String> told = delayMicros < 0 ? addresses : addresses.stream().map(a -> a.replaceAll("(\\d+)$", "10$1")).toList();
+        this.relay = delayMicros < 0 ? null : new Relay(addresses, told, STORAGE_PORT, delayMicros);
+        String seeds = told.stream().map(a -> a + ":" + STORAGE_PORT).collect(Collectors.joining(","));
         for (int i = 0; i < count; i++)
         {
             long token = Long.MIN_VALUE + 1 + i * (Long.MAX_VALUE / count * 2);
-            Map<String, String> settings = Map.of("seeds", seeds, "token", Long.toString(token),
+            String snitch = datacentres.get(i).isEmpty() ? "SimpleSnitch" : "GossipingPropertyFileSnitch";
+            Map<String, String> settings = Map.of("seeds", seeds, "token", Long.toString(token), "broadcast", told.get(i),
                                                   "storage_port", Integer.toString(STORAGE_PORT),
-                                                  "native_port", Integer.toString(NATIVE_PORT));
+                                                  "native_port", Integer.toString(NATIVE_PORT),
+                                                  "snitch", snitch, "datacentre", datacentres.get(i));
             nodes.add(new Node(this.work.resolve("node" + (i + 1)), addresses.get(i), settings));
         }
     }
@@ -159,12 +186,25 @@ final class Cluster implements AutoCloseable
         return driver.connect();
     }
 
-    /** The same for a moment: the caller closes it. */
+    /** A session that asks a replica of the partition, as most applications' do; closed with the cluster. */
+    Session tokenAware()
+    {
+        com.datastax.driver.core.Cluster driver = driver(nodes.get(0), new TokenAwarePolicy(new RoundRobinPolicy()));
+        drivers.add(driver);
+        return driver.connect();
+    }
+
+    /** A session with one node for a moment: the caller closes it. */
     com.datastax.driver.core.Cluster driver(Node node)
     {
         InetSocketAddress only = new InetSocketAddress(node.address, NATIVE_PORT);
-        return com.datastax.driver.core.Cluster.builder().addContactPoint(node.address).withPort(NATIVE_PORT)
-            .withLoadBalancingPolicy(new WhiteListPolicy(new RoundRobinPolicy(), List.of(only)))
+        return driver(node, new WhiteListPolicy(new RoundRobinPolicy(), List.of(only)));
+    }
+
+    private static com.datastax.driver.core.Cluster driver(Node contact, LoadBalancingPolicy policy)
+    {
+        return com.datastax.driver.core.Cluster.builder().addContactPoint(contact.address).withPort(NATIVE_PORT)
+            .withLoadBalancingPolicy(policy)
             .withReconnectionPolicy(new ConstantReconnectionPolicy(500)).withMaxSchemaAgreementWaitSeconds(1)
             .withSocketOptions(new SocketOptions().setReadTimeoutMillis(PATIENCE_MILLIS).setConnectTimeoutMillis(PATIENCE_MILLIS))
             .withPoolingOptions(new PoolingOptions().setPoolTimeoutMillis(PATIENCE_MILLIS)).withoutJMXReporting().build();
@@ -186,6 +226,8 @@ final class Cluster implements AutoCloseable
         drivers.forEach(com.datastax.driver.core.Cluster::close);
         for (Node node : nodes)
             node.kill();
+        if (relay != null)
+            relay.close();
     }
 
     /** {@code Cluster [NODES]}: keeps one for experiments until end of input. */

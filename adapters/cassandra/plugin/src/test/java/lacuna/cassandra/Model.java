@@ -16,7 +16,7 @@ final class Model
 
     private static final class RowState
     {
-        long marker = Long.MIN_VALUE;
+        Cell marker = new Cell(Long.MIN_VALUE, null);
         long deleted = Long.MIN_VALUE;
         long tagsDeleted = Long.MIN_VALUE;
         final Map<String, Cell> cells = new HashMap<>();
@@ -45,8 +45,21 @@ final class Model
 
     void insert(int p, int c, int v, long at)
     {
-        row(p, c).marker = Math.max(row(p, c).marker, at);
+        mark(p, c, new Cell(at, true));
         set(p, c, "v", v, at);
+    }
+
+    /** An insertion with a time to live that is over. */
+    void insertExpired(int p, int c, long at)
+    {
+        mark(p, c, new Cell(at, null));
+        set(p, c, "v", null, at);
+    }
+
+    private void mark(int p, int c, Cell marker)
+    {
+        if (marker.at > row(p, c).marker.at)
+            row(p, c).marker = marker;
     }
 
     /** A null value deletes the cell. */
@@ -131,7 +144,7 @@ final class Model
             if (live(cell, Math.max(deletion, row.tagsDeleted)) != null)
                 tags.add(tag);
         });
-        boolean exists = row.marker > deletion || v != null || w != null || !tags.isEmpty();
+        boolean exists = live(row.marker, deletion) != null || v != null || w != null || !tags.isEmpty();
         return exists ? "[" + c + ", " + fixed + ", " + v + ", " + w + ", " + tags + "]" : null;
     }
 

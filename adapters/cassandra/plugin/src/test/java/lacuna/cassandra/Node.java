@@ -9,6 +9,7 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -67,6 +68,7 @@ final class Node
     {
         Path conf = Files.createDirectories(home.resolve("conf"));
         Files.writeString(conf.resolve("cassandra.yaml"), filled(resource("cassandra-template.yaml")));
+        Files.writeString(conf.resolve("cassandra-rackdc.properties"), "dc=" + settings.get("datacentre") + "\nrack=rack\n");
         Files.writeString(conf.resolve("logback-node.xml"), resource("logback-node.xml"));
         Files.writeString(conf.resolve("jvm.options"), resource("jvm.options"));
         List<String> command = new ArrayList<>(List.of("bash", "-c", SHELL, "node"));
@@ -148,6 +150,13 @@ final class Node
     {
         for (ProcessHandle child : shell.children().toList())
             new ProcessBuilder("kill", "-" + name, Long.toString(child.pid())).start().waitFor();
+    }
+
+    /** What its process has used of all processors since it started. */
+    long processorMillis()
+    {
+        return shell.children().map(ProcessHandle::info).filter(info -> info.command().orElse("").endsWith("java"))
+                    .mapToLong(info -> info.totalCpuDuration().orElse(Duration.ZERO).toMillis()).sum();
     }
 
     void flush(String keyspace)

@@ -15,7 +15,7 @@ import org.junit.After;
 abstract class OnOneCluster
 {
     static final int NODES = Integer.getInteger("lacuna.nodes", 1);
-    static final String[] PROPERTIES = { "-Dlacuna.lease_millis=3000", "-Dlacuna.exchange.damage_every=40" };
+    static final String[] PROPERTIES = { "-Dlacuna.lease_millis=3000", "-Dlacuna.exchange.damage_every=40", "-Dlacuna.flaws=true" };
     static final Cluster cluster = started();
     static final Session session = cluster.session(cluster.nodes.get(0));
     private static int tables;

@@ -87,7 +87,7 @@ final class Timing
         return done.get() * 1e9 / (System.nanoTime() - start);
     }
 
-    private static double median(double[] values)
+    static double median(double[] values)
     {
         double[] sorted = values.clone();
         Arrays.sort(sorted);

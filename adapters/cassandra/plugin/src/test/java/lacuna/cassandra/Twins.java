@@ -62,18 +62,28 @@ final class Twins
     {
         int[] remote = new int[count];
         for (int p = from, found = 0; found < count; p++)
-        {
-            Set<Host> replicas = session.getCluster().getMetadata()
-                                        .getReplicas(keyspace, TypeCodec.cint().serialize(p, ProtocolVersion.V4));
-            if (replicas.stream().noneMatch(host -> host.getEndPoint().resolve().getAddress().getHostAddress().equals(cluster.nodes.get(0).address)))
+            if (isRemote(keyspace, p))
                 remote[found++] = p;
-        }
         return remote;
+    }
+
+    /** Whether the first node holds no replica of the partition. */
+    boolean isRemote(String keyspace, int p)
+    {
+        Set<Host> replicas = session.getCluster().getMetadata().getReplicas(keyspace, TypeCodec.cint().serialize(p, ProtocolVersion.V4));
+        String first = cluster.nodes.get(0).address;
+        return replicas.stream().noneMatch(host -> host.getEndPoint().resolve().getAddress().getHostAddress().equals(first));
     }
 
     long skipped()
     {
-        return session.execute("SELECT value FROM lacuna.counters WHERE name = 'reads_skipped'").one().getLong(0);
+        return counter(session, "reads_skipped");
+    }
+
+    /** Of the node that the session asks. */
+    static long counter(Session session, String name)
+    {
+        return session.execute("SELECT value FROM lacuna.counters WHERE name = ?", name).one().getLong(0);
     }
 
     /** Asks until the coordinator has answered a dozen in a row by itself. */

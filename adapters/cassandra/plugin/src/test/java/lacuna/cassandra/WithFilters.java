@@ -6,12 +6,16 @@ import static org.junit.Assert.assertTrue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntFunction;
+import java.util.stream.IntStream;
 
 import com.datastax.driver.core.ConsistencyLevel;
+import com.datastax.driver.core.Host;
+import com.datastax.driver.core.ProtocolVersion;
 import com.datastax.driver.core.ResultSetFuture;
 import com.datastax.driver.core.Row;
 import com.datastax.driver.core.Session;
 import com.datastax.driver.core.SimpleStatement;
+import com.datastax.driver.core.TypeCodec;
 import org.junit.After;
 import org.junit.BeforeClass;
 
@@ -85,6 +89,16 @@ abstract class WithFilters extends OnOneCluster
     static int read(Session through, String table, int p)
     {
         return at(through, "SELECT * FROM " + table + " WHERE p = " + p, ConsistencyLevel.ONE);
+    }
+
+    /** The node that holds a partition of a table with one copy. */
+    static int holder(String table, int p)
+    {
+        String keyspace = table.substring(0, table.indexOf('.'));
+        Host holder = session.getCluster().getMetadata().getReplicas(keyspace, TypeCodec.cint().serialize(p, ProtocolVersion.V4))
+                             .iterator().next();
+        String address = holder.getEndPoint().resolve().getAddress().getHostAddress();
+        return IntStream.range(0, NODES).filter(node -> cluster.nodes.get(node).address.equals(address)).findFirst().orElseThrow();
     }
 
     static long counter(Session of, String name)

@@ -1,0 +1,146 @@
+package lacuna.cassandra;
+
+import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertTrue;
+
+import com.datastax.driver.core.ConsistencyLevel;
+import com.datastax.driver.core.ResultSetFuture;
+import com.datastax.driver.core.Session;
+import org.junit.After;
+import org.junit.Assume;
+import org.junit.Before;
+import org.junit.Test;
+
+/**
+ * A node hears nothing any more, and goes on to rely on what it knew until its lease ends. Meanwhile somebody writes a row at
+ * another node, and somebody is shown it before the write is acknowledged: then the deaf one must not deny it. Each rule that
+ * sees to this is taken back once, and then it does.
+ */
+public class ExchangedControlsTest extends WithFilters
+{
+    private static final int ROUNDS = 2;
+    /** Until a flaw shows: the deaf node's lease may end before it is asked. */
+    private static final int MOST_ROUNDS = 60;
+    private static final String ALL_OF = "SELECT * FROM %s WHERE p = %d";
+    private static final String SCAN = "SELECT * FROM %1$s WHERE token(p) >= token(%2$d) AND token(p) <= token(%2$d)";
+
+    @Before
+    public void severalNodes()
+    {
+        Assume.assumeTrue("wants other nodes", NODES > 1);
+    }
+
+    @After
+    public void noFlawIsLeft()
+    {
+        for (Flaw flaw : Flaw.values())
+            switchEverywhere(flaw, false);
+    }
+
+    @Test
+    public void whatAReadHasShownIsNotDenied() throws Exception
+    {
+        staysTrue(Flaw.READS_DO_NOT_WAIT, table(ALL_OF, false));
+    }
+
+    @Test
+    public void whatAScanHasShownIsNotDenied() throws Exception
+    {
+        staysTrue(Flaw.SCANS_DO_NOT_WAIT, table(SCAN, false));
+    }
+
+    @Test
+    public void whatAReadHasShownOfATableWithoutItsIndexIsNotDenied() throws Exception
+    {
+        waitsForSchemas();
+        staysTrue(Flaw.DROPPED_DO_NOT_WAIT, table(ALL_OF, true));
+    }
+
+    @Test
+    public void whatAScanHasShownOfATableWithoutItsIndexIsNotDenied() throws Exception
+    {
+        waitsForSchemas();
+        staysTrue(Flaw.SCANS_DO_NOT_WAIT, table(SCAN, true));
+    }
+
+    /** A node that missed a schema asks for it after a minute, and each round makes it miss one. */
+    private static void waitsForSchemas()
+    {
+        Assume.assumeTrue("a long test", Integer.getInteger("lacuna.checks", 0) > 0);
+    }
+
+    private interface Round
+    {
+        boolean isDenied() throws Exception;
+    }
+
+    private static void staysTrue(Flaw control, Round round) throws Exception
+    {
+        for (int i = 0; i < ROUNDS; i++)
+            assertFalse("denied what was shown", round.isDenied());
+        switchEverywhere(control, true);
+        int rounds = 1;
+        while (!round.isDenied())
+            assertTrue("never denied, although " + control, rounds++ < MOST_ROUNDS);
+        System.out.printf("control %s: denied in round %d%n", control.shown(), rounds);
+    }
+
+    private static void switchEverywhere(Flaw flaw, boolean on)
+    {
+        coordinators.forEach(node -> set(node, flaw, on));
+    }
+
+    private static void set(Session node, Flaw flaw, boolean on)
+    {
+        node.execute("UPDATE lacuna.switches SET enabled = " + on + " WHERE name = '" + flaw.shown() + "'");
+    }
+
+    /** Rounds on one table, or each on one whose index is dropped. */
+    private static Round table(String look, boolean isDropped)
+    {
+        String[] table = { guarded(1, "safe") };
+        int[] next = { 0 };
+        return () ->
+        {
+            boolean isDenied = isDenied(table[0], next[0]++, look, isDropped);
+            if (isDropped)
+                table[0] = guarded(1, "safe");
+            return isDenied;
+        };
+    }
+
+    private static boolean isDenied(String t, int p, String look, boolean isDropped)
+    {
+        int holder = holder(t, p);
+        Session deaf = coordinators.get((holder + 1) % NODES);
+        // The holder shows it itself, or to the third.
+        Session first = coordinators.get(p % 2 == 0 ? holder : (holder + NODES - 1) % NODES);
+        Cluster.until("the absent key is skipped", () -> isCounted(deaf, "reads_skipped", t, p));
+        set(deaf, Flaw.DEAF, true);
+        ResultSetFuture drop = isDropped ? drop(t, coordinators.get(holder)) : null;
+        ResultSetFuture write = coordinators.get(holder).executeAsync("INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", 1, 1)");
+        Cluster.until("it is seen", () -> at(first, String.format(look, t, p), ConsistencyLevel.ONE) == 1);
+        boolean isDenied = read(deaf, t, p) == 0;
+        set(deaf, Flaw.DEAF, false);
+        write.getUninterruptibly();
+        if (isDropped)
+            becomesOneSchema(drop);
+        return isDenied;
+    }
+
+    /** Returns when the node has dropped it; others may not know. */
+    private static ResultSetFuture drop(String t, Session through)
+    {
+        ResultSetFuture drop = through.executeAsync("DROP INDEX " + t + "_idx");
+        String[] names = t.split("\\.");
+        String left = "SELECT * FROM lacuna.tables WHERE keyspace_name = '" + names[0] + "' AND table_name = '" + names[1] + "'";
+        Cluster.until("the index is dropped", () -> through.execute(left).isExhausted());
+        return drop;
+    }
+
+    private static void becomesOneSchema(ResultSetFuture drop)
+    {
+        drop.getUninterruptibly();
+        Cluster.until("one schema", () -> cluster.nodes.stream().map(Node::schemaVersion).distinct().count() == 1);
+    }
+}
