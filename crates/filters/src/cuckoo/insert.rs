@@ -1,7 +1,8 @@
 //! Insertion: one at a time beside readers, one at a time alone, and many at once.
 //!
 //! What costs is waiting for two cache lines, and for one more each time a fingerprint moves. So many hashes go in by 32:
-//! the lines of all of them are fetched at once, then each is inserted.
+//! the lines of all of them are fetched at once, then each is inserted. Pairs are written out here: the compiler leaves
+//! closures over arrays as calls, a quarter of the time of an insertion.
 
 use std::sync::atomic::Ordering;
 
@@ -95,12 +96,10 @@ impl CuckooTable {
     }
 
     fn insert_chunk_as<B: Bits>(&self, walk: &mut Walk, hashes: &[u64]) -> Result<u64> {
-        let mut fetched = B::default();
+        let mut fetched = 0;
         for &hash in hashes {
-            for bucket in self.candidate(hash).buckets {
-                let bits = B::read(self.spot(bucket));
-                fetched = if bits > fetched { bits } else { fetched };
-            }
+            let [first, second] = self.candidate(hash).buckets;
+            fetched |= self.spot(first).first_word() | self.spot(second).first_word();
         }
         std::hint::black_box(fetched);
         hashes.iter().map(|&hash| self.insert_as::<B>(walk, hash).map(u64::from)).sum()
@@ -124,7 +123,7 @@ impl CuckooTable {
     #[inline(always)]
     fn has<B: Bits>(&self, candidate: Candidate) -> bool {
         let Candidate { fingerprint, classes, buckets } = candidate;
-        let [first, second] = buckets.map(|bucket| B::read(self.spot(bucket)));
+        let (first, second) = (B::read(self.spot(buckets[0])), B::read(self.spot(buckets[1])));
         first.holds(self.fields, fingerprint) | second.holds(self.fields, fingerprint)
             || self.waits(classes, fingerprint)
     }
@@ -132,10 +131,11 @@ impl CuckooTable {
     /// Puts a fingerprint into a free slot of the emptier one of its buckets, or makes one free.
     #[inline(always)]
     fn place_as<B: Bits>(&self, walk: &mut Walk, candidate: Candidate) {
-        let spots = candidate.buckets.map(|bucket| self.spot(bucket));
-        let free = spots.map(|spot| B::read(spot).fields_of(self.fields, 0));
+        let (first, second) = (self.spot(candidate.buckets[0]), self.spot(candidate.buckets[1]));
+        let [in_first, in_second] =
+            [B::read(first).fields_of(self.fields, 0), B::read(second).fields_of(self.fields, 0)];
         // Slots fill from below, so the emptier bucket has the larger marks.
-        let (spot, free) = if free[1] > free[0] { (spots[1], free[1]) } else { (spots[0], free[0]) };
+        let (spot, free) = if in_second > in_first { (second, in_second) } else { (first, in_first) };
         if free > B::default() {
             spot.turn(free.first(self.fields), candidate.fingerprint);
         } else {
@@ -151,7 +151,8 @@ impl CuckooTable {
     #[inline(always)]
     fn candidate_of(&self, class: u64, fingerprint: u64) -> Candidate {
         let classes = [class, self.shape.other_class(class, fingerprint)];
-        Candidate { fingerprint, classes, buckets: classes.map(|class| self.bucket(class, fingerprint)) }
+        let buckets = [self.bucket(classes[0], fingerprint), self.bucket(classes[1], fingerprint)];
+        Candidate { fingerprint, classes, buckets }
     }
 
     /// Whether one more stays within the capacity; a table that does not grow has none.

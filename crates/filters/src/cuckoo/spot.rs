@@ -41,7 +41,7 @@ impl Spot<'_> {
     #[inline(always)]
     pub(crate) fn narrow(self) -> u64 {
         let (word, shift) = (index(self.bit >> 6), self.bit & 63);
-        let [low, high] = [0, 1].map(|next| self.segment[word + next].load(Ordering::Relaxed));
+        let (low, high) = (self.word(word), self.word(word + 1));
         low >> shift | (high << 1) << (63 - shift)
     }
 
@@ -49,9 +49,19 @@ impl Spot<'_> {
     #[inline(always)]
     pub(crate) fn wide(self) -> u128 {
         let (word, shift) = (index(self.bit >> 6), self.bit & 63);
-        let [low, middle, high] =
-            [0, 1, 2].map(|next| u128::from(self.segment[word + next].load(Ordering::Relaxed)));
-        (low | middle << 64) >> shift | (high << 1) << (127 - shift)
+        let (low, middle, high) = (self.word(word), self.word(word + 1), self.word(word + 2));
+        (u128::from(low) | u128::from(middle) << 64) >> shift | (u128::from(high) << 1) << (127 - shift)
+    }
+
+    /// The word that the bucket starts in.
+    #[inline(always)]
+    pub(crate) fn first_word(self) -> u64 {
+        self.word(index(self.bit >> 6))
+    }
+
+    #[inline(always)]
+    fn word(self, at: usize) -> u64 {
+        self.segment[at].load(Ordering::Relaxed)
     }
 
     /// Turns bits of the bucket over, from bit `offset` of it on: at most 32 of them. With the fingerprint that stands
@@ -60,10 +70,9 @@ impl Spot<'_> {
     pub(crate) fn turn(self, offset: u64, bits: u64) {
         let bit = self.bit + offset;
         let (word, shift) = (index(bit >> 6), bit & 63);
-        for (word, bits) in [(word, bits << shift), (word + 1, (bits >> 1) >> (63 - shift))] {
-            let old = self.segment[word].load(Ordering::Relaxed);
-            self.segment[word].store(old ^ bits, Ordering::Relaxed);
-        }
+        self.segment[word].store(self.word(word) ^ bits << shift, Ordering::Relaxed);
+        let beyond = (bits >> 1) >> (63 - shift);
+        self.segment[word + 1].store(self.word(word + 1) ^ beyond, Ordering::Relaxed);
     }
 }
 

@@ -201,7 +201,8 @@ impl CuckooTable {
 
     #[inline(always)]
     fn holds_as<B: Bits>(&self, classes: [u64; 2], fingerprint: u64) -> bool {
-        let [first, second] = classes.map(|class| B::read(self.spot(self.bucket(class, fingerprint))));
+        let first = B::read(self.spot(self.bucket(classes[0], fingerprint)));
+        let second = B::read(self.spot(self.bucket(classes[1], fingerprint)));
         first.holds(self.fields, fingerprint) | second.holds(self.fields, fingerprint)
     }
 
