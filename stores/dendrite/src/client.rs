@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
 use lacuna_cache_shell::{BulkLease, Counts, Requests, WriteError, Written};
-use lacuna_core::{Error, ErrorKind, Result};
+use lacuna_core::{Error, Result};
 use lacuna_range_cache::ports::Reply;
 use lacuna_range_cache::{Command, Notice, Query, RangeId, RangeTable, Touched, Value, Write};
 use tokio::sync::broadcast;
 
-use crate::ask::{self, Answered};
+use crate::ask::{self, Asking};
 use crate::bulk;
 use crate::hello::Role;
 use crate::links::Links;
@@ -111,26 +111,12 @@ impl Client {
     /// # Errors
     /// `InvalidInput` if the store does not understand the query, `Unavailable` if nobody answers in time.
     pub async fn get(&self, query: &Query) -> Result<Value> {
-        let mut journey = self.begin(&[(query.domain, query.interval.clone())])?;
-        let value = loop {
-            let why = match self.link(&journey).await {
-                Ok(link) => {
-                    let mut how = self.asking(&journey);
-                    how.within = how.within.min(READ_TRY);
-                    match ask::read(&link, query, how).await {
-                        Ok(Answered::Is(value)) => break value,
-                        Ok(Answered::Redirected(to)) => {
-                            self.follow(&mut journey, &[(query.domain, query.interval.clone())], to);
-                            continue;
-                        }
-                        Err(why) if why.kind() == ErrorKind::InvalidInput => return Err(why),
-                        Err(why) => why,
-                    }
-                }
-                Err(why) => why,
-            };
-            self.lost(&mut journey, why).await?;
-        };
+        let touched = [(query.domain, query.interval.clone())];
+        let asked = self.travel_idly(&touched, |link, how| async move {
+            let how = Asking { within: how.within.min(READ_TRY), ..how };
+            ask::read(&link, query, how).await
+        });
+        let value = asked.await?;
         self.inner.tally.read();
         Ok(value)
     }
@@ -146,22 +132,8 @@ impl Client {
         }
         let touched: Vec<Touched> =
             queries.iter().map(|query| (query.domain, query.interval.clone())).collect();
-        let mut journey = self.begin(&touched)?;
-        let values = loop {
-            let why = match self.link(&journey).await {
-                Ok(link) => match ask::read_all(&link, queries, self.asking(&journey)).await {
-                    Ok(Answered::Is(values)) => break values,
-                    Ok(Answered::Redirected(to)) => {
-                        self.follow(&mut journey, &touched, to);
-                        continue;
-                    }
-                    Err(why) if why.kind() == ErrorKind::InvalidInput => return Err(why),
-                    Err(why) => why,
-                },
-                Err(why) => why,
-            };
-            self.lost(&mut journey, why).await?;
-        };
+        let ask = |link, how| async move { ask::read_all(&link, queries, how).await };
+        let values = self.travel_idly(&touched, ask).await?;
         self.inner.tally.read();
         Ok(values)
     }
@@ -171,22 +143,8 @@ impl Client {
     /// # Errors
     /// `Unavailable` if it is not to be had in time.
     pub async fn bulk(&self, lasts: Duration) -> Result<BulkLease> {
-        let everything = self.whole(&[]);
-        let mut journey = self.begin(&everything)?;
-        loop {
-            let why = match self.link(&journey).await {
-                Ok(link) => match bulk::ask(link, lasts, self.asking(&journey)).await {
-                    Ok(Answered::Is(lease)) => return Ok(lease),
-                    Ok(Answered::Redirected(to)) => {
-                        self.follow(&mut journey, &everything, to);
-                        continue;
-                    }
-                    Err(why) => why,
-                },
-                Err(why) => why,
-            };
-            self.lost(&mut journey, why).await?;
-        }
+        let everything = self.table().whole(&[]);
+        self.travel_idly(&everything, |link, how| bulk::ask(link, lasts, how)).await
     }
 
     /// Adds rows with these values.
@@ -218,23 +176,8 @@ impl Client {
     /// # Errors
     /// See [`WriteError`]: refused and not done have changed nothing; unknown may have been carried out, or may yet be.
     pub async fn write(&self, write: Write) -> Result<(), WriteError> {
-        let touched = self.whole(&write.touched);
-        let mut journey = self.begin(&touched)?;
-        loop {
-            let why = match self.link(&journey).await {
-                Ok(link) => match ask::write(&link, &write, self.asking(&journey)).await {
-                    Ok(Answered::Is(())) => break,
-                    Ok(Answered::Redirected(to)) => {
-                        self.follow(&mut journey, &touched, to);
-                        continue;
-                    }
-                    Err(WriteError::NotDone(why)) => why,
-                    Err(error) => return Err(error),
-                },
-                Err(why) => why,
-            };
-            self.lost(&mut journey, why).await.map_err(WriteError::NotDone)?;
-        }
+        let (touched, write) = (self.table().whole(&write.touched), &write);
+        self.travel(&touched, |link, how| async move { ask::write(&link, write, how).await }).await?;
         self.inner.tally.write();
         Ok(())
     }

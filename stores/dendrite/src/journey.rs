@@ -3,11 +3,12 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::{Interval, RangeId, RangeTable, Touched};
+use lacuna_cache_shell::WriteError;
+use lacuna_core::{Error, ErrorKind, Result};
+use lacuna_range_cache::{RangeId, RangeTable, Touched};
 use tokio::time::Instant;
 
-use crate::ask::{Asking, Redirected};
+use crate::ask::{Answered, Asking, Redirected};
 use crate::client::Client;
 use crate::hello::Role;
 use crate::link::Link;
@@ -18,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 const MOST_REDIRECTS: u32 = 3;
 
 /// A request on its way.
-pub(crate) struct Journey {
+struct Journey {
     until: Instant,
     tries: u32,
     redirects: u32,
@@ -26,36 +27,69 @@ pub(crate) struct Journey {
 }
 
 impl Client {
-    fn table(&self) -> Arc<RangeTable> {
+    pub(crate) fn table(&self) -> Arc<RangeTable> {
         self.inner.table.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// As the owner will see a write: domains that it does not name are taken whole.
-    pub(crate) fn whole(&self, touched: &[Touched]) -> Vec<Touched> {
-        let mut touched = touched.to_vec();
-        for domain in 0..self.table().domain_count() {
-            if touched.iter().all(|(named, _)| *named != domain) {
-                touched.push((domain, Interval::all()));
+    /// Has one dendrite after the other asked for what is `touched`, until one answers, refuses, or may have done it.
+    ///
+    /// # Errors
+    /// What the last of them said; `NotDone` if there is no time left for another.
+    pub(crate) async fn travel<T, F>(
+        &self,
+        touched: &[Touched],
+        ask: impl Fn(Arc<Link>, Asking) -> F,
+    ) -> Result<T, WriteError>
+    where
+        F: Future<Output = Result<Answered<T>, WriteError>>,
+    {
+        let (until, range) = (Instant::now() + self.patience, self.table().leader(touched)?);
+        let mut journey = Journey { until, tries: 0, redirects: 0, range };
+        loop {
+            let why = match self.link(&journey).await {
+                Ok(link) => match ask(link, self.asking(&journey)).await {
+                    Ok(Answered::Is(answer)) => return Ok(answer),
+                    Ok(Answered::Redirected(to)) => {
+                        self.follow(&mut journey, touched, to);
+                        continue;
+                    }
+                    Err(WriteError::NotDone(why)) => why,
+                    Err(error) => return Err(error),
+                },
+                Err(why) => why,
+            };
+            self.lost(&mut journey, why).await.map_err(WriteError::NotDone)?;
+        }
+    }
+
+    /// The same for what changes nothing: whatever hinders one dendrite, the next is asked, unless the question is wrong.
+    ///
+    /// # Errors
+    /// What the last of them said.
+    pub(crate) async fn travel_idly<T, F>(
+        &self,
+        touched: &[Touched],
+        ask: impl Fn(Arc<Link>, Asking) -> F,
+    ) -> Result<T>
+    where
+        F: Future<Output = Result<Answered<T>>>,
+    {
+        let travelled = self.travel(touched, |link, how| {
+            let asked = ask(link, how);
+            async move {
+                asked.await.map_err(|why| match why.kind() {
+                    ErrorKind::InvalidInput => WriteError::Refused(why),
+                    _ => WriteError::NotDone(why),
+                })
             }
-        }
-        touched
+        });
+        travelled.await.map_err(|error| match error {
+            WriteError::Refused(why) | WriteError::NotDone(why) => why,
+            WriteError::Unknown => unreachable!("nothing was to be done"),
+        })
     }
 
-    fn leader(&self, touched: &[Touched]) -> Result<RangeId> {
-        let table = self.table();
-        if let Some((domain, _)) = touched.iter().find(|(domain, _)| *domain >= table.domain_count()) {
-            return Err(Error::invalid_input(format!("the collection has no domain {domain}")));
-        }
-        let leader = table.parts(touched).into_keys().next();
-        leader.ok_or_else(|| Error::invalid_input("the request touches no range"))
-    }
-
-    pub(crate) fn begin(&self, touched: &[Touched]) -> Result<Journey> {
-        let (until, range) = (Instant::now() + self.patience, self.leader(touched)?);
-        Ok(Journey { until, tries: 0, redirects: 0, range })
-    }
-
-    pub(crate) fn asking(&self, journey: &Journey) -> Asking {
+    fn asking(&self, journey: &Journey) -> Asking {
         Asking {
             within: journey.until.saturating_duration_since(Instant::now()),
             may_redirect: journey.redirects < MOST_REDIRECTS,
@@ -77,11 +111,11 @@ impl Client {
         addresses[journey.tries as usize % addresses.len()].clone()
     }
 
-    pub(crate) async fn link(&self, journey: &Journey) -> Result<Arc<Link>> {
+    async fn link(&self, journey: &Journey) -> Result<Arc<Link>> {
         self.inner.links.to(&self.address(journey), Role::Client).await
     }
 
-    pub(crate) fn follow(&self, journey: &mut Journey, touched: &[Touched], to: Redirected) {
+    fn follow(&self, journey: &mut Journey, touched: &[Touched], to: Redirected) {
         self.inner.tally.redirect();
         journey.redirects += 1;
         if let Some(table) = to.table {
@@ -92,11 +126,11 @@ impl Client {
             }
         }
         self.inner.places.lock().unwrap_or_else(PoisonError::into_inner).insert(to.range, to.address);
-        journey.range = self.leader(touched).unwrap_or(journey.range);
+        journey.range = self.table().leader(touched).unwrap_or(journey.range);
     }
 
     /// Nothing was done: before another dendrite is asked, a pause; an error if there is no time left.
-    pub(crate) async fn lost(&self, journey: &mut Journey, why: Error) -> Result<()> {
+    async fn lost(&self, journey: &mut Journey, why: Error) -> Result<()> {
         self.inner.places.lock().unwrap_or_else(PoisonError::into_inner).remove(&journey.range);
         journey.tries += 1;
         if Instant::now() >= journey.until {

@@ -15,9 +15,11 @@ mod bytes;
 
 use std::collections::BTreeMap;
 
+use lacuna_core::{Error, Result};
+
 use crate::cache_server::RangeId;
 use crate::interval::{Cut, Interval};
-use crate::query::{DomainId, Query, Touched};
+use crate::query::{DomainId, Touched};
 use crate::range_key::RangeKey;
 
 /// Which intervals belong to which range.
@@ -93,10 +95,23 @@ impl RangeTable {
         parts
     }
 
-    /// Where a query goes: its only range, or the one that asks the others.
-    pub fn leader(&self, query: &Query) -> Option<RangeId> {
-        let place = (query.domain, query.interval.clone());
-        self.parts(std::slice::from_ref(&place)).into_keys().next()
+    /// Where a request that touches these goes: their only range, or the one that asks the others.
+    ///
+    /// # Errors
+    /// `InvalidInput` if there is no such domain, or nothing is touched.
+    pub fn leader(&self, touched: &[Touched]) -> Result<RangeId> {
+        if let Some((domain, _)) = touched.iter().find(|(domain, _)| *domain >= self.domain_count()) {
+            return Err(Error::invalid_input(format!("the collection has no domain {domain}")));
+        }
+        let leader = self.parts(touched).into_keys().next();
+        leader.ok_or_else(|| Error::invalid_input("the request touches no range"))
+    }
+
+    /// What a write touches that names these: domains that it does not name, it touches whole.
+    pub fn whole(&self, named: &[Touched]) -> Vec<Touched> {
+        let is_named = |domain: &DomainId| named.iter().any(|(other, _)| other == domain);
+        let others = (0..self.domain_count()).filter(|domain| !is_named(domain));
+        named.iter().cloned().chain(others.map(|domain| (domain, Interval::all()))).collect()
     }
 
     /// The table with the range around `cut` cut there: the upper part gets a new number. `None` if there is a cut.

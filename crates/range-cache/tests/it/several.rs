@@ -89,7 +89,7 @@ fn requests_of_another_range_are_redirected() {
     let read = low.ask(&mut servers, &Query::all(0, closed(5, 6)));
     let write = high.change(&mut servers, 100, across());
     assert_eq!((low.redirects[&read].version(), high.redirects[&write].version()), (2, 2));
-    assert_eq!(high.redirects[&write].leader(&Query::all(0, closed(3, 5))), Some(RangeId(0)));
+    assert_eq!(high.redirects[&write].leader(&[(0, closed(3, 5))]).unwrap(), RangeId(0));
 }
 
 /// The owner of the upper range is replaced between its consent and the statement at the store. Returns what the write

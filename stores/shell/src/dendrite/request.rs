@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lacuna_core::{Error, ErrorKind, Result};
-use lacuna_range_cache::{Interval, Query, RangeId, ReadOutcome, Touched, Value, Write, WriteOutcome};
+use lacuna_range_cache::{Query, RangeId, ReadOutcome, Value, Write, WriteOutcome};
 
 use super::house::{House, Place};
 use super::{Answer, Reach};
@@ -27,27 +27,6 @@ pub(super) enum Tried<T> {
 }
 
 impl House {
-    /// The range whose owner leads what touches these.
-    pub(super) fn leader(&self, touched: &[Touched]) -> Result<RangeId> {
-        let table = self.table();
-        if let Some((domain, _)) = touched.iter().find(|(domain, _)| *domain >= table.domain_count()) {
-            return Err(Error::invalid_input(format!("the collection has no domain {domain}")));
-        }
-        let leader = table.parts(touched).into_keys().next();
-        leader.ok_or_else(|| Error::invalid_input("the request touches no range"))
-    }
-
-    /// As the owner will see it: domains that a write does not name are taken whole.
-    fn leader_of(&self, write: &Write) -> Result<RangeId> {
-        let mut touched = write.touched.clone();
-        for domain in 0..self.table().domain_count() {
-            if touched.iter().all(|(named, _)| *named != domain) {
-                touched.push((domain, Interval::all()));
-            }
-        }
-        self.leader(&touched)
-    }
-
     pub(super) fn left(&self, until_ms: u64) -> Duration {
         Duration::from_millis(until_ms.saturating_sub(self.now_ms()))
     }
@@ -55,7 +34,7 @@ impl House {
     pub(super) async fn read(&self, query: &Query, within: Duration, reach: Reach) -> Result<Answer<Value>> {
         let until = self.until(within);
         loop {
-            let range = self.leader(&[(query.domain, query.interval.clone())])?;
+            let range = self.table().leader(&[(query.domain, query.interval.clone())])?;
             let why = match self.place(range).await {
                 Place::Here => match self.read_here(range, query, until).await? {
                     Tried::Is(value) => {
@@ -106,7 +85,8 @@ impl House {
     ) -> Result<Answer<()>, WriteError> {
         let until = self.until(within);
         loop {
-            let range = self.leader_of(write)?;
+            let table = self.table();
+            let range = table.leader(&table.whole(&write.touched))?;
             let why = match self.place(range).await {
                 Place::Here => match self.write_here(range, write, until).await? {
                     Tried::Is(()) => {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lacuna_core::{ErrorKind, Result};
-use lacuna_range_cache::{Interval, Query, RangeId, Touched, Value};
+use lacuna_range_cache::{Query, RangeId, Touched, Value};
 
 use super::house::{House, Place};
 use super::request::{GRACE, Tried};
@@ -37,7 +37,7 @@ impl House {
             queries.iter().map(|query| (query.domain, query.interval.clone())).collect();
         let until = self.until(within);
         loop {
-            let range = self.leader(&touched)?;
+            let range = self.table().leader(&touched)?;
             let why = match self.place(range).await {
                 Place::Here => match self.read_all_here(range, queries, until).await? {
                     Tried::Is(values) => {
@@ -80,8 +80,8 @@ impl House {
     ) -> Result<Answer<BulkLease>> {
         let until = self.until(within);
         loop {
-            let everywhere = (0..self.table().domain_count()).map(|domain| (domain, Interval::all()));
-            let range = self.leader(&everywhere.collect::<Vec<_>>())?;
+            let table = self.table();
+            let range = table.leader(&table.whole(&[]))?;
             let why = match self.place(range).await {
                 Place::Here => match self.bulk_here(range, lasts, until).await? {
                     Tried::Is(lease) => return Ok(Answer::Is(lease)),
