@@ -7,8 +7,10 @@
 use std::fmt::Debug;
 use std::io;
 use std::pin::Pin;
+use std::time::Duration;
 
 use lacuna_core::Result;
+use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
@@ -16,6 +18,10 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::hello::Role;
 use crate::link::Link;
 use crate::secret::Secret;
+
+/// How long a connection may be silent before the other machine is asked whether it is there, how long it has to answer, and
+/// how often it is asked: half a minute in all.
+const KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(15), Duration::from_secs(5), 3);
 
 /// Makes connections.
 pub trait Network: Debug + Send + Sync + 'static {
@@ -58,7 +64,7 @@ impl Network for Tcp {
 
     async fn connect(&self, address: &str) -> io::Result<(OwnedReadHalf, OwnedWriteHalf)> {
         let socket = TcpStream::connect(address).await?;
-        socket.set_nodelay(true)?;
+        prepare(&socket)?;
         Ok(socket.into_split())
     }
 }
@@ -69,9 +75,17 @@ impl Listener for TcpListener {
 
     async fn accept(&self) -> io::Result<(OwnedReadHalf, OwnedWriteHalf)> {
         let (socket, _) = Self::accept(self).await?;
-        drop(socket.set_nodelay(true));
+        prepare(&socket)?;
         Ok(socket.into_split())
     }
+}
+
+/// Small messages go at once, and a connection to a machine that has gone without a word ends, with what its caller holds here.
+fn prepare(socket: &TcpStream) -> io::Result<()> {
+    let (after, between, probes) = KEEPALIVE;
+    let keepalive = TcpKeepalive::new().with_time(after).with_interval(between).with_retries(probes);
+    SockRef::from(socket).set_tcp_keepalive(&keepalive)?;
+    socket.set_nodelay(true)
 }
 
 /// A [`Network`] as an object that makes links.
@@ -92,5 +106,22 @@ impl<N: Network> Dial for N {
         role: Role,
     ) -> Pin<Box<dyn Future<Output = Result<Link>> + Send + 'a>> {
         Box::pin(Link::connect(self, address, secret, role))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn machines_that_have_gone_are_noticed_from_both_ends() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let (called, caller) = tokio::join!(Listener::accept(&listener), Tcp.connect(&address));
+        for (half, _) in [called.unwrap(), caller.unwrap()] {
+            let socket: &TcpStream = half.as_ref();
+            let is_kept = SockRef::from(socket).keepalive().unwrap();
+            assert!(is_kept && socket.nodelay().unwrap());
+        }
     }
 }
