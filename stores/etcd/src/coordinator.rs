@@ -110,7 +110,8 @@ impl Inner {
         let before = map.records.get(&range).copied();
         let epoch = self.next_epoch(before).await?;
         let (cache, moved_ms) = self.place(range, map, before, lost_cache);
-        if !self.grant(beat, range, RangeRecord { epoch, cache, routes_ms: 0, is_free: false }).await? {
+        let record = RangeRecord { epoch, cache, routes_ms: moved_ms, is_free: false };
+        if !self.grant(beat, range, record).await? {
             return Ok(None);
         }
         let lease_ms = self.options.lease_ms();
@@ -143,17 +144,14 @@ impl Inner {
         let Some(before) = before else { return (range.0 as usize % count, 0) };
         let has_to_move = lost_cache == Some(before.cache) || before.cache >= count;
         let cache = if has_to_move { (before.cache + 1) % count } else { before.cache };
-        let is_ours = map.owner(range).is_some();
-        if !is_ours && !before.is_free {
-            // Its lease ran out in etcd, and its routes before that.
-            return (cache, 0);
-        }
         if cache != before.cache {
+            // That the former lease is gone says nothing: somebody may have revoked it, and its holder not know.
             return (cache, self.options.lease_ms());
         }
+        let is_ours = map.owner(range).is_some();
         let now = self.options.clock.now_ms();
-        let left = self.held().get(&range).map_or(0, |held| held.moved_until_ms.saturating_sub(now));
-        (cache, left.max(before.routes_ms))
+        let held = self.held().get(&range).filter(|_| is_ours).map(|held| held.moved_until_ms);
+        (cache, held.map_or(before.routes_ms, |until| until.saturating_sub(now)))
     }
 
     /// Whether nothing that the claim rests on has changed.

@@ -142,6 +142,21 @@ async fn a_lost_cache_server_is_left_once_routes_to_it_are_over() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_follows_a_revoked_lease_on_another_cache_server_waits_for_its_routes() {
+    let Some(etcd) = Etcd::start(1) else { return };
+    let a = process(&etcd, "revoked", "a:1").await;
+    let first = claim(&a, RANGE).await.unwrap();
+    assert!(etcd.revoke_lease(0));
+    let (b, c) = (process(&etcd, "revoked", "b:1").await, process(&etcd, "revoked", "c:1").await);
+    let moved = b.claim(RANGE, Some(first.cache)).await.unwrap().unwrap();
+    assert_eq!((moved.cache, moved.serve_after_ms), (1, SERVED_MS), "a may not know yet");
+    // Of all of them, as nobody says whose is which.
+    while etcd.revoke_lease(0) {}
+    let next = wait_for(&c, RANGE).await;
+    assert_eq!((next.cache, next.serve_after_ms), (1, SERVED_MS), "b did not wait to the end");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn hot_ranges_are_split_and_cold_ones_merged() {
     let Some(etcd) = Etcd::start(1) else { return };
     let (a, b) = (process(&etcd, "cuts", "a:1").await, process(&etcd, "cuts", "b:1").await);

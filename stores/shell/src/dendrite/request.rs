@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use lacuna_core::{Error, ErrorKind, Result};
-use lacuna_range_cache::{Query, RangeId, ReadOutcome, Value, Write, WriteOutcome};
+use lacuna_range_cache::{Query, RangeId, ReadOutcome, Touched, Value, Write, WriteOutcome};
 
 use super::house::{House, Place};
 use super::{Answer, Reach};
 use crate::counters::count;
+use crate::desk::Told;
 use crate::error::{WriteError, again, nobody};
 
 /// Between two tries.
@@ -26,55 +27,109 @@ pub(super) enum Tried<T> {
     Later(Error),
 }
 
+/// What the seat here says of a request that changes nothing.
+pub(super) fn tried_here<T>(told: Told<Option<T>>) -> Result<Tried<T>> {
+    let why = match told.outcome {
+        Some(outcome) => return Ok(Tried::Is(outcome)),
+        None => told.why.unwrap_or_else(nobody),
+    };
+    match why.kind() {
+        ErrorKind::InvalidInput => Err(why),
+        _ if told.is_elsewhere => Ok(Tried::Elsewhere(why)),
+        _ => Ok(Tried::Later(why)),
+    }
+}
+
+/// What a neighbour says of a request that changes nothing.
+pub(super) fn tried_there<T>(answer: Result<T>) -> Result<Tried<T>> {
+    match answer {
+        Ok(answer) => Ok(Tried::Is(answer)),
+        Err(why) if why.kind() == ErrorKind::InvalidInput => Err(why),
+        Err(why) => Ok(Tried::Later(why)),
+    }
+}
+
 impl House {
+    pub(super) fn until(&self, within: Duration) -> u64 {
+        self.now_ms().saturating_add(u64::try_from(within.as_millis()).unwrap_or(u64::MAX))
+    }
+
     pub(super) fn left(&self, until_ms: u64) -> Duration {
         Duration::from_millis(until_ms.saturating_sub(self.now_ms()))
     }
 
-    pub(super) async fn read(&self, query: &Query, within: Duration, reach: Reach) -> Result<Answer<Value>> {
-        let until = self.until(within);
+    /// Tries a request at the owner of the first range that it touches, `here` or `there` at a neighbour, until one has
+    /// answered or its time is over.
+    pub(super) async fn travel<T, E, H, N>(
+        &self,
+        touched: &[Touched],
+        until_ms: u64,
+        reach: Reach,
+        here: impl Fn(RangeId) -> H,
+        there: impl Fn(String) -> N,
+    ) -> Result<Answer<T>, E>
+    where
+        E: From<Error>,
+        H: Future<Output = Result<Tried<T>, E>>,
+        N: Future<Output = Result<Tried<T>, E>>,
+    {
         loop {
-            let range = self.table().leader(&[(query.domain, query.interval.clone())])?;
+            let range = self.table().leader(touched)?;
             let why = match self.place(range).await {
-                Place::Here => match self.read_here(range, query, until).await? {
-                    Tried::Is(value) => {
-                        count(&self.counters.reads);
-                        return Ok(Answer::Is(value));
-                    }
+                Place::Here => match here(range).await? {
+                    Tried::Is(answer) => return Ok(Answer::Is(answer)),
                     Tried::Later(why) => why,
-                    Tried::Elsewhere(why) => self.elsewhere(range, why),
+                    Tried::Elsewhere(why) => {
+                        self.ask_again(range);
+                        why
+                    }
                 },
                 Place::At(address) if reach == Reach::Here => return Ok(Answer::At(range, address)),
-                Place::At(address) => match self.read_there(&address, query, until).await {
-                    Ok(value) => return Ok(Answer::Is(value)),
-                    Err(why) if why.kind() == ErrorKind::InvalidInput => return Err(why),
-                    Err(why) => self.doubtful(range, why),
-                },
+                Place::At(address) => {
+                    count(&self.counters.forwards);
+                    match there(address).await? {
+                        Tried::Is(answer) => return Ok(Answer::Is(answer)),
+                        Tried::Later(why) | Tried::Elsewhere(why) => {
+                            self.doubt(range);
+                            why
+                        }
+                    }
+                }
             };
-            self.pause(until, why).await?;
+            if self.now_ms() >= until_ms {
+                return Err(again(&why).into());
+            }
+            tokio::time::sleep(PAUSE).await;
         }
+    }
+
+    pub(super) async fn read(&self, query: &Query, within: Duration, reach: Reach) -> Result<Answer<Value>> {
+        let (touched, until) = ([(query.domain, query.interval.clone())], self.until(within));
+        let here = |range| self.read_here(range, query, until);
+        let there = |address: String| async move {
+            let within = self.left(until).min(READ_TRY);
+            tried_there(self.around.neighbours.read(&address, query, within).await)
+        };
+        self.travel(&touched, until, reach, here, there).await
     }
 
     async fn read_here(&self, range: RangeId, query: &Query, until_ms: u64) -> Result<Tried<Value>> {
         let desk = self.desk(range)?;
-        if let Some(value) = desk.hit(query).await {
-            return Ok(Tried::Is(value));
-        }
-        let told = desk.read(query.clone(), self.left(until_ms) + GRACE).await?;
-        let why = match told.outcome {
-            ReadOutcome::Value(value) => return Ok(Tried::Is(value)),
-            ReadOutcome::Retry => told.why.unwrap_or_else(nobody),
+        let tried = match desk.hit(query).await {
+            Some(value) => Tried::Is(value),
+            None => {
+                let told = desk.read(query.clone(), self.left(until_ms) + GRACE).await?;
+                let outcome = match told.outcome {
+                    ReadOutcome::Value(value) => Some(value),
+                    ReadOutcome::Retry => None,
+                };
+                tried_here(Told { outcome, why: told.why, is_elsewhere: told.is_elsewhere })?
+            }
         };
-        match why.kind() {
-            ErrorKind::InvalidInput => Err(why),
-            _ if told.is_elsewhere => Ok(Tried::Elsewhere(why)),
-            _ => Ok(Tried::Later(why)),
+        if matches!(tried, Tried::Is(_)) {
+            count(&self.counters.reads);
         }
-    }
-
-    async fn read_there(&self, address: &str, query: &Query, until_ms: u64) -> Result<Value> {
-        count(&self.counters.forwards);
-        self.around.neighbours.read(address, query, self.left(until_ms).min(READ_TRY)).await
+        Ok(tried)
     }
 
     pub(super) async fn write(
@@ -83,31 +138,16 @@ impl House {
         within: Duration,
         reach: Reach,
     ) -> Result<Answer<()>, WriteError> {
-        let until = self.until(within);
-        loop {
-            let table = self.table();
-            let range = table.leader(&table.whole(&write.touched))?;
-            let why = match self.place(range).await {
-                Place::Here => match self.write_here(range, write, until).await? {
-                    Tried::Is(()) => {
-                        count(&self.counters.writes);
-                        return Ok(Answer::Is(()));
-                    }
-                    Tried::Later(why) => why,
-                    Tried::Elsewhere(why) => self.elsewhere(range, why),
-                },
-                Place::At(address) if reach == Reach::Here => return Ok(Answer::At(range, address)),
-                Place::At(address) => {
-                    count(&self.counters.forwards);
-                    match self.around.neighbours.write(&address, write, self.left(until)).await {
-                        Ok(()) => return Ok(Answer::Is(())),
-                        Err(WriteError::NotDone(why)) => self.doubtful(range, why),
-                        Err(error) => return Err(error),
-                    }
-                }
-            };
-            self.pause(until, why).await?;
-        }
+        let (touched, until) = (self.table().whole(&write.touched), self.until(within));
+        let here = |range| self.write_here(range, write, until);
+        let there = |address: String| async move {
+            match self.around.neighbours.write(&address, write, self.left(until)).await {
+                Ok(()) => Ok(Tried::Is(())),
+                Err(WriteError::NotDone(why)) => Ok(Tried::Later(why)),
+                Err(error) => Err(error),
+            }
+        };
+        self.travel(&touched, until, reach, here, there).await
     }
 
     async fn write_here(
@@ -122,34 +162,14 @@ impl House {
         let told = said.map_err(|_| WriteError::Unknown)?;
         let why = told.why.unwrap_or_else(nobody);
         match told.outcome {
-            WriteOutcome::Done => Ok(Tried::Is(())),
+            WriteOutcome::Done => {
+                count(&self.counters.writes);
+                Ok(Tried::Is(()))
+            }
             WriteOutcome::Refused => Err(WriteError::Refused(why)),
             WriteOutcome::Unknown => Err(WriteError::Unknown),
             WriteOutcome::Retry if told.is_elsewhere => Ok(Tried::Elsewhere(why)),
             WriteOutcome::Retry => Ok(Tried::Later(why)),
         }
-    }
-
-    pub(super) fn until(&self, within: Duration) -> u64 {
-        self.now_ms().saturating_add(u64::try_from(within.as_millis()).unwrap_or(u64::MAX))
-    }
-
-    pub(super) fn elsewhere(&self, range: RangeId, why: Error) -> Error {
-        self.ask_again(range);
-        why
-    }
-
-    pub(super) fn doubtful(&self, range: RangeId, why: Error) -> Error {
-        self.doubt(range);
-        why
-    }
-
-    /// Before the next try; an error if there is no time left for one.
-    pub(super) async fn pause(&self, until_ms: u64, why: Error) -> Result<()> {
-        if self.now_ms() >= until_ms {
-            return Err(again(&why));
-        }
-        tokio::time::sleep(PAUSE).await;
-        Ok(())
     }
 }

@@ -75,6 +75,8 @@ pub(crate) struct Seat<A> {
     /// Cache servers that did not answer.
     unreachable: BTreeSet<usize>,
     lost_cache: Option<usize>,
+    /// The last tenure that served.
+    served: Option<Epoch>,
     /// Tenures in turn that ended before they served.
     failures: u32,
     ticks: u64,
@@ -105,6 +107,7 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
             room: VecDeque::new(),
             unreachable: BTreeSet::new(),
             lost_cache: None,
+            served: None,
             failures: 0,
             ticks: 0,
             stopping: None,
@@ -268,6 +271,7 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
         sitting.is_published = true;
         self.failures = 0;
         let (epoch, cache, until_ms) = (sitting.tenure.epoch, sitting.cache.clone(), sitting.until_ms);
+        self.served = Some(epoch);
         if !self.desk.route.holds(epoch, 0) {
             count(&self.desk.counters.tenures);
         }
