@@ -49,6 +49,14 @@ pub trait CacheServer: Debug + Send + Sync {
     /// # Errors
     /// `Unavailable` if the outcome is unknown.
     fn call(&self, range: RangeId, epoch: Epoch, call: CacheCall) -> Reply<'_, CacheReply>;
+
+    /// How full its memory is, in percent; 0 where nobody knows, or there is no limit.
+    ///
+    /// # Errors
+    /// `Unavailable` if the server does not answer.
+    fn memory_percent(&self) -> Reply<'_, u8> {
+        Box::pin(std::future::ready(Ok(0)))
+    }
 }
 
 /// Holds the rows, and the fence of each range beside them.

@@ -40,6 +40,7 @@ pub struct Options {
     url: String,
     policy: Policy,
     most_operation: Duration,
+    verified_percent: u8,
     caches: Vec<Arc<dyn CacheServer>>,
 }
 
@@ -47,7 +48,8 @@ impl Options {
     /// The database at `url`.
     pub fn new(url: impl Into<String>) -> Self {
         let most_operation = Duration::from_secs(2);
-        Self { url: url.into(), policy: Policy::WriteThrough, most_operation, caches: Vec::new() }
+        let (policy, verified_percent, caches) = (Policy::WriteThrough, 0, Vec::new());
+        Self { url: url.into(), policy, most_operation, verified_percent, caches }
     }
 
     /// What a write does to cached results: around or through. Write-back needs transactions, which are not asked for here.
@@ -62,6 +64,14 @@ impl Options {
     #[must_use]
     pub const fn most_operation_ms(mut self, ms: u64) -> Self {
         self.most_operation = Duration::from_millis(ms);
+        self
+    }
+
+    /// How many of a hundred hits are asked for again at the database, under their lease; none unless set. If one differs, somebody
+    /// has written past the cache: the read has what the database says, and everything cached of the collection is dropped.
+    #[must_use]
+    pub fn verify_hits(mut self, percent: u8) -> Self {
+        self.verified_percent = percent.min(100);
         self
     }
 
@@ -144,6 +154,7 @@ impl Cache {
             return Err(Error::new(ErrorKind::Conflict, message));
         }
         let cache = RangeCache::start(servers, range, config, Documents(schema.clone()));
+        let cache = cache.with_verified_hits(self.options.verified_percent);
         collections.push(cache.clone());
         Ok(Collection::new(cache, schema))
     }

@@ -13,7 +13,7 @@ use redis::{ScriptInvocation, Value};
 use crate::connection::{Answer, Connection};
 use crate::keys::Keys;
 use crate::replies::{
-    fence_of, log_read, looked_up, simple, strange, taken_over, value_of_generation, values,
+    fence_of, log_read, looked_up, memory_of, simple, strange, taken_over, value_of_generation, values,
 };
 use crate::scripts::CacheScripts;
 
@@ -186,6 +186,14 @@ impl RedisCache {
         values(self.invoke(script).await?, queries)
     }
 
+    async fn memory(&self) -> Result<u8> {
+        let mut info = redis::cmd("INFO");
+        info.arg("memory");
+        let run = |mut connection| async move { info.query_async::<Value>(&mut connection).await };
+        let Answer::Value(told) = self.connection.run(run).await? else { return Ok(100) };
+        memory_of(&told).ok_or_else(strange)
+    }
+
     async fn invoke(&self, script: ScriptInvocation<'_>) -> Result<Answer> {
         let run = |mut connection| async move { script.invoke_async::<Value>(&mut connection).await };
         self.connection.run(run).await
@@ -217,5 +225,9 @@ impl CacheServer for RedisCache {
 
     fn call(&self, range: RangeId, epoch: Epoch, call: CacheCall) -> Reply<'_, CacheReply> {
         Box::pin(self.run(range, epoch, call))
+    }
+
+    fn memory_percent(&self) -> Reply<'_, u8> {
+        Box::pin(self.memory())
     }
 }

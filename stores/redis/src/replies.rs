@@ -96,6 +96,20 @@ pub(crate) fn log_read(answer: Answer) -> Result<CacheReply> {
     }
 }
 
+/// How full the memory is, in percent, as `INFO memory` tells it.
+pub(crate) fn memory_of(told: &Value) -> Option<u8> {
+    let text = match told {
+        Value::BulkString(bytes) => str::from_utf8(bytes).ok()?,
+        Value::VerbatimString { text, .. } => text,
+        _ => return None,
+    };
+    let number = |name: &str| -> Option<u64> {
+        text.lines().find_map(|line| line.strip_prefix(name)?.trim_end().parse().ok())
+    };
+    let (used, most) = (number("used_memory:")?, number("maxmemory:")?);
+    u8::try_from((100 * used).checked_div(most).unwrap_or(0).min(100)).ok()
+}
+
 /// Somebody else writes to our keys.
 pub(crate) fn strange() -> Error {
     Error::corrupt("a Redis server answers what no script of ours returns")

@@ -22,7 +22,7 @@ impl MariaDb {
     /// # Panics
     /// If it does not start.
     pub fn start() -> Option<Self> {
-        Self::flushing(2)
+        Self::with(2, &[])
     }
 
     /// The same as it is installed: what it acknowledged is on the disk.
@@ -30,11 +30,19 @@ impl MariaDb {
     /// # Panics
     /// If it does not start.
     pub fn durable() -> Option<Self> {
-        Self::flushing(1)
+        Self::with(1, &[])
+    }
+
+    /// As [`MariaDb::start`], with a binary log of rows.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn logged() -> Option<Self> {
+        Self::with(2, &["--log-bin=log", "--binlog-format=ROW", "--server-id=1"])
     }
 
     /// By a number of `innodb_flush_log_at_trx_commit`.
-    fn flushing(when: u8) -> Option<Self> {
+    fn with(when: u8, options: &[&str]) -> Option<Self> {
         if !is_installed_in("mariadbd", &["/usr/sbin".into(), "/usr/bin".into()]) {
             return None;
         }
@@ -55,7 +63,7 @@ impl MariaDb {
         std::fs::create_dir(data.join("test")).expect("a folder is a database");
         let port = free_port();
         let socket = folder.path().join("socket");
-        let arguments = [
+        let fixed = [
             "--no-defaults".to_owned(),
             "--user=root".to_owned(),
             format!("--datadir={}", data.display()),
@@ -64,6 +72,8 @@ impl MariaDb {
             "--bind-address=127.0.0.1".to_owned(),
             format!("--innodb-flush-log-at-trx-commit={when}"),
         ];
+        let options = options.iter().map(|option| (*option).to_owned());
+        let arguments: Vec<String> = fixed.into_iter().chain(options).collect();
         let process = Process::start("/usr/sbin/mariadbd", &arguments, port);
         Some(Self { process, port, _folder: folder })
     }

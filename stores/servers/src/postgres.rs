@@ -37,6 +37,14 @@ impl Postgres {
         Self::with(&[])
     }
 
+    /// As [`Postgres::start`], with a log that can be decoded.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn logged() -> Option<Self> {
+        Self::with(&["-c", "fsync=off", "-c", "wal_level=logical"])
+    }
+
     fn with(options: &[&str]) -> Option<Self> {
         let programs = programs();
         if !is_installed_in("initdb", &programs) {

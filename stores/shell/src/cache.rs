@@ -10,9 +10,10 @@ use lacuna_range_cache::{
 };
 use tokio::sync::{broadcast, mpsc, oneshot};
 
+use crate::alarm::Alarm;
 use crate::bulk::BulkLease;
 use crate::counters::{Counts, count};
-use crate::desk::{Desk, Heard, NoPeers};
+use crate::desk::{Desk, Heard, Hit, NoPeers};
 use crate::error::{WriteError, nobody, stopped};
 use crate::requests::PATIENCE;
 use crate::route::RouteCell;
@@ -54,8 +55,19 @@ impl RangeCache {
         let (mouth, ears) = mpsc::unbounded_channel();
         let (notices, _) = broadcast::channel(NOTICES);
         let (route, counters, peers) = (RouteCell::default(), Arc::default(), Arc::new(NoPeers));
-        let unseen = AtomicU64::default();
-        let desk = Arc::new(Desk { servers, range, peers, route, counters, unseen, mouth, notices });
+        let (unseen, untold, verified) = (AtomicU64::default(), AtomicU64::default(), Arc::default());
+        let desk = Arc::new(Desk {
+            servers,
+            range,
+            peers,
+            route,
+            counters,
+            unseen,
+            untold,
+            verified,
+            mouth,
+            notices,
+        });
         tokio::spawn(Seat::new(desk.clone(), ears, config, application, Claims::Always).run());
         Self { handle: Arc::new(Handle(desk)), patience: PATIENCE }
     }
@@ -66,6 +78,19 @@ impl RangeCache {
     pub const fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
+    }
+
+    /// How many of a hundred hits are asked for again at the store; none unless set. Where the two differ, somebody has written
+    /// past the cache: nothing cached is believed any more.
+    #[must_use]
+    pub fn with_verified_hits(self, percent: u8) -> Self {
+        self.desk().verified.set(percent);
+        self
+    }
+
+    /// For whoever finds out that somebody writes past the cache.
+    pub fn alarm(&self) -> Alarm {
+        Alarm::of_one(&self.desk().mouth)
     }
 
     /// Which range it is.
@@ -83,17 +108,18 @@ impl RangeCache {
     /// `InvalidInput` if the store does not understand the query, `Unavailable` if nobody answers in time.
     pub async fn read(&self, query: Query) -> Result<Value> {
         let value = match self.desk().hit(&query).await {
-            Some(value) => value,
-            None => self.ask(query).await?,
+            Hit::Is(value) => value,
+            Hit::InDoubt => self.ask(query, true).await?,
+            Hit::Miss => self.ask(query, false).await?,
         };
         count(&self.desk().counters.reads);
         Ok(value)
     }
 
-    async fn ask(&self, query: Query) -> Result<Value> {
+    async fn ask(&self, query: Query, is_in_doubt: bool) -> Result<Value> {
         let until = self.until();
         loop {
-            let told = self.desk().read(query.clone(), self.left(until)).await?;
+            let told = self.desk().read(query.clone(), is_in_doubt, self.left(until)).await?;
             let why = match told.outcome {
                 ReadOutcome::Value(value) => return Ok(value),
                 ReadOutcome::Retry => told.why.unwrap_or_else(nobody),

@@ -37,6 +37,8 @@ counters! {
     reads,
     /// Reads that the cache server answered on the hit path.
     hits,
+    /// Of these, hits that were asked for again at the store.
+    verified,
     /// Writes that were acknowledged.
     writes,
     /// Calls to cache servers, those of the hit path included.
@@ -55,6 +57,8 @@ counters! {
     forwards,
     /// Calls to owners of other ranges.
     peer_calls,
+    /// How often an owner has dropped everything, as somebody had written to the store past the cache.
+    foreign_writes,
 }
 
 pub(crate) fn count(counter: &AtomicU64) {

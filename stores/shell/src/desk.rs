@@ -18,6 +18,7 @@ use crate::carry::Why;
 use crate::counters::{Counters, count};
 use crate::error::{nobody, stopped};
 use crate::route::RouteCell;
+use crate::sample::Sample;
 use crate::servers::Servers;
 
 /// How long the hit path waits for a cache server.
@@ -36,10 +37,20 @@ pub(crate) struct Told<T> {
 pub(crate) type ReadAnswer = Told<ReadOutcome>;
 pub(crate) type WriteAnswer = Told<WriteOutcome>;
 
+/// What the hit path found.
+pub(crate) enum Hit {
+    Is(Value),
+    /// The owner is to compare it with the store.
+    InDoubt,
+    Miss,
+}
+
 /// What a seat hears.
 #[derive(Debug)]
 pub(crate) enum Heard {
     Read(Query, oneshot::Sender<ReadAnswer>),
+    /// The same, and what is cached is to be compared with the store.
+    Verify(Query, oneshot::Sender<ReadAnswer>),
     Write(Write, oneshot::Sender<WriteAnswer>),
     /// Results of one moment.
     ReadAll(Vec<Query>, oneshot::Sender<Told<Option<Vec<Value>>>>),
@@ -49,6 +60,10 @@ pub(crate) enum Heard {
     BulkOver(RequestId, Option<oneshot::Sender<bool>>),
     /// The owner of another range leads a request that touches this one.
     Peer(PeerId, CallId, PeerCall, oneshot::Sender<PeerReply>),
+    /// Somebody has written to the store past the cache.
+    ForeignWrite,
+    /// How full the memory of the cache server is, in percent.
+    Memory(u8),
     /// There is a newer range table.
     Table(Arc<RangeTable>),
     /// The range is to be had, though nobody asks for it.
@@ -102,6 +117,10 @@ pub(crate) struct Desk {
     pub(crate) counters: Arc<Counters>,
     /// Reads that were answered without the owner since its load was last asked for.
     pub(crate) unseen: AtomicU64,
+    /// The same, since the owner was last told of them.
+    pub(crate) untold: AtomicU64,
+    /// Hits to be compared with the store.
+    pub(crate) verified: Arc<Sample>,
     pub(crate) mouth: mpsc::UnboundedSender<Heard>,
     pub(crate) notices: broadcast::Sender<Notice>,
 }
@@ -111,22 +130,33 @@ impl Desk {
         self.servers.clock.now_ms()
     }
 
+    /// What the cache server has, and whether it is an answer.
+    pub(crate) async fn hit(&self, query: &Query) -> Hit {
+        let Some(value) = self.cached(query).await else { return Hit::Miss };
+        count(&self.counters.hits);
+        if self.verified.takes_next() {
+            count(&self.counters.verified);
+            return Hit::InDoubt;
+        }
+        count(&self.unseen);
+        count(&self.untold);
+        Hit::Is(value)
+    }
+
     /// A value counts if the fence is the epoch of the route, and the route still holds now that the reply is here.
-    pub(crate) async fn hit(&self, query: &Query) -> Option<Value> {
+    async fn cached(&self, query: &Query) -> Option<Value> {
         let route = self.route.at(self.now_ms())?;
         count(&self.counters.cache_calls);
         let seen = tokio::time::timeout(HIT_TIMEOUT, route.cache.get(self.range, route.epoch, query)).await;
         let seen = seen.ok()?.ok()?.filter(|seen| seen.fence == route.epoch)?;
-        let value = seen.value.filter(|_| self.route.holds(route.epoch, self.now_ms()))?;
-        count(&self.counters.hits);
-        count(&self.unseen);
-        Some(value)
+        seen.value.filter(|_| self.route.holds(route.epoch, self.now_ms()))
     }
 
     /// Asks the seat once.
-    pub(crate) async fn read(&self, query: Query, within: Duration) -> Result<ReadAnswer> {
+    pub(crate) async fn read(&self, query: Query, is_in_doubt: bool, within: Duration) -> Result<ReadAnswer> {
         let (reply, answer) = oneshot::channel();
-        self.say(Heard::Read(query, reply), answer, within).await
+        let heard = if is_in_doubt { Heard::Verify(query, reply) } else { Heard::Read(query, reply) };
+        self.say(heard, answer, within).await
     }
 
     /// Asks the seat once. After an error nobody knows whether the write was carried out.

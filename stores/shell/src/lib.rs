@@ -7,14 +7,18 @@
 //! - `seat/`: the task that gives an owner its events, and claims the next tenure when one ends;
 //! - `carry.rs`: takes calls to servers and brings replies back;
 //! - [`BulkLease`]: a lease on everything, for loads past the cache;
+//! - [`Alarm`]: for whoever finds out that somebody writes past the cache;
+//! - [`Compressed`]: a cache server whose values are compressed where that makes them smaller;
 //! - [`FileLog`]: a log of buffered writes on disk, with one `fsync` for all that wait.
 //!
 //! Guarantee: that of the owner, as each call is carried out at most once and never cancelled half-way. Where no cache
 //! server answers, requests go on against the store, still through the owner.
 
+mod alarm;
 mod bulk;
 mod cache;
 mod carry;
+mod compressed;
 mod counters;
 mod dendrite;
 mod desk;
@@ -23,12 +27,15 @@ mod file_log;
 mod neighbours;
 mod requests;
 mod route;
+mod sample;
 mod seat;
 mod servers;
 mod write_bytes;
 
+pub use alarm::Alarm;
 pub use bulk::{BulkEnd, BulkLease, bulk_lease};
 pub use cache::RangeCache;
+pub use compressed::Compressed;
 pub use counters::Counts;
 pub use dendrite::{Answer, Around, Dendrite, Reach};
 pub use error::WriteError;

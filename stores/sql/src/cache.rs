@@ -17,6 +17,7 @@ use crate::options::Options;
 use crate::schema::Schema;
 use crate::table::Table;
 use crate::table_lease::TableLease;
+use crate::watchdog::Watchdog;
 use crate::whole::{self, WholeTables};
 
 /// How long an owner waits for a reply; a database may take its time.
@@ -47,6 +48,7 @@ pub struct Cache {
     pub(crate) clock: Arc<dyn Clock>,
     tables: Mutex<Tables>,
     pub(crate) lock: Option<Arc<FileLock>>,
+    pub(crate) watchdog: Option<Watchdog>,
 }
 
 /// What this process does with its tables.
@@ -115,8 +117,13 @@ impl Cache {
             Some(shared) => shared.clone(),
             None => Arc::new(SingleProcess::above(largest_epoch(&*database).await?, caches.len())),
         };
+        let watchdog = if options.has_watchdog {
+            Some(Watchdog::start(&options.url, database.clone()).await?)
+        } else {
+            None
+        };
         let tables = Mutex::default();
-        Ok(Self { database, options, caches, logs, coordinator, whole_tables, clock, tables, lock })
+        Ok(Self { database, options, caches, logs, coordinator, whole_tables, clock, tables, lock, watchdog })
     }
 
     fn tables(&self) -> MutexGuard<'_, Tables> {
@@ -135,11 +142,11 @@ impl Cache {
         if self.whole_tables.is_none() {
             whole::supersede_dendrites(&*self.database, &schema.table).await?;
         }
-        let is_buffering = self.options.policy == Policy::WriteBack;
+        let (is_buffering, is_marked) = (self.options.policy == Policy::WriteBack, self.watchdog.is_some());
         // Owners that are still at work when the cache is dropped keep the lock.
         let (database, lock) = (self.database.clone(), self.lock.clone());
         let store: Arc<dyn DataStore> =
-            Arc::new(FencedTable { database, schema: schema.clone(), is_buffering, _lock: lock });
+            Arc::new(FencedTable { database, schema: schema.clone(), is_buffering, is_marked, _lock: lock });
         let servers = Servers {
             caches: self.caches.clone(),
             store: store.clone(),
@@ -147,14 +154,21 @@ impl Cache {
             coordinator: self.coordinator.clone(),
             clock: self.clock.clone(),
         };
-        let mut tables = self.tables();
-        if tables.has(range) || tables.is_cut(range) {
-            let message = format!("the table {} is registered already", schema.table);
-            return Err(Error::new(ErrorKind::Conflict, message));
+        let cache = {
+            let mut tables = self.tables();
+            if tables.has(range) || tables.is_cut(range) {
+                let message = format!("the table {} is registered already", schema.table);
+                return Err(Error::new(ErrorKind::Conflict, message));
+            }
+            let cache = RangeCache::start(servers, range, self.config(&schema), TableRows(schema.clone()));
+            let cache = cache.with_patience(self.options.patience);
+            let cache = cache.with_verified_hits(self.options.verified_percent);
+            tables.whole.push(cache.clone());
+            cache
+        };
+        if let Some(watchdog) = &self.watchdog {
+            watchdog.watch(&schema.table, cache.alarm());
         }
-        let cache = RangeCache::start(servers, range, self.config(&schema), TableRows(schema.clone()));
-        let cache = cache.with_patience(self.options.patience);
-        tables.whole.push(cache.clone());
         Ok(Table::new(Arc::new(cache), schema, self.database.dialect(), store))
     }
 
@@ -173,6 +187,9 @@ impl Cache {
     /// The schema with what the database says of its table.
     pub(crate) async fn read(&self, schema: Schema) -> Result<Arc<Schema>> {
         let described = describe(&*self.database, &schema.table).await?;
+        if let Some(watchdog) = &self.watchdog {
+            watchdog.check(&schema.table).await?;
+        }
         Ok(Arc::new(schema.with_columns(described)?))
     }
 
@@ -185,6 +202,8 @@ impl Cache {
             apply_batch: APPLY_BATCH,
             most_gaps: self.options.most_gaps,
             beta: self.options.beta,
+            beta_auto: self.options.beta_auto,
+            learns_size: self.options.measures_sizes,
             ..Config::new(self.options.policy)
         }
     }
@@ -207,6 +226,7 @@ impl Cache {
     /// # Errors
     /// `Unavailable` if it was stopped before.
     pub async fn stop(&self) -> Result<()> {
+        self.watchdog.iter().for_each(Watchdog::rest);
         // They keep what they have counted.
         let tables = self.tables().whole.clone();
         for table in tables {

@@ -42,10 +42,7 @@ pub(crate) const fn day_and_micros(micros: i64) -> (i64, i64) {
 }
 
 /// Microseconds since 1970 of a moment of a day.
-#[cfg_attr(
-    not(any(feature = "mariadb", feature = "postgres")),
-    allow(dead_code, reason = "SQLite has texts only")
-)]
+#[cfg_attr(not(feature = "mariadb"), allow(dead_code, reason = "its driver is not built"))]
 pub(crate) fn moment(day: i64, micros: i64) -> Option<i64> {
     day.checked_mul(MICROS_OF_A_DAY)?.checked_add(micros)
 }

@@ -30,6 +30,7 @@
 //! | `fenced/` | the port: every write checks the fence of its range, in its statement or its transaction |
 //! | `several.rs`, `shared_ranges.rs`, `members.rs`, `numbers.rs` | tables whose ranges several processes share |
 //! | `table_lease.rs`, `whole/` | which process may put a cache before a table of a database server, and never beside dendrites |
+//! | `watchdog/` | who writes past the cache, as the log of a database server tells it |
 //! | `database/` | what differs between databases, and what their catalogues say of a table |
 //!
 //! Guarantee: a read returns what the last acknowledged write left, as long as all writes to a registered table go through
@@ -58,11 +59,16 @@ mod sql_value;
 mod statement;
 mod table;
 mod table_lease;
+#[cfg_attr(
+    not(all(feature = "postgres", feature = "mariadb")),
+    allow(dead_code, reason = "the driver of a log is not built")
+)]
+mod watchdog;
 mod watched;
 mod whole;
 
 pub use cache::{Cache, open};
-pub use lacuna_cache_shell::{Counts, WriteError};
+pub use lacuna_cache_shell::{Compressed, Counts, WriteError};
 pub use lacuna_core::Date;
 pub use lacuna_range_cache::{DomainType, DomainValue, Notice, Policy, WriteSet};
 pub use options::Options;
@@ -71,4 +77,4 @@ pub use schema::Schema;
 pub use shared_ranges::SharedRanges;
 pub use sql_value::SqlValue;
 pub use statement::Statement;
-pub use table::{BulkLoad, Condition, Table};
+pub use table::{BulkLoad, Condition, QueryLog, Table};

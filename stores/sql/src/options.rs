@@ -29,7 +29,11 @@ pub struct Options {
     pub(crate) cache_bytes: usize,
     pub(crate) most_gaps: usize,
     pub(crate) beta: u8,
+    pub(crate) beta_auto: bool,
+    pub(crate) measures_sizes: bool,
     pub(crate) patience: Duration,
+    pub(crate) verified_percent: u8,
+    pub(crate) has_watchdog: bool,
     pub(crate) caches: Vec<Arc<dyn CacheServer>>,
     pub(crate) logs: Vec<Arc<dyn LogServer>>,
 }
@@ -43,7 +47,11 @@ impl Options {
             cache_bytes: 64 << 20,
             most_gaps: 10_000,
             beta: 100,
+            beta_auto: false,
+            measures_sizes: false,
             patience: Duration::from_secs(5),
+            verified_percent: 0,
+            has_watchdog: false,
             caches: Vec::new(),
             logs: Vec::new(),
         }
@@ -79,6 +87,22 @@ impl Options {
         self
     }
 
+    /// Has each range choose β by itself, by steps of 25 after every 1,000 operations: down where writes are many or the cache server's
+    /// memory is short, up where whole results are found. [`Options::beta`] is where it begins.
+    #[must_use]
+    pub const fn beta_auto(mut self) -> Self {
+        self.beta_auto = true;
+        self
+    }
+
+    /// Has each range measure which results are too large to be worth caching: those whose lookups take as long as their
+    /// queries. Unless set, everything up to 1 MiB is cached.
+    #[must_use]
+    pub const fn measure_sizes(mut self) -> Self {
+        self.measures_sizes = true;
+        self
+    }
+
     /// How long a request is tried before it fails, and how long its last try may take; 5 seconds unless set.
     #[must_use]
     pub const fn patience(mut self, patience: Duration) -> Self {
@@ -86,7 +110,29 @@ impl Options {
         self
     }
 
-    /// Another cache server in place of the memory of this process; tables spread over all that are given.
+    /// How many of a hundred hits are asked for again at the database, under their lease; none unless set. If one differs,
+    /// somebody has written to the table past the cache: the read has what the database says, everything cached of the table is
+    /// dropped, [`Counts::foreign_writes`](crate::Counts) counts it, and [`Notice::BypassDetected`](crate::Notice) tells it.
+    #[must_use]
+    pub fn verify_hits(mut self, percent: u8) -> Self {
+        self.verified_percent = percent.min(100);
+        self
+    }
+
+    /// Follows the log of the database server, and drops everything cached of a table when somebody else has written to it; counted and
+    /// told as by [`Options::verify_hits`]. Reads between that write and a tenth of a second later may be wrong all
+    /// the same. Every process that writes to these tables through a cache must have a watchdog, or it is taken for a stranger.
+    ///
+    /// PostgreSQL needs `wal_level = logical` and a user with `REPLICATION`; MariaDB `log_bin`, `binlog_format = ROW` and a user with
+    /// `BINLOG MONITOR` and `REPLICATION SLAVE`. SQLite has no such log.
+    #[must_use]
+    pub const fn watchdog(mut self) -> Self {
+        self.has_watchdog = true;
+        self
+    }
+
+    /// Another cache server in place of the memory of this process; tables spread over all that are given. One that is far
+    /// away may be put behind [`Compressed`](crate::Compressed).
     #[must_use]
     pub fn cache_server(mut self, server: Arc<dyn CacheServer>) -> Self {
         self.caches.push(server);
@@ -105,7 +151,7 @@ impl Options {
     ///
     /// # Errors
     /// `InvalidInput` for a URL of no database that is offered, `Conflict` while another process has the file open with a
-    /// cache, `Unavailable` if it cannot be opened.
+    /// cache, `Unavailable` if it cannot be opened. With a watchdog `InvalidInput` or `Unsupported` if the server keeps no log for it.
     pub async fn open(self) -> Result<Cache> {
         Cache::open(self).await
     }

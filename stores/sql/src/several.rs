@@ -92,8 +92,11 @@ impl Cache {
             keeps_log: true,
             ..self.config(&schema)
         };
-        let dendrite = Dendrite::start(servers, around, config, TableRows(schema)).await?;
-        Ok(dendrite.with_patience(self.options.patience))
+        let dendrite = Dendrite::start(servers, around, config, TableRows(schema.clone())).await?;
+        if let Some(watchdog) = &self.watchdog {
+            watchdog.watch(&schema.table, dendrite.alarm());
+        }
+        Ok(dendrite.with_patience(self.options.patience).with_verified_hits(self.options.verified_percent))
     }
 
     /// A table whose owners are wherever `requests` go: a dendrite of this process, or a client of others.
@@ -109,7 +112,13 @@ impl Cache {
     fn cut_table(&self, schema: &Arc<Schema>) -> Arc<dyn DataStore> {
         let (database, is_buffering) = (self.database.clone(), self.options.policy == Policy::WriteBack);
         let numbers = Numbers::new(database.clone(), &schema.table);
-        let table = FencedTable { database, schema: schema.clone(), is_buffering, _lock: self.lock.clone() };
+        let table = FencedTable {
+            database,
+            schema: schema.clone(),
+            is_buffering,
+            is_marked: self.watchdog.is_some(),
+            _lock: self.lock.clone(),
+        };
         Arc::new(CutTable { table, numbers })
     }
 }

@@ -142,6 +142,10 @@ pub(crate) struct Setup {
     pub(crate) spread: Spread,
     /// Largest percentage of its rows that an entry may share with another.
     pub(crate) beta: u8,
+    /// Whether each range chooses it by itself, from there on.
+    pub(crate) beta_auto: bool,
+    /// Whether cache servers are sent results compressed, where that makes them smaller.
+    pub(crate) is_compressed: bool,
     /// Log servers that have each buffered write before it is acknowledged.
     pub(crate) copies: usize,
     /// Whether log servers have it on disk by then.
@@ -176,6 +180,8 @@ impl Setup {
             columns: 10,
             spread: Spread::Uniform,
             beta: 100,
+            beta_auto: false,
+            is_compressed: false,
             copies: 1,
             is_durable: false,
             cache_servers: 1,

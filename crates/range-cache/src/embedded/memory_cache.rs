@@ -175,6 +175,11 @@ impl State {
 }
 
 impl CacheServer for MemoryCache {
+    fn memory_percent(&self) -> Reply<'_, u8> {
+        let percent = (100 * self.bytes()).checked_div(self.most_bytes).unwrap_or(0).min(100);
+        Box::pin(ready(Ok(u8::try_from(percent).unwrap_or(100))))
+    }
+
     fn get<'a>(&'a self, range: RangeId, _: Epoch, query: &'a Query) -> Reply<'a, Option<Seen>> {
         Box::pin(ready(Ok(self.see(range, query))))
     }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
 mod logs;
+mod memory;
 mod scripts;
 mod warm;
 

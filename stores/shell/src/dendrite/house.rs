@@ -18,6 +18,7 @@ use crate::counters::Counters;
 use crate::desk::{Desk, Heard, Peers};
 use crate::error::stopped;
 use crate::route::RouteCell;
+use crate::sample::Sample;
 use crate::seat::{Claims, Seat};
 use crate::servers::Servers;
 
@@ -32,11 +33,12 @@ pub(super) enum Place {
 
 type NewSeat = Box<dyn Fn(RangeId, Arc<RangeTable>) -> Arc<Desk> + Send + Sync>;
 
-pub(super) struct House {
+pub(crate) struct House {
     pub(super) servers: Servers,
     pub(super) around: Around,
     pub(super) counters: Arc<Counters>,
     pub(super) notices: broadcast::Sender<Notice>,
+    pub(super) verified: Arc<Sample>,
     table: RwLock<Arc<RangeTable>>,
     new_seat: NewSeat,
     /// `None` once it was closed.
@@ -76,6 +78,8 @@ impl House {
         table: Arc<RangeTable>,
     ) -> Self {
         let (counters, (notices, _)) = (Arc::<Counters>::default(), broadcast::channel(NOTICES));
+        let verified = Arc::<Sample>::default();
+        let shared_verified = verified.clone();
         let (shared, shared_counters, shared_notices) = (servers.clone(), counters.clone(), notices.clone());
         let new_seat = move |range, table| {
             let (mouth, ears) = mpsc::unbounded_channel();
@@ -86,6 +90,8 @@ impl House {
                 route: RouteCell::default(),
                 counters: shared_counters.clone(),
                 unseen: AtomicU64::default(),
+                untold: AtomicU64::default(),
+                verified: shared_verified.clone(),
                 mouth,
                 notices: shared_notices.clone(),
             });
@@ -95,7 +101,7 @@ impl House {
         };
         let (seats, known) = (Mutex::new(Some(BTreeMap::new())), Mutex::default());
         let (new_seat, table) = (Box::new(new_seat), RwLock::new(table));
-        Self { servers, around, counters, notices, table, new_seat, seats, known }
+        Self { servers, around, counters, notices, verified, table, new_seat, seats, known }
     }
 
     pub(super) fn now_ms(&self) -> u64 {
@@ -115,6 +121,11 @@ impl House {
             locked(&self.known).clear();
             self.desks().iter().for_each(|desk| drop(desk.mouth.send(Heard::Table(table.clone()))));
         }
+    }
+
+    /// Where owners hear.
+    pub(crate) fn mouths(&self) -> Vec<mpsc::UnboundedSender<Heard>> {
+        self.desks().iter().map(|desk| desk.mouth.clone()).collect()
     }
 
     pub(super) fn desks(&self) -> Vec<Arc<Desk>> {

@@ -31,6 +31,7 @@ use lacuna_range_cache::{
 };
 use tokio::sync::{broadcast, oneshot};
 
+use crate::alarm::Alarm;
 use crate::bulk::BulkLease;
 use crate::counters::Counts;
 use crate::desk::Heard;
@@ -38,7 +39,7 @@ use crate::error::WriteError;
 use crate::neighbours::Neighbours;
 use crate::requests::PATIENCE;
 use crate::servers::Servers;
-use house::House;
+pub(crate) use house::House;
 
 /// How long a dendrite believes what the directory said of a range.
 const KNOWN_MS: u64 = 300;
@@ -103,6 +104,19 @@ impl Dendrite {
     pub const fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
+    }
+
+    /// How many of a hundred hits are asked for again at the store; none unless set. Where the two differ, somebody has written
+    /// past the cache: nothing that the owner has cached is believed any more.
+    #[must_use]
+    pub fn with_verified_hits(self, percent: u8) -> Self {
+        self.house.verified.set(percent);
+        self
+    }
+
+    /// For whoever finds out that somebody writes past the cache.
+    pub fn alarm(&self) -> Alarm {
+        Alarm::of_all(Arc::downgrade(&self.house))
     }
 
     /// The result of a query.

@@ -8,7 +8,7 @@ use lacuna_range_cache::{Query, RangeId, ReadOutcome, Touched, Value, Write, Wri
 use super::house::{House, Place};
 use super::{Answer, Reach};
 use crate::counters::count;
-use crate::desk::Told;
+use crate::desk::{Hit, Told};
 use crate::error::{WriteError, again, nobody};
 
 /// Between two tries.
@@ -116,9 +116,10 @@ impl House {
     async fn read_here(&self, range: RangeId, query: &Query, until_ms: u64) -> Result<Tried<Value>> {
         let desk = self.desk(range)?;
         let tried = match desk.hit(query).await {
-            Some(value) => Tried::Is(value),
-            None => {
-                let told = desk.read(query.clone(), self.left(until_ms) + GRACE).await?;
+            Hit::Is(value) => Tried::Is(value),
+            found => {
+                let is_in_doubt = matches!(found, Hit::InDoubt);
+                let told = desk.read(query.clone(), is_in_doubt, self.left(until_ms) + GRACE).await?;
                 let outcome = match told.outcome {
                     ReadOutcome::Value(value) => Some(value),
                     ReadOutcome::Retry => None,

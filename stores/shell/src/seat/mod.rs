@@ -20,7 +20,8 @@ use std::time::Duration;
 use lacuna_core::Error;
 use lacuna_range_cache::ports::{CacheServer, Tenure};
 use lacuna_range_cache::{
-    Action, Application, Config, Epoch, Event, Owner, PeerCall, RangeTable, ReadOutcome, RequestId,
+    Action, Application, Config, Epoch, Event, Interval, Notice, Owner, PeerCall, RangeTable, ReadOutcome,
+    RequestId,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -77,6 +78,8 @@ pub(crate) struct Seat<A> {
     lost_cache: Option<usize>,
     /// The last tenure that served.
     served: Option<Epoch>,
+    /// Whether what the cache server still has may be wrong.
+    begins_cold: bool,
     /// Tenures in turn that ended before they served.
     failures: u32,
     ticks: u64,
@@ -108,6 +111,7 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
             unreachable: BTreeSet::new(),
             lost_cache: None,
             served: None,
+            begins_cold: false,
             failures: 0,
             ticks: 0,
             stopping: None,
@@ -132,9 +136,14 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
 
     fn hear(&mut self, heard: Heard) {
         match heard {
-            Heard::Read(..) | Heard::Write(..) | Heard::ReadAll(..) | Heard::Bulk(..) | Heard::Peer(..) => {
-                self.ask(heard);
-            }
+            Heard::Read(..)
+            | Heard::Verify(..)
+            | Heard::Write(..)
+            | Heard::ReadAll(..)
+            | Heard::Bulk(..)
+            | Heard::Peer(..) => self.ask(heard),
+            Heard::ForeignWrite => self.foreign_write(),
+            Heard::Memory(percent) => self.tell_hits(percent),
             Heard::BulkOver(request, reply) => self.bulk_over(request, reply),
             Heard::Table(table) => self.take_table(table),
             Heard::Claim if self.sitting.is_none() && self.stopping.is_none() => self.claim(),
@@ -178,6 +187,10 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
                 let request = self.requests.add(Waiting::Read(query.clone(), reply, None));
                 self.drive(Event::Read(request, query));
             }
+            Heard::Verify(query, reply) => {
+                let request = self.requests.add(Waiting::Read(query.clone(), reply, None));
+                self.drive(Event::Verify(request, query));
+            }
             Heard::Write(write, reply) => {
                 let request = self.requests.add(Waiting::Write(write.command.clone(), reply, None));
                 self.drive(Event::Write(request, write));
@@ -196,6 +209,13 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
             }
             _ => {}
         }
+    }
+
+    /// Drops everything, and takes nothing over into the next tenure: this one may end before it has dropped it.
+    fn foreign_write(&mut self) {
+        self.begins_cold = true;
+        let everywhere = (0..self.config.domain_count).map(|domain| (domain, Interval::all()));
+        self.drive(Event::ForeignWrite(everywhere.collect()));
     }
 
     /// A tenure whose range is cut anew ends, and the next one has the new interval.
@@ -253,7 +273,12 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
                 self.requests.read_all_done(request, values);
             }
             Action::BulkReady(request, held) => self.bulk_ready(request, held),
-            Action::Notice(notice) => drop(self.desk.notices.send(notice)),
+            Action::Notice(notice) => {
+                if matches!(notice, Notice::BypassDetected(_)) {
+                    count(&self.desk.counters.foreign_writes);
+                }
+                drop(self.desk.notices.send(notice));
+            }
             Action::Ended(ending) => self.ended(ending),
             Action::PeerReply(peer, call, reply) => self.guests.answer(peer, call, reply),
             Action::Redirect(request, _) => self.requests.is_elsewhere(request),

@@ -1,6 +1,7 @@
 //! How a seat comes to a tenure and holds on to it.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use lacuna_core::{Error, Result};
@@ -14,6 +15,8 @@ use crate::desk::Heard;
 
 /// How often a cache server that did not answer is asked whether it is back, in ticks.
 const PROBE_TICKS: u64 = 25;
+/// How often an owner that chooses β by itself hears of hits and memory, in ticks.
+const LOAD_TICKS: u64 = 100;
 /// Longest pause before a claim.
 const LONGEST_PAUSE_MS: u64 = 500;
 /// So many claims in turn that were not granted make the pause longer.
@@ -56,7 +59,8 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
         let mut config = self.config.clone();
         let unfenced_ms = if is_bypass { unfenced_ms(&tenure, self.served) } else { 0 };
         config.serve_from = now + tenure.serve_after_ms.max(unfenced_ms);
-        config.warm_from = tenure.before.filter(|_| config.keeps_log && !is_bypass);
+        let is_warm = config.keeps_log && !is_bypass && !std::mem::take(&mut self.begins_cold);
+        config.warm_from = tenure.before.filter(|_| is_warm);
         if is_bypass {
             count(&self.desk.counters.bypasses);
             // Nothing in memory is an answer without a cache server that says who the owner is.
@@ -112,6 +116,25 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
         if sitting.is_bypass && self.ticks.is_multiple_of(PROBE_TICKS) {
             self.probe(sitting.tenure);
         }
+        if self.config.beta_auto && self.ticks.is_multiple_of(LOAD_TICKS) {
+            self.ask_memory();
+        }
+    }
+
+    /// Hears how full the cache server is; one that does not answer soon is not waited for.
+    fn ask_memory(&self) {
+        let Some(cache) = self.sitting.as_ref().map(|sitting| sitting.cache.clone()) else { return };
+        let mouth = self.desk.mouth.clone();
+        tokio::spawn(async move {
+            let percent = cache.memory_percent().await.unwrap_or(0);
+            drop(mouth.send(Heard::Memory(percent)));
+        });
+    }
+
+    /// Tells the owner what clients did without it.
+    pub(super) fn tell_hits(&mut self, memory_percent: u8) {
+        let hits = self.desk.untold.swap(0, Ordering::Relaxed);
+        self.drive(Event::Load { hits, memory_percent });
     }
 
     /// Whether another process may have the range by now. Nothing that this one has in memory is an answer then.

@@ -165,7 +165,9 @@ impl Guests {
 pub(super) fn send_away(room: &mut VecDeque<Heard>, why: impl Fn() -> Error) {
     for heard in std::mem::take(room) {
         match heard {
-            Heard::Read(_, reply) => tell(reply, ReadOutcome::Retry, Some(why()), true),
+            Heard::Read(_, reply) | Heard::Verify(_, reply) => {
+                tell(reply, ReadOutcome::Retry, Some(why()), true);
+            }
             Heard::Write(_, reply) => tell(reply, WriteOutcome::Retry, Some(why()), true),
             Heard::ReadAll(_, reply) => tell(reply, None, Some(why()), true),
             Heard::Bulk(_, reply) => tell(reply, None, Some(why()), true),

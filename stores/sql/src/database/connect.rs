@@ -35,11 +35,14 @@ mod servers {
     /// How long a connection may be idle and still be believed to be open.
     const TRUSTED: Duration = Duration::from_secs(1);
 
-    /// A pool that asks a connection whether it is open only if it was not used for a while: a question is as far as a statement.
-    pub(in super::super) fn trusting<D>(options: PoolOptions<D>) -> PoolOptions<D>
+    /// A pool of so many connections that asks one whether it is open only if it was not used for a while: a question is as far as a
+    /// statement. One that is alone lives as long as it can.
+    pub(in super::super) fn trusting<D>(options: PoolOptions<D>, connections: u32) -> PoolOptions<D>
     where
         D: sqlx::Database,
     {
+        let options = options.max_connections(connections);
+        let options = if connections == 1 { options.max_lifetime(None).idle_timeout(None) } else { options };
         options.test_before_acquire(false).before_acquire(|connection, seen| {
             Box::pin(async move {
                 if seen.idle_for > TRUSTED {

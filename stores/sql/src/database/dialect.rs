@@ -1,5 +1,8 @@
 //! Words of SQL that databases write differently.
 
+use std::borrow::Cow;
+
+use super::MARK;
 use crate::sql_value::SqlValue;
 use crate::statement::{Shape, Statement};
 
@@ -70,10 +73,11 @@ impl Dialect {
     }
 
     /// SQL that writes only while the fence of `range` stands at `epoch`, which nobody can raise until it is done. It has two
-    /// parameters more, range and epoch, behind its own, `params` of them.
-    pub(crate) fn fenced(self, sql: &str, shape: Shape, params: usize) -> Option<String> {
+    /// parameters more, range and epoch, behind its own, `params` of them. A watchdog knows it again if it is marked.
+    pub(crate) fn fenced(self, sql: &str, shape: Shape, params: usize, is_marked: bool) -> Option<String> {
+        let shown = if is_marked { self.mark_of_fence().unwrap_or("1") } else { "1" };
         let fence = format!(
-            "SELECT 1 FROM lacuna_fence WHERE range_id = {} AND epoch = {}{}",
+            "SELECT {shown} FROM lacuna_fence WHERE range_id = {} AND epoch = {}{}",
             self.placeholder(params + 1),
             self.placeholder(params + 2),
             self.shared_lock()
@@ -84,12 +88,29 @@ impl Dialect {
             (Shape::Values, Self::MariaDb) => " FROM DUAL WHERE",
             (Shape::Values, _) => " WHERE",
         };
+        let sql = self.commented(sql, is_marked);
         Some(match self {
             Self::Postgres => {
                 format!("WITH lacuna AS ({fence}) {sql}{joint} EXISTS (SELECT 1 FROM lacuna)")
             }
             Self::Sqlite | Self::MariaDb => format!("{sql}{joint} EXISTS ({fence})"),
         })
+    }
+
+    /// What leaves a mark in the log of the transaction that reads the fence.
+    pub(crate) const fn mark_of_fence(self) -> Option<&'static str> {
+        match self {
+            Self::Postgres => Some("pg_logical_emit_message(true, 'lacuna', ''::text)::text"),
+            Self::Sqlite | Self::MariaDb => None,
+        }
+    }
+
+    /// The statement with a mark, where its words are in the log.
+    pub(crate) fn commented(self, sql: &str, is_marked: bool) -> Cow<'_, str> {
+        match self {
+            Self::MariaDb if is_marked => Cow::Owned(format!("{MARK} {sql}")),
+            _ => Cow::Borrowed(sql),
+        }
     }
 
     /// Has a transaction wait until it is on disk, whatever the server is set to: a fence that a crash takes back lets writes of the

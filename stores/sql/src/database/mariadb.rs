@@ -13,12 +13,9 @@ use crate::statement::Statement;
 
 driver!(MariaDb, MariaDbTransaction, sqlx::MySql, Dialect::MariaDb, "START TRANSACTION", decoded, kind_of);
 
-/// Connections of a process.
-const CONNECTIONS: u32 = 16;
-
 impl MariaDb {
     /// Connects to the database at `url`.
-    pub(crate) async fn open(url: &str) -> Result<Self> {
+    pub(crate) async fn open(url: &str, connections: u32) -> Result<Self> {
         let url = url.replacen("mariadb:", "mysql:", 1);
         // Moments are UTC here, whatever the server thinks of time.
         let options: MySqlConnectOptions = url.parse().map_err(refused)?;
@@ -27,14 +24,16 @@ impl MariaDb {
         check(&options, &place).await?;
         // Or a value that a column cannot hold would become another one, in a place that nobody was told of; or `CHAR` be read
         // with the spaces that it is filled up with.
-        let pool = MySqlPoolOptions::new().max_connections(CONNECTIONS).after_connect(|connection, _| {
+        let pool = MySqlPoolOptions::new().after_connect(|connection, _| {
             Box::pin(async move {
                 let strict = "SET SESSION sql_mode = CONCAT(REPLACE(@@sql_mode, 'PAD_CHAR_TO_FULL_LENGTH', ''), \
                               ',STRICT_ALL_TABLES')";
                 sqlx::raw_sql(strict).execute(connection).await.map(|_| ())
             })
         });
-        Ok(Self { pool: trusting(pool).connect_with(options).await.map_err(unreachable(&place))? })
+        Ok(Self {
+            pool: trusting(pool, connections).connect_with(options).await.map_err(unreachable(&place))?,
+        })
     }
 }
 

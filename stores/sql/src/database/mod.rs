@@ -30,14 +30,32 @@ pub(crate) use sqlite::is_in_memory;
 use crate::sql_value::SqlValue;
 use crate::statement::Statement;
 
+/// In statements of a cache that a watchdog must know again, where a comment stays in the log.
+pub(crate) const MARK: &str = "/* lacuna */";
+/// Connections of a process, unless it has one alone.
+const CONNECTIONS: u32 = 16;
+
 /// Connects to the database at `url`.
 pub(crate) async fn open(url: &str) -> Result<Arc<dyn Database>> {
+    connect(url, CONNECTIONS).await
+}
+
+/// The same, by one connection that lives as long as it can.
+#[cfg_attr(
+    not(any(feature = "postgres", feature = "mariadb")),
+    allow(dead_code, reason = "no driver is built whose log is followed")
+)]
+pub(crate) async fn open_alone(url: &str) -> Result<Arc<dyn Database>> {
+    connect(url, 1).await
+}
+
+async fn connect(url: &str, connections: u32) -> Result<Arc<dyn Database>> {
     match url.split(':').next() {
-        Some("sqlite") => Ok(Arc::new(sqlite::Sqlite::open(url).await?)),
+        Some("sqlite") => Ok(Arc::new(sqlite::Sqlite::open(url, connections).await?)),
         #[cfg(feature = "postgres")]
-        Some("postgres" | "postgresql") => Ok(Arc::new(postgres::Postgres::open(url).await?)),
+        Some("postgres" | "postgresql") => Ok(Arc::new(postgres::Postgres::open(url, connections).await?)),
         #[cfg(feature = "mariadb")]
-        Some("mysql" | "mariadb") => Ok(Arc::new(mariadb::MariaDb::open(url).await?)),
+        Some("mysql" | "mariadb") => Ok(Arc::new(mariadb::MariaDb::open(url, connections).await?)),
         other => {
             let offered = "sqlite:, with features postgres: and mysql:";
             Err(Error::invalid_input(format!(

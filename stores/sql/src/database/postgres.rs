@@ -13,16 +13,13 @@ use crate::statement::Statement;
 
 driver!(Postgres, PostgresTransaction, sqlx::Postgres, Dialect::Postgres, "BEGIN", decoded, kind_of);
 
-/// Connections of a process.
-const CONNECTIONS: u32 = 16;
-
 impl Postgres {
     /// Connects to the database at `url`.
-    pub(crate) async fn open(url: &str) -> Result<Self> {
+    pub(crate) async fn open(url: &str, connections: u32) -> Result<Self> {
         let options: PgConnectOptions = url.parse().map_err(refused)?;
         let place = format!("{}:{}", options.get_host(), options.get_port());
         check(&options, &place).await?;
-        let pool = trusting(PgPoolOptions::new().max_connections(CONNECTIONS)).connect_with(options).await;
+        let pool = trusting(PgPoolOptions::new(), connections).connect_with(options).await;
         Ok(Self { pool: pool.map_err(unreachable(&place))? })
     }
 }

@@ -16,17 +16,17 @@ use crate::statement::Statement;
 
 driver!(Sqlite, SqliteTransaction, sqlx::Sqlite, Dialect::Sqlite, "BEGIN IMMEDIATE", decoded, kind_of);
 
-/// Connections that read while one writes.
+/// Connections that read while one writes, at most.
 const CONNECTIONS: u32 = 4;
 /// How long to wait for another writer, whose disk may be slow.
 const BUSY: Duration = Duration::from_secs(30);
 
 impl Sqlite {
     /// Opens the database at `url`, or makes one.
-    pub(crate) async fn open(url: &str) -> Result<Self> {
+    pub(crate) async fn open(url: &str, connections: u32) -> Result<Self> {
         let options: SqliteConnectOptions = url.parse().map_err(refused)?;
         // A database in memory is its connection's.
-        let connections = if is_in_memory(url) { 1 } else { CONNECTIONS };
+        let connections = if is_in_memory(url) { 1 } else { connections.min(CONNECTIONS) };
         let options = options
             .create_if_missing(true)
             .journal_mode(SqliteJournalMode::Wal)

@@ -33,6 +33,8 @@ pub(crate) struct FencedTable {
     pub(crate) schema: Arc<Schema>,
     /// Whether owners buffer writes, which a take-over without logs must then report.
     pub(crate) is_buffering: bool,
+    /// Whether a watchdog must know its writes again.
+    pub(crate) is_marked: bool,
     /// The file is nobody else's while this lives.
     pub(crate) _lock: Option<Arc<FileLock>>,
 }

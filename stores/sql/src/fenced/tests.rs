@@ -37,8 +37,13 @@ impl World {
         database.run("UPDATE lacuna_fence SET epoch = 0").await.unwrap();
         let described = describe(&*database, "things").await.unwrap();
         let schema = Schema::new("things", "id").domain("value", DomainType::Integer).with_columns(described);
-        let table =
-            FencedTable { database, schema: Arc::new(schema.unwrap()), is_buffering: false, _lock: None };
+        let table = FencedTable {
+            database,
+            schema: Arc::new(schema.unwrap()),
+            is_buffering: false,
+            is_marked: false,
+            _lock: None,
+        };
         let world = Self { table: Arc::new(table), range };
         assert!(matches!(world.call(OLD, StoreCall::Fence).await, StoreReply::State(_)));
         world

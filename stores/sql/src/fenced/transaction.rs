@@ -25,9 +25,12 @@ impl From<Failure> for Undone {
 
 impl FencedTable {
     async fn fence(&self, open: &mut dyn Transaction, range: RangeId, lock: &str) -> Result<Table, Failure> {
+        let dialect = self.database.dialect();
+        let mark = dialect.mark_of_fence().filter(|_| self.is_marked).map(|mark| format!(", {mark}"));
         let sql = format!(
-            "SELECT epoch, recovered, applied_lsn, is_buffered FROM lacuna_fence WHERE range_id = {}{lock}",
-            self.database.dialect().placeholder(1)
+            "SELECT epoch, recovered, applied_lsn, is_buffered{} FROM lacuna_fence WHERE range_id = {}{lock}",
+            mark.unwrap_or_default(),
+            dialect.placeholder(1)
         );
         open.query(&Statement::new(sql).with(i64::from(range.0))).await
     }
@@ -104,7 +107,7 @@ impl FencedTable {
         command: &Command,
     ) -> Result<StoreReply, Undone> {
         self.check(open, range, epoch).await?;
-        execute_all(open, command).await?;
+        self.execute_all(open, command).await?;
         Ok(StoreReply::Done)
     }
 
@@ -121,14 +124,15 @@ impl FencedTable {
         }
         self.write(open, range, epoch, command).await
     }
-}
 
-async fn execute_all(open: &mut dyn Transaction, command: &Command) -> Result<(), Failure> {
-    let write = SqlWrite::read(command).map_err(|error| Failure { error, kind: FailureKind::Never })?;
-    for statement in &write.statements {
-        execute(open, statement).await?;
+    async fn execute_all(&self, open: &mut dyn Transaction, command: &Command) -> Result<(), Failure> {
+        let write = SqlWrite::read(command).map_err(|error| Failure { error, kind: FailureKind::Never })?;
+        for statement in &write.statements {
+            let sql = self.database.dialect().commented(&statement.sql, self.is_marked).into_owned();
+            execute(open, &Statement { sql, ..statement.clone() }).await?;
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 pub(super) async fn execute(open: &mut dyn Transaction, statement: &Statement) -> Result<(), Failure> {

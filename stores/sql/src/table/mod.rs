@@ -4,15 +4,17 @@
 //! - rows: every write of a row knows the values of the registered columns before and after it (`row.rs`);
 //! - ranges, and SQL of one's own (`range.rs`);
 //! - reads with several conditions (`conditions.rs`);
-//! - many rows at once, past the cache (`bulk.rs`).
+//! - many rows at once, past the cache (`bulk.rs`);
+//! - results before anybody asks for them (`prefetch.rs`).
 
 mod bulk;
 mod conditions;
+mod prefetch;
 mod range;
 mod row;
 
 use std::ops::{Bound, RangeBounds};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use lacuna_cache_shell::{Counts, Requests, WriteError};
 use lacuna_core::Result;
@@ -29,6 +31,7 @@ use crate::statement::{Effect, SqlWrite, Statement};
 
 pub use bulk::BulkLoad;
 pub use conditions::Condition;
+pub use prefetch::QueryLog;
 
 /// A table with a cache before it. Clones are the same table.
 #[derive(Debug, Clone)]
@@ -39,6 +42,8 @@ pub struct Table {
     fingerprint: u64,
     /// For what goes past the cache.
     store: Arc<dyn DataStore>,
+    /// What was asked, where it is recorded.
+    log: Arc<OnceLock<QueryLog>>,
     /// What results of conditions had.
     selectivity: Arc<Mutex<Selectivity>>,
 }
@@ -50,8 +55,8 @@ impl Table {
         dialect: Dialect,
         store: Arc<dyn DataStore>,
     ) -> Self {
-        let (fingerprint, selectivity) = (schema.fingerprint(), Arc::default());
-        Self { requests, schema, dialect, fingerprint, store, selectivity }
+        let (fingerprint, log, selectivity) = (schema.fingerprint(), Arc::default(), Arc::default());
+        Self { requests, schema, dialect, fingerprint, store, log, selectivity }
     }
 
     /// All rows whose `column` lies in `range`, in the order of that column, then of the key.
@@ -104,6 +109,9 @@ impl Table {
             return Ok(Vec::new());
         }
         let query = Query { domain, interval, form, fingerprint: self.fingerprint };
+        if let Some(log) = self.log.get() {
+            log.note(&query);
+        }
         let value = self.requests.read(query).await?;
         let columns = &self.schema.columns;
         let rows = decode(columns.len(), &value)?;

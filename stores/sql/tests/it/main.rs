@@ -9,11 +9,13 @@ mod conditions;
 mod edges;
 mod nemesis;
 mod policies;
+mod prefetch;
 mod redis;
 mod schemas;
 mod servers;
 #[allow(dead_code, reason = "the simulation of the core uses more of them")]
 mod sim;
+mod strangers;
 mod types;
 mod values;
 mod world;

@@ -26,7 +26,7 @@ are for one operation; `avoided` is beside a store that is asked for each. `anom
 showed a record older than an acknowledged update, or than an earlier scan did; `lost` are records whose
 newest acknowledged update the store lacks in the end. `pinned` are bytes that log servers must keep.
 --delay holds each request to a database server back, in a relay; SQLite has no way to be on.
-Results are not compressed: the stores of the cache do not do that yet.
+--compression lz4 sends results compressed where that makes them shorter; these records, as those of YCSB, hardly shrink.
 Exit code 1 if around, through or back show an anomaly or lose an update, 130 after Ctrl-C.";
 
 /// Compare the range cache with the store alone, and with caches without leases
@@ -69,6 +69,14 @@ pub(super) struct BenchArgs {
     /// Largest percentage of its rows that a cached result may share with another
     #[arg(long, value_name = "P", default_value_t = 100, value_parser = clap::value_parser!(u8).range(0..=100))]
     beta: u8,
+
+    /// Each range chooses that percentage by itself, from --beta on
+    #[arg(long)]
+    beta_auto: bool,
+
+    /// How results are kept by cache servers
+    #[arg(long, value_enum, default_value_t = CompressionName::None)]
+    compression: CompressionName,
 
     /// Log servers that keep each buffered write
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=9))]
@@ -122,6 +130,15 @@ enum SpreadName {
     Uniform,
     /// Record k in proportion to 1/k
     Zipfian,
+}
+
+/// How results are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CompressionName {
+    /// As they are
+    None,
+    /// By LZ4, where that makes them shorter
+    Lz4,
 }
 
 /// How rows are printed.
@@ -199,6 +216,8 @@ impl BenchArgs {
                 SpreadName::Zipfian => Spread::Zipfian,
             },
             beta: self.beta,
+            beta_auto: self.beta_auto,
+            is_compressed: self.compression == CompressionName::Lz4,
             copies: small(self.copies),
             is_durable: self.durable,
             cache_servers: small(self.cache_servers),

@@ -55,6 +55,17 @@ pub(super) struct DendriteArgs {
     lease: u64,
     #[command(flatten)]
     etcd: dendrite::EtcdArgs,
+    /// Send results to cache servers compressed, where that makes them shorter. All dendrites of a table must be told so
+    #[arg(long)]
+    compress: bool,
+    /// Ask for so many of a hundred hits again at the database: where one differs, somebody has written past the cache, and
+    /// everything cached is dropped
+    #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u8).range(..=100))]
+    verify_hits: u8,
+    /// Follow the log of the database, and drop everything cached when somebody else has written to the table. All dendrites of
+    /// it must be told so
+    #[arg(long)]
+    watchdog: bool,
     /// A file with the secret that all dendrites and clients share, at least 16 bytes
     #[arg(long, value_name = "FILE")]
     secret_file: PathBuf,
@@ -88,6 +99,9 @@ pub(super) fn run(args: &DendriteArgs) -> Result<()> {
         coordinator: args.coordinator.clone(),
         lease_s: args.lease,
         etcd: args.etcd.clone(),
+        is_compressed: args.compress,
+        verify_hits: args.verify_hits,
+        has_watchdog: args.watchdog,
         secret_file: args.secret_file.clone(),
     };
     Ok(dendrite::run(&plan)?)

@@ -6,7 +6,7 @@ use lacuna_core::{Error, Result};
 use lacuna_range_cache::Policy;
 use lacuna_range_cache::ports::Reply;
 use lacuna_store_redis::{RedisCache, RedisLog};
-use lacuna_store_sql::{Cache, Counts, DomainType, Options, Schema, SqlValue, Table, WriteError};
+use lacuna_store_sql::{Cache, Compressed, Counts, DomainType, Options, Schema, SqlValue, Table, WriteError};
 
 use super::aside::PATIENCE;
 use super::{Contender, Traffic};
@@ -30,8 +30,16 @@ impl Lacuna {
     pub(super) async fn open(setup: &Setup, ground: &Ground, policy: Policy) -> Result<Self> {
         let mut options = Options::new(&ground.store_url).policy(policy).beta(setup.beta);
         options = options.cache_bytes(1 << 30).patience(PATIENCE);
+        if setup.beta_auto {
+            options = options.beta_auto();
+        }
         for url in &ground.cache_urls {
-            options = options.cache_server(Arc::new(RedisCache::new(url, NAMESPACE)?));
+            let server = Arc::new(RedisCache::new(url, NAMESPACE)?);
+            options = if setup.is_compressed {
+                options.cache_server(Arc::new(Compressed::new(server)))
+            } else {
+                options.cache_server(server)
+            };
         }
         for url in &ground.log_urls {
             options = options.log_server(Arc::new(RedisLog::new(url, NAMESPACE)?));

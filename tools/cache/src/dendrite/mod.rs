@@ -97,7 +97,7 @@ fn counted(counts: &Counts) -> String {
     serde_json::json!({
         "reads": counts.reads, "hits": counts.hits, "writes": counts.writes, "store_queries": counts.store_queries,
         "store_writes": counts.store_writes, "cache_calls": counts.cache_calls, "tenures": counts.tenures,
-        "bypasses": counts.bypasses, "forwards": counts.forwards, "peer_calls": counts.peer_calls,
+        "bypasses": counts.bypasses, "forwards": counts.forwards, "peer_calls": counts.peer_calls, "verified": counts.verified, "foreign_writes": counts.foreign_writes,
     })
     .to_string()
 }

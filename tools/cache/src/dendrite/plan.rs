@@ -8,7 +8,7 @@ use lacuna_range_cache::RangeTable;
 use lacuna_range_cache::ports::DataStore;
 use lacuna_store_etcd::EtcdOptions;
 use lacuna_store_redis::{RedisCache, RedisLog};
-use lacuna_store_sql::{DomainType, Options, Policy, Schema, SqlValue};
+use lacuna_store_sql::{Compressed, DomainType, Options, Policy, Schema, SqlValue};
 
 use super::etcd::EtcdArgs;
 
@@ -32,6 +32,9 @@ pub(crate) struct Plan {
     /// With etcd.
     pub(crate) lease_s: u64,
     pub(crate) etcd: EtcdArgs,
+    pub(crate) is_compressed: bool,
+    pub(crate) verify_hits: u8,
+    pub(crate) has_watchdog: bool,
     pub(crate) secret_file: PathBuf,
 }
 
@@ -58,14 +61,27 @@ impl Plan {
         if (self.policy == Policy::WriteBack) == self.logs.is_empty() {
             return Err(Error::invalid_input("--policy back and --log go together"));
         }
-        let mut options = Options::new(&self.store).policy(self.policy);
+        let mut options = Options::new(&self.store).policy(self.policy).verify_hits(self.verify_hits);
+        if self.has_watchdog {
+            options = options.watchdog();
+        }
         for url in &self.caches {
-            options = options.cache_server(Arc::new(RedisCache::new(url, &self.table)?));
+            let server = Arc::new(RedisCache::new(url, &self.namespace())?);
+            options = if self.is_compressed {
+                options.cache_server(Arc::new(Compressed::new(server)))
+            } else {
+                options.cache_server(server)
+            };
         }
         for url in &self.logs {
             options = options.log_server(Arc::new(RedisLog::new(url, &self.table)?));
         }
         Ok(options)
+    }
+
+    /// Where a cache server keeps results; those of another form elsewhere.
+    fn namespace(&self) -> String {
+        if self.is_compressed { format!("{}+lz4", self.table) } else { self.table.clone() }
     }
 
     /// Ranges leased through etcd. While it is away, owners that buffer nothing go on against the store.

@@ -15,6 +15,7 @@ mod relay;
 #[allow(dead_code, reason = "the checker of other tests, too")]
 mod sim;
 mod storm;
+mod strangers;
 mod team;
 mod types;
 mod whole;

@@ -1,0 +1,38 @@
+//! How owners hear of writes past the cache.
+
+use std::sync::Weak;
+
+use tokio::sync::mpsc;
+
+use crate::dendrite::House;
+use crate::desk::Heard;
+
+/// Tells the owners of this process that somebody has written to the store past them: nothing cached is believed any more.
+/// It does not keep them at work.
+#[derive(Debug, Clone)]
+pub struct Alarm(Owners);
+
+#[derive(Debug, Clone)]
+enum Owners {
+    One(mpsc::WeakUnboundedSender<Heard>),
+    All(Weak<House>),
+}
+
+impl Alarm {
+    pub(crate) fn of_one(mouth: &mpsc::UnboundedSender<Heard>) -> Self {
+        Self(Owners::One(mouth.downgrade()))
+    }
+
+    pub(crate) const fn of_all(house: Weak<House>) -> Self {
+        Self(Owners::All(house))
+    }
+
+    /// Has them drop everything. It is done soon after, not when this returns.
+    pub fn raise(&self) {
+        let mouths = match &self.0 {
+            Owners::One(mouth) => mouth.upgrade().into_iter().collect(),
+            Owners::All(house) => house.upgrade().map_or_else(Vec::new, |house| house.mouths()),
+        };
+        mouths.into_iter().for_each(|mouth| drop(mouth.send(Heard::ForeignWrite)));
+    }
+}

@@ -1,0 +1,208 @@
+//! Results that are fetched before anybody asks for them.
+//!
+//! Ranges that are known to be wanted, those between the starts of a histogram by their weight, or those that were asked for most
+//! before: each is read as any other, eight at a time, and is in the cache then. After a restart at night, a program that has kept
+//! a [`QueryLog`] answers its first thousand clients from the cache.
+//!
+//! Cost: what the misses would have cost, before anybody waits for them. A log keeps the last so many queries, about a hundred bytes
+//! each.
+//!
+//! Report, section 8 ("prefetching").
+
+use std::collections::VecDeque;
+use std::ops::RangeBounds;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::stream::{StreamExt as _, TryStreamExt as _, iter};
+use lacuna_core::{Error, Result};
+use lacuna_range_cache::{
+    LogRecord, Query, RangeKey, prefetch_histogram, prefetch_log, read_chunk, write_chunk,
+};
+
+use super::Table;
+use crate::domain_key::key;
+use crate::sql_value::SqlValue;
+
+/// Reads under way at once: as many as keep a store busy, and few enough for others to get through.
+const AT_ONCE: usize = 8;
+/// What the bytes of a log begin with, and which version they are.
+const MAGIC: [u8; 4] = *b"LQL\x01";
+
+/// The last queries of a table, as [`Table::record_queries`] keeps them. Clones are the same log.
+#[derive(Debug, Clone)]
+pub struct QueryLog {
+    queries: Arc<Mutex<VecDeque<Query>>>,
+    most: usize,
+}
+
+impl QueryLog {
+    fn new(most: usize) -> Self {
+        Self { queries: Arc::default(), most: most.max(1) }
+    }
+
+    fn queries(&self) -> MutexGuard<'_, VecDeque<Query>> {
+        self.queries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn note(&self, query: &Query) {
+        let mut queries = self.queries();
+        if queries.len() == self.most {
+            queries.pop_front();
+        }
+        queries.push_back(query.clone());
+    }
+
+    /// How many it has.
+    pub fn len(&self) -> usize {
+        self.queries().len()
+    }
+
+    /// Whether nothing was asked yet.
+    pub fn is_empty(&self) -> bool {
+        self.queries().is_empty()
+    }
+
+    /// Its bytes, to be kept for the next start (`docs/format/range-cache-sql.md`).
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let queries = self.queries();
+        let record = |(lsn, query): (u64, &Query)| LogRecord::of_entry(lsn, query, query.interval.clone());
+        let records: Vec<LogRecord> = (1..).zip(queries.iter()).map(record).collect();
+        let mut bytes = MAGIC.to_vec();
+        write_chunk(&mut bytes, &records);
+        bytes.extend(crc32c::crc32c(&bytes).to_le_bytes());
+        bytes
+    }
+
+    /// A log from its bytes.
+    ///
+    /// # Errors
+    /// `Corrupt` if they are none, or not whole.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let corrupt = || Error::corrupt("these are not the bytes of a log of queries, or not all of them");
+        let (rest, sum) = bytes.split_last_chunk().ok_or_else(corrupt)?;
+        let chunk = rest.strip_prefix(&MAGIC).ok_or_else(corrupt)?;
+        if crc32c::crc32c(rest) != u32::from_le_bytes(*sum) {
+            return Err(corrupt());
+        }
+        let queries = read_chunk(chunk)?.iter().map(LogRecord::query).collect::<Result<VecDeque<Query>>>()?;
+        Ok(Self { most: queries.len().max(1), queries: Arc::new(Mutex::new(queries)) })
+    }
+}
+
+impl Table {
+    /// Reads these ranges of `column`, so that they are cached. Returns how many were read.
+    ///
+    /// ```
+    /// # use lacuna_store_sql::{DomainType, Schema};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let cache = lacuna_store_sql::open("sqlite::memory:").await?;
+    /// # cache.run_sql("CREATE TABLE people (id INTEGER PRIMARY KEY, age INTEGER)").await?;
+    /// # let people = cache.table(Schema::new("people", "id").domain("age", DomainType::Integer)).await?;
+    /// assert_eq!(people.prefetch("age", [0..18, 18..65]).await?, 2);
+    /// let asked = people.counts().store_queries;
+    /// people.get("age", 18..65).await?;
+    /// assert_eq!(people.counts().store_queries, asked);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::get`], at the first that fails.
+    pub async fn prefetch<V: Into<SqlValue> + Clone>(
+        &self,
+        column: &str,
+        ranges: impl IntoIterator<Item = impl RangeBounds<V>>,
+    ) -> Result<usize> {
+        let domain = self.schema.domain_of(column)?;
+        let intervals = ranges.into_iter().map(|range| self.interval(column, range));
+        let intervals = intervals.collect::<Result<Vec<_>>>()?;
+        self.fetch(intervals.into_iter().flatten().map(|interval| Query::all(domain, interval))).await
+    }
+
+    /// Reads the ranges between ascending starts of the buckets of a histogram of `column`, each with its weight: the heaviest, at
+    /// most `most` of them. The last bucket has no end. Returns how many were read.
+    ///
+    /// # Errors
+    /// As [`Table::prefetch`]; `InvalidInput` for a start that is NULL.
+    pub async fn prefetch_histogram<V: Into<SqlValue> + Clone>(
+        &self,
+        column: &str,
+        buckets: &[(V, u64)],
+        most: usize,
+    ) -> Result<usize> {
+        let place = self.schema.domain_of(column)?;
+        let (_, domain) = self.schema.domains[place];
+        let start = |(value, weight): &(V, u64)| {
+            let start = key(domain, &value.clone().into())?;
+            start.map(|start| (start, *weight)).ok_or_else(|| Error::invalid_input("no range begins at NULL"))
+        };
+        let buckets = buckets.iter().map(start).collect::<Result<Vec<(RangeKey, u64)>>>()?;
+        self.fetch(prefetch_histogram(place, &buckets, most)).await
+    }
+
+    /// Reads what was asked for most by the log of a former run, at most `most` results. Returns how many were read. Queries of columns that
+    /// are not registered any more are passed over.
+    ///
+    /// # Errors
+    /// As [`Table::prefetch`].
+    pub async fn prefetch_log(&self, log: &QueryLog, most: usize) -> Result<usize> {
+        let known: Vec<Query> = log
+            .queries()
+            .iter()
+            .filter(|query| query.domain < self.schema.domains.len())
+            .map(|query| Query { fingerprint: self.fingerprint, ..query.clone() })
+            .collect();
+        self.fetch(prefetch_log(&known, most)).await
+    }
+
+    /// Keeps the last `most` queries from now on. Whoever asks again gets the same log.
+    pub fn record_queries(&self, most: usize) -> QueryLog {
+        self.log.get_or_init(|| QueryLog::new(most)).clone()
+    }
+
+    async fn fetch(&self, queries: impl IntoIterator<Item = Query>) -> Result<usize> {
+        let read = |query: Query| self.requests.read(Query { fingerprint: self.fingerprint, ..query });
+        let results = iter(queries).map(read).buffer_unordered(AT_ONCE);
+        results.try_fold(0, async |read, _| Ok(read + 1)).await
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed test panics")]
+mod tests {
+    use lacuna_range_cache::{Form, Interval};
+
+    use super::*;
+
+    #[test]
+    fn the_bytes_of_a_log_are_those_of_its_page() {
+        let log = QueryLog::new(10);
+        let ages = |lo: u64, hi: u64| Query::all(0, Interval::closed(lo.into(), hi.into()).unwrap());
+        let queries = [ages(18, 22), Query { form: Form::First(3), fingerprint: 7, ..ages(18, 60) }];
+        queries.iter().for_each(|query| log.note(query));
+        let bytes = log.to_bytes();
+        let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(
+            hex,
+            "4c514c01960118000000000000001204002f96021800000000000000122a14070000000000000025031800000000000000122a661f5e1e90"
+        );
+        let read = QueryLog::from_bytes(&bytes).unwrap();
+        assert_eq!(*read.queries(), VecDeque::from(queries));
+    }
+
+    #[test]
+    fn other_bytes_are_no_log() {
+        let bytes = QueryLog::new(1).to_bytes();
+        assert!(QueryLog::from_bytes(&bytes).unwrap().is_empty());
+        for place in 0..bytes.len() {
+            let mut wrong = bytes.clone();
+            wrong[place] ^= 1;
+            assert!(QueryLog::from_bytes(&wrong).is_err());
+        }
+        // A chunk that is whole by its sum, and makes no sense.
+        let mut wrong = [&MAGIC[..], &[0xFF; 9]].concat();
+        wrong.extend(crc32c::crc32c(&wrong).to_le_bytes());
+        assert!(QueryLog::from_bytes(&wrong).is_err());
+    }
+}
