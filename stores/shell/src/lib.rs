@@ -9,6 +9,7 @@
 //! - [`BulkLease`]: a lease on everything, for loads past the cache;
 //! - [`Alarm`]: for whoever finds out that somebody writes past the cache;
 //! - [`Compressed`]: a cache server whose values are compressed where that makes them smaller;
+//! - [`Hashed`]: several cache servers that share the results of every range;
 //! - [`FileLog`]: a log of buffered writes on disk, with one `fsync` for all that wait.
 //!
 //! Guarantee: that of the owner, as each call is carried out at most once and never cancelled half-way. Where no cache
@@ -24,6 +25,7 @@ mod dendrite;
 mod desk;
 mod error;
 mod file_log;
+mod hashed;
 mod neighbours;
 mod requests;
 mod route;
@@ -40,6 +42,7 @@ pub use counters::Counts;
 pub use dendrite::{Answer, Around, Dendrite, Reach};
 pub use error::WriteError;
 pub use file_log::FileLog;
+pub use hashed::Hashed;
 pub use neighbours::{Neighbours, Written};
 pub use requests::Requests;
 pub use servers::Servers;

@@ -68,7 +68,7 @@ mod watched;
 mod whole;
 
 pub use cache::{Cache, open};
-pub use lacuna_cache_shell::{Compressed, Counts, WriteError};
+pub use lacuna_cache_shell::{Compressed, Counts, Hashed, WriteError};
 pub use lacuna_core::Date;
 pub use lacuna_range_cache::{DomainType, DomainValue, Notice, Policy, WriteSet};
 pub use options::Options;

@@ -132,7 +132,7 @@ impl Options {
     }
 
     /// Another cache server in place of the memory of this process; tables spread over all that are given. One that is far
-    /// away may be put behind [`Compressed`](crate::Compressed).
+    /// away may be put behind [`Compressed`](crate::Compressed), several behind [`Hashed`](crate::Hashed).
     #[must_use]
     pub fn cache_server(mut self, server: Arc<dyn CacheServer>) -> Self {
         self.caches.push(server);

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use lacuna_range_cache::Policy;
+use lacuna_range_cache::ports::CacheServer;
 use lacuna_store_redis::{RedisCache, RedisLog};
-use lacuna_store_sql::Options;
+use lacuna_store_sql::{Compressed, Hashed, Options};
 use lacuna_test_servers::Redis;
 use lacuna_testkit::effort;
 
@@ -21,10 +22,24 @@ const FEWEST_OF_EACH: u64 = 100;
 /// Kinds of faults of log servers.
 const LOG_FAULTS: usize = 2;
 
-fn with_servers(mut options: Options, caches: &[Redis], logs: &[Redis]) -> Options {
-    for server in caches {
-        options = options.cache_server(Arc::new(RedisCache::new(&server.url(), "test").unwrap()));
-    }
+/// Which cache server a result lies on.
+#[derive(Debug, Clone, Copy)]
+enum Placement {
+    OfRange,
+    /// By its query, and compressed there.
+    Hashed,
+}
+
+fn with_servers(mut options: Options, placement: Placement, caches: &[Redis], logs: &[Redis]) -> Options {
+    let servers = caches.iter().map(|server| RedisCache::new(&server.url(), "test").unwrap());
+    options = match placement {
+        Placement::OfRange => servers.fold(options, |options, server| options.cache_server(Arc::new(server))),
+        Placement::Hashed => {
+            let compressed = servers.map(|server| Compressed::new(Arc::new(server)));
+            let servers = compressed.map(|server| -> Arc<dyn CacheServer> { Arc::new(server) });
+            options.cache_server(Arc::new(Hashed::new(servers.collect()).unwrap()))
+        }
+    };
     for server in logs {
         options = options.log_server(Arc::new(RedisLog::new(&server.url(), "test").unwrap()));
     }
@@ -42,11 +57,11 @@ async fn work(world: &Arc<World>, round: u64, operations: u64) {
     }
 }
 
-async fn clients_see_nothing_stale(policy: Policy) {
+async fn clients_see_nothing_stale(policy: Policy, placement: Placement) {
     let place = Place::new();
     let Some(caches) = (0..2).map(|_| Redis::cache()).collect::<Option<Vec<Redis>>>() else { return };
     let Some(logs) = log_servers(policy) else { return };
-    let world = World::open(with_servers(place.options(policy), &caches, &logs)).await;
+    let world = World::open(with_servers(place.options(policy), placement, &caches, &logs)).await;
     work(&world, 0, effort::short_or_long(700, 12_000)).await;
     world.cached_is_fresh().await;
     let counts = world.table.counts();
@@ -87,11 +102,11 @@ fn fewest_reads() -> u64 {
     effort::short_or_long(0, 100_000)
 }
 
-async fn clients_of_broken_servers_see_nothing_stale(policy: Policy) {
+async fn clients_of_broken_servers_see_nothing_stale(policy: Policy, placement: Placement) {
     let place = Place::new();
     let Some(mut caches) = (0..2).map(|_| Redis::cache()).collect::<Option<Vec<Redis>>>() else { return };
     let Some(mut logs) = log_servers(policy) else { return };
-    let world = World::open(with_servers(place.options(policy), &caches, &logs)).await;
+    let world = World::open(with_servers(place.options(policy), placement, &caches, &logs)).await;
     let (is_over, faults) = (Arc::new(AtomicBool::new(false)), Faults::default());
     let working = tokio::spawn({
         let (world, is_over) = (world.clone(), is_over.clone());
@@ -120,24 +135,38 @@ async fn clients_of_broken_servers_see_nothing_stale(policy: Policy) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn write_around_over_redis_shows_nothing_stale() {
-    clients_see_nothing_stale(Policy::WriteAround).await;
+    clients_see_nothing_stale(Policy::WriteAround, Placement::OfRange).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn write_through_over_redis_shows_nothing_stale() {
-    clients_see_nothing_stale(Policy::WriteThrough).await;
+    clients_see_nothing_stale(Policy::WriteThrough, Placement::OfRange).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn write_back_over_redis_shows_nothing_stale() {
-    clients_see_nothing_stale(Policy::WriteBack).await;
+    clients_see_nothing_stale(Policy::WriteBack, Placement::OfRange).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn cache_servers_that_share_results_show_nothing_stale() {
+    for policy in [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack] {
+        clients_see_nothing_stale(policy, Placement::Hashed).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn broken_cache_servers_that_share_results_show_nothing_stale() {
+    for policy in [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack] {
+        clients_of_broken_servers_see_nothing_stale(policy, Placement::Hashed).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn broken_cache_servers_show_nothing_stale() {
-    clients_of_broken_servers_see_nothing_stale(Policy::WriteAround).await;
-    clients_of_broken_servers_see_nothing_stale(Policy::WriteThrough).await;
-    clients_of_broken_servers_see_nothing_stale(Policy::WriteBack).await;
+    clients_of_broken_servers_see_nothing_stale(Policy::WriteAround, Placement::OfRange).await;
+    clients_of_broken_servers_see_nothing_stale(Policy::WriteThrough, Placement::OfRange).await;
+    clients_of_broken_servers_see_nothing_stale(Policy::WriteBack, Placement::OfRange).await;
 }
 
 /// Counts hundredths of a second as this process gets to see them: on a machine that is busy with other things they are longer,
@@ -178,8 +207,13 @@ async fn requests_go_on_without_any_cache_server() {
     for policy in [Policy::WriteThrough, Policy::WriteBack] {
         let place = Place::new();
         let Some(mut server) = Redis::cache() else { return };
-        let world =
-            World::open(with_servers(place.options(policy), std::slice::from_ref(&server), &[])).await;
+        let world = World::open(with_servers(
+            place.options(policy),
+            Placement::OfRange,
+            std::slice::from_ref(&server),
+            &[],
+        ))
+        .await;
         let row = |place: i64| [("place", place.into()), ("version", 1.into()), ("other", 1.into())];
         world.table.insert(row(1)).await.unwrap();
         assert_eq!(world.table.get("place", 0..=9).await.unwrap().len(), 1);

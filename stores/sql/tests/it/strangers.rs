@@ -85,10 +85,12 @@ async fn strangers_are_told_from_caches(options: Options, url: &str) -> (Cache, 
     // Nobody can tell what a definition changes that is told by its words.
     let for_definition = u64::from(url.starts_with("mysql"));
     assert_eq!((people.counts().foreign_writes, made), (made, before + for_definition), "its own writes");
-    assert_eq!(count(&people).await, 11);
-    let hits = people.counts().hits;
-    assert_eq!(count(&people).await, 11);
-    assert_eq!(people.counts().hits, hits + 1);
+    // A process that is out of breath may just have no lease.
+    let (start, hits) = (Instant::now(), people.counts().hits);
+    while people.counts().hits == hits {
+        assert_eq!(count(&people).await, 11);
+        assert!(start.elapsed() < AT_MOST, "nothing is cached: {:?}", people.counts());
+    }
 
     stranger.run_sql("INSERT INTO people VALUES (100, 100, NULL)").await.unwrap();
     until_there_are(&people, 12).await;

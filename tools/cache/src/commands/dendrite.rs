@@ -55,6 +55,10 @@ pub(super) struct DendriteArgs {
     lease: u64,
     #[command(flatten)]
     etcd: dendrite::EtcdArgs,
+    /// Which cache server a result lies on: that of its range, or by the hash of its query. All dendrites of a table must be told
+    /// the same, with the same servers in the same order
+    #[arg(long, value_enum, default_value = "range")]
+    placement: PlacementName,
     /// Send results to cache servers compressed, where that makes them shorter. All dendrites of a table must be told so
     #[arg(long)]
     compress: bool,
@@ -76,6 +80,12 @@ enum PolicyName {
     Around,
     Through,
     Back,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum PlacementName {
+    Range,
+    Hash,
 }
 
 /// Runs a dendrite until it is told to stop.
@@ -100,6 +110,7 @@ pub(super) fn run(args: &DendriteArgs) -> Result<()> {
         lease_s: args.lease,
         etcd: args.etcd.clone(),
         is_compressed: args.compress,
+        is_hashed: matches!(args.placement, PlacementName::Hash),
         verify_hits: args.verify_hits,
         has_watchdog: args.watchdog,
         secret_file: args.secret_file.clone(),

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use lacuna_core::{Error, Result};
 use lacuna_range_cache::RangeTable;
-use lacuna_range_cache::ports::DataStore;
+use lacuna_range_cache::ports::{CacheServer, DataStore};
 use lacuna_store_etcd::EtcdOptions;
 use lacuna_store_redis::{RedisCache, RedisLog};
-use lacuna_store_sql::{Compressed, DomainType, Options, Policy, Schema, SqlValue};
+use lacuna_store_sql::{Compressed, DomainType, Hashed, Options, Policy, Schema, SqlValue};
 
 use super::etcd::EtcdArgs;
 
@@ -33,6 +33,7 @@ pub(crate) struct Plan {
     pub(crate) lease_s: u64,
     pub(crate) etcd: EtcdArgs,
     pub(crate) is_compressed: bool,
+    pub(crate) is_hashed: bool,
     pub(crate) verify_hits: u8,
     pub(crate) has_watchdog: bool,
     pub(crate) secret_file: PathBuf,
@@ -65,13 +66,11 @@ impl Plan {
         if self.has_watchdog {
             options = options.watchdog();
         }
-        for url in &self.caches {
-            let server = Arc::new(RedisCache::new(url, &self.namespace())?);
-            options = if self.is_compressed {
-                options.cache_server(Arc::new(Compressed::new(server)))
-            } else {
-                options.cache_server(server)
-            };
+        let servers = self.caches.iter().map(|url| self.cache_server(url)).collect::<Result<Vec<_>>>()?;
+        if self.is_hashed {
+            options = options.cache_server(Arc::new(Hashed::new(servers)?));
+        } else {
+            options = servers.into_iter().fold(options, Options::cache_server);
         }
         for url in &self.logs {
             options = options.log_server(Arc::new(RedisLog::new(url, &self.table)?));
@@ -79,9 +78,18 @@ impl Plan {
         Ok(options)
     }
 
-    /// Where a cache server keeps results; those of another form elsewhere.
-    fn namespace(&self) -> String {
-        if self.is_compressed { format!("{}+lz4", self.table) } else { self.table.clone() }
+    /// Results of another form have another namespace.
+    fn cache_server(&self, url: &str) -> Result<Arc<dyn CacheServer>> {
+        if self.is_compressed {
+            let server = RedisCache::new(url, &format!("{}+lz4", self.table))?;
+            return Ok(Arc::new(Compressed::new(Arc::new(server))));
+        }
+        Ok(Arc::new(RedisCache::new(url, &self.table)?))
+    }
+
+    /// How many places for results there are.
+    fn places(&self) -> usize {
+        if self.is_hashed { 1 } else { self.caches.len() }
     }
 
     /// Ranges leased through etcd. While it is away, owners that buffer nothing go on against the store.
@@ -97,7 +105,7 @@ impl Plan {
         let options = EtcdOptions::new(&self.coordinator, &self.table).address(address).table(cuts);
         let options = options
             .lease_s(self.lease_s)
-            .cache_servers(self.caches.len())
+            .cache_servers(self.places())
             .above_fences_of(store)
             .keeping_routes();
         let options = self.etcd.added_to(options)?;

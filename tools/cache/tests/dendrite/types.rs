@@ -44,7 +44,8 @@ async fn a_dendrite_owns_ranges_of_decimals_and_days() {
     let columns = "shop BIGINT, item BIGINT, price NUMERIC(10, 2), day DATE, PRIMARY KEY (shop, item)";
     cache.run_sql(&format!("CREATE TABLE prices ({columns})")).await.unwrap();
     let port = free_port();
-    let command = team.command_for(&TABLE, port, None);
+    let mut command = team.command_for(&TABLE, port, None);
+    command.args(["--placement", "hash", "--compress"]);
     let mut dendrite = tokio::task::block_in_place(|| Process::start(command, port, None));
     let client = Arc::new(team.client(&[dendrite.address()]).await);
     let schema = Schema::with_keys("prices", ["shop", "item"]);
