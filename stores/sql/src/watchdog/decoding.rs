@@ -174,8 +174,6 @@ mod tests {
         assert_eq!(told(&[begin, row, "COMMIT 7"]), changed(&["public.people"]));
         assert_eq!(told(&[begin, mark, row, "COMMIT 7"]), changed(&[]));
         assert_eq!(told(&[begin, row, mark, "COMMIT 7"]), changed(&[]));
-        let fence = "table public.lacuna_fence: UPDATE: range_id[integer]:1";
-        assert_eq!(told(&[begin, row, fence, "COMMIT 7"]), changed(&[]));
         assert_eq!(
             told(&[begin, mark, row, "COMMIT 7", "BEGIN 8", row, "COMMIT 8"]),
             changed(&["public.people"])

@@ -4,9 +4,6 @@ use std::collections::BTreeSet;
 
 use super::Strangers;
 
-/// The table that transactions of a cache may change for its own sake.
-const FENCE: &str = "lacuna_fence";
-
 /// What is known so far of the transaction that the log is telling of.
 #[derive(Debug, Default)]
 pub(super) struct Telling {
@@ -22,10 +19,6 @@ impl Telling {
 
     /// It changes a table: `schema.name`.
     pub(super) fn change(&mut self, table: &str) {
-        let name = table.rsplit('.').next().unwrap_or(table);
-        if name == FENCE {
-            return self.mark();
-        }
         self.tables.insert(table.to_owned());
     }
 

@@ -160,6 +160,15 @@ async fn the_log_of_mariadb_tells_strangers_from_caches() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_log_of_mariadb_tells_strangers_from_buffered_writes() {
+    let Some(server) = MariaDb::logged() else { return };
+    let log = Arc::new(MemoryLog::default());
+    let options = patient(server.url()).policy(Policy::WriteBack).log_server(log);
+    let (cache, ..) = strangers_are_told_from_caches(options, &server.url()).await;
+    cache.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_watchdog_needs_is_said() {
     let refused = async |options: Options| options.watchdog().open().await.unwrap_err();
     let none = refused(Options::new("sqlite::memory:")).await;
