@@ -9,7 +9,7 @@
 //! Guarantee: that of the server behind. A value of another form is an error of that server, never a result. All processes that
 //! share a namespace of a server must agree whether it is compressed, so give it another namespace when that changes.
 //!
-//! Report, section 8 ("compression"), where every value is compressed or none.
+//! Report, section 7.3, which compresses every value; here only those that get smaller by it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -12,7 +12,7 @@
 //! Cost: a hit is one round trip; a write that touches k results is up to k scripts at once, and there is no log of entries: a
 //! take-over begins cold. For ranges that share servers evenly it is never faster than one server a range.
 //!
-//! Report, section 6 ("hash placement"), which updates the servers one by one, visibly.
+//! Report, section 3.1: keys are spread over the cache servers by their hash. There the servers are updated one by one, visibly.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash as _, Hasher};

@@ -12,7 +12,7 @@
 //!
 //! Cost: a mark in each statement of a write, a query in a tenth of a second, and what the server spends on its log.
 //!
-//! A bypass writer voids the report's protocol (section 1 takes it that there are none); this finds out.
+//! A bypass writer voids the report's protocol (the report takes it that there are none); this finds out.
 
 #[cfg(feature = "mariadb")]
 mod binlog;
