@@ -3,7 +3,8 @@
 //! A large β caches every result whole: a hit is one lookup, but rows lie in many entries, each of which a write clears or
 //! changes, and memory holds them again and again. A small β holds each row once: a write touches one entry, memory lasts,
 //! and a read gathers parts. So β goes down where writes are many or memory is short, and up where reads find their whole
-//! results. With 1 % writes and room it climbs to 100, with 90 % writes it falls to 0.
+//! results. With 1 % writes and room it climbs to 100, with 90 % writes it falls to 0. A cache server that evicts is always nearly
+//! full: its memory is short only if reads miss.
 //!
 //! It moves by steps of 25 after every 1,000 operations, and takes a step back that made hits rarer by more than 5 points,
 //! unless memory or writes forced it. Integers only; no clock.
@@ -18,6 +19,8 @@ const STEP: u8 = 25;
 const MANY_WRITES: u64 = 10;
 /// Percentage of the memory of a cache server that counts as full.
 const FULL: u8 = 90;
+/// Percentage of reads that miss above which full memory counts as short.
+const MANY_MISSES: u64 = 10;
 /// Percentage points of hits that a step may cost.
 const MOST_LOSS: u64 = 5;
 
@@ -38,7 +41,9 @@ pub struct AutoBeta {
     found: u64,
     missed: u64,
     written: u64,
+    /// The cache server is nearly full, and has refused an entry.
     is_full: bool,
+    has_refused: bool,
     /// Percentage of hits in the period before, and where β came from.
     before: Option<(u64, u8)>,
 }
@@ -46,7 +51,7 @@ pub struct AutoBeta {
 impl AutoBeta {
     /// Begins at `beta` percent.
     pub const fn new(beta: u8) -> Self {
-        Self { beta, found: 0, missed: 0, written: 0, is_full: false, before: None }
+        Self { beta, found: 0, missed: 0, written: 0, is_full: false, has_refused: false, before: None }
     }
 
     /// The present β, in percent.
@@ -79,7 +84,7 @@ impl AutoBeta {
 
     /// The cache server had no room for an entry.
     pub const fn was_full(&mut self) {
-        self.is_full = true;
+        self.has_refused = true;
     }
 
     fn decide(&mut self) {
@@ -89,7 +94,8 @@ impl AutoBeta {
             return;
         }
         let hits = (100 * self.found).checked_div(reads).unwrap_or(0);
-        let is_forced = self.is_full || 100 * self.written > MANY_WRITES * all;
+        let is_short = self.has_refused || self.is_full && 100 * self.missed > MANY_MISSES * reads;
+        let is_forced = is_short || 100 * self.written > MANY_WRITES * all;
         let from = self.beta;
         let has_cost = self.before.filter(|(before, _)| hits + MOST_LOSS < *before && !is_forced);
         self.beta = match has_cost {
@@ -98,7 +104,8 @@ impl AutoBeta {
             None => (from + STEP).min(100),
         };
         self.before = Some((hits, from));
-        (self.found, self.missed, self.written, self.is_full) = (0, 0, 0, false);
+        (self.found, self.missed, self.written) = (0, 0, 0);
+        (self.is_full, self.has_refused) = (false, false);
     }
 }
 
@@ -135,6 +142,21 @@ mod tests {
         assert_eq!(auto.beta(), 0);
         auto.was_told(PERIOD, 10);
         assert_eq!(auto.beta(), STEP);
+    }
+
+    #[test]
+    fn full_memory_is_short_only_if_reads_miss() {
+        let mut auto = AutoBeta::new(50);
+        for _ in 0..8 {
+            auto.was_told(0, 100);
+            run(&mut auto, 1, 0, 100);
+        }
+        assert_eq!(auto.beta(), 100);
+        for _ in 0..8 {
+            auto.was_told(0, 100);
+            (0..PERIOD).for_each(|place| auto.was_read(place % 5 > 0));
+        }
+        assert_eq!(auto.beta(), 0);
     }
 
     #[test]

@@ -19,6 +19,7 @@ use crate::balance::RangeLoad;
 use crate::cache_server::RangeId;
 use crate::call::{CacheCall, CacheReply, LogCall, LogReply, StoreCall, StoreReply};
 use crate::census::Advice;
+use crate::interval::Interval;
 use crate::message::{Epoch, Value};
 use crate::query::Query;
 use crate::range_table::RangeTable;
@@ -49,6 +50,14 @@ pub trait CacheServer: Debug + Send + Sync {
     /// # Errors
     /// `Unavailable` if the outcome is unknown.
     fn call(&self, range: RangeId, epoch: Epoch, call: CacheCall) -> Reply<'_, CacheReply>;
+
+    /// Whether all of it answers; changes nothing.
+    ///
+    /// # Errors
+    /// `Unavailable` if a server does not answer that results may be on.
+    fn probe(&self, range: RangeId, epoch: Epoch) -> Reply<'_, ()> {
+        Box::pin(async move { self.get(range, epoch, &Query::all(0, Interval::all())).await.map(drop) })
+    }
 
     /// How full its memory is, in percent; 0 where nobody knows, or there is no limit.
     ///

@@ -185,26 +185,38 @@ impl Inner {
 
     async fn renew(&self, range: RangeId, epoch: Epoch) -> Result<bool> {
         let beat = self.session.beat().await;
-        let now = self.options.clock.now_ms();
-        let mut all = self.held();
-        let Some(held) = all.get_mut(&range).filter(|held| held.newest == epoch) else { return Ok(false) };
-        let is_past_the_cache = epoch != held.epoch;
-        match beat {
-            // The cache can be used again, by the next tenure.
-            Ok(_) if is_past_the_cache => Ok(false),
-            Ok(beat) => {
-                let owned = beat.map.owner(range).filter(|owned| owned.epoch == epoch);
-                let lease = beat.map.seen.keys.get(&owner_key(range)).map(|kept| kept.lease);
-                let is_ours = owned.is_some_and(|owned| owned.holder == self.session.holder)
-                    && lease == Some(beat.lease);
-                if is_ours {
-                    held.routes_until_ms = now + self.options.lease_ms();
-                }
-                Ok(is_ours)
-            }
-            Err(_) if is_past_the_cache => Ok(true),
-            Err(error) => Err(error),
+        let held = self.held().get(&range).copied().filter(|held| held.newest == epoch);
+        let Some(held) = held else { return Ok(false) };
+        if epoch != held.epoch {
+            // It goes past the cache, which can be used again by the next tenure.
+            return Ok(beat.is_err());
         }
+        let beat = beat?;
+        let owned = beat.map.owner(range).filter(|owned| owned.epoch == epoch);
+        let lease = beat.map.seen.keys.get(&owner_key(range)).map(|kept| kept.lease);
+        let is_ours =
+            owned.is_some_and(|owned| owned.holder == self.session.holder) && lease == Some(beat.lease);
+        if is_ours {
+            let now = self.options.clock.now_ms();
+            if let Some(held) = self.held().get_mut(&range).filter(|held| held.newest == epoch) {
+                held.routes_until_ms = now + self.options.lease_ms();
+            }
+            if held.moved_until_ms <= now {
+                self.settle(&beat, range).await;
+            }
+        }
+        Ok(is_ours)
+    }
+
+    /// Routes to the former cache server are over: whoever is next need not wait for them.
+    async fn settle(&self, beat: &Beat, range: RangeId) {
+        let record = beat.map.records.get(&range).filter(|record| record.routes_ms > 0);
+        let Some(record) = record else { return };
+        let (key, owner, seen) = (range_key(range), owner_key(range), &beat.map.seen);
+        let settled = RangeRecord { routes_ms: 0, ..*record };
+        let change = Change::below(&self.session.prefix).if_same(&key, seen).if_same(&owner, seen);
+        // The next renewal tries again.
+        drop(change.put(&key, settled.write().as_bytes()).commit(&self.session.cluster).await);
     }
 
     async fn release(&self, range: RangeId, epoch: Epoch) -> Result<()> {

@@ -27,12 +27,22 @@ impl Alarm {
         Self(Owners::All(house))
     }
 
-    /// Has them drop everything. It is done soon after, not when this returns.
+    /// Has them drop everything, and take nothing over from now on that another process has left. It is done soon after, not when this
+    /// returns.
     pub fn raise(&self) {
         let mouths = match &self.0 {
             Owners::One(mouth) => mouth.upgrade().into_iter().collect(),
-            Owners::All(house) => house.upgrade().map_or_else(Vec::new, |house| house.mouths()),
+            Owners::All(house) => house.upgrade().map_or_else(Vec::new, |house| house.begin_cold()),
         };
         mouths.into_iter().for_each(|mouth| drop(mouth.send(Heard::ForeignWrite)));
+    }
+
+    /// Nobody knows who wrote before somebody began to look: what other processes have left is not taken over. To be called before
+    /// anything is owned.
+    pub fn begin_cold(&self) {
+        // Whoever owns a whole table takes nothing over anyway.
+        if let Owners::All(_) = self.0 {
+            self.raise();
+        }
     }
 }

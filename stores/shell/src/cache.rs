@@ -68,7 +68,7 @@ impl RangeCache {
             mouth,
             notices,
         });
-        tokio::spawn(Seat::new(desk.clone(), ears, config, application, Claims::Always).run());
+        tokio::spawn(Seat::new(desk.clone(), ears, config, application, Claims::Always, false).run());
         Self { handle: Arc::new(Handle(desk)), patience: PATIENCE }
     }
 

@@ -6,17 +6,17 @@
 //!
 //! A value is one byte and then: 0xC0, its bytes; 0xC1, its length in four bytes, little-endian, and a block of LZ4.
 //!
-//! Guarantee: that of the server behind. A value of another form is an error of that server, never a result. All processes that
-//! share a namespace of a server must agree whether it is compressed, so give it another namespace when that changes.
+//! Guarantee: that of the server behind. A value of another form is none: it is dropped when its owner comes upon it. All processes
+//! that share a namespace of a server must agree whether it is compressed, so give it another namespace when that changes.
 //!
 //! Report, section 7.3, which compresses every value; here only those that get smaller by it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lacuna_core::{Error, Result};
+use lacuna_core::Result;
 use lacuna_range_cache::ports::{CacheServer, Reply, Seen};
-use lacuna_range_cache::{CacheCall, CacheReply, Epoch, Query, RangeId, Value};
+use lacuna_range_cache::{CacheCall, CacheReply, Epoch, Query, RangeId, Session, Value};
 
 const PLAIN: u8 = 0xC0;
 const LZ4: u8 = 0xC1;
@@ -26,6 +26,8 @@ const HEADER: usize = 5;
 const SMALLEST: usize = 256;
 /// A value is as long as the memory of servers would let it be.
 const LONGEST: usize = 512 << 20;
+/// A block of LZ4 has less than so many times its length in it.
+const MOST_TIMES: usize = 256;
 /// So many values in turn that did not shrink say that the next will not.
 const HOPELESS: u64 = 16;
 
@@ -99,13 +101,13 @@ impl Compressed {
     }
 
     async fn see(&self, range: RangeId, epoch: Epoch, query: &Query) -> Result<Option<Seen>> {
-        let Some(seen) = self.server.get(range, epoch, query).await? else { return Ok(None) };
-        let value = seen.value.map(|value| unpack(&value)).transpose()?;
-        Ok(Some(Seen { value, ..seen }))
+        let seen = self.server.get(range, epoch, query).await?;
+        Ok(seen.map(|seen| Seen { value: seen.value.and_then(|value| unpack(&value)), ..seen }))
     }
 
     async fn run(&self, range: RangeId, epoch: Epoch, call: CacheCall) -> Result<CacheReply> {
         let call = match call {
+            CacheCall::Lookup(query, session) => return self.look_up(range, epoch, query, session).await,
             CacheCall::Install(query, session, value, record) => {
                 CacheCall::Install(query, session, self.pack(&value), record)
             }
@@ -117,32 +119,50 @@ impl Compressed {
             other => other,
         };
         Ok(match self.server.call(range, epoch, call).await? {
-            CacheReply::Found(value) => CacheReply::Found(unpack(&value)?),
             CacheReply::Hidden(entries) => {
-                let unpacked = entries.into_iter().map(|(query, value)| Ok((query, unpack(&value)?)));
-                CacheReply::Hidden(unpacked.collect::<Result<_>>()?)
+                let unpacked =
+                    entries.into_iter().filter_map(|(query, value)| Some((query, unpack(&value)?)));
+                CacheReply::Hidden(unpacked.collect())
             }
+            other => other,
+        })
+    }
+
+    async fn look_up(
+        &self,
+        range: RangeId,
+        epoch: Epoch,
+        query: Query,
+        session: Session,
+    ) -> Result<CacheReply> {
+        let lookup = CacheCall::Lookup(query.clone(), session);
+        let value = match self.server.call(range, epoch, lookup).await? {
+            CacheReply::Found(value) => value,
+            other => return Ok(other),
+        };
+        if let Some(value) = unpack(&value) {
+            return Ok(CacheReply::Found(value));
+        }
+        let drop_it = CacheCall::Invalidate(session, vec![query]);
+        Ok(match self.server.call(range, epoch, drop_it).await? {
+            CacheReply::Done => CacheReply::Busy,
             other => other,
         })
     }
 }
 
-fn unpack(value: &Value) -> Result<Value> {
+/// `None` for what was never packed.
+fn unpack(value: &Value) -> Option<Value> {
     match value.as_bytes() {
-        [PLAIN, plain @ ..] => Ok(Value::new(plain)),
+        [PLAIN, plain @ ..] => Some(Value::new(plain)),
         [LZ4, a, b, c, d, block @ ..] => {
             let len = u32::from_le_bytes([*a, *b, *c, *d]) as usize;
-            let plain = (len <= LONGEST).then(|| lz4_flex::block::decompress(block, len).ok()).flatten();
-            plain.filter(|plain| plain.len() == len).map(|plain| Value::new(&plain)).ok_or_else(strange)
+            let is_possible = len <= LONGEST.min(MOST_TIMES.saturating_mul(block.len()));
+            let plain = is_possible.then(|| lz4_flex::block::decompress(block, len).ok()).flatten();
+            plain.filter(|plain| plain.len() == len).map(|plain| Value::new(&plain))
         }
-        _ => Err(strange()),
+        _ => None,
     }
-}
-
-fn strange() -> Error {
-    Error::unavailable(
-        "a value of the cache server is not compressed as it should be: is its namespace used by others?",
-    )
 }
 
 impl CacheServer for Compressed {
@@ -154,6 +174,10 @@ impl CacheServer for Compressed {
         Box::pin(self.run(range, epoch, call))
     }
 
+    fn probe(&self, range: RangeId, epoch: Epoch) -> Reply<'_, ()> {
+        self.server.probe(range, epoch)
+    }
+
     fn memory_percent(&self) -> Reply<'_, u8> {
         self.server.memory_percent()
     }
@@ -163,7 +187,7 @@ impl CacheServer for Compressed {
 #[allow(clippy::unwrap_used, reason = "a failed test panics")]
 mod tests {
     use lacuna_range_cache::embedded::MemoryCache;
-    use lacuna_range_cache::{Interval, LogRecord, Session};
+    use lacuna_range_cache::{Interval, LogRecord, RangeKey};
 
     use super::*;
 
@@ -214,8 +238,36 @@ mod tests {
         let cut = &block.as_bytes()[..block.as_bytes().len() - 1];
         let wrong_length = [&[LZ4, 0xE9, 3, 0, 0], &block.as_bytes()[HEADER..]].concat();
         for bytes in [&[][..], &[1, 2, 3], &[LZ4], &[LZ4, 0xFF, 0xFF, 0xFF, 0xFF, 0], cut, &wrong_length] {
-            assert!(unpack(&Value::new(bytes)).is_err(), "{bytes:?}");
+            assert!(unpack(&Value::new(bytes)).is_none(), "{bytes:?}");
         }
+        let most = u32::try_from(LONGEST).unwrap().to_le_bytes();
+        assert!(
+            unpack(&Value::new(&[&[LZ4][..], &most, &[0xFF; 9]].concat())).is_none(),
+            "too long for its block"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_value_of_another_form_is_dropped() {
+        let (memory, server) = server();
+        let (range, epoch, session) = (RangeId(0), Epoch(1), Session(1));
+        let queries = [18, 20].map(|age| Query::all(0, Interval::point(RangeKey::from(age))));
+        memory.run(range, epoch, CacheCall::Fence);
+        for query in &queries {
+            memory.run(range, epoch, CacheCall::Lookup(query.clone(), session));
+            let record = LogRecord::of_entry(1, query, query.interval.clone());
+            memory.run(
+                range,
+                epoch,
+                CacheCall::Install(query.clone(), session, Value::new(b"foreign"), record),
+            );
+        }
+        let [looked_up, hidden] = queries;
+        assert_eq!(server.get(range, epoch, &looked_up).await.unwrap().unwrap().value, None);
+        let call = async |call| server.call(range, epoch, call).await.unwrap();
+        assert_eq!(call(CacheCall::Lookup(looked_up.clone(), Session(2))).await, CacheReply::Busy);
+        assert_eq!(call(CacheCall::Lookup(looked_up, Session(2))).await, CacheReply::Leased);
+        assert_eq!(call(CacheCall::Hide(Session(3), vec![hidden])).await, CacheReply::Hidden(Vec::new()));
     }
 
     #[tokio::test]

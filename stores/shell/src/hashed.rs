@@ -94,7 +94,7 @@ impl Hashed {
         (0..self.servers.len()).map(|place| (place, call.clone())).collect()
     }
 
-    /// Carries calls out at once. Whatever comes of one, the others are waited for: none is under way afterwards.
+    /// Carries calls out at once. Whatever comes of one, the others are waited for.
     async fn at_once(
         &self,
         range: RangeId,
@@ -161,6 +161,13 @@ impl Hashed {
         })
     }
 
+    async fn all_answer(&self, range: RangeId, epoch: Epoch) -> Result<()> {
+        for server in &self.servers {
+            server.probe(range, epoch).await?;
+        }
+        Ok(())
+    }
+
     async fn fullest(&self) -> Result<u8> {
         let mut most = 0;
         for server in &self.servers {
@@ -177,6 +184,10 @@ impl CacheServer for Hashed {
 
     fn call(&self, range: RangeId, epoch: Epoch, call: CacheCall) -> Reply<'_, CacheReply> {
         Box::pin(self.run(range, epoch, call))
+    }
+
+    fn probe(&self, range: RangeId, epoch: Epoch) -> Reply<'_, ()> {
+        Box::pin(self.all_answer(range, epoch))
     }
 
     fn memory_percent(&self) -> Reply<'_, u8> {

@@ -2,9 +2,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A share of a stream, spread evenly over it.
+use lacuna_core::hash::{hash_bytes, reduce};
+
+/// A share of a stream, drawn by a hash of the place: whoever asks the same queries in turn has each of them taken now and then.
 ///
-/// With 40 percent: the third and fifth of every five.
+/// With 40 percent: of the first ten, those at places 0, 1, 3 and 6, for example.
 #[derive(Debug, Default)]
 pub(crate) struct Sample {
     percent: AtomicU64,
@@ -22,8 +24,8 @@ impl Sample {
         if percent == 0 {
             return false;
         }
-        let place = self.seen.fetch_add(1, Ordering::Relaxed) % 100;
-        (place + 1) * percent / 100 > place * percent / 100
+        let place = self.seen.fetch_add(1, Ordering::Relaxed);
+        reduce(hash_bytes(&place.to_le_bytes(), 0), 100) < percent
     }
 }
 
@@ -31,17 +33,29 @@ impl Sample {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_sample_has_its_share_of_every_hundred() {
-        for percent in [0, 1, 40, 99, 100] {
-            let sample = Sample::default();
-            sample.set(percent);
-            for _ in 0..3 {
-                assert_eq!((0..100).filter(|_| sample.takes_next()).count(), usize::from(percent));
-            }
-        }
+    fn sample(percent: u8) -> Sample {
         let sample = Sample::default();
-        sample.set(40);
-        assert_eq!([0; 5].map(|_| sample.takes_next()), [false, false, true, false, true]);
+        sample.set(percent);
+        sample
+    }
+
+    #[test]
+    fn a_sample_has_its_share() {
+        for percent in [0, 1, 40, 99, 100] {
+            let sample = sample(percent);
+            let taken = (0..10_000).filter(|_| sample.takes_next()).count();
+            assert!(taken.abs_diff(100 * usize::from(percent)) <= 150, "{taken} of 10,000 for {percent} %");
+        }
+        let (none, all) = (sample(0), sample(100));
+        assert!((0..1_000).all(|_| !none.takes_next() && all.takes_next()));
+    }
+
+    #[test]
+    fn each_of_several_in_turn_is_taken_at_some_time() {
+        for turns in [2, 10, 50, 100] {
+            let (sample, mut is_taken) = (sample(1), vec![false; turns]);
+            (0..1_000 * turns).for_each(|place| is_taken[place % turns] |= sample.takes_next());
+            assert!(is_taken.iter().all(|is_taken| *is_taken), "{turns} in turn");
+        }
     }
 }

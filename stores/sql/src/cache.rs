@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use lacuna_cache_shell::{Counts, FileLog, RangeCache, Servers};
+use lacuna_cache_shell::{Alarm, Counts, FileLog, RangeCache, Servers};
 use lacuna_core::{Error, ErrorKind, Result};
 use lacuna_range_cache::embedded::{MemoryCache, MemoryLog, SingleProcess, SteadyClock};
 use lacuna_range_cache::ports::{CacheServer, Clock, Coordinator, DataStore, LogServer};
@@ -17,7 +17,7 @@ use crate::options::Options;
 use crate::schema::Schema;
 use crate::table::Table;
 use crate::table_lease::TableLease;
-use crate::watchdog::Watchdog;
+use crate::watchdog::{Family, Watchdog};
 use crate::whole::{self, WholeTables};
 
 /// How long an owner waits for a reply; a database may take its time.
@@ -48,7 +48,7 @@ pub struct Cache {
     pub(crate) clock: Arc<dyn Clock>,
     tables: Mutex<Tables>,
     pub(crate) lock: Option<Arc<FileLock>>,
-    pub(crate) watchdog: Option<Watchdog>,
+    pub(crate) watchdog: Option<Arc<Watchdog>>,
 }
 
 /// What this process does with its tables.
@@ -118,7 +118,7 @@ impl Cache {
             None => Arc::new(SingleProcess::above(largest_epoch(&*database).await?, caches.len())),
         };
         let watchdog = if options.has_watchdog {
-            Some(Watchdog::start(&options.url, database.clone()).await?)
+            Some(Arc::new(Watchdog::start(&options.url, database.clone()).await?))
         } else {
             None
         };
@@ -136,17 +136,13 @@ impl Cache {
     /// `InvalidInput` if the table is not what the schema says, `Unsupported` for a domain type that is not offered,
     /// `Conflict` if it was registered before or dendrites own its ranges, `Unavailable` if the database does not answer.
     pub async fn table(&self, schema: Schema) -> Result<Table> {
-        let schema = self.read(schema).await?;
+        let (schema, family) = self.read(schema).await?;
         let range = range_of(&*self.database, &schema.table).await?;
         whole::check_whole(&*self.database, &schema.table).await?;
         if self.whole_tables.is_none() {
             whole::supersede_dendrites(&*self.database, &schema.table).await?;
         }
-        let (is_buffering, is_marked) = (self.options.policy == Policy::WriteBack, self.watchdog.is_some());
-        // Owners that are still at work when the cache is dropped keep the lock.
-        let (database, lock) = (self.database.clone(), self.lock.clone());
-        let store: Arc<dyn DataStore> =
-            Arc::new(FencedTable { database, schema: schema.clone(), is_buffering, is_marked, _lock: lock });
+        let store: Arc<dyn DataStore> = Arc::new(FencedTable::new(self, &schema, family.as_ref()));
         let servers = Servers {
             caches: self.caches.clone(),
             store: store.clone(),
@@ -166,9 +162,7 @@ impl Cache {
             tables.whole.push(cache.clone());
             cache
         };
-        if let Some(watchdog) = &self.watchdog {
-            watchdog.watch(&schema.table, cache.alarm());
-        }
+        self.watch(&schema, family, cache.alarm());
         Ok(Table::new(Arc::new(cache), schema, self.database.dialect(), store))
     }
 
@@ -184,13 +178,22 @@ impl Cache {
         Ok(())
     }
 
-    /// The schema with what the database says of its table.
-    pub(crate) async fn read(&self, schema: Schema) -> Result<Arc<Schema>> {
+    /// The schema with what the database says of its table, and what a watchdog must know of it.
+    pub(crate) async fn read(&self, schema: Schema) -> Result<(Arc<Schema>, Option<Family>)> {
         let described = describe(&*self.database, &schema.table).await?;
-        if let Some(watchdog) = &self.watchdog {
-            watchdog.check(&schema.table).await?;
+        let schema = schema.with_columns(described)?;
+        let family = match &self.watchdog {
+            Some(watchdog) => Some(watchdog.family(&schema.table).await?),
+            None => None,
+        };
+        Ok((Arc::new(schema), family))
+    }
+
+    /// From now on strangers to the table raise the alarm, if there is a watchdog. To be called before anything is read.
+    pub(crate) fn watch(&self, schema: &Schema, family: Option<Family>, alarm: Alarm) {
+        if let (Some(watchdog), Some(family)) = (&self.watchdog, family) {
+            watchdog.watch(&schema.table, family, alarm);
         }
-        Ok(Arc::new(schema.with_columns(described)?))
     }
 
     pub(crate) fn config(&self, schema: &Schema) -> Config {
@@ -226,7 +229,7 @@ impl Cache {
     /// # Errors
     /// `Unavailable` if it was stopped before.
     pub async fn stop(&self) -> Result<()> {
-        self.watchdog.iter().for_each(Watchdog::rest);
+        self.watchdog.iter().for_each(|watchdog| watchdog.rest());
         // They keep what they have counted.
         let tables = self.tables().whole.clone();
         for table in tables {

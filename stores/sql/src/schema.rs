@@ -166,7 +166,7 @@ impl Schema {
         place.and_then(|place| row.get(place)).unwrap_or(&SqlValue::Null)
     }
 
-    /// Stands for the table and its columns: results of another shape are never mistaken for these.
+    /// Stands for the table, its columns and domains: results of another shape are never mistaken for these.
     pub(crate) fn fingerprint(&self) -> u64 {
         let mut text = self.table.clone();
         self.columns.iter().for_each(|column| {
@@ -178,6 +178,27 @@ impl Schema {
             text.push('\0');
             text.push_str(&column.declared);
         });
-        lacuna_core::hash::hash_bytes(text.as_bytes(), 0)
+        let marks = self.domain_marks();
+        let mut bytes = text.into_bytes();
+        marks.iter().for_each(|mark| bytes.extend(mark.to_le_bytes()));
+        lacuna_core::hash::hash_bytes(&bytes, 0)
+    }
+
+    /// Stands for the name and type of each registered column, in their order (`docs/format/range-cache-sql.md`).
+    pub(crate) fn domain_marks(&self) -> Vec<u64> {
+        let mark = |(column, domain): &(String, DomainType)| {
+            let scale = if let DomainType::Decimal { scale } = domain { *scale } else { 0 };
+            let kind = match domain {
+                DomainType::Integer => 0,
+                DomainType::Unsigned => 1,
+                DomainType::Decimal { .. } => 2,
+                DomainType::Float => 3,
+                DomainType::Text => 4,
+                DomainType::Date => 5,
+                DomainType::Timestamp => 6,
+            };
+            lacuna_core::hash::hash_bytes(&[column.as_bytes(), &[kind, scale]].concat(), 0)
+        };
+        self.domains.iter().map(mark).collect()
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lacuna_cache_shell::{Around, Dendrite, Requests, Servers};
 use lacuna_core::{Error, Result};
 use lacuna_range_cache::ports::{Coordinator, DataStore};
-use lacuna_range_cache::{Config, Cut, Policy, RangeTable};
+use lacuna_range_cache::{Config, Cut, RangeTable};
 
 use crate::application::TableRows;
 use crate::cache::Cache;
@@ -16,6 +16,7 @@ use crate::schema::Schema;
 use crate::shared_ranges::SharedRanges;
 use crate::sql_value::SqlValue;
 use crate::table::Table;
+use crate::watchdog::Family;
 
 /// How long another owner may hold a lease here without a word.
 const PEER_TIMEOUT_MS: u64 = 5_000;
@@ -62,7 +63,8 @@ impl Cache {
     /// # Errors
     /// As [`Cache::table`].
     pub async fn store(&self, schema: Schema) -> Result<Arc<dyn DataStore>> {
-        Ok(self.cut_table(&self.read(schema).await?))
+        let (schema, family) = self.read(schema).await?;
+        Ok(self.cut_table(&schema, family.as_ref()))
     }
 
     /// A dendrite for a table, beside others around it: cache servers and logs need a namespace that no other table has.
@@ -77,11 +79,11 @@ impl Cache {
         coordinator: Arc<dyn Coordinator>,
         around: Around,
     ) -> Result<Dendrite> {
-        let schema = self.read(schema).await?;
+        let (schema, family) = self.read(schema).await?;
         self.leave_to_dendrites(&schema.table).await?;
         let servers = Servers {
             caches: self.caches.clone(),
-            store: self.cut_table(&schema),
+            store: self.cut_table(&schema, family.as_ref()),
             logs: self.logs.clone(),
             coordinator,
             clock: self.clock.clone(),
@@ -93,32 +95,23 @@ impl Cache {
             ..self.config(&schema)
         };
         let dendrite = Dendrite::start(servers, around, config, TableRows(schema.clone())).await?;
-        if let Some(watchdog) = &self.watchdog {
-            watchdog.watch(&schema.table, dendrite.alarm());
-        }
+        self.watch(&schema, family, dendrite.alarm());
         Ok(dendrite.with_patience(self.options.patience).with_verified_hits(self.options.verified_percent))
     }
 
-    /// A table whose owners are wherever `requests` go: a dendrite of this process, or a client of others.
+    /// A table whose owners are wherever `requests` go: a dendrite of this process, or a client of others. They were told of the same
+    /// columns and domains, in the same order.
     ///
     /// # Errors
-    /// As [`Cache::table`].
+    /// As [`Cache::table`]. Reads fail as `InvalidInput` if owners were told of other columns or domains; nobody compares writes.
     pub async fn table_over(&self, schema: Schema, requests: Arc<dyn Requests>) -> Result<Table> {
-        let schema = self.read(schema).await?;
-        let store = self.cut_table(&schema);
+        let (schema, family) = self.read(schema).await?;
+        let store = self.cut_table(&schema, family.as_ref());
         Ok(Table::new(requests, schema, self.database.dialect(), store))
     }
 
-    fn cut_table(&self, schema: &Arc<Schema>) -> Arc<dyn DataStore> {
-        let (database, is_buffering) = (self.database.clone(), self.options.policy == Policy::WriteBack);
-        let numbers = Numbers::new(database.clone(), &schema.table);
-        let table = FencedTable {
-            database,
-            schema: schema.clone(),
-            is_buffering,
-            is_marked: self.watchdog.is_some(),
-            _lock: self.lock.clone(),
-        };
-        Arc::new(CutTable { table, numbers })
+    fn cut_table(&self, schema: &Arc<Schema>, family: Option<&Family>) -> Arc<dyn DataStore> {
+        let numbers = Numbers::new(self.database.clone(), &schema.table);
+        Arc::new(CutTable { table: FencedTable::new(self, schema, family), numbers })
     }
 }

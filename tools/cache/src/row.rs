@@ -5,7 +5,7 @@ use lacuna_core::{Error, Result};
 use serde::Serialize;
 
 use crate::contender::Traffic;
-use crate::setup::{Setup, Spread};
+use crate::setup::{Setup, Spread, System};
 
 /// The result of a run.
 #[derive(Debug, Clone)]
@@ -159,6 +159,7 @@ impl Row {
 
     fn flat(&self) -> Flat {
         let setup = &self.setup;
+        let is_compressed = setup.is_compressed && matches!(setup.system, System::Lacuna(_));
         Flat {
             system: setup.system.name(),
             store: setup.system.has_store().then(|| setup.store.name()),
@@ -173,7 +174,7 @@ impl Row {
             beta: (!setup.beta_auto).then_some(setup.beta),
             copies: setup.log_servers(),
             durable: setup.is_durable && setup.log_servers() > 0,
-            compression: if setup.is_compressed { "lz4" } else { "none" },
+            compression: if is_compressed { "lz4" } else { "none" },
             cache_servers: setup.cache_servers,
             clients: setup.clients,
             delay_ms: u64::try_from(setup.delay.as_millis()).unwrap_or(u64::MAX),

@@ -176,7 +176,7 @@ impl State {
 
 impl CacheServer for MemoryCache {
     fn memory_percent(&self) -> Reply<'_, u8> {
-        let percent = (100 * self.bytes()).checked_div(self.most_bytes).unwrap_or(0).min(100);
+        let percent = self.bytes().saturating_mul(100).checked_div(self.most_bytes).unwrap_or(0).min(100);
         Box::pin(ready(Ok(u8::try_from(percent).unwrap_or(100))))
     }
 

@@ -146,7 +146,7 @@ impl<A: Application> Owner<A> {
         }
         self.write_through_for_a_while();
         self.applying.is_dropping = true;
-        self.doubt_parts(&touched);
+        self.doubt_reads(&touched);
         let queries = self.index.touched(&touched);
         if queries.is_empty() {
             return self.entries_were_dropped();

@@ -113,6 +113,10 @@ impl<A: Application> Owner<A> {
             // A damaged chunk stays as it is: the next owner begins cold.
             return self.entry_log.counts[chunk as usize] = (0, u32::MAX / 2);
         };
+        if records.is_empty() {
+            // The server keeps no log, or has not heard of these yet.
+            return self.entry_log.counts[chunk as usize] = (0, 0);
+        }
         let (read, kept) = (records.len(), compact(records));
         let mut compacted = Vec::new();
         write_chunk(&mut compacted, &kept);

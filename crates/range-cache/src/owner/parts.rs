@@ -111,13 +111,16 @@ impl<A: Application> Owner<A> {
         self.flush(task, &gaps);
     }
 
-    /// What was gathered may show writes that are set aside now: it becomes no entry.
-    pub(super) fn doubt_parts(&mut self, touched: &[Touched]) {
-        for read in self.reads.values_mut().filter(|read| read.parts.is_some()) {
+    /// What was gathered, or is looked at once more, may show writes that are set aside now: it becomes no entry, and no proof of a
+    /// stranger.
+    pub(super) fn doubt_reads(&mut self, touched: &[Touched]) {
+        for read in self.reads.values_mut().filter(|read| read.parts.is_some() || read.shown.is_some()) {
             let shows = |(domain, interval): &Touched| {
                 *domain == read.query.domain && interval.overlaps(&read.query.interval)
             };
-            read.may_install &= !touched.iter().any(shows);
+            if touched.iter().any(shows) {
+                (read.may_install, read.shown) = (false, None);
+            }
         }
     }
 

@@ -28,7 +28,7 @@ pub(super) struct ReadTask {
     pub(super) covered_later: Option<Interval<RangeKey>>,
     /// Whether the cached result is to be compared with that of the store, and the cached one.
     verifies: bool,
-    shown: Option<Value>,
+    pub(super) shown: Option<Value>,
     /// Results it is put together from.
     pub(super) parts: Option<Parts>,
     /// When it was asked for.

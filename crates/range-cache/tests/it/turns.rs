@@ -1,6 +1,6 @@
 //! Who waits for whom: writes that touch one entry, and writes that the store has no time for.
 
-use lacuna_range_cache::{Config, Epoch, Event, Policy, Query, WriteOutcome};
+use lacuna_range_cache::{Config, Epoch, Event, Notice, Policy, Query, RequestId, WriteOutcome};
 
 use crate::desk::{Desk, Servers, applies, store_writes};
 use crate::sim::table::{Change, closed};
@@ -141,4 +141,27 @@ fn what_shows_a_write_that_is_set_aside_becomes_no_entry() {
     assert_eq!(shown(&servers, &whole), None);
     let again = desk.read(&mut servers, &whole);
     assert_eq!(again.iter().map(|row| row.version).collect::<Vec<_>>(), [4, 5, 6, 101]);
+}
+
+#[test]
+fn a_write_that_is_set_aside_is_no_strangers() {
+    let mut servers = Servers::new(Policy::WriteBack, None);
+    let mut desk = Desk::seated(&mut servers, Config::new(Policy::WriteBack), 1);
+    let query = Query::all(0, closed(2, 5));
+    desk.read(&mut servers, &query);
+    servers.store.forbidden.push(100);
+    desk.holds = applies;
+    desk.change(&mut servers, 100, put(3));
+    assert!(shown(&servers, &query).is_some());
+    desk.tell(&mut servers, Event::Verify(RequestId(90), query.clone()));
+    desk.wait(&mut servers, 1);
+    desk.let_go(&mut servers);
+    (0..3).for_each(|_| desk.wait(&mut servers, 1));
+    assert!(desk.value(90).is_some() && shown(&servers, &query).is_none());
+    assert!(desk.notices.iter().any(|notice| matches!(notice, Notice::SetAside(_))), "{:?}", desk.notices);
+    assert!(
+        !desk.notices.iter().any(|notice| matches!(notice, Notice::BypassDetected(_))),
+        "{:?}",
+        desk.notices
+    );
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use lacuna_cache_shell::Counts;
+use lacuna_cache_shell::{Alarm, Counts};
 use lacuna_range_cache::{Policy, RangeId};
 use lacuna_store_sql::Table;
 use lacuna_test_servers::Redis;
@@ -120,4 +120,26 @@ async fn a_cache_in_memory_is_begun_cold() {
     // A read that is late is tried again, and its result may be there by then.
     assert!(seen.iter().all(|(hits, queries)| *hits <= 5 && *queries > 0), "{seen:?}");
     hall.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_knows_of_strangers_takes_nothing_over() {
+    for tell in [Alarm::raise, Alarm::begin_cold] {
+        let Some(server) = Redis::cache() else { return };
+        let mut hall = Hall::open_before(1, Policy::WriteThrough, Some(&server)).await;
+        let table = hall.table_at(0).await;
+        table.insert(slot(1, 50)).await.unwrap();
+        for _ in 0..2 {
+            assert_eq!(places(&table.get("place", 40..60).await.unwrap()), [50]);
+        }
+        hall.cache.run_sql("INSERT INTO slots VALUES (2, 51, 'past the cache')").await.unwrap();
+        hall.add().await;
+        // It owns nothing yet.
+        tell(&hall.dendrite(1).alarm());
+        hall.dendrite(0).leave(RangeId(0));
+        hall.claim(1, RangeId(0)).await;
+        let table = hall.table_at(1).await;
+        assert_eq!(places(&table.get("place", 40..60).await.unwrap()), [50, 51]);
+        hall.stop().await;
+    }
 }

@@ -1,10 +1,12 @@
 //! Callers that do not know the secret, or do not speak the protocol.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use lacuna_core::ErrorKind;
 use lacuna_range_cache::Policy;
 use lacuna_store_dendrite::{Client, Server};
+use lacuna_store_sql::{DomainType, Schema};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -156,4 +158,20 @@ async fn an_address_that_is_taken_or_none_is_named() {
     let nobody = Client::connect(&["127.0.0.1:1"], secret()).await.unwrap_err();
     assert_eq!(nobody.kind(), ErrorKind::Unavailable);
     assert_eq!(Client::connect(&[] as &[&str], secret()).await.unwrap_err().kind(), ErrorKind::InvalidInput);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_table_that_its_owners_know_otherwise_is_not_read() {
+    let hall = Hall::open(1, Policy::WriteThrough).await;
+    hall.table_at(0).await.insert(slot(1, 50)).await.unwrap();
+    // Here the first domain is the number, there it is the place.
+    let other = Schema::new("slots", "id").domain("id", DomainType::Integer);
+    let client = Arc::new(hall.client().await);
+    let table = hall.cache.table_over(other, client).await.unwrap();
+    let refused = table.get("id", 40..60).await.unwrap_err();
+    assert!(
+        refused.kind() == ErrorKind::InvalidInput && refused.to_string().contains("otherwise"),
+        "{refused}"
+    );
+    hall.stop().await;
 }

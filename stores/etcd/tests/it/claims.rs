@@ -142,6 +142,23 @@ async fn a_lost_cache_server_is_left_once_routes_to_it_are_over() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_waits_for_routes_that_were_over_long_ago() {
+    let Some(etcd) = Etcd::start(1) else { return };
+    let a = process(&etcd, "settled", "a:1").await;
+    let first = claim(&a, RANGE).await.unwrap();
+    let moved = a.claim(RANGE, Some(first.cache)).await.unwrap().unwrap();
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_millis(SERVED_MS + 500) {
+        assert!(renewed(&a, moved.epoch).await);
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    drop(a);
+    let b = process(&etcd, "settled", "b:1").await;
+    let next = wait_for(&b, RANGE).await;
+    assert_eq!((next.cache, next.serve_after_ms, next.before), (1, 0, Some(moved.epoch)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_follows_a_revoked_lease_on_another_cache_server_waits_for_its_routes() {
     let Some(etcd) = Etcd::start(1) else { return };
     let a = process(&etcd, "revoked", "a:1").await;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
 use lacuna_core::Result;
@@ -39,6 +39,8 @@ pub(crate) struct House {
     pub(super) counters: Arc<Counters>,
     pub(super) notices: broadcast::Sender<Notice>,
     pub(super) verified: Arc<Sample>,
+    /// Whether what other processes left in the cache server may be wrong.
+    begins_cold: Arc<AtomicBool>,
     table: RwLock<Arc<RangeTable>>,
     new_seat: NewSeat,
     /// `None` once it was closed.
@@ -80,6 +82,8 @@ impl House {
         let (counters, (notices, _)) = (Arc::<Counters>::default(), broadcast::channel(NOTICES));
         let verified = Arc::<Sample>::default();
         let shared_verified = verified.clone();
+        let begins_cold = Arc::<AtomicBool>::default();
+        let shared_begins_cold = begins_cold.clone();
         let (shared, shared_counters, shared_notices) = (servers.clone(), counters.clone(), notices.clone());
         let new_seat = move |range, table| {
             let (mouth, ears) = mpsc::unbounded_channel();
@@ -96,12 +100,13 @@ impl House {
                 notices: shared_notices.clone(),
             });
             let config = Config { range, table: Some(table), ..config.clone() };
-            tokio::spawn(Seat::new(desk.clone(), ears, config, application.clone(), Claims::OnDemand).run());
+            let (application, is_cold) = (application.clone(), shared_begins_cold.load(Ordering::SeqCst));
+            tokio::spawn(Seat::new(desk.clone(), ears, config, application, Claims::OnDemand, is_cold).run());
             desk
         };
         let (seats, known) = (Mutex::new(Some(BTreeMap::new())), Mutex::default());
         let (new_seat, table) = (Box::new(new_seat), RwLock::new(table));
-        Self { servers, around, counters, notices, verified, table, new_seat, seats, known }
+        Self { servers, around, counters, notices, verified, begins_cold, table, new_seat, seats, known }
     }
 
     pub(super) fn now_ms(&self) -> u64 {
@@ -123,8 +128,14 @@ impl House {
         }
     }
 
+    /// From now on no range takes over what another process left in the cache server. Returns where owners hear who were there before.
+    pub(crate) fn begin_cold(&self) -> Vec<mpsc::UnboundedSender<Heard>> {
+        self.begins_cold.store(true, Ordering::SeqCst);
+        self.mouths()
+    }
+
     /// Where owners hear.
-    pub(crate) fn mouths(&self) -> Vec<mpsc::UnboundedSender<Heard>> {
+    fn mouths(&self) -> Vec<mpsc::UnboundedSender<Heard>> {
         self.desks().iter().map(|desk| desk.mouth.clone()).collect()
     }
 

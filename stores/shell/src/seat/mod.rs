@@ -76,8 +76,10 @@ pub(crate) struct Seat<A> {
     /// Cache servers that did not answer.
     unreachable: BTreeSet<usize>,
     lost_cache: Option<usize>,
-    /// The last tenure that served.
-    served: Option<Epoch>,
+    /// The last tenure that was granted.
+    granted: Option<Epoch>,
+    /// Until when the hits of another process may lead to a cache server that was not told of a tenure here.
+    others_until_ms: u64,
     /// Whether what the cache server still has may be wrong.
     begins_cold: bool,
     /// Tenures in turn that ended before they served.
@@ -95,6 +97,7 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
         config: Config,
         application: A,
         claims: Claims,
+        begins_cold: bool,
     ) -> Self {
         Self {
             desk,
@@ -110,8 +113,9 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
             room: VecDeque::new(),
             unreachable: BTreeSet::new(),
             lost_cache: None,
-            served: None,
-            begins_cold: false,
+            granted: None,
+            others_until_ms: 0,
+            begins_cold,
             failures: 0,
             ticks: 0,
             stopping: None,
@@ -211,7 +215,7 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
         }
     }
 
-    /// Drops everything, and takes nothing over into the next tenure: this one may end before it has dropped it.
+    /// Drops everything, and takes nothing over into the next tenure.
     fn foreign_write(&mut self) {
         self.begins_cold = true;
         let everywhere = (0..self.config.domain_count).map(|domain| (domain, Interval::all()));
@@ -276,6 +280,8 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
             Action::Notice(notice) => {
                 if matches!(notice, Notice::BypassDetected(_)) {
                     count(&self.desk.counters.foreign_writes);
+                    // This tenure may end before it has dropped everything.
+                    self.begins_cold = true;
                 }
                 drop(self.desk.notices.send(notice));
             }
@@ -296,7 +302,7 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
         sitting.is_published = true;
         self.failures = 0;
         let (epoch, cache, until_ms) = (sitting.tenure.epoch, sitting.cache.clone(), sitting.until_ms);
-        self.served = Some(epoch);
+        self.others_until_ms = 0;
         if !self.desk.route.holds(epoch, 0) {
             count(&self.desk.counters.tenures);
         }

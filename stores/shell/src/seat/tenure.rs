@@ -7,7 +7,7 @@ use std::time::Duration;
 use lacuna_core::{Error, Result};
 use lacuna_range_cache::embedded::MemoryCache;
 use lacuna_range_cache::ports::Tenure;
-use lacuna_range_cache::{Application, Epoch, Event, Interval, Owner, Query};
+use lacuna_range_cache::{Application, Epoch, Event, Owner};
 
 use super::{Claims, Seat, Sitting, send_away};
 use crate::counters::count;
@@ -23,11 +23,11 @@ const LONGEST_PAUSE_MS: u64 = 500;
 const MOST_DENIALS: u32 = 4;
 
 /// How long the hits of another process may lead to a cache server that cannot be told of this tenure. That process may believe in
-/// its lease although the coordinator does not: somebody may have revoked it there. `served`: the last tenure here.
+/// its lease although the coordinator does not: somebody may have revoked it there. `granted`: the last tenure that was granted here.
 ///
-/// With tenure 5 served here, and then tenure 9 after 5: nobody else was there, no wait. With tenure 9 after 7: a lease.
-fn unfenced_ms(tenure: &Tenure, served: Option<Epoch>) -> u64 {
-    let is_anothers = tenure.before.is_some_and(|before| served.is_none_or(|served| served < before));
+/// With tenure 5 granted here, and then tenure 9 after 5: nobody else was there, no wait. With tenure 9 after 7: a lease.
+fn unfenced_ms(tenure: &Tenure, granted: Option<Epoch>) -> u64 {
+    let is_anothers = tenure.before.is_some_and(|before| granted.is_none_or(|granted| granted < before));
     if is_anothers { tenure.lease_ms.unwrap_or(0) } else { 0 }
 }
 
@@ -57,8 +57,12 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
             _ => Arc::new(MemoryCache::new(0)),
         };
         let mut config = self.config.clone();
-        let unfenced_ms = if is_bypass { unfenced_ms(&tenure, self.served) } else { 0 };
-        config.serve_from = now + tenure.serve_after_ms.max(unfenced_ms);
+        self.others_until_ms = self.others_until_ms.max(now + unfenced_ms(&tenure, self.granted));
+        self.granted = Some(tenure.epoch);
+        config.serve_from = now + tenure.serve_after_ms;
+        if is_bypass {
+            config.serve_from = config.serve_from.max(self.others_until_ms);
+        }
         let is_warm = config.keeps_log && !is_bypass && !std::mem::take(&mut self.begins_cold);
         config.warm_from = tenure.before.filter(|_| is_warm);
         if is_bypass {
@@ -181,8 +185,7 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
         let Some(cache) = self.desk.servers.caches.get(tenure.cache).cloned() else { return };
         let desk = self.desk.clone();
         tokio::spawn(async move {
-            let nothing = Query::all(0, Interval::all());
-            if cache.get(desk.range, tenure.epoch, &nothing).await.is_ok() {
+            if cache.probe(desk.range, tenure.epoch).await.is_ok() {
                 drop(desk.mouth.send(Heard::CacheIsBack(tenure.epoch)));
             }
         });

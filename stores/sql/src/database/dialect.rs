@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::MARK;
+use super::{MARK, Mark};
 use crate::sql_value::SqlValue;
 use crate::statement::{Shape, Statement};
 
@@ -73,9 +73,15 @@ impl Dialect {
     }
 
     /// SQL that writes only while the fence of `range` stands at `epoch`, which nobody can raise until it is done. It has two
-    /// parameters more, range and epoch, behind its own, `params` of them. A watchdog knows it again if it is marked.
-    pub(crate) fn fenced(self, sql: &str, shape: Shape, params: usize, is_marked: bool) -> Option<String> {
-        let shown = if is_marked { self.mark_of_fence().unwrap_or("1") } else { "1" };
+    /// parameters more, range and epoch, behind its own, `params` of them. Watchdogs know it again by its mark.
+    pub(crate) fn fenced(
+        self,
+        sql: &str,
+        shape: Shape,
+        params: usize,
+        mark: Option<&Mark>,
+    ) -> Option<String> {
+        let shown = self.mark_of_fence(mark).unwrap_or_else(|| "1".to_owned());
         let fence = format!(
             "SELECT {shown} FROM lacuna_fence WHERE range_id = {} AND epoch = {}{}",
             self.placeholder(params + 1),
@@ -88,7 +94,7 @@ impl Dialect {
             (Shape::Values, Self::MariaDb) => " FROM DUAL WHERE",
             (Shape::Values, _) => " WHERE",
         };
-        let sql = self.commented(sql, is_marked);
+        let sql = self.commented(sql, mark);
         Some(match self {
             Self::Postgres => {
                 format!("WITH lacuna AS ({fence}) {sql}{joint} EXISTS (SELECT 1 FROM lacuna)")
@@ -98,17 +104,17 @@ impl Dialect {
     }
 
     /// What leaves a mark in the log of the transaction that reads the fence.
-    pub(crate) const fn mark_of_fence(self) -> Option<&'static str> {
-        match self {
-            Self::Postgres => Some("pg_logical_emit_message(true, 'lacuna', ''::text)::text"),
-            Self::Sqlite | Self::MariaDb => None,
-        }
+    pub(crate) fn mark_of_fence(self, mark: Option<&Mark>) -> Option<String> {
+        let signs = mark.filter(|_| self == Self::Postgres)?.as_str();
+        Some(format!("pg_logical_emit_message(true, '{MARK}', '{signs}'::text)::text"))
     }
 
-    /// The statement with a mark, where its words are in the log.
-    pub(crate) fn commented(self, sql: &str, is_marked: bool) -> Cow<'_, str> {
-        match self {
-            Self::MariaDb if is_marked => Cow::Owned(format!("{MARK} {sql}")),
+    /// The statement behind its mark, where its words are in the log.
+    pub(crate) fn commented<'a>(self, sql: &'a str, mark: Option<&Mark>) -> Cow<'a, str> {
+        match mark {
+            Some(mark) if self == Self::MariaDb => {
+                Cow::Owned(format!("/* {MARK} {} */ {sql}", mark.as_str()))
+            }
             _ => Cow::Borrowed(sql),
         }
     }

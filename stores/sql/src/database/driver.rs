@@ -1,9 +1,9 @@
 //! The part of a driver that is the same for every database of `sqlx`, whose types differ.
 
 /// Implements [`super::Database`] and [`super::Transaction`] for one database. `$decode` reads a value of a row,
-/// `$kind` says what an error of the database means.
+/// `$kind` says what an error of the database means, and `$text` reads a value that came as text, where a log is heard.
 macro_rules! driver {
-    ($name:ident, $open:ident, $database:ty, $dialect:expr, $begin:literal, $decode:path, $kind:path) => {
+    ($name:ident, $open:ident, $database:ty, $dialect:expr, $begin:literal, $decode:path, $kind:path $(, $text:path)?) => {
         /// A pool of connections.
         #[derive(Debug)]
         pub(crate) struct $name {
@@ -112,6 +112,31 @@ macro_rules! driver {
                     run.map(|_| ()).map_err(failure)
                 })
             }
+
+            $(
+                fn each_row<'a>(&'a self, sql: &'a str, hear: super::Hear<'a>) -> Later<'a, Result<()>> {
+                    Box::pin(async move {
+                        use futures::StreamExt as _;
+                        use sqlx::Row as _;
+                        let connection =
+                            self.pool.acquire().await.map_err(|error| failure(error).error)?;
+                        // Unless it was heard to the end it is closed, as what the server has begun must not outlive it.
+                        let mut alone = $open { connection, is_over: false };
+                        let statement = sqlx::raw_sql(sqlx::AssertSqlSafe(sql.to_owned()));
+                        let mut rows = statement.fetch(&mut *alone.connection);
+                        while let Some(row) = rows.next().await {
+                            let row = row.map_err(|error| failure(error).error)?;
+                            let texts = (0..row.len())
+                                .map(|place| $text(&row, place))
+                                .collect::<Result<Vec<Option<String>>, sqlx::Error>>();
+                            hear(&texts.map_err(|error| failure(error).error)?)?;
+                        }
+                        drop(rows);
+                        alone.is_over = true;
+                        Ok(())
+                    })
+                }
+            )?
 
             fn begin(&self) -> Later<'_, Result<Box<dyn Transaction>, Failure>> {
                 Box::pin(async move {

@@ -11,7 +11,16 @@ use crate::calendar;
 use crate::sql_value::{SqlValue, decimal_or_text};
 use crate::statement::Statement;
 
-driver!(MariaDb, MariaDbTransaction, sqlx::MySql, Dialect::MariaDb, "START TRANSACTION", decoded, kind_of);
+driver!(
+    MariaDb,
+    MariaDbTransaction,
+    sqlx::MySql,
+    Dialect::MariaDb,
+    "START TRANSACTION",
+    decoded,
+    kind_of,
+    text
+);
 
 impl MariaDb {
     /// Connects to the database at `url`.
@@ -64,6 +73,12 @@ fn decoded(row: &MySqlRow, place: usize) -> Result<SqlValue, sqlx::Error> {
         // What is no text is an error here, which says so.
         _ => SqlValue::Text(row.try_get(place)?),
     })
+}
+
+/// What came as text, whatever its type is.
+fn text(row: &MySqlRow, place: usize) -> Result<Option<String>, sqlx::Error> {
+    let bytes: Option<&[u8]> = row.try_get_unchecked(place)?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
 }
 
 /// A day or a moment: year in two bytes, month, day, hour, minute, second, and in four bytes microseconds, behind the number of

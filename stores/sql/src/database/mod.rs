@@ -30,8 +30,8 @@ pub(crate) use sqlite::is_in_memory;
 use crate::sql_value::SqlValue;
 use crate::statement::Statement;
 
-/// In statements of a cache that a watchdog must know again, where a comment stays in the log.
-pub(crate) const MARK: &str = "/* lacuna */";
+/// The word before all marks.
+pub(crate) const MARK: &str = "lacuna";
 /// Connections of a process, unless it has one alone.
 const CONNECTIONS: u32 = 16;
 
@@ -67,6 +67,30 @@ async fn connect(url: &str, connections: u32) -> Result<Arc<dyn Database>> {
 }
 
 pub(crate) type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Whoever hears rows as they come, as texts.
+#[cfg(any(feature = "postgres", feature = "mariadb"))]
+pub(crate) type Hear<'a> = &'a mut (dyn FnMut(&[Option<String>]) -> Result<()> + Send + 'a);
+
+/// What transactions of a cache leave in the log, where watchdogs know them again: the name of the table that they were sent to, in
+/// signs that end neither a text nor a comment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mark(String);
+
+impl Mark {
+    /// Of the table `people` it is `70656f706c65`.
+    pub(crate) fn of(table: &str) -> Self {
+        use std::fmt::Write as _;
+        Self(table.bytes().fold(String::with_capacity(2 * table.len()), |mut signs, byte| {
+            let _ = write!(signs, "{byte:02x}");
+            signs
+        }))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
 
 /// Rows as the database returns them.
 pub(crate) type Table = Vec<Vec<SqlValue>>;
@@ -104,6 +128,13 @@ pub(crate) trait Database: Debug + Send + Sync {
 
     /// Statements one behind the other, without parameters.
     fn run<'a>(&'a self, sql: &'a str) -> Later<'a, Result<(), Failure>>;
+
+    /// One statement without parameters, whose rows are heard one by one and not kept. What is no UTF-8 in them is replaced. Whoever
+    /// does not hear all of them has the connection closed.
+    #[cfg(any(feature = "postgres", feature = "mariadb"))]
+    fn each_row<'a>(&'a self, _sql: &'a str, _hear: Hear<'a>) -> Later<'a, Result<()>> {
+        Box::pin(async { Err::<(), Error>(Error::unsupported("this database has no log to hear of")) })
+    }
 
     /// A transaction that will write. Dropped without a commit, it changes nothing.
     fn begin(&self) -> Later<'_, Result<Box<dyn Transaction>, Failure>>;

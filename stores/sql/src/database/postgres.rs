@@ -11,12 +11,22 @@ use super::{ColumnKind, Database, Dialect, Failure, FailureKind, Later, Table, T
 use crate::sql_value::SqlValue;
 use crate::statement::Statement;
 
-driver!(Postgres, PostgresTransaction, sqlx::Postgres, Dialect::Postgres, "BEGIN", decoded, kind_of);
+driver!(Postgres, PostgresTransaction, sqlx::Postgres, Dialect::Postgres, "BEGIN", decoded, kind_of, text);
+
+/// Of a connection that is alone, as a slot ends with it. A host that is gone is found gone within a minute; what nobody here waits for
+/// any longer, the server gives up, too.
+const ALONE: [(&str, &str); 4] = [
+    ("tcp_keepalives_idle", "30"),
+    ("tcp_keepalives_interval", "10"),
+    ("tcp_keepalives_count", "3"),
+    ("statement_timeout", "30s"),
+];
 
 impl Postgres {
     /// Connects to the database at `url`.
     pub(crate) async fn open(url: &str, connections: u32) -> Result<Self> {
         let options: PgConnectOptions = url.parse().map_err(refused)?;
+        let options = if connections == 1 { options.options(ALONE) } else { options };
         let place = format!("{}:{}", options.get_host(), options.get_port());
         check(&options, &place).await?;
         let pool = trusting(PgPoolOptions::new(), connections).connect_with(options).await;
@@ -46,6 +56,16 @@ fn decoded(row: &PgRow, place: usize) -> Result<SqlValue, sqlx::Error> {
         // What is no text is an error here, which says so.
         _ => SqlValue::Text(row.try_get(place)?),
     })
+}
+
+/// What came as text, whatever its type is.
+fn text(row: &PgRow, place: usize) -> Result<Option<String>, sqlx::Error> {
+    let value = row.try_get_raw(place)?;
+    if value.is_null() {
+        return Ok(None);
+    }
+    let bytes = value.as_bytes().map_err(sqlx::Error::Decode)?;
+    Ok(Some(String::from_utf8_lossy(bytes).into_owned()))
 }
 
 /// By the class of the code: what the statement or its values are to blame for never succeeds. A server that crashes, or that

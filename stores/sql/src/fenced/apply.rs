@@ -61,7 +61,7 @@ impl FencedTable {
             applied = *lsn;
         }
         let sql = format!("UPDATE lacuna_fence SET applied_lsn = {applied} WHERE range_id = {}", range.0);
-        message.push(&self.database.dialect().commented(&sql, self.is_marked), None, None);
+        message.push(&self.database.dialect().commented(&sql, self.mark.as_ref()), None, None);
         message.send(open).await?;
         Ok(StoreReply::Done)
     }

@@ -12,19 +12,21 @@ mod transaction;
 
 use std::sync::Arc;
 
-use lacuna_core::Result;
+use lacuna_core::{Error, Result};
 use lacuna_range_cache::ports::{Answer, DataStore, Reply};
-use lacuna_range_cache::{Epoch, Form, Query, RangeId, Rows, StoreCall, StoreReply};
+use lacuna_range_cache::{Epoch, Form, Policy, Query, RangeId, Rows, StoreCall, StoreReply};
 
 pub(crate) use row::{integer, known_range, largest_epoch, new_range, prepare, range_of};
 use transaction::Undone;
 
-use crate::database::{Database, Failure, FailureKind};
+use crate::cache::Cache;
+use crate::database::{Database, Failure, FailureKind, Mark};
 use crate::domain_key;
 use crate::file_lock::FileLock;
 use crate::rows::encode;
 use crate::schema::Schema;
 use crate::select::select;
+use crate::watchdog::{Family, Watchdog};
 
 /// A table behind its fence.
 #[derive(Debug)]
@@ -33,13 +35,28 @@ pub(crate) struct FencedTable {
     pub(crate) schema: Arc<Schema>,
     /// Whether owners buffer writes, which a take-over without logs must then report.
     pub(crate) is_buffering: bool,
-    /// Whether a watchdog must know its writes again.
-    pub(crate) is_marked: bool,
+    /// By which watchdogs know its writes again.
+    pub(crate) mark: Option<Mark>,
+    /// Looks for strangers as long as somebody may read the table through the cache.
+    pub(crate) _watchdog: Option<Arc<Watchdog>>,
     /// The file is nobody else's while this lives.
     pub(crate) _lock: Option<Arc<FileLock>>,
 }
 
 impl FencedTable {
+    /// A table of `cache`, whose watchdog knows it as one of this `family`.
+    pub(crate) fn new(cache: &Cache, schema: &Arc<Schema>, family: Option<&Family>) -> Self {
+        Self {
+            database: cache.database.clone(),
+            schema: schema.clone(),
+            is_buffering: cache.options.policy == Policy::WriteBack,
+            mark: family.map(Family::mark),
+            // Owners that are still at work when the cache is dropped are still watched, and keep the lock.
+            _watchdog: cache.watchdog.clone(),
+            _lock: cache.lock.clone(),
+        }
+    }
+
     async fn run(&self, range: RangeId, epoch: Epoch, call: StoreCall) -> Result<Answer> {
         if let StoreCall::Query(query) = call {
             return self.query(&query).await;
@@ -81,6 +98,13 @@ impl FencedTable {
     }
 
     async fn query(&self, query: &Query) -> Result<Answer> {
+        // Whoever asks without a fingerprint knows what the rows are.
+        if query.fingerprint != 0 && query.fingerprint != self.schema.fingerprint() {
+            return Err(Error::invalid_input(format!(
+                "{} is registered otherwise by its owner: name the same columns and domains, in the same order",
+                self.schema.table
+            )));
+        }
         let statement = select(self.database.dialect(), &self.schema, query)?;
         let mut rows = self.database.query(&statement).await.map_err(|failure| failure.error)?;
         let limit = match query.form {

@@ -25,7 +25,8 @@ impl FencedTable {
             // A trigger that fails (`RAISE(FAIL)`) leaves the rows changed that were before it, unless a transaction undoes them.
             return None;
         }
-        let sql = dialect.fenced(&statement.sql, statement.shape, statement.params.len(), self.is_marked)?;
+        let mark = self.mark.as_ref();
+        let sql = dialect.fenced(&statement.sql, statement.shape, statement.params.len(), mark)?;
         let fenced = Statement { sql, ..statement.clone() };
         Some(fenced.with(i64::from(range.0)).with(integer(epoch.0)))
     }

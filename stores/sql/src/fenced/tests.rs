@@ -41,7 +41,8 @@ impl World {
             database,
             schema: Arc::new(schema.unwrap()),
             is_buffering: false,
-            is_marked: false,
+            mark: None,
+            _watchdog: None,
             _lock: None,
         };
         let world = Self { table: Arc::new(table), range };

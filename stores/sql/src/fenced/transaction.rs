@@ -26,7 +26,7 @@ impl From<Failure> for Undone {
 impl FencedTable {
     async fn fence(&self, open: &mut dyn Transaction, range: RangeId, lock: &str) -> Result<Table, Failure> {
         let dialect = self.database.dialect();
-        let mark = dialect.mark_of_fence().filter(|_| self.is_marked).map(|mark| format!(", {mark}"));
+        let mark = dialect.mark_of_fence(self.mark.as_ref()).map(|mark| format!(", {mark}"));
         let sql = format!(
             "SELECT epoch, recovered, applied_lsn, is_buffered{} FROM lacuna_fence WHERE range_id = {}{lock}",
             mark.unwrap_or_default(),
@@ -128,7 +128,7 @@ impl FencedTable {
     async fn execute_all(&self, open: &mut dyn Transaction, command: &Command) -> Result<(), Failure> {
         let write = SqlWrite::read(command).map_err(|error| Failure { error, kind: FailureKind::Never })?;
         for statement in &write.statements {
-            let sql = self.database.dialect().commented(&statement.sql, self.is_marked).into_owned();
+            let sql = self.database.dialect().commented(&statement.sql, self.mark.as_ref()).into_owned();
             execute(open, &Statement { sql, ..statement.clone() }).await?;
         }
         Ok(())

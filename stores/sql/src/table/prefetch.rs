@@ -26,18 +26,20 @@ use crate::sql_value::SqlValue;
 /// Reads under way at once: as many as keep a store busy, and few enough for others to get through.
 const AT_ONCE: usize = 8;
 /// What the bytes of a log begin with, and which version they are.
-const MAGIC: [u8; 4] = *b"LQL\x01";
+const MAGIC: [u8; 4] = *b"LQL\x02";
 
-/// The last queries of a table, as [`Table::record_queries`] keeps them. Clones are the same log.
+/// The last queries of a table by one range, as [`Table::record_queries`] keeps them. Clones are the same log.
 #[derive(Debug, Clone)]
 pub struct QueryLog {
     queries: Arc<Mutex<VecDeque<Query>>>,
     most: usize,
+    /// What the numbers of domains stand for.
+    domains: Arc<[u64]>,
 }
 
 impl QueryLog {
-    fn new(most: usize) -> Self {
-        Self { queries: Arc::default(), most: most.max(1) }
+    fn new(most: usize, domains: Vec<u64>) -> Self {
+        Self { queries: Arc::default(), most: most.max(1), domains: domains.into() }
     }
 
     fn queries(&self) -> MutexGuard<'_, VecDeque<Query>> {
@@ -68,6 +70,8 @@ impl QueryLog {
         let record = |(lsn, query): (u64, &Query)| LogRecord::of_entry(lsn, query, query.interval.clone());
         let records: Vec<LogRecord> = (1..).zip(queries.iter()).map(record).collect();
         let mut bytes = MAGIC.to_vec();
+        bytes.extend(u16::try_from(self.domains.len()).unwrap_or(u16::MAX).to_le_bytes());
+        self.domains.iter().for_each(|domain| bytes.extend(domain.to_le_bytes()));
         write_chunk(&mut bytes, &records);
         bytes.extend(crc32c::crc32c(&bytes).to_le_bytes());
         bytes
@@ -76,16 +80,31 @@ impl QueryLog {
     /// A log from its bytes.
     ///
     /// # Errors
-    /// `Corrupt` if they are none, or not whole.
+    /// `Corrupt` if they are none, or not whole; those of version 1 do not say of which columns they are.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let corrupt = || Error::corrupt("these are not the bytes of a log of queries, or not all of them");
         let (rest, sum) = bytes.split_last_chunk().ok_or_else(corrupt)?;
-        let chunk = rest.strip_prefix(&MAGIC).ok_or_else(corrupt)?;
+        let rest_of = rest.strip_prefix(&MAGIC).and_then(|rest| rest.split_first_chunk());
+        let (count, marks) = rest_of.ok_or_else(corrupt)?;
         if crc32c::crc32c(rest) != u32::from_le_bytes(*sum) {
             return Err(corrupt());
         }
+        let len = 8 * usize::from(u16::from_le_bytes(*count));
+        let (marks, chunk) = marks.split_at_checked(len).ok_or_else(corrupt)?;
+        let (marks, _) = marks.as_chunks();
+        let domains = marks.iter().map(|mark| u64::from_le_bytes(*mark)).collect();
         let queries = read_chunk(chunk)?.iter().map(LogRecord::query).collect::<Result<VecDeque<Query>>>()?;
-        Ok(Self { most: queries.len().max(1), queries: Arc::new(Mutex::new(queries)) })
+        Ok(Self { most: queries.len().max(1), queries: Arc::new(Mutex::new(queries)), domains })
+    }
+
+    /// The queries whose columns are among these, by their numbers there.
+    fn of(&self, domains: &[u64]) -> Vec<Query> {
+        let number = |query: &Query| {
+            let mark = self.domains.get(query.domain)?;
+            domains.iter().position(|domain| domain == mark)
+        };
+        let renumbered = |query: &Query| number(query).map(|domain| Query { domain, ..query.clone() });
+        self.queries().iter().filter_map(renumbered).collect()
     }
 }
 
@@ -142,23 +161,20 @@ impl Table {
     }
 
     /// Reads what was asked for most by the log of a former run, at most `most` results. Returns how many were read. Queries of columns that
-    /// are not registered any more are passed over.
+    /// are not registered any more, or with another type, are passed over.
     ///
     /// # Errors
     /// As [`Table::prefetch`].
     pub async fn prefetch_log(&self, log: &QueryLog, most: usize) -> Result<usize> {
-        let known: Vec<Query> = log
-            .queries()
-            .iter()
-            .filter(|query| query.domain < self.schema.domains.len())
-            .map(|query| Query { fingerprint: self.fingerprint, ..query.clone() })
-            .collect();
+        let known = log.of(&self.schema.domain_marks()).into_iter();
+        let known: Vec<Query> = known.map(|query| Query { fingerprint: self.fingerprint, ..query }).collect();
         self.fetch(prefetch_log(&known, most)).await
     }
 
-    /// Keeps the last `most` queries from now on. Whoever asks again gets the same log.
+    /// Keeps the last `most` queries by one range from now on, in this process. Whoever asks again gets the same log. What is asked by several
+    /// conditions at once is not in it.
     pub fn record_queries(&self, most: usize) -> QueryLog {
-        self.log.get_or_init(|| QueryLog::new(most)).clone()
+        self.log.get_or_init(|| QueryLog::new(most, self.schema.domain_marks())).clone()
     }
 
     async fn fetch(&self, queries: impl IntoIterator<Item = Query>) -> Result<usize> {
@@ -171,13 +187,15 @@ impl Table {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a failed test panics")]
 mod tests {
-    use lacuna_range_cache::{Form, Interval};
+    use lacuna_range_cache::{DomainType, Form, Interval};
 
     use super::*;
+    use crate::schema::Schema;
 
     #[test]
     fn the_bytes_of_a_log_are_those_of_its_page() {
-        let log = QueryLog::new(10);
+        let schema = Schema::new("people", "id").domain("age", DomainType::Integer);
+        let log = QueryLog::new(10, schema.domain_marks());
         let ages = |lo: u64, hi: u64| Query::all(0, Interval::closed(lo.into(), hi.into()).unwrap());
         let queries = [ages(18, 22), Query { form: Form::First(3), fingerprint: 7, ..ages(18, 60) }];
         queries.iter().for_each(|query| log.note(query));
@@ -185,15 +203,31 @@ mod tests {
         let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(
             hex,
-            "4c514c01960118000000000000001204002f96021800000000000000122a14070000000000000025031800000000000000122a661f5e1e90"
+            "4c514c0201004aae9dda1b2271b7960118000000000000001204002f96021800000000000000122a14070000000000000025031800000000000000122a6666a99b24"
         );
         let read = QueryLog::from_bytes(&bytes).unwrap();
         assert_eq!(*read.queries(), VecDeque::from(queries));
     }
 
     #[test]
+    fn queries_of_other_columns_are_passed_over() {
+        let people = || Schema::new("people", "id");
+        let marks =
+            people().domain("age", DomainType::Integer).domain("name", DomainType::Text).domain_marks();
+        let log = QueryLog::new(10, marks);
+        let of = |domain| Query::all(domain, Interval::point(7.into()));
+        [0, 1].map(of).iter().for_each(|query| log.note(query));
+        let log = QueryLog::from_bytes(&log.to_bytes()).unwrap();
+        assert_eq!(log.of(&people().domain("name", DomainType::Text).domain_marks()), [of(0)]);
+        assert_eq!(log.of(&people().domain("age", DomainType::Unsigned).domain_marks()), []);
+        let cents = people().domain("age", DomainType::Decimal { scale: 2 });
+        let mills = people().domain("age", DomainType::Decimal { scale: 3 });
+        assert_ne!(cents.domain_marks(), mills.domain_marks());
+    }
+
+    #[test]
     fn other_bytes_are_no_log() {
-        let bytes = QueryLog::new(1).to_bytes();
+        let bytes = QueryLog::new(1, vec![7]).to_bytes();
         assert!(QueryLog::from_bytes(&bytes).unwrap().is_empty());
         for place in 0..bytes.len() {
             let mut wrong = bytes.clone();
@@ -201,8 +235,10 @@ mod tests {
             assert!(QueryLog::from_bytes(&wrong).is_err());
         }
         // A chunk that is whole by its sum, and makes no sense.
-        let mut wrong = [&MAGIC[..], &[0xFF; 9]].concat();
-        wrong.extend(crc32c::crc32c(&wrong).to_le_bytes());
-        assert!(QueryLog::from_bytes(&wrong).is_err());
+        for rest in [&[0, 0, 0xFF, 0xFF, 0xFF, 0xFF][..], &[1, 0, 7, 7, 7], &[1]] {
+            let mut wrong = [&MAGIC[..], rest].concat();
+            wrong.extend(crc32c::crc32c(&wrong).to_le_bytes());
+            assert!(QueryLog::from_bytes(&wrong).is_err(), "{rest:?}");
+        }
     }
 }

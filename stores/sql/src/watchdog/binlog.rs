@@ -1,194 +1,156 @@
-//! The binary log of MariaDB, as `SHOW BINLOG EVENTS` tells it.
+//! The binary log of MariaDB, as `SHOW BINLOG EVENTS` tells it (`events.rs`).
 //!
-//! ```text
-//! Gtid           BEGIN GTID 0-1-5
-//! Annotate_rows  /* lacuna */ UPDATE people SET age = 21 WHERE id = 7 ...
-//! Table_map      table_id: 18 (test.people)
-//! Update_rows_v1 table_id: 18 flags: STMT_END_F
-//! Xid            COMMIT /* xid=9 */
-//! ```
+//! A transaction is in the log some moments before it is visible. Whoever reads in between finds old rows, and may cache them behind
+//! the alarm. So a stranger is told of once more at the look behind the next pause.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use lacuna_core::{Error, Result};
 
-use super::transaction::Telling;
-use super::{Journal, Strangers};
-use crate::database::{Database, Failure, Later, MARK, open_alone};
-use crate::sql_value::SqlValue;
-use crate::statement::Statement;
+use super::events::{Events, Place};
+use super::family::{Family, Member, touched};
+use super::{Families, Journal, few_rows};
+use crate::database::{Database, Later, open_alone};
 
 /// Events at once.
-const EVENTS: usize = 2_000;
+const EVENTS: usize = 200;
 
-/// A place in the log.
+/// A log that is read from a place on.
 #[derive(Debug)]
 pub(super) struct Binlog {
     database: Arc<dyn Database>,
-    place: Place,
-    telling: Telling,
-}
-
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-struct Place {
-    file: String,
-    position: i64,
-}
-
-fn error(failure: Failure) -> Error {
-    failure.error
+    events: Events,
+    /// Whether the last look was not at the end.
+    has_more: bool,
+    /// Tables of which strangers are told now once more, and behind the next pause.
+    once_more: BTreeSet<String>,
+    behind_pause: BTreeSet<String>,
 }
 
 impl Binlog {
     pub(super) async fn open(url: &str) -> Result<Self> {
         let database = open_alone(url).await?;
         let settings = "SELECT @@global.log_bin = 1 AND @@global.binlog_format = 'ROW' AND @@global.binlog_annotate_row_events = 1";
-        let found = database.query(&Statement::new(settings)).await.map_err(error)?;
-        if found != [[SqlValue::Integer(1)]] {
+        if few_rows(&*database, settings).await?.concat() != [Some("1".to_owned())] {
             let message = "a watchdog needs a MariaDB server with log_bin, binlog_format = ROW and \
                            binlog_annotate_row_events, and a user with BINLOG MONITOR and REPLICATION SLAVE";
             return Err(Error::invalid_input(message));
         }
-        Ok(Self { database, place: Place::default(), telling: Telling::default() })
+        let place = end_of_log(&*database).await?;
+        let (once_more, behind_pause) = (BTreeSet::new(), BTreeSet::new());
+        Ok(Self { database, events: Events::behind(place), has_more: false, once_more, behind_pause })
     }
 
-    async fn find_end(&mut self) -> Result<()> {
-        let found = self.database.query(&Statement::new("SHOW MASTER STATUS")).await.map_err(error)?;
-        let Some([SqlValue::Text(file), SqlValue::Integer(position), ..]) = found.first().map(|row| &row[..])
-        else {
-            return Err(Error::unavailable(format!("the server does not say where its log ends: {found:?}")));
+    async fn hear(&mut self) -> Result<bool> {
+        if !self.has_more {
+            self.once_more.append(&mut self.behind_pause);
+        }
+        let before = self.events.place().clone();
+        let (file, position) = (literal(&before.file), before.position);
+        let sql = format!("SHOW BINLOG EVENTS IN {file} FROM {position} LIMIT {EVENTS}");
+        let (mut count, events) = (0, &mut self.events);
+        let mut hear = |row: &[Option<String>]| -> Result<()> {
+            let (kind, end, words) = parts(row)?;
+            count += 1;
+            events.hear(kind, words, end)
         };
-        (self.place, self.telling) = (Place { file: file.clone(), position: *position }, Telling::default());
-        Ok(())
+        self.database.each_row(&sql, &mut hear).await?;
+        self.has_more = count >= EVENTS || self.events.place().file != before.file;
+        Ok(self.has_more)
     }
 
-    async fn read(&mut self) -> Result<Strangers> {
-        let mut strangers = Strangers::none();
-        loop {
-            let Place { file, position } = &self.place;
-            let quoted = file.replace('\'', "''");
-            let sql = format!("SHOW BINLOG EVENTS IN '{quoted}' FROM {position} LIMIT {EVENTS}");
-            let events = self.database.query(&Statement::new(sql)).await.map_err(error)?;
-            let before = self.place.clone();
-            for event in &events {
-                let [_, _, SqlValue::Text(kind), _, SqlValue::Integer(end), SqlValue::Text(words)] =
-                    &event[..]
-                else {
-                    return Err(Error::unavailable(format!(
-                        "an event of the log is of another form: {event:?}"
-                    )));
-                };
-                self.place.position = *end;
-                self.hear(kind, words, &mut strangers)?;
-            }
-            if self.place.file == before.file && events.len() < EVENTS {
-                return Ok(strangers);
-            }
-        }
-    }
-
-    fn hear(&mut self, kind: &str, words: &str, strangers: &mut Strangers) -> Result<()> {
-        match kind {
-            "Gtid" => self.telling = Telling::default(),
-            "Annotate_rows" if words.contains(MARK) => self.telling.mark(),
-            "Table_map" => match table_of(words) {
-                Some(table) => self.telling.change(&table),
-                None => *strangers = Strangers::ChangedAny,
-            },
-            "Xid" => self.telling.end(strangers),
-            "Query" if words == "COMMIT" => self.telling.end(strangers),
-            "Query" if words == "BEGIN" || words == "ROLLBACK" => {}
-            "Query" if words.contains(MARK) => self.telling.mark(),
-            "Rotate" => match next_file(words) {
-                Some(file) => self.place = Place { file, position: 4 },
-                None => return Err(Error::unavailable(format!("the log goes on nowhere: {words}"))),
-            },
-            // The server has stopped; what it wrote since is in another file.
-            "Stop" => return Err(Error::unavailable("the log has ended")),
-            "Annotate_rows" | "Format_desc" | "Gtid_list" | "Binlog_checkpoint" | "Start_encryption"
-            | "Intvar" | "RAND" | "User var" => {}
-            rows if rows.contains("_rows") => {}
-            // A statement that is told by its words, such as `TRUNCATE`; or whatever a newer server may tell.
-            _ => self.telling.end_unnamed(strangers),
-        }
-        Ok(())
+    fn look(&mut self, watched: &Families) -> BTreeSet<String> {
+        let told = self.events.take();
+        let now: BTreeSet<String> = told.iter().flat_map(|told| touched(watched, told)).collect();
+        self.behind_pause.extend(now.iter().cloned());
+        let mut found = std::mem::take(&mut self.once_more);
+        found.extend(now);
+        found
     }
 }
 
 impl Journal for Binlog {
-    fn begin(&mut self) -> Later<'_, Result<()>> {
-        Box::pin(self.find_end())
+    fn read(&mut self) -> Later<'_, Result<bool>> {
+        Box::pin(self.hear())
     }
 
-    fn strangers(&mut self) -> Later<'_, Result<Strangers>> {
-        Box::pin(self.read())
+    fn touched<'a>(&'a mut self, watched: &'a mut Families) -> Later<'a, Result<BTreeSet<String>>> {
+        Box::pin(async move { Ok(self.look(watched)) })
     }
 }
 
-/// `table_id: 18 (test.people)` has `test.people`. Small letters, as a server may be set to have no others.
-fn table_of(words: &str) -> Option<String> {
-    let (_, name) = words.split_once('(')?;
-    Some(name.strip_suffix(')')?.to_lowercase())
-}
-
-/// `log.000002;pos=4` has `log.000002`.
-fn next_file(words: &str) -> Option<String> {
-    words.split_once(";pos=").map(|(file, _)| file.to_owned())
-}
-
-pub(super) async fn names(database: &dyn Database, table: &str) -> Result<BTreeSet<String>> {
-    let found = database.query(&Statement::new("SELECT DATABASE()")).await.map_err(error)?;
-    match found.first().map(|row| &row[..]) {
-        Some([SqlValue::Text(schema)]) => Ok(BTreeSet::from([format!("{schema}.{table}").to_lowercase()])),
-        _ => Err(Error::invalid_input("name the database in the URL: mysql://user@host/database")),
+/// What an event is, where it ends, and what is said of it.
+fn parts(row: &[Option<String>]) -> Result<(&str, u64, &str)> {
+    if let [_, _, Some(kind), _, Some(end), Some(words)] = row
+        && let Ok(end) = end.parse::<u64>()
+    {
+        return Ok((kind.as_str(), end, words.as_str()));
     }
+    Err(Error::unavailable(format!("an event of the log is of another form: {row:?}")))
+}
+
+async fn end_of_log(database: &dyn Database) -> Result<Place> {
+    let schema = schema(database).await?;
+    let found = few_rows(database, "SHOW MASTER STATUS").await?.concat();
+    let [Some(file), Some(position), only, never, ..] = &found[..] else {
+        return Err(Error::unavailable(format!("the server does not say where its log ends: {found:?}")));
+    };
+    if leaves_out(&schema, only.as_deref().unwrap_or(""), never.as_deref().unwrap_or("")) {
+        let message =
+            format!("binlog_do_db or binlog_ignore_db keeps {schema} out of the log: no watchdog sees it");
+        return Err(Error::invalid_input(message));
+    }
+    let position = position.parse::<u64>();
+    let position = position.map_err(|_| Error::unavailable(format!("the log ends nowhere: {found:?}")))?;
+    Ok(Place { file: file.clone(), position })
+}
+
+/// Whether the filters of a log keep a database out of it.
+fn leaves_out(schema: &str, only: &str, never: &str) -> bool {
+    let is_kept = only.is_empty() || only.split(',').any(|name| name == schema);
+    !is_kept || never.split(',').any(|name| name.eq_ignore_ascii_case(schema))
+}
+
+/// The database that the URL names.
+async fn schema(database: &dyn Database) -> Result<String> {
+    let found = few_rows(database, "SELECT DATABASE()").await?.concat();
+    let schema = found.into_iter().flatten().next();
+    schema.ok_or_else(|| Error::invalid_input("name the database in the URL: mysql://user@host/database"))
+}
+
+/// A table has no parts here, and the log tells by words how it is defined.
+pub(super) async fn family(database: &dyn Database, table: &str) -> Result<Family> {
+    let name = format!("{}.{table}", schema(database).await?).to_lowercase();
+    let itself = Member { name, definition: String::new(), is_logged: true, is_itself: true };
+    let family = Family::of(BTreeSet::from([itself]));
+    family.ok_or_else(|| Error::invalid_input(format!("there is no table {table}")))
+}
+
+/// The name of a file as it is written in a statement.
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a failed test panics")]
 mod tests {
     use super::*;
 
-    /// Nobody who could be asked.
-    async fn binlog() -> Binlog {
-        let database = open_alone("sqlite::memory:").await.unwrap();
-        Binlog { database, place: Place::default(), telling: Telling::default() }
+    #[test]
+    fn filters_that_keep_a_database_out_of_the_log_are_seen() {
+        assert!(!leaves_out("test", "", ""));
+        assert!(!leaves_out("test", "shop,test", "mysql"));
+        assert!(leaves_out("test", "shop,tests", ""));
+        assert!(leaves_out("test", "", "mysql,TEST"));
     }
 
-    async fn told(events: &[(&str, &str)]) -> Strangers {
-        let (mut log, mut strangers) = (binlog().await, Strangers::none());
-        events.iter().for_each(|(kind, words)| log.hear(kind, words, &mut strangers).unwrap());
-        strangers
-    }
-
-    fn changed(names: &[&str]) -> Strangers {
-        Strangers::Changed(names.iter().map(|name| (*name).to_owned()).collect())
-    }
-
-    #[tokio::test]
-    async fn a_transaction_without_a_mark_is_a_strangers() {
-        let (begin, end) = (("Gtid", "BEGIN GTID 0-1-5"), ("Xid", "COMMIT /* xid=9 */"));
-        let ours = ("Annotate_rows", "/* lacuna */ UPDATE people SET age = 21");
-        let theirs = ("Annotate_rows", "UPDATE people SET age = 22");
-        let people = ("Table_map", "table_id: 18 (test.People)");
-        let rows = ("Update_rows_v1", "table_id: 18 flags: STMT_END_F");
-        assert_eq!(told(&[begin, theirs, people, rows, end]).await, changed(&["test.people"]));
-        assert_eq!(told(&[begin, ours, people, rows, end]).await, changed(&[]));
-        assert_eq!(told(&[begin, theirs, people, rows, ours, people, rows, end]).await, changed(&[]));
-        let both = [begin, ours, people, rows, end, begin, theirs, people, rows, end];
-        assert_eq!(told(&both).await, changed(&["test.people"]));
-        assert_eq!(told(&[begin, people, rows]).await, changed(&[]), "it may have a mark yet");
-        let truncation = ("Query", "use `test`; TRUNCATE people");
-        assert_eq!(told(&[("Gtid", "GTID 0-1-6"), truncation]).await, Strangers::ChangedAny);
-        assert_eq!(told(&[("Unheard_of", "")]).await, Strangers::ChangedAny);
-    }
-
-    #[tokio::test]
-    async fn the_log_goes_on_in_the_next_file() {
-        let (mut log, mut strangers) = (binlog().await, Strangers::none());
-        log.hear("Rotate", "log.000002;pos=4", &mut strangers).unwrap();
-        assert_eq!(log.place, Place { file: "log.000002".to_owned(), position: 4 });
-        assert!(log.hear("Stop", "", &mut strangers).is_err());
+    #[test]
+    fn an_event_of_another_form_is_no_event() {
+        let text = |text: &str| Some(text.to_owned());
+        let row = [text("log.000001"), text("4"), text("Xid"), text("1"), text("300"), text("COMMIT")];
+        assert_eq!(parts(&row).ok(), Some(("Xid", 300, "COMMIT")));
+        assert!(parts(&row[..5]).is_err() && parts(&[]).is_err());
+        let endless = [text("log.000001"), text("4"), text("Xid"), text("1"), text("-"), None];
+        assert!(parts(&endless).is_err());
     }
 }

@@ -1,27 +1,28 @@
-//! The log of PostgreSQL, decoded by `test_decoding`, which comes with the server.
+//! The log of PostgreSQL, decoded by `test_decoding`, which comes with the server, for a slot that ends with its connection.
 //!
-//! ```text
-//! BEGIN 745
-//! message: transactional: 1 prefix: lacuna, sz: 0 content:
-//! table public.people: UPDATE: id[bigint]:7 age[integer]:21
-//! COMMIT 745
-//! ```
+//! A look reads lines (`lines.rs`), then the catalogue (`catalogue.rs`), then which transactions are not shown yet (`pending.rs`). In
+//! this order: a part that was written to is in the catalogue, and a transaction whose lock is gone was read before that.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use lacuna_core::{Error, ErrorKind, Result};
+use lacuna_core::{Error, Result};
 
-use super::transaction::Telling;
-use super::{Journal, Strangers};
-use crate::database::{Database, Dialect, Failure, Later, open_alone};
-use crate::sql_value::SqlValue;
-use crate::statement::Statement;
+use super::family::touched;
+use super::lines::Lines;
+use super::pending::Pending;
+use super::{Families, Journal, catalogue, few_rows};
+use crate::database::{Database, Later, open_alone};
 
-/// So much of a line has every name of a table in it, and few of the values behind.
+/// So much of a line has every name of a table in it, and few of the values behind. A mark of the longest names of a schema and a table
+/// takes 572.
 const LINE: usize = 600;
 /// Lines at once, and what their transactions have beyond.
 const LINES: usize = 10_000;
+/// Looks between two alarms of a table that has a part in no log: about a second.
+const UNSEEN: u64 = 10;
+/// Numbers of transactions that are not shown yet.
+const LOCKS: &str = "SELECT transactionid::text FROM pg_locks WHERE locktype = 'transactionid'";
 
 /// A slot that lives as long as its connection.
 #[derive(Debug)]
@@ -29,166 +30,98 @@ pub(super) struct Decoding {
     /// One connection.
     database: Arc<dyn Database>,
     slot: String,
-    telling: Telling,
-}
-
-fn error(failure: Failure) -> Error {
-    failure.error
+    lines: Lines,
+    pending: Pending,
+    looks: u64,
 }
 
 impl Decoding {
     pub(super) async fn open(url: &str) -> Result<Self> {
         let database = open_alone(url).await?;
-        let found = database.query(&Statement::new("SELECT current_setting('wal_level')")).await;
-        let level = found.map_err(error)?;
-        if level.first().and_then(|row| row.first()) != Some(&SqlValue::Text("logical".to_owned())) {
+        let level = few_rows(&*database, "SELECT current_setting('wal_level')").await?.concat();
+        let level: String = level.into_iter().flatten().collect();
+        if level != "logical" {
             let message = format!(
-                "a watchdog needs a PostgreSQL server with wal_level = logical, and a user with REPLICATION; it is {level:?}"
+                "a watchdog needs a PostgreSQL server with wal_level = logical, and a user with REPLICATION; it is {level}"
             );
             return Err(Error::invalid_input(message));
         }
-        Ok(Self { database, slot: String::new(), telling: Telling::default() })
-    }
-
-    async fn make_slot(&mut self) -> Result<()> {
-        let mut bytes = [0; 8];
-        getrandom::fill(&mut bytes).map_err(|error| Error::unavailable(error.to_string()))?;
-        let slot = format!("lacuna_{:016x}", u64::from_le_bytes(bytes));
-        if !self.slot.is_empty() {
-            // The connection may be the same, as only a query took too long.
-            let drop_it = "SELECT pg_drop_replication_slot(slot_name)::text FROM pg_replication_slots WHERE slot_name = $1";
-            drop(self.database.query(&Statement::new(drop_it).with(self.slot.as_str())).await);
-        }
-        let make =
-            "SELECT slot_name::text FROM pg_create_logical_replication_slot($1, 'test_decoding', true)";
-        self.database.query(&Statement::new(make).with(slot.as_str())).await.map_err(error)?;
-        (self.slot, self.telling) = (slot, Telling::default());
-        Ok(())
-    }
-
-    async fn read(&mut self) -> Result<Strangers> {
-        let sql = format!(
-            "SELECT left(data, {LINE}) FROM pg_logical_slot_get_changes($1, NULL, {LINES}, 'include-timestamp', 'off')"
+        let slot = new_slot()?;
+        let make = format!(
+            "SELECT slot_name::text FROM pg_create_logical_replication_slot('{slot}', 'test_decoding', true)"
         );
-        let statement = Statement::new(sql).with(self.slot.as_str());
-        let mut strangers = Strangers::none();
-        loop {
-            let lines = self.database.query(&statement).await.map_err(error)?;
-            for line in lines.iter().filter_map(|row| row.first()) {
-                if let SqlValue::Text(line) = line {
-                    hear(&mut self.telling, line, &mut strangers);
-                }
-            }
-            if lines.len() < LINES {
-                return Ok(strangers);
+        few_rows(&*database, &make).await?;
+        let (lines, pending) = (Lines::default(), Pending::default());
+        Ok(Self { database, slot, lines, pending, looks: 0 })
+    }
+
+    async fn decode(&mut self) -> Result<bool> {
+        let sql = format!(
+            "SELECT xid::text, left(data, {LINE}) \
+             FROM pg_logical_slot_get_changes('{}', NULL, {LINES}, 'include-timestamp', 'off')",
+            self.slot
+        );
+        let (mut count, lines) = (0, &mut self.lines);
+        let mut hear = |row: &[Option<String>]| -> Result<()> {
+            let [Some(xid), Some(line)] = row else {
+                return Err(Error::unavailable(format!("a line of the log is of another form: {row:?}")));
+            };
+            lines.hear(xid, line);
+            count += 1;
+            Ok(())
+        };
+        self.database.each_row(&sql, &mut hear).await?;
+        Ok(count >= LINES)
+    }
+
+    async fn look(&mut self, watched: &mut Families) -> Result<BTreeSet<String>> {
+        let mut found = self.defined(watched).await?;
+        for (told, xids) in self.lines.take() {
+            let tables = touched(watched, &told);
+            if !tables.is_empty() {
+                xids.into_iter().for_each(|xid| self.pending.add(xid, tables.clone()));
             }
         }
+        if !self.pending.is_empty() {
+            let locked = few_rows(&*self.database, LOCKS).await?.concat();
+            found.extend(self.pending.shown(&locked.into_iter().flatten().collect()));
+        }
+        Ok(found)
+    }
+
+    /// Tables that were defined anew, or whose strangers nobody can tell.
+    async fn defined(&mut self, watched: &mut Families) -> Result<BTreeSet<String>> {
+        let mut found = BTreeSet::new();
+        if watched.is_empty() {
+            return Ok(found);
+        }
+        let tables: Vec<String> = watched.keys().cloned().collect();
+        let mut members = catalogue::members(&*self.database, &tables).await?;
+        self.looks += 1;
+        let is_their_turn = self.looks.is_multiple_of(UNSEEN);
+        for (table, family) in watched {
+            let is_other = family.renew(members.remove(table).unwrap_or_default());
+            if is_other || (is_their_turn && family.is_unseen()) {
+                found.insert(table.clone());
+            }
+        }
+        Ok(found)
     }
 }
 
 impl Journal for Decoding {
-    fn begin(&mut self) -> Later<'_, Result<()>> {
-        Box::pin(self.make_slot())
+    fn read(&mut self) -> Later<'_, Result<bool>> {
+        Box::pin(self.decode())
     }
 
-    fn strangers(&mut self) -> Later<'_, Result<Strangers>> {
-        Box::pin(self.read())
-    }
-}
-
-fn hear(telling: &mut Telling, line: &str, strangers: &mut Strangers) {
-    if line.starts_with("COMMIT") {
-        telling.end(strangers);
-    } else if line.starts_with("message: transactional: 1 prefix: lacuna,") {
-        telling.mark();
-    } else if let Some(rest) = line.strip_prefix("table ") {
-        let tables = tables_of(rest);
-        if tables.is_empty() {
-            *strangers = Strangers::ChangedAny;
-        }
-        tables.into_iter().for_each(|table| telling.change(table));
+    fn touched<'a>(&'a mut self, watched: &'a mut Families) -> Later<'a, Result<BTreeSet<String>>> {
+        Box::pin(self.look(watched))
     }
 }
 
-/// The names before the first colon that is in none of them; none if that is not there.
-///
-/// `public.people, public."a: b": TRUNCATE: (no-flags)` has `public.people` and `public."a: b"`.
-fn tables_of(line: &str) -> Vec<&str> {
-    let (mut tables, mut start, mut is_quoted) = (Vec::new(), 0, false);
-    for (place, letter) in line.char_indices() {
-        match letter {
-            '"' => is_quoted = !is_quoted,
-            ',' | ':' if !is_quoted => {
-                tables.push(line[start..place].trim_start());
-                start = place + 1;
-                if letter == ':' {
-                    return tables;
-                }
-            }
-            _ => {}
-        }
-    }
-    Vec::new()
-}
-
-/// The table, and all that inherit from it: partitions, too.
-pub(super) async fn names(database: &dyn Database, table: &str) -> Result<BTreeSet<String>> {
-    let sql = "WITH RECURSIVE family (id) AS (SELECT to_regclass($1)::oid \
-               UNION SELECT inhrelid FROM pg_inherits JOIN family ON inhparent = family.id) \
-               SELECT quote_ident(nspname) || '.' || quote_ident(relname), relpersistence = 'u' FROM family \
-               JOIN pg_class ON pg_class.oid = family.id JOIN pg_namespace ON pg_namespace.oid = relnamespace";
-    let quoted = Dialect::Postgres.quoted(table);
-    let found = database.query(&Statement::new(sql).with(quoted.as_str())).await.map_err(error)?;
-    let mut names = BTreeSet::new();
-    for row in &found {
-        match &row[..] {
-            [SqlValue::Text(name), SqlValue::Integer(0)] => names.insert(name.clone()),
-            _ => {
-                let message =
-                    format!("{table} is an unlogged table: no log tells a watchdog who writes to it");
-                return Err(Error::new(ErrorKind::Unsupported, message));
-            }
-        };
-    }
-    Ok(names)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn told(lines: &[&str]) -> Strangers {
-        let (mut telling, mut strangers) = (Telling::default(), Strangers::none());
-        lines.iter().for_each(|line| hear(&mut telling, line, &mut strangers));
-        strangers
-    }
-
-    fn changed(names: &[&str]) -> Strangers {
-        Strangers::Changed(names.iter().map(|name| (*name).to_owned()).collect())
-    }
-
-    #[test]
-    fn a_transaction_without_a_mark_is_a_strangers() {
-        let (begin, mark) = ("BEGIN 7", "message: transactional: 1 prefix: lacuna, sz: 0 content:");
-        let row = "table public.people: UPDATE: id[bigint]:7 age[integer]:21";
-        assert_eq!(told(&[begin, row, "COMMIT 7"]), changed(&["public.people"]));
-        assert_eq!(told(&[begin, mark, row, "COMMIT 7"]), changed(&[]));
-        assert_eq!(told(&[begin, row, mark, "COMMIT 7"]), changed(&[]));
-        assert_eq!(
-            told(&[begin, mark, row, "COMMIT 7", "BEGIN 8", row, "COMMIT 8"]),
-            changed(&["public.people"])
-        );
-        assert_eq!(told(&[begin, row]), changed(&[]), "it may have a mark yet");
-        let others = "message: transactional: 1 prefix: lacunae, sz: 0 content:";
-        assert_eq!(told(&[begin, others, row, "COMMIT 7"]), changed(&["public.people"]));
-    }
-
-    #[test]
-    fn names_with_all_kinds_of_letters_are_found() {
-        assert_eq!(tables_of("public.people: INSERT: name[text]:'a: b'"), ["public.people"]);
-        let several = "public.people, \"My: s\".\"a, \"\"b\"\": c\": TRUNCATE: (no-flags)";
-        assert_eq!(tables_of(several), ["public.people", "\"My: s\".\"a, \"\"b\"\": c\""]);
-        assert!(tables_of("public.\"cut").is_empty());
-        assert_eq!(told(&["BEGIN 7", "table public.\"cut"]), Strangers::ChangedAny);
-    }
+/// A name that no other slot has.
+fn new_slot() -> Result<String> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).map_err(|error| Error::unavailable(error.to_string()))?;
+    Ok(format!("lacuna_{:016x}", u64::from_le_bytes(bytes)))
 }

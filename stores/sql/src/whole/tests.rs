@@ -132,7 +132,8 @@ async fn a_silent_process_is_fenced_by_dendrites(world: &World) {
     let schema =
         Schema::new("things", "id").domain("id", DomainType::Integer).with_columns(described).unwrap();
     let (database, schema) = (world.database.clone(), Arc::new(schema));
-    let table = FencedTable { database, schema, is_buffering: false, is_marked: false, _lock: None };
+    let table =
+        FencedTable { database, schema, is_buffering: false, mark: None, _watchdog: None, _lock: None };
     for late in [StoreCall::Fence, StoreCall::Recovered] {
         assert_eq!(table.call(world.range, tenure.epoch, late).await.unwrap().reply, StoreReply::Fenced);
     }

@@ -12,7 +12,7 @@ use lacuna_test_servers::Redis;
 use lacuna_testkit::effort;
 
 use crate::nemesis::{CacheFault, Faults, break_log};
-use crate::world::{Place, World};
+use crate::world::{AT_MOST, Place, World};
 
 const CLIENTS: u64 = 8;
 /// Clients start again until so much has been broken, however fast they are.
@@ -237,6 +237,43 @@ async fn requests_go_on_without_any_cache_server() {
         }
         assert!(is_back, "{policy:?}: {:?}", world.table.counts());
         assert_eq!(world.table.get("place", 0..=9).await.unwrap().len(), 2);
+        world.cache.stop().await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requests_go_on_past_servers_that_share_results_until_all_are_back() {
+    for lost in 0..2 {
+        let place = Place::new();
+        let Some(mut servers) = (0..2).map(|_| Redis::cache()).collect::<Option<Vec<Redis>>>() else {
+            return;
+        };
+        let options = with_servers(place.options(Policy::WriteThrough), Placement::Hashed, &servers, &[]);
+        let world = World::open(options).await;
+        let row = |place: i64| [("place", place.into()), ("version", 1.into()), ("other", 1.into())];
+        world.table.insert(row(0)).await.unwrap();
+        // Of so many, some are on either server.
+        let all_show = async |count: usize| {
+            for end in 100..108 {
+                assert_eq!(world.table.get("place", 0..=end).await.unwrap().len(), count);
+            }
+        };
+        all_show(1).await;
+        servers[lost].kill();
+        for added in 1..=60_u8 {
+            world.table.insert(row(added.into())).await.unwrap();
+            all_show(1 + usize::from(added)).await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        let counts = world.table.counts();
+        println!("without server {lost} for three seconds: {counts:?}");
+        assert!(counts.bypasses >= 1 && counts.tenures <= 5, "it is not tried in vain: {counts:?}");
+        servers[lost].restart();
+        let start = Instant::now();
+        while world.table.counts().hits == counts.hits {
+            assert_eq!(world.table.get("place", 0..=100).await.unwrap().len(), 61);
+            assert!(start.elapsed() < AT_MOST, "{:?}", world.table.counts());
+        }
         world.cache.stop().await.unwrap();
     }
 }

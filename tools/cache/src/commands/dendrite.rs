@@ -8,11 +8,22 @@ use lacuna_range_cache::Policy;
 
 use crate::dendrite;
 
+const EXAMPLES: &str = "\
+Examples:
+  lacuna cache dendrite --listen 10.0.0.7:7400 --store postgres://app@10.0.0.1/app --table people --key id \\
+      --domain age:integer --cut 30 --cache redis://10.0.0.5:6379 --secret-file secret
+  lacuna cache dendrite --listen 0.0.0.0:7400 --address 10.0.0.8:7400 --store mysql://app@10.0.0.1/app \\
+      --table people --key id --domain age:integer --policy back --log redis://10.0.0.6:6379 \\
+      --cache redis://10.0.0.5:6379 --coordinator etcd://10.0.0.2:2379 --secret-file secret
+
+Exit code 2 if the arguments do not go together, or another process has the table open as a whole.";
+
 /// Own ranges of a table, beside other dendrites of the same secret
 ///
 /// Runs until SIGTERM or Ctrl-C, then brings everything acknowledged to the store, gives its ranges back and prints what
 /// it has counted.
 #[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct DendriteArgs {
     /// Where to listen; port 0 for any that is free
     #[arg(long, value_name = "HOST:PORT")]

@@ -67,6 +67,11 @@ impl Plan {
             options = options.watchdog();
         }
         let servers = self.caches.iter().map(|url| self.cache_server(url)).collect::<Result<Vec<_>>>()?;
+        if self.is_hashed && servers.len() < 2 {
+            return Err(Error::invalid_input(
+                "--placement hash needs several cache servers: give --cache more than once",
+            ));
+        }
         if self.is_hashed {
             options = options.cache_server(Arc::new(Hashed::new(servers)?));
         } else {

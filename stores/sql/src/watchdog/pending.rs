@@ -1,0 +1,53 @@
+//! Transactions that are in the log, and not seen by everybody yet.
+//!
+//! PostgreSQL writes a commit into the log, waits for its replicas (`synchronous_standby_names`), shows what was changed, and then
+//! lets go of the lock that each transaction has on its own number. An alarm between the first and the third would drop old results,
+//! and they would be cached once more. So a stranger is told of at the first look after which nobody has the lock: until it is shown,
+//! old rows are right.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Numbers of strangers' transactions, and the tables that they touch.
+#[derive(Debug, Default)]
+pub(super) struct Pending(BTreeMap<String, BTreeSet<String>>);
+
+impl Pending {
+    pub(super) fn add(&mut self, xid: String, tables: BTreeSet<String>) {
+        self.0.entry(xid).or_default().extend(tables);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Tables of transactions that have no lock any more, as `locked` was read after their commit was; each is told once.
+    pub(super) fn shown(&mut self, locked: &BTreeSet<String>) -> BTreeSet<String> {
+        let all = std::mem::take(&mut self.0);
+        let (waiting, shown): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            all.into_iter().partition(|(xid, _)| locked.contains(xid));
+        self.0 = waiting;
+        shown.into_values().flatten().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(names: &[&str]) -> BTreeSet<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_stranger_is_told_of_once_it_is_shown() {
+        let mut pending = Pending::default();
+        assert!(pending.is_empty() && pending.shown(&set(&["6"])).is_empty());
+        pending.add("7".to_owned(), set(&["people"]));
+        pending.add("8".to_owned(), set(&["orders", "people"]));
+        pending.add("9".to_owned(), set(&["items"]));
+        assert_eq!(pending.shown(&set(&["6", "7", "9"])), set(&["orders", "people"]));
+        assert!(pending.shown(&set(&["7", "9"])).is_empty() && !pending.is_empty());
+        assert_eq!(pending.shown(&set(&["10"])), set(&["items", "people"]));
+        assert!(pending.is_empty());
+    }
+}
