@@ -153,8 +153,8 @@ impl NodeFilter {
         self.any.as_ref().map_or(0, CuckooTable::memory_bytes) + self.dead.memory_bytes()
     }
 
-    /// Takes at most `most_bytes`: shorter fingerprints, then no deletions, then nothing at all. `true` if fingerprints
-    /// changed.
+    /// Takes at most `most_bytes`: shorter fingerprints, then no deletions, then nothing at all. `true` if copies of it say
+    /// something else from now on: a forgotten mark would stay in them when its key is written again.
     pub fn shrink_to(&mut self, most_bytes: usize) -> bool {
         let mut has_changed = false;
         while self.memory_bytes() > most_bytes
@@ -164,8 +164,9 @@ impl NodeFilter {
             self.any = Some(any.with_fewer_bits(bits));
             has_changed = true;
         }
-        if self.memory_bytes() > most_bytes {
+        if self.memory_bytes() > most_bytes && !self.dead.is_empty() {
             self.forget_deletions();
+            has_changed = true;
         }
         if self.memory_bytes() > most_bytes {
             has_changed |= self.any.take().is_some();

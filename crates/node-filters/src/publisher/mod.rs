@@ -98,20 +98,20 @@ impl Publisher {
                 own.filter.write(id)
             };
             own.next.as_mut().map(|next| next.write(id));
-            tells |= is_new;
-            if is_new {
+            // Nobody has a copy of a filter that is not ready, and a snapshot has all its keys.
+            if is_new && own.is_ready {
+                tells = true;
                 let pending = self.pending.entry(table).or_default();
                 pending.keys.push(id.hash());
                 pending.dead.retain(|(dead, _)| *dead != id);
             }
         }
-        let is_ready = own.is_ready;
         let has_changed = own.filter.memory_bytes() > config.most_table_bytes
             && own.filter.shrink_to(config.most_table_bytes);
         if has_changed || (was_known && own.filter.is_unknown()) {
             self.renew(table);
         }
-        if tells && is_ready {
+        if tells {
             self.recent.note(table, partition, self.barrier());
         }
     }

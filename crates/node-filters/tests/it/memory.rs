@@ -99,3 +99,26 @@ fn a_rebuilt_filter_keeps_what_is_dead() {
     assert_eq!(pair.decide(1), Decision::Forward(Reason::MayBeLive));
     assert!((2..200).filter(|key| pair.decide(*key) == Decision::Empty).count() > 180);
 }
+
+/// Marks that do not fit are forgotten by the copies, too: a key that is written again is told of nowhere else.
+#[test]
+fn what_was_dead_and_is_written_again_is_not_denied_when_marks_do_not_fit() {
+    let mut pair = Pair::new(Config { most_table_bytes: 20_000, ..SAFE }, None);
+    for key in 0..16_000 {
+        pair.nodes[1].write(TABLE, partition(key), None);
+    }
+    for round in 0..4 {
+        for key in 0..1_000 {
+            pair.nodes[1].bury(TABLE, partition(key), deletion(9 + round, None));
+        }
+        pair.settle();
+        assert_eq!(pair.decide(7), Decision::Empty, "round {round}");
+        for key in [1_000_000 + round, 7] {
+            pair.nodes[1].write(TABLE, partition(key), None);
+        }
+        pair.settle();
+        assert_eq!(pair.decide(7), Decision::Forward(Reason::MayBeLive), "round {round}");
+    }
+    let filter = pair.nodes[1].own_filter(TABLE).unwrap();
+    assert!(!filter.is_unknown() && filter.dead_count() == 0, "{} dead", filter.dead_count());
+}

@@ -98,7 +98,10 @@ final class Acknowledgements
         }
     }
 
-    /** Returns at once if nothing new is to be told; else when it is. */
+    /**
+     * Returns at once if nothing new is to be told; else when it is. That takes a lease at most, but for a stop of this process; only
+     * where the exchange's thread has ended nobody would ever let go of it.
+     */
     static void await()
     {
         if (!isNeeded())
@@ -106,9 +109,9 @@ final class Acknowledgements
         CountDownLatch told = new CountDownLatch(1);
         try
         {
-            if (mayLeave(told::countDown) || told.await(Exchange.MOST_LEASE + 2 * Exchange.LEASE, TimeUnit.MILLISECONDS))
+            if (mayLeave(told::countDown) || Exchange.rounds().await(told, Exchange.MOST_LEASE + 2 * Exchange.LEASE))
                 return;
-            Exchange.failed("acknowledgement", new IllegalStateException("nobody lets go of it"));
+            Exchange.failed("acknowledgement", new IllegalStateException("the exchange's thread has ended"));
             told.await(2 * Exchange.MOST_LEASE, TimeUnit.MILLISECONDS);
         }
         catch (InterruptedException stopped)

@@ -9,6 +9,7 @@ import org.apache.cassandra.db.RegularAndStaticColumns;
 import org.apache.cassandra.db.Slices;
 import org.apache.cassandra.db.filter.ColumnFilter;
 import org.apache.cassandra.db.partitions.ImmutableBTreePartition;
+import org.apache.cassandra.db.rows.RangeTombstoneMarker;
 import org.apache.cassandra.db.rows.Row;
 import org.apache.cassandra.db.rows.Unfiltered;
 import org.apache.cassandra.db.rows.UnfilteredRowIterator;
@@ -24,26 +25,34 @@ import org.apache.cassandra.utils.memory.HeapCloner;
  */
 final class DeadData
 {
+    /** Estimates of what each takes beside the bytes of its key and its clustering columns. */
+    private static final int REGION_BYTES = 256;
+    private static final int ROW_BYTES = 128;
+    private static final int RANGE_END_BYTES = 96;
+
     private final ImmutableBTreePartition tombstones;
     private final long earliestDeletionSeconds;
-    final int bytes;
+    final long bytes;
 
-    private DeadData(ImmutableBTreePartition tombstones)
+    private DeadData(ImmutableBTreePartition tombstones, long bytes)
     {
         this.tombstones = tombstones;
         this.earliestDeletionSeconds = earliest(tombstones);
-        this.bytes = 256 + tombstones.partitionKey().getKeyLength() + 128 * tombstones.rowCount()
-                     + 192 * tombstones.deletionInfo().rangeCount();
+        this.bytes = bytes;
     }
 
-    /** Reads it to the end, or to the first thing that is not a tombstone: then null. */
-    static DeadData read(UnfilteredRowIterator merged, int maxRows)
+    /**
+     * Reads it to the end, or to the first thing that is not a tombstone, or that is one too many: then null. Ends of deleted ranges
+     * count as rows, and it takes at most {@code maxBytes} at any moment.
+     */
+    static DeadData read(UnfilteredRowIterator merged, int maxRows, long maxBytes)
     {
         if (!merged.staticRow().isEmpty())
             return null;
         try
         {
-            return new DeadData(ImmutableBTreePartition.create(new TombstonesOnly(merged, maxRows)));
+            TombstonesOnly only = new TombstonesOnly(merged, maxRows, maxBytes);
+            return new DeadData(ImmutableBTreePartition.create(only), only.bytes);
         }
         catch (NotDead found)
         {
@@ -95,7 +104,7 @@ final class DeadData
         return seconds;
     }
 
-    /** Thrown at the first live thing, to leave Cassandra's builder. */
+    /** Thrown at the first live thing, and at one too many, to leave Cassandra's builder. */
     private static final class NotDead extends RuntimeException
     {
         private static final long serialVersionUID = 1;
@@ -103,7 +112,7 @@ final class DeadData
 
         private NotDead()
         {
-            super("live data", null, false, false);
+            super("live data, or too much", null, false, false);
         }
     }
 
@@ -111,12 +120,16 @@ final class DeadData
     private static final class TombstonesOnly implements WrappingUnfilteredRowIterator
     {
         private final UnfilteredRowIterator merged;
+        private final long maxBytes;
         private int rowsLeft;
+        private long bytes;
 
-        TombstonesOnly(UnfilteredRowIterator merged, int maxRows)
+        TombstonesOnly(UnfilteredRowIterator merged, int maxRows, long maxBytes)
         {
             this.merged = merged;
+            this.maxBytes = maxBytes;
             this.rowsLeft = maxRows;
+            this.bytes = REGION_BYTES + merged.partitionKey().getKeyLength();
         }
 
         @Override
@@ -135,13 +148,27 @@ final class DeadData
         public Unfiltered next()
         {
             Unfiltered next = merged.next();
+            count(next);
             return next.isRow() ? deadRow((Row) next) : next;
+        }
+
+        private void count(Unfiltered next)
+        {
+            bytes += next.isRow() ? ROW_BYTES + next.clustering().dataSize() : ends((RangeTombstoneMarker) next);
+            if (rowsLeft-- == 0 || bytes > maxBytes)
+                throw NotDead.INSTANCE;
+        }
+
+        /** Where one range ends and the next begins are two. */
+        private static long ends(RangeTombstoneMarker marker)
+        {
+            return (marker.isBoundary() ? 2L : 1L) * (RANGE_END_BYTES + marker.clustering().dataSize());
         }
 
         private Row deadRow(Row row)
         {
             boolean dead = row.primaryKeyLivenessInfo().isEmpty() && row.columnCount() == 0 && !row.deletion().isLive();
-            if (!dead || row.deletion().isShadowable() || rowsLeft-- == 0)
+            if (!dead || row.deletion().isShadowable())
                 throw NotDead.INSTANCE;
             return row.clone(HeapCloner.instance);
         }

@@ -38,6 +38,7 @@ final class Exchange
     private static volatile String reason = "";
     private static volatile long failedAt;
     private static volatile Thread thread;
+    private static final Rounds ROUNDS = new Rounds();
     private static final AtomicBoolean woken = new AtomicBoolean();
     private static ByteBuffer outgoing = ByteBuffer.allocateDirect(1 << 16);
 
@@ -143,6 +144,12 @@ final class Exchange
         thread.start();
     }
 
+    /** The rounds of the exchange's thread. */
+    static Rounds rounds()
+    {
+        return ROUNDS;
+    }
+
     /** There is something to publish, or somebody waits. */
     static void wake()
     {
@@ -168,6 +175,7 @@ final class Exchange
             {
                 failed("exchange", failure);
             }
+            ROUNDS.made();
         }
     }
 

@@ -80,9 +80,9 @@ final class FilterBuilds
 
     private void refill()
     {
-        long[] table = { filter.high(), filter.low() };
-        TableFilter.guarded("rebuild", () -> Native.beginRebuild(Exchange.hub(), filter.mode.number(), table[0], table[1], capacity(),
-                                                                 filter.rate));
+        // Its index may be gone since it was asked for.
+        if (!filter.beginRebuild())
+            return;
         fill(1, REBUILT);
         Lacuna.COUNTERS.filtersRebuilt.increment();
         // Acknowledgements and reads wait until others have heard of the new filter.
@@ -93,9 +93,11 @@ final class FilterBuilds
     {
         try
         {
+            Flaw.BUILDS_DO_NOT_BEGIN.await();
             FilterFill.withAll(filter, isRebuild);
-            TableFilter.guarded("finish", () -> Native.table(Exchange.hub(), filter.mode.number(), filter.high(), filter.low(), finish));
-            namesPerPartition = Math.max(1, (double) filter.number(null, 0) / Math.max(1, partitions()));
+            Flaw.BUILDS_DO_NOT_END.await();
+            if (filter.finish(finish))
+                namesPerPartition = Math.max(1, (double) filter.number(null, 0) / Math.max(1, partitions()));
         }
         catch (Exception unreadable)
         {
@@ -104,7 +106,10 @@ final class FilterBuilds
         }
     }
 
-    /** An SSTable that came by itself, already live; what cannot be read makes the filter unknown. */
+    /**
+     * SSTables that came by themselves, already live. Once this returns, everybody who relies on this node knows their keys: an
+     * import, and the end of a stream, wait for it. What cannot be read ends the exchange.
+     */
     void streamed(Iterable<SSTableReader> sstables)
     {
         if (!filter.isUsed())
@@ -120,8 +125,11 @@ final class FilterBuilds
         }
         catch (Exception unreadable)
         {
-            Exchange.failed("streamed SSTable", unreadable);
+            if (filter.isUsed())
+                Exchange.failed("streamed SSTable", unreadable);
         }
+        if (filter.mode == Mode.SAFE)
+            Acknowledgements.await();
     }
 
     /** Keys to make room for. */

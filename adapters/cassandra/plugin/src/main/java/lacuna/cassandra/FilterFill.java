@@ -10,7 +10,10 @@ import org.apache.cassandra.io.sstable.ISSTableScanner;
 import org.apache.cassandra.io.sstable.KeyIterator;
 import org.apache.cassandra.io.sstable.format.SSTableReader;
 
-/** Fills a filter with what this node holds on disk: keys alone, or rows where these have buckets. */
+/**
+ * Fills a filter with what this node holds on disk: keys alone, or rows where these have buckets. It stops without a word when the
+ * filter is not used any more; then nobody may be shown it ({@link TableFilter#finish}).
+ */
 final class FilterFill
 {
     private FilterFill() {}

@@ -1,6 +1,7 @@
 package lacuna.cassandra;
 
 import java.util.Locale;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Rules that tests take back one by one, to see that without them they would fail. With {@code -Dlacuna.flaws=true} each is a row
@@ -15,8 +16,13 @@ enum Flaw
     /** So do reads of a table whose index was just dropped. */
     DROPPED_DO_NOT_WAIT,
     /** Neither filters nor schemas arrive here: the network's fault, and no rule's. */
-    DEAF;
+    DEAF,
+    /** Builds of filters stand still before they begin: a slow disk's fault, and no rule's. */
+    BUILDS_DO_NOT_BEGIN,
+    /** The same when they have read everything. */
+    BUILDS_DO_NOT_END;
 
+    private static final long LOOK_AGAIN_NANOS = 10_000_000;
     private static final boolean MAY_BE = Boolean.getBoolean("lacuna.flaws");
 
     private volatile boolean isOn;
@@ -24,6 +30,13 @@ enum Flaw
     boolean isOn()
     {
         return MAY_BE && isOn;
+    }
+
+    /** Returns once it is off: at once, but for tests. */
+    void await()
+    {
+        while (isOn())
+            LockSupport.parkNanos(LOOK_AGAIN_NANOS);
     }
 
     String shown()

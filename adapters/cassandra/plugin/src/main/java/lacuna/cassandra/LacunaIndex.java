@@ -1,10 +1,12 @@
 package lacuna.cassandra;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 
 import org.apache.cassandra.cql3.Operator;
+import org.apache.cassandra.cql3.statements.schema.IndexTarget;
 import org.apache.cassandra.db.ColumnFamilyStore;
 import org.apache.cassandra.db.DecoratedKey;
 import org.apache.cassandra.db.ReadCommand;
@@ -15,6 +17,7 @@ import org.apache.cassandra.db.marshal.AbstractType;
 import org.apache.cassandra.db.memtable.Memtable;
 import org.apache.cassandra.db.partitions.PartitionUpdate;
 import org.apache.cassandra.db.rows.Row;
+import org.apache.cassandra.exceptions.ConfigurationException;
 import org.apache.cassandra.exceptions.InvalidRequestException;
 import org.apache.cassandra.index.Index;
 import org.apache.cassandra.index.IndexRegistry;
@@ -23,6 +26,8 @@ import org.apache.cassandra.schema.ColumnMetadata;
 import org.apache.cassandra.schema.IndexMetadata;
 import org.apache.cassandra.schema.TableMetadata;
 import org.apache.cassandra.service.ClientState;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * {@code CREATE CUSTOM INDEX ON t () USING 'lacuna.cassandra.LacunaIndex'}: the table takes part.
@@ -33,32 +38,67 @@ import org.apache.cassandra.service.ClientState;
  */
 public final class LacunaIndex implements Index
 {
-    private final IndexMetadata metadata;
-    private final TableGuard guard;
-    private final SSTableWatch watch;
+    private static final Logger LOGGER = LoggerFactory.getLogger(LacunaIndex.class);
+
+    private final ColumnFamilyStore table;
+    private volatile IndexMetadata metadata;
+    private volatile TableGuard guard;
+    private SSTableWatch watch;
+    /** Whether the table takes part by this index; by one at a time. */
+    private boolean isIn;
 
     /** Called by Cassandra on every node. */
     public LacunaIndex(ColumnFamilyStore table, IndexMetadata metadata)
     {
-        this.metadata = metadata;
-        this.guard = new TableGuard(table, TableOptions.of(metadata.options), Lacuna.PROVER);
-        this.watch = new SSTableWatch(guard);
+        this.table = table;
+        become(metadata);
     }
 
-    /** Called by Cassandra before the index is made; gives back the options that are not ours. */
+    private void become(IndexMetadata described)
+    {
+        metadata = described;
+        guard = new TableGuard(table, TableOptions.of(described.options), Lacuna.PROVER);
+        watch = new SSTableWatch(guard);
+    }
+
+    /** Called by Cassandra before the table gets the index, as it would be then; gives back the options that are not ours. */
     public static Map<String, String> validateOptions(Map<String, String> options, TableMetadata table)
     {
         Places.of(table, TableOptions.of(options).bucket);
+        List<String> ours = table.indexes.stream().filter(LacunaIndex::isOurs).map(index -> index.name).toList();
+        if (ours.size() > 1)
+            throw new ConfigurationException("a table takes one LacunaIndex, not " + String.join(" and ", ours)
+                                             + ": drop the one it has (DROP INDEX), then create the other");
         return TableOptions.unknown(options);
+    }
+
+    private static boolean isOurs(IndexMetadata index)
+    {
+        return LacunaIndex.class.getName().equals(index.options.get(IndexTarget.CUSTOM_INDEX_OPTION_NAME));
     }
 
     @Override
     public void register(IndexRegistry registry)
     {
         registry.registerIndex(this);
+        come();
+    }
+
+    /** False where the table has another one, as when two nodes made one each at the same time: the filter is that one's. */
+    private synchronized boolean come()
+    {
+        isIn = Lacuna.guard(table.metadata.id) == null;
+        if (!isIn)
+        {
+            LOGGER.warn("{}.{} has another LacunaIndex; {} does nothing. Drop one of them", table.getKeyspaceName(), table.getTableName(),
+                        metadata.name);
+            return false;
+        }
+        Installation.needsHandler();
         guard.filter.begin();
         watch.start();
         Lacuna.add(guard);
+        return true;
     }
 
     @Override
@@ -68,8 +108,11 @@ public final class LacunaIndex implements Index
         leave();
     }
 
-    private Object leave()
+    private synchronized Object leave()
     {
+        if (!isIn)
+            return null;
+        isIn = false;
         guard.filter.drop();
         Lacuna.remove(guard);
         watch.stop();
@@ -95,6 +138,21 @@ public final class LacunaIndex implements Index
         return null;
     }
 
+    /**
+     * Cassandra calls it after every change of the table. The options are others if this node missed that the index was dropped and
+     * made anew under its name; then everything begins anew.
+     */
+    private synchronized Object reload(IndexMetadata reloaded)
+    {
+        if (isIn && reloaded.options.equals(metadata.options))
+            return forget();
+        leave();
+        become(reloaded);
+        if (come())
+            guard.filter.builds.buildSoon();
+        return null;
+    }
+
     @Override
     public Callable<?> getInitializationTask()
     {
@@ -104,7 +162,7 @@ public final class LacunaIndex implements Index
     @Override
     public Callable<?> getMetadataReloadTask(IndexMetadata reloaded)
     {
-        return this::forget;
+        return () -> reload(reloaded);
     }
 
     @Override
@@ -180,11 +238,12 @@ public final class LacunaIndex implements Index
     public Indexer indexerFor(DecoratedKey key, RegularAndStaticColumns columns, long now, WriteContext context,
                               IndexTransaction.Type type, Memtable memtable)
     {
+        TableGuard current = guard;
         // Before the write is visible. Memtables give no update to look at, so rows come one by one, and only where they matter.
-        if (type != IndexTransaction.Type.UPDATE || !guard.filter.isMarkedBefore())
+        if (type != IndexTransaction.Type.UPDATE || !current.filter.isMarkedBefore())
             return null;
-        guard.writes(key);
-        return guard.filter.places == null ? null : new RowMarker(guard.filter, key);
+        current.writes(key);
+        return current.filter.places == null ? null : new RowMarker(current.filter, key);
     }
 
     /** Marks the bucket of every row that is about to become visible. */

@@ -33,11 +33,13 @@ public final class LacunaQueryHandler implements QueryHandler
     /** Called by Cassandra when it starts. */
     public LacunaQueryHandler()
     {
+        Installation.handlerIsMade();
         inner = Inner.construct("lacuna.inner_query_handler", QueryHandler.class, QueryProcessor.instance);
         try
         {
             LacunaKeyspace.register();
             OptOut.install();
+            TrackedReads.install();
             installExchange();
         }
         catch (Throwable failure)
@@ -53,13 +55,14 @@ public final class LacunaQueryHandler implements QueryHandler
             return;
         try
         {
+            Installation.wantsHook();
             SelfTest.runForExchange();
             Wire.install();
             OwnWrites.install();
         }
         catch (Throwable failure)
         {
-            Exchange.failed("messaging", failure);
+            Exchange.failed("installation", failure);
         }
     }
 
@@ -128,7 +131,7 @@ public final class LacunaQueryHandler implements QueryHandler
             return true;
         TableGuard guard = Lacuna.guard(read.table.id);
         boolean isScan = read.getRestrictions().isKeyRange() || read.getRestrictions().usesSecondaryIndexing();
-        boolean isSafe = guard == null ? Lacuna.leaving(read.table.id) != null : guard.filter.mode == Mode.SAFE;
+        boolean isSafe = guard != null && guard.filter.mode == Mode.SAFE || Lacuna.leaving(read.table.id) != null;
         return isScan && isSafe && !Flaw.SCANS_DO_NOT_WAIT.isOn();
     }
 

@@ -33,6 +33,7 @@ public final class LacunaStorageHook implements StorageHook
     /** Called by Cassandra when it starts. */
     public LacunaStorageHook()
     {
+        Installation.hookIsMade();
         inner = Inner.construct("lacuna.inner_storage_hook", StorageHook.class, new StockStorageHook());
         try
         {
@@ -68,11 +69,15 @@ public final class LacunaStorageHook implements StorageHook
     {
         inner.reportRead(id, key);
         TableGuard guard = Lacuna.guard(id);
-        TableFilter filter = guard == null ? Lacuna.leaving(id) : guard.filter;
         if (guard != null)
             underWay.get().end(key);
-        if (filter != null && !Lacuna.PROVER.isCurrentThread())
-            Revealing.await(filter, key);
+        // Also beside the filter of a new index, which may be of another mode.
+        TableFilter leaving = Lacuna.leaving(id);
+        boolean isOwn = Lacuna.PROVER.isCurrentThread();
+        if (guard != null && !isOwn)
+            Revealing.await(guard.filter, key);
+        if (leaving != null && !isOwn)
+            Revealing.await(leaving, key);
     }
 
     @Override

@@ -121,7 +121,7 @@ final class Prover
         try (ReadExecutionController controller = command.executionController();
              UnfilteredRowIterator merged = command.queryMemtableAndDisk(table, controller))
         {
-            return DeadData.read(merged, proposal.guard.options.maxRows);
+            return DeadData.read(merged, proposal.guard.options.maxRows, proposal.guard.options.maxBytes);
         }
     }
 }

@@ -23,6 +23,7 @@ import org.apache.cassandra.locator.ReplicaPlans;
 import org.apache.cassandra.locator.TokenMetadata;
 import org.apache.cassandra.metrics.ClientRequestSizeMetrics;
 import org.apache.cassandra.metrics.ClientRequestsMetricsHolder;
+import org.apache.cassandra.net.Message;
 import org.apache.cassandra.net.Verb;
 import org.apache.cassandra.utils.concurrent.OpOrder;
 
@@ -46,6 +47,7 @@ final class SelfTest
         has(UnfilteredRowIteratorWithLowerBound.class, "partitionLevelDeletion", moved);
         has(ImmutableBTreePartition.class, "create", moved);
         has(ImmutableBTreePartition.class, "unfilteredIterator", moved);
+        has(Message.class, "trackRepairedData", moved);
     }
 
     /** The same for the exchange of node filters, which may be inactive alone. */

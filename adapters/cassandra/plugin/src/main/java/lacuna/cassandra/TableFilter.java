@@ -3,6 +3,7 @@ package lacuna.cassandra;
 import java.util.Iterator;
 import java.util.UUID;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 
 import org.apache.cassandra.db.ColumnFamilyStore;
 import org.apache.cassandra.db.DecoratedKey;
@@ -28,6 +29,7 @@ final class TableFilter
     /** Null if only whole partitions are known. */
     final Places places;
     private final long high;
+    /** Of the table's id and of the width of its buckets ({@link #named}). */
     private final long low;
     /** Whether copies are of use only of nodes that share a range of tokens. */
     final boolean ofReplicasOnly;
@@ -50,7 +52,23 @@ final class TableFilter
         this.places = options.mode == Mode.OFF ? null : Places.of(table.metadata(), options.bucket);
         UUID id = table.metadata.id.asUUID();
         this.high = id.getMostSignificantBits();
-        this.low = id.getLeastSignificantBits();
+        this.low = named(id.getLeastSignificantBits(), finest());
+    }
+
+    /**
+     * Buckets of another width have other names in a filter, so nobody may look for the ones in the other: to a node that missed
+     * that an index was made anew with another {@code bucket}, the filters of those who did not are filters of a table that it
+     * does not know. Without buckets it is the table's own id; an odd factor gives every width another one.
+     */
+    static long named(long low, long finest)
+    {
+        return low ^ (finest + 1) * 0x9E37_79B9_7F4A_7C15L;
+    }
+
+    /** As in {@link Places#finest}; -1 if rows have no buckets. */
+    private long finest()
+    {
+        return places == null ? -1 : places.finest;
     }
 
     long high()
@@ -88,9 +106,8 @@ final class TableFilter
 
     private void come()
     {
-        long finest = places == null ? -1 : places.finest;
         if (mayTakePart())
-            guarded("create", () -> Native.create(Exchange.hub(), mode.number(), high, low, builds.capacity(), rate, finest));
+            guarded("create", () -> Native.create(Exchange.hub(), mode.number(), high, low, builds.capacity(), rate, finest()));
         isHere = true;
     }
 
@@ -101,6 +118,32 @@ final class TableFilter
             return;
         come();
         builds.buildSoon();
+    }
+
+    /** From now on writes go to a second filter too, which will stand in for this one; false if the index is gone. */
+    boolean beginRebuild()
+    {
+        long capacity = builds.capacity();
+        return whileUsed("rebuild", () -> Native.beginRebuild(Exchange.hub(), mode.number(), high, low, capacity, rate));
+    }
+
+    /** The end of a build: {@code what} is what the native library does with a whole table. False if the index is gone. */
+    boolean finish(int what)
+    {
+        return whileUsed("finish", () -> Native.table(Exchange.hub(), mode.number(), high, low, what));
+    }
+
+    /**
+     * A build may outlive its index, and the library knows filters by mode and table only: what it did then would be done to the
+     * filter of the table's next index, which has not been filled. An index is dropped before its next one is made, and never
+     * comes back.
+     */
+    private synchronized boolean whileUsed(String what, LongSupplier call)
+    {
+        if (!isUsed())
+            return false;
+        guarded(what, call);
+        return true;
     }
 
     /** Marks keys of a file in the filter, or in the one that is being rebuilt. */
@@ -185,21 +228,21 @@ final class TableFilter
      */
     void bury(DecoratedKey key, long micros)
     {
-        if (!isUsed() || !Lacuna.isActive())
+        if (!Lacuna.isActive())
             return;
         long[] hash = hash(key);
-        guarded("bury", () -> Native.isEmpty(Exchange.hub(), mode.number(), high, low, hash[0], hash[1]) == 1 ? 0
-                              : Native.bury(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], Math.max(0, micros)));
+        whileUsed("bury", () -> Native.isEmpty(Exchange.hub(), mode.number(), high, low, hash[0], hash[1]) == 1 ? 0
+                                : Native.bury(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], Math.max(0, micros)));
     }
 
     /** As {@link #bury} for the rows of a slice, as far as they fill buckets. */
     void buryRows(DecoratedKey key, Slice slice)
     {
-        long[] ends = places == null || !isUsed() || !Lacuna.isActive() ? null : places.inside(slice);
+        long[] ends = places == null || !Lacuna.isActive() ? null : places.inside(slice);
         if (ends == null)
             return;
         long[] hash = hash(key);
-        guarded("bury", () -> Native.buryRows(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], ends[0], ends[1], 0));
+        whileUsed("bury", () -> Native.buryRows(Exchange.hub(), mode.number(), high, low, hash[0], hash[1], ends[0], ends[1], 0));
     }
 
     /** This node is about to send the write to a peer. */
@@ -243,7 +286,7 @@ final class TableFilter
         return hash;
     }
 
-    static void guarded(String what, java.util.function.LongSupplier call)
+    static void guarded(String what, LongSupplier call)
     {
         try
         {

@@ -58,7 +58,7 @@ final class TableGuard
     DeadData answerFor(SSTableReader sstable, DecoratedKey key, Slices slices)
     {
         List<Region> candidates = regions.get(key);
-        if (candidates == null || !known.contains(sstable.descriptor) || mustReadRepaired(sstable))
+        if (candidates == null || !known.contains(sstable.descriptor) || TrackedReads.isAsked())
             return null;
         for (Region region : candidates)
         {
@@ -67,13 +67,6 @@ final class TableGuard
                 return dead.isInGrace(FBUtilities.nowInSeconds(), table.metadata().params.gcGraceSeconds) ? dead : null;
         }
         return null;
-    }
-
-    /** Cassandra compares digests of repaired data alone when asked to; a tombstone from elsewhere would disturb it. */
-    private static boolean mustReadRepaired(SSTableReader sstable)
-    {
-        return sstable.isRepaired()
-               && org.apache.cassandra.config.DatabaseDescriptor.getRepairedDataTrackingForPartitionReadsEnabled();
     }
 
     /** Called for every applied write, before its acknowledgement: forgets what it touches, proposes what it deletes. */

@@ -12,7 +12,7 @@ import org.apache.cassandra.exceptions.ConfigurationException;
  * <ul>
  * <li>{@code bytes}: memory for this table on each node, 16 MiB unless told; when it is used up others are forgotten.
  * <li>{@code learn_every}: one in so many reads that met an SSTable is looked into, 32 unless told; 0 for none.
- * <li>{@code rows}: deleted rows kept for one region at most, 10,000 unless told.
+ * <li>{@code rows}: deleted rows and ends of deleted ranges kept for one region at most, 10,000 unless told.
  * <li>{@code mode}: what the table's node filters are used for, {@code off}, {@code shadow}, {@code eventual} or {@code safe};
  *     off unless told.
  * <li>{@code peers}: whose node filters are fetched: {@code datacentre}, of all replicas in this datacentre, unless told;

@@ -107,9 +107,15 @@ final class Wire
         return false;
     }
 
+    /** Another version's frames, and those of a mode that there is not, are as lost. */
+    static boolean isUnderstood(byte[] bytes)
+    {
+        return bytes.length >= 2 && bytes[0] == VERSION && bytes[1] >= Mode.SHADOW.number() && bytes[1] <= Mode.SAFE.number();
+    }
+
     private static void take(UUID from, byte[] bytes)
     {
-        if (bytes.length < 2 || bytes[0] != VERSION)
+        if (!isUnderstood(bytes))
             return;
         receive(from, bytes);
         Exchange.send();

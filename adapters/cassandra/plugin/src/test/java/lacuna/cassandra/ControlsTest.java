@@ -14,6 +14,7 @@ import com.datastax.driver.core.Session;
 import com.datastax.driver.core.SimpleStatement;
 import com.datastax.driver.core.exceptions.InvalidConfigurationInQueryException;
 import com.datastax.driver.core.exceptions.InvalidQueryException;
+import org.junit.Assume;
 import org.junit.Test;
 
 /** How the plug-in is looked at, switched off, and got rid of. */
@@ -57,6 +58,47 @@ public class ControlsTest extends OnOneCluster
         assertEquals(0, session.execute(read).all().size());
         assertEquals(before, answeredEverywhere());
         assertTrue(isAnswered(one(t)));
+    }
+
+    /** The coordinator asks for digests of repaired data by its own setting, when answers of replicas differ. */
+    @Test
+    public void readsThatTheCoordinatorTracksMeetSstables() throws Exception
+    {
+        Assume.assumeTrue("wants other replicas", NODES > 1);
+        String t = deadPartition();
+        // Else the first read would end the difference.
+        ddl("ALTER TABLE " + t + " WITH read_repair = 'NONE'");
+        String source = table();
+        all("INSERT INTO " + source + " (p, c, v) VALUES (1, 1, 5)");
+        flush();
+        Node first = cluster.nodes.get(0);
+        Node second = cluster.nodes.get(1);
+        first.importSstables("k", source.substring(2), t.substring(2));
+        try (var driver = cluster.driver(second); Session own = driver.connect())
+        {
+            Cluster.until("both reads of a difference are answered", () -> answered(own, t) == 2);
+            track(first, "enable");
+            for (int round = 0; round < 5; round++)
+                assertEquals(1, answered(own, t));
+        }
+        finally
+        {
+            track(first, "disable");
+        }
+    }
+
+    private static void track(Node node, String how)
+    {
+        node.invoke("org.apache.cassandra.db:type=StorageProxy", how + "RepairedDataTrackingForPartitionReads", new Object[0]);
+    }
+
+    /** How many reads of partition 1 the replica answers from memory for one of the client. */
+    private static long answered(Session replica, String t)
+    {
+        String query = "SELECT value FROM lacuna.counters WHERE name = 'reads_answered'";
+        long before = replica.execute(query).one().getLong(0);
+        assertEquals(1, rows(one(t)));
+        return replica.execute(query).one().getLong(0) - before;
     }
 
     @Test

@@ -85,16 +85,6 @@ public class ExchangedControlsTest extends WithFilters
         System.out.printf("control %s: denied in round %d%n", control.shown(), rounds);
     }
 
-    private static void switchEverywhere(Flaw flaw, boolean on)
-    {
-        coordinators.forEach(node -> set(node, flaw, on));
-    }
-
-    private static void set(Session node, Flaw flaw, boolean on)
-    {
-        node.execute("UPDATE lacuna.switches SET enabled = " + on + " WHERE name = '" + flaw.shown() + "'");
-    }
-
     /** Rounds on one table, or each on one whose index is dropped. */
     private static Round table(String look, boolean isDropped)
     {

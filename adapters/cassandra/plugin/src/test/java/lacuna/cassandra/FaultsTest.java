@@ -65,21 +65,6 @@ public class FaultsTest extends WithFilters
         assertTrue(calmReads > 100 && calmSkips * 10 >= calmReads * 8);
     }
 
-    private static void answersAgain(Session coordinator) throws InterruptedException
-    {
-        for (int attempt = 0; attempt < 600; attempt++)
-            try
-            {
-                counter(coordinator, "reads_skipped");
-                return;
-            }
-            catch (DriverException notYet)
-            {
-                Thread.sleep(100);
-            }
-        throw new AssertionError("never answers again");
-    }
-
     /** Faults and calm by turns until enough was checked. */
     private int breakThings(Random random) throws Exception
     {

@@ -105,6 +105,40 @@ public class ForgettingTest extends OnOneCluster
         assertEquals(10, rows("SELECT * FROM " + t));
     }
 
+    /** A proof that would take more than the table may is ended while it reads. */
+    @Test
+    public void rangesAndLongKeysCountToo() throws Exception
+    {
+        String ranges = "k.ranges";
+        ddl("CREATE TABLE " + ranges + " (p int, c int, v int, PRIMARY KEY (p, c))");
+        ddl("CREATE CUSTOM INDEX ON " + ranges + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'learn_every': '1', 'rows': '20'}");
+        for (int p = 1; p <= 2; p++)
+            for (int range = 0; range < 8 * p; range++)
+                all("DELETE FROM " + ranges + " WHERE p = " + p + " AND c >= " + 10 * range + " AND c < " + (10 * range + 5));
+        isKeptUnlessTooLarge(ranges, "c >= -5");
+        String words = "k.words";
+        ddl("CREATE TABLE " + words + " (p int, c text, v int, PRIMARY KEY (p, c))");
+        ddl("CREATE CUSTOM INDEX ON " + words + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'learn_every': '1', 'bytes': '9000'}");
+        for (int p = 1; p <= 2; p++)
+            for (int row = 0; row < 10; row++)
+                all("DELETE FROM " + words + " WHERE p = " + p + " AND c = '" + "a".repeat(p == 1 ? 20 : 1_000) + row + "'");
+        isKeptUnlessTooLarge(words, "c >= 'a'");
+    }
+
+    /** Partition 1 is answered, the larger partition 2 is not. */
+    private static void isKeptUnlessTooLarge(String t, String where) throws InterruptedException
+    {
+        flush();
+        becomesAnswered("SELECT * FROM " + t + " WHERE p = 1 AND " + where);
+        String large = "SELECT * FROM " + t + " WHERE p = 2 AND " + where;
+        for (int round = 0; round < 3; round++)
+        {
+            long ended = counter("regions_alive");
+            Cluster.until("it was looked into", () -> !isAnswered(large) && counter("regions_alive") > ended);
+        }
+        assertFalse(isAnswered(large));
+    }
+
     @Test
     public void memoryCapRefusesButStaysRight() throws Exception
     {

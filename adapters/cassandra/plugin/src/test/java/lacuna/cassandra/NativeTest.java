@@ -89,6 +89,16 @@ public class NativeTest
         assertTrue("no clock", names.stream().anyMatch(name -> name < 0));
     }
 
+    /** A node that knows of another width finds no filter at all; one without buckets has the table's own name. */
+    @Test
+    public void everyWidthOfBucketsHasAnotherName()
+    {
+        Set<Long> names = new HashSet<>();
+        for (long finest = -1; finest <= Long.SIZE; finest++)
+            assertTrue(names.add(TableFilter.named(7, finest)));
+        assertEquals(7, TableFilter.named(7, -1));
+    }
+
     @Test
     public void wrongLibraryIsRefused()
     {

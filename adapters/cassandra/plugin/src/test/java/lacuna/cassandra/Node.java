@@ -36,6 +36,10 @@ final class Node
 {
     private static final String SHELL = "trap : TERM INT HUP; \"$@\" <&- & node=$!; cat > /dev/null; kill -9 $node; wait $node";
 
+    /** Among a node's properties: it gets one of the plug-in's two only. */
+    static final String WITHOUT_HOOK = "-Dlacuna.test.without=cassandra.storage_hook";
+    static final String WITHOUT_HANDLER = "-Dlacuna.test.without=cassandra.custom_query_handler_class";
+
     final String address;
     private final Path home;
     private final Map<String, String> settings;
@@ -74,6 +78,10 @@ final class Node
         List<String> command = new ArrayList<>(List.of("bash", "-c", SHELL, "node"));
         command.addAll(java(conf, withPlugin));
         command.addAll(Arrays.asList(properties));
+        if (command.contains(WITHOUT_HOOK))
+            command.remove(Installation.HOOK);
+        if (command.contains(WITHOUT_HANDLER))
+            command.remove(Installation.HANDLER);
         command.add("org.apache.cassandra.service.CassandraDaemon");
         File log = home.resolve("node.log").toFile();
         shell = new ProcessBuilder(command).redirectErrorStream(true)
@@ -91,8 +99,7 @@ final class Node
                                                        "-Djava.io.tmpdir=" + home,
                                                        "-Dcassandra.jmx.local.port=" + jmxPort));
         if (withPlugin)
-            command.addAll(List.of("-Dcassandra.storage_hook=lacuna.cassandra.LacunaStorageHook",
-                                   "-Dcassandra.custom_query_handler_class=lacuna.cassandra.LacunaQueryHandler"));
+            command.addAll(List.of(Installation.HOOK, Installation.HANDLER));
         command.addAll(List.of("-cp", conf + File.pathSeparator + classPath(withPlugin)));
         return command;
     }

@@ -16,6 +16,7 @@ import com.datastax.driver.core.Row;
 import com.datastax.driver.core.Session;
 import com.datastax.driver.core.SimpleStatement;
 import com.datastax.driver.core.TypeCodec;
+import com.datastax.driver.core.exceptions.DriverException;
 import org.junit.After;
 import org.junit.BeforeClass;
 
@@ -143,5 +144,31 @@ abstract class WithFilters extends OnOneCluster
                 Thread.sleep(50);
             }
         }
+    }
+
+    /** After its node came back. */
+    static void answersAgain(Session coordinator) throws InterruptedException
+    {
+        for (int attempt = 0; attempt < 600; attempt++)
+            try
+            {
+                counter(coordinator, "reads_skipped");
+                return;
+            }
+            catch (DriverException notYet)
+            {
+                Thread.sleep(100);
+            }
+        throw new AssertionError("never answers again");
+    }
+
+    static void switchEverywhere(Flaw flaw, boolean on)
+    {
+        coordinators.forEach(node -> set(node, flaw, on));
+    }
+
+    static void set(Session node, Flaw flaw, boolean on)
+    {
+        node.execute("UPDATE lacuna.switches SET enabled = " + on + " WHERE name = '" + flaw.shown() + "'");
     }
 }

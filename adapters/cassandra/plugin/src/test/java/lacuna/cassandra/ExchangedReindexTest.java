@@ -1,0 +1,128 @@
+package lacuna.cassandra;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertThrows;
+import static org.junit.Assert.assertTrue;
+
+import com.datastax.driver.core.ConsistencyLevel;
+import com.datastax.driver.core.Session;
+import com.datastax.driver.core.exceptions.InvalidConfigurationInQueryException;
+import org.junit.After;
+import org.junit.Assume;
+import org.junit.Test;
+
+/** An index is dropped and made anew while builds of the old one are under way or wait, and while a node is away. */
+public class ExchangedReindexTest extends WithFilters
+{
+    /** Longer than a filter that was shown by mistake takes to be fetched and relied on. */
+    private static final long WATCHED_NANOS = 8_000_000_000L;
+    /** In another bucket of 16 than of 65,536, whatever level is asked. */
+    private static final int ROW = 50_000;
+
+    @After
+    public void noFlawIsLeft()
+    {
+        switchEverywhere(Flaw.BUILDS_DO_NOT_BEGIN, false);
+        switchEverywhere(Flaw.BUILDS_DO_NOT_END, false);
+    }
+
+    @Test
+    public void buildOfADroppedIndexShowsNoOthersFilter() throws Exception
+    {
+        String t = unguarded(2);
+        fill(t);
+        switchEverywhere(Flaw.BUILDS_DO_NOT_END, true);
+        index(t, "safe");
+        ddl("DROP INDEX " + t + "_idx");
+        switchEverywhere(Flaw.BUILDS_DO_NOT_BEGIN, true);
+        index(t, "safe");
+        // The old build ends, the new one has not begun.
+        switchEverywhere(Flaw.BUILDS_DO_NOT_END, false);
+        staysSeen(t);
+        switchEverywhere(Flaw.BUILDS_DO_NOT_BEGIN, false);
+        becomesKnown("reads_skipped", t);
+        staysSeen(t);
+    }
+
+    @Test
+    public void queuedRebuildOfADroppedIndexEmptiesNoOthersFilter() throws Exception
+    {
+        String busy = guarded(2, "safe");
+        String t = guarded(2, "safe");
+        becomesKnown("reads_skipped", busy);
+        becomesKnown("reads_skipped", t);
+        switchEverywhere(Flaw.BUILDS_DO_NOT_END, true);
+        session.execute("TRUNCATE " + busy);
+        session.execute("TRUNCATE " + t);
+        fill(t);
+        cluster.flush(t.substring(0, 2));
+        ddl("DROP INDEX " + t + "_idx");
+        index(t, "safe");
+        switchEverywhere(Flaw.BUILDS_DO_NOT_END, false);
+        becomesKnown("reads_skipped", t);
+        staysSeen(t);
+    }
+
+    @Test
+    public void secondIndexOfATableIsRefused() throws Exception
+    {
+        String t = guarded(2, "safe");
+        var refused = assertThrows(InvalidConfigurationInQueryException.class, () -> index(t, "shadow"));
+        assertTrue(refused.getMessage(), refused.getMessage().contains("DROP INDEX"));
+        ddl("DROP INDEX " + t + "_idx");
+        index(t, "shadow");
+        ddl("ALTER TABLE " + t + " WITH comment = 'still one'");
+    }
+
+    @Test
+    public void nodeThatMissedOtherBucketsDeniesNothing() throws Exception
+    {
+        Assume.assumeTrue("wants lacuna.nodes=3", NODES == 3);
+        String t = unguarded(2);
+        inBuckets(t, 16);
+        for (int p = 0; p < PRESENT; p++)
+            at(session, "INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", " + ROW + ", 1)", ConsistencyLevel.ALL);
+        becomesKnown("reads_skipped", t);
+        Node third = cluster.nodes.get(2);
+        third.kill();
+        // Else it would be told of both changes one after the other once it is back.
+        for (Node other : cluster.nodes.subList(0, 2))
+            Cluster.until("it is known to be away", () -> other.liveNodes() == 2);
+        ddl("DROP INDEX " + t + "_idx");
+        inBuckets(t, 1 << 16);
+        third.start(true, PROPERTIES);
+        cluster.awaitAll();
+        answersAgain(coordinators.get(2));
+        rowsStaySeen(t);
+        becomesKnown("reads_skipped", t);
+        rowsStaySeen(t);
+    }
+
+    private static void inBuckets(String t, int width)
+    {
+        ddl("CREATE CUSTOM INDEX ON " + t + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'mode': 'safe', 'bucket': '" + width + "'}");
+    }
+
+    private static void fill(String t)
+    {
+        each(0, PRESENT, ConsistencyLevel.ALL, p -> "INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", 1, 1)");
+    }
+
+    private static void staysSeen(String t)
+    {
+        stays("SELECT * FROM " + t + " WHERE p = ");
+    }
+
+    private static void rowsStaySeen(String t)
+    {
+        stays("SELECT * FROM " + t + " WHERE c >= " + (ROW - 2) + " AND c <= " + (ROW + 2) + " AND p = ");
+    }
+
+    private static void stays(String query)
+    {
+        for (long end = System.nanoTime() + WATCHED_NANOS; System.nanoTime() < end;)
+            for (Session coordinator : coordinators)
+                for (int p = 0; p < PRESENT; p++)
+                    assertEquals("key " + p + " through " + coordinators.indexOf(coordinator), 1, at(coordinator, query + p, ConsistencyLevel.ONE));
+    }
+}
