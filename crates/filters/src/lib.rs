@@ -15,7 +15,8 @@
 //! | [`snarf`](SnarfSpec) | good | any length, by the gaps of the keys | "maybe" on a key's position | a search and half a block | `docs/format/snarf.md` |
 //! | [`cuckoo`](CuckooSpec) | better than `bloom` below 3 % | key by key, up to 64 | as a point | 2 misses at once | `docs/format/cuckoo.md` |
 //!
-//! [`auto`](AutoSpec) predicts all of them on the keys and a sample of the queries, and builds the cheapest.
+//! [`auto`](AutoSpec) predicts all but `rosetta`, `cuckoo` and, unless it is asked to, `two_prefix_bloom` (and `snarf` over byte strings)
+//! on the keys and a sample of the queries, and builds the cheapest.
 //!
 //! Choose a family by text with [`spec`], build it, and [`open`] its bytes wherever they lie:
 //!

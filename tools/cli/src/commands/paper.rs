@@ -64,7 +64,7 @@ pub(crate) struct PaperArgs {
     #[arg(long, value_name = "N", value_parser = count)]
     keys: Option<usize>,
 
-    /// Queries of each kind [default: 1M]
+    /// Queries of each kind [default: what suits each figure, a million at most]
     #[arg(long, value_name = "N", value_parser = count)]
     queries: Option<usize>,
 

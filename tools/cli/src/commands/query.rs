@@ -25,7 +25,7 @@ Examples:
   lacuna build --keys words.txt --filter surf --bits-per-key 60 --out trie.lacuna
   lacuna query trie.lacuna --count apple apricot
   lacuna query trie.lacuna --seek apple apricot
-  printf 'a\tm\nn\tz\n' | lacuna query trie.lacuna --seek-last --batch -
+  printf 'a\\tm\\nn\\tz\\n' | lacuna query trie.lacuna --seek-last --batch -
 
 One line an answer: `no` is always true, `maybe` means go and read. Ranges include both ends.
 --count says how many keys the range holds: one number if that is certain, else `LEAST-MOST`, between

@@ -21,7 +21,7 @@ The paper times Cassandra on six machines over 136 million rows, once each; most
 read and sent. Here six nodes within one process hold partitions by number, one replica each, and exchange their filters as \
 they do in a cluster; what is counted is what would be asked of others and read from files for 100 queries. So shapes \
 and percentages compare, seconds do not: `lacuna paper node-filters --cluster` times the tables in three nodes of a stock \
-Cassandra with and without the plug-in, [cassandra.md](cassandra.md) has its bars. *Default* has Bloom filters beside files only. *Node Bloom* asks a copy of the other node's Bloom filter \
+Cassandra with and without the plug-in, [cluster.md](cluster.md) has them, [cassandra.md](cassandra.md) all of its bars. *Default* has Bloom filters beside files only. *Node Bloom* asks a copy of the other node's Bloom filter \
 first, at 1 %. *Node Cuckoo* is ours in mode safe: ANY at 1 % and DEAD, whose entries are proven deletions.\n\n\
 Each figure draws one table of the paper: figure 6 table 2, and so on to figure 17, table 13. Table 1 is the last row of \
 table 2; it says milliseconds where that says seconds. The paper calls 100 % less time \"2x\"; half the time is 50 % less, \
