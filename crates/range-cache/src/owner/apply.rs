@@ -10,6 +10,11 @@ use crate::config::{Application, Flaw};
 use crate::message::{Action, Command, Notice};
 use crate::query::Touched;
 
+/// Applied writes after which the logs are told, at the latest.
+const TRIM_WRITES: u64 = 64;
+/// How long they are not told of fewer.
+const TRIM_PAUSE_MS: u64 = 100;
+
 /// What is on its way to the store.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Applying {
@@ -23,6 +28,9 @@ pub(super) struct Applying {
     retried_since: Option<u64>,
     /// Whether to send commands as they are, as a folded one was refused.
     unfolded: bool,
+    /// What the logs were told the store has, and when.
+    trimmed: u64,
+    trimmed_at: u64,
 }
 
 impl Applying {
@@ -94,7 +102,7 @@ impl<A: Application> Owner<A> {
                 self.applying.unfolded = false;
                 // Exactly what was applied (P6).
                 batch.iter().for_each(|lsn| drop(self.buffered.remove(*lsn)));
-                self.trim_logs();
+                self.trim_logs_if_due();
                 self.go_on_flushed();
                 self.go_on_starting();
                 self.open_door();
@@ -180,9 +188,24 @@ impl<A: Application> Owner<A> {
         if !self.is_serving() && !self.is_stopping() {
             return;
         }
-        let applied = self.buffered.first().unwrap_or(self.next_lsn) - 1;
+        let applied = self.applied();
+        (self.applying.trimmed, self.applying.trimmed_at) = (applied, self.now);
         for server in 0..self.config.log_count {
             self.call(Purpose::Trim, Call::Log(server, LogCall::Trim(applied)));
         }
+    }
+
+    /// The same, where there is something to tell and it was not done a moment ago: it is a round trip to every copy.
+    pub(super) fn trim_logs_if_due(&mut self) {
+        let new = self.applied().saturating_sub(self.applying.trimmed);
+        let is_due = new >= TRIM_WRITES || self.now - self.applying.trimmed_at >= TRIM_PAUSE_MS;
+        if new > 0 && (is_due || self.is_stopping()) {
+            self.trim_logs();
+        }
+    }
+
+    /// The store has every buffered write up to this one.
+    fn applied(&self) -> u64 {
+        self.buffered.first().unwrap_or(self.next_lsn) - 1
     }
 }

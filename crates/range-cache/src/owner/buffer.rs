@@ -57,6 +57,10 @@ impl<A: Application> Owner<A> {
             return;
         };
         let was_set_aside = self.applying.was_set_aside(lsn);
+        // Until the store has passed it over, the next owner would find it in a log and carry it out.
+        if was_set_aside && self.buffered.first().is_some_and(|first| first <= lsn) {
+            return self.wait_for_apply(lsn, task);
+        }
         self.durable_or_refused(task, !was_set_aside);
     }
 }

@@ -38,6 +38,7 @@ impl<A: Application> Owner<A> {
             Event::Stop => {
                 self.phase = Phase::Stopping;
                 self.send_away_from_door(0);
+                self.trim_logs_if_due();
             }
         }
         if self.is_stopping() && self.is_idle() {
@@ -60,6 +61,7 @@ impl<A: Application> Owner<A> {
         if self.is_serving() {
             self.append_deletes();
             self.compact_log();
+            self.trim_logs_if_due();
         }
         self.renew_bulk();
         self.apply_next();

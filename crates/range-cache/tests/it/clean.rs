@@ -19,6 +19,7 @@ pub(crate) fn setup(policy: Policy) -> Setup {
         // A buffered write that is refused excuses its keys from the check.
         forbidden: if policy == Policy::WriteBack { 0 } else { 20 },
         beta: 100,
+        is_sparse: false,
         is_warm: true,
         across_percent: 0,
         recuts: false,
@@ -37,6 +38,8 @@ struct Total {
     misses: u64,
     direct: u64,
     behind_writes: u64,
+    empty: u64,
+    unknown: u64,
     writes: BTreeMap<String, u64>,
     endings: BTreeMap<String, u64>,
     faults: BTreeMap<&'static str, u64>,
@@ -63,6 +66,8 @@ impl Total {
         self.misses += reads("Miss");
         self.direct += reads("Direct");
         self.behind_writes += counts.behind_writes;
+        self.empty += counts.empty;
+        self.unknown += counts.unknown;
         counts.writes.into_iter().for_each(|(what, count)| *self.writes.entry(what).or_default() += count);
         counts.endings.into_iter().for_each(|(what, count)| *self.endings.entry(what).or_default() += count);
         counts.faults.into_iter().for_each(|(what, count)| *self.faults.entry(what).or_default() += count);
@@ -129,6 +134,14 @@ fn write_back_shows_nothing_stale_and_loses_nothing() {
     let total = run(setup(Policy::WriteBack), 12);
     total.means_something();
     assert!(total.write_through > 0, "the log was full: {total:?}");
+}
+
+/// Rows come and go, outcomes are lost and owners replaced, and no range is said to be empty that is not.
+#[test]
+fn no_range_is_wrongly_empty() {
+    let total = run(Setup { is_sparse: true, fault_every: 300, ..setup(Policy::WriteThrough) }, 26);
+    assert!(total.empty >= effort::short_or_long(10_000, 1_000_000), "{total:?}");
+    assert!(total.unknown > 10 && total.warm > 10, "outcomes and owners were lost: {total:?}");
 }
 
 #[test]
@@ -242,9 +255,15 @@ fn owners_crash_at_every_point() {
         "write logging",
     ];
     for policy in POLICIES {
-        let setup =
-            Setup { hunts: true, across_percent: 20, read_percent: 60, fault_every: 400, ..setup(policy) };
-        let total = run(setup, 6);
+        let setup = Setup {
+            hunts: true,
+            across_percent: 20,
+            read_percent: 60,
+            fault_every: 400,
+            forbidden: 60,
+            ..setup(policy)
+        };
+        let total = run(setup, 18);
         let mut points: Vec<&str> = POINTS.into_iter().filter(|point| is_of(policy, point)).collect();
         // One of them is too seldom for a short run.
         let is_often = |point: &&str| effort::is_long() || *point != "write flushing";

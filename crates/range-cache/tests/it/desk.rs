@@ -142,6 +142,18 @@ impl Desk {
         self.tell(servers, Event::Tick);
     }
 
+    /// Carries out some of it, and holds back what is to be held now.
+    pub(crate) fn let_some_go(
+        &mut self,
+        servers: &mut Servers,
+        actions: &[Action],
+        holds: fn(&Action) -> bool,
+    ) {
+        self.holds = holds;
+        self.queue.extend(actions.iter().cloned());
+        self.tell(servers, Event::Tick);
+    }
+
     pub(crate) fn wait(&mut self, servers: &mut Servers, time: u64) {
         self.now += time;
         self.tell(servers, Event::Tick);

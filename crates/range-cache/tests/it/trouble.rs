@@ -1,7 +1,7 @@
 //! Buffered writes in trouble: full logs, lost logs, refusals, take-over.
 
 use lacuna_range_cache::{
-    Action, Config, Ending, Epoch, Event, LogCall, Notice, Policy, Query, StoreReply, WriteOutcome,
+    Action, Config, Ending, Epoch, Event, LogCall, Notice, Policy, Query, StoreCall, StoreReply, WriteOutcome,
 };
 
 use crate::desk::{Desk, Servers, applies};
@@ -115,6 +115,29 @@ fn a_refused_write_is_set_aside_with_what_depends_on_it() {
     assert_eq!((servers.store.rows[&6].version, servers.store.rows[&3].version), (102, 4), "others went on");
     let again = desk.read(&mut servers, &query);
     assert!(again.iter().all(|row| row.version < 100));
+}
+
+/// The store is told to pass writes over, and to carry out none.
+fn passes_over(action: &Action) -> bool {
+    matches!(action, Action::Store(_, _, StoreCall::Apply(commands)) if commands.iter().all(|(_, command)| command.is_none()))
+}
+
+#[test]
+fn who_depends_on_a_refused_write_hears_of_it_once_no_owner_will_carry_it_out() {
+    let (mut servers, mut desk) = seated();
+    servers.store.forbidden.push(100);
+    desk.holds = |action| applies(action) || matches!(action, Action::Log(_, _, _, LogCall::Append(2, _)));
+    desk.change(&mut servers, 100, put(3));
+    let request = desk.change(&mut servers, 101, Change::Touch { lo: 3, hi: 4 });
+    let held = std::mem::take(&mut desk.held);
+    let (apply, appends) = held.split_at(1);
+    desk.let_some_go(&mut servers, apply, passes_over);
+    assert!(matches!(desk.notices[0], Notice::SetAside(_)), "{:?}", desk.notices);
+    desk.let_some_go(&mut servers, appends, passes_over);
+    assert_eq!(desk.writes.get(&request), None, "the next owner would find it in a log");
+    desk.let_go(&mut servers);
+    assert_eq!(desk.writes[&request], WriteOutcome::Refused);
+    assert!(desk.owner.buffered().is_empty());
 }
 
 #[test]

@@ -201,7 +201,11 @@ impl World {
                 _ => Change::Move { from: hi, to: lo },
             };
         }
-        let key = self.rng.between(first, last);
+        let is_hot = self.setup.hunts && self.rng.below(2) == 0;
+        let key = if is_hot { first } else { self.rng.between(first, last) };
+        if self.setup.is_sparse && self.rng.below(2) == 0 {
+            return Change::Delete { key };
+        }
         match self.rng.below(10) {
             0..=3 => Change::Put { key, other: self.rng.below(5) },
             4..=5 => Change::Delete { key },
@@ -282,12 +286,14 @@ impl World {
             return;
         };
         *self.counts.reads.entry(format!("{how:?}")).or_default() += 1;
+        let rows = decode(value);
+        self.counts.empty += u64::from(rows.is_empty() && how != How::Direct);
         let range = RangeId(self.range_of(&query));
         let seen = self.last_seen.insert(query.clone(), self.now);
         let is_behind = how == How::Miss
             && seen.is_some_and(|seen| self.last_written.get(&range).is_some_and(|written| *written > seen));
         self.counts.behind_writes += u64::from(is_behind);
-        self.history.push(Moment::ReadEnded(read, query, decode(value), how));
+        self.history.push(Moment::ReadEnded(read, query, rows, how));
         self.finished(me);
     }
 

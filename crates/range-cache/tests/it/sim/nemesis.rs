@@ -3,7 +3,7 @@
 use lacuna_range_cache::{CacheServer, Flaw, Interval, RangeId};
 
 use super::coordinator::Wish;
-use super::dendrite::ALARM;
+use super::dendrite::{ALARM, Seat};
 use super::network::{Message, Node};
 use super::world::{CACHES, DENDRITES, SERVERS, World};
 
@@ -66,6 +66,7 @@ impl World {
 
     /// Crashes an owner the likelier the less often one crashed while it did the same.
     pub(crate) fn crash_where_it_is_rare(&mut self) {
+        self.fill_a_log_while_writes_are_applied();
         if self.now < self.next_hunt {
             return;
         }
@@ -79,6 +80,16 @@ impl World {
                 self.crash_dendrite(dendrite, 150);
                 return;
             }
+        }
+    }
+
+    /// A log that is full just when the store does not have all that was acknowledged: writes that then go past the logs meet
+    /// buffered ones.
+    fn fill_a_log_while_writes_are_applied(&mut self) {
+        if self.rng.below(4) == 0 {
+            let mut seats = self.dendrites.iter().flat_map(|dendrite| dendrite.seats.values());
+            let is_applying = |seat: &Seat| seat.owner.in_progress().iter().any(|point| point == "applying");
+            self.logs[0].is_full = seats.any(is_applying);
         }
     }
 

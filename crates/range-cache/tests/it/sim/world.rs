@@ -23,6 +23,8 @@ pub(crate) struct Setup {
     /// Of a thousand writes, how many the store refuses for good.
     pub(crate) forbidden: u64,
     pub(crate) beta: u8,
+    /// Whether most keys have no row.
+    pub(crate) is_sparse: bool,
     /// Whether owners take entries over from those before them.
     pub(crate) is_warm: bool,
     /// Of a hundred operations, how many concern two ranges, if there are two.
@@ -44,6 +46,8 @@ pub(crate) struct Counts {
     pub(crate) writes: BTreeMap<String, u64>,
     pub(crate) endings: BTreeMap<String, u64>,
     pub(crate) faults: BTreeMap<&'static str, u64>,
+    /// Reads through the cache that found no row.
+    pub(crate) empty: u64,
     pub(crate) unknown: u64,
     pub(crate) fenced_hits: u64,
     pub(crate) set_aside: u64,
