@@ -36,19 +36,20 @@ pub struct Seen {
     pub value: Option<Value>,
 }
 
-/// Keeps results of ranges.
+/// Keeps results of ranges. It knows how long its answers are worth waiting for, and fails when that time is over: the store
+/// is asked instead.
 pub trait CacheServer: Debug + Send + Sync {
     /// Fence and value, read at once; `None` without a fence. The only call that is no script. `epoch` is that of the
     /// caller's route; where another is served, the value may be left out.
     ///
     /// # Errors
-    /// `Unavailable` if the server does not answer.
+    /// `Unavailable` if the server does not answer in time.
     fn get<'a>(&'a self, range: RangeId, epoch: Epoch, query: &'a Query) -> Reply<'a, Option<Seen>>;
 
     /// Runs a script.
     ///
     /// # Errors
-    /// `Unavailable` if the outcome is unknown.
+    /// `Unavailable` if the outcome is unknown, as when there was no answer in time.
     fn call(&self, range: RangeId, epoch: Epoch, call: CacheCall) -> Reply<'_, CacheReply>;
 
     /// Whether all of it answers; changes nothing.

@@ -17,6 +17,8 @@ use crate::replies::{
 };
 use crate::scripts::CacheScripts;
 
+/// How long the server may take, unless it is said. One that takes longer is worth no more than the store.
+const PATIENCE: Duration = Duration::from_millis(250);
 /// How long a value lives: so long do values of ended tenures take room, which nobody can name any more.
 const LIFE_MS: u64 = 3_600_000;
 /// How long a lease lives; longer than a write may take.
@@ -45,11 +47,12 @@ impl RedisCache {
     /// # Errors
     /// `InvalidInput` if `url` is none of a Redis server.
     pub fn new(url: &str, namespace: &str) -> Result<Self> {
-        let connection = Connection::to(url)?;
+        let connection = Connection::to(url, PATIENCE)?;
         Ok(Self { connection, namespace: namespace.to_owned(), scripts: CacheScripts::new() })
     }
 
-    /// How long the server may take to be connected to, and to answer; a second unless set.
+    /// How long the server may take to be connected to, and to answer; a quarter of a second unless set. One that takes
+    /// longer counts as lost: reads and writes go on past it. More for a line on which requests queue.
     #[must_use]
     pub const fn with_patience(mut self, patience: Duration) -> Self {
         self.connection.patience = patience;
@@ -60,8 +63,7 @@ impl RedisCache {
         let keys = Keys::of(&self.namespace, range);
         let mut get = redis::cmd("MGET");
         get.arg(keys.fence()).arg(keys.value(query));
-        let run = |mut connection| async move { get.query_async::<Value>(&mut connection).await };
-        let Answer::Value(Value::Array(found)) = self.connection.run(run).await? else { return Ok(None) };
+        let Value::Array(found) = self.connection.hit(&get).await? else { return Ok(None) };
         let [fence, value] = <[Value; 2]>::try_from(found).map_err(|_| strange())?;
         let Some((fence, generation)) = fence_of(&fence)? else { return Ok(None) };
         Ok(Some(Seen { fence, value: value_of_generation(value, generation) }))

@@ -2,21 +2,23 @@
 //!
 //! A call that was on its way when the connection broke is not sent again: nobody knows whether it happened.
 
+use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
 use lacuna_core::{Error, Result};
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, RedisError, Value};
+use redis::{AsyncConnectionConfig, Client, Cmd, RedisError, Value};
 use tokio::sync::Mutex;
-
-/// How long a server may take to be connected to, and to answer, unless it is said.
-const PATIENCE: Duration = Duration::from_secs(1);
+use tokio::time::timeout;
 
 #[derive(Debug)]
 pub(crate) struct Connection {
     client: Client,
+    /// How long the server may take to be connected to, and to answer.
     pub(crate) patience: Duration,
-    open: Mutex<Option<MultiplexedConnection>>,
+    open: RwLock<Option<MultiplexedConnection>>,
+    /// Held by whoever connects.
+    connecting: Mutex<()>,
 }
 
 /// What a server answered.
@@ -27,23 +29,48 @@ pub(crate) enum Answer {
 }
 
 impl Connection {
-    pub(crate) fn to(url: &str) -> Result<Self> {
+    pub(crate) fn to(url: &str, patience: Duration) -> Result<Self> {
         let client = Client::open(url).map_err(|error| Error::invalid_input(error.to_string()))?;
-        Ok(Self { client, patience: PATIENCE, open: Mutex::new(None) })
+        Ok(Self { client, patience, open: RwLock::default(), connecting: Mutex::default() })
+    }
+
+    fn open(&self) -> Option<MultiplexedConnection> {
+        self.open.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_open(&self, connection: Option<MultiplexedConnection>) {
+        *self.open.write().unwrap_or_else(PoisonError::into_inner) = connection;
     }
 
     async fn get(&self) -> Result<MultiplexedConnection> {
-        let mut open = self.open.lock().await;
-        if let Some(connection) = &*open {
-            return Ok(connection.clone());
+        match self.open() {
+            Some(connection) => Ok(connection),
+            None => timeout(self.patience, self.connect()).await.map_err(|_| late())?,
+        }
+    }
+
+    async fn connect(&self) -> Result<MultiplexedConnection> {
+        let _turn = self.connecting.lock().await;
+        if let Some(connection) = self.open() {
+            return Ok(connection);
         }
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(self.patience))
             .set_response_timeout(Some(self.patience));
         let connected = self.client.get_multiplexed_async_connection_with_config(&config).await;
         let connection = connected.map_err(|error| unavailable(&error))?;
-        *open = Some(connection.clone());
+        self.set_open(Some(connection.clone()));
         Ok(connection)
+    }
+
+    /// Asks what a hit needs. A server that is late keeps its connection: scripts find out whether it is lost.
+    pub(crate) async fn hit(&self, command: &Cmd) -> Result<Value> {
+        let mut connection = self.get().await?;
+        let answered = connection.send_packed_command(command).await.and_then(Value::extract_error);
+        answered.map_err(|error| {
+            self.give_up_if(is_broken(&error) && !error.is_timeout());
+            unavailable(&error)
+        })
     }
 
     /// Runs `command` on the connection; gives the connection up if it broke.
@@ -60,15 +87,27 @@ impl Connection {
                 Ok(Answer::Full)
             }
             Err(error) => {
-                if error.is_io_error() || error.is_connection_dropped() || error.is_timeout() {
-                    *self.open.lock().await = None;
-                }
+                self.give_up_if(is_broken(&error));
                 Err(unavailable(&error))
             }
         }
     }
+
+    fn give_up_if(&self, is_broken: bool) {
+        if is_broken {
+            self.set_open(None);
+        }
+    }
+}
+
+fn is_broken(error: &RedisError) -> bool {
+    error.is_io_error() || error.is_connection_dropped() || error.is_timeout()
 }
 
 fn unavailable(error: &RedisError) -> Error {
     Error::unavailable(error.to_string())
+}
+
+fn late() -> Error {
+    Error::unavailable("a Redis server did not accept a connection in time")
 }

@@ -12,6 +12,9 @@ use crate::connection::{Answer, Connection};
 use crate::keys::Keys;
 use crate::scripts::LogScripts;
 
+/// How long the server may take, unless it is said.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// Buffered writes on one plain Redis or Valkey server that keeps what it acknowledged: `appendonly yes`,
 /// `appendfsync always`, `maxmemory-policy noeviction`.
 #[derive(Debug)]
@@ -27,7 +30,7 @@ impl RedisLog {
     /// # Errors
     /// `InvalidInput` if `url` is none of a Redis server.
     pub fn new(url: &str, namespace: &str) -> Result<Self> {
-        let connection = Connection::to(url)?;
+        let connection = Connection::to(url, PATIENCE)?;
         Ok(Self { connection, namespace: namespace.to_owned(), scripts: LogScripts::new() })
     }
 

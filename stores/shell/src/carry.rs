@@ -6,7 +6,6 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
 
 use lacuna_core::Error;
 use lacuna_range_cache::ports::CacheServer;
@@ -14,9 +13,6 @@ use lacuna_range_cache::{Action, CallId, Command, Epoch, Event, Query, StoreCall
 
 use crate::counters::count;
 use crate::desk::{Desk, Heard};
-
-/// How long a cache server may take. One that takes longer is worth no more than the store.
-const CACHE_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// Why a call failed, for a person.
 #[derive(Debug)]
@@ -63,9 +59,9 @@ impl Desk {
         match action {
             Action::Cache(call, epoch, what) => {
                 count(&self.counters.cache_calls);
-                match tokio::time::timeout(CACHE_TIMEOUT, cache.call(self.range, epoch, what)).await {
-                    Ok(Ok(reply)) => (Event::Cache(call, reply), None),
-                    _ => (Event::Lost(call), Some(Why::Cache)),
+                match cache.call(self.range, epoch, what).await {
+                    Ok(reply) => (Event::Cache(call, reply), None),
+                    Err(_) => (Event::Lost(call), Some(Why::Cache)),
                 }
             }
             Action::Store(call, epoch, what) => self.told_by_store(call, epoch, what).await,
