@@ -94,17 +94,18 @@ async fn a_rolled_back_transaction_teaches_nothing_wrong() {
     assert!(counts.learned == 1 && counts.refuted > 0, "{counts}");
 }
 
-/// SlateDB 0.18 shows an expired row until a compaction turns it into a tombstone.
+/// SlateDB 0.18 shows an expired row until a flush or a compaction turns it into a tombstone. Here it expires behind its flush.
 #[tokio::test]
 async fn an_expired_row_still_hides_what_it_replaced() {
+    const LIFE_MS: u64 = 2_000;
     let mut learning = even_keys().await;
     let db = learning.test.db.clone();
     learning.test.write_sst([key(1), key(7), key(19)]).await;
     learning.test.compact(false).await;
-    let expiring = PutOptions { ttl: Ttl::ExpireAfterMillis(1) };
+    let expiring = PutOptions { ttl: Ttl::ExpireAfterMillis(LIFE_MS) };
     db.put_with_options(key(7), b"brief", &expiring, &WriteOptions::default()).await.unwrap();
     learning.test.write_sst([key(3), key(17)]).await;
-    tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    tokio::time::sleep(std::time::Duration::from_millis(LIFE_MS + 20)).await;
     let (lo, hi) = around(7);
     assert_eq!(learning.scan(&db, &lo, &hi).await, [key(7)], "no hint, and no gap, while it is shown");
     learning.test.write_sst([key(0), key(19)]).await;
