@@ -45,9 +45,9 @@ impl Choice {
         (start < self.starts).then(|| table * self.records_of_a_table + start)
     }
 
-    /// Those of one client.
-    pub(crate) fn of_client(self, client: u64) -> ClientChoice {
-        ClientChoice { all: self, client, rng: Rng::with_stream(self.seed, client) }
+    /// Those of one client, others at each of its turns.
+    pub(crate) fn of_client(self, client: u64, turn: u64) -> ClientChoice {
+        ClientChoice { all: self, client, rng: Rng::with_stream(self.seed, turn * self.clients + client) }
     }
 }
 
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn scans_stay_within_their_tables() {
         for spread in [Spread::Uniform, Spread::Zipfian] {
-            let mut choice = Choice::new(&setup(spread)).of_client(0);
+            let mut choice = Choice::new(&setup(spread)).of_client(0, 0);
             let starts: BTreeSet<u64> = (0..5_000).map(|_| choice.scan()).collect();
             assert!(starts.iter().all(|start| start % 20 <= 15), "{starts:?}");
             assert_eq!(starts.len(), 4 * 16, "all of them, {spread:?}");
@@ -122,7 +122,7 @@ mod tests {
     fn every_record_has_one_writer() {
         let writers: Vec<BTreeSet<u64>> = (0..3)
             .map(|client| {
-                let mut choice = Choice::new(&setup(Spread::Zipfian)).of_client(client);
+                let mut choice = Choice::new(&setup(Spread::Zipfian)).of_client(client, 0);
                 (0..5_000).map(|_| choice.update(false)).collect()
             })
             .collect();

@@ -155,7 +155,8 @@ async fn relayed(url: &str, shape: Shape, relays: &mut Vec<Relay>) -> Result<Str
     Ok(url)
 }
 
-fn folder() -> Result<TempDir> {
+/// A folder for a database, gone with what is returned.
+pub(crate) fn folder() -> Result<TempDir> {
     tempfile::tempdir().map_err(|error| {
         Error::unavailable(format!("no folder for the database can be made: {error}")).with_source(error)
     })

@@ -123,6 +123,16 @@ pub(crate) enum Length {
     Operations(u64),
 }
 
+impl Length {
+    /// One of so many equal parts.
+    pub(crate) fn share(self, parts: u32) -> Self {
+        match self {
+            Self::Time(time) => Self::Time(time / parts),
+            Self::Operations(count) => Self::Operations(count.div_ceil(parts.into())),
+        }
+    }
+}
+
 /// A run.
 #[derive(Debug, Clone)]
 pub(crate) struct Setup {

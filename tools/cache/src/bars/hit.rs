@@ -27,7 +27,7 @@ const VALUE_BYTES: usize = 5_000;
 /// Requests under way.
 const CLIENTS: usize = 16;
 /// Rounds, each of which measures both.
-const ROUNDS: usize = 9;
+const ROUNDS: usize = 45;
 /// Between two reads that wait for the value to be there.
 const PAUSE: Duration = Duration::from_millis(5);
 /// The key of the bare value.

@@ -1,5 +1,6 @@
 //! The bars of the range cache, each a ratio within one run: PASS or FAIL.
 
+mod gaps;
 mod hit;
 mod scenes;
 
@@ -9,7 +10,7 @@ use lacuna_bench::report::Table;
 use lacuna_core::{Error, Result};
 use lacuna_test_servers::Redis;
 
-use crate::run::Bench;
+use crate::run::{Bench, runtime};
 use crate::setup::Length;
 
 pub(crate) use scenes::{MANY_CLIENTS, bandwidth};
@@ -52,12 +53,13 @@ pub(crate) struct Effort {
 pub(crate) type Group = fn(&mut Bench, &Effort, &mut dyn FnMut(String)) -> Result<Vec<Bar>>;
 
 /// Every group by name.
-pub(crate) const GROUPS: [(&str, Group); 5] = [
+pub(crate) const GROUPS: [(&str, Group); 6] = [
     ("hit", hit),
     ("delay", scenes::delay),
     ("beta", scenes::beta),
     ("copies", scenes::copies),
     ("servers", scenes::servers),
+    ("gaps", gaps::gaps),
 ];
 
 impl Bar {
@@ -120,9 +122,7 @@ pub(crate) fn to_page(bars: &[Bar], command: &str, machine: &str) -> String {
 fn hit(_: &mut Bench, effort: &Effort, say: &mut dyn FnMut(String)) -> Result<Vec<Bar>> {
     say("hits beside bare GETs".to_owned());
     let server = Redis::cache().ok_or_else(|| Error::unavailable("redis-server is not installed"))?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let runtime = runtime.map_err(|error| Error::unavailable(format!("no runtime: {error}")))?;
-    let hits = runtime.block_on(hit::measure(&server, effort.requests))?;
+    let hits = runtime()?.block_on(hit::measure(&server, effort.requests))?;
     let micros = |time: std::time::Duration| time.as_secs_f64() * 1e6 / effort.requests as f64;
     let value =
         format!("{:.1} us a hit, {:.1} us a GET of the same 5,000 bytes", micros(hits.hit), micros(hits.get));

@@ -23,7 +23,7 @@ Examples:
 
 Needs a machine with nothing else to do. Exit code 1 if a bar fails, 130 after Ctrl-C.")]
 pub(super) struct BarsArgs {
-    /// The only groups to measure, separated by commas: hit, delay, beta, copies, servers
+    /// The only groups to measure, separated by commas: hit, delay, beta, copies, servers, gaps
     #[arg(long, value_name = "GROUP,..", value_delimiter = ',')]
     only: Vec<String>,
 
@@ -89,9 +89,9 @@ impl BarsArgs {
 
     fn effort(&self) -> Effort {
         let (length, records, requests) = if self.quick {
-            (Length::Operations(800), 400, 3_200)
+            (Length::Operations(800), 400, 800)
         } else {
-            (Length::Time(Duration::from_secs(self.seconds)), 4_000, 64_000)
+            (Length::Time(Duration::from_secs(self.seconds)), 4_000, 16_000)
         };
         Effort { length, records, requests, seed: self.seed }
     }

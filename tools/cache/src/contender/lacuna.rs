@@ -34,7 +34,12 @@ impl Lacuna {
             options = options.beta_auto();
         }
         for url in &ground.cache_urls {
-            let server = Arc::new(RedisCache::new(url, NAMESPACE)?);
+            let mut server = RedisCache::new(url, NAMESPACE)?;
+            if setup.bandwidth.is_some() {
+                // Requests queue before a thin line: who waits there has not lost the server.
+                server = server.with_patience(PATIENCE);
+            }
+            let server = Arc::new(server);
             options = if setup.is_compressed {
                 options.cache_server(Arc::new(Compressed::new(server)))
             } else {
@@ -77,7 +82,7 @@ impl Contender for Lacuna {
             let row = table.known_row([("id", SqlValue::Integer(record.cast_signed()))])?;
             let fields = fields(record, version, self.columns);
             let values = NAMES.into_iter().zip(fields.into_iter().map(SqlValue::Text));
-            table.update(&row, values).await.map_err(failed)
+            table.update(&row, values).await.map_err(not_written)
         })
     }
 
@@ -98,7 +103,8 @@ impl Contender for Lacuna {
     }
 }
 
-fn failed(error: WriteError) -> Error {
+/// Why a write was not carried out, or may not have been.
+pub(crate) fn not_written(error: WriteError) -> Error {
     match error {
         WriteError::Refused(error) | WriteError::NotDone(error) => error,
         WriteError::Unknown => Error::unavailable("the outcome of the write is unknown"),

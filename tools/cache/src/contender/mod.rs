@@ -16,6 +16,7 @@ use crate::ground::Ground;
 use crate::setup::{Setup, System};
 
 pub(crate) use aside::{Aside, connect, failed};
+pub(crate) use lacuna::not_written;
 
 /// Something that answers scans and takes updates.
 pub(crate) trait Contender: Send + Sync {

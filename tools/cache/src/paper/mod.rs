@@ -27,8 +27,8 @@ otherwise. Throughput counts the time until the store has every acknowledged wri
 Every scan is checked: none of ours may be older than an acknowledged update. \
 The report's stores wait for disks of their own; here the store has everything in memory and shares two cores with cache and \
 clients, so that what a cache costs these cores is all that shows where writes are many. What one client gains over a store that \
-is 5 ms away stands in [the cache's own results](../cache/README.md). The report's IQ-Twemcached pins log records \
-for its indexes; here entries carry the epoch of their owner, and a new owner begins cold, so that only buffered writes are \
+is 5 ms away stands in figure 1, and with the bars in [the cache's own results](../cache/README.md). The report pins log records \
+of its indexes, too; the cache of one process, which is what runs here, keeps none (dendrites do), so that only buffered writes are \
 pinned.",
     cast: &CAST,
     exhibits: &EXHIBITS,

@@ -26,7 +26,7 @@ pub(super) fn by_share_of_scans(session: &mut Session<'_>) -> Result<Finding> {
     let lines = vec![line("write-back", &SHARES, &values)];
     let plots = vec![panel("buffered writes", Axis::linear("most pinned memory of a run, KiB"), lines)];
     let mut notes = notes(session, &rows);
-    notes.push("Log records of the indexes are not pinned here: a new owner begins cold.".to_owned());
+    notes.push("The cache of one process keeps no log records of its indexes: it begins cold.".to_owned());
     notes.push(NO_NUMBERS.to_owned());
     Ok(Finding { plots, notes, ..Finding::default() })
 }

@@ -1,12 +1,16 @@
 //! Figures 1 and 6: how much the range cache adds to a store, by the share of scans and by write policy.
 
+use std::time::Duration;
+
 use lacuna_bench::paper::{Axis, Claim, Finding, Session};
 use lacuna_core::Result;
 
 use super::stage::{AROUND, BACK, SHARES, THROUGH, by_share, improvements, line, notes, panel, setup};
-use crate::setup::{StoreKind, System};
+use crate::setup::{Setup, StoreKind, System};
 
 const TITLE: &str = "improvement over the store alone, %";
+/// How far away a store is that shares no processor with its clients.
+const FAR: Duration = Duration::from_millis(5);
 
 /// Figure 1.
 pub(super) fn stores(session: &mut Session<'_>) -> Result<Finding> {
@@ -31,7 +35,20 @@ pub(super) fn stores(session: &mut Session<'_>) -> Result<Finding> {
         lines.push(line(name, &SHARES, &values));
         all.extend(alone.into_iter().chain(back));
     }
-    let plots = vec![panel("write-back", Axis::linear(TITLE), lines)];
+    let [alone, back] = [System::Store, BACK].map(|system| {
+        by_share(session, &SHARES, |session, share| Setup {
+            clients: 1,
+            delay: FAR,
+            ..setup(session, system, StoreKind::MariaDb, share)
+        })
+    });
+    let (alone, back) = (alone?, back?);
+    let far = line("MariaDB", &SHARES, &improvements(&back, &alone));
+    all.extend(alone.into_iter().chain(back));
+    let plots = vec![
+        panel("write-back", Axis::linear(TITLE), lines),
+        panel("write-back, one client, the store 5 ms away", Axis::logarithmic(TITLE), vec![far]),
+    ];
     Ok(Finding { plots, claims, notes: notes(session, &all), tables: Vec::new() })
 }
 
