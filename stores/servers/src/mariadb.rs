@@ -48,6 +48,9 @@ impl MariaDb {
         }
         let folder = tempfile::tempdir().expect("a folder for the server");
         let data = folder.path().join("data");
+        // A server that starts deletes all temporary tables in its folder for them, also those of its neighbours.
+        let temporary = folder.path().join("tmp");
+        std::fs::create_dir(&temporary).expect("a folder for temporary tables");
         let init = Command::new("mariadb-install-db")
             .args([
                 "--no-defaults",
@@ -56,6 +59,7 @@ impl MariaDb {
                 "--skip-test-db",
             ])
             .arg(format!("--datadir={}", data.display()))
+            .arg(format!("--tmpdir={}", temporary.display()))
             .stdin(Stdio::null())
             .output()
             .expect("mariadb-install-db runs");
@@ -67,6 +71,7 @@ impl MariaDb {
             "--no-defaults".to_owned(),
             "--user=root".to_owned(),
             format!("--datadir={}", data.display()),
+            format!("--tmpdir={}", temporary.display()),
             format!("--socket={}", socket.display()),
             format!("--port={port}"),
             "--bind-address=127.0.0.1".to_owned(),
