@@ -85,8 +85,13 @@ impl Keys {
         self.named("bn")
     }
 
-    /// Buffered writes of a log, a field each.
+    /// What the lists of buffered writes are named by, and the hash that they were before.
     pub(crate) fn log(&self) -> Vec<u8> {
         self.named("b")
+    }
+
+    /// Buffered writes, as the owner of this epoch finds them.
+    pub(crate) fn log_of(&self, epoch: Epoch) -> Vec<u8> {
+        self.named(&format!("b:{}", epoch.0))
     }
 }

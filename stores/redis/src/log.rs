@@ -1,12 +1,13 @@
 //! A log server.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lacuna_cache_shell::{read_write, write_write};
 use lacuna_core::{Error, Result};
 use lacuna_range_cache::ports::{LogServer, Reply};
 use lacuna_range_cache::{Epoch, LogCall, LogReply, RangeId, Write};
-use redis::{ScriptInvocation, Value};
+use redis::{Script, Value};
 
 use crate::connection::{Answer, Connection};
 use crate::keys::Keys;
@@ -43,50 +44,78 @@ impl RedisLog {
 
     async fn run(&self, range: RangeId, epoch: Epoch, call: LogCall) -> Result<LogReply> {
         let keys = Keys::of(&self.namespace, range);
-        let (script, field, bytes) = match &call {
-            LogCall::Fence => (&self.scripts.fence, None, None),
+        match call {
+            LogCall::Fence => self.script(&self.scripts.fence, &keys, epoch, None).await,
             LogCall::Append(lsn, write) => {
-                let mut bytes = Vec::new();
-                write_write(&mut bytes, *lsn, write);
-                (&self.scripts.append, Some(format!("{}:{lsn}", epoch.0)), Some(bytes))
+                let mut item = format!("{}:{lsn}:", epoch.0).into_bytes();
+                write_write(&mut item, lsn, &write);
+                self.append(&keys, epoch, item).await
             }
-            LogCall::Trim(applied) => (&self.scripts.trim, Some(applied.to_string()), None),
-        };
-        let mut invocation = script.key(keys.log_fence());
-        invocation.key(keys.log()).key(keys.log_mark()).arg(epoch.0).arg(field).arg(bytes);
-        match self.invoke(invocation).await? {
-            Answer::Full => Ok(LogReply::Full),
-            Answer::Value(Value::Int(0)) => Ok(LogReply::Fenced),
-            Answer::Value(Value::Int(_)) => Ok(LogReply::Done),
-            Answer::Value(Value::Array(found)) => fenced(&found),
-            Answer::Value(_) => Err(strange()),
+            LogCall::Trim(applied) => {
+                let applied = applied.to_string().into_bytes();
+                self.script(&self.scripts.trim, &keys, epoch, Some(applied)).await
+            }
         }
     }
 
-    async fn invoke(&self, script: ScriptInvocation<'_>) -> Result<Answer> {
-        let run = |mut connection| async move { script.invoke_async::<Value>(&mut connection).await };
-        self.connection.run(run).await
+    /// Only the owner that fenced the log last finds its list.
+    async fn append(&self, keys: &Keys, epoch: Epoch, item: Vec<u8>) -> Result<LogReply> {
+        let mut push = redis::cmd("RPUSHX");
+        push.arg(keys.log_of(epoch)).arg(&item);
+        let run = |mut connection| async move { push.query_async::<Value>(&mut connection).await };
+        match self.connection.run(run).await? {
+            Answer::Value(Value::Int(0)) => self.script(&self.scripts.append, keys, epoch, Some(item)).await,
+            answer => replied(answer),
+        }
+    }
+
+    async fn script(
+        &self,
+        script: &Script,
+        keys: &Keys,
+        epoch: Epoch,
+        argument: Option<Vec<u8>>,
+    ) -> Result<LogReply> {
+        let mut invocation = script.key(keys.log_fence());
+        invocation.key(keys.log()).key(keys.log_mark()).arg(epoch.0).arg(argument);
+        let run = |mut connection| async move { invocation.invoke_async::<Value>(&mut connection).await };
+        replied(self.connection.run(run).await?)
+    }
+}
+
+fn replied(answer: Answer) -> Result<LogReply> {
+    match answer {
+        Answer::Full => Ok(LogReply::Full),
+        Answer::Value(Value::Int(0)) => Ok(LogReply::Fenced),
+        Answer::Value(Value::Int(_)) => Ok(LogReply::Done),
+        Answer::Value(Value::Array(found)) => fenced(&found),
+        Answer::Value(_) => Err(strange()),
     }
 }
 
 fn fenced(found: &[Value]) -> Result<LogReply> {
     match found {
         [Value::Int(0)] => Ok(LogReply::Fenced),
-        [Value::Int(1), Value::Int(was_fenced), Value::Array(fields)] => {
-            let writes =
-                fields.chunks_exact(2).map(|pair| kept(&pair[0], &pair[1])).collect::<Result<_>>()?;
-            Ok(LogReply::Kept { writes, is_whole: *was_fenced == 1 })
+        [Value::Int(1), Value::Int(has_all), Value::Array(items)] => {
+            // An append whose reply was lost may have been repeated.
+            let writes = items.iter().map(kept).collect::<Result<BTreeMap<_, _>>>()?;
+            let writes = writes.into_iter().map(|((epoch, lsn), write)| (epoch, lsn, write)).collect();
+            Ok(LogReply::Kept { writes, is_whole: *has_all == 1 })
         }
         _ => Err(strange()),
     }
 }
 
-fn kept(field: &Value, bytes: &Value) -> Result<(Epoch, u64, Write)> {
-    let (Value::BulkString(field), Value::BulkString(bytes)) = (field, bytes) else { return Err(strange()) };
-    let field = str::from_utf8(field).map_err(|_| strange())?;
-    let epoch = field.split(':').next().and_then(|epoch| epoch.parse().ok()).ok_or_else(strange)?;
+/// `<epoch>:<lsn>:`, and the write.
+fn kept(item: &Value) -> Result<((Epoch, u64), Write)> {
+    let Value::BulkString(item) = item else { return Err(strange()) };
+    let mut parts = item.splitn(3, |byte| *byte == b':');
+    let (Some(epoch), Some(_), Some(bytes)) = (parts.next(), parts.next(), parts.next()) else {
+        return Err(strange());
+    };
+    let epoch = str::from_utf8(epoch).ok().and_then(|epoch| epoch.parse().ok()).ok_or_else(strange)?;
     let (lsn, write) = read_write(bytes)?;
-    Ok((Epoch(epoch), lsn, write))
+    Ok(((Epoch(epoch), lsn), write))
 }
 
 /// Somebody else writes to our keys.

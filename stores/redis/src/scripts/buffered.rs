@@ -1,6 +1,9 @@
 //! Scripts of a log server.
 //!
-//! A log that was fenced and not used since, by an owner that serves, has not got all there is: a take-over may have ended before it
+//! Writes are a list whose name has the epoch of its owner, behind an empty item that keeps it alive. To fence is to rename it: what
+//! an earlier owner pushes then finds no list. So an append is one `RPUSHX`, and a script only where that finds none.
+//!
+//! A log that was fenced and not used since, by an owner that serves, has not got all there is; a take-over may have ended before it
 //! was complete. It is marked until then.
 
 use redis::Script;
@@ -15,36 +18,66 @@ pub(crate) struct LogScripts {
 
 impl LogScripts {
     pub(crate) fn new() -> Self {
-        Self { fence: Script::new(FENCE), append: Script::new(APPEND), trim: Script::new(TRIM) }
+        let script = |head: &str, body: &str| Script::new(&format!("#!lua{head}\n{HEAD}{body}"));
+        let (adds, takes) = ("", " flags=allow-oom");
+        Self { fence: script(takes, FENCE), append: script(adds, APPEND), trim: script(takes, TRIM) }
     }
 }
 
-/// `KEYS` writes, mark. Returns {0}, or {1, whether it has all there is, fields and values}.
-const FENCE: &str = "#!lua flags=allow-oom
+/// What all begin with: `KEYS` fence, writes, mark. `last` is the epoch of the fence if its list is there. A fence without `3:` is of
+/// the time when writes were a hash.
+const HEAD: &str = "local mine = ARGV[1]
+local function list(epoch) return KEYS[2] .. ':' .. epoch end
 local fence = redis.call('GET', KEYS[1])
-if fence and tonumber(fence) > tonumber(ARGV[1]) then return {0} end
-if not fence then redis.call('SET', KEYS[3], '1') end
-redis.call('SET', KEYS[1], ARGV[1])
-return {1, 1 - redis.call('EXISTS', KEYS[3]), redis.call('HGETALL', KEYS[2])}";
+local last = fence and string.match(fence, '^3:(%d+)$')
+if fence and not last then
+  last = fence
+  redis.call('RPUSH', list(last), '')
+  local fields = redis.call('HGETALL', KEYS[2])
+  for i = 1, #fields, 2 do redis.call('RPUSH', list(last), fields[i] .. ':' .. fields[i + 1]) end
+  redis.call('DEL', KEYS[2])
+  redis.call('SET', KEYS[1], '3:' .. last)
+end
+local is_fenced = last and tonumber(last) > tonumber(mine)
+if last and redis.call('EXISTS', list(last)) == 0 then last = false end
+local function take()
+  if last ~= mine then redis.call('RENAME', list(last), list(mine)) end
+  redis.call('SET', KEYS[1], '3:' .. mine)
+end
+";
 
-/// `KEYS` writes, mark; `ARGV` field, write. Returns 0 fenced, 1 done.
-const APPEND: &str = "#!lua
-local fence = redis.call('GET', KEYS[1])
-if not fence or tonumber(fence) > tonumber(ARGV[1]) then return 0 end
-redis.call('SET', KEYS[1], ARGV[1])
-redis.call('HSET', KEYS[2], ARGV[2], ARGV[3])
-redis.call('DEL', KEYS[3])
+/// Returns {0}, or {1, whether it has all there is, items}.
+const FENCE: &str = "if is_fenced then return {0} end
+if not last then
+  redis.call('SET', KEYS[3], '1')
+  redis.call('RPUSH', list(mine), '')
+  last = mine
+end
+take()
+local items = redis.call('LRANGE', list(mine), 1, -1)
+if #items > 0 then redis.call('DEL', KEYS[3]) end
+return {1, 1 - redis.call('EXISTS', KEYS[3]), items}";
+
+/// `ARGV` item. Returns 0 fenced, 1 done.
+const APPEND: &str = "if is_fenced or not last then return 0 end
+take()
+redis.call('RPUSH', list(mine), ARGV[2])
 return 1";
 
-/// `KEYS` writes, mark; `ARGV` the last number that the store has. Returns 0 fenced, 1 done.
-const TRIM: &str = "#!lua flags=allow-oom
-local fence = redis.call('GET', KEYS[1])
-if not fence or tonumber(fence) > tonumber(ARGV[1]) then return 0 end
-for _, field in ipairs(redis.call('HKEYS', KEYS[2])) do
-  local epoch, lsn = string.match(field, '(%d+):(%d+)')
-  if tonumber(epoch) < tonumber(ARGV[1]) or tonumber(lsn) <= tonumber(ARGV[2]) then
-    redis.call('HDEL', KEYS[2], field)
-  end
-end
+/// `ARGV` the last number that the store has. Returns 0 fenced, 1 done. The last item that goes becomes the empty one.
+const TRIM: &str = "if is_fenced or not last then return 0 end
 redis.call('DEL', KEYS[3])
+local gone, items
+repeat
+  gone, items = 0, redis.call('LRANGE', list(last), 1, 64)
+  for i, item in ipairs(items) do
+    local epoch, lsn = string.match(item, '^(%d+):(%d+):')
+    if tonumber(epoch) >= tonumber(mine) and tonumber(lsn) > tonumber(ARGV[2]) then break end
+    gone = i
+  end
+  if gone > 0 then
+    redis.call('LTRIM', list(last), gone, -1)
+    redis.call('LSET', list(last), 0, '')
+  end
+until gone < 64
 return 1";
