@@ -6,13 +6,19 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
-use lacuna_core::Error;
+use lacuna_core::{Error, Result};
 use lacuna_range_cache::ports::CacheServer;
-use lacuna_range_cache::{Action, CallId, Command, Epoch, Event, Query, StoreCall};
+use lacuna_range_cache::{Action, CacheReply, CallId, Command, Epoch, Event, Query, StoreCall};
+use tokio::time::timeout;
 
 use crate::counters::count;
 use crate::desk::{Desk, Heard};
+
+/// How long an owner waits for a cache server. Each is to fail much earlier by itself; one that does not, would hold up for ever
+/// whoever waits for the same rows.
+const MOST_OF_A_CALL: Duration = Duration::from_secs(60);
 
 /// Why a call failed, for a person.
 #[derive(Debug)]
@@ -59,9 +65,11 @@ impl Desk {
         match action {
             Action::Cache(call, epoch, what) => {
                 count(&self.counters.cache_calls);
-                match cache.call(self.range, epoch, what).await {
-                    Ok(reply) => (Event::Cache(call, reply), None),
-                    Err(_) => (Event::Lost(call), Some(Why::Cache)),
+                let range = self.range;
+                let asked = async move { cache.call(range, epoch, what).await };
+                match in_time(MOST_OF_A_CALL, asked).await {
+                    Some(Ok(reply)) => (Event::Cache(call, reply), None),
+                    Some(Err(_)) | None => (Event::Lost(call), Some(Why::Cache)),
                 }
             }
             Action::Store(call, epoch, what) => self.told_by_store(call, epoch, what).await,
@@ -101,5 +109,42 @@ impl Desk {
             _ => None,
         });
         (event, why)
+    }
+}
+
+/// The reply, or nothing if it is late; the call goes on.
+async fn in_time(
+    most: Duration,
+    asked: impl Future<Output = Result<CacheReply>> + Send + 'static,
+) -> Option<Result<CacheReply>> {
+    let mut asked = Box::pin(asked);
+    let replied = timeout(most, &mut asked).await.ok();
+    if replied.is_none() {
+        tokio::spawn(asked);
+    }
+    replied
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_call_that_is_late_is_lost_and_goes_on() {
+        let (answer, waits) = oneshot::channel();
+        let (ends, ended) = oneshot::channel();
+        let asked = async move {
+            let reply = waits.await.expect("it is answered");
+            ends.send(()).expect("somebody waits for the end");
+            Ok(reply)
+        };
+        let late = in_time(Duration::from_millis(5), asked).await;
+        assert!(late.is_none(), "{late:?}");
+        answer.send(CacheReply::Done).expect("nobody has cut the call off");
+        ended.await.expect("it goes on to its end");
+        let soon = in_time(Duration::from_secs(60), async { Ok(CacheReply::Fenced) }).await;
+        assert!(matches!(soon, Some(Ok(CacheReply::Fenced))), "{soon:?}");
     }
 }
