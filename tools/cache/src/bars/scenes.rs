@@ -15,8 +15,9 @@ const THROUGH: System = System::Lacuna(Policy::WriteThrough);
 const BACK: System = System::Lacuna(Policy::WriteBack);
 /// The store's delay where there is one.
 const DELAY: Duration = Duration::from_millis(5);
-/// Turns of each of two that are compared.
-const TURNS: u32 = 10;
+/// Turns of each of two that are compared: an odd number, whose median is one of them, and short beside the minutes within
+/// which a shared machine becomes faster or slower.
+const TURNS: u32 = 31;
 /// Clients where the servers' bandwidth is what counts. Of `n` servers that are asked alike one is idle for a share of
 /// `(n - 1) / (clients + n - 1)` of the time, by chance alone: with so many, 8 servers do at most 3.82 times what 2 do.
 pub(crate) const MANY_CLIENTS: usize = 128;

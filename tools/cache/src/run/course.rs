@@ -15,6 +15,8 @@ use crate::records::version_of;
 use crate::row::Row;
 use crate::setup::{Length, Setup};
 
+/// How long nothing may be written to the store for a turn to be over.
+const SILENCE: Duration = Duration::from_millis(20);
 /// Records that are read at once in the end.
 const BATCH: u64 = 1_000;
 
@@ -57,21 +59,53 @@ impl Course {
         self.load.setup.system.name()
     }
 
-    /// Lets all clients work; returns operations a second. Pinned bytes are read after so many parts of the time: what reads them
-    /// takes its time from clients.
-    pub(super) async fn go(&mut self, length: Length, parts: u32) -> Result<f64> {
+    /// Lets all clients work. Pinned bytes are read after so many parts of the time: what reads them takes its time from clients.
+    pub(super) async fn go(&mut self, length: Length, parts: u32) -> Result<()> {
+        let took = self.work(length, parts).await?;
+        self.pass(took).await
+    }
+
+    /// Lets all clients work, and waits until the store has what they wrote; returns operations a second.
+    pub(super) async fn take_turn(&mut self, length: Length) -> Result<f64> {
+        let before = self.load.operations();
+        let start = Instant::now();
+        self.work(length, 1).await?;
+        let took = self.settle().await.duration_since(start);
+        self.pass(took).await?;
+        Ok((self.load.operations() - before) as f64 / took.as_secs_f64())
+    }
+
+    /// Returns how long clients took.
+    async fn work(&mut self, length: Length, parts: u32) -> Result<Duration> {
         let stretch = Stretch::new(length, self.turns);
         self.turns += 1;
-        let before = self.load.operations();
         let pinned = tokio::spawn(watch(self.load.clone(), self.ground.log_urls.clone(), stretch, parts));
         self.load.clone().clients(stretch).await?;
         let took = stretch.start.elapsed();
         let pinned = pinned.await.map_err(|_| Error::unavailable("a task of the bench ended"))??;
         let earlier = self.ran.as_secs_f64();
         self.pinned.extend(pinned.into_iter().map(|(seconds, bytes)| (earlier + seconds, bytes)));
+        Ok(took)
+    }
+
+    /// Waits until nothing is written to the store; returns when that began.
+    async fn settle(&self) -> Instant {
+        let writes = || self.load.contender.traffic().store_writes;
+        let (mut known, mut since) = (writes(), Instant::now());
+        while since.elapsed() < SILENCE {
+            tokio::time::sleep(SILENCE / 10).await;
+            if writes() != known {
+                (known, since) = (writes(), Instant::now());
+            }
+        }
+        since
+    }
+
+    /// Notes that so much time has passed.
+    async fn pass(&mut self, took: Duration) -> Result<()> {
         self.ran += took;
         self.pinned.push((self.ran.as_secs_f64(), pinned_bytes(&self.ground.log_urls).await?));
-        Ok((self.load.operations() - before) as f64 / took.as_secs_f64())
+        Ok(())
     }
 
     /// Waits for what was put off, and looks whether it is there.

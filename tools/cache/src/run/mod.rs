@@ -4,7 +4,8 @@
 //! what it put off. After each fiftieth of the operations the bytes are read that log servers hold and must not
 //! evict. After the drain every record is read from the store itself: what was acknowledged must be there.
 //!
-//! Where two setups are compared they may take turns: a machine that is slower for a while is so for both.
+//! Where two setups are compared they may take turns: a machine that is slower for a while is so for both. A turn pays for
+//! what it put off, too, and who goes first alternates.
 
 mod course;
 mod load;
@@ -36,7 +37,7 @@ pub(crate) struct Bench {
 pub(crate) struct Pair {
     /// All turns of each together.
     pub(crate) rows: [Row; 2],
-    /// Operations a second of the first over those of the second: the median of the turns.
+    /// Operations a second of the first over those of the second: the median of the turns, of which there is an odd number.
     pub(crate) ratio: f64,
 }
 
@@ -54,7 +55,7 @@ impl Bench {
         self.end(runtime, course, say)
     }
 
-    /// Measures two setups in so many turns each, of an equal share of their lengths.
+    /// Measures two setups in so many turns each, an odd number, of an equal share of their lengths.
     ///
     /// # Errors
     /// As [`Bench::measure`].
@@ -65,16 +66,20 @@ impl Bench {
         say: &mut dyn FnMut(String),
     ) -> Result<Pair> {
         let share = one.length.share(turns);
-        let mut one = self.prepare(0, one, say)?;
-        let mut other = self.prepare(1, other, say)?;
+        let mut both = [self.prepare(0, one, say)?, self.prepare(1, other, say)?];
         let mut ratios = Vec::new();
         for turn in 1..=turns {
-            say(format!("{} and {}: turn {turn} of {turns}", one.1.name(), other.1.name()));
-            let [one, other] = [&mut one, &mut other]
-                .map(|(runtime, course)| until_interrupted(runtime, course.go(share, 1)));
-            ratios.push(one? / other?);
+            let names = both.each_ref().map(|(_, course)| course.name());
+            say(format!("{} and {}: turn {turn} of {turns}", names[0], names[1]));
+            let mut rates = [0.0; 2];
+            for place in if turn % 2 == 1 { [0, 1] } else { [1, 0] } {
+                let (runtime, course) = &mut both[place];
+                rates[place] = until_interrupted(runtime, course.take_turn(share))?;
+            }
+            ratios.push(rates[0] / rates[1]);
         }
         ratios.sort_by(f64::total_cmp);
+        let [one, other] = both;
         let rows = [self.end(one.0, one.1, say)?, self.end(other.0, other.1, say)?];
         Ok(Pair { rows, ratio: ratios[ratios.len() / 2] })
     }
