@@ -1,20 +1,11 @@
 //! Calls around a request: decisions, held acknowledgements, numbers to look at.
 
 use super::{Pointer, hub, node, table, with_lent, word};
-use crate::question::from_code;
 
 native! {
     /// Decides about the read in a buffer of words.
     fn decide(handle, mode, now, at, count) {
         with_lent(at, count, |words| hub(handle).decide(mode, word(now), words))
-    }
-
-    /// Learns what a read found that went on.
-    fn found(handle, mode, decision, rows) {
-        hub(handle).with(mode, |node| {
-            node.found(from_code(decision), rows > 0);
-            0
-        })
     }
 
     /// A ticket for an acknowledgement; 0 if it may leave.

@@ -82,7 +82,7 @@ final class Acknowledgements
 
     private static boolean isFlawed(Verb verb)
     {
-        return Flaw.SCANS_DO_NOT_WAIT.isOn() && verb.name().startsWith("RANGE");
+        return (verb.name().startsWith("RANGE") ? Flaw.SCANS_DO_NOT_WAIT : Flaw.ACKNOWLEDGEMENTS_DO_NOT_WAIT).isOn();
     }
 
     private static void resend(Message<?> message, InetAddressAndPort to)

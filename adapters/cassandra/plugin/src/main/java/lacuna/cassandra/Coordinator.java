@@ -8,18 +8,19 @@ import java.util.UUID;
 
 import org.apache.cassandra.auth.Permission;
 import org.apache.cassandra.cql3.QueryOptions;
+import org.apache.cassandra.cql3.QueryProcessor;
 import org.apache.cassandra.cql3.ResultSet;
+import org.apache.cassandra.cql3.restrictions.StatementRestrictions;
 import org.apache.cassandra.cql3.statements.SelectStatement;
 import org.apache.cassandra.db.ConsistencyLevel;
 import org.apache.cassandra.db.EmptyIterators;
-import org.apache.cassandra.db.Keyspace;
+import org.apache.cassandra.db.DecoratedKey;
 import org.apache.cassandra.db.ReadQuery;
-import org.apache.cassandra.db.SinglePartitionReadCommand;
 import org.apache.cassandra.db.SinglePartitionReadQuery;
 import org.apache.cassandra.db.guardrails.Guardrails;
-import org.apache.cassandra.dht.Token;
 import org.apache.cassandra.exceptions.RequestExecutionException;
 import org.apache.cassandra.exceptions.RequestValidationException;
+import org.apache.cassandra.locator.EndpointsForToken;
 import org.apache.cassandra.locator.InOurDc;
 import org.apache.cassandra.locator.Replica;
 import org.apache.cassandra.locator.ReplicaPlans;
@@ -41,6 +42,8 @@ import org.apache.cassandra.utils.memory.MemoryUtil;
  */
 final class Coordinator
 {
+    /** As whom the stock way looks at a request's values. */
+    private static final ClientState NOBODY = ClientState.forInternalCalls();
     private static final int MOST_KEYS = 32;
     private static final int EMPTY = 0;
     private static final int SHADOW = 1;
@@ -106,16 +109,17 @@ final class Coordinator
         };
     }
 
+    /** Most reads go on, so here is done only what the filters must be told of them. */
     private boolean decide(QueryOptions options)
     {
-        ReadQuery query = statement.getQuery(options, options.getNowInSec(FBUtilities.nowInSeconds()));
-        if (!(query instanceof SinglePartitionReadQuery.Group<?> group) || group.queries.size() > MOST_KEYS || !Peers.isRingKnown())
+        List<ByteBuffer> keys = statement.getRestrictions().getPartitionKeys(options, NOBODY);
+        if (keys.isEmpty() || keys.size() > MOST_KEYS || !Peers.isRingKnown())
             return false;
-        isPaged = statement.getAggregationSpec(options) != null || options.getPageSize() > 0 && group.limits().count() > options.getPageSize();
+        long[] rows = rows(options);
         ByteBuffer question = QUESTION.get().clear();
-        question.putLong(filter.high()).putLong(filter.low()).putLong(level(options.getConsistency())).putLong(group.queries.size());
-        for (SinglePartitionReadQuery key : group.queries)
-            if (!(key instanceof SinglePartitionReadCommand command) || !put(question, command, options.getConsistency()))
+        question.putLong(filter.high()).putLong(filter.low()).putLong(level(options.getConsistency())).putLong(keys.size());
+        for (ByteBuffer key : keys)
+            if (!put(question, key, rows, options.getConsistency()))
                 return false;
         decision = Exchange.checked(Native.decide(Exchange.hub(), filter.mode.number(), Exchange.now(),
                                                   MemoryUtil.getAddress(question), question.position() / Long.BYTES));
@@ -123,27 +127,34 @@ final class Coordinator
     }
 
     /** Hash and replicas of a partition; false if there are too many of these, or one is strange. */
-    private boolean put(ByteBuffer question, SinglePartitionReadCommand command, ConsistencyLevel level)
+    private boolean put(ByteBuffer question, ByteBuffer bytes, long[] rows, ConsistencyLevel level)
     {
-        Keyspace keyspace = Keyspace.open(statement.keyspace());
-        Token token = command.partitionKey().getToken();
-        ReplicaPlans.forRead(keyspace, token, null, level, statement.table.params.speculativeRetry);
-        long[] hash = TableFilter.hash(command.partitionKey());
-        List<Replica> replicas = keyspace.getReplicationStrategy().getNaturalReplicasForToken(token).stream()
-                                         .filter(replica -> !level.isDatacenterLocal() || isHere(replica)).toList();
+        QueryProcessor.validateKey(bytes);
+        DecoratedKey key = statement.table.partitioner.decorateKey(bytes);
+        long[] hash = TableFilter.hash(key);
+        EndpointsForToken replicas = filter.table.keyspace.getReplicationStrategy().getNaturalReplicasForToken(key.getToken());
         if (question.remaining() < Long.BYTES * (6 + 2 * replicas.size()))
             return false;
-        long[] rows = rows(command);
         question.putLong(hash[0]).putLong(hash[1]).putLong(rows == null ? 0 : 1).putLong(rows == null ? 0 : rows[0])
-                .putLong(rows == null ? 0 : rows[1]).putLong(replicas.size());
-        return replicas.stream().allMatch(replica -> put(question, replica));
+                .putLong(rows == null ? 0 : rows[1]);
+        int count = question.position();
+        question.putLong(0);
+        for (Replica replica : replicas)
+            if ((!level.isDatacenterLocal() || isHere(replica)) && !put(question, replica))
+                return false;
+        question.putLong(count, (question.position() - count - Long.BYTES) / (2 * Long.BYTES));
+        return true;
     }
 
     /** First and last place of the rows asked for; null for a whole partition, in which a static row counts too. */
-    private long[] rows(SinglePartitionReadCommand command)
+    private long[] rows(QueryOptions options)
     {
-        boolean isRestricted = filter.places != null && statement.getRestrictions().hasClusteringColumnsRestrictions();
-        return isRestricted ? filter.places.of(command.clusteringIndexFilter().getSlices(statement.table)) : null;
+        StatementRestrictions restrictions = statement.getRestrictions();
+        if (filter.places == null || !restrictions.hasClusteringColumnsRestrictions())
+            return null;
+        if (restrictions.isColumnRange())
+            return filter.places.of(statement.makeSlices(options));
+        return filter.places.of(restrictions.getClusteringColumns(options, NOBODY));
     }
 
     private static boolean isHere(Replica replica)
@@ -163,7 +174,7 @@ final class Coordinator
     /** The answer that the replicas would give; null if they are to be asked. What the stock way refuses is refused here. */
     ResultMessage answer(QueryState state, QueryOptions options)
     {
-        if (decision != EMPTY)
+        if (decision != EMPTY || !isAnswered(options))
             return null;
         ResultSet rows = shaped(state.getClientState());
         if (rows == null)
@@ -180,6 +191,32 @@ final class Coordinator
         Lacuna.COUNTERS.readsSkipped.increment();
         filter.skipped.increment();
         return message;
+    }
+
+    /** Whether the stock way would ask replicas for partitions, and would find enough of them. */
+    private boolean isAnswered(QueryOptions options)
+    {
+        try
+        {
+            ReadQuery query = statement.getQuery(options, options.getNowInSec(FBUtilities.nowInSeconds()));
+            if (!(query instanceof SinglePartitionReadQuery.Group<?> group))
+                return false;
+            isPaged = statement.getAggregationSpec(options) != null || options.getPageSize() > 0 && group.limits().count() > options.getPageSize();
+            for (SinglePartitionReadQuery partition : group.queries)
+                ReplicaPlans.forRead(filter.table.keyspace, partition.partitionKey().getToken(), null, options.getConsistency(),
+                                     statement.table.params.speculativeRetry);
+            return true;
+        }
+        catch (RequestValidationException | RequestExecutionException notNow)
+        {
+            // The stock way says so to the client.
+            return false;
+        }
+        catch (Throwable failure)
+        {
+            Exchange.failed("answer", failure);
+            return false;
+        }
     }
 
     private ResultSet shaped(ClientState client)
@@ -215,13 +252,5 @@ final class Coordinator
             filter.skipped.increment();
         if (decision == MAY_BE_LIVE && isEmpty)
             filter.falsePositives.increment();
-        try
-        {
-            Exchange.checked(Native.found(Exchange.hub(), filter.mode.number(), decision, rows.result.size()));
-        }
-        catch (Throwable failure)
-        {
-            Exchange.failed("found", failure);
-        }
     }
 }

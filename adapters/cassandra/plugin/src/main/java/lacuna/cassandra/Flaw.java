@@ -9,6 +9,8 @@ import java.util.concurrent.locks.LockSupport;
  */
 enum Flaw
 {
+    /** Writes are acknowledged before those who rely on this node have been told. */
+    ACKNOWLEDGEMENTS_DO_NOT_WAIT,
     /** Scans show what those who rely on this node have not been told. */
     SCANS_DO_NOT_WAIT,
     /** So do reads of one partition. */

@@ -114,7 +114,8 @@ public final class LacunaQueryHandler implements QueryHandler
                                       Map<String, ByteBuffer> payload, Dispatcher.RequestTime time)
     {
         ResultMessage result = inner.processBatch(statement, state, options, payload, time);
-        Acknowledgements.await();
+        if (!Flaw.ACKNOWLEDGEMENTS_DO_NOT_WAIT.isOn())
+            Acknowledgements.await();
         return result;
     }
 
@@ -128,7 +129,7 @@ public final class LacunaQueryHandler implements QueryHandler
     private static boolean mayTellNews(CQLStatement statement, QueryOptions options)
     {
         if (!(statement instanceof SelectStatement read) || options.getConsistency().isSerialConsistency())
-            return true;
+            return !Flaw.ACKNOWLEDGEMENTS_DO_NOT_WAIT.isOn();
         TableGuard guard = Lacuna.guard(read.table.id);
         boolean isScan = read.getRestrictions().isKeyRange() || read.getRestrictions().usesSecondaryIndexing();
         boolean isSafe = guard != null && guard.filter.mode == Mode.SAFE || Lacuna.leaving(read.table.id) != null;

@@ -1,6 +1,7 @@
 package lacuna.cassandra;
 
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
 import org.apache.cassandra.db.ColumnFamilyStore;
 import org.apache.cassandra.db.DecoratedKey;
@@ -88,7 +89,7 @@ public final class LacunaStorageHook implements StorageHook
                                                                              ColumnFilter columns,
                                                                              SSTableReadsListener listener)
     {
-        DeadData dead = answer(table, sstable, key, filter.getSlices(table.metadata()));
+        DeadData dead = answer(table, sstable, key, () -> filter.getSlices(table.metadata()));
         return dead == null ? inner.makeRowIteratorWithLowerBound(table, sstable, key, filter, columns, listener)
                             : new DeadRows(dead, underWay.get().gives(dead, listener), sstable, key, filter, columns, listener);
     }
@@ -102,12 +103,13 @@ public final class LacunaStorageHook implements StorageHook
                                                  boolean reversed,
                                                  SSTableReadsListener listener)
     {
-        DeadData dead = answer(table, sstable, key, slices);
+        DeadData dead = answer(table, sstable, key, () -> slices);
         return dead == null ? inner.makeRowIterator(table, sstable, key, slices, columns, reversed, listener)
                             : dead.iterator(columns, slices, reversed);
     }
 
-    private DeadData answer(ColumnFamilyStore table, SSTableReader sstable, DecoratedKey key, Slices slices)
+    /** Slices cost something to make, and most keys have nothing dead. */
+    private DeadData answer(ColumnFamilyStore table, SSTableReader sstable, DecoratedKey key, Supplier<Slices> slices)
     {
         TableGuard guard = Lacuna.guard(table.metadata.id);
         if (guard == null || !Lacuna.mayAnswer() || Lacuna.PROVER.isCurrentThread())
@@ -123,14 +125,14 @@ public final class LacunaStorageHook implements StorageHook
         }
     }
 
-    private DeadData counted(TableGuard guard, SSTableReader sstable, DecoratedKey key, Slices slices)
+    private DeadData counted(TableGuard guard, SSTableReader sstable, DecoratedKey key, Supplier<Slices> slices)
     {
         DeadData dead = guard.answerFor(sstable, key, slices);
         underWay.get().met(key, dead != null);
         if (dead != null)
             Lacuna.DECISIONS.add(guard.table, key, dead);
         else if (guard.options.learnEvery > 0 && Math.floorMod(reads.incrementAndGet(), guard.options.learnEvery) == 0)
-            guard.suspect(key, slices);
+            guard.suspect(key, slices.get());
         return dead;
     }
 }

@@ -9,7 +9,7 @@ package lacuna.cassandra;
 final class Native
 {
     /** Must be the library's own; raised with every change on either side. */
-    static final long VERSION = 3;
+    static final long VERSION = 4;
     static final long FAILED = Long.MIN_VALUE;
 
     private Native() {}
@@ -49,8 +49,6 @@ final class Native
     static native long isEmpty(long hub, long mode, long tableHigh, long tableLow, long first, long second);
 
     static native long decide(long hub, long mode, long now, long address, long words);
-
-    static native long found(long hub, long mode, long decision, long rows);
 
     static native long tick(long hub, long now);
 

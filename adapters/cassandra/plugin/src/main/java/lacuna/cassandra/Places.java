@@ -1,7 +1,9 @@
 package lacuna.cassandra;
 
 import java.nio.ByteBuffer;
+import java.util.NavigableSet;
 
+import org.apache.cassandra.db.Clustering;
 import org.apache.cassandra.db.ClusteringBound;
 import org.apache.cassandra.db.ClusteringPrefix;
 import org.apache.cassandra.db.Slice;
@@ -72,6 +74,14 @@ final class Places
         first += isFirstIn ? 0 : 1;
         last -= isLastIn ? 0 : 1;
         return Long.compareUnsigned(first, last) > 0 ? null : new long[] { first, last };
+    }
+
+    /** First and last place of some rows, in the order of the table; null if there are none, or one is named by no value of ours. */
+    long[] of(NavigableSet<Clustering<?>> rows)
+    {
+        if (rows.isEmpty() || rows.first().size() == 0 || rows.last().size() == 0)
+            return null;
+        return new long[] { of(rows.first()), of(rows.last()) };
     }
 
     /** First and last place of some slices; null if one of them is everything. */

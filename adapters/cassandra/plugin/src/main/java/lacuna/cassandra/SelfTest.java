@@ -8,6 +8,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 import org.apache.cassandra.cql3.QueryHandler;
+import org.apache.cassandra.cql3.QueryProcessor;
 import org.apache.cassandra.cql3.restrictions.StatementRestrictions;
 import org.apache.cassandra.cql3.statements.SelectStatement;
 import org.apache.cassandra.db.StorageHook;
@@ -62,7 +63,11 @@ final class SelfTest
         has(SelectStatement.class, "getQuery", moved);
         has(SelectStatement.class, "process", moved);
         has(SelectStatement.class, "getAggregationSpec", moved);
+        has(SelectStatement.class, "makeSlices", moved);
         has(StatementRestrictions.class, "keyIsInRelation", moved);
+        has(StatementRestrictions.class, "getPartitionKeys", moved);
+        has(StatementRestrictions.class, "getClusteringColumns", moved);
+        has(QueryProcessor.class, "validateKey", moved);
         has(ReplicaPlans.class, "forRead", moved);
         has(TokenMetadata.class, "getRingVersion", moved);
         has(TokenMetadata.class, "cloneOnlyTokenMap", moved);

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 import org.apache.cassandra.db.BufferDecoratedKey;
 import org.apache.cassandra.db.ClusteringComparator;
@@ -55,15 +56,16 @@ final class TableGuard
     }
 
     /** The tombstones to answer instead of this SSTable, or null: then it must be read. */
-    DeadData answerFor(SSTableReader sstable, DecoratedKey key, Slices slices)
+    DeadData answerFor(SSTableReader sstable, DecoratedKey key, Supplier<Slices> slices)
     {
         List<Region> candidates = regions.get(key);
         if (candidates == null || !known.contains(sstable.descriptor) || TrackedReads.isAsked())
             return null;
+        Slices asked = slices.get();
         for (Region region : candidates)
         {
             DeadData dead = region.dead();
-            if (dead != null && region.contains(table.metadata().comparator, slices))
+            if (dead != null && region.contains(table.metadata().comparator, asked))
                 return dead.isInGrace(FBUtilities.nowInSeconds(), table.metadata().params.gcGraceSeconds) ? dead : null;
         }
         return null;

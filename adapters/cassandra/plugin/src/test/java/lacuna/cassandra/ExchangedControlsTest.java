@@ -13,8 +13,8 @@ import org.junit.Test;
 
 /**
  * A node hears nothing any more, and goes on to rely on what it knew until its lease ends. Meanwhile somebody writes a row at
- * another node, and somebody is shown it before the write is acknowledged: then the deaf one must not deny it. Each rule that
- * sees to this is taken back once, and then it does.
+ * another node, and hears that it is written, or somebody is shown it before: then the deaf one must not deny it. Each rule
+ * that sees to this is taken back once, and then it does.
  */
 public class ExchangedControlsTest extends WithFilters
 {
@@ -22,6 +22,8 @@ public class ExchangedControlsTest extends WithFilters
     /** Until a flaw shows: the deaf node's lease may end before it is asked. */
     private static final int MOST_ROUNDS = 60;
     private static final String ALL_OF = "SELECT * FROM %s WHERE p = %d";
+    /** Nobody looks: the write's acknowledgement says that it is there. */
+    private static final String NOTHING = null;
     private static final String SCAN = "SELECT * FROM %1$s WHERE token(p) >= token(%2$d) AND token(p) <= token(%2$d)";
 
     @Before
@@ -35,6 +37,19 @@ public class ExchangedControlsTest extends WithFilters
     {
         for (Flaw flaw : Flaw.values())
             switchEverywhere(flaw, false);
+    }
+
+    @Test
+    public void whatWasAcknowledgedIsNotDenied() throws Exception
+    {
+        staysTrue(Flaw.ACKNOWLEDGEMENTS_DO_NOT_WAIT, table(NOTHING, false));
+    }
+
+    @Test
+    public void whatWasAcknowledgedOfATableWithoutItsIndexIsNotDenied() throws Exception
+    {
+        waitsForSchemas();
+        staysTrue(Flaw.ACKNOWLEDGEMENTS_DO_NOT_WAIT, table(NOTHING, true));
     }
 
     @Test
@@ -103,13 +118,17 @@ public class ExchangedControlsTest extends WithFilters
     {
         int holder = holder(t, p);
         Session deaf = coordinators.get((holder + 1) % NODES);
-        // The holder shows it itself, or to the third.
+        // The holder shows it itself, or to the third; or that one writes it there.
         Session first = coordinators.get(p % 2 == 0 ? holder : (holder + NODES - 1) % NODES);
         Cluster.until("the absent key is skipped", () -> isCounted(deaf, "reads_skipped", t, p));
         set(deaf, Flaw.DEAF, true);
         ResultSetFuture drop = isDropped ? drop(t, coordinators.get(holder)) : null;
-        ResultSetFuture write = coordinators.get(holder).executeAsync("INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", 1, 1)");
-        Cluster.until("it is seen", () -> at(first, String.format(look, t, p), ConsistencyLevel.ONE) == 1);
+        Session writer = look == NOTHING ? first : coordinators.get(holder);
+        ResultSetFuture write = writer.executeAsync("INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", 1, 1)");
+        if (look == NOTHING)
+            write.getUninterruptibly();
+        else
+            Cluster.until("it is seen", () -> at(first, String.format(look, t, p), ConsistencyLevel.ONE) == 1);
         boolean isDenied = read(deaf, t, p) == 0;
         set(deaf, Flaw.DEAF, false);
         write.getUninterruptibly();

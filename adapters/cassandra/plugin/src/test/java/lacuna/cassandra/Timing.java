@@ -14,6 +14,7 @@ import com.datastax.driver.core.Statement;
 final class Timing
 {
     private static final int IN_FLIGHT = 16;
+    private static final int WARM_STEP = 1_000_000;
 
     /** What one way and the other took or did. */
     record Both(double stock, double guarded)
@@ -50,6 +51,20 @@ final class Timing
         long start = System.nanoTime();
         through.execute(request).all();
         return (System.nanoTime() - start) / 1_000.0;
+    }
+
+    /**
+     * Lets a server compile what it does for both: seconds of requests, by turns, with 16 under way. None is one that is timed
+     * later, each second has its own.
+     */
+    static void warm(Session through, int seconds, IntFunction<Statement> stock, IntFunction<Statement> guarded)
+    {
+        for (int second = 0; second < seconds; second++)
+        {
+            int first = (second + 1) * WARM_STEP;
+            IntFunction<Statement> request = (second & 1) == 0 ? stock : guarded;
+            perSecond(through, i -> request.apply(first + i));
+        }
     }
 
     /** Medians of requests a second with 16 under way, in windows that alternate. */
