@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use lacuna_test_servers::Redis;
+use lacuna_testkit::effort;
 use sqlx::{Connection as _, MySqlConnection, PgConnection};
 
 /// Deletes keys that a server short of memory may evict: values, and the leases beside them.
@@ -16,8 +17,12 @@ for _ = 1, 60 do
   if key and redis.call('PTTL', key) > 0 then evicted = evicted + redis.call('DEL', key) end
 end
 return evicted";
+/// How often each fault strikes in a long run.
+pub(crate) const FEWEST_OF_EACH: u64 = 100;
 /// How long a server is down, and how long its memory is full.
 const A_WHILE: Duration = Duration::from_millis(60);
+/// How long nothing breaks behind one fault of each kind in a long run, and behind each fault else.
+const CALM: (Duration, Duration) = (Duration::from_secs(3), Duration::from_millis(50));
 /// How often connections are looked for that are in the middle of something: it is over in a millisecond or two.
 const MOST_CUTS: usize = 200;
 
@@ -55,7 +60,16 @@ impl CacheFault {
     /// In this order: a server that was killed or emptied just now has nothing to evict.
     pub(crate) const ALL: [Self; 5] = [Self::Evict, Self::Kill, Self::Empty, Self::Stall, Self::Fill];
 
-    pub(crate) async fn strike(self, server: &mut Redis, faults: &Faults) {
+    /// The fault whose turn it is, at each server. Says whether all have had theirs.
+    pub(crate) async fn strike_in_turn(times: usize, servers: &mut [Redis], faults: &Faults) -> bool {
+        let turn = times % Self::ALL.len();
+        for server in servers {
+            Self::ALL[turn].strike(server, faults).await;
+        }
+        turn + 1 == Self::ALL.len()
+    }
+
+    async fn strike(self, server: &mut Redis, faults: &Faults) {
         match self {
             Self::Kill => {
                 restart_after_a_while(server).await;
@@ -80,6 +94,16 @@ impl CacheFault {
             }
         }
     }
+}
+
+/// How many of a hundred operations read while things break.
+pub(crate) fn read_percent() -> u64 {
+    effort::short_or_long(93, 98)
+}
+
+/// Half of the reads are to be hits, so in a long run nothing breaks for a while once everything has.
+pub(crate) async fn rest(has_all_struck: bool) {
+    tokio::time::sleep(if effort::is_long() && has_all_struck { CALM.0 } else { CALM.1 }).await;
 }
 
 /// What is done to a log server, which keeps what it acknowledged.

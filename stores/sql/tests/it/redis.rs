@@ -11,14 +11,12 @@ use lacuna_store_sql::{Compressed, Hashed, Options};
 use lacuna_test_servers::Redis;
 use lacuna_testkit::effort;
 
-use crate::nemesis::{CacheFault, Faults, break_log};
+use crate::nemesis::{CacheFault, FEWEST_OF_EACH, Faults, break_log, read_percent, rest};
 use crate::world::{AT_MOST, Place, World};
 
 const CLIENTS: u64 = 8;
 /// Clients start again until so much has been broken, however fast they are.
-const FEWEST_FAULTS: u64 = 6;
-/// How often each fault strikes in a long run.
-const FEWEST_OF_EACH: u64 = 100;
+const FEWEST_FAULTS: u64 = 10;
 /// Kinds of faults of log servers.
 const LOG_FAULTS: usize = 2;
 
@@ -47,10 +45,14 @@ fn with_servers(mut options: Options, placement: Placement, caches: &[Redis], lo
 }
 
 /// Clients at work together, each with a seed of its own.
-async fn work(world: &Arc<World>, round: u64, operations: u64) {
+async fn work(world: &Arc<World>, round: u64, operations: u64, read_percent: u64) {
     let mut clients = tokio::task::JoinSet::new();
     for client in 0..CLIENTS {
-        clients.spawn(Arc::clone(world).client(effort::rng(300 + CLIENTS * round + client), operations, 93));
+        clients.spawn(Arc::clone(world).client(
+            effort::rng(300 + CLIENTS * round + client),
+            operations,
+            read_percent,
+        ));
     }
     while let Some(client) = clients.join_next().await {
         client.unwrap();
@@ -62,7 +64,7 @@ async fn clients_see_nothing_stale(policy: Policy, placement: Placement) {
     let Some(caches) = (0..2).map(|_| Redis::cache()).collect::<Option<Vec<Redis>>>() else { return };
     let Some(logs) = log_servers(policy) else { return };
     let world = World::open(with_servers(place.options(policy), placement, &caches, &logs)).await;
-    work(&world, 0, effort::short_or_long(700, 12_000)).await;
+    work(&world, 0, effort::short_or_long(700, 12_000), 93).await;
     world.cached_is_fresh().await;
     let counts = world.table.counts();
     println!("{policy:?}: {counts:?}");
@@ -87,13 +89,12 @@ async fn break_servers(world: &World, caches: &mut [Redis], logs: &mut [Redis], 
     };
     let mut times = 0;
     while !is_enough() {
-        let cache = times % caches.len();
-        CacheFault::ALL[times % CacheFault::ALL.len()].strike(&mut caches[cache], faults).await;
-        if effort::is_long() && !logs.is_empty() && times.is_multiple_of(CacheFault::ALL.len()) {
+        let has_all_struck = CacheFault::strike_in_turn(times, caches, faults).await;
+        if effort::is_long() && has_all_struck && !logs.is_empty() {
             let log = times % logs.len();
             break_log(&mut logs[log], faults).await;
         }
-        tokio::time::sleep(Duration::from_millis(effort::short_or_long(150, 300))).await;
+        rest(has_all_struck).await;
         times += 1;
     }
 }
@@ -113,7 +114,7 @@ async fn clients_of_broken_servers_see_nothing_stale(policy: Policy, placement: 
         async move {
             let mut round = 0;
             while round == 0 || !is_over.load(Ordering::Relaxed) {
-                work(&world, round, 500).await;
+                work(&world, round, 500, read_percent()).await;
                 round += 1;
             }
         }

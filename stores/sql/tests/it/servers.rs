@@ -11,12 +11,10 @@ use lacuna_store_sql::{Options, WriteError};
 use lacuna_test_servers::{MariaDb, Postgres, Redis};
 use lacuna_testkit::effort;
 
-use crate::nemesis::{CacheFault, Faults, break_log, cut_connections};
+use crate::nemesis::{CacheFault, FEWEST_OF_EACH, Faults, break_log, cut_connections, read_percent, rest};
 use crate::world::{AT_MOST, Dialect, World, patient};
 
 const CLIENTS: u64 = 8;
-/// How often each fault strikes in a long run.
-const FEWEST_OF_EACH: u64 = 100;
 
 /// Fewest reads, faults aside.
 fn fewest_reads() -> u64 {
@@ -30,7 +28,7 @@ async fn work(world: &Arc<World>, is_over: &AtomicBool) {
         let mut clients = tokio::task::JoinSet::new();
         for client in 0..CLIENTS {
             let rng = effort::rng(500 + CLIENTS * round + client);
-            clients.spawn(Arc::clone(world).client(rng, 300, 93));
+            clients.spawn(Arc::clone(world).client(rng, 300, read_percent()));
         }
         while let Some(client) = clients.join_next().await {
             client.unwrap();
@@ -66,7 +64,7 @@ async fn clients_see_nothing_stale(dialect: Dialect, options: Options, mut groun
 /// What can be broken before a database, and its connections.
 struct Ground<'a> {
     url: &'a str,
-    cache: &'a mut Redis,
+    caches: &'a mut [Redis],
     logs: &'a mut [Redis],
 }
 
@@ -78,15 +76,15 @@ impl Ground<'_> {
             if faults.rarest(kinds) >= FEWEST_OF_EACH {
                 return;
             }
-            CacheFault::ALL[times % CacheFault::ALL.len()].strike(self.cache, faults).await;
-            if times.is_multiple_of(CacheFault::ALL.len()) {
+            let has_all_struck = CacheFault::strike_in_turn(times, self.caches, faults).await;
+            if has_all_struck {
                 cut_connections(self.url, faults).await;
-                if !self.logs.is_empty() {
-                    let log = times % self.logs.len();
-                    break_log(&mut self.logs[log], faults).await;
-                }
             }
-            tokio::time::sleep(Duration::from_millis(300)).await;
+            if has_all_struck && !self.logs.is_empty() {
+                let log = times % self.logs.len();
+                break_log(&mut self.logs[log], faults).await;
+            }
+            rest(has_all_struck).await;
         }
     }
 }
@@ -109,7 +107,12 @@ async fn every_policy(dialect: Dialect, url: &str) {
         fresh.run_sql(drop_tables).await.unwrap();
         fresh.stop().await.unwrap();
         let logs = if is_back { logs.as_mut_slice() } else { &mut [] };
-        clients_see_nothing_stale(dialect, options, Ground { url, cache: &mut cache, logs }).await;
+        clients_see_nothing_stale(
+            dialect,
+            options,
+            Ground { url, caches: std::slice::from_mut(&mut cache), logs },
+        )
+        .await;
     }
 }
 
