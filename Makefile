@@ -32,6 +32,7 @@ test: export LACUNA_REQUIRE := all
 test: $(DENY) browser servers
 	$(STAGE) format $(CARGO) fmt --all --check
 	$(STAGE) "supply chain" $(CARGO) fetch --locked
+	$(STAGE) "supply chain of fuzzing" $(CARGO) fetch --locked --manifest-path fuzz/Cargo.toml
 	$(STAGE) "supply chain" $(DENY) --offline check --hide-inclusion-graph licenses bans sources
 	$(STAGE) build $(CARGO) build --release --locked
 	$(STAGE) rocksdb .ci/rocksdb
