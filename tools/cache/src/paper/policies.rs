@@ -5,7 +5,7 @@ use std::time::Duration;
 use lacuna_bench::paper::{Axis, Claim, Finding, Session};
 use lacuna_core::Result;
 
-use super::stage::{AROUND, BACK, SHARES, THROUGH, by_share, improvements, line, notes, panel, setup};
+use super::stage::{AROUND, BACK, SHARES, THROUGH, beside, improvements, line, notes, panel, setup};
 use crate::setup::{Setup, StoreKind, System};
 
 const TITLE: &str = "improvement over the store alone, %";
@@ -19,8 +19,9 @@ pub(super) fn stores(session: &mut Session<'_>) -> Result<Finding> {
         ("MariaDB", StoreKind::MariaDb, [400.0, 150.0]),
         ("PostgreSQL, async", StoreKind::PostgresAsync, [100.0, f64::NAN]),
     ] {
-        let alone = by_share(session, &SHARES, |session, share| setup(session, System::Store, store, share))?;
-        let back = by_share(session, &SHARES, |session, share| setup(session, BACK, store, share))?;
+        let [alone, back] = beside(session, &SHARES, |session, which, share| {
+            setup(session, [System::Store, BACK][which], store, share)
+        })?;
         let values = improvements(&back, &alone);
         for (share, paper) in [(10.0, paper[0]), (99.0, paper[1])] {
             let line = line(name, &SHARES, &values);
@@ -35,14 +36,11 @@ pub(super) fn stores(session: &mut Session<'_>) -> Result<Finding> {
         lines.push(line(name, &SHARES, &values));
         all.extend(alone.into_iter().chain(back));
     }
-    let [alone, back] = [System::Store, BACK].map(|system| {
-        by_share(session, &SHARES, |session, share| Setup {
-            clients: 1,
-            delay: FAR,
-            ..setup(session, system, StoreKind::MariaDb, share)
-        })
-    });
-    let (alone, back) = (alone?, back?);
+    let [alone, back] = beside(session, &SHARES, |session, which, share| Setup {
+        clients: 1,
+        delay: FAR,
+        ..setup(session, [System::Store, BACK][which], StoreKind::MariaDb, share)
+    })?;
     let far = line("MariaDB", &SHARES, &improvements(&back, &alone));
     all.extend(alone.into_iter().chain(back));
     let plots = vec![
@@ -54,11 +52,11 @@ pub(super) fn stores(session: &mut Session<'_>) -> Result<Finding> {
 
 /// Figure 6.
 pub(super) fn policies(session: &mut Session<'_>) -> Result<Finding> {
-    let store = StoreKind::MariaDb;
-    let alone = by_share(session, &SHARES, |session, share| setup(session, System::Store, store, share))?;
+    let [alone, back, through, around] = beside(session, &SHARES, |session, which, share| {
+        setup(session, [System::Store, BACK, THROUGH, AROUND][which], StoreKind::MariaDb, share)
+    })?;
     let (mut lines, mut all) = (Vec::new(), alone.clone());
-    for (name, system) in [("write-back", BACK), ("write-through", THROUGH), ("write-around", AROUND)] {
-        let rows = by_share(session, &SHARES, |session, share| setup(session, system, store, share))?;
+    for (name, rows) in [("write-back", back), ("write-through", through), ("write-around", around)] {
         lines.push(line(name, &SHARES, &improvements(&rows, &alone)));
         all.extend(rows);
     }

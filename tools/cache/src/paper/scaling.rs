@@ -5,7 +5,7 @@ use std::rc::Rc;
 use lacuna_bench::paper::{Claim, DataTable, Finding, Session};
 use lacuna_core::Result;
 
-use super::stage::{BACK, SHARES, by_share, notes, setup, share_header, table};
+use super::stage::{BACK, SHARES, beside, by_share, notes, setup, share_header, table};
 use crate::bars::{MANY_CLIENTS, bandwidth};
 use crate::row::Row;
 use crate::setup::{Setup, StoreKind};
@@ -39,14 +39,10 @@ fn printed<const SHARES: usize>(header: &[String], rows: &[(&str, [f64; SHARES])
 
 /// Table 2.
 pub(super) fn copies(session: &mut Session<'_>) -> Result<Finding> {
-    let of = |copies| {
-        move |session: &Session<'_>, share| Setup {
-            copies,
-            ..setup(session, BACK, StoreKind::PostgresAsync, share)
-        }
-    };
-    let one = by_share(session, &SHARES, of(1))?;
-    let three = by_share(session, &SHARES, of(3))?;
+    let [one, three] = beside(session, &SHARES, |session, which, share| Setup {
+        copies: [1, 3][which],
+        ..setup(session, BACK, StoreKind::PostgresAsync, share)
+    })?;
     let ratio = |place: usize| Some(three[place].throughput() / one[place].throughput());
     let claims = vec![
         Claim::new("10 % scans: 3 copies over 1", 212.0 / 240.0, ratio(0)),

@@ -48,15 +48,16 @@ fn length(session: &Session<'_>) -> Length {
 
 /// Measures a setup, once for all figures that look at it.
 pub(super) fn run(session: &mut Session<'_>, setup: Setup) -> Result<Rc<Row>> {
+    session.once(format!("{setup:?}"), |session| measure(session, setup))
+}
+
+fn measure(session: &mut Session<'_>, setup: Setup) -> Result<Row> {
     let bench = session.once("servers of the cache".to_owned(), |_| {
         interrupt::watch()?;
         Ok(RefCell::new(Bench::default()))
     })?;
-    session.once(format!("{setup:?}"), |session| {
-        let what =
-            format!("{} over {}, {} % scans", setup.system.name(), setup.store.name(), setup.scan_percent);
-        bench.borrow_mut().measure(setup, &mut |stage| session.say(format!("{what}: {stage}")))
-    })
+    let what = format!("{} over {}, {} % scans", setup.system.name(), setup.store.name(), setup.scan_percent);
+    bench.borrow_mut().measure(setup, &mut |stage| session.say(format!("{what}: {stage}")))
 }
 
 /// Rows by the share of scans.
@@ -66,6 +67,22 @@ pub(super) fn by_share(
     setup: impl Fn(&Session<'_>, u64) -> Setup,
 ) -> Result<Vec<Rc<Row>>> {
     shares.iter().map(|share| run(session, setup(session, *share))).collect()
+}
+
+/// Rows of setups that are compared, by the share of scans. Those of one share are measured one after the other, even if another
+/// figure knows one of them: the machine's speed drifts.
+pub(super) fn beside<const N: usize>(
+    session: &mut Session<'_>,
+    shares: &[u64],
+    setup: impl Fn(&Session<'_>, usize, u64) -> Setup,
+) -> Result<[Vec<Rc<Row>>; N]> {
+    let mut rows = [const { Vec::new() }; N];
+    for share in shares {
+        for (which, rows) in rows.iter_mut().enumerate() {
+            rows.push(Rc::new(measure(session, setup(session, which, *share))?));
+        }
+    }
+    Ok(rows)
 }
 
 /// By how many percent each row has more throughput than its yardstick.
@@ -111,7 +128,8 @@ pub(super) fn notes(session: &Session<'_>, rows: &[Rc<Row>]) -> Vec<String> {
     let lost: u64 = rows.iter().map(|row| row.lost_updates).sum();
     vec![
         format!(
-            "{records} records, a factor of {} below the report; {} a point.",
+            "{records} records, a factor of {} below the report; {} a point, one after the other: two points differ by what the \
+             machine did meanwhile, too.",
             shown(RECORDS.1 as f64 / records as f64),
             match length(session) {
                 Length::Time(time) => format!("{} seconds", time.as_secs()),
