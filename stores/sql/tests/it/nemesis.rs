@@ -69,7 +69,7 @@ impl CacheFault {
         turn + 1 == Self::ALL.len()
     }
 
-    async fn strike(self, server: &mut Redis, faults: &Faults) {
+    pub(crate) async fn strike(self, server: &mut Redis, faults: &Faults) {
         match self {
             Self::Kill => {
                 restart_after_a_while(server).await;
