@@ -2,6 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
+use lacuna_succinct::arch::prefetch;
+
 use super::table::{CuckooTable, Segment};
 
 /// Where a bucket starts: its segment, and a bit there.
@@ -53,10 +55,10 @@ impl Spot<'_> {
         (u128::from(low) | u128::from(middle) << 64) >> shift | (u128::from(high) << 1) << (127 - shift)
     }
 
-    /// The word that the bucket starts in.
+    /// Asks for the line that the bucket starts in, without waiting for it.
     #[inline(always)]
-    pub(crate) fn first_word(self) -> u64 {
-        self.word(index(self.bit >> 6))
+    pub(crate) fn prefetch(self) {
+        prefetch(self.segment, index(self.bit >> 6));
     }
 
     #[inline(always)]
