@@ -58,17 +58,19 @@ impl Deletion {
 pub struct NodeFilter {
     any: Option<CuckooTable>,
     dead: MarkTable,
+    /// Keys that it held when the next one found no place; 0 if each has.
+    full_at: u64,
 }
 
 impl NodeFilter {
     /// An empty filter for `capacity` keys at a false positive rate of at most `rate`; it grows.
     pub fn new(capacity: u64, rate: f64) -> Self {
-        Self { any: Some(CuckooTable::for_rate(capacity, rate)), dead: MarkTable::default() }
+        Self { any: Some(CuckooTable::for_rate(capacity, rate)), ..Self::unknown() }
     }
 
     /// A filter that says "unknown" to everything.
     pub fn unknown() -> Self {
-        Self { any: None, dead: MarkTable::default() }
+        Self { any: None, dead: MarkTable::default(), full_at: 0 }
     }
 
     /// What it says about a key.
@@ -148,6 +150,15 @@ impl NodeFilter {
         self.any.is_none()
     }
 
+    /// The capacity that another filter in its place needs, once this one holds more than twice the keys that it was made for: it
+    /// errs as many times more often, and from 64 times on it knows nothing. `None` also where a cap on memory is the reason.
+    pub fn outgrown(&self) -> Option<u64> {
+        match &self.any {
+            Some(any) => (any.stored() > 2 * any.first_capacity()).then(|| any.stored() + any.stored() / 4),
+            None => (self.full_at > 0).then_some(2 * self.full_at),
+        }
+    }
+
     /// Bytes of memory.
     pub fn memory_bytes(&self) -> usize {
         self.any.as_ref().map_or(0, CuckooTable::memory_bytes) + self.dead.memory_bytes()
@@ -178,7 +189,10 @@ impl NodeFilter {
     fn insert(&mut self, hash: u64) -> bool {
         match self.any.as_mut().map(|any| any.insert_mut(hash)) {
             Some(Ok(is_new)) => is_new,
-            Some(Err(_)) => self.any.take().is_some(),
+            Some(Err(_)) => {
+                self.full_at = self.key_count();
+                self.any.take().is_some()
+            }
             None => false,
         }
     }
@@ -212,6 +226,6 @@ impl NodeFilter {
                 CuckooTable::from_bytes(rest).map_err(|error: Error| error.with_context("a snapshot"))?;
             Some(any)
         };
-        Ok(Self { any, dead })
+        Ok(Self { any, dead, full_at: 0 })
     }
 }

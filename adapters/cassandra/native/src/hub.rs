@@ -133,7 +133,8 @@ impl Hub {
     }
 
     /// A number about this node's filter of a table, or about the copy of a peer's: keys, bytes, dead keys, expected
-    /// rate in thousand millionths, whether it knows nothing. -1 if there is none.
+    /// rate in thousand millionths, whether it knows nothing, the capacity that it needs if it is outgrown (else 0). -1 if there
+    /// is none.
     pub fn of_filter(&self, mode: i64, table: TableId, peer: Option<NodeId>, what: i64) -> i64 {
         self.with(mode, |node| {
             let filter = match peer {
@@ -167,7 +168,8 @@ fn number_of(filter: &NodeFilter, what: i64) -> i64 {
         2 => filter.dead_count() as u64,
         #[expect(clippy::cast_possible_truncation, reason = "a rate is at most 1")]
         3 => (filter.rate() * 1e9) as u64,
-        _ => u64::from(filter.is_unknown()),
+        4 => u64::from(filter.is_unknown()),
+        _ => filter.outgrown().unwrap_or(0),
     };
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -87,7 +87,7 @@ pub(crate) fn list_of(segment: u64) -> (usize, usize) {
 
 /// An index into a slice in memory.
 #[inline(always)]
-fn index(word: u64) -> usize {
+pub(crate) fn index(word: u64) -> usize {
     #[expect(clippy::cast_possible_truncation, reason = "words lie in memory")]
     let word = word as usize;
     word

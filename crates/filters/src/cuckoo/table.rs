@@ -12,6 +12,7 @@ use lacuna_core::Result;
 use super::evict::Walk;
 use super::packed_slots::{Bits, Fields};
 use super::shape::{SLOTS, Shape};
+use super::spot::{index, list_of};
 
 /// Fingerprints that may wait outside of the buckets.
 pub(crate) const STASH: usize = 8;
@@ -171,6 +172,11 @@ impl CuckooTable {
         self.buckets.load(Ordering::Relaxed) * SLOTS * LOAD_PERCENT / 100
     }
 
+    /// Fingerprints that fitted before it grew for the first time. Grown beyond, its rate has grown as much.
+    pub fn first_capacity(&self) -> u64 {
+        self.shape.base * SLOTS * LOAD_PERCENT / 100
+    }
+
     /// Bits of a fingerprint.
     pub fn fingerprint_bits(&self) -> u32 {
         self.shape.fingerprint_bits
@@ -183,9 +189,10 @@ impl CuckooTable {
 
     /// Bytes of memory, buckets not yet filled included.
     pub fn memory_bytes(&self) -> usize {
-        let later = || self.later.iter().filter_map(OnceLock::get).flatten();
-        let words: usize = later().filter_map(OnceLock::get).map(|segment| segment.len()).sum();
-        size_of::<Self>() + later().count() * size_of::<OnceLock<Segment>>() + 8 * (words + self.base.len())
+        let segments = (self.buckets.load(Ordering::Relaxed) - self.shape.base) >> self.segment_log2;
+        let places = segments.checked_sub(1).map_or(0, |last| 8 * ((2 << list_of(last).0) - 1));
+        let words = segments * words_of(self.shape, 1 << self.segment_log2);
+        size_of::<Self>() + places * size_of::<OnceLock<Segment>>() + 8 * (index(words) + self.base.len())
     }
 
     #[inline(always)]
@@ -220,6 +227,10 @@ pub(crate) fn buckets_for(capacity: u64) -> u64 {
 
 /// A segment of `buckets` free buckets.
 pub(crate) fn segment(shape: Shape, buckets: u64) -> Segment {
-    let words = (buckets * shape.bucket_bits()).div_ceil(64) + PADDING;
-    (0..words).map(|_| AtomicU64::new(0)).collect()
+    (0..words_of(shape, buckets)).map(|_| AtomicU64::new(0)).collect()
+}
+
+/// Words of a segment of `buckets` buckets.
+fn words_of(shape: Shape, buckets: u64) -> u64 {
+    (buckets * shape.bucket_bits()).div_ceil(64) + PADDING
 }

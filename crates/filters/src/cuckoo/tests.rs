@@ -1,12 +1,14 @@
 //! What is the cuckoo filter's own; the conformance suite proves the rest.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use lacuna_core::hash::IntegerHasher;
 use lacuna_core::{Budget, BuildPlan, InsertKey, RangeFilter, RemoveKey};
 use lacuna_workload::Rng;
 
 use super::shape::Shape;
+use super::table::Segment;
 use super::{CuckooMut, CuckooTable, KeyState};
 
 pub(super) fn hashes(seed: u64, count: u64) -> impl Iterator<Item = u64> {
@@ -86,6 +88,21 @@ fn memory_while_growing_keeps_its_bar() {
     assert!(hashes(5, 400_000).all(|hash| table.may_contain(hash)));
     let (measured, stated) = (measured_rate(&table), table.rate());
     assert!((measured / stated - 1.0).abs() < 0.1 && stated < 8.5 * rate, "{measured}, stated {stated}");
+}
+
+#[test]
+fn memory_is_that_of_all_segments_there_are() {
+    for (bits, capacity) in [(8, 1), (10, 300), (17, 5_000)] {
+        let (table, mut all) = (CuckooTable::new(capacity, bits), hashes(16, 12_000));
+        for _ in 0..40 {
+            let lists = || table.later.iter().filter_map(OnceLock::get).flatten();
+            let words: usize = lists().filter_map(OnceLock::get).map(|segment| segment.len()).sum();
+            let lists = lists().count() * size_of::<OnceLock<Segment>>();
+            let bytes = size_of::<CuckooTable>() + lists + 8 * (table.base.len() + words);
+            assert_eq!(table.memory_bytes(), bytes, "{bits} bits, {} keys", table.stored());
+            all.by_ref().take(300).for_each(|hash| insert(&table, hash));
+        }
+    }
 }
 
 #[test]

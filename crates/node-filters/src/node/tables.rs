@@ -102,7 +102,8 @@ impl Node {
     }
 
     /// Begins to build a table's filter anew, for `capacity` keys; the old one serves until
-    /// [`finish_rebuild`](Self::finish_rebuild).
+    /// [`finish_rebuild`](Self::finish_rebuild). Due when much of what it holds was purged, and when it is
+    /// [`outgrown`](NodeFilter::outgrown).
     pub fn begin_rebuild(&mut self, table: TableId, capacity: u64, rate: f64) {
         self.publisher.begin_rebuild(table, NodeFilter::new(capacity, rate));
     }

@@ -36,6 +36,44 @@ fn capped_copies_get_coarser_and_then_say_unknown() {
     }
 }
 
+#[test]
+fn a_filter_says_when_it_is_outgrown_and_for_how_many_the_next_is_to_be_made() {
+    let mut pair = Pair::new(SAFE, None);
+    let capacity = |pair: &Pair| pair.nodes[1].own_filter(TABLE).unwrap().outgrown();
+    let mut written = 0;
+    let mut made_for = 300;
+    for rebuilds in 0..3 {
+        pair.nodes[1].begin_rebuild(TABLE, made_for, 0.01);
+        (0..written).for_each(|key| pair.nodes[1].rebuild_key(TABLE, partition(key), None));
+        pair.nodes[1].finish_rebuild(TABLE);
+        assert_eq!(capacity(&pair), None, "after rebuild {rebuilds} for {made_for}");
+        // The second stays for so long that it holds 64 times as many; then it knows nothing.
+        let more = if rebuilds == 1 { 100 * made_for } else { 3 * made_for };
+        for key in written..written + more {
+            pair.nodes[1].write(TABLE, partition(key), None);
+        }
+        written += more;
+        let filter = pair.nodes[1].own_filter(TABLE).unwrap();
+        assert_eq!(filter.is_unknown(), rebuilds == 1);
+        let needed = capacity(&pair).unwrap();
+        assert!(needed > 2 * made_for && needed < 2 * written, "{needed} for {written} keys");
+        made_for = needed;
+    }
+    pair.settle();
+    assert!((0..written).all(|key| pair.decide(key) != Decision::Empty));
+}
+
+#[test]
+fn a_filter_that_a_cap_has_shortened_is_not_outgrown() {
+    for most_table_bytes in [20_000, 10_000] {
+        let mut pair = Pair::new(Config { most_table_bytes, ..SAFE }, None);
+        pair.nodes[1].begin_rebuild(TABLE, 16_000, 0.01);
+        (0..16_000).for_each(|key| pair.nodes[1].rebuild_key(TABLE, partition(key), None));
+        pair.nodes[1].finish_rebuild(TABLE);
+        assert_eq!(pair.nodes[1].own_filter(TABLE).unwrap().outgrown(), None, "{most_table_bytes} bytes");
+    }
+}
+
 /// Whoever writes more than is remembered asks the peer, until every copy knows what was forgotten.
 #[test]
 fn own_writes_beyond_the_cap_are_asked_for() {

@@ -40,6 +40,8 @@ final class Exchange
     private static volatile Thread thread;
     private static final Rounds ROUNDS = new Rounds();
     private static final AtomicBoolean woken = new AtomicBoolean();
+    /** When the sizes of filters are looked at again. */
+    private static long nextLook;
     private static ByteBuffer outgoing = ByteBuffer.allocateDirect(1 << 16);
 
     static
@@ -185,6 +187,10 @@ final class Exchange
         checked(Native.flush(hub, now()));
         checked(Native.tick(hub, now()));
         send();
+        if (now() < nextLook)
+            return;
+        nextLook = now() + INTERVAL;
+        Lacuna.guards().forEach(guard -> guard.filter.builds.outgrown());
     }
 
     /** Sends all that the hub has to say. */

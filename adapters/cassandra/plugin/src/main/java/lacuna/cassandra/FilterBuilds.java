@@ -9,12 +9,15 @@ import org.apache.cassandra.db.memtable.Memtable;
 import org.apache.cassandra.io.sstable.format.SSTableReader;
 
 /**
- * When a table's filter is filled from what is on disk: at first, with what was streamed, and anew after a truncation or when
- * compaction has purged most of it.
+ * When a table's filter is filled from what is on disk: at first, with what was streamed, and anew after a truncation, when
+ * compaction has purged most of it, or when it is outgrown.
  *
  * <p>Nobody is told what is purged, and nothing is ever taken out of a filter, so its "maybe" grows stale: with 1,000 keys left of
  * 10,000 nine of ten purged keys are still asked for. One that holds more than twice the keys there are is built anew while
  * the old one serves, and what is known to be dead stays known.
+ *
+ * <p>A filter grows with its table, and errs the more often for it. One that holds more than twice as much as it was made for is
+ * built anew, too, so a table that began empty costs one build for each time that it has become two and a half times as large.
  */
 final class FilterBuilds
 {
@@ -23,6 +26,8 @@ final class FilterBuilds
     private static final long LEAST_CAPACITY = 4_096;
     /** Purged keys that are never worth a new filter. */
     private static final long SLACK = 256;
+    /** Of {@link TableFilter#number}: the capacity that the filter needs if it is outgrown, else 0. */
+    private static final int NEEDED = 5;
     private static final ExecutorService BUILDER = Executors.newSingleThreadExecutor(work ->
     {
         Thread thread = new Thread(work, "lacuna-builder");
@@ -32,6 +37,11 @@ final class FilterBuilds
 
     private final TableFilter filter;
     private final AtomicBoolean isLookedAt = new AtomicBoolean();
+    private final AtomicBoolean isGrowing = new AtomicBoolean();
+    /** What an outgrown filter needed. */
+    private volatile long needed;
+    /** The need from which on a build is worth a try: one that fails shall not be tried every second. */
+    private volatile long worthATry;
     /** Names in the filter for each partition, since rows have names too: as it was when it was filled. */
     private volatile double namesPerPartition = 1;
 
@@ -72,6 +82,28 @@ final class FilterBuilds
             });
     }
 
+    /** Called about every second. */
+    void outgrown()
+    {
+        long capacity = filter.isUsed() ? filter.number(null, NEEDED) : 0;
+        if (capacity <= worthATry || !isGrowing.compareAndSet(false, true))
+            return;
+        BUILDER.execute(() ->
+        {
+            worthATry = 2 * capacity;
+            needed = capacity;
+            try
+            {
+                refill();
+            }
+            finally
+            {
+                needed = 0;
+                isGrowing.set(false);
+            }
+        });
+    }
+
     private boolean isMostlyGone()
     {
         long names = filter.number(null, 0);
@@ -81,28 +113,32 @@ final class FilterBuilds
     private void refill()
     {
         // Its index may be gone since it was asked for.
-        if (!filter.beginRebuild())
+        if (!filter.beginRebuild() || !fill(1, REBUILT))
             return;
-        fill(1, REBUILT);
+        worthATry = 0;
         Lacuna.COUNTERS.filtersRebuilt.increment();
         // Acknowledgements and reads wait until others have heard of the new filter.
         Exchange.wake();
     }
 
-    private void fill(long isRebuild, int finish)
+    /** Whether another filter stands for the table now. */
+    private boolean fill(long isRebuild, int finish)
     {
         try
         {
             Flaw.BUILDS_DO_NOT_BEGIN.await();
             FilterFill.withAll(filter, isRebuild);
             Flaw.BUILDS_DO_NOT_END.await();
-            if (filter.finish(finish))
-                namesPerPartition = Math.max(1, (double) filter.number(null, 0) / Math.max(1, partitions()));
+            if (!filter.finish(finish))
+                return false;
+            namesPerPartition = Math.max(1, (double) filter.number(null, 0) / Math.max(1, partitions()));
+            return true;
         }
         catch (Exception unreadable)
         {
             // A damaged SSTable, or a table that is being dropped. The filter stays as it was: unseen, or holding more.
             Lacuna.COUNTERS.buildsFailed.increment();
+            return false;
         }
     }
 
@@ -132,13 +168,13 @@ final class FilterBuilds
             Acknowledgements.await();
     }
 
-    /** Keys to make room for. */
+    /** Names to make room for. */
     long capacity()
     {
         long keys = 0;
         for (SSTableReader sstable : filter.table.getLiveSSTables())
             keys += sstable.estimatedKeys();
-        return Math.max(LEAST_CAPACITY, keys + keys / 4);
+        return Math.max(Math.max(LEAST_CAPACITY, needed), (long) (1.25 * namesPerPartition * keys));
     }
 
     /** About how many partitions there are, those in several SSTables counted once. */

@@ -3,16 +3,24 @@ package lacuna.cassandra;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
 import com.datastax.driver.core.ConsistencyLevel;
 import com.datastax.driver.core.Row;
 import com.datastax.driver.core.Session;
 import org.junit.Test;
 
-/** Filters shrink again when compaction has purged what they hold. */
+/** Filters shrink again when compaction has purged what they hold, and are made anew when they are outgrown. */
 public class ExchangedRebuildTest extends WithFilters
 {
     private static final int KEYS = 800;
     private static final int KEPT = 50;
+    /** So that each node holds more than twice as many as the filter of an empty table is made for. */
+    private static final int MANY = 15_000;
+    private static final int BATCH = 50;
 
     @Test
     public void purgedKeysLeaveTheFilters() throws Exception
@@ -42,6 +50,25 @@ public class ExchangedRebuildTest extends WithFilters
         }
     }
 
+    @Test
+    public void filtersThatAreOutgrownAreMadeAnew() throws Exception
+    {
+        String t = guarded(2, "safe");
+        long before = everywhere("filters_rebuilt");
+        each(0, MANY / BATCH, ConsistencyLevel.ALL, batch -> IntStream.range(batch * BATCH, (batch + 1) * BATCH).mapToObj(
+            p -> "INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", 1, 1);").collect(
+                Collectors.joining(" ", "BEGIN UNLOGGED BATCH ", " APPLY BATCH")));
+        for (int attempt = 0; keys(t) < NODES * 2L * MANY * 98 / 100 || rate(t) > 0.0101; attempt++)
+        {
+            assertTrue("still " + keys(t) + " keys at " + rate(t), attempt < 2_400);
+            Thread.sleep(50);
+        }
+        assertTrue(everywhere("filters_rebuilt") - before >= NODES);
+        becomesKnown("reads_skipped", t);
+        for (int p = 0; p < MANY + 100; p += 50)
+            assertEquals("key " + p, p < MANY ? 1 : 0, all(coordinators.get(p / 50 % NODES), t, p));
+    }
+
     /** At a level at which stock sees what one of two replicas has acknowledged. */
     private static int all(Session through, String t, int p)
     {
@@ -51,11 +78,21 @@ public class ExchangedRebuildTest extends WithFilters
     /** In all filters of the table and all copies of them. */
     private static long keys(String t)
     {
-        long sum = 0;
+        return filters(t).stream().mapToLong(row -> row.getLong("keys")).sum();
+    }
+
+    /** The largest of all of them. */
+    private static double rate(String t)
+    {
+        return filters(t).stream().mapToDouble(row -> row.getDouble("expected_rate")).max().orElse(1);
+    }
+
+    private static List<Row> filters(String t)
+    {
+        List<Row> rows = new ArrayList<>();
         for (Session coordinator : coordinators)
-            for (Row row : coordinator.execute("SELECT keys FROM lacuna.filters WHERE keyspace_name = '" + t.substring(0, 2)
-                                               + "' AND table_name = '" + t.substring(3) + "'"))
-                sum += row.getLong("keys");
-        return sum;
+            rows.addAll(coordinator.execute("SELECT keys, expected_rate FROM lacuna.filters WHERE keyspace_name = '" + t.substring(0, 2)
+                                            + "' AND table_name = '" + t.substring(3) + "'").all());
+        return rows;
     }
 }
