@@ -143,10 +143,10 @@ impl Node {
 
     fn is_stale(&self, now: u64, replica: NodeId) -> Option<Reason> {
         let Some(peer) = self.peer(replica) else { return Some(Reason::Unknown) };
-        let most_age = self.config().most_age(peer.key_count());
+        let is_young = |age| age <= self.config().most_age(peer.key_count());
         let is_fresh = match self.config().mode {
             Mode::Safe | Mode::Shadow => peer.has_lease(self.config(), now, self.ring()),
-            Mode::Eventual => peer.age(now, self.ring()).is_some_and(|age| age <= most_age),
+            Mode::Eventual => peer.age(now, self.ring()).is_some_and(is_young),
         };
         if is_fresh { None } else { Some(Reason::Stale) }
     }

@@ -5,7 +5,8 @@
 //! rows are known by buckets.
 //!
 //! - [`KeyId`], [`Buckets`]: partitions, and rows of a partition on several levels, as 128 bits of hash;
-//! - [`NodeFilter`]: ANY (keys only come) and DEAD (exact, proven deletions);
+//! - [`NodeFilter`]: ANY (keys only come) and DEAD (exact, proven deletions); built anew once it is
+//!   [outgrown](NodeFilter::outgrown);
 //! - [`Node`]: the exchange. Events in, messages out, time as an argument;
 //! - [`Question`], [`Decision`]: when a coordinator may answer "empty", and why not;
 //! - [`Config`], [`Mode`]: shadow, eventual, safe;
