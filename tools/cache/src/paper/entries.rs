@@ -3,7 +3,7 @@
 use lacuna_bench::paper::{Axis, Claim, Finding, Plot, Session};
 use lacuna_core::Result;
 
-use super::stage::{BACK, by_share, improvements, line, notes, panel, run, setup, table};
+use super::stage::{BACK, beside, improvements, line, notes, panel, run, setup, table};
 use crate::setup::{Setup, StoreKind, System};
 
 /// Shares of scans of figure 7.
@@ -20,15 +20,11 @@ pub(super) fn sizes(session: &mut Session<'_>) -> Result<Finding> {
     for (title, columns) in [("(a) ten columns", 10), ("(b) one column", 1)] {
         let mut lines = Vec::new();
         for (rows, name) in CARDINALITIES {
-            let of = |system| {
-                move |session: &Session<'_>, share| Setup {
-                    rows,
-                    columns,
-                    ..setup(session, system, StoreKind::MariaDb, share)
-                }
-            };
-            let alone = by_share(session, &SHARES, of(System::Store))?;
-            let back = by_share(session, &SHARES, of(BACK))?;
+            let [alone, back] = beside(session, &SHARES, |session, which, share| Setup {
+                rows,
+                columns,
+                ..setup(session, [System::Store, BACK][which], StoreKind::MariaDb, share)
+            })?;
             lines.push(line(name, &SHARES, &improvements(&back, &alone)));
             all.extend(alone.into_iter().chain(back));
         }

@@ -5,17 +5,13 @@ use std::rc::Rc;
 use lacuna_bench::paper::{Axis, Claim, Finding, Line, Session};
 use lacuna_core::Result;
 
-use super::stage::{BACK, by_share, line, notes, panel, setup, share_header, table};
+use super::stage::{BACK, beside, line, notes, panel, setup, share_header, table};
 use crate::row::Row;
 use crate::setup::{Setup, StoreKind, System};
 
 const STORE: StoreKind = StoreKind::PostgresAsync;
 /// Shares of scans.
 const SHARES: [u64; 7] = [10, 25, 50, 75, 90, 99, 100];
-
-fn with_beta(session: &mut Session<'_>, beta: u8) -> Result<Vec<Rc<Row>>> {
-    by_share(session, &SHARES, |session, share| Setup { beta, ..setup(session, BACK, STORE, share) })
-}
 
 fn throughput(name: &str, rows: &[Rc<Row>]) -> Line {
     line(name, &SHARES, &rows.iter().map(|row| row.throughput()).collect::<Vec<_>>())
@@ -27,9 +23,10 @@ fn ratio(one: &Line, other: &Line, share: f64) -> Option<f64> {
 
 /// Figure 8.
 pub(super) fn naive(session: &mut Session<'_>) -> Result<Finding> {
-    let ours = with_beta(session, 0)?;
-    let two = by_share(session, &SHARES, |session, share| setup(session, System::Naive, STORE, share))?;
-    let lua = by_share(session, &SHARES, |session, share| setup(session, System::NaiveLua, STORE, share))?;
+    let [ours, two, lua] = beside(session, &SHARES, |session, which, share| {
+        let setup = setup(session, [BACK, System::Naive, System::NaiveLua][which], STORE, share);
+        if which == 0 { Setup { beta: 0, ..setup } } else { setup }
+    })?;
     let lines = vec![
         throughput("beta 0 %", &ours),
         throughput("ZRANGE and MGET", &two),
@@ -60,7 +57,10 @@ pub(super) fn naive(session: &mut Session<'_>) -> Result<Finding> {
 
 /// Figure 9.
 pub(super) fn beta(session: &mut Session<'_>) -> Result<Finding> {
-    let (whole, parts) = (with_beta(session, 100)?, with_beta(session, 0)?);
+    let [whole, parts] = beside(session, &SHARES, |session, which, share| Setup {
+        beta: [100, 0][which],
+        ..setup(session, BACK, STORE, share)
+    })?;
     let lines = vec![throughput("beta 100 %", &whole), throughput("beta 0 %", &parts)];
     let claims = vec![
         Claim::new("10 % scans: beta 0 over 100", 4.0, ratio(&lines[1], &lines[0], 10.0)),
