@@ -187,6 +187,11 @@ final class Exchange
         checked(Native.flush(hub, now()));
         checked(Native.tick(hub, now()));
         send();
+        lookAtSizes();
+    }
+
+    private static void lookAtSizes()
+    {
         if (now() < nextLook)
             return;
         nextLook = now() + INTERVAL;

@@ -38,8 +38,6 @@ final class FilterBuilds
     private final TableFilter filter;
     private final AtomicBoolean isLookedAt = new AtomicBoolean();
     private final AtomicBoolean isGrowing = new AtomicBoolean();
-    /** What an outgrown filter needed. */
-    private volatile long needed;
     /** The need from which on a build is worth a try: one that fails shall not be tried every second. */
     private volatile long worthATry;
     /** Names in the filter for each partition, since rows have names too: as it was when it was filled. */
@@ -85,23 +83,29 @@ final class FilterBuilds
     /** Called about every second. */
     void outgrown()
     {
-        long capacity = filter.isUsed() ? filter.number(null, NEEDED) : 0;
-        if (capacity <= worthATry || !isGrowing.compareAndSet(false, true))
+        if (filter.number(null, NEEDED) <= worthATry || !isGrowing.compareAndSet(false, true))
             return;
         BUILDER.execute(() ->
         {
-            worthATry = 2 * capacity;
-            needed = capacity;
             try
             {
-                refill();
+                grow();
             }
             finally
             {
-                needed = 0;
                 isGrowing.set(false);
             }
         });
+    }
+
+    private void grow()
+    {
+        // Less than a moment ago if the table has been truncated since.
+        long needed = filter.number(null, NEEDED);
+        if (needed <= worthATry)
+            return;
+        worthATry = 2 * needed;
+        refill(Math.max(needed, capacity()));
     }
 
     private boolean isMostlyGone()
@@ -112,8 +116,13 @@ final class FilterBuilds
 
     private void refill()
     {
+        refill(capacity());
+    }
+
+    private void refill(long capacity)
+    {
         // Its index may be gone since it was asked for.
-        if (!filter.beginRebuild() || !fill(1, REBUILT))
+        if (!filter.beginRebuild(capacity) || !fill(1, REBUILT))
             return;
         worthATry = 0;
         Lacuna.COUNTERS.filtersRebuilt.increment();
@@ -174,7 +183,7 @@ final class FilterBuilds
         long keys = 0;
         for (SSTableReader sstable : filter.table.getLiveSSTables())
             keys += sstable.estimatedKeys();
-        return Math.max(Math.max(LEAST_CAPACITY, needed), (long) (1.25 * namesPerPartition * keys));
+        return Math.max(LEAST_CAPACITY, (long) (1.25 * namesPerPartition * keys));
     }
 
     /** About how many partitions there are, those in several SSTables counted once. */

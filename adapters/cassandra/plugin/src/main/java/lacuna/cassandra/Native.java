@@ -9,7 +9,7 @@ package lacuna.cassandra;
 final class Native
 {
     /** Must be the library's own; raised with every change on either side. */
-    static final long VERSION = 4;
+    static final long VERSION = 5;
     static final long FAILED = Long.MIN_VALUE;
 
     private Native() {}

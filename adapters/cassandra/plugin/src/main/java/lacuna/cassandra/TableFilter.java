@@ -121,9 +121,8 @@ final class TableFilter
     }
 
     /** From now on writes go to a second filter too, which will stand in for this one; false if the index is gone. */
-    boolean beginRebuild()
+    boolean beginRebuild(long capacity)
     {
-        long capacity = builds.capacity();
         return whileUsed("rebuild", () -> Native.beginRebuild(Exchange.hub(), mode.number(), high, low, capacity, rate));
     }
 
