@@ -16,6 +16,9 @@ use super::table::{CuckooTable, STASH};
 /// Hashes that go in together, a bit of a `u32` each; two cache lines and, at 90 % load, one and a half of other buckets.
 pub(crate) const TOGETHER: usize = 32;
 
+/// Bytes from which on a table does not lie in a core's own cache, where asking costs more than it spares.
+const LARGE: u64 = 4 << 20;
+
 /// Where a fingerprint may stand.
 #[derive(Clone, Copy)]
 struct Candidate {
@@ -108,6 +111,9 @@ impl CuckooTable {
             let [first, second] = self.candidate(hash).buckets;
             self.spot(first).prefetch();
             self.spot(second).prefetch();
+        }
+        if self.shape.bytes_of(self.buckets.load(Ordering::Relaxed)) < LARGE {
+            return;
         }
         // Gathered without a branch for each, which would be guessed wrong for every third at 90 % load.
         let is_full = |&hash: &u64| self.is_full::<B>(self.candidate(hash));

@@ -29,6 +29,16 @@ fn many_at_once_are_those_of_one_by_one() {
 }
 
 #[test]
+fn a_table_beyond_a_cores_own_cache_takes_many_at_once() {
+    // Eight megabytes: here what full buckets will look at is asked for ahead.
+    let mut table = CuckooTable::new(1_900_000, 32);
+    let all: Vec<u64> = hashes(17, 1_880_000).collect();
+    assert_eq!(table.insert_all_mut(&all).unwrap(), table.stored());
+    assert!(table.memory_bytes() > 7 << 20 && table.stored() > 1_879_000);
+    assert!(all.iter().all(|&hash| table.may_contain(hash)));
+}
+
+#[test]
 fn a_change_that_broke_off_denies_nothing() {
     let mut table = CuckooTable::new(1_000, 12);
     hashes(14, 900).for_each(|hash| insert(&table, hash));
