@@ -1,5 +1,6 @@
 //! Bytes of a cuckoo filter: `docs/format/cuckoo.md`.
 
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use lacuna_core::{Error, Result};
@@ -81,8 +82,14 @@ impl Header {
 }
 
 impl CuckooTable {
-    /// Appends the table to `bytes`, for [`from_bytes`](Self::from_bytes); `seed` says how keys were hashed.
+    /// Appends the table to `bytes`, for [`from_bytes`](Self::from_bytes); `seed` says how keys were hashed. Writers wait
+    /// meanwhile.
+    ///
+    /// # Panics
+    /// If a change has panicked before: bytes have no way to say that what is not found may be there.
     pub fn write_to(&self, seed: u64, bytes: &mut Vec<u8>) {
+        let _writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        assert!(!self.is_broken(), "a change of this table broke off, it may miss a fingerprint");
         let header = Header::of(self, seed);
         let start = bytes.len();
         bytes.resize(start + header.body_bytes(), 0);
@@ -130,7 +137,11 @@ impl CuckooTable {
             bytes[header.stash_start()..].as_chunks::<STASHED_BYTES>().0.iter().take(header.stash_len)
         {
             let entry = u64::from_le_bytes(*entry);
-            table.push_to_stash(entry >> 32, entry & 0xFFFF_FFFF);
+            let (class, fingerprint) = (entry >> 32, entry & 0xFFFF_FFFF);
+            if class >= header.shape.base || fingerprint == 0 || fingerprint >> bits_of_slot != 0 {
+                return Err(Error::corrupt("a cuckoo filter's fingerprint that waits does not exist"));
+            }
+            table.push_to_stash(class, fingerprint);
         }
         table.stored.store(stored, Ordering::Relaxed);
         Ok((table, header.seed))

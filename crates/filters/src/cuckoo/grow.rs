@@ -63,6 +63,7 @@ impl CuckooTable {
             shorter.push_to_stash(class, fingerprint & ((1 << bits) - 1));
         }
         shorter.stored.store(self.stored(), Ordering::Relaxed);
+        shorter.version.store(u64::from(self.is_broken()), Ordering::Relaxed);
         shorter
     }
 

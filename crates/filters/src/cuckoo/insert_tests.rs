@@ -49,4 +49,8 @@ fn a_change_that_broke_off_denies_nothing() {
     assert!(broken.is_err() && hashes(15, 100).all(|hash| table.may_contain(hash)));
     let inserted = table.insert_mut(1).unwrap() | table.insert(2).unwrap();
     assert!(inserted && hashes(15, 100).all(|hash| table.may_contain(hash)), "nor later");
+    let write = || table.write_to(0, &mut Vec::new());
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(write)).is_err(), "bytes could not say so");
+    let shorter = table.with_fewer_bits(10);
+    assert!(hashes(15, 100).all(|hash| shorter.may_contain(hash)), "nor with fewer bits");
 }

@@ -8,6 +8,9 @@ use lacuna_core::hash::reduce;
 
 /// Places kept free, in percent.
 const LOAD_PERCENT: usize = 90;
+/// Share of the places below which a removal gives some back: at this one an entry still takes less than 32 bytes, and the next
+/// growth leaves more.
+const LEAST_LOAD_PERCENT: usize = 78;
 /// Places at the beginning.
 const FEWEST: usize = 16;
 
@@ -85,6 +88,9 @@ impl MarkTable {
             hole += 1;
         }
         self.len -= 1;
+        if self.len * 100 < self.places * LEAST_LOAD_PERCENT && self.places > 4 * FEWEST {
+            self.resize(self.len + self.len / 6 + FEWEST);
+        }
         removed.map(|entry| entry.number.get() - 1)
     }
 
@@ -195,5 +201,13 @@ mod tests {
             marks.insert((rng.next_u64(), rng.next_u64()), count);
             assert!(count < 1_000 || marks.memory_bytes() as u64 <= 32 * count, "{count} marks");
         }
+        let mut all: Vec<_> = marks.iter().map(|(mark, _)| mark).collect();
+        all.sort_by_key(|mark| mark.1);
+        for mark in all {
+            marks.remove(mark);
+            let (bytes, count) = (marks.memory_bytes(), marks.len());
+            assert!(bytes <= 32 * count.max(1_000), "{bytes} bytes for {count} marks, others removed");
+        }
+        assert!(marks.is_empty() && marks.memory_bytes() < 4_000);
     }
 }

@@ -136,6 +136,20 @@ fn a_table_comes_back_from_its_bytes() {
 }
 
 #[test]
+fn fingerprints_that_wait_and_cannot_be_are_corrupt() {
+    let table = CuckooTable::new(2_000, 10);
+    table.push_to_stash(3, 5);
+    let mut bytes = Vec::new();
+    table.write_to(8, &mut bytes);
+    assert!(CuckooTable::from_bytes(&bytes).is_ok());
+    let at = bytes.len() - 8;
+    for (class, fingerprint) in [(table.shape.base, 5), (u64::from(u32::MAX), 5), (3, 0), (3, 1 << 10)] {
+        bytes[at..].copy_from_slice(&(class << 32 | fingerprint).to_le_bytes());
+        assert!(CuckooTable::from_bytes(&bytes).is_err(), "class {class}, fingerprint {fingerprint}");
+    }
+}
+
+#[test]
 fn a_full_table_refuses_and_keeps_what_it_has() {
     let table = CuckooTable::new(300, 12).without_growth();
     let mut kept = Vec::new();

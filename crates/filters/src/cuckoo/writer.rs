@@ -18,6 +18,11 @@ impl CuckooTable {
         result
     }
 
+    /// Whether a change broke off with a fingerprint on its way. For whoever keeps writers away.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.version.load(Ordering::Relaxed) & 1 == 1
+    }
+
     /// Runs a change by the only owner: there is no reader.
     pub(crate) fn write_mut<T>(&mut self, change: impl FnOnce(&Self, &mut Walk) -> T) -> T {
         let version = *self.version.get_mut();
