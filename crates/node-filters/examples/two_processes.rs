@@ -11,22 +11,29 @@
 //! A frame on the wire is four bytes of length, one byte that says whose it is (node filters or the store), and the frame
 //! of the node. That is all a transport has to do: carry frames, whole or not at all. Each side reads in a thread of its
 //! own and hands events to the one thread that owns the node.
+//!
+//! Four promises of the store's side are kept here, and have to be kept elsewhere: the clock goes on while the machine
+//! sleeps, each life of a node has a name of its own, what a read finds is shown when the node allows, and a frame's length is
+//! believed only up to what a frame can have.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::{Child, Command};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use lacuna_node_filters::{
-    Asked, Barrier, Config, Consistency, Decision, KeyId, Mode, Node, NodeId, Plan, Question, TableId,
+    Asked, Barrier, CHUNK_BYTES, Config, Consistency, Decision, KeyId, Mode, Node, NodeId, Plan, Question,
+    TableId,
 };
 
 const TABLE: TableId = TableId(1);
 const COORDINATOR: NodeId = NodeId(1);
 const HOLDER: NodeId = NodeId(2);
 const KEYS: u64 = 10_000;
+/// A frame holds a piece of a snapshot, or what was written in a moment.
+const MOST_FRAME_BYTES: usize = 4 * CHUNK_BYTES;
 /// Whose frame it is.
 const OF_FILTERS: u8 = 0;
 const OF_STORE: u8 = 1;
@@ -37,7 +44,6 @@ struct Process {
     peer: NodeId,
     stream: TcpStream,
     frames: Receiver<(u8, Vec<u8>)>,
-    start: Instant,
 }
 
 impl Process {
@@ -52,24 +58,18 @@ impl Process {
                 }
             }
         });
-        let incarnation = u64::from(std::process::id());
-        let mut node = Node::new(id, Config::new(Mode::Safe), incarnation, 0);
+        let mut node = Node::new(id, Config::new(Mode::Safe), incarnation()?, now());
         node.set_ring(1, [COORDINATOR, HOLDER]);
-        Ok(Self { node, peer, stream, frames, start: Instant::now() })
-    }
-
-    /// Milliseconds since the start: a clock that only this process knows.
-    fn now(&self) -> u64 {
-        u64::try_from(self.start.elapsed().as_millis()).expect("less than 500 million years")
+        Ok(Self { node, peer, stream, frames })
     }
 
     /// Lets the node work for a moment; a frame of the store, if one came.
     fn work(&mut self) -> io::Result<Option<Vec<u8>>> {
-        self.node.tick(self.now());
+        self.node.tick(now());
         self.carry()?;
         let mut of_store = None;
         match self.frames.recv_timeout(Duration::from_millis(5)) {
-            Ok((OF_FILTERS, frame)) => self.node.receive(self.now(), self.peer, &frame),
+            Ok((OF_FILTERS, frame)) => self.node.receive(now(), self.peer, &frame),
             Ok((_, frame)) => of_store = Some(frame),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Err(io::ErrorKind::UnexpectedEof.into()),
@@ -91,11 +91,29 @@ impl Process {
     }
 }
 
+/// Milliseconds since the machine was started, those asleep included.
+#[cfg(target_os = "linux")]
+fn now() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    u64::try_from(now.tv_sec * 1_000 + now.tv_nsec / 1_000_000).expect("after the start")
+}
+
+/// The name of a life of this node: no other has begun in the same nanosecond. A store whose machines' clocks are set back
+/// would count its starts in a file.
+fn incarnation() -> io::Result<u64> {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_err(io::Error::other)?;
+    u64::try_from(since.as_nanos()).map_err(io::Error::other)
+}
+
 fn read_frame(stream: &mut TcpStream) -> io::Result<(u8, Vec<u8>)> {
     let mut head = [0; 5];
     stream.read_exact(&mut head)?;
     let [a, b, c, d, whose] = head;
-    let mut frame = vec![0; u32::from_le_bytes([a, b, c, d]) as usize];
+    let len = u32::from_le_bytes([a, b, c, d]) as usize;
+    if len > MOST_FRAME_BYTES {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let mut frame = vec![0; len];
     stream.read_exact(&mut frame)?;
     Ok((whose, frame))
 }
@@ -114,6 +132,21 @@ fn request(kind: u8, key: u64) -> Vec<u8> {
     [&[kind], &key.to_le_bytes()[..]].concat()
 }
 
+/// What an answer to the coordinator waits for.
+enum Wait {
+    Acknowledged(Barrier),
+    Revealed(u64),
+}
+
+impl Wait {
+    fn is_over(&self, node: &Node) -> bool {
+        match self {
+            Self::Acknowledged(barrier) => node.may_acknowledge(now(), *barrier),
+            Self::Revealed(key) => node.may_reveal(now(), TABLE, partition(*key)),
+        }
+    }
+}
+
 /// The second process: holds even keys below 2 * KEYS.
 pub(crate) fn hold(address: &str) -> io::Result<()> {
     let mut process = Process::new(HOLDER, COORDINATOR, TcpStream::connect(address)?)?;
@@ -121,7 +154,7 @@ pub(crate) fn hold(address: &str) -> io::Result<()> {
     process.node.create_table(TABLE, KEYS, 0.01, None);
     store.iter().for_each(|&key| process.node.load(TABLE, partition(key), None));
     process.node.set_ready(TABLE);
-    let mut held: Vec<Barrier> = Vec::new();
+    let mut held: Vec<(Wait, u8)> = Vec::new();
     loop {
         let Ok(frame) = process.work() else { return Ok(()) };
         if let Some([kind, key @ ..]) = frame.as_deref()
@@ -129,20 +162,18 @@ pub(crate) fn hold(address: &str) -> io::Result<()> {
         {
             if *kind == b'w' {
                 // First the filter, then the data, then, when the coordinator's node knows, the acknowledgement.
-                held.push(process.node.write(TABLE, partition(key), None));
+                held.push((Wait::Acknowledged(process.node.write(TABLE, partition(key), None)), b'k'));
                 store.insert(key);
-                process.node.flush(process.now());
+                process.node.flush(now());
                 process.carry()?;
             } else {
-                process.send(&[u8::from(store.contains(&key))])?;
+                held.push((Wait::Revealed(key), u8::from(store.contains(&key))));
             }
         }
-        let now = process.now();
-        let (free, waiting) =
-            held.into_iter().partition(|barrier| process.node.may_acknowledge(now, *barrier));
+        let (free, waiting): (Vec<_>, Vec<_>) =
+            held.into_iter().partition(|(wait, _)| wait.is_over(&process.node));
         held = waiting;
-        let free: Vec<Barrier> = free;
-        free.iter().try_for_each(|_| process.send(b"k"))?;
+        free.iter().try_for_each(|(_, answer)| process.send(&[*answer]))?;
     }
 }
 
@@ -172,7 +203,7 @@ impl Coordinator {
             is_available: true,
             keys: &[asked],
         };
-        self.process.node.decide(self.process.now(), &question)
+        self.process.node.decide(now(), &question)
     }
 
     fn read(&mut self, key: u64) -> io::Result<bool> {

@@ -40,6 +40,11 @@ impl Buckets {
         }
     }
 
+    /// Tells this way of putting rows into buckets from others; never 0.
+    pub(crate) fn code(self) -> u64 {
+        u64::from(1 + self.finest) | u64::from(self.step) << 8 | u64::from(self.levels) << 16
+    }
+
     /// The place of a clustering prefix in its byte-comparable form: its first eight bytes, zeros where it ends.
     pub fn place(prefix: &[u8]) -> u64 {
         let mut bytes = [0; 8];

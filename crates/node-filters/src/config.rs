@@ -15,7 +15,9 @@ pub enum Mode {
 /// (`CLOCK_BOOTTIME`): a lease would outlive the sleep.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Config {
-    /// What answers are used for.
+    /// What answers are used for. Nodes of one cluster may differ: only those in mode safe grant leases that others answer by.
+    /// A node that leaves mode safe acknowledges nothing for [`most_lease`](Self::most_lease) first: what its last life
+    /// granted may still run.
     pub mode: Mode,
     /// Time between exchanges with up to a million keys.
     pub interval: u64,
@@ -85,6 +87,12 @@ impl Config {
     /// Oldest copy that eventual mode answers from.
     pub const fn most_age(&self, keys: u64) -> u64 {
         3 * self.interval_for(keys)
+    }
+
+    /// How long a burial is held back that comes after a write of this node. That write has arrived by then, whatever the
+    /// store's timeouts; had it come after the burial, the peer would have told so within one more interval.
+    pub(crate) const fn burial_age(&self, keys: u64) -> u64 {
+        10 * self.interval_for(keys)
     }
 
     /// What a lease may be relied on for.

@@ -1,13 +1,14 @@
 //! When a coordinator may answer "empty": every condition must hold, everything else goes on.
 //!
 //! The table has a filter at every replica. The consistency is not `SERIAL` or node-local. The plan names its partitions,
-//! and all of them are empty. It is a first page. At *every* replica there is no live row: each view then shadows all of
-//! its cells, so their union has no live row either, and no tombstone need be shipped. The store's own check of
-//! availability has passed. (Or, where the store asks for it, at enough replicas to answer the read by themselves.) Static columns count as presence unless rows are restricted. Each copy is fresh enough for the
-//! mode.
+//! and all of them are empty. It is a first page. At *every* replica there is no live row (or, where the store asks for
+//! it, at enough replicas to answer the read by themselves): each view then shadows all of its cells, so their union has no
+//! live row either, and no tombstone need be shipped. The store's own check of availability has passed. Static columns
+//! count as presence unless rows are restricted. Each copy is fresh enough for the mode.
 
 use std::collections::BTreeSet;
 
+use crate::buckets::Buckets;
 use crate::config::{Flaw, Mode};
 use crate::key_id::{KeyId, NodeId, TableId};
 use crate::node::Node;
@@ -121,12 +122,12 @@ impl Node {
             return Some(reason);
         }
         let presence = |id: KeyId| self.presence_at(replica, table, id);
-        if presence(key.partition).is_empty() {
-            return None;
-        }
         let of_partition = reason_of(presence(key.partition));
         match (self.buckets(table), key.slice) {
             (Some(buckets), Some((lo, hi))) if of_partition == Some(Reason::MayBeLive) => {
+                if !self.has_buckets(replica, table, buckets) {
+                    return Some(Reason::Unknown);
+                }
                 let Some(cover) = buckets.cover(lo, hi) else { return Some(Reason::Unknown) };
                 let is_empty = |(level, number): (u32, u64)| {
                     presence(key.partition.bucket(level, number)).is_empty()
@@ -146,9 +147,14 @@ impl Node {
         let is_young = |age| age <= self.config().most_age(peer.key_count());
         let is_fresh = match self.config().mode {
             Mode::Safe | Mode::Shadow => peer.has_lease(self.config(), now, self.ring()),
-            Mode::Eventual => peer.age(now, self.ring()).is_some_and(is_young),
+            Mode::Eventual => peer.age(self.config(), now, self.ring()).is_some_and(is_young),
         };
         if is_fresh { None } else { Some(Reason::Stale) }
+    }
+
+    /// Whether a replica puts rows into the buckets that this node asks for: in others, they would be missing.
+    fn has_buckets(&self, replica: NodeId, table: TableId, buckets: Buckets) -> bool {
+        replica == self.id() || self.peer(replica).is_some_and(|peer| peer.has_buckets(table, buckets))
     }
 
     /// What is known here of a key at a replica.

@@ -79,7 +79,7 @@ pub use config::Flaw;
 pub use config::{Config, Mode};
 pub use counters::Counters;
 pub use key_id::{KeyId, NodeId, TableId};
-pub use message::{CHUNK_BYTES, Message, TableDelta, Version};
+pub use message::{CHUNK_BYTES, LeaseUse, Message, TableDelta, Version};
 pub use node::{Barrier, Node};
 pub use presence::{Deletion, NodeFilter, Presence};
 pub use question::{Asked, Consistency, Decision, Plan, Question, Quorum, Reason};

@@ -113,7 +113,7 @@ impl NodeFilter {
         self.dead.insert(id.mark(), time);
     }
 
-    /// Takes over a key that was dead in the filter before this one, if this one holds anything of it.
+    /// Enters a key that was proven dead before this filter, or its latest state, came: of use only if it is taken for live.
     pub(crate) fn keep_dead(&mut self, id: KeyId, time: u64) {
         if self.presence(id) == Presence::Live {
             self.dead.insert(id.mark(), time);
@@ -167,6 +167,13 @@ impl NodeFilter {
     /// Takes at most `most_bytes`: shorter fingerprints, then no deletions, then nothing at all. `true` if copies of it say
     /// something else from now on: a forgotten mark would stay in them when its key is written again.
     pub fn shrink_to(&mut self, most_bytes: usize) -> bool {
+        let has_changed = self.shorten_to(most_bytes);
+        let is_given_up = self.memory_bytes() > most_bytes && self.any.take().is_some();
+        has_changed || is_given_up
+    }
+
+    /// As [`shrink_to`](Self::shrink_to) as far as the filter goes on to know keys.
+    pub(crate) fn shorten_to(&mut self, most_bytes: usize) -> bool {
         let mut has_changed = false;
         while self.memory_bytes() > most_bytes
             && let Some(any) = self.any.take_if(|any| any.fingerprint_bits() > FEWEST_BITS)
@@ -178,9 +185,6 @@ impl NodeFilter {
         if self.memory_bytes() > most_bytes && !self.dead.is_empty() {
             self.forget_deletions();
             has_changed = true;
-        }
-        if self.memory_bytes() > most_bytes {
-            has_changed |= self.any.take().is_some();
         }
         has_changed
     }

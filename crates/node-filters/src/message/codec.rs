@@ -2,7 +2,7 @@
 
 use lacuna_core::Result;
 
-use super::{Message, TableDelta, Version};
+use super::{LeaseUse, Message, TableDelta, Version};
 use crate::key_id::{KeyId, TableId};
 use crate::wire::{Reader, Writer, malformed};
 
@@ -11,11 +11,15 @@ impl Message {
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut writer = Writer::frame(self.kind());
         match self {
-            Self::Request { number, applied, ring, wants_lease } => {
+            Self::Request { number, applied, ring, lease_use } => {
                 writer.number(*number);
                 put_version(&mut writer, *applied);
                 writer.word(*ring);
-                writer.byte(u8::from(*wants_lease));
+                writer.byte(match lease_use {
+                    LeaseUse::None => 0,
+                    LeaseUse::Answer => 1,
+                    LeaseUse::Count => 2,
+                });
             }
             Self::Grant { number, version, ring, length, catalog } => {
                 writer.number(*number);
@@ -84,7 +88,11 @@ impl Message {
                 number: reader.number()?,
                 applied: version(reader)?,
                 ring: reader.word()?,
-                wants_lease: reader.byte()? != 0,
+                lease_use: match reader.byte()? {
+                    0 => LeaseUse::None,
+                    2 => LeaseUse::Count,
+                    _ => LeaseUse::Answer,
+                },
             },
             2 => Self::Grant {
                 number: reader.number()?,

@@ -29,6 +29,17 @@ pub struct TableDelta {
     pub dead: Vec<(KeyId, u64)>,
 }
 
+/// What the sender of a request will use a lease for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeaseUse {
+    /// It wants none.
+    None,
+    /// To answer reads: only a node that holds its acknowledgements back may grant it.
+    Answer,
+    /// To count what it would have answered.
+    Count,
+}
+
 /// A message from one node to another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Message {
@@ -40,8 +51,8 @@ pub enum Message {
         applied: Version,
         /// Ring of the sender.
         ring: u64,
-        /// Whether a lease is wanted.
-        wants_lease: bool,
+        /// What a lease is wanted for.
+        lease_use: LeaseUse,
     },
     /// The answer.
     Grant {

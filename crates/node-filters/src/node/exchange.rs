@@ -7,8 +7,9 @@ use lacuna_core::hash::hash_bytes;
 use super::{Node, is_wanted};
 use crate::config::{Flaw, Mode};
 use crate::key_id::{NodeId, TableId};
-use crate::message::{Message, Version};
+use crate::message::{LeaseUse, Message, Version};
 use crate::peer::Peer;
+use crate::presence::NodeFilter;
 use crate::wire::Writer;
 
 impl Node {
@@ -34,12 +35,16 @@ impl Node {
         self.readers.retain(|_, asked_at| *asked_at + patience > now);
         if now >= self.next_request {
             self.next_request = now + interval;
-            let wants_lease = self.config.mode != Mode::Eventual;
+            let lease_use = match self.config.mode {
+                Mode::Eventual => LeaseUse::None,
+                Mode::Safe => LeaseUse::Answer,
+                Mode::Shadow => LeaseUse::Count,
+            };
             let ring = self.ring;
             let mut number = self.last_number;
             let mut request = |(id, peer): (&NodeId, &mut Peer)| {
                 number += 1;
-                (*id, peer.request(number, now, ring, wants_lease))
+                (*id, peer.request(number, now, ring, lease_use))
             };
             let useful: BTreeSet<NodeId> =
                 self.peers.keys().copied().filter(|peer| self.wants_any(*peer)).collect();
@@ -75,8 +80,8 @@ impl Node {
 
     fn take(&mut self, now: u64, from: NodeId, frame: &[u8], message: Message) {
         match message {
-            Message::Request { number, applied, ring, wants_lease } => {
-                self.answer_request(now, from, (number, applied, ring, wants_lease));
+            Message::Request { number, applied, ring, lease_use } => {
+                self.answer_request(now, from, (number, applied, ring, lease_use));
             }
             Message::Applied(applied) => self.publisher.acknowledged(&self.config, from, applied),
             Message::Missing(applied) => {
@@ -101,7 +106,8 @@ impl Node {
         let next = match message {
             Message::Grant { .. } => peer.granted(&self.config, now, &message),
             Message::Delta { .. } => peer.delta(&self.config, now, frame, message),
-            Message::Gap(version) => {
+            // Of another life: what it stands at is learned from a grant, which answers a request made now.
+            Message::Gap(version) if version.incarnation == peer.applied.incarnation => {
                 peer.begin_again(version);
                 vec![Message::AskCatalog]
             }
@@ -117,39 +123,60 @@ impl Node {
         self.keep_within_memory();
     }
 
-    /// A request makes its sender a reader, and in safe mode a lease holder if both see the same ring.
-    fn answer_request(&mut self, now: u64, from: NodeId, request: (u64, Version, u64, bool)) {
-        let (number, applied, ring, wants_lease) = request;
+    /// A request makes its sender a reader, and a lease holder if both see the same ring, and if a node of this mode keeps
+    /// what such a lease promises.
+    fn answer_request(&mut self, now: u64, from: NodeId, request: (u64, Version, u64, LeaseUse)) {
+        let (number, applied, ring, lease_use) = request;
         self.readers.insert(from, now);
         self.publisher.acknowledged(&self.config, from, applied);
         if self.publisher.is_of_another_past(&self.config, applied) {
             self.send(from, &Message::Gap(self.publisher.version()));
             return;
         }
-        if wants_lease {
+        if lease_use != LeaseUse::None {
             // The grant's version then covers all that is in the filters, streamed keys too.
             self.flush_now(now);
         }
-        let may_rely = wants_lease && (ring == self.ring || self.config.has(Flaw::IgnoreRing));
+        let is_kept = match lease_use {
+            LeaseUse::None => false,
+            LeaseUse::Answer => self.config.mode == Mode::Safe,
+            LeaseUse::Count => true,
+        };
+        let may_rely = is_kept && (ring == self.ring || self.config.has(Flaw::IgnoreRing));
         let length = if may_rely { self.publisher.grant(&self.config, now, from) } else { 0 };
         let catalog = catalog_hash(&self.publisher.catalog());
         let (version, ring) = (self.publisher.version(), self.ring);
         self.send(from, &Message::Grant { number, version, ring, length, catalog });
     }
 
-    /// Shortens, then forgets, copies that take too much.
+    /// Shortens copies that take too much, all by the same share; then forgets the largest, until the rest fit.
     fn keep_within_memory(&mut self) {
-        let copies = || self.peers.values().flat_map(|peer| peer.copies.values());
-        let total: usize = copies().map(|copy| copy.filter.memory_bytes()).sum();
-        if total <= self.config.most_copy_bytes {
+        let most_bytes = self.config.most_copy_bytes;
+        let total = self.copy_bytes();
+        if total <= most_bytes {
             return;
         }
-        let share = |bytes: usize| bytes as f64 / total as f64 * self.config.most_copy_bytes as f64;
-        for copy in self.peers.values_mut().flat_map(|peer| peer.copies.values_mut()) {
+        for filter in self.copies_mut() {
+            let share = filter.memory_bytes() as f64 / total as f64 * most_bytes as f64;
             #[expect(clippy::cast_possible_truncation, reason = "at most the bytes that may be taken")]
-            let most_bytes = share(copy.filter.memory_bytes()) as usize;
-            copy.filter.shrink_to(most_bytes);
+            filter.shorten_to(share as usize);
         }
+        while self.copy_bytes() > most_bytes
+            && let Some(largest) = self.copies_mut().max_by_key(|filter| filter.memory_bytes())
+            && !largest.is_unknown()
+        {
+            *largest = NodeFilter::unknown();
+        }
+    }
+
+    fn copies_mut(&mut self) -> impl Iterator<Item = &mut NodeFilter> {
+        let copies = self.peers.values_mut().flat_map(|peer| peer.copies.values_mut());
+        copies.map(|copy| &mut copy.filter)
+    }
+
+    fn copy_bytes(&self) -> usize {
+        let copies = self.peers.values().flat_map(|peer| peer.copies.values());
+        copies.map(|copy| copy.filter.memory_bytes()).sum()
     }
 
     fn send(&mut self, to: NodeId, message: &Message) {

@@ -32,13 +32,17 @@ impl Node {
     }
 
     /// Notes a change before it becomes visible: of a whole partition, or of a row at `place`. Its acknowledgement has to
-    /// wait for the barrier.
+    /// wait for the barrier, which is that of the last news of this partition: of a change that everybody has heard of
+    /// before, such as an overwrite, the acknowledgement waits for nothing.
     pub fn write(&mut self, table: TableId, partition: KeyId, place: Option<u64>) -> Barrier {
         self.publisher.write(&self.config, table, partition, place);
-        self.barrier()
+        match self.config.has(Flaw::PublishLate) {
+            true => self.barrier(),
+            false => Barrier(self.publisher.barrier_of(table, partition)),
+        }
     }
 
-    /// Where an acknowledgement sent now has to wait.
+    /// Where an acknowledgement sent now has to wait, if nobody knows what it is of: for all news.
     pub fn barrier(&self) -> Barrier {
         match self.config.has(Flaw::PublishLate) {
             true => Barrier(self.publisher.version().sequence),
@@ -95,7 +99,9 @@ impl Node {
         };
         let Some(own) = self.publisher.tables.get_mut(&table) else { return false };
         let is_new = own.filter.bury(id, deletion);
-        if is_new {
+        // Nobody has a copy of a filter that is not ready, and a snapshot has all its marks: those that no write has taken off
+        // again by then, of which nobody would be told.
+        if is_new && own.is_ready {
             self.publisher.bury(table, id, deletion.time);
         }
         deletion.is_proof()

@@ -1,16 +1,20 @@
 //! Copies of a peer's filters: fetched, kept current, and asked.
 
 use super::Peer;
+use crate::buckets::Buckets;
 use crate::config::Config;
 use crate::fetch::{Fetch, Fetched};
 use crate::key_id::{KeyId, TableId};
 use crate::message::{Message, Version};
 use crate::presence::{NodeFilter, Presence};
+use crate::publisher::buckets_code;
 
 /// A copy of one filter.
 #[derive(Debug)]
 pub(crate) struct Copy {
     pub(crate) filter: NodeFilter,
+    /// How the peer puts rows into buckets.
+    buckets_code: u64,
     /// The delta that it already holds, and the digest up to there; later ones are still to be applied.
     pub(super) since: u64,
     pub(super) digest: u64,
@@ -49,7 +53,7 @@ impl Peer {
 
     /// Takes a piece of a snapshot; what to say.
     pub(crate) fn chunk(&mut self, config: &Config, now: u64, message: Message) -> Vec<Message> {
-        let Message::Chunk { table, version, .. } = message else { return Vec::new() };
+        let Message::Chunk { table, version, generation, .. } = message else { return Vec::new() };
         if version.incarnation != self.applied.incarnation {
             return Vec::new();
         }
@@ -65,7 +69,8 @@ impl Peer {
         let applied = self.applied.sequence;
         let whole_at = self.told.max(version.sequence);
         let Version { sequence: since, digest, .. } = version;
-        self.copies.insert(table, Copy { filter, since, digest, whole_at });
+        let buckets_code = buckets_code(generation);
+        self.copies.insert(table, Copy { filter, buckets_code, since, digest, whole_at });
         self.doubt(config);
         if version.sequence < applied {
             // Deltas since the snapshot passed this copy by. They are fetched again for it alone, and nobody answers
@@ -93,6 +98,11 @@ impl Peer {
         })
     }
 
+    /// Whether the peer puts a table's rows into the same buckets.
+    pub(crate) fn has_buckets(&self, table: TableId, buckets: Buckets) -> bool {
+        self.copies.get(&table).is_some_and(|copy| copy.buckets_code == buckets.code())
+    }
+
     /// Notes a key that this node is about to write to the peer.
     pub(crate) fn forwarded(&mut self, config: &Config, now: u64, table: TableId, ids: &[KeyId]) {
         let keys = self.key_count();
@@ -104,9 +114,16 @@ impl Peer {
         }
     }
 
-    /// Forgets forwarded keys that every later copy knows.
+    /// Forgets forwarded keys that every later copy knows, and enters what the peer has buried since.
     pub(crate) fn forget_forwarded(&mut self, config: &Config, now: u64) {
-        self.forwarded.forget(now.saturating_sub(config.most_age(self.key_count())));
+        let keys = self.key_count();
+        let before = |age| now.saturating_sub(age);
+        let due = self.forwarded.forget(before(config.most_age(keys)), before(config.burial_age(keys)));
+        for (table, id, time) in due {
+            if let Some(copy) = self.copies.get_mut(&table) {
+                copy.filter.keep_dead(id, time);
+            }
+        }
     }
 
     /// How many are kept.

@@ -4,11 +4,12 @@ use lacuna_core::hash::hash_bytes;
 
 use super::Peer;
 use crate::config::{Config, Flaw};
-use crate::key_id::TableId;
+use crate::key_id::{KeyId, TableId};
 use crate::message::{Message, TableDelta, Version};
 
 /// Deltas kept that have overtaken others.
 const MOST_EARLY: usize = 64;
+
 impl Peer {
     /// Applies a delta if it is the next one; what to say.
     pub(crate) fn delta(
@@ -25,14 +26,14 @@ impl Peer {
         if sequence <= self.applied.sequence {
             return vec![Message::Applied(self.applied)];
         }
-        if sequence > self.applied.sequence + 1 && !config.has(Flaw::IgnoreGaps) {
+        if sequence - 1 > self.applied.sequence && !config.has(Flaw::IgnoreGaps) {
             if self.early.len() < MOST_EARLY {
                 self.early.insert(sequence, frame.to_vec());
             }
             return self.miss(config, now).into_iter().collect();
         }
         self.apply(config, frame, Version { incarnation, sequence, digest: 0 }, tables);
-        while let Some(frame) = self.early.remove(&(self.applied.sequence + 1))
+        while let Some(frame) = self.early.remove(&self.applied.sequence.saturating_add(1))
             && let Ok(Message::Delta { incarnation, sequence, tables }) = Message::from_bytes(&frame)
         {
             self.apply(config, &frame, Version { incarnation, sequence, digest: 0 }, tables);
@@ -51,6 +52,7 @@ impl Peer {
         self.applied = Version { digest: hash_bytes(frame, self.applied.digest), ..version };
         for (table, delta) in tables {
             if delta.is_reset {
+                self.forwarded.reset(table);
                 self.copies.remove(&table);
                 self.fetches.remove(&table);
                 self.catalog = None;
@@ -73,18 +75,17 @@ impl Peer {
         self.copies.retain(|_, copy| copy.since != sequence || copy.digest == digest);
         if self.copies.len() < copies {
             self.catalog = None;
+            self.forwarded.doubt();
         }
     }
 
     fn apply_to(&mut self, sequence: u64, table: TableId, delta: &TableDelta) {
+        delta.keys.iter().for_each(|&hash| self.forwarded.is_live(table, hash));
+        // A burial may be older than a write that this node has sent since.
+        let is_held = |(id, time): &(KeyId, u64)| self.forwarded.hold(table, *id, *time);
+        let (_, dead): (Vec<_>, Vec<_>) = delta.dead.iter().copied().partition(is_held);
         let Some(copy) = self.copies.get_mut(&table).filter(|copy| copy.since < sequence) else { return };
         delta.keys.iter().for_each(|&hash| copy.filter.write_hash(hash));
-        if delta.dead.is_empty() {
-            return;
-        }
-        // A burial may be older than a write that this node has sent since.
-        for (id, time) in delta.dead.iter().filter(|(id, _)| !self.forwarded.has(table, id.hash())) {
-            copy.filter.enter_dead(*id, *time);
-        }
+        dead.into_iter().for_each(|(id, time)| copy.filter.enter_dead(id, time));
     }
 }

@@ -1,17 +1,22 @@
 //! What this node itself wrote to a peer: in eventual mode it sees that at once, whatever is older.
 //!
-//! A copy that is fetched later may be older than such a write, and so may a burial that comes later. After three intervals
-//! every copy knows it. Whoever writes more than is kept is blind for that long: its reads go on to the peer.
+//! A copy that is fetched later may be older than such a write. After three intervals every copy knows it. Whoever writes
+//! more than is kept is blind for that long: its reads go on to the peer.
+//!
+//! A burial that comes later may be older, too, or may be of what was just written, a deletion. It is held back until the
+//! peer would have told that the write has come after it.
 
 use std::collections::BTreeMap;
 
 use crate::config::Config;
-use crate::key_id::TableId;
+use crate::key_id::{KeyId, TableId};
 
-/// Keys with the time at which they were last written.
+/// Keys with the time at which they were last written, and what the peer has buried since.
 #[derive(Debug, Default)]
 pub(super) struct Forwarded {
     keys: BTreeMap<(TableId, u64), u64>,
+    /// Of keys that are in `keys`: the key's whole name, and the time of its deletion.
+    burials: BTreeMap<(TableId, u64), (KeyId, u64)>,
     blind_until: u64,
 }
 
@@ -20,9 +25,36 @@ impl Forwarded {
     pub(super) fn note(&mut self, config: &Config, now: u64, peer_keys: u64, key: (TableId, u64)) {
         if self.keys.len() >= config.most_forwarded && !self.keys.contains_key(&key) {
             self.keys.clear();
+            self.burials.clear();
             self.blind_until = now + config.most_age(peer_keys);
         }
+        self.burials.remove(&key);
         self.keys.insert(key, now);
+    }
+
+    /// Holds a burial back; `false` if nothing was written that it could hide.
+    pub(super) fn hold(&mut self, table: TableId, id: KeyId, time: u64) -> bool {
+        let key = (table, id.hash());
+        let is_written = self.keys.contains_key(&key);
+        if is_written {
+            self.burials.insert(key, (id, time));
+        }
+        is_written
+    }
+
+    /// The peer says that a key is live.
+    pub(super) fn is_live(&mut self, table: TableId, hash: u64) {
+        self.burials.remove(&(table, hash));
+    }
+
+    /// The peer's filter of a table is another one.
+    pub(super) fn reset(&mut self, table: TableId) {
+        self.burials.retain(|(of, _), _| *of != table);
+    }
+
+    /// What was buried may not be what the peer has told.
+    pub(super) fn doubt(&mut self) {
+        self.burials.clear();
     }
 
     /// Keys of a table.
@@ -30,13 +62,21 @@ impl Forwarded {
         self.keys.range((table, 0)..=(table, u64::MAX)).map(|((_, hash), _)| *hash)
     }
 
-    pub(super) fn has(&self, table: TableId, hash: u64) -> bool {
-        self.keys.contains_key(&(table, hash))
-    }
-
-    /// Forgets what was last written before.
-    pub(super) fn forget(&mut self, before: u64) {
-        self.keys.retain(|_, at| *at >= before);
+    /// Forgets what was last written before, keys that a burial is held back for only once they are older still; those burials.
+    pub(super) fn forget(&mut self, before: u64, buried_before: u64) -> Vec<(TableId, KeyId, u64)> {
+        let mut due = Vec::new();
+        self.keys.retain(|key, at| match self.burials.get(key) {
+            None => *at >= before,
+            Some(_) if *at >= buried_before => true,
+            Some((id, time)) => {
+                due.push((key.0, *id, *time));
+                false
+            }
+        });
+        for (table, id, _) in &due {
+            self.burials.remove(&(*table, id.hash()));
+        }
+        due
     }
 
     /// Whether some of what was written lately is not kept.

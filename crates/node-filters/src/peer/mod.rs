@@ -11,7 +11,7 @@ use self::forwarded::Forwarded;
 use crate::config::{Config, Flaw};
 use crate::fetch::Fetch;
 use crate::key_id::TableId;
-use crate::message::{Message, Version};
+use crate::message::{LeaseUse, Message, Version};
 
 /// Requests whose grants are still awaited.
 const MOST_AWAITED: usize = 8;
@@ -52,12 +52,12 @@ pub(crate) struct Peer {
 
 impl Peer {
     /// The next request.
-    pub(crate) fn request(&mut self, number: u64, now: u64, ring: u64, wants_lease: bool) -> Message {
+    pub(crate) fn request(&mut self, number: u64, now: u64, ring: u64, lease_use: LeaseUse) -> Message {
         self.asked.push((number, now));
         if self.asked.len() > MOST_AWAITED {
             self.asked.remove(0);
         }
-        Message::Request { number, applied: self.applied, ring, wants_lease }
+        Message::Request { number, applied: self.applied, ring, lease_use }
     }
 
     /// Takes a grant; what to say next.
@@ -74,7 +74,7 @@ impl Peer {
         }
         let from = if config.has(Flaw::LeaseFromGrant) { now } else { asked_at };
         if self.lease.is_none_or(|lease| lease.number < number) {
-            let until = if length > 0 { from + config.shortened(length) } else { 0 };
+            let until = if length > 0 { from.saturating_add(config.shortened(length)) } else { 0 };
             self.lease = Some(Lease { number, until, floor: version.sequence, digest: version.digest, ring });
         }
         self.behind = Some((version.sequence, asked_at, ring));
@@ -94,8 +94,12 @@ impl Peer {
 
     /// Forgets everything: the peer has another life, or what is here is not what is there.
     pub(crate) fn begin_again(&mut self, version: Version) {
-        let (asked, forwarded) = (std::mem::take(&mut self.asked), std::mem::take(&mut self.forwarded));
-        let told = if version.incarnation == self.applied.incarnation { self.told } else { 0 };
+        let is_same_life = version.incarnation == self.applied.incarnation;
+        // Another life's grants answer what that one was asked.
+        let asked = if is_same_life { std::mem::take(&mut self.asked) } else { Vec::new() };
+        let mut forwarded = std::mem::take(&mut self.forwarded);
+        forwarded.doubt();
+        let told = if is_same_life { self.told } else { 0 };
         let told = told.max(version.sequence);
         *self = Self { applied: version, asked, forwarded, told, ..Self::default() };
     }
@@ -116,10 +120,12 @@ impl Peer {
         self.lease.as_ref().is_some_and(is_valid)
     }
 
-    /// Milliseconds since the moment at which the copies were the peer's filters; `None` if there never was one in `ring`.
-    pub(crate) fn age(&self, now: u64, ring: u64) -> Option<u64> {
+    /// Most milliseconds since the copies were the peer's filters; `None` if they never were in `ring`. What the peer stood at
+    /// when it was asked may have been without the news of an interval.
+    pub(crate) fn age(&self, config: &Config, now: u64, ring: u64) -> Option<u64> {
         let fresh = self.fresh.filter(|_| !self.forwarded.is_blind(now));
-        fresh.filter(|(_, fresh_ring)| *fresh_ring == ring).map(|(at, _)| now.saturating_sub(at))
+        let (at, _) = fresh.filter(|(_, fresh_ring)| *fresh_ring == ring)?;
+        Some(now.saturating_sub(at) + config.interval_for(self.key_count()))
     }
 
     pub(crate) fn key_count(&self) -> u64 {

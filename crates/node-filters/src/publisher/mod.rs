@@ -20,6 +20,9 @@ use crate::presence::NodeFilter;
 /// Deltas that are sent again at once.
 const MOST_REPEATED: usize = 256;
 
+/// Low bits of a generation in messages that say how rows are put into buckets.
+const BUCKETS_BITS: u32 = 24;
+
 /// Digests kept, to tell whether an acknowledgement is one of what was sent.
 const MOST_DIGESTS: usize = 1 << 12;
 
@@ -32,6 +35,18 @@ pub(crate) struct Own {
     pub(crate) is_ready: bool,
     /// The filter that is being rebuilt; writes go to both.
     next: Option<NodeFilter>,
+}
+
+impl Own {
+    /// The generation as messages have it, with how rows are put into buckets.
+    fn told_generation(&self) -> u64 {
+        self.generation << BUCKETS_BITS | self.buckets.map_or(0, Buckets::code)
+    }
+}
+
+/// How the rows of a copy are put into buckets, from the generation in its messages.
+pub(crate) const fn buckets_code(generation: u64) -> u64 {
+    generation & ((1 << BUCKETS_BITS) - 1)
 }
 
 #[derive(Debug)]
@@ -189,20 +204,22 @@ impl Publisher {
 
     /// The deltas behind `applied`, or the word that there is a gap.
     pub(crate) fn deltas_behind(&self, applied: Version) -> Vec<Vec<u8>> {
-        let first = applied.sequence + 1;
-        let has_all =
-            first > self.version.sequence || self.log.front().is_some_and(|(oldest, _)| *oldest <= first);
-        if applied.incarnation == self.version.incarnation && has_all {
-            let missing = self.log.iter().filter(|(sequence, _)| *sequence >= first);
+        if applied.incarnation == self.version.incarnation && self.has_deltas_behind(applied.sequence) {
+            let missing = self.log.iter().filter(|(sequence, _)| *sequence > applied.sequence);
             missing.take(MOST_REPEATED).map(|(_, bytes)| bytes.clone()).collect()
         } else {
             vec![Message::Gap(self.version).to_bytes()]
         }
     }
 
+    fn has_deltas_behind(&self, sequence: u64) -> bool {
+        let first = sequence.saturating_add(1);
+        first > self.version.sequence || self.log.front().is_some_and(|(oldest, _)| *oldest <= first)
+    }
+
     pub(crate) fn catalog(&self) -> Vec<(TableId, u64)> {
         let ready = self.tables.iter().filter(|(_, own)| own.is_ready);
-        ready.map(|(table, own)| (*table, own.generation)).collect()
+        ready.map(|(table, own)| (*table, own.told_generation())).collect()
     }
 
     /// Keys of all filters.

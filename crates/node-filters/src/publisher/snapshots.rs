@@ -19,7 +19,8 @@ pub(super) struct Snapshot {
 }
 
 impl Publisher {
-    /// A piece of a snapshot; a new snapshot if `sequence` names none that is still here.
+    /// A piece of a snapshot; the first piece if `sequence` does not name the one that is here. That one is of use to everybody
+    /// while the deltas since it are kept, so peers that fetch at the same time share it.
     pub(crate) fn chunk(
         &mut self,
         config: &Config,
@@ -27,12 +28,13 @@ impl Publisher {
         (table, sequence, index): (TableId, u64, u64),
     ) -> Option<Message> {
         let own = self.tables.get(&table).filter(|own| own.is_ready)?;
-        let is_kept = self.snapshots.get(&table).is_some_and(|kept| kept.version.sequence == sequence);
-        if !is_kept {
+        let kept = self.snapshots.get(&table).map(|kept| kept.version.sequence);
+        let is_kept = kept == Some(sequence);
+        if !kept.is_some_and(|kept| self.has_deltas_behind(kept)) {
             let mut writer = Writer::default();
             own.filter.write_to(&mut writer);
             let bytes = writer.into_bytes();
-            let (version, generation) = (self.version, own.generation);
+            let (version, generation) = (self.version, own.told_generation());
             let snapshot =
                 Snapshot { version, generation, check: crc32c::crc32c(&bytes), bytes, asked_at: now };
             self.snapshots.insert(table, snapshot);

@@ -6,7 +6,7 @@ use crate::safe::{config, safe};
 use crate::sim::{Setup, World};
 
 /// Most runs that a flaw may stay hidden.
-const MOST_SEEDS: u64 = 60;
+const MOST_SEEDS: u64 = 200;
 
 fn is_found(flaw: Flaw) {
     // A ring that moves all the time gives its flaw a chance; the others need leases that last.

@@ -1,6 +1,6 @@
 //! Bytes between nodes must never change: one file with one message of each kind.
 
-use lacuna_node_filters::{KeyId, Message, NodeFilter, TableDelta, TableId, Version};
+use lacuna_node_filters::{KeyId, LeaseUse, Message, NodeFilter, TableDelta, TableId, Version};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/messages_v1.bin");
 
@@ -11,7 +11,7 @@ fn messages() -> Vec<Message> {
     let delta = TableDelta { is_reset: true, keys: vec![3, 5], dead: vec![(KeyId::from_halves(6, 7), 77)] };
     let check = 0xDEAD_BEEF;
     vec![
-        Message::Request { number: 9, applied: version, ring: 4, wants_lease: true },
+        Message::Request { number: 9, applied: version, ring: 4, lease_use: LeaseUse::Answer },
         Message::Grant { number: 9, version, ring: 4, length: 3_000, catalog: 21 },
         Message::Delta { incarnation: 1, sequence: 301, tables: vec![(table, delta)] },
         Message::Applied(version),

@@ -1,10 +1,12 @@
 //! Ways to a wrong "empty" that need more bad luck than the simulation has: each one step by step.
 
 use lacuna_node_filters::{
-    Asked, Buckets, Config, Decision, Deletion, KeyId, Message, Mode, Node, NodeId, Question, Reason, TableId,
+    Asked, Buckets, Config, Decision, Deletion, KeyId, Message, Mode, Node, NodeId, Question, Reason,
+    TableId, Version,
 };
 
 use crate::pair::{IDS, Pair, TABLE, partition, question};
+use crate::rules::deletion;
 
 const SAFE: Config = Config::new(Mode::Safe);
 const EMPTY: Decision = Decision::Empty;
@@ -203,6 +205,144 @@ fn an_older_burial_does_not_hide_an_own_write() {
     pair.nodes[0].forwarded(pair.now, TABLE, partition(5), None, &IDS[1..]);
     pair.settle();
     assert_eq!(pair.decide(5), Decision::Forward(Reason::MayBeLive));
+}
+
+/// It may have been of a deletion that this node sent. Once the peer would have told of a write after it, it counts.
+#[test]
+fn a_burial_of_an_own_deletion_counts_once_nothing_came_after_it() {
+    let mut pair = Pair::new(Config::new(Mode::Eventual), None);
+    pair.nodes[1].write(TABLE, partition(5), None);
+    pair.settle();
+    for written_again in [false, true, false] {
+        pair.nodes[0].forwarded(pair.now, TABLE, partition(5), None, &IDS[1..]);
+        pair.nodes[1].write(TABLE, partition(5), None);
+        assert!(pair.nodes[1].bury(TABLE, partition(5), deletion(10, Some(9))));
+        pair.settle();
+        assert_eq!(pair.decide(5), Decision::Forward(Reason::MayBeLive), "after three intervals");
+        if written_again {
+            pair.nodes[1].write(TABLE, partition(5), None);
+        }
+        (0..4).for_each(|_| pair.settle());
+        let expected = if written_again { Decision::Forward(Reason::MayBeLive) } else { EMPTY };
+        assert_eq!(pair.decide(5), expected, "after fifteen intervals");
+        assert_eq!(pair.nodes[0].kept().1, 0);
+    }
+}
+
+/// The write comes after the burial; the delta that says so is lost again and again.
+#[test]
+fn an_own_write_whose_delta_is_lost_is_not_hidden_by_the_burial_before_it() {
+    let mut pair = Pair::new(Config::new(Mode::Eventual), None);
+    pair.nodes[1].write(TABLE, partition(5), None);
+    pair.settle();
+    assert!(pair.nodes[1].bury(TABLE, partition(5), deletion(10, Some(9))));
+    pair.nodes[0].forwarded(pair.now, TABLE, partition(5), None, &IDS[1..]);
+    // The burial arrives, then the write does, and of its deltas none.
+    for _ in 0..11 {
+        pair.now += 100;
+        pair.nodes.iter_mut().for_each(|node| node.tick(pair.now));
+        while pair.carry(|_| true) {}
+    }
+    pair.nodes[1].write(TABLE, partition(5), None);
+    for step in 0..300 {
+        pair.now += 100;
+        pair.nodes.iter_mut().for_each(|node| node.tick(pair.now));
+        while pair.carry(|message| !matches!(message, Message::Delta { .. })) {}
+        assert_ne!(pair.decide(5), EMPTY, "{step} ticks later");
+    }
+    (0..5).for_each(|_| pair.settle());
+    assert_eq!(pair.decide(5), Decision::Forward(Reason::MayBeLive));
+}
+
+/// What was buried and written again before anybody could have a copy must not be told as dead afterwards. The snapshot is
+/// fetched before the holder's next delta.
+#[test]
+fn a_burial_from_before_the_filter_is_ready_hides_no_later_write() {
+    let mut pair = Pair::new(Config::new(Mode::Eventual), None);
+    pair.nodes[1].create_table(TABLE, 10_000, 0.01, None);
+    pair.settle();
+    for key in [5, 6] {
+        assert!(pair.nodes[1].bury(TABLE, partition(key), deletion(10, None)));
+    }
+    pair.nodes[1].write(TABLE, partition(5), None);
+    pair.nodes[1].set_ready(TABLE);
+    for _ in 0..12 {
+        pair.now += 100;
+        pair.nodes[0].tick(pair.now);
+        while pair.carry(|_| true) {}
+    }
+    assert!(pair.nodes[0].copy_of(IDS[1], TABLE).is_some());
+    assert_eq!([pair.decide(5), pair.decide(6)], [Decision::Forward(Reason::MayBeLive), EMPTY]);
+    pair.settle();
+    assert_eq!([pair.decide(5), pair.decide(6)], [Decision::Forward(Reason::MayBeLive), EMPTY]);
+}
+
+/// A node that acknowledges at once promises nothing to whoever answers in its name.
+#[test]
+fn only_nodes_in_mode_safe_grant_leases_to_answer_by() {
+    for (asking, holding, answers) in [
+        (Mode::Safe, Mode::Safe, true),
+        (Mode::Safe, Mode::Shadow, false),
+        (Mode::Safe, Mode::Eventual, false),
+        (Mode::Shadow, Mode::Shadow, true),
+        (Mode::Shadow, Mode::Safe, true),
+    ] {
+        let mut pair = Pair::of([asking, holding].map(Config::new), None);
+        pair.settle();
+        let expected = match asking {
+            _ if !answers => Decision::Forward(Reason::Stale),
+            Mode::Safe => EMPTY,
+            _ => Decision::Forward(Reason::Shadow),
+        };
+        assert_eq!(pair.decide(5), expected, "{asking:?} asks, {holding:?} holds");
+    }
+}
+
+/// A late word from a life before: what is known of this life stays known, and no request of then is answered now.
+#[test]
+fn a_gap_of_another_life_changes_nothing() {
+    let mut pair = Pair::new(SAFE, None);
+    write_and_send(&mut pair, TABLE, 5);
+    pair.settle();
+    let before = pair.nodes[0].copy_of(IDS[1], TABLE).unwrap().key_count();
+    let gap = Message::Gap(Version { incarnation: 77, sequence: 3, digest: 4 });
+    pair.nodes[0].receive(pair.now, IDS[1], &gap.to_bytes());
+    assert_eq!(pair.nodes[0].copy_of(IDS[1], TABLE).unwrap().key_count(), before);
+    assert_eq!([pair.decide(5), pair.decide(6)], [Decision::Forward(Reason::MayBeLive), EMPTY]);
+}
+
+/// Both begin at nearly the same time, while keys come, and take their pieces by turns.
+#[test]
+fn two_that_fetch_at_once_do_not_make_each_other_begin_again() {
+    let ids = [1, 2, 3].map(NodeId);
+    let mut nodes = ids.map(|id| Node::new(id, SAFE, 1, 0));
+    for node in &mut nodes {
+        node.set_ring(1, ids);
+        node.create_table(TABLE, 2_000_000, 0.01, None);
+    }
+    nodes[0].set_ready(TABLE);
+    let (mut now, mut key, mut pieces) = (10_000, 0, 0);
+    let is_there = |nodes: &[Node], reader: usize| nodes[reader].copy_of(ids[0], TABLE).is_some();
+    while !(is_there(&nodes, 1) && is_there(&nodes, 2)) {
+        // A key comes between what the one says and what the other does.
+        for reader in [1, 2] {
+            now += 20;
+            key += 1;
+            nodes[0].write(TABLE, partition(key), None);
+            nodes[0].flush(now);
+            nodes[reader].tick(now);
+            for from in [reader, 0] {
+                for (to, bytes) in nodes[from].take_outbox() {
+                    let message = Message::from_bytes(&bytes).unwrap();
+                    pieces += usize::from(matches!(message, Message::Chunk { .. }));
+                    let to = ids.iter().position(|id| *id == to).unwrap();
+                    nodes[to].receive(now, ids[from], &bytes);
+                }
+            }
+        }
+        assert!(pieces <= 20, "{pieces} pieces were sent, and neither copy is whole");
+    }
+    assert!(pieces >= 10, "several pieces each: {pieces}");
 }
 
 #[test]

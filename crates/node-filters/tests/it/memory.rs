@@ -36,6 +36,21 @@ fn capped_copies_get_coarser_and_then_say_unknown() {
     }
 }
 
+/// Of a small copy and a large one, both as short as they can be, the large one goes.
+#[test]
+fn the_largest_copy_is_forgotten_first() {
+    let small = lacuna_node_filters::TableId(8);
+    let mut pair = Pair::new(Config { most_copy_bytes: 9_500, ..SAFE }, None);
+    pair.nodes[1].create_table(small, 100, 0.01, None);
+    pair.nodes[1].set_ready(small);
+    for key in 0..9_000 {
+        pair.nodes[1].write(TABLE, partition(key), None);
+    }
+    pair.settle();
+    let is_unknown = |table| pair.nodes[0].copy_of(IDS[1], table).unwrap().is_unknown();
+    assert_eq!([TABLE, small].map(is_unknown), [true, false]);
+}
+
 #[test]
 fn a_filter_says_when_it_is_outgrown_and_for_how_many_the_next_is_to_be_made() {
     let mut pair = Pair::new(SAFE, None);

@@ -23,8 +23,13 @@ pub(crate) fn partition(key: u64) -> KeyId {
 impl Pair {
     /// Both with an empty, ready table, and copies exchanged.
     pub(crate) fn new(config: Config, buckets: Option<Buckets>) -> Self {
-        let mut pair =
-            Self { nodes: IDS.map(|id| Node::new(id, config, 1, 0)), now: 10_000, sent: [0; 2], messages: 0 };
+        Self::of([config; 2], buckets)
+    }
+
+    /// As [`new`](Self::new), each with its own settings.
+    pub(crate) fn of(configs: [Config; 2], buckets: Option<Buckets>) -> Self {
+        let nodes = [0, 1].map(|at| Node::new(IDS[at], configs[at], 1, 0));
+        let mut pair = Self { nodes, now: 10_000, sent: [0; 2], messages: 0 };
         for node in &mut pair.nodes {
             node.set_ring(1, IDS);
             node.create_table(TABLE, 10_000, 0.01, buckets);

@@ -33,6 +33,28 @@ fn a_slice_is_empty_if_its_buckets_are() {
     assert_eq!(pair.decide_slice(5, Some((999_000, 1_000_000))), live);
 }
 
+/// A slice is cut into this node's buckets; whoever marks others would seem to hold none of them.
+#[test]
+fn who_puts_rows_into_other_buckets_is_asked_for_slices() {
+    let live = Decision::Forward(Reason::MayBeLive);
+    for (theirs, expected) in [
+        (Some((8, 4, 3)), live),
+        (Some((9, 4, 3)), Decision::Forward(Reason::Unknown)),
+        (Some((8, 3, 3)), Decision::Forward(Reason::Unknown)),
+        (Some((8, 4, 2)), Decision::Forward(Reason::Unknown)),
+        (None, Decision::Forward(Reason::Unknown)),
+    ] {
+        let mut pair = Pair::new(SAFE, Some(Buckets::new(8, 4, 3).unwrap()));
+        let theirs = theirs.map(|(finest, step, levels)| Buckets::new(finest, step, levels).unwrap());
+        pair.nodes[1].create_table(TABLE, 10_000, 0.01, theirs);
+        pair.nodes[1].set_ready(TABLE);
+        pair.nodes[1].write(TABLE, partition(5), Some(1_000_000));
+        pair.settle();
+        assert_eq!(pair.decide_slice(5, Some((999_000, 1_000_000))), expected, "{theirs:?}");
+        assert_eq!(pair.decide(6), Decision::Empty, "partitions are no matter of buckets");
+    }
+}
+
 /// Rows 0 to 999 of a partition, of which 100 to 899 are proven dead: buckets of 16 and of 256 rows.
 #[test]
 fn a_dead_stretch_of_rows_is_empty_until_it_is_written() {

@@ -163,6 +163,10 @@ fn a_write_of_a_known_key_waits_for_nothing() {
     assert!(pair.nodes[1].may_acknowledge(pair.now, first));
     let third = pair.nodes[1].write(TABLE, partition(5), None);
     assert!(pair.nodes[1].may_acknowledge(pair.now, third));
+    let news = pair.nodes[1].write(TABLE, partition(6), None);
+    let overwrite = pair.nodes[1].write(TABLE, partition(5), None);
+    let may = [news, overwrite].map(|barrier| pair.nodes[1].may_acknowledge(pair.now, barrier));
+    assert_eq!(may, [false, true], "others' news do not concern it");
 }
 
 #[test]
@@ -207,10 +211,11 @@ fn a_coordinator_sees_its_own_writes_in_eventual_mode() {
 #[test]
 fn an_old_copy_is_not_answered_from() {
     let mut pair = Pair::new(Config::new(Mode::Eventual), None);
-    pair.now += 2_000;
+    pair.now += 1_000;
     assert_eq!(pair.decide(5), Decision::Empty);
-    pair.now += 2_000;
-    assert_eq!(pair.decide(5), Decision::Forward(Reason::Stale), "three intervals have passed");
+    pair.now += 1_200;
+    let stale = Decision::Forward(Reason::Stale);
+    assert_eq!(pair.decide(5), stale, "two intervals have passed, and one that the peer had not told of yet");
 }
 
 #[test]
