@@ -114,13 +114,15 @@ impl Peer {
         }
     }
 
-    /// Forgets forwarded keys that every later copy knows, and enters what the peer has buried since.
+    /// Forgets forwarded keys that every later copy knows, and enters what the peer has buried since: into no copy that is newer
+    /// than the deltas that came, since those that would take the burial back then pass it by.
     pub(crate) fn forget_forwarded(&mut self, config: &Config, now: u64) {
         let keys = self.key_count();
         let before = |age| now.saturating_sub(age);
         let due = self.forwarded.forget(before(config.most_age(keys)), before(config.burial_age(keys)));
         for (table, id, time) in due {
-            if let Some(copy) = self.copies.get_mut(&table) {
+            if let Some(copy) = self.copies.get_mut(&table).filter(|copy| copy.since <= self.applied.sequence)
+            {
                 copy.filter.keep_dead(id, time);
             }
         }

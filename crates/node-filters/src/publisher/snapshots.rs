@@ -19,8 +19,8 @@ pub(super) struct Snapshot {
 }
 
 impl Publisher {
-    /// A piece of a snapshot; the first piece if `sequence` does not name the one that is here. That one is of use to everybody
-    /// while the deltas since it are kept, so peers that fetch at the same time share it.
+    /// A piece of a snapshot; the first piece if `sequence` does not name the one that is here. That one is of use to others, too,
+    /// while the deltas since it are kept: so peers that fetch at the same time share it.
     pub(crate) fn chunk(
         &mut self,
         config: &Config,
@@ -28,9 +28,12 @@ impl Publisher {
         (table, sequence, index): (TableId, u64, u64),
     ) -> Option<Message> {
         let own = self.tables.get(&table).filter(|own| own.is_ready)?;
-        let kept = self.snapshots.get(&table).map(|kept| kept.version.sequence);
-        let is_kept = kept == Some(sequence);
-        if !kept.is_some_and(|kept| self.has_deltas_behind(kept)) {
+        let kept = self.snapshots.get(&table);
+        let is_kept = kept.is_some_and(|kept| kept.version.sequence == sequence);
+        let is_shared = kept.is_some_and(|kept| {
+            kept.asked_at + config.interval > now && self.has_deltas_behind(kept.version.sequence)
+        });
+        if !is_kept && !is_shared {
             let mut writer = Writer::default();
             own.filter.write_to(&mut writer);
             let bytes = writer.into_bytes();

@@ -254,6 +254,38 @@ fn an_own_write_whose_delta_is_lost_is_not_hidden_by_the_burial_before_it() {
     assert_eq!(pair.decide(5), Decision::Forward(Reason::MayBeLive));
 }
 
+/// A burial is held back; the write after it is in a copy that is fetched anew before its delta comes.
+#[test]
+fn a_burial_that_was_held_back_does_not_hide_what_a_newer_copy_holds() {
+    let mut pair = Pair::new(Config::new(Mode::Eventual), None);
+    pair.nodes[0].forwarded(pair.now, TABLE, partition(5), None, &IDS[1..]);
+    pair.nodes[1].write(TABLE, partition(5), None);
+    assert!(pair.nodes[1].bury(TABLE, partition(5), deletion(10, Some(9))));
+    pair.settle();
+    let applied = |pair: &mut Pair| {
+        pair.nodes[0].tick(pair.now + 1_000);
+        take(&mut pair.nodes[0]).into_iter().find_map(|(message, _)| match message {
+            Message::Request { applied, .. } => Some(applied.sequence),
+            _ => None,
+        })
+    };
+    let before = applied(&mut pair).unwrap();
+    pair.nodes[1].write(TABLE, partition(5), None);
+    pair.nodes[0].want(TABLE, []);
+    pair.nodes[0].want(TABLE, [IDS[1]]);
+    for _ in 0..100 {
+        pair.now += 100;
+        pair.nodes.iter_mut().for_each(|node| node.tick(pair.now));
+        while pair.carry(|message| !matches!(message, Message::Delta { .. })) {}
+        assert_ne!(pair.decide(5), EMPTY);
+    }
+    assert!(pair.nodes[0].copy_of(IDS[1], TABLE).is_some());
+    assert_eq!(pair.nodes[0].kept().1, 0, "the burial is old enough");
+    assert_eq!(applied(&mut pair), Some(before), "the delta of the write has not come");
+    pair.settle();
+    assert_eq!([pair.decide(5), pair.decide(6)], [Decision::Forward(Reason::MayBeLive), EMPTY]);
+}
+
 /// What was buried and written again before anybody could have a copy must not be told as dead afterwards. The snapshot is
 /// fetched before the holder's next delta.
 #[test]

@@ -79,7 +79,7 @@ fn insertion(keys: usize, seed: u64) -> Result<[Cost; 3]> {
     }
     Ok([
         cost("insertion into a standard Bloom filter of 11 bits", median(&blooms), "ns a key", None),
-        cost("insertion into a cuckoo table at 90 % load", median(&cuckoos), "ns a key", None),
+        cost("insertion, many at once, into a cuckoo table at 90 % load", median(&cuckoos), "ns a key", None),
         cost("the same", median(&ratios), "Bloom insertions", Some(3.0)),
     ])
 }

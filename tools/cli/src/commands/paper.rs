@@ -38,7 +38,7 @@ const OF_CLUSTERS: &str = "node-filters";
 const ELSEWHERE: [(&str, &str, Sibling); 2] = [
     (
         "rocksdb",
-        "the engine figures of all three over RocksDB; `lacuna-rocksdb` makes them",
+        "the engine figures of rencoder, surf and proteus over RocksDB; `lacuna-rocksdb` makes them",
         Sibling::ROCKSDB,
     ),
     ("rangeqc", "a cache of range results over real servers; `lacuna-cache` makes them", Sibling::CACHE),

@@ -65,6 +65,25 @@ fn the_checkouts_script_gets_the_words_and_ends_it() {
     }
 }
 
+/// Before they build anything, and without a word to where results go.
+#[test]
+fn the_real_scripts_refuse_what_they_do_not_know() {
+    let scripts = concat!(env!("CARGO_MANIFEST_DIR"), "/../../adapters/cassandra");
+    for (line, told) in [
+        ("bench nothing", "no part nothing"),
+        ("bench paper nothing", "no part nothing"),
+        ("bench paper --out", "--out wants a folder"),
+        ("cluster many", "a number of nodes"),
+        ("cluster 0", "a number of nodes"),
+    ] {
+        let mut words = line.split_whitespace();
+        let script = format!("{scripts}/{}", words.next().expect("a script"));
+        let run = Command::new(script).args(words).output().expect("it runs");
+        let said = String::from_utf8(run.stderr).expect("errors are text");
+        assert!(run.status.code() == Some(2) && said.contains(told), "{line}: {said}");
+    }
+}
+
 #[test]
 fn clusters_take_no_sizes_and_no_other_paper() {
     let folder = Folder::new();

@@ -116,7 +116,9 @@ final class Acknowledgements
         }
         catch (InterruptedException stopped)
         {
+            // Nobody may be told that it is done.
             Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted before others knew what was written", stopped);
         }
     }
 

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.UUID;
 
 import org.apache.cassandra.auth.Permission;
+import org.apache.cassandra.config.DatabaseDescriptor;
 import org.apache.cassandra.cql3.QueryOptions;
 import org.apache.cassandra.cql3.QueryProcessor;
 import org.apache.cassandra.cql3.ResultSet;
@@ -28,6 +29,7 @@ import org.apache.cassandra.metrics.ClientRequestSizeMetrics;
 import org.apache.cassandra.metrics.ClientRequestsMetricsHolder;
 import org.apache.cassandra.service.ClientState;
 import org.apache.cassandra.service.QueryState;
+import org.apache.cassandra.service.StorageService;
 import org.apache.cassandra.tracing.Tracing;
 import org.apache.cassandra.transport.messages.ResultMessage;
 import org.apache.cassandra.utils.FBUtilities;
@@ -174,13 +176,13 @@ final class Coordinator
     /** The answer that the replicas would give; null if they are to be asked. What the stock way refuses is refused here. */
     ResultMessage answer(QueryState state, QueryOptions options)
     {
-        if (decision != EMPTY || !isAnswered(options))
-            return null;
-        ResultSet rows = shaped(state.getClientState());
+        ResultSet rows = decision == EMPTY ? shaped(state.getClientState()) : null;
         if (rows == null)
             return null;
         statement.authorize(state.getClientState());
         statement.validate(state.getClientState());
+        if (!isAnswered(state.getClientState(), options))
+            return null;
         guardrails(state.getClientState(), options);
         Tracing.trace("Lacuna: no replica holds a live row");
         ResultMessage.Rows message = new ResultMessage.Rows(rows);
@@ -193,12 +195,15 @@ final class Coordinator
         return message;
     }
 
-    /** Whether the stock way would ask replicas for partitions, and would find enough of them. */
-    private boolean isAnswered(QueryOptions options)
+    /** Whether the stock way would ask replicas for partitions, would let this client, and would find enough of them. */
+    private boolean isAnswered(ClientState client, QueryOptions options)
     {
+        // Partitions may be denied to everybody then, or this node's ring is not whole: only the stock way knows.
+        if (DatabaseDescriptor.getPartitionDenylistEnabled() || StorageService.instance.isBootstrapMode())
+            return false;
         try
         {
-            ReadQuery query = statement.getQuery(options, options.getNowInSec(FBUtilities.nowInSeconds()));
+            ReadQuery query = query(client, options);
             if (!(query instanceof SinglePartitionReadQuery.Group<?> group))
                 return false;
             isPaged = statement.getAggregationSpec(options) != null || options.getPageSize() > 0 && group.limits().count() > options.getPageSize();
@@ -217,6 +222,14 @@ final class Coordinator
             Exchange.failed("answer", failure);
             return false;
         }
+    }
+
+    /** As the stock way makes it for this client, whose guardrails may warn of it, or refuse it. */
+    private ReadQuery query(ClientState client, QueryOptions options)
+    {
+        return statement.getQuery(options, client, statement.getSelection().newSelectors(options).getColumnFilter(),
+                                  options.getNowInSec(FBUtilities.nowInSeconds()), statement.getLimit(options),
+                                  statement.getPerPartitionLimit(options), options.getPageSize(), statement.getAggregationSpec(options));
     }
 
     private ResultSet shaped(ClientState client)

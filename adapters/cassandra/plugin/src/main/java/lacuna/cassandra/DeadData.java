@@ -32,12 +32,15 @@ final class DeadData
 
     private final ImmutableBTreePartition tombstones;
     private final long earliestDeletionSeconds;
+    /** What a person wants to know about it. */
+    final String reason;
     final long bytes;
 
     private DeadData(ImmutableBTreePartition tombstones, long bytes)
     {
         this.tombstones = tombstones;
         this.earliestDeletionSeconds = earliest(tombstones);
+        this.reason = describe();
         this.bytes = bytes;
     }
 
@@ -82,8 +85,7 @@ final class DeadData
         return tombstones.isEmpty();
     }
 
-    /** What a person wants to know about it. */
-    String describe()
+    private String describe()
     {
         int ranges = tombstones.deletionInfo().rangeCount();
         if (!partitionDeletion().isLive())

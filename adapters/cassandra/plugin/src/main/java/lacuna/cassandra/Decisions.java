@@ -5,15 +5,17 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
-import org.apache.cassandra.db.DecoratedKey;
 import org.apache.cassandra.db.ColumnFamilyStore;
+import org.apache.cassandra.db.DecoratedKey;
+import org.apache.cassandra.schema.TableMetadata;
 
 /** The last decisions, newest first, for {@code lacuna.decisions}; writing one costs an allocation and no lock. */
 final class Decisions
 {
     private static final int KEPT = 256;
 
-    record Decision(long number, long millis, ColumnFamilyStore table, DecoratedKey key, DeadData dead) {}
+    /** Holds on to no table, and to nothing that is counted as the memory of one. */
+    record Decision(long number, long millis, TableMetadata table, DecoratedKey key, String reason) {}
 
     private final AtomicReferenceArray<Decision> ring = new AtomicReferenceArray<>(KEPT);
     private final AtomicLong next = new AtomicLong();
@@ -21,7 +23,7 @@ final class Decisions
     void add(ColumnFamilyStore table, DecoratedKey key, DeadData dead)
     {
         long number = next.getAndIncrement();
-        ring.set((int) (number % KEPT), new Decision(number, System.currentTimeMillis(), table, key, dead));
+        ring.set((int) (number % KEPT), new Decision(number, System.currentTimeMillis(), table.metadata(), key, dead.reason));
     }
 
     List<Decision> all()

@@ -49,7 +49,7 @@ final class FilterBuilds
     }
 
     /** Shows the filter to others, once all that is there has been read. */
-    void build()
+    private void build()
     {
         if (filter.isUsed())
             fill(0, READY);

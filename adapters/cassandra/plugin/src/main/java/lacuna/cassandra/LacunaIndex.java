@@ -120,9 +120,10 @@ public final class LacunaIndex implements Index
         return null;
     }
 
+    /** By our own thread: Cassandra has one for the indexes of all tables, and a filter with rows reads all of them. */
     private Object build()
     {
-        guard.filter.builds.build();
+        guard.filter.builds.buildSoon();
         return null;
     }
 

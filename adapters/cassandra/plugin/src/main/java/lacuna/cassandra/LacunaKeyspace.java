@@ -77,10 +77,10 @@ final class LacunaKeyspace
             int back = 0;
             for (Decisions.Decision decision : Lacuna.DECISIONS.all())
                 rows.row(back++).column("at", new java.util.Date(decision.millis()))
-                    .column("keyspace_name", decision.table().getKeyspaceName())
-                    .column("table_name", decision.table().getTableName())
-                    .column("key", decision.table().metadata().partitionKeyType.getString(decision.key().getKey()))
-                    .column("reason", decision.dead().describe());
+                    .column("keyspace_name", decision.table().keyspace)
+                    .column("table_name", decision.table().name)
+                    .column("key", decision.table().partitionKeyType.getString(decision.key().getKey()))
+                    .column("reason", decision.reason());
             return rows;
         }
     }

@@ -49,7 +49,19 @@ public final class LacunaStorageHook implements StorageHook
     @Override
     public void reportWrite(TableId id, PartitionUpdate update)
     {
-        inner.reportWrite(id, update);
+        try
+        {
+            inner.reportWrite(id, update);
+        }
+        finally
+        {
+            // Whatever becomes of somebody else's: the write is visible.
+            wrote(id, update);
+        }
+    }
+
+    private static void wrote(TableId id, PartitionUpdate update)
+    {
         TableGuard guard = Lacuna.guard(id);
         if (guard == null)
             return;

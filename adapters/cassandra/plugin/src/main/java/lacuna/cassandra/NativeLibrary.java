@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 
 /**
  * Brings the native library out of the jar into this process.
@@ -20,7 +19,28 @@ final class NativeLibrary
     static void load() throws IOException
     {
         String named = System.getProperty("lacuna.native_library");
-        load(named == null ? unpacked() : Path.of(named));
+        if (named == null)
+            loadUnpacked();
+        else
+            load(Path.of(named));
+    }
+
+    /** From a folder of its own, so that nobody else's file is taken; both go once it is loaded, and no crash leaves them. */
+    private static void loadUnpacked() throws IOException
+    {
+        Path parent = Path.of(System.getProperty("lacuna.native_dir", System.getProperty("java.io.tmpdir")));
+        Path folder = Files.createTempDirectory(Files.createDirectories(parent), "lacuna-native");
+        Path file = folder.resolve("liblacuna_cassandra.so");
+        try
+        {
+            unpack(file);
+            load(file);
+        }
+        finally
+        {
+            Files.deleteIfExists(file);
+            Files.deleteIfExists(folder);
+        }
     }
 
     static void load(Path library) throws IOException
@@ -35,21 +55,14 @@ final class NativeLibrary
             throw new IOException("native library of version " + version + ", wanted " + Native.VERSION);
     }
 
-    /** A folder of its own, so that nobody else's file is taken; the file may go once it is loaded. */
-    private static Path unpacked() throws IOException
+    private static void unpack(Path file) throws IOException
     {
-        String name = "/native/" + platform() + "/liblacuna_cassandra.so";
-        Path parent = Path.of(System.getProperty("lacuna.native_dir", System.getProperty("java.io.tmpdir")));
+        String name = "/native/" + platform() + "/" + file.getFileName();
         try (InputStream library = NativeLibrary.class.getResourceAsStream(name))
         {
             if (library == null)
                 throw new IOException("the jar holds no " + name);
-            Path folder = Files.createTempDirectory(Files.createDirectories(parent), "lacuna-native");
-            Path file = folder.resolve("liblacuna_cassandra.so");
-            Files.copy(library, file, StandardCopyOption.REPLACE_EXISTING);
-            file.toFile().deleteOnExit();
-            folder.toFile().deleteOnExit();
-            return file;
+            Files.copy(library, file);
         }
     }
 

@@ -1,5 +1,6 @@
 package lacuna.cassandra;
 
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -9,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.function.LongUnaryOperator;
 
 import com.google.common.hash.Hashing;
 import org.apache.cassandra.config.DatabaseDescriptor;
@@ -129,15 +131,22 @@ final class Peers
 
     private static void tell(long ring, Map<UUID, InetAddressAndPort> others)
     {
-        Exchange.checked(Native.ring(Exchange.hub(), ring, MemoryUtil.getAddress(words(others.keySet())), others.size()));
+        lend(others.keySet(), address -> Native.ring(Exchange.hub(), ring, address, others.size()));
     }
 
-    /** Two words for each, as native calls take them. */
-    static ByteBuffer words(Set<UUID> nodes)
+    /** Gives a native call the address of some nodes, two words for each, which stay there until it has returned. */
+    static void lend(Set<UUID> nodes, LongUnaryOperator call)
     {
         ByteBuffer words = ByteBuffer.allocateDirect(16 * Math.max(1, nodes.size())).order(ByteOrder.nativeOrder());
         for (UUID id : nodes)
             words.putLong(id.getMostSignificantBits()).putLong(id.getLeastSignificantBits());
-        return words;
+        try
+        {
+            Exchange.checked(call.applyAsLong(MemoryUtil.getAddress(words)));
+        }
+        finally
+        {
+            Reference.reachabilityFence(words);
+        }
     }
 }

@@ -66,14 +66,22 @@ final class Places
         ClusteringBound<?> end = slice.end();
         long first = start.size() == 0 ? 0 : of(start);
         long last = end.size() == 0 ? -1 : of(end);
-        // A bound of one column takes its place whole or not at all; further columns cut through it.
-        boolean isFirstIn = start.size() == 0 || start.size() == 1 && start.isInclusive();
-        boolean isLastIn = end.size() == 0 || end.size() == 1 && end.isInclusive();
+        boolean isFirstIn = start.size() == 0 || takesWhole(start, first);
+        boolean isLastIn = end.size() == 0 || takesWhole(end, last);
         if (Long.compareUnsigned(first, last) > 0 || (!isFirstIn || !isLastIn) && first == last)
             return null;
         first += isFirstIn ? 0 : 1;
         last -= isLastIn ? 0 : 1;
         return Long.compareUnsigned(first, last) > 0 ? null : new long[] { first, last };
+    }
+
+    /**
+     * A bound of one column takes its place whole or not at all; further columns cut through it. So does the bound itself where two
+     * values share a place: the empty one, which sorts before all others, has that of the smallest.
+     */
+    private boolean takesWhole(ClusteringBound<?> bound, long place)
+    {
+        return bound.size() == 1 && bound.isInclusive() && place != (isReversed ? -1 : 0);
     }
 
     /** First and last place of some rows, in the order of the table; null if there are none, or one is named by no value of ours. */

@@ -1,6 +1,5 @@
 package lacuna.cassandra;
 
-import java.nio.ByteBuffer;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Map;
@@ -17,7 +16,6 @@ import org.apache.cassandra.locator.NetworkTopologyStrategy;
 import org.apache.cassandra.locator.RangesByEndpoint;
 import org.apache.cassandra.service.StorageService;
 import org.apache.cassandra.utils.FBUtilities;
-import org.apache.cassandra.utils.memory.MemoryUtil;
 
 /**
  * Whose filters of a table this node has a use for.
@@ -69,9 +67,8 @@ final class Sharing
         Set<UUID> wanted = Peers.addresses().entrySet().stream()
                                 .filter(peer -> isOfUse(ranges(replicas, peer), own, filter.ofReplicasOnly))
                                 .map(Map.Entry::getKey).collect(Collectors.toSet());
-        ByteBuffer ids = Peers.words(wanted);
-        Exchange.checked(Native.want(Exchange.hub(), filter.mode.number(), filter.high(), filter.low(), MemoryUtil.getAddress(ids),
-                                     wanted.size()));
+        Peers.lend(wanted, address -> Native.want(Exchange.hub(), filter.mode.number(), filter.high(), filter.low(), address,
+                                                  wanted.size()));
     }
 
     private static Set<Range<Token>> ranges(RangesByEndpoint replicas, Map.Entry<UUID, InetAddressAndPort> peer)

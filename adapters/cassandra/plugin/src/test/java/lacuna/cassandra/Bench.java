@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
 
 import com.datastax.driver.core.ConsistencyLevel;
 import com.datastax.driver.core.Session;
@@ -26,7 +27,8 @@ final class Bench
     private static final int PARTITIONS = 10_000;
     /** Until the compilers of all nodes have little left to do: before, half of what is measured is theirs. */
     private static final int WARM_SECONDS = 20;
-    private static final String[] ALL = { "absent", "ranges", "deleted", "tombstones", "present" };
+    private static final String[] ALL = { "absent", "ranges", "deleted", "tombstones", "present", "processor" };
+    private static final String[] MODES = { "shadow", "eventual", "safe" };
 
     private final Cluster cluster;
     private final Session session;
@@ -94,10 +96,15 @@ final class Bench
             }
             case "deleted" -> deleted();
             case "tombstones" -> tombstones();
+            case "present" ->
+            {
+                for (String mode : MODES)
+                    present(mode);
+            }
             default ->
             {
-                for (String mode : new String[] { "shadow", "eventual", "safe" })
-                    present(mode);
+                for (String mode : MODES)
+                    processor(mode);
             }
         }
     }
@@ -237,6 +244,28 @@ final class Bench
               "INSERT INTO %s (p, c, v) VALUES (?, 1, 2)", ConsistencyLevel.QUORUM, i -> new Object[] { i & 8_191 });
         timed("first insert, mode " + mode + ", QUORUM", mode.equals("safe") ? "a round trip" : "within 5 %", name,
               "INSERT INTO %s (p, c, v) VALUES (?, 1, 2)", ConsistencyLevel.QUORUM, i -> new Object[] { 2_000_000 + i });
+    }
+
+    /** What all nodes' processes take of processors for the same requests, 16 under way, those of the exchange included. */
+    private void processor(String mode) throws InterruptedException
+    {
+        String name = "three.processor_" + mode;
+        twins.tables(name, "'mode': '" + mode + "'");
+        twins.both(name, PARTITIONS, "INSERT INTO %s (p, c, v) VALUES (?, 1, 1)", p -> new Object[] { p });
+        cluster.flush("three");
+        String insert = "INSERT INTO %s (p, c, v) VALUES (?, 1, 2)";
+        spent("present key, mode " + mode, name, "SELECT * FROM %s WHERE p = ?", i -> new Object[] { i & 8_191 });
+        spent("overwrite, mode " + mode, name, insert, i -> new Object[] { i & 8_191 });
+        spent("first insert, mode " + mode, name, insert, i -> new Object[] { 2_000_000 + i });
+    }
+
+    private void spent(String what, String name, String cql, IntFunction<Object[]> values)
+    {
+        var stock = twins.asks(String.format(cql, name + "_stock"), ConsistencyLevel.QUORUM, values);
+        var guarded = twins.asks(String.format(cql, name), ConsistencyLevel.QUORUM, values);
+        Timing.warm(session, WARM_SECONDS, stock, guarded);
+        LongSupplier processors = () -> cluster.nodes.stream().mapToLong(Node::processorMillis).sum();
+        row(what + ", QUORUM, processors for 1,000", "within 5 %", "ms", Timing.spent(session, windows, requests, processors, stock, guarded), true);
     }
 
     private void timed(String what, String bar, String name, String cql, ConsistencyLevel level, IntFunction<Object[]> values)

@@ -145,7 +145,8 @@ final class PaperCourse
             notes.add(String.format(Locale.ROOT, "%s: %.0f rows a second; %.1f ms of processors, of all nodes, for 1,000 rows, %.2f of the first",
                                     system.shown, taken.rate, taken.millisPer1000Rows, taken.millisPer1000Rows / base));
         });
-        String interval = String.format(Locale.ROOT, "Five of the paper's minutes are %.1f s here.", intervalMillis / 1e3);
+        String interval = String.format(Locale.ROOT, "Five of the paper's minutes are %.1f s here, with a millisecond there and back between "
+                                        + "nodes; stock is another cluster, and systems do not take turns.", intervalMillis / 1e3);
         return List.of(
             new PaperTable("table-11", "Table 11: processor", "minute", "% of one processor", Printed.MINUTES, Printed.TABLE_11, processor, notes)
                 .noting(interval),

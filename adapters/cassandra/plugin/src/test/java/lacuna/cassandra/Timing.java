@@ -3,8 +3,9 @@ package lacuna.cassandra;
 import java.util.Arrays;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
+import java.util.function.IntPredicate;
+import java.util.function.LongSupplier;
 
 import com.datastax.driver.core.ResultSetFuture;
 import com.datastax.driver.core.Session;
@@ -82,24 +83,52 @@ final class Timing
         return new Both(median(first), median(second));
     }
 
+    /** Medians of milliseconds that a meter counts for a thousand requests, 16 under way, in windows of so many that alternate. */
+    static Both spent(Session through, int windows, int requests, LongSupplier meter, IntFunction<Statement> stock,
+                      IntFunction<Statement> guarded)
+    {
+        double[] first = new double[windows];
+        double[] second = new double[windows];
+        for (int window = 0; window < windows; window++)
+        {
+            int from = window * requests;
+            boolean isStockFirst = (window & 1) == 0;
+            double one = perThousand(through, meter, from, requests, isStockFirst ? stock : guarded);
+            double other = perThousand(through, meter, from, requests, isStockFirst ? guarded : stock);
+            first[window] = isStockFirst ? one : other;
+            second[window] = isStockFirst ? other : one;
+        }
+        return new Both(median(first), median(second));
+    }
+
+    private static double perThousand(Session through, LongSupplier meter, int from, int requests, IntFunction<Statement> request)
+    {
+        long before = meter.getAsLong();
+        inFlight(through, from, i -> i < requests, request);
+        return 1_000.0 * (meter.getAsLong() - before) / requests;
+    }
+
     private static double perSecond(Session through, IntFunction<Statement> request)
     {
-        Semaphore free = new Semaphore(IN_FLIGHT);
-        AtomicLong done = new AtomicLong();
         long start = System.nanoTime();
         long end = start + TimeUnit.SECONDS.toNanos(1);
-        for (int i = 0; System.nanoTime() < end; i++)
+        int done = inFlight(through, 0, i -> System.nanoTime() < end, request);
+        return done * 1e9 / (System.nanoTime() - start);
+    }
+
+    /** Requests from a number on with 16 under way, as long as their count is one for more; how many. */
+    private static int inFlight(Session through, int from, IntPredicate isOneMore, IntFunction<Statement> request)
+    {
+        Semaphore free = new Semaphore(IN_FLIGHT);
+        int count = 0;
+        for (; isOneMore.test(count); count++)
         {
             free.acquireUninterruptibly();
-            ResultSetFuture running = through.executeAsync(request.apply(i));
-            running.addListener(() ->
-            {
-                done.incrementAndGet();
-                free.release();
-            }, Runnable::run);
+            ResultSetFuture running = through.executeAsync(request.apply(from + count));
+            running.addListener(free::release, Runnable::run);
         }
         free.acquireUninterruptibly(IN_FLIGHT);
-        return done.get() * 1e9 / (System.nanoTime() - start);
+        return count;
     }
 
     static double median(double[] values)
