@@ -16,7 +16,7 @@
 //! whatever crashes, pauses, sleeps or gets lost. `docs/design/node-filters.md` says why.
 //!
 //! Cost: about 11 bits a key and copy at 1 %, 8 bytes for each new key and peer, one frame of some 60 bytes for each peer
-//! and interval. A write of a key that is known already waits for nothing.
+//! and interval. A write of a key that is known already waits for no news but others'.
 //!
 //! Mosharraf, Adnan, "Improving lookup and query execution performance in distributed Big Data systems using Cuckoo
 //! Filter", Journal of Big Data 2022. Here deletions are exact marks, answers rest on leases or on a known age, and ranges

@@ -83,6 +83,11 @@ impl NodeFilter {
         }
     }
 
+    /// What stands for the key in the filter: where one of two with the same name is held, the other is no news.
+    pub(crate) fn twin_name(&self, id: KeyId) -> u64 {
+        self.any.as_ref().map_or(id.hash(), |any| any.twin_name(id.hash()))
+    }
+
     /// Whether a key is proven deleted, whether or not the filter holds anything else.
     pub fn is_dead(&self, id: KeyId) -> bool {
         self.any.is_some() && self.dead.get(id.mark()).is_some()

@@ -162,6 +162,13 @@ impl CuckooTable {
         fields > 0
     }
 
+    /// What the table knows a hash by: two with the same name are twins, of which it cannot hold the one and deny the other, however
+    /// it grows.
+    pub fn twin_name(&self, hash: u64) -> u64 {
+        let (class, fingerprint) = (self.shape.class(hash), self.shape.fingerprint(hash));
+        class.min(self.shape.other_class(class, fingerprint)) << 32 | fingerprint
+    }
+
     /// Number of fingerprints stored.
     pub fn stored(&self) -> u64 {
         self.stored.load(Ordering::Relaxed)

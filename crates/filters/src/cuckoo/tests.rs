@@ -136,6 +136,20 @@ fn a_table_comes_back_from_its_bytes() {
 }
 
 #[test]
+fn whoever_is_taken_for_another_has_its_name() {
+    for first in hashes(18, 40) {
+        let table = CuckooTable::new(10, 4);
+        insert(&table, first);
+        let twins: Vec<u64> = hashes(19, 20_000).filter(|&hash| table.may_contain(hash)).collect();
+        assert!(
+            twins.len() > 10 && twins.iter().all(|&hash| table.twin_name(hash) == table.twin_name(first))
+        );
+        let others = hashes(19, 20_000).filter(|&hash| !table.may_contain(hash));
+        assert!(others.into_iter().all(|hash| table.twin_name(hash) != table.twin_name(first)));
+    }
+}
+
+#[test]
 fn fingerprints_that_wait_and_cannot_be_are_corrupt() {
     let table = CuckooTable::new(2_000, 10);
     table.push_to_stash(3, 5);

@@ -32,17 +32,13 @@ impl Node {
     }
 
     /// Notes a change before it becomes visible: of a whole partition, or of a row at `place`. Its acknowledgement has to
-    /// wait for the barrier, which is that of the last news of this partition: of a change that everybody has heard of
-    /// before, such as an overwrite, the acknowledgement waits for nothing.
+    /// wait for the barrier: for all news up to now. An overwrite has none of its own.
     pub fn write(&mut self, table: TableId, partition: KeyId, place: Option<u64>) -> Barrier {
         self.publisher.write(&self.config, table, partition, place);
-        match self.config.has(Flaw::PublishLate) {
-            true => self.barrier(),
-            false => Barrier(self.publisher.barrier_of(table, partition)),
-        }
+        self.barrier()
     }
 
-    /// Where an acknowledgement sent now has to wait, if nobody knows what it is of: for all news.
+    /// Where an acknowledgement sent now has to wait.
     pub fn barrier(&self) -> Barrier {
         match self.config.has(Flaw::PublishLate) {
             true => Barrier(self.publisher.version().sequence),

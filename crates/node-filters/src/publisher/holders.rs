@@ -21,11 +21,6 @@ impl Publisher {
         self.version.sequence + u64::from(!self.pending.is_empty())
     }
 
-    /// Number of the delta that brings the last news of a partition to those who rely on this node; 0 if all have it.
-    pub(crate) fn barrier_of(&self, table: TableId, partition: KeyId) -> u64 {
-        self.recent.barrier_of(table, partition)
-    }
-
     /// Whether everybody who relies on this node knows what came up to `barrier`.
     pub(crate) fn may_acknowledge(&self, config: &Config, now: u64, barrier: u64) -> bool {
         let is_known = |holder: &Holder| holder.until <= now || holder.acknowledged >= barrier;
@@ -35,7 +30,7 @@ impl Publisher {
     /// Whether what a read found of a key may be shown: everybody who relies on this node knows the key, and everybody who
     /// relies on a life before has ceased to.
     pub(crate) fn may_reveal(&self, config: &Config, now: u64, table: TableId, partition: KeyId) -> bool {
-        let barrier = self.barrier_of(table, partition);
+        let barrier = self.recent.barrier_of(table, partition);
         config.has(Flaw::RevealAtOnce) || self.may_acknowledge(config, now, barrier)
     }
 

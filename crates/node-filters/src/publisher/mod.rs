@@ -12,7 +12,7 @@ use self::holders::Holder;
 use self::recent::Recent;
 use self::snapshots::Snapshot;
 use crate::buckets::Buckets;
-use crate::config::{Config, Flaw};
+use crate::config::{Config, Flaw, Mode};
 use crate::key_id::{KeyId, NodeId, TableId};
 use crate::message::{Message, TableDelta, Version};
 use crate::presence::NodeFilter;
@@ -105,7 +105,8 @@ impl Publisher {
             ids.extend(buckets.of_row(place).map(|(level, number)| partition.bucket(level, number)));
         }
         let was_known = !own.filter.is_unknown();
-        let mut tells = false;
+        // What is written now is told by the next delta, what has a twin on its way by that one's.
+        let (next, mut told_by) = (self.version.sequence + 1, None);
         for id in ids {
             let is_new = if config.has(Flaw::WriteKeepsDead) && own.filter.is_dead(id) {
                 false
@@ -115,10 +116,15 @@ impl Publisher {
             own.next.as_mut().map(|next| next.write(id));
             // Nobody has a copy of a filter that is not ready, and a snapshot has all its keys.
             if is_new && own.is_ready {
-                tells = true;
+                told_by = Some(next);
+                if config.mode == Mode::Safe {
+                    self.recent.note_name(table, own.filter.twin_name(id), next);
+                }
                 let pending = self.pending.entry(table).or_default();
                 pending.keys.push(id.hash());
                 pending.dead.retain(|(dead, _)| *dead != id);
+            } else {
+                told_by = told_by.max(self.recent.barrier_of_name(table, own.filter.twin_name(id)));
             }
         }
         let has_changed = own.filter.memory_bytes() > config.most_table_bytes
@@ -126,8 +132,8 @@ impl Publisher {
         if has_changed || (was_known && own.filter.is_unknown()) {
             self.renew(table);
         }
-        if tells {
-            self.recent.note(table, partition, self.barrier());
+        if let Some(barrier) = told_by {
+            self.recent.note(table, partition, barrier);
         }
     }
 

@@ -3,6 +3,7 @@
 //! A row can be read before its write is acknowledged. Whoever has seen it must not be told "empty" afterwards, by a node
 //! whose copy has not heard of it: so a read of a recent key waits as its acknowledgement does, a read of any other key does
 //! not. For example, key 7 is told by delta 5: a read that finds it waits until delta 5 is known, one of key 8 for nothing.
+//! Key 9, whose twin in the filter is key 7, is no news when it is written, and is told by delta 5 all the same.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +11,15 @@ use crate::key_id::{KeyId, TableId};
 
 /// Keys kept; beyond, every key counts as recent.
 const MOST_KEYS: usize = 1 << 14;
+/// Names of twins kept: of a key, and of each bucket that a row is in.
+const MOST_NAMES: usize = 8 * MOST_KEYS;
 
 /// The deltas that tell of keys, and of whole tables.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
     keys: BTreeMap<(TableId, u64), u64>,
+    /// What stands in the filters for them.
+    names: BTreeMap<(TableId, u64), u64>,
     tables: BTreeMap<TableId, u64>,
     all: u64,
 }
@@ -24,9 +29,25 @@ impl Recent {
     pub(super) fn note(&mut self, table: TableId, partition: KeyId, barrier: u64) {
         if self.keys.len() >= MOST_KEYS {
             self.keys.clear();
-            self.all = barrier;
+            self.all = self.all.max(barrier);
         }
-        self.keys.insert((table, partition.hash()), barrier);
+        let last = self.keys.entry((table, partition.hash())).or_default();
+        *last = barrier.max(*last);
+    }
+
+    /// Delta `barrier` will tell of something that has this name in the table's filter.
+    pub(super) fn note_name(&mut self, table: TableId, name: u64, barrier: u64) {
+        if self.names.len() >= MOST_NAMES {
+            // The barriers so far are no higher.
+            self.names.clear();
+            self.all = self.all.max(barrier);
+        }
+        self.names.insert((table, name), barrier);
+    }
+
+    /// The delta that tells of what has this name.
+    pub(super) fn barrier_of_name(&self, table: TableId, name: u64) -> Option<u64> {
+        self.names.get(&(table, name)).copied()
     }
 
     /// Delta `barrier` will void all copies of a table.
@@ -44,6 +65,7 @@ impl Recent {
     /// Forgets what is known to all.
     pub(super) fn forget(&mut self, known: u64) {
         self.keys.retain(|_, barrier| *barrier > known);
+        self.names.retain(|_, barrier| *barrier > known);
         self.tables.retain(|_, barrier| *barrier > known);
     }
 }
@@ -63,6 +85,25 @@ mod tests {
         recent.note(table, key(MOST_KEYS), 4);
         assert_eq!([recent.barrier_of(table, key(0)), recent.barrier_of(TableId(2), key(0))], [4; 2]);
         assert!(recent.keys.len() <= MOST_KEYS);
+    }
+
+    #[test]
+    fn more_names_than_fit_make_every_key_wait() {
+        let (mut recent, table) = (Recent::default(), TableId(1));
+        (0..MOST_NAMES as u64).for_each(|name| recent.note_name(table, name, 7));
+        let key = KeyId::of_partition(b"ada");
+        assert_eq!((recent.barrier_of_name(table, 3), recent.barrier_of(table, key)), (Some(7), 0));
+        recent.note_name(table, u64::MAX, 8);
+        assert_eq!((recent.barrier_of_name(table, 3), recent.barrier_of(table, key)), (None, 8));
+        recent.forget(8);
+        assert!(recent.names.is_empty());
+    }
+
+    #[test]
+    fn a_key_waits_for_the_last_of_what_tells_of_it() {
+        let (mut recent, key) = (Recent::default(), KeyId::of_partition(b"ada"));
+        [3, 5, 4].into_iter().for_each(|barrier| recent.note(TableId(1), key, barrier));
+        assert_eq!(recent.barrier_of(TableId(1), key), 5);
     }
 
     #[test]

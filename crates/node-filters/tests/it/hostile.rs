@@ -1,8 +1,8 @@
 //! Ways to a wrong "empty" that need more bad luck than the simulation has: each one step by step.
 
 use lacuna_node_filters::{
-    Asked, Buckets, Config, Decision, Deletion, KeyId, Message, Mode, Node, NodeId, Question, Reason,
-    TableId, Version,
+    Asked, Buckets, Config, Decision, Deletion, KeyId, Message, Mode, Node, NodeId, Presence, Question,
+    Reason, TableId, Version,
 };
 
 use crate::pair::{IDS, Pair, TABLE, partition, question};
@@ -307,6 +307,48 @@ fn a_burial_from_before_the_filter_is_ready_hides_no_later_write() {
     assert_eq!([pair.decide(5), pair.decide(6)], [Decision::Forward(Reason::MayBeLive), EMPTY]);
     pair.settle();
     assert_eq!([pair.decide(5), pair.decide(6)], [Decision::Forward(Reason::MayBeLive), EMPTY]);
+}
+
+/// Two names that no fingerprint tells apart: the second is no news to its holder, but to whoever has not heard of the first.
+#[test]
+fn a_twin_of_a_key_that_is_on_its_way_waits_with_it() {
+    for rows in [false, true] {
+        let mut pair = Pair::new(SAFE, None);
+        let buckets = rows.then(|| Buckets::new(4, 1, 1).unwrap());
+        for node in &mut pair.nodes {
+            node.create_table(TABLE, 10, 0.4, buckets);
+            node.set_ready(TABLE);
+        }
+        // With rows, two partitions that everybody knows; one gets the first row, the other its twin.
+        let known = [1_000_000, 2_000_000].map(partition);
+        for partition in known {
+            pair.nodes[1].write(TABLE, partition, None);
+        }
+        pair.settle();
+        let named = |at: usize, key: u64| match rows {
+            false => (partition(key), None, partition(key)),
+            true => (known[at], Some(key << 4), known[at].bucket(0, key)),
+        };
+        let presence = |pair: &Pair, key| pair.nodes[1].own_presence(TABLE, named(1, key).2);
+        let absent: Vec<u64> = (1..20_000).filter(|key| presence(&pair, *key) == Presence::Absent).collect();
+        let (first, place, _) = named(0, 0);
+        let ahead = pair.nodes[1].write(TABLE, first, place);
+        let twin = absent.into_iter().find(|key| presence(&pair, *key) == Presence::Live).unwrap();
+        let (second, place, _) = named(1, twin);
+        let barrier = pair.nodes[1].write(TABLE, second, place);
+        let may = |pair: &Pair| {
+            let node = &pair.nodes[1];
+            let acknowledge = [ahead, barrier].map(|barrier| node.may_acknowledge(pair.now, barrier));
+            (acknowledge, node.may_reveal(pair.now, TABLE, second))
+        };
+        assert_eq!(may(&pair), ([false; 2], false), "rows: {rows}, twin {twin}");
+        pair.nodes[1].flush(pair.now);
+        while pair.carry(|_| true) {}
+        assert_eq!(may(&pair), ([true; 2], true), "rows: {rows}, twin {twin}");
+        let asked = Asked { partition: second, slice: place.map(|at| (at, at)), replicas: &IDS[1..] };
+        let decision = pair.nodes[0].decide(pair.now, &question(&[asked]));
+        assert_eq!(decision, Decision::Forward(Reason::MayBeLive), "rows: {rows}, twin {twin}");
+    }
 }
 
 /// A node that acknowledges at once promises nothing to whoever answers in its name.
