@@ -39,6 +39,10 @@ final class Cluster implements AutoCloseable
     /** What a busy machine may take for what takes a moment. */
     private static final int PATIENCE_MILLIS = 60_000;
     private static final long START_SECONDS = 900;
+    /** While {@link FaultsTest} kills nodes no acknowledged write may be lost: that it is not there would be no lie. */
+    private static final String COMMIT_LOG = Integer.getInteger("lacuna.checks", 0) > 0
+                                             ? "commitlog_sync: batch"
+                                             : "commitlog_sync: periodic\ncommitlog_sync_period: 1000ms";
 
     final List<Node> nodes = new ArrayList<>();
     private final List<com.datastax.driver.core.Cluster> drivers = new ArrayList<>();
@@ -78,7 +82,8 @@ final class Cluster implements AutoCloseable
             Map<String, String> settings = Map.of("seeds", seeds, "token", Long.toString(token), "broadcast", told.get(i),
                                                   "storage_port", Integer.toString(STORAGE_PORT),
                                                   "native_port", Integer.toString(NATIVE_PORT),
-                                                  "snitch", snitch, "datacentre", datacentres.get(i));
+                                                  "snitch", snitch, "datacentre", datacentres.get(i),
+                                                  "commitlog", COMMIT_LOG);
             nodes.add(new Node(this.work.resolve("node" + (i + 1)), addresses.get(i), settings));
         }
     }
