@@ -169,6 +169,11 @@ impl NodeFilter {
         self.any.as_ref().map_or(0, CuckooTable::memory_bytes) + self.dead.memory_bytes()
     }
 
+    /// Whether another deletion surely fits into `most_bytes`, should the table of marks grow for it, by an eighth and a little.
+    pub(crate) fn has_room_for_deletions(&self, most_bytes: usize) -> bool {
+        self.memory_bytes() + self.dead.memory_bytes() / 6 + 1_024 <= most_bytes
+    }
+
     /// Takes at most `most_bytes`: shorter fingerprints, then no deletions, then nothing at all. `true` if copies of it say
     /// something else from now on: a forgotten mark would stay in them when its key is written again.
     pub fn shrink_to(&mut self, most_bytes: usize) -> bool {

@@ -10,7 +10,7 @@ use crate::held::Held;
 use crate::question;
 
 /// What both sides must agree on: raised with every change of a function or of its meaning.
-pub const VERSION: i64 = 5;
+pub const VERSION: i64 = 6;
 
 /// The answer of a call that met a panic, or a mode whose earlier call did.
 pub const FAILED: i64 = i64::MIN;
@@ -36,10 +36,11 @@ pub struct Hub {
 }
 
 impl Hub {
-    /// A node that starts at `now` (milliseconds of [`clock`](crate::clock)), with an incarnation that no earlier life had;
-    /// times between exchanges and of leases are milliseconds too. A lease is at most [`Config::most_lease`] long.
-    pub fn new(id: NodeId, incarnation: u64, now: u64, interval: u64, lease: u64) -> Self {
-        let config = |mode| Config { interval, lease, ..Config::new(mode) };
+    /// A node that starts now (milliseconds of [`clock`](crate::clock)), with an incarnation that no earlier life had; the
+    /// times between exchanges and of leases are milliseconds too. A lease is at most [`Config::most_lease`] long. Copies of
+    /// others' filters take at most `copy_bytes` in each mode.
+    pub fn new(id: NodeId, incarnation: u64, [now, interval, lease]: [u64; 3], copy_bytes: usize) -> Self {
+        let config = |mode| Config { interval, lease, most_copy_bytes: copy_bytes, ..Config::new(mode) };
         Self {
             nodes: MODES.map(|mode| Mutex::new(Node::new(id, config(mode), incarnation, now))),
             held: Mutex::default(),
@@ -67,11 +68,11 @@ impl Hub {
     }
 
     /// A write of a partition, or of its row at `place`, seen by the filter before its acknowledgement: 1 if somebody who relies
-    /// on this node has to be told.
+    /// on this node has to be told now, and not with others behind what is on its way.
     pub fn write(&self, mode: i64, table: TableId, key: KeyId, place: Option<u64>, now: u64) -> i64 {
         self.with(mode, |node| {
             let barrier = node.write(table, key, place);
-            i64::from(!node.may_acknowledge(now, barrier))
+            i64::from(!node.may_acknowledge(now, barrier) && !node.is_gathering(now))
         })
     }
 
@@ -80,13 +81,22 @@ impl Hub {
         self.with(mode, |node| i64::from(node.may_reveal(now, table, key)))
     }
 
-    /// As [`NodeFilter::new`]'s parameters, with rows in buckets of `2^finest` places if `finest` is given; what a table held
-    /// before is forgotten.
-    pub fn create(&self, mode: i64, table: TableId, capacity: u64, rate: f64, finest: Option<u32>) -> i64 {
+    /// As [`NodeFilter::new`]'s parameters, with rows in buckets of `2^finest` places if `finest` is given, in at most
+    /// `most_bytes`; what a table held before is forgotten.
+    pub fn create(
+        &self,
+        mode: i64,
+        table: TableId,
+        capacity: u64,
+        rate: f64,
+        finest: Option<u32>,
+        most_bytes: usize,
+    ) -> i64 {
         self.with(mode, |node| {
             let buckets = finest.map(|finest| Buckets::new(finest, STEP_LOG2, LEVELS)).transpose();
             let Ok(buckets) = buckets else { return FAILED };
             node.create_table(table, capacity, rate, buckets);
+            node.limit_table(table, most_bytes);
             0
         })
     }

@@ -13,10 +13,10 @@ const UNKNOWN: i64 = 9;
 const STALE: i64 = 10;
 
 fn hubs(mode: i64) -> [Hub; 2] {
-    let hubs = IDS.map(|id| Hub::new(id, 1, 0, 1_000, 3_000));
+    let hubs = IDS.map(|id| Hub::new(id, 1, [0, 1_000, 3_000], 1 << 20));
     for hub in &hubs {
         assert_eq!(hub.with_all(|node| node.set_ring(1, IDS)), 0);
-        assert_eq!(hub.create(mode, TABLE, 1_000, 0.01, Some(4)), 0);
+        assert_eq!(hub.create(mode, TABLE, 1_000, 0.01, Some(4), 1 << 20), 0);
     }
     for key in 0..100 {
         hubs[1].write(mode, TABLE, id(key), None, 0);
@@ -89,7 +89,7 @@ fn a_range_of_rows_is_absent_where_its_buckets_are() {
     assert_eq!(rows(0, u64::MAX), UNKNOWN, "too many buckets");
     let absent = (0..100).filter(|at| rows(at * 10_000 + 2_000, at * 10_000 + 9_000) == 0).count();
     assert!(absent > 70, "{absent} of 100");
-    assert_eq!(hubs[0].create(SAFE, TABLE, 1_000, 0.01, Some(60)), FAILED, "wider than all places");
+    assert_eq!(hubs[0].create(SAFE, TABLE, 1_000, 0.01, Some(60), 1 << 20), FAILED, "wider than all places");
 }
 
 #[test]
@@ -107,6 +107,25 @@ fn an_acknowledgement_waits_for_the_lease_holder() {
     carry(&hubs, 6_002);
     assert_eq!(hubs[1].released(6_003), ticket);
     assert_eq!(decide(&hubs, SAFE, 6_003, new_key), MAY_BE_LIVE);
+}
+
+#[test]
+fn what_is_written_behind_a_delta_on_its_way_wakes_nobody_and_goes_when_that_has_come() {
+    let hubs = hubs(SAFE);
+    for now in [0, 1_000, 2_000, 6_000] {
+        exchange(&hubs, now);
+    }
+    let absent = |key: &u64| decide(&hubs, SAFE, 6_001, *key) == 0;
+    let new_keys: Vec<u64> = (1_000..).filter(absent).take(2).collect();
+    assert_eq!(hubs[1].write(SAFE, TABLE, id(new_keys[0]), None, 6_001), 1);
+    hubs[1].with_all(|node| node.flush(6_001));
+    assert_eq!(hubs[1].write(SAFE, TABLE, id(new_keys[1]), None, 6_001), 0);
+    let ticket = hubs[1].hold(6_001);
+    hubs[1].with_all(|node| node.flush(6_001));
+    assert!(hubs[1].released(6_001) < ticket);
+    carry(&hubs, 6_001);
+    assert_eq!(hubs[1].released(6_001), ticket);
+    assert!(new_keys.iter().all(|key| decide(&hubs, SAFE, 6_001, *key) == MAY_BE_LIVE));
 }
 
 #[test]

@@ -10,7 +10,13 @@ impl Node {
     /// Begins a filter for a table, or empties the one there is (truncation): until [`set_ready`](Self::set_ready) peers
     /// do not see it. Writes may come at once; what is in files is added by [`load`](Self::load).
     pub fn create_table(&mut self, table: TableId, capacity: u64, rate: f64, buckets: Option<Buckets>) {
-        self.publisher.create(table, NodeFilter::new(capacity, rate), buckets);
+        let most_bytes = self.config.most_table_bytes;
+        self.publisher.create(table, NodeFilter::new(capacity, rate), buckets, most_bytes);
+    }
+
+    /// Gives the filter of one table other memory than [`Config::most_table_bytes`](crate::Config::most_table_bytes).
+    pub fn limit_table(&mut self, table: TableId, most_bytes: usize) {
+        self.publisher.limit(table, most_bytes);
     }
 
     /// Forgets a table.
@@ -93,14 +99,8 @@ impl Node {
             }
             as_given => as_given,
         };
-        let Some(own) = self.publisher.tables.get_mut(&table) else { return false };
-        let is_new = own.filter.bury(id, deletion);
-        // Nobody has a copy of a filter that is not ready, and a snapshot has all its marks: those that no write has taken off
-        // again by then, of which nobody would be told.
-        if is_new && own.is_ready {
-            self.publisher.bury(table, id, deletion.time);
-        }
-        deletion.is_proof()
+        self.publisher.bury(table, id, deletion);
+        deletion.is_proof() && self.publisher.tables.contains_key(&table)
     }
 
     /// Begins to build a table's filter anew, for `capacity` keys; the old one serves until
@@ -113,8 +113,7 @@ impl Node {
     /// Adds a key of the files to the filter that is being rebuilt.
     pub fn rebuild_key(&mut self, table: TableId, partition: KeyId, place: Option<u64>) {
         let buckets = self.buckets(table);
-        let most_bytes = self.config.most_table_bytes;
-        let Some(next) = self.publisher.rebuilt(table) else { return };
+        let Some((next, most_bytes)) = self.publisher.rebuilt(table) else { return };
         next.write(partition);
         if let (Some(buckets), Some(place)) = (buckets, place) {
             for (level, number) in buckets.of_row(place) {

@@ -14,14 +14,17 @@ use self::snapshots::Snapshot;
 use crate::buckets::Buckets;
 use crate::config::{Config, Flaw, Mode};
 use crate::key_id::{KeyId, NodeId, TableId};
-use crate::message::{Message, TableDelta, Version};
-use crate::presence::NodeFilter;
+use crate::message::{CHUNK_BYTES, Message, TableDelta, Version};
+use crate::presence::{Deletion, NodeFilter};
 
 /// Deltas that are sent again at once.
 const MOST_REPEATED: usize = 256;
 
 /// Low bits of a generation in messages that say how rows are put into buckets.
 const BUCKETS_BITS: u32 = 24;
+
+/// Keys, and twice as many as deletions, that make a delta of their own: half a mebibyte, as a piece of a snapshot.
+const MOST_WORDS: usize = CHUNK_BYTES / 8;
 
 /// Digests kept, to tell whether an acknowledgement is one of what was sent.
 const MOST_DIGESTS: usize = 1 << 12;
@@ -33,11 +36,18 @@ pub(crate) struct Own {
     pub(crate) buckets: Option<Buckets>,
     pub(crate) generation: u64,
     pub(crate) is_ready: bool,
+    /// Memory that the filter may take.
+    pub(crate) most_bytes: usize,
     /// The filter that is being rebuilt; writes go to both.
     next: Option<NodeFilter>,
 }
 
 impl Own {
+    /// Keeps the filter within its memory: `true` if its copies are of no use then.
+    fn shrink(&mut self) -> bool {
+        self.filter.memory_bytes() > self.most_bytes && self.filter.shrink_to(self.most_bytes)
+    }
+
     /// The generation as messages have it, with how rows are put into buckets.
     fn told_generation(&self) -> u64 {
         self.generation << BUCKETS_BITS | self.buckets.map_or(0, Buckets::code)
@@ -54,6 +64,10 @@ pub(crate) struct Publisher {
     pub(crate) tables: BTreeMap<TableId, Own>,
     version: Version,
     pending: BTreeMap<TableId, TableDelta>,
+    /// How much is pending, in words of eight bytes.
+    pending_words: usize,
+    /// Deltas that were closed because they were large, and have not been sent.
+    closed: Vec<Vec<u8>>,
     log: VecDeque<(u64, Vec<u8>)>,
     /// The digests up to the last deltas.
     digests: VecDeque<u64>,
@@ -62,6 +76,8 @@ pub(crate) struct Publisher {
     snapshots: BTreeMap<TableId, Snapshot>,
     recent: Recent,
     boot_until: u64,
+    /// When the last delta was closed.
+    told_at: u64,
 }
 
 impl Publisher {
@@ -71,6 +87,8 @@ impl Publisher {
             tables: BTreeMap::new(),
             version,
             pending: BTreeMap::new(),
+            pending_words: 0,
+            closed: Vec::new(),
             log: VecDeque::new(),
             log_bytes: 0,
             digests: VecDeque::new(),
@@ -78,6 +96,7 @@ impl Publisher {
             snapshots: BTreeMap::new(),
             recent: Recent::default(),
             boot_until,
+            told_at: 0,
         }
     }
 
@@ -85,9 +104,15 @@ impl Publisher {
         self.version
     }
 
-    pub(crate) fn create(&mut self, table: TableId, filter: NodeFilter, buckets: Option<Buckets>) {
+    pub(crate) fn create(
+        &mut self,
+        table: TableId,
+        filter: NodeFilter,
+        buckets: Option<Buckets>,
+        most_bytes: usize,
+    ) {
         let generation = self.tables.get(&table).map_or(1, |own| own.generation + 1);
-        let own = Own { filter, buckets, generation, is_ready: false, next: None };
+        let own = Own { filter, buckets, generation, is_ready: false, most_bytes, next: None };
         self.tables.insert(table, own);
         self.reset(table);
     }
@@ -104,7 +129,7 @@ impl Publisher {
         if let (Some(buckets), Some(place)) = (own.buckets, place) {
             ids.extend(buckets.of_row(place).map(|(level, number)| partition.bucket(level, number)));
         }
-        let was_known = !own.filter.is_unknown();
+        let is_given_up = own.filter.is_unknown();
         // What is written now is told by the next delta, what has a twin on its way by that one's.
         let (next, mut told_by) = (self.version.sequence + 1, None);
         for id in ids {
@@ -123,23 +148,40 @@ impl Publisher {
                 let pending = self.pending.entry(table).or_default();
                 pending.keys.push(id.hash());
                 pending.dead.retain(|(dead, _)| *dead != id);
+                self.pending_words += 1;
             } else {
                 told_by = told_by.max(self.recent.barrier_of_name(table, own.filter.twin_name(id)));
             }
         }
-        let has_changed = own.filter.memory_bytes() > config.most_table_bytes
-            && own.filter.shrink_to(config.most_table_bytes);
-        if has_changed || (was_known && own.filter.is_unknown()) {
+        if own.shrink() || own.filter.is_unknown() != is_given_up {
             self.renew(table);
         }
         if let Some(barrier) = told_by {
             self.recent.note(table, partition, barrier);
         }
+        self.close_if_large();
     }
 
-    /// Makes a key dead for peers too.
-    pub(crate) fn bury(&mut self, table: TableId, id: KeyId, time: u64) {
-        self.pending.entry(table).or_default().dead.push((id, time));
+    /// Makes a key dead, for peers too, if the deletion is a proof and there is room to keep it.
+    pub(crate) fn bury(&mut self, table: TableId, id: KeyId, deletion: Deletion) {
+        let Some(own) = self.tables.get_mut(&table) else { return };
+        let is_new = own.filter.has_room_for_deletions(own.most_bytes) && own.filter.bury(id, deletion);
+        // Nobody has a copy of a filter that is not ready, and a snapshot has all its marks: those that no write has taken off
+        // again by then, of which nobody would be told.
+        if is_new && own.is_ready {
+            self.pending.entry(table).or_default().dead.push((id, deletion.time));
+            self.pending_words += 3;
+            self.close_if_large();
+        }
+    }
+
+    /// Sets what a table's filter may take.
+    pub(crate) fn limit(&mut self, table: TableId, most_bytes: usize) {
+        let Some(own) = self.tables.get_mut(&table) else { return };
+        own.most_bytes = most_bytes;
+        if own.shrink() {
+            self.renew(table);
+        }
     }
 
     /// Begins to rebuild a filter: writes go to the old one and to `filter`.
@@ -149,9 +191,10 @@ impl Publisher {
         }
     }
 
-    /// The filter that is being rebuilt.
-    pub(crate) fn rebuilt(&mut self, table: TableId) -> Option<&mut NodeFilter> {
-        self.tables.get_mut(&table)?.next.as_mut()
+    /// The filter that is being rebuilt, and what it may take.
+    pub(crate) fn rebuilt(&mut self, table: TableId) -> Option<(&mut NodeFilter, usize)> {
+        let own = self.tables.get_mut(&table)?;
+        Some((own.next.as_mut()?, own.most_bytes))
     }
 
     pub(crate) fn finish_rebuild(&mut self, config: &Config, table: TableId) {
@@ -159,7 +202,7 @@ impl Publisher {
         let Some(mut next) = own.next.take() else { return };
         // What was proven stays proven: writes have taken back what they touched, in the old filter too.
         own.filter.dead().for_each(|(id, time)| next.keep_dead(id, time));
-        next.shrink_to(config.most_table_bytes);
+        next.shrink_to(own.most_bytes);
         own.filter = next;
         if config.has(Flaw::RebuildQuietly) {
             return;
@@ -181,11 +224,35 @@ impl Publisher {
         self.recent.note_table(table, self.barrier());
     }
 
-    /// Closes the pending changes as one delta; its bytes.
-    pub(crate) fn flush(&mut self, config: &Config, now: u64) -> Option<Vec<u8>> {
-        if self.pending.is_empty() {
-            return None;
+    /// Closes the pending changes as one delta, as a rule; the bytes of all that nobody was sent.
+    pub(crate) fn flush(&mut self, config: &Config, now: u64) -> Vec<Vec<u8>> {
+        if !self.pending.is_empty() {
+            self.close();
         }
+        if !self.closed.is_empty() {
+            while self.log_bytes > config.log_bytes
+                && let Some((_, oldest)) = self.log.pop_front()
+            {
+                self.log_bytes -= oldest.len();
+            }
+            self.told_at = now;
+            self.holders.retain(|_, holder| holder.until > now);
+            self.recent.forget(self.known_to_all(now));
+            self.holders
+                .values_mut()
+                .for_each(|holder| holder.waits_since = holder.waits_since.or(Some(now)));
+        }
+        std::mem::take(&mut self.closed)
+    }
+
+    fn close_if_large(&mut self) {
+        if self.pending_words >= MOST_WORDS {
+            self.close();
+        }
+    }
+
+    fn close(&mut self) {
+        self.pending_words = 0;
         self.version.sequence += 1;
         let tables = std::mem::take(&mut self.pending).into_iter().collect();
         let (incarnation, sequence) = (self.version.incarnation, self.version.sequence);
@@ -193,19 +260,11 @@ impl Publisher {
         self.version.digest = hash_bytes(&bytes, self.version.digest);
         self.log_bytes += bytes.len();
         self.log.push_back((sequence, bytes.clone()));
-        while self.log_bytes > config.log_bytes
-            && let Some((_, oldest)) = self.log.pop_front()
-        {
-            self.log_bytes -= oldest.len();
-        }
+        self.closed.push(bytes);
         self.digests.push_back(self.version.digest);
         if self.digests.len() > MOST_DIGESTS {
             self.digests.pop_front();
         }
-        self.holders.retain(|_, holder| holder.until > now);
-        self.recent.forget(self.known_to_all(now));
-        self.holders.values_mut().for_each(|holder| holder.waits_since = holder.waits_since.or(Some(now)));
-        Some(bytes)
     }
 
     /// The deltas behind `applied`, or the word that there is a gap.

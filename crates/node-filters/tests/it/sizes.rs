@@ -1,8 +1,9 @@
 //! The bars on bytes.
 
-use lacuna_node_filters::{Buckets, Config, Deletion, Message, Mode};
+use lacuna_node_filters::{Buckets, CHUNK_BYTES, Config, Decision, Deletion, Message, Mode};
 
 use crate::pair::{Pair, TABLE, partition};
+use crate::rules::deletion;
 
 const SAFE: Config = Config::new(Mode::Safe);
 /// A frame around the new keys of one table: kind, numbers, table, checksum.
@@ -26,6 +27,35 @@ fn a_new_key_takes_eight_bytes_and_a_batch_one_frame() {
         );
         pair.settle();
     }
+}
+
+#[test]
+fn many_new_keys_and_deletions_come_in_deltas_of_half_a_mebibyte() {
+    let mut pair = Pair::new(SAFE, None);
+    pair.nodes[1].create_table(TABLE, 300_000, 0.01, None);
+    pair.nodes[1].set_ready(TABLE);
+    pair.settle();
+    let mut last = None;
+    for key in 0..200_000 {
+        last = Some(pair.nodes[1].write(TABLE, partition(key), None));
+    }
+    for key in 0..50_000 {
+        assert!(pair.nodes[1].bury(TABLE, partition(key), deletion(7, None)));
+    }
+    assert!(!pair.nodes[1].may_acknowledge(pair.now, last.unwrap()), "nobody has been told");
+    pair.nodes[1].flush(pair.now);
+    let largest = std::cell::Cell::new((0, 0));
+    while pair.carry(|message| {
+        let (most, count) = largest.get();
+        if matches!(message, Message::Delta { .. }) {
+            largest.set((most.max(message.to_bytes().len()), count + 1));
+        }
+        true
+    }) {}
+    let (most, count) = largest.get();
+    assert!(most <= CHUNK_BYTES + 2 * FRAME && count == 6, "{most} bytes, {count} deltas");
+    assert!(pair.nodes[1].may_acknowledge(pair.now, last.unwrap()));
+    assert!((0..200_000).step_by(101).all(|key| (pair.decide(key) == Decision::Empty) == (key < 50_000)));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::panic::catch_unwind;
 use std::slice;
 
-use super::{Pointer, address, hub, node, nodes, with_lent, word};
+use super::{Pointer, address, hub, node, nodes, size, with_lent, word};
 use crate::clock;
 use crate::hub::{FAILED, Hub, VERSION};
 
@@ -18,9 +18,10 @@ native! {
     }
 
     /// A new hub; its handle.
-    fn open(high, low, incarnation, now, interval, lease) {
+    fn open(high, low, incarnation, now, interval, lease, copy_bytes) {
         let hub = catch_unwind(|| {
-            Box::new(Hub::new(node(high, low), word(incarnation), word(now), word(interval), word(lease)))
+            let times = [word(now), word(interval), word(lease)];
+            Box::new(Hub::new(node(high, low), word(incarnation), times, size(copy_bytes)))
         });
         hub.map_or(FAILED, |hub| (Box::into_raw(hub).expose_provenance() as u64).cast_signed())
     }

@@ -47,6 +47,11 @@ const fn word(long: i64) -> u64 {
     long.cast_unsigned()
 }
 
+/// Bytes; what does not fit is as much as there is.
+fn size(long: i64) -> usize {
+    usize::try_from(word(long)).unwrap_or(usize::MAX)
+}
+
 fn table(high: i64, low: i64) -> TableId {
     TableId(wide(word(high), word(low)))
 }

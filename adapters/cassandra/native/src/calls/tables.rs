@@ -2,12 +2,14 @@
 
 use lacuna_node_filters::{Deletion, Presence};
 
-use super::{Pointer, hub, key, node, nodes, place, table, with_lent, word};
+use super::{Pointer, hub, key, node, nodes, place, size, table, with_lent, word};
 
 native! {
-    /// Begins a table's filter, which nobody sees before it is shown; `finest` is below 0 if rows have no buckets.
-    fn create(handle, mode, high, low, capacity, rate: f64, finest) {
-        hub(handle).create(mode, table(high, low), word(capacity), rate, u32::try_from(finest).ok())
+    /// Begins a table's filter, which nobody sees before it is shown and which takes at most so many bytes; `finest` is below 0 if
+    /// rows have no buckets.
+    fn create(handle, mode, high, low, capacity, rate: f64, finest, most_bytes) {
+        let finest = u32::try_from(finest).ok();
+        hub(handle).create(mode, table(high, low), word(capacity), rate, finest, size(most_bytes))
     }
 
     /// Begins a filter that will stand in for the one there is.

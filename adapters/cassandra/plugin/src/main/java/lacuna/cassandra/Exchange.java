@@ -27,6 +27,8 @@ final class Exchange
     static final long MOST_LEASE = 5_000;
     /** Milliseconds that others may rely on this node; below Cassandra's write timeout of two seconds. */
     static final long LEASE = Math.min(MOST_LEASE, Long.getLong("lacuna.lease_millis", 1_500));
+    /** Memory of the copies of others' filters, for each mode. */
+    private static final long COPY_BYTES = Long.getLong("lacuna.copy_bytes", 1L << 30);
     private static final long DAMAGED = 2;
     private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final long HOLDING_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
@@ -40,6 +42,8 @@ final class Exchange
     private static volatile Thread thread;
     private static final Rounds ROUNDS = new Rounds();
     private static final AtomicBoolean woken = new AtomicBoolean();
+    /** Whether the thread comes back soon by itself, since acknowledgements wait. */
+    private static volatile boolean isLooking;
     /** When the sizes of filters are looked at again. */
     private static long nextLook;
     private static ByteBuffer outgoing = ByteBuffer.allocateDirect(1 << 16);
@@ -51,7 +55,7 @@ final class Exchange
             NativeLibrary.load();
             hasClock = Native.now() >= 0;
             // The node is 0 to itself; others are known by their host ids.
-            hub = checked(Native.open(0, 0, incarnation(), now(), INTERVAL, LEASE));
+            hub = checked(Native.open(0, 0, incarnation(), now(), INTERVAL, LEASE, COPY_BYTES));
             active = true;
         }
         catch (Throwable unusable)
@@ -159,12 +163,22 @@ final class Exchange
             LockSupport.unpark(thread);
     }
 
+    /** Somebody waits: from now on the thread looks often. */
+    static void look()
+    {
+        if (!isLooking)
+            wake();
+    }
+
     private static void run()
     {
         while (true)
         {
+            // Said first: whoever waits and finds it true was there before the thread looked who waits.
+            isLooking = false;
+            isLooking = Acknowledgements.isHolding();
             if (!woken.get())
-                LockSupport.parkNanos(Acknowledgements.isHolding() ? HOLDING_NANOS : IDLE_NANOS);
+                LockSupport.parkNanos(isLooking ? HOLDING_NANOS : IDLE_NANOS);
             woken.set(false);
             try
             {

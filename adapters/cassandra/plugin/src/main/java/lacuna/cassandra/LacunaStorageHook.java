@@ -1,6 +1,5 @@
 package lacuna.cassandra;
 
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 import org.apache.cassandra.db.ColumnFamilyStore;
@@ -29,7 +28,6 @@ public final class LacunaStorageHook implements StorageHook
 {
     private final StorageHook inner;
     private final ThreadLocal<ReadUnderWay> underWay = ThreadLocal.withInitial(ReadUnderWay::new);
-    private final AtomicInteger reads = new AtomicInteger();
 
     /** Called by Cassandra when it starts. */
     public LacunaStorageHook()
@@ -143,7 +141,7 @@ public final class LacunaStorageHook implements StorageHook
         underWay.get().met(key, dead != null);
         if (dead != null)
             Lacuna.DECISIONS.add(guard.table, key, dead);
-        else if (guard.options.learnEvery > 0 && Math.floorMod(reads.incrementAndGet(), guard.options.learnEvery) == 0)
+        else if (guard.learning.isNext())
             guard.suspect(key, slices.get());
         return dead;
     }

@@ -9,7 +9,7 @@ package lacuna.cassandra;
 final class Native
 {
     /** Must be the library's own; raised with every change on either side. */
-    static final long VERSION = 5;
+    static final long VERSION = 6;
     static final long FAILED = Long.MIN_VALUE;
 
     private Native() {}
@@ -18,11 +18,12 @@ final class Native
 
     static native long now();
 
-    static native long open(long high, long low, long incarnation, long now, long interval, long lease);
+    static native long open(long high, long low, long incarnation, long now, long interval, long lease, long copyBytes);
 
     static native long ring(long hub, long version, long address, long count);
 
-    static native long create(long hub, long mode, long tableHigh, long tableLow, long capacity, double rate, long finest);
+    static native long create(long hub, long mode, long tableHigh, long tableLow, long capacity, double rate, long finest,
+                              long mostBytes);
 
     static native long beginRebuild(long hub, long mode, long tableHigh, long tableLow, long capacity, double rate);
 

@@ -84,6 +84,7 @@ final class Prover
             // The table may just have been dropped, or an SSTable be damaged: whoever reads it next will be told.
             Lacuna.COUNTERS.proofsFailed.increment();
         }
+        proposal.guard.learning.found(dead != null);
         if (dead != null)
         {
             awaitWritesUnderWay(proposal.guard);

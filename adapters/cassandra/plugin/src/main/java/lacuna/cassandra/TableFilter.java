@@ -25,6 +25,7 @@ final class TableFilter
     final ColumnFamilyStore table;
     final Mode mode;
     final double rate;
+    private final long maxBytes;
     final FilterBuilds builds = new FilterBuilds(this);
     /** Null if only whole partitions are known. */
     final Places places;
@@ -48,6 +49,7 @@ final class TableFilter
         this.table = table;
         this.mode = options.mode;
         this.rate = options.rate;
+        this.maxBytes = options.maxFilterBytes;
         this.ofReplicasOnly = options.ofReplicasOnly;
         this.places = options.mode == Mode.OFF ? null : Places.of(table.metadata(), options.bucket);
         UUID id = table.metadata.id.asUUID();
@@ -107,7 +109,7 @@ final class TableFilter
     private void come()
     {
         if (mayTakePart())
-            guarded("create", () -> Native.create(Exchange.hub(), mode.number(), high, low, builds.capacity(), rate, finest()));
+            guarded("create", () -> Native.create(Exchange.hub(), mode.number(), high, low, builds.capacity(), rate, finest(), maxBytes));
         isHere = true;
     }
 

@@ -41,6 +41,7 @@ final class TableGuard
     final ColumnFamilyStore table;
     final TableOptions options;
     final TableFilter filter;
+    final Learning learning;
     private final Prover prover;
     private final ConcurrentHashMap<DecoratedKey, List<Region>> regions = new ConcurrentHashMap<>();
     private final Set<Descriptor> known = ConcurrentHashMap.newKeySet();
@@ -52,6 +53,7 @@ final class TableGuard
         this.table = table;
         this.options = options;
         this.filter = new TableFilter(table, options);
+        this.learning = new Learning(options.learnEvery);
         this.prover = prover;
     }
 

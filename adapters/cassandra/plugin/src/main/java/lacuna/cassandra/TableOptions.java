@@ -10,21 +10,25 @@ import org.apache.cassandra.exceptions.ConfigurationException;
  * What {@code CREATE CUSTOM INDEX ... WITH OPTIONS = {...}} may say.
  *
  * <ul>
- * <li>{@code bytes}: memory for this table on each node, 16 MiB unless told; when it is used up others are forgotten.
- * <li>{@code learn_every}: one in so many reads that met an SSTable is looked into, 32 unless told; 0 for none.
+ * <li>{@code bytes}: memory for deleted regions of this table on each node, 16 MiB unless told; when it is used up others are forgotten.
+ * <li>{@code learn_every}: one in so many reads that met an SSTable is looked into, 32 unless told, fewer while that finds nothing
+ *     dead ({@link Learning}); 1 for every one, 0 for none.
  * <li>{@code rows}: deleted rows and ends of deleted ranges kept for one region at most, 10,000 unless told.
  * <li>{@code mode}: what the table's node filters are used for, {@code off}, {@code shadow}, {@code eventual} or {@code safe};
  *     off unless told.
  * <li>{@code peers}: whose node filters are fetched: {@code datacentre}, of all replicas in this datacentre, unless told;
  *     {@code replicas}, of those only that share a range of tokens with this node, for clients that ask replicas.
  * <li>{@code rate}: false positives of the node filters, 0.01 unless told.
+ * <li>{@code filter_bytes}: memory for the table's own node filter, 256 MiB unless told; what would take more gets coarser, then says
+ *     "unknown". Copies of others' filters share {@code -Dlacuna.copy_bytes}.
  * <li>{@code bucket}: rows whose first clustering column differs by less than this share a bucket of the node filters, so that
  *     absent ranges of rows are known too; milliseconds for timestamps; none unless told.
  * </ul>
  */
 final class TableOptions
 {
-    private static final Map<String, Long> DEFAULTS = Map.of("bytes", 16L << 20, "learn_every", 32L, "rows", 10_000L, "bucket", 0L);
+    private static final Map<String, Long> DEFAULTS = Map.of("bytes", 16L << 20, "filter_bytes", 256L << 20, "learn_every", 32L,
+                                                               "rows", 10_000L, "bucket", 0L);
     private static final Set<String> WORDS = Set.of("mode", "rate", "peers");
     /** Options that Cassandra adds by itself. */
     private static final Set<String> CASSANDRAS = Set.of("target", "class_name");
@@ -36,6 +40,7 @@ final class TableOptions
     final boolean ofReplicasOnly;
     final double rate;
     final long maxBytes;
+    final long maxFilterBytes;
     final long bucket;
     final int learnEvery;
     final int maxRows;
@@ -46,6 +51,7 @@ final class TableOptions
         rate = rate(given.getOrDefault("rate", "0.01"));
         ofReplicasOnly = ofReplicasOnly(given.getOrDefault("peers", "datacentre"));
         maxBytes = values.get("bytes");
+        maxFilterBytes = values.get("filter_bytes");
         bucket = values.get("bucket");
         learnEvery = Math.toIntExact(values.get("learn_every"));
         maxRows = Math.toIntExact(values.get("rows"));

@@ -1,6 +1,7 @@
 package lacuna.cassandra;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import java.util.ArrayList;
@@ -69,6 +70,33 @@ public class ExchangedRebuildTest extends WithFilters
             assertEquals("key " + p, p < MANY ? 1 : 0, all(coordinators.get(p / 50 % NODES), t, p));
     }
 
+    @Test
+    public void filtersThatMayTakeLittleGetCoarserAndThenKnowNothing() throws Exception
+    {
+        String coarse = within(12_000);
+        String none = within(2_000);
+        for (String t : List.of(coarse, none))
+            each(0, KEYS, ConsistencyLevel.ALL, p -> "INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", 1, 1)");
+        becomesKnown("reads_skipped", coarse);
+        assertTrue(filters(coarse).stream().allMatch(row -> row.getLong("bytes") <= 12_000));
+        for (Session coordinator : coordinators)
+        {
+            Cluster.until("it knows nothing", () -> rate(none) == 1);
+            assertFalse(isCounted(coordinator, "reads_skipped", none, 1_000_000));
+            for (int p = 0; p < KEYS; p += 20)
+                for (String t : List.of(coarse, none))
+                    assertEquals(t + " " + p, 1, all(coordinator, t, p));
+        }
+    }
+
+    private static String within(int bytes)
+    {
+        String t = unguarded(2);
+        ddl("CREATE CUSTOM INDEX ON " + t + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'mode': 'safe', 'filter_bytes': '"
+            + bytes + "'}");
+        return t;
+    }
+
     /** At a level at which stock sees what one of two replicas has acknowledged. */
     private static int all(Session through, String t, int p)
     {
@@ -91,7 +119,7 @@ public class ExchangedRebuildTest extends WithFilters
     {
         List<Row> rows = new ArrayList<>();
         for (Session coordinator : coordinators)
-            rows.addAll(coordinator.execute("SELECT keys, expected_rate FROM lacuna.filters WHERE keyspace_name = '" + t.substring(0, 2)
+            rows.addAll(coordinator.execute("SELECT keys, bytes, expected_rate FROM lacuna.filters WHERE keyspace_name = '" + t.substring(0, 2)
                                             + "' AND table_name = '" + t.substring(3) + "'").all());
         return rows;
     }

@@ -23,8 +23,8 @@ public class NativeTest
     public void libraryOfTheJarAnswers() throws Exception
     {
         NativeLibrary.load();
-        long hub = Native.open(0, 0, 1, 0, 1_000, 3_000);
-        assertEquals(0, Native.create(hub, SAFE, 1, 2, 1_000, 0.01, -1));
+        long hub = Native.open(0, 0, 1, 0, 1_000, 3_000, 1 << 20);
+        assertEquals(0, Native.create(hub, SAFE, 1, 2, 1_000, 0.01, -1, 1 << 20));
         assertEquals(0, Native.table(hub, SAFE, 1, 2, 0));
         assertEquals(1, Native.isEmpty(hub, SAFE, 1, 2, 7, 8));
         Native.write(hub, SAFE, 1, 2, 7, 8, 0, 0, 0);
@@ -39,8 +39,8 @@ public class NativeTest
     public void callsCostNanoseconds() throws Exception
     {
         NativeLibrary.load();
-        long hub = Native.open(0, 0, 1, 0, 1_000, 3_000);
-        Native.create(hub, SAFE, 1, 2, 100_000, 0.01, -1);
+        long hub = Native.open(0, 0, 1, 0, 1_000, 3_000, 1 << 20);
+        Native.create(hub, SAFE, 1, 2, 100_000, 0.01, -1, 1 << 20);
         Native.table(hub, SAFE, 1, 2, 0);
         double call = Double.MAX_VALUE;
         double lookup = Double.MAX_VALUE;
