@@ -1,22 +1,19 @@
 package lacuna.cassandra;
 
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 import com.datastax.driver.core.PoolingOptions;
 import com.datastax.driver.core.Session;
@@ -43,10 +40,13 @@ final class Cluster implements AutoCloseable
     private static final String COMMIT_LOG = Integer.getInteger("lacuna.checks", 0) > 0
                                              ? "commitlog_sync: batch"
                                              : "commitlog_sync: periodic\ncommitlog_sync_period: 1000ms";
+    /** Who a session is unless told; most clusters do not ask. */
+    private static final String SUPERUSER = "cassandra";
 
     final List<Node> nodes = new ArrayList<>();
     private final List<com.datastax.driver.core.Cluster> drivers = new ArrayList<>();
     private final Path work;
+    private int started;
     /** Null if nodes speak to each other directly. */
     final Relay relay;
 
@@ -71,7 +71,8 @@ final class Cluster implements AutoCloseable
     {
         int count = datacentres.size();
         this.work = Files.createDirectories(work);
-        List<String> addresses = addresses(count);
+        this.started = count;
+        List<String> addresses = Addresses.free(count, STORAGE_PORT, NATIVE_PORT);
         List<String> told = delayMicros < 0 ? addresses : addresses.stream().map(a -> a.replaceAll("(\\d+)$", "10$1")).toList();
         this.relay = delayMicros < 0 ? null : new Relay(addresses, told, STORAGE_PORT, delayMicros);
         String seeds = told.stream().map(a -> a + ":" + STORAGE_PORT).collect(Collectors.joining(","));
@@ -82,34 +83,9 @@ final class Cluster implements AutoCloseable
             Map<String, String> settings = Map.of("seeds", seeds, "token", Long.toString(token), "broadcast", told.get(i),
                                                   "storage_port", Integer.toString(STORAGE_PORT),
                                                   "native_port", Integer.toString(NATIVE_PORT),
-                                                  "snitch", snitch, "datacentre", datacentres.get(i),
-                                                  "commitlog", COMMIT_LOG);
+                                                  "bootstrap", "false", "commitlog", COMMIT_LOG, "snitch", snitch,
+                                                  "datacentre", datacentres.get(i));
             nodes.add(new Node(this.work.resolve("node" + (i + 1)), addresses.get(i), settings));
-        }
-    }
-
-    /** Addresses in a random net of 127/8 on which nobody listens. */
-    private static List<String> addresses(int count)
-    {
-        while (true)
-        {
-            ThreadLocalRandom random = ThreadLocalRandom.current();
-            String net = "127." + random.nextInt(1, 255) + "." + random.nextInt(1, 255) + ".";
-            List<String> addresses = IntStream.rangeClosed(1, count).mapToObj(i -> net + i).collect(Collectors.toList());
-            if (addresses.stream().allMatch(a -> isFree(a, STORAGE_PORT) && isFree(a, NATIVE_PORT)))
-                return addresses;
-        }
-    }
-
-    private static boolean isFree(String address, int port)
-    {
-        try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getByName(address)))
-        {
-            return socket.isBound();
-        }
-        catch (IOException taken)
-        {
-            return false;
         }
     }
 
@@ -122,6 +98,19 @@ final class Cluster implements AutoCloseable
             node.start(withPlugin, properties);
         awaitAll();
         return this;
+    }
+
+    /** One more node, no seed: it takes its part of what the others hold, or all of one that it replaces, before it answers. */
+    Node join(long token, String... properties) throws Exception
+    {
+        Map<String, String> settings = new HashMap<>(nodes.get(0).settings);
+        String address = Addresses.neighbour(nodes.get(0).address, ++started);
+        settings.putAll(Map.of("token", Long.toString(token), "bootstrap", "true", "broadcast", address));
+        Node node = new Node(work.resolve("node" + started), address, settings);
+        nodes.add(node);
+        node.start(true, properties);
+        awaitAll();
+        return node;
     }
 
     /** Until all answer, see each other, and have one schema. */
@@ -186,7 +175,13 @@ final class Cluster implements AutoCloseable
     /** A session whose coordinator is always this node, closed with the cluster. */
     Session session(Node node)
     {
-        com.datastax.driver.core.Cluster driver = driver(node);
+        return session(node, SUPERUSER);
+    }
+
+    /** The same for a user whose password is his name. */
+    Session session(Node node, String user)
+    {
+        com.datastax.driver.core.Cluster driver = driver(node, user);
         drivers.add(driver);
         return driver.connect();
     }
@@ -194,7 +189,7 @@ final class Cluster implements AutoCloseable
     /** A session that asks a replica of the partition, as most applications' do; closed with the cluster. */
     Session tokenAware()
     {
-        com.datastax.driver.core.Cluster driver = driver(nodes.get(0), new TokenAwarePolicy(new RoundRobinPolicy()));
+        com.datastax.driver.core.Cluster driver = driver(nodes.get(0), new TokenAwarePolicy(new RoundRobinPolicy()), SUPERUSER);
         drivers.add(driver);
         return driver.connect();
     }
@@ -202,14 +197,19 @@ final class Cluster implements AutoCloseable
     /** A session with one node for a moment: the caller closes it. */
     com.datastax.driver.core.Cluster driver(Node node)
     {
-        InetSocketAddress only = new InetSocketAddress(node.address, NATIVE_PORT);
-        return driver(node, new WhiteListPolicy(new RoundRobinPolicy(), List.of(only)));
+        return driver(node, SUPERUSER);
     }
 
-    private static com.datastax.driver.core.Cluster driver(Node contact, LoadBalancingPolicy policy)
+    private static com.datastax.driver.core.Cluster driver(Node node, String user)
+    {
+        InetSocketAddress only = new InetSocketAddress(node.address, NATIVE_PORT);
+        return driver(node, new WhiteListPolicy(new RoundRobinPolicy(), List.of(only)), user);
+    }
+
+    private static com.datastax.driver.core.Cluster driver(Node contact, LoadBalancingPolicy policy, String user)
     {
         return com.datastax.driver.core.Cluster.builder().addContactPoint(contact.address).withPort(NATIVE_PORT)
-            .withLoadBalancingPolicy(policy)
+            .withLoadBalancingPolicy(policy).withCredentials(user, user)
             .withReconnectionPolicy(new ConstantReconnectionPolicy(500)).withMaxSchemaAgreementWaitSeconds(1)
             .withSocketOptions(new SocketOptions().setReadTimeoutMillis(PATIENCE_MILLIS).setConnectTimeoutMillis(PATIENCE_MILLIS))
             .withPoolingOptions(new PoolingOptions().setPoolTimeoutMillis(PATIENCE_MILLIS)).withoutJMXReporting().build();

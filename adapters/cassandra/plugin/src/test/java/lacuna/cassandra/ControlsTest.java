@@ -89,7 +89,7 @@ public class ControlsTest extends OnOneCluster
 
     private static void track(Node node, String how)
     {
-        node.invoke("org.apache.cassandra.db:type=StorageProxy", how + "RepairedDataTrackingForPartitionReads", new Object[0]);
+        node.jmx.invoke("org.apache.cassandra.db:type=StorageProxy", how + "RepairedDataTrackingForPartitionReads", new Object[0]);
     }
 
     /** How many reads of partition 1 the replica answers from memory for one of the client. */

@@ -4,8 +4,6 @@ import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,16 +14,9 @@ import java.util.List;
 import java.util.Comparator;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-
-import javax.management.MBeanServerConnection;
-import javax.management.ObjectName;
-import javax.management.remote.JMXConnector;
-import javax.management.remote.JMXConnectorFactory;
-import javax.management.remote.JMXServiceURL;
 
 /**
  * One stock Cassandra in a process of its own, made of the artifacts on this test's class path.
@@ -42,8 +33,8 @@ final class Node
 
     final String address;
     private final Path home;
-    private final Map<String, String> settings;
-    private final int jmxPort = freePort();
+    final Map<String, String> settings;
+    final Jmx jmx = new Jmx();
     private Process shell;
 
     Node(Path home, String address, Map<String, String> settings)
@@ -51,20 +42,6 @@ final class Node
         this.home = home;
         this.address = address;
         this.settings = settings;
-    }
-
-    /** A port at which nobody listens, below those that systems give to connections: a node that comes back finds it free. */
-    private static int freePort()
-    {
-        while (true)
-            try (ServerSocket socket = new ServerSocket(ThreadLocalRandom.current().nextInt(22_000, 32_000), 1, InetAddress.getLoopbackAddress()))
-            {
-                return socket.getLocalPort();
-            }
-            catch (IOException taken)
-            {
-                Thread.onSpinWait();
-            }
     }
 
     /** Starts it, with or without the plug-in; returns at once. */
@@ -97,7 +74,7 @@ final class Node
                                                        "-Dcassandra.storagedir=" + home.resolve("data"),
                                                        "-Dcassandra.logdir=" + home,
                                                        "-Djava.io.tmpdir=" + home,
-                                                       "-Dcassandra.jmx.local.port=" + jmxPort));
+                                                       "-Dcassandra.jmx.local.port=" + jmx.port));
         if (withPlugin)
             command.addAll(List.of(Installation.HOOK, Installation.HANDLER));
         command.addAll(List.of("-cp", conf + File.pathSeparator + classPath(withPlugin)));
@@ -181,7 +158,7 @@ final class Node
     /** Gives copies of one table's SSTables to another table of the same shape. */
     void importSstables(String keyspace, String from, String to)
     {
-        invoke("org.apache.cassandra.db:type=Tables,keyspace=" + keyspace + ",table=" + to, "importNewSSTables",
+        jmx.invoke("org.apache.cassandra.db:type=Tables,keyspace=" + keyspace + ",table=" + to, "importNewSSTables",
                new Object[] { Set.of(folder(keyspace, from).toString()), true, true, false, false, true, false, true },
                "java.util.Set", "boolean", "boolean", "boolean", "boolean", "boolean", "boolean", "boolean");
     }
@@ -193,7 +170,7 @@ final class Node
         {
             Path newest = files.filter(file -> file.toString().endsWith("-Data.db"))
                                .max(Comparator.comparingLong(file -> file.toFile().lastModified())).orElseThrow();
-            invoke("org.apache.cassandra.db:type=CompactionManager", "forceUserDefinedCompaction",
+            jmx.invoke("org.apache.cassandra.db:type=CompactionManager", "forceUserDefinedCompaction",
                    new Object[] { newest.toString() }, String.class.getName());
         }
     }
@@ -223,38 +200,12 @@ final class Node
 
     private Object attribute(String name)
     {
-        try (JMXConnector connector = JMXConnectorFactory.connect(jmx()))
-        {
-            return connector.getMBeanServerConnection()
-                            .getAttribute(new ObjectName("org.apache.cassandra.db:type=StorageService"), name);
-        }
-        catch (Exception failure)
-        {
-            throw new IllegalStateException(name + " of " + address, failure);
-        }
-    }
-
-    private JMXServiceURL jmx() throws IOException
-    {
-        return new JMXServiceURL("service:jmx:rmi:///jndi/rmi://127.0.0.1:" + jmxPort + "/jmxrmi");
+        return jmx.attribute(Jmx.STORAGE_SERVICE, name);
     }
 
     Object storageService(String operation, Object[] arguments, String... types)
     {
-        return invoke("org.apache.cassandra.db:type=StorageService", operation, arguments, types);
-    }
-
-    Object invoke(String bean, String operation, Object[] arguments, String... types)
-    {
-        try (JMXConnector connector = JMXConnectorFactory.connect(jmx()))
-        {
-            MBeanServerConnection server = connector.getMBeanServerConnection();
-            return server.invoke(new ObjectName(bean), operation, arguments, types);
-        }
-        catch (Exception failure)
-        {
-            throw new IllegalStateException(operation + " on " + address, failure);
-        }
+        return jmx.invoke(Jmx.STORAGE_SERVICE, operation, arguments, types);
     }
 
     String log() throws IOException

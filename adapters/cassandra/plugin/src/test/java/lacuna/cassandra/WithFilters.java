@@ -33,7 +33,7 @@ abstract class WithFilters extends OnOneCluster
         if (!coordinators.isEmpty())
             return;
         cluster.nodes.forEach(node -> coordinators.add(cluster.session(node)));
-        for (int copies = 1; copies <= Math.min(2, NODES); copies++)
+        for (int copies = 1; copies <= Math.min(3, NODES); copies++)
             ddl("CREATE KEYSPACE x" + copies + " WITH replication = {'class': 'SimpleStrategy', 'replication_factor': " + copies + "}");
     }
 
