@@ -6,6 +6,7 @@ import static org.junit.Assert.assertTrue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntFunction;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import com.datastax.driver.core.ConsistencyLevel;
@@ -138,12 +139,22 @@ abstract class WithFilters extends OnOneCluster
             int attempt = 0;
             while (!isCounted(coordinator, "reads_skipped", t, p))
             {
-                assertTrue("never skipped", attempt++ < 2_400);
+                if (attempt++ == 2_400)
+                    throw new AssertionError(t + " " + p + " is never skipped through " + coordinators.indexOf(coordinator) + known(t));
                 // A replica that has not yet tried to prove it is asked to.
                 at(coordinator, "SELECT * FROM " + t + " WHERE p = " + p, ConsistencyLevel.ALL);
                 Thread.sleep(50);
             }
         }
+    }
+
+    /** What each node knows of the table, and of its peers. */
+    private static String known(String t)
+    {
+        String filters = "SELECT * FROM lacuna.filters WHERE keyspace_name = ? AND table_name = ?";
+        String[] names = t.split("\\.");
+        return coordinators.stream().map(node -> "\n" + node.execute(filters, names[0], names[1]).all()
+                                                 + "\n" + node.execute("SELECT * FROM lacuna.peers").all()).collect(Collectors.joining());
     }
 
     /** After its node came back. */
