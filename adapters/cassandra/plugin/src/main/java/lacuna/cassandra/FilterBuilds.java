@@ -51,8 +51,16 @@ final class FilterBuilds
     /** Shows the filter to others, once all that is there has been read. */
     private void build()
     {
-        if (filter.isUsed())
-            fill(0, READY);
+        if (filter.isUsed() && fill(0, READY))
+            proveAgain();
+    }
+
+    /** What was proven dead meanwhile, as when the commit log is replayed, became alive again in the filter by its key on disk. */
+    private void proveAgain()
+    {
+        TableGuard guard = Lacuna.guard(filter.table.metadata.id);
+        if (guard != null)
+            guard.forgetAll();
     }
 
     /** The same, but nobody waits for it. */
