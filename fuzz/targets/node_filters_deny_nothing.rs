@@ -21,7 +21,6 @@ const PROVEN: Deletion = Deletion { time: 1, newest_in_files: None, newest_in_me
 #[derive(Debug, Arbitrary)]
 struct Input {
     log_bytes: u8,
-    gathers: bool,
     cap: Option<u8>,
     steps: Vec<Step>,
 }
@@ -83,7 +82,6 @@ struct Pair {
 fuzz_target!(|input: Input| {
     let config = Config {
         log_bytes: 16 * usize::from(input.log_bytes),
-        gathering: if input.gathers { 2 } else { 0 },
         most_table_bytes: input.cap.map_or(1 << 20, |cap| 64 * usize::from(cap)),
         ..Config::new(Mode::Safe)
     };

@@ -28,9 +28,6 @@ pub struct Config {
     pub most_lease: u64,
     /// Clocks of two nodes run apart by less than one part in so many.
     pub drift: u64,
-    /// How long news waits for more in safe mode while a delta is on its way: once that has arrived everywhere, or after so
-    /// long, all of it goes as one delta. With nothing on its way it goes at once.
-    pub gathering: u64,
     /// Deltas kept for peers that missed some, in bytes.
     pub log_bytes: usize,
     /// Filters kept as bytes for whoever fetches copies, in bytes; one is always kept.
@@ -58,7 +55,6 @@ impl Config {
             lease: 3_000,
             most_lease: 5_000,
             drift: 100,
-            gathering: 2,
             log_bytes: 1 << 20,
             most_snapshot_bytes: 64 << 20,
             most_forwarded: 1 << 16,

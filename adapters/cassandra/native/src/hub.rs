@@ -68,11 +68,11 @@ impl Hub {
     }
 
     /// A write of a partition, or of its row at `place`, seen by the filter before its acknowledgement: 1 if somebody who relies
-    /// on this node has to be told now, and not with others behind what is on its way.
+    /// on this node has to be told.
     pub fn write(&self, mode: i64, table: TableId, key: KeyId, place: Option<u64>, now: u64) -> i64 {
         self.with(mode, |node| {
             let barrier = node.write(table, key, place);
-            i64::from(!node.may_acknowledge(now, barrier) && !node.is_gathering(now))
+            i64::from(!node.may_acknowledge(now, barrier))
         })
     }
 

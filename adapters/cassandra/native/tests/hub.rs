@@ -110,25 +110,6 @@ fn an_acknowledgement_waits_for_the_lease_holder() {
 }
 
 #[test]
-fn what_is_written_behind_a_delta_on_its_way_wakes_nobody_and_goes_when_that_has_come() {
-    let hubs = hubs(SAFE);
-    for now in [0, 1_000, 2_000, 6_000] {
-        exchange(&hubs, now);
-    }
-    let absent = |key: &u64| decide(&hubs, SAFE, 6_001, *key) == 0;
-    let new_keys: Vec<u64> = (1_000..).filter(absent).take(2).collect();
-    assert_eq!(hubs[1].write(SAFE, TABLE, id(new_keys[0]), None, 6_001), 1);
-    hubs[1].with_all(|node| node.flush(6_001));
-    assert_eq!(hubs[1].write(SAFE, TABLE, id(new_keys[1]), None, 6_001), 0);
-    let ticket = hubs[1].hold(6_001);
-    hubs[1].with_all(|node| node.flush(6_001));
-    assert!(hubs[1].released(6_001) < ticket);
-    carry(&hubs, 6_001);
-    assert_eq!(hubs[1].released(6_001), ticket);
-    assert!(new_keys.iter().all(|key| decide(&hubs, SAFE, 6_001, *key) == MAY_BE_LIVE));
-}
-
-#[test]
 fn a_silent_holder_costs_one_lease() {
     let hubs = hubs(SAFE);
     for now in [0, 1_000, 2_000, 6_000] {

@@ -13,23 +13,12 @@ use crate::presence::NodeFilter;
 use crate::wire::Writer;
 
 impl Node {
-    /// Sends what has changed to all readers, on the interval in eventual mode. In safe mode, where writers wait for it, at
-    /// once, but for what is [gathered](crate::Config::gathering) behind a delta that is on its way: under load a frame
-    /// then tells of many keys.
+    /// Sends what has changed to all readers: at once in safe mode, on the interval otherwise.
     pub fn flush(&mut self, now: u64) {
-        let waits = match self.config.mode {
-            Mode::Eventual => now < self.next_flush,
-            Mode::Safe => self.is_gathering(now),
-            Mode::Shadow => false,
-        };
-        if !waits && !self.config.has(Flaw::PublishLate) {
-            self.flush_now(now);
+        if self.config.mode == Mode::Eventual && now < self.next_flush || self.config.has(Flaw::PublishLate) {
+            return;
         }
-    }
-
-    /// Whether a [`flush`](Self::flush) in safe mode would wait for a delta that is on its way.
-    pub fn is_gathering(&self, now: u64) -> bool {
-        self.publisher.is_telling(&self.config, now)
+        self.flush_now(now);
     }
 
     fn flush_now(&mut self, now: u64) {
@@ -95,12 +84,7 @@ impl Node {
             Message::Request { number, applied, ring, lease_use } => {
                 self.answer_request(now, from, (number, applied, ring, lease_use));
             }
-            Message::Applied(applied) => {
-                self.publisher.acknowledged(&self.config, from, applied);
-                if self.config.mode == Mode::Safe {
-                    self.flush(now);
-                }
-            }
+            Message::Applied(applied) => self.publisher.acknowledged(&self.config, from, applied),
             Message::Missing(applied) => {
                 let deltas = self.publisher.deltas_behind(applied);
                 deltas.into_iter().for_each(|delta| self.send_bytes(from, delta));

@@ -27,12 +27,6 @@ impl Publisher {
         config.has(Flaw::AcknowledgeAtOnce) || (now >= self.boot_until && self.holders.values().all(is_known))
     }
 
-    /// Whether the last delta is still on its way to somebody who relies on this node, and not for long.
-    pub(crate) fn is_telling(&self, config: &Config, now: u64) -> bool {
-        let is_awaited = |holder: &Holder| holder.until > now && holder.acknowledged < self.version.sequence;
-        now < self.told_at + config.gathering && self.holders.values().any(is_awaited)
-    }
-
     /// Whether what a read found of a key may be shown: everybody who relies on this node knows the key, and everybody who
     /// relies on a life before has ceased to.
     pub(crate) fn may_reveal(&self, config: &Config, now: u64, table: TableId, partition: KeyId) -> bool {

@@ -76,8 +76,6 @@ pub(crate) struct Publisher {
     snapshots: BTreeMap<TableId, Snapshot>,
     recent: Recent,
     boot_until: u64,
-    /// When the last delta was closed.
-    told_at: u64,
 }
 
 impl Publisher {
@@ -96,7 +94,6 @@ impl Publisher {
             snapshots: BTreeMap::new(),
             recent: Recent::default(),
             boot_until,
-            told_at: 0,
         }
     }
 
@@ -235,7 +232,6 @@ impl Publisher {
             {
                 self.log_bytes -= oldest.len();
             }
-            self.told_at = now;
             self.holders.retain(|_, holder| holder.until > now);
             self.recent.forget(self.known_to_all(now));
             self.holders

@@ -35,7 +35,7 @@ fn write_and_send(pair: &mut Pair, table: TableId, key: u64) {
 /// before what node 1 was told, and the second one must wait for that too.
 #[test]
 fn a_second_snapshot_waits_for_what_was_told() {
-    let mut pair = Pair::new(Config { gathering: 0, ..SAFE }, None);
+    let mut pair = Pair::new(SAFE, None);
     let tables = [TableId(8), TableId(9)];
     for table in tables {
         pair.nodes[1].create_table(table, 1_000, 0.01, None);

@@ -166,43 +166,8 @@ fn a_write_of_a_known_key_waits_for_nothing() {
 }
 
 #[test]
-fn news_behind_a_delta_that_is_on_its_way_goes_as_one() {
-    let mut pair = Pair::new(SAFE, None);
-    pair.nodes[1].write(TABLE, partition(5), None);
-    pair.nodes[1].flush(pair.now);
-    let first = pair.nodes[1].take_outbox();
-    let mut last = None;
-    for key in 6..20 {
-        last = Some(pair.nodes[1].write(TABLE, partition(key), None));
-        pair.nodes[1].flush(pair.now);
-    }
-    assert_eq!((first.len(), pair.nodes[1].take_outbox().len()), (1, 0));
-    pair.nodes[0].receive(pair.now, IDS[1], &first[0].1);
-    assert!(pair.carry(|_| true), "its arrival is told");
-    assert_eq!(pair.nodes[1].take_outbox().len(), 0, "carried already");
-    pair.messages = 0;
-    while pair.carry(|_| true) {}
-    assert_eq!(pair.messages, 1, "that it has come; the delta itself came before");
-    assert!(pair.nodes[1].may_acknowledge(pair.now, last.unwrap()));
-    assert!((5..20).all(|key| pair.decide(key) == Decision::Forward(Reason::MayBeLive)));
-}
-
-#[test]
-fn news_waits_for_a_delta_that_is_lost_as_long_as_it_is_gathered() {
-    let mut pair = Pair::new(SAFE, None);
-    let mut frames = Vec::new();
-    for after in [0, SAFE.gathering - 1, 1] {
-        pair.now += after;
-        pair.nodes[1].write(TABLE, partition(pair.now), None);
-        pair.nodes[1].flush(pair.now);
-        frames.push(pair.nodes[1].take_outbox().len());
-    }
-    assert_eq!(frames, [1, 0, 1]);
-}
-
-#[test]
 fn a_gap_beyond_the_log_ends_in_a_full_copy() {
-    let mut pair = Pair::new(Config { log_bytes: 200, gathering: 0, ..SAFE }, None);
+    let mut pair = Pair::new(Config { log_bytes: 200, ..SAFE }, None);
     for key in 0..50 {
         pair.nodes[1].write(TABLE, partition(key), None);
         pair.nodes[1].flush(pair.now);

@@ -130,7 +130,7 @@ final class Acknowledgements
             return true;
         Lacuna.COUNTERS.acknowledgementsHeld.increment();
         held.put(ticket, later);
-        Exchange.look();
+        Exchange.wake();
         return false;
     }
 

@@ -42,8 +42,6 @@ final class Exchange
     private static volatile Thread thread;
     private static final Rounds ROUNDS = new Rounds();
     private static final AtomicBoolean woken = new AtomicBoolean();
-    /** Whether the thread comes back soon by itself, since acknowledgements wait. */
-    private static volatile boolean isLooking;
     /** When the sizes of filters are looked at again. */
     private static long nextLook;
     private static ByteBuffer outgoing = ByteBuffer.allocateDirect(1 << 16);
@@ -163,22 +161,12 @@ final class Exchange
             LockSupport.unpark(thread);
     }
 
-    /** Somebody waits: from now on the thread looks often. */
-    static void look()
-    {
-        if (!isLooking)
-            wake();
-    }
-
     private static void run()
     {
         while (true)
         {
-            // Said first: whoever waits and finds it true was there before the thread looked who waits.
-            isLooking = false;
-            isLooking = Acknowledgements.isHolding();
             if (!woken.get())
-                LockSupport.parkNanos(isLooking ? HOLDING_NANOS : IDLE_NANOS);
+                LockSupport.parkNanos(Acknowledgements.isHolding() ? HOLDING_NANOS : IDLE_NANOS);
             woken.set(false);
             try
             {
