@@ -74,12 +74,6 @@ public class ExchangedArrivalsTest extends WithFilters
     }
 
     @Test
-    public void everyKindOfWriteIsSeenWithTwoReplicas() throws Exception
-    {
-        everyKindOfWriteIsSeen(2, "");
-    }
-
-    @Test
     public void everyKindOfWriteIsSeenWithThreeReplicasAndBuckets() throws Exception
     {
         everyKindOfWriteIsSeen(3, ", 'bucket': '4'");

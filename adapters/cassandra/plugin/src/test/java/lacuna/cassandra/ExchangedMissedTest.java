@@ -15,7 +15,7 @@ import org.junit.Test;
 
 /**
  * Mode safe: rows come to a node that missed them by hints, by the repair of a read, or by streams. From then on nobody denies
- * them, and until then the answers are those of tables without the index.
+ * them, and until then the answers are those of tables without the index. {@code -Dlacuna.checks=20000}, in the long tests only.
  */
 public class ExchangedMissedTest extends WithFilters
 {
@@ -35,7 +35,7 @@ public class ExchangedMissedTest extends WithFilters
     @Test
     public void missedRowsAreSeenOnceTheyCame() throws Exception
     {
-        Assume.assumeTrue("wants lacuna.nodes=3", NODES == 3);
+        Assume.assumeTrue("a long test", Integer.getInteger("lacuna.checks", 0) > 0 && NODES == 3);
         Pair alone = pair("x1.alone");
         Pair hinted = pair("x3.hinted");
         Pair mended = pair("x3.mended");

@@ -4,6 +4,8 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
+import java.util.stream.IntStream;
+
 import com.datastax.driver.core.ConsistencyLevel;
 import com.datastax.driver.core.Session;
 import com.datastax.driver.core.exceptions.InvalidConfigurationInQueryException;
@@ -42,6 +44,24 @@ public class ExchangedReindexTest extends WithFilters
         switchEverywhere(Flaw.BUILDS_DO_NOT_BEGIN, false);
         becomesKnown("reads_skipped", t);
         staysSeen(t);
+    }
+
+    /** The key comes from disk after the proof, and takes it back in the filter. */
+    @Test
+    public void whatWasProvenDeadBeforeItsFilterWasFilledIsSkipped() throws Exception
+    {
+        String t = unguarded(2);
+        int p = IntStream.iterate(0, next -> next + 1).filter(next -> holder(t, next) == 0).findFirst().orElseThrow();
+        at(session, "INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", 1, 1)", ConsistencyLevel.ALL);
+        cluster.flush(t.substring(0, 2));
+        switchEverywhere(Flaw.BUILDS_DO_NOT_BEGIN, true);
+        index(t, "safe");
+        at(session, "DELETE FROM " + t + " WHERE p = " + p, ConsistencyLevel.ALL);
+        cluster.flush(t.substring(0, 2));
+        becomesAnswered("SELECT * FROM " + t + " WHERE p = " + p);
+        switchEverywhere(Flaw.BUILDS_DO_NOT_BEGIN, false);
+        becomesKnown("reads_skipped", t);
+        becomesSkipped(t, p);
     }
 
     @Test
