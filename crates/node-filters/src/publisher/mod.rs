@@ -23,7 +23,7 @@ const MOST_REPEATED: usize = 256;
 /// Low bits of a generation in messages that say how rows are put into buckets.
 const BUCKETS_BITS: u32 = 24;
 
-/// Keys, and twice as many as deletions, that make a delta of their own: half a mebibyte, as a piece of a snapshot.
+/// Words of eight bytes, one for a key and three for a deletion, that close a delta: half a mebibyte, as a piece of a snapshot.
 const MOST_WORDS: usize = CHUNK_BYTES / 8;
 
 /// Digests kept, to tell whether an acknowledgement is one of what was sent.

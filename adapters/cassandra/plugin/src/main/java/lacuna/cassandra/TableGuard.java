@@ -103,10 +103,15 @@ final class TableGuard
         });
     }
 
-    /** A read of these slices met an SSTable: perhaps there is nothing alive in them. */
+    /**
+     * A read of these slices met an SSTable: perhaps there is nothing alive in them. Of one that holds no rows of the partition's
+     * Cassandra asks for the deletion, by no slices: perhaps nothing at all is alive.
+     */
     void suspect(DecoratedKey key, Slices slices)
     {
-        if (slices.size() == 1)
+        if (slices.isEmpty())
+            propose(key, Slice.ALL);
+        else if (slices.size() == 1)
             propose(key, slices.get(0));
     }
 

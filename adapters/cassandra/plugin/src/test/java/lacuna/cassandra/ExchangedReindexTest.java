@@ -46,6 +46,20 @@ public class ExchangedReindexTest extends WithFilters
         staysSeen(t);
     }
 
+    /** Cassandra looks into such an SSTable for the deletion only, whatever the read asks for. */
+    @Test
+    public void deadPartitionWithoutRowsOnDiskIsLearnedByReads() throws Exception
+    {
+        String t = "x2.keys_alone";
+        ddl("CREATE TABLE " + t + " (p int PRIMARY KEY, v int)");
+        at(session, "INSERT INTO " + t + " (p, v) VALUES (7, 1)", ConsistencyLevel.ALL);
+        at(session, "DELETE FROM " + t + " WHERE p = 7", ConsistencyLevel.ALL);
+        cluster.flush(t.substring(0, 2));
+        index(t, "safe");
+        becomesKnown("reads_skipped", t);
+        becomesSkipped(t, 7);
+    }
+
     /** The key comes from disk after the proof, and takes it back in the filter. */
     @Test
     public void whatWasProvenDeadBeforeItsFilterWasFilledIsSkipped() throws Exception
