@@ -2,11 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
+mod burials;
 mod controls;
 mod eventual;
 mod example;
 mod golden;
 mod hostile;
+mod leases;
 mod memory;
 mod pair;
 mod rows;

@@ -20,6 +20,12 @@ pub(crate) fn partition(key: u64) -> KeyId {
     KeyId::of_partition(&key.to_le_bytes())
 }
 
+/// Takes the messages of a node, decoded.
+pub(crate) fn take(node: &mut Node) -> Vec<(Message, Vec<u8>)> {
+    let outbox = node.take_outbox().into_iter();
+    outbox.map(|(_, bytes)| (Message::from_bytes(&bytes).unwrap(), bytes)).collect()
+}
+
 impl Pair {
     /// Both with an empty, ready table, and copies exchanged.
     pub(crate) fn new(config: Config, buckets: Option<Buckets>) -> Self {
@@ -63,6 +69,15 @@ impl Pair {
             }
         }
         any
+    }
+
+    /// Writes a key at node 1 and hands the delta to node 0, whose answer is not carried.
+    pub(crate) fn write_and_send(&mut self, table: TableId, key: u64) {
+        self.nodes[1].write(table, partition(key), None);
+        self.nodes[1].flush(self.now);
+        for (_, bytes) in take(&mut self.nodes[1]) {
+            self.nodes[0].receive(self.now, IDS[1], &bytes);
+        }
     }
 
     pub(crate) fn decide(&mut self, key: u64) -> Decision {

@@ -1,0 +1,134 @@
+//! Leases: who grants them, for which life of whom, and by which clocks.
+
+use lacuna_node_filters::{Config, Decision, Message, Mode, Node, NodeId, Reason};
+
+use crate::pair::{IDS, Pair, TABLE, partition, take};
+
+const SAFE: Config = Config::new(Mode::Safe);
+const EMPTY: Decision = Decision::Empty;
+
+/// A coordinator starts again, and a grant for its last life comes late: the lease behind it began long ago.
+#[test]
+fn a_grant_for_an_earlier_life_is_no_lease() {
+    let mut pair = Pair::new(SAFE, None);
+    let start = |incarnation, now| {
+        let mut node = Node::new(IDS[0], SAFE, incarnation, now);
+        node.set_ring(1, IDS);
+        node.tick(now);
+        node
+    };
+    let began = pair.now;
+    pair.nodes[0] = start(2, began);
+    take(&mut pair.nodes[1]);
+    for (_, request) in take(&mut pair.nodes[0]) {
+        pair.nodes[1].receive(began, IDS[0], &request);
+    }
+    let late = take(&mut pair.nodes[1]);
+    assert!(late.iter().any(|(message, _)| matches!(message, Message::Grant { length: 1.., .. })));
+    pair.now = began + 2_900;
+    pair.nodes[0] = start(3, pair.now);
+    take(&mut pair.nodes[0]);
+    late.iter().for_each(|(_, grant)| pair.nodes[0].receive(pair.now, IDS[1], grant));
+    while pair.carry(|message| !matches!(message, Message::Request { .. })) {}
+    pair.now = began + 3_100;
+    let barrier = pair.nodes[1].write(TABLE, partition(5), None);
+    pair.nodes[1].flush(pair.now);
+    pair.carry(|_| false);
+    assert!(pair.nodes[1].may_acknowledge(pair.now, barrier), "the lease that was granted has run out");
+    assert_ne!(pair.decide(5), EMPTY);
+}
+
+/// A node that comes back with an older state may use the name of a life once more. Its numbers begin again.
+#[test]
+fn a_life_that_is_lived_twice_is_noticed() {
+    for writes in [3, 40] {
+        let mut pair = Pair::new(SAFE, None);
+        for key in 1_000..1_020 {
+            pair.write_and_send(TABLE, key);
+        }
+        pair.settle();
+        let mut again = Node::new(IDS[1], SAFE, 1, pair.now);
+        again.set_ring(1, IDS);
+        again.create_table(TABLE, 10_000, 0.01, None);
+        again.set_ready(TABLE);
+        pair.nodes[1] = again;
+        for key in 0..writes {
+            pair.nodes[1].write(TABLE, partition(key), None);
+            pair.nodes[1].flush(pair.now);
+            take(&mut pair.nodes[1]);
+        }
+        let barrier = pair.nodes[1].barrier();
+        let mut was_free = false;
+        for _ in 0..300 {
+            pair.now += 50;
+            pair.nodes.iter_mut().for_each(|node| node.tick(pair.now));
+            loop {
+                if pair.nodes[1].may_acknowledge(pair.now, barrier) {
+                    was_free = true;
+                    for key in 0..writes {
+                        assert_ne!(pair.decide(key), EMPTY, "{writes} writes, key {key}, at {}", pair.now);
+                    }
+                }
+                // One message at a time.
+                let mut outbox: Vec<_> = (0..2)
+                    .flat_map(|from| take(&mut pair.nodes[from]).into_iter().map(move |sent| (from, sent.1)))
+                    .collect();
+                if outbox.is_empty() {
+                    break;
+                }
+                for (from, bytes) in outbox.drain(..) {
+                    pair.nodes[1 - from].receive(pair.now, IDS[from], &bytes);
+                    if pair.nodes[1].may_acknowledge(pair.now, barrier) {
+                        assert_ne!(pair.decide(0), EMPTY, "{writes} writes, at {}", pair.now);
+                    }
+                }
+            }
+        }
+        assert!(was_free);
+    }
+}
+
+/// A node that acknowledges at once promises nothing to whoever answers in its name.
+#[test]
+fn only_nodes_in_mode_safe_grant_leases_to_answer_by() {
+    for (asking, holding, answers) in [
+        (Mode::Safe, Mode::Safe, true),
+        (Mode::Safe, Mode::Shadow, false),
+        (Mode::Safe, Mode::Eventual, false),
+        (Mode::Shadow, Mode::Shadow, true),
+        (Mode::Shadow, Mode::Safe, true),
+    ] {
+        let mut pair = Pair::of([asking, holding].map(Config::new), None);
+        pair.settle();
+        let expected = match asking {
+            _ if !answers => Decision::Forward(Reason::Stale),
+            Mode::Safe => EMPTY,
+            _ => Decision::Forward(Reason::Shadow),
+        };
+        assert_eq!(pair.decide(5), expected, "{asking:?} asks, {holding:?} holds");
+    }
+}
+
+#[test]
+fn clocks_that_may_run_apart_at_will_give_no_lease() {
+    let mut pair = Pair::new(Config { drift: 0, ..SAFE }, None);
+    assert_eq!(pair.decide(5), Decision::Forward(Reason::Stale));
+}
+
+/// A peer that left and came back meets no grant from before.
+#[test]
+fn a_peer_that_comes_back_is_asked_with_new_numbers() {
+    let mut pair = Pair::new(SAFE, None);
+    let number = |node: &mut Node, now| {
+        node.tick(now);
+        let requests = take(node).into_iter().filter_map(|(message, _)| match message {
+            Message::Request { number, .. } => Some(number),
+            _ => None,
+        });
+        requests.max().unwrap()
+    };
+    let before = number(&mut pair.nodes[0], pair.now + 5_000);
+    pair.nodes[0].set_ring(1, [NodeId(9)]);
+    pair.nodes[0].set_ring(1, IDS);
+    assert!(number(&mut pair.nodes[0], pair.now + 10_000) > before);
+}
