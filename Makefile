@@ -11,7 +11,7 @@ DENY := $(TOOLS)/bin/cargo-deny-$(DENY_VERSION)
 
 # The crates below the engines. Their tests run with every check on, and not a second time without; the other crates
 # run theirs in the profile that users get.
-CHECKED_CRATES := core succinct filters guard workload testkit range-cache node-filters
+CHECKED_CRATES := base succinct families guard workload testkit cache-protocol node-filters
 CHECKED := $(CHECKED_CRATES:%=-p lacuna-%)
 UNCHECKED := --workspace $(CHECKED_CRATES:%=--exclude lacuna-%)
 
@@ -32,7 +32,7 @@ test: export LACUNA_REQUIRE := all
 test: $(DENY) browser servers
 	$(STAGE) format $(CARGO) fmt --all --check
 	$(STAGE) "supply chain" $(CARGO) fetch --locked
-	$(STAGE) "supply chain of fuzzing" $(CARGO) fetch --locked --manifest-path fuzz/Cargo.toml
+	$(STAGE) "supply chain of fuzzing" $(CARGO) fetch --locked --manifest-path lab/fuzz/Cargo.toml
 	$(STAGE) "supply chain" $(DENY) --offline check --hide-inclusion-graph licenses bans sources
 	$(STAGE) build $(CARGO) build --release --locked
 	$(STAGE) rocksdb .ci/rocksdb
@@ -55,9 +55,9 @@ test-long: browser servers
 	$(STAGE) "cassandra 5.0.0" .ci/cassandra -Dcassandra.version=5.0.0 -Dtest='ControlsTest,ExchangeTest'
 	$(MAKE) fuzz
 
-# A minute for each target; `fuzz/run SECONDS TARGET` for longer.
+# A minute for each target; `lab/fuzz/run SECONDS TARGET` for longer.
 fuzz:
-	$(STAGE) fuzz fuzz/run $(or $(FUZZ_SECONDS),60)
+	$(STAGE) fuzz lab/fuzz/run $(or $(FUZZ_SECONDS),60)
 
 bench:
 	$(CARGO) build --release --locked

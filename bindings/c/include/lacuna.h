@@ -1,6 +1,6 @@
 // Lacuna's range filters for C and C++. "No" is always true; doubt is "maybe, go and read".
 //
-// Written by cbindgen from bindings/c/src; `LACUNA_BLESS=1 cargo test -p lacuna-capi` writes it anew.
+// Written by cbindgen from bindings/c/src; `LACUNA_BLESS=1 cargo test -p lacuna-c` writes it anew.
 
 #pragma once
 

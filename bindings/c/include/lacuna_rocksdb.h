@@ -7,7 +7,7 @@
 //   std::unique_ptr<Iterator> rows(db->NewIterator(read.options()));
 //
 // "No" is always true: a table is skipped only if it holds no entry of the range, of whatever type. Compile with the
-// settings of your RocksDB (-fno-rtti if it was built so) and link lacuna_capi.
+// settings of your RocksDB (-fno-rtti if it was built so) and link lacuna_c.
 #pragma once
 
 #include <functional>

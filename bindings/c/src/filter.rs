@@ -2,8 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use lacuna_core::{AlignedBytes, ByteRange, Envelope, KeySpaceId, U64Range};
-use lacuna_filters::AnyFilter;
+use lacuna_base::{AlignedBytes, ByteRange, Envelope, KeySpaceId, U64Range};
+use lacuna_families::AnyFilter;
 
 use crate::lent::lent;
 use crate::status::{Status, fail, panicked};

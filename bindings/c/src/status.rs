@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 
-use lacuna_core::{Error, ErrorKind};
+use lacuna_base::{Error, ErrorKind};
 
 /// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Query, RangeId, RangeTable, Value, Write};
 use lacuna_cache_shell::WriteError;
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::{Query, RangeId, RangeTable, Value, Write};
 
 use crate::link::Link;
 use crate::message::{How, Message, Terms};

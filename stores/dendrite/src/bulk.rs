@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use lacuna_base::Result;
 use lacuna_cache_shell::{BulkEnd, BulkLease, bulk_lease};
-use lacuna_core::Result;
 use tokio::runtime::Handle;
 
 use crate::ask::{Answered, Asking, Redirected, strange};

@@ -1,7 +1,7 @@
-//! Bodies of frames, from numbers and byte strings as [`lacuna_range_cache::wire`] has them.
+//! Bodies of frames, from numbers and byte strings as [`lacuna_cache_protocol::wire`] has them.
 
-use lacuna_core::Error;
-use lacuna_range_cache::wire::{Reader, write_bytes, write_number};
+use lacuna_base::Error;
+use lacuna_cache_protocol::wire::{Reader, write_bytes, write_number};
 
 /// Appends to a body.
 #[derive(Debug, Default)]

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::ports::Reply;
+use lacuna_cache_protocol::{Command, Notice, Query, RangeId, RangeTable, Touched, Value, Write};
 use lacuna_cache_shell::{BulkLease, Counts, Requests, WriteError, Written};
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::ports::Reply;
-use lacuna_range_cache::{Command, Notice, Query, RangeId, RangeTable, Touched, Value, Write};
 use tokio::sync::broadcast;
 
 use crate::ask::{self, Asking};
@@ -31,7 +31,7 @@ const READ_TRY: Duration = Duration::from_millis(1_500);
 /// Reads and writes of a collection, by any process that knows the secret. Clones share connections.
 ///
 /// ```no_run
-/// use lacuna_range_cache::{Command, Interval, Query};
+/// use lacuna_cache_protocol::{Command, Interval, Query};
 /// use lacuna_store_dendrite::{Client, Secret};
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,7 +1,7 @@
 //! Errors as they are told to another process.
 
-use lacuna_core::{Error, ErrorKind, Result};
-use lacuna_range_cache::wire::Reader;
+use lacuna_base::{Error, ErrorKind, Result};
+use lacuna_cache_protocol::wire::Reader;
 
 use crate::bytes::{Writer, malformed};
 

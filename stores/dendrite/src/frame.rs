@@ -1,6 +1,6 @@
 //! Frames: what a stream of bytes is cut into. See `docs/format/dendrite-protocol.md`.
 
-use lacuna_core::{Error, Result};
+use lacuna_base::{Error, Result};
 
 use crate::bytes::malformed;
 use crate::secret::{Seal, TAG_BYTES};

@@ -1,6 +1,6 @@
 //! The first words: which version both speak, and that both know the secret.
 
-use lacuna_core::{Error, ErrorKind, Result};
+use lacuna_base::{Error, ErrorKind, Result};
 
 use crate::bytes::{malformed, reader};
 use crate::fault::Fault;

@@ -3,9 +3,9 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use lacuna_base::{Error, ErrorKind, Result};
+use lacuna_cache_protocol::{RangeId, RangeTable, Touched};
 use lacuna_cache_shell::WriteError;
-use lacuna_core::{Error, ErrorKind, Result};
-use lacuna_range_cache::{RangeId, RangeTable, Touched};
 use tokio::time::Instant;
 
 use crate::ask::{Answered, Asking, Redirected};
@@ -106,7 +106,7 @@ impl Client {
         }
         let mut addresses: Vec<&String> = self.inner.addresses.iter().collect();
         let weight =
-            |address: &&String| lacuna_core::hash::hash_bytes(address.as_bytes(), journey.range.0.into());
+            |address: &&String| lacuna_base::hash::hash_bytes(address.as_bytes(), journey.range.0.into());
         addresses.sort_by_key(weight);
         addresses[journey.tries as usize % addresses.len()].clone()
     }

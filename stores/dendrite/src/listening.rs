@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use lacuna_core::Result;
-use lacuna_range_cache::Notice;
+use lacuna_base::Result;
+use lacuna_cache_protocol::Notice;
 use tokio::sync::broadcast;
 
 use crate::ask::strange;

@@ -1,8 +1,8 @@
 //! Messages, and their bodies. See `docs/format/dendrite-protocol.md`.
 
-use lacuna_core::Result;
-use lacuna_range_cache::wire::Reader;
-use lacuna_range_cache::{
+use lacuna_base::Result;
+use lacuna_cache_protocol::wire::Reader;
+use lacuna_cache_protocol::{
     CallId, Epoch, PeerCall, PeerId, PeerReply, Query, RangeId, RangeTable, Value, Write,
 };
 

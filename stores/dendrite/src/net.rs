@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use lacuna_base::Result;
+use lacuna_cache_protocol::ports::Reply;
+use lacuna_cache_protocol::{CallId, PeerCall, PeerId, PeerReply, Query, RangeId, Value, Write};
 use lacuna_cache_shell::{BulkLease, Neighbours, WriteError, Written};
-use lacuna_core::Result;
-use lacuna_range_cache::ports::Reply;
-use lacuna_range_cache::{CallId, PeerCall, PeerId, PeerReply, Query, RangeId, Value, Write};
 
 use crate::ask::{self, Answered, Asking, strange};
 use crate::bulk;

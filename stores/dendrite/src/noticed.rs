@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use lacuna_core::Result;
-use lacuna_range_cache::wire::Reader;
-use lacuna_range_cache::{Command, Notice};
+use lacuna_base::Result;
+use lacuna_cache_protocol::wire::Reader;
+use lacuna_cache_protocol::{Command, Notice};
 
 use crate::bytes::{Writer, malformed};
 use crate::parts::{read_touched, write_touched};

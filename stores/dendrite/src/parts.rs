@@ -1,12 +1,12 @@
 //! Queries, writes and calls of owners, as parts of messages.
 
-use lacuna_cache_shell::{read_write, write_write};
-use lacuna_core::Result;
-use lacuna_range_cache::wire::Reader;
-use lacuna_range_cache::{
+use lacuna_base::Result;
+use lacuna_cache_protocol::wire::Reader;
+use lacuna_cache_protocol::{
     CallId, Epoch, Form, LeaseMode, LogRecord, PeerCall, PeerId, Query, RangeId, Session, Touched, Write,
     read_chunk, write_chunk,
 };
+use lacuna_cache_shell::{read_write, write_write};
 
 use crate::bytes::{Writer, malformed};
 

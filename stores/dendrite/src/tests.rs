@@ -1,7 +1,7 @@
 //! Messages and their bytes.
 
-use lacuna_core::{Error, ErrorKind};
-use lacuna_range_cache::{
+use lacuna_base::{Error, ErrorKind};
+use lacuna_cache_protocol::{
     CallId, Command, Cut, Epoch, Form, Interval, LeaseMode, Notice, PeerCall, PeerId, PeerReply, Query,
     RangeId, RangeTable, Session, Value, Write,
 };

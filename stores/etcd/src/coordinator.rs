@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use lacuna_core::Result;
-use lacuna_range_cache::ports::{Coordinator, Reply, Tenure};
-use lacuna_range_cache::{Epoch, RangeId, RangeTable};
+use lacuna_base::Result;
+use lacuna_cache_protocol::ports::{Coordinator, Reply, Tenure};
+use lacuna_cache_protocol::{Epoch, RangeId, RangeTable};
 
 use crate::background;
 use crate::directory::Wanted;

@@ -6,9 +6,9 @@
 use std::future::ready;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::ports::{Directory, Reply};
-use lacuna_range_cache::{Advice, RangeId, RangeLoad, RangeTable, Recut};
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::ports::{Directory, Reply};
+use lacuna_cache_protocol::{Advice, RangeId, RangeLoad, RangeTable, Recut};
 
 use crate::coordinator::EtcdCoordinator;
 use crate::http::Failed;
@@ -96,14 +96,14 @@ impl EtcdCoordinator {
     }
 
     /// Wishes for the most useful change of the range table, if one is worth it: owners of the ranges it is about are to
-    /// stop ([`Map::to_stop`]), and when they have, any process carries it out. See [`lacuna_range_cache::recut`].
+    /// stop ([`Map::to_stop`]), and when they have, any process carries it out. See [`lacuna_cache_protocol::recut`].
     ///
     /// # Errors
     /// `Unavailable` if etcd does not answer.
     pub async fn balance(&self, hot: u64, cold: u64) -> Result<Option<Recut>> {
         let map = self.map().await?;
         let Some(table) = map.table().filter(|_| map.wish().is_none()) else { return Ok(None) };
-        let Some(wish) = lacuna_range_cache::recut(table, &map.all_loads(), hot, cold) else {
+        let Some(wish) = lacuna_cache_protocol::recut(table, &map.all_loads(), hot, cold) else {
             return Ok(None);
         };
         Ok(recutting::wish(&self.inner, &map, &wish).await?.then_some(wish))

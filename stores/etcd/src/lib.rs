@@ -3,7 +3,7 @@
 //! Several processes share the ranges of a cache; each range is to have at most one owner, and epochs are to rise. etcd
 //! keeps who has which range, and three of its members are the coordinator and its shadows: any one may die.
 //!
-//! - [`EtcdOptions`], [`EtcdCoordinator`]: a process that takes part, as a [`Coordinator`](lacuna_range_cache::ports::Coordinator);
+//! - [`EtcdOptions`], [`EtcdCoordinator`]: a process that takes part, as a [`Coordinator`](lacuna_cache_protocol::ports::Coordinator);
 //! - [`Map`]: ranges, owners and their addresses, what was measured, and what is to be cut;
 //! - `session.rs`: the lease of the process; `coordinator.rs`: claims; `directory.rs`: loads; `recutting.rs`: changes of the range table;
 //! - `http.rs`, `cluster.rs`, `kv.rs`: etcd's JSON gateway, with failover; `tls.rs`, `login.rs`: encrypted, and with a password.

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use hyper::StatusCode;
-use lacuna_core::Error;
+use lacuna_base::Error;
 use serde_json::json;
 
 use crate::http::{Failed, Member};

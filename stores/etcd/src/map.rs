@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use lacuna_core::Result;
-use lacuna_range_cache::{Census, RangeId, RangeLoad, RangeTable, Recut};
+use lacuna_base::Result;
+use lacuna_cache_protocol::{Census, RangeId, RangeLoad, RangeTable, Recut};
 
 use crate::kv::Snapshot;
 use crate::record::{

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lacuna_range_cache::{Application, Command, Form, Query, RangeKey, Value};
+use lacuna_cache_protocol::{Application, Command, Form, Query, RangeKey, Value};
 use mongodb::bson::{Bson, Document};
 
 use crate::documents::{decode, encode};
@@ -77,7 +77,7 @@ fn id_order(id: &Bson) -> Option<(u8, RangeKey)> {
 
 #[cfg(test)]
 mod tests {
-    use lacuna_range_cache::{DomainType, Interval};
+    use lacuna_cache_protocol::{DomainType, Interval};
     use mongodb::bson::doc;
 
     use super::*;

@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use lacuna_base::{Error, ErrorKind, Result};
+use lacuna_cache_protocol::embedded::{MemoryCache, SteadyClock};
+use lacuna_cache_protocol::ports::{CacheServer, Clock, Coordinator};
+use lacuna_cache_protocol::{Config, Policy};
 use lacuna_cache_shell::{Counts, RangeCache, Servers};
-use lacuna_core::{Error, ErrorKind, Result};
-use lacuna_range_cache::embedded::{MemoryCache, SteadyClock};
-use lacuna_range_cache::ports::{CacheServer, Clock, Coordinator};
-use lacuna_range_cache::{Config, Policy};
 use mongodb::bson::doc;
 use mongodb::options::{ClientOptions, WriteConcern};
 use mongodb::results::CollectionType;

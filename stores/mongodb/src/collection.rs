@@ -3,9 +3,9 @@
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Form, Interval, Query, RangeKey, Touched, Write};
 use lacuna_cache_shell::{Counts, RangeCache, WriteError};
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::{Form, Interval, Query, RangeKey, Touched, Write};
 use mongodb::bson::{Bson, Document};
 
 use crate::documents::decode;

@@ -1,8 +1,8 @@
 //! What an error of the driver means for a write.
 
-use lacuna_core::{Error, ErrorKind};
-use lacuna_range_cache::StoreReply;
-use lacuna_range_cache::ports::Answer;
+use lacuna_base::{Error, ErrorKind};
+use lacuna_cache_protocol::StoreReply;
+use lacuna_cache_protocol::ports::Answer;
 use mongodb::error::{ErrorKind as Kind, WriteFailure};
 
 /// The same may succeed later: a conflict of writes, a server that is no primary (any more).

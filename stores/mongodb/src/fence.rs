@@ -1,7 +1,7 @@
 //! Fences of collections: a document each, with the epoch of its owner.
 
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::{Epoch, RangeId};
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Epoch, RangeId};
 use mongodb::bson::{Document, doc};
 use mongodb::options::ReturnDocument;
 use mongodb::{Collection, Database};

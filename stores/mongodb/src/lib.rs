@@ -40,7 +40,7 @@ mod write;
 
 pub use cache::{Cache, Options, open};
 pub use collection::Collection;
+pub use lacuna_cache_protocol::{DomainType, Policy};
 pub use lacuna_cache_shell::{Counts, WriteError};
-pub use lacuna_range_cache::{DomainType, Policy};
 pub use mongodb::bson::{Bson, DateTime, Document, doc, oid::ObjectId};
 pub use schema::Schema;

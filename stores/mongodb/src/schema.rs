@@ -1,7 +1,7 @@
 //! What the cache must know of a collection.
 
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::{DomainId, DomainType};
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{DomainId, DomainType};
 
 /// The field that keeps the epoch of the owner who wrote a document last. Results are without it.
 pub(crate) const EPOCH: &str = "_lacuna";
@@ -65,7 +65,7 @@ impl Schema {
 
     /// Stands for the collection: results of others are never mistaken for its own.
     pub(crate) fn fingerprint(&self) -> u64 {
-        lacuna_core::hash::hash_bytes(self.collection.as_bytes(), 0)
+        lacuna_base::hash::hash_bytes(self.collection.as_bytes(), 0)
     }
 }
 

@@ -8,9 +8,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_core::{Error, ErrorKind, Result};
-use lacuna_range_cache::ports::{Answer, DataStore, Reply};
-use lacuna_range_cache::{Command, Epoch, Form, Query, RangeId, Rows, StoreCall, StoreReply, StoreState};
+use lacuna_base::{Error, ErrorKind, Result};
+use lacuna_cache_protocol::ports::{Answer, DataStore, Reply};
+use lacuna_cache_protocol::{Command, Epoch, Form, Query, RangeId, Rows, StoreCall, StoreReply, StoreState};
 use mongodb::Collection;
 use mongodb::bson::{Document, doc};
 

@@ -1,7 +1,7 @@
 //! A write of one document, and its bytes. See `docs/format/range-cache-mongodb.md`.
 
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::Command;
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::Command;
 use mongodb::bson::Document;
 
 use crate::documents::{bytes_of, take};

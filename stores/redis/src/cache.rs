@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use lacuna_core::Result;
-use lacuna_range_cache::ports::{CacheServer, Reply, Seen};
-use lacuna_range_cache::{
+use lacuna_base::Result;
+use lacuna_cache_protocol::ports::{CacheServer, Reply, Seen};
+use lacuna_cache_protocol::{
     CacheCall, CacheReply, Epoch, LOG_CHUNKS, LogRecord, Query, RangeId, Session, write_chunk,
 };
 use redis::{ScriptInvocation, Value};
@@ -29,7 +29,7 @@ const LEASE_MS: u64 = 120_000;
 /// ```no_run
 /// use lacuna_store_redis::RedisCache;
 ///
-/// # fn main() -> Result<(), lacuna_core::Error> {
+/// # fn main() -> Result<(), lacuna_base::Error> {
 /// let server = RedisCache::new("redis://10.0.0.7:6379", "orders")?;
 /// # Ok(())
 /// # }

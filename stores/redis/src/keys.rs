@@ -1,6 +1,6 @@
 //! Names of keys. See `docs/format/range-cache-redis.md`.
 
-use lacuna_range_cache::{Epoch, Form, LogRecord, Query, RangeId, write_chunk};
+use lacuna_cache_protocol::{Epoch, Form, LogRecord, Query, RangeId, write_chunk};
 
 /// What a query mostly adds to a name.
 const QUERY_BYTES: usize = 48;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::ports::{LogServer, Reply};
+use lacuna_cache_protocol::{Epoch, LogCall, LogReply, RangeId, Write};
 use lacuna_cache_shell::{read_write, write_write};
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::ports::{LogServer, Reply};
-use lacuna_range_cache::{Epoch, LogCall, LogReply, RangeId, Write};
 use redis::{Script, Value};
 
 use crate::connection::{Answer, Connection};

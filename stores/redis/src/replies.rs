@@ -1,7 +1,7 @@
 //! What scripts answer, as the owner hears it.
 
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::{CacheReply, Epoch, Query};
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{CacheReply, Epoch, Query};
 use redis::Value;
 
 use crate::connection::Answer;
@@ -46,7 +46,7 @@ pub(crate) fn looked_up(answer: Answer) -> Result<CacheReply> {
     }
 }
 
-fn value_of(value: Value) -> Option<lacuna_range_cache::Value> {
+fn value_of(value: Value) -> Option<lacuna_cache_protocol::Value> {
     match value {
         Value::BulkString(bytes) => Some(bytes.into()),
         _ => None,
@@ -54,9 +54,9 @@ fn value_of(value: Value) -> Option<lacuna_range_cache::Value> {
 }
 
 /// A value that begins with this generation, without it.
-pub(crate) fn value_of_generation(value: Value, generation: u64) -> Option<lacuna_range_cache::Value> {
+pub(crate) fn value_of_generation(value: Value, generation: u64) -> Option<lacuna_cache_protocol::Value> {
     let Value::BulkString(bytes) = value else { return None };
-    lacuna_range_cache::Value::behind(&generation.to_le_bytes(), bytes)
+    lacuna_cache_protocol::Value::behind(&generation.to_le_bytes(), bytes)
 }
 
 /// The epoch of a fence, and its generation.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use lacuna_core::{Error, ErrorKind, Result};
-use lacuna_range_cache::{
+use lacuna_base::{Error, ErrorKind, Result};
+use lacuna_cache_protocol::{
     Application, Config, Notice, Query, RangeId, ReadOutcome, Value, Write, WriteOutcome,
 };
 use tokio::sync::{broadcast, mpsc, oneshot};

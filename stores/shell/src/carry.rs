@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::ports::CacheServer;
-use lacuna_range_cache::{Action, CacheReply, CallId, Command, Epoch, Event, Query, StoreCall};
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::ports::CacheServer;
+use lacuna_cache_protocol::{Action, CacheReply, CallId, Command, Epoch, Event, Query, StoreCall};
 use tokio::time::timeout;
 
 use crate::counters::count;

@@ -14,9 +14,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lacuna_core::Result;
-use lacuna_range_cache::ports::{CacheServer, Reply, Seen};
-use lacuna_range_cache::{CacheCall, CacheReply, Epoch, Query, RangeId, Session, Value};
+use lacuna_base::Result;
+use lacuna_cache_protocol::ports::{CacheServer, Reply, Seen};
+use lacuna_cache_protocol::{CacheCall, CacheReply, Epoch, Query, RangeId, Session, Value};
 
 const PLAIN: u8 = 0xC0;
 const LZ4: u8 = 0xC1;
@@ -37,7 +37,7 @@ const HOPELESS: u64 = 16;
 /// use std::sync::Arc;
 ///
 /// use lacuna_cache_shell::Compressed;
-/// use lacuna_range_cache::embedded::MemoryCache;
+/// use lacuna_cache_protocol::embedded::MemoryCache;
 ///
 /// let server = Compressed::new(Arc::new(MemoryCache::new(1 << 20)));
 /// assert_eq!(server.shrunk(), (0, 0));
@@ -186,8 +186,8 @@ impl CacheServer for Compressed {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a failed test panics")]
 mod tests {
-    use lacuna_range_cache::embedded::MemoryCache;
-    use lacuna_range_cache::{Interval, LogRecord, RangeKey};
+    use lacuna_cache_protocol::embedded::MemoryCache;
+    use lacuna_cache_protocol::{Interval, LogRecord, RangeKey};
 
     use super::*;
 
@@ -199,7 +199,7 @@ mod tests {
     /// Bytes that nothing makes shorter.
     fn noise(len: usize, seed: u64) -> Vec<u8> {
         (0..len as u64)
-            .map(|place| lacuna_core::hash::hash_bytes(&place.to_le_bytes(), seed).to_le_bytes()[0])
+            .map(|place| lacuna_base::hash::hash_bytes(&place.to_le_bytes(), seed).to_le_bytes()[0])
             .collect()
     }
 

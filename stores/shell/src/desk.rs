@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::ports::{Reply, Tenure};
-use lacuna_range_cache::{
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::ports::{Reply, Tenure};
+use lacuna_cache_protocol::{
     CallId, Epoch, Event, Notice, PeerCall, PeerId, PeerReply, Query, RangeId, RangeLoad, RangeTable,
     ReadOutcome, RequestId, Value, Write, WriteOutcome,
 };

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use lacuna_core::{Error, ErrorKind};
+use lacuna_base::{Error, ErrorKind};
 
 /// Why a write was not acknowledged.
 #[derive(Debug)]

@@ -13,10 +13,10 @@ use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::embedded::Kept;
-use lacuna_range_cache::ports::{LogServer, Reply};
-use lacuna_range_cache::{Epoch, LogCall, LogReply, RangeId};
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::embedded::Kept;
+use lacuna_cache_protocol::ports::{LogServer, Reply};
+use lacuna_cache_protocol::{Epoch, LogCall, LogReply, RangeId};
 use tokio::sync::oneshot;
 
 use crate::write_bytes::{read_write, write_write};

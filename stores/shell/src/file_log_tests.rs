@@ -1,4 +1,4 @@
-use lacuna_range_cache::{Command, Interval, Write};
+use lacuna_cache_protocol::{Command, Interval, Write};
 
 use super::*;
 
@@ -58,5 +58,5 @@ fn other_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
     std::fs::write(&path, b"something else").unwrap();
-    assert_eq!(FileLog::open(&path).unwrap_err().kind(), lacuna_core::ErrorKind::Unsupported);
+    assert_eq!(FileLog::open(&path).unwrap_err().kind(), lacuna_base::ErrorKind::Unsupported);
 }

@@ -18,10 +18,10 @@ use std::collections::BTreeMap;
 use std::hash::{Hash as _, Hasher};
 use std::sync::Arc;
 
-use lacuna_core::hash::{hash_bytes, reduce};
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::ports::{CacheServer, Reply, Seen};
-use lacuna_range_cache::{CacheCall, CacheReply, Epoch, Query, RangeId, Session};
+use lacuna_base::hash::{hash_bytes, reduce};
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::ports::{CacheServer, Reply, Seen};
+use lacuna_cache_protocol::{CacheCall, CacheReply, Epoch, Query, RangeId, Session};
 use tokio::task::JoinSet;
 
 /// Cache servers that share the results of every range.
@@ -30,8 +30,8 @@ use tokio::task::JoinSet;
 /// use std::sync::Arc;
 ///
 /// use lacuna_cache_shell::Hashed;
-/// use lacuna_range_cache::embedded::MemoryCache;
-/// use lacuna_range_cache::ports::CacheServer;
+/// use lacuna_cache_protocol::embedded::MemoryCache;
+/// use lacuna_cache_protocol::ports::CacheServer;
 ///
 /// let server = || -> Arc<dyn CacheServer> { Arc::new(MemoryCache::new(1 << 20)) };
 /// assert!(Hashed::new(vec![server(), server()]).is_ok());
@@ -198,8 +198,8 @@ impl CacheServer for Hashed {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a failed test panics")]
 mod tests {
-    use lacuna_range_cache::embedded::MemoryCache;
-    use lacuna_range_cache::{Interval, LogRecord, Value};
+    use lacuna_cache_protocol::embedded::MemoryCache;
+    use lacuna_cache_protocol::{Interval, LogRecord, Value};
 
     use super::*;
 

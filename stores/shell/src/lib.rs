@@ -1,6 +1,6 @@
 //! Runs the owners of a range cache: a thin shell with I/O around a state machine without any.
 //!
-//! `lacuna-range-cache` says what to do; this crate does it, on tokio, over whatever stands behind the ports of [`Servers`].
+//! `lacuna-cache-protocol` says what to do; this crate does it, on tokio, over whatever stands behind the ports of [`Servers`].
 //!
 //! - [`RangeCache`]: reads and writes of one range; a hit asks the cache server only;
 //! - [`Dendrite`]: many ranges of one collection, among other dendrites that own the rest;

@@ -4,8 +4,8 @@ use std::fmt::Debug;
 use std::pin::Pin;
 use std::time::Duration;
 
-use lacuna_range_cache::ports::Reply;
-use lacuna_range_cache::{CallId, PeerCall, PeerId, PeerReply, Query, RangeId, Value, Write};
+use lacuna_cache_protocol::ports::Reply;
+use lacuna_cache_protocol::{CallId, PeerCall, PeerId, PeerReply, Query, RangeId, Value, Write};
 
 use crate::bulk::BulkLease;
 use crate::error::WriteError;

@@ -3,9 +3,9 @@
 use std::fmt::Debug;
 use std::time::Duration;
 
-use lacuna_core::Result;
-use lacuna_range_cache::ports::Reply;
-use lacuna_range_cache::{Notice, Query, Value, Write};
+use lacuna_base::Result;
+use lacuna_cache_protocol::ports::Reply;
+use lacuna_cache_protocol::{Notice, Query, Value, Write};
 use tokio::sync::broadcast;
 
 use crate::bulk::BulkLease;

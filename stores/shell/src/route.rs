@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use lacuna_range_cache::Epoch;
-use lacuna_range_cache::ports::CacheServer;
+use lacuna_cache_protocol::Epoch;
+use lacuna_cache_protocol::ports::CacheServer;
 
 /// The tenure that serves, as the hit path sees it.
 #[derive(Debug, Clone)]

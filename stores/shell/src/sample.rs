@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lacuna_core::hash::{hash_bytes, reduce};
+use lacuna_base::hash::{hash_bytes, reduce};
 
 /// A share of a stream, drawn by a hash of the place: whoever asks the same queries in turn has each of them taken now and then.
 ///

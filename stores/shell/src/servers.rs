@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lacuna_range_cache::ports::{CacheServer, Clock, Coordinator, DataStore, LogServer};
+use lacuna_cache_protocol::ports::{CacheServer, Clock, Coordinator, DataStore, LogServer};
 
 /// Where the calls of owners go.
 #[derive(Debug, Clone)]

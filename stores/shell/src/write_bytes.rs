@@ -1,22 +1,22 @@
 //! A buffered write as bytes: what it touches, as log records, and its command. See `docs/format/range-cache-buffered.md`.
 
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::{Command, LogRecord, Write, read_chunk, write_chunk};
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Command, LogRecord, Write, read_chunk, write_chunk};
 
 /// Appends `write`, whose number is `lsn`, to `bytes`.
 ///
 /// ```
 /// use lacuna_cache_shell::{read_write, write_write};
-/// use lacuna_range_cache::{Command, Interval, Write};
+/// use lacuna_cache_protocol::{Command, Interval, Write};
 ///
 /// let write = Write { touched: vec![(0, Interval::point(20.into()))], command: Command::new(b"raise") };
 /// let mut bytes = Vec::new();
 /// write_write(&mut bytes, 7, &write);
 /// assert_eq!(read_write(&bytes)?, (7, write));
-/// # Ok::<(), lacuna_core::Error>(())
+/// # Ok::<(), lacuna_base::Error>(())
 /// ```
 pub fn write_write(bytes: &mut Vec<u8>, lsn: u64, write: &Write) {
-    let record = |(domain, interval): &lacuna_range_cache::Touched| LogRecord {
+    let record = |(domain, interval): &lacuna_cache_protocol::Touched| LogRecord {
         lsn,
         domain: *domain,
         interval: interval.clone(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lacuna_range_cache::{Application, Command, DomainType, Form, Query, RangeKey, Value};
+use lacuna_cache_protocol::{Application, Command, DomainType, Form, Query, RangeKey, Value};
 
 use crate::domain_key;
 use crate::rows::{decode, encode};

@@ -1,6 +1,6 @@
 //! Numbers and byte strings one behind the other, for rows and statements. See `docs/format/range-cache-sql.md`.
 
-use lacuna_core::{Error, Result};
+use lacuna_base::{Error, Result};
 
 #[derive(Debug, Default)]
 pub(crate) struct Writer(pub(crate) Vec<u8>);

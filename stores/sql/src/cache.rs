@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use lacuna_base::{Error, ErrorKind, Result};
+use lacuna_cache_protocol::embedded::{MemoryCache, MemoryLog, SingleProcess, SteadyClock};
+use lacuna_cache_protocol::ports::{CacheServer, Clock, Coordinator, DataStore, LogServer};
+use lacuna_cache_protocol::{Config, Policy, RangeId};
 use lacuna_cache_shell::{Alarm, Counts, FileLog, RangeCache, Servers};
-use lacuna_core::{Error, ErrorKind, Result};
-use lacuna_range_cache::embedded::{MemoryCache, MemoryLog, SingleProcess, SteadyClock};
-use lacuna_range_cache::ports::{CacheServer, Clock, Coordinator, DataStore, LogServer};
-use lacuna_range_cache::{Config, Policy, RangeId};
 
 use crate::application::TableRows;
 use crate::database::{Database, Failure, describe};

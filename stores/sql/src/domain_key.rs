@@ -1,7 +1,7 @@
 //! From values of columns to keys of domains, and back for the bounds of a query.
 
-use lacuna_core::{Date, Error, Result};
-use lacuna_range_cache::{DomainType, DomainValue, RangeKey};
+use lacuna_base::{Date, Error, Result};
+use lacuna_cache_protocol::{DomainType, DomainValue, RangeKey};
 
 use crate::sql_value::SqlValue;
 

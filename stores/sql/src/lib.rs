@@ -68,9 +68,9 @@ mod watched;
 mod whole;
 
 pub use cache::{Cache, open};
+pub use lacuna_base::Date;
+pub use lacuna_cache_protocol::{DomainType, DomainValue, Notice, Policy, WriteSet};
 pub use lacuna_cache_shell::{Compressed, Counts, Hashed, WriteError};
-pub use lacuna_core::Date;
-pub use lacuna_range_cache::{DomainType, DomainValue, Notice, Policy, WriteSet};
 pub use options::Options;
 pub use rows::{Row, Rows};
 pub use schema::Schema;

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use lacuna_core::Result;
-use lacuna_range_cache::{Advice, Census, RangeId, RangeLoad};
+use lacuna_base::Result;
+use lacuna_cache_protocol::{Advice, Census, RangeId, RangeLoad};
 
 use crate::database::Database;
 use crate::shared_ranges::text;

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use lacuna_core::Result;
-use lacuna_range_cache::ports::{Answer, DataStore, Reply};
-use lacuna_range_cache::{Epoch, RangeId, StoreCall};
+use lacuna_base::Result;
+use lacuna_cache_protocol::ports::{Answer, DataStore, Reply};
+use lacuna_cache_protocol::{Epoch, RangeId, StoreCall};
 
 use crate::database::Database;
 use crate::fenced::{FencedTable, range_of};

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_core::Result;
-use lacuna_range_cache::Policy;
-use lacuna_range_cache::ports::{CacheServer, LogServer};
+use lacuna_base::Result;
+use lacuna_cache_protocol::Policy;
+use lacuna_cache_protocol::ports::{CacheServer, LogServer};
 
 use crate::cache::Cache;
 

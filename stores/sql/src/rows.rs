@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::Value;
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::Value;
 
 use crate::bytes::{Reader, Writer};
 use crate::sql_value::SqlValue;

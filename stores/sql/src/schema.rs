@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::{DomainId, DomainType};
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{DomainId, DomainType};
 
 use crate::database::{Column, Described};
 use crate::sql_value::SqlValue;
@@ -181,7 +181,7 @@ impl Schema {
         let marks = self.domain_marks();
         let mut bytes = text.into_bytes();
         marks.iter().for_each(|mark| bytes.extend(mark.to_le_bytes()));
-        lacuna_core::hash::hash_bytes(&bytes, 0)
+        lacuna_base::hash::hash_bytes(&bytes, 0)
     }
 
     /// Stands for the name and type of each registered column, in their order (`docs/format/range-cache-sql.md`).
@@ -197,7 +197,7 @@ impl Schema {
                 DomainType::Date => 5,
                 DomainType::Timestamp => 6,
             };
-            lacuna_core::hash::hash_bytes(&[column.as_bytes(), &[kind, scale]].concat(), 0)
+            lacuna_base::hash::hash_bytes(&[column.as_bytes(), &[kind, scale]].concat(), 0)
         };
         self.domains.iter().map(mark).collect()
     }

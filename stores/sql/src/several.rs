@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::ports::{Coordinator, DataStore};
+use lacuna_cache_protocol::{Config, Cut, RangeTable};
 use lacuna_cache_shell::{Around, Dendrite, Requests, Servers};
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::ports::{Coordinator, DataStore};
-use lacuna_range_cache::{Config, Cut, RangeTable};
 
 use crate::application::TableRows;
 use crate::cache::Cache;

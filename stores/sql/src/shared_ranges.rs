@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::ports::{Clock, Coordinator, Directory, Reply, Tenure};
-use lacuna_range_cache::{Advice, Epoch, RangeId, RangeLoad, RangeTable};
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::ports::{Clock, Coordinator, Directory, Reply, Tenure};
+use lacuna_cache_protocol::{Advice, Epoch, RangeId, RangeLoad, RangeTable};
 
 use crate::database::Database;
 use crate::members::Members;

@@ -1,6 +1,6 @@
 //! A value of a column, and its bytes.
 
-use lacuna_core::{Date, Error, Result};
+use lacuna_base::{Date, Error, Result};
 
 use crate::bytes::{Reader, Writer};
 use crate::{calendar, decimal};
@@ -43,7 +43,7 @@ impl SqlValue {
     ///
     /// assert_eq!(SqlValue::decimal("-12.50")?, SqlValue::Decimal { digits: -1250, scale: 2 });
     /// assert!(SqlValue::decimal("1e3").is_err());
-    /// # Ok::<(), lacuna_core::Error>(())
+    /// # Ok::<(), lacuna_base::Error>(())
     /// ```
     pub fn decimal(text: &str) -> Result<Self> {
         let (digits, scale) = decimal::parse(text)

@@ -1,8 +1,8 @@
 //! A write: statements of SQL, what they must have changed, and what they do to cached rows. And the bytes of all this,
 //! which write-back keeps in logs.
 
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::Command;
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::Command;
 
 use crate::bytes::{Reader, Writer};
 use crate::sql_value::SqlValue;

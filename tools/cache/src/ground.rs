@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use lacuna_core::{Error, Result};
+use lacuna_base::{Error, Result};
 use lacuna_test_servers::{MariaDb, Postgres, Redis};
 use tempfile::TempDir;
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use lacuna_core::{Error, Result};
+use lacuna_base::{Error, Result};
 
 static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// How often a run looks.

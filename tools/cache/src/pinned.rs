@@ -1,6 +1,6 @@
 //! Bytes that log servers must keep until the store has the writes.
 
-use lacuna_core::Result;
+use lacuna_base::Result;
 use redis::RedisError;
 
 use crate::contender::{connect, failed};

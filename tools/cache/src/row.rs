@@ -1,7 +1,7 @@
 //! What a run showed, as a row of a table, of JSON or of CSV.
 
+use lacuna_base::{Error, Result};
 use lacuna_bench::report::Table;
-use lacuna_core::{Error, Result};
 use serde::Serialize;
 
 use crate::contender::Traffic;

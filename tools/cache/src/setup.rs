@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::Policy;
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::Policy;
 
 /// What stands between clients and rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

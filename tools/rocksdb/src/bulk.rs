@@ -4,8 +4,8 @@
 //! So each level's files are written outside the database, with its collectors and compression, and taken in from the
 //! last level up: RocksDB puts a file as deep as no other file overlaps it, which is its level.
 
+use lacuna_base::{ByteColumn, Result};
 use lacuna_bench::engine::half_zero_value;
-use lacuna_core::{ByteColumn, Result};
 use lacuna_rocksdb::LacunaRocksDb;
 use lacuna_workload::Rng;
 use rust_rocksdb::{DB, IngestExternalFileOptions, Options, SstFileWriter};

@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 
+use lacuna_base::{ByteColumn, Error, Result};
 use lacuna_bench::engine::{Counts, Database, Direction, Question, Shape, half_zero_value};
-use lacuna_core::{ByteColumn, Error, Result};
 use lacuna_rocksdb::LacunaRocksDb;
 use lacuna_workload::Rng;
 use rust_rocksdb::perf::{PerfContext, PerfMetric, PerfStatsLevel, set_perf_stats};

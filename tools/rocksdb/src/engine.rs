@@ -1,7 +1,7 @@
 //! RocksDB for `lacuna bench engine`.
 
+use lacuna_base::Result;
 use lacuna_bench::engine::{Database, DatabasePlan, Engine, FilterChoice, deal_out};
-use lacuna_core::Result;
 use lacuna_rocksdb::LacunaRocksDb;
 
 use crate::database::RocksDatabase;

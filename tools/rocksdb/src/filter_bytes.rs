@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use lacuna_core::Result;
+use lacuna_base::Result;
 use lacuna_rocksdb::PROPERTY_NAME;
 use rust_rocksdb::{DB, ReadOptions};
 

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
-use lacuna_core::Error;
+use lacuna_base::Error;
 use lacuna_rocksdb_property::TableGuard;
 
 use crate::lent::lent;

@@ -3,16 +3,16 @@
 use std::ffi::CStr;
 use std::ptr;
 
-use lacuna_capi::{
+use lacuna_base::{Budget, BuildPlan, SortedKeys};
+use lacuna_c::{
     Filter, Info, KeySpace, Status, lacuna_close, lacuna_inspect, lacuna_last_error,
     lacuna_may_contain_bytes, lacuna_may_contain_u64, lacuna_open,
 };
-use lacuna_core::{Budget, BuildPlan, SortedKeys};
 
 fn integers() -> Vec<u8> {
     let keys: Vec<u64> = (1..=1_000).map(|number| number << 20).collect();
     let plan = BuildPlan::new(Budget::bits_per_key(16.0).unwrap());
-    let spec = lacuna_filters::spec::<u64>("grafite").unwrap();
+    let spec = lacuna_families::spec::<u64>("grafite").unwrap();
     spec.build(SortedKeys::integers(&keys).unwrap(), &plan).unwrap().as_bytes().to_vec()
 }
 

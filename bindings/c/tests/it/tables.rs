@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 use std::ptr;
 
-use lacuna_capi::{
+use lacuna_c::{
     Bound, Counts, Guard, lacuna_collector_add, lacuna_collector_finish, lacuna_collector_free,
     lacuna_collector_new, lacuna_question_free, lacuna_question_may_contain, lacuna_question_new,
     lacuna_question_note_empty, lacuna_table_guard_clone, lacuna_table_guard_counts, lacuna_table_guard_free,

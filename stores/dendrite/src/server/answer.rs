@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use lacuna_base::Error;
+use lacuna_cache_protocol::{CallId, PeerCall, PeerId, Query, RangeId, Write};
 use lacuna_cache_shell::{Answer, Dendrite, Reach, WriteError};
-use lacuna_core::Error;
-use lacuna_range_cache::{CallId, PeerCall, PeerId, Query, RangeId, Write};
 
 use super::Shared;
 use crate::fault::Fault;

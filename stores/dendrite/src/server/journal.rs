@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use lacuna_range_cache::Notice;
+use lacuna_cache_protocol::Notice;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
 
@@ -117,7 +117,7 @@ impl Journal {
 
 #[cfg(test)]
 mod tests {
-    use lacuna_range_cache::Command;
+    use lacuna_cache_protocol::Command;
 
     use super::*;
 

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use lacuna_base::Error;
 use lacuna_cache_shell::{Answer, BulkLease};
-use lacuna_core::Error;
 
 use super::Shared;
 use super::answer::{failed, reach, redirect, within};

@@ -11,8 +11,8 @@ mod session;
 use std::sync::Arc;
 use std::time::Duration;
 
+use lacuna_base::{Error, Result};
 use lacuna_cache_shell::Dendrite;
-use lacuna_core::{Error, Result};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
@@ -43,7 +43,7 @@ struct Shared {
 /// use lacuna_cache_shell::Dendrite;
 /// use lacuna_store_dendrite::{Secret, Server};
 ///
-/// # async fn example(dendrite: Dendrite) -> Result<(), lacuna_core::Error> {
+/// # async fn example(dendrite: Dendrite) -> Result<(), lacuna_base::Error> {
 /// let listener = Server::listen("10.0.0.7:7400").await?;
 /// let server = Server::start(listener, dendrite, Secret::from_file("secret".as_ref())?);
 /// server.stop().await;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::{PeerCall, PeerReply};
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{PeerCall, PeerReply};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;

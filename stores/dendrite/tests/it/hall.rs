@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use lacuna_base::{Error, ErrorKind, Result};
+use lacuna_cache_protocol::{Policy, RangeId};
 use lacuna_cache_shell::{Around, Counts, Dendrite};
-use lacuna_core::{Error, ErrorKind, Result};
-use lacuna_range_cache::{Policy, RangeId};
 use lacuna_store_dendrite::{Client, Net, Secret, Server};
 use lacuna_store_redis::RedisCache;
 use lacuna_store_sql::{Cache, DomainType, Options, Rows, Schema, SqlValue, Table};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use lacuna_range_cache::{Notice, Policy};
+use lacuna_cache_protocol::{Notice, Policy};
 use lacuna_store_sql::{Condition, Rows, SqlValue, Statement, Table, WriteError};
 use lacuna_test_servers::Redis;
 use tokio::sync::broadcast::Receiver;

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use lacuna_cache_protocol::{Policy, RangeId};
 use lacuna_cache_shell::{Alarm, Counts};
-use lacuna_range_cache::{Policy, RangeId};
 use lacuna_store_sql::Table;
 use lacuna_test_servers::Redis;
 

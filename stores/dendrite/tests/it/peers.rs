@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use lacuna_core::ErrorKind;
-use lacuna_range_cache::{Policy, RangeId};
+use lacuna_base::ErrorKind;
+use lacuna_cache_protocol::{Policy, RangeId};
 use lacuna_store_sql::WriteError;
 
 use crate::hall::{AT_MOST, CUT, Hall, connected, places, schema, slot};
@@ -171,7 +171,7 @@ async fn what_a_database_says_of_a_write_is_heard_by_the_client() {
         matches!(&refused, Err(WriteError::Refused(why)) if why.to_string().contains("UNIQUE")),
         "{refused:?}"
     );
-    let unknown = lacuna_range_cache::Query::all(7, lacuna_range_cache::Interval::all());
+    let unknown = lacuna_cache_protocol::Query::all(7, lacuna_cache_protocol::Interval::all());
     assert_eq!(client.get(&unknown).await.unwrap_err().kind(), ErrorKind::InvalidInput);
     hall.stop().await;
 }

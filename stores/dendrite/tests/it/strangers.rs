@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_core::ErrorKind;
-use lacuna_range_cache::Policy;
+use lacuna_base::ErrorKind;
+use lacuna_cache_protocol::Policy;
 use lacuna_store_dendrite::{Client, Server};
 use lacuna_store_sql::{DomainType, Schema};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::ports::{
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::ports::{
     self, Answer, Clock as _, Coordinator, DataStore, Directory, Reply, Seen, Tenure,
 };
-use lacuna_range_cache::{
+use lacuna_cache_protocol::{
     CacheCall, CacheReply, CacheServer, Cut, Epoch, LogCall, LogReply, Query, RangeId, RangeTable, StoreCall,
 };
 use lacuna_workload::Rng;

@@ -18,7 +18,7 @@ mod wires;
 
 use std::collections::BTreeMap;
 
-use lacuna_range_cache::Policy;
+use lacuna_cache_protocol::Policy;
 use lacuna_testkit::effort;
 
 use town::{Ended, Town};

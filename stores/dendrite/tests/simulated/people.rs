@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use lacuna_cache_protocol::{Form, Query};
 use lacuna_cache_shell::WriteError;
-use lacuna_range_cache::{Form, Query};
 use lacuna_store_dendrite::{Client, Secret};
 use lacuna_workload::Rng;
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use lacuna_cache_protocol::ports::LogServer;
+use lacuna_cache_protocol::{Config, Policy, Query};
 use lacuna_cache_shell::{Around, Counts, Dendrite, Servers};
-use lacuna_range_cache::ports::LogServer;
-use lacuna_range_cache::{Config, Policy, Query};
 use lacuna_store_dendrite::{Net, Secret, Server};
 use lacuna_workload::Rng;
 use turmoil::{Builder, Sim};

@@ -4,7 +4,7 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use lacuna_range_cache::ports::Clock;
+use lacuna_cache_protocol::ports::Clock;
 use lacuna_store_dendrite::{Listener, Network};
 use turmoil::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use turmoil::net::{TcpListener, TcpStream};

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use lacuna_core::ErrorKind;
-use lacuna_range_cache::ports::{Coordinator as _, Directory as _, Tenure};
-use lacuna_range_cache::{Cut, Epoch, RangeId, RangeLoad, RangeTable, Recut};
+use lacuna_base::ErrorKind;
+use lacuna_cache_protocol::ports::{Coordinator as _, Directory as _, Tenure};
+use lacuna_cache_protocol::{Cut, Epoch, RangeId, RangeLoad, RangeTable, Recut};
 use lacuna_store_etcd::{EtcdCoordinator, EtcdOptions};
 use lacuna_test_servers::Etcd;
 

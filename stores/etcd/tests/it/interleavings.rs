@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use lacuna_range_cache::ports::Coordinator as _;
-use lacuna_range_cache::{Cut, Epoch, Interval, RangeId, RangeTable, Recut};
+use lacuna_cache_protocol::ports::Coordinator as _;
+use lacuna_cache_protocol::{Cut, Epoch, Interval, RangeId, RangeTable, Recut};
 use lacuna_store_etcd::{EtcdCoordinator, Holder};
 use lacuna_test_servers::Etcd;
 use lacuna_testkit::effort;

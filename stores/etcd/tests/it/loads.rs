@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use lacuna_cache_protocol::RangeId;
 use lacuna_cache_shell::WriteError;
-use lacuna_range_cache::RangeId;
 use lacuna_store_sql::{BulkLoad, Statement, Table};
 
 use crate::together::{AT_MOST, Ground, House, apart};

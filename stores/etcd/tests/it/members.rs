@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use lacuna_core::ErrorKind;
-use lacuna_range_cache::RangeId;
-use lacuna_range_cache::ports::{Coordinator as _, Tenure};
+use lacuna_base::ErrorKind;
+use lacuna_cache_protocol::RangeId;
+use lacuna_cache_protocol::ports::{Coordinator as _, Tenure};
 use lacuna_store_etcd::EtcdCoordinator;
 use lacuna_test_servers::Etcd;
 use tokio::time::sleep;

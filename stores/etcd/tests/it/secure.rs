@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use lacuna_core::{Error, ErrorKind};
-use lacuna_range_cache::{Epoch, RangeId, RangeTable};
+use lacuna_base::{Error, ErrorKind};
+use lacuna_cache_protocol::{Epoch, RangeId, RangeTable};
 use lacuna_store_etcd::EtcdOptions;
 use lacuna_test_servers::{Etcd, EtcdFiles};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::ports::Reply;
+use lacuna_cache_protocol::{CallId, PeerCall, PeerId, PeerReply, Query, RangeId, Value, Write};
 use lacuna_cache_shell::{Answer, BulkLease, Dendrite, Neighbours, Reach, WriteError, Written};
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::ports::Reply;
-use lacuna_range_cache::{CallId, PeerCall, PeerId, PeerReply, Query, RangeId, Value, Write};
 use tokio::runtime::Handle;
 
 /// Dendrites of one process, each in a runtime of its own, which reach each other by their addresses as strangers do.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use lacuna_base::Result;
+use lacuna_cache_protocol::ports::CacheServer as _;
+use lacuna_cache_protocol::{Epoch, Interval, Query, RangeId, StoreCall, StoreReply};
 use lacuna_cache_shell::{Around, Dendrite, WriteError};
-use lacuna_core::Result;
-use lacuna_range_cache::ports::CacheServer as _;
-use lacuna_range_cache::{Epoch, Interval, Query, RangeId, StoreCall, StoreReply};
 use lacuna_store_etcd::{EtcdCoordinator, EtcdOptions, Map};
 use lacuna_store_redis::RedisCache;
 use lacuna_store_sql::{Cache, DomainType, Options, Schema, Table};

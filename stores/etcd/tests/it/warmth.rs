@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lacuna_range_cache::RangeId;
+use lacuna_cache_protocol::RangeId;
 use lacuna_testkit::effort;
 
 use crate::together::{AT_MOST, Ground, House, apart};

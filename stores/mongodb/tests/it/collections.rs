@@ -1,6 +1,6 @@
 //! What a user sees of a collection.
 
-use lacuna_core::ErrorKind;
+use lacuna_base::ErrorKind;
 use lacuna_store_mongodb::{Bson, DateTime, Document, DomainType, Options, Policy, Schema, WriteError, doc};
 
 use crate::{options, people, server};
@@ -96,7 +96,7 @@ async fn values_are_in_the_order_of_their_keys() {
 async fn bad_input_is_a_typed_error() {
     let Some(server) = server() else { return };
     let (cache, people) = people(&server.url()).await;
-    let kind = |error: lacuna_core::Error| error.kind();
+    let kind = |error: lacuna_base::Error| error.kind();
     assert_eq!(kind(people.get("name", "a".."b").await.unwrap_err()), ErrorKind::InvalidInput);
     assert_eq!(kind(people.get("age", "a".."b").await.unwrap_err()), ErrorKind::InvalidInput);
     #[allow(clippy::reversed_empty_ranges, reason = "that is what is tried")]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lacuna_core::ErrorKind;
+use lacuna_base::ErrorKind;
 use lacuna_store_mongodb::{DomainType, Schema, WriteError, doc};
 
 use crate::{is_done, options, people, server};

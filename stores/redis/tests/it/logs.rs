@@ -1,6 +1,6 @@
-use lacuna_range_cache::embedded::Kept;
-use lacuna_range_cache::ports::LogServer as _;
-use lacuna_range_cache::{Command, Epoch, Interval, LogCall, LogReply, RangeId, Write};
+use lacuna_cache_protocol::embedded::Kept;
+use lacuna_cache_protocol::ports::LogServer as _;
+use lacuna_cache_protocol::{Command, Epoch, Interval, LogCall, LogReply, RangeId, Write};
 use lacuna_test_servers::Redis;
 use lacuna_testkit::effort;
 

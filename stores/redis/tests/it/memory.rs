@@ -1,6 +1,6 @@
 //! How full a server is.
 
-use lacuna_range_cache::ports::CacheServer as _;
+use lacuna_cache_protocol::ports::CacheServer as _;
 use lacuna_test_servers::Redis;
 
 #[tokio::test]

@@ -1,5 +1,5 @@
-use lacuna_range_cache::ports::CacheServer as _;
-use lacuna_range_cache::{
+use lacuna_cache_protocol::ports::CacheServer as _;
+use lacuna_cache_protocol::{
     CacheCall, CacheReply, CacheServer, Epoch, Form, Interval, LOG_CHUNKS, LogRecord, Query, RangeId,
     Session, Value, write_chunk,
 };

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use lacuna_range_cache::ports::{CacheServer, LogServer};
-use lacuna_range_cache::{
+use lacuna_cache_protocol::ports::{CacheServer, LogServer};
+use lacuna_cache_protocol::{
     Action, Application, Command, Config, Epoch, Event, Interval, LogReply, Notice, Owner, Policy, Query,
     RangeId, ReadOutcome, RequestId, Rows, StoreCall, StoreReply, StoreState, Value, Write, WriteOutcome,
 };
@@ -235,7 +235,7 @@ async fn an_owner_and_a_log_server_die_and_nothing_is_lost() {
 
 #[tokio::test]
 async fn a_log_that_a_take_over_only_fenced_is_not_whole() {
-    use lacuna_range_cache::LogCall;
+    use lacuna_cache_protocol::LogCall;
     let Some(server) = Redis::log() else { return };
     let log: Arc<dyn LogServer> = Arc::new(crate::log(&server));
     let is_whole = async |epoch| match log.call(RANGE, Epoch(epoch), LogCall::Fence).await.unwrap() {

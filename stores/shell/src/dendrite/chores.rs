@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Weak;
 use std::time::Duration;
 
-use lacuna_range_cache::{Advice, RangeId, RangeLoad};
+use lacuna_cache_protocol::{Advice, RangeId, RangeLoad};
 
 use super::house::House;
 

@@ -5,9 +5,9 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
-use lacuna_core::Result;
-use lacuna_range_cache::ports::Reply;
-use lacuna_range_cache::{
+use lacuna_base::Result;
+use lacuna_cache_protocol::ports::Reply;
+use lacuna_cache_protocol::{
     Application, CallId, Config, Notice, PeerCall, PeerId, PeerReply, RangeId, RangeLoad, RangeTable,
 };
 use tokio::sync::{broadcast, mpsc, oneshot};

@@ -23,9 +23,9 @@ mod several;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_core::Result;
-use lacuna_range_cache::ports::Directory;
-use lacuna_range_cache::{
+use lacuna_base::Result;
+use lacuna_cache_protocol::ports::Directory;
+use lacuna_cache_protocol::{
     Application, CallId, Config, Notice, PeerCall, PeerId, PeerReply, Query, RangeId, RangeTable, Value,
     Write,
 };

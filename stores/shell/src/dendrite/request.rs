@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use lacuna_core::{Error, ErrorKind, Result};
-use lacuna_range_cache::{Query, RangeId, ReadOutcome, Touched, Value, Write, WriteOutcome};
+use lacuna_base::{Error, ErrorKind, Result};
+use lacuna_cache_protocol::{Query, RangeId, ReadOutcome, Touched, Value, Write, WriteOutcome};
 
 use super::house::{House, Place};
 use super::{Answer, Reach};

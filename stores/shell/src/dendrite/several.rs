@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use lacuna_core::Result;
-use lacuna_range_cache::{Query, RangeId, Touched, Value};
+use lacuna_base::Result;
+use lacuna_cache_protocol::{Query, RangeId, Touched, Value};
 
 use super::house::House;
 use super::request::{GRACE, Tried, tried_here, tried_there};

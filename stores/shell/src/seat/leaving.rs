@@ -2,8 +2,8 @@
 
 use std::sync::atomic::Ordering;
 
-use lacuna_core::Error;
-use lacuna_range_cache::{Application, Ending, Epoch, Event, Policy, RangeLoad};
+use lacuna_base::Error;
+use lacuna_cache_protocol::{Application, Ending, Epoch, Event, Policy, RangeLoad};
 use tokio::sync::oneshot;
 
 use super::{Claims, Seat, send_away};

@@ -1,6 +1,6 @@
 //! Leases for bulk loads that the owner here leads.
 
-use lacuna_range_cache::{Application, Epoch, Event, RangeId, RequestId, WriteOutcome};
+use lacuna_cache_protocol::{Application, Epoch, Event, RangeId, RequestId, WriteOutcome};
 use tokio::sync::oneshot;
 
 use super::Seat;

@@ -17,9 +17,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_core::Error;
-use lacuna_range_cache::ports::{CacheServer, Tenure};
-use lacuna_range_cache::{
+use lacuna_base::Error;
+use lacuna_cache_protocol::ports::{CacheServer, Tenure};
+use lacuna_cache_protocol::{
     Action, Application, Config, Epoch, Event, Interval, Notice, Owner, PeerCall, RangeTable, ReadOutcome,
     RequestId,
 };

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::embedded::MemoryCache;
-use lacuna_range_cache::ports::Tenure;
-use lacuna_range_cache::{Application, Epoch, Event, Owner};
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::embedded::MemoryCache;
+use lacuna_cache_protocol::ports::Tenure;
+use lacuna_cache_protocol::{Application, Epoch, Event, Owner};
 
 use super::{Claims, Seat, Sitting, send_away};
 use crate::counters::count;

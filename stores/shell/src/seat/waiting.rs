@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use lacuna_core::Error;
-use lacuna_range_cache::{
+use lacuna_base::Error;
+use lacuna_cache_protocol::{
     CallId, Command, PeerCall, PeerId, PeerReply, Query, ReadOutcome, RequestId, Value, WriteOutcome,
 };
 use tokio::sync::oneshot;

@@ -1,6 +1,6 @@
 //! What a column does to the values that are put into it.
 
-use lacuna_range_cache::DomainType;
+use lacuna_cache_protocol::DomainType;
 
 use crate::decimal::MOST_DIGITS;
 use crate::domain_key;

@@ -19,7 +19,7 @@ use std::fmt::Debug;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use lacuna_core::{Error, Result};
+use lacuna_base::{Error, Result};
 
 pub(crate) use describe::{Described, describe};
 pub(crate) use dialect::Dialect;

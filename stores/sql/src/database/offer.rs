@@ -2,8 +2,8 @@
 //!
 //! Others would give results that miss rows, so they are refused when the table is opened, with what to do instead.
 
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::DomainType;
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::DomainType;
 
 use super::{Column, ColumnKind, Dialect};
 use crate::calendar;

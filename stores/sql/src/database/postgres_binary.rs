@@ -3,7 +3,7 @@
 //! What has no place among decimals, days or moments of ours (`NaN`, `infinity`, more digits, later years) is text: such rows are
 //! in ranges without an end, as for the database.
 
-use lacuna_core::Date;
+use lacuna_base::Date;
 
 use crate::sql_value::{SqlValue, decimal_or_text};
 

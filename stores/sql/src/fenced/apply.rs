@@ -1,6 +1,6 @@
 //! Buffered writes in one transaction: in few messages, however many they are.
 
-use lacuna_range_cache::{Command, Epoch, RangeId, StoreReply};
+use lacuna_cache_protocol::{Command, Epoch, RangeId, StoreReply};
 
 use super::FencedTable;
 use super::row::number;

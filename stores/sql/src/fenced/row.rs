@@ -1,7 +1,7 @@
 //! The table of fences: a row a range.
 
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::{Epoch, RangeId};
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Epoch, RangeId};
 
 use crate::database::{Database, Dialect, Table};
 use crate::sql_value::SqlValue;

@@ -6,9 +6,9 @@
 //!
 //! If it changed a row, the fence stood. If it changed none, the fence is asked why.
 
-use lacuna_core::{Error, ErrorKind, Result};
-use lacuna_range_cache::ports::Answer;
-use lacuna_range_cache::{Command, Epoch, RangeId, StoreReply};
+use lacuna_base::{Error, ErrorKind, Result};
+use lacuna_cache_protocol::ports::Answer;
+use lacuna_cache_protocol::{Command, Epoch, RangeId, StoreReply};
 
 use super::FencedTable;
 use super::row::{integer, number};

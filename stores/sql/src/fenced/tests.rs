@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lacuna_range_cache::ports::DataStore as _;
-use lacuna_range_cache::{Epoch, RangeId, StoreCall, StoreReply};
+use lacuna_cache_protocol::ports::DataStore as _;
+use lacuna_cache_protocol::{Epoch, RangeId, StoreCall, StoreReply};
 use lacuna_test_servers::{MariaDb, Postgres};
 
 use super::{FencedTable, prepare, range_of};

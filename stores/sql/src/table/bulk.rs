@@ -14,9 +14,9 @@
 
 use std::time::Duration;
 
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::StoreReply;
 use lacuna_cache_shell::{BulkLease, WriteError};
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::StoreReply;
 
 use super::Table;
 use super::range::checked_words;

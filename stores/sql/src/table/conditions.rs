@@ -16,8 +16,8 @@ use std::collections::BTreeSet;
 use std::ops::RangeBounds;
 use std::sync::PoisonError;
 
-use lacuna_core::Result;
-use lacuna_range_cache::{Interval, Query, RangeKey, union};
+use lacuna_base::Result;
+use lacuna_cache_protocol::{Interval, Query, RangeKey, union};
 
 use super::Table;
 use crate::application::TableRows;

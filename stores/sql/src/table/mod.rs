@@ -16,10 +16,10 @@ mod row;
 use std::ops::{Bound, RangeBounds};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use lacuna_base::Result;
+use lacuna_cache_protocol::ports::DataStore;
+use lacuna_cache_protocol::{Form, Interval, Notice, Query, RangeKey, Selectivity, Touched, Write};
 use lacuna_cache_shell::{Counts, Requests, WriteError};
-use lacuna_core::Result;
-use lacuna_range_cache::ports::DataStore;
-use lacuna_range_cache::{Form, Interval, Notice, Query, RangeKey, Selectivity, Touched, Write};
 use tokio::sync::broadcast;
 
 use crate::database::Dialect;

@@ -14,8 +14,8 @@ use std::ops::RangeBounds;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::stream::{StreamExt as _, TryStreamExt as _, iter};
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::{
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{
     LogRecord, Query, RangeKey, prefetch_histogram, prefetch_log, read_chunk, write_chunk,
 };
 
@@ -187,7 +187,7 @@ impl Table {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a failed test panics")]
 mod tests {
-    use lacuna_range_cache::{DomainType, Form, Interval};
+    use lacuna_cache_protocol::{DomainType, Form, Interval};
 
     use super::*;
     use crate::schema::Schema;

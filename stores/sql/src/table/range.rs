@@ -2,9 +2,9 @@
 
 use std::ops::RangeBounds;
 
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Touched, WriteSet};
 use lacuna_cache_shell::WriteError;
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::{Touched, WriteSet};
 
 use super::Table;
 use crate::select::Sql;

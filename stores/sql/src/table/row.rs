@@ -4,9 +4,9 @@
 //! refused with `Conflict` if the row was changed meanwhile. Where the database may make another value of one (it rounds,
 //! pads, counts up, has a trigger), the domain is not named, and so taken whole.
 
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Touched, WriteSet};
 use lacuna_cache_shell::WriteError;
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::{Touched, WriteSet};
 
 use super::Table;
 use crate::domain_key::{domain_value, key};
@@ -194,9 +194,9 @@ impl Table {
 
 /// The value for a set of values, bytes refused.
 fn checked(
-    domain: lacuna_range_cache::DomainType,
+    domain: lacuna_cache_protocol::DomainType,
     value: &SqlValue,
-) -> Result<lacuna_range_cache::DomainValue<'_>> {
+) -> Result<lacuna_cache_protocol::DomainValue<'_>> {
     key(domain, value)?;
     Ok(domain_value(domain, value))
 }

@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lacuna_core::{Error, Result};
+use lacuna_base::{Error, Result};
 
 use super::transaction::Told;
 use crate::database::MARK;

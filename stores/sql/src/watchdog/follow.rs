@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use lacuna_core::Result;
+use lacuna_base::Result;
 
 use super::{Families, Journal, Tables, locked, opened};
 

@@ -38,8 +38,8 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use lacuna_base::{Error, ErrorKind, Result};
 use lacuna_cache_shell::Alarm;
-use lacuna_core::{Error, ErrorKind, Result};
 use tokio::task::JoinHandle;
 
 use crate::database::{Database, Later};

@@ -15,9 +15,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_core::{Error, ErrorKind, Result};
-use lacuna_range_cache::ports::{Coordinator, Reply, Tenure};
-use lacuna_range_cache::{Epoch, RangeId};
+use lacuna_base::{Error, ErrorKind, Result};
+use lacuna_cache_protocol::ports::{Coordinator, Reply, Tenure};
+use lacuna_cache_protocol::{Epoch, RangeId};
 
 use crate::database::{Database, Failure};
 use crate::fenced::{integer, known_range, largest_epoch, new_range, range_of};

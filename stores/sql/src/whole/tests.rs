@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lacuna_range_cache::ports::{Clock, DataStore as _};
-use lacuna_range_cache::{DomainType, StoreCall, StoreReply};
+use lacuna_cache_protocol::ports::{Clock, DataStore as _};
+use lacuna_cache_protocol::{DomainType, StoreCall, StoreReply};
 use lacuna_test_servers::{MariaDb, Postgres};
 use tokio::sync::watch;
 

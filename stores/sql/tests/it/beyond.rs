@@ -1,6 +1,6 @@
 //! Rows whose values lie beyond what has a key, and moments in the words of databases.
 
-use lacuna_core::ErrorKind;
+use lacuna_base::ErrorKind;
 use lacuna_store_sql::{DomainType, Schema, SqlValue, Statement, WriteError};
 
 use crate::values::{ids, table};

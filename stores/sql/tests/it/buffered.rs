@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::world::patient;
 
-use lacuna_range_cache::Policy;
-use lacuna_range_cache::embedded::MemoryLog;
+use lacuna_cache_protocol::Policy;
+use lacuna_cache_protocol::embedded::MemoryLog;
 use lacuna_store_sql::{Cache, DomainType, Schema, SqlValue, Table};
 use lacuna_test_servers::{MariaDb, Postgres};
 

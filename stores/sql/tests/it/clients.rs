@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lacuna_range_cache::Policy;
+use lacuna_cache_protocol::Policy;
 use lacuna_testkit::effort;
 
 use crate::world::{Place, World};

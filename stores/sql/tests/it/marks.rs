@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lacuna_range_cache::Query;
+use lacuna_cache_protocol::Query;
 
 /// When each key was written and each query asked.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! What a user sees of each policy.
 
-use lacuna_range_cache::Policy;
+use lacuna_cache_protocol::Policy;
 use lacuna_store_sql::{Cache, DomainType, Schema, SqlValue, Table, WriteError};
 
 use crate::world::{AT_MOST, Place};
@@ -184,7 +184,7 @@ async fn what_the_database_refuses_is_an_error_and_changes_nothing() {
         let row = people.get("age", 10..=10).await.unwrap().remove(0);
         people.update(&row, [("age", 12.into())]).await.unwrap();
         let late = people.update(&row, [("age", 13.into())]).await;
-        let is_conflict = |why: &lacuna_core::Error| why.kind() == lacuna_core::ErrorKind::Conflict;
+        let is_conflict = |why: &lacuna_base::Error| why.kind() == lacuna_base::ErrorKind::Conflict;
         assert!(matches!(&late, Err(WriteError::Refused(why)) if is_conflict(why)), "{late:?}");
         assert_eq!(people.get("age", 12..=12).await.unwrap().len(), 1);
         cache.stop().await.unwrap();

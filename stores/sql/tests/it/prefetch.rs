@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lacuna_range_cache::Policy;
-use lacuna_range_cache::embedded::MemoryCache;
+use lacuna_cache_protocol::Policy;
+use lacuna_cache_protocol::embedded::MemoryCache;
 use lacuna_store_redis::RedisCache;
 use lacuna_store_sql::{Cache, Compressed, DomainType, Options, QueryLog, Schema, SqlValue, Table};
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use lacuna_range_cache::Policy;
-use lacuna_range_cache::ports::CacheServer;
+use lacuna_cache_protocol::Policy;
+use lacuna_cache_protocol::ports::CacheServer;
 use lacuna_store_redis::{RedisCache, RedisLog};
 use lacuna_store_sql::{Compressed, Hashed, Options};
 use lacuna_test_servers::Redis;

@@ -1,6 +1,6 @@
 //! Which tables and columns can be registered, keys of several columns, and what a schema has in it that changes rows.
 
-use lacuna_core::ErrorKind;
+use lacuna_base::ErrorKind;
 use lacuna_store_sql::{Cache, DomainType, Schema, Table, WriteError};
 use lacuna_test_servers::{MariaDb, Postgres};
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use lacuna_core::ErrorKind;
-use lacuna_range_cache::Policy;
+use lacuna_base::ErrorKind;
+use lacuna_cache_protocol::Policy;
 use lacuna_store_redis::{RedisCache, RedisLog};
 use lacuna_store_sql::{Options, WriteError};
 use lacuna_test_servers::{MariaDb, Postgres, Redis};

@@ -7,8 +7,8 @@ mod triggers;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lacuna_core::ErrorKind;
-use lacuna_range_cache::embedded::MemoryLog;
+use lacuna_base::ErrorKind;
+use lacuna_cache_protocol::embedded::MemoryLog;
 use lacuna_store_sql::{
     Cache, DomainType, Notice, Options, Policy, Schema, SqlValue, Statement, Table, open,
 };

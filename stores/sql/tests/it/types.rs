@@ -3,7 +3,7 @@
 
 use std::ops::Bound;
 
-use lacuna_range_cache::{DomainValue, RangeKey};
+use lacuna_cache_protocol::{DomainValue, RangeKey};
 use lacuna_store_sql::{Date, DomainType, Schema, SqlValue};
 use lacuna_test_servers::{MariaDb, Postgres};
 use lacuna_testkit::effort;

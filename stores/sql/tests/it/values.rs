@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use lacuna_core::ErrorKind;
-use lacuna_range_cache::Policy;
+use lacuna_base::ErrorKind;
+use lacuna_cache_protocol::Policy;
 use lacuna_store_sql::{Cache, DomainType, Schema, SqlValue, Statement, Table, WriteError};
 use lacuna_test_servers::{MariaDb, Postgres};
 
@@ -24,7 +24,7 @@ pub(crate) fn sqlite(place: &Place) -> String {
     format!("sqlite:{}", place.folder.path().join("app.db").display())
 }
 
-pub(crate) async fn ids(rows: lacuna_core::Result<lacuna_store_sql::Rows>) -> Vec<i64> {
+pub(crate) async fn ids(rows: lacuna_base::Result<lacuna_store_sql::Rows>) -> Vec<i64> {
     rows.unwrap().iter().map(|row| row.integer("id").unwrap()).collect()
 }
 

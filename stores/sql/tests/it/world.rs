@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use lacuna_range_cache::{DomainValue, Form, Policy, Query};
+use lacuna_cache_protocol::{DomainValue, Form, Policy, Query};
 use lacuna_store_sql::{Cache, DomainType, Options, Rows, Schema, Table, WriteError, WriteSet};
 use lacuna_workload::Rng;
 
@@ -274,7 +274,7 @@ impl Place {
         loop {
             match self.options(policy).open().await {
                 Ok(cache) => return cache,
-                Err(error) => assert_eq!(error.kind(), lacuna_core::ErrorKind::Conflict, "{error}"),
+                Err(error) => assert_eq!(error.kind(), lacuna_base::ErrorKind::Conflict, "{error}"),
             }
             assert!(start.elapsed() < AT_MOST, "the database stays locked");
             tokio::time::sleep(Duration::from_millis(10)).await;

@@ -6,14 +6,14 @@ use std::future::ready;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lacuna_cache_shell::{RangeCache, Servers};
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::embedded::{SingleProcess, SteadyClock};
-use lacuna_range_cache::ports::{Answer, DataStore, Reply};
-use lacuna_range_cache::{
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::embedded::{SingleProcess, SteadyClock};
+use lacuna_cache_protocol::ports::{Answer, DataStore, Reply};
+use lacuna_cache_protocol::{
     Application, Command, Config, Epoch, Interval, Policy, Query, RangeId, Rows, StoreCall, StoreReply,
     StoreState, Value,
 };
+use lacuna_cache_shell::{RangeCache, Servers};
 use lacuna_store_redis::RedisCache;
 use lacuna_test_servers::Redis;
 use redis::AsyncCommands as _;

@@ -6,8 +6,8 @@ mod scenes;
 
 use std::fmt::Write as _;
 
+use lacuna_base::{Error, Result};
 use lacuna_bench::report::Table;
-use lacuna_core::{Error, Result};
 use lacuna_test_servers::Redis;
 
 use crate::run::{Bench, runtime};

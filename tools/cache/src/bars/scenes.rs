@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use lacuna_core::Result;
-use lacuna_range_cache::Policy;
+use lacuna_base::Result;
+use lacuna_cache_protocol::Policy;
 
 use super::{Bar, Effort, Limit};
 use crate::row::Row;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use lacuna_base::{Error, Result as CoreResult};
 use lacuna_bench::cpu_model;
 use lacuna_cli::{Failure, Output, Progress, Result};
-use lacuna_core::{Error, Result as CoreResult};
 
 use crate::bars::{Bar, Effort, GROUPS, Group, to_page, to_table};
 use crate::interrupt;

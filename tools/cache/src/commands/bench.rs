@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use lacuna_base::Result as CoreResult;
 use lacuna_cli::{Failure, Output, Progress, Result};
-use lacuna_core::Result as CoreResult;
 use lacuna_workload::parse_count;
 
 use crate::interrupt;
@@ -202,7 +202,7 @@ impl BenchArgs {
             (None, Some(time)) => Length::Time(time),
             (None, None) => {
                 let message = format!("a run of {} seconds measures nothing", self.seconds);
-                return Err(lacuna_core::Error::invalid_input(message));
+                return Err(lacuna_base::Error::invalid_input(message));
             }
         };
         let small = |count: u64| usize::try_from(count).expect("clap has checked that it is small");

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use lacuna_cache_protocol::Policy;
 use lacuna_cli::Result;
-use lacuna_range_cache::Policy;
 
 use crate::dendrite;
 

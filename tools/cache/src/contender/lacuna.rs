@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::Policy;
-use lacuna_range_cache::ports::Reply;
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::Policy;
+use lacuna_cache_protocol::ports::Reply;
 use lacuna_store_redis::{RedisCache, RedisLog};
 use lacuna_store_sql::{Cache, Compressed, Counts, DomainType, Options, Schema, SqlValue, Table, WriteError};
 

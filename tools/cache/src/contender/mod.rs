@@ -9,8 +9,8 @@ mod tests;
 
 use std::sync::Arc;
 
-use lacuna_core::Result;
-use lacuna_range_cache::ports::Reply;
+use lacuna_base::Result;
+use lacuna_cache_protocol::ports::Reply;
 
 use crate::ground::Ground;
 use crate::setup::{Setup, System};

@@ -6,8 +6,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lacuna_core::Result;
-use lacuna_range_cache::ports::Reply;
+use lacuna_base::Result;
+use lacuna_cache_protocol::ports::Reply;
 use redis::Script;
 use redis::aio::MultiplexedConnection;
 

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use lacuna_range_cache::Policy;
+use lacuna_cache_protocol::Policy;
 
 use super::*;
 use crate::ground::{Databases, start_redis};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lacuna_core::{Error, Result};
+use lacuna_base::{Error, Result};
 use lacuna_store_etcd::EtcdOptions;
 
 /// Where the password is looked for if no file is named.

@@ -7,8 +7,8 @@ use std::future::Future;
 use std::io::Write as _;
 use std::sync::Arc;
 
+use lacuna_base::{Error, Result};
 use lacuna_cache_shell::{Around, Counts, Dendrite};
-use lacuna_core::{Error, Result};
 use lacuna_store_dendrite::{Net, Secret, Server};
 use lacuna_store_sql::{Cache, Notice};
 use tokio::signal::unix::{SignalKind, signal};

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lacuna_core::{Error, Result};
-use lacuna_range_cache::RangeTable;
-use lacuna_range_cache::ports::{CacheServer, DataStore};
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::RangeTable;
+use lacuna_cache_protocol::ports::{CacheServer, DataStore};
 use lacuna_store_etcd::EtcdOptions;
 use lacuna_store_redis::{RedisCache, RedisLog};
 use lacuna_store_sql::{Compressed, DomainType, Hashed, Options, Policy, Schema, SqlValue};

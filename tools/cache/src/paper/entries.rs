@@ -1,7 +1,7 @@
 //! Figure 7 and table 3: what the size of a cached result does to gain and hit rate.
 
+use lacuna_base::Result;
 use lacuna_bench::paper::{Axis, Claim, Finding, Plot, Session};
-use lacuna_core::Result;
 
 use super::stage::{BACK, beside, improvements, line, notes, panel, run, setup, table};
 use crate::setup::{Setup, StoreKind, System};

@@ -1,9 +1,9 @@
 //! Table 1: log records of buffered writes, by partitions, before and after compaction.
 
+use lacuna_base::Result;
+use lacuna_base::hash::hash_bytes;
 use lacuna_bench::paper::{Claim, Finding, Session};
-use lacuna_core::Result;
-use lacuna_core::hash::hash_bytes;
-use lacuna_range_cache::{Interval, LogRecord, compact, write_chunk};
+use lacuna_cache_protocol::{Interval, LogRecord, compact, write_chunk};
 use lacuna_workload::Rng;
 
 use super::stage::table;

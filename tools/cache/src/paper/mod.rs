@@ -8,8 +8,8 @@ mod redis;
 mod scaling;
 mod stage;
 
+use lacuna_base::Result;
 use lacuna_bench::paper::{Exhibit, ExhibitId, Finding, Paper, Session};
-use lacuna_core::Result;
 
 /// What the report shows.
 pub(crate) static PAPER: Paper = Paper {

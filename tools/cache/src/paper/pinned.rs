@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
+use lacuna_base::Result;
 use lacuna_bench::paper::{Axis, Finding, Line, Plot, Session};
-use lacuna_core::Result;
 
 use super::stage::{BACK, SHARES, by_share, line, notes, panel, setup};
 use crate::row::Row;

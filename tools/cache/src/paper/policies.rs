@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use lacuna_base::Result;
 use lacuna_bench::paper::{Axis, Claim, Finding, Session};
-use lacuna_core::Result;
 
 use super::stage::{AROUND, BACK, SHARES, THROUGH, beside, improvements, line, notes, panel, setup};
 use crate::setup::{Setup, StoreKind, System};

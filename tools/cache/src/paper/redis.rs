@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
+use lacuna_base::Result;
 use lacuna_bench::paper::{Axis, Claim, Finding, Line, Session};
-use lacuna_core::Result;
 
 use super::stage::{BACK, beside, line, notes, panel, setup, share_header, table};
 use crate::row::Row;

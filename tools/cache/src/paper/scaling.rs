@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
+use lacuna_base::Result;
 use lacuna_bench::paper::{Claim, DataTable, Finding, Session};
-use lacuna_core::Result;
 
 use super::stage::{BACK, SHARES, beside, by_share, notes, setup, share_header, table};
 use crate::bars::{MANY_CLIENTS, bandwidth};

@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use lacuna_base::Result;
 use lacuna_bench::paper::{Axis, DataTable, Line, Plot, Session, shown};
-use lacuna_core::Result;
-use lacuna_range_cache::Policy;
+use lacuna_cache_protocol::Policy;
 
 use crate::interrupt;
 use crate::row::Row;

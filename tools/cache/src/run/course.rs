@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lacuna_core::{Error, Result};
+use lacuna_base::{Error, Result};
 use lacuna_test_servers::Redis;
 
 use super::load::{Load, Stretch};

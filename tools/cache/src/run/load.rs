@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use lacuna_core::{Error, Result};
+use lacuna_base::{Error, Result};
 use tokio::task::JoinSet;
 
 use crate::choice::Choice;

@@ -12,7 +12,7 @@ mod load;
 
 use std::time::Duration;
 
-use lacuna_core::{Error, Result};
+use lacuna_base::{Error, Result};
 use tokio::runtime::Runtime;
 
 use crate::ground::{Databases, start_redis};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use lacuna_range_cache::Policy;
+use lacuna_cache_protocol::Policy;
 use lacuna_testkit::effort;
 
 use crate::team::{AT_MOST, Leases, Process, Team};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use lacuna_range_cache::Policy;
+use lacuna_cache_protocol::Policy;
 use lacuna_store_sql::Cache;
 use lacuna_test_servers::free_port;
 use lacuna_testkit::effort;

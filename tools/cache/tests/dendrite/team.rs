@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use lacuna_range_cache::Policy;
+use lacuna_cache_protocol::Policy;
 use lacuna_store_dendrite::{Client, Secret};
 use lacuna_test_servers::{Etcd, Postgres, Redis, free_port};
 use lacuna_testkit::effort;

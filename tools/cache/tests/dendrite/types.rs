@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lacuna_range_cache::Policy;
+use lacuna_cache_protocol::Policy;
 use lacuna_store_sql::{DomainType, Options, Rows, Schema, SqlValue};
 use lacuna_test_servers::free_port;
 

@@ -5,8 +5,8 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_core::ErrorKind;
-use lacuna_range_cache::Policy;
+use lacuna_base::ErrorKind;
+use lacuna_cache_protocol::Policy;
 use lacuna_store_sql::{Options, Table};
 use lacuna_test_servers::free_port;
 

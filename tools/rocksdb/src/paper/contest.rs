@@ -1,8 +1,8 @@
 //! Databases with named filters, written, warmed and asked in turn.
 
+use lacuna_base::Result;
 use lacuna_bench::engine::{Contest, EngineRow, EngineSetting, FilterChoice};
 use lacuna_bench::paper::{Axis, DataTable, Line, Plot, Session, shown};
-use lacuna_core::Result;
 
 use super::cast::{NAMES, Named};
 use crate::engine::RocksDbEngine;

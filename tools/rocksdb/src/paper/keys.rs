@@ -1,7 +1,7 @@
 //! Keys of real sets, scaled.
 
+use lacuna_base::{ByteColumn, Error, Result};
 use lacuna_bench::paper::Session;
-use lacuna_core::{ByteColumn, Error, Result};
 use lacuna_workload::{KeySource, Keys, ReadOptions, real_sets};
 
 /// The keys of a generator such as `normal`, `count` of them; or the first `count` of a real set.

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
+use lacuna_base::Result;
 use lacuna_bench::engine::{EngineRow, EngineSetting, Manner, Questions};
 use lacuna_bench::paper::{Axis, Claim, Finding, Plot, Session};
-use lacuna_core::Result;
 use lacuna_workload::{Keys, QuerySource};
 
 use super::cast;

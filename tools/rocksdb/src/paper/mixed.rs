@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use lacuna_base::{ByteColumn, Error, Result};
 use lacuna_bench::engine::{Database, FilterChoice, Manner, Question, half_zero_value, sample_bytes};
 use lacuna_bench::paper::{Axis, Claim, Finding, Line, Plot, Session};
-use lacuna_core::{ByteColumn, Error, Result};
 use lacuna_guard::GuardCodec;
 use lacuna_rocksdb::LacunaRocksDb;
 use lacuna_workload::{Keys, QuerySource, Rng, to_be_bytes};

@@ -11,8 +11,8 @@ mod shift;
 mod strings;
 mod workloads;
 
+use lacuna_base::Result;
 use lacuna_bench::paper::{Exhibit, ExhibitId, Finding, Paper, Session};
-use lacuna_core::Result;
 
 /// What three papers show over RocksDB.
 pub static PAPER: Paper = Paper {

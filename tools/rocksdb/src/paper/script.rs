@@ -1,8 +1,8 @@
 //! What happens to a database whose workload shifts: puts, and seeks of two kinds.
 
+use lacuna_base::{Error, Result};
 use lacuna_bench::engine::Question;
 use lacuna_bench::paper::Session;
-use lacuna_core::{Error, Result};
 use lacuna_workload::{Queries, QuerySource, Rng};
 
 use super::keys::{integers, keys};

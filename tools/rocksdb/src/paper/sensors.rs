@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
+use lacuna_base::{ByteColumn, Result};
 use lacuna_bench::engine::{EngineSetting, FilterChoice, Manner, Question, Questions};
 use lacuna_bench::paper::{Axis, Claim, Finding, SensorEvents, Session};
-use lacuna_core::{ByteColumn, Result};
 use lacuna_guard::GuardCodec;
 
 use super::cast::{self, Named};

@@ -1,10 +1,10 @@
 //! Proteus' figures 7 and 8: the workload changes while the database is written.
 
+use lacuna_base::{Error, Result};
 use lacuna_bench::engine::{
     Database, Direction, FilterChoice, Question, deal_out, half_zero_value, sample_bytes, warm,
 };
 use lacuna_bench::paper::{Axis, Claim, DataTable, Finding, Line, Plot, Session, shown};
-use lacuna_core::{Error, Result};
 use lacuna_guard::GuardCodec;
 use lacuna_rocksdb::LacunaRocksDb;
 use lacuna_workload::{Rng, to_be_bytes};

@@ -1,8 +1,8 @@
 //! Proteus' figure 9e: latency of closed seeks over real strings.
 
+use lacuna_base::Result;
 use lacuna_bench::engine::EngineSetting;
 use lacuna_bench::paper::{Axis, Claim, Finding, Session};
-use lacuna_core::Result;
 use lacuna_workload::QuerySource;
 
 use super::cast::{self, Named};

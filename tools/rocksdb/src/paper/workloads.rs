@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
+use lacuna_base::Result;
 use lacuna_bench::engine::EngineSetting;
 use lacuna_bench::paper::{Axis, Claim, Finding, Session};
-use lacuna_core::Result;
 use lacuna_workload::QuerySource;
 
 use super::cast::{self, Named};

@@ -1,0 +1,89 @@
+//! One line of a comparison.
+
+use lacuna_base::KeySpace;
+use serde::{Deserialize, Serialize};
+
+use super::speed::Speed;
+use super::truth::Truth;
+use super::{Built, Contender, Setting};
+
+/// What was measured of one filter over one workload. The field names are those of `--format json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Family, such as `grafite`.
+    pub filter: String,
+    /// Spec with its parameters, as the registry writes it.
+    pub spec: String,
+    /// Where the keys came from.
+    pub keys: String,
+    /// Number of distinct keys in the filter.
+    pub key_count: usize,
+    /// Budget, in bits per key.
+    pub bits_per_key_asked: f64,
+    /// Sealed size, envelope included, in bits per key.
+    pub bits_per_key: f64,
+    /// Sorted slice to sealed bytes, in nanoseconds per key.
+    pub build_ns_per_key: f64,
+    /// Where the queries came from.
+    pub queries: String,
+    /// Number of queries.
+    pub query_count: usize,
+    /// Queries that hold no key.
+    pub empty_count: usize,
+    /// "Maybe" among the empty queries, as a share; none without empty queries.
+    pub fpr: Option<f64>,
+    /// The share that was predicted from keys and sampled queries; none without empty queries.
+    pub predicted_fpr: Option<f64>,
+    /// "No" where a key is. Anything but 0 is a bug.
+    pub false_negatives: u64,
+    /// Dependent singles, in nanoseconds.
+    pub ns_per_query: f64,
+    /// Batches of 1,024, in nanoseconds per range.
+    pub ns_per_query_batched: f64,
+    /// One dependent random read in an array of the filter's size, in nanoseconds.
+    pub memory_floor_ns: f64,
+    /// Seed of the workload and of the filter's hashes.
+    pub seed: u64,
+}
+
+impl Row {
+    pub(super) fn new<K: KeySpace + ?Sized>(
+        contender: &Contender<'_>,
+        setting: &Setting<'_>,
+        built: &Built<K>,
+        truth: &Truth,
+        build_ns: f64,
+        speed: Speed,
+    ) -> Self {
+        let spec = built.spec.name();
+        let key_count = setting.workload.inserted.len();
+        Self {
+            filter: spec.split(':').next().unwrap_or_default().to_owned(),
+            spec,
+            keys: setting.keys.to_owned(),
+            key_count,
+            bits_per_key_asked: contender.bits_per_key,
+            bits_per_key: rounded(built.filter.size_in_bytes() as f64 * 8.0 / key_count as f64, 1e4),
+            build_ns_per_key: rounded(build_ns, 1e2),
+            queries: setting.queries.to_owned(),
+            query_count: truth.query_count,
+            empty_count: truth.empty_count,
+            fpr: share(truth.false_positives, truth.empty_count),
+            predicted_fpr: None,
+            false_negatives: truth.false_negatives,
+            ns_per_query: rounded(speed.per_query, 1e2),
+            ns_per_query_batched: rounded(speed.per_query_batched, 1e2),
+            memory_floor_ns: rounded(speed.memory_floor, 1e2),
+            seed: setting.seed,
+        }
+    }
+}
+
+fn share(part: usize, whole: usize) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// `value` to the nearest `1 / parts`: digits beyond that are noise.
+fn rounded(value: f64, parts: f64) -> f64 {
+    (value * parts).round() / parts
+}

@@ -1,0 +1,91 @@
+//! Rows that come out of a measurement.
+
+use lacuna_base::{ErrorKind, Result};
+use lacuna_bench::{Contender, Effort, Progress, Row, Setting, measure};
+use lacuna_workload::{Keys, Queries, Workload};
+
+use crate::{byte_workload, workload};
+
+fn measured(workload: &Workload, contenders: &[(&str, f64)]) -> Result<Vec<Row>> {
+    let contenders: Vec<Contender<'_>> =
+        contenders.iter().map(|&(spec, bits_per_key)| Contender { spec, bits_per_key }).collect();
+    let setting = Setting { keys: "the keys", queries: "the queries", workload, seed: 3 };
+    measure(&contenders, &setting, Effort::SMALL, &mut |_| {})
+}
+
+#[test]
+fn rows_keep_the_order_of_contenders() {
+    let workload = workload("uniform:3k", "uniform:2k:32", 3);
+    let rows =
+        measured(&workload, &[("grafite", 12.0), ("bloom:k=5", 10.0), ("grafite", 18.0)]).expect("fits");
+    let specs: Vec<&str> = rows.iter().map(|row| row.spec.as_str()).collect();
+    assert_eq!(specs, ["grafite", "bloom:k=5", "grafite"]);
+    assert_eq!(rows[1].filter, "bloom");
+    assert!(rows[0].bits_per_key < rows[2].bits_per_key);
+    assert!(rows[0].fpr > rows[2].fpr, "{rows:?}");
+}
+
+#[test]
+fn rows_tell_what_was_measured() {
+    let workload = workload("uniform:3k", "uniform:2k:32", 3);
+    let row = &measured(&workload, &[("grafite", 12.0)]).expect("fits")[0];
+    assert_eq!((row.key_count, row.query_count, row.empty_count, row.seed), (3_000, 2_000, 2_000, 3));
+    assert_eq!((row.keys.as_str(), row.queries.as_str()), ("the keys", "the queries"));
+    assert_eq!(row.false_negatives, 0);
+    let (measured, told) = (row.fpr.expect("empty queries"), row.predicted_fpr.expect("predictable"));
+    assert!((measured - told).abs() < 0.01 + 0.3 * told, "{row:?}");
+    assert!((10.0..12.5).contains(&row.bits_per_key), "{row:?}");
+    let times = [row.build_ns_per_key, row.ns_per_query, row.ns_per_query_batched, row.memory_floor_ns];
+    assert!(times.iter().all(|ns| *ns > 0.0), "{row:?}");
+}
+
+#[test]
+fn byte_strings_are_measured_too() {
+    let workload = byte_workload("uniform:2k", "correlated:1k:1-32:1k", 4);
+    for row in measured(&workload, &[("bloom", 12.0), ("grafite", 18.0), ("bucketing", 14.0)]).expect("fits")
+    {
+        assert_eq!(
+            (row.key_count, row.empty_count, row.false_negatives),
+            (2_000, 1_000, 0),
+            "seed 4: {row:?}"
+        );
+    }
+}
+
+#[test]
+fn hits_have_no_rate() {
+    let workload = workload("uniform:2k", "heldout:500:16:hit", 5);
+    let row = &measured(&workload, &[("grafite", 14.0)]).expect("fits")[0];
+    assert_eq!((row.empty_count, row.fpr, row.false_negatives), (0, None, 0), "seed 5");
+}
+
+#[test]
+fn impossible_measurements_are_refused() {
+    let workload = workload("uniform:100", "points:10", 1);
+    for wrong in [("blom", 10.0), ("bloom", 0.0), ("bloom", 1e9)] {
+        let error = measured(&workload, &[wrong]).expect_err("wrong on purpose");
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{wrong:?}: {error}");
+    }
+    let nothing = Workload {
+        inserted: Keys::U64(vec![]),
+        held_out: Keys::U64(vec![]),
+        queries: Queries::U64(vec![(1, 2)]),
+    };
+    assert!(measured(&nothing, &[("bloom", 10.0)]).is_err());
+}
+
+#[test]
+fn every_stage_is_announced() {
+    let workload = workload("uniform:100", "points:10", 1);
+    let setting = Setting { keys: "", queries: "", workload: &workload, seed: 1 };
+    let mut stages: Vec<&str> = Vec::new();
+    let mut hear = |progress: Progress| {
+        assert!(progress.done <= progress.of, "{progress:?}");
+        if stages.last() != Some(&progress.stage) {
+            stages.push(progress.stage);
+        }
+    };
+    let contender = Contender { spec: "bloom", bits_per_key: 10.0 };
+    measure(&[contender], &setting, Effort::SMALL, &mut hear).expect("fits");
+    assert_eq!(stages, ["building", "checking answers", "timing builds", "timing queries"]);
+}

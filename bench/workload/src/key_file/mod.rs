@@ -1,0 +1,145 @@
+//! Key files: little-endian integers or one key a line, compressed or not, read as a stream.
+//!
+//! `.u64` files hold unsigned 64-bit little-endian integers without a header; every other file holds one key a line,
+//! LF or CRLF, and may be `.gz` of either. A file is expected in ascending order, because a filter is built from
+//! sorted keys and silently sorting a wrong file would hide the mistake; equal neighbours are kept once.
+//!
+//! Memory: the keys and one buffer. Progress counts the bytes of the file as it lies on disk.
+
+pub(crate) mod lines;
+pub(crate) mod reader;
+
+use std::cmp::Ordering;
+use std::io::{ErrorKind as IoErrorKind, Read};
+use std::path::Path;
+
+use lacuna_base::{ByteColumn, Error, Result};
+
+use crate::key_type::is_binary;
+use crate::{Key, KeyType, Keys};
+use lines::Lines;
+use reader::{Input, open, read_error};
+
+/// How a key file is read.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ReadOptions {
+    /// What the keys are; `None` means by name: `u64` for `.u64`, else text.
+    pub key_type: Option<KeyType>,
+    /// Whether keys in another order are sorted rather than refused.
+    pub sort: bool,
+}
+
+/// Bytes taken from a binary file at a time.
+const CHUNK_BYTES: usize = 1 << 18;
+
+/// Reads the keys of the file at `path`: ascending, each once. `progress` hears the number of bytes read so far.
+///
+/// ```no_run
+/// use std::path::Path;
+/// use lacuna_workload::{KeyType, ReadOptions, read_keys};
+///
+/// let options = ReadOptions { key_type: Some(KeyType::F64), sort: true };
+/// let keys = read_keys(Path::new("values.txt.gz"), &options, &mut |bytes| eprintln!("{bytes} bytes"))?;
+/// println!("{} keys", keys.len());
+/// # Ok::<(), lacuna_workload::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// `InvalidInput` when the file is missing, a directory, not sound gzip, of odd size, holds a line that is no key or
+/// stands in another order without [`ReadOptions::sort`]; `Unavailable` when the system cannot read it.
+pub fn read_keys(path: &Path, options: &ReadOptions, progress: &mut dyn FnMut(u64)) -> Result<Keys> {
+    let binary = is_binary(path);
+    let key_type = options.key_type.unwrap_or(KeyType::of_file(path));
+    if binary && key_type != KeyType::U64 {
+        let name = key_type.name();
+        return Err(in_file(
+            path,
+            Error::invalid_input(format!(
+                "a .u64 file holds integers, not {name}; leave out --key-type or give a text file"
+            )),
+        ));
+    }
+    let input = open(path, progress)?;
+    let empty = if key_type.is_bytes() { Keys::Bytes(ByteColumn::new()) } else { Keys::U64(Vec::new()) };
+    let mut collected = Collected { keys: empty, sort: options.sort };
+    let read = if binary {
+        read_integers(path, input, &mut collected)
+    } else {
+        read_lines(path, input, key_type, &mut collected)
+    };
+    read.map_err(|error| in_file(path, error))?;
+    Ok(if options.sort { collected.keys.into_sorted_distinct() } else { collected.keys })
+}
+
+fn in_file(path: &Path, error: Error) -> Error {
+    error.with_context(path.display().to_string())
+}
+
+fn read_lines(path: &Path, input: Input<'_>, key_type: KeyType, collected: &mut Collected) -> Result<()> {
+    let mut lines = Lines::new(input, path);
+    while let Some((number, line)) = lines.next_line()? {
+        let place = || format!("line {number}");
+        let key = key_type.parse_key(line).map_err(|error| error.with_context(place()))?;
+        collected.add(&key, place)?;
+    }
+    Ok(())
+}
+
+fn read_integers(path: &Path, mut input: Input<'_>, collected: &mut Collected) -> Result<()> {
+    let mut chunk = vec![0; CHUNK_BYTES];
+    let mut count = 0_u64;
+    loop {
+        let filled = fill(&mut input, &mut chunk).map_err(|error| read_error(path, error))?;
+        let (integers, rest) = chunk[..filled].as_chunks::<8>();
+        for integer in integers {
+            count += 1;
+            collected.add(&Key::U64(u64::from_le_bytes(*integer)), || format!("key number {count}"))?;
+        }
+        if !rest.is_empty() {
+            return Err(Error::invalid_input(format!(
+                "{} bytes follow the last whole key; a .u64 file holds 8 bytes for each key",
+                rest.len()
+            )));
+        }
+        if filled < chunk.len() {
+            return Ok(());
+        }
+    }
+}
+
+/// Reads until `chunk` is full or the input ends; gives the number of bytes read.
+fn fill(input: &mut Input<'_>, chunk: &mut [u8]) -> std::io::Result<usize> {
+    let mut filled = 0;
+    while filled < chunk.len() {
+        match input.read(&mut chunk[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == IoErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+/// The keys so far, and what to do about their order.
+struct Collected {
+    keys: Keys,
+    sort: bool,
+}
+
+impl Collected {
+    fn add(&mut self, key: &Key<'_>, place: impl Fn() -> String) -> Result<()> {
+        match self.keys.compare_with_last(key) {
+            Ordering::Equal => {}
+            Ordering::Less if !self.sort => {
+                return Err(Error::invalid_input(format!(
+                    "{} is below the key before it; sort the file or pass --sort",
+                    place()
+                )));
+            }
+            _ => self.keys.push(key),
+        }
+        Ok(())
+    }
+}

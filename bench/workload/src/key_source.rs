@@ -1,0 +1,170 @@
+//! Where keys come from: a generator or a file, named by one text.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use lacuna_base::{Error, Result};
+
+use crate::generate::generate;
+use crate::numbers::with_commas;
+use crate::{KeyType, Keys, ReadOptions, parse_count, read_keys};
+
+/// Most keys that a generator gives: 2^32, which are 32 GiB.
+pub const MAX_KEY_COUNT: u64 = 1 << 32;
+
+/// The shape of a generated key set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyShape {
+    /// Uniform over all 64-bit integers.
+    Uniform,
+    /// Normal with mean 2^63 and standard deviation 2^58, cut at six deviations.
+    Normal,
+    /// Rank k below 2^64 in proportion to 1/k: keys crowd towards 0.
+    Zipf,
+    /// 1,000 clusters at uniform places, each uniform over 2^34 values.
+    Clustered,
+    /// 99 % of the keys in one hundredth of the space, 1 % anywhere.
+    Skew99,
+}
+
+impl KeyShape {
+    /// Every shape.
+    pub const ALL: [Self; 5] = [Self::Uniform, Self::Normal, Self::Zipf, Self::Clustered, Self::Skew99];
+
+    /// The name in a key source, such as `uniform`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Uniform => "uniform",
+            Self::Normal => "normal",
+            Self::Zipf => "zipf",
+            Self::Clustered => "clustered",
+            Self::Skew99 => "skew99",
+        }
+    }
+
+    fn describe(self) -> &'static str {
+        match self {
+            Self::Uniform => "uniform over all 64-bit integers",
+            Self::Normal => "normal with mean 2^63 and standard deviation 2^58",
+            Self::Zipf => "Zipf law with exponent 1 over the ranks below 2^64",
+            Self::Clustered => "1,000 clusters at uniform places, each uniform over 2^34 values",
+            Self::Skew99 => "99 % of the keys in one hundredth of the space, 1 % anywhere",
+        }
+    }
+}
+
+/// A generator with a count, or a key file.
+///
+/// ```
+/// use lacuna_workload::{KeyShape, KeySource};
+///
+/// let source = KeySource::parse("zipf:10k")?;
+/// assert_eq!(source, KeySource::Generated { shape: KeyShape::Zipf, count: 10_000 });
+/// assert_eq!(KeySource::parse("keys.u64")?, KeySource::File("keys.u64".into()));
+/// # Ok::<(), lacuna_workload::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeySource {
+    /// Distinct `u64` keys from a generator.
+    Generated {
+        /// The law that the keys follow.
+        shape: KeyShape,
+        /// Number of distinct keys, at most [`MAX_KEY_COUNT`].
+        count: usize,
+    },
+    /// The keys of a file; see [`read_keys`].
+    File(PathBuf),
+}
+
+impl KeySource {
+    /// Reads `uniform:N`, `normal:N`, `zipf:N`, `clustered:N` or `skew99:N`; any other text is the path of a file.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` when the text is empty or N is not a count of at most [`MAX_KEY_COUNT`].
+    pub fn parse(text: &str) -> Result<Self> {
+        if text.is_empty() {
+            return Err(Error::invalid_input(
+                "the keys are missing; give a file or a generator such as uniform:1M",
+            ));
+        }
+        let generator = text.split_once(':').and_then(|(name, count)| Some((shape_named(name)?, count)));
+        match generator {
+            Some((shape, count)) => key_count(count)
+                .map(|count| Self::Generated { shape, count })
+                .map_err(|error| error.with_context(format!("keys `{text}`"))),
+            None => Ok(Self::File(text.into())),
+        }
+    }
+
+    /// The keys: generated from `seed`, or read from the file with `options`. `progress` hears the number of file
+    /// bytes read so far, now and then.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` when generated keys are asked for with a key type other than `u64`, and whatever [`read_keys`]
+    /// reports.
+    pub fn load(&self, options: &ReadOptions, seed: u64, progress: &mut dyn FnMut(u64)) -> Result<Keys> {
+        match self {
+            Self::Generated { shape, count } => match options.key_type {
+                None | Some(KeyType::U64) => Ok(Keys::U64(generate(*shape, *count, seed))),
+                Some(other) => Err(Error::invalid_input(format!(
+                    "generated keys are u64, not {}; leave out --key-type or give a key file",
+                    other.name()
+                ))),
+            },
+            Self::File(path) => read_keys(path, options, progress)
+                .map_err(|error| if path.exists() { error } else { unknown_source(path, error) }),
+        }
+    }
+
+    /// Two lines for a person: what is there, and what it looks like.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Generated { shape, count } => {
+                format!("{} distinct u64 keys ({self})\n{}", with_commas(*count as u64), shape.describe())
+            }
+            Self::File(path) => {
+                let key_type = KeyType::of_file(path);
+                format!(
+                    "the keys of {}\nread as {} unless --key-type says otherwise",
+                    path.display(),
+                    key_type.name()
+                )
+            }
+        }
+    }
+}
+
+impl fmt::Display for KeySource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Generated { shape, count } => write!(f, "{}:{count}", shape.name()),
+            Self::File(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+fn shape_named(name: &str) -> Option<KeyShape> {
+    KeyShape::ALL.into_iter().find(|shape| shape.name() == name)
+}
+
+fn key_count(text: &str) -> Result<usize> {
+    let count = parse_count(text)?;
+    if count > MAX_KEY_COUNT {
+        let most = with_commas(MAX_KEY_COUNT);
+        return Err(Error::invalid_input(format!("{text} keys are too many; give at most {most}")));
+    }
+    usize::try_from(count)
+        .map_err(|error| Error::invalid_input("so many keys need a 64-bit machine").with_source(error))
+}
+
+/// A misspelt generator ends up as a file that is not there; say what could have been meant.
+fn unknown_source(path: &Path, error: Error) -> Error {
+    if !path.to_string_lossy().contains(':') {
+        return error;
+    }
+    let names = KeyShape::ALL.map(KeyShape::name).join(":N, ");
+    Error::invalid_input(format!("`{}` is neither a key file nor one of {names}:N", path.display()))
+        .with_source(error)
+}

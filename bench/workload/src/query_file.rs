@@ -1,0 +1,157 @@
+//! A batch of queries from a file or a pipe: one closed range a line.
+//!
+//! Both ends are keys of one [`KeyType`], `LO HI` with blanks or a tab between; text keys may hold blanks, so they
+//! need the tab. A range that runs backwards is refused rather than turned round: it is a mistake of the caller's.
+
+use std::io::BufRead;
+use std::path::Path;
+
+use lacuna_base::{Error, Result};
+
+use crate::key_file::lines::Lines;
+use crate::key_file::reader::open;
+use crate::{ByteQueries, Key, KeyType, Queries};
+
+/// One range of a batch, both ends included.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueryLine {
+    /// Smallest key asked for.
+    pub low: Key<'static>,
+    /// Largest key asked for; not below `low`.
+    pub high: Key<'static>,
+}
+
+/// The ranges of a stream of lines, one at a time. Stop at the first error.
+///
+/// ```
+/// use lacuna_workload::{Key, KeyType, QueryLines};
+///
+/// let mut lines = QueryLines::new("17 29\n5 5\n".as_bytes(), KeyType::U64);
+/// let first = lines.next().expect("there are two lines")?;
+/// assert_eq!((first.low, first.high), (Key::U64(17), Key::U64(29)));
+/// # Ok::<(), lacuna_workload::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct QueryLines<R> {
+    lines: Lines<R>,
+    key_type: KeyType,
+}
+
+impl<R: BufRead> QueryLines<R> {
+    /// The ranges of `input`, whose ends are of `key_type`.
+    pub fn new(input: R, key_type: KeyType) -> Self {
+        Self::named(input, Path::new(""), key_type)
+    }
+
+    fn named(input: R, path: &Path, key_type: KeyType) -> Self {
+        Self { lines: Lines::new(input, path), key_type }
+    }
+
+    fn next_query(&mut self) -> Result<Option<QueryLine>> {
+        let key_type = self.key_type;
+        let Some((number, line)) = self.lines.next_line()? else { return Ok(None) };
+        parse_line(line, key_type).map(Some).map_err(|error| error.with_context(format!("line {number}")))
+    }
+}
+
+impl<R: BufRead> Iterator for QueryLines<R> {
+    type Item = Result<QueryLine>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_query().transpose()
+    }
+}
+
+/// Reads all ranges of the file at `path`, packed or not.
+///
+/// # Errors
+///
+/// `InvalidInput` when the file is missing, not sound gzip, or a line is not one closed range of `key_type`, with
+/// the number of the line; `Unavailable` when the system cannot read it.
+pub fn parse_query_file(path: &Path, key_type: KeyType) -> Result<Queries> {
+    let lines = QueryLines::named(open(path, |_| {})?, path, key_type);
+    collect(lines, key_type).map_err(|error| error.with_context(path.display().to_string()))
+}
+
+fn collect(lines: impl Iterator<Item = Result<QueryLine>>, key_type: KeyType) -> Result<Queries> {
+    let (mut integers, mut strings) = (Vec::new(), ByteQueries::new());
+    for line in lines {
+        match line? {
+            QueryLine { low: Key::U64(low), high: Key::U64(high) } => integers.push((low, high)),
+            QueryLine { low: Key::Bytes(low), high: Key::Bytes(high) } => strings.push(&low, &high),
+            _ => unreachable!("one key type gives one key space"),
+        }
+    }
+    Ok(if key_type.is_bytes() { Queries::Bytes(strings) } else { Queries::U64(integers) })
+}
+
+fn parse_line(line: &[u8], key_type: KeyType) -> Result<QueryLine> {
+    let Some((low, high)) = split_ends(line, key_type) else {
+        let between = if key_type == KeyType::Text { "a tab" } else { "a blank" };
+        return Err(Error::invalid_input(format!(
+            "the line is not one range; give `LO HI` with {between} between"
+        )));
+    };
+    let (low_key, high_key) = (key_type.parse_key(low)?, key_type.parse_key(high)?);
+    if low_key > high_key {
+        let (low, high) = (String::from_utf8_lossy(low), String::from_utf8_lossy(high));
+        return Err(Error::invalid_input(format!("the range runs backwards; give {high} before {low}")));
+    }
+    Ok(QueryLine { low: owned(low_key), high: owned(high_key) })
+}
+
+fn split_ends(line: &[u8], key_type: KeyType) -> Option<(&[u8], &[u8])> {
+    let is_text = key_type == KeyType::Text;
+    let between = |byte: &u8| *byte == b'\t' || (*byte == b' ' && !is_text);
+    let mut ends = line.split(between).filter(|end| is_text || !end.is_empty());
+    let (low, high) = (ends.next()?, ends.next()?);
+    ends.next().is_none().then_some((low, high))
+}
+
+fn owned(key: Key<'_>) -> Key<'static> {
+    match key {
+        Key::U64(key) => Key::U64(key),
+        Key::Bytes(key) => Key::Bytes(key.into_owned().into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_read_in_every_type() {
+        let cases = [
+            (KeyType::U64, "17 29"),
+            (KeyType::U64, "17\t29"),
+            (KeyType::U64, " 17   17 "),
+            (KeyType::F64, "-2.5 -1e-3"),
+            (KeyType::Date, "2024-01-31 2024-02-01T00:00:00Z"),
+            (KeyType::Hex, "00 0a0b"),
+            (KeyType::Text, "a b\tb c"),
+        ];
+        for (key_type, line) in cases {
+            let query = parse_line(line.as_bytes(), key_type).unwrap();
+            assert!(query.low <= query.high, "{line}");
+        }
+    }
+
+    #[test]
+    fn wrong_lines_are_named() {
+        let cases = [
+            (KeyType::U64, "1 2\n3\n", "line 2: the line is not one range"),
+            (KeyType::U64, "1 2 3", "line 1: the line is not one range"),
+            (KeyType::U64, "1 2\n\n", "line 2: the line is not one range"),
+            (KeyType::U64, "1 x", "line 1: `x` is not an integer"),
+            (KeyType::U64, "9 3", "line 1: the range runs backwards; give 3 before 9"),
+            (KeyType::Text, "a b", "with a tab between"),
+            (KeyType::Text, "a\t", "the key is empty"),
+            (KeyType::Text, "b\ta", "give a before b"),
+            (KeyType::F64, "1 -1", "runs backwards"),
+        ];
+        for (key_type, text, said) in cases {
+            let error = collect(QueryLines::new(text.as_bytes(), key_type), key_type).unwrap_err();
+            assert!(error.to_string().contains(said), "{text:?}: {error}");
+        }
+    }
+}

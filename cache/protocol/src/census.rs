@@ -1,0 +1,179 @@
+//! Which process has which range, how much is asked of it, and what should change.
+//!
+//! Every process sees the same numbers and computes the same: who is to have the ranges that nobody has, and which range
+//! should leave the process that has most to do for the one that has least. With ranges of 50, 30 and 20 requests at the
+//! first of two processes, the range of 50 should go: that leaves the busiest with about 50 instead of 100.
+//!
+//! Guarantee: ranges do not wander. One moves only between processes that differ by a quarter, and only if the busier of the
+//! two then has less to do than the busier had before, so that the same numbers never bring it back. A process that is advised
+//! to leave a range should wait until it is advised the same a few times in turn. All this decides who is asked, never who may
+//! answer.
+//!
+//! Cost: sorts of ranges and processes.
+//!
+//! Report, section 3. What moves back to a process that has returned is ours.
+
+use std::collections::BTreeMap;
+
+use crate::balance::{RangeLoad, Recut, recut, spread};
+use crate::cache_server::RangeId;
+use crate::range_table::RangeTable;
+
+/// What a range weighs that nobody asks for, in requests: numbers of ranges count too, and noise moves nothing.
+const IDLE: u64 = 8;
+/// Fewest requests of a report that make a range hot.
+const FEWEST_HOT: u64 = 500;
+/// So many times as cold as hot are two ranges that are joined.
+const COLDER: u64 = 16;
+/// Ranges of a process, in the mean: below the first none are joined, above the second none are split.
+const RANGES_EACH: (usize, usize) = (4, 16);
+
+/// What a process is to do with its ranges.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Advice {
+    /// Ranges that nobody has any more, and this process is to have.
+    pub claim: Vec<RangeId>,
+    /// Ranges that are about to be cut: their owners here are to stop.
+    pub stop: Vec<RangeId>,
+    /// A range that another process should have, if this is said again and again.
+    pub leave: Option<RangeId>,
+}
+
+/// Ranges, their owners by place among the processes that are alive, and what is asked of them.
+///
+/// ```
+/// use lacuna_cache_protocol::{Census, RangeId};
+///
+/// let mut census = Census::new(2);
+/// for (range, requests) in [(0, 50), (1, 30), (2, 20)] {
+///     census.add(RangeId(range), requests, Some(0));
+/// }
+/// assert_eq!(census.relief(), Some((RangeId(0), 0)));
+/// census.add(RangeId(3), 10, None);
+/// assert_eq!(census.heirs()[&RangeId(3)], 1);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Census {
+    members: usize,
+    ranges: Vec<(RangeId, u64, Option<usize>)>,
+}
+
+impl Census {
+    /// No ranges and so many processes.
+    pub const fn new(members: usize) -> Self {
+        Self { members, ranges: Vec::new() }
+    }
+
+    /// A range, its requests, and the place of its owner. A place that is not among the processes stands for one that is
+    /// gone, and still has its lease.
+    pub fn add(&mut self, range: RangeId, requests: u64, owner: Option<usize>) {
+        self.ranges.push((range, requests + IDLE, owner));
+    }
+
+    /// What each process has to do.
+    fn loads(&self) -> Vec<u64> {
+        let mut loads = vec![0; self.members];
+        for (_, weight, owner) in &self.ranges {
+            owner.iter().for_each(|owner| loads.get_mut(*owner).into_iter().for_each(|load| *load += weight));
+        }
+        loads
+    }
+
+    /// Which process is to have each range that has no owner.
+    pub fn heirs(&self) -> BTreeMap<RangeId, usize> {
+        let orphans = self.ranges.iter().filter(|(.., owner)| owner.is_none());
+        let orphans: Vec<(RangeId, u64)> = orphans.map(|(range, weight, _)| (*range, *weight)).collect();
+        spread(&orphans, &self.loads()).into_iter().collect()
+    }
+
+    /// A range that the busiest process should leave to the one that has least to do, and the place of the former.
+    pub fn relief(&self) -> Option<(RangeId, usize)> {
+        let loads = self.loads();
+        let busiest = (0..self.members).max_by_key(|member| (loads[*member], std::cmp::Reverse(*member)))?;
+        let (most, least) = (loads[busiest], *loads.iter().min()?);
+        let owned = self.ranges.iter().filter(|(.., owner)| *owner == Some(busiest));
+        let then = |weight: u64| (most - weight).max(least + weight);
+        let (range, weight, _) = owned.min_by_key(|(range, weight, _)| (then(*weight), *range))?;
+        let is_worth_it = (most - least) * 4 >= most && then(*weight) + IDLE / 2 <= most;
+        is_worth_it.then_some((*range, busiest))
+    }
+
+    /// A change of the table that is worth it: a range that is more than half as much again as a fair share of a process is
+    /// split, neighbours that are idle beside it are joined, as long as there are neither too many nor too few.
+    pub fn recut(&self, table: &RangeTable, loads: &[(RangeId, RangeLoad)]) -> Option<Recut> {
+        let (members, ranges) = (self.members.max(1), loads.len());
+        let all: u64 = loads.iter().map(|(_, load)| load.requests).sum();
+        let hot = (all / members as u64 * 3 / 2).max(FEWEST_HOT);
+        let may_split = members > 1 && ranges < members * RANGES_EACH.1;
+        let cold = if ranges > members * RANGES_EACH.0 { hot / COLDER } else { 0 };
+        recut(table, loads, if may_split { hot } else { u64::MAX }, cold)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lacuna_workload::Rng;
+
+    use super::*;
+    use crate::interval::Cut;
+
+    /// Moves ranges as long as that is advised; returns the loads and how many were moved.
+    fn settle(requests: &[u64], members: usize, owner_of: impl Fn(usize) -> usize) -> (Vec<u64>, usize) {
+        let mut owners: Vec<usize> = (0..requests.len()).map(owner_of).collect();
+        for moves in 0..1_000 {
+            let mut census = Census::new(members);
+            for (place, requests) in requests.iter().enumerate() {
+                census.add(RangeId(u32::try_from(place).unwrap()), *requests, Some(owners[place]));
+            }
+            let Some((range, from)) = census.relief() else { return (census.loads(), moves) };
+            assert_eq!(owners[range.0 as usize], from);
+            census.ranges.iter_mut().filter(|(other, ..)| *other == range).for_each(|range| range.2 = None);
+            owners[range.0 as usize] = census.heirs()[&range];
+            assert_ne!(owners[range.0 as usize], from, "it does not come back");
+        }
+        panic!("ranges wander: {requests:?}");
+    }
+
+    #[test]
+    fn ranges_leave_a_busy_process_and_then_stay() {
+        let mut rng = Rng::new(11);
+        for round in 0..200 {
+            let members = 2 + rng.index(4);
+            let requests: Vec<u64> = (0..8 * members).map(|_| rng.below(1_000)).collect();
+            let (loads, moves) = settle(&requests, members, |_| 0);
+            assert!(moves <= 3 * requests.len(), "round {round}: {moves} moves");
+            let (sum, most) = (loads.iter().sum::<u64>(), *loads.iter().max().unwrap());
+            assert!(most * members as u64 <= sum * 2, "round {round}: {loads:?}");
+            assert_eq!(settle(&requests, members, |_| 0).0, loads, "everybody computes the same");
+        }
+    }
+
+    #[test]
+    fn idle_ranges_are_spread_by_number() {
+        assert_eq!(settle(&[0; 3], 3, |_| 0), (vec![IDLE; 3], 2));
+        assert_eq!(settle(&[0, 1, 3, 0], 2, |place| place % 2).1, 0, "noise moves nothing");
+        assert_eq!(settle(&[1_000], 3, |_| 1).1, 0, "one hot range has nowhere to go");
+        let (loads, moves) = settle(&[0; 40], 2, |_| 0);
+        assert!(loads.iter().all(|load| *load >= 17 * IDLE) && moves <= 20, "many small ones: {loads:?}");
+        assert_eq!(Census::new(0).relief(), None);
+    }
+
+    #[test]
+    fn a_range_beyond_its_share_is_split_and_idle_ones_are_joined_if_there_are_many() {
+        let mut table = RangeTable::new(1);
+        for cut in 1..20u64 {
+            table = table.split(0, Cut::Before(cut.into())).unwrap();
+        }
+        let load = |requests| RangeLoad { requests, middle: Some((0, Cut::Before(0.into()))) };
+        let even: Vec<_> = table.ranges().into_iter().map(|range| (range, load(1_000))).collect();
+        assert_eq!(Census::new(2).recut(&table, &even), None);
+        let mut skewed = even.clone();
+        skewed[7].1 = load(90_000);
+        assert!(matches!(Census::new(2).recut(&table, &skewed), Some(Recut::Split(RangeId(7), ..))));
+        let alone = Census::new(1).recut(&table, &skewed);
+        assert!(!matches!(alone, Some(Recut::Split(..))), "a process alone gains nothing: {alone:?}");
+        let idle: Vec<_> = table.ranges().into_iter().map(|range| (range, load(0))).collect();
+        assert!(matches!(Census::new(2).recut(&table, &idle), Some(Recut::Merge(..))));
+        assert_eq!(Census::new(8).recut(&table, &idle), None);
+    }
+}

@@ -1,0 +1,221 @@
+//! The predicate index (`PrInT`): which cached entries does a write touch?
+//!
+//! Each entry is known by its query and by the interval it answers for. A write of `[20, 20]` touches the entry of
+//! `[18, 22]` and not that of `[25, 30]`. An entry may be known here and be gone from the cache (evicted, never
+//! installed): that costs a needless word to the cache. The converse would be a stale read, so an entry is known before
+//! it is installed, and forgotten after it is gone.
+//!
+//! Cost: one tree query or change. An entry takes the tree's row (its interval stands nowhere else), 24 bytes for the rest
+//! of the query, and a hash to find it by: less than 200 bytes with 8-byte keys.
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::interval::Interval;
+use crate::query::{DomainId, Form, Query, Touched};
+use crate::range_key::RangeKey;
+use crate::tree::IntervalTree;
+
+/// Cached entries by interval, for several domains.
+///
+/// ```
+/// use lacuna_cache_protocol::{Interval, PredicateIndex, Query};
+///
+/// let ages = |lo: u64, hi: u64| Interval::closed(lo.into(), hi.into()).expect("lo <= hi");
+/// let mut index = PredicateIndex::new(1);
+/// let young = Query::all(0, ages(18, 22));
+/// index.insert(&young, ages(18, 22));
+/// assert_eq!(index.touched(&[(0, ages(20, 20))]), [young]);
+/// assert!(index.touched(&[(0, ages(23, 23))]).is_empty());
+/// ```
+#[derive(Debug, Clone)]
+pub struct PredicateIndex {
+    domains: Vec<IntervalTree<RangeKey, u32>>,
+    entries: Vec<Entry>,
+    free: Vec<u32>,
+    /// Hash of the query, number of the entry. The hash is of this process only.
+    numbers: BTreeSet<(u64, u32)>,
+}
+
+/// What the row in the tree does not say.
+#[derive(Debug, Clone)]
+enum Entry {
+    Free,
+    /// A query that answers for all it asks for.
+    Whole {
+        fingerprint: u64,
+        form: Form,
+    },
+    /// A query with a limit that was full, and what it answers for.
+    Part(Box<(Query, Interval<RangeKey>)>),
+}
+
+impl PredicateIndex {
+    /// An index over `domain_count` domains.
+    pub fn new(domain_count: usize) -> Self {
+        let domains = (0..domain_count).map(|_| IntervalTree::new()).collect();
+        Self { domains, entries: Vec::new(), free: Vec::new(), numbers: BTreeSet::new() }
+    }
+
+    /// Notes that the result of `query` may be cached and answers for `covered`; replaces what was known of it, and
+    /// returns what that answered for.
+    pub fn insert(&mut self, query: &Query, covered: Interval<RangeKey>) -> Option<Interval<RangeKey>> {
+        let before = self.remove(query);
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.entries.push(Entry::Free);
+            u32::try_from(self.entries.len() - 1).expect("an owner knows less than 2^32 entries")
+        });
+        self.domains[query.domain].insert(covered.clone(), number);
+        self.numbers.insert((hash_of(query), number));
+        self.entries[number as usize] = if covered == query.interval {
+            Entry::Whole { fingerprint: query.fingerprint, form: query.form }
+        } else {
+            Entry::Part(Box::new((query.clone(), covered)))
+        };
+        before
+    }
+
+    /// Forgets an entry that is gone from the cache, and returns what it answered for.
+    pub fn remove(&mut self, query: &Query) -> Option<Interval<RangeKey>> {
+        let number = self.number(query)?;
+        let entry = std::mem::replace(&mut self.entries[number as usize], Entry::Free);
+        let covered = if let Entry::Part(part) = entry { part.1 } else { query.interval.clone() };
+        self.domains[query.domain].remove(&covered, number);
+        self.numbers.remove(&(hash_of(query), number));
+        self.free.push(number);
+        Some(covered)
+    }
+
+    /// Whether an entry answers for exactly this interval.
+    pub fn stands_at(&self, domain: DomainId, interval: &Interval<RangeKey>) -> bool {
+        self.domains[domain]
+            .covering(interval)
+            .any(|entry| entry.lo == interval.lo() && entry.hi == interval.hi())
+    }
+
+    fn number(&self, query: &Query) -> Option<u32> {
+        let hash = hash_of(query);
+        let alike = self.numbers.range((hash, 0)..=(hash, u32::MAX)).map(|(_, number)| *number);
+        alike.into_iter().find(|number| match &self.entries[*number as usize] {
+            Entry::Free => false,
+            Entry::Whole { fingerprint, form } => {
+                let is_alike = (*fingerprint, *form) == (query.fingerprint, query.form);
+                is_alike && self.domains[query.domain].contains(&query.interval, *number)
+            }
+            Entry::Part(part) => part.0 == *query,
+        })
+    }
+
+    /// The entries that a write may change, each once, in order.
+    pub fn touched(&self, touched: &[Touched]) -> Vec<Query> {
+        let mut queries = Vec::new();
+        for (domain, interval) in touched {
+            queries.extend(self.domains[*domain].overlapping(interval).filter_map(|row| match &self.entries
+                [row.value as usize]
+            {
+                Entry::Free => None,
+                Entry::Whole { fingerprint, form } => Some(Query {
+                    domain: *domain,
+                    interval: row.interval(),
+                    form: *form,
+                    fingerprint: *fingerprint,
+                }),
+                Entry::Part(part) => Some(part.0.clone()),
+            }));
+        }
+        queries.sort_unstable();
+        queries.dedup();
+        queries
+    }
+
+    /// Bytes of memory, more or less. A B-tree set of the standard library is at least half full, and two thirds full on
+    /// average.
+    pub fn memory_bytes(&self) -> usize {
+        let numbers = self.numbers.len() * size_of::<(u64, u32)>() * 3 / 2;
+        let entries = self.entries.capacity() * size_of::<Entry>();
+        numbers + entries + self.domains.iter().map(IntervalTree::memory_bytes).sum::<usize>()
+    }
+
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// Whether no entry is known.
+    pub fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+}
+
+fn hash_of(query: &Query) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    query.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn interval() -> impl Strategy<Value = Interval<RangeKey>> {
+        (0u64..20, 0u64..8)
+            .prop_map(|(lo, len)| Interval::closed(lo.into(), (lo + len).into()).expect("lo <= hi"))
+    }
+
+    fn query() -> impl Strategy<Value = Query> {
+        let form = prop_oneof![Just(Form::All), Just(Form::First(2)), Just(Form::Last(2))];
+        (0usize..2, interval(), form, 0u64..2).prop_map(|(domain, interval, form, fingerprint)| Query {
+            domain,
+            interval,
+            form,
+            fingerprint,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_write_finds_exactly_what_it_touches(
+            steps in prop::collection::vec((any::<bool>(), query(), 0u64..20), 0..80),
+            writes in prop::collection::vec(prop::collection::vec((0usize..2, interval()), 1..3), 1..8),
+        ) {
+            let (mut index, mut model) = (PredicateIndex::new(2), BTreeMap::new());
+            for (insert, query, last) in steps {
+                if insert {
+                    let covered = query.covered(Some(&RangeKey::from(last)));
+                    index.insert(&query, covered.clone());
+                    model.insert(query, covered);
+                } else {
+                    index.remove(&query);
+                    model.remove(&query);
+                }
+                prop_assert_eq!(index.len(), model.len());
+            }
+            for write in writes {
+                let meets = |query: &Query, covered: &Interval<RangeKey>| {
+                    write.iter().any(|(domain, interval)| *domain == query.domain && interval.overlaps(covered))
+                };
+                let touched: Vec<Query> = model.iter().filter(|(q, covered)| meets(q, covered)).map(|(q, _)| q.clone()).collect();
+                prop_assert_eq!(index.touched(&write), touched);
+            }
+            model.keys().for_each(|query| drop(index.remove(query)));
+            prop_assert!(index.is_empty());
+        }
+    }
+
+    #[test]
+    fn an_entry_takes_less_than_200_bytes() {
+        const COUNT: u64 = 100_000;
+        let mut index = PredicateIndex::new(1);
+        for entry in 0..COUNT {
+            let start = entry.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 8;
+            let interval = Interval::closed(start.into(), (start + 5).into()).unwrap();
+            index.insert(&Query::all(0, interval.clone()), interval);
+        }
+        let bytes = index.memory_bytes() / index.len();
+        assert!(bytes <= 200, "{bytes} bytes");
+    }
+}

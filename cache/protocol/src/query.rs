@@ -1,0 +1,66 @@
+//! Queries by range, which are also the keys of their cached results.
+
+use crate::interval::{Cut, Interval};
+use crate::range_key::RangeKey;
+
+/// Number of a domain of a collection, in the order of registration.
+pub type DomainId = usize;
+
+/// An interval of a domain that a write touches.
+pub type Touched = (DomainId, Interval<RangeKey>);
+
+/// Which rows of the interval a query asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Form {
+    /// All of them.
+    All,
+    /// `> x LIMIT n`: the first so many. The order must be unique.
+    First(u32),
+    /// `< x LIMIT n`: the last so many. The order must be unique.
+    Last(u32),
+}
+
+/// A range predicate over a domain. Equal queries have equal results, whoever asks.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Query {
+    /// The domain.
+    pub domain: DomainId,
+    /// The values asked for.
+    pub interval: Interval<RangeKey>,
+    /// Which of them.
+    pub form: Form,
+    /// Stands for everything else of the query: columns, further conditions, result format.
+    pub fingerprint: u64,
+}
+
+impl Query {
+    /// All rows of an interval.
+    pub const fn all(domain: DomainId, interval: Interval<RangeKey>) -> Self {
+        Self { domain, interval, form: Form::All, fingerprint: 0 }
+    }
+
+    /// The interval that the result answers for. A full result with a limit ends at its last row, ties included; one
+    /// that is not full has seen everything (P10). `last` is the value of the last row of a full result.
+    ///
+    /// ```
+    /// use lacuna_cache_protocol::{Form, Interval, Query, RangeKey};
+    /// use std::ops::Bound::{Excluded, Unbounded};
+    ///
+    /// let above_10 = Interval::new(Excluded(RangeKey::from(10)), Unbounded).expect("no upper end");
+    /// let query = Query { form: Form::First(3), ..Query::all(0, above_10.clone()) };
+    /// assert_eq!(query.covered(None), above_10);
+    /// assert!(!query.covered(Some(&RangeKey::from(17))).contains(&RangeKey::from(18)));
+    /// ```
+    pub fn covered(&self, last: Option<&RangeKey>) -> Interval<RangeKey> {
+        let reduced = match (self.form, last) {
+            (Form::First(_), Some(last)) => {
+                Interval::between(self.interval.lo().clone(), Cut::After(last.clone()))
+            }
+            (Form::Last(_), Some(last)) => {
+                Interval::between(Cut::Before(last.clone()), self.interval.hi().clone())
+            }
+            _ => None,
+        };
+        reduced.unwrap_or_else(|| self.interval.clone())
+    }
+}

@@ -1,0 +1,92 @@
+//! Which intervals a write of known rows touches.
+//!
+//! A row that moves from one value to another leaves results that held it and enters others, so both values count (P8).
+//! A value that is NULL lies in no range and touches nothing.
+
+use lacuna_base::Result;
+
+use crate::domain::{DomainType, DomainValue};
+use crate::interval::Interval;
+use crate::query::{DomainId, Touched};
+use crate::range_key::RangeKey;
+
+/// Values of a domain in the rows of a write, before and after it.
+///
+/// ```
+/// use lacuna_cache_protocol::{DomainType, DomainValue::Integer, WriteSet};
+///
+/// // An update moves two rows from age 20 to 21; one row without an age gets 40.
+/// let mut ages = WriteSet::new(0, DomainType::Integer);
+/// for _ in 0..2 {
+///     ages.before(Integer(20))?.after(Integer(21))?;
+/// }
+/// ages.before(lacuna_cache_protocol::DomainValue::Null)?.after(Integer(40))?;
+/// assert_eq!(ages.touched().len(), 3);
+/// # Ok::<(), lacuna_base::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct WriteSet {
+    domain: DomainId,
+    domain_type: DomainType,
+    keys: Vec<RangeKey>,
+}
+
+impl WriteSet {
+    /// No values yet.
+    pub const fn new(domain: DomainId, domain_type: DomainType) -> Self {
+        Self { domain, domain_type, keys: Vec::new() }
+    }
+
+    /// Adds the value of a row before the write; leave it out for an insertion.
+    ///
+    /// # Errors
+    /// As [`DomainType::key`].
+    pub fn before(&mut self, value: DomainValue<'_>) -> Result<&mut Self> {
+        self.keys.extend(self.domain_type.key(value)?);
+        Ok(self)
+    }
+
+    /// Adds the value of a row after the write; leave it out for a deletion.
+    ///
+    /// # Errors
+    /// As [`DomainType::key`].
+    pub fn after(&mut self, value: DomainValue<'_>) -> Result<&mut Self> {
+        self.before(value)
+    }
+
+    /// The intervals of these values, each once.
+    ///
+    /// A write of NULLs alone touches no range of this domain. To leave the domain out would take it whole, so it names
+    /// the point of the empty key, which lies below all others.
+    pub fn touched(&self) -> Vec<Touched> {
+        let mut keys = self.keys.clone();
+        keys.sort_unstable();
+        keys.dedup();
+        if keys.is_empty() {
+            keys.push(RangeKey::from_bytes(b""));
+        }
+        keys.into_iter().map(|key| (self.domain, Interval::point(key))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_and_new_values_are_touched_and_null_is_not() {
+        let mut names = WriteSet::new(3, DomainType::Text);
+        names.before(DomainValue::Text("anna")).unwrap().after(DomainValue::Text("berta")).unwrap();
+        names.after(DomainValue::Null).unwrap();
+        let point = |name: &str| (3, Interval::point(RangeKey::from_bytes(name.as_bytes())));
+        assert_eq!(names.touched(), [point("anna"), point("berta")]);
+        assert!(names.before(DomainValue::Integer(1)).is_err());
+    }
+
+    #[test]
+    fn a_write_of_nulls_names_its_domain() {
+        let mut ages = WriteSet::new(1, DomainType::Integer);
+        ages.before(DomainValue::Null).unwrap();
+        assert_eq!(ages.touched().len(), 1, "or it would be taken whole");
+    }
+}

@@ -1,0 +1,78 @@
+//! Each correction taken back: the same runs must find an anomaly.
+
+use lacuna_cache_protocol::{Flaw, Policy};
+
+use crate::clean::setup;
+use crate::sim::{Setup, World};
+
+/// Most runs that a flaw may stay hidden.
+const MOST_SEEDS: u64 = 1_000;
+
+fn is_found(setup: Setup, flaw: Flaw) {
+    let found = (0..MOST_SEEDS).find_map(|seed| {
+        let mut world = World::new(Setup { flaw: Some(flaw), ..setup }, seed);
+        world.run(6_000).err().map(|anomaly| (seed, anomaly))
+    });
+    let (seed, anomaly) = found.unwrap_or_else(|| panic!("{flaw:?} was not found in {MOST_SEEDS} runs"));
+    println!("{flaw:?} found with seed {seed}: {anomaly}");
+}
+
+macro_rules! control {
+    ($name:ident, $flaw:ident, $setup:expr) => {
+        #[test]
+        fn $name() {
+            is_found($setup, Flaw::$flaw);
+        }
+    };
+}
+
+control!(without_p1_old_rows_follow_new_ones, SwapOneByOne, setup(Policy::WriteThrough));
+control!(
+    without_p2_refused_rows_are_seen,
+    CacheBeforeStore,
+    Setup { forbidden: 100, ..setup(Policy::WriteThrough) }
+);
+control!(without_p3_a_paused_owner_spoils_the_cache, UnfencedStore, setup(Policy::WriteAround));
+control!(without_p5_an_entry_is_never_invalidated, KnowAfterInstall, setup(Policy::WriteAround));
+control!(without_p6_buffered_writes_are_lost, ForgetUnapplied, setup(Policy::WriteBack));
+control!(without_p7_the_store_gets_the_wrong_order, ApplyBackwards, setup(Policy::WriteBack));
+control!(without_p8_a_moved_row_stays, NewValueOnly, setup(Policy::WriteThrough));
+control!(
+    without_p9_the_other_domain_is_stale,
+    OneDomainOnly,
+    Setup { domains: 2, ranges: 1, ..setup(Policy::WriteThrough) }
+);
+control!(without_p10_an_insert_behind_the_last_row_is_missed, CoverLastRowOnly, setup(Policy::WriteThrough));
+control!(
+    without_p11_clients_read_the_old_cache_server,
+    ServeAtOnce,
+    Setup { fault_every: 200, ..setup(Policy::WriteAround) }
+);
+control!(
+    without_p11_clients_read_a_range_as_it_was_before_it_was_cut,
+    ServeAtOnce,
+    Setup { recuts: true, across_percent: 10, fault_every: 300, ..setup(Policy::WriteAround) }
+);
+control!(without_p12_a_restored_cache_is_stale, RestoreSnapshot, setup(Policy::WriteAround));
+control!(without_p13_acknowledged_writes_are_lost, ForgetfulLogs, setup(Policy::WriteBack));
+control!(a_gap_split_late_hides_rows, SplitGapLate, setup(Policy::WriteAround));
+control!(
+    without_the_epoch_before_a_warm_cache_is_stale,
+    WarmFromAny,
+    Setup { fault_every: 100, ..setup(Policy::WriteAround) }
+);
+control!(
+    without_the_order_of_numbers_a_warm_owner_misses_entries,
+    ReplayUnsorted,
+    Setup { fault_every: 200, ..setup(Policy::WriteAround) }
+);
+control!(
+    a_store_that_is_asked_too_early_lacks_buffered_writes,
+    AskUnflushed,
+    Setup { beta: 25, ..setup(Policy::WriteBack) }
+);
+control!(
+    without_the_other_owners_their_entries_are_stale,
+    LeadAlone,
+    Setup { across_percent: 30, ..setup(Policy::WriteThrough) }
+);

@@ -1,0 +1,255 @@
+//! One owner on a desk: its calls are carried out at once, or held back by hand.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use lacuna_cache_protocol::{
+    Action, CacheCall, CacheServer, Config, Ending, Epoch, Event, Flaw, LogCall, Notice, Owner, Policy,
+    Query, RangeId, RangeTable, ReadOutcome, RequestId, StoreCall, Value, Write, WriteOutcome,
+};
+
+use crate::sim::store::{LogServer, Store};
+use crate::sim::table::{Change, Row, Table, decode};
+
+pub(crate) const RANGE: RangeId = RangeId(0);
+
+/// What everybody shares.
+pub(crate) struct Servers {
+    pub(crate) cache: CacheServer,
+    pub(crate) store: Store,
+    pub(crate) logs: Vec<LogServer>,
+    /// Calls carried out, by name.
+    pub(crate) calls: BTreeMap<&'static str, usize>,
+    /// Commands of each transaction of buffered writes.
+    pub(crate) applied: Vec<usize>,
+}
+
+impl Servers {
+    pub(crate) fn new(policy: Policy, flaw: Option<Flaw>) -> Self {
+        let mut store = Store::new(flaw, policy == Policy::WriteBack);
+        for key in 0..8 {
+            store.write(&Change::Put { key, other: 0 }.write(u32::try_from(key).unwrap() + 1, false).command);
+        }
+        let logs = (0..3).map(|_| LogServer::default()).collect();
+        Self {
+            cache: CacheServer::new(100).with_flaw(flaw),
+            store,
+            logs,
+            calls: BTreeMap::new(),
+            applied: Vec::new(),
+        }
+    }
+
+    /// The cached result of a query, as a client of this epoch sees it.
+    pub(crate) fn hit(&self, epoch: Epoch, query: &Query) -> Option<Vec<Row>> {
+        let (fence, value) = self.cache.get(RANGE, query)?;
+        value.filter(|_| fence == epoch).map(|value| decode(&value))
+    }
+}
+
+/// An owner and what it said.
+pub(crate) struct Desk {
+    pub(crate) owner: Owner<Table>,
+    pub(crate) range: RangeId,
+    pub(crate) now: u64,
+    queue: VecDeque<Action>,
+    /// Which calls are held back.
+    pub(crate) holds: fn(&Action) -> bool,
+    pub(crate) held: Vec<Action>,
+    pub(crate) reads: BTreeMap<u64, ReadOutcome>,
+    pub(crate) writes: BTreeMap<u64, WriteOutcome>,
+    pub(crate) notices: Vec<Notice>,
+    pub(crate) ending: Option<Ending>,
+    /// What it said to owners of other ranges.
+    pub(crate) to_peers: Vec<Action>,
+    pub(crate) redirects: BTreeMap<u64, Arc<RangeTable>>,
+    pub(crate) bulk_ready: Vec<(RequestId, Vec<(RangeId, Epoch)>)>,
+    pub(crate) unions: BTreeMap<u64, Vec<Value>>,
+    pub(crate) next: u64,
+}
+
+pub(crate) fn no_call(_: &Action) -> bool {
+    false
+}
+
+pub(crate) fn store_writes(action: &Action) -> bool {
+    matches!(action, Action::Store(_, _, StoreCall::Write(_)))
+}
+
+pub(crate) fn applies(action: &Action) -> bool {
+    matches!(action, Action::Store(_, _, StoreCall::Apply(_)))
+}
+
+impl Desk {
+    /// A tenure that serves.
+    pub(crate) fn seated(servers: &mut Servers, config: Config, epoch: u64) -> Self {
+        Self::with_table(servers, config, epoch, Table::default())
+    }
+
+    pub(crate) fn with_table(servers: &mut Servers, config: Config, epoch: u64, table: Table) -> Self {
+        let desk = Self::begun(servers, config, epoch, table);
+        assert!(desk.owner.is_serving());
+        servers.calls.clear();
+        desk
+    }
+
+    /// A tenure that may have ended, or not begun to serve.
+    pub(crate) fn unseated(servers: &mut Servers, config: Config, epoch: u64) -> Self {
+        Self::begun(servers, config, epoch, Table::default())
+    }
+
+    fn begun(servers: &mut Servers, config: Config, epoch: u64, table: Table) -> Self {
+        let range = config.range;
+        let owner = Owner::new(config, table, Epoch(epoch));
+        let (reads, writes, held) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+        let mut desk = Self {
+            owner,
+            range,
+            now: 0,
+            queue: VecDeque::new(),
+            holds: no_call,
+            held,
+            reads,
+            writes,
+            notices: Vec::new(),
+            ending: None,
+            to_peers: Vec::new(),
+            redirects: BTreeMap::new(),
+            bulk_ready: Vec::new(),
+            unions: BTreeMap::new(),
+            next: 0,
+        };
+        desk.tell(servers, Event::Tick);
+        desk
+    }
+
+    /// Gives the owner an event and carries out whatever follows.
+    pub(crate) fn tell(&mut self, servers: &mut Servers, event: Event) {
+        self.queue.extend(self.owner.handle(self.now, event));
+        while let Some(action) = self.queue.pop_front() {
+            if (self.holds)(&action) {
+                self.held.push(action);
+            } else {
+                self.carry_out(servers, action);
+            }
+        }
+    }
+
+    /// Carries out what was held back.
+    pub(crate) fn let_go(&mut self, servers: &mut Servers) {
+        self.holds = no_call;
+        self.queue.extend(self.held.drain(..));
+        self.tell(servers, Event::Tick);
+    }
+
+    /// Carries out some of it, and holds back what is to be held now.
+    pub(crate) fn let_some_go(
+        &mut self,
+        servers: &mut Servers,
+        actions: &[Action],
+        holds: fn(&Action) -> bool,
+    ) {
+        self.holds = holds;
+        self.queue.extend(actions.iter().cloned());
+        self.tell(servers, Event::Tick);
+    }
+
+    pub(crate) fn wait(&mut self, servers: &mut Servers, time: u64) {
+        self.now += time;
+        self.tell(servers, Event::Tick);
+    }
+
+    fn carry_out(&mut self, servers: &mut Servers, action: Action) {
+        let now = self.now;
+        let event = match action {
+            Action::Cache(call, epoch, what) => {
+                *servers.calls.entry(cache_name(&what)).or_default() += 1;
+                Event::Cache(call, servers.cache.call(self.range, epoch, &what))
+            }
+            Action::Store(call, epoch, what) => {
+                *servers.calls.entry(store_name(&what)).or_default() += 1;
+                if let StoreCall::Apply(commands) = &what {
+                    servers.applied.push(commands.iter().filter(|(_, command)| command.is_some()).count());
+                }
+                Event::Store(call, servers.store.call(self.range, epoch, &what, false))
+            }
+            Action::Log(server, ..) if servers.logs[server].is_silent => return,
+            Action::Log(server, call, epoch, what) => {
+                let name = if matches!(what, LogCall::Append(..)) { "append" } else { "log" };
+                *servers.calls.entry(name).or_default() += 1;
+                Event::Log(call, servers.logs[server].call(self.range, epoch, &what))
+            }
+            Action::Peer(..) | Action::PeerReply(..) => return self.to_peers.push(action),
+            Action::Redirect(request, table) => return drop(self.redirects.insert(request.0, table)),
+            Action::ReadAllDone(request, values) => return drop(self.unions.insert(request.0, values)),
+            Action::BulkReady(request, held) => return self.bulk_ready.push((request, held)),
+            Action::ReadDone(request, outcome) => return drop(self.reads.insert(request.0, outcome)),
+            Action::WriteDone(request, outcome) => {
+                self.writes.insert(request.0, outcome);
+                return;
+            }
+            Action::Notice(notice) => return self.notices.push(notice),
+            Action::Ended(ending) => return self.ending = Some(ending),
+        };
+        self.queue.extend(self.owner.handle(now, event));
+    }
+
+    /// Asks a query, and returns its number.
+    pub(crate) fn ask(&mut self, servers: &mut Servers, query: &Query) -> u64 {
+        self.next += 1;
+        self.tell(servers, Event::Read(RequestId(self.next), query.clone()));
+        self.next
+    }
+
+    /// The result of a query through the owner.
+    pub(crate) fn read(&mut self, servers: &mut Servers, query: &Query) -> Vec<Row> {
+        let request = self.ask(servers, query);
+        decode(&self.value(request).expect("it is answered at once"))
+    }
+
+    pub(crate) fn value(&self, request: u64) -> Option<Value> {
+        match self.reads.get(&request) {
+            Some(ReadOutcome::Value(value)) => Some(value.clone()),
+            _ => None,
+        }
+    }
+
+    /// Makes a change, and returns its number.
+    pub(crate) fn change(&mut self, servers: &mut Servers, id: u32, change: Change) -> u64 {
+        self.write(servers, change.write(id, false))
+    }
+
+    pub(crate) fn write(&mut self, servers: &mut Servers, write: Write) -> u64 {
+        self.next += 1;
+        self.tell(servers, Event::Write(RequestId(self.next), write));
+        self.next
+    }
+}
+
+fn cache_name(call: &CacheCall) -> &'static str {
+    match call {
+        CacheCall::Fence => "fence cache",
+        CacheCall::Lookup(..) => "lookup",
+        CacheCall::Install(..) => "install",
+        CacheCall::Invalidate(..) => "invalidate",
+        CacheCall::Hide(..) | CacheCall::Peek(..) => "hide",
+        CacheCall::Commit(..) => "commit",
+        CacheCall::TakeOver(_) => "take over",
+        CacheCall::Forget => "forget",
+        CacheCall::AppendLog(_) => "append to log",
+        CacheCall::ReadLog(_) => "read log",
+        CacheCall::ReplaceLog(..) => "replace log",
+        CacheCall::Gather(..) => "gather",
+    }
+}
+
+fn store_name(call: &StoreCall) -> &'static str {
+    match call {
+        StoreCall::Fence => "fence store",
+        StoreCall::Query(_) => "query",
+        StoreCall::Write(_) => "write",
+        StoreCall::WriteAcross(..) => "write across",
+        StoreCall::Apply(_) => "apply",
+        StoreCall::Recovered => "recovered",
+    }
+}

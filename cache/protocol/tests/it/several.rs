@@ -1,0 +1,410 @@
+//! Several owners on a desk, and what else takes leases as a write does.
+
+use std::sync::Arc;
+
+use lacuna_cache_protocol::{
+    Action, CacheCall, Config, Cut, Ending, Epoch, Event, Flaw, Notice, PeerReply, Policy, Query, RangeId,
+    RangeTable, ReadOutcome, RequestId, WriteOutcome,
+};
+
+use crate::desk::{Desk, Servers};
+use crate::sim::table::{Change, closed};
+
+/// Keys below 4 belong to range 0, the others to range 1.
+fn table() -> Arc<RangeTable> {
+    Arc::new(RangeTable::new(1).split(0, Cut::Before(4.into())).unwrap())
+}
+
+fn config(range: u32, policy: Policy) -> Config {
+    Config { range: RangeId(range), table: Some(table()), ..Config::new(policy) }
+}
+
+fn two(policy: Policy, flaw: Option<Flaw>) -> (Servers, Desk, Desk) {
+    let mut servers = Servers::new(policy, flaw);
+    let low = Desk::seated(&mut servers, Config { flaw, ..config(0, policy) }, 1);
+    let high = Desk::seated(&mut servers, Config { flaw, ..config(1, policy) }, 2);
+    (servers, low, high)
+}
+
+/// Carries what the owners say to each other until they are silent.
+fn talk(servers: &mut Servers, desks: &mut [&mut Desk]) {
+    while let Some((from, action)) = desks
+        .iter_mut()
+        .enumerate()
+        .find_map(|(from, desk)| (!desk.to_peers.is_empty()).then(|| (from, desk.to_peers.remove(0))))
+    {
+        match action {
+            Action::Peer(call, range, peer, what) => {
+                let to = desks.iter().position(|desk| desk.range == range && desk.ending.is_none());
+                match to {
+                    Some(to) => desks[to].tell(servers, Event::Peer(peer, call, what)),
+                    None => desks[from].tell(servers, Event::PeerReply(call, PeerReply::Refused)),
+                }
+            }
+            Action::PeerReply(peer, call, reply) => {
+                let to = desks.iter().position(|desk| desk.range == peer.range);
+                desks[to.unwrap()].tell(servers, Event::PeerReply(call, reply));
+            }
+            _ => unreachable!("only words to peers are kept"),
+        }
+    }
+}
+
+fn across() -> Change {
+    Change::Move { from: 3, to: 5 }
+}
+
+#[test]
+fn a_row_that_moves_to_another_owner_is_seen_there() {
+    for policy in [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack] {
+        let (mut servers, mut low, mut high) = two(policy, None);
+        let (below, above) = (Query::all(0, closed(2, 3)), Query::all(0, closed(5, 6)));
+        low.read(&mut servers, &below);
+        high.read(&mut servers, &above);
+        let write = low.change(&mut servers, 100, across());
+        talk(&mut servers, &mut [&mut low, &mut high]);
+        assert_eq!(low.writes[&write], WriteOutcome::Done);
+        assert_eq!(low.read(&mut servers, &below).len(), 1, "{policy:?}");
+        assert!(high.read(&mut servers, &above).iter().any(|row| row.version == 100), "{policy:?}");
+        assert!(low.owner.is_idle() && high.owner.is_idle());
+    }
+}
+
+#[test]
+fn a_read_over_two_owners_sees_buffered_writes_of_both() {
+    let (mut servers, mut low, mut high) = two(Policy::WriteBack, None);
+    low.change(&mut servers, 100, Change::Put { key: 3, other: 0 });
+    high.change(&mut servers, 101, Change::Put { key: 4, other: 0 });
+    assert_eq!((low.owner.buffered().len(), high.owner.buffered().len()), (1, 1));
+    let read = low.ask(&mut servers, &Query::all(0, closed(3, 4)));
+    talk(&mut servers, &mut [&mut low, &mut high]);
+    let rows = crate::sim::table::decode(&low.value(read).unwrap());
+    assert_eq!(rows.iter().map(|row| row.version).collect::<Vec<_>>(), [100, 101]);
+    assert!(low.owner.is_idle() && high.owner.is_idle());
+}
+
+#[test]
+fn requests_of_another_range_are_redirected() {
+    let (mut servers, mut low, mut high) = two(Policy::WriteAround, None);
+    let read = low.ask(&mut servers, &Query::all(0, closed(5, 6)));
+    let write = high.change(&mut servers, 100, across());
+    assert_eq!((low.redirects[&read].version(), high.redirects[&write].version()), (2, 2));
+    assert_eq!(high.redirects[&write].leader(&[(0, closed(3, 5))]).unwrap(), RangeId(0));
+}
+
+/// The owner of the upper range is replaced between its consent and the statement at the store. Returns what the write
+/// came to, and whether the new owner's cache is what the store has.
+fn replaced_peer(flaw: Option<Flaw>) -> (WriteOutcome, bool) {
+    let (mut servers, mut low, mut high) = two(Policy::WriteAround, flaw);
+    low.holds =
+        |action| matches!(action, Action::Store(_, _, lacuna_cache_protocol::StoreCall::WriteAcross(..)));
+    let write = low.change(&mut servers, 100, across());
+    talk(&mut servers, &mut [&mut low, &mut high]);
+    assert_eq!(low.held.len(), 1, "every lease is held, the statement is on its way");
+    let mut new = Desk::seated(&mut servers, Config { flaw, ..config(1, Policy::WriteAround) }, 3);
+    let above = Query::all(0, closed(5, 6));
+    new.read(&mut servers, &above);
+    low.let_go(&mut servers);
+    let cached = servers.cache.get(RangeId(1), &above).unwrap().1.unwrap();
+    let is_fresh = crate::sim::table::decode(&cached) == servers.store.fresh(&above);
+    (low.writes[&write], is_fresh)
+}
+
+#[test]
+fn a_write_whose_peer_was_replaced_is_refused_by_the_store() {
+    assert_eq!(replaced_peer(None), (WriteOutcome::Retry, true));
+}
+
+#[test]
+fn without_the_other_fences_a_replaced_peer_is_stale_for_ever() {
+    assert_eq!(replaced_peer(Some(Flaw::OneFenceOnly)), (WriteOutcome::Done, false));
+}
+
+#[test]
+fn a_guest_that_hears_nothing_ends_its_tenure() {
+    let (mut servers, mut low, mut high) = two(Policy::WriteAround, None);
+    low.holds = |action| matches!(action, Action::Store(..));
+    low.change(&mut servers, 100, across());
+    talk(&mut servers, &mut [&mut low, &mut high]);
+    high.wait(&mut servers, config(1, Policy::WriteAround).peer_timeout - 1);
+    assert_eq!(high.ending, None);
+    high.wait(&mut servers, 1);
+    assert_eq!(high.ending, Some(Ending::OutcomeUnknown), "the write may still land");
+}
+
+#[test]
+fn an_unreachable_peer_leaves_nothing_behind() {
+    let (mut servers, mut low, _) = two(Policy::WriteThrough, None);
+    let write = low.change(&mut servers, 100, across());
+    low.to_peers.clear();
+    for _ in 0..10 {
+        low.wait(&mut servers, 2_000);
+    }
+    assert_eq!((low.writes[&write], low.ending), (WriteOutcome::Retry, None));
+    assert!(low.owner.is_idle() && servers.store.rows[&3].version == 4);
+}
+
+#[test]
+fn a_request_that_waits_too_long_is_sent_away() {
+    let mut servers = Servers::new(Policy::WriteAround, None);
+    let config = Config { request_timeout: 500, call_timeout: 10_000, ..Config::new(Policy::WriteAround) };
+    let mut desk = Desk::seated(&mut servers, config, 1);
+    desk.holds = crate::desk::store_writes;
+    desk.change(&mut servers, 100, Change::Put { key: 3, other: 1 });
+    let second = desk.change(&mut servers, 101, Change::Put { key: 3, other: 1 });
+    let read = desk.ask(&mut servers, &Query::all(0, closed(3, 3)));
+    desk.wait(&mut servers, 500);
+    assert_eq!(desk.writes[&second], WriteOutcome::Retry);
+    assert!(desk.reads.contains_key(&read) && desk.value(read).is_none());
+    desk.let_go(&mut servers);
+    assert_eq!(servers.store.rows[&3].version, 100);
+}
+
+#[test]
+fn a_bulk_load_is_alone_and_seen_afterwards() {
+    let (mut servers, mut low, mut high) = two(Policy::WriteBack, None);
+    let (below, above) = (Query::all(0, closed(2, 3)), Query::all(0, closed(5, 6)));
+    low.read(&mut servers, &below);
+    high.read(&mut servers, &above);
+    low.change(&mut servers, 99, Change::Put { key: 2, other: 0 });
+    low.next += 1;
+    let bulk = RequestId(low.next);
+    low.tell(&mut servers, Event::BulkLoad(bulk));
+    talk(&mut servers, &mut [&mut low, &mut high]);
+    assert!(matches!(&low.bulk_ready[..], [(ready, held)] if *ready == bulk && held.len() == 1));
+    assert!(low.owner.buffered().is_empty(), "the store has what was buffered");
+    let late = high.ask(&mut servers, &above);
+    assert_eq!(high.value(late), None, "it waits");
+    for key in 0..8 {
+        servers.store.write(&Change::Put { key, other: 0 }.write(200, false).command);
+    }
+    low.tell(&mut servers, Event::BulkDone(bulk));
+    talk(&mut servers, &mut [&mut low, &mut high]);
+    assert!(low.read(&mut servers, &below).iter().all(|row| row.version == 200));
+    assert!(
+        high.value(late)
+            .is_some_and(|rows| { crate::sim::table::decode(&rows).iter().all(|row| row.version == 200) })
+    );
+}
+
+/// A bulk load that has begun at the lower of two owners.
+fn loading() -> (Servers, Desk, Desk, RequestId) {
+    let (mut servers, mut low, mut high) = two(Policy::WriteThrough, None);
+    low.next += 1;
+    let bulk = RequestId(low.next);
+    low.tell(&mut servers, Event::BulkLoad(bulk));
+    talk(&mut servers, &mut [&mut low, &mut high]);
+    assert_eq!(low.bulk_ready, [(bulk, vec![(RangeId(1), Epoch(2))])]);
+    (servers, low, high, bulk)
+}
+
+#[test]
+fn a_bulk_load_holds_other_owners_for_as_long_as_it_takes() {
+    let (mut servers, mut low, mut high, bulk) = loading();
+    let patience = config(1, Policy::WriteThrough).peer_timeout;
+    for _ in 0..40 {
+        low.wait(&mut servers, patience / 4);
+        talk(&mut servers, &mut [&mut low, &mut high]);
+        high.wait(&mut servers, patience / 4);
+    }
+    assert_eq!((&low.ending, &high.ending), (&None, &None));
+    low.tell(&mut servers, Event::BulkDone(bulk));
+    talk(&mut servers, &mut [&mut low, &mut high]);
+    assert!(high.read(&mut servers, &Query::all(0, closed(5, 6))).len() <= 2, "others are let in");
+}
+
+#[test]
+fn nobody_is_let_in_before_new_fences_once_a_bulk_load_is_abandoned() {
+    let (mut servers, mut low, mut high, bulk) = loading();
+    low.tell(&mut servers, Event::BulkAbandoned(bulk));
+    assert_eq!(low.ending, Some(Ending::OutcomeUnknown));
+    talk(&mut servers, &mut [&mut low, &mut high]);
+    let late = high.ask(&mut servers, &Query::all(0, closed(5, 6)));
+    assert!(high.value(late).is_none() && high.ending.is_none(), "parts of the load may yet land");
+    high.wait(&mut servers, config(1, Policy::WriteThrough).peer_timeout);
+    assert_eq!(high.ending, Some(Ending::OutcomeUnknown), "the next one raises the fence");
+}
+
+#[test]
+fn a_doubted_hit_finds_who_writes_past_the_cache() {
+    let mut servers = Servers::new(Policy::WriteThrough, None);
+    let mut desk = Desk::seated(&mut servers, Config::new(Policy::WriteThrough), 1);
+    let query = Query::all(0, closed(2, 5));
+    desk.read(&mut servers, &query);
+    let verify = |desk: &mut Desk, servers: &mut Servers, number| {
+        desk.tell(servers, Event::Verify(RequestId(number), query.clone()));
+        crate::sim::table::decode(&desk.value(number).unwrap())
+    };
+    verify(&mut desk, &mut servers, 900);
+    assert!(desk.notices.is_empty(), "nobody did");
+    servers.store.write(&Change::Put { key: 3, other: 7 }.write(300, false).command);
+    let rows = verify(&mut desk, &mut servers, 901);
+    assert!(rows.iter().any(|row| row.version == 300), "the store is right");
+    assert!(matches!(desk.notices[..], [Notice::BypassDetected(_)]));
+    assert_eq!(servers.hit(Epoch(1), &query), None, "what showed it is gone");
+}
+
+#[test]
+fn a_foreign_write_drops_what_shows_it_and_known_gaps() {
+    let mut servers = Servers::new(Policy::WriteAround, None);
+    let mut desk = Desk::seated(&mut servers, Config::new(Policy::WriteAround), 1);
+    let (shown, empty) = (Query::all(0, closed(2, 5)), Query::all(0, closed(20, 30)));
+    desk.read(&mut servers, &shown);
+    desk.read(&mut servers, &empty);
+    for key in [3, 25] {
+        servers.store.write(&Change::Put { key, other: 7 }.write(300, false).command);
+        desk.tell(&mut servers, Event::ForeignWrite(vec![(0, closed(key, key))]));
+    }
+    assert_eq!(desk.read(&mut servers, &empty).len(), 1);
+    assert!(desk.read(&mut servers, &shown).iter().any(|row| row.version == 300));
+    assert_eq!(desk.notices.len(), 2);
+}
+
+#[test]
+fn an_overlapping_query_asks_the_store_for_the_gap_alone() {
+    let mut servers = Servers::new(Policy::WriteThrough, None);
+    let config = Config { beta: 0, ..Config::new(Policy::WriteThrough) };
+    let mut desk = Desk::seated(&mut servers, config, 1);
+    desk.read(&mut servers, &Query::all(0, closed(0, 2)));
+    desk.read(&mut servers, &Query::all(0, closed(5, 7)));
+    servers.calls.clear();
+    let rows = desk.read(&mut servers, &Query::all(0, closed(1, 6)));
+    assert_eq!(rows.iter().map(|row| row.key).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
+    let calls: Vec<_> = servers.calls.iter().map(|(name, count)| (*name, *count)).collect();
+    assert_eq!(calls, [("gather", 1), ("install", 1), ("lookup", 1), ("query", 1)]);
+    servers.calls.clear();
+    assert_eq!(desk.read(&mut servers, &Query::all(0, closed(1, 6))), rows);
+    assert_eq!(servers.calls.get("query"), None, "the parts hold all of it");
+    assert_eq!(desk.owner.index().len(), 3, "no row is cached twice");
+}
+
+#[test]
+fn a_new_owner_finds_the_entries_of_the_one_before() {
+    for policy in [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack] {
+        let mut servers = Servers::new(policy, None);
+        let logged =
+            |before| Config { keeps_log: true, warm_from: before, log_batch: 2, ..Config::new(policy) };
+        let mut old = Desk::seated(&mut servers, logged(None), 1);
+        for key in 0..6 {
+            old.read(&mut servers, &Query::all(0, closed(key, key)));
+        }
+        old.change(&mut servers, 100, Change::Put { key: 3, other: 1 });
+        let mut new = Desk::seated(&mut servers, logged(Some(Epoch(1))), 2);
+        let hits = (0..6).filter(|key| servers.hit(Epoch(2), &Query::all(0, closed(*key, *key))).is_some());
+        assert_eq!(hits.count(), if policy == Policy::WriteAround { 5 } else { 6 });
+        let write = new.change(&mut servers, 101, Change::Touch { lo: 0, hi: 7 });
+        assert_eq!(new.writes[&write], WriteOutcome::Done);
+        for key in 0..6 {
+            let rows = new.read(&mut servers, &Query::all(0, closed(key, key)));
+            assert_eq!(rows[0].version, 101, "{policy:?}: it knew the entry of {key}");
+        }
+    }
+}
+
+#[test]
+fn a_log_that_cannot_be_read_means_to_begin_cold() {
+    let mut servers = Servers::new(Policy::WriteAround, None);
+    let logged = |before| Config { keeps_log: true, warm_from: before, ..Config::new(Policy::WriteAround) };
+    let mut old = Desk::seated(&mut servers, logged(None), 1);
+    let query = Query::all(0, closed(2, 5));
+    old.read(&mut servers, &query);
+    servers.cache.damage_log(RangeId(0));
+    let new = Desk::seated(&mut servers, logged(Some(Epoch(1))), 2);
+    assert!(new.owner.index().is_empty());
+    assert_eq!(servers.hit(Epoch(2), &query), None);
+}
+
+#[test]
+fn the_log_stays_small_and_a_late_compaction_changes_nothing() {
+    let mut servers = Servers::new(Policy::WriteAround, None);
+    let logged = |before| Config {
+        keeps_log: true,
+        warm_from: before,
+        log_batch: 8,
+        ..Config::new(Policy::WriteAround)
+    };
+    let mut old = Desk::seated(&mut servers, logged(None), 1);
+    let query = Query::all(0, closed(2, 5));
+    for id in 100..600 {
+        old.read(&mut servers, &query);
+        old.change(&mut servers, id, Change::Put { key: 3, other: 1 });
+        old.wait(&mut servers, 1);
+    }
+    assert!(servers.calls["replace log"] > 5, "{:?}", servers.calls);
+    assert!(servers.cache.log_bytes(RangeId(0)) < 2_500, "{} bytes", servers.cache.log_bytes(RangeId(0)));
+    // A compaction is on its way when the owner is replaced, and arrives afterwards.
+    old.holds = |action| matches!(action, Action::Cache(_, _, CacheCall::ReplaceLog(..)));
+    for id in 600..700 {
+        old.read(&mut servers, &query);
+        old.change(&mut servers, id, Change::Put { key: 3, other: 1 });
+        old.wait(&mut servers, 1);
+    }
+    old.read(&mut servers, &query);
+    assert_eq!(old.held.len(), 1);
+    let new = Desk::seated(&mut servers, logged(Some(Epoch(1))), 2);
+    let bytes = servers.cache.log_bytes(RangeId(0));
+    old.let_go(&mut servers);
+    assert_eq!((servers.cache.log_bytes(RangeId(0)), new.owner.index().len()), (bytes, 1));
+    assert_eq!(old.ending, Some(Ending::CacheLost));
+}
+
+#[test]
+fn a_newer_table_that_leaves_a_range_alone_is_taken() {
+    let (mut servers, mut low, mut high) = two(Policy::WriteAround, None);
+    let newer = Arc::new(table().split(0, Cut::Before(6.into())).unwrap());
+    low.tell(&mut servers, Event::Table(newer.clone()));
+    high.tell(&mut servers, Event::Table(newer));
+    assert_eq!((low.ending, high.ending), (None, Some(Ending::Fenced)));
+    low.change(&mut servers, 100, across());
+    let asked: Vec<RangeId> = low
+        .to_peers
+        .iter()
+        .filter_map(|action| if let Action::Peer(_, range, ..) = action { Some(*range) } else { None })
+        .collect();
+    assert_eq!(asked, [RangeId(1)]);
+}
+
+#[test]
+fn a_disjunction_shows_one_moment() {
+    for policy in [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack] {
+        let (mut servers, mut low, mut high) = two(policy, None);
+        let queries = [Query::all(0, closed(0, 1)), Query::all(0, closed(2, 3))];
+        low.read(&mut servers, &queries[0]);
+        servers.calls.clear();
+        low.holds =
+            |action| matches!(action, Action::Store(_, _, lacuna_cache_protocol::StoreCall::Query(_)));
+        low.tell(&mut servers, Event::ReadAll(RequestId(900), queries.to_vec()));
+        let moved = low.change(&mut servers, 100, Change::Move { from: 3, to: 1 });
+        assert!(!low.writes.contains_key(&moved), "it waits for the read");
+        low.let_go(&mut servers);
+        talk(&mut servers, &mut [&mut low, &mut high]);
+        let rows: Vec<_> = low.unions[&900].iter().flat_map(crate::sim::table::decode).collect();
+        assert_eq!(rows.iter().map(|row| row.key).collect::<Vec<_>>(), [0, 1, 2, 3], "{policy:?}");
+        assert!(rows.iter().all(|row| row.version < 100));
+        assert_eq!(low.writes[&moved], WriteOutcome::Done);
+        assert_eq!((servers.calls["gather"], servers.calls["query"]), (1, 1), "one was cached");
+    }
+}
+
+#[test]
+fn a_disjunction_that_outlasts_the_leases_of_others_is_no_answer() {
+    for is_late in [false, true] {
+        let mut servers = Servers::new(Policy::WriteThrough, None);
+        let patient = |range| Config { call_timeout: 1_000_000, ..config(range, Policy::WriteThrough) };
+        let mut low = Desk::seated(&mut servers, patient(0), 1);
+        let mut high = Desk::seated(&mut servers, patient(1), 2);
+        let queries = vec![Query::all(0, closed(2, 3)), Query::all(0, closed(5, 6))];
+        low.holds =
+            |action| matches!(action, Action::Store(_, _, lacuna_cache_protocol::StoreCall::Query(_)));
+        low.tell(&mut servers, Event::ReadAll(RequestId(900), queries));
+        talk(&mut servers, &mut [&mut low, &mut high]);
+        assert!(high.owner.buffered().is_empty() && !low.unions.contains_key(&900));
+        // Another owner lets writers in after that long.
+        let timeout = patient(1).peer_timeout;
+        low.wait(&mut servers, if is_late { timeout } else { timeout / 2 });
+        low.let_go(&mut servers);
+        talk(&mut servers, &mut [&mut low, &mut high]);
+        assert_eq!(low.unions.contains_key(&900), !is_late);
+        assert_eq!(matches!(low.reads.get(&900), Some(ReadOutcome::Retry)), is_late);
+    }
+}

@@ -1,0 +1,333 @@
+//! A client: one operation at a time, through the cache, then the owner.
+
+use std::collections::BTreeMap;
+use std::ops::Bound::{Excluded, Included};
+use std::sync::Arc;
+
+use lacuna_cache_protocol::{
+    Epoch, Flaw, Form, Interval, Query, RangeId, RangeTable, ReadOutcome, Value, WriteOutcome,
+};
+
+use super::coordinator::{ROUTE_LIFE, Route};
+use super::history::{How, Moment};
+use super::network::{Message, Node};
+use super::table::{Change, WriteId, closed, decode};
+use super::world::World;
+
+#[derive(Debug, Clone)]
+enum Work {
+    Read(u64, Query),
+    Write(WriteId, Change),
+}
+
+#[derive(Debug)]
+struct Operation {
+    work: Work,
+    range: RangeId,
+    /// Replies to older tickets are too late.
+    ticket: u64,
+    attempts: u32,
+    deadline: u64,
+    /// A write that went out must not go out again unless it surely was not carried out.
+    is_out: bool,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Client {
+    operation: Option<Operation>,
+    /// Routes and when they end.
+    routes: BTreeMap<RangeId, (Route, u64)>,
+    table: Option<Arc<RangeTable>>,
+}
+
+impl Client {
+    pub(crate) const fn is_idle(&self) -> bool {
+        self.operation.is_none()
+    }
+}
+
+const PATIENCE: u64 = 1_200;
+
+impl World {
+    pub(crate) fn client_hears(&mut self, me: usize, message: Message) {
+        match message {
+            Message::Alarm => self.client_alarm(me),
+            Message::Next if self.clients[me].is_idle() && self.is_working => self.begin(me),
+            Message::Redirect(ticket, table) => {
+                self.client_learns(me, table);
+                if self.is_current(me, ticket) {
+                    self.counts.redirects += 1;
+                    self.try_again(me);
+                }
+            }
+            Message::Route(range, asked, Some(route), table) => {
+                self.client_learns(me, table);
+                self.clients[me].routes.insert(range, (route, asked + ROUTE_LIFE));
+                if self.clients[me]
+                    .operation
+                    .as_ref()
+                    .is_some_and(|operation| operation.range == range && !operation.is_out)
+                {
+                    self.go(me);
+                }
+            }
+            Message::Got(ticket, found) if self.is_current(me, ticket) => self.got(me, found),
+            Message::ReadDone(ticket, outcome) if self.is_current(me, ticket) => match outcome {
+                ReadOutcome::Value(value) => self.read_ended(me, &value, How::Miss),
+                ReadOutcome::Retry => self.try_again(me),
+            },
+            Message::DirectRows(ticket, value) if self.is_current(me, ticket) => {
+                self.read_ended(me, &value, How::Direct);
+            }
+            Message::WriteDone(ticket, outcome) if self.is_current(me, ticket) => {
+                self.write_ended(me, outcome);
+            }
+            _ => {}
+        }
+    }
+
+    /// Routes are those of a table: with a newer one, they are asked for anew.
+    fn client_learns(&mut self, me: usize, table: Arc<RangeTable>) {
+        let client = &mut self.clients[me];
+        if client.table.as_ref().is_none_or(|known| known.version() < table.version()) {
+            client.table = Some(table);
+            client.routes.clear();
+        }
+    }
+
+    /// Where the operation at hand goes, by the table that this client has.
+    fn place_of(&self, me: usize, work: &Work) -> (RangeId, bool) {
+        let table = self.clients[me].table.as_ref().unwrap_or(&self.coordinator.table);
+        let touched = match work {
+            Work::Read(_, query) => vec![(query.domain, query.interval.clone())],
+            Work::Write(id, change) => change.write(*id, false).touched,
+        };
+        let parts = table.parts(&touched);
+        (*parts.keys().next().unwrap(), parts.len() == 1)
+    }
+
+    fn is_current(&self, me: usize, ticket: u64) -> bool {
+        self.clients[me].operation.as_ref().is_some_and(|operation| operation.ticket == ticket)
+    }
+
+    fn client_alarm(&mut self, me: usize) {
+        match &self.clients[me].operation {
+            None if self.is_working => self.begin(me),
+            Some(operation) if operation.deadline <= self.now => {
+                let is_unknown = operation.is_out && matches!(operation.work, Work::Write(..));
+                // Sent back a while ago.
+                let is_next = operation.ticket == 0;
+                self.clients[me].routes.clear();
+                if is_unknown {
+                    self.counts.unknown += 1;
+                    self.clients[me].operation = None;
+                    self.finished(me);
+                } else if is_next {
+                    self.go(me);
+                } else {
+                    self.try_again(me);
+                }
+            }
+            _ => {}
+        }
+        let time = self.now + 60 + self.rng.below(20);
+        self.network.send_at(time, Node::Client(me), Node::Client(me), Message::Alarm);
+    }
+
+    /// The next operation, right behind the last.
+    fn finished(&mut self, me: usize) {
+        let time = self.now + self.rng.below(6);
+        self.network.send_at(time, Node::Client(me), Node::Client(me), Message::Next);
+    }
+
+    fn begin(&mut self, me: usize) {
+        let area = RangeId(u32::try_from(self.rng.below(u64::from(self.setup.ranges))).unwrap());
+        let work = if self.rng.below(100) < self.setup.read_percent {
+            let (read, query) = (self.new_number(), self.some_query(area));
+            self.history.push(Moment::ReadBegan(read));
+            Work::Read(read, query)
+        } else {
+            let id = WriteId::try_from(self.new_number()).unwrap();
+            self.history.push(Moment::WriteBegan(id));
+            let change = self.some_change(area);
+            if self.rng.below(1_000) < self.setup.forbidden {
+                self.store.forbidden.push(id);
+            }
+            Work::Write(id, change)
+        };
+        let deadline = self.now + PATIENCE;
+        let (range, _) = self.place_of(me, &work);
+        self.clients[me].operation =
+            Some(Operation { work, range, ticket: 0, attempts: 0, deadline, is_out: false });
+        self.go(me);
+    }
+
+    fn some_query(&mut self, range: RangeId) -> Query {
+        let (first, last) = self.keys_of(range);
+        if self.setup.domains > 1 && self.rng.below(4) == 0 {
+            let lo = self.rng.below(4);
+            return Query::all(1, closed(lo, lo + self.rng.below(2)));
+        }
+        if self.is_across() && last + 1 < self.key_count() {
+            return Query::all(0, closed(last - self.rng.below(2), last + 1 + self.rng.below(2)));
+        }
+        let lo = first + 2 * self.rng.below(4);
+        let limit = u32::try_from(2 + self.rng.below(2)).unwrap();
+        match self.rng.below(10) {
+            0 => {
+                let above = Interval::new(Excluded(lo.into()), Included(last.into())).unwrap();
+                Query { form: Form::First(limit), ..Query::all(0, above) }
+            }
+            1 => {
+                let below = Interval::new(Included(first.into()), Included(lo.into())).unwrap();
+                Query { form: Form::Last(limit), ..Query::all(0, below) }
+            }
+            _ => Query::all(0, closed(lo, (lo + [0, 1, 3][self.rng.index(3)]).min(last))),
+        }
+    }
+
+    fn is_across(&mut self) -> bool {
+        self.rng.below(100) < self.setup.across_percent
+    }
+
+    fn some_change(&mut self, range: RangeId) -> Change {
+        let (first, last) = self.keys_of(range);
+        if self.is_across() && last + 1 < self.key_count() {
+            let (lo, hi) = (last - self.rng.below(3), last + 1 + self.rng.below(3));
+            let from_below = self.rng.below(2) == 0;
+            return match self.rng.below(2) {
+                0 => Change::Touch { lo, hi },
+                _ if from_below => Change::Move { from: lo, to: hi },
+                _ => Change::Move { from: hi, to: lo },
+            };
+        }
+        let is_hot = self.setup.hunts && self.rng.below(2) == 0;
+        let key = if is_hot { first } else { self.rng.between(first, last) };
+        if self.setup.is_sparse && self.rng.below(2) == 0 {
+            return Change::Delete { key };
+        }
+        match self.rng.below(10) {
+            0..=3 => Change::Put { key, other: self.rng.below(5) },
+            4..=5 => Change::Delete { key },
+            6 => Change::Move {
+                from: key,
+                to: first + (key - first + 1 + self.rng.below(3)) % (last - first + 1),
+            },
+            _ => Change::Touch { lo: key, hi: (key + self.rng.below(4)).min(last) },
+        }
+    }
+
+    /// Sends the operation on its way, if the route is known.
+    fn go(&mut self, me: usize) {
+        let (now, ticket, here) = (self.now, self.new_number(), Node::Client(me));
+        let is_direct = self.is_store_current() && self.rng.below(20) == 0;
+        let Some(work) = self.clients[me].operation.as_ref().map(|operation| operation.work.clone()) else {
+            return;
+        };
+        let (place, is_one) = self.place_of(me, &work);
+        let verifies = self.rng.below(100) < 2;
+        let client = &mut self.clients[me];
+        let Some(operation) = &mut client.operation else { return };
+        (operation.ticket, operation.range) = (ticket, place);
+        operation.deadline = now + PATIENCE;
+        let range = operation.range;
+        let route = client.routes.get(&range).filter(|(_, until)| *until >= now).map(|(route, _)| *route);
+        match (operation.work.clone(), route) {
+            (Work::Read(_, query), _) if is_direct => {
+                operation.is_out = true;
+                self.send(here, Node::Store, Message::DirectQuery(query, ticket));
+            }
+            (_, None) => {
+                operation.is_out = false;
+                self.send(here, Node::Coordinator, Message::AskRoute(range, now));
+            }
+            (Work::Read(_, query), Some(route)) if !is_one => {
+                operation.is_out = true;
+                self.send(here, Node::Dendrite(route.owner), Message::Read(range, query, ticket));
+            }
+            (Work::Read(_, query), Some(route)) if verifies => {
+                operation.is_out = true;
+                self.send(here, Node::Dendrite(route.owner), Message::Verify(range, query, ticket));
+            }
+            (Work::Read(_, query), Some(route)) => {
+                operation.is_out = true;
+                self.send(here, Node::Cache(route.cache), Message::Get(range, query, ticket));
+            }
+            (Work::Write(id, change), Some(route)) => {
+                operation.is_out = true;
+                let write = change.write(id, self.setup.flaw == Some(Flaw::NewValueOnly));
+                self.send(here, Node::Dendrite(route.owner), Message::Write(range, write, ticket));
+            }
+        }
+    }
+
+    /// A hit counts if the fence is the epoch of the route, and the route still holds now that the reply is here.
+    fn got(&mut self, me: usize, found: Option<(Epoch, Option<Value>)>) {
+        let client = &mut self.clients[me];
+        let operation = client.operation.as_mut().unwrap();
+        let Work::Read(_, query) = operation.work.clone() else { return };
+        let (range, ticket) = (operation.range, operation.ticket);
+        let Some((route, until)) = client.routes.get(&range).copied() else { return self.try_again(me) };
+        let is_fenced = found.as_ref().is_none_or(|(fence, _)| *fence != route.epoch) || until < self.now;
+        self.counts.fenced_hits += u64::from(is_fenced && matches!(found, Some((_, Some(_)))));
+        match found {
+            Some((_, Some(value))) if !is_fenced => {
+                self.read_ended(me, &value, How::Hit);
+            }
+            _ if until < self.now => self.try_again(me),
+            _ => {
+                self.send(Node::Client(me), Node::Dendrite(route.owner), Message::Read(range, query, ticket));
+            }
+        }
+    }
+
+    fn read_ended(&mut self, me: usize, value: &Value, how: How) {
+        let Some(Operation { work: Work::Read(read, query), .. }) = self.clients[me].operation.take() else {
+            return;
+        };
+        *self.counts.reads.entry(format!("{how:?}")).or_default() += 1;
+        let rows = decode(value);
+        self.counts.empty += u64::from(rows.is_empty() && how != How::Direct);
+        let range = RangeId(self.range_of(&query));
+        let seen = self.last_seen.insert(query.clone(), self.now);
+        let is_behind = how == How::Miss
+            && seen.is_some_and(|seen| self.last_written.get(&range).is_some_and(|written| *written > seen));
+        self.counts.behind_writes += u64::from(is_behind);
+        self.history.push(Moment::ReadEnded(read, query, rows, how));
+        self.finished(me);
+    }
+
+    fn write_ended(&mut self, me: usize, outcome: WriteOutcome) {
+        let Some(Operation { work: Work::Write(id, _), .. }) = &self.clients[me].operation else { return };
+        let id = *id;
+        let range = self.clients[me].operation.as_ref().map(|operation| operation.range);
+        self.last_written.extend(range.map(|range| (range, self.now)));
+        *self.counts.writes.entry(format!("{outcome:?}")).or_default() += 1;
+        match outcome {
+            WriteOutcome::Retry => return self.try_again(me),
+            WriteOutcome::Done => self.history.push(Moment::WriteDone(id)),
+            WriteOutcome::Refused => self.history.push(Moment::WriteNot(id)),
+            WriteOutcome::Unknown => {}
+        }
+        self.clients[me].operation = None;
+        self.finished(me);
+    }
+
+    /// The operation surely had no effect: once more, with a new route, or not.
+    fn try_again(&mut self, me: usize) {
+        let client = &mut self.clients[me];
+        let Some(operation) = &mut client.operation else { return };
+        client.routes.remove(&operation.range);
+        operation.attempts += 1;
+        operation.is_out = false;
+        if operation.attempts < 6 {
+            // The next alarm asks for a route, a while later.
+            operation.ticket = 0;
+            operation.deadline = self.now + 30;
+            return;
+        }
+        if let Some(Operation { work: Work::Write(id, _), .. }) = client.operation.take() {
+            self.history.push(Moment::WriteNot(id));
+        }
+    }
+}

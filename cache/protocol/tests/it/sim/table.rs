@@ -1,0 +1,198 @@
+//! The application: rows, commands and results, in bytes only it understands.
+
+use std::collections::BTreeMap;
+
+use lacuna_cache_protocol::{Application, Command, Form, Interval, Query, RangeKey, Touched, Value, Write};
+
+/// Number of a write; also the version of a row it wrote.
+pub(crate) type WriteId = u32;
+
+/// A row: its key is its value in domain 0, `other` that in domain 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Row {
+    pub(crate) key: u64,
+    pub(crate) version: WriteId,
+    pub(crate) other: u64,
+}
+
+pub(crate) type Rows = BTreeMap<u64, Row>;
+
+/// What a write does. All are the same whatever the rows are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    Put {
+        key: u64,
+        other: u64,
+    },
+    Delete {
+        key: u64,
+    },
+    /// Every row there is gets the new version.
+    Touch {
+        lo: u64,
+        hi: u64,
+    },
+    /// The row leaves one key for another.
+    Move {
+        from: u64,
+        to: u64,
+    },
+}
+
+impl Change {
+    /// Keys it may change.
+    pub(crate) fn keys(self) -> Vec<u64> {
+        match self {
+            Self::Put { key, .. } | Self::Delete { key } => vec![key],
+            Self::Touch { lo, hi } => (lo..=hi).collect(),
+            Self::Move { from, to } => vec![from, to],
+        }
+    }
+
+    pub(crate) fn apply(self, id: WriteId, rows: &mut Rows) {
+        match self {
+            Self::Put { key, other } => drop(rows.insert(key, Row { key, version: id, other })),
+            Self::Delete { key } => drop(rows.remove(&key)),
+            Self::Touch { lo, hi } => rows.range_mut(lo..=hi).for_each(|(_, row)| row.version = id),
+            Self::Move { from, to } => {
+                rows.remove(&from);
+                rows.insert(to, Row { key: to, version: id, other: 0 });
+            }
+        }
+    }
+
+    pub(crate) fn write(self, id: WriteId, new_value_only: bool) -> Write {
+        let touched: Vec<Touched> = match self {
+            Self::Put { key, .. } | Self::Delete { key } => vec![point(key)],
+            Self::Touch { lo, hi } => vec![(0, closed(lo, hi))],
+            Self::Move { to, .. } if new_value_only => vec![point(to)],
+            Self::Move { from, to } => vec![point(from), point(to)],
+        };
+        Write { touched, command: self.command(id) }
+    }
+
+    fn command(self, id: WriteId) -> Command {
+        let (kind, a, b) = match self {
+            Self::Put { key, other } => (0, key, other),
+            Self::Delete { key } => (1, key, 0),
+            Self::Touch { lo, hi } => (2, lo, hi),
+            Self::Move { from, to } => (3, from, to),
+        };
+        let numbers: [u64; 4] = [kind, a, b, u64::from(id)];
+        Command::new(&numbers.map(u64::to_le_bytes).concat())
+    }
+
+    pub(crate) fn read(command: &Command) -> (WriteId, Self) {
+        let number =
+            |place: usize| u64::from_le_bytes(command.as_bytes()[place * 8..][..8].try_into().unwrap());
+        let (a, b) = (number(1), number(2));
+        let change = match number(0) {
+            0 => Self::Put { key: a, other: b },
+            1 => Self::Delete { key: a },
+            2 => Self::Touch { lo: a, hi: b },
+            _ => Self::Move { from: a, to: b },
+        };
+        (u32::try_from(number(3)).unwrap(), change)
+    }
+}
+
+fn point(key: u64) -> Touched {
+    (0, Interval::point(key.into()))
+}
+
+pub(crate) fn closed(lo: u64, hi: u64) -> Interval<RangeKey> {
+    Interval::closed(lo.into(), hi.into()).unwrap()
+}
+
+/// Whether a row belongs to the interval of a query, its limit aside.
+pub(crate) fn selects(query: &Query, row: &Row) -> bool {
+    let value = if query.domain == 0 { row.key } else { row.other };
+    query.interval.contains(&value.into())
+}
+
+/// The result of a query, and whether a limit cut it.
+pub(crate) fn select(query: &Query, rows: &Rows) -> (Vec<Row>, bool) {
+    let mut found: Vec<Row> = rows.values().filter(|row| selects(query, row)).copied().collect();
+    let all = found.len();
+    match query.form {
+        Form::All => return (found, false),
+        Form::First(limit) => found.truncate(limit as usize),
+        Form::Last(limit) => drop(found.drain(..all.saturating_sub(limit as usize))),
+    }
+    let (Form::First(limit) | Form::Last(limit)) = query.form else { unreachable!("returned above") };
+    let is_full = found.len() == limit as usize;
+    (found, is_full)
+}
+
+pub(crate) fn encode(rows: &[Row]) -> Value {
+    let numbers = rows.iter().flat_map(|row| [row.key, u64::from(row.version), row.other]);
+    Value::new(&numbers.flat_map(u64::to_le_bytes).collect::<Vec<u8>>())
+}
+
+pub(crate) fn decode(value: &Value) -> Vec<Row> {
+    let numbers: Vec<u64> =
+        value.as_bytes().chunks(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap())).collect();
+    let row = |row: &[u64]| Row { key: row[0], version: u32::try_from(row[1]).unwrap(), other: row[2] };
+    numbers.chunks(3).map(row).collect()
+}
+
+/// Last key of a full result, as the store reports it.
+pub(crate) fn last_key(query: &Query, rows: &[Row], is_full: bool) -> Option<RangeKey> {
+    let last = if matches!(query.form, Form::Last(_)) { rows.first() } else { rows.last() };
+    last.filter(|_| is_full).map(|row| row.key.into())
+}
+
+/// What the cache must know of all this.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Table {
+    /// Whether two writes to one key are applied as one.
+    pub(crate) merges: bool,
+}
+
+impl Application for Table {
+    fn update(&self, command: &Command, query: &Query, old: &Value) -> Option<Value> {
+        if query.form != Form::All || query.domain != 0 {
+            return None;
+        }
+        let mut rows: Rows = decode(old).into_iter().map(|row| (row.key, row)).collect();
+        let (id, change) = Change::read(command);
+        change.apply(id, &mut rows);
+        Some(encode(&select(query, &rows).0))
+    }
+
+    fn empty(&self, _: &Query) -> Value {
+        encode(&[])
+    }
+
+    fn can_fuse(&self) -> bool {
+        true
+    }
+
+    fn fuse(&self, query: &Query, parts: &[(Query, Value)]) -> Option<Value> {
+        if query.domain != 0 {
+            return None;
+        }
+        let rows: Rows =
+            parts.iter().flat_map(|(_, value)| decode(value)).map(|row| (row.key, row)).collect();
+        Some(encode(&select(query, &rows).0))
+    }
+
+    fn shared_percent(&self, _: &Query, value: &Value, other: &Query) -> u8 {
+        let rows = decode(value);
+        let shared = rows.iter().filter(|row| selects(other, row)).count();
+        u8::try_from(100 * shared / rows.len().max(1)).unwrap()
+    }
+
+    fn merge(&self, first: &Command, second: &Command) -> Option<Command> {
+        if !self.merges {
+            return None;
+        }
+        // The second alone, where it overwrites what the first did.
+        let (Change::Put { .. } | Change::Delete { .. }, Change::Put { .. } | Change::Delete { .. }) =
+            (Change::read(first).1, Change::read(second).1)
+        else {
+            return None;
+        };
+        Some(second.clone())
+    }
+}

@@ -1,0 +1,79 @@
+//! Arguments that several commands share: where keys come from.
+
+use std::fs;
+
+use clap::Args;
+use lacuna_base::{Result, Sample};
+use lacuna_workload::{KeySource, KeyType, Keys, Queries, ReadOptions};
+
+use crate::progress::Progress;
+
+/// Where keys come from.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct KeyArgs {
+    /// A key file, or uniform:N, normal:N, zipf:N, clustered:N or skew99:N
+    ///
+    /// `.u64` holds little-endian integers, any other file one key a line; both may be `.gz`. A generator's keys
+    /// follow from --seed.
+    #[arg(long, value_name = "K")]
+    keys: String,
+
+    /// How the keys are written: u64, text, f64, date or hex [default: u64 for .u64, else text]
+    #[arg(long, value_name = "T")]
+    key_type: Option<KeyType>,
+
+    /// Sort the keys instead of refusing a file in another order
+    #[arg(long)]
+    sort: bool,
+}
+
+impl KeyArgs {
+    /// The keys in ascending order, each once.
+    ///
+    /// # Errors
+    /// As [`KeySource::load`].
+    pub(crate) fn load(&self, seed: u64) -> Result<Keys> {
+        let source = KeySource::parse(&self.keys)?;
+        let options = ReadOptions { key_type: self.key_type, sort: self.sort };
+        let progress = match &source {
+            KeySource::File(path) => match fs::metadata(path).map_or(0, |metadata| metadata.len()) {
+                // A pipe does not say how much will come.
+                0 => Progress::spinner("reading keys"),
+                total => Progress::bytes("reading keys", total),
+            },
+            KeySource::Generated { .. } => Progress::spinner("making keys"),
+        };
+        source.load(&options, seed, &mut |bytes| progress.set(bytes))
+    }
+
+    /// The text that names the keys.
+    pub(crate) fn name(&self) -> &str {
+        &self.keys
+    }
+
+    /// The arguments as they can be typed again.
+    pub(crate) fn as_arguments(&self) -> String {
+        let key_type =
+            self.key_type.map_or(String::new(), |key_type| format!(" --key-type {}", key_type.name()));
+        let sort = if self.sort { " --sort" } else { "" };
+        format!("--keys {}{key_type}{sort}", self.keys)
+    }
+}
+
+/// Integer queries as a sample to design by.
+pub(crate) fn integer_sample(queries: &Queries) -> Sample<u64> {
+    let mut sample = Sample::new();
+    if let Queries::U64(ranges) = queries {
+        ranges.iter().for_each(|&(low, high)| sample.push(low, high));
+    }
+    sample
+}
+
+/// Byte-string queries as a sample to design by.
+pub(crate) fn byte_sample(queries: &Queries) -> Sample<[u8]> {
+    let mut sample = Sample::new();
+    if let Queries::Bytes(ranges) = queries {
+        ranges.iter().for_each(|(low, high)| sample.push(low, high));
+    }
+    sample
+}

@@ -1,0 +1,193 @@
+//! `lacuna bench engine`: a storage engine with no filter, its own, and ours.
+
+use clap::{Args, ValueEnum};
+use lacuna_base::{Error, Result as CoreResult};
+use lacuna_bench::engine::{
+    COLUMNS, Direction, Engine, EngineRow, EngineSetting, FilterChoice, compare, to_table,
+};
+use lacuna_bench::report;
+use lacuna_workload::{QuerySource, parse_count};
+
+use super::{Format, every_family, split_specs};
+use crate::arguments::KeyArgs;
+use crate::errors::Result;
+use crate::extras::Extras;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::sibling::Sibling;
+
+const EXAMPLES: &str = "\
+Examples:
+  lacuna bench engine --engine slatedb --keys uniform:20k --queries uniform:1k:32 \\
+      --filters none,engine,grafite
+  lacuna bench engine --engine slatedb --keys uniform:20k --queries points:1k \\
+      --filters none,engine,bloom --bits-per-key 10,14 --empty 0.5 --format json
+  lacuna bench engine --engine slatedb --keys uniform:20k --queries uniform:1k:1-64 \\
+      --filters none,auto --levels 4 --value-bytes 500 --direction reverse --cache 1M
+
+Keys are dealt out to levels that each span all of them; every filter gets a database of its own, all are
+warmed and then asked the same questions in turn. `rate` counts the answers \"maybe\" of our filters about
+files without the range. With --engine rocksdb, `lacuna-rocksdb` runs the command; points are looked up
+with `get`, and sought as [k, k] where only that asks our filter. Exit code 2 if it is not built.";
+
+/// Compare a storage engine's reads with no filter, its own, and ours
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct EngineArgs {
+    /// The engine
+    #[arg(long, value_enum)]
+    engine: EngineName,
+
+    /// Filters to compare, separated by commas: none, engine (its own Bloom filter), auto, or specs; `all` stands for
+    /// every family [default: none,engine,all,auto]
+    #[arg(long, value_name = "A,B,..")]
+    filters: Option<String>,
+
+    #[command(flatten)]
+    keys: KeyArgs,
+
+    /// What to ask, such as uniform:10k:1-32 or points:10k
+    #[arg(long, value_name = "Q")]
+    queries: String,
+
+    /// Share of the queries that hold no key, from 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0, allow_negative_numbers = true)]
+    empty: f64,
+
+    /// Budgets in bits per key, separated by commas
+    #[arg(
+        long,
+        value_name = "B,..",
+        value_delimiter = ',',
+        default_value = "14",
+        allow_negative_numbers = true
+    )]
+    bits_per_key: Vec<f64>,
+
+    /// Bytes of each value, half of them zero
+    #[arg(long, value_name = "N", default_value = "92", value_parser = small_count)]
+    value_bytes: usize,
+
+    /// Levels, each of which spans all keys
+    #[arg(long, value_name = "N", default_value = "3", value_parser = small_count)]
+    levels: usize,
+
+    /// How many times larger each level is than the one above
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    size_ratio: u64,
+
+    /// Bytes of the block cache, such as 10M [default: a tenth of the rows]
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    cache: Option<u64>,
+
+    /// Which way seeks go
+    #[arg(long, value_enum, default_value_t = Way::Forward)]
+    direction: Way,
+
+    /// How to print the rows
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+
+    /// Seed of keys, queries, values and hashes
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+}
+
+/// Engines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum EngineName {
+    /// SlateDB, in this binary
+    Slatedb,
+    /// RocksDB, in `lacuna-rocksdb`
+    Rocksdb,
+}
+
+impl EngineName {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Slatedb => "slatedb",
+            Self::Rocksdb => "rocksdb",
+        }
+    }
+}
+
+/// Directions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Way {
+    /// From the smallest key up
+    Forward,
+    /// From the largest key down
+    Reverse,
+}
+
+/// Runs the comparison, or has it run.
+pub(super) fn run(args: &EngineArgs, extras: &Extras) -> Result<()> {
+    match extras.engine(args.engine.name()) {
+        Some(engine) => print(args, &measured(args, engine)?),
+        None => Sibling::ROCKSDB.run(),
+    }
+}
+
+fn measured(args: &EngineArgs, engine: &dyn Engine) -> CoreResult<Vec<EngineRow>> {
+    let source = QuerySource::parse(&args.queries)?;
+    let keys = args.keys.load(args.seed)?;
+    let setting = EngineSetting::new(args.keys.name(), keys, &source, args.seed)?
+        .with_empty_share(args.empty)?
+        .with_value_bytes(args.value_bytes)
+        .with_levels(args.levels, args.size_ratio)?
+        .with_direction(match args.direction {
+            Way::Forward => Direction::Forward,
+            Way::Reverse => Direction::Reverse,
+        });
+    let setting = match args.cache {
+        Some(cache_bytes) => setting.with_cache_bytes(cache_bytes),
+        None => setting,
+    };
+    let filters = filters(args, &setting)?;
+    let progress = Progress::spinner("writing databases");
+    compare(engine, &filters, &setting, &mut |stage| progress.say(stage))
+}
+
+/// Every filter with every budget; no filter once.
+fn filters(args: &EngineArgs, setting: &EngineSetting) -> CoreResult<Vec<FilterChoice>> {
+    let words = match &args.filters {
+        Some(text) => split_specs(text),
+        None => {
+            let ends = |name: &str| name.to_owned();
+            [ends("none"), ends("engine")].into_iter().chain(every_family()).chain([ends("auto")]).collect()
+        }
+    };
+    let mut filters = Vec::new();
+    for word in words {
+        for &bits_per_key in &args.bits_per_key {
+            let filter = FilterChoice::parse(&word, bits_per_key, setting.codec())?;
+            if !filters.contains(&filter) {
+                filters.push(filter);
+            }
+        }
+    }
+    Ok(filters)
+}
+
+fn print(args: &EngineArgs, rows: &[EngineRow]) -> Result<()> {
+    let text = match args.format {
+        Format::Table => to_table(rows),
+        Format::Json => report::to_json_lines(rows),
+        Format::Csv => report::csv_of(&COLUMNS, rows),
+    };
+    let mut out = Output::new();
+    out.text(&text)?;
+    out.finish()
+}
+
+fn bytes(text: &str) -> CoreResult<u64> {
+    parse_count(text)
+}
+
+fn small_count(text: &str) -> CoreResult<usize> {
+    let count = parse_count(text)?;
+    match usize::try_from(count) {
+        Ok(count) if count <= 1 << 20 => Ok(count),
+        _ => Err(Error::invalid_input(format!("{text} is too many here; give at most 1M"))),
+    }
+}

@@ -1,0 +1,183 @@
+//! `lacuna build`: keys in, one sealed filter out, and what was designed.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use lacuna_base::{
+    Budget, BuildPlan, DynSpec, ENVELOPE_BYTES, Error, Result as CoreResult, Sealed, SortedKeys,
+};
+use lacuna_families::{AutoSpec, DesignKey};
+use lacuna_workload::{Kept, Keys, Queries, QuerySource, Want};
+
+use crate::arguments::{KeyArgs, byte_sample, integer_sample};
+use crate::errors::Result;
+use crate::output::{self, Output, SHOWN_LENGTHS, counted};
+use crate::pending_file::PendingFile;
+use crate::progress::Progress;
+
+const EXAMPLES: &str = "\
+Examples:
+  lacuna build --keys uniform:100k --filter grafite --bits-per-key 14 --out uniform.lacuna
+  lacuna build --keys words.txt --filter bucketing --bits-per-key 12 --out words.lacuna
+  lacuna build --keys uniform:100k --filter auto --bits-per-key 12 --sample correlated:10k:1-32:32 \\
+      --measure --out designed.lacuna
+  lacuna build --keys temperatures.txt --key-type f64 --sort --filter bloom:k=7 \\
+      --bits-per-key 10 --out temperatures.lacuna
+
+The budget covers the payload: at most B bits for each distinct key, and 64 bytes.
+F is written beside its name and renamed: it is there whole or not at all.";
+
+/// Build a filter over a set of keys
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct BuildArgs {
+    #[command(flatten)]
+    keys: KeyArgs,
+
+    #[arg(long, value_name = "SPEC", help = format!("The family, with parameters if any, such as {}", examples()))]
+    filter: String,
+
+    /// Space for the filter in bits per distinct key, above 0 and at most 128
+    #[arg(long, value_name = "B", allow_negative_numbers = true)]
+    bits_per_key: f64,
+
+    /// Empty queries to design for, such as correlated:10k:1-32:32; families without a choice ignore them
+    #[arg(long, value_name = "Q")]
+    sample: Option<String>,
+
+    /// With auto: also build every candidate and count its rate on the sample
+    #[arg(long)]
+    measure: bool,
+
+    /// Seed of the hashes, of generated keys and of the sample
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+
+    /// The file to write
+    #[arg(long, value_name = "F")]
+    out: PathBuf,
+}
+
+/// A spec of every family, for the help.
+fn examples() -> String {
+    let examples: Vec<&str> = lacuna_families::FAMILIES.iter().map(|family| family.example).collect();
+    format!("auto, auto:price=20000, {}", examples.join(", "))
+}
+
+/// A filter just built, with what is said about it.
+struct Built {
+    sealed: Sealed,
+    spec: String,
+    /// The candidates that `auto` chose among.
+    design: Option<String>,
+    rate_bounds: [f64; 3],
+}
+
+/// Builds the filter and prints its design.
+pub(super) fn run(args: &BuildArgs) -> Result<()> {
+    let budget = Budget::bits_per_key(args.bits_per_key)?;
+    // The text names the same families in both key spaces; a wrong one is said before the keys are read.
+    lacuna_families::spec::<u64>(&args.filter)?;
+    let file = PendingFile::create(&args.out)?;
+    let keys = args.keys.load(args.seed)?;
+    let key_count = keys.len();
+    let built = build(args, budget, keys)?;
+    file.commit(built.sealed.as_bytes())?;
+    print_design(args, key_count, &built)
+}
+
+fn build(args: &BuildArgs, budget: Budget, keys: Keys) -> CoreResult<Built> {
+    let (keys, queries) = sample_queries(args, keys)?;
+    let _progress = Progress::spinner(format!("building {} over {} keys", args.filter, counted(keys.len())));
+    match &keys {
+        Keys::U64(keys) => {
+            let plan = BuildPlan::new(budget).with_sample(Arc::new(integer_sample(&queries)));
+            seal(args, &*lacuna_families::spec::<u64>(&args.filter)?, keys, plan.with_seed(args.seed))
+        }
+        Keys::Bytes(keys) => {
+            let plan = BuildPlan::new(budget).with_sample(Arc::new(byte_sample(&queries)));
+            seal(args, &*lacuna_families::spec::<[u8]>(&args.filter)?, keys, plan.with_seed(args.seed))
+        }
+    }
+}
+
+fn seal<K: DesignKey + ?Sized>(
+    args: &BuildArgs,
+    spec: &dyn DynSpec<K>,
+    column: &K::Column,
+    plan: BuildPlan<K>,
+) -> CoreResult<Built> {
+    let keys = SortedKeys::try_new(column)?;
+    let plan = plan.with_key_count_hint(keys.len() as u64);
+    let design = args.filter.parse::<AutoSpec>().ok().map(|auto| auto.design(keys, &plan)).transpose()?;
+    let sealed = match &design {
+        Some(design) => design.build()?,
+        None => spec.build(keys, &plan)?,
+    };
+    let filter = lacuna_families::open::<K, _>(sealed.clone())?;
+    Ok(Built {
+        sealed,
+        spec: spec.name(),
+        design: design.map(|design| design_table(&design, args.measure)).transpose()?,
+        rate_bounds: SHOWN_LENGTHS.map(|length| filter.rate_bound(length)),
+    })
+}
+
+/// The candidates of a design, and with `measured` what each of them turned out to be.
+fn design_table<K: DesignKey + ?Sized>(
+    design: &lacuna_families::Design<'_, K>,
+    measured: bool,
+) -> CoreResult<String> {
+    let mut table = design.to_string();
+    if measured {
+        for (candidate, measured) in design.candidates().iter().zip(design.measure()?) {
+            let found = measured.map_or("does not fit".to_owned(), |found| {
+                format!("rate {:.6}, payload {} bytes", found.rate, counted(found.payload_bytes))
+            });
+            table.push_str(&format!("measured {}: {found}\n", candidate.spec));
+        }
+    }
+    Ok(table)
+}
+
+/// The keys as they were, and the sample drawn between them, if one is asked for.
+fn sample_queries(args: &BuildArgs, keys: Keys) -> CoreResult<(Keys, Queries)> {
+    let Some(text) = &args.sample else { return Ok((keys, Queries::U64(Vec::new()))) };
+    let source = QuerySource::parse(text)?;
+    if source.kept != Kept::All || source.want != Want::Empty {
+        return Err(Error::invalid_input(format!(
+            "the sample `{text}` is not of empty queries between all keys; give points, uniform, correlated or split"
+        )));
+    }
+    let workload = source.workload(keys, args.seed)?;
+    Ok((workload.inserted, workload.queries))
+}
+
+fn print_design(args: &BuildArgs, key_count: usize, built: &Built) -> Result<()> {
+    let (payload_bytes, sealed_bytes) = (built.sealed.payload().len(), built.sealed.as_bytes().len());
+    let mut out = Output::new();
+    out.pairs(&[
+        ("filter", built.spec.clone()),
+        ("keys", format!("{} distinct keys of {}", counted(key_count), args.keys.name())),
+        (
+            "bits per key",
+            format!("{} asked, {} got", args.bits_per_key, output::bits_per_key(payload_bytes, key_count)),
+        ),
+        (
+            "sealed",
+            format!(
+                "{} bytes: payload {}, envelope {ENVELOPE_BYTES}",
+                counted(sealed_bytes),
+                counted(payload_bytes)
+            ),
+        ),
+        ("rate bound", output::rate_bounds(&SHOWN_LENGTHS, &built.rate_bounds)),
+        ("written to", args.out.display().to_string()),
+    ])?;
+    if let Some(design) = &built.design {
+        out.line("")?;
+        out.text(design)?;
+    }
+    out.finish()
+}

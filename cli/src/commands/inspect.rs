@@ -1,0 +1,161 @@
+//! `lacuna inspect`: what a sealed filter says about itself, with every byte checked.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use lacuna_base::{ENVELOPE_BYTES, ENVELOPE_VERSION, Envelope, Error, KeySpaceId, RangeFilter as _};
+use lacuna_families::{AnyFilter, Kind};
+use serde::Serialize;
+
+use crate::errors::Result;
+use crate::filter_file::{key_space_name, open_filter};
+use crate::output::{self, Output, SHOWN_LENGTHS, with_commas};
+
+const EXAMPLES: &str = "\
+Examples:
+  lacuna inspect uniform.lacuna
+  lacuna inspect uniform.lacuna --format json
+
+Both checksums are verified; a damaged file is refused.
+Smallest and largest key are integers; typed keys (f64, date) are shown as the integer that stands for
+them, byte strings as the eight bytes behind the prefix that all keys share.";
+
+/// Show what a filter is, how large it is and what it promises
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct InspectArgs {
+    /// A filter written by `lacuna build`
+    #[arg(value_name = "F")]
+    filter: PathBuf,
+
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+/// How the inspection is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Aligned columns for people
+    Table,
+    /// One JSON object on a line
+    Json,
+}
+
+/// Everything that is known without the keys.
+#[derive(Debug, Serialize)]
+struct Inspection {
+    file: String,
+    family: &'static str,
+    kind: u16,
+    envelope_version: u8,
+    payload_version: u16,
+    key_space: &'static str,
+    codec: u16,
+    codec_parameter: u64,
+    key_count: u64,
+    smallest: Option<u64>,
+    largest: Option<u64>,
+    payload_bytes: usize,
+    sealed_bytes: usize,
+    memory_bytes: usize,
+    bits_per_key: Option<f64>,
+    rate_bound_1: f64,
+    rate_bound_32: f64,
+    rate_bound_1024: f64,
+    verified: bool,
+}
+
+/// Prints the inspection.
+pub(super) fn run(args: &InspectArgs) -> Result<()> {
+    let inspection = inspect(&args.filter)?;
+    let mut out = Output::new();
+    match args.format {
+        Format::Table => out.pairs(&pairs(&inspection))?,
+        Format::Json => out.line(&serde_json::to_string(&inspection).map_err(unwritable)?)?,
+    }
+    out.finish()
+}
+
+fn inspect(path: &Path) -> Result<Inspection> {
+    let (envelope, filter) = open_filter(path)?;
+    let (sealed_bytes, memory_bytes, bounds) = match &filter {
+        AnyFilter::U64(filter) => {
+            (filter.size_in_bytes(), filter.memory_bytes(), bounds(|n| filter.rate_bound(n)))
+        }
+        AnyFilter::Bytes(filter) => {
+            (filter.size_in_bytes(), filter.memory_bytes(), bounds(|n| filter.rate_bound(n)))
+        }
+    };
+    let Envelope { key_count, .. } = envelope;
+    let payload_bytes = sealed_bytes - ENVELOPE_BYTES;
+    let any = key_count > 0;
+    Ok(Inspection {
+        file: path.display().to_string(),
+        family: Kind::from_id(envelope.kind)?.name(),
+        kind: envelope.kind.0,
+        envelope_version: ENVELOPE_VERSION,
+        payload_version: envelope.payload_version,
+        key_space: key_space_text(envelope.key_space),
+        codec: envelope.codec.number,
+        codec_parameter: envelope.codec.parameter,
+        key_count,
+        smallest: any.then_some(envelope.smallest),
+        largest: any.then_some(envelope.largest),
+        payload_bytes,
+        sealed_bytes,
+        memory_bytes,
+        bits_per_key: any.then(|| payload_bytes as f64 * 8.0 / key_count as f64),
+        rate_bound_1: bounds[0],
+        rate_bound_32: bounds[1],
+        rate_bound_1024: bounds[2],
+        verified: true,
+    })
+}
+
+fn bounds(rate_bound: impl Fn(u64) -> f64) -> [f64; 3] {
+    SHOWN_LENGTHS.map(rate_bound)
+}
+
+fn key_space_text(key_space: KeySpaceId) -> &'static str {
+    match key_space {
+        KeySpaceId::U64 => "u64",
+        KeySpaceId::Bytes => "bytes",
+    }
+}
+
+fn pairs(found: &Inspection) -> Vec<(&'static str, String)> {
+    let end = |key: Option<u64>| match key {
+        Some(key) if found.key_space == "bytes" => format!("{key:#018x} behind the common prefix"),
+        Some(key) => key.to_string(),
+        None => "none".to_owned(),
+    };
+    let bounds = [found.rate_bound_1, found.rate_bound_32, found.rate_bound_1024];
+    let bytes = |count: usize| format!("{} bytes", output::counted(count));
+    let bits_per_key = found.bits_per_key.map_or("none".to_owned(), |bits| format!("{bits:.2}"));
+    vec![
+        ("file", found.file.clone()),
+        (
+            "family",
+            format!("{} (kind {}), payload version {}", found.family, found.kind, found.payload_version),
+        ),
+        ("envelope", format!("version {}, {ENVELOPE_BYTES} bytes", found.envelope_version)),
+        ("keys", format!("{} {}", with_commas(found.key_count), keys_text(found.key_space))),
+        ("codec", format!("{}, parameter {}", found.codec, found.codec_parameter)),
+        ("smallest", end(found.smallest)),
+        ("largest", end(found.largest)),
+        ("payload", format!("{}, {bits_per_key} bits per key", bytes(found.payload_bytes))),
+        ("sealed", bytes(found.sealed_bytes)),
+        ("memory", bytes(found.memory_bytes)),
+        ("rate bound", output::rate_bounds(&SHOWN_LENGTHS, &bounds)),
+        ("checksums", "verified".to_owned()),
+    ]
+}
+
+fn keys_text(key_space: &str) -> &'static str {
+    if key_space == "bytes" { key_space_name(KeySpaceId::Bytes) } else { key_space_name(KeySpaceId::U64) }
+}
+
+fn unwritable(error: serde_json::Error) -> Error {
+    Error::unavailable(format!("the JSON cannot be written: {error}")).with_source(error)
+}

@@ -1,0 +1,149 @@
+//! `lacuna query`: one range from the arguments, or many from a file or a pipe.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use lacuna_base::{Error, Result as CoreResult};
+use lacuna_workload::{KeyType, QueryLines, parse_query_file};
+
+use self::ask::{AnyAsker, BATCH, Ends};
+use crate::errors::Result;
+use crate::filter_file::{key_type_for, read_filter};
+use crate::output::Output;
+
+mod ask;
+mod key_text;
+
+const EXAMPLES: &str = "\
+Examples:
+  lacuna query uniform.lacuna 1000 2000
+  lacuna query words.lacuna apple apricot
+  printf '17 29\\n5 5\\n' | lacuna query uniform.lacuna --batch -
+  lacuna query temperatures.lacuna --key-type f64 -- -1.5 20
+  lacuna build --keys words.txt --filter surf --bits-per-key 60 --out trie.lacuna
+  lacuna query trie.lacuna --count apple apricot
+  lacuna query trie.lacuna --seek apple apricot
+  printf 'a\\tm\\nn\\tz\\n' | lacuna query trie.lacuna --seek-last --batch -
+
+One line an answer: `no` is always true, `maybe` means go and read. Ranges include both ends.
+--count says how many keys the range holds: one number if that is certain, else `LEAST-MOST`, between
+which the truth always lies (at most 2 apart, unless the filter was cut to its budget).
+--seek says where the first key of the range can be: `from KEY`, with no key of the range before KEY.
+--seek-last looks from the other end: `through KEY`, or `below KEY` if KEY itself is not there. Both
+say `no` if the range holds no key. Bytes that are not text are shown as `\\xff`; --key-type hex is exact.
+The file only knows integers from byte strings: keys that were built as f64, date or hex need the same
+--key-type here. Write `--` before a LO that starts with a dash.
+A batch holds one `LO HI` a line, text keys with a tab between; a file may be .gz. Answers to a pipe
+come 1,024 at a time.";
+
+/// Ask a filter whether a range can hold a key
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct QueryArgs {
+    /// A filter written by `lacuna build`
+    #[arg(value_name = "F")]
+    filter: PathBuf,
+
+    /// Smallest key of the range
+    #[arg(
+        value_name = "LO",
+        required_unless_present = "batch",
+        requires = "hi",
+        allow_negative_numbers = true
+    )]
+    lo: Option<OsString>,
+
+    /// Largest key of the range
+    #[arg(value_name = "HI", allow_negative_numbers = true)]
+    hi: Option<OsString>,
+
+    /// A file of ranges, or - for standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["lo", "hi"])]
+    batch: Option<PathBuf>,
+
+    /// Count the keys of the range, without reading any (surf)
+    #[arg(long, group = "question")]
+    count: bool,
+
+    /// Name the smallest place in the range where a key can be (surf)
+    #[arg(long, group = "question")]
+    seek: bool,
+
+    /// Name the largest place in the range where a key can be (surf)
+    #[arg(long, group = "question")]
+    seek_last: bool,
+
+    /// How the keys are written: u64, f64, date, text or hex [default: u64 or text, as the filter has it]
+    #[arg(long, value_name = "T")]
+    key_type: Option<KeyType>,
+}
+
+/// What is asked of each range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Question {
+    MayContain,
+    Count,
+    SeekFirst,
+    SeekLast,
+}
+
+impl QueryArgs {
+    fn question(&self) -> Question {
+        match (self.count, self.seek, self.seek_last) {
+            (true, _, _) => Question::Count,
+            (_, true, _) => Question::SeekFirst,
+            (_, _, true) => Question::SeekLast,
+            _ => Question::MayContain,
+        }
+    }
+}
+
+/// Prints an answer for each range.
+pub(super) fn run(args: &QueryArgs) -> Result<()> {
+    let (envelope, bytes) = read_filter(&args.filter)?;
+    let asker = AnyAsker::open(envelope.key_space, bytes, args.question())
+        .map_err(|error| error.with_context(args.filter.display().to_string()))?;
+    let key_type = key_type_for(envelope.key_space, args.key_type)?;
+    let mut out = Output::new();
+    match (&args.lo, &args.hi, &args.batch) {
+        (Some(lo), Some(hi), _) => {
+            let ends = ends(lo.as_encoded_bytes(), hi.as_encoded_bytes(), key_type)?;
+            asker.answer_ends(&[ends], key_type, &mut out)?;
+        }
+        (_, _, Some(batch)) if batch == Path::new("-") => answer_stream(&asker, key_type, &mut out)?,
+        (_, _, Some(batch)) => {
+            asker.answer_queries(&parse_query_file(batch, key_type)?, key_type, &mut out)?;
+        }
+        _ => unreachable!("the arguments require LO and HI, or a batch"),
+    }
+    out.finish()
+}
+
+fn ends<'a>(low: &'a [u8], high: &'a [u8], key_type: KeyType) -> CoreResult<Ends<'a>> {
+    let ends = (key_type.parse_key(low)?, key_type.parse_key(high)?);
+    if ends.0 <= ends.1 {
+        return Ok(ends);
+    }
+    let (low, high) = (String::from_utf8_lossy(low), String::from_utf8_lossy(high));
+    Err(Error::invalid_input(format!("the range runs backwards; give {high} before {low}")))
+}
+
+/// Answers standard input as it comes; the answers before a wrong line are printed.
+fn answer_stream(asker: &AnyAsker, key_type: KeyType, out: &mut Output) -> Result<()> {
+    let mut lines = QueryLines::new(io::stdin().lock(), key_type);
+    loop {
+        let mut wrong = None;
+        let good =
+            lines.by_ref().take(BATCH).map_while(|line| line.map_err(|error| wrong = Some(error)).ok());
+        let batch: Vec<Ends<'_>> = good.map(|line| (line.low, line.high)).collect();
+        asker.answer_ends(&batch, key_type, out)?;
+        out.flush()?;
+        match wrong {
+            Some(error) => return Err(error.with_context("standard input").into()),
+            None if batch.len() < BATCH => return Ok(()),
+            None => {}
+        }
+    }
+}

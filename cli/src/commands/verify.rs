@@ -1,0 +1,220 @@
+//! `lacuna verify`: a filter against the keys it was built from; what it promises is put to the proof.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lacuna_base::{
+    Budget, ENVELOPE_BYTES, Envelope, Error, KeySpaceId, RangeFilter as _, Result as CoreResult,
+};
+use lacuna_families::{AnyFilter, Kind};
+use lacuna_workload::{Kept, Keys, QuerySource};
+
+use crate::arguments::KeyArgs;
+use crate::checks::{Finding, Rate, check_presence, measure_rate};
+use crate::errors::{Failure, Result};
+use crate::filter_file::{key_space_name, open_filter};
+use crate::output::{self, Output, counted, with_commas};
+use crate::progress::Progress;
+
+/// What is asked when nobody says.
+const USUAL_QUERIES: [&str; 3] = ["points:100k", "uniform:100k:1-32", "correlated:100k:1-32:32"];
+
+const EXAMPLES: &str = "\
+Examples:
+  lacuna verify uniform.lacuna --keys uniform:100k
+  lacuna verify uniform.lacuna --keys uniform:100k --bits-per-key 14 \\
+      --queries correlated:50k:1-1024:1k
+  lacuna verify temperatures.lacuna --keys temperatures.txt --key-type f64 --sort
+
+Every key is asked for: alone, in ranges around it, one by one and in batches; a single `no` is a false
+negative. The measured rate must be believable under the bound that the filter states. The file does not
+say which budget was asked for; give --bits-per-key to have it checked.
+Keys come as they came to `build`: same --key-type, --sort and, for a generator, same --seed.
+Exit code 1 if something does not hold.";
+
+/// Prove that a filter keeps its promises for the keys it was built from
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct VerifyArgs {
+    /// A filter written by `lacuna build`
+    #[arg(value_name = "F")]
+    filter: PathBuf,
+
+    #[command(flatten)]
+    keys: KeyArgs,
+
+    /// Ranges to measure the rate with, such as uniform:1M:1-32 [default: points, uniform and correlated ones]
+    #[arg(long, value_name = "Q")]
+    queries: Option<String>,
+
+    /// The budget that was asked for, to be checked
+    #[arg(long, value_name = "B", allow_negative_numbers = true)]
+    bits_per_key: Option<f64>,
+
+    /// Seed of generated keys, of queries and of the ranges around keys
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+}
+
+/// Prints the report; a promise that is not kept is a failure.
+pub(super) fn run(args: &VerifyArgs) -> Result<()> {
+    let budget = args.bits_per_key.map(Budget::bits_per_key).transpose()?;
+    let sources = query_sources(args)?;
+    let (envelope, filter) = open_filter(&args.filter)?;
+    let keys = args.keys.load(args.seed)?;
+    check_key_space(args, &envelope, &keys)?;
+    let mut findings = vec![key_finding(args, &envelope, &keys)];
+    findings.extend(presence_findings(&filter, &keys, args.seed)?);
+    findings.push(budget_finding(&filter, budget, keys.len()));
+    for source in &sources {
+        findings.push(rate_finding(args, source, &filter, &keys)?);
+    }
+    print_report(args, &envelope, &findings)
+}
+
+fn query_sources(args: &VerifyArgs) -> Result<Vec<QuerySource>> {
+    let Some(text) = &args.queries else {
+        return USUAL_QUERIES.iter().map(|text| Ok(QuerySource::parse(text)?)).collect();
+    };
+    let source = QuerySource::parse(text)?;
+    if source.kept == Kept::All {
+        return Ok(vec![source]);
+    }
+    Err(Error::invalid_input(format!(
+        "the queries `{text}` take keys out, but the filter holds them all; give points, uniform, correlated or split"
+    ))
+    .into())
+}
+
+fn check_key_space(args: &VerifyArgs, envelope: &Envelope, keys: &Keys) -> Result<()> {
+    let of_keys = match keys {
+        Keys::U64(_) => KeySpaceId::U64,
+        Keys::Bytes(_) => KeySpaceId::Bytes,
+    };
+    if of_keys == envelope.key_space {
+        return Ok(());
+    }
+    Err(Error::invalid_input(format!(
+        "the keys of {} are {}, but those of the filter are {}; give the --key-type that the filter was built with",
+        args.keys.name(),
+        key_space_name(of_keys),
+        key_space_name(envelope.key_space)
+    ))
+    .into())
+}
+
+fn key_finding(args: &VerifyArgs, envelope: &Envelope, keys: &Keys) -> Finding {
+    let name = args.keys.name();
+    if envelope.key_count != keys.len() as u64 {
+        let (built, given) = (with_commas(envelope.key_count), counted(keys.len()));
+        return Finding::new(
+            "keys",
+            false,
+            format!("the filter was built from {built} keys, {name} holds {given}"),
+        );
+    }
+    let ends_agree = match keys {
+        Keys::U64(keys) => match (keys.first(), keys.last()) {
+            (Some(&first), Some(&last)) => (first, last) == (envelope.smallest, envelope.largest),
+            _ => true,
+        },
+        Keys::Bytes(_) => true,
+    };
+    let text =
+        if ends_agree { "as many as the filter was built from" } else { "another smallest or largest key" };
+    Finding::new("keys", ends_agree, format!("{} of {name}: {text}", counted(keys.len())))
+}
+
+fn presence_findings(filter: &AnyFilter, keys: &Keys, seed: u64) -> CoreResult<[Finding; 3]> {
+    let _progress = Progress::spinner(format!("asking for {} keys", counted(keys.len())));
+    let found = check_presence(filter, keys, seed)?;
+    let first = found.first_denied.as_deref().unwrap_or_default();
+    let denied = |count: u64| match count {
+        0 => "none denied".to_owned(),
+        _ => format!("{} denied, the first denial of all: {first}", with_commas(count)),
+    };
+    let [points, ranges, batched] = [found.points, found.ranges, found.batched].map(with_commas);
+    let points = format!("{points} keys asked for, {}", denied(found.denied_points));
+    let ranges = format!("{ranges} ranges around them, {}", denied(found.denied_ranges));
+    let batched = format!(
+        "{batched} ranges asked together, {} answered otherwise than alone",
+        with_commas(found.differing)
+    );
+    Ok([
+        Finding::new("points", found.denied_points == 0, points),
+        Finding::new("ranges", found.denied_ranges == 0, ranges),
+        Finding::new("batches", found.differing == 0, batched),
+    ])
+}
+
+fn budget_finding(filter: &AnyFilter, budget: Option<Budget>, key_count: usize) -> Finding {
+    let sealed_bytes = match filter {
+        AnyFilter::U64(filter) => filter.size_in_bytes(),
+        AnyFilter::Bytes(filter) => filter.size_in_bytes(),
+    };
+    let payload_bytes = sealed_bytes - ENVELOPE_BYTES;
+    let size = format!(
+        "{} bits per key: payload {} bytes, sealed {}",
+        output::bits_per_key(payload_bytes, key_count),
+        counted(payload_bytes),
+        counted(sealed_bytes)
+    );
+    match budget {
+        None => Finding::not_checked("budget", format!("{size}; --bits-per-key checks it")),
+        Some(budget) => {
+            let most = budget.payload_bytes(key_count);
+            Finding::new(
+                "budget",
+                payload_bytes <= most,
+                format!("{size}; at most {} payload bytes", counted(most)),
+            )
+        }
+    }
+}
+
+fn rate_finding(
+    args: &VerifyArgs,
+    source: &QuerySource,
+    filter: &AnyFilter,
+    keys: &Keys,
+) -> CoreResult<Finding> {
+    let _progress = Progress::spinner(format!("asking {source}"));
+    let queries = match source.workload(keys.clone(), args.seed) {
+        Ok(workload) => workload.queries,
+        // Some key sets have no such ranges; only somebody who asked for them must know.
+        Err(error) if args.queries.is_none() => return Ok(Finding::not_checked("rate", error.to_string())),
+        Err(error) => return Err(error),
+    };
+    let rate = measure_rate(filter, keys, &queries)?;
+    Ok(Finding::new("rate", rate.holds(), format!("{source}: {}", rate_text(&rate))))
+}
+
+fn rate_text(rate: &Rate) -> String {
+    let hits = format!("{} of {} ranges with a key denied", with_commas(rate.denied), with_commas(rate.hits));
+    if rate.empty == 0 {
+        return hits;
+    }
+    let empty = format!(
+        "{} of {} empty ranges answered maybe: {}, stated bound {}",
+        with_commas(rate.false_positives),
+        with_commas(rate.empty),
+        output::rate(rate.measured()),
+        output::bound(rate.stated()),
+    );
+    if rate.hits == 0 { empty } else { format!("{empty}; {hits}") }
+}
+
+fn print_report(args: &VerifyArgs, envelope: &Envelope, findings: &[Finding]) -> Result<()> {
+    let name = args.filter.display();
+    let family = Kind::from_id(envelope.kind)?.name();
+    let about = format!("{name}: {family} over {}", key_space_name(envelope.key_space));
+    let mut out = Output::new();
+    out.line(&Finding::new("filter", true, about).line())?;
+    findings.iter().try_for_each(|finding| out.line(&finding.line()))?;
+    out.finish()?;
+    let failed: Vec<&str> = findings.iter().filter_map(Finding::failed_subject).collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::DoesNotHold(format!("{name} does not hold what it promises: {}", failed.join(", "))))
+}

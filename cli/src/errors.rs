@@ -1,0 +1,128 @@
+//! What goes wrong, as one sentence on standard error and an exit code.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use clap::error::ErrorKind as UsageKind;
+use lacuna_base::Error;
+
+/// The result of a command.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
+/// Exit code when something that a command was asked to prove does not hold.
+const DOES_NOT_HOLD: u8 = 1;
+/// Exit code for bad input: arguments, files and streams that cannot be used.
+const BAD_INPUT: u8 = 2;
+
+/// Why a command ends early.
+#[derive(Debug)]
+pub enum Failure {
+    /// Arguments that do not go together, or a call for help.
+    Usage(clap::Error),
+    /// Arguments, files or streams that cannot be used; also what cannot be read or written.
+    BadInput(Error),
+    /// What was to be proved does not hold; the sentence says what.
+    DoesNotHold(String),
+    /// Another binary has said what is wrong and ended with this code.
+    Told(u8),
+    /// Whoever read the output has gone, as `head` does: there is nobody left to tell.
+    ReaderGone,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::BadInput(error)
+    }
+}
+
+impl From<clap::Error> for Failure {
+    fn from(error: clap::Error) -> Self {
+        Self::Usage(error)
+    }
+}
+
+impl Failure {
+    /// The failure of a write to standard output.
+    pub(crate) fn from_output(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::ReaderGone,
+            _ => Self::BadInput(
+                Error::unavailable(format!("the output cannot be written: {error}")).with_source(error),
+            ),
+        }
+    }
+}
+
+/// Says what went wrong, if anything, and gives the exit code of the process.
+pub(crate) fn exit_code(result: Result<()>) -> ExitCode {
+    match result {
+        Ok(()) | Err(Failure::ReaderGone) => ExitCode::SUCCESS,
+        Err(Failure::DoesNotHold(sentence)) => {
+            complain(&sentence);
+            ExitCode::from(DOES_NOT_HOLD)
+        }
+        Err(Failure::Usage(error)) => usage_exit_code(&error),
+        Err(Failure::Told(code)) => ExitCode::from(code),
+        Err(Failure::BadInput(error)) => {
+            complain(&error.to_string());
+            ExitCode::from(BAD_INPUT)
+        }
+    }
+}
+
+/// Prints help or the version, or one sentence about arguments that do not go together.
+pub(crate) fn usage_exit_code(error: &clap::Error) -> ExitCode {
+    match error.kind() {
+        UsageKind::DisplayHelp
+        | UsageKind::DisplayVersion
+        | UsageKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            // Help whose reader has gone, or cannot be written, helps nobody; there is nothing else to do about it.
+            let _ = error.print();
+            ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(BAD_INPUT))
+        }
+        _ => {
+            complain(&usage_sentence(&error.to_string()));
+            ExitCode::from(BAD_INPUT)
+        }
+    }
+}
+
+/// The first paragraph of clap's message on one line; the rest repeats the usage.
+fn usage_sentence(message: &str) -> String {
+    let paragraph = message.split("\n\n").next().unwrap_or_default();
+    let words: Vec<&str> = paragraph.split_whitespace().collect();
+    let sentence = words.join(" ");
+    let sentence = sentence.strip_prefix("error: ").unwrap_or(&sentence);
+    format!("{sentence}; --help shows the arguments and an example")
+}
+
+/// One line on standard error, whatever stands in the sentence.
+pub(crate) fn complain(sentence: &str) {
+    let line: String = sentence.chars().map(|sign| if sign.is_control() { ' ' } else { sign }).collect();
+    // Nobody is left to hear that standard error is closed.
+    let _ = writeln!(io::stderr(), "lacuna: {line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usage_messages_become_one_sentence() {
+        let message = "error: the following required arguments were not provided:\n  --keys <K>\n  --out <F>\n\n\
+                       Usage: lacuna build --keys <K>\n\nFor more information, try '--help'.\n";
+        assert_eq!(
+            usage_sentence(message),
+            "the following required arguments were not provided: --keys <K> --out <F>; \
+             --help shows the arguments and an example"
+        );
+    }
+
+    #[test]
+    fn a_reader_gone_is_no_failure() {
+        let gone = Failure::from_output(io::Error::from(io::ErrorKind::BrokenPipe));
+        assert!(matches!(gone, Failure::ReaderGone));
+        let full = Failure::from_output(io::Error::from(io::ErrorKind::StorageFull));
+        assert!(matches!(full, Failure::BadInput(_)));
+    }
+}

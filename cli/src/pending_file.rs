@@ -1,0 +1,115 @@
+//! An output file that is there whole or not at all.
+//!
+//! The bytes go to a temporary file in the same folder, are synced, and take the name asked for in one rename. Errors
+//! and Ctrl-C remove the temporary file; whatever stood there before stays until the rename.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::{Mutex, PoisonError};
+
+use lacuna_base::{Error, Result};
+use tempfile::NamedTempFile;
+
+use crate::errors::complain;
+
+/// Exit code after Ctrl-C: 128 and the number of the signal.
+const INTERRUPTED: i32 = 130;
+
+/// The temporary file to remove when Ctrl-C comes. Held while a file takes its name, so that the two cannot overlap.
+static TEMPORARY: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// A file on its way to `target`. Dropped before [`commit`](Self::commit), it leaves nothing behind.
+#[derive(Debug)]
+pub(crate) struct PendingFile {
+    temporary: NamedTempFile,
+    target: PathBuf,
+}
+
+impl PendingFile {
+    /// Makes sure that a file can be written at `path`, before any work is spent on its content.
+    ///
+    /// # Errors
+    /// `InvalidInput` if its folder is missing or takes no file, or if something other than a file is there.
+    pub(crate) fn create(path: &Path) -> Result<Self> {
+        let target = resolve(path)?;
+        let folder = match target.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        if !folder.is_dir() {
+            let folder = folder.display();
+            return Err(refused(path, format!("there is no folder {folder}; make it first")));
+        }
+        exit_cleanly_on_interrupt();
+        let mut registered = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
+        let temporary = temporary_in(folder).map_err(|error| {
+            refused(path, format!("its folder takes no file: {error}")).with_source(error)
+        })?;
+        *registered = Some(temporary.path().to_owned());
+        Ok(Self { temporary, target })
+    }
+
+    /// Writes `bytes` and gives the file its name.
+    ///
+    /// # Errors
+    /// `Unavailable` if the disk does not take them; whatever had the name before is then still there.
+    pub(crate) fn commit(mut self, bytes: &[u8]) -> Result<()> {
+        let target = self.target;
+        let failed = |error: std::io::Error| {
+            Error::unavailable(format!("cannot write {}: {error}", target.display())).with_source(error)
+        };
+        self.temporary.write_all(bytes).map_err(failed)?;
+        self.temporary.as_file().sync_all().map_err(failed)?;
+        let mut registered = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
+        self.temporary.persist(&target).map_err(|error| failed(error.error))?;
+        *registered = None;
+        Ok(())
+    }
+}
+
+fn refused(path: &Path, reason: String) -> Error {
+    Error::invalid_input(format!("cannot write {}: {reason}", path.display()))
+}
+
+/// The file itself where `path` is a link, so that the link stays one.
+fn resolve(path: &Path) -> Result<PathBuf> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => {
+            Err(refused(path, "it is a directory; give the name of a file".to_owned()))
+        }
+        Ok(metadata) if !metadata.is_file() => {
+            Err(refused(path, "it is not a regular file; give another name".to_owned()))
+        }
+        Ok(_) => fs::canonicalize(path).map_err(|error| refused(path, error.to_string()).with_source(error)),
+        Err(_) => Ok(path.to_owned()),
+    }
+}
+
+/// A new file with the permissions that any other new file gets.
+fn temporary_in(folder: &Path) -> std::io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".lacuna-").suffix(".part");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
+}
+
+fn exit_cleanly_on_interrupt() {
+    let installed = ctrlc::set_handler(|| {
+        // Kept to the end of the process: no file takes its name from here on.
+        let registered = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(temporary) = registered.as_deref() {
+            // Gone already means what is wanted.
+            let _ = fs::remove_file(temporary);
+        }
+        complain("interrupted");
+        process::exit(INTERRUPTED);
+    });
+    // Without a handler Ctrl-C still ends the process, and may leave the temporary file, never a half result.
+    drop(installed);
+}

@@ -1,0 +1,91 @@
+//! `lacuna bench filters`: rows in three forms, and a report.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::Folder;
+
+/// The fields of a row, in order.
+const FIELDS: [&str; 17] = [
+    "filter",
+    "spec",
+    "keys",
+    "key_count",
+    "bits_per_key_asked",
+    "bits_per_key",
+    "build_ns_per_key",
+    "queries",
+    "query_count",
+    "empty_count",
+    "fpr",
+    "predicted_fpr",
+    "false_negatives",
+    "ns_per_query",
+    "ns_per_query_batched",
+    "memory_floor_ns",
+    "seed",
+];
+
+const COMMAND: &str = "bench filters --filters grafite,proteus,auto,bloom:k=7 --keys uniform:5k --bits-per-key 10,14 \
+                       --queries uniform:2k:1-32,points:2k --quick";
+
+#[test]
+fn rows_as_json_have_exactly_the_fields() {
+    let text = Folder::new().lacuna(&format!("{COMMAND} --format json")).done();
+    assert_eq!(text.lines().count(), 4 * 2 * 2, "four specs, two budgets, two kinds of queries");
+    for line in text.lines() {
+        let Value::Object(row) = serde_json::from_str(line).unwrap() else { panic!("{line} is no object") };
+        let mut names: Vec<&str> = row.keys().map(String::as_str).collect();
+        let mut expected = FIELDS.to_vec();
+        names.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(names, expected);
+        assert_eq!(row["false_negatives"], 0);
+        let [measured, predicted] = ["fpr", "predicted_fpr"].map(|rate| row[rate].as_f64().unwrap());
+        assert!((measured - predicted).abs() < 0.01 + 0.35 * measured, "the rate told is near in {line}");
+        assert_eq!(
+            (&row["key_count"], &row["empty_count"], &row["seed"]),
+            (&5_000.into(), &2_000.into(), &1.into())
+        );
+        for time in ["build_ns_per_key", "ns_per_query", "ns_per_query_batched", "memory_floor_ns"] {
+            assert!(row[time].as_f64().unwrap() > 0.0, "{time} in {line}");
+        }
+    }
+}
+
+#[test]
+fn rows_as_csv_have_a_header() {
+    let text = Folder::new().lacuna(&format!("{COMMAND} --format csv")).done();
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some(FIELDS.join(",").as_str()));
+    assert_eq!(lines.count(), 16);
+}
+
+#[test]
+fn the_table_has_every_family_by_default() {
+    let table = Folder::new().lacuna("bench filters --keys uniform:1k --queries points:500 --quick").done();
+    for kind in lacuna_families::Kind::ALL {
+        assert!(
+            table.lines().any(|line| line.starts_with(kind.name())),
+            "{} is not in\n{table}",
+            kind.name()
+        );
+    }
+}
+
+#[test]
+fn the_report_is_written() {
+    let folder = Folder::new();
+    folder.write("words.txt", (100..400).map(|word| format!("word{word}\n")).collect::<String>());
+    let command =
+        "bench filters --filters bloom --keys words.txt --queries heldout:50:1-4 --quick --report a/b";
+    folder.lacuna(command).done();
+    let page = fs::read_to_string(folder.path("a/b/report.html")).unwrap();
+    let again =
+        "--filters bloom --keys words.txt --queries heldout:50:1-4 --bits-per-key 14 --quick --seed 1";
+    assert!(page.contains(again), "the page says how to make it again");
+    for name in ["rows.csv", "rows.jsonl"] {
+        assert!(fs::read_to_string(folder.path("a/b").join(name)).unwrap().contains("heldout"), "{name}");
+    }
+}

@@ -1,0 +1,51 @@
+//! Takes the entries of one table while RocksDB writes it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use lacuna_base::Error;
+use lacuna_guard::GuardBuilder;
+
+use crate::property::Property;
+use crate::table_guard::TableGuard;
+
+/// Collects the keys of one table and ends as its filter property.
+///
+/// **Every user key of every entry type goes in**, a deletion or a type that this code has never heard of included: a
+/// table skipped although it holds a tombstone would bring the value below it back to life. Range deletions are the one
+/// exception: RocksDB loads and applies them even from a table it skips, and hands them over after all point keys with
+/// the start as the key, which would break the order.
+#[derive(Debug)]
+pub struct Collector {
+    builder: GuardBuilder,
+    level: Option<usize>,
+    most_bytes: usize,
+}
+
+impl Collector {
+    /// RocksDB's number for an entry that was put (`EntryType::kEntryPut`).
+    pub const PUT: u32 = 0;
+    /// RocksDB's number for a range deletion (`EntryType::kEntryRangeDeletion`).
+    pub const RANGE_DELETION: u32 = 4;
+
+    /// A collector for a table written for `level`.
+    pub fn new(guard: &TableGuard, level: Option<usize>) -> Self {
+        Self { builder: guard.builder(), level, most_bytes: guard.most_bytes() }
+    }
+
+    /// Takes one entry, in RocksDB's order. Never panics.
+    pub fn add(&mut self, entry_type: u32, user_key: &[u8]) {
+        if entry_type == Self::RANGE_DELETION {
+            return;
+        }
+        let builder = &mut self.builder;
+        if catch_unwind(AssertUnwindSafe(|| builder.add(user_key))).is_err() {
+            self.builder.fail(Error::corrupt("taking a key panicked; please report this"));
+        }
+    }
+
+    /// The property for the table; `None` if it gets no filter, which is counted. Never panics.
+    pub fn finish(&mut self) -> Option<Vec<u8>> {
+        let sealed = self.builder.finish_within(Property::room_for_sealed(self.most_bytes))?;
+        Some(Property { level: self.level, sealed: sealed.as_bytes() }.to_bytes())
+    }
+}

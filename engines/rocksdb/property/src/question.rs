@@ -1,0 +1,232 @@
+//! One range, asked of one table after the other.
+//!
+//! RocksDB calls `ReadOptions::table_filter` for each table that an iterator is about to enter: for all tables of level
+//! 0 when the iterator is made, for the others when a level's own iterator reaches them. Our "no" makes RocksDB put an
+//! empty iterator in the table's place; its range deletions still count.
+
+use std::fmt;
+use std::ops::Bound;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use lacuna_base::ErrorKind;
+use lacuna_guard::FileTag;
+
+use crate::identity::TableIdentity;
+use crate::in_place::{InPlace, ask_in_place};
+use crate::passed::Passed;
+use crate::property::Property;
+use crate::scanned::Reason;
+use crate::table_guard::TableGuard;
+
+/// Tables below the range that a backward scan walks over before it is shown one. RocksDB stops at the first key below
+/// the lower bound, but looks for that key through every skipped table of the level; about half a microsecond each.
+const MOST_WALKED: u32 = 8;
+
+/// Beyond nearly all strings: gaps of strings are asked up to here whether a table lies below a range. Wrong for a table
+/// means a longer walk, no more.
+const FAR: [u8; 64] = [0xFF; 64];
+
+/// Which way a scan goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// From the smallest key up.
+    #[default]
+    Forward,
+    /// From the largest key down.
+    Reverse,
+}
+
+/// What RocksDB says about a table.
+#[derive(Debug, Clone, Copy)]
+pub struct TableFacts<'a> {
+    /// Name of the comparator that orders its keys.
+    pub comparator: &'a [u8],
+    /// Its property called [`PROPERTY_NAME`](crate::PROPERTY_NAME), if it has one.
+    pub property: Option<&'a [u8]>,
+    /// What it is known by; without it, nothing is learned about it.
+    pub identity: Option<TableIdentity<'a>>,
+}
+
+impl TableFacts<'_> {
+    /// The one comparator whose order is ours. With user-defined timestamps it has another name.
+    pub const BYTEWISE: &'static [u8] = b"leveldb.BytewiseComparator";
+}
+
+/// A range that one iterator scans, with what the tables answered. A clone shares the answers.
+///
+/// The iterator must carry the same bounds for its whole life: a table skipped for this range holds others' keys.
+///
+/// ```
+/// use lacuna_rocksdb_property::{Direction, Question, TableFacts, TableGuard};
+/// use std::ops::Bound::{Excluded, Included};
+///
+/// let guard = TableGuard::parse("bloom@10")?;
+/// let question = Question::new(&guard, (Included(b"a"), Excluded(b"b")), Direction::Forward);
+/// let old = TableFacts { comparator: TableFacts::BYTEWISE, property: None, identity: None };
+/// assert!(question.may_contain(old), "a table without a filter is read");
+/// question.note_empty();
+/// let stats = guard.stats();
+/// assert_eq!((stats.scanned.missing, stats.filters.empty_scans), (1, 1));
+/// # Ok::<(), lacuna_base::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Question {
+    guard: TableGuard,
+    asked: Arc<Asked>,
+}
+
+struct Asked {
+    lo: Bound<Vec<u8>>,
+    hi: Bound<Vec<u8>>,
+    direction: Direction,
+    /// Tables below the range skipped since the last table that was not.
+    walked: AtomicU32,
+    /// Answers "maybe" that neither filter nor gap could deny.
+    passed: Passed,
+}
+
+/// What denied that a table holds a key of the range.
+enum Denial {
+    Filter,
+    Gap,
+}
+
+impl Question {
+    /// Copies the bounds once.
+    pub fn new(guard: &TableGuard, bounds: (Bound<&[u8]>, Bound<&[u8]>), direction: Direction) -> Self {
+        let asked = Asked {
+            lo: bounds.0.map(<[u8]>::to_vec),
+            hi: bounds.1.map(<[u8]>::to_vec),
+            direction,
+            walked: AtomicU32::new(0),
+            passed: Passed::new(guard.learned_gaps().is_some()),
+        };
+        Self { guard: guard.clone(), asked: Arc::new(asked) }
+    }
+
+    /// Whether RocksDB has to read the table; `false` proves that it holds no entry of the range, of whatever type.
+    /// Takes no lock, allocates nothing and never panics.
+    pub fn may_contain(&self, table: TableFacts<'_>) -> bool {
+        let answer = catch_unwind(AssertUnwindSafe(|| self.answer(table)));
+        answer.unwrap_or_else(|_| self.scan(Reason::Corrupt))
+    }
+
+    fn answer(&self, table: TableFacts<'_>) -> bool {
+        if table.comparator != TableFacts::BYTEWISE {
+            return self.scan(Reason::Comparator);
+        }
+        let Some(bytes) = table.property else { return self.scan(Reason::Missing) };
+        let asked = Property::parse(bytes).and_then(|property| {
+            ask_in_place(property, self.guard.codec(), |filter| {
+                self.ask(property.level, &filter, table.identity)
+            })
+        });
+        match asked {
+            Ok(answer) => answer,
+            Err(problem) if problem.kind() == ErrorKind::Unsupported => self.scan(Reason::Unsupported),
+            Err(_) => self.scan(Reason::Corrupt),
+        }
+    }
+
+    fn scan(&self, reason: Reason) -> bool {
+        self.guard.count_scanned(reason);
+        self.asked.walked.store(0, Relaxed);
+        true
+    }
+
+    /// The answer of an opened filter and, behind its "maybe", of what was learned about the table.
+    fn ask(&self, level: Option<usize>, filter: &InPlace<'_>, identity: Option<TableIdentity<'_>>) -> bool {
+        match self.denial(filter, identity) {
+            None => self.asked.passed.note(level, self.tag(identity)),
+            Some(_) if self.ends_the_walk(filter, identity) => {}
+            Some(Denial::Filter) => {
+                self.guard.count_answer(level, false);
+                return false;
+            }
+            Some(Denial::Gap) => {
+                self.guard.count_gap_skip(level);
+                return false;
+            }
+        }
+        self.asked.walked.store(0, Relaxed);
+        self.guard.count_answer(level, true);
+        true
+    }
+
+    /// Who knows that the table holds nothing of the range.
+    fn denial(&self, filter: &InPlace<'_>, identity: Option<TableIdentity<'_>>) -> Option<Denial> {
+        let (lo, hi) = self.bounds();
+        if !filter.may_contain_bounds(lo, hi) {
+            return Some(Denial::Filter);
+        }
+        self.guard.is_known_empty(self.tag(identity), lo, hi).then_some(Denial::Gap)
+    }
+
+    /// The tag of a table, if anybody wants to know.
+    fn tag(&self, identity: Option<TableIdentity<'_>>) -> Option<FileTag> {
+        identity.filter(|_| self.guard.learned_gaps().is_some()).and_then(|identity| identity.tag())
+    }
+
+    /// Whether a backward scan has walked over enough tables below its range to be shown one, so that RocksDB meets a
+    /// key below the lower bound and stops.
+    fn ends_the_walk(&self, filter: &InPlace<'_>, identity: Option<TableIdentity<'_>>) -> bool {
+        let (lo, _) = self.bounds();
+        let is_below = || {
+            !filter.may_contain_bounds(lo, Bound::Unbounded)
+                || self.guard.is_known_empty(self.tag(identity), lo, Bound::Included(&FAR))
+        };
+        let walks = self.asked.direction == Direction::Reverse && lo != Bound::Unbounded;
+        walks && is_below() && self.asked.walked.fetch_add(1, Relaxed) >= MOST_WALKED
+    }
+
+    /// Notes that the iterator over the whole range returned no row: the range joins the sample of later builds, if it
+    /// is its turn, and every "maybe" counts as a false positive, which is an estimate: deleted keys and keys hidden
+    /// by a snapshot are in the table too. Where gaps are learned, it is also a hint where to look for some.
+    pub fn note_empty(&self) {
+        let (lo, hi) = self.bounds();
+        self.guard.note_empty_scan(lo, hi, &self.asked.passed);
+    }
+
+    /// The bounds of the range.
+    pub fn bounds(&self) -> (Bound<&[u8]>, Bound<&[u8]>) {
+        (self.asked.lo.as_ref().map(Vec::as_slice), self.asked.hi.as_ref().map(Vec::as_slice))
+    }
+
+    /// Which way the scan goes.
+    pub fn direction(&self) -> Direction {
+        self.asked.direction
+    }
+
+    /// The bounds as RocksDB takes them: the smallest key inside and the smallest key above, where there is one. Byte
+    /// strings have an immediate successor, the string with a zero byte behind it, so nothing is lost.
+    pub fn rocksdb_bounds(&self) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
+        let lower = match &self.asked.lo {
+            Bound::Included(lo) => Some(lo.clone()),
+            Bound::Excluded(lo) => Some(successor(lo)),
+            Bound::Unbounded => None,
+        };
+        let upper = match &self.asked.hi {
+            Bound::Included(hi) => Some(successor(hi)),
+            Bound::Excluded(hi) => Some(hi.clone()),
+            Bound::Unbounded => None,
+        };
+        (lower, upper)
+    }
+}
+
+fn successor(key: &[u8]) -> Vec<u8> {
+    [key, &[0]].concat()
+}
+
+impl fmt::Debug for Question {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Asked { lo, hi, direction, .. } = &*self.asked;
+        f.debug_struct("Question")
+            .field("lo", lo)
+            .field("hi", hi)
+            .field("direction", direction)
+            .finish_non_exhaustive()
+    }
+}

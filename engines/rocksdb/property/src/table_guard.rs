@@ -1,0 +1,167 @@
+//! What the collectors and questions of one column family share.
+
+use std::fmt;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use lacuna_base::Result;
+use lacuna_guard::{
+    Counters, CountersSnapshot, FileTag, GapOptions, GuardBuilder, GuardCodec, GuardSpec, LearnedGaps,
+    QueryLog,
+};
+
+use crate::passed::Passed;
+use crate::scanned::{Reason, Scanned, ScannedCounters};
+
+/// Most bytes of a property unless set otherwise. RocksDB keeps every property on the heap while its table is open.
+const DEFAULT_MOST_BYTES: usize = 4 << 20;
+
+/// What to build, the remembered queries, and the counts. A clone shares the last two.
+///
+/// ```
+/// use lacuna_rocksdb_property::TableGuard;
+///
+/// let guard = TableGuard::parse("bloom@10")?.with_most_bytes(1 << 20);
+/// assert_eq!(guard.spec().codec().to_string(), "bytes");
+/// assert_eq!(guard.stats().filters.built, 0);
+/// # Ok::<(), lacuna_base::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct TableGuard {
+    spec: Arc<GuardSpec>,
+    most_bytes: usize,
+    log: Arc<QueryLog>,
+    counters: Arc<Counters>,
+    scanned: Arc<ScannedCounters>,
+    /// `None` unless gaps are learned.
+    gaps: Option<Arc<LearnedGaps>>,
+}
+
+/// What happened so far in this process.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TableStats {
+    /// Filters built, and questions by the level that the tables were written for.
+    pub filters: CountersSnapshot,
+    /// Tables read because nothing could be asked.
+    pub scanned: Scanned,
+}
+
+impl TableGuard {
+    /// Filters of `spec`; 20,000 empty scans are remembered, one in 100.
+    pub fn new(spec: GuardSpec) -> Self {
+        let log = QueryLog::new(spec.codec());
+        Self::with_log(spec, log)
+    }
+
+    /// Filters of the spec that `text` names, see [`GuardSpec`].
+    ///
+    /// # Errors
+    /// `InvalidInput` that says which word is wrong.
+    pub fn parse(text: &str) -> Result<Self> {
+        GuardSpec::parse(text).map(Self::new)
+    }
+
+    /// Filters of `spec` that remember `capacity` empty scans, one in `every`.
+    pub fn with_sample_queue(spec: GuardSpec, capacity: usize, every: u64) -> Self {
+        let log = QueryLog::with_capacity(spec.codec(), capacity, every);
+        Self::with_log(spec, log)
+    }
+
+    fn with_log(spec: GuardSpec, log: QueryLog) -> Self {
+        Self {
+            spec: Arc::new(spec),
+            most_bytes: DEFAULT_MOST_BYTES,
+            log: Arc::new(log),
+            counters: Arc::default(),
+            scanned: Arc::default(),
+            gaps: None,
+        }
+    }
+
+    /// Sets the most bytes of one table's property, instead of 4 MiB: a filter that would take more gets fewer bits
+    /// per key.
+    #[must_use]
+    pub fn with_most_bytes(mut self, most_bytes: usize) -> Self {
+        self.most_bytes = most_bytes;
+        self
+    }
+
+    /// Also keeps what tables were shown not to hold, to be asked after their filters.
+    #[must_use]
+    pub fn with_learned_gaps(mut self, options: GapOptions) -> Self {
+        self.gaps = Some(LearnedGaps::new(self.spec.codec(), options, Arc::clone(&self.counters)));
+        self
+    }
+
+    /// What was learned; `None` unless [`with_learned_gaps`](Self::with_learned_gaps) asks for it.
+    pub fn learned_gaps(&self) -> Option<&Arc<LearnedGaps>> {
+        self.gaps.as_ref()
+    }
+
+    /// What is built.
+    pub fn spec(&self) -> &GuardSpec {
+        &self.spec
+    }
+
+    /// Most bytes of one table's property.
+    pub fn most_bytes(&self) -> usize {
+        self.most_bytes
+    }
+
+    /// What happened so far in this process.
+    pub fn stats(&self) -> TableStats {
+        TableStats { filters: self.counters.snapshot(), scanned: self.scanned.snapshot() }
+    }
+
+    /// The remembered scans.
+    pub fn queries(&self) -> &QueryLog {
+        &self.log
+    }
+
+    /// Notes a scan that returned no row, and which tables let it pass.
+    pub(crate) fn note_empty_scan(&self, lo: Bound<&[u8]>, hi: Bound<&[u8]>, passed: &Passed) {
+        self.counters.count_empty_scan();
+        for (level, passed) in passed.by_level().filter(|&(_, passed)| passed > 0) {
+            self.counters.count_false_positives(level, passed);
+        }
+        self.log.record(lo, hi);
+        if let Some(gaps) = &self.gaps {
+            gaps.hint_tags(lo, hi, &passed.tags());
+        }
+    }
+
+    pub(crate) fn builder(&self) -> GuardBuilder {
+        GuardBuilder::new(Arc::clone(&self.spec), Arc::clone(&self.log), Arc::clone(&self.counters))
+    }
+
+    pub(crate) fn codec(&self) -> &GuardCodec {
+        self.spec.codec()
+    }
+
+    pub(crate) fn count_answer(&self, level: Option<usize>, may_contain: bool) {
+        self.counters.count_query(level, may_contain);
+    }
+
+    pub(crate) fn count_gap_skip(&self, level: Option<usize>) {
+        self.counters.count_gap_skip(level);
+    }
+
+    /// Whether the table with this tag is known to hold no key between the bounds.
+    pub(crate) fn is_known_empty(&self, tag: Option<FileTag>, lo: Bound<&[u8]>, hi: Bound<&[u8]>) -> bool {
+        match (&self.gaps, tag) {
+            (Some(gaps), Some(tag)) => gaps.is_known_empty(tag, lo, hi),
+            _ => false,
+        }
+    }
+
+    pub(crate) fn count_scanned(&self, reason: Reason) {
+        self.scanned.count(reason);
+    }
+}
+
+impl fmt::Display for TableStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\n{}", self.filters, self.scanned)
+    }
+}

@@ -1,0 +1,147 @@
+//! The filters of one column family, as a process configures them.
+
+use std::ops::{Bound, RangeBounds};
+use std::sync::Arc;
+
+use lacuna_base::Result;
+use lacuna_guard::{GapOptions, LearnedGaps};
+use lacuna_rocksdb_property::{Direction, Question, TableGuard, TableStats};
+use rust_rocksdb::Options;
+
+use crate::GuardSpec;
+use crate::read_range::ReadRange;
+use crate::shim;
+
+/// Range filters for one column family: a collector for its options, bounded reads that ask, and counts.
+///
+/// A clone shares counts and recorded queries.
+///
+/// ```
+/// use lacuna_rocksdb::LacunaRocksDb;
+/// use rust_rocksdb::{DB, Options};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let lacuna = LacunaRocksDb::parse("grafite@14 codec=fixed_be:8")?;
+/// let mut options = Options::default();
+/// options.create_if_missing(true);
+/// lacuna.install(&mut options);
+/// let folder = tempfile::tempdir()?;
+/// let db = DB::open(&options, folder.path())?;
+/// for second in (0..2_000u64).map(|minute| minute * 60) {
+///     db.put(second.to_be_bytes(), b"21.5")?;
+/// }
+/// db.flush()?;
+///
+/// let mut rows = lacuna.read(7_201u64.to_be_bytes()..7_231u64.to_be_bytes()).scan(&db);
+/// assert!(rows.next_row()?.is_none());
+/// assert_eq!(lacuna.stats().filters.skipped(), 1, "the one table was not read");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct LacunaRocksDb {
+    guard: TableGuard,
+}
+
+impl LacunaRocksDb {
+    /// Filters of `spec`.
+    pub fn new(spec: GuardSpec) -> Self {
+        Self { guard: TableGuard::new(spec) }
+    }
+
+    /// Filters of the spec that `text` names, see [`GuardSpec`].
+    ///
+    /// # Errors
+    /// `InvalidInput` that says which word is wrong.
+    pub fn parse(text: &str) -> Result<Self> {
+        GuardSpec::parse(text).map(Self::new)
+    }
+
+    /// Filters of `spec` that remember `capacity` empty scans, one in `every`, instead of 20,000 and one in 100.
+    pub fn with_sample_queue(spec: GuardSpec, capacity: usize, every: u64) -> Self {
+        Self { guard: TableGuard::with_sample_queue(spec, capacity, every) }
+    }
+
+    /// Sets the most bytes of one table's filter, instead of 4 MiB. RocksDB keeps the filter on the heap as long as the
+    /// table is open; one that would take more gets fewer bits per key, and counts as coarsened.
+    #[must_use]
+    pub fn with_most_bytes(mut self, most_bytes: usize) -> Self {
+        self.guard = self.guard.with_most_bytes(most_bytes);
+        self
+    }
+
+    /// Also learns which gaps the tables have where filters let scans pass in vain, see
+    /// [`GapLearner`](crate::GapLearner). Tables carry nothing more for it; old ones learn too.
+    #[must_use]
+    pub fn with_learned_gaps(mut self, options: GapOptions) -> Self {
+        self.guard = self.guard.with_learned_gaps(options);
+        self
+    }
+
+    /// What was learned; `None` unless [`with_learned_gaps`](Self::with_learned_gaps) asks for it.
+    pub fn learned_gaps(&self) -> Option<&Arc<LearnedGaps>> {
+        self.guard.learned_gaps()
+    }
+
+    /// Makes every table written with these options carry a filter: by flushes, compactions and ingestion through
+    /// `SstFileWriter`. A remote compaction worker needs it in its own options.
+    pub fn install(&self, options: &mut Options) {
+        shim::add_collector(options, &self.guard);
+    }
+
+    /// Makes the collector known to RocksDB by the name that OPTIONS files note, `LacunaRangeFilter`. Options loaded from
+    /// such a file then build filters of the noted spec, with counts of their own. Once per process is enough.
+    pub fn register() {
+        shim::register();
+    }
+
+    /// A read of `range` from its smallest key up.
+    ///
+    /// Any bounds are taken: RocksDB's lower bound is inclusive and its upper exclusive, and an end of another kind is
+    /// replaced by its immediate successor. An inverted range reads nothing.
+    pub fn read<K: AsRef<[u8]>>(&self, range: impl RangeBounds<K>) -> ReadRange {
+        self.ask(range, Direction::Forward)
+    }
+
+    /// A read of `range` from its largest key down.
+    pub fn read_reverse<K: AsRef<[u8]>>(&self, range: impl RangeBounds<K>) -> ReadRange {
+        self.ask(range, Direction::Reverse)
+    }
+
+    fn ask<K: AsRef<[u8]>>(&self, range: impl RangeBounds<K>, direction: Direction) -> ReadRange {
+        let bounds = (borrow(range.start_bound()), borrow(range.end_bound()));
+        ReadRange::new(Question::new(&self.guard, bounds, direction))
+    }
+
+    /// What is built.
+    pub fn spec(&self) -> &GuardSpec {
+        self.guard.spec()
+    }
+
+    /// What happened so far in this process.
+    pub fn stats(&self) -> TableStats {
+        self.guard.stats()
+    }
+
+    /// Number of empty scans remembered.
+    pub fn sample_len(&self) -> usize {
+        self.guard.queries().len()
+    }
+
+    /// The remembered scans as bytes, for a process that builds filters but answers no scan.
+    pub fn sample_bytes(&self) -> Vec<u8> {
+        self.guard.queries().to_bytes()
+    }
+
+    /// Remembers the scans in the [`sample_bytes`](Self::sample_bytes) of another process; returns how many.
+    ///
+    /// # Errors
+    /// `Corrupt` or `Unsupported` if the bytes are damaged, newer, or of another codec; build without them then.
+    pub fn seed_sample(&self, bytes: &[u8]) -> Result<usize> {
+        self.guard.queries().seed_from_bytes(bytes)
+    }
+}
+
+fn borrow<K: AsRef<[u8]>>(bound: Bound<&K>) -> Bound<&[u8]> {
+    bound.map(AsRef::as_ref)
+}

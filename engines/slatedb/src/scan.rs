@@ -1,0 +1,121 @@
+//! Scans that remember when they found nothing.
+//!
+//! A filter never learns how a scan ended, so the scan itself notes it: once, when its first row is asked for and there
+//! is none. The queries noted this way are what the next filters are designed for, and the filters that let the scan
+//! pass are counted as false positives.
+
+use std::ops::Bound;
+
+use bytes::Bytes;
+use lacuna_base::ByteRange;
+use slatedb::config::ScanOptions;
+use slatedb::{ByteRangeBounds, DbIterator, DbReadOps, Error, KeyValue};
+
+use crate::config::LacunaSlateDb;
+use crate::policy::Shared;
+use crate::probes::Probe;
+
+/// The rows of a range, as SlateDB's own iterator gives them.
+pub struct GuardedScan {
+    /// `None` if no key can lie between the bounds.
+    rows: Option<DbIterator>,
+    /// `Some` until the first row was asked for.
+    watch: Option<Watch>,
+}
+
+struct Watch {
+    lo: Bound<Bytes>,
+    hi: Bound<Bytes>,
+    probe: Probe,
+    shared: Shared,
+}
+
+impl LacunaSlateDb {
+    /// Scans a range of a database, reader, snapshot or transaction. An empty or inverted range has no row, where
+    /// SlateDB's own scan panics.
+    ///
+    /// # Errors
+    /// As SlateDB's `scan`.
+    pub async fn scan<R, T>(&self, db: &R, range: T) -> Result<GuardedScan, Error>
+    where
+        R: DbReadOps + Sync,
+        T: ByteRangeBounds + Send,
+    {
+        self.scan_with_options(db, range, &ScanOptions::default()).await
+    }
+
+    /// Scans a range with options. A `filter_context` in them is kept; filters that pass in vain are then not counted.
+    ///
+    /// # Errors
+    /// As SlateDB's `scan_with_options`.
+    pub async fn scan_with_options<R, T>(
+        &self,
+        db: &R,
+        range: T,
+        options: &ScanOptions,
+    ) -> Result<GuardedScan, Error>
+    where
+        R: DbReadOps + Sync,
+        T: ByteRangeBounds + Send,
+    {
+        if ByteRange::from_bounds(range.start_bound(), range.end_bound()).is_none() {
+            return Ok(GuardedScan { rows: None, watch: None });
+        }
+        let (lo, hi) = (copy(range.start_bound()), copy(range.end_bound()));
+        let probe = self.shared().probes.start();
+        let mut options = options.clone();
+        options.filter_context.get_or_insert_with(|| probe.context());
+        let rows = Some(db.scan_with_options(range, &options).await?);
+        Ok(GuardedScan { rows, watch: Some(Watch { lo, hi, probe, shared: self.shared().clone() }) })
+    }
+}
+
+impl GuardedScan {
+    /// The next row, or `None` after the last.
+    ///
+    /// # Errors
+    /// As SlateDB's `DbIterator::next`.
+    pub async fn next(&mut self) -> Result<Option<KeyValue>, Error> {
+        let Some(rows) = &mut self.rows else { return Ok(None) };
+        let row = rows.next().await?;
+        if let Some(watch) = self.watch.take()
+            && row.is_none()
+        {
+            watch.note_empty();
+        }
+        Ok(row)
+    }
+
+    /// Goes on at `next_key`, which must lie in the range and not before the current row. What is found from here on
+    /// is no longer noted.
+    ///
+    /// # Errors
+    /// As SlateDB's `DbIterator::seek`.
+    pub async fn seek<K: AsRef<[u8]>>(&mut self, next_key: K) -> Result<(), Error> {
+        self.watch = None;
+        match &mut self.rows {
+            Some(rows) => rows.seek(next_key).await,
+            None => Ok(()),
+        }
+    }
+}
+
+impl Watch {
+    fn note_empty(&self) {
+        let Shared { log, counters, probes, gaps } = &self.shared;
+        counters.count_empty_scan();
+        counters.count_false_positives(None, probes.passes(self.probe));
+        log.record(borrow(&self.lo), borrow(&self.hi));
+        if let Some(gaps) = gaps {
+            gaps.hint(borrow(&self.lo), borrow(&self.hi), &probes.files(self.probe));
+        }
+    }
+}
+
+fn copy(bound: Bound<&[u8]>) -> Bound<Bytes> {
+    bound.map(Bytes::copy_from_slice)
+}
+
+fn borrow(bound: &Bound<Bytes>) -> Bound<&[u8]> {
+    bound.as_ref().map(|bytes| &bytes[..])
+}

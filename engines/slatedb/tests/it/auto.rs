@@ -1,0 +1,98 @@
+//! `auto`: every SST gets the filter that its own keys and the recent scans ask for.
+
+use lacuna_base::{Envelope, ErrorKind, KindId};
+use lacuna_families::Kind;
+use lacuna_slatedb::{GuardSpec, LacunaSlateDb};
+
+use crate::support::{TestDb, entry};
+
+const SPEC: &str = "auto@14 codec=fixed_be:8 seed=5";
+/// Scans that the queue holds.
+const CAPACITY: usize = 600;
+
+/// Keys far apart, in no even order.
+fn key(number: u64) -> u64 {
+    (number << 40) + ((number * number * 977) % (1 << 39))
+}
+
+fn attentive() -> LacunaSlateDb {
+    LacunaSlateDb::with_sample_queue(GuardSpec::parse(SPEC).unwrap(), CAPACITY, 1)
+}
+
+async fn database() -> TestDb {
+    let test = TestDb::new(Some(attentive())).await;
+    test.write_sst((0..2_000).map(|number| key(number).to_be_bytes())).await;
+    test
+}
+
+/// Scans `length` keys `distance` behind a key, as often as the queue holds.
+async fn scan_behind_keys(test: &TestDb, distance: u64, length: u64) {
+    for number in 0..CAPACITY as u64 {
+        let lo = key(number * 3) + distance;
+        let range = lo.to_be_bytes()..(lo + length).to_be_bytes();
+        let mut scan = test.lacuna().scan(&test.db, range).await.unwrap();
+        assert!(scan.next().await.unwrap().is_none());
+    }
+}
+
+/// The stored bytes of the filter that a new SST of other keys would get.
+fn next_filter(lacuna: &LacunaSlateDb) -> Vec<u8> {
+    let mut builder = lacuna.policies()[0].builder();
+    for number in 0..2_000 {
+        builder.add_entry(&entry(&(key(number) + 1).to_be_bytes()));
+    }
+    let mut bytes = Vec::new();
+    builder.build().encode(&mut bytes);
+    bytes
+}
+
+fn kind(filter: &[u8]) -> KindId {
+    Envelope::open_verified(filter).unwrap().0.kind
+}
+
+#[tokio::test]
+async fn a_new_workload_gets_another_design() {
+    let test = database().await;
+    scan_behind_keys(&test, 1 << 37, 1 << 30).await;
+    let far = kind(&next_filter(test.lacuna()));
+    scan_behind_keys(&test, 3, 20).await;
+    let near = kind(&next_filter(test.lacuna()));
+    assert!([Kind::Grafite, Kind::Rencoder].map(Kind::id).contains(&near), "{near:?}");
+    assert!(![Kind::Grafite, Kind::Bloom, Kind::BlockedBloom].map(Kind::id).contains(&far), "{far:?}");
+    test.write_sst((0..2_000).map(|number| (key(number) + 1).to_be_bytes())).await;
+    test.compact(true).await;
+    let before = test.lacuna().stats().skipped();
+    scan_behind_keys(&test, 5, 20).await;
+    let skipped = test.lacuna().stats().skipped() - before;
+    assert!(skipped > CAPACITY as u64 * 9 / 10, "{skipped} of {CAPACITY} scans skipped the merged SST");
+}
+
+#[tokio::test]
+async fn a_seeded_compactor_designs_the_same() {
+    let test = database().await;
+    scan_behind_keys(&test, 1 << 37, 1 << 30).await;
+    let compactor = attentive();
+    let blind = next_filter(&compactor);
+    assert_eq!(compactor.seed_sample(&test.lacuna().sample_bytes()).unwrap(), CAPACITY);
+    assert!(next_filter(&compactor) == next_filter(test.lacuna()), "same keys and sample, same bytes");
+    assert!(next_filter(&compactor) != blind, "the sample made a difference");
+}
+
+#[tokio::test]
+async fn a_damaged_sample_is_refused() {
+    let test = database().await;
+    scan_behind_keys(&test, 3, 20).await;
+    let good = test.lacuna().sample_bytes();
+    let compactor = attentive();
+    for place in [0, 4, 20, 36, good.len() / 2, good.len() - 1] {
+        let mut bad = good.clone();
+        bad[place] ^= 0x10;
+        let problem = compactor.seed_sample(&bad).unwrap_err();
+        assert!(matches!(problem.kind(), ErrorKind::Corrupt | ErrorKind::Unsupported), "{place}: {problem}");
+    }
+    let cut = compactor.seed_sample(&good[..good.len() - 1]).unwrap_err();
+    assert_eq!(cut.kind(), ErrorKind::Corrupt, "{cut}");
+    let strings = LacunaSlateDb::parse("auto@14").unwrap().seed_sample(&good).unwrap_err();
+    assert_eq!(strings.kind(), ErrorKind::Unsupported, "{strings}");
+    assert_eq!(compactor.sample_len(), 0, "nothing of a bad sample is kept");
+}

@@ -1,0 +1,215 @@
+//! What a builder is told: how much space, how many keys, which queries are common, which seed.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::codec::CodecId;
+use crate::error::{Error, Result};
+use crate::key::{KeyRange, KeySpace};
+
+/// Space for a payload, in bits per distinct key.
+///
+/// ```
+/// use lacuna_base::Budget;
+///
+/// let budget = Budget::bits_per_key(14.0).expect("between 0 and 128");
+/// assert_eq!(budget.payload_bytes(1_000), 1_750 + 64);
+/// assert!(Budget::bits_per_key(0.0).is_err());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Budget {
+    bits_per_key: f64,
+}
+
+impl Budget {
+    /// Largest budget there is, in bits per key.
+    pub const MAX_BITS_PER_KEY: f64 = 128.0;
+    /// Bytes every payload may use on top of its bits per key, so that small sets have room for a header.
+    pub const FIXED_BYTES: usize = 64;
+
+    /// A budget of `bits_per_key` bits for each distinct key.
+    ///
+    /// # Errors
+    /// `InvalidInput` unless `0 < bits_per_key <= 128`.
+    pub fn bits_per_key(bits_per_key: f64) -> Result<Self> {
+        if bits_per_key > 0.0 && bits_per_key <= Self::MAX_BITS_PER_KEY {
+            Ok(Self { bits_per_key })
+        } else {
+            Err(Error::invalid_input(format!(
+                "the budget is {bits_per_key} bits per key; give more than 0 and at most {}",
+                Self::MAX_BITS_PER_KEY
+            )))
+        }
+    }
+
+    /// The bits per key as given.
+    pub fn as_bits_per_key(self) -> f64 {
+        self.bits_per_key
+    }
+
+    /// Most bytes a payload over `distinct_keys` keys may have: `ceil(bits_per_key * distinct_keys / 8) + 64`.
+    #[expect(clippy::cast_possible_truncation, reason = "at most 16 bytes a key; f64 to usize saturates")]
+    pub fn payload_bytes(self, distinct_keys: usize) -> usize {
+        let bytes = (self.bits_per_key * distinct_keys as f64 / 8.0).ceil();
+        bytes as usize + Self::FIXED_BYTES
+    }
+
+    /// Fewest bits per key whose budget over `distinct_keys` keys holds `payload_bytes`.
+    pub fn smallest_for(payload_bytes: usize, distinct_keys: usize) -> f64 {
+        let beyond = payload_bytes.saturating_sub(Self::FIXED_BYTES);
+        beyond as f64 * 8.0 / distinct_keys.max(1) as f64
+    }
+}
+
+/// Recent queries that returned nothing: what a filter is designed for.
+pub struct Sample<K: KeySpace + ?Sized> {
+    los: K::OwnedColumn,
+    his: K::OwnedColumn,
+    len: usize,
+}
+
+impl<K: KeySpace + ?Sized> Sample<K> {
+    /// A sample without queries.
+    pub fn new() -> Self {
+        Self { los: K::OwnedColumn::default(), his: K::OwnedColumn::default(), len: 0 }
+    }
+
+    /// Adds the closed query `[lo, hi]`; an inverted one is left out.
+    pub fn push(&mut self, lo: K::Ref<'_>, hi: K::Ref<'_>) {
+        if K::shorten(lo) <= K::shorten(hi) {
+            K::push(&mut self.los, lo);
+            K::push(&mut self.his, hi);
+            self.len += 1;
+        }
+    }
+
+    /// Number of queries.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no query.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The queries as closed `(lo, hi)` pairs, oldest first.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (K::Ref<'_>, K::Ref<'_>)> {
+        use crate::columns::KeyColumn;
+        let (los, his) = (K::column(&self.los), K::column(&self.his));
+        (0..self.len).map(move |index| (los.key(index), his.key(index)))
+    }
+
+    /// The queries as ranges, oldest first.
+    pub fn ranges(&self) -> impl Iterator<Item = KeyRange<'_, K>> {
+        use std::ops::Bound::Included;
+        self.iter().filter_map(|(lo, hi)| K::range(Included(lo), Included(hi)))
+    }
+}
+
+impl<K: KeySpace + ?Sized> Clone for Sample<K> {
+    fn clone(&self) -> Self {
+        Self { los: self.los.clone(), his: self.his.clone(), len: self.len }
+    }
+}
+
+impl<K: KeySpace + ?Sized> Default for Sample<K> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K: KeySpace + ?Sized> fmt::Debug for Sample<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sample").field("len", &self.len).finish()
+    }
+}
+
+/// What a builder is told before the first key. Same keys, plan and seed give the same bytes on every machine.
+///
+/// ```
+/// use lacuna_base::{BuildPlan, Budget};
+///
+/// let plan = BuildPlan::<u64>::new(Budget::bits_per_key(12.0).expect("in range")).with_seed(7);
+/// assert_eq!(plan.seed(), 7);
+/// ```
+#[derive(Debug)]
+pub struct BuildPlan<K: KeySpace + ?Sized> {
+    budget: Budget,
+    key_count_hint: Option<u64>,
+    sample: Arc<Sample<K>>,
+    seed: u64,
+    codec: CodecId,
+}
+
+impl<K: KeySpace + ?Sized> Clone for BuildPlan<K> {
+    fn clone(&self) -> Self {
+        Self { sample: Arc::clone(&self.sample), ..*self }
+    }
+}
+
+impl<K: KeySpace + ?Sized> BuildPlan<K> {
+    /// A plan with this budget, no hint, no sample, seed 0 and keys as they are.
+    pub fn new(budget: Budget) -> Self {
+        Self {
+            budget,
+            key_count_hint: None,
+            sample: Arc::new(Sample::new()),
+            seed: 0,
+            codec: CodecId::IDENTITY,
+        }
+    }
+
+    /// Tells how many keys will come, so that buffers are sized once; a wrong hint costs time, nothing else.
+    #[must_use]
+    pub fn with_key_count_hint(mut self, key_count: u64) -> Self {
+        self.key_count_hint = Some(key_count);
+        self
+    }
+
+    /// Gives recent queries that returned nothing.
+    #[must_use]
+    pub fn with_sample(mut self, sample: Arc<Sample<K>>) -> Self {
+        self.sample = sample;
+        self
+    }
+
+    /// Sets the seed of every hash. Kept secret, it denies an adversary the choice of bad queries.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Sets the codec that made the keys, noted in the envelope.
+    #[must_use]
+    pub fn with_codec(mut self, codec: CodecId) -> Self {
+        self.codec = codec;
+        self
+    }
+
+    /// Space for the payload.
+    pub fn budget(&self) -> Budget {
+        self.budget
+    }
+
+    /// How many keys will come, if known.
+    pub fn key_count_hint(&self) -> Option<u64> {
+        self.key_count_hint
+    }
+
+    /// Recent queries that returned nothing.
+    pub fn sample(&self) -> &Sample<K> {
+        &self.sample
+    }
+
+    /// The seed of every hash.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The codec that made the keys.
+    pub fn codec(&self) -> CodecId {
+        self.codec
+    }
+}

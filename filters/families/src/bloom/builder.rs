@@ -1,0 +1,128 @@
+//! Writes both Bloom filters from the hashes of keys.
+
+use lacuna_base::hash::{IntegerHasher, hash_bytes, reduce};
+use lacuna_base::{Budget, BuildPlan, Position, Sealed, SortedKeys};
+
+use super::blocked::{self, line_start, mask};
+use super::codec::{BLOCKED_HEADER_BYTES, HEADER_BYTES, Header, LINE_BYTES, VERSION};
+use super::query::Places;
+use super::spec::BloomSpec;
+use crate::frame::{push_window_section, window_for, window_section_bytes};
+use crate::integer_build::envelope;
+use crate::kind::Kind;
+
+/// Which of the two filters to write.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Layout {
+    /// Bits anywhere.
+    Standard(BloomSpec),
+    /// All bits of a key in one line.
+    Blocked,
+}
+
+impl Layout {
+    fn kind(self) -> Kind {
+        match self {
+            Self::Standard(_) => Kind::Bloom,
+            Self::Blocked => Kind::BlockedBloom,
+        }
+    }
+
+    /// The layout for a body of at most `most_bytes`: one that has no room for two lines is as good as a line already.
+    fn within(self, most_bytes: usize) -> Self {
+        match self {
+            Self::Blocked if most_bytes < BLOCKED_HEADER_BYTES + 2 * LINE_BYTES => {
+                Self::Standard(BloomSpec::new())
+            }
+            as_asked => as_asked,
+        }
+    }
+
+    /// A body of at most `most_bytes` over `key_count` hashes.
+    fn write(
+        self,
+        hashes: impl Iterator<Item = u64>,
+        key_count: usize,
+        seed: u64,
+        most_bytes: usize,
+    ) -> Vec<u8> {
+        match self {
+            _ if key_count == 0 => Vec::new(),
+            Self::Standard(spec) => write_standard(spec, hashes, key_count, seed, most_bytes),
+            Self::Blocked => write_blocked(hashes, key_count, seed, most_bytes),
+        }
+    }
+}
+
+/// Builds over integers.
+pub(crate) fn build_u64(layout: Layout, keys: SortedKeys<'_, u64>, plan: &BuildPlan<u64>) -> Sealed {
+    let hasher = IntegerHasher::new(plan.seed());
+    let hashes = keys.column().iter().map(|&key| hasher.hash(key));
+    let most_bytes = plan.budget().payload_bytes(keys.len());
+    let layout = layout.within(most_bytes);
+    let body = layout.write(hashes, keys.len(), plan.seed(), most_bytes);
+    let ends = (keys.first().unwrap_or(0), keys.last().unwrap_or(0));
+    Sealed::assemble(&envelope::<u64>(layout.kind(), VERSION, plan, keys.len(), ends), &body)
+}
+
+/// Builds over byte strings, hashed whole; the window serves their smallest and largest key only.
+pub(crate) fn build_bytes(layout: Layout, keys: SortedKeys<'_, [u8]>, plan: &BuildPlan<[u8]>) -> Sealed {
+    let seed = plan.seed();
+    let most_bytes = plan.budget().payload_bytes(keys.len());
+    let window = window_for(keys, (most_bytes - Budget::FIXED_BYTES) / 4);
+    let body_bytes = most_bytes - window_section_bytes(window);
+    let layout = layout.within(body_bytes);
+    let hashes = keys.iter().map(|key| hash_bytes(key, seed));
+    let mut payload = layout.write(hashes, keys.len(), seed, body_bytes);
+    push_window_section(&mut payload, window);
+    let place = |key: Option<&[u8]>| match key.map(|key| window.position(key)) {
+        Some(Position::At(place)) => place,
+        _ => 0,
+    };
+    let ends = (place(keys.first()), place(keys.last()));
+    Sealed::assemble(&envelope::<[u8]>(layout.kind(), VERSION, plan, keys.len(), ends), &payload)
+}
+
+/// A standard body of `most_bytes` over `key_count` hashes.
+pub(crate) fn write_standard(
+    spec: BloomSpec,
+    hashes: impl Iterator<Item = u64>,
+    key_count: usize,
+    seed: u64,
+    most_bytes: usize,
+) -> Vec<u8> {
+    let mut body = vec![0; most_bytes];
+    let bit_count = (most_bytes - HEADER_BYTES) as u64 * 8;
+    let hash_count = spec.hash_count(bit_count as f64 / key_count as f64);
+    Header { seed, hash_count }.write(&mut body);
+    let bits = &mut body[HEADER_BYTES..];
+    for hash in hashes {
+        let mut places = Places::new(hash, bit_count);
+        for _ in 0..hash_count {
+            let place = places.next();
+            let byte = (place >> 3) as usize;
+            bits[byte] |= 1 << (place & 7);
+        }
+    }
+    body
+}
+
+fn write_blocked(
+    hashes: impl Iterator<Item = u64>,
+    key_count: usize,
+    seed: u64,
+    most_bytes: usize,
+) -> Vec<u8> {
+    let line_count = ((most_bytes - BLOCKED_HEADER_BYTES) / LINE_BYTES) as u64;
+    let mut body = vec![0; line_start(line_count)];
+    let hash_count = blocked::hash_count(line_count as f64 * LINE_BYTES as f64 * 8.0 / key_count as f64);
+    Header { seed, hash_count }.write(&mut body);
+    for hash in hashes {
+        let start = line_start(reduce(hash, line_count));
+        let line = &mut body[start..start + LINE_BYTES];
+        for (word, bits) in line.as_chunks_mut::<8>().0.iter_mut().zip(mask(hash, hash_count)) {
+            *word = (u64::from_le_bytes(*word) | bits).to_le_bytes();
+        }
+    }
+    body
+}

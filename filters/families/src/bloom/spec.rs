@@ -1,0 +1,115 @@
+//! Parameters of both Bloom filters.
+
+use lacuna_base::{BuildFromKeys, BuildPlan, Result, Sealed, SortedKeys};
+
+use super::builder::{Layout, build_bytes, build_u64};
+use crate::kind::Kind;
+use crate::spec_text::{SpecText, spec_text};
+
+/// A standard Bloom filter.
+///
+/// ```
+/// use lacuna_base::{Budget, BuildPlan, FilterSpec, SortedKeys};
+/// use lacuna_families::BloomSpec;
+///
+/// let plan = BuildPlan::<u64>::new(Budget::bits_per_key(14.0)?);
+/// let sealed = BloomSpec::new().build(SortedKeys::integers(&[3, 5, 8, 13])?, &plan)?;
+/// let filter = lacuna_families::open::<u64, _>(sealed)?;
+/// assert!(filter.may_contain(5));
+/// assert!(!filter.may_contain(99));
+/// # Ok::<(), lacuna_base::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BloomSpec {
+    hash_count: Option<u32>,
+}
+
+impl BloomSpec {
+    /// Most bits a key sets.
+    pub const MOST_HASHES: u32 = 32;
+
+    /// The number of bits a key sets follows from the budget: `ln 2` times the bits per key.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets how many bits a key sets, 1 to 32.
+    #[must_use]
+    pub fn with_hash_count(mut self, hash_count: u32) -> Self {
+        self.hash_count = Some(hash_count.clamp(1, Self::MOST_HASHES));
+        self
+    }
+
+    pub(crate) fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
+        Ok(Self { hash_count: spec.take("k", 1, Self::MOST_HASHES)? })
+    }
+
+    /// The best number of bits a key sets at `bits_per_key`, unless the spec says otherwise.
+    pub(crate) fn hash_count(self, bits_per_key: f64) -> u32 {
+        #[expect(clippy::cast_possible_truncation, reason = "clamped to 1..=32")]
+        let best =
+            (bits_per_key * std::f64::consts::LN_2).round().clamp(1.0, f64::from(Self::MOST_HASHES)) as u32;
+        self.hash_count.unwrap_or(best)
+    }
+
+    fn text(self) -> String {
+        spec_text(Kind::Bloom.name(), &[("k", self.hash_count)])
+    }
+}
+
+/// A Bloom filter whose bits for a key stand in one cache line.
+///
+/// ```
+/// use lacuna_base::{Budget, BuildPlan, FilterSpec, SortedKeys};
+/// use lacuna_families::BlockedBloomSpec;
+///
+/// let plan = BuildPlan::<u64>::new(Budget::bits_per_key(14.0)?);
+/// let sealed = BlockedBloomSpec::new().build(SortedKeys::integers(&[3, 5, 8, 13])?, &plan)?;
+/// assert!(lacuna_families::open::<u64, _>(sealed)?.may_contain(5));
+/// # Ok::<(), lacuna_base::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BlockedBloomSpec;
+
+impl BlockedBloomSpec {
+    /// It has no parameters; the number of bits a key sets follows from the budget.
+    pub fn new() -> Self {
+        Self
+    }
+}
+
+impl BuildFromKeys<u64> for BloomSpec {
+    fn spec_name(&self) -> String {
+        self.text()
+    }
+    fn build_from(&self, keys: SortedKeys<'_, u64>, plan: &BuildPlan<u64>) -> Result<Sealed> {
+        Ok(build_u64(Layout::Standard(*self), keys, plan))
+    }
+}
+
+impl BuildFromKeys<[u8]> for BloomSpec {
+    fn spec_name(&self) -> String {
+        self.text()
+    }
+    fn build_from(&self, keys: SortedKeys<'_, [u8]>, plan: &BuildPlan<[u8]>) -> Result<Sealed> {
+        Ok(build_bytes(Layout::Standard(*self), keys, plan))
+    }
+}
+
+impl BuildFromKeys<u64> for BlockedBloomSpec {
+    fn spec_name(&self) -> String {
+        Kind::BlockedBloom.name().to_owned()
+    }
+    fn build_from(&self, keys: SortedKeys<'_, u64>, plan: &BuildPlan<u64>) -> Result<Sealed> {
+        Ok(build_u64(Layout::Blocked, keys, plan))
+    }
+}
+
+impl BuildFromKeys<[u8]> for BlockedBloomSpec {
+    fn spec_name(&self) -> String {
+        Kind::BlockedBloom.name().to_owned()
+    }
+    fn build_from(&self, keys: SortedKeys<'_, [u8]>, plan: &BuildPlan<[u8]>) -> Result<Sealed> {
+        Ok(build_bytes(Layout::Blocked, keys, plan))
+    }
+}

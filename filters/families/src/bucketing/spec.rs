@@ -1,0 +1,66 @@
+//! Parameters of Bucketing.
+
+use lacuna_base::Result;
+use lacuna_succinct::elias_fano::Geometry;
+
+use super::builder::write_body;
+use super::codec::VERSION;
+use crate::geometry::GeometrySpec;
+use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, integer_family};
+use crate::kind::Kind;
+use crate::spec_text::{SpecText, spec_text};
+
+/// Bucketing; everything follows from the budget.
+///
+/// ```
+/// use lacuna_base::{Budget, BuildPlan, FilterSpec, SortedKeys, U64Range};
+/// use lacuna_families::BucketingSpec;
+///
+/// let keys: Vec<u64> = (0..1_000).map(|i| i * i * 1_000_003).collect();
+/// let plan = BuildPlan::<u64>::new(Budget::bits_per_key(16.0)?);
+/// let sealed = BucketingSpec::new().build(SortedKeys::integers(&keys)?, &plan)?;
+/// let filter = lacuna_families::open::<u64, _>(sealed)?;
+/// assert!(filter.may_contain_range(U64Range::new(keys[7] - 3, keys[7]).expect("not inverted")));
+/// assert!(!filter.may_contain_range(U64Range::new(keys[7] + (1 << 20), keys[8] - (1 << 20)).expect("not inverted")));
+/// # Ok::<(), lacuna_base::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BucketingSpec {
+    geometry: GeometrySpec,
+}
+
+impl BucketingSpec {
+    /// Bucketing as it should be used.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
+        Ok(Self { geometry: GeometrySpec::from_text(spec)? })
+    }
+
+    pub(crate) fn geometry(self) -> Geometry {
+        self.geometry.geometry()
+    }
+}
+
+impl IntegerSpec for BucketingSpec {
+    const KIND: Kind = Kind::Bucketing;
+    const VERSION: u16 = VERSION;
+
+    fn text(&self) -> String {
+        let [slice, heavy] = self.geometry.parameters();
+        spec_text(Kind::Bucketing.name(), &[slice, heavy])
+    }
+
+    fn write_body(
+        &self,
+        keys: &[u64],
+        most_bytes: usize,
+        _order: &BodyOrder<'_>,
+    ) -> Result<Vec<u8>, TooSmall> {
+        write_body(*self, keys, most_bytes)
+    }
+}
+
+integer_family!(BucketingSpec);

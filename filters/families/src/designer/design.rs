@@ -1,0 +1,152 @@
+//! What was chosen, among what, and why.
+
+use std::fmt;
+use std::sync::Arc;
+
+use lacuna_base::{
+    BuildPlan, ErrorKind, KeyStatistics, Prediction, RangeFilter as _, Result, Sealed, SortedKeys,
+};
+
+use super::assumed::ASSUMPTION;
+use super::entrants::DesignKey;
+use super::search::{Judge, Ranking, WORTHWHILE_NS, rank};
+use crate::kind::Kind;
+
+/// A spec with its prediction.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// The spec as text; the registry reads it.
+    pub spec: String,
+    /// Its family.
+    pub kind: Kind,
+    /// Rate, probes and size.
+    pub prediction: Prediction,
+    /// Expected nanoseconds of a question, by the table of constants.
+    pub question_ns: f64,
+    /// Expected nanoseconds of a query: the question and the needless reads.
+    pub cost_ns: f64,
+}
+
+/// What a candidate turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measured {
+    /// Share of "maybe" among the empty queries of the sample.
+    pub rate: f64,
+    /// Size of the payload.
+    pub payload_bytes: usize,
+}
+
+/// The candidates for one set of keys, cheapest first; the first is built.
+pub struct Design<'a, K: DesignKey + ?Sized> {
+    keys: SortedKeys<'a, K>,
+    plan: &'a BuildPlan<K>,
+    judge: Judge,
+    query_count: usize,
+    is_assumed: bool,
+    pub(super) ranking: Ranking<K>,
+    candidates: Vec<Candidate>,
+}
+
+impl<'a, K: DesignKey + ?Sized> Design<'a, K> {
+    pub(super) fn choose(keys: SortedKeys<'a, K>, plan: &'a BuildPlan<K>, judge: Judge) -> Result<Self> {
+        let is_assumed = plan.sample().is_empty();
+        let assumed = is_assumed.then(|| plan.clone().with_sample(Arc::new(K::assumed(keys))));
+        let known = KeyStatistics::new(keys, assumed.as_ref().unwrap_or(plan));
+        let ranking = rank(&known, &judge, WORTHWHILE_NS)?;
+        let candidates = ranking.iter().map(|(candidate, _)| candidate.clone()).collect();
+        let query_count = known.queries().len();
+        Ok(Self { keys, plan, judge, query_count, is_assumed, ranking, candidates })
+    }
+
+    /// The candidates that were modelled, cheapest first; families that could not win are not among them.
+    pub fn candidates(&self) -> &[Candidate] {
+        &self.candidates
+    }
+
+    /// What was assumed about the queries, if no sample told.
+    pub fn assumption(&self) -> Option<&'static str> {
+        self.is_assumed.then_some(ASSUMPTION)
+    }
+
+    /// Empty queries that the predictions are made for.
+    pub fn query_count(&self) -> usize {
+        self.query_count
+    }
+
+    /// Nanoseconds that one needless read costs.
+    pub fn price_ns(&self) -> f64 {
+        self.judge.price_ns
+    }
+
+    /// Builds the cheapest candidate; where it needs more space than predicted, the next.
+    ///
+    /// # Errors
+    /// `BudgetTooSmall` if none fits.
+    pub fn build(&self) -> Result<Sealed> {
+        for (_, spec) in &self.ranking {
+            match spec.build(self.keys, self.plan) {
+                Err(problem) if matches!(problem.kind(), ErrorKind::BudgetTooSmall { .. }) => {}
+                built => return built,
+            }
+        }
+        // Only robust families can all be too large. The first of the table is Grafite, the smallest of them, and says
+        // what it needs.
+        let known = KeyStatistics::new(self.keys, self.plan);
+        let smallest = K::entrants().0.swap_remove(0);
+        (smallest.specs)(&known, &self.judge)[0].build(self.keys, self.plan)
+    }
+
+    /// Builds every candidate and asks it the sample's empty queries, in the order of [`candidates`](Self::candidates);
+    /// `None` for one that does not fit. Takes as long as building them all.
+    ///
+    /// # Errors
+    /// Whatever building reports but `BudgetTooSmall`.
+    pub fn measure(&self) -> Result<Vec<Option<Measured>>> {
+        let assumed = self.is_assumed.then(|| self.plan.clone().with_sample(Arc::new(K::assumed(self.keys))));
+        let known = KeyStatistics::new(self.keys, assumed.as_ref().unwrap_or(self.plan));
+        let measure = |sealed: Sealed| {
+            let payload_bytes = sealed.payload().len();
+            let filter = crate::open::<K, _>(sealed)?;
+            let ranges = known.queries().iter().filter_map(|query| {
+                K::range(std::ops::Bound::Included(query.lo), std::ops::Bound::Included(query.hi))
+            });
+            let maybes = ranges.filter(|range| filter.may_contain_range(*range)).count();
+            Ok(Measured { rate: maybes as f64 / self.query_count.max(1) as f64, payload_bytes })
+        };
+        let measured = self.ranking.iter().map(|(_, spec)| match spec.build(self.keys, self.plan) {
+            Ok(sealed) => measure(sealed).map(Some),
+            Err(problem) if matches!(problem.kind(), ErrorKind::BudgetTooSmall { .. }) => Ok(None),
+            Err(problem) => Err(problem),
+        });
+        measured.collect()
+    }
+}
+
+impl<K: DesignKey + ?Sized> fmt::Display for Design<'_, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} empty queries, {} ns a needless read", self.query_count, self.judge.price_ns)?;
+        if let Some(assumption) = self.assumption() {
+            writeln!(f, "{assumption}")?;
+        }
+        writeln!(
+            f,
+            "{:<32} {:>10} {:>12} {:>9} {:>9}",
+            "candidate", "rate", "question ns", "cost ns", "bits/key"
+        )?;
+        for candidate in &self.candidates {
+            let Candidate { spec, prediction, question_ns, cost_ns, .. } = candidate;
+            let (rate, bits) = (prediction.rate, prediction.bits_per_key(self.keys.len()));
+            writeln!(f, "{spec:<32} {rate:>10.6} {question_ns:>12.1} {cost_ns:>9.1} {bits:>9.2}")?;
+        }
+        Ok(())
+    }
+}
+
+impl<K: DesignKey + ?Sized> fmt::Debug for Design<'_, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Design")
+            .field("candidates", &self.candidates)
+            .field("is_assumed", &self.is_assumed)
+            .finish_non_exhaustive()
+    }
+}

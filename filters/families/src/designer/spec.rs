@@ -1,0 +1,138 @@
+//! Parameters of the designer.
+
+use std::str::FromStr;
+
+use lacuna_base::{BuildFromKeys, BuildPlan, Error, Result, Sealed, SortedKeys};
+
+use super::costs::DEFAULT_PRICE_NS;
+use super::design::Design;
+use super::entrants::DesignKey;
+use super::search::Judge;
+use crate::kind::Kind;
+use crate::spec_text::{SpecText, spec_text_with_flags};
+
+/// The name of the designer in a spec.
+const NAME: &str = "auto";
+
+/// The family and parameters that cost least for the keys and the plan's sample.
+///
+/// As text: `auto`; `auto:price=NS` with the nanoseconds that one needless read costs; `auto:robust` for families whose
+/// rate holds for any queries chosen without the seed; `auto:two_prefix_bloom` to model that family too. What is sealed is a filter of the chosen family.
+///
+/// ```
+/// use lacuna_base::{Budget, BuildPlan, FilterSpec, Sample, SortedKeys};
+/// use lacuna_families::AutoSpec;
+/// use std::sync::Arc;
+///
+/// let keys: Vec<u64> = (0..10_000u64).map(|i| i * i * 1_000_003).collect();
+/// let mut far = Sample::<u64>::new();
+/// keys.windows(2).skip(100).for_each(|pair| far.push(pair[0].midpoint(pair[1]), pair[0].midpoint(pair[1]) + 99));
+/// let plan = BuildPlan::new(Budget::bits_per_key(10.0)?).with_sample(Arc::new(far)).with_seed(42);
+///
+/// let design = AutoSpec::new().design(SortedKeys::integers(&keys)?, &plan)?;
+/// assert_eq!(design.candidates()[0].spec, "bucketing");
+/// println!("{design}");
+/// let sealed = design.build()?;
+/// assert_eq!(sealed, AutoSpec::new().build(SortedKeys::integers(&keys)?, &plan)?);
+/// assert!(lacuna_families::open::<u64, _>(sealed)?.may_contain(keys[7]));
+/// # Ok::<(), lacuna_base::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AutoSpec {
+    price_ns: Option<u32>,
+    is_robust: bool,
+    with_two_prefixes: bool,
+}
+
+impl AutoSpec {
+    /// Any family; a needless read costs 20,000 ns, about a block from a fast local disk.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Only families whose rate holds for any queries chosen without the seed.
+    pub fn robust() -> Self {
+        Self { is_robust: true, ..Self::default() }
+    }
+
+    /// Sets what one needless read costs, in nanoseconds: some thousands from a cache of blocks, millions from an object
+    /// store.
+    #[must_use]
+    pub fn with_price_ns(mut self, price_ns: u32) -> Self {
+        self.price_ns = Some(price_ns);
+        self
+    }
+
+    /// Lets two prefix Bloom filters take part, whose model takes longer than those of all other families together; as
+    /// text `auto:two_prefix_bloom`.
+    #[must_use]
+    pub fn with_two_prefixes(mut self) -> Self {
+        self.with_two_prefixes = true;
+        self
+    }
+
+    pub(crate) fn is_named(text: &SpecText<'_>) -> bool {
+        text.family() == NAME
+    }
+
+    pub(crate) fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
+        Ok(Self {
+            price_ns: spec.take("price", 0, u32::MAX)?,
+            is_robust: spec.take_flag("robust"),
+            with_two_prefixes: spec.take_flag(Kind::TwoPrefixBloom.name()),
+        })
+    }
+
+    fn text(self) -> String {
+        let flags = [("robust", self.is_robust), (Kind::TwoPrefixBloom.name(), self.with_two_prefixes)];
+        let given: Vec<&str> =
+            flags.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag).collect();
+        spec_text_with_flags(NAME, &given, &[("price", self.price_ns)])
+    }
+
+    /// Nanoseconds that one needless read costs.
+    pub fn price_ns(self) -> u32 {
+        self.price_ns.unwrap_or(DEFAULT_PRICE_NS)
+    }
+
+    /// Chooses without building. Over byte strings too.
+    ///
+    /// # Errors
+    /// `BudgetTooSmall` if no admitted family fits.
+    pub fn design<'a, K: DesignKey + ?Sized>(
+        self,
+        keys: SortedKeys<'a, K>,
+        plan: &'a BuildPlan<K>,
+    ) -> Result<Design<'a, K>> {
+        let judge = Judge {
+            key_space: K::ID,
+            price_ns: f64::from(self.price_ns()),
+            is_robust: self.is_robust,
+            with_two_prefixes: self.with_two_prefixes,
+        };
+        Design::choose(keys, plan, judge)
+    }
+}
+
+impl FromStr for AutoSpec {
+    type Err = Error;
+
+    /// Reads `auto` with its parameters.
+    fn from_str(text: &str) -> Result<Self> {
+        let mut parsed = SpecText::parse(text)?;
+        if !Self::is_named(&parsed) {
+            return Err(Error::invalid_input(format!("`{text}` is not `{NAME}`")));
+        }
+        let auto = Self::from_text(&mut parsed)?;
+        parsed.finish().map(|()| auto)
+    }
+}
+
+impl<K: DesignKey + ?Sized> BuildFromKeys<K> for AutoSpec {
+    fn spec_name(&self) -> String {
+        self.text()
+    }
+    fn build_from(&self, keys: SortedKeys<'_, K>, plan: &BuildPlan<K>) -> Result<Sealed> {
+        self.design(keys, plan)?.build()
+    }
+}

@@ -1,0 +1,167 @@
+//! What stands around every family's body: the envelope, and for byte strings the prefix all keys share.
+//!
+//! A payload over integers is the body alone. Over byte strings the body comes first, so that its cache lines stay
+//! aligned, then the common prefix, then its length in two bytes and the width of the window behind it in one. Smallest and largest key are in the envelope; sets
+//! of at most two integers are therefore told exactly without a body, and families never see a query outside
+//! `smallest < lo <= hi < largest`.
+
+use lacuna_base::{Envelope, Error, KeySpaceId, Result, SortedKeys, U64Range, Window};
+
+/// Bytes behind the prefix: its length, then the width of the window.
+const TRAILER_BYTES: usize = 3;
+/// Longest prefix stored. Keys that share more are told apart by the window behind these bytes, which is still correct.
+const LONGEST_PREFIX: usize = 256;
+
+/// An opened envelope with the bytes it came from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Frame<B> {
+    envelope: Envelope,
+    bytes: B,
+    body_end: usize,
+    prefix_end: usize,
+    window_width: usize,
+}
+
+/// The methods of `RangeFilter` that follow from a filter's `frame`: number of keys, and sizes.
+macro_rules! sizes_of_frame {
+    () => {
+        fn key_count(&self) -> u64 {
+            self.frame.envelope().key_count
+        }
+
+        fn size_in_bytes(&self) -> usize {
+            self.frame.sealed_bytes()
+        }
+
+        fn memory_bytes(&self) -> usize {
+            size_of::<Self>() + self.frame.sealed_bytes()
+        }
+    };
+}
+pub(crate) use sizes_of_frame;
+
+/// What the smallest and largest key alone say about a range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Clipped {
+    /// They settle it.
+    Settled(bool),
+    /// Ask the body about this range, which lies strictly between them.
+    Inside(U64Range),
+}
+
+impl<B: AsRef<[u8]>> Frame<B> {
+    /// A frame over integers: the payload is the body.
+    pub(crate) fn whole(envelope: Envelope, bytes: B) -> Result<Self> {
+        check_key_space(&envelope, KeySpaceId::U64)?;
+        let end = bytes.as_ref().len();
+        Ok(Self { envelope, bytes, body_end: end, prefix_end: end, window_width: Window::MOST_WIDTH })
+    }
+
+    /// A frame over byte strings: body, prefix, length of the prefix, width of the window.
+    pub(crate) fn with_prefix(envelope: Envelope, bytes: B) -> Result<Self> {
+        check_key_space(&envelope, KeySpaceId::Bytes)?;
+        let all = bytes.as_ref();
+        let cut = || Error::corrupt("the payload is too short for the prefix it promises");
+        let (rest, &[low, high, width]) = all.split_last_chunk::<TRAILER_BYTES>().ok_or_else(cut)?;
+        let prefix_bytes = usize::from(u16::from_le_bytes([low, high]));
+        let window_width = usize::from(width);
+        if !(1..=Window::MOST_WIDTH).contains(&window_width) {
+            return Err(Error::corrupt(format!("a window of {window_width} bytes does not exist")));
+        }
+        let body_end = rest.len().checked_sub(prefix_bytes).ok_or_else(cut)?;
+        if body_end < lacuna_base::ENVELOPE_BYTES {
+            return Err(cut());
+        }
+        Ok(Self { envelope, prefix_end: rest.len(), body_end, window_width, bytes })
+    }
+
+    /// The envelope.
+    pub(crate) fn envelope(&self) -> &Envelope {
+        &self.envelope
+    }
+
+    /// The family's bytes, for opening.
+    pub(crate) fn body(&self) -> &[u8] {
+        self.bytes.as_ref().get(lacuna_base::ENVELOPE_BYTES..self.body_end).unwrap_or_default()
+    }
+
+    /// The family's bytes and whatever follows them: what questions are asked of, for a shorter way there.
+    #[inline(always)]
+    pub(crate) fn body_and_rest(&self) -> &[u8] {
+        self.bytes.as_ref().get(lacuna_base::ENVELOPE_BYTES..).unwrap_or_default()
+    }
+
+    /// The common prefix, as far as it is stored.
+    #[inline]
+    pub(crate) fn prefix(&self) -> &[u8] {
+        self.bytes.as_ref().get(self.body_end..self.prefix_end).unwrap_or_default()
+    }
+
+    /// The window behind the common prefix.
+    #[inline]
+    pub(crate) fn window(&self) -> Window<'_> {
+        Window::new(self.prefix(), self.window_width)
+    }
+
+    /// Length of the sealed bytes.
+    pub(crate) fn sealed_bytes(&self) -> usize {
+        self.bytes.as_ref().len()
+    }
+
+    /// What the smallest and largest key say about `range`.
+    #[inline(always)]
+    pub(crate) fn clip(&self, range: U64Range) -> Clipped {
+        let Envelope { smallest, largest, .. } = self.envelope;
+        // An empty set has both ends at 0, so nothing is inside of it.
+        if smallest < range.lo() && range.hi() < largest {
+            return Clipped::Inside(range);
+        }
+        let touches = range.lo() <= largest && smallest <= range.hi();
+        Clipped::Settled(touches && self.envelope.key_count > 0)
+    }
+}
+
+fn check_key_space(envelope: &Envelope, expected: KeySpaceId) -> Result<()> {
+    if envelope.key_space == expected {
+        Ok(())
+    } else {
+        Err(Error::unsupported(format!(
+            "the filter's keys are {}, but it was opened for {}",
+            key_space_name(envelope.key_space),
+            key_space_name(expected)
+        )))
+    }
+}
+
+fn key_space_name(key_space: KeySpaceId) -> &'static str {
+    match key_space {
+        KeySpaceId::U64 => "integers",
+        KeySpaceId::Bytes => "byte strings",
+    }
+}
+
+/// The window for `keys` whose prefix takes at most `most_prefix` bytes: behind what all keys share, and no wider than
+/// the longest key.
+pub(crate) fn window_for(keys: SortedKeys<'_, [u8]>, most_prefix: usize) -> Window<'_> {
+    let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return Window::new(&[], 1) };
+    let shared = Window::common_prefix_len(first, last);
+    // A single key shares all of itself; leaving its last bytes to the window keeps it apart from its neighbours.
+    let useful = if keys.len() == 1 { shared.saturating_sub(Window::MOST_WIDTH) } else { shared };
+    let prefix = &first[..useful.min(LONGEST_PREFIX).min(most_prefix)];
+    let longest = keys.iter().map(<[u8]>::len).max().unwrap_or(0);
+    Window::new(prefix, longest - prefix.len())
+}
+
+/// Bytes of the section behind the body.
+pub(crate) fn window_section_bytes(window: Window<'_>) -> usize {
+    window.prefix().len() + TRAILER_BYTES
+}
+
+/// Appends the section behind the body.
+pub(crate) fn push_window_section(payload: &mut Vec<u8>, window: Window<'_>) {
+    let length = u16::try_from(window.prefix().len()).expect("a prefix has at most LONGEST_PREFIX bytes");
+    let width = u8::try_from(window.width()).expect("at most eight");
+    payload.extend_from_slice(window.prefix());
+    payload.extend_from_slice(&length.to_le_bytes());
+    payload.push(width);
+}

@@ -1,0 +1,72 @@
+//! Parameters of Grafite.
+
+use lacuna_base::Result;
+use lacuna_succinct::elias_fano::Geometry;
+
+use super::builder::write_body;
+use super::codec::VERSION;
+use crate::geometry::GeometrySpec;
+use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, integer_family};
+use crate::kind::Kind;
+use crate::spec_text::{SpecText, spec_text};
+
+/// Grafite; everything follows from the budget.
+///
+/// ```
+/// use lacuna_base::{Budget, BuildPlan, FilterSpec, SortedKeys, U64Range};
+/// use lacuna_families::GrafiteSpec;
+///
+/// let keys: Vec<u64> = (0..1_000).map(|i| i * i * 1_000_003).collect();
+/// let plan = BuildPlan::<u64>::new(Budget::bits_per_key(16.0)?).with_seed(42);
+/// let sealed = GrafiteSpec::new().build(SortedKeys::integers(&keys)?, &plan)?;
+/// let filter = lacuna_families::open::<u64, _>(sealed)?;
+/// assert!(filter.may_contain_range(U64Range::new(keys[7] - 3, keys[7]).expect("not inverted")));
+/// assert!(filter.rate_bound(32) < 0.003);
+/// # Ok::<(), lacuna_base::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct GrafiteSpec {
+    block_log2: Option<u32>,
+    geometry: GeometrySpec,
+}
+
+impl GrafiteSpec {
+    /// Grafite as it should be used.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
+        Ok(Self { block_log2: spec.take("block", 0, 63)?, geometry: GeometrySpec::from_text(spec)? })
+    }
+
+    /// Largest block to use, as a power of two.
+    pub(crate) fn most_block_log2(self) -> u32 {
+        self.block_log2.unwrap_or(63)
+    }
+
+    pub(crate) fn geometry(self) -> Geometry {
+        self.geometry.geometry()
+    }
+}
+
+impl IntegerSpec for GrafiteSpec {
+    const KIND: Kind = Kind::Grafite;
+    const VERSION: u16 = VERSION;
+
+    fn text(&self) -> String {
+        let [slice, heavy] = self.geometry.parameters();
+        spec_text(Kind::Grafite.name(), &[("block", self.block_log2), slice, heavy])
+    }
+
+    fn write_body(
+        &self,
+        keys: &[u64],
+        most_bytes: usize,
+        order: &BodyOrder<'_>,
+    ) -> Result<Vec<u8>, TooSmall> {
+        write_body(*self, keys, most_bytes, order.seed)
+    }
+}
+
+integer_family!(GrafiteSpec);

@@ -1,0 +1,243 @@
+//! Families that think in integers: one body per family, two filters around it.
+//!
+//! A family implements [`IntegerBody`] (answer whether a key may lie in `lo..=hi`) and [`IntegerSpec`] (write the body
+//! for ascending integers within so many bytes). [`IntegerFilter`] makes a filter over `u64` of it, [`WindowedFilter`]
+//! one over byte strings, through the [`Window`] behind the keys' common prefix.
+//!
+//! Batches run in three stages over groups of [`GROUP`] ranges, so that the cache misses of a group overlap: every
+//! range touches its directory, then every range touches its data, then every range is answered.
+
+use std::fmt::Debug;
+
+use lacuna_base::{
+    ByteRange, Envelope, KeySpaceId, Position, RangeFilter, Result, SortedKeys, U64Range, Window,
+};
+use lacuna_succinct::arch::{Isa, Kernel, Scalar, dispatch};
+
+use crate::frame::{Clipped, Frame, sizes_of_frame};
+use crate::kind::FilterBytes;
+
+/// Ranges in flight at once: enough to keep every line-fill buffer of a core busy.
+pub(crate) const GROUP: usize = 32;
+
+/// The read side of a family over integers. All methods stay in bounds and terminate whatever the bytes hold.
+pub(crate) trait IntegerBody: Copy + Debug + Send + Sync + 'static {
+    /// Newest payload version it reads.
+    const VERSION: u16;
+    /// Whether vector or bit-manipulation instructions make its questions faster.
+    const WANTS_DISPATCH: bool = true;
+    /// What stage two of a batch hands to stage three.
+    type Probe: Copy;
+
+    /// Reads the body's header in O(1), without allocating.
+    fn open(body: &[u8], envelope: &Envelope) -> Result<Self>;
+    /// Starts the fetch of what [`prepare`](Self::prepare) reads.
+    fn prefetch(&self, body: &[u8], lo: u64, hi: u64);
+    /// Locates the data for `lo..=hi` and starts its fetch.
+    fn prepare<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> Self::Probe;
+    /// Answers: may a key lie in the range?
+    fn finish<I: Isa>(&self, isa: I, body: &[u8], probe: Self::Probe) -> bool;
+    /// One question on its own: as both stages, without the detour where a family has a shorter way.
+    #[inline(always)]
+    fn any_in<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> bool {
+        let probe = self.prepare(isa, body, lo, hi);
+        self.finish(isa, body, probe)
+    }
+    /// See [`RangeFilter::rate_bound`].
+    fn rate_bound(&self, _range_len: u64) -> f64 {
+        1.0
+    }
+}
+
+/// A family over `u64`.
+#[derive(Debug)]
+pub(crate) struct IntegerFilter<B, T> {
+    frame: Frame<B>,
+    body: Option<T>,
+}
+
+/// Opens the body, unless the smallest and largest key say everything.
+fn open_body<B: FilterBytes, T: IntegerBody>(frame: &Frame<B>) -> Result<Option<T>> {
+    crate::check_version(frame.envelope(), T::VERSION)?;
+    // Byte strings that share at most two windows have no body either, however many they are.
+    let Envelope { key_count, key_space, .. } = *frame.envelope();
+    let settled = frame.body().is_empty() && (key_count <= 2 || key_space == KeySpaceId::Bytes);
+    if settled { Ok(None) } else { T::open(frame.body(), frame.envelope()).map(Some) }
+}
+
+/// One question to a body.
+struct Ask<'a, T> {
+    body: &'a T,
+    bytes: &'a [u8],
+    range: U64Range,
+}
+
+impl<T: IntegerBody> Kernel for Ask<'_, T> {
+    type Output = bool;
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> bool {
+        self.body.any_in(isa, self.bytes, self.range.lo(), self.range.hi())
+    }
+}
+
+/// Many questions to a body; ranges that do not lie strictly inside are settled by `clip`.
+struct AskMany<'a, R, A, T, C> {
+    body: &'a T,
+    bytes: &'a [u8],
+    ranges: &'a [R],
+    answers: &'a mut [A],
+    clip: C,
+}
+
+impl<R: Copy, T: IntegerBody, C: Fn(R) -> Clipped> Kernel for AskMany<'_, R, bool, T, C> {
+    type Output = ();
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) {
+        let Self { body, bytes, ranges, answers, clip } = self;
+        for (ranges, answers) in ranges.chunks(GROUP).zip(answers.chunks_mut(GROUP)) {
+            let mut inside = [(0, U64Range::point(0)); GROUP];
+            let mut count = 0;
+            for (place, &range) in ranges.iter().enumerate() {
+                match clip(range) {
+                    Clipped::Settled(answer) => answers[place] = answer,
+                    Clipped::Inside(range) => {
+                        inside[count] = (place, range);
+                        count += 1;
+                        body.prefetch(bytes, range.lo(), range.hi());
+                    }
+                }
+            }
+            answer_group(isa, body, bytes, &inside[..count], answers);
+        }
+    }
+}
+
+/// Stages two and three for one group.
+#[inline(always)]
+fn answer_group<I: Isa, T: IntegerBody>(
+    isa: I,
+    body: &T,
+    bytes: &[u8],
+    inside: &[(usize, U64Range)],
+    answers: &mut [bool],
+) {
+    let mut probes: [Option<T::Probe>; GROUP] = [None; GROUP];
+    for (probe, (_, range)) in probes.iter_mut().zip(inside) {
+        *probe = Some(body.prepare(isa, bytes, range.lo(), range.hi()));
+    }
+    for (probe, (place, _)) in probes.iter().zip(inside) {
+        answers[*place] = probe.is_none_or(|probe| body.finish(isa, bytes, probe));
+    }
+}
+
+impl<B: FilterBytes, T: IntegerBody> IntegerFilter<B, T> {
+    pub(crate) fn open(frame: Frame<B>) -> Result<Self> {
+        Ok(Self { body: open_body(&frame)?, frame })
+    }
+}
+
+/// Asks `body` about a clipped range; a set without a body is settled by its ends.
+#[inline(always)]
+fn ask<B: FilterBytes, T: IntegerBody>(frame: &Frame<B>, body: Option<&T>, clipped: Clipped) -> bool {
+    match (clipped, body) {
+        (Clipped::Settled(answer), _) => answer,
+        (Clipped::Inside(_), None) => false,
+        (Clipped::Inside(range), Some(body)) => {
+            let question = Ask { body, bytes: frame.body_and_rest(), range };
+            if T::WANTS_DISPATCH { dispatch(question) } else { question.run(Scalar) }
+        }
+    }
+}
+
+impl<B: FilterBytes, T: IntegerBody> RangeFilter<u64> for IntegerFilter<B, T> {
+    #[inline]
+    fn may_contain_range(&self, range: U64Range) -> bool {
+        ask(&self.frame, self.body.as_ref(), self.frame.clip(range))
+    }
+
+    fn may_contain_ranges(&self, ranges: &[U64Range], answers: &mut [bool]) {
+        assert_eq!(ranges.len(), answers.len(), "one answer for each range");
+        match &self.body {
+            Some(body) => {
+                let clip = |range| self.frame.clip(range);
+                dispatch(AskMany { body, bytes: self.frame.body_and_rest(), ranges, answers, clip });
+            }
+            None => {
+                for (range, answer) in ranges.iter().zip(answers) {
+                    *answer = self.may_contain_range(*range);
+                }
+            }
+        }
+    }
+
+    fn rate_bound(&self, range_len: u64) -> f64 {
+        self.body.as_ref().map_or(0.0, |body| body.rate_bound(range_len))
+    }
+
+    sizes_of_frame!();
+}
+
+/// A family over byte strings, through the window behind their common prefix.
+///
+/// Keys that share the window's eight bytes share an answer; a rate bound on integers says nothing about strings.
+#[derive(Debug)]
+pub(crate) struct WindowedFilter<B, T> {
+    frame: Frame<B>,
+    body: Option<T>,
+}
+
+impl<B: FilterBytes, T: IntegerBody> WindowedFilter<B, T> {
+    pub(crate) fn open(frame: Frame<B>) -> Result<Self> {
+        Ok(Self { body: open_body(&frame)?, frame })
+    }
+
+    #[inline(always)]
+    fn clip(&self, range: ByteRange<'_>) -> Clipped {
+        clip_bytes(&self.frame, range)
+    }
+}
+
+/// What prefix, smallest and largest key say about a range of byte strings.
+#[inline(always)]
+pub(crate) fn clip_bytes<B: FilterBytes>(frame: &Frame<B>, range: ByteRange<'_>) -> Clipped {
+    match frame.window().cover(range) {
+        Some(cover) => frame.clip(cover),
+        None => Clipped::Settled(false),
+    }
+}
+
+impl<B: FilterBytes, T: IntegerBody> RangeFilter<[u8]> for WindowedFilter<B, T> {
+    fn may_contain_range(&self, range: ByteRange<'_>) -> bool {
+        ask(&self.frame, self.body.as_ref(), self.clip(range))
+    }
+
+    fn may_contain_ranges(&self, ranges: &[ByteRange<'_>], answers: &mut [bool]) {
+        assert_eq!(ranges.len(), answers.len(), "one answer for each range");
+        match &self.body {
+            Some(body) => {
+                let clip = |range| self.clip(range);
+                dispatch(AskMany { body, bytes: self.frame.body_and_rest(), ranges, answers, clip });
+            }
+            None => {
+                for (range, answer) in ranges.iter().zip(answers) {
+                    *answer = self.may_contain_range(*range);
+                }
+            }
+        }
+    }
+
+    sizes_of_frame!();
+}
+
+/// The place of byte strings in the window, ascending, without repeats.
+pub(crate) fn windows_of(keys: SortedKeys<'_, [u8]>, window: Window<'_>) -> Vec<u64> {
+    let mut places: Vec<u64> = keys
+        .iter()
+        .map(|key| match window.position(key) {
+            Position::At(place) => place,
+            Position::Below | Position::Above => unreachable!("every key has the common prefix"),
+        })
+        .collect();
+    places.dedup();
+    places
+}

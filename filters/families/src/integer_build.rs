@@ -1,0 +1,163 @@
+//! The write side that all integer families share: framing, budget, byte strings.
+
+use std::fmt::Debug;
+
+use lacuna_base::{
+    Budget, BuildPlan, Envelope, Error, KeySpace, KeySpaceId, Result, Sealed, SortedKeys, Window,
+};
+
+use crate::frame::{push_window_section, window_for, window_section_bytes};
+use crate::integer::windows_of;
+use crate::kind::Kind;
+
+/// The write side of a family over integers.
+pub(crate) trait IntegerSpec: Debug + Clone + Send + Sync {
+    /// The family.
+    const KIND: Kind;
+    /// Payload version written.
+    const VERSION: u16;
+
+    /// The spec as text.
+    fn text(&self) -> String;
+
+    /// Writes the body for at least three ascending `keys` into at most `most_bytes`.
+    fn write_body(&self, keys: &[u64], most_bytes: usize, order: &BodyOrder<'_>)
+    -> Result<Vec<u8>, TooSmall>;
+}
+
+/// What a plan says that is not space.
+pub(crate) struct BodyOrder<'a> {
+    /// Seed of every hash.
+    pub(crate) seed: u64,
+    /// Bits that keys have: 64, or those of the window.
+    pub(crate) key_bits: u32,
+    /// The sampled queries, as closed `(lo, hi)`.
+    pub(crate) sample_ranges: &'a dyn Fn() -> Vec<(u64, u64)>,
+}
+
+/// The body would need this many bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TooSmall {
+    pub(crate) smallest_bytes: usize,
+}
+
+/// Keys that need no body: the envelope's smallest and largest key say everything.
+const KEYS_WITHOUT_BODY: usize = 2;
+
+/// Builds a family over integers.
+pub(crate) fn build_u64<S: IntegerSpec>(
+    spec: &S,
+    keys: SortedKeys<'_, u64>,
+    plan: &BuildPlan<u64>,
+) -> Result<Sealed> {
+    let ranges = || plan.sample().iter().collect();
+    let order = BodyOrder { seed: plan.seed(), key_bits: u64::BITS, sample_ranges: &ranges };
+    let most_bytes = plan.budget().payload_bytes(keys.len());
+    let body = write_body(spec, keys.column(), most_bytes, &order)
+        .map_err(|small| budget_too_small::<S>(small.smallest_bytes, keys.len()))?;
+    let ends = (keys.first().unwrap_or(0), keys.last().unwrap_or(0));
+    Ok(Sealed::assemble(&envelope::<u64>(S::KIND, S::VERSION, plan, keys.len(), ends), &body))
+}
+
+/// Builds a family over byte strings, through the window behind their common prefix.
+pub(crate) fn build_bytes<S: IntegerSpec>(
+    spec: &S,
+    keys: SortedKeys<'_, [u8]>,
+    plan: &BuildPlan<[u8]>,
+) -> Result<Sealed> {
+    let most_bytes = plan.budget().payload_bytes(keys.len());
+    // A prefix of a quarter of the payload at most; a shorter one where the body would find no room.
+    build_behind(window_for(keys, most_bytes / 4), spec, keys, plan).or_else(|small| {
+        let trailer_bytes = window_section_bytes(Window::new(&[], 1));
+        let room = most_bytes.saturating_sub(small.smallest_bytes + trailer_bytes);
+        build_behind(window_for(keys, room.min(most_bytes / 4)), spec, keys, plan)
+            .map_err(|small| budget_too_small::<S>(small.smallest_bytes + trailer_bytes, keys.len()))
+    })
+}
+
+/// Builds through `window`.
+fn build_behind<S: IntegerSpec>(
+    window: Window<'_>,
+    spec: &S,
+    keys: SortedKeys<'_, [u8]>,
+    plan: &BuildPlan<[u8]>,
+) -> Result<Sealed, TooSmall> {
+    let places = windows_of(keys, window);
+    let ranges = || {
+        let covers = plan.sample().ranges().filter_map(|range| window.cover(range));
+        covers.map(|cover| (cover.lo(), cover.hi())).collect()
+    };
+    let key_bits = window.largest().ilog2() + 1;
+    let order = BodyOrder { seed: plan.seed(), key_bits, sample_ranges: &ranges };
+    let most_bytes = plan.budget().payload_bytes(keys.len()) - window_section_bytes(window);
+    let mut payload = write_body(spec, &places, most_bytes, &order)?;
+    push_window_section(&mut payload, window);
+    let ends = (places.first().copied().unwrap_or(0), places.last().copied().unwrap_or(0));
+    Ok(Sealed::assemble(&envelope::<[u8]>(S::KIND, S::VERSION, plan, keys.len(), ends), &payload))
+}
+
+fn write_body<S: IntegerSpec>(
+    spec: &S,
+    keys: &[u64],
+    most_bytes: usize,
+    order: &BodyOrder<'_>,
+) -> Result<Vec<u8>, TooSmall> {
+    if keys.len() <= KEYS_WITHOUT_BODY { Ok(Vec::new()) } else { spec.write_body(keys, most_bytes, order) }
+}
+
+pub(crate) fn budget_too_small<S: IntegerSpec>(payload_bytes: usize, distinct_keys: usize) -> Error {
+    Error::budget_too_small(S::KIND.name(), Budget::smallest_for(payload_bytes, distinct_keys))
+}
+
+/// The envelope of a new filter.
+pub(crate) fn envelope<K: KeySpace + ?Sized>(
+    kind: Kind,
+    payload_version: u16,
+    plan: &BuildPlan<K>,
+    key_count: usize,
+    (smallest, largest): (u64, u64),
+) -> Envelope {
+    let key_space: KeySpaceId = K::ID;
+    let key_count = key_count as u64;
+    Envelope {
+        kind: kind.id(),
+        payload_version,
+        key_space,
+        codec: plan.codec(),
+        key_count,
+        smallest,
+        largest,
+    }
+}
+
+/// Makes a spec buildable over both key spaces.
+macro_rules! integer_family {
+    ($spec:ty) => {
+        impl lacuna_base::BuildFromKeys<u64> for $spec {
+            fn spec_name(&self) -> String {
+                $crate::integer_build::IntegerSpec::text(self)
+            }
+            fn build_from(
+                &self,
+                keys: lacuna_base::SortedKeys<'_, u64>,
+                plan: &lacuna_base::BuildPlan<u64>,
+            ) -> lacuna_base::Result<lacuna_base::Sealed> {
+                $crate::integer_build::build_u64(self, keys, plan)
+            }
+        }
+
+        impl lacuna_base::BuildFromKeys<[u8]> for $spec {
+            fn spec_name(&self) -> String {
+                $crate::integer_build::IntegerSpec::text(self)
+            }
+            fn build_from(
+                &self,
+                keys: lacuna_base::SortedKeys<'_, [u8]>,
+                plan: &lacuna_base::BuildPlan<[u8]>,
+            ) -> lacuna_base::Result<lacuna_base::Sealed> {
+                $crate::integer_build::build_bytes(self, keys, plan)
+            }
+        }
+    };
+}
+pub(crate) use integer_family;

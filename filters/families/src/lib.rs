@@ -1,0 +1,84 @@
+//! Range filters: small structures that know where a sorted file has no keys.
+//!
+//! | family | point | range | next to a key | cost of a query | bytes |
+//! | --- | --- | --- | --- | --- | --- |
+//! | [`bloom`](BloomSpec) | best known | key by key, up to 64 | as a point | about 2 cache misses | `docs/format/bloom.md` |
+//! | [`blocked_bloom`](BlockedBloomSpec) | half a bit worse | key by key, up to 64 | as a point | 1 cache miss | `docs/format/bloom.md` |
+//! | [`prefix_bloom`](PrefixBloomSpec) | of prefixes | up to 64 prefixes | "maybe" within a prefix | as `bloom` for each prefix | `docs/format/prefix_bloom.md` |
+//! | [`bucketing`](BucketingSpec) | good | any length, by the gaps of the keys | "maybe" within a bucket | 1 to 2 misses | `docs/format/bucketing.md` |
+//! | [`grafite`](GrafiteSpec) | good | bounded for any keys and queries | the same bound | 1 to 2 misses | `docs/format/grafite.md` |
+//! | [`rencoder`](RencoderSpec) | good | in proportion to the length, by the levels stored | as anywhere, with enough hash functions | a few misses at once | `docs/format/rencoder.md` |
+//! | [`surf`](SurfSpec) | halves with each hash bit | any length, by the keys' first bytes | "maybe" within a key's first bytes | 1 to 4 misses | `docs/format/surf.md` |
+//! | [`proteus`](ProteusSpec) | as the sample asks | any length, by the prefixes stored | "maybe" within a longer prefix | a walk, then a Bloom probe a prefix | `docs/format/proteus.md` |
+//! | [`two_prefix_bloom`](TwoPrefixBloomSpec) | of prefixes | up to 64 prefixes of either length | "maybe" within a longer prefix | as `bloom` for each prefix | `docs/format/two_prefix_bloom.md` |
+//! | [`rosetta`](RosettaSpec) | as `bloom`, less what upper levels take | bounded, in proportion to the length | the same bound | a miss for each node, 64 at most | `docs/format/rosetta.md` |
+//! | [`snarf`](SnarfSpec) | good | any length, by the gaps of the keys | "maybe" on a key's position | a search and half a block | `docs/format/snarf.md` |
+//! | [`cuckoo`](CuckooSpec) | better than `bloom` below 3 % | key by key, up to 64 | as a point | 2 misses at once | `docs/format/cuckoo.md` |
+//!
+//! [`auto`](AutoSpec) predicts all but `rosetta`, `cuckoo` and, unless it is asked to, `two_prefix_bloom` (and `snarf` over byte strings)
+//! on the keys and a sample of the queries, and builds the cheapest.
+//!
+//! Choose a family by text with [`spec`], build it, and [`open`] its bytes wherever they lie:
+//!
+//! ```
+//! use lacuna_base::{Budget, BuildPlan, SortedKeys, U64Range};
+//!
+//! let keys = [10, 20, 30, 40_000];
+//! let plan = BuildPlan::new(Budget::bits_per_key(16.0)?);
+//! let sealed = lacuna_families::spec::<u64>("grafite")?.build(SortedKeys::integers(&keys)?, &plan)?;
+//!
+//! let filter = lacuna_families::open::<u64, _>(sealed.into_bytes())?;
+//! assert!(filter.may_contain_range(U64Range::new(15, 25).expect("15 <= 25")));
+//! assert!(!filter.may_contain_range(U64Range::new(50_000, 60_000).expect("50,000 <= 60,000")));
+//! # Ok::<(), lacuna_base::Error>(())
+//! ```
+//!
+//! Every family is deterministic: same keys, plan and seed give the same bytes on every machine. Opened filters take
+//! no lock, allocate nothing and may be asked from any number of threads.
+
+mod bloom;
+mod bucketing;
+mod cuckoo;
+mod designer;
+mod estimate;
+mod frame;
+mod geometry;
+mod grafite;
+mod integer;
+mod integer_build;
+mod integer_sample;
+mod kind;
+mod largest;
+mod open;
+mod points;
+mod predict;
+mod prefix_bloom;
+mod probe_bound;
+mod probes;
+mod proteus;
+mod registry;
+mod rencoder;
+mod rosetta;
+mod snarf;
+mod sort;
+mod spec_text;
+mod statistics;
+mod surf;
+mod two_prefix_bloom;
+
+pub use bloom::{BlockedBloomSpec, BloomSpec};
+pub use bucketing::BucketingSpec;
+pub use cuckoo::{CuckooMut, CuckooSpec, CuckooTable, HashedKey, KeyState, MarkTable};
+pub use designer::{AutoSpec, COSTS_VERSION, Candidate, Design, DesignKey, Measured, probe_ns, settled_ns};
+pub use grafite::GrafiteSpec;
+pub use kind::{FilterBytes, FilterVisitor, Kind, OpenFilter};
+pub(crate) use open::check_version;
+pub use open::{AnyFilter, open, open_verified};
+pub use prefix_bloom::PrefixBloomSpec;
+pub use proteus::{DesignRate, PrefixSpace, ProteusPrediction, ProteusSpec, cpfpr};
+pub use registry::{FAMILIES, Family, predict, spec};
+pub use rencoder::{Blacklist, BlacklistedRencoder, Rectangle, RencoderSpec};
+pub use rosetta::{RosettaPrediction, RosettaSpec};
+pub use snarf::{SnarfMut, SnarfPrediction, SnarfSpec};
+pub use surf::{OpenAbility, Surf, SurfPrediction, SurfSpec, open_count, open_seek};
+pub use two_prefix_bloom::{TwoPrefixBloomSpec, TwoPrefixRate};

@@ -1,0 +1,189 @@
+//! Families that answer one key at a time, by its hash.
+//!
+//! Over integers a range is asked key by key while it is short; over byte strings only a range of one key is asked, and
+//! any other is settled by the smallest and largest key alone.
+
+use std::fmt::Debug;
+
+use lacuna_base::hash::{IntegerHasher, hash_bytes};
+use lacuna_base::{ByteRange, Envelope, RangeFilter, Result, cross};
+use lacuna_succinct::arch::{Isa, Kernel, dispatch};
+
+use crate::bloom::MOST_POINTS;
+use crate::frame::{Clipped, Frame, sizes_of_frame};
+use crate::integer::{GROUP, IntegerBody, clip_bytes};
+use crate::kind::FilterBytes;
+
+/// The read side of a family that answers by hash.
+pub(crate) trait PointBody: Copy + Debug + Send + Sync + 'static {
+    /// Newest payload version it reads.
+    const VERSION: u16;
+
+    /// Whether vector or bit-manipulation instructions make its questions faster.
+    const WANTS_DISPATCH: bool;
+
+    /// Reads the body's header in O(1), without allocating.
+    fn open(body: &[u8], envelope: &Envelope) -> Result<Self>;
+    /// Seed of the key hash.
+    fn seed(&self) -> u64;
+    /// Starts the fetch of what [`may_contain`](Self::may_contain) reads.
+    fn prefetch(&self, body: &[u8], hash: u64);
+    /// Whether a key with this hash may be there.
+    fn may_contain<I: Isa>(&self, isa: I, body: &[u8], hash: u64) -> bool;
+    /// Expected share of absent keys for which the answer is "maybe".
+    fn point_rate(&self) -> f64;
+}
+
+/// A [`PointBody`] over integers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Points<P> {
+    body: P,
+    hasher: IntegerHasher,
+}
+
+/// A short range on its way through a batch.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PointProbe {
+    lo: u64,
+    hi: u64,
+    first_hash: u64,
+}
+
+impl<P: PointBody> Points<P> {
+    /// Whether a key of `lo + 1 ..= hi` may be there; apart, so that a point has the processor's registers to itself.
+    #[inline(never)]
+    fn any_behind<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> bool {
+        isa.run_apart(AnyBehind { points: self, body, lo, hi })
+    }
+}
+
+/// The keys behind the first of a short range.
+struct AnyBehind<'a, P> {
+    points: &'a Points<P>,
+    body: &'a [u8],
+    lo: u64,
+    hi: u64,
+}
+
+impl<P: PointBody> Kernel for AnyBehind<'_, P> {
+    type Output = bool;
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> bool {
+        let Self { points, body, lo, hi } = self;
+        let mut key = lo;
+        while key < hi {
+            key += 1;
+            if points.body.may_contain(isa, body, points.hasher.hash(key)) {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+impl<P: PointBody> IntegerBody for Points<P> {
+    const VERSION: u16 = P::VERSION;
+    const WANTS_DISPATCH: bool = P::WANTS_DISPATCH;
+    type Probe = PointProbe;
+
+    fn open(body: &[u8], envelope: &Envelope) -> Result<Self> {
+        let body = P::open(body, envelope)?;
+        Ok(Self { body, hasher: IntegerHasher::new(body.seed()) })
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, _body: &[u8], _lo: u64, _hi: u64) {}
+
+    #[inline(always)]
+    fn prepare<I: Isa>(&self, _isa: I, body: &[u8], lo: u64, hi: u64) -> PointProbe {
+        let first_hash = self.hasher.hash(lo);
+        self.body.prefetch(body, first_hash);
+        PointProbe { lo, hi, first_hash }
+    }
+
+    #[inline(always)]
+    fn finish<I: Isa>(&self, isa: I, body: &[u8], PointProbe { lo, hi, first_hash }: PointProbe) -> bool {
+        if hi - lo >= MOST_POINTS {
+            cross("points: too many");
+            return true;
+        }
+        self.body.may_contain(isa, body, first_hash) || (lo < hi && self.any_behind(isa, body, lo, hi))
+    }
+
+    #[inline(always)]
+    fn any_in<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> bool {
+        self.finish(isa, body, PointProbe { lo, hi, first_hash: self.hasher.hash(lo) })
+    }
+
+    fn rate_bound(&self, range_len: u64) -> f64 {
+        if range_len > MOST_POINTS { 1.0 } else { (self.body.point_rate() * range_len as f64).min(1.0) }
+    }
+}
+
+/// A [`PointBody`] over byte strings, which are hashed whole.
+#[derive(Debug)]
+pub(crate) struct HashedFilter<B, P> {
+    frame: Frame<B>,
+    body: Option<P>,
+}
+
+struct AskHash<'a, P> {
+    body: &'a P,
+    bytes: &'a [u8],
+    hash: u64,
+}
+
+impl<P: PointBody> Kernel for AskHash<'_, P> {
+    type Output = bool;
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> bool {
+        self.body.may_contain(isa, self.bytes, self.hash)
+    }
+}
+
+impl<B: FilterBytes, P: PointBody> HashedFilter<B, P> {
+    pub(crate) fn open(frame: Frame<B>) -> Result<Self> {
+        crate::check_version(frame.envelope(), P::VERSION)?;
+        let empty = frame.envelope().key_count == 0 && frame.body().is_empty();
+        let body = if empty { None } else { Some(P::open(frame.body(), frame.envelope())?) };
+        Ok(Self { frame, body })
+    }
+}
+
+impl<B: FilterBytes, P: PointBody> RangeFilter<[u8]> for HashedFilter<B, P> {
+    fn may_contain_range(&self, range: ByteRange<'_>) -> bool {
+        let Some(body) = &self.body else { return false };
+        if clip_bytes(&self.frame, range) == Clipped::Settled(false) {
+            return false;
+        }
+        match range.as_point() {
+            Some(key) => dispatch(AskHash {
+                body,
+                bytes: self.frame.body_and_rest(),
+                hash: hash_bytes(key, body.seed()),
+            }),
+            None => true,
+        }
+    }
+
+    fn may_contain_ranges(&self, ranges: &[ByteRange<'_>], answers: &mut [bool]) {
+        assert_eq!(ranges.len(), answers.len(), "one answer for each range");
+        for (ranges, answers) in ranges.chunks(GROUP).zip(answers.chunks_mut(GROUP)) {
+            if let Some(body) = &self.body {
+                for key in ranges.iter().filter_map(|range| range.as_point()) {
+                    body.prefetch(self.frame.body_and_rest(), hash_bytes(key, body.seed()));
+                }
+            }
+            for (range, answer) in ranges.iter().zip(answers) {
+                *answer = self.may_contain_range(*range);
+            }
+        }
+    }
+
+    fn rate_bound(&self, range_len: u64) -> f64 {
+        let point_rate = self.body.map_or(0.0, |body| body.point_rate());
+        if range_len == 1 { point_rate } else { 1.0 }
+    }
+
+    sizes_of_frame!();
+}

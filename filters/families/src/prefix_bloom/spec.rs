@@ -1,0 +1,105 @@
+//! Parameters of the prefix Bloom filter.
+
+use lacuna_base::Result;
+
+use super::builder::write_body;
+use super::codec::{HEADER_BYTES, VERSION};
+use crate::bloom::MOST_POINTS;
+use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, integer_family};
+use crate::kind::Kind;
+use crate::proteus::cpfpr::{EmptyQueries, LOOKED_AT, Model, Task};
+use crate::proteus::prefix_key::Aligned;
+use crate::spec_text::{SpecText, spec_text};
+
+/// Keys a prefix spans when neither spec nor sample says anything: 32, a short scan.
+pub(super) const DEFAULT_SPAN_LOG2: u32 = 5;
+
+/// A prefix Bloom filter.
+///
+/// ```
+/// use lacuna_base::{Budget, BuildPlan, FilterSpec, SortedKeys, U64Range};
+/// use lacuna_families::PrefixBloomSpec;
+///
+/// let plan = BuildPlan::<u64>::new(Budget::bits_per_key(14.0)?);
+/// let spec = PrefixBloomSpec::new().with_prefix_bits(61);
+/// let filter = lacuna_families::open::<u64, _>(spec.build(SortedKeys::integers(&[17, 22, 99])?, &plan)?)?;
+/// assert!(filter.may_contain_range(U64Range::new(16, 17).expect("not inverted")));
+/// assert!(!filter.may_contain_range(U64Range::new(24, 31).expect("not inverted")));
+/// # Ok::<(), lacuna_base::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PrefixBloomSpec {
+    prefix_bits: Option<u32>,
+}
+
+impl PrefixBloomSpec {
+    /// The length of the prefix follows from the sampled queries.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the length of the prefix, 1 to 64 bits.
+    #[must_use]
+    pub fn with_prefix_bits(mut self, prefix_bits: u32) -> Self {
+        self.prefix_bits = Some(prefix_bits.clamp(1, 64));
+        self
+    }
+
+    pub(crate) fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
+        Ok(Self { prefix_bits: spec.take("bits", 1, 64)? })
+    }
+
+    /// The length of the prefix, if it is set.
+    pub(super) fn prefix_bits(self) -> Option<u32> {
+        self.prefix_bits
+    }
+
+    /// Low bits of a key that its prefix leaves out.
+    fn dropped_bits(self, keys: &[u64], most_bytes: usize, order: &BodyOrder<'_>) -> u32 {
+        match self.prefix_bits {
+            Some(bits) => order.key_bits.saturating_sub(bits),
+            None => modelled_bits(keys, most_bytes, order)
+                .map_or(DEFAULT_SPAN_LOG2, |bits| order.key_bits - bits)
+                .min(63),
+        }
+    }
+}
+
+/// The length with the lowest rate on the sample's empty queries, if there are any.
+fn modelled_bits(keys: &[u64], most_bytes: usize, order: &BodyOrder<'_>) -> Option<u32> {
+    let keys = Aligned::new(keys, order.key_bits);
+    let queries = EmptyQueries::of(keys.queries(&(order.sample_ranges)()), &keys);
+    let task = Task {
+        room: most_bytes - HEADER_BYTES,
+        trie_bits: Some(0),
+        bloom_bits: None,
+        probes: MOST_POINTS,
+        all_lengths: true,
+        threads: 1,
+        looked_at: LOOKED_AT,
+    };
+    if queries.count == 0 {
+        return None;
+    }
+    Model::of(&keys, &queries, task).best().map(|design| design.bloom_bits)
+}
+
+impl IntegerSpec for PrefixBloomSpec {
+    const KIND: Kind = Kind::PrefixBloom;
+    const VERSION: u16 = VERSION;
+
+    fn text(&self) -> String {
+        spec_text(Kind::PrefixBloom.name(), &[("bits", self.prefix_bits)])
+    }
+
+    fn write_body(
+        &self,
+        keys: &[u64],
+        most_bytes: usize,
+        order: &BodyOrder<'_>,
+    ) -> Result<Vec<u8>, TooSmall> {
+        Ok(write_body(self.dropped_bits(keys, most_bytes, order), keys, most_bytes, order.seed))
+    }
+}
+
+integer_family!(PrefixBloomSpec);

@@ -1,0 +1,223 @@
+//! The two key spaces: integers, and byte strings behind their common prefix.
+
+use lacuna_base::{
+    Budget, BuildPlan, ByteRange, Error, KeySpace, KeyStatistics, Position, Result, Sample, Sealed,
+    SortedKeys, Window,
+};
+
+use super::codec::VERSION;
+use super::cpfpr::{EmptyQueries, Model, Observer, Phase};
+use super::design::{DesignRate, ProteusPrediction};
+use super::prefix_key::{PrefixKeys, StringTail, StringTails};
+use super::spec::ProteusSpec;
+use crate::frame::{push_window_section, window_for, window_section_bytes};
+use crate::integer_build::envelope;
+use crate::kind::Kind;
+use crate::surf::TailRange;
+
+/// Builds over byte strings, every bit of which a prefix may reach.
+pub(crate) fn build_bytes(
+    spec: ProteusSpec,
+    keys: SortedKeys<'_, [u8]>,
+    plan: &BuildPlan<[u8]>,
+) -> Result<Sealed> {
+    let window = kept_window(keys, plan.budget());
+    let mut payload = match keys.len() {
+        0 => Vec::new(),
+        _ => write_within(spec, keys, plan, plan.budget())
+            .map_err(|needed_bytes| too_small(spec, keys, plan, needed_bytes))?,
+    };
+    push_window_section(&mut payload, window);
+    let ends = (place_of(keys.first(), window), place_of(keys.last(), window));
+    Ok(Sealed::assemble(&envelope::<[u8]>(Kind::Proteus, VERSION, plan, keys.len(), ends), &payload))
+}
+
+/// The body within `budget`, or the bytes of the payload that would hold it.
+fn write_within(
+    spec: ProteusSpec,
+    keys: SortedKeys<'_, [u8]>,
+    plan: &BuildPlan<[u8]>,
+    budget: Budget,
+) -> Result<Vec<u8>, usize> {
+    let window = kept_window(keys, budget);
+    let section_bytes = window_section_bytes(window);
+    let tails = StringTails { keys, prefix_len: window.prefix().len() };
+    let most_bytes = budget.payload_bytes(keys.len()) - section_bytes;
+    let queries = || string_queries(plan.sample(), window.prefix());
+    let written = spec.write(&tails, queries, plan.seed(), most_bytes, keys.len());
+    written.map_err(|small| small.smallest_bytes + section_bytes)
+}
+
+/// Names the smallest budget that works. A larger one keeps more of the common prefix, so it has to be tried.
+fn too_small(
+    spec: ProteusSpec,
+    keys: SortedKeys<'_, [u8]>,
+    plan: &BuildPlan<[u8]>,
+    mut needed_bytes: usize,
+) -> Error {
+    loop {
+        let bits_per_key = Budget::smallest_for(needed_bytes, keys.len());
+        let Ok(budget) = Budget::bits_per_key(bits_per_key) else {
+            return Error::budget_too_small(Kind::Proteus.name(), Budget::MAX_BITS_PER_KEY);
+        };
+        match write_within(spec, keys, plan, budget) {
+            Ok(_) => return Error::budget_too_small(Kind::Proteus.name(), bits_per_key),
+            Err(more) => needed_bytes = more.max(needed_bytes + 1),
+        }
+    }
+}
+
+/// The window that is stored beside the body.
+fn kept_window<'a>(keys: SortedKeys<'a, [u8]>, budget: Budget) -> Window<'a> {
+    window_for(keys, (budget.payload_bytes(keys.len()) - Budget::FIXED_BYTES) / 4)
+}
+
+fn place_of(key: Option<&[u8]>, window: Window<'_>) -> u64 {
+    match key.map(|key| window.position(key)) {
+        Some(Position::At(place)) => place,
+        _ => 0,
+    }
+}
+
+/// The sampled queries behind the common prefix; those that do not touch it are none.
+fn string_queries<'a>(sample: &'a Sample<[u8]>, prefix: &[u8]) -> Vec<(StringTail<'a>, StringTail<'a>)> {
+    sample.iter().filter_map(|(lo, hi)| tails_of(lo, hi, prefix)).collect()
+}
+
+/// What of a query is behind the common prefix.
+fn tails_of<'a>(lo: &'a [u8], hi: &'a [u8], prefix: &[u8]) -> Option<(StringTail<'a>, StringTail<'a>)> {
+    let range = TailRange::of(ByteRange::new(lo, hi)?, prefix)?;
+    Some((StringTail(range.lo.0), StringTail(range.hi?.0)))
+}
+
+/// A key space in which a Proteus can be predicted: `u64` or `[u8]`.
+pub trait PrefixSpace: KeySpace {
+    /// What `spec` will build.
+    #[doc(hidden)]
+    fn predict(
+        spec: &ProteusSpec,
+        keys: SortedKeys<'_, Self>,
+        plan: &BuildPlan<Self>,
+        ended: &mut dyn FnMut(Phase),
+    ) -> ProteusPrediction;
+    /// As `predict` for the queries of `known`, whose places are known.
+    #[doc(hidden)]
+    fn predict_known(spec: &ProteusSpec, known: &KeyStatistics<'_, Self>) -> ProteusPrediction;
+    /// All designs of `spec`.
+    #[doc(hidden)]
+    fn designs(spec: &ProteusSpec, keys: SortedKeys<'_, Self>, plan: &BuildPlan<Self>) -> Vec<DesignRate>;
+}
+
+fn predict_among<S: PrefixKeys + ?Sized>(
+    spec: &ProteusSpec,
+    keys: &S,
+    queries: &EmptyQueries<S::Key>,
+    most_bytes: usize,
+    beside_bytes: usize,
+    ended: Observer<'_>,
+) -> ProteusPrediction {
+    ended(Phase::CountQueryPrefixes);
+    let design = spec.choose(keys, queries, most_bytes, ended);
+    let payload_bytes = design.body_bytes + super::codec::HEADER_BYTES + beside_bytes;
+    let bits_per_key = payload_bytes as f64 * 8.0 / keys.len().max(1) as f64;
+    ProteusPrediction { design, bits_per_key, sampled: queries.count }
+}
+
+fn designs_among<S: PrefixKeys + ?Sized>(
+    spec: &ProteusSpec,
+    keys: &S,
+    queries: Vec<(S::Key, S::Key)>,
+    most_bytes: usize,
+) -> Vec<DesignRate> {
+    Model::of(keys, &EmptyQueries::of(queries, keys), spec.task(most_bytes)).designs().collect()
+}
+
+impl PrefixSpace for u64 {
+    fn predict(
+        spec: &ProteusSpec,
+        keys: SortedKeys<'_, Self>,
+        plan: &BuildPlan<Self>,
+        ended: &mut dyn FnMut(Phase),
+    ) -> ProteusPrediction {
+        let most_bytes = plan.budget().payload_bytes(keys.len());
+        let queries = EmptyQueries::of(plan.sample().iter().collect(), keys.column());
+        predict_among(spec, keys.column(), &queries, most_bytes, 0, ended)
+    }
+    fn predict_known(spec: &ProteusSpec, known: &KeyStatistics<'_, Self>) -> ProteusPrediction {
+        let keys = known.keys().column();
+        let most_bytes = known.plan().budget().payload_bytes(keys.len());
+        let queries = known.queries().iter().map(|query| (query.lo, query.hi, query.place));
+        let queries = EmptyQueries::placed(queries, known.queries().len(), keys);
+        predict_among(spec, keys, &queries, most_bytes, 0, &mut |_| {})
+    }
+    fn designs(spec: &ProteusSpec, keys: SortedKeys<'_, Self>, plan: &BuildPlan<Self>) -> Vec<DesignRate> {
+        let most_bytes = plan.budget().payload_bytes(keys.len());
+        designs_among(spec, keys.column(), plan.sample().iter().collect(), most_bytes)
+    }
+}
+
+impl PrefixSpace for [u8] {
+    fn predict(
+        spec: &ProteusSpec,
+        keys: SortedKeys<'_, Self>,
+        plan: &BuildPlan<Self>,
+        ended: &mut dyn FnMut(Phase),
+    ) -> ProteusPrediction {
+        let window = kept_window(keys, plan.budget());
+        let section_bytes = window_section_bytes(window);
+        let tails = StringTails { keys, prefix_len: window.prefix().len() };
+        let most_bytes = plan.budget().payload_bytes(keys.len()) - section_bytes;
+        let queries = EmptyQueries::of(string_queries(plan.sample(), window.prefix()), &tails);
+        predict_among(spec, &tails, &queries, most_bytes, section_bytes, ended)
+    }
+    fn predict_known(spec: &ProteusSpec, known: &KeyStatistics<'_, Self>) -> ProteusPrediction {
+        let (keys, budget) = (known.keys(), known.plan().budget());
+        let window = kept_window(keys, budget);
+        let section_bytes = window_section_bytes(window);
+        let tails = StringTails { keys, prefix_len: window.prefix().len() };
+        let queries = known.queries().iter().filter_map(|query| {
+            let (lo, hi) = tails_of(query.lo, query.hi, window.prefix())?;
+            Some((lo, hi, query.place))
+        });
+        let queries = EmptyQueries::placed(queries, known.queries().len(), &tails);
+        let most_bytes = budget.payload_bytes(keys.len()) - section_bytes;
+        predict_among(spec, &tails, &queries, most_bytes, section_bytes, &mut |_| {})
+    }
+    fn designs(spec: &ProteusSpec, keys: SortedKeys<'_, Self>, plan: &BuildPlan<Self>) -> Vec<DesignRate> {
+        let window = kept_window(keys, plan.budget());
+        let tails = StringTails { keys, prefix_len: window.prefix().len() };
+        let most_bytes = plan.budget().payload_bytes(keys.len()) - window_section_bytes(window);
+        designs_among(spec, &tails, string_queries(plan.sample(), window.prefix()), most_bytes)
+    }
+}
+
+impl ProteusSpec {
+    /// What building over `keys` will give, without building it: the design, its rate on the sample's empty queries,
+    /// the prefixes they ask for, and the size. A rate of a given design is told as that of a chosen one.
+    pub fn predict<K: PrefixSpace + ?Sized>(
+        &self,
+        keys: SortedKeys<'_, K>,
+        plan: &BuildPlan<K>,
+    ) -> ProteusPrediction {
+        K::predict(self, keys, plan, &mut |_| {})
+    }
+
+    /// As [`predict`](Self::predict), telling `ended` of each [`Phase`] that ends; one may come in several parts.
+    pub fn predict_in_phases<K: PrefixSpace + ?Sized>(
+        &self,
+        keys: SortedKeys<'_, K>,
+        plan: &BuildPlan<K>,
+        ended: &mut dyn FnMut(Phase),
+    ) -> ProteusPrediction {
+        K::predict(self, keys, plan, ended)
+    }
+
+    /// Every design that the budget holds, with its expected rate: those with the lengths that this spec leaves open.
+    pub fn designs<K: PrefixSpace + ?Sized>(
+        &self,
+        keys: SortedKeys<'_, K>,
+        plan: &BuildPlan<K>,
+    ) -> Vec<DesignRate> {
+        K::designs(self, keys, plan)
+    }
+}

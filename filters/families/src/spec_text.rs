@@ -1,0 +1,129 @@
+//! The text of a spec: `family` or `family:flag,key=value,key=value`.
+
+use lacuna_base::{Error, Result};
+
+/// A spec split into its family and parameters; each parameter is taken once, and none may be left over.
+#[derive(Debug)]
+pub(crate) struct SpecText<'a> {
+    family: &'a str,
+    parameters: Vec<(&'a str, &'a str)>,
+    flags: Vec<&'a str>,
+}
+
+impl<'a> SpecText<'a> {
+    /// Splits `text`.
+    pub(crate) fn parse(text: &'a str) -> Result<Self> {
+        let (family, rest) = text.split_once(':').unwrap_or((text, ""));
+        let (mut parameters, mut flags) = (Vec::new(), Vec::new());
+        for part in rest.split(',').filter(|part| !part.is_empty()) {
+            match part.split_once('=') {
+                Some(parameter) => parameters.push(parameter),
+                None if part.starts_with(|first: char| first.is_ascii_alphabetic()) => flags.push(part),
+                None => {
+                    let message = format!("`{part}` in spec `{text}` is not `parameter=value`");
+                    return Err(Error::invalid_input(message));
+                }
+            }
+        }
+        Ok(Self { family, parameters, flags })
+    }
+
+    /// Takes the flag called `name`: whether it was given.
+    pub(crate) fn take_flag(&mut self, name: &str) -> bool {
+        let place = self.flags.iter().position(|flag| *flag == name);
+        place.map(|place| self.flags.remove(place)).is_some()
+    }
+
+    /// The family's name.
+    pub(crate) fn family(&self) -> &'a str {
+        self.family
+    }
+
+    /// Takes the whole number called `key`, which must lie in `least..=most`.
+    pub(crate) fn take(&mut self, key: &str, least: u32, most: u32) -> Result<Option<u32>> {
+        let Some(place) = self.parameters.iter().position(|(name, _)| *name == key) else { return Ok(None) };
+        let (_, value) = self.parameters.remove(place);
+        match value.parse() {
+            Ok(number) if (least..=most).contains(&number) => Ok(Some(number)),
+            _ => Err(Error::invalid_input(format!(
+                "`{key}={value}` in a {} spec is not a whole number from {least} to {most}",
+                self.family
+            ))),
+        }
+    }
+
+    /// Takes the parameter called `key` if its value is this `word`: whether it is.
+    pub(crate) fn take_word(&mut self, key: &str, word: &str) -> bool {
+        let place = self.parameters.iter().position(|(name, value)| *name == key && *value == word);
+        place.map(|place| self.parameters.remove(place)).is_some()
+    }
+
+    /// Refuses whatever was not taken.
+    pub(crate) fn finish(self) -> Result<()> {
+        let keys = self.parameters.iter().map(|(key, _)| key);
+        match keys.chain(&self.flags).next() {
+            None => Ok(()),
+            Some(key) => Err(Error::invalid_input(format!("{} has no parameter `{key}`", self.family))),
+        }
+    }
+}
+
+/// Writes a spec back: `family` with those parameters that were given.
+pub(crate) fn spec_text(family: &str, parameters: &[(&str, Option<u32>)]) -> String {
+    spec_text_with_flags(family, &[], parameters)
+}
+
+/// As [`spec_text`], with flags before the parameters.
+pub(crate) fn spec_text_with_flags(
+    family: &str,
+    flags: &[&str],
+    parameters: &[(&str, Option<u32>)],
+) -> String {
+    let flags = flags.iter().map(|flag| (*flag).to_owned());
+    let given = parameters.iter().filter_map(|(key, value)| value.map(|value| format!("{key}={value}")));
+    let parts: Vec<String> = flags.chain(given).collect();
+    if parts.is_empty() { family.to_owned() } else { format!("{family}:{}", parts.join(",")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_taken_by_name() {
+        let mut spec = SpecText::parse("grafite:block=3,slice=1").expect("well formed");
+        assert_eq!(spec.family(), "grafite");
+        assert_eq!(spec.take("slice", 1, 9).expect("in range"), Some(1));
+        assert_eq!(spec.take("block", 1, 9).expect("in range"), Some(3));
+        assert_eq!(spec.take("block", 1, 9).expect("gone"), None);
+        assert!(spec.finish().is_ok());
+    }
+
+    #[test]
+    fn unknown_and_misshapen_parameters_are_refused() {
+        assert!(SpecText::parse("bloom:7").is_err());
+        assert!(SpecText::parse("bloom:k=x").expect("well formed").take("k", 1, 32).is_err());
+        assert!(SpecText::parse("bloom:k=99").expect("well formed").take("k", 1, 32).is_err());
+        assert!(SpecText::parse("bloom:z=1").expect("well formed").finish().is_err());
+        assert!(SpecText::parse("bloom:ss").expect("well formed").finish().is_err());
+    }
+
+    #[test]
+    fn flags_are_taken_by_name() {
+        let mut spec = SpecText::parse("rencoder:ss,k=3").expect("well formed");
+        assert!(spec.take_flag("ss"));
+        assert!(!spec.take_flag("ss"));
+        assert_eq!(spec.take("k", 1, 9).expect("in range"), Some(3));
+        assert!(spec.finish().is_ok());
+    }
+
+    #[test]
+    fn text_is_written_as_it_is_read() {
+        assert_eq!(spec_text_with_flags("rencoder", &["ss"], &[("k", Some(3))]), "rencoder:ss,k=3");
+        assert_eq!(spec_text("bloom", &[("k", None)]), "bloom");
+        assert_eq!(
+            spec_text("grafite", &[("block", Some(3)), ("slice", None), ("heavy", Some(2))]),
+            "grafite:block=3,heavy=2"
+        );
+    }
+}

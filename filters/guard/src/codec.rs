@@ -1,0 +1,135 @@
+//! Codecs chosen by text, with the key space erased.
+//!
+//! An adapter gets byte strings from its engine and a text such as `fixed_be:8` from its user. The codec decides
+//! whether filters stand over integers or over byte strings; everything above this page holds one [`GuardCodec`].
+
+use std::fmt;
+use std::sync::Arc;
+
+use lacuna_base::{CodecId, Composite, Error, FixedBe, Head, Identity, KeyCodec, KeySpaceId, Result};
+
+/// A codec into one of the two key spaces.
+///
+/// ```
+/// use lacuna_base::KeySpaceId;
+/// use lacuna_guard::GuardCodec;
+///
+/// let codec = GuardCodec::parse("fixed_be:8")?;
+/// assert_eq!((codec.key_space(), codec.to_string()), (KeySpaceId::U64, "fixed_be:8".to_owned()));
+/// assert_eq!(GuardCodec::parse("bytes")?, GuardCodec::bytes());
+/// assert!(GuardCodec::parse("fixed_be:9").is_err());
+/// # Ok::<(), lacuna_base::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum GuardCodec {
+    /// Engine keys become integers.
+    Integers {
+        /// The map.
+        codec: Arc<dyn KeyCodec<u64>>,
+        /// Whether it keeps the engine's order, so that keys out of order are a mistake and not the codec's doing.
+        keeps_order: bool,
+    },
+    /// Engine keys become byte strings in the engine's order.
+    Strings {
+        /// The map.
+        codec: Arc<dyn KeyCodec<[u8]>>,
+    },
+}
+
+impl GuardCodec {
+    /// Byte keys as they are.
+    pub fn bytes() -> Self {
+        Self::Strings { codec: Arc::new(Identity) }
+    }
+
+    /// The codec called `bytes`, `fixed_be:WIDTH`, `head:WIDTH` or `composite:PREFIX,SUFFIX`.
+    ///
+    /// # Errors
+    /// `InvalidInput` for any other text and for parameters the codec does not take.
+    pub fn parse(text: &str) -> Result<Self> {
+        let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
+        match name {
+            "bytes" if parameters.is_empty() => Ok(Self::bytes()),
+            "fixed_be" => {
+                let codec = FixedBe::try_new(number(text, parameters)?)?;
+                Ok(Self::Integers { codec: Arc::new(codec), keeps_order: true })
+            }
+            "head" => {
+                let codec = Head::try_new(number(text, parameters)?)?;
+                Ok(Self::Integers { codec: Arc::new(codec), keeps_order: true })
+            }
+            "composite" => {
+                let (prefix, suffix) = parameters.split_once(',').ok_or_else(|| unknown(text))?;
+                let codec = Composite::try_new(number(text, prefix)?, number(text, suffix)?)?;
+                Ok(Self::Integers { codec: Arc::new(codec), keeps_order: false })
+            }
+            _ => Err(unknown(text)),
+        }
+    }
+
+    /// Number and parameter, as the envelope notes them.
+    pub fn id(&self) -> CodecId {
+        match self {
+            Self::Integers { codec, .. } => codec.id(),
+            Self::Strings { codec } => codec.id(),
+        }
+    }
+
+    /// The key space that filters stand over.
+    pub fn key_space(&self) -> KeySpaceId {
+        match self {
+            Self::Integers { .. } => KeySpaceId::U64,
+            Self::Strings { .. } => KeySpaceId::Bytes,
+        }
+    }
+}
+
+fn number(text: &str, digits: &str) -> Result<usize> {
+    digits.parse().map_err(|_| unknown(text))
+}
+
+fn unknown(text: &str) -> Error {
+    Error::invalid_input(format!(
+        "codec `{text}` does not exist; give `bytes`, `fixed_be:1` to `fixed_be:8`, `head:1` to `head:8`, or \
+         `composite:PREFIX,SUFFIX`"
+    ))
+}
+
+impl fmt::Display for GuardCodec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integers { codec, .. } => f.write_str(&codec.name()),
+            Self::Strings { codec } => f.write_str(&codec.name()),
+        }
+    }
+}
+
+impl PartialEq for GuardCodec {
+    fn eq(&self, other: &Self) -> bool {
+        self.key_space() == other.key_space() && self.id() == other.id()
+    }
+}
+
+impl Eq for GuardCodec {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for text in ["bytes", "fixed_be:1", "fixed_be:8", "head:8", "composite:4,6"] {
+            assert_eq!(GuardCodec::parse(text).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn wrong_names_are_refused() {
+        for text in
+            ["", "bytes:1", "fixed_be", "fixed_be:", "fixed_be:x", "composite:4", "composite:4,7", "utf8"]
+        {
+            assert!(GuardCodec::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! What an adapter builds, as one line of configuration.
+
+use std::fmt;
+
+use lacuna_base::{Budget, ENVELOPE_BYTES, Error, Result};
+
+use crate::codec::GuardCodec;
+use crate::guard_key::GuardKey;
+
+/// Bits per key if the text names none.
+const DEFAULT_BITS_PER_KEY: f64 = 14.0;
+/// How far above its budget a filter may grow before another family is tried, if the text names no cap.
+const DEFAULT_CAP_FACTOR: f64 = 2.0;
+/// The family tried when the asked one fits neither budget nor cap: it fits nearly any.
+const DEFAULT_FALLBACK: &str = "bucketing";
+
+/// A family, its budget, the codec and the seed; or nothing at all.
+///
+/// The text is `off`, or `FAMILY[@BITS]` followed by any of `codec=`, `seed=`, `cap=` (bits per key a filter may grow
+/// to when its family needs more than asked) and `fallback=` (the family tried after that, or `none`). `auto@BITS`, or
+/// `auto:price=NS@BITS` with what a needless read costs, chooses a family for each file by its keys and the sample.
+///
+/// ```
+/// use lacuna_guard::GuardSpec;
+///
+/// let spec = GuardSpec::parse("grafite@14 codec=fixed_be:8 seed=7")?;
+/// assert_eq!(spec.family(), Some("grafite"));
+/// assert_eq!(spec.to_string(), "grafite@14 codec=fixed_be:8 seed=7 cap=28 fallback=bucketing");
+/// assert!(GuardSpec::parse("off")?.is_off());
+/// assert!(GuardSpec::parse("no_such_family@14").is_err());
+/// # Ok::<(), lacuna_base::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct GuardSpec {
+    family: Option<String>,
+    budget: Budget,
+    cap: Budget,
+    fallback: Option<String>,
+    codec: GuardCodec,
+    seed: u64,
+}
+
+impl GuardSpec {
+    /// Reads a line of configuration.
+    ///
+    /// # Errors
+    /// `InvalidInput` that names the word which is wrong and what to give instead.
+    pub fn parse(text: &str) -> Result<Self> {
+        let mut words = text.split_whitespace();
+        let head = words.next().unwrap_or_default();
+        let (family, bits) = match head.rsplit_once('@') {
+            Some((family, bits)) => (family, number(bits)?),
+            None => (head, DEFAULT_BITS_PER_KEY),
+        };
+        let mut spec = Self::new(family, bits)?;
+        let mut cap = None;
+        for word in words {
+            let (name, value) = word.split_once('=').unwrap_or((word, ""));
+            match name {
+                "codec" => spec.codec = GuardCodec::parse(value)?,
+                "seed" => spec.seed = value.parse().map_err(|_| wrong(word, "seed=WHOLE_NUMBER"))?,
+                "cap" => cap = Some(number(value)?),
+                "fallback" => spec.fallback = Some(value.to_owned()).filter(|family| family != "none"),
+                _ => return Err(wrong(word, "codec=, seed=, cap= or fallback=")),
+            }
+        }
+        if let Some(cap) = cap {
+            spec = spec.with_cap(cap)?;
+        }
+        spec.check_families()?;
+        Ok(spec)
+    }
+
+    fn new(family: &str, bits_per_key: f64) -> Result<Self> {
+        let cap = (bits_per_key * DEFAULT_CAP_FACTOR).min(Budget::MAX_BITS_PER_KEY);
+        Ok(Self {
+            family: Some(family.to_owned()).filter(|family| family != "off"),
+            budget: Budget::bits_per_key(bits_per_key)?,
+            cap: Budget::bits_per_key(cap)?,
+            fallback: Some(DEFAULT_FALLBACK.to_owned()),
+            codec: GuardCodec::bytes(),
+            seed: 0,
+        })
+    }
+
+    fn check_families(&self) -> Result<()> {
+        for family in [&self.family, &self.fallback].into_iter().flatten() {
+            match self.codec {
+                GuardCodec::Integers { .. } => drop(u64::spec(family)?),
+                GuardCodec::Strings { .. } => drop(<[u8]>::spec(family)?),
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the codec.
+    #[must_use]
+    pub fn with_codec(mut self, codec: GuardCodec) -> Self {
+        self.codec = codec;
+        self
+    }
+
+    /// Sets the seed of every hash. Kept secret, it denies an adversary the choice of bad queries.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Sets the bits per key a filter may grow to when its family needs more than asked.
+    ///
+    /// # Errors
+    /// `InvalidInput` unless it is at least the budget and at most 128.
+    pub fn with_cap(mut self, bits_per_key: f64) -> Result<Self> {
+        self.cap = Budget::bits_per_key(bits_per_key)?;
+        if self.cap < self.budget {
+            return Err(wrong(&format!("cap={bits_per_key}"), "a cap of at least the budget"));
+        }
+        Ok(self)
+    }
+
+    /// The same with budget and cap lowered, so that a sealed filter over `key_count` keys takes at most
+    /// `sealed_bytes`; `None` if that leaves no bits.
+    #[must_use]
+    pub fn limited_to(&self, sealed_bytes: usize, key_count: usize) -> Option<Self> {
+        if key_count == 0 {
+            return Some(self.clone());
+        }
+        // A payload may take 64 bytes and a rounded-up byte beyond its bits.
+        let bits = sealed_bytes.saturating_sub(ENVELOPE_BYTES + 65) as f64 * 8.0 / key_count as f64;
+        let most = Budget::bits_per_key(bits.min(Budget::MAX_BITS_PER_KEY)).ok()?;
+        let lower = |budget: Budget| if budget <= most { budget } else { most };
+        Some(Self { budget: lower(self.budget), cap: lower(self.cap), ..self.clone() })
+    }
+
+    /// Whether nothing is built.
+    pub fn is_off(&self) -> bool {
+        self.family.is_none()
+    }
+
+    /// The family with its parameters; `None` if nothing is built.
+    pub fn family(&self) -> Option<&str> {
+        self.family.as_deref()
+    }
+
+    /// The family tried when the first fits neither budget nor cap.
+    pub fn fallback(&self) -> Option<&str> {
+        self.fallback.as_deref()
+    }
+
+    /// Space for a payload.
+    pub fn budget(&self) -> Budget {
+        self.budget
+    }
+
+    /// Most space for a payload of a family that needs more than its budget.
+    pub fn cap(&self) -> Budget {
+        self.cap
+    }
+
+    /// How engine keys become filter keys.
+    pub fn codec(&self) -> &GuardCodec {
+        &self.codec
+    }
+
+    /// The seed of every hash.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Most bytes the sealed filter over `key_count` keys takes within its budget, envelope included; a coarsened one
+    /// may take what the cap allows.
+    pub fn sealed_bytes(&self, key_count: usize) -> usize {
+        if self.is_off() { 0 } else { ENVELOPE_BYTES + self.budget.payload_bytes(key_count) }
+    }
+}
+
+fn number(text: &str) -> Result<f64> {
+    text.parse().map_err(|_| wrong(text, "a number of bits per key"))
+}
+
+fn wrong(word: &str, wanted: &str) -> Error {
+    Error::invalid_input(format!("`{word}` in a guard spec is not understood; give {wanted}"))
+}
+
+impl fmt::Display for GuardSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(family) = self.family() else { return write!(f, "off codec={}", self.codec) };
+        let (bits, cap) = (self.budget.as_bits_per_key(), self.cap.as_bits_per_key());
+        let fallback = self.fallback().unwrap_or("none");
+        write!(f, "{family}@{bits} codec={} seed={} cap={cap} fallback={fallback}", self.codec, self.seed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_read_back() {
+        for text in [
+            "bloom@10 codec=bytes seed=0 cap=20 fallback=bucketing",
+            "bucketing@2.5 codec=composite:4,6 seed=9 cap=2.5 fallback=none",
+            "auto:price=5000000@14 codec=bytes seed=0 cap=28 fallback=bucketing",
+            "off codec=fixed_be:4",
+        ] {
+            assert_eq!(GuardSpec::parse(text).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn wrong_words_are_refused() {
+        for text in
+            ["", "bloom@x", "bloom@0", "bloom@129", "bloom cap=2", "bloom seed=x", "bloom colour=red", "zzz"]
+        {
+            assert!(GuardSpec::parse(text).is_err(), "{text}");
+        }
+        assert!(GuardSpec::parse("bloom@10 fallback=zzz").is_err());
+    }
+
+    #[test]
+    fn a_limit_lowers_budget_and_cap() {
+        let spec = GuardSpec::parse("bloom@10 cap=30").unwrap();
+        let limited = spec.limited_to(1_129, 1_000).unwrap();
+        assert_eq!((limited.budget().as_bits_per_key(), limited.cap().as_bits_per_key()), (8.0, 8.0));
+        assert!(limited.sealed_bytes(1_000) <= 1_129);
+        assert_eq!(spec.limited_to(2_129, 1_000).unwrap().cap().as_bits_per_key(), 16.0);
+        assert_eq!(spec.limited_to(1 << 20, 1_000).unwrap(), spec);
+        assert!(spec.limited_to(129, 1_000).is_none());
+    }
+
+    #[test]
+    fn estimates_hold_envelope_and_budget() {
+        assert_eq!(GuardSpec::parse("bloom@8").unwrap().sealed_bytes(1_000), 64 + 1_000 + 64);
+        assert_eq!(GuardSpec::parse("off").unwrap().sealed_bytes(1_000), 0);
+    }
+}

@@ -1,0 +1,145 @@
+//! The rate a filter promises is the rate it has, for uniform queries and for queries that start next to a key.
+//!
+//! A bound is held by statistics: over empty queries whose bounds add up to `E`, a count of false positives up to
+//! `E + 3.3 sqrt(E)` passes; `E` is at least 100, in a long run 400. That rule needs queries that are independent.
+//! Two queries next to the same key are not: what makes one a false positive makes the other one too. So each filter
+//! gets one query for each cluster of keys, and the next queries go to a filter with another seed.
+
+use lacuna_base::{DynFilter, KeyRange};
+use lacuna_workload::Rng;
+
+use crate::space::closed;
+use crate::verdict::ensure;
+use crate::{Fault, Oracle, Subject, TestSpace, Verdict, effort};
+
+/// Random streams of the checks below.
+const STREAM: u64 = 0xA00;
+/// Budgets measured, in bits per key.
+const BUDGETS: [f64; 6] = [3.0, 5.0, 8.0, 11.0, 14.0, 18.0];
+/// Lengths of the ranges asked, in keys.
+const RANGE_LENGTHS: [u64; 5] = [1, 2, 32, 100, 1_024];
+/// Queries asked even where fewer would do: at high rates, 100 expected positives let an excess of a third pass.
+const LEAST_QUERIES: (f64, f64) = (100_000.0, 4e6);
+/// Keys of every set.
+const KEYS: u64 = 20_000;
+
+/// Where a filter states a bound below one, it keeps it.
+///
+/// # Errors
+/// A fault with the counts, if a bound is no number from 0 to 1 or falls as ranges grow, or if none could be measured.
+pub fn the_stated_rate_is_kept<K: TestSpace + ?Sized>(subject: &Subject<K>) -> Verdict {
+    let mut rng = effort::rng(STREAM);
+    let (mut stated, mut measured) = (0, 0);
+    for (name, clusters) in
+        [("lone keys", Clusters::new(1, &mut rng)), ("close keys", Clusters::new(10, &mut rng))]
+    {
+        for bits in BUDGETS {
+            let place =
+                |fault: Fault| fault.within(format!("{} over {name} at {bits} bits per key", subject.text()));
+            let filter = subject.filter(clusters.oracle.sorted(), bits, rng.next_u64())?;
+            for len in stated_lengths(&*filter).map_err(place)? {
+                for near in [false, true] {
+                    let cell = Cell { subject, clusters: &clusters, bits, len, near };
+                    stated += 1;
+                    measured += usize::from(cell.is_measured_within_bound(&mut rng).map_err(place)?);
+                }
+            }
+        }
+    }
+    ensure(stated == 0 || measured > 0, || format!("{}: no stated bound could be measured", subject.text()))
+}
+
+/// The lengths for which `filter` promises something; its bound never falls as ranges grow.
+fn stated_lengths<K: TestSpace + ?Sized>(filter: &DynFilter<K>) -> Result<Vec<u64>, Fault> {
+    let bounds = RANGE_LENGTHS.map(|len| filter.rate_bound(len));
+    ensure(bounds.iter().all(|bound| (0.0..=1.0).contains(bound)), || format!("bounds are {bounds:?}"))?;
+    ensure(bounds.is_sorted(), || format!("bounds fall as ranges grow: {bounds:?}"))?;
+    Ok(RANGE_LENGTHS.into_iter().zip(bounds).filter(|(_, bound)| *bound < 1.0).map(|(len, _)| len).collect())
+}
+
+/// Keys in clusters far from one another, so that what happens in one says nothing about another.
+struct Clusters<K: TestSpace + ?Sized> {
+    members: Vec<Vec<K::Owned>>,
+    oracle: Oracle<K>,
+}
+
+impl<K: TestSpace + ?Sized> Clusters<K> {
+    /// Clusters of `size` keys, 40 apart.
+    fn new(size: u64, rng: &mut Rng) -> Self {
+        let cluster = |start: u64| (0..size).map(|step| K::number(start + 40 * step)).collect();
+        let members: Vec<Vec<_>> = (0..KEYS / size).map(|_| cluster(rng.next_u64() >> 1)).collect();
+        let oracle = Oracle::new(members.concat());
+        Self { members, oracle }
+    }
+}
+
+/// One set, budget, length and kind of queries.
+struct Cell<'a, K: TestSpace + ?Sized> {
+    subject: &'a Subject<K>,
+    clusters: &'a Clusters<K>,
+    bits: f64,
+    len: u64,
+    near: bool,
+}
+
+/// What the queries so far gave, and what their bounds allow.
+#[derive(Default)]
+struct Count {
+    queries: f64,
+    positives: f64,
+    expected: f64,
+}
+
+impl<K: TestSpace + ?Sized> Cell<'_, K> {
+    /// Whether enough empty queries of this kind exist to hold the bound; if so, it is kept.
+    fn is_measured_within_bound(&self, rng: &mut Rng) -> Result<bool, Fault> {
+        let (least_expected, most_queries) = effort::short_or_long((100.0, 1.5e6), (400.0, 8e6));
+        let least_queries = effort::short_or_long(LEAST_QUERIES.0, LEAST_QUERIES.1);
+        let mut count = Count::default();
+        loop {
+            let filter = self.subject.filter(self.clusters.oracle.sorted(), self.bits, rng.next_u64())?;
+            let bound = filter.rate_bound(self.len);
+            let wanted = if bound > 0.0 { least_queries.max(least_expected / bound) } else { least_queries };
+            let before = count.queries;
+            self.ask(&*filter, bound, rng, &mut count);
+            let gained = count.queries - before;
+            // Longer ranges than the gaps leave hardly an empty one; between strings, lengths mean nothing.
+            if wanted > most_queries || gained < 100.0 {
+                return Ok(false);
+            }
+            if count.queries >= wanted {
+                return self.hold(&count).map(|()| true);
+            }
+        }
+    }
+
+    /// Asks one filter one query for each cluster.
+    fn ask(&self, filter: &DynFilter<K>, bound: f64, rng: &mut Rng, count: &mut Count) {
+        for members in &self.clusters.members {
+            let near = self.near.then(|| &members[rng.index(members.len())]);
+            let Some((lo, hi)) = K::draw_query(rng, near, self.len) else { continue };
+            if let Some(range) = self.empty_range(&lo, &hi) {
+                count.queries += 1.0;
+                count.expected += bound;
+                count.positives += f64::from(u8::from(filter.may_contain_range(range)));
+            }
+        }
+    }
+
+    fn empty_range<'r>(&self, lo: &'r K::Owned, hi: &'r K::Owned) -> Option<KeyRange<'r, K>> {
+        closed::<K>(lo, hi).filter(|range| !self.clusters.oracle.holds_any(*range))
+    }
+
+    fn hold(&self, count: &Count) -> Verdict {
+        let Count { queries, positives, expected } = count;
+        let most = expected + 3.3 * expected.sqrt();
+        let (len, kind) = (self.len, if self.near { "next to keys" } else { "anywhere" });
+        ensure(*positives <= most, || {
+            format!(
+                "{positives} false positives in {queries} empty ranges of {len} {kind}; at a bound of {} at most \
+                 {most:.0} pass",
+                expected / queries
+            )
+        })
+    }
+}

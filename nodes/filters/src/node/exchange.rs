@@ -1,0 +1,201 @@
+//! What a node says to others, and what it does with what they say.
+
+use std::collections::BTreeSet;
+
+use lacuna_base::hash::hash_bytes;
+
+use super::{Node, is_wanted};
+use crate::config::{Flaw, Mode};
+use crate::key_id::{NodeId, TableId};
+use crate::message::{LeaseUse, Message, Version};
+use crate::peer::Peer;
+use crate::presence::NodeFilter;
+use crate::wire::Writer;
+
+impl Node {
+    /// Sends what has changed to all readers: at once in safe mode, on the interval otherwise.
+    pub fn flush(&mut self, now: u64) {
+        if self.config.mode == Mode::Eventual && now < self.next_flush || self.config.has(Flaw::PublishLate) {
+            return;
+        }
+        self.flush_now(now);
+    }
+
+    fn flush_now(&mut self, now: u64) {
+        self.next_flush = now + self.config.interval_for(self.publisher.key_count());
+        let readers: Vec<NodeId> = self.readers.keys().copied().collect();
+        for delta in self.publisher.flush(&self.config, now) {
+            readers.iter().for_each(|reader| self.send_bytes(*reader, delta.clone()));
+        }
+    }
+
+    /// Does what is due: requests to all peers, deltas to all readers.
+    pub fn tick(&mut self, now: u64) {
+        let interval = self.request_interval();
+        let patience = 10 * interval.max(self.config.interval);
+        self.readers.retain(|_, asked_at| *asked_at + patience > now);
+        if now >= self.next_request {
+            self.next_request = now + interval;
+            let lease_use = match self.config.mode {
+                Mode::Eventual => LeaseUse::None,
+                Mode::Safe => LeaseUse::Answer,
+                Mode::Shadow => LeaseUse::Count,
+            };
+            let ring = self.ring;
+            let mut number = self.last_number;
+            let mut request = |(id, peer): (&NodeId, &mut Peer)| {
+                number += 1;
+                (*id, peer.request(number, now, ring, lease_use))
+            };
+            let useful: BTreeSet<NodeId> =
+                self.peers.keys().copied().filter(|peer| self.wants_any(*peer)).collect();
+            let asked = self.peers.iter_mut().filter(|(peer, _)| useful.contains(peer));
+            let requests: Vec<_> = asked.map(&mut request).collect();
+            self.last_number = number;
+            requests.into_iter().for_each(|(id, request)| self.send(id, &request));
+            self.peers.values_mut().for_each(|peer| peer.forget_forwarded(&self.config, now));
+            self.publisher.forget_snapshots(now.saturating_sub(patience));
+        }
+        if now >= self.next_flush {
+            self.flush_now(now);
+        } else {
+            self.flush(now);
+        }
+    }
+
+    /// Time between requests: a third of a lease, or the interval of the exchange.
+    fn request_interval(&self) -> u64 {
+        match self.config.mode {
+            Mode::Safe | Mode::Shadow => self.config.lease() / 3,
+            Mode::Eventual => self.config.interval_for(self.publisher.key_count()),
+        }
+    }
+
+    /// Takes a message. A damaged or newer one counts as lost.
+    pub fn receive(&mut self, now: u64, from: NodeId, frame: &[u8]) {
+        match Message::from_bytes(frame) {
+            Ok(message) => self.take(now, from, frame, message),
+            Err(_) => self.counters.malformed_messages += 1,
+        }
+    }
+
+    fn take(&mut self, now: u64, from: NodeId, frame: &[u8], message: Message) {
+        match message {
+            Message::Request { number, applied, ring, lease_use } => {
+                self.answer_request(now, from, (number, applied, ring, lease_use));
+            }
+            Message::Applied(applied) => self.publisher.acknowledged(&self.config, from, applied),
+            Message::Missing(applied) => {
+                let deltas = self.publisher.deltas_behind(applied);
+                deltas.into_iter().for_each(|delta| self.send_bytes(from, delta));
+            }
+            Message::AskCatalog => {
+                let incarnation = self.publisher.version().incarnation;
+                self.send(from, &Message::Catalog { incarnation, tables: self.publisher.catalog() });
+            }
+            Message::AskChunk { table, sequence, index } => {
+                if let Some(chunk) = self.publisher.chunk(&self.config, now, (table, sequence, index)) {
+                    self.send(from, &chunk);
+                }
+            }
+            of_peer => self.take_from_peer(now, from, frame, of_peer),
+        }
+    }
+
+    fn take_from_peer(&mut self, now: u64, from: NodeId, frame: &[u8], message: Message) {
+        let Some(peer) = self.peers.get_mut(&from) else { return };
+        let next = match message {
+            Message::Grant { .. } => peer.granted(&self.config, now, &message),
+            Message::Delta { .. } => peer.delta(&self.config, now, frame, message),
+            // Of another life: what it stands at is learned from a grant, which answers a request made now.
+            Message::Gap(version) if version.incarnation == peer.applied.incarnation => {
+                peer.begin_again(version);
+                vec![Message::AskCatalog]
+            }
+            Message::Catalog { incarnation, tables } if incarnation == peer.applied.incarnation => {
+                let listed = tables.iter().map(|(table, _)| *table);
+                let wanted: Vec<_> = listed.filter(|table| is_wanted(&self.wanted, *table, from)).collect();
+                peer.catalog(now, catalog_hash(&tables), &wanted)
+            }
+            Message::Chunk { .. } => peer.chunk(&self.config, now, message),
+            _ => Vec::new(),
+        };
+        next.iter().for_each(|message| self.send(from, message));
+        self.keep_within_memory();
+    }
+
+    /// A request makes its sender a reader, and a lease holder if both see the same ring, and if a node of this mode keeps
+    /// what such a lease promises.
+    fn answer_request(&mut self, now: u64, from: NodeId, request: (u64, Version, u64, LeaseUse)) {
+        let (number, applied, ring, lease_use) = request;
+        self.readers.insert(from, now);
+        self.publisher.acknowledged(&self.config, from, applied);
+        if self.publisher.is_of_another_past(&self.config, applied) {
+            self.send(from, &Message::Gap(self.publisher.version()));
+            return;
+        }
+        if lease_use != LeaseUse::None {
+            // The grant's version then covers all that is in the filters, streamed keys too.
+            self.flush_now(now);
+        }
+        let is_kept = match lease_use {
+            LeaseUse::None => false,
+            LeaseUse::Answer => self.config.mode == Mode::Safe,
+            LeaseUse::Count => true,
+        };
+        let may_rely = is_kept && (ring == self.ring || self.config.has(Flaw::IgnoreRing));
+        let length = if may_rely { self.publisher.grant(&self.config, now, from) } else { 0 };
+        let catalog = catalog_hash(&self.publisher.catalog());
+        let (version, ring) = (self.publisher.version(), self.ring);
+        self.send(from, &Message::Grant { number, version, ring, length, catalog });
+    }
+
+    /// Shortens copies that take too much, all by the same share; then forgets the largest, until the rest fit.
+    fn keep_within_memory(&mut self) {
+        let most_bytes = self.config.most_copy_bytes;
+        let total = self.copy_bytes();
+        if total <= most_bytes {
+            return;
+        }
+        for filter in self.copies_mut() {
+            let share = filter.memory_bytes() as f64 / total as f64 * most_bytes as f64;
+            #[expect(clippy::cast_possible_truncation, reason = "at most the bytes that may be taken")]
+            filter.shorten_to(share as usize);
+        }
+        while self.copy_bytes() > most_bytes
+            && let Some(largest) = self.copies_mut().max_by_key(|filter| filter.memory_bytes())
+            && !largest.is_unknown()
+        {
+            *largest = NodeFilter::unknown();
+        }
+    }
+
+    fn copies_mut(&mut self) -> impl Iterator<Item = &mut NodeFilter> {
+        let copies = self.peers.values_mut().flat_map(|peer| peer.copies.values_mut());
+        copies.map(|copy| &mut copy.filter)
+    }
+
+    fn copy_bytes(&self) -> usize {
+        let copies = self.peers.values().flat_map(|peer| peer.copies.values());
+        copies.map(|copy| copy.filter.memory_bytes()).sum()
+    }
+
+    fn send(&mut self, to: NodeId, message: &Message) {
+        self.send_bytes(to, message.to_bytes());
+    }
+
+    fn send_bytes(&mut self, to: NodeId, bytes: Vec<u8>) {
+        self.counters.sent_bytes += bytes.len() as u64;
+        self.outbox.push((to, bytes));
+    }
+}
+
+/// Tells one list of tables from another.
+fn catalog_hash(tables: &[(TableId, u64)]) -> u64 {
+    let mut writer = Writer::default();
+    for (table, generation) in tables {
+        writer.wide(table.0);
+        writer.word(*generation);
+    }
+    hash_bytes(&writer.into_bytes(), 0)
+}

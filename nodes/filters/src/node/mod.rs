@@ -1,0 +1,187 @@
+//! One node: events in, messages out, time and numbers as arguments.
+//!
+//! The store calls [`write`](Node::write) before a change becomes visible, and sends an acknowledgement only once
+//! [`may_acknowledge`](Node::may_acknowledge) allows it, what a read found once [`may_reveal`](Node::may_reveal) does; it
+//! calls [`decide`](Node::decide) before it asks replicas. Whoever runs the node calls [`tick`](Node::tick) some ten times per interval, [`flush`](Node::flush) right after a batch of
+//! writes, hands in what comes from others and carries away the [`outbox`](Node::take_outbox).
+
+mod exchange;
+mod tables;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lacuna_base::hash::IntegerHasher;
+
+use crate::buckets::Buckets;
+use crate::config::{Config, Flaw, Mode};
+use crate::counters::Counters;
+use crate::key_id::{KeyId, NodeId, TableId};
+use crate::peer::Peer;
+use crate::presence::{NodeFilter, Presence};
+use crate::publisher::Publisher;
+use crate::question::Decision;
+
+/// The number of the delta that an acknowledgement has to wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Barrier(u64);
+
+/// Whose filters of a table are wanted; of a table that is not listed, everybody's.
+type Wanted = BTreeMap<TableId, BTreeSet<NodeId>>;
+
+fn is_wanted(wanted: &Wanted, table: TableId, from: NodeId) -> bool {
+    wanted.get(&table).is_none_or(|nodes| nodes.contains(&from))
+}
+
+/// A node's filters, its copies of others' filters, and the exchange between them.
+#[derive(Debug)]
+pub struct Node {
+    id: NodeId,
+    config: Config,
+    ring: u64,
+    is_on: bool,
+    publisher: Publisher,
+    peers: BTreeMap<NodeId, Peer>,
+    wanted: Wanted,
+    /// Who asked for filters, and when.
+    readers: BTreeMap<NodeId, u64>,
+    /// Number of the last request, of all peers: no grant for an earlier life, or for a peer that was gone, may count as one
+    /// for another request.
+    last_number: u64,
+    next_request: u64,
+    next_flush: u64,
+    outbox: Vec<(NodeId, Vec<u8>)>,
+    counters: Counters,
+}
+
+impl Node {
+    /// A node that starts at `now`; `incarnation` differs from that of every earlier life.
+    pub fn new(id: NodeId, config: Config, incarnation: u64, now: u64) -> Self {
+        // Leases of an earlier life may hold until now and one length more.
+        let is_barred = config.mode == Mode::Safe && !config.has(Flaw::AcknowledgeAfterBoot);
+        let boot_until = if is_barred { now + config.most_lease } else { now };
+        Self {
+            id,
+            config,
+            ring: 0,
+            is_on: true,
+            publisher: Publisher::new(incarnation, boot_until),
+            peers: BTreeMap::new(),
+            wanted: Wanted::new(),
+            readers: BTreeMap::new(),
+            last_number: first_number(incarnation),
+            next_request: now,
+            next_flush: now,
+            outbox: Vec::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// Learns of a ring: its version and all other nodes in it. A change voids all leases held.
+    pub fn set_ring(&mut self, version: u64, others: impl IntoIterator<Item = NodeId>) {
+        let others: BTreeSet<NodeId> = others.into_iter().filter(|other| *other != self.id).collect();
+        self.peers.retain(|peer, _| others.contains(peer));
+        for other in others {
+            self.peers.entry(other).or_default();
+        }
+        if version != self.ring && !self.config.has(Flaw::IgnoreRing) {
+            self.peers.values_mut().for_each(Peer::void);
+        }
+        self.ring = version;
+    }
+
+    /// Whose filters of a table this node can use: those of other nodes are not fetched, and whoever has none that is wanted
+    /// is asked for nothing, so that its acknowledgements do not wait for this node. Everybody's are wanted unless told.
+    pub fn want(&mut self, table: TableId, from: impl IntoIterator<Item = NodeId>) {
+        let from: BTreeSet<NodeId> = from.into_iter().collect();
+        for (id, peer) in &mut self.peers {
+            if from.contains(id) {
+                peer.look_again();
+            } else {
+                peer.leave_out(table);
+            }
+        }
+        self.wanted.insert(table, from);
+    }
+
+    /// Whether any filter of a node is wanted; one without tables of its own may get some.
+    fn wants_any(&self, from: NodeId) -> bool {
+        let mut tables = self.publisher.tables.keys().chain(self.wanted.keys()).peekable();
+        tables.peek().is_none() || tables.any(|table| is_wanted(&self.wanted, *table, from))
+    }
+
+    /// Switches answers on or off; the exchange goes on.
+    pub fn switch(&mut self, is_on: bool) {
+        self.is_on = is_on;
+    }
+
+    /// Learns what a forwarded read found.
+    pub fn found(&mut self, decision: Decision, found_rows: bool) {
+        self.counters.found(decision, found_rows);
+    }
+
+    /// The messages to send, in order.
+    pub fn take_outbox(&mut self) -> Vec<(NodeId, Vec<u8>)> {
+        std::mem::take(&mut self.outbox)
+    }
+
+    /// What this node itself says about a key.
+    pub fn own_presence(&self, table: TableId, id: KeyId) -> Presence {
+        let own = self.publisher.tables.get(&table).filter(|own| own.is_ready);
+        own.map_or(Presence::Unknown, |own| own.filter.presence(id))
+    }
+
+    /// This node's own filter of a table.
+    pub fn own_filter(&self, table: TableId) -> Option<&NodeFilter> {
+        self.publisher.tables.get(&table).map(|own| &own.filter)
+    }
+
+    /// The copy of a peer's filter of a table.
+    pub fn copy_of(&self, peer: NodeId, table: TableId) -> Option<&NodeFilter> {
+        self.peers.get(&peer)?.copies.get(&table).map(|copy| &copy.filter)
+    }
+
+    /// What is kept beside the filters: bytes of snapshots for peers, and keys of own writes to peers.
+    pub fn kept(&self) -> (usize, usize) {
+        let forwarded = self.peers.values().map(Peer::forwarded_count).sum();
+        (self.publisher.snapshot_bytes(), forwarded)
+    }
+
+    /// What was decided so far.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    pub(crate) fn counters_mut(&mut self) -> &mut Counters {
+        &mut self.counters
+    }
+
+    /// The node's name.
+    pub fn id(&self) -> NodeId {
+        self.id
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    pub(crate) fn ring(&self) -> u64 {
+        self.ring
+    }
+
+    pub(crate) fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    pub(crate) fn peer(&self, id: NodeId) -> Option<&Peer> {
+        self.peers.get(&id)
+    }
+
+    pub(crate) fn buckets(&self, table: TableId) -> Option<Buckets> {
+        self.publisher.tables.get(&table).and_then(|own| own.buckets)
+    }
+}
+
+/// Numbers of requests begin far from those of every other life: at 40 bits of hash, six bytes in a message.
+fn first_number(incarnation: u64) -> u64 {
+    IntegerHasher::new(0).hash(incarnation) >> 24
+}

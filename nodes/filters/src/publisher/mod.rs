@@ -1,0 +1,290 @@
+//! The side of a node that others rely on: its own filters, their deltas, and who holds a lease on them.
+
+mod holders;
+mod recent;
+mod snapshots;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use lacuna_base::hash::hash_bytes;
+
+use self::holders::Holder;
+use self::recent::Recent;
+use self::snapshots::Snapshot;
+use crate::buckets::Buckets;
+use crate::config::{Config, Flaw, Mode};
+use crate::key_id::{KeyId, NodeId, TableId};
+use crate::message::{CHUNK_BYTES, Message, TableDelta, Version};
+use crate::presence::{Deletion, NodeFilter};
+
+/// Deltas that are sent again at once.
+const MOST_REPEATED: usize = 256;
+
+/// Low bits of a generation in messages that say how rows are put into buckets.
+const BUCKETS_BITS: u32 = 24;
+
+/// Words of eight bytes, one for a key and three for a deletion, that close a delta: half a mebibyte, as a piece of a snapshot.
+const MOST_WORDS: usize = CHUNK_BYTES / 8;
+
+/// Digests kept, to tell whether an acknowledgement is one of what was sent.
+const MOST_DIGESTS: usize = 1 << 12;
+
+/// A filter of this node.
+#[derive(Debug)]
+pub(crate) struct Own {
+    pub(crate) filter: NodeFilter,
+    pub(crate) buckets: Option<Buckets>,
+    pub(crate) generation: u64,
+    pub(crate) is_ready: bool,
+    /// Memory that the filter may take.
+    pub(crate) most_bytes: usize,
+    /// The filter that is being rebuilt; writes go to both.
+    next: Option<NodeFilter>,
+}
+
+impl Own {
+    /// Keeps the filter within its memory: `true` if its copies are of no use then.
+    fn shrink(&mut self) -> bool {
+        self.filter.memory_bytes() > self.most_bytes && self.filter.shrink_to(self.most_bytes)
+    }
+
+    /// The generation as messages have it, with how rows are put into buckets.
+    fn told_generation(&self) -> u64 {
+        self.generation << BUCKETS_BITS | self.buckets.map_or(0, Buckets::code)
+    }
+}
+
+/// How the rows of a copy are put into buckets, from the generation in its messages.
+pub(crate) const fn buckets_code(generation: u64) -> u64 {
+    generation & ((1 << BUCKETS_BITS) - 1)
+}
+
+#[derive(Debug)]
+pub(crate) struct Publisher {
+    pub(crate) tables: BTreeMap<TableId, Own>,
+    version: Version,
+    pending: BTreeMap<TableId, TableDelta>,
+    /// How much is pending, in words of eight bytes.
+    pending_words: usize,
+    /// Deltas that were closed because they were large, and have not been sent.
+    closed: Vec<Vec<u8>>,
+    log: VecDeque<(u64, Vec<u8>)>,
+    /// The digests up to the last deltas.
+    digests: VecDeque<u64>,
+    log_bytes: usize,
+    holders: BTreeMap<NodeId, Holder>,
+    snapshots: BTreeMap<TableId, Snapshot>,
+    recent: Recent,
+    boot_until: u64,
+}
+
+impl Publisher {
+    pub(crate) fn new(incarnation: u64, boot_until: u64) -> Self {
+        let version = Version { incarnation, ..Version::default() };
+        Self {
+            tables: BTreeMap::new(),
+            version,
+            pending: BTreeMap::new(),
+            pending_words: 0,
+            closed: Vec::new(),
+            log: VecDeque::new(),
+            log_bytes: 0,
+            digests: VecDeque::new(),
+            holders: BTreeMap::new(),
+            snapshots: BTreeMap::new(),
+            recent: Recent::default(),
+            boot_until,
+        }
+    }
+
+    pub(crate) fn version(&self) -> Version {
+        self.version
+    }
+
+    pub(crate) fn create(
+        &mut self,
+        table: TableId,
+        filter: NodeFilter,
+        buckets: Option<Buckets>,
+        most_bytes: usize,
+    ) {
+        let generation = self.tables.get(&table).map_or(1, |own| own.generation + 1);
+        let own = Own { filter, buckets, generation, is_ready: false, most_bytes, next: None };
+        self.tables.insert(table, own);
+        self.reset(table);
+    }
+
+    pub(crate) fn drop_table(&mut self, table: TableId) {
+        self.tables.remove(&table);
+        self.reset(table);
+    }
+
+    /// Makes a key live, and everything in it that `place` names.
+    pub(crate) fn write(&mut self, config: &Config, table: TableId, partition: KeyId, place: Option<u64>) {
+        let Some(own) = self.tables.get_mut(&table) else { return };
+        let mut ids = vec![partition];
+        if let (Some(buckets), Some(place)) = (own.buckets, place) {
+            ids.extend(buckets.of_row(place).map(|(level, number)| partition.bucket(level, number)));
+        }
+        let is_given_up = own.filter.is_unknown();
+        // What is written now is told by the next delta, what has a twin on its way by that one's.
+        let (next, mut told_by) = (self.version.sequence + 1, None);
+        for id in ids {
+            let is_new = if config.has(Flaw::WriteKeepsDead) && own.filter.is_dead(id) {
+                false
+            } else {
+                own.filter.write(id)
+            };
+            own.next.as_mut().map(|next| next.write(id));
+            // Nobody has a copy of a filter that is not ready, and a snapshot has all its keys.
+            if is_new && own.is_ready {
+                told_by = Some(next);
+                if config.mode == Mode::Safe {
+                    self.recent.note_name(table, own.filter.twin_name(id), next);
+                }
+                let pending = self.pending.entry(table).or_default();
+                pending.keys.push(id.hash());
+                pending.dead.retain(|(dead, _)| *dead != id);
+                self.pending_words += 1;
+            } else {
+                told_by = told_by.max(self.recent.barrier_of_name(table, own.filter.twin_name(id)));
+            }
+        }
+        if own.shrink() || own.filter.is_unknown() != is_given_up {
+            self.renew(table);
+        }
+        if let Some(barrier) = told_by {
+            self.recent.note(table, partition, barrier);
+        }
+        self.close_if_large();
+    }
+
+    /// Makes a key dead, for peers too, if the deletion is a proof and there is room to keep it.
+    pub(crate) fn bury(&mut self, table: TableId, id: KeyId, deletion: Deletion) {
+        let Some(own) = self.tables.get_mut(&table) else { return };
+        let is_new = own.filter.has_room_for_deletions(own.most_bytes) && own.filter.bury(id, deletion);
+        // Nobody has a copy of a filter that is not ready, and a snapshot has all its marks: those that no write has taken off
+        // again by then, of which nobody would be told.
+        if is_new && own.is_ready {
+            self.pending.entry(table).or_default().dead.push((id, deletion.time));
+            self.pending_words += 3;
+            self.close_if_large();
+        }
+    }
+
+    /// Sets what a table's filter may take.
+    pub(crate) fn limit(&mut self, table: TableId, most_bytes: usize) {
+        let Some(own) = self.tables.get_mut(&table) else { return };
+        own.most_bytes = most_bytes;
+        if own.shrink() {
+            self.renew(table);
+        }
+    }
+
+    /// Begins to rebuild a filter: writes go to the old one and to `filter`.
+    pub(crate) fn begin_rebuild(&mut self, table: TableId, filter: NodeFilter) {
+        if let Some(own) = self.tables.get_mut(&table) {
+            own.next = Some(filter);
+        }
+    }
+
+    /// The filter that is being rebuilt, and what it may take.
+    pub(crate) fn rebuilt(&mut self, table: TableId) -> Option<(&mut NodeFilter, usize)> {
+        let own = self.tables.get_mut(&table)?;
+        Some((own.next.as_mut()?, own.most_bytes))
+    }
+
+    pub(crate) fn finish_rebuild(&mut self, config: &Config, table: TableId) {
+        let Some(own) = self.tables.get_mut(&table) else { return };
+        let Some(mut next) = own.next.take() else { return };
+        // What was proven stays proven: writes have taken back what they touched, in the old filter too.
+        own.filter.dead().for_each(|(id, time)| next.keep_dead(id, time));
+        next.shrink_to(own.most_bytes);
+        own.filter = next;
+        if config.has(Flaw::RebuildQuietly) {
+            return;
+        }
+        self.renew(table);
+    }
+
+    /// Another filter stands for the table: its fingerprints tell keys apart in another way, so peers begin again.
+    fn renew(&mut self, table: TableId) {
+        if let Some(own) = self.tables.get_mut(&table) {
+            own.generation += 1;
+        }
+        self.reset(table);
+    }
+
+    fn reset(&mut self, table: TableId) {
+        self.pending.insert(table, TableDelta { is_reset: true, ..TableDelta::default() });
+        self.snapshots.remove(&table);
+        self.recent.note_table(table, self.barrier());
+    }
+
+    /// Closes the pending changes as one delta, as a rule; the bytes of all that nobody was sent.
+    pub(crate) fn flush(&mut self, config: &Config, now: u64) -> Vec<Vec<u8>> {
+        if !self.pending.is_empty() {
+            self.close();
+        }
+        if !self.closed.is_empty() {
+            while self.log_bytes > config.log_bytes
+                && let Some((_, oldest)) = self.log.pop_front()
+            {
+                self.log_bytes -= oldest.len();
+            }
+            self.holders.retain(|_, holder| holder.until > now);
+            self.recent.forget(self.known_to_all(now));
+            self.holders
+                .values_mut()
+                .for_each(|holder| holder.waits_since = holder.waits_since.or(Some(now)));
+        }
+        std::mem::take(&mut self.closed)
+    }
+
+    fn close_if_large(&mut self) {
+        if self.pending_words >= MOST_WORDS {
+            self.close();
+        }
+    }
+
+    fn close(&mut self) {
+        self.pending_words = 0;
+        self.version.sequence += 1;
+        let tables = std::mem::take(&mut self.pending).into_iter().collect();
+        let (incarnation, sequence) = (self.version.incarnation, self.version.sequence);
+        let bytes = Message::Delta { incarnation, sequence, tables }.to_bytes();
+        self.version.digest = hash_bytes(&bytes, self.version.digest);
+        self.log_bytes += bytes.len();
+        self.log.push_back((sequence, bytes.clone()));
+        self.closed.push(bytes);
+        self.digests.push_back(self.version.digest);
+        if self.digests.len() > MOST_DIGESTS {
+            self.digests.pop_front();
+        }
+    }
+
+    /// The deltas behind `applied`, or the word that there is a gap.
+    pub(crate) fn deltas_behind(&self, applied: Version) -> Vec<Vec<u8>> {
+        if applied.incarnation == self.version.incarnation && self.has_deltas_behind(applied.sequence) {
+            let missing = self.log.iter().filter(|(sequence, _)| *sequence > applied.sequence);
+            missing.take(MOST_REPEATED).map(|(_, bytes)| bytes.clone()).collect()
+        } else {
+            vec![Message::Gap(self.version).to_bytes()]
+        }
+    }
+
+    fn has_deltas_behind(&self, sequence: u64) -> bool {
+        let first = sequence.saturating_add(1);
+        first > self.version.sequence || self.log.front().is_some_and(|(oldest, _)| *oldest <= first)
+    }
+
+    pub(crate) fn catalog(&self) -> Vec<(TableId, u64)> {
+        let ready = self.tables.iter().filter(|(_, own)| own.is_ready);
+        ready.map(|(table, own)| (*table, own.told_generation())).collect()
+    }
+
+    /// Keys of all filters.
+    pub(crate) fn key_count(&self) -> u64 {
+        self.tables.values().map(|own| own.filter.key_count()).sum()
+    }
+}
