@@ -42,15 +42,15 @@ pub fn median(values: &[f64]) -> f64 {
 /// ```
 ///
 /// # Errors
-/// `InvalidInput` if fewer than `least_expected` are expected: too few to tell.
-pub fn rate_passes(false_positives: u64, bar: f64, empty_queries: u64, least_expected: f64) -> Result<bool> {
+/// `InvalidInput` if fewer than `min_expected` are expected: too few to tell.
+pub fn rate_passes(false_positives: u64, bar: f64, empty_queries: u64, min_expected: f64) -> Result<bool> {
     let expected = bar * empty_queries as f64;
     // A hundredth below is rounding in the caller's number of queries, not a weaker test.
-    if expected < least_expected * 0.99 || expected.is_nan() {
+    if expected < min_expected * 0.99 || expected.is_nan() {
         return Err(Error::invalid_input(format!(
             "{empty_queries} empty queries let a rate of {bar} expect {expected:.1} false positives, fewer than the \
-             {least_expected} needed to tell; ask at least {}",
-            queries_expecting(least_expected, bar)
+             {min_expected} needed to tell; ask at least {}",
+            queries_expecting(min_expected, bar)
         )));
     }
     Ok(false_positives as f64 <= expected + TOLERATED_DEVIATIONS * expected.sqrt())

@@ -152,8 +152,8 @@ fn shape_named(name: &str) -> Option<KeyShape> {
 fn key_count(text: &str) -> Result<usize> {
     let count = parse_count(text)?;
     if count > MAX_KEY_COUNT {
-        let most = with_commas(MAX_KEY_COUNT);
-        return Err(Error::invalid_input(format!("{text} keys are too many; give at most {most}")));
+        let max = with_commas(MAX_KEY_COUNT);
+        return Err(Error::invalid_input(format!("{text} keys are too many; give at most {max}")));
     }
     usize::try_from(count)
         .map_err(|error| Error::invalid_input("so many keys need a 64-bit machine").with_source(error))

@@ -175,11 +175,11 @@ void lacuna_collector_free(LacunaCollector *collector);
 const char *lacuna_property_name(void);
 
 // A guard for the spec of this text, such as `grafite@14 codec=fixed_be:8`; null if it is wrong, and
-// `lacuna_last_error` says why. `most_bytes` caps the property of one table; 0 means 4 MiB.
+// `lacuna_last_error` says why. `max_bytes` caps the property of one table; 0 means 4 MiB.
 //
 // # Safety
 // `size` bytes are readable at `spec`.
-LacunaTableGuard *lacuna_table_guard_new(const char *spec, size_t size, size_t most_bytes);
+LacunaTableGuard *lacuna_table_guard_new(const char *spec, size_t size, size_t max_bytes);
 
 // Another handle of the same guard, to be freed too.
 //

@@ -61,9 +61,9 @@ enum class Direction { kForward, kReverse };
 // The filters of one column family: what is built, and what happened so far. Copies share both.
 class RangeFilters {
  public:
-  // Throws std::invalid_argument if the spec is wrong. A table's filter takes at most `most_bytes`, 4 MiB if 0.
-  explicit RangeFilters(std::string spec, size_t most_bytes = 0)
-      : guard_(lacuna_table_guard_new(spec.data(), spec.size(), most_bytes), detail::FreeGuard()),
+  // Throws std::invalid_argument if the spec is wrong. A table's filter takes at most `max_bytes`, 4 MiB if 0.
+  explicit RangeFilters(std::string spec, size_t max_bytes = 0)
+      : guard_(lacuna_table_guard_new(spec.data(), spec.size(), max_bytes), detail::FreeGuard()),
         spec_(std::move(spec)) {
     if (guard_ == nullptr) {
       throw std::invalid_argument(lacuna_last_error());

@@ -22,7 +22,7 @@ const FULL: u8 = 90;
 /// Percentage of reads that miss above which full memory counts as short.
 const MANY_MISSES: u64 = 10;
 /// Percentage points of hits that a step may cost.
-const MOST_LOSS: u64 = 5;
+const MAX_LOSS: u64 = 5;
 
 /// β as the load would have it.
 ///
@@ -97,7 +97,7 @@ impl AutoBeta {
         let is_short = self.has_refused || self.is_full && 100 * self.missed > MANY_MISSES * reads;
         let is_forced = is_short || 100 * self.written > MANY_WRITES * all;
         let from = self.beta;
-        let has_cost = self.before.filter(|(before, _)| hits + MOST_LOSS < *before && !is_forced);
+        let has_cost = self.before.filter(|(before, _)| hits + MAX_LOSS < *before && !is_forced);
         self.beta = match has_cost {
             Some((_, back)) => back,
             None if is_forced => from.saturating_sub(STEP),

@@ -172,8 +172,8 @@ mod tests {
             }
             let (sum, largest) =
                 (orphans.iter().map(|(_, load)| load).sum::<u64>(), orphans.iter().map(|o| o.1).max());
-            let most = (sum / 5 + 1).max(largest.unwrap()) * 4 / 3 + 1;
-            assert!(loads.iter().all(|load| *load <= most), "{loads:?} of {sum}");
+            let max = (sum / 5 + 1).max(largest.unwrap()) * 4 / 3 + 1;
+            assert!(loads.iter().all(|load| *load <= max), "{loads:?} of {sum}");
         }
     }
 

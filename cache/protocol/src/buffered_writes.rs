@@ -71,11 +71,11 @@ impl BufferedWrites {
     }
 
     /// The first writes in order, at most `most`, up to the first that may not be applied yet.
-    pub fn next_to_apply(&self, most: usize) -> impl Iterator<Item = (u64, &BufferedWrite)> {
+    pub fn next_to_apply(&self, max: usize) -> impl Iterator<Item = (u64, &BufferedWrite)> {
         self.writes
             .iter()
             .take_while(|(_, write)| write.may_apply)
-            .take(most)
+            .take(max)
             .map(|(lsn, write)| (*lsn, write))
     }
 

@@ -22,7 +22,7 @@ use crate::range_table::RangeTable;
 /// What a range weighs that nobody asks for, in requests: numbers of ranges count too, and noise moves nothing.
 const IDLE: u64 = 8;
 /// Fewest requests of a report that make a range hot.
-const FEWEST_HOT: u64 = 500;
+const MIN_HOT: u64 = 500;
 /// So many times as cold as hot are two ranges that are joined.
 const COLDER: u64 = 16;
 /// Ranges of a process, in the mean: below the first none are joined, above the second none are split.
@@ -90,11 +90,11 @@ impl Census {
     pub fn relief(&self) -> Option<(RangeId, usize)> {
         let loads = self.loads();
         let busiest = (0..self.members).max_by_key(|member| (loads[*member], std::cmp::Reverse(*member)))?;
-        let (most, least) = (loads[busiest], *loads.iter().min()?);
+        let (max, min) = (loads[busiest], *loads.iter().min()?);
         let owned = self.ranges.iter().filter(|(.., owner)| *owner == Some(busiest));
-        let then = |weight: u64| (most - weight).max(least + weight);
+        let then = |weight: u64| (max - weight).max(min + weight);
         let (range, weight, _) = owned.min_by_key(|(range, weight, _)| (then(*weight), *range))?;
-        let is_worth_it = (most - least) * 4 >= most && then(*weight) + IDLE / 2 <= most;
+        let is_worth_it = (max - min) * 4 >= max && then(*weight) + IDLE / 2 <= max;
         is_worth_it.then_some((*range, busiest))
     }
 
@@ -103,7 +103,7 @@ impl Census {
     pub fn recut(&self, table: &RangeTable, loads: &[(RangeId, RangeLoad)]) -> Option<Recut> {
         let (members, ranges) = (self.members.max(1), loads.len());
         let all: u64 = loads.iter().map(|(_, load)| load.requests).sum();
-        let hot = (all / members as u64 * 3 / 2).max(FEWEST_HOT);
+        let hot = (all / members as u64 * 3 / 2).max(MIN_HOT);
         let may_split = members > 1 && ranges < members * RANGES_EACH.1;
         let cold = if ranges > members * RANGES_EACH.0 { hot / COLDER } else { 0 };
         recut(table, loads, if may_split { hot } else { u64::MAX }, cold)
@@ -142,8 +142,8 @@ mod tests {
             let requests: Vec<u64> = (0..8 * members).map(|_| rng.below(1_000)).collect();
             let (loads, moves) = settle(&requests, members, |_| 0);
             assert!(moves <= 3 * requests.len(), "round {round}: {moves} moves");
-            let (sum, most) = (loads.iter().sum::<u64>(), *loads.iter().max().unwrap());
-            assert!(most * members as u64 <= sum * 2, "round {round}: {loads:?}");
+            let (sum, max) = (loads.iter().sum::<u64>(), *loads.iter().max().unwrap());
+            assert!(max * members as u64 <= sum * 2, "round {round}: {loads:?}");
             assert_eq!(settle(&requests, members, |_| 0).0, loads, "everybody computes the same");
         }
     }

@@ -31,7 +31,7 @@ const REMEMBERED: usize = 64;
 /// selectivity.learn(&query(0, 10, 30), 40);
 /// selectivity.learn(&query(1, 0, 1_000), 7);
 /// let (age, salary) = (query(0, 18, 20), query(1, 100, 200));
-/// assert_eq!(selectivity.most_rows(&age), Some(40));
+/// assert_eq!(selectivity.max_rows(&age), Some(40));
 /// assert_eq!(selectivity.more_selective(&age, &salary), &salary);
 /// ```
 #[derive(Debug, Clone, Default)]
@@ -56,14 +56,14 @@ impl Selectivity {
     }
 
     /// The fewest rows of a remembered result that held all of the query's interval.
-    pub fn most_rows(&self, query: &Query) -> Option<usize> {
+    pub fn max_rows(&self, query: &Query) -> Option<usize> {
         let results = self.results.get(&query.domain)?;
         results.iter().filter(|(interval, _)| interval.covers(&query.interval)).map(|(_, rows)| *rows).min()
     }
 
     /// The query to ask; the other one filters. The first, if nothing is known.
     pub fn more_selective<'a>(&self, first: &'a Query, second: &'a Query) -> &'a Query {
-        let rows = |query: &Query| self.most_rows(query).unwrap_or(usize::MAX);
+        let rows = |query: &Query| self.max_rows(query).unwrap_or(usize::MAX);
         if rows(second) < rows(first) { second } else { first }
     }
 }
@@ -82,17 +82,17 @@ pub fn union<R, I: Ord>(first: Vec<R>, second: Vec<R>, identity: impl Fn(&R) -> 
 }
 
 /// Queries to ask before anybody does, most asked first: those of a recorded log of queries, each once, at most `most`.
-pub fn prefetch_log(log: &[Query], most: usize) -> Vec<Query> {
+pub fn prefetch_log(log: &[Query], max: usize) -> Vec<Query> {
     let mut counts: BTreeMap<&Query, usize> = BTreeMap::new();
     log.iter().for_each(|query| *counts.entry(query).or_default() += 1);
     let mut queries: Vec<(&Query, usize)> = counts.into_iter().collect();
     queries.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    queries.into_iter().take(most).map(|(query, _)| query.clone()).collect()
+    queries.into_iter().take(max).map(|(query, _)| query.clone()).collect()
 }
 
 /// Queries to ask before anybody does, the heaviest first: those between ascending starts of the buckets of a histogram,
 /// each with its weight, at most `most`. The last bucket has no end.
-pub fn prefetch_histogram(domain: DomainId, buckets: &[(RangeKey, u64)], most: usize) -> Vec<Query> {
+pub fn prefetch_histogram(domain: DomainId, buckets: &[(RangeKey, u64)], max: usize) -> Vec<Query> {
     let mut queries: Vec<(Query, u64)> = Vec::new();
     for (place, (start, weight)) in buckets.iter().enumerate() {
         let end = buckets.get(place + 1).map_or(Cut::Greatest, |(next, _)| Cut::Before(next.clone()));
@@ -100,7 +100,7 @@ pub fn prefetch_histogram(domain: DomainId, buckets: &[(RangeKey, u64)], most: u
         queries.extend(interval.map(|interval| (Query::all(domain, interval), *weight)));
     }
     queries.sort_by_key(|(_, weight)| std::cmp::Reverse(*weight));
-    queries.into_iter().take(most).map(|(query, _)| query).collect()
+    queries.into_iter().take(max).map(|(query, _)| query).collect()
 }
 
 #[cfg(test)]
@@ -116,11 +116,11 @@ mod tests {
         let mut selectivity = Selectivity::new();
         selectivity.learn(&query(0, 0, 100), 90);
         selectivity.learn(&query(0, 10, 20), 5);
-        assert_eq!(selectivity.most_rows(&query(0, 12, 13)), Some(5));
-        assert_eq!(selectivity.most_rows(&query(0, 12, 30)), Some(90));
-        assert_eq!(selectivity.most_rows(&query(1, 12, 13)), None);
+        assert_eq!(selectivity.max_rows(&query(0, 12, 13)), Some(5));
+        assert_eq!(selectivity.max_rows(&query(0, 12, 30)), Some(90));
+        assert_eq!(selectivity.max_rows(&query(1, 12, 13)), None);
         (0..64).for_each(|at| selectivity.learn(&query(0, 1_000 + at, 1_000 + at), 1));
-        assert_eq!(selectivity.most_rows(&query(0, 12, 13)), None);
+        assert_eq!(selectivity.max_rows(&query(0, 12, 13)), None);
     }
 
     #[test]

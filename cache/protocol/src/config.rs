@@ -38,9 +38,9 @@ pub struct Config {
     /// Buffered writes in one transaction.
     pub apply_batch: usize,
     /// Buffered writes that the store may be behind; those that come then wait until it has caught up.
-    pub most_buffered: usize,
+    pub max_buffered: usize,
     /// Known-empty intervals to keep.
-    pub most_gaps: usize,
+    pub max_gaps: usize,
     /// Largest percentage of rows that a new entry may share with another (β).
     pub beta: u8,
     /// Largest result to cache, in bytes.
@@ -85,8 +85,8 @@ impl Config {
             write_through_for: 10_000,
             apply_patience: 300_000,
             apply_batch: 64,
-            most_buffered: 1_024,
-            most_gaps: 10_000,
+            max_buffered: 1_024,
+            max_gaps: 10_000,
             beta: 100,
             largest_value: 1 << 20,
             serve_from: 0,

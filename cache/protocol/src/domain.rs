@@ -219,12 +219,12 @@ mod tests {
 
     #[test]
     fn ends_of_a_domain_are_values_like_others() {
-        let (least, most) = (DomainValue::Integer(i64::MIN), DomainValue::Integer(i64::MAX));
-        let all = DomainType::Integer.interval(Included(least), Included(most)).unwrap().unwrap();
-        assert!(all.contains(&DomainType::Integer.key(most).unwrap().unwrap()));
-        let open = DomainType::Integer.interval(Excluded(least), Excluded(most)).unwrap().unwrap();
-        assert!(!open.contains(&DomainType::Integer.key(least).unwrap().unwrap()));
-        assert_eq!(DomainType::Integer.interval(Included(most), Included(least)).unwrap(), None);
+        let (min, max) = (DomainValue::Integer(i64::MIN), DomainValue::Integer(i64::MAX));
+        let all = DomainType::Integer.interval(Included(min), Included(max)).unwrap().unwrap();
+        assert!(all.contains(&DomainType::Integer.key(max).unwrap().unwrap()));
+        let open = DomainType::Integer.interval(Excluded(min), Excluded(max)).unwrap().unwrap();
+        assert!(!open.contains(&DomainType::Integer.key(min).unwrap().unwrap()));
+        assert_eq!(DomainType::Integer.interval(Included(max), Included(min)).unwrap(), None);
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub struct Gaps {
     /// In the order they were learned, by number.
     order: BTreeMap<u64, Gap>,
     next: u64,
-    most: usize,
+    max: usize,
 }
 
 #[derive(Debug, Clone)]
@@ -46,9 +46,9 @@ struct Gap {
 
 impl Gaps {
     /// At most `most` gaps over `domain_count` domains.
-    pub fn new(domain_count: usize, most: usize) -> Self {
+    pub fn new(domain_count: usize, max: usize) -> Self {
         let domains = (0..domain_count).map(|_| IntervalTree::new()).collect();
-        Self { domains, order: BTreeMap::new(), next: 0, most }
+        Self { domains, order: BTreeMap::new(), next: 0, max }
     }
 
     /// Notes that queries with this fingerprint find no row in `interval`. Joins the gaps it overlaps.
@@ -62,7 +62,7 @@ impl Gaps {
         }
         let interval = Interval::between(lo, hi).expect("it holds the interval");
         self.add(Gap { domain, interval, fingerprint });
-        while self.order.len() > self.most {
+        while self.order.len() > self.max {
             let oldest = *self.order.keys().next().expect("there are more than none");
             self.forget(oldest);
         }
@@ -127,9 +127,9 @@ mod tests {
         #[test]
         fn gaps_never_hold_what_was_written(
             steps in prop::collection::vec((any::<bool>(), 0u64..40, 0u64..8), 0..60),
-            most in prop_oneof![1usize..20, Just(100)],
+            max in prop_oneof![1usize..20, Just(100)],
         ) {
-            let (mut gaps, mut empty) = (Gaps::new(1, most), [false; 50]);
+            let (mut gaps, mut empty) = (Gaps::new(1, max), [false; 50]);
             for (learn, lo, len) in steps {
                 let interval = Interval::closed(lo.into(), (lo + len).into()).expect("lo <= hi");
                 let places = usize::try_from(lo).unwrap()..=usize::try_from(lo + len).unwrap();
@@ -145,7 +145,7 @@ mod tests {
                     let known = gaps.is_known_empty(&query);
                     let is_empty = empty[usize::try_from(value).unwrap()];
                     prop_assert!(is_empty || !known, "{value}");
-                    prop_assert!(known || !is_empty || most < 60, "{value} forgotten without need");
+                    prop_assert!(known || !is_empty || max < 60, "{value} forgotten without need");
                 }
             }
         }

@@ -28,7 +28,7 @@ Examples:
   printf 'a\\tm\\nn\\tz\\n' | lacuna query trie.lacuna --seek-last --batch -
 
 One line an answer: `no` is always true, `maybe` means go and read. Ranges include both ends.
---count says how many keys the range holds: one number if that is certain, else `LEAST-MOST`, between
+--count says how many keys the range holds: one number if that is certain, else `MIN-MAX`, between
 which the truth always lies (at most 2 apart, unless the filter was cut to its budget).
 --seek says where the first key of the range can be: `from KEY`, with no key of the range before KEY.
 --seek-last looks from the other end: `through KEY`, or `below KEY` if KEY itself is not there. Both

@@ -162,11 +162,11 @@ fn budget_finding(filter: &AnyFilter, budget: Option<Budget>, key_count: usize) 
     match budget {
         None => Finding::not_checked("budget", format!("{size}; --bits-per-key checks it")),
         Some(budget) => {
-            let most = budget.payload_bytes(key_count);
+            let max = budget.payload_bytes(key_count);
             Finding::new(
                 "budget",
-                payload_bytes <= most,
-                format!("{size}; at most {} payload bytes", counted(most)),
+                payload_bytes <= max,
+                format!("{size}; at most {} payload bytes", counted(max)),
             )
         }
     }

@@ -83,7 +83,7 @@ Examples:
   lacuna demo --folder /usr/share --scans 100 --cloud-latency-ms 2";
 
 /// Fewest rows of an SST: SlateDB makes no filter for fewer.
-const FEWEST_ROWS: usize = 1_000;
+const MIN_ROWS: usize = 1_000;
 
 /// Runs the demo.
 ///
@@ -117,14 +117,14 @@ impl DemoArgs {
 
     /// As many SSTs as asked for, unless they would have too few rows each.
     fn ssts_for(&self, rows: usize) -> Result<usize> {
-        let most = rows / FEWEST_ROWS;
-        if most == 0 {
+        let max = rows / MIN_ROWS;
+        if max == 0 {
             let message = format!(
-                "{rows} rows are too few to show anything; give a folder or keys with at least {FEWEST_ROWS}"
+                "{rows} rows are too few to show anything; give a folder or keys with at least {MIN_ROWS}"
             );
             return Err(Error::invalid_input(message).into());
         }
-        Ok(most.min(self.ssts as usize))
+        Ok(max.min(self.ssts as usize))
     }
 
     /// Builds and asks the three stores, one after the other.

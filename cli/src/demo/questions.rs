@@ -6,7 +6,7 @@ use lacuna_base::hash::{IntegerHasher, reduce};
 use super::source::Source;
 
 /// Longest range, in units of the place (seconds, for files).
-const MOST_LEN: u64 = 32;
+const MAX_LEN: u64 = 32;
 /// Draws for each question before giving up: keys may leave few gaps.
 const DRAWS: u64 = 200;
 
@@ -77,7 +77,7 @@ pub(super) fn draw(source: &Source, count: usize, seed: u64) -> Questions {
     let mut draw = Draw { hasher: IntegerHasher::new(seed), next: 0 };
     let behind = empty_ranges(&rows, count / 2, &mut draw, |rows, draw| {
         let row = nth(&rows.places, draw);
-        row.saturating_add(1 + draw.below(MOST_LEN))
+        row.saturating_add(1 + draw.below(MAX_LEN))
     });
     let behind_a_row = behind.len();
     let anywhere = empty_ranges(&rows, count - count / 2, &mut draw, |rows, draw| {
@@ -109,7 +109,7 @@ fn empty_ranges(
             break;
         }
         let lo = start(rows, draw);
-        let hi = lo.saturating_add(1 + draw.below(MOST_LEN));
+        let hi = lo.saturating_add(1 + draw.below(MAX_LEN));
         if lo < hi && rows.is_empty(lo, hi) {
             found.push(rows.question(lo, hi));
         }
@@ -120,8 +120,8 @@ fn empty_ranges(
 fn full_ranges(rows: &Places, count: usize, draw: &mut Draw) -> Vec<Question> {
     let range = |draw: &mut Draw| {
         let row = nth(&rows.places, draw);
-        let lo = row.saturating_sub(draw.below(MOST_LEN));
-        rows.question(lo, row.saturating_add(1 + draw.below(MOST_LEN)))
+        let lo = row.saturating_sub(draw.below(MAX_LEN));
+        rows.question(lo, row.saturating_add(1 + draw.below(MAX_LEN)))
     };
     (0..count).map(|_| range(draw)).collect()
 }

@@ -9,8 +9,7 @@ const SPECS: [&str; 3] = ["surf", "surf:real=0", "surf:cut"];
 /// `12`, or `10-12`.
 fn count(line: &str) -> (u64, u64) {
     let number = |text: &str| text.parse::<u64>().unwrap_or_else(|_| panic!("`{line}` is no count"));
-    line.split_once('-')
-        .map_or_else(|| (number(line), number(line)), |(least, most)| (number(least), number(most)))
+    line.split_once('-').map_or_else(|| (number(line), number(line)), |(min, max)| (number(min), number(max)))
 }
 
 fn integers(folder: &Folder, spec: &str, seed: u64) -> (Vec<u64>, Vec<(u64, u64)>) {
@@ -41,9 +40,9 @@ fn counts_hold_the_truth() {
         assert_eq!(lines.lines().count(), ranges.len());
         for (line, (lo, hi)) in lines.lines().zip(&ranges) {
             let truth = keys.iter().filter(|key| (lo..=hi).contains(key)).count() as u64;
-            let (least, most) = count(line);
-            assert!(least <= truth && truth <= most, "{spec}, seed {seed}: {line}, not {truth}");
-            assert!(most - least <= 2 || spec == "surf:cut", "{spec}, seed {seed}: {line}");
+            let (min, max) = count(line);
+            assert!(min <= truth && truth <= max, "{spec}, seed {seed}: {line}, not {truth}");
+            assert!(max - min <= 2 || spec == "surf:cut", "{spec}, seed {seed}: {line}");
         }
     }
 }

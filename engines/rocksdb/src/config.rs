@@ -65,8 +65,8 @@ impl LacunaRocksDb {
     /// Sets the most bytes of one table's filter, instead of 4 MiB. RocksDB keeps the filter on the heap as long as the
     /// table is open; one that would take more gets fewer bits per key, and counts as coarsened.
     #[must_use]
-    pub fn with_most_bytes(mut self, most_bytes: usize) -> Self {
-        self.guard = self.guard.with_most_bytes(most_bytes);
+    pub fn with_max_bytes(mut self, max_bytes: usize) -> Self {
+        self.guard = self.guard.with_max_bytes(max_bytes);
         self
     }
 

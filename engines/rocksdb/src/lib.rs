@@ -16,7 +16,7 @@
 //!   See `docs/design/rocksdb-points.md`.
 //! - **Memory.** RocksDB keeps the property of every open table on the heap (it shows in
 //!   `rocksdb.estimate-table-readers-mem`, not in the block cache) and reads it when it opens the table. 14 bits a key
-//!   are 1.75 bytes a key; [`LacunaRocksDb::with_most_bytes`] caps each table's share.
+//!   are 1.75 bytes a key; [`LacunaRocksDb::with_max_bytes`] caps each table's share.
 //! - **Old tables** are read as before, and counted, until compaction rewrites them.
 //! - **Metrics**: [`TableStats::metrics`] names every count, by level and by reason, for whatever collects them.
 //! - **Column families** each take a [`LacunaRocksDb`] of their own, if they differ in codec; one may serve several.

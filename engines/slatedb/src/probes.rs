@@ -13,7 +13,7 @@ use std::array;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use lacuna_guard::MOST_FILES;
+use lacuna_guard::MAX_FILES;
 use slatedb::FilterContext;
 
 /// Scans that can be told apart at one time.
@@ -26,7 +26,7 @@ pub(crate) struct Probes {
     next: AtomicU64,
     passes: [AtomicU64; PLACES],
     /// Numbers of the first files that answered "maybe", place by place; empty if nobody wants to know.
-    files: Box<[[AtomicU64; MOST_FILES]]>,
+    files: Box<[[AtomicU64; MAX_FILES]]>,
 }
 
 /// The counter of one scan.
@@ -78,7 +78,7 @@ impl Probes {
 
     /// Numbers of files that gave them, as far as they were noted.
     pub(crate) fn files(&self, probe: Probe) -> Vec<u64> {
-        let noted = usize::try_from(self.passes(probe)).unwrap_or(MOST_FILES);
+        let noted = usize::try_from(self.passes(probe)).unwrap_or(MAX_FILES);
         let files = self.files.get(probe.index()).into_iter().flatten();
         files.take(noted).map(|file| file.load(Relaxed)).filter(|&file| file != 0).collect()
     }
@@ -124,7 +124,7 @@ mod tests {
         let (first, second) = (probes.start(), probes.start());
         (0..100).for_each(|file| probes.count_pass(Some(&first.context()), file));
         probes.count_pass(Some(&second.context()), 9);
-        assert_eq!(probes.files(first), (1..MOST_FILES as u64).collect::<Vec<_>>(), "zero is no file");
+        assert_eq!(probes.files(first), (1..MAX_FILES as u64).collect::<Vec<_>>(), "zero is no file");
         assert_eq!(probes.files(second), [9]);
         for _ in 2..PLACES {
             let _ = probes.start();

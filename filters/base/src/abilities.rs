@@ -35,9 +35,9 @@ pub trait SeekCandidate<K: KeySpace + ?Sized>: RangeFilter<K> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CountBounds {
     /// The range holds at least so many keys.
-    pub least: u64,
+    pub min: u64,
     /// The range holds at most so many keys.
-    pub most: u64,
+    pub max: u64,
 }
 
 /// Counts the keys of a range without reading them.

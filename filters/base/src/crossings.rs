@@ -13,18 +13,18 @@ mod noted {
     /// Names noted on a thread, without an allocation: queries are tested for making none.
     #[derive(Clone, Copy)]
     pub(super) struct Names {
-        names: [&'static str; Self::MOST],
+        names: [&'static str; Self::MAX],
         count: usize,
     }
 
     impl Names {
         /// More than all families together have.
-        const MOST: usize = 128;
+        const MAX: usize = 128;
 
-        pub(super) const NONE: Self = Self { names: [""; Self::MOST], count: 0 };
+        pub(super) const NONE: Self = Self { names: [""; Self::MAX], count: 0 };
 
         pub(super) fn note(&mut self, name: &'static str) {
-            if !self.as_slice().contains(&name) && self.count < Self::MOST {
+            if !self.as_slice().contains(&name) && self.count < Self::MAX {
                 self.names[self.count] = name;
                 self.count += 1;
             }

@@ -98,7 +98,7 @@ pub struct KeyStatistics<'a, K: KeySpace + ?Sized> {
 
 impl<'a, K: KeySpace + ?Sized> KeyStatistics<'a, K> {
     /// Most neighbouring pairs of keys that are looked at.
-    pub const MOST_PAIRS: usize = 50_000;
+    pub const MAX_PAIRS: usize = 50_000;
     /// Pairs in a run: keys that lie side by side in memory.
     const RUN: usize = 32;
     /// Fewest and most queries that are looked at, and keys for each further one: as many as building leaves time for.
@@ -107,10 +107,10 @@ impl<'a, K: KeySpace + ?Sized> KeyStatistics<'a, K> {
 
     /// The facts about `keys` and the sample of `plan`, of which a part is taken if it is large.
     pub fn new(keys: SortedKeys<'a, K>, plan: &'a BuildPlan<K>) -> Self {
-        let most = (Self::QUERIES.start + keys.len() / Self::KEYS_A_QUERY).min(Self::QUERIES.end);
+        let max = (Self::QUERIES.start + keys.len() / Self::KEYS_A_QUERY).min(Self::QUERIES.end);
         let mut sampled = plan.sample().iter();
         let mut next = 0;
-        let chosen = thinned(sampled.len(), most).filter_map(|index| {
+        let chosen = thinned(sampled.len(), max).filter_map(|index| {
             let query = sampled.nth(index - next);
             next = index + 1;
             query
@@ -137,9 +137,9 @@ impl<'a, K: KeySpace + ?Sized> KeyStatistics<'a, K> {
     /// Positions of keys that stand for all: runs of neighbours, ascending, without overlap.
     pub fn runs(&self) -> impl Iterator<Item = Range<usize>> + use<K> {
         let pairs = self.pair_count();
-        let (run, count) = match pairs <= Self::MOST_PAIRS {
+        let (run, count) = match pairs <= Self::MAX_PAIRS {
             true => (pairs, usize::from(pairs > 0)),
-            false => (Self::RUN, Self::MOST_PAIRS / Self::RUN),
+            false => (Self::RUN, Self::MAX_PAIRS / Self::RUN),
         };
         (0..count).map(move |number| {
             // Spread from the first pair to the last; with one run the quotient is not looked at.
@@ -187,8 +187,8 @@ impl<'a, K: KeySpace + ?Sized> KeyStatistics<'a, K> {
 /// assert!(some.len() == 100 && some.is_sorted() && some[99] >= 990);
 /// assert_eq!(lacuna_base::thinned(3, 100).collect::<Vec<_>>(), [0, 1, 2]);
 /// ```
-pub fn thinned(len: usize, most: usize) -> impl Iterator<Item = usize> {
-    let runs = len.min(most);
+pub fn thinned(len: usize, max: usize) -> impl Iterator<Item = usize> {
+    let runs = len.min(max);
     let hasher = IntegerHasher::new(0);
     let start = move |run: usize| {
         let start = len as u128 * run as u128 / runs.max(1) as u128;
@@ -242,7 +242,7 @@ mod tests {
             let plan = plan(Sample::new());
             let statistics = KeyStatistics::new(SortedKeys::integers(&keys).expect("ascending"), &plan);
             let pairs: Vec<(u64, u64)> = statistics.neighbours().collect();
-            assert!(pairs.len() <= KeyStatistics::<u64>::MOST_PAIRS, "{count} keys");
+            assert!(pairs.len() <= KeyStatistics::<u64>::MAX_PAIRS, "{count} keys");
             assert!(pairs.is_sorted_by(|a, b| a.1 <= b.0), "{count} keys");
             if count > 1 {
                 let ends = (pairs[0].0, pairs[pairs.len() - 1].1);

@@ -38,12 +38,12 @@ pub struct Window<'p> {
 
 impl<'p> Window<'p> {
     /// Most bytes a window reads.
-    pub const MOST_WIDTH: usize = 8;
+    pub const MAX_WIDTH: usize = 8;
 
     /// The window of `width` bytes (1 to 8; values outside are moved to the nearest) behind `prefix`.
     #[inline]
     pub fn new(prefix: &'p [u8], width: usize) -> Self {
-        Self { prefix, width: width.clamp(1, Self::MOST_WIDTH) }
+        Self { prefix, width: width.clamp(1, Self::MAX_WIDTH) }
     }
 
     /// The prefix.
@@ -113,7 +113,7 @@ impl<'p> Window<'p> {
         let eight = match tail.first_chunk::<8>() {
             Some(whole) => u64::from_be_bytes(*whole),
             None => {
-                let mut padded = [0; Self::MOST_WIDTH];
+                let mut padded = [0; Self::MAX_WIDTH];
                 padded[..tail.len()].copy_from_slice(tail);
                 u64::from_be_bytes(padded)
             }

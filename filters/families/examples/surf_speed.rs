@@ -118,7 +118,7 @@ where
     starts.iter().fold(0, |answer, &start| {
         let lo = start | answer;
         let range = U64Range::new(lo, lo.saturating_add(1 << 50)).expect("not inverted");
-        surf.count_range(range).most & 1
+        surf.count_range(range).max & 1
     })
 }
 

@@ -54,7 +54,7 @@ impl<B: AsRef<[u8]>> Frame<B> {
     pub(crate) fn whole(envelope: Envelope, bytes: B) -> Result<Self> {
         check_key_space(&envelope, KeySpaceId::U64)?;
         let end = bytes.as_ref().len();
-        Ok(Self { envelope, bytes, body_end: end, prefix_end: end, window_width: Window::MOST_WIDTH })
+        Ok(Self { envelope, bytes, body_end: end, prefix_end: end, window_width: Window::MAX_WIDTH })
     }
 
     /// A frame over byte strings: body, prefix, length of the prefix, width of the window.
@@ -65,7 +65,7 @@ impl<B: AsRef<[u8]>> Frame<B> {
         let (rest, &[low, high, width]) = all.split_last_chunk::<TRAILER_BYTES>().ok_or_else(cut)?;
         let prefix_bytes = usize::from(u16::from_le_bytes([low, high]));
         let window_width = usize::from(width);
-        if !(1..=Window::MOST_WIDTH).contains(&window_width) {
+        if !(1..=Window::MAX_WIDTH).contains(&window_width) {
             return Err(Error::corrupt(format!("a window of {window_width} bytes does not exist")));
         }
         let body_end = rest.len().checked_sub(prefix_bytes).ok_or_else(cut)?;
@@ -140,14 +140,14 @@ fn key_space_name(key_space: KeySpaceId) -> &'static str {
     }
 }
 
-/// The window for `keys` whose prefix takes at most `most_prefix` bytes: behind what all keys share, and no wider than
+/// The window for `keys` whose prefix takes at most `max_prefix` bytes: behind what all keys share, and no wider than
 /// the longest key.
-pub(crate) fn window_for(keys: SortedKeys<'_, [u8]>, most_prefix: usize) -> Window<'_> {
+pub(crate) fn window_for(keys: SortedKeys<'_, [u8]>, max_prefix: usize) -> Window<'_> {
     let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return Window::new(&[], 1) };
     let shared = Window::common_prefix_len(first, last);
     // A single key shares all of itself; leaving its last bytes to the window keeps it apart from its neighbours.
-    let useful = if keys.len() == 1 { shared.saturating_sub(Window::MOST_WIDTH) } else { shared };
-    let prefix = &first[..useful.min(LONGEST_PREFIX).min(most_prefix)];
+    let useful = if keys.len() == 1 { shared.saturating_sub(Window::MAX_WIDTH) } else { shared };
+    let prefix = &first[..useful.min(LONGEST_PREFIX).min(max_prefix)];
     let longest = keys.iter().map(<[u8]>::len).max().unwrap_or(0);
     Window::new(prefix, longest - prefix.len())
 }

@@ -29,18 +29,18 @@ impl GeometrySpec {
     }
 }
 
-/// A body of at most `most_bytes`: `header`, then ascending `values` up to `last`.
+/// A body of at most `max_bytes`: `header`, then ascending `values` up to `last`.
 pub(crate) fn body_of(
     header: &[u8],
     values: &[u64],
     last: u64,
     geometry: Geometry,
-    most_bytes: usize,
+    max_bytes: usize,
 ) -> Vec<u8> {
-    let mut body = Vec::with_capacity(most_bytes);
+    let mut body = Vec::with_capacity(max_bytes);
     body.extend_from_slice(header);
     encode(values, last, geometry, &mut body);
-    debug_assert!(body.len() <= most_bytes, "the bound was chosen to fit {most_bytes} bytes");
+    debug_assert!(body.len() <= max_bytes, "the bound was chosen to fit {max_bytes} bytes");
     if Layout::open(&body[header.len()..]).is_ok_and(|layout| layout.spilled_len() > 0) {
         cross("elias_fano: spilled");
     }

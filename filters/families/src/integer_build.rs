@@ -20,9 +20,8 @@ pub(crate) trait IntegerSpec: Debug + Clone + Send + Sync {
     /// The spec as text.
     fn text(&self) -> String;
 
-    /// Writes the body for at least three ascending `keys` into at most `most_bytes`.
-    fn write_body(&self, keys: &[u64], most_bytes: usize, order: &BodyOrder<'_>)
-    -> Result<Vec<u8>, TooSmall>;
+    /// Writes the body for at least three ascending `keys` into at most `max_bytes`.
+    fn write_body(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall>;
 }
 
 /// What a plan says that is not space.
@@ -52,8 +51,8 @@ pub(crate) fn build_u64<S: IntegerSpec>(
 ) -> Result<Sealed> {
     let ranges = || plan.sample().iter().collect();
     let order = BodyOrder { seed: plan.seed(), key_bits: u64::BITS, sample_ranges: &ranges };
-    let most_bytes = plan.budget().payload_bytes(keys.len());
-    let body = write_body(spec, keys.column(), most_bytes, &order)
+    let max_bytes = plan.budget().payload_bytes(keys.len());
+    let body = write_body(spec, keys.column(), max_bytes, &order)
         .map_err(|small| budget_too_small::<S>(small.smallest_bytes, keys.len()))?;
     let ends = (keys.first().unwrap_or(0), keys.last().unwrap_or(0));
     Ok(Sealed::assemble(&envelope::<u64>(S::KIND, S::VERSION, plan, keys.len(), ends), &body))
@@ -65,12 +64,12 @@ pub(crate) fn build_bytes<S: IntegerSpec>(
     keys: SortedKeys<'_, [u8]>,
     plan: &BuildPlan<[u8]>,
 ) -> Result<Sealed> {
-    let most_bytes = plan.budget().payload_bytes(keys.len());
+    let max_bytes = plan.budget().payload_bytes(keys.len());
     // A prefix of a quarter of the payload at most; a shorter one where the body would find no room.
-    build_behind(window_for(keys, most_bytes / 4), spec, keys, plan).or_else(|small| {
+    build_behind(window_for(keys, max_bytes / 4), spec, keys, plan).or_else(|small| {
         let trailer_bytes = window_section_bytes(Window::new(&[], 1));
-        let room = most_bytes.saturating_sub(small.smallest_bytes + trailer_bytes);
-        build_behind(window_for(keys, room.min(most_bytes / 4)), spec, keys, plan)
+        let room = max_bytes.saturating_sub(small.smallest_bytes + trailer_bytes);
+        build_behind(window_for(keys, room.min(max_bytes / 4)), spec, keys, plan)
             .map_err(|small| budget_too_small::<S>(small.smallest_bytes + trailer_bytes, keys.len()))
     })
 }
@@ -89,8 +88,8 @@ fn build_behind<S: IntegerSpec>(
     };
     let key_bits = window.largest().ilog2() + 1;
     let order = BodyOrder { seed: plan.seed(), key_bits, sample_ranges: &ranges };
-    let most_bytes = plan.budget().payload_bytes(keys.len()) - window_section_bytes(window);
-    let mut payload = write_body(spec, &places, most_bytes, &order)?;
+    let max_bytes = plan.budget().payload_bytes(keys.len()) - window_section_bytes(window);
+    let mut payload = write_body(spec, &places, max_bytes, &order)?;
     push_window_section(&mut payload, window);
     let ends = (places.first().copied().unwrap_or(0), places.last().copied().unwrap_or(0));
     Ok(Sealed::assemble(&envelope::<[u8]>(S::KIND, S::VERSION, plan, keys.len(), ends), &payload))
@@ -99,10 +98,10 @@ fn build_behind<S: IntegerSpec>(
 fn write_body<S: IntegerSpec>(
     spec: &S,
     keys: &[u64],
-    most_bytes: usize,
+    max_bytes: usize,
     order: &BodyOrder<'_>,
 ) -> Result<Vec<u8>, TooSmall> {
-    if keys.len() <= KEYS_WITHOUT_BODY { Ok(Vec::new()) } else { spec.write_body(keys, most_bytes, order) }
+    if keys.len() <= KEYS_WITHOUT_BODY { Ok(Vec::new()) } else { spec.write_body(keys, max_bytes, order) }
 }
 
 pub(crate) fn budget_too_small<S: IntegerSpec>(payload_bytes: usize, distinct_keys: usize) -> Error {

@@ -29,7 +29,7 @@ pub(crate) struct IntegerSample<'a> {
     /// Bits that keys have: 64, or those of the window.
     pub(crate) key_bits: u32,
     /// Most bytes of a body.
-    pub(crate) most_bytes: usize,
+    pub(crate) max_bytes: usize,
     /// Bytes of the payload that are not the body.
     pub(crate) section_bytes: usize,
     /// Distinct keys.
@@ -50,7 +50,7 @@ impl<'a> IntegerSample<'a> {
         let mut sample = Self {
             integers: Cow::Borrowed(keys.column()),
             key_bits: u64::BITS,
-            most_bytes: plan.budget().payload_bytes(keys.len()),
+            max_bytes: plan.budget().payload_bytes(keys.len()),
             section_bytes: 0,
             key_count: keys.len(),
             ranges: plan.sample().iter().collect(),
@@ -89,7 +89,7 @@ impl<'a> IntegerSample<'a> {
         let mut sample = Self {
             integers: Cow::Owned(windows_of(keys, window)),
             key_bits: window.largest().max(1).ilog2() + 1,
-            most_bytes: payload_bytes - section_bytes,
+            max_bytes: payload_bytes - section_bytes,
             section_bytes,
             key_count: keys.len(),
             ranges: covers.map(|cover| (cover.lo(), cover.hi())).collect(),

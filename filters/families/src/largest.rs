@@ -1,14 +1,14 @@
 //! The largest number that still fits a budget.
 
 /// The largest `x` in `0..=most` with `fits(x)`, if `fits(0)`; `fits` must not turn true again once it is false.
-pub(crate) fn largest_within(most: u64, fits: impl Fn(u64) -> bool) -> Option<u64> {
-    if fits(most) {
-        return Some(most);
+pub(crate) fn largest_within(max: u64, fits: impl Fn(u64) -> bool) -> Option<u64> {
+    if fits(max) {
+        return Some(max);
     }
     if !fits(0) {
         return None;
     }
-    let (mut fitting, mut beyond) = (0, most);
+    let (mut fitting, mut beyond) = (0, max);
     while beyond - fitting > 1 {
         let middle = fitting + (beyond - fitting) / 2;
         if fits(middle) {

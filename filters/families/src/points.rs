@@ -9,7 +9,7 @@ use lacuna_base::hash::{IntegerHasher, hash_bytes};
 use lacuna_base::{ByteRange, Envelope, RangeFilter, Result, cross};
 use lacuna_succinct::arch::{Isa, Kernel, dispatch};
 
-use crate::bloom::MOST_POINTS;
+use crate::bloom::MAX_POINTS;
 use crate::frame::{Clipped, Frame, sizes_of_frame};
 use crate::integer::{GROUP, IntegerBody, clip_bytes};
 use crate::kind::FilterBytes;
@@ -103,7 +103,7 @@ impl<P: PointBody> IntegerBody for Points<P> {
 
     #[inline(always)]
     fn finish<I: Isa>(&self, isa: I, body: &[u8], PointProbe { lo, hi, first_hash }: PointProbe) -> bool {
-        if hi - lo >= MOST_POINTS {
+        if hi - lo >= MAX_POINTS {
             cross("points: too many");
             return true;
         }
@@ -116,7 +116,7 @@ impl<P: PointBody> IntegerBody for Points<P> {
     }
 
     fn rate_bound(&self, range_len: u64) -> f64 {
-        if range_len > MOST_POINTS { 1.0 } else { (self.body.point_rate() * range_len as f64).min(1.0) }
+        if range_len > MAX_POINTS { 1.0 } else { (self.body.point_rate() * range_len as f64).min(1.0) }
     }
 }
 

@@ -10,21 +10,21 @@ pub(crate) const USUAL_PROBES: u32 = 64;
 /// The word for the largest bound.
 const LARGEST: &str = "max";
 
-/// A bound of 1 to `MOST` probes, if the spec gives one.
+/// A bound of 1 to `MAX` probes, if the spec gives one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct ProbeBound<const MOST: u32>(Option<u32>);
+pub(crate) struct ProbeBound<const MAX: u32>(Option<u32>);
 
-impl<const MOST: u32> ProbeBound<MOST> {
+impl<const MAX: u32> ProbeBound<MAX> {
     /// The bound nearest to `probes`.
     pub(crate) fn new(probes: u32) -> Self {
-        Self(Some(probes.clamp(1, MOST)))
+        Self(Some(probes.clamp(1, MAX)))
     }
 
     /// Takes the bound from a spec.
     pub(crate) fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
         match spec.take_word("probes", LARGEST) {
-            true => Ok(Self(Some(MOST))),
-            false => spec.take("probes", 1, MOST).map(Self),
+            true => Ok(Self(Some(MAX))),
+            false => spec.take("probes", 1, MAX).map(Self),
         }
     }
 
@@ -43,7 +43,7 @@ impl<const MOST: u32> ProbeBound<MOST> {
         let joint = if text.contains(':') { ',' } else { ':' };
         match self.0 {
             None => text,
-            Some(probes) if probes == MOST => format!("{text}{joint}probes={LARGEST}"),
+            Some(probes) if probes == MAX => format!("{text}{joint}probes={LARGEST}"),
             Some(probes) => format!("{text}{joint}probes={probes}"),
         }
     }

@@ -94,7 +94,7 @@ mod tests {
         (keys, ranges)
     }
 
-    fn most_probes(filter: &DynFilter<u64>, ranges: &[(u64, u64)]) -> u64 {
+    fn max_probes(filter: &DynFilter<u64>, ranges: &[(u64, u64)]) -> u64 {
         let ranges = ranges.iter().map(|&(lo, hi)| U64Range::new(lo, hi).expect("in order"));
         ranges.map(|range| probes_of(|| filter.may_contain_range(range))).max().expect("there are some")
     }
@@ -113,12 +113,12 @@ mod tests {
         for (spec, bound) in families.into_iter().chain(GIVEN) {
             let sealed = crate::spec::<u64>(spec).expect("known").build(keys, &plan).expect("fits");
             let filter = crate::open::<u64, _>(sealed).expect("just sealed");
-            let most = most_probes(&*filter, &ranges);
-            println!("{spec}: {most} probes of {bound}");
-            assert!(most <= bound, "{spec}: {most} probes, {bound} stated, seed {SEED}");
+            let max = max_probes(&*filter, &ranges);
+            println!("{spec}: {max} probes of {bound}");
+            assert!(max <= bound, "{spec}: {max} probes, {bound} stated, seed {SEED}");
             // The sample decides whether these ask for anything.
             let is_open = matches!(spec, "proteus" | "two_prefix_bloom");
-            assert!(is_open || bound > 200 || most * 3 >= bound, "{spec}: {most} of {bound}, seed {SEED}");
+            assert!(is_open || bound > 200 || max * 3 >= bound, "{spec}: {max} of {bound}, seed {SEED}");
         }
     }
 
@@ -133,13 +133,13 @@ mod tests {
             let sealed = crate::spec::<[u8]>(kind.name()).expect("known").build(keys, &plan).expect("fits");
             let filter = crate::open::<[u8], _>(sealed).expect("just sealed");
             let bound = stated(kind, 17);
-            let most = ranges.iter().map(|&(lo, hi)| {
+            let max = ranges.iter().map(|&(lo, hi)| {
                 let (lo, hi) = (name(lo), name(hi));
                 let range = ByteRange::new(&lo, &hi).expect("in order");
                 probes_of(|| filter.may_contain_range(range))
             });
-            let most = most.max().expect("there are some");
-            assert!(most <= bound, "{kind:?}: {most} probes, {bound} stated, seed {SEED}");
+            let max = max.max().expect("there are some");
+            assert!(max <= bound, "{kind:?}: {max} probes, {bound} stated, seed {SEED}");
         }
     }
 }

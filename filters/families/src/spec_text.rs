@@ -40,13 +40,13 @@ impl<'a> SpecText<'a> {
     }
 
     /// Takes the whole number called `key`, which must lie in `least..=most`.
-    pub(crate) fn take(&mut self, key: &str, least: u32, most: u32) -> Result<Option<u32>> {
+    pub(crate) fn take(&mut self, key: &str, min: u32, max: u32) -> Result<Option<u32>> {
         let Some(place) = self.parameters.iter().position(|(name, _)| *name == key) else { return Ok(None) };
         let (_, value) = self.parameters.remove(place);
         match value.parse() {
-            Ok(number) if (least..=most).contains(&number) => Ok(Some(number)),
+            Ok(number) if (min..=max).contains(&number) => Ok(Some(number)),
             _ => Err(Error::invalid_input(format!(
-                "`{key}={value}` in a {} spec is not a whole number from {least} to {most}",
+                "`{key}={value}` in a {} spec is not a whole number from {min} to {max}",
                 self.family
             ))),
         }

@@ -81,7 +81,7 @@ mod tests {
     #[derive(Debug, Clone)]
     struct Hungry {
         kind: KindId,
-        least: Option<f64>,
+        min: Option<f64>,
     }
 
     const ASKED: KindId = KindId(0x8001);
@@ -92,9 +92,9 @@ mod tests {
             "hungry".to_owned()
         }
         fn build_from(&self, keys: SortedKeys<'_, u64>, plan: &BuildPlan<u64>) -> Result<Sealed> {
-            let least = self.least.ok_or_else(|| Error::corrupt("broken"))?;
-            if plan.budget().as_bits_per_key() < least {
-                return Err(Error::budget_too_small("hungry", least));
+            let min = self.min.ok_or_else(|| Error::corrupt("broken"))?;
+            if plan.budget().as_bits_per_key() < min {
+                return Err(Error::budget_too_small("hungry", min));
             }
             let envelope = Envelope {
                 kind: self.kind,
@@ -111,8 +111,8 @@ mod tests {
 
     /// Kind of what was built and whether it was coarsened, for families that need this many bits per key.
     fn outcome(asked: Option<f64>, fallback: Option<f64>, spec: &str) -> Result<(KindId, bool)> {
-        let asked = Hungry { kind: ASKED, least: asked };
-        let fallback = fallback.map(|least| Hungry { kind: FALLBACK, least: Some(least) });
+        let asked = Hungry { kind: ASKED, min: asked };
+        let fallback = fallback.map(|min| Hungry { kind: FALLBACK, min: Some(min) });
         let fallback = fallback.as_ref().map(|fallback| fallback as &dyn DynSpec<u64>);
         let spec = GuardSpec::parse(spec)?;
         let built = Families { asked: &asked, fallback }.attempt(

@@ -17,7 +17,7 @@ use crate::query_log::QueryLog;
 use crate::spec::GuardSpec;
 
 /// What a file whose limit leaves no bits at all is told to allow.
-const LEAST_BITS_PER_KEY: f64 = 1.0;
+const MIN_BITS_PER_KEY: f64 = 1.0;
 
 /// Takes an engine's keys and seals a filter over them, if one can be made.
 ///
@@ -90,11 +90,11 @@ impl GuardBuilder {
         self.finish_within(usize::MAX)
     }
 
-    /// As [`finish`](Self::finish), with fewer bits per key if the sealed filter would otherwise exceed `most_bytes`;
+    /// As [`finish`](Self::finish), with fewer bits per key if the sealed filter would otherwise exceed `max_bytes`;
     /// such a filter counts as coarsened.
-    pub fn finish_within(&mut self, most_bytes: usize) -> Option<Sealed> {
+    pub fn finish_within(&mut self, max_bytes: usize) -> Option<Sealed> {
         let keys = std::mem::replace(&mut self.keys, Keys::none(&self.spec));
-        let built = catch_unwind(AssertUnwindSafe(|| self.build(keys, most_bytes)));
+        let built = catch_unwind(AssertUnwindSafe(|| self.build(keys, max_bytes)));
         let panicked = || Err(Error::corrupt("building the filter panicked; please report this"));
         match built.unwrap_or_else(|_| panicked()) {
             Ok(Some(attempt)) => {
@@ -109,10 +109,10 @@ impl GuardBuilder {
         }
     }
 
-    fn build(&self, keys: Keys, most_bytes: usize) -> Result<Option<Attempt>> {
+    fn build(&self, keys: Keys, max_bytes: usize) -> Result<Option<Attempt>> {
         let Some(family) = self.spec.family() else { return Ok(None) };
-        let spec = self.spec.limited_to(most_bytes, keys.count());
-        let spec = spec.ok_or_else(|| Error::budget_too_small(family, LEAST_BITS_PER_KEY))?;
+        let spec = self.spec.limited_to(max_bytes, keys.count());
+        let spec = spec.ok_or_else(|| Error::budget_too_small(family, MIN_BITS_PER_KEY))?;
         let mut attempt = match keys {
             Keys::Off => return Ok(None),
             Keys::Failed(problem) => return Err(problem),
@@ -182,23 +182,23 @@ impl<K: GuardKey + ?Sized> Collected<K> {
 mod tests {
     use super::*;
 
-    /// Length of the sealed filter over 1,000 keys at 14 bits within `most_bytes`, and the counts.
-    fn built_within(most_bytes: usize) -> (Option<usize>, u64, u64) {
+    /// Length of the sealed filter over 1,000 keys at 14 bits within `max_bytes`, and the counts.
+    fn built_within(max_bytes: usize) -> (Option<usize>, u64, u64) {
         let spec = Arc::new(GuardSpec::parse("grafite@14 codec=fixed_be:8").unwrap());
         let (log, counters) = (Arc::new(QueryLog::new(spec.codec())), Arc::new(Counters::new()));
         let mut builder = GuardBuilder::new(spec, log, Arc::clone(&counters));
         (0..1_000u64).for_each(|number| builder.add(&(number << 30).to_be_bytes()));
-        let built = builder.finish_within(most_bytes).map(|sealed| sealed.as_bytes().len());
+        let built = builder.finish_within(max_bytes).map(|sealed| sealed.as_bytes().len());
         (built, counters.snapshot().coarsened, counters.snapshot().not_stored)
     }
 
     #[test]
     fn a_byte_limit_coarsens_and_holds() {
         assert!(matches!(built_within(usize::MAX), (Some(1_200..), 0, 0)));
-        for most_bytes in [400, 700, 1_000, 1_300] {
-            let (bytes, coarsened, _) = built_within(most_bytes);
-            assert!(bytes.is_some_and(|bytes| bytes <= most_bytes), "{bytes:?} of {most_bytes}");
-            assert_eq!(coarsened, 1, "{most_bytes}");
+        for max_bytes in [400, 700, 1_000, 1_300] {
+            let (bytes, coarsened, _) = built_within(max_bytes);
+            assert!(bytes.is_some_and(|bytes| bytes <= max_bytes), "{bytes:?} of {max_bytes}");
+            assert_eq!(coarsened, 1, "{max_bytes}");
         }
         assert_eq!(built_within(100), (None, 0, 1));
     }

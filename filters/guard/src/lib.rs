@@ -63,7 +63,7 @@ pub use guard::Guard;
 pub use guard_key::GuardKey;
 pub use guarded::{Guarded, open_or_scan};
 pub use learned_gaps::{
-    FileGaps, FileTag, GapOptions, Hint, LearnedGaps, Looks, MOST_FILES, Neighbours, ReadBudget, reach_into,
+    FileGaps, FileTag, GapOptions, Hint, LearnedGaps, Looks, MAX_FILES, Neighbours, ReadBudget, reach_into,
 };
 pub use query_log::QueryLog;
 pub use sample_bytes::{SAMPLE_VERSION, SampleKey, sample_from_bytes, sample_to_bytes};

@@ -128,8 +128,8 @@ impl GuardSpec {
         }
         // A payload may take 64 bytes and a rounded-up byte beyond its bits.
         let bits = sealed_bytes.saturating_sub(ENVELOPE_BYTES + 65) as f64 * 8.0 / key_count as f64;
-        let most = Budget::bits_per_key(bits.min(Budget::MAX_BITS_PER_KEY)).ok()?;
-        let lower = |budget: Budget| if budget <= most { budget } else { most };
+        let max = Budget::bits_per_key(bits.min(Budget::MAX_BITS_PER_KEY)).ok()?;
+        let lower = |budget: Budget| if budget <= max { budget } else { max };
         Some(Self { budget: lower(self.budget), cap: lower(self.cap), ..self.clone() })
     }
 

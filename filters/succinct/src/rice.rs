@@ -14,7 +14,7 @@
 use crate::bytes::{BitWriter, ONE_LOAD_BITS, bits_at, byte_of, load_u64, low_mask};
 
 /// Most low bits of a difference.
-pub const MOST_LOW_BITS: u32 = 63;
+pub const MAX_LOW_BITS: u32 = 63;
 
 /// What is known of a list besides its bytes: how many numbers, and how many low bits of each difference.
 ///
@@ -38,20 +38,20 @@ pub struct RiceList {
 }
 
 impl RiceList {
-    /// A list of `count` numbers whose differences keep `low_bits` (at most [`MOST_LOW_BITS`]) as they are.
+    /// A list of `count` numbers whose differences keep `low_bits` (at most [`MAX_LOW_BITS`]) as they are.
     ///
     /// # Panics
-    /// If `low_bits` is above [`MOST_LOW_BITS`].
+    /// If `low_bits` is above [`MAX_LOW_BITS`].
     #[inline(always)]
     pub fn new(count: u64, low_bits: u32) -> Self {
-        assert!(low_bits <= MOST_LOW_BITS, "a rest of at least one bit");
+        assert!(low_bits <= MAX_LOW_BITS, "a rest of at least one bit");
         Self { count, low_bits }
     }
 
     /// Number of low bits that suits ascending numbers up to `last`, spread evenly.
     pub fn low_bits_for(count: u64, last: u64) -> u32 {
         let apart = last / count.max(1);
-        apart.checked_ilog2().unwrap_or(0).min(MOST_LOW_BITS)
+        apart.checked_ilog2().unwrap_or(0).min(MAX_LOW_BITS)
     }
 
     /// Bits of the list of these ascending `numbers`, as many as the list has.

@@ -42,8 +42,8 @@ pub(crate) struct Bar {
 impl Limit {
     fn verdict(self, ratio: f64) -> Verdict {
         match self {
-            Self::AtMost(most) if ratio <= most => Verdict::Pass,
-            Self::AtLeast(least) if ratio >= least => Verdict::Pass,
+            Self::AtMost(max) if ratio <= max => Verdict::Pass,
+            Self::AtLeast(min) if ratio >= min => Verdict::Pass,
             Self::None => Verdict::Info,
             Self::AtMost(_) | Self::AtLeast(_) => Verdict::Fail,
         }

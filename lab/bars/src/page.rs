@@ -77,8 +77,8 @@ fn markdown_table(bars: &[Bar]) -> String {
 
 fn cells(bar: &Bar) -> [String; 7] {
     let limit = match bar.limit {
-        Limit::AtMost(most) => format!("<= {most}"),
-        Limit::AtLeast(least) => format!(">= {least}"),
+        Limit::AtMost(max) => format!("<= {max}"),
+        Limit::AtLeast(min) => format!(">= {min}"),
         Limit::None => "-".to_owned(),
     };
     let verdict = match bar.verdict {

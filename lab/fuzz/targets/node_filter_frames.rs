@@ -19,7 +19,7 @@ struct Input {
 
 fuzz_target!(|input: Input| {
     let mode = [Mode::Shadow, Mode::Eventual, Mode::Safe][usize::from(input.mode % 3)];
-    let mut node = Node::new(IDS[0], Config { most_copy_bytes: 1 << 20, ..Config::new(mode) }, 1, 0);
+    let mut node = Node::new(IDS[0], Config { max_copy_bytes: 1 << 20, ..Config::new(mode) }, 1, 0);
     node.set_ring(1, IDS);
     node.create_table(TABLE, 100, 0.01, Buckets::new(4, 1, 2).ok());
     node.set_ready(TABLE);

@@ -82,7 +82,7 @@ struct Pair {
 fuzz_target!(|input: Input| {
     let config = Config {
         log_bytes: 16 * usize::from(input.log_bytes),
-        most_table_bytes: input.cap.map_or(1 << 20, |cap| 64 * usize::from(cap)),
+        max_table_bytes: input.cap.map_or(1 << 20, |cap| 64 * usize::from(cap)),
         ..Config::new(Mode::Safe)
     };
     let mut pair = Pair {

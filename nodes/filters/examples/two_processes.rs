@@ -33,7 +33,7 @@ const COORDINATOR: NodeId = NodeId(1);
 const HOLDER: NodeId = NodeId(2);
 const KEYS: u64 = 10_000;
 /// A frame holds a piece of a snapshot, or what was written in a moment.
-const MOST_FRAME_BYTES: usize = 4 * CHUNK_BYTES;
+const MAX_FRAME_BYTES: usize = 4 * CHUNK_BYTES;
 /// Whose frame it is.
 const OF_FILTERS: u8 = 0;
 const OF_STORE: u8 = 1;
@@ -110,7 +110,7 @@ fn read_frame(stream: &mut TcpStream) -> io::Result<(u8, Vec<u8>)> {
     stream.read_exact(&mut head)?;
     let [a, b, c, d, whose] = head;
     let len = u32::from_le_bytes([a, b, c, d]) as usize;
-    if len > MOST_FRAME_BYTES {
+    if len > MAX_FRAME_BYTES {
         return Err(io::ErrorKind::InvalidData.into());
     }
     let mut frame = vec![0; len];

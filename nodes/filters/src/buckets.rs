@@ -24,7 +24,7 @@ pub struct Buckets {
 
 impl Buckets {
     /// Most buckets that one slice is cut into.
-    pub const MOST_IN_COVER: usize = 64;
+    pub const MAX_IN_COVER: usize = 64;
 
     /// `levels` levels, the finest with buckets of `2^finest` places, each further one `2^step` times as wide.
     ///
@@ -68,7 +68,7 @@ impl Buckets {
     }
 
     /// The fewest buckets that hold all places of `lo..=hi`; `None` if they are more than
-    /// [`MOST_IN_COVER`](Self::MOST_IN_COVER). Empty if `lo` is above `hi`.
+    /// [`MAX_IN_COVER`](Self::MAX_IN_COVER). Empty if `lo` is above `hi`.
     pub fn cover(self, lo: u64, hi: u64) -> Option<Vec<(u32, u64)>> {
         if lo > hi {
             return Some(Vec::new());
@@ -78,7 +78,7 @@ impl Buckets {
     }
 
     /// The widest buckets all of whose places are in `lo..=hi`, from the lowest on, at most
-    /// [`MOST_IN_COVER`](Self::MOST_IN_COVER).
+    /// [`MAX_IN_COVER`](Self::MAX_IN_COVER).
     ///
     /// ```
     /// use lacuna_node_filters::Buckets;
@@ -102,7 +102,7 @@ impl Buckets {
     fn widest(self, mut next: u64, last: u64) -> (Vec<(u32, u64)>, bool) {
         let mut cover = Vec::new();
         while next <= last {
-            if cover.len() == Self::MOST_IN_COVER {
+            if cover.len() == Self::MAX_IN_COVER {
                 return (cover, false);
             }
             // The widest bucket that starts at `next` and ends by `last`; wide ones count in buckets of level 0.

@@ -16,7 +16,7 @@ pub enum Mode {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Config {
     /// What answers are used for. Nodes of one cluster may differ: only those in mode safe grant leases that others answer by.
-    /// A node that leaves mode safe acknowledges nothing for [`most_lease`](Self::most_lease) first: what its last life
+    /// A node that leaves mode safe acknowledges nothing for [`max_lease`](Self::max_lease) first: what its last life
     /// granted may still run.
     pub mode: Mode,
     /// Time between exchanges with up to a million keys.
@@ -25,20 +25,20 @@ pub struct Config {
     pub lease: u64,
     /// The longest lease that any life of this node may have granted. After a start nothing is acknowledged for so long, so
     /// that a life whose leases are shorter does not forget those of the life before.
-    pub most_lease: u64,
+    pub max_lease: u64,
     /// Clocks of two nodes run apart by less than one part in so many.
     pub drift: u64,
     /// Deltas kept for peers that missed some, in bytes.
     pub log_bytes: usize,
     /// Filters kept as bytes for whoever fetches copies, in bytes; one is always kept.
-    pub most_snapshot_bytes: usize,
+    pub max_snapshot_bytes: usize,
     /// Keys of a coordinator's own writes remembered for each peer, for eventual mode; beyond, the peer's copies say
     /// "unknown" for a while.
-    pub most_forwarded: usize,
+    pub max_forwarded: usize,
     /// Memory of the filter of one table, in bytes.
-    pub most_table_bytes: usize,
+    pub max_table_bytes: usize,
     /// Memory of all copies of other nodes' filters, in bytes.
-    pub most_copy_bytes: usize,
+    pub max_copy_bytes: usize,
     /// Whether eventual mode also answers for more than two replicas.
     pub eventual_at_any_level: bool,
     /// What is wrong, in tests that must fail.
@@ -53,13 +53,13 @@ impl Config {
             mode,
             interval: 1_000,
             lease: 3_000,
-            most_lease: 5_000,
+            max_lease: 5_000,
             drift: 100,
             log_bytes: 1 << 20,
-            most_snapshot_bytes: 64 << 20,
-            most_forwarded: 1 << 16,
-            most_table_bytes: 256 << 20,
-            most_copy_bytes: 1 << 30,
+            max_snapshot_bytes: 64 << 20,
+            max_forwarded: 1 << 16,
+            max_table_bytes: 256 << 20,
+            max_copy_bytes: 1 << 30,
             eventual_at_any_level: false,
             flaw: None,
         }
@@ -85,7 +85,7 @@ impl Config {
     }
 
     /// Oldest copy that eventual mode answers from.
-    pub const fn most_age(&self, keys: u64) -> u64 {
+    pub const fn max_age(&self, keys: u64) -> u64 {
         3 * self.interval_for(keys)
     }
 
@@ -97,7 +97,7 @@ impl Config {
 
     /// What a lease may be relied on for.
     pub(crate) fn lease(&self) -> u64 {
-        self.lease.min(self.most_lease)
+        self.lease.min(self.max_lease)
     }
 
     pub(crate) fn has(&self, flaw: Flaw) -> bool {

@@ -144,7 +144,7 @@ impl Node {
 
     fn is_stale(&self, now: u64, replica: NodeId) -> Option<Reason> {
         let Some(peer) = self.peer(replica) else { return Some(Reason::Unknown) };
-        let is_young = |age| age <= self.config().most_age(peer.key_count());
+        let is_young = |age| age <= self.config().max_age(peer.key_count());
         let is_fresh = match self.config().mode {
             Mode::Safe | Mode::Shadow => peer.has_lease(self.config(), now, self.ring()),
             Mode::Eventual => peer.age(self.config(), now, self.ring()).is_some_and(is_young),

@@ -6,7 +6,7 @@ use crate::presence::NodeFilter;
 use crate::wire::Reader;
 
 /// Most bytes of a snapshot: what a filter of some 2^32 keys takes.
-const MOST_BYTES: u64 = 8 << 30;
+const MAX_BYTES: u64 = 8 << 30;
 
 /// What a piece was good for.
 pub(crate) enum Fetched {
@@ -53,7 +53,7 @@ impl Fetch {
             *self = Self { sequence: version.sequence, check, count, ..Self::new(now) };
         }
         self.heard_at = now;
-        if index != self.next || self.bytes.len() as u64 + bytes.len() as u64 > MOST_BYTES {
+        if index != self.next || self.bytes.len() as u64 + bytes.len() as u64 > MAX_BYTES {
             return Fetched::Nothing;
         }
         self.bytes.extend_from_slice(&bytes);

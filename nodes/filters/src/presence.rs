@@ -13,7 +13,7 @@ use crate::key_id::KeyId;
 use crate::wire::{Reader, Writer};
 
 /// Fewest bits that a cap shortens fingerprints to.
-const FEWEST_BITS: u32 = 8;
+const MIN_BITS: u32 = 8;
 
 /// What a filter says about a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,30 +169,30 @@ impl NodeFilter {
         self.any.as_ref().map_or(0, CuckooTable::memory_bytes) + self.dead.memory_bytes()
     }
 
-    /// Whether another deletion surely fits into `most_bytes`, should the table of marks grow for it, by an eighth and a little.
-    pub(crate) fn has_room_for_deletions(&self, most_bytes: usize) -> bool {
-        self.memory_bytes() + self.dead.memory_bytes() / 6 + 1_024 <= most_bytes
+    /// Whether another deletion surely fits into `max_bytes`, should the table of marks grow for it, by an eighth and a little.
+    pub(crate) fn has_room_for_deletions(&self, max_bytes: usize) -> bool {
+        self.memory_bytes() + self.dead.memory_bytes() / 6 + 1_024 <= max_bytes
     }
 
-    /// Takes at most `most_bytes`: shorter fingerprints, then no deletions, then nothing at all. `true` if copies of it say
+    /// Takes at most `max_bytes`: shorter fingerprints, then no deletions, then nothing at all. `true` if copies of it say
     /// something else from now on: a forgotten mark would stay in them when its key is written again.
-    pub fn shrink_to(&mut self, most_bytes: usize) -> bool {
-        let has_changed = self.shorten_to(most_bytes);
-        let is_given_up = self.memory_bytes() > most_bytes && self.any.take().is_some();
+    pub fn shrink_to(&mut self, max_bytes: usize) -> bool {
+        let has_changed = self.shorten_to(max_bytes);
+        let is_given_up = self.memory_bytes() > max_bytes && self.any.take().is_some();
         has_changed || is_given_up
     }
 
     /// As [`shrink_to`](Self::shrink_to) as far as the filter goes on to know keys.
-    pub(crate) fn shorten_to(&mut self, most_bytes: usize) -> bool {
+    pub(crate) fn shorten_to(&mut self, max_bytes: usize) -> bool {
         let mut has_changed = false;
-        while self.memory_bytes() > most_bytes
-            && let Some(any) = self.any.take_if(|any| any.fingerprint_bits() > FEWEST_BITS)
+        while self.memory_bytes() > max_bytes
+            && let Some(any) = self.any.take_if(|any| any.fingerprint_bits() > MIN_BITS)
         {
             let bits = any.fingerprint_bits() - 1;
             self.any = Some(any.with_fewer_bits(bits));
             has_changed = true;
         }
-        if self.memory_bytes() > most_bytes && !self.dead.is_empty() {
+        if self.memory_bytes() > max_bytes && !self.dead.is_empty() {
             self.forget_deletions();
             has_changed = true;
         }

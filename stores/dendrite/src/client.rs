@@ -20,7 +20,7 @@ use crate::hello::Role;
 use crate::links::Links;
 use crate::listening::Listening;
 use crate::network::Network;
-use crate::parts::MOST_QUERIES;
+use crate::parts::MAX_QUERIES;
 use crate::secret::Secret;
 use crate::tally::Tally;
 
@@ -126,8 +126,8 @@ impl Client {
     /// # Errors
     /// As [`Client::get`]; `InvalidInput` without a query, or for more than 256.
     pub async fn get_all(&self, queries: &[Query]) -> Result<Vec<Value>> {
-        if queries.len() > MOST_QUERIES {
-            let message = format!("{} queries at once; {MOST_QUERIES} are allowed", queries.len());
+        if queries.len() > MAX_QUERIES {
+            let message = format!("{} queries at once; {MAX_QUERIES} are allowed", queries.len());
             return Err(Error::invalid_input(message));
         }
         let touched: Vec<Touched> =

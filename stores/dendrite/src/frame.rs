@@ -22,9 +22,9 @@ const SHORTEST: usize = 5;
 /// `InvalidInput` if it would be too long to be read.
 pub(crate) fn write_frame(kind: u8, body: &[u8], seal: Option<&mut Seal>) -> Result<Vec<u8>> {
     let len = body.len() + SHORTEST;
-    let most = if seal.is_some() { LONGEST } else { LONGEST_UNPROVED };
-    let Some(length) = u32::try_from(len).ok().filter(|_| len <= most) else {
-        let message = format!("a message of {len} bytes is longer than the {most} that a dendrite takes");
+    let max = if seal.is_some() { LONGEST } else { LONGEST_UNPROVED };
+    let Some(length) = u32::try_from(len).ok().filter(|_| len <= max) else {
+        let message = format!("a message of {len} bytes is longer than the {max} that a dendrite takes");
         return Err(Error::invalid_input(message));
     };
     let mut frame = Vec::with_capacity(LENGTH_BYTES + len + TAG_BYTES);
@@ -81,8 +81,8 @@ impl Frames {
         }
         let is_goodbye = self.may_be_goodbye && rest.get(LENGTH_BYTES) == Some(&GOODBYE);
         let is_tagged = self.seal.is_some() && !is_goodbye;
-        let (most, tag) = if is_tagged { (LONGEST, TAG_BYTES) } else { (LONGEST_UNPROVED, 0) };
-        if !(SHORTEST..=most).contains(&len) {
+        let (max, tag) = if is_tagged { (LONGEST, TAG_BYTES) } else { (LONGEST_UNPROVED, 0) };
+        if !(SHORTEST..=max).contains(&len) {
             return Err(malformed("length"));
         }
         let Some(whole) = rest.get(..LENGTH_BYTES + len + tag) else { return Ok(None) };

@@ -16,7 +16,7 @@ use crate::link::Link;
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(5);
 /// After so many redirects of one request, dendrites are asked to hand it on themselves.
-const MOST_REDIRECTS: u32 = 3;
+const MAX_REDIRECTS: u32 = 3;
 
 /// A request on its way.
 struct Journey {
@@ -92,7 +92,7 @@ impl Client {
     fn asking(&self, journey: &Journey) -> Asking {
         Asking {
             within: journey.until.saturating_duration_since(Instant::now()),
-            may_redirect: journey.redirects < MOST_REDIRECTS,
+            may_redirect: journey.redirects < MAX_REDIRECTS,
             version: self.table().version(),
         }
     }

@@ -40,7 +40,7 @@ pub(crate) fn read_query(from: &mut Reader<'_>) -> Result<Query> {
 }
 
 /// Queries of one request.
-pub(crate) const MOST_QUERIES: usize = 256;
+pub(crate) const MAX_QUERIES: usize = 256;
 
 pub(crate) fn write_queries(to: &mut Writer, queries: &[Query]) {
     to.number(queries.len() as u64);
@@ -49,7 +49,7 @@ pub(crate) fn write_queries(to: &mut Writer, queries: &[Query]) {
 
 pub(crate) fn read_queries(from: &mut Reader<'_>) -> Result<Vec<Query>> {
     let count = from.length()?;
-    if !(1..=MOST_QUERIES).contains(&count) {
+    if !(1..=MAX_QUERIES).contains(&count) {
         return Err(malformed("number of queries"));
     }
     (0..count).map(|_| read_query(from)).collect()

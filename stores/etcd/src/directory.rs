@@ -18,7 +18,7 @@ use crate::record::{load_key, write_load};
 use crate::recutting;
 
 /// Changes in one transaction; etcd allows 128.
-const MOST_CHANGES: usize = 64;
+const MAX_CHANGES: usize = 64;
 
 /// How often in turn a change of the table must be the most useful before it is wished for.
 const PATIENCE: u32 = 6;
@@ -86,7 +86,7 @@ impl EtcdCoordinator {
     /// `Unavailable` if etcd does not answer.
     pub async fn report(&self, loads: &[(RangeId, RangeLoad)]) -> Result<()> {
         let session = &self.inner.session;
-        for some in loads.chunks(MOST_CHANGES) {
+        for some in loads.chunks(MAX_CHANGES) {
             let puts = some.iter().fold(Change::below(&session.prefix), |change, (range, load)| {
                 change.put(&load_key(*range), write_load(load).as_bytes())
             });

@@ -15,7 +15,7 @@ use tokio_rustls::rustls::ClientConfig;
 use crate::tls;
 
 /// More than the keys of a namespace ever take.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 type Connection = SendRequest<Full<Bytes>>;
 
@@ -59,7 +59,7 @@ impl Member {
         let mut connection = self.connection().await.map_err(Failed::NotSent)?;
         let response = self.send(&mut connection, path, body, token).await?;
         let status = response.status();
-        if response.body().size_hint().lower() > MOST_BYTES {
+        if response.body().size_hint().lower() > MAX_BYTES {
             return Err(Failed::Unknown(strange()));
         }
         let bytes = response.into_body().collect().await.map_err(|error| Failed::Unknown(lost(&error)))?;

@@ -39,7 +39,7 @@ pub async fn open(url: &str) -> Result<Cache> {
 pub struct Options {
     url: String,
     policy: Policy,
-    most_operation: Duration,
+    max_operation: Duration,
     verified_percent: u8,
     caches: Vec<Arc<dyn CacheServer>>,
 }
@@ -47,9 +47,9 @@ pub struct Options {
 impl Options {
     /// The database at `url`.
     pub fn new(url: impl Into<String>) -> Self {
-        let most_operation = Duration::from_secs(2);
+        let max_operation = Duration::from_secs(2);
         let (policy, verified_percent, caches) = (Policy::WriteThrough, 0, Vec::new());
-        Self { url: url.into(), policy, most_operation, verified_percent, caches }
+        Self { url: url.into(), policy, max_operation, verified_percent, caches }
     }
 
     /// What a write does to cached results: around or through. Write-back needs transactions, which are not asked for here.
@@ -62,8 +62,8 @@ impl Options {
     /// How long a write may take, in milliseconds; 2,000 unless set. One that takes longer has an unknown outcome, and **each take-over
     /// waits so long**: a write of the old owner that arrives later still is what the guarantee leaves out.
     #[must_use]
-    pub const fn most_operation_ms(mut self, ms: u64) -> Self {
-        self.most_operation = Duration::from_millis(ms);
+    pub const fn max_operation_ms(mut self, ms: u64) -> Self {
+        self.max_operation = Duration::from_millis(ms);
         self
     }
 
@@ -135,7 +135,7 @@ impl Cache {
             documents: self.database.collection(&schema.collection),
             fences,
             schema: schema.clone(),
-            most_operation: self.options.most_operation,
+            max_operation: self.options.max_operation,
         };
         let servers = Servers {
             caches: self.options.caches.clone(),
@@ -146,7 +146,7 @@ impl Cache {
         };
         let config = Config { domain_count: schema.domains.len(), ..Config::new(self.options.policy) };
         // It holds while a take-over waits, too.
-        let waits_ms = u64::try_from(self.options.most_operation.as_millis()).unwrap_or(u64::MAX);
+        let waits_ms = u64::try_from(self.options.max_operation.as_millis()).unwrap_or(u64::MAX);
         let config = Config { call_timeout: config.call_timeout.max(waits_ms.saturating_mul(4)), ..config };
         let mut collections = self.collections.lock().unwrap_or_else(PoisonError::into_inner);
         if collections.iter().any(|known| known.range() == range) {

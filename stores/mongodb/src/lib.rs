@@ -22,7 +22,7 @@
 //! | `lease.rs`, `failure.rs` | which process may put a cache before a collection; what errors mean |
 //!
 //! Guarantee: a read returns what the last acknowledged write left, as long as all writes to a registered collection go through the
-//! cache, **and no write of a replaced owner is held up for longer than [`Options::most_operation_ms`] between its look at the fence
+//! cache, **and no write of a replaced owner is held up for longer than [`Options::max_operation_ms`] between its look at the fence
 //! and the document**: without transactions the two are not one step. Updates and deletions of documents that the new owner has
 //! written are refused however late they are. `docs/design/range-cache-mongodb.md` has the rest. Write-back is not offered.
 

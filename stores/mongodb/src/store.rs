@@ -1,7 +1,7 @@
 //! The port to a collection: a write looks at the fence of its range, and goes only to documents that no newer owner has written.
 //!
 //! There are no transactions here, so the look and the write are two steps, and a new owner waits out what may be between them:
-//! it serves nothing until an operation of the old one, which gives up after [`FencedCollection::most_operation`], is over.
+//! it serves nothing until an operation of the old one, which gives up after [`FencedCollection::max_operation`], is over.
 //! What is held up for longer than that is refused only where the document has been written since: its `_lacuna` is the epoch of
 //! who wrote it, and an update or deletion demands that it is no newer.
 
@@ -28,7 +28,7 @@ pub(crate) struct FencedCollection {
     pub(crate) fences: Fences,
     pub(crate) schema: Arc<Schema>,
     /// How long a look at the fence and the write behind it may take together.
-    pub(crate) most_operation: Duration,
+    pub(crate) max_operation: Duration,
 }
 
 impl FencedCollection {
@@ -54,7 +54,7 @@ impl FencedCollection {
         if !self.fences.raise(range, epoch).await? {
             return Ok(StoreReply::Fenced.into());
         }
-        tokio::time::sleep(self.most_operation).await;
+        tokio::time::sleep(self.max_operation).await;
         let state = StoreState { applied_lsn: 0, recovered: epoch, is_buffered: false };
         Ok(StoreReply::State(state).into())
     }
@@ -95,7 +95,7 @@ impl FencedCollection {
     }
 
     async fn write_in_time(&self, fences: &[(RangeId, Epoch)], command: &Command) -> Result<Answer> {
-        let done = tokio::time::timeout(self.most_operation, self.write(fences, command)).await;
+        let done = tokio::time::timeout(self.max_operation, self.write(fences, command)).await;
         done.unwrap_or_else(|_| Err(Error::unavailable("the database took too long for a write")))
     }
 

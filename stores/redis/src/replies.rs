@@ -106,8 +106,8 @@ pub(crate) fn memory_of(told: &Value) -> Option<u8> {
     let number = |name: &str| -> Option<u64> {
         text.lines().find_map(|line| line.strip_prefix(name)?.trim_end().parse().ok())
     };
-    let (used, most) = (number("used_memory:")?, number("maxmemory:")?);
-    u8::try_from(used.saturating_mul(100).checked_div(most).unwrap_or(0).min(100)).ok()
+    let (used, max) = (number("used_memory:")?, number("maxmemory:")?);
+    u8::try_from(used.saturating_mul(100).checked_div(max).unwrap_or(0).min(100)).ok()
 }
 
 /// Somebody else writes to our keys.

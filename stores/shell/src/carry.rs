@@ -18,7 +18,7 @@ use crate::desk::{Desk, Heard};
 
 /// How long an owner waits for a cache server. Each is to fail much earlier by itself; one that does not, would hold up for ever
 /// whoever waits for the same rows.
-const MOST_OF_A_CALL: Duration = Duration::from_secs(60);
+const MAX_OF_A_CALL: Duration = Duration::from_secs(60);
 
 /// Why a call failed, for a person.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ impl Desk {
                 count(&self.counters.cache_calls);
                 let range = self.range;
                 let asked = async move { cache.call(range, epoch, what).await };
-                match in_time(MOST_OF_A_CALL, asked).await {
+                match in_time(MAX_OF_A_CALL, asked).await {
                     Some(Ok(reply)) => (Event::Cache(call, reply), None),
                     Some(Err(_)) | None => (Event::Lost(call), Some(Why::Cache)),
                 }
@@ -114,11 +114,11 @@ impl Desk {
 
 /// The reply, or nothing if it is late; the call goes on.
 async fn in_time(
-    most: Duration,
+    max: Duration,
     asked: impl Future<Output = Result<CacheReply>> + Send + 'static,
 ) -> Option<Result<CacheReply>> {
     let mut asked = Box::pin(asked);
-    let replied = timeout(most, &mut asked).await.ok();
+    let replied = timeout(max, &mut asked).await.ok();
     if replied.is_none() {
         tokio::spawn(asked);
     }

@@ -27,7 +27,7 @@ const SMALLEST: usize = 256;
 /// A value is as long as the memory of servers would let it be.
 const LONGEST: usize = 512 << 20;
 /// A block of LZ4 has less than so many times its length in it.
-const MOST_TIMES: usize = 256;
+const MAX_TIMES: usize = 256;
 /// So many values in turn that did not shrink say that the next will not.
 const HOPELESS: u64 = 16;
 
@@ -157,7 +157,7 @@ fn unpack(value: &Value) -> Option<Value> {
         [PLAIN, plain @ ..] => Some(Value::new(plain)),
         [LZ4, a, b, c, d, block @ ..] => {
             let len = u32::from_le_bytes([*a, *b, *c, *d]) as usize;
-            let is_possible = len <= LONGEST.min(MOST_TIMES.saturating_mul(block.len()));
+            let is_possible = len <= LONGEST.min(MAX_TIMES.saturating_mul(block.len()));
             let plain = is_possible.then(|| lz4_flex::block::decompress(block, len).ok()).flatten();
             plain.filter(|plain| plain.len() == len).map(|plain| Value::new(&plain))
         }
@@ -240,9 +240,9 @@ mod tests {
         for bytes in [&[][..], &[1, 2, 3], &[LZ4], &[LZ4, 0xFF, 0xFF, 0xFF, 0xFF, 0], cut, &wrong_length] {
             assert!(unpack(&Value::new(bytes)).is_none(), "{bytes:?}");
         }
-        let most = u32::try_from(LONGEST).unwrap().to_le_bytes();
+        let max = u32::try_from(LONGEST).unwrap().to_le_bytes();
         assert!(
-            unpack(&Value::new(&[&[LZ4][..], &most, &[0xFF; 9]].concat())).is_none(),
+            unpack(&Value::new(&[&[LZ4][..], &max, &[0xFF; 9]].concat())).is_none(),
             "too long for its block"
         );
     }

@@ -169,11 +169,11 @@ impl Hashed {
     }
 
     async fn fullest(&self) -> Result<u8> {
-        let mut most = 0;
+        let mut max = 0;
         for server in &self.servers {
-            most = most.max(server.memory_percent().await?);
+            max = max.max(server.memory_percent().await?);
         }
-        Ok(most)
+        Ok(max)
     }
 }
 

@@ -203,7 +203,7 @@ impl Cache {
             call_timeout: CALL_TIMEOUT_MS,
             attempts: ATTEMPTS,
             apply_batch: APPLY_BATCH,
-            most_gaps: self.options.most_gaps,
+            max_gaps: self.options.max_gaps,
             beta: self.options.beta,
             beta_auto: self.options.beta_auto,
             learns_size: self.options.measures_sizes,

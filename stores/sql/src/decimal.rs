@@ -2,7 +2,7 @@
 //! `-12.50`.
 
 /// Most digits of a decimal that an `i128` surely holds.
-pub(crate) const MOST_DIGITS: u8 = 38;
+pub(crate) const MAX_DIGITS: u8 = 38;
 
 /// Digits and scale of `text`, `None` if it is no plain decimal of at most 38 digits.
 pub(crate) fn parse(text: &str) -> Option<(i128, u8)> {
@@ -15,10 +15,10 @@ pub(crate) fn parse(text: &str) -> Option<(i128, u8)> {
     if whole.is_empty() || !is_digits(whole) || !is_digits(behind) {
         return None;
     }
-    let scale = u8::try_from(behind.len()).ok().filter(|scale| *scale <= MOST_DIGITS)?;
+    let scale = u8::try_from(behind.len()).ok().filter(|scale| *scale <= MAX_DIGITS)?;
     let all = [whole, behind].concat();
     let significant = all.trim_start_matches('0');
-    if significant.len() > usize::from(MOST_DIGITS) {
+    if significant.len() > usize::from(MAX_DIGITS) {
         return None;
     }
     let digits: i128 = if significant.is_empty() { 0 } else { significant.parse().ok()? };

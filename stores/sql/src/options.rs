@@ -27,7 +27,7 @@ pub struct Options {
     pub(crate) url: String,
     pub(crate) policy: Policy,
     pub(crate) cache_bytes: usize,
-    pub(crate) most_gaps: usize,
+    pub(crate) max_gaps: usize,
     pub(crate) beta: u8,
     pub(crate) beta_auto: bool,
     pub(crate) measures_sizes: bool,
@@ -45,7 +45,7 @@ impl Options {
             url: url.into(),
             policy: Policy::WriteThrough,
             cache_bytes: 64 << 20,
-            most_gaps: 10_000,
+            max_gaps: 10_000,
             beta: 100,
             beta_auto: false,
             measures_sizes: false,
@@ -73,8 +73,8 @@ impl Options {
 
     /// Known-empty intervals to keep a table; 10,000 unless set.
     #[must_use]
-    pub const fn most_gaps(mut self, gaps: usize) -> Self {
-        self.most_gaps = gaps;
+    pub const fn max_gaps(mut self, gaps: usize) -> Self {
+        self.max_gaps = gaps;
         self
     }
 

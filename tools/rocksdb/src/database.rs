@@ -150,15 +150,15 @@ impl RocksDatabase {
 }
 
 impl Database for RocksDatabase {
-    fn seek(&self, Question { lo, hi, .. }: &Question, direction: Direction, most_rows: u64) -> Result<u64> {
+    fn seek(&self, Question { lo, hi, .. }: &Question, direction: Direction, max_rows: u64) -> Result<u64> {
         let (options, outcome) = match (&self.lacuna, direction) {
             (Some(lacuna), Direction::Forward) => lacuna.read::<&[u8]>(&lo[..]..=&hi[..]).into_parts(),
             (Some(lacuna), Direction::Reverse) => {
                 lacuna.read_reverse::<&[u8]>(&lo[..]..=&hi[..]).into_parts()
             }
-            (None, _) => return rows(self.iterator(closed(lo, hi), direction), direction, most_rows),
+            (None, _) => return rows(self.iterator(closed(lo, hi), direction), direction, max_rows),
         };
-        let count = rows(self.iterator(options, direction), direction, most_rows)?;
+        let count = rows(self.iterator(options, direction), direction, max_rows)?;
         if count == 0 {
             outcome.note_empty();
         }
@@ -210,11 +210,11 @@ fn closed(lo: &[u8], hi: &[u8]) -> ReadOptions {
     options
 }
 
-fn rows(mut rows: DBRawIterator<'_>, direction: Direction, most_rows: u64) -> Result<u64> {
+fn rows(mut rows: DBRawIterator<'_>, direction: Direction, max_rows: u64) -> Result<u64> {
     let mut count = 0;
-    while count < most_rows && rows.valid() {
+    while count < max_rows && rows.valid() {
         count += 1;
-        if count < most_rows {
+        if count < max_rows {
             match direction {
                 Direction::Forward => rows.next(),
                 Direction::Reverse => rows.prev(),

@@ -58,9 +58,9 @@ const SPECS: [&str; 21] = [
 ];
 
 fn main() -> Result<()> {
-    let most = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(1_000);
+    let max = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(1_000);
     print_reads();
-    let sizes = [1, 10, 100, 1_000, 4_000, 10_000].into_iter().filter(|&thousands| thousands <= most);
+    let sizes = [1, 10, 100, 1_000, 4_000, 10_000].into_iter().filter(|&thousands| thousands <= max);
     let generated = sizes.flat_map(|thousands| ["uniform", "zipf"].map(|set| format!("{set}:{thousands}k")));
     let mut points = Vec::new();
     for set in generated {

@@ -35,7 +35,7 @@ const RIVALS: [&str; 15] = [
 
 /// Most questions of a round, all different: with few, their lines would stay in the caches from one round to the next, or a
 /// round would be over before the processor has learned the filter's code.
-const MOST_TIMED: usize = 8_192;
+const MAX_TIMED: usize = 8_192;
 
 /// How large a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,7 +176,7 @@ impl<K: BenchKey + ?Sized> Field<'_, K> {
 
     /// Measured nanoseconds of a question to each filter.
     fn times(&self, round_count: usize) -> Vec<f64> {
-        let pool = &self.asked[..self.asked.len().min(MOST_TIMED)];
+        let pool = &self.asked[..self.asked.len().min(MAX_TIMED)];
         let mut rounds = Rounds::new();
         let tasks: Vec<_> = self
             .entries

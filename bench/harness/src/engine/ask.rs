@@ -19,12 +19,12 @@ pub struct Manner {
     /// Which way seeks go.
     pub direction: Direction,
     /// Rows after which a seek ends.
-    pub most_rows: u64,
+    pub max_rows: u64,
 }
 
 impl Manner {
     /// Closed seeks: the smallest key of the range, if there is one.
-    pub const CLOSED_SEEK: Self = Self { points: false, direction: Direction::Forward, most_rows: 1 };
+    pub const CLOSED_SEEK: Self = Self { points: false, direction: Direction::Forward, max_rows: 1 };
     /// Lookups of single keys.
     pub const POINTS: Self = Self { points: true, ..Self::CLOSED_SEEK };
 }
@@ -67,7 +67,7 @@ pub fn ask(database: &dyn Database, questions: &[Question], manner: Manner) -> R
     for question in questions {
         found.push(match manner.points {
             true => u64::from(database.has(&question.lo)?),
-            false => database.seek(question, manner.direction, manner.most_rows)?,
+            false => database.seek(question, manner.direction, manner.max_rows)?,
         });
     }
     let (wall, elapsed) = (wall.elapsed(), start.elapsed());

@@ -64,11 +64,11 @@ impl Direction {
 
 /// An open database. It goes away with its files.
 pub trait Database {
-    /// Rows of a closed range, `most_rows` at most.
+    /// Rows of a closed range, `max_rows` at most.
     ///
     /// # Errors
     /// `Unavailable` if the engine cannot read.
-    fn seek(&self, question: &Question, direction: Direction, most_rows: u64) -> Result<u64>;
+    fn seek(&self, question: &Question, direction: Direction, max_rows: u64) -> Result<u64>;
 
     /// Whether there is a row with this key: as the engine looks one up when it has no filter or its own, and as a seek
     /// of one key where only that asks ours.

@@ -67,9 +67,9 @@ impl FilterChoice {
     pub fn guard_spec(&self, codec: &GuardCodec, seed: u64) -> Result<Option<GuardSpec>> {
         let Self::Lacuna { family, bits_per_key } = self else { return Ok(None) };
         // A family that does not fit grows, up to the largest budget there is, so that its size shows what it needs.
-        let most = Budget::MAX_BITS_PER_KEY;
+        let max = Budget::MAX_BITS_PER_KEY;
         GuardSpec::parse(&format!(
-            "{family}@{bits_per_key} codec={codec} seed={seed} cap={most} fallback=none"
+            "{family}@{bits_per_key} codec={codec} seed={seed} cap={max} fallback=none"
         ))
         .map(Some)
     }

@@ -34,7 +34,7 @@ impl EngineSetting {
         let codec = codec_of(&keys)?;
         let questions = Questions::draw(source, &keys, 1.0, seed)?;
         let points = source.shape == QueryShape::Points;
-        let manner = Manner { points, most_rows: u64::MAX, ..Manner::CLOSED_SEEK };
+        let manner = Manner { points, max_rows: u64::MAX, ..Manner::CLOSED_SEEK };
         let setting = Self::of(keys_name, &source.to_string(), codec, questions, manner, seed);
         Ok(Self { source: Some((keys, *source)), ..setting })
     }
@@ -121,8 +121,8 @@ impl EngineSetting {
 
     /// Ends seeks after so many rows.
     #[must_use]
-    pub fn with_most_rows(mut self, most_rows: u64) -> Self {
-        self.manner.most_rows = most_rows;
+    pub fn with_max_rows(mut self, max_rows: u64) -> Self {
+        self.manner.max_rows = max_rows;
         self
     }
 

@@ -92,7 +92,7 @@ impl SlateDatabase {
         &self,
         Question { lo, hi, .. }: &Question,
         direction: Direction,
-        most_rows: u64,
+        max_rows: u64,
     ) -> std::result::Result<u64, StoreError> {
         let order = match direction {
             Direction::Forward => IterationOrder::Ascending,
@@ -103,13 +103,13 @@ impl SlateDatabase {
         match self.measured.lacuna().filter(|_| self.guarded) {
             Some(lacuna) => {
                 let mut rows = lacuna.scan_with_options(&self.db, &lo[..]..=&hi[..], &options).await?;
-                while count < most_rows && rows.next().await?.is_some() {
+                while count < max_rows && rows.next().await?.is_some() {
                     count += 1;
                 }
             }
             None => {
                 let mut rows = self.db.scan_with_options(&lo[..]..=&hi[..], &options).await?;
-                while count < most_rows && rows.next().await?.is_some() {
+                while count < max_rows && rows.next().await?.is_some() {
                     count += 1;
                 }
             }
@@ -119,8 +119,8 @@ impl SlateDatabase {
 }
 
 impl Database for SlateDatabase {
-    fn seek(&self, question: &Question, direction: Direction, most_rows: u64) -> Result<u64> {
-        self.runtime.block_on(self.rows(question, direction, most_rows)).map_err(store_failed)
+    fn seek(&self, question: &Question, direction: Direction, max_rows: u64) -> Result<u64> {
+        self.runtime.block_on(self.rows(question, direction, max_rows)).map_err(store_failed)
     }
 
     fn has(&self, key: &[u8]) -> Result<bool> {

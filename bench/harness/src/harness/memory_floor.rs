@@ -29,9 +29,9 @@ pub struct MemoryFloor {
 }
 
 impl MemoryFloor {
-    /// An array for filters of up to `most_bytes`, to be read `steps` times, at places that follow from `seed`.
-    pub fn new(most_bytes: usize, steps: usize, seed: u64) -> Self {
-        let mut lines = AlignedBytes::zeroed(most_bytes.next_multiple_of(LINE_BYTES).max(LINE_BYTES));
+    /// An array for filters of up to `max_bytes`, to be read `steps` times, at places that follow from `seed`.
+    pub fn new(max_bytes: usize, steps: usize, seed: u64) -> Self {
+        let mut lines = AlignedBytes::zeroed(max_bytes.next_multiple_of(LINE_BYTES).max(LINE_BYTES));
         // Untouched zeros would all be one page of the operating system.
         for (number, line) in (1_u64..).zip(lines.as_mut_slice().chunks_exact_mut(LINE_BYTES)) {
             let word = number.to_le_bytes();

@@ -12,7 +12,7 @@ use crate::statistics::median;
 const BARRIERS: usize = 1 << 16;
 
 /// What is left, in nanoseconds, of a step that seems to cost less than its barrier.
-const LEAST_NS: f64 = 0.01;
+const MIN_NS: f64 = 0.01;
 
 /// The number of a task within its [`Rounds`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl<'a> Rounds<'a> {
         }
         for (index, task) in self.tasks.iter().enumerate() {
             if let Some(TaskId(less)) = task.less {
-                let net = ns[index].iter().zip(&ns[less]).map(|(whole, less)| (whole - less).max(LEAST_NS));
+                let net = ns[index].iter().zip(&ns[less]).map(|(whole, less)| (whole - less).max(MIN_NS));
                 ns[index] = net.collect();
             }
         }

@@ -70,12 +70,12 @@ pub fn measure(
 }
 
 /// Most queries of the sample, which is drawn evenly from those that are asked.
-const MOST_SAMPLED: usize = 20_000;
+const MAX_SAMPLED: usize = 20_000;
 
 /// Some of the queries as a sample; those that hold a key are left out by whoever looks at it.
 fn sample_of<K: BenchKey + ?Sized>(ranges: &[KeyRange<'_, K>]) -> Sample<K> {
     let mut sample = Sample::new();
-    for index in thinned(ranges.len(), MOST_SAMPLED) {
+    for index in thinned(ranges.len(), MAX_SAMPLED) {
         if let (lo, Some(hi)) = K::ends(ranges[index]) {
             sample.push(lo, hi);
         }

@@ -96,8 +96,8 @@ fn round_of_news(circle: &mut Circle, ids: &[KeyId], costs: &mut ExchangeCosts) 
     costs.idle_ns = costs.idle_ns.min(circle.take_traffic().1.as_nanos() as f64);
 }
 
-fn timed(least: &mut f64, count: usize, work: impl FnOnce()) {
+fn timed(min: &mut f64, count: usize, work: impl FnOnce()) {
     let clock = WorkClock::start();
     work();
-    *least = least.min(clock.elapsed().as_nanos() as f64 / count as f64);
+    *min = min.min(clock.elapsed().as_nanos() as f64 / count as f64);
 }

@@ -31,26 +31,26 @@ impl Place {
     /// The upright axis of `plot`: from zero, or from the least value if that is negative, or from the power of ten below it.
     pub(super) fn upright(plot: &Plot) -> Self {
         let values = || plot.lines.iter().flat_map(|line| &line.points).map(|point| point.y);
-        let most = values().fold(0.0, f64::max);
+        let max = values().fold(0.0, f64::max);
         match plot.y.scale {
             Scale::Linear => {
-                let least = values().fold(0.0, f64::min);
-                let room = 0.08 * (most - least);
-                let (low, high) = (if least < 0.0 { least - room } else { 0.0 }, most + room);
+                let min = values().fold(0.0, f64::min);
+                let room = 0.08 * (max - min);
+                let (low, high) = (if min < 0.0 { min - room } else { 0.0 }, max + room);
                 let high = if low < high { high } else { 1.0 };
                 Self { scale: Scale::Linear, low, high, floor: low, first: low }
             }
             Scale::Logarithmic => {
-                let least = values().filter(|y| *y > 0.0).fold(f64::INFINITY, f64::min);
-                Self::decades(least, most, values().any(|y| y <= 0.0))
+                let min = values().filter(|y| *y > 0.0).fold(f64::INFINITY, f64::min);
+                Self::decades(min, max, values().any(|y| y <= 0.0))
             }
         }
     }
 
     /// Round numbers around `least` and `most`, with a place for zeros below them.
-    fn decades(least: f64, most: f64, has_zeros: bool) -> Self {
-        let first = if least.is_finite() { round_below(least) } else { -1.0 };
-        let high = if most > 0.0 { -round_below(1.0 / most) } else { 0.0 };
+    fn decades(min: f64, max: f64, has_zeros: bool) -> Self {
+        let first = if min.is_finite() { round_below(min) } else { -1.0 };
+        let high = if max > 0.0 { -round_below(1.0 / max) } else { 0.0 };
         let high = high.max(first + 0.5);
         // Zeros stand below the lowest round number, apart from values on it.
         let low = if has_zeros { first - (high - first) * 0.08 } else { first };
@@ -108,14 +108,14 @@ pub(super) fn level_ticks(plot: &Plot, place: Place) -> Vec<(f64, String)> {
     let mut values: Vec<f64> = plot.lines.iter().flat_map(|line| &line.points).map(|point| point.x).collect();
     values.sort_by(f64::total_cmp);
     values.dedup();
-    if values.len() <= MOST_LEVEL_LABELS {
+    if values.len() <= MAX_LEVEL_LABELS {
         return values.into_iter().map(|value| (place.at(value), number(value, &plot.x))).collect();
     }
     place.ticks()
 }
 
 /// Values on the level axis that all get labels.
-const MOST_LEVEL_LABELS: usize = 14;
+const MAX_LEVEL_LABELS: usize = 14;
 
 fn number(value: f64, axis: &Axis) -> String {
     const KIBI: f64 = 1_024.0;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::model::{Claim, DataTable, Exhibit, ExhibitId, Finding, Line, Origin, Paper, Plot, shown};
 
 /// Columns up to which the points of a panel are also printed as a table.
-const MOST_COLUMNS: usize = 12;
+const MAX_COLUMNS: usize = 12;
 
 /// What a page says about the run that made it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +86,7 @@ fn points_table(plot: &Plot) -> Option<DataTable> {
         plot.lines.iter().flat_map(|line| &line.points).map(|point| point.x).collect();
     columns.sort_by(f64::total_cmp);
     columns.dedup();
-    if columns.is_empty() || columns.len() > MOST_COLUMNS {
+    if columns.is_empty() || columns.len() > MAX_COLUMNS {
         return None;
     }
     let mut header = vec![String::new()];

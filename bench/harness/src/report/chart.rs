@@ -118,14 +118,14 @@ impl Frame {
         x_ticks.dedup();
         let x = (x_ticks.first().copied().unwrap_or(0.0), x_ticks.last().copied().unwrap_or(0.0));
         let x = if x.0 < x.1 { x } else { (x.0 - 1.0, x.1 + 1.0) };
-        let most = points().map(|point| point.y).fold(0.0, f64::max);
+        let max = points().map(|point| point.y).fold(0.0, f64::max);
         let y = match chart.scale {
-            Scale::Linear => (0.0, nice_step(most) * 5.0),
+            Scale::Linear => (0.0, nice_step(max) * 5.0),
             Scale::Logarithmic => {
-                let least = points().map(|point| point.y).filter(|y| *y > 0.0).fold(f64::INFINITY, f64::min);
-                let least = if least.is_finite() { least.log10().floor() } else { -1.0 };
-                let most = if most > 0.0 { most.log10().ceil() } else { 0.0 };
-                (least, most.max(least + 1.0))
+                let min = points().map(|point| point.y).filter(|y| *y > 0.0).fold(f64::INFINITY, f64::min);
+                let min = if min.is_finite() { min.log10().floor() } else { -1.0 };
+                let max = if max > 0.0 { max.log10().ceil() } else { 0.0 };
+                (min, max.max(min + 1.0))
             }
         };
         Self { scale: chart.scale, x, y, x_ticks }
@@ -249,10 +249,10 @@ fn draw_legend(svg: &mut String, index: usize, name: &str) {
 }
 
 /// A fifth of the smallest of 0.5, 1, 2.5, 5, 10, ... that is not below `most`.
-fn nice_step(most: f64) -> f64 {
-    let most = if most > 0.0 { most } else { 1.0 };
-    let decade = 10_f64.powi(decade_of(most));
-    let top = [1.0, 2.5, 5.0, 10.0].into_iter().map(|part| part * decade).find(|top| *top >= most);
+fn nice_step(max: f64) -> f64 {
+    let max = if max > 0.0 { max } else { 1.0 };
+    let decade = 10_f64.powi(decade_of(max));
+    let top = [1.0, 2.5, 5.0, 10.0].into_iter().map(|part| part * decade).find(|top| *top >= max);
     top.unwrap_or(10.0 * decade) / 5.0
 }
 

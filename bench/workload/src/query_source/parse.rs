@@ -108,8 +108,8 @@ fn degree(text: &str) -> Result<u64> {
 fn query_count(text: &str) -> Result<usize> {
     let count = parse_count(text)?;
     if count > MAX_QUERY_COUNT {
-        let most = with_commas(MAX_QUERY_COUNT);
-        return Err(Error::invalid_input(format!("{text} queries are too many; give at most {most}")));
+        let max = with_commas(MAX_QUERY_COUNT);
+        return Err(Error::invalid_input(format!("{text} queries are too many; give at most {max}")));
     }
     Ok(usize::try_from(count).expect("2^28 is a usize"))
 }

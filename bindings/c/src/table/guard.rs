@@ -50,7 +50,7 @@ pub extern "C" fn lacuna_property_name() -> *const c_char {
 }
 
 /// A guard for the spec of this text, such as `grafite@14 codec=fixed_be:8`; null if it is wrong, and
-/// `lacuna_last_error` says why. `most_bytes` caps the property of one table; 0 means 4 MiB.
+/// `lacuna_last_error` says why. `max_bytes` caps the property of one table; 0 means 4 MiB.
 ///
 /// # Safety
 /// `size` bytes are readable at `spec`.
@@ -58,7 +58,7 @@ pub extern "C" fn lacuna_property_name() -> *const c_char {
 pub unsafe extern "C" fn lacuna_table_guard_new(
     spec: *const c_char,
     size: usize,
-    most_bytes: usize,
+    max_bytes: usize,
 ) -> *mut Guard {
     // SAFETY: as the caller promises.
     let spec = unsafe { lent(spec, size) };
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn lacuna_table_guard_new(
             return ptr::null_mut();
         }
     };
-    let guard = if most_bytes == 0 { guard } else { guard.with_most_bytes(most_bytes) };
+    let guard = if max_bytes == 0 { guard } else { guard.with_max_bytes(max_bytes) };
     Box::into_raw(Box::new(Guard { guard }))
 }
 

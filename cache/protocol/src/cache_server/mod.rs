@@ -30,14 +30,14 @@ pub struct RangeId(pub u32);
 #[derive(Debug, Clone)]
 pub struct CacheServer {
     ranges: BTreeMap<RangeId, Region>,
-    most_entries: usize,
+    max_entries: usize,
     flaw: Option<Flaw>,
 }
 
 impl CacheServer {
-    /// A server that keeps at most `most_entries` values a range.
-    pub fn new(most_entries: usize) -> Self {
-        Self { ranges: BTreeMap::new(), most_entries, flaw: None }
+    /// A server that keeps at most `max_entries` values a range.
+    pub fn new(max_entries: usize) -> Self {
+        Self { ranges: BTreeMap::new(), max_entries, flaw: None }
     }
 
     /// A server with a flaw, for tests that must fail.
@@ -61,7 +61,7 @@ impl CacheServer {
             CacheCall::TakeOver(before) => return self.take_over(range, epoch, *before),
             _ => {}
         }
-        let (most, flaw) = (self.most_entries, self.flaw);
+        let (max, flaw) = (self.max_entries, self.flaw);
         let Some(region) = self.ranges.get_mut(&range).filter(|region| region.fence == epoch) else {
             return CacheReply::Fenced;
         };
@@ -80,7 +80,7 @@ impl CacheServer {
             CacheCall::Gather(session, queries, gaps) => region.gather(*session, queries, gaps),
             CacheCall::Lookup(query, session) => region.look_up(query, *session),
             CacheCall::Install(query, session, value, record) => {
-                region.install(query, *session, value, record, most)
+                region.install(query, *session, value, record, max)
             }
             CacheCall::Invalidate(_, queries) => {
                 queries.iter().for_each(|query| drop(region.slots.remove(query)));

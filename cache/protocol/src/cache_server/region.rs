@@ -99,13 +99,13 @@ impl Region {
         session: Session,
         value: &Value,
         record: &LogRecord,
-        most: usize,
+        max: usize,
     ) -> CacheReply {
         let holds = |slot: &Slot| slot.lease == Lease::Install && slot.session == session;
         if !self.slots.get(query).is_some_and(holds) {
             return CacheReply::NotHeld;
         }
-        if self.slots.values().filter(|slot| slot.value.is_some()).count() >= most {
+        if self.slots.values().filter(|slot| slot.value.is_some()).count() >= max {
             self.slots.remove(query);
             return CacheReply::Full;
         }

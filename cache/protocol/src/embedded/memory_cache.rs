@@ -32,7 +32,7 @@ use crate::query::Query;
 #[derive(Debug)]
 pub struct MemoryCache {
     state: RwLock<State>,
-    most_bytes: usize,
+    max_bytes: usize,
 }
 
 #[derive(Debug, Default)]
@@ -44,9 +44,9 @@ struct State {
 }
 
 impl MemoryCache {
-    /// A server that keeps at most `most_bytes` of entries. With 0 it keeps nothing, and every question is a miss.
-    pub fn new(most_bytes: usize) -> Self {
-        Self { state: RwLock::default(), most_bytes }
+    /// A server that keeps at most `max_bytes` of entries. With 0 it keeps nothing, and every question is a miss.
+    pub fn new(max_bytes: usize) -> Self {
+        Self { state: RwLock::default(), max_bytes }
     }
 
     /// Fence and value, as [`CacheServer::get`].
@@ -64,7 +64,7 @@ impl MemoryCache {
             CacheCall::TakeOver(_) => return state.take_over(range, epoch),
             _ => {}
         }
-        let largest = self.most_bytes;
+        let largest = self.max_bytes;
         let Some(region) = state.ranges.get_mut(&range).filter(|region| region.fence == epoch) else {
             return CacheReply::Fenced;
         };
@@ -105,7 +105,7 @@ impl MemoryCache {
         let after = region.bytes;
         state.bytes = state.bytes + after - before;
         state.clock.extend(leased.into_iter().map(|query| (range, query)));
-        state.evict(self.most_bytes);
+        state.evict(self.max_bytes);
         reply
     }
 
@@ -140,10 +140,10 @@ impl State {
         }
     }
 
-    fn evict(&mut self, most_bytes: usize) {
+    fn evict(&mut self, max_bytes: usize) {
         // Each entry gets one second chance a call.
         let mut chances = 2 * self.clock.len();
-        while self.bytes > most_bytes && chances > 0 {
+        while self.bytes > max_bytes && chances > 0 {
             chances -= 1;
             let Some((range, query)) = self.clock.pop_front() else { return };
             let Some(region) = self.ranges.get_mut(&range) else { continue };
@@ -176,7 +176,7 @@ impl State {
 
 impl CacheServer for MemoryCache {
     fn memory_percent(&self) -> Reply<'_, u8> {
-        let percent = self.bytes().saturating_mul(100).checked_div(self.most_bytes).unwrap_or(0).min(100);
+        let percent = self.bytes().saturating_mul(100).checked_div(self.max_bytes).unwrap_or(0).min(100);
         Box::pin(ready(Ok(u8::try_from(percent).unwrap_or(100))))
     }
 

@@ -61,8 +61,8 @@ impl<A: Application> Owner<A> {
         if !self.applying.batch.is_empty() || self.applying.is_dropping {
             return;
         }
-        let most = if self.applying.unfolded { 1 } else { self.config.apply_batch };
-        let mut commands = self.next_commands(most);
+        let max = if self.applying.unfolded { 1 } else { self.config.apply_batch };
+        let mut commands = self.next_commands(max);
         if self.is_flawed(Flaw::ApplyBackwards) {
             commands.reverse();
         }
@@ -73,9 +73,9 @@ impl<A: Application> Owner<A> {
     }
 
     /// The next commands; one that a later one includes is left out.
-    fn next_commands(&self, most: usize) -> Vec<(u64, Option<Command>)> {
+    fn next_commands(&self, max: usize) -> Vec<(u64, Option<Command>)> {
         let mut batch: Vec<(u64, Option<Command>, &[Touched])> = Vec::new();
-        for (lsn, write) in self.buffered.next_to_apply(most) {
+        for (lsn, write) in self.buffered.next_to_apply(max) {
             let mut command = write.command.clone();
             let overlaps = |touched: &[Touched]| {
                 touched.iter().any(|a| write.touched.iter().any(|b| a.0 == b.0 && a.1.overlaps(&b.1)))

@@ -130,7 +130,7 @@ impl<A: Application> Owner<A> {
             writes: BTreeMap::new(),
             turns: Turns::default(),
             index: PredicateIndex::new(domains),
-            gaps: Gaps::new(domains, config.most_gaps),
+            gaps: Gaps::new(domains, config.max_gaps),
             late_splits: Vec::new(),
             buffered: BufferedWrites::new(domains),
             applying: Applying::default(),

@@ -22,9 +22,9 @@ use crate::query::{Form, Query, Touched};
 use crate::range_key::RangeKey;
 
 /// Most cached results for one query: reading more of them costs more than one store query.
-const MOST_CACHED: usize = 16;
+const MAX_CACHED: usize = 16;
 /// Most gaps.
-const MOST_GAPS: usize = 4;
+const MAX_GAPS: usize = 4;
 
 /// What a read is put together from.
 #[derive(Debug, Clone)]
@@ -92,7 +92,7 @@ impl<A: Application> Owner<A> {
                 }
             }
         }
-        let is_worth_it = !cached.is_empty() && cached.len() <= MOST_CACHED && gaps.len() <= MOST_GAPS;
+        let is_worth_it = !cached.is_empty() && cached.len() <= MAX_CACHED && gaps.len() <= MAX_GAPS;
         is_worth_it.then_some((cached, gaps))
     }
 

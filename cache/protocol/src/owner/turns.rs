@@ -6,7 +6,7 @@
 //! each other.
 //!
 //! Buffered writes that come faster than the store takes them would pin ever more memory and make misses wait ever longer. So
-//! they wait at the door once [`Config::most_buffered`](crate::Config::most_buffered) are on their way, and come in in the order
+//! they wait at the door once [`Config::max_buffered`](crate::Config::max_buffered) are on their way, and come in in the order
 //! in which they came.
 //!
 //! Report, section 4; it lets a write take its entries over or back off, and says nothing of a store that is too slow for long.
@@ -61,7 +61,7 @@ impl<A: Application> Owner<A> {
 
     /// Whether a write has to wait for the store. One that is not buffered waits for it anyway.
     fn is_door_shut(&self) -> bool {
-        self.is_buffering() && self.buffered.len() + self.writes.len() >= self.config.most_buffered
+        self.is_buffering() && self.buffered.len() + self.writes.len() >= self.config.max_buffered
     }
 
     /// Lets a write in, or has it wait at the door behind those that wait there.

@@ -15,7 +15,7 @@ const VERSION: u8 = 1;
 /// What errors name.
 const ABOUT: &str = "a range table";
 /// More domains than any collection registers: damaged bytes must not ask for memory.
-const MOST_DOMAINS: u64 = 1 << 10;
+const MAX_DOMAINS: u64 = 1 << 10;
 
 type Starts = Vec<(Cut<RangeKey>, RangeId)>;
 
@@ -82,7 +82,7 @@ fn read_table(reader: &mut Reader<'_>) -> Result<RangeTable> {
     let version = reader.number()?;
     let next = reader.small()?;
     let domain_count = reader.number()?;
-    if domain_count > MOST_DOMAINS {
+    if domain_count > MAX_DOMAINS {
         return Err(malformed("domains"));
     }
     let domains = (0..domain_count).map(|_| read_starts(reader, next)).collect::<Result<_>>()?;

@@ -9,7 +9,7 @@ use crate::interval::Interval;
 impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
     /// Fewest rows of a node other than the root. Below a half, so that a node at the limit is not split and merged
     /// in turn.
-    const FEWEST: usize = if N / 4 < 2 { 2 } else { N / 4 };
+    const MIN: usize = if N / 4 < 2 { 2 } else { N / 4 };
 
     /// Takes an entry out; false if it was not there.
     pub fn remove(&mut self, interval: &Interval<B>, value: V) -> bool {
@@ -32,7 +32,7 @@ impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
             } else {
                 self.inners[child].rows().len()
             };
-            if child_len < Self::FEWEST {
+            if child_len < Self::MIN {
                 self.refill(parent, row, is_above_leaves);
             } else if self.inners[parent].ends()[row] == *interval.hi() {
                 self.lower_reach(parent, row, is_above_leaves);

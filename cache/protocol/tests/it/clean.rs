@@ -94,9 +94,9 @@ impl Total {
         let reads = self.hits + self.misses + self.direct;
         assert!(self.hits * 2 >= reads, "half of the reads are hits: {self:?}");
         assert!(self.misses * 10 >= reads && self.behind_writes * 20 >= reads, "enough misses: {self:?}");
-        let least = effort::short_or_long(1, 100);
+        let min = effort::short_or_long(1, 100);
         assert!(
-            self.faults.len() == 11 && self.faults.values().all(|count| *count >= least),
+            self.faults.len() == 11 && self.faults.values().all(|count| *count >= min),
             "every fault: {self:?}"
         );
         assert!(
@@ -268,11 +268,11 @@ fn owners_crash_at_every_point() {
         // One of them is too seldom for a short run.
         let is_often = |point: &&str| effort::is_long() || *point != "write flushing";
         points.extend(buffering.into_iter().filter(|_| policy == Policy::WriteBack).filter(is_often));
-        let least = effort::short_or_long(1, 100);
+        let min = effort::short_or_long(1, 100);
         let rare: Vec<_> = points
             .into_iter()
             .map(|point| (point, total.crash_points.get(point).copied().unwrap_or(0)))
-            .filter(|(_, count)| *count < least)
+            .filter(|(_, count)| *count < min)
             .collect();
         assert!(rare.is_empty(), "{policy:?}: {rare:?}");
     }

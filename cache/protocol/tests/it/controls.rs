@@ -6,14 +6,14 @@ use crate::clean::setup;
 use crate::sim::{Setup, World};
 
 /// Most runs that a flaw may stay hidden.
-const MOST_SEEDS: u64 = 1_000;
+const MAX_SEEDS: u64 = 1_000;
 
 fn is_found(setup: Setup, flaw: Flaw) {
-    let found = (0..MOST_SEEDS).find_map(|seed| {
+    let found = (0..MAX_SEEDS).find_map(|seed| {
         let mut world = World::new(Setup { flaw: Some(flaw), ..setup }, seed);
         world.run(6_000).err().map(|anomaly| (seed, anomaly))
     });
-    let (seed, anomaly) = found.unwrap_or_else(|| panic!("{flaw:?} was not found in {MOST_SEEDS} runs"));
+    let (seed, anomaly) = found.unwrap_or_else(|| panic!("{flaw:?} was not found in {MAX_SEEDS} runs"));
     println!("{flaw:?} found with seed {seed}: {anomaly}");
 }
 

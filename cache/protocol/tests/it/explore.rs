@@ -367,12 +367,12 @@ fn world(policy: Policy) -> World {
 }
 
 /// Longer than any of these takes: an exploration that does not end is a failure.
-const MOST_TIME: Duration = Duration::from_secs(1_800);
+const MAX_TIME: Duration = Duration::from_secs(1_800);
 
 /// Explores a world to the end: nothing stale, and so many states.
 fn explore(world: World) {
     let name = format!("{world:?}");
-    let checker = world.checker().threads(2).timeout(MOST_TIME).spawn_bfs().join();
+    let checker = world.checker().threads(2).timeout(MAX_TIME).spawn_bfs().join();
     println!("{name}: {} states, {} deep", checker.unique_state_count(), checker.max_depth());
     assert!(checker.is_done(), "it is explored to the end");
     checker.assert_properties();
@@ -405,7 +405,7 @@ fn exploration_finds_what_is_wrong() {
     let flaws = [(Policy::WriteAround, Flaw::UnfencedStore), (Policy::WriteThrough, Flaw::UnfencedStore)];
     for (policy, flaw) in flaws {
         let world = World { flaw: Some(flaw), crashes: 0, pauses: 1, ..world(policy) };
-        let checker = world.checker().threads(2).timeout(MOST_TIME).spawn_bfs().join();
+        let checker = world.checker().threads(2).timeout(MAX_TIME).spawn_bfs().join();
         let found = checker.discovery("nothing stale is seen and nothing is lost");
         assert!(found.is_some(), "{flaw:?} is not found in {} states", checker.unique_state_count());
     }

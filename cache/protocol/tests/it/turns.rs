@@ -59,7 +59,7 @@ fn whoever_waits_for_an_entry_too_long_is_sent_away() {
 /// Six writes where four may be buffered, and none reaches the store.
 fn crowded() -> (Servers, Desk, Vec<u64>) {
     let mut servers = Servers::new(Policy::WriteBack, None);
-    let config = Config { most_buffered: 4, request_timeout: 100, ..Config::new(Policy::WriteBack) };
+    let config = Config { max_buffered: 4, request_timeout: 100, ..Config::new(Policy::WriteBack) };
     let mut desk = Desk::seated(&mut servers, config, 1);
     desk.holds = applies;
     let writes = (100..106).map(|id| desk.change(&mut servers, id, put(3))).collect();

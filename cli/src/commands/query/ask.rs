@@ -154,8 +154,8 @@ fn print_in_batches<'a, K: ShowKey + ?Sized>(
 /// The range holds no key.
 const NO: &str = "no";
 
-fn count_text(CountBounds { least, most }: CountBounds) -> String {
-    if least == most { most.to_string() } else { format!("{least}-{most}") }
+fn count_text(CountBounds { min, max }: CountBounds) -> String {
+    if min == max { max.to_string() } else { format!("{min}-{max}") }
 }
 
 /// Where the first key of `range` can be.

@@ -18,7 +18,7 @@ use crate::table_guard::TableGuard;
 pub struct Collector {
     builder: GuardBuilder,
     level: Option<usize>,
-    most_bytes: usize,
+    max_bytes: usize,
 }
 
 impl Collector {
@@ -29,7 +29,7 @@ impl Collector {
 
     /// A collector for a table written for `level`.
     pub fn new(guard: &TableGuard, level: Option<usize>) -> Self {
-        Self { builder: guard.builder(), level, most_bytes: guard.most_bytes() }
+        Self { builder: guard.builder(), level, max_bytes: guard.max_bytes() }
     }
 
     /// Takes one entry, in RocksDB's order. Never panics.
@@ -45,7 +45,7 @@ impl Collector {
 
     /// The property for the table; `None` if it gets no filter, which is counted. Never panics.
     pub fn finish(&mut self) -> Option<Vec<u8>> {
-        let sealed = self.builder.finish_within(Property::room_for_sealed(self.most_bytes))?;
+        let sealed = self.builder.finish_within(Property::room_for_sealed(self.max_bytes))?;
         Some(Property { level: self.level, sealed: sealed.as_bytes() }.to_bytes())
     }
 }

@@ -3,7 +3,7 @@
 use std::array;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use lacuna_guard::{FileTag, LEVELS, MOST_FILES};
+use lacuna_guard::{FileTag, LEVELS, MAX_FILES};
 
 /// Answers "maybe" of one scan. RocksDB asks from the thread that iterates, which is also the one that reads this.
 pub(crate) struct Passed {
@@ -16,7 +16,7 @@ pub(crate) struct Passed {
 /// Tags of the first tables.
 struct Tags {
     count: AtomicUsize,
-    halves: [[AtomicU64; 2]; MOST_FILES],
+    halves: [[AtomicU64; 2]; MAX_FILES],
 }
 
 impl Passed {
@@ -69,7 +69,7 @@ mod tests {
         let tag = |number: usize| FileTag([u8::try_from(number).unwrap(); 16]);
         (0..100).for_each(|number| passed.note(Some(number % 2), Some(tag(number))));
         passed.note(None, None);
-        assert_eq!(passed.tags(), (0..MOST_FILES).map(tag).collect::<Vec<_>>());
+        assert_eq!(passed.tags(), (0..MAX_FILES).map(tag).collect::<Vec<_>>());
         let counts: Vec<_> = passed.by_level().filter(|&(_, count)| count > 0).collect();
         assert_eq!(counts, [(Some(0), 50), (Some(1), 50), (None, 1)]);
         let silent = Passed::new(false);

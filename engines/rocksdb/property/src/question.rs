@@ -22,7 +22,7 @@ use crate::table_guard::TableGuard;
 
 /// Tables below the range that a backward scan walks over before it is shown one. RocksDB stops at the first key below
 /// the lower bound, but looks for that key through every skipped table of the level; about half a microsecond each.
-const MOST_WALKED: u32 = 8;
+const MAX_WALKED: u32 = 8;
 
 /// Beyond nearly all strings: gaps of strings are asked up to here whether a table lies below a range. Wrong for a table
 /// means a longer walk, no more.
@@ -178,7 +178,7 @@ impl Question {
                 || self.guard.is_known_empty(self.tag(identity), lo, Bound::Included(&FAR))
         };
         let walks = self.asked.direction == Direction::Reverse && lo != Bound::Unbounded;
-        walks && is_below() && self.asked.walked.fetch_add(1, Relaxed) >= MOST_WALKED
+        walks && is_below() && self.asked.walked.fetch_add(1, Relaxed) >= MAX_WALKED
     }
 
     /// Notes that the iterator over the whole range returned no row: the range joins the sample of later builds, if it

@@ -14,14 +14,14 @@ use crate::passed::Passed;
 use crate::scanned::{Reason, Scanned, ScannedCounters};
 
 /// Most bytes of a property unless set otherwise. RocksDB keeps every property on the heap while its table is open.
-const DEFAULT_MOST_BYTES: usize = 4 << 20;
+const DEFAULT_MAX_BYTES: usize = 4 << 20;
 
 /// What to build, the remembered queries, and the counts. A clone shares the last two.
 ///
 /// ```
 /// use lacuna_rocksdb_property::TableGuard;
 ///
-/// let guard = TableGuard::parse("bloom@10")?.with_most_bytes(1 << 20);
+/// let guard = TableGuard::parse("bloom@10")?.with_max_bytes(1 << 20);
 /// assert_eq!(guard.spec().codec().to_string(), "bytes");
 /// assert_eq!(guard.stats().filters.built, 0);
 /// # Ok::<(), lacuna_base::Error>(())
@@ -29,7 +29,7 @@ const DEFAULT_MOST_BYTES: usize = 4 << 20;
 #[derive(Debug, Clone)]
 pub struct TableGuard {
     spec: Arc<GuardSpec>,
-    most_bytes: usize,
+    max_bytes: usize,
     log: Arc<QueryLog>,
     counters: Arc<Counters>,
     scanned: Arc<ScannedCounters>,
@@ -71,7 +71,7 @@ impl TableGuard {
     fn with_log(spec: GuardSpec, log: QueryLog) -> Self {
         Self {
             spec: Arc::new(spec),
-            most_bytes: DEFAULT_MOST_BYTES,
+            max_bytes: DEFAULT_MAX_BYTES,
             log: Arc::new(log),
             counters: Arc::default(),
             scanned: Arc::default(),
@@ -82,8 +82,8 @@ impl TableGuard {
     /// Sets the most bytes of one table's property, instead of 4 MiB: a filter that would take more gets fewer bits
     /// per key.
     #[must_use]
-    pub fn with_most_bytes(mut self, most_bytes: usize) -> Self {
-        self.most_bytes = most_bytes;
+    pub fn with_max_bytes(mut self, max_bytes: usize) -> Self {
+        self.max_bytes = max_bytes;
         self
     }
 
@@ -105,8 +105,8 @@ impl TableGuard {
     }
 
     /// Most bytes of one table's property.
-    pub fn most_bytes(&self) -> usize {
-        self.most_bytes
+    pub fn max_bytes(&self) -> usize {
+        self.max_bytes
     }
 
     /// What happened so far in this process.

@@ -75,8 +75,8 @@ impl GapLearner {
         let missing =
             || Error::invalid_input("these filters learn no gaps; ask for it by `with_learned_gaps`");
         let gaps = Arc::clone(lacuna.learned_gaps().ok_or_else(missing)?);
-        let most_bytes = gaps.options().index_cache_bytes;
-        Ok(Self { looks: Looks::new(gaps), tables: OpenTables::new(options.clone(), most_bytes) })
+        let max_bytes = gaps.options().index_cache_bytes;
+        Ok(Self { looks: Looks::new(gaps), tables: OpenTables::new(options.clone(), max_bytes) })
     }
 
     /// Follows hints as they come, within the budget of reads, until `stop` is set. Without a hint for two seconds it

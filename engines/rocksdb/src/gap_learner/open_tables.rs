@@ -17,7 +17,7 @@ pub(super) struct OpenTables {
     tags: HashMap<FileKey, Option<FileTag>>,
     /// Newest last.
     open: VecDeque<OpenTable>,
-    most_bytes: usize,
+    max_bytes: usize,
     /// Blocks read by tables that are closed by now, or were never opened.
     reads: u64,
 }
@@ -29,9 +29,9 @@ struct OpenTable {
 }
 
 impl OpenTables {
-    /// Reads files as a database with these options does; open tables take `most_bytes`, or are one.
-    pub(super) fn new(options: Options, most_bytes: usize) -> Self {
-        Self { options, tags: HashMap::new(), open: VecDeque::new(), most_bytes, reads: 0 }
+    /// Reads files as a database with these options does; open tables take `max_bytes`, or are one.
+    pub(super) fn new(options: Options, max_bytes: usize) -> Self {
+        Self { options, tags: HashMap::new(), open: VecDeque::new(), max_bytes, reads: 0 }
     }
 
     /// The table with this tag, which must be among those of `files` that overlap `range`, and what is known of its file;
@@ -102,7 +102,7 @@ impl OpenTables {
             Some(tag) => self.open.push_back(OpenTable { key, tag, table }),
             None => self.reads += table.reads(),
         }
-        while self.open.len() > 1 && self.memory_bytes() > self.most_bytes {
+        while self.open.len() > 1 && self.memory_bytes() > self.max_bytes {
             self.reads += self.open.pop_front().map_or(0, |closed| closed.table.reads());
         }
         tag

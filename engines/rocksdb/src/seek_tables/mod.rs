@@ -11,7 +11,7 @@
 //! through [`LacunaRocksDb::read`] from the start of the range, over the database, snapshot or transaction with its
 //! memtables, versions and deletions. What is known of the tables only says how far to read. If that is old, because
 //! tables have come and gone, or says nothing, because filters are of another family, more is read and nothing is lost.
-//! After [`MOST_ATTEMPTS`] the whole range is read.
+//! After [`MAX_ATTEMPTS`] the whole range is read.
 //!
 //! **Cost.** An iterator for each attempt, usually one; the blocks of an attempt that found nothing are met again by the
 //! next. A copy of each SuRF, and of the bounds of all tables.
@@ -37,7 +37,7 @@ mod plan;
 mod refresh;
 
 /// Parts of a range that are tried before the whole is read.
-const MOST_ATTEMPTS: usize = 4;
+const MAX_ATTEMPTS: usize = 4;
 /// The column family that databases have without naming one.
 const DEFAULT_FAMILY: &str = "default";
 
@@ -178,7 +178,7 @@ impl SeekTables {
     ) -> Result<Option<OwnedRow>, Error> {
         // Where nothing was found need not be planned again.
         let mut unseen = range.clone();
-        for _ in 0..MOST_ATTEMPTS {
+        for _ in 0..MAX_ATTEMPTS {
             let Some(cut) = cut(&self.runs, &unseen, direction) else { break };
             let (near, behind) = split(range, cut, direction);
             if let (Some(row), _) = self.read(&iterate, near, direction)? {

@@ -105,26 +105,23 @@ fn after_a_shift_the_rate_returns_with_the_next_compaction() {
         let [at_once, compacted] = rates_after_a_shift(database("auto@10"), old, new);
         let steady = steady_rate("auto@10", new, &mut Rng::new(SEED));
         println!("{old:?} to {new:?}: {at_once:.4} at once, {compacted:.4} compacted, {steady:.4} steady");
-        let most = most_after_a_shift(steady);
-        assert!(at_once > most, "{old:?} to {new:?}, seed {SEED}: {at_once} at once, {steady} steady");
-        assert!(compacted <= most, "{old:?} to {new:?}, seed {SEED}: {compacted} of {steady}");
+        let max = max_after_a_shift(steady);
+        assert!(at_once > max, "{old:?} to {new:?}, seed {SEED}: {at_once} at once, {steady} steady");
+        assert!(compacted <= max, "{old:?} to {new:?}, seed {SEED}: {compacted} of {steady}");
     }
     let [_, forgetful] = rates_after_a_shift(forgetful("auto@10", &[]), Law::Near, Law::Far);
     let steady = steady_rate("auto@10", Law::Far, &mut Rng::new(SEED));
     println!("a twin that remembers nothing: {forgetful:.4} compacted");
-    assert!(forgetful > most_after_a_shift(steady), "seed {SEED}: {forgetful} of {steady}");
+    assert!(forgetful > max_after_a_shift(steady), "seed {SEED}: {forgetful} of {steady}");
 }
 
 /// Where the bound of a robust design holds, nothing has to be compacted.
 #[test]
 fn a_robust_design_bears_a_shift_to_short_scans() {
     let [at_once, compacted] = rates_after_a_shift(database("auto:robust@10"), Law::Far, Law::Near);
-    let most = most_after_a_shift(steady_rate("auto:robust@10", Law::Near, &mut Rng::new(SEED)));
-    println!("{at_once:.4} at once, {compacted:.4} compacted, {most:.4} at most");
-    assert!(
-        at_once <= most && compacted <= most && most < 0.2,
-        "seed {SEED}: {at_once}, {compacted}, {most}"
-    );
+    let max = max_after_a_shift(steady_rate("auto:robust@10", Law::Near, &mut Rng::new(SEED)));
+    println!("{at_once:.4} at once, {compacted:.4} compacted, {max:.4} at most");
+    assert!(at_once <= max && compacted <= max && max < 0.2, "seed {SEED}: {at_once}, {compacted}, {max}");
 }
 
 /// Rates of the new law, in tables that were designed for the old one and after a compaction.
@@ -139,9 +136,9 @@ fn rates_after_a_shift(test: TestDb, old: Law, new: Law) -> [f64; 2] {
 }
 
 /// What the bar allows, with what chance adds to the count that it expects.
-fn most_after_a_shift(steady: f64) -> f64 {
-    let most = 1.5 * steady * SCANS as f64;
-    (most + 3.3 * most.sqrt() + 3.0) / SCANS as f64
+fn max_after_a_shift(steady: f64) -> f64 {
+    let max = 1.5 * steady * SCANS as f64;
+    (max + 3.3 * max.sqrt() + 3.0) / SCANS as f64
 }
 
 /// Scans that a rate is measured with.

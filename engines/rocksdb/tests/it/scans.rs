@@ -59,17 +59,17 @@ fn remembered_scans_travel_between_processes() {
 #[test]
 fn a_cap_coarsens_and_holds() {
     let keys = 20_000;
-    for (most_bytes, coarsened) in [(1 << 20, 0), (20_000, 1)] {
+    for (max_bytes, coarsened) in [(1 << 20, 0), (20_000, 1)] {
         let test = TestDb::new(SPEC);
         drop(test.db);
-        let lacuna = LacunaRocksDb::parse(SPEC).unwrap().with_most_bytes(most_bytes);
+        let lacuna = LacunaRocksDb::parse(SPEC).unwrap().with_max_bytes(max_bytes);
         let db =
             rust_rocksdb::DB::open(&crate::support::options(&test.env, Some(&lacuna)), "/capped").unwrap();
         (0..keys).for_each(|number| db.put(key(number), b"value").unwrap());
         db.flush().unwrap();
         let filters = lacuna.stats().filters;
         assert_eq!((filters.built, filters.coarsened), (1, coarsened), "{filters}");
-        assert!(filters.built_bytes <= most_bytes as u64, "{filters}");
+        assert!(filters.built_bytes <= max_bytes as u64, "{filters}");
         let all = rows_of(lacuna.read(key(0)..=key(keys)).scan(&db));
         assert_eq!(all.len() as u64, keys);
     }

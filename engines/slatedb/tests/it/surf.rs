@@ -47,7 +47,7 @@ async fn open(spec: &str) -> (TestDb, Vec<Vec<u8>>, Vec<Vec<u8>>) {
 }
 
 /// Fewest SSTs that are skipped by `questions`; a trie cut to a few levels skips few.
-fn least(spec: &str, questions: usize) -> u64 {
+fn min(spec: &str, questions: usize) -> u64 {
     (if spec.contains("cut") { questions / 20 } else { questions }) as u64
 }
 
@@ -63,7 +63,7 @@ async fn surf_points_are_answered() {
             assert!(test.db.get(key).await.unwrap().is_none(), "{spec}: {key:?}");
         }
         let skipped = test.lacuna().stats().skipped() - before;
-        assert!(skipped > least(spec, absent.len()), "{spec}: {skipped} of {} times {SSTS}", absent.len());
+        assert!(skipped > min(spec, absent.len()), "{spec}: {skipped} of {} times {SSTS}", absent.len());
     }
 }
 
@@ -93,7 +93,7 @@ async fn surf_ranges_read_what_is_there() {
             }
         }
         let stats = test.lacuna().stats();
-        assert!(stats.skipped() > least(spec, 2 * absent.len()), "{spec}\n{stats}");
+        assert!(stats.skipped() > min(spec, 2 * absent.len()), "{spec}\n{stats}");
     }
 }
 
@@ -113,7 +113,7 @@ async fn surf_prefix_scans_skip_what_is_elsewhere() {
         }
         let skipped = test.lacuna().stats().skipped();
         assert!(
-            empty > 20 && skipped > least(spec, empty),
+            empty > 20 && skipped > min(spec, empty),
             "{spec}: {skipped} SSTs skipped, {empty} empty scans"
         );
     }

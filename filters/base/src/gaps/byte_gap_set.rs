@@ -4,12 +4,12 @@ use std::array;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::gap_window::{GapWindow, MOST_PREFIX, WORDS};
+use super::gap_window::{GapWindow, MAX_PREFIX, WORDS};
 use super::intervals::Intervals;
 use crate::range::ByteRange;
 
 /// Words that hold the prefix.
-const PREFIX_WORDS: usize = MOST_PREFIX / 8;
+const PREFIX_WORDS: usize = MAX_PREFIX / 8;
 
 /// A bounded set of gaps between the byte strings of one immutable file.
 ///
@@ -49,8 +49,8 @@ impl ByteGapSet {
     /// Forgets everything, for the use by a file with this `smallest` and `largest` key, whose common prefix every key
     /// of the file has.
     pub fn clear_for(&self, smallest: &[u8], largest: &[u8]) {
-        let common = smallest.iter().zip(largest).take_while(|(a, b)| a == b).count().min(MOST_PREFIX);
-        let mut bytes = [0; MOST_PREFIX];
+        let common = smallest.iter().zip(largest).take_while(|(a, b)| a == b).count().min(MAX_PREFIX);
+        let mut bytes = [0; MAX_PREFIX];
         bytes[..common].copy_from_slice(&smallest[..common]);
         self.intervals.clear(|| {
             for (word, bytes) in self.prefix.iter().zip(bytes.chunks_exact(8)) {
@@ -73,12 +73,12 @@ impl ByteGapSet {
     }
 
     fn with_window<T>(&self, ask: impl FnOnce(GapWindow<'_>) -> T) -> T {
-        let mut bytes = [0; MOST_PREFIX];
+        let mut bytes = [0; MAX_PREFIX];
         for (word, bytes) in self.prefix.iter().zip(bytes.chunks_exact_mut(8)) {
             bytes.copy_from_slice(&word.load(Ordering::Relaxed).to_ne_bytes());
         }
         let len = usize::try_from(self.prefix_len.load(Ordering::Relaxed)).unwrap_or(0);
-        ask(GapWindow { prefix: &bytes[..len.min(MOST_PREFIX)] })
+        ask(GapWindow { prefix: &bytes[..len.min(MAX_PREFIX)] })
     }
 
     /// Number of intervals.

@@ -17,7 +17,7 @@ pub(super) const WORDS: usize = 4;
 /// Bytes of a code.
 pub(super) const CODE_BYTES: usize = 8 * WORDS;
 /// Most bytes of a file's common prefix that are looked at; a part of the prefix serves as well as all of it.
-pub(super) const MOST_PREFIX: usize = 64;
+pub(super) const MAX_PREFIX: usize = 64;
 
 /// The window behind `prefix`.
 #[derive(Debug, Clone, Copy)]

@@ -145,10 +145,10 @@ impl<const WORDS: usize> Intervals<WORDS> {
     fn touched_by(&self, new: Interval<WORDS>) -> (usize, usize) {
         let held = &self.slots[..self.len()];
         // An interval that ends one code before the new one touches it.
-        let least = predecessor(new.lo).unwrap_or(new.lo);
-        let most = successor(new.hi).unwrap_or(new.hi);
-        let first = held.partition_point(|slot| slot.hi() < least);
-        (first, held.partition_point(|slot| slot.lo() <= most))
+        let min = predecessor(new.lo).unwrap_or(new.lo);
+        let max = successor(new.hi).unwrap_or(new.hi);
+        let first = held.partition_point(|slot| slot.hi() < min);
+        (first, held.partition_point(|slot| slot.lo() <= max))
     }
 
     fn lock(&self) -> MutexGuard<'_, usize> {

@@ -121,9 +121,9 @@ pub(crate) fn rate(key_count: f64, line_count: f64, hash_count: u32) -> f64 {
     }
     let zeros_a_key = power(1.0 - 1.0 / 64.0, hash_count.max(WORDS) / WORDS);
     let (mut chance, mut zeros, mut rate) = (exp_neg(mean), 1.0, 0.0);
-    let most = mean + 12.0 * mean.sqrt() + 20.0;
+    let max = mean + 12.0 * mean.sqrt() + 20.0;
     let mut keys = 0.0;
-    while keys <= most {
+    while keys <= max {
         rate += chance * power(1.0 - zeros, hash_count);
         keys += 1.0;
         chance *= mean / keys;

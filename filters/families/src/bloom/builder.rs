@@ -28,28 +28,28 @@ impl Layout {
         }
     }
 
-    /// The layout for a body of at most `most_bytes`: one that has no room for two lines is as good as a line already.
-    fn within(self, most_bytes: usize) -> Self {
+    /// The layout for a body of at most `max_bytes`: one that has no room for two lines is as good as a line already.
+    fn within(self, max_bytes: usize) -> Self {
         match self {
-            Self::Blocked if most_bytes < BLOCKED_HEADER_BYTES + 2 * LINE_BYTES => {
+            Self::Blocked if max_bytes < BLOCKED_HEADER_BYTES + 2 * LINE_BYTES => {
                 Self::Standard(BloomSpec::new())
             }
             as_asked => as_asked,
         }
     }
 
-    /// A body of at most `most_bytes` over `key_count` hashes.
+    /// A body of at most `max_bytes` over `key_count` hashes.
     fn write(
         self,
         hashes: impl Iterator<Item = u64>,
         key_count: usize,
         seed: u64,
-        most_bytes: usize,
+        max_bytes: usize,
     ) -> Vec<u8> {
         match self {
             _ if key_count == 0 => Vec::new(),
-            Self::Standard(spec) => write_standard(spec, hashes, key_count, seed, most_bytes),
-            Self::Blocked => write_blocked(hashes, key_count, seed, most_bytes),
+            Self::Standard(spec) => write_standard(spec, hashes, key_count, seed, max_bytes),
+            Self::Blocked => write_blocked(hashes, key_count, seed, max_bytes),
         }
     }
 }
@@ -58,9 +58,9 @@ impl Layout {
 pub(crate) fn build_u64(layout: Layout, keys: SortedKeys<'_, u64>, plan: &BuildPlan<u64>) -> Sealed {
     let hasher = IntegerHasher::new(plan.seed());
     let hashes = keys.column().iter().map(|&key| hasher.hash(key));
-    let most_bytes = plan.budget().payload_bytes(keys.len());
-    let layout = layout.within(most_bytes);
-    let body = layout.write(hashes, keys.len(), plan.seed(), most_bytes);
+    let max_bytes = plan.budget().payload_bytes(keys.len());
+    let layout = layout.within(max_bytes);
+    let body = layout.write(hashes, keys.len(), plan.seed(), max_bytes);
     let ends = (keys.first().unwrap_or(0), keys.last().unwrap_or(0));
     Sealed::assemble(&envelope::<u64>(layout.kind(), VERSION, plan, keys.len(), ends), &body)
 }
@@ -68,9 +68,9 @@ pub(crate) fn build_u64(layout: Layout, keys: SortedKeys<'_, u64>, plan: &BuildP
 /// Builds over byte strings, hashed whole; the window serves their smallest and largest key only.
 pub(crate) fn build_bytes(layout: Layout, keys: SortedKeys<'_, [u8]>, plan: &BuildPlan<[u8]>) -> Sealed {
     let seed = plan.seed();
-    let most_bytes = plan.budget().payload_bytes(keys.len());
-    let window = window_for(keys, (most_bytes - Budget::FIXED_BYTES) / 4);
-    let body_bytes = most_bytes - window_section_bytes(window);
+    let max_bytes = plan.budget().payload_bytes(keys.len());
+    let window = window_for(keys, (max_bytes - Budget::FIXED_BYTES) / 4);
+    let body_bytes = max_bytes - window_section_bytes(window);
     let layout = layout.within(body_bytes);
     let hashes = keys.iter().map(|key| hash_bytes(key, seed));
     let mut payload = layout.write(hashes, keys.len(), seed, body_bytes);
@@ -83,16 +83,16 @@ pub(crate) fn build_bytes(layout: Layout, keys: SortedKeys<'_, [u8]>, plan: &Bui
     Sealed::assemble(&envelope::<[u8]>(layout.kind(), VERSION, plan, keys.len(), ends), &payload)
 }
 
-/// A standard body of `most_bytes` over `key_count` hashes.
+/// A standard body of `max_bytes` over `key_count` hashes.
 pub(crate) fn write_standard(
     spec: BloomSpec,
     hashes: impl Iterator<Item = u64>,
     key_count: usize,
     seed: u64,
-    most_bytes: usize,
+    max_bytes: usize,
 ) -> Vec<u8> {
-    let mut body = vec![0; most_bytes];
-    let bit_count = (most_bytes - HEADER_BYTES) as u64 * 8;
+    let mut body = vec![0; max_bytes];
+    let bit_count = (max_bytes - HEADER_BYTES) as u64 * 8;
     let hash_count = spec.hash_count(bit_count as f64 / key_count as f64);
     Header { seed, hash_count }.write(&mut body);
     let bits = &mut body[HEADER_BYTES..];
@@ -111,9 +111,9 @@ fn write_blocked(
     hashes: impl Iterator<Item = u64>,
     key_count: usize,
     seed: u64,
-    most_bytes: usize,
+    max_bytes: usize,
 ) -> Vec<u8> {
-    let line_count = ((most_bytes - BLOCKED_HEADER_BYTES) / LINE_BYTES) as u64;
+    let line_count = ((max_bytes - BLOCKED_HEADER_BYTES) / LINE_BYTES) as u64;
     let mut body = vec![0; line_start(line_count)];
     let hash_count = blocked::hash_count(line_count as f64 * LINE_BYTES as f64 * 8.0 / key_count as f64);
     Header { seed, hash_count }.write(&mut body);

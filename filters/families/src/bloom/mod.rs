@@ -5,7 +5,7 @@
 //! that asks for {1, 3} is denied, one that asks for {1, 6} is a false positive.
 //!
 //! Guarantee: no false negative; the rate is about `0.6185^bits_per_key` at the best `k`. A short range is asked key by
-//! key, up to [`MOST_POINTS`], and its rate grows in proportion; a longer one is "maybe".
+//! key, up to [`MAX_POINTS`], and its rate grows in proportion; a longer one is "maybe".
 //!
 //! Cost: the standard filter reads up to `k` cache lines, two on average for an absent key. The blocked filter keeps
 //! all bits of a key in one line of 512 bits and reads that; it loses about half a bit a key in rate. Build: one write
@@ -32,4 +32,4 @@ pub(crate) use query::{Bloom, Places};
 pub use spec::{BlockedBloomSpec, BloomSpec};
 
 /// Most keys of a range that are asked one by one.
-pub(crate) const MOST_POINTS: u64 = 64;
+pub(crate) const MAX_POINTS: u64 = 64;

@@ -1,11 +1,11 @@
 //! The rates of both Bloom filters, from the number of keys and the lengths of the queries.
 //!
 //! A query of one key is a false positive if its bits are all set by others; one of n keys has n chances. Over integers
-//! up to [`MOST_POINTS`] keys are asked one by one, over byte strings only single keys; anything else is "maybe".
+//! up to [`MAX_POINTS`] keys are asked one by one, over byte strings only single keys; anything else is "maybe".
 
 use lacuna_base::{Budget, ByteRange, KeyStatistics, PredictRate, Prediction, Result};
 
-use super::MOST_POINTS;
+use super::MAX_POINTS;
 use super::blocked;
 use super::codec::{BLOCKED_HEADER_BYTES, HEADER_BYTES, LINE_BYTES};
 use super::spec::{BlockedBloomSpec, BloomSpec};
@@ -56,7 +56,7 @@ impl PointFacts {
     /// Chance of a "maybe" for `points` absent keys asked one by one; too many are not asked.
     pub(crate) fn rate_of(self, points: u64) -> f64 {
         match u32::try_from(points) {
-            Ok(points) if u64::from(points) <= MOST_POINTS => 1.0 - power(1.0 - self.rate, points),
+            Ok(points) if u64::from(points) <= MAX_POINTS => 1.0 - power(1.0 - self.rate, points),
             _ => 1.0,
         }
     }
@@ -64,7 +64,7 @@ impl PointFacts {
     /// Keys asked until one of `points` absent ones is a "maybe"; none if they are too many.
     pub(crate) fn asked_of(self, points: u64) -> f64 {
         match points {
-            points if points > MOST_POINTS => 0.0,
+            points if points > MAX_POINTS => 0.0,
             // So rare that one less makes no difference a number could hold.
             points if self.rate < 1e-9 => points as f64,
             points => self.rate_of(points) / self.rate,
@@ -77,7 +77,7 @@ pub(crate) fn predict_integers(
     facts: impl Fn(f64, usize) -> PointFacts,
 ) -> Prediction {
     let statistics = known.view(u64::integers);
-    let facts = facts(known.keys().len().max(1) as f64, statistics.most_bytes);
+    let facts = facts(known.keys().len().max(1) as f64, statistics.max_bytes);
     let points = |lo: u64, hi: u64| (hi - lo).saturating_add(1);
     let asked = statistics.mean(|query| facts.asked_of(points(query.lo, query.hi)));
     Prediction {
@@ -94,14 +94,14 @@ pub(crate) fn predict_strings(
     facts: impl Fn(f64, usize) -> PointFacts,
 ) -> Prediction {
     let keys = known.keys();
-    let most_bytes = known.plan().budget().payload_bytes(keys.len());
-    let window = window_for(keys, (most_bytes - Budget::FIXED_BYTES) / 4);
+    let max_bytes = known.plan().budget().payload_bytes(keys.len());
+    let window = window_for(keys, (max_bytes - Budget::FIXED_BYTES) / 4);
     let ends = (
         keys.first().map_or(0, |key| place_in(window, key)),
         keys.last().map_or(0, |key| place_in(window, key)),
     );
     let section_bytes = window_section_bytes(window);
-    let facts = facts(keys.len().max(1) as f64, most_bytes - section_bytes);
+    let facts = facts(keys.len().max(1) as f64, max_bytes - section_bytes);
     let (mut points, mut ranges) = (0usize, 0usize);
     for query in known.queries() {
         let range = ByteRange::new(query.lo, query.hi).expect("samples hold no inverted query");

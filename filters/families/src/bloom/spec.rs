@@ -26,7 +26,7 @@ pub struct BloomSpec {
 
 impl BloomSpec {
     /// Most bits a key sets.
-    pub const MOST_HASHES: u32 = 32;
+    pub const MAX_HASHES: u32 = 32;
 
     /// The number of bits a key sets follows from the budget: `ln 2` times the bits per key.
     pub fn new() -> Self {
@@ -36,19 +36,19 @@ impl BloomSpec {
     /// Sets how many bits a key sets, 1 to 32.
     #[must_use]
     pub fn with_hash_count(mut self, hash_count: u32) -> Self {
-        self.hash_count = Some(hash_count.clamp(1, Self::MOST_HASHES));
+        self.hash_count = Some(hash_count.clamp(1, Self::MAX_HASHES));
         self
     }
 
     pub(crate) fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
-        Ok(Self { hash_count: spec.take("k", 1, Self::MOST_HASHES)? })
+        Ok(Self { hash_count: spec.take("k", 1, Self::MAX_HASHES)? })
     }
 
     /// The best number of bits a key sets at `bits_per_key`, unless the spec says otherwise.
     pub(crate) fn hash_count(self, bits_per_key: f64) -> u32 {
         #[expect(clippy::cast_possible_truncation, reason = "clamped to 1..=32")]
         let best =
-            (bits_per_key * std::f64::consts::LN_2).round().clamp(1.0, f64::from(Self::MOST_HASHES)) as u32;
+            (bits_per_key * std::f64::consts::LN_2).round().clamp(1.0, f64::from(Self::MAX_HASHES)) as u32;
         self.hash_count.unwrap_or(best)
     }
 

@@ -10,27 +10,27 @@ use crate::integer_build::TooSmall;
 use crate::largest::largest_within;
 
 /// Passes over the keys that may be spent on buckets that keys share.
-const MOST_PASSES: usize = 12;
+const MAX_PASSES: usize = 12;
 /// A further pass must promise at least this many times the buckets.
 const WORTHWHILE: f64 = 1.02;
 
 /// Writes the body for at least two ascending `keys`.
-pub(crate) fn write_body(spec: BucketingSpec, keys: &[u64], most_bytes: usize) -> Result<Vec<u8>, TooSmall> {
-    let search = Search { spec, keys, span: keys[keys.len() - 1] - keys[0], most_bytes };
+pub(crate) fn write_body(spec: BucketingSpec, keys: &[u64], max_bytes: usize) -> Result<Vec<u8>, TooSmall> {
+    let search = Search { spec, keys, span: keys[keys.len() - 1] - keys[0], max_bytes };
     let sure =
         search.last_for(keys.len() as u64).ok_or(TooSmall { smallest_bytes: search.body_bytes(1, 0) })?;
     let last = search.widen(sure);
     let scale = search.scale(last);
     let mut buckets: Vec<u64> = keys.iter().map(|key| scale.bucket(key - keys[0])).collect();
     buckets.dedup();
-    Ok(body_of(&scale.encode(), &buckets, last, spec.geometry(), most_bytes))
+    Ok(body_of(&scale.encode(), &buckets, last, spec.geometry(), max_bytes))
 }
 
 struct Search<'a> {
     spec: BucketingSpec,
     keys: &'a [u64],
     span: u64,
-    most_bytes: usize,
+    max_bytes: usize,
 }
 
 impl Search<'_> {
@@ -41,7 +41,7 @@ impl Search<'_> {
 
     /// The largest last bucket within the budget if `occupied` buckets are occupied.
     fn last_for(&self, occupied: u64) -> Option<u64> {
-        largest_within(self.span, |last| self.body_bytes(occupied, last) <= self.most_bytes)
+        largest_within(self.span, |last| self.body_bytes(occupied, last) <= self.max_bytes)
     }
 
     fn scale(&self, last: u64) -> Scale {
@@ -62,7 +62,7 @@ impl Search<'_> {
     fn widen(&self, sure: u64) -> u64 {
         let mut fitting = sure;
         let mut beyond = None;
-        for _ in 0..MOST_PASSES {
+        for _ in 0..MAX_PASSES {
             let promised = match beyond {
                 // Half way on a logarithmic scale.
                 Some(beyond) => geometric_middle(fitting, beyond),
@@ -72,7 +72,7 @@ impl Search<'_> {
                 break;
             }
             cross("bucketing: shared buckets");
-            if self.body_bytes(self.occupied(promised), promised) <= self.most_bytes {
+            if self.body_bytes(self.occupied(promised), promised) <= self.max_bytes {
                 fitting = promised;
             } else {
                 beyond = Some(promised);

@@ -20,7 +20,7 @@ impl PredictIntegers for BucketingSpec {
             let occupied = occupied(statistics, last).min(last.saturating_add(1));
             HEADER_BYTES + encoded_len(occupied, last, self.geometry())
         };
-        let last = largest_within(span, |last| body_bytes(last) <= statistics.most_bytes)
+        let last = largest_within(span, |last| body_bytes(last) <= statistics.max_bytes)
             .ok_or_else(|| TooSmall { smallest_bytes: HEADER_BYTES + encoded_len(1, 0, self.geometry()) })?;
         let scale = if last == span { Scale::EXACT } else { Scale::new(span, last) };
         let bucket = |key: u64| scale.bucket(key.saturating_sub(statistics.smallest));
@@ -54,7 +54,7 @@ impl Slices {
     /// High parts in a slice, with about one bucket each.
     const HIGHS: f64 = 128.0;
     /// Most buckets of a slice that is not spilled.
-    const MOST: f64 = 2_047.0;
+    const MAX: f64 = 2_047.0;
 
     fn of(occupied: u64, last: u64, span: u64) -> Self {
         let width = Self::HIGHS * span as f64 / occupied as f64;
@@ -70,7 +70,7 @@ impl Slices {
         let gap = (above.abs_diff(below) as f64).max(self.bucket);
         match self.width / gap {
             filling if filling < 1.0 => Looks { probes: 1.0, fetches: 0.5 },
-            filling if filling > Self::MOST => Looks { probes: 8.0, fetches: 2.0 },
+            filling if filling > Self::MAX => Looks { probes: 8.0, fetches: 2.0 },
             _ => Looks { probes: 1.0, fetches: 1.0 },
         }
     }

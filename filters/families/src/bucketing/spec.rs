@@ -56,10 +56,10 @@ impl IntegerSpec for BucketingSpec {
     fn write_body(
         &self,
         keys: &[u64],
-        most_bytes: usize,
+        max_bytes: usize,
         _order: &BodyOrder<'_>,
     ) -> Result<Vec<u8>, TooSmall> {
-        write_body(*self, keys, most_bytes)
+        write_body(*self, keys, max_bytes)
     }
 }
 

@@ -32,8 +32,8 @@ pub(crate) fn build_bytes(
     keys: SortedKeys<'_, [u8]>,
     plan: &BuildPlan<[u8]>,
 ) -> Result<Sealed> {
-    let most_prefix = (plan.budget().payload_bytes(keys.len()) - Budget::FIXED_BYTES) / 4;
-    build_behind(window_for(keys, most_prefix), spec, keys, plan)
+    let max_prefix = (plan.budget().payload_bytes(keys.len()) - Budget::FIXED_BYTES) / 4;
+    build_behind(window_for(keys, max_prefix), spec, keys, plan)
         .or_else(|_| build_behind(window_for(keys, 0), spec, keys, plan))
 }
 
@@ -45,8 +45,8 @@ fn build_behind(
 ) -> Result<Sealed> {
     let beside = window_section_bytes(window);
     let hashes: Vec<u64> = keys.iter().map(|key| hash_bytes(key, plan.seed())).collect();
-    let most_bytes = plan.budget().payload_bytes(keys.len()) - beside;
-    let mut payload = write_body(spec, &hashes, plan.seed(), most_bytes, beside)?;
+    let max_bytes = plan.budget().payload_bytes(keys.len()) - beside;
+    let mut payload = write_body(spec, &hashes, plan.seed(), max_bytes, beside)?;
     push_window_section(&mut payload, window);
     let place = |key: Option<&[u8]>| match key.map(|key| window.position(key)) {
         Some(Position::At(place)) => place,
@@ -56,18 +56,18 @@ fn build_behind(
     Ok(Sealed::assemble(&envelope::<[u8]>(Kind::Cuckoo, VERSION, plan, keys.len(), ends), &payload))
 }
 
-/// The widest table for `key_count` keys in a body of `most_bytes`, with room for some of the stash.
-pub(crate) fn shape_within(spec: CuckooSpec, key_count: usize, most_bytes: usize) -> Option<Shape> {
-    let least = buckets_for(key_count as u64);
+/// The widest table for `key_count` keys in a body of `max_bytes`, with room for some of the stash.
+pub(crate) fn shape_within(spec: CuckooSpec, key_count: usize, max_bytes: usize) -> Option<Shape> {
+    let min = buckets_for(key_count as u64);
     let fitting = |bits: &u32| {
-        let shape = Shape::new(*bits, least);
-        HEADER_BYTES as u64 + shape.bytes_of(least) + padding(shape) as u64 <= most_bytes as u64
+        let shape = Shape::new(*bits, min);
+        HEADER_BYTES as u64 + shape.bytes_of(min) + padding(shape) as u64 <= max_bytes as u64
     };
-    let bits = (Shape::FEWEST_BITS..=spec.most_bits()).rev().find(fitting)?;
-    let shape = Shape::new(bits, least);
-    let room = (most_bytes - HEADER_BYTES - padding(shape)) as u64;
+    let bits = (Shape::MIN_BITS..=spec.max_bits()).rev().find(fitting)?;
+    let shape = Shape::new(bits, min);
+    let room = (max_bytes - HEADER_BYTES - padding(shape)) as u64;
     // What is left goes into buckets, two for one at most: emptier buckets are rarely wrong.
-    let base = (room * 8 / shape.bucket_bits()).min(2 * least).max(least);
+    let base = (room * 8 / shape.bucket_bits()).min(2 * min).max(min);
     Some(Shape { base, ..shape })
 }
 
@@ -75,51 +75,51 @@ fn write_body(
     spec: CuckooSpec,
     hashes: &[u64],
     seed: u64,
-    most_bytes: usize,
+    max_bytes: usize,
     beside: usize,
 ) -> Result<Vec<u8>> {
     if hashes.is_empty() {
         return Ok(Vec::new());
     }
-    let most_bits = shape_within(spec, hashes.len(), most_bytes).map(|shape| shape.fingerprint_bits);
-    for bits in (Shape::FEWEST_BITS..=most_bits.unwrap_or(0)).rev() {
+    let max_bits = shape_within(spec, hashes.len(), max_bytes).map(|shape| shape.fingerprint_bits);
+    for bits in (Shape::MIN_BITS..=max_bits.unwrap_or(0)).rev() {
         let spec = spec.with_fingerprint_bits(bits);
-        let shape = shape_within(spec, hashes.len(), most_bytes).expect("fewer bits fit too");
-        if let Some(body) = filled(shape, hashes, seed, most_bytes) {
+        let shape = shape_within(spec, hashes.len(), max_bytes).expect("fewer bits fit too");
+        if let Some(body) = filled(shape, hashes, seed, max_bytes) {
             return Ok(body);
         }
         cross("cuckoo: fewer bits");
     }
-    Err(too_small(hashes, seed, most_bytes, beside))
+    Err(too_small(hashes, seed, max_bytes, beside))
 }
 
-/// A body of at most `most_bytes`, if all keys find a place in it.
-fn filled(shape: Shape, hashes: &[u64], seed: u64, most_bytes: usize) -> Option<Vec<u8>> {
+/// A body of at most `max_bytes`, if all keys find a place in it.
+fn filled(shape: Shape, hashes: &[u64], seed: u64, max_bytes: usize) -> Option<Vec<u8>> {
     let mut table = CuckooTable::with_shape(shape, false);
-    let spare = (most_bytes - Header::of(&table, seed).body_bytes()) / STASHED_BYTES;
+    let spare = (max_bytes - Header::of(&table, seed).body_bytes()) / STASHED_BYTES;
     for some in hashes.chunks(TOGETHER) {
         table.insert_all_mut(some).ok()?;
         if *table.stash_len.get_mut() > spare.min(STASH) {
             return None;
         }
     }
-    let mut body = Vec::with_capacity(most_bytes);
+    let mut body = Vec::with_capacity(max_bytes);
     table.write_to(seed, &mut body);
     Some(body)
 }
 
-/// The error that names a budget, above `most_bytes`, with which the keys were found to have room.
-fn too_small(hashes: &[u64], seed: u64, most_bytes: usize, beside: usize) -> Error {
-    let least = buckets_for(hashes.len() as u64);
+/// The error that names a budget, above `max_bytes`, with which the keys were found to have room.
+fn too_small(hashes: &[u64], seed: u64, max_bytes: usize, beside: usize) -> Error {
+    let min = buckets_for(hashes.len() as u64);
     let named = (0..).find_map(|step| {
-        let shape = Shape::new(Shape::FEWEST_BITS, least + least * step / 32);
+        let shape = Shape::new(Shape::MIN_BITS, min + min * step / 32);
         #[expect(
             clippy::cast_possible_truncation,
             reason = "about as many bytes as there are keys in memory"
         )]
         let bytes =
             HEADER_BYTES + shape.bytes_of(shape.base) as usize + padding(shape) + STASH * STASHED_BYTES;
-        (bytes > most_bytes && filled(shape, hashes, seed, bytes).is_some()).then_some(bytes)
+        (bytes > max_bytes && filled(shape, hashes, seed, bytes).is_some()).then_some(bytes)
     });
     let bytes = named.expect("with enough buckets all keys have room") + beside;
     Error::budget_too_small(Kind::Cuckoo.name(), Budget::smallest_for(bytes, hashes.len()))

@@ -71,7 +71,7 @@ impl Header {
             return Err(malformed("fingerprint or bucket count"));
         }
         let (buckets, stash_len) = (u64::from(number(12)), usize::from(header[18]));
-        if !(shape.base..=shape.most_buckets()).contains(&buckets) || stash_len > STASH {
+        if !(shape.base..=shape.max_buckets()).contains(&buckets) || stash_len > STASH {
             return Err(malformed("number of buckets or stash"));
         }
         let seed = u64::from_le_bytes(*header.first_chunk().expect("the header has 24 bytes"));

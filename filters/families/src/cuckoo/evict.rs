@@ -10,7 +10,7 @@ use super::spot::Spot;
 use super::table::CuckooTable;
 
 /// Fingerprints that may be moved for one that comes. At 95 % load some three are; a walk of 500 fails about never.
-const MOST_MOVES: usize = 500;
+const MAX_MOVES: usize = 500;
 
 /// Chooses whom to move; its state is the same on every machine.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +42,7 @@ impl CuckooTable {
             return;
         }
         let (mut class, mut fingerprint) = (classes[usize::from(walk.next() & 1 == 0)], fingerprint);
-        for _ in 0..MOST_MOVES {
+        for _ in 0..MAX_MOVES {
             fingerprint = self.exchange::<B>(class, fingerprint, walk.next() % SLOTS);
             class = self.shape.other_class(class, fingerprint);
             if self.make_way::<B>(class, fingerprint) {

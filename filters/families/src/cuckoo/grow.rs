@@ -17,7 +17,7 @@ impl CuckooTable {
     /// Adds a segment; `false` if the fingerprints have no bits left to tell more buckets apart.
     pub(crate) fn grow(&self, walk: &mut Walk) -> bool {
         let count = 1 << self.segment_log2;
-        if self.buckets.load(Ordering::Relaxed) + count > self.shape.most_buckets() {
+        if self.buckets.load(Ordering::Relaxed) + count > self.shape.max_buckets() {
             return false;
         }
         let first = self.add_segment(count);

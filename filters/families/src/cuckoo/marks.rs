@@ -10,9 +10,9 @@ use lacuna_base::hash::reduce;
 const LOAD_PERCENT: usize = 90;
 /// Share of the places below which a removal gives some back: at this one an entry still takes less than 32 bytes, and the next
 /// growth leaves more.
-const LEAST_LOAD_PERCENT: usize = 78;
+const MIN_LOAD_PERCENT: usize = 78;
 /// Places at the beginning.
-const FEWEST: usize = 16;
+const MIN: usize = 16;
 
 /// A hash of 128 bits: where it stands, and what tells it from others there.
 pub(crate) type Mark = (u64, u64);
@@ -64,7 +64,7 @@ impl MarkTable {
     /// Gives `mark` a number below 2^64 - 1; the one it had before comes back.
     pub fn insert(&mut self, mark: (u64, u64), number: u64) -> Option<u64> {
         if self.len * 100 >= self.places * LOAD_PERCENT {
-            self.resize(self.places + self.places / 8 + FEWEST);
+            self.resize(self.places + self.places / 8 + MIN);
         }
         let number = std::num::NonZeroU64::new(number.saturating_add(1)).expect("one more than a number");
         match self.find(mark) {
@@ -88,8 +88,8 @@ impl MarkTable {
             hole += 1;
         }
         self.len -= 1;
-        if self.len * 100 < self.places * LEAST_LOAD_PERCENT && self.places > 4 * FEWEST {
-            self.resize(self.len + self.len / 6 + FEWEST);
+        if self.len * 100 < self.places * MIN_LOAD_PERCENT && self.places > 4 * MIN {
+            self.resize(self.len + self.len / 6 + MIN);
         }
         removed.map(|entry| entry.number.get() - 1)
     }
@@ -146,7 +146,7 @@ impl MarkTable {
 
     fn resize(&mut self, places: usize) {
         let old = std::mem::take(&mut self.entries);
-        let spare = places / 64 + FEWEST;
+        let spare = places / 64 + MIN;
         self.entries = Vec::with_capacity(places + spare);
         self.entries.resize(places, None);
         self.places = places;

@@ -18,7 +18,7 @@ use super::codec::VERSION;
 use super::key_state::{HashedKey, KeyState};
 use super::marks::{Mark, MarkTable};
 use super::table::CuckooTable;
-use crate::bloom::MOST_POINTS;
+use crate::bloom::MAX_POINTS;
 use crate::frame::push_window_section;
 use crate::integer_build::envelope;
 use crate::kind::Kind;
@@ -45,7 +45,7 @@ const SECOND_HALF: u64 = 0xA076_1D64_78BD_642F;
 pub struct CuckooMut<K: KeySpace + ?Sized> {
     table: CuckooTable,
     marks: MarkTable,
-    most_marks: usize,
+    max_marks: usize,
     seed: u64,
     key_space: PhantomData<fn(&K)>,
 }
@@ -54,13 +54,13 @@ impl<K: HashedKey + ?Sized> CuckooMut<K> {
     /// A filter for `capacity` keys at a false positive rate of at most `rate`, which grows beyond without the keys.
     pub fn new(capacity: u64, rate: f64, seed: u64) -> Self {
         let table = CuckooTable::for_rate(capacity, rate);
-        Self { table, marks: MarkTable::default(), most_marks: usize::MAX, seed, key_space: PhantomData }
+        Self { table, marks: MarkTable::default(), max_marks: usize::MAX, seed, key_space: PhantomData }
     }
 
-    /// Keeps at most `most_marks` removed keys and reported false positives, 32 bytes each.
+    /// Keeps at most `max_marks` removed keys and reported false positives, 32 bytes each.
     #[must_use]
-    pub fn with_most_marks(mut self, most_marks: usize) -> Self {
-        self.most_marks = most_marks;
+    pub fn with_max_marks(mut self, max_marks: usize) -> Self {
+        self.max_marks = max_marks;
         self
     }
 
@@ -78,7 +78,7 @@ impl<K: HashedKey + ?Sized> CuckooMut<K> {
     /// `false` if there is no room for that. The caller promises that it is not there.
     pub fn report_false_positive(&mut self, key: K::Ref<'_>) -> bool {
         let mark = self.mark(key);
-        let has_room = self.marks.len() < self.most_marks;
+        let has_room = self.marks.len() < self.max_marks;
         if has_room && self.marks.get(mark).is_none() && self.table.may_contain(mark.0) {
             self.marks.insert(mark, 0);
         }
@@ -110,7 +110,7 @@ impl<K: HashedKey + ?Sized> CuckooMut<K> {
         match self.marks.get(mark) {
             Some(_) => Ok(false),
             None if !self.table.may_contain(mark.0) => Ok(false),
-            None if self.marks.len() >= self.most_marks => {
+            None if self.marks.len() >= self.max_marks => {
                 Err(Error::new(ErrorKind::Full, "there is no room for more removed keys; rebuild the filter"))
             }
             None => {
@@ -144,7 +144,7 @@ impl CuckooMut<[u8]> {
     pub fn seal(&self, plan: &BuildPlan<[u8]>) -> Sealed {
         let count = usize::try_from(self.table.stored()).expect("fingerprints in memory");
         let mut payload = self.body();
-        push_window_section(&mut payload, Window::new(&[], Window::MOST_WIDTH));
+        push_window_section(&mut payload, Window::new(&[], Window::MAX_WIDTH));
         Sealed::assemble(&envelope::<[u8]>(Kind::Cuckoo, VERSION, plan, count, (0, u64::MAX)), &payload)
     }
 }
@@ -172,12 +172,12 @@ where
 
 impl RangeFilter<u64> for CuckooMut<u64> {
     fn may_contain_range(&self, range: U64Range) -> bool {
-        range.hi() - range.lo() >= MOST_POINTS
+        range.hi() - range.lo() >= MAX_POINTS
             || (range.lo()..=range.hi()).any(|key| self.state(key) == KeyState::Present)
     }
 
     fn rate_bound(&self, range_len: u64) -> f64 {
-        if range_len > MOST_POINTS { 1.0 } else { (self.table.rate() * range_len as f64).min(1.0) }
+        if range_len > MAX_POINTS { 1.0 } else { (self.table.rate() * range_len as f64).min(1.0) }
     }
 
     /// Number of fingerprints: distinct keys ever inserted, less those that share one.

@@ -14,12 +14,12 @@ impl CuckooSpec {
     /// What asking for one absent key among `key_count` is like.
     fn facts(self, key_count: usize, body_bytes: usize) -> Result<PointFacts> {
         let shape = shape_within(self, key_count, body_bytes).ok_or_else(|| {
-            let least = Shape::new(Shape::FEWEST_BITS, buckets_for(key_count as u64));
+            let min = Shape::new(Shape::MIN_BITS, buckets_for(key_count as u64));
             #[expect(
                 clippy::cast_possible_truncation,
                 reason = "about as many bytes as there are keys in memory"
             )]
-            let bytes = HEADER_BYTES + least.bytes_of(least.base) as usize + padding(least);
+            let bytes = HEADER_BYTES + min.bytes_of(min.base) as usize + padding(min);
             Error::budget_too_small(Kind::Cuckoo.name(), Budget::smallest_for(bytes, key_count))
         })?;
         #[expect(clippy::cast_possible_truncation, reason = "at most the body")]

@@ -28,13 +28,13 @@ pub(crate) struct Shape {
 
 impl Shape {
     /// Fewest bits of a fingerprint.
-    pub(crate) const FEWEST_BITS: u32 = 4;
+    pub(crate) const MIN_BITS: u32 = 4;
     /// Most bits of a fingerprint.
-    pub(crate) const MOST_BITS: u32 = 32;
+    pub(crate) const MAX_BITS: u32 = 32;
 
     /// A shape with `base` buckets and fingerprints of 4 to 32 bits.
     pub(crate) fn new(fingerprint_bits: u32, base: u64) -> Self {
-        let fingerprint_bits = fingerprint_bits.clamp(Self::FEWEST_BITS, Self::MOST_BITS);
+        let fingerprint_bits = fingerprint_bits.clamp(Self::MIN_BITS, Self::MAX_BITS);
         Self { fingerprint_bits, core_bits: fingerprint_bits.min(CORE_BITS), base: base.max(1) }
     }
 
@@ -94,7 +94,7 @@ impl Shape {
     }
 
     /// Most buckets: a class has no more than the cores that can tell them apart, by far.
-    pub(crate) fn most_buckets(self) -> u64 {
+    pub(crate) fn max_buckets(self) -> u64 {
         self.base << (self.core_bits - 2)
     }
 

@@ -42,7 +42,7 @@ impl CuckooSpec {
     }
 
     /// Most bits of a fingerprint.
-    pub(crate) fn most_bits(self) -> u32 {
+    pub(crate) fn max_bits(self) -> u32 {
         self.fingerprint_bits.unwrap_or(32)
     }
 

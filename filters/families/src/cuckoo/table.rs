@@ -23,7 +23,7 @@ pub(crate) const LOAD_PERCENT: u64 = 95;
 /// Words behind a segment, so that a bucket is read without a look at its end.
 const PADDING: u64 = 2;
 /// Fewest buckets of a table that grows.
-const FEWEST_BUCKETS: u64 = 64;
+const MIN_BUCKETS: u64 = 64;
 
 /// Lists of later segments: enough for the last bucket there can be.
 pub(crate) const DOUBLINGS: usize = 8;
@@ -71,17 +71,17 @@ impl CuckooTable {
     /// # Panics
     /// If the table would have 2^32 buckets or more.
     pub fn new(capacity: u64, fingerprint_bits: u32) -> Self {
-        let base = buckets_for(capacity).max(FEWEST_BUCKETS);
+        let base = buckets_for(capacity).max(MIN_BUCKETS);
         Self::with_shape(Shape::new(fingerprint_bits, base), true)
     }
 
     /// A table for `capacity` keys whose rate, when they are there, is at most `rate`.
     pub fn for_rate(capacity: u64, rate: f64) -> Self {
         let enough = |bits: &u32| {
-            let base = buckets_for(capacity).max(FEWEST_BUCKETS);
+            let base = buckets_for(capacity).max(MIN_BUCKETS);
             Shape::new(*bits, base).rate(capacity as f64) <= rate
         };
-        let bits = (Shape::FEWEST_BITS..Shape::MOST_BITS).find(enough).unwrap_or(Shape::MOST_BITS);
+        let bits = (Shape::MIN_BITS..Shape::MAX_BITS).find(enough).unwrap_or(Shape::MAX_BITS);
         Self::new(capacity, bits)
     }
 

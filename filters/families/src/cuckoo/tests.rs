@@ -36,7 +36,7 @@ fn the_way_to_the_other_bucket_leads_back() {
         let other = shape.other_class(class, fingerprint);
         assert!(class < shape.base && other < shape.base && fingerprint > 0);
         assert_eq!(shape.other_class(other, fingerprint), class);
-        let buckets = rng.between(shape.base, shape.most_buckets());
+        let buckets = rng.between(shape.base, shape.max_buckets());
         let bucket = shape.bucket(class, fingerprint, buckets);
         assert!(bucket < buckets && shape.class_of_bucket(bucket) == class);
     }
@@ -246,7 +246,7 @@ fn taking_a_twin_leaves_the_other() {
 
 #[test]
 fn removed_keys_have_a_limit() {
-    let mut filter = CuckooMut::<[u8]>::new(100, 0.01, 1).with_most_marks(2);
+    let mut filter = CuckooMut::<[u8]>::new(100, 0.01, 1).with_max_marks(2);
     for key in [b"a", b"b", b"c"] {
         filter.insert(key).unwrap();
     }

@@ -14,7 +14,7 @@ use crate::statistics::place_in;
 pub(crate) const ASSUMPTION: &str = "no sample: half points, half ranges of 2 to 32 keys; half of either anywhere, half within 32 behind a key";
 
 /// Most queries drawn, and queries for each key where there are few; those that hold a key are left out later.
-const MOST: u64 = 1_600;
+const MAX: u64 = 1_600;
 const FOR_EACH_KEY: u64 = 4;
 /// Longest range.
 const LONGEST: u64 = 32;
@@ -30,7 +30,7 @@ fn assumed(
     key: impl Fn(usize) -> u64,
 ) -> impl Iterator<Item = (u64, u64)> {
     let hasher = IntegerHasher::new(0);
-    let count = if key_count < 2 { 0 } else { (key_count as u64 * FOR_EACH_KEY).min(MOST) };
+    let count = if key_count < 2 { 0 } else { (key_count as u64 * FOR_EACH_KEY).min(MAX) };
     (0..count).map(move |number| {
         let random = |stream: u64| hasher.hash(number * 4 + stream);
         let start = if number % 2 == 0 {
@@ -68,5 +68,5 @@ pub(crate) fn assumed_strings(keys: SortedKeys<'_, [u8]>) -> Sample<[u8]> {
 /// The string that `window` reads as `place`.
 fn string_at(window: Window<'_>, place: u64) -> Vec<u8> {
     let place = place.min(window.largest());
-    [window.prefix(), &place.to_be_bytes()[Window::MOST_WIDTH - window.width()..]].concat()
+    [window.prefix(), &place.to_be_bytes()[Window::MAX_WIDTH - window.width()..]].concat()
 }

@@ -111,16 +111,16 @@ const LEFT_BYTES: usize = 256;
 impl Bounds {
     /// The least that an average query to a filter of `kind` costs: whoever is asked looks at something, which waits for a
     /// line, or says "maybe" without a look.
-    pub(super) fn least_ns(&self, kind: Kind) -> f64 {
+    pub(super) fn min_ns(&self, kind: Kind) -> f64 {
         let ProbeCosts { call_ns, probe_ns, wait } = row(kind, self.key_space);
-        let (probes, fetches) = self.least_looks(kind);
-        let look = call_ns * fetches + probe_ns * probes + wait * read_ns(self.least_bytes(kind)) * fetches;
+        let (probes, fetches) = self.min_looks(kind);
+        let look = call_ns * fetches + probe_ns * probes + wait * read_ns(self.min_bytes(kind)) * fetches;
         settled_ns(self.key_space) + look.min(self.price_ns) * self.asked
     }
 
     /// Fewest probes and lines of a query: for a trie, each level that so many keys have at least; for SNARF a quarter of a block,
     /// half of which an average query decodes.
-    fn least_looks(&self, kind: Kind) -> (f64, f64) {
+    fn min_looks(&self, kind: Kind) -> (f64, f64) {
         let levels = f64::from(self.key_count.max(1).ilog2()) / 8.0;
         match kind {
             Kind::Surf => (levels.max(1.0), 1.0),
@@ -131,7 +131,7 @@ impl Bounds {
     }
 
     /// Fewest bytes of the payload; families that are exact may need far less than they get.
-    fn least_bytes(&self, kind: Kind) -> usize {
+    fn min_bytes(&self, kind: Kind) -> usize {
         match kind {
             Kind::Bloom | Kind::BlockedBloom | Kind::PrefixBloom | Kind::TwoPrefixBloom | Kind::Rencoder => {
                 self.payload_bytes.saturating_sub(LEFT_BYTES)

@@ -17,7 +17,7 @@ use crate::prefix_bloom::likely_lengths;
 use crate::proteus::PrefixSpace;
 use crate::rencoder::likely_designs;
 use crate::statistics::IntegerView;
-use crate::surf::{TrieView, least_trie_rate, likely_suffixes};
+use crate::surf::{TrieView, likely_suffixes, min_trie_rate};
 
 /// A key space that filters can be designed over: `u64` or `[u8]`.
 #[expect(private_bounds, reason = "its two implementations are all there are")]
@@ -64,7 +64,7 @@ pub(crate) struct Entrant<K: lacuna_base::KeySpace + ?Sized> {
     /// Whether the keys next to a query decide, not a hash.
     pub(crate) goes_by_neighbours: bool,
     /// A rate that no spec of it goes below, far cheaper to tell than a prediction.
-    pub(crate) least_rate: fn(&KeyStatistics<'_, K>) -> f64,
+    pub(crate) min_rate: fn(&KeyStatistics<'_, K>) -> f64,
     pub(crate) specs: Specs<K>,
 }
 
@@ -88,63 +88,63 @@ macro_rules! entrants {
                 kind: Kind::Grafite,
                 may_be_robust: true,
                 goes_by_neighbours: false,
-                least_rate: any_rate,
+                min_rate: any_rate,
                 specs: one!(GrafiteSpec::new()),
             },
             Entrant {
                 kind: Kind::Bucketing,
                 may_be_robust: true,
                 goes_by_neighbours: true,
-                least_rate: any_rate,
+                min_rate: any_rate,
                 specs: one!(BucketingSpec::new()),
             },
             Entrant {
                 kind: Kind::BlockedBloom,
                 may_be_robust: false,
                 goes_by_neighbours: false,
-                least_rate: any_rate,
+                min_rate: any_rate,
                 specs: one!(BlockedBloomSpec::new()),
             },
             Entrant {
                 kind: Kind::Bloom,
                 may_be_robust: false,
                 goes_by_neighbours: false,
-                least_rate: any_rate,
+                min_rate: any_rate,
                 specs: one!(BloomSpec::new()),
             },
             Entrant {
                 kind: Kind::PrefixBloom,
                 may_be_robust: false,
                 goes_by_neighbours: true,
-                least_rate: any_rate,
+                min_rate: any_rate,
                 specs: |known, judge| boxed(likely_lengths(known, judge)),
             },
             Entrant {
                 kind: Kind::Surf,
                 may_be_robust: false,
                 goes_by_neighbours: true,
-                least_rate: least_trie_rate,
+                min_rate: min_trie_rate,
                 specs: |known, _| boxed(likely_suffixes(known)),
             },
             Entrant {
                 kind: Kind::Rencoder,
                 may_be_robust: false,
                 goes_by_neighbours: true,
-                least_rate: any_rate,
+                min_rate: any_rate,
                 specs: |known, judge| boxed(likely_designs(known, judge)),
             },
             Entrant {
                 kind: Kind::Proteus,
                 may_be_robust: false,
                 goes_by_neighbours: true,
-                least_rate: any_rate,
+                min_rate: any_rate,
                 specs: |known, _| modelled::proteus(known),
             },
             Entrant {
                 kind: Kind::TwoPrefixBloom,
                 may_be_robust: false,
                 goes_by_neighbours: true,
-                least_rate: any_rate,
+                min_rate: any_rate,
                 specs: |known, judge| match judge.with_two_prefixes {
                     true => modelled::two_prefixes(known),
                     false => Vec::new(),
@@ -170,7 +170,7 @@ impl DesignKey for u64 {
             kind: Kind::Snarf,
             may_be_robust: false,
             goes_by_neighbours: true,
-            least_rate: any_rate,
+            min_rate: any_rate,
             specs: |known, _| modelled::snarf(known),
         });
         Entrants(table)

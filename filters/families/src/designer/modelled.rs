@@ -46,7 +46,7 @@ pub(super) fn proteus<K: PrefixSpace + ?Sized>(known: &KeyStatistics<'_, K>) -> 
 where
     ProteusSpec: BuildFromKeys<K>,
 {
-    let few = ProteusSpec::new().looking_at(KeyStatistics::<K>::MOST_PAIRS);
+    let few = ProteusSpec::new().looking_at(KeyStatistics::<K>::MAX_PAIRS);
     let prediction = K::predict_known(&few, known);
     if prediction.sampled == 0 {
         return Vec::new();

@@ -49,8 +49,8 @@ pub(super) fn rank<K: DesignKey + ?Sized>(
     let doubt = asked * 0.5 / (known.queries().len() as f64 + 1.0);
     for entrant in K::entrants().0 {
         let best = ranking.iter().map(|(candidate, _)| candidate.cost_ns).fold(f64::INFINITY, f64::min);
-        let room_ns = best - worthwhile_ns - bounds.least_ns(entrant.kind);
-        let can_win = room_ns > 0.0 && room_ns > (entrant.least_rate)(known) * judge.price_ns;
+        let room_ns = best - worthwhile_ns - bounds.min_ns(entrant.kind);
+        let can_win = room_ns > 0.0 && room_ns > (entrant.min_rate)(known) * judge.price_ns;
         if !can_win || judge.is_robust && !entrant.may_be_robust {
             continue;
         }

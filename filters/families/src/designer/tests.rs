@@ -10,7 +10,7 @@ use super::search::{Judge, WORTHWHILE_NS, rank};
 use super::{AutoSpec, Design, DesignKey};
 use crate::kind::Kind;
 use crate::statistics::IntegerView as _;
-use crate::surf::least_trie_rate;
+use crate::surf::min_trie_rate;
 
 /// Seed of keys, queries and filters.
 const SEED: u64 = 3;
@@ -221,10 +221,10 @@ fn families_left_out_could_not_have_won() {
             let bounds =
                 Bounds { key_space: KeySpaceId::U64, asked, key_count: keys.len(), payload_bytes, price_ns };
             for (candidate, _) in &all {
-                let least = bounds.least_ns(candidate.kind);
-                assert!(least <= candidate.cost_ns, "{case}: {candidate:?} was said to cost {least} or more");
+                let min = bounds.min_ns(candidate.kind);
+                assert!(min <= candidate.cost_ns, "{case}: {candidate:?} was said to cost {min} or more");
             }
-            let trie_rate = least_trie_rate(&known);
+            let trie_rate = min_trie_rate(&known);
             for (trie, _) in all.iter().filter(|(candidate, _)| candidate.kind == Kind::Surf) {
                 assert!(trie_rate <= trie.prediction.rate, "{case}: {trie:?} was said to be at {trie_rate}");
             }

@@ -11,32 +11,32 @@ use crate::largest::largest_within;
 use crate::sort::sort_below;
 
 /// Largest `last` of a circle, so that its size fits 63 bits and so does any block.
-pub(crate) const MOST_LAST: u64 = (1 << 63) - 1;
+pub(crate) const MAX_LAST: u64 = (1 << 63) - 1;
 
 /// Writes the body for at least two ascending `keys`.
 pub(crate) fn write_body(
     spec: GrafiteSpec,
     keys: &[u64],
-    most_bytes: usize,
+    max_bytes: usize,
     seed: u64,
 ) -> Result<Vec<u8>, TooSmall> {
     let (smallest, largest) = (keys[0], keys[keys.len() - 1]);
     let span = largest - smallest;
     let geometry = spec.geometry();
     // A circle of few values holds few, however many keys there are.
-    let most_values = |last: u64| (keys.len() as u64).min(last.saturating_add(1));
-    let body_bytes = |last: u64| HEADER_BYTES + encoded_len(most_values(last), last, geometry);
-    let last = largest_within(span, |last| body_bytes(last) <= most_bytes)
+    let max_values = |last: u64| (keys.len() as u64).min(last.saturating_add(1));
+    let body_bytes = |last: u64| HEADER_BYTES + encoded_len(max_values(last), last, geometry);
+    let last = largest_within(span, |last| body_bytes(last) <= max_bytes)
         .ok_or_else(|| TooSmall { smallest_bytes: body_bytes(0) })?;
     if last == span {
         let values: Vec<u64> = keys.iter().map(|key| key - smallest).collect();
-        return Ok(body_of(&Reduction::Exact.encode(), &values, last, geometry, most_bytes));
+        return Ok(body_of(&Reduction::Exact.encode(), &values, last, geometry, max_bytes));
     }
-    let last = last.min(MOST_LAST);
-    let block_log2 = (last + 1).ilog2().min(spec.most_block_log2());
+    let last = last.min(MAX_LAST);
+    let block_log2 = (last + 1).ilog2().min(spec.max_block_log2());
     let circle = Circle::new(seed, block_log2, last);
     let mut values: Vec<u64> = keys.iter().map(|&key| circle.value(key)).collect();
     sort_below(&mut values, last);
     values.dedup();
-    Ok(body_of(&Reduction::Hashed { seed, block_log2 }.encode(), &values, last, geometry, most_bytes))
+    Ok(body_of(&Reduction::Hashed { seed, block_log2 }.encode(), &values, last, geometry, max_bytes))
 }

@@ -8,7 +8,7 @@
 use lacuna_base::Prediction;
 use lacuna_succinct::elias_fano::encoded_len;
 
-use super::builder::MOST_LAST;
+use super::builder::MAX_LAST;
 use super::codec::HEADER_BYTES;
 use super::spec::GrafiteSpec;
 use crate::estimate::exp_neg;
@@ -22,7 +22,7 @@ impl PredictIntegers for GrafiteSpec {
         let (span, count) = (statistics.span(), statistics.place_count());
         let body_bytes =
             |last: u64| HEADER_BYTES + encoded_len(count.min(last.saturating_add(1)), last, self.geometry());
-        let last = largest_within(span, |last| body_bytes(last) <= statistics.most_bytes)
+        let last = largest_within(span, |last| body_bytes(last) <= statistics.max_bytes)
             .ok_or_else(|| TooSmall { smallest_bytes: body_bytes(0) })?;
         let asked = statistics.mean(|_| 1.0);
         let exact = Prediction {
@@ -35,8 +35,8 @@ impl PredictIntegers for GrafiteSpec {
         if last == span {
             return Ok(exact);
         }
-        let last = last.min(MOST_LAST);
-        let block_log2 = (last + 1).ilog2().min(self.most_block_log2());
+        let last = last.min(MAX_LAST);
+        let block_log2 = (last + 1).ilog2().min(self.max_block_log2());
         let blocks = Blocks { log2: block_log2, last, statistics };
         let rate = statistics.rate(|query| blocks.rate(query));
         Ok(Prediction { rate, probes: statistics.mean(|query| blocks.parts(query)), ..exact })

@@ -41,7 +41,7 @@ impl GrafiteSpec {
     }
 
     /// Largest block to use, as a power of two.
-    pub(crate) fn most_block_log2(self) -> u32 {
+    pub(crate) fn max_block_log2(self) -> u32 {
         self.block_log2.unwrap_or(63)
     }
 
@@ -59,13 +59,8 @@ impl IntegerSpec for GrafiteSpec {
         spec_text(Kind::Grafite.name(), &[("block", self.block_log2), slice, heavy])
     }
 
-    fn write_body(
-        &self,
-        keys: &[u64],
-        most_bytes: usize,
-        order: &BodyOrder<'_>,
-    ) -> Result<Vec<u8>, TooSmall> {
-        write_body(*self, keys, most_bytes, order.seed)
+    fn write_body(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall> {
+        write_body(*self, keys, max_bytes, order.seed)
     }
 }
 

@@ -7,7 +7,7 @@ use lacuna_base::{KeyStatistics, Prediction};
 
 use super::codec::HEADER_BYTES;
 use super::spec::{DEFAULT_SPAN_LOG2, PrefixBloomSpec};
-use crate::bloom::{BloomSpec, MOST_POINTS, PointFacts, waits_for};
+use crate::bloom::{BloomSpec, MAX_POINTS, PointFacts, waits_for};
 use crate::designer::Judge;
 use crate::estimate::exp_neg;
 use crate::kind::Kind;
@@ -50,12 +50,12 @@ impl Bins {
     /// Prediction for prefixes that leave out `dropped` bits, near enough to choose by.
     fn predict(&self, dropped: u32, statistics: &IntegerStatistics) -> Prediction {
         let prefixes = statistics.nodes.nodes(dropped) as f64;
-        let facts = PointFacts::standard(BloomSpec::new(), prefixes, statistics.most_bytes - HEADER_BYTES);
+        let facts = PointFacts::standard(BloomSpec::new(), prefixes, statistics.max_bytes - HEADER_BYTES);
         let width = (1u128 << dropped) as f64;
         let (mut rate, mut asked, mut waits) = (0.0, 0.0, 0.0);
         for bin in &self.0 {
             let points = 1.0 + bin.more / bin.count / width;
-            let is_asked = points <= MOST_POINTS as f64;
+            let is_asked = points <= MAX_POINTS as f64;
             let is_certain = bin.level < dropped || !is_asked;
             rate += bin.count * if is_certain { 1.0 } else { 1.0 - exp_neg(points * facts.rate) };
             asked += if is_asked { bin.count * points } else { 0.0 };
@@ -66,7 +66,7 @@ impl Bins {
             rate: (rate + statistics.certain as f64) / total,
             probes: asked / total * facts.probes,
             fetches: waits / total,
-            payload_bytes: statistics.most_bytes,
+            payload_bytes: statistics.max_bytes,
             is_robust: false,
         }
     }

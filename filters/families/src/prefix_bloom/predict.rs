@@ -19,7 +19,7 @@ impl PredictIntegers for PrefixBloomSpec {
             None => likeliest_dropped_bits(statistics),
         };
         let prefixes = statistics.nodes.nodes(dropped) as f64;
-        let facts = PointFacts::standard(BloomSpec::new(), prefixes, statistics.most_bytes - HEADER_BYTES);
+        let facts = PointFacts::standard(BloomSpec::new(), prefixes, statistics.max_bytes - HEADER_BYTES);
         let points = |query: &EmptyQuery| ((query.hi >> dropped) - (query.lo >> dropped)).saturating_add(1);
         let is_crowded = |query: &EmptyQuery| query.is_crowded(|key| key >> dropped);
         let asked = statistics.mean(|query| facts.asked_of(points(query)));
@@ -27,7 +27,7 @@ impl PredictIntegers for PrefixBloomSpec {
             rate: statistics.rate(|query| if is_crowded(query) { 1.0 } else { facts.rate_of(points(query)) }),
             probes: asked * facts.probes,
             fetches: statistics.mean(|query| waits_for(facts.asked_of(points(query)))),
-            payload_bytes: statistics.most_bytes,
+            payload_bytes: statistics.max_bytes,
             is_robust: false,
         })
     }

@@ -4,7 +4,7 @@ use lacuna_base::Result;
 
 use super::builder::write_body;
 use super::codec::{HEADER_BYTES, VERSION};
-use crate::bloom::MOST_POINTS;
+use crate::bloom::MAX_POINTS;
 use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, integer_family};
 use crate::kind::Kind;
 use crate::proteus::cpfpr::{EmptyQueries, LOOKED_AT, Model, Task};
@@ -55,10 +55,10 @@ impl PrefixBloomSpec {
     }
 
     /// Low bits of a key that its prefix leaves out.
-    fn dropped_bits(self, keys: &[u64], most_bytes: usize, order: &BodyOrder<'_>) -> u32 {
+    fn dropped_bits(self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> u32 {
         match self.prefix_bits {
             Some(bits) => order.key_bits.saturating_sub(bits),
-            None => modelled_bits(keys, most_bytes, order)
+            None => modelled_bits(keys, max_bytes, order)
                 .map_or(DEFAULT_SPAN_LOG2, |bits| order.key_bits - bits)
                 .min(63),
         }
@@ -66,14 +66,14 @@ impl PrefixBloomSpec {
 }
 
 /// The length with the lowest rate on the sample's empty queries, if there are any.
-fn modelled_bits(keys: &[u64], most_bytes: usize, order: &BodyOrder<'_>) -> Option<u32> {
+fn modelled_bits(keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Option<u32> {
     let keys = Aligned::new(keys, order.key_bits);
     let queries = EmptyQueries::of(keys.queries(&(order.sample_ranges)()), &keys);
     let task = Task {
-        room: most_bytes - HEADER_BYTES,
+        room: max_bytes - HEADER_BYTES,
         trie_bits: Some(0),
         bloom_bits: None,
-        probes: MOST_POINTS,
+        probes: MAX_POINTS,
         all_lengths: true,
         threads: 1,
         looked_at: LOOKED_AT,
@@ -92,13 +92,8 @@ impl IntegerSpec for PrefixBloomSpec {
         spec_text(Kind::PrefixBloom.name(), &[("bits", self.prefix_bits)])
     }
 
-    fn write_body(
-        &self,
-        keys: &[u64],
-        most_bytes: usize,
-        order: &BodyOrder<'_>,
-    ) -> Result<Vec<u8>, TooSmall> {
-        Ok(write_body(self.dropped_bits(keys, most_bytes, order), keys, most_bytes, order.seed))
+    fn write_body(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall> {
+        Ok(write_body(self.dropped_bits(keys, max_bytes, order), keys, max_bytes, order.seed))
     }
 }
 

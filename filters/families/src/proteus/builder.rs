@@ -2,7 +2,7 @@
 
 use lacuna_succinct::trie::uniform::{UniformBuilder, UniformParts};
 
-use super::codec::{HEADER_BYTES, LEAST_BLOOM_BYTES, encode_header};
+use super::codec::{HEADER_BYTES, MIN_BLOOM_BYTES, encode_header};
 use super::design::Design;
 use super::prefix_key::{PrefixKey, PrefixKeys};
 use crate::bloom::{BloomSpec, write_standard};
@@ -13,22 +13,22 @@ pub(crate) fn write_body(
     keys: &(impl PrefixKeys + ?Sized),
     design: Design,
     seed: u64,
-    most_bytes: usize,
+    max_bytes: usize,
 ) -> Result<Vec<u8>, TooSmall> {
     let trie = if design.trie_bits > 0 { Some(trie_of(keys, design.trie_bits)) } else { None };
     let trie_bytes = trie.as_ref().map_or(0, UniformParts::byte_len);
-    let bloom_bytes = if design.bloom_bits > 0 { LEAST_BLOOM_BYTES } else { 0 };
+    let bloom_bytes = if design.bloom_bits > 0 { MIN_BLOOM_BYTES } else { 0 };
     let smallest_bytes = HEADER_BYTES + trie_bytes + bloom_bytes;
-    if smallest_bytes > most_bytes {
+    if smallest_bytes > max_bytes {
         return Err(TooSmall { smallest_bytes });
     }
-    let mut body = Vec::with_capacity(if bloom_bytes > 0 { most_bytes } else { smallest_bytes });
+    let mut body = Vec::with_capacity(if bloom_bytes > 0 { max_bytes } else { smallest_bytes });
     body.extend_from_slice(&encode_header(design, trie_bytes));
     if let Some(trie) = trie {
         trie.encode(&mut body);
     }
     if design.bloom_bits > 0 {
-        let room = most_bytes - body.len();
+        let room = max_bytes - body.len();
         body.extend(bloom_of(keys, design.bloom_bits, seed, room));
     }
     Ok(body)
@@ -39,17 +39,17 @@ pub(crate) fn write_asked(
     keys: &(impl PrefixKeys + ?Sized),
     design: Design,
     seed: u64,
-    most_bytes: usize,
+    max_bytes: usize,
     key_count: usize,
 ) -> Result<Vec<u8>, TooSmall> {
-    write_body(keys, design, seed, most_bytes).or_else(|small| {
+    write_body(keys, design, seed, max_bytes).or_else(|small| {
         // The largest budget is 16 bytes a key, of which the common prefix of strings may take a quarter.
         let largest = key_count * 12 + 32;
         if small.smallest_bytes <= largest {
             return Err(small);
         }
         let bloom_bits = if design.bloom_bits > 0 { design.bloom_bits } else { design.trie_bits };
-        write_body(keys, Design { trie_bits: 0, bloom_bits, ..design }, seed, most_bytes)
+        write_body(keys, Design { trie_bits: 0, bloom_bits, ..design }, seed, max_bytes)
     })
 }
 
@@ -58,10 +58,10 @@ pub(crate) fn write_within(
     keys: &(impl PrefixKeys + ?Sized),
     mut design: Design,
     seed: u64,
-    most_bytes: usize,
+    max_bytes: usize,
 ) -> Result<Vec<u8>, TooSmall> {
     loop {
-        match write_body(keys, design, seed, most_bytes) {
+        match write_body(keys, design, seed, max_bytes) {
             Err(_) if design.trie_bits > 0 => {
                 design.trie_bits -= 1;
                 design.bloom_bits = design.bloom_bits.max(1);

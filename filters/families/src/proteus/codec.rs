@@ -12,11 +12,11 @@ pub(crate) const VERSION: u16 = 1;
 /// Bytes before the trie.
 pub(crate) const HEADER_BYTES: usize = 24;
 /// Bytes of the smallest Bloom filter: its header, and one of bits.
-pub(crate) const LEAST_BLOOM_BYTES: usize = 17;
+pub(crate) const MIN_BLOOM_BYTES: usize = 17;
 /// Longest prefix, in bits.
-pub(crate) const MOST_BITS: u32 = 8 * u16::MAX as u32;
+pub(crate) const MAX_BITS: u32 = 8 * u16::MAX as u32;
 /// Most prefixes that a query may be told to ask for: as good as no bound, since it takes a tenth of a second.
-pub(crate) const MOST_PROBES: u32 = 1 << 24;
+pub(crate) const MAX_PROBES: u32 = 1 << 24;
 
 /// A view of a Proteus.
 #[derive(Debug, Clone, Copy)]
@@ -46,8 +46,8 @@ impl Body {
             body.first_chunk().ok_or_else(|| Error::corrupt("a Proteus body is shorter than its header"))?;
         let field = |at: usize| u32::from_le_bytes(*header[at..].first_chunk().expect("inside the header"));
         let (trie_bits, bloom_bits, probes) = (field(0), field(4), field(8));
-        let most_bits = if envelope.key_space == KeySpaceId::U64 { u64::BITS } else { MOST_BITS };
-        if trie_bits.max(bloom_bits) > most_bits || trie_bits | bloom_bits == 0 {
+        let max_bits = if envelope.key_space == KeySpaceId::U64 { u64::BITS } else { MAX_BITS };
+        if trie_bits.max(bloom_bits) > max_bits || trie_bits | bloom_bits == 0 {
             return Err(Error::corrupt(format!(
                 "prefixes of {trie_bits} and {bloom_bits} bits do not exist"
             )));
@@ -66,7 +66,7 @@ impl Body {
             0 => None,
             bits => Some((Bloom::open(&body[bloom_at..], envelope)?, bits)),
         };
-        if probes > MOST_PROBES {
+        if probes > MAX_PROBES {
             return Err(Error::corrupt(format!("a query does not ask for {probes} prefixes")));
         }
         Ok(Self { trie, bloom, bloom_at, probes: u64::from(probes) })

@@ -228,7 +228,7 @@ pub(crate) struct StringTails<'a> {
 }
 
 /// Most bytes of a key that a prefix can reach.
-const MOST_BYTES: usize = u16::MAX as usize;
+const MAX_BYTES: usize = u16::MAX as usize;
 
 impl<'a> PrefixKeys for StringTails<'a> {
     type Key = StringTail<'a>;
@@ -242,7 +242,7 @@ impl<'a> PrefixKeys for StringTails<'a> {
     }
     fn longest_bits(&self) -> u32 {
         let longest = self.keys.iter().map(<[u8]>::len).max().unwrap_or(0);
-        let bytes = longest.saturating_sub(self.prefix_len).clamp(1, MOST_BYTES);
+        let bytes = longest.saturating_sub(self.prefix_len).clamp(1, MAX_BYTES);
         u32::try_from(bytes * 8).expect("at most 2^19")
     }
 }

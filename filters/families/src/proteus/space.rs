@@ -42,9 +42,9 @@ fn write_within(
     let window = kept_window(keys, budget);
     let section_bytes = window_section_bytes(window);
     let tails = StringTails { keys, prefix_len: window.prefix().len() };
-    let most_bytes = budget.payload_bytes(keys.len()) - section_bytes;
+    let max_bytes = budget.payload_bytes(keys.len()) - section_bytes;
     let queries = || string_queries(plan.sample(), window.prefix());
-    let written = spec.write(&tails, queries, plan.seed(), most_bytes, keys.len());
+    let written = spec.write(&tails, queries, plan.seed(), max_bytes, keys.len());
     written.map_err(|small| small.smallest_bytes + section_bytes)
 }
 
@@ -112,12 +112,12 @@ fn predict_among<S: PrefixKeys + ?Sized>(
     spec: &ProteusSpec,
     keys: &S,
     queries: &EmptyQueries<S::Key>,
-    most_bytes: usize,
+    max_bytes: usize,
     beside_bytes: usize,
     ended: Observer<'_>,
 ) -> ProteusPrediction {
     ended(Phase::CountQueryPrefixes);
-    let design = spec.choose(keys, queries, most_bytes, ended);
+    let design = spec.choose(keys, queries, max_bytes, ended);
     let payload_bytes = design.body_bytes + super::codec::HEADER_BYTES + beside_bytes;
     let bits_per_key = payload_bytes as f64 * 8.0 / keys.len().max(1) as f64;
     ProteusPrediction { design, bits_per_key, sampled: queries.count }
@@ -127,9 +127,9 @@ fn designs_among<S: PrefixKeys + ?Sized>(
     spec: &ProteusSpec,
     keys: &S,
     queries: Vec<(S::Key, S::Key)>,
-    most_bytes: usize,
+    max_bytes: usize,
 ) -> Vec<DesignRate> {
-    Model::of(keys, &EmptyQueries::of(queries, keys), spec.task(most_bytes)).designs().collect()
+    Model::of(keys, &EmptyQueries::of(queries, keys), spec.task(max_bytes)).designs().collect()
 }
 
 impl PrefixSpace for u64 {
@@ -139,20 +139,20 @@ impl PrefixSpace for u64 {
         plan: &BuildPlan<Self>,
         ended: &mut dyn FnMut(Phase),
     ) -> ProteusPrediction {
-        let most_bytes = plan.budget().payload_bytes(keys.len());
+        let max_bytes = plan.budget().payload_bytes(keys.len());
         let queries = EmptyQueries::of(plan.sample().iter().collect(), keys.column());
-        predict_among(spec, keys.column(), &queries, most_bytes, 0, ended)
+        predict_among(spec, keys.column(), &queries, max_bytes, 0, ended)
     }
     fn predict_known(spec: &ProteusSpec, known: &KeyStatistics<'_, Self>) -> ProteusPrediction {
         let keys = known.keys().column();
-        let most_bytes = known.plan().budget().payload_bytes(keys.len());
+        let max_bytes = known.plan().budget().payload_bytes(keys.len());
         let queries = known.queries().iter().map(|query| (query.lo, query.hi, query.place));
         let queries = EmptyQueries::placed(queries, known.queries().len(), keys);
-        predict_among(spec, keys, &queries, most_bytes, 0, &mut |_| {})
+        predict_among(spec, keys, &queries, max_bytes, 0, &mut |_| {})
     }
     fn designs(spec: &ProteusSpec, keys: SortedKeys<'_, Self>, plan: &BuildPlan<Self>) -> Vec<DesignRate> {
-        let most_bytes = plan.budget().payload_bytes(keys.len());
-        designs_among(spec, keys.column(), plan.sample().iter().collect(), most_bytes)
+        let max_bytes = plan.budget().payload_bytes(keys.len());
+        designs_among(spec, keys.column(), plan.sample().iter().collect(), max_bytes)
     }
 }
 
@@ -166,9 +166,9 @@ impl PrefixSpace for [u8] {
         let window = kept_window(keys, plan.budget());
         let section_bytes = window_section_bytes(window);
         let tails = StringTails { keys, prefix_len: window.prefix().len() };
-        let most_bytes = plan.budget().payload_bytes(keys.len()) - section_bytes;
+        let max_bytes = plan.budget().payload_bytes(keys.len()) - section_bytes;
         let queries = EmptyQueries::of(string_queries(plan.sample(), window.prefix()), &tails);
-        predict_among(spec, &tails, &queries, most_bytes, section_bytes, ended)
+        predict_among(spec, &tails, &queries, max_bytes, section_bytes, ended)
     }
     fn predict_known(spec: &ProteusSpec, known: &KeyStatistics<'_, Self>) -> ProteusPrediction {
         let (keys, budget) = (known.keys(), known.plan().budget());
@@ -180,14 +180,14 @@ impl PrefixSpace for [u8] {
             Some((lo, hi, query.place))
         });
         let queries = EmptyQueries::placed(queries, known.queries().len(), &tails);
-        let most_bytes = budget.payload_bytes(keys.len()) - section_bytes;
-        predict_among(spec, &tails, &queries, most_bytes, section_bytes, &mut |_| {})
+        let max_bytes = budget.payload_bytes(keys.len()) - section_bytes;
+        predict_among(spec, &tails, &queries, max_bytes, section_bytes, &mut |_| {})
     }
     fn designs(spec: &ProteusSpec, keys: SortedKeys<'_, Self>, plan: &BuildPlan<Self>) -> Vec<DesignRate> {
         let window = kept_window(keys, plan.budget());
         let tails = StringTails { keys, prefix_len: window.prefix().len() };
-        let most_bytes = plan.budget().payload_bytes(keys.len()) - window_section_bytes(window);
-        designs_among(spec, &tails, string_queries(plan.sample(), window.prefix()), most_bytes)
+        let max_bytes = plan.budget().payload_bytes(keys.len()) - window_section_bytes(window);
+        designs_among(spec, &tails, string_queries(plan.sample(), window.prefix()), max_bytes)
     }
 }
 

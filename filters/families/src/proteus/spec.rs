@@ -3,7 +3,7 @@
 use lacuna_base::{BuildFromKeys, BuildPlan, Error, Result, Sealed, SortedKeys};
 
 use super::builder::{write_asked, write_within};
-use super::codec::{HEADER_BYTES, MOST_BITS, MOST_PROBES, VERSION};
+use super::codec::{HEADER_BYTES, MAX_BITS, MAX_PROBES, VERSION};
 use super::cpfpr::{EmptyQueries, KeyCounts, LOOKED_AT, Model, Observer, Phase, Task};
 use super::design::{Design, DesignRate, usual_bloom_bits};
 use super::prefix_key::PrefixKeys;
@@ -35,7 +35,7 @@ use crate::spec_text::{SpecText, spec_text};
 pub struct ProteusSpec {
     trie_bits: Option<u32>,
     bloom_bits: Option<u32>,
-    probes: ProbeBound<MOST_PROBES>,
+    probes: ProbeBound<MAX_PROBES>,
     threads: usize,
     all_lengths: bool,
     looked_at: Option<usize>,
@@ -52,14 +52,14 @@ impl ProteusSpec {
     /// Sets the depth of the trie in bits; 0 for none.
     #[must_use]
     pub fn with_trie_bits(mut self, bits: u32) -> Self {
-        self.trie_bits = Some(bits.min(MOST_BITS));
+        self.trie_bits = Some(bits.min(MAX_BITS));
         self
     }
 
     /// Sets the length of the prefixes in the Bloom filter in bits; 0 for none.
     #[must_use]
     pub fn with_bloom_bits(mut self, bits: u32) -> Self {
-        self.bloom_bits = Some(bits.min(MOST_BITS));
+        self.bloom_bits = Some(bits.min(MAX_BITS));
         self
     }
 
@@ -92,8 +92,8 @@ impl ProteusSpec {
     }
 
     pub(crate) fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
-        let trie_bits = spec.take("trie", 0, MOST_BITS)?;
-        let bloom_bits = spec.take("bloom", 0, MOST_BITS)?;
+        let trie_bits = spec.take("trie", 0, MAX_BITS)?;
+        let bloom_bits = spec.take("bloom", 0, MAX_BITS)?;
         let probes = ProbeBound::from_text(spec)?;
         match (trie_bits, bloom_bits) {
             (Some(0), Some(0)) => {
@@ -110,10 +110,10 @@ impl ProteusSpec {
         self.probes.or(USUAL_PROBES)
     }
 
-    /// The task of designing a body of at most `most_bytes`.
-    pub(crate) fn task(&self, most_bytes: usize) -> Task {
+    /// The task of designing a body of at most `max_bytes`.
+    pub(crate) fn task(&self, max_bytes: usize) -> Task {
         Task {
-            room: most_bytes.saturating_sub(HEADER_BYTES),
+            room: max_bytes.saturating_sub(HEADER_BYTES),
             trie_bits: self.trie_bits,
             bloom_bits: self.bloom_bits,
             probes: u64::from(self.probes()),
@@ -139,10 +139,10 @@ impl ProteusSpec {
         &self,
         keys: &S,
         queries: &EmptyQueries<S::Key>,
-        most_bytes: usize,
+        max_bytes: usize,
         ended: Observer<'_>,
     ) -> DesignRate {
-        let task = self.task(most_bytes);
+        let task = self.task(max_bytes);
         let modelled = match queries.count {
             0 => None,
             _ => Model::observed(keys, queries, task, ended).best(),
@@ -193,13 +193,8 @@ impl IntegerSpec for ProteusSpec {
         self.probes.appended_to(spec_text(Kind::Proteus.name(), &lengths))
     }
 
-    fn write_body(
-        &self,
-        keys: &[u64],
-        most_bytes: usize,
-        order: &BodyOrder<'_>,
-    ) -> Result<Vec<u8>, TooSmall> {
-        self.write(keys, || (order.sample_ranges)(), order.seed, most_bytes, keys.len())
+    fn write_body(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall> {
+        self.write(keys, || (order.sample_ranges)(), order.seed, max_bytes, keys.len())
     }
 }
 
@@ -210,18 +205,18 @@ impl ProteusSpec {
         keys: &S,
         queries: impl FnOnce() -> Vec<(S::Key, S::Key)>,
         seed: u64,
-        most_bytes: usize,
+        max_bytes: usize,
         key_count: usize,
     ) -> Result<Vec<u8>, TooSmall> {
         if let Some(design) = self.given(keys.longest_bits()) {
-            return write_asked(keys, design, seed, most_bytes, key_count);
+            return write_asked(keys, design, seed, max_bytes, key_count);
         }
         let queries = EmptyQueries::of(queries(), keys);
-        let DesignRate { trie_bits, bloom_bits, .. } = self.choose(keys, &queries, most_bytes, &mut |_| {});
+        let DesignRate { trie_bits, bloom_bits, .. } = self.choose(keys, &queries, max_bytes, &mut |_| {});
         let design = Design { trie_bits, bloom_bits, probes: self.probes() };
         match self.trie_bits {
-            Some(_) => write_asked(keys, design, seed, most_bytes, key_count),
-            None => write_within(keys, design, seed, most_bytes),
+            Some(_) => write_asked(keys, design, seed, max_bytes, key_count),
+            None => write_within(keys, design, seed, max_bytes),
         }
     }
 }

@@ -14,7 +14,7 @@ const UNEVEN: f64 = 1.1;
 /// have longer ones.
 pub(crate) fn rate_bound(filter: &Rencoder, range_len: u64) -> f64 {
     let header = filter.header;
-    if header.levels.low > 0 || fetches(filter, range_len) > f64::from(header.most_probes) {
+    if header.levels.low > 0 || fetches(filter, range_len) > f64::from(header.max_probes) {
         return 1.0;
     }
     if header.variant == super::spec::Variant::Point && range_len == 1 {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use lacuna_base::thinned;
 
 use super::codec::{HEADER_BYTES, Header, Levels, Ones};
-use super::design::{Designer, MOST_SAMPLED};
+use super::design::{Designer, MAX_SAMPLED};
 use super::insert::insert;
 use super::levels::{LevelOrder, NodeCounts, Room, THRESHOLD};
 use super::lines::Lines;
@@ -22,10 +22,10 @@ pub(crate) const SMALLEST_BYTES: usize = HEADER_BYTES + 8;
 pub(crate) fn write_body(
     spec: RencoderSpec,
     keys: &[u64],
-    most_bytes: usize,
+    max_bytes: usize,
     order: &BodyOrder<'_>,
 ) -> Result<Vec<u8>, TooSmall> {
-    let lines = Lines::within(most_bytes).ok_or(TooSmall { smallest_bytes: SMALLEST_BYTES })?;
+    let lines = Lines::within(max_bytes).ok_or(TooSmall { smallest_bytes: SMALLEST_BYTES })?;
     let room = Room { lines, tree_levels: spec.tree_levels() };
     let counts = NodeCounts::of(keys);
     let sample = || sampled(keys, &(order.sample_ranges)());
@@ -34,7 +34,7 @@ pub(crate) fn write_body(
     let design = designer.design(&sample);
     let header = Header {
         seed: order.seed,
-        most_probes: spec.most_probes(),
+        max_probes: spec.max_probes(),
         hash_count: design.hash_count,
         tree_levels: spec.tree_levels(),
         levels: design.levels,
@@ -51,7 +51,7 @@ pub(crate) fn write_body(
 
 /// The sampled queries without keys, as many as a design looks at.
 fn sampled(keys: &[u64], ranges: &[(u64, u64)]) -> Vec<EmptyQuery> {
-    let chosen = thinned(ranges.len(), MOST_SAMPLED).map(|index| ranges[index]);
+    let chosen = thinned(ranges.len(), MAX_SAMPLED).map(|index| ranges[index]);
     chosen.filter_map(|(lo, hi)| EmptyQuery::among(keys, lo, hi)).collect()
 }
 

@@ -10,9 +10,9 @@ pub(crate) const VERSION: u16 = 1;
 /// Bytes the header takes; in a body of some size the lines start later, so that they stay aligned.
 pub(crate) const HEADER_BYTES: usize = 24;
 /// Most hash functions.
-pub(crate) const MOST_HASHES: u32 = 32;
+pub(crate) const MAX_HASHES: u32 = 32;
 /// Largest bound on fetches: a whole range of a million keys in mini-trees of eight levels.
-pub(crate) const MOST_PROBES: u32 = 4_096;
+pub(crate) const MAX_PROBES: u32 = 4_096;
 /// Fewest and most levels of a mini-tree.
 pub(crate) const TREE_LEVELS: std::ops::RangeInclusive<u32> = 4..=8;
 
@@ -32,7 +32,7 @@ pub(crate) struct Header {
     /// Seed of the hash.
     pub(crate) seed: u64,
     /// Most mini-trees a query fetches.
-    pub(crate) most_probes: u32,
+    pub(crate) max_probes: u32,
     /// Hash functions: places of each mini-tree.
     pub(crate) hash_count: u32,
     /// Levels of a mini-tree.
@@ -73,7 +73,7 @@ impl Header {
     /// Writes the header to the start of `body`.
     pub(crate) fn write(self, body: &mut [u8]) {
         body[..8].copy_from_slice(&self.seed.to_le_bytes());
-        body[8..12].copy_from_slice(&self.most_probes.to_le_bytes());
+        body[8..12].copy_from_slice(&self.max_probes.to_le_bytes());
         body[12] = byte(self.hash_count);
         body[13] = byte(self.tree_levels);
         body[14] = byte(self.levels.low);
@@ -93,7 +93,7 @@ impl Header {
         })?;
         let header = Self {
             seed: u64::from_le_bytes(*header.first_chunk().expect("24 bytes hold 8")),
-            most_probes: u32::from_le_bytes(*header[8..].first_chunk().expect("16 bytes hold 4")),
+            max_probes: u32::from_le_bytes(*header[8..].first_chunk().expect("16 bytes hold 4")),
             hash_count: u32::from(header[12]),
             tree_levels: u32::from(header[13]),
             levels: Levels { low: u32::from(header[14]), count: u32::from(header[15]) },
@@ -113,8 +113,8 @@ impl Header {
     fn is_sound(&self) -> bool {
         let Levels { low, count } = self.levels;
         TREE_LEVELS.contains(&self.tree_levels)
-            && (1..=MOST_HASHES).contains(&self.hash_count)
-            && (1..=MOST_PROBES).contains(&self.most_probes)
+            && (1..=MAX_HASHES).contains(&self.hash_count)
+            && (1..=MAX_PROBES).contains(&self.max_probes)
             && count >= 1
             && low + count <= u64::BITS
     }

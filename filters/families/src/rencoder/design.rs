@@ -6,7 +6,7 @@
 //! a key. `REncoderSE` takes the best for the sample, `REncoderPO` the best for points, which it asks on one level alone.
 //! Among numbers that are nearly as good the smallest wins: each hash function is a cache line to fetch.
 
-use super::codec::{Levels, MOST_HASHES};
+use super::codec::{Levels, MAX_HASHES};
 use super::levels::{LevelOrder, NodeCounts, Room};
 use super::made::MadeQueries;
 use super::predict::{RateModel, expected_ones};
@@ -14,7 +14,7 @@ use super::spec::{RencoderSpec, Variant};
 use crate::statistics::EmptyQuery;
 
 /// Sampled queries that are looked at.
-pub(crate) const MOST_SAMPLED: usize = 512;
+pub(crate) const MAX_SAMPLED: usize = 512;
 /// A design this many times as wrong as the best is good enough if it is cheaper.
 const NEARLY: f64 = 1.1;
 /// The level of the last bit of the exponent in the key of a float: below it are 52 bits of mantissa.
@@ -132,12 +132,12 @@ impl Designer<'_> {
     }
 
     fn hash_counts(&self) -> impl Iterator<Item = u32> {
-        let (least, most) = self.spec.hash_count().map_or((1, MOST_HASHES), |count| (count, count));
+        let (min, max) = self.spec.hash_count().map_or((1, MAX_HASHES), |count| (count, count));
         let bits_per_key = self.room.lines.bits() / self.key_count;
         // Beyond this even a single level has more than half ones.
         #[expect(clippy::cast_possible_truncation, reason = "at most 128 bits a key")]
-        let useful = (bits_per_key.min(128.0) as u32 + 1).max(least);
-        least..=most.min(useful)
+        let useful = (bits_per_key.min(128.0) as u32 + 1).max(min);
+        min..=max.min(useful)
     }
 
     /// Rate of `design` on the worst of the workloads.

@@ -3,7 +3,7 @@
 use lacuna_base::{KeyStatistics, Prediction, thinned};
 
 use super::codec::Levels;
-use super::design::{MOST_SAMPLED, end_level};
+use super::design::{MAX_SAMPLED, end_level};
 use super::levels::{LevelOrder, Room};
 use super::lines::Lines;
 use super::predict::expected_ones;
@@ -18,7 +18,7 @@ const OFFERED: usize = 2;
 /// Queries that all of them are judged by.
 const FEW: usize = 256;
 /// Hash functions beyond which a filter of any usual budget has hardly a level left.
-const MOST_HASHES: u32 = 10;
+const MAX_HASHES: u32 = 10;
 
 /// The specs that cost least, cheapest first.
 pub(crate) fn likely_designs<K: IntegerView + ?Sized>(
@@ -27,21 +27,21 @@ pub(crate) fn likely_designs<K: IntegerView + ?Sized>(
 ) -> Vec<RencoderSpec> {
     let statistics = known.view(K::integers);
     let base = RencoderSpec::new();
-    let Some(lines) = Lines::within(statistics.most_bytes) else { return Vec::new() };
+    let Some(lines) = Lines::within(statistics.max_bytes) else { return Vec::new() };
     let bits_per_key = lines.bits() / statistics.places;
     // Beyond this even a single level has more than half ones.
     #[expect(clippy::cast_possible_truncation, reason = "at most 128 bits a key")]
-    let most = (bits_per_key.min(128.0) as u32 + 1).min(MOST_HASHES);
+    let max = (bits_per_key.min(128.0) as u32 + 1).min(MAX_HASHES);
     let table =
         Table { statistics: &statistics, judge, room: Room { lines, tree_levels: base.tree_levels() } };
     let has_sample = !known.plan().sample().is_empty();
     let orders = table.orders(base.quantile(), has_sample);
     let mut cheapest: Vec<(RencoderSpec, f64)> = Vec::new();
-    for hash_count in 1..=most {
+    for hash_count in 1..=max {
         for &(variant, order) in &orders {
             let spec = variant.with_hash_count(hash_count);
-            let most_ns = cheapest.get(OFFERED - 1).map_or(f64::INFINITY, |&(_, cost)| cost);
-            if let Some(cost) = table.cost_below(most_ns, spec, order, hash_count) {
+            let max_ns = cheapest.get(OFFERED - 1).map_or(f64::INFINITY, |&(_, cost)| cost);
+            if let Some(cost) = table.cost_below(max_ns, spec, order, hash_count) {
                 let place = cheapest.partition_point(|&(_, other)| other <= cost);
                 cheapest.insert(place, (spec, cost));
                 cheapest.truncate(OFFERED);
@@ -58,9 +58,9 @@ struct Table<'a> {
 }
 
 impl Table<'_> {
-    fn some(&self, most: usize) -> impl Iterator<Item = &EmptyQuery> {
+    fn some(&self, max: usize) -> impl Iterator<Item = &EmptyQuery> {
         let inside = &self.statistics.inside;
-        thinned(inside.len(), most).map(|index| &inside[index])
+        thinned(inside.len(), max).map(|index| &inside[index])
     }
 
     /// The variants, each with the order in which it stores levels.
@@ -73,22 +73,16 @@ impl Table<'_> {
         if self.statistics.inside.iter().any(|query| query.lo == query.hi) {
             orders.push((RencoderSpec::point(), LevelOrder::Up(0)));
         }
-        let sampled: Vec<EmptyQuery> = self.some(MOST_SAMPLED).copied().collect();
+        let sampled: Vec<EmptyQuery> = self.some(MAX_SAMPLED).copied().collect();
         if let Some(end) = end_level(&sampled, quantile).filter(|&end| has_sample && end < telling) {
             orders.push((RencoderSpec::select_end(), LevelOrder::DownThenUp(end)));
         }
         orders
     }
 
-    /// The cost of a query, if it is below `most_ns`: judged by the needless reads first, and only as long as these leave
+    /// The cost of a query, if it is below `max_ns`: judged by the needless reads first, and only as long as these leave
     /// room.
-    fn cost_below(
-        &self,
-        most_ns: f64,
-        spec: RencoderSpec,
-        order: LevelOrder,
-        hash_count: u32,
-    ) -> Option<f64> {
+    fn cost_below(&self, max_ns: f64, spec: RencoderSpec, order: LevelOrder, hash_count: u32) -> Option<f64> {
         let counts = &self.statistics.nodes;
         let levels: Levels = order.until_half(counts, hash_count, self.room);
         let ones = expected_ones(counts, levels, hash_count, self.room);
@@ -100,7 +94,7 @@ impl Table<'_> {
         let mut rate = 0.0;
         for query in self.some(FEW) {
             rate += asker.rate(query);
-            if (rate * share + certain) * self.judge.price_ns >= most_ns {
+            if (rate * share + certain) * self.judge.price_ns >= max_ns {
                 return None;
             }
         }
@@ -111,6 +105,6 @@ impl Table<'_> {
             payload_bytes: self.room.lines.body_bytes(),
             is_robust: false,
         };
-        Some(self.judge.cost_ns(Kind::Rencoder, &prediction)).filter(|&cost| cost < most_ns)
+        Some(self.judge.cost_ns(Kind::Rencoder, &prediction)).filter(|&cost| cost < max_ns)
     }
 }

@@ -15,7 +15,7 @@ use crate::estimate::{NORMAL, exp_neg, power};
 use crate::statistics::EmptyQuery;
 
 /// Dyadic nodes beyond which a query is taken to be a "maybe".
-pub(crate) const MOST_NODES: u64 = 256;
+pub(crate) const MAX_NODES: u64 = 256;
 
 /// What decides the rate of a design.
 #[derive(Debug, Clone)]
@@ -55,7 +55,7 @@ impl RateModel {
         let mut from = query.lo >> low;
         // Leaves of the query that are still to come, but for one.
         let mut more = (query.hi >> low) - from;
-        if more >> (count - 1) >= MOST_NODES {
+        if more >> (count - 1) >= MAX_NODES {
             return 1.0;
         }
         let (below, above) = (Side::of(query.below, low), Side::of(query.above, low));

@@ -4,11 +4,11 @@ use lacuna_base::{Prediction, thinned};
 
 use super::builder::SMALLEST_BYTES;
 use super::codec::{Levels, Ones};
-use super::design::{Designer, MOST_SAMPLED};
+use super::design::{Designer, MAX_SAMPLED};
 use super::levels::{NodeCounts, Room};
 use super::lines::{Lines, shifted};
 use super::made::SomePairs;
-use super::predict::{MOST_NODES, RateModel, expected_ones};
+use super::predict::{MAX_NODES, RateModel, expected_ones};
 use super::spec::{RencoderSpec, Variant};
 use crate::integer_build::TooSmall;
 use crate::predict::{PredictIntegers, predicts_integers};
@@ -16,13 +16,12 @@ use crate::statistics::{EmptyQuery, IntegerStatistics};
 
 impl PredictIntegers for RencoderSpec {
     fn predict_body(&self, statistics: &IntegerStatistics) -> Result<Prediction, TooSmall> {
-        let lines =
-            Lines::within(statistics.most_bytes).ok_or(TooSmall { smallest_bytes: SMALLEST_BYTES })?;
+        let lines = Lines::within(statistics.max_bytes).ok_or(TooSmall { smallest_bytes: SMALLEST_BYTES })?;
         let room = Room { lines, tree_levels: self.tree_levels() };
         let (counts, made) = (&statistics.nodes, SomePairs(&statistics.pairs));
         let designer = Designer { spec: *self, key_count: statistics.places, counts, room, made: &made };
         let design = designer.design(&|| {
-            thinned(statistics.inside.len(), MOST_SAMPLED).map(|index| statistics.inside[index]).collect()
+            thinned(statistics.inside.len(), MAX_SAMPLED).map(|index| statistics.inside[index]).collect()
         });
         let ones = expected_ones(counts, design.levels, design.hash_count, room);
         let crowd = tree_share(counts, design.levels, room);
@@ -58,7 +57,7 @@ pub(crate) struct Asker {
     levels: Levels,
     tree_levels: u32,
     hash_count: u32,
-    most_probes: f64,
+    max_probes: f64,
     asks_points_apart: bool,
 }
 
@@ -75,7 +74,7 @@ impl Asker {
             levels,
             tree_levels,
             hash_count,
-            most_probes: f64::from(spec.most_probes()),
+            max_probes: f64::from(spec.max_probes()),
             asks_points_apart: spec.variant() == Variant::Point,
         }
     }
@@ -88,12 +87,8 @@ impl Asker {
         }
         let top = self.levels.low + self.levels.count - 1;
         let nodes = shifted(query.hi, top) - shifted(query.lo, top);
-        if self.trees(query) > self.most_probes || nodes >= MOST_NODES {
-            return if self.trees(query) > self.most_probes {
-                1.0
-            } else {
-                self.model.far_rate(nodes as f64)
-            };
+        if self.trees(query) > self.max_probes || nodes >= MAX_NODES {
+            return if self.trees(query) > self.max_probes { 1.0 } else { self.model.far_rate(nodes as f64) };
         }
         let tree = self.levels.low + self.tree_levels;
         let model = if query.is_crowded(|key| shifted(key, tree)) { &self.near } else { &self.model };
@@ -122,7 +117,7 @@ impl Asker {
 
     /// Mini-trees waited for.
     pub(crate) fn fetches(&self, query: &EmptyQuery) -> f64 {
-        self.trees(query).min(self.most_probes)
+        self.trees(query).min(self.max_probes)
     }
 
     /// Lines looked at: the next hash function's only where the ones before left a leaf.

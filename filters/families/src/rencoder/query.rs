@@ -93,7 +93,7 @@ impl Rencoder {
 
     #[inline(always)]
     fn answer(&self, body: &[u8], RencoderProbe { lo, hi, first_hash }: RencoderProbe) -> bool {
-        let Header { levels, tree_levels, most_probes, variant, .. } = self.header;
+        let Header { levels, tree_levels, max_probes, variant, .. } = self.header;
         let (first, last) = (lo >> levels.low, hi >> levels.low);
         let (left, right) = (first >> tree_levels, last >> tree_levels);
         let mask = self.leaf_mask();
@@ -101,10 +101,10 @@ impl Rencoder {
             let leaves = TreeShape { levels: 1, ..self.shape(0) };
             return leaves.any_alive(body, first_hash, first & mask, first & mask);
         }
-        if left == right && self.groups <= most_probes {
+        if left == right && self.groups <= max_probes {
             return self.any_in_tree(body, left, first_hash, (first & mask, last & mask));
         }
-        if right - left == 1 && 2 * self.groups <= most_probes {
+        if right - left == 1 && 2 * self.groups <= max_probes {
             return self.any_in_two_trees(body, first, last);
         }
         self.may_hold_any(body, first, last)

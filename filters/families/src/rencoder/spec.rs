@@ -3,7 +3,7 @@
 use lacuna_base::Result;
 
 use super::builder::write_body;
-use super::codec::{MOST_HASHES, MOST_PROBES, TREE_LEVELS, VERSION};
+use super::codec::{MAX_HASHES, MAX_PROBES, TREE_LEVELS, VERSION};
 use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, integer_family};
 use crate::kind::Kind;
 use crate::probe_bound::{ProbeBound, USUAL_PROBES};
@@ -64,7 +64,7 @@ impl Variant {
 pub struct RencoderSpec {
     variant: Variant,
     tree_levels: Option<u32>,
-    probes: ProbeBound<MOST_PROBES>,
+    probes: ProbeBound<MAX_PROBES>,
     hash_count: Option<u32>,
     round: Option<u32>,
     stored_levels: Option<u32>,
@@ -74,7 +74,7 @@ pub struct RencoderSpec {
 
 impl RencoderSpec {
     /// Mini-trees a query fetches at most, unless the spec says otherwise; past them the answer is "maybe".
-    pub const MOST_PROBES: u32 = USUAL_PROBES;
+    pub const MAX_PROBES: u32 = USUAL_PROBES;
     /// Share of the sampled queries, in percent, that `REncoderSE` must be able to tell from the keys.
     pub const QUANTILE: u32 = 99;
 
@@ -109,14 +109,14 @@ impl RencoderSpec {
     /// Sets the number of hash functions, 1 to 32, which is otherwise chosen by prediction.
     #[must_use]
     pub fn with_hash_count(mut self, hash_count: u32) -> Self {
-        self.hash_count = Some(hash_count.clamp(1, MOST_HASHES));
+        self.hash_count = Some(hash_count.clamp(1, MAX_HASHES));
         self
     }
 
     /// Sets how many mini-trees a query fetches at most, 1 to 4,096.
     #[must_use]
-    pub fn with_most_probes(mut self, most_probes: u32) -> Self {
-        self.probes = ProbeBound::new(most_probes);
+    pub fn with_max_probes(mut self, max_probes: u32) -> Self {
+        self.probes = ProbeBound::new(max_probes);
         self
     }
 
@@ -154,7 +154,7 @@ impl RencoderSpec {
             variant,
             tree_levels: spec.take("levels", *TREE_LEVELS.start(), *TREE_LEVELS.end())?,
             probes: ProbeBound::from_text(spec)?,
-            hash_count: spec.take("k", 1, MOST_HASHES)?,
+            hash_count: spec.take("k", 1, MAX_HASHES)?,
             round: spec.take("round", 1, 8)?,
             stored_levels: spec.take("stored", 1, u64::BITS)?,
             quantile: match variant {
@@ -176,8 +176,8 @@ impl RencoderSpec {
         self.tree_levels.unwrap_or(*TREE_LEVELS.end())
     }
 
-    pub(crate) fn most_probes(self) -> u32 {
-        self.probes.or(Self::MOST_PROBES)
+    pub(crate) fn max_probes(self) -> u32 {
+        self.probes.or(Self::MAX_PROBES)
     }
 
     pub(crate) fn hash_count(self) -> Option<u32> {
@@ -221,13 +221,8 @@ impl IntegerSpec for RencoderSpec {
         spec_text_with_flags(Kind::Rencoder.name(), self.variant.flag().as_slice(), &parameters)
     }
 
-    fn write_body(
-        &self,
-        keys: &[u64],
-        most_bytes: usize,
-        order: &BodyOrder<'_>,
-    ) -> Result<Vec<u8>, TooSmall> {
-        write_body(*self, keys, most_bytes, order)
+    fn write_body(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall> {
+        write_body(*self, keys, max_bytes, order)
     }
 }
 

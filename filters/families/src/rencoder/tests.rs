@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use lacuna_workload::Rng;
 
-use super::codec::{Header, Levels, MOST_PROBES, Ones};
+use super::codec::{Header, Levels, MAX_PROBES, Ones};
 use super::insert::insert;
 use super::lines::Lines;
 use super::query::Rencoder;
@@ -22,9 +22,9 @@ fn forced(header: Header, keys: &[u64], body_bytes: usize) -> (Rencoder, Vec<u8>
     (filter, body)
 }
 
-fn header(levels: Levels, tree_levels: u32, hash_count: u32, most_probes: u32) -> Header {
+fn header(levels: Levels, tree_levels: u32, hash_count: u32, max_probes: u32) -> Header {
     let ones = Ones { mean: 0.5, deviation: 0.0 };
-    Header { seed: 7, most_probes, hash_count, tree_levels, levels, variant: Variant::Base, ones }
+    Header { seed: 7, max_probes, hash_count, tree_levels, levels, variant: Variant::Base, ones }
 }
 
 fn key_sets(rng: &mut Rng) -> Vec<BTreeSet<u64>> {
@@ -48,10 +48,10 @@ fn no_level_set_loses_a_key() {
         for (low, count) in
             [(0, 1), (0, 4), (0, 9), (0, 64), (3, 5), (17, 8), (17, 47), (40, 3), (55, 9), (63, 1)]
         {
-            for (hash_count, most_probes, body_bytes) in [(1, MOST_PROBES, 4_096), (3, 64, 400), (2, 1, 40)] {
+            for (hash_count, max_probes, body_bytes) in [(1, MAX_PROBES, 4_096), (3, 64, 400), (2, 1, 40)] {
                 for keys in key_sets(&mut rng) {
                     let sorted: Vec<u64> = keys.iter().copied().collect();
-                    let header = header(Levels { low, count }, tree_levels, hash_count, most_probes);
+                    let header = header(Levels { low, count }, tree_levels, hash_count, max_probes);
                     let (filter, body) = forced(header, &sorted, body_bytes);
                     holds_every_key(&filter, &body, &keys, &mut rng, seed);
                 }
@@ -78,7 +78,7 @@ fn a_roomy_filter_answers_exactly() {
     for tree_levels in 4..=8 {
         let keys: BTreeSet<u64> = (0..20).map(|_| (1 << 40) + rng.below(4_000)).collect();
         let sorted: Vec<u64> = keys.iter().copied().collect();
-        let header = header(Levels { low: 0, count: 20 }, tree_levels, 3, MOST_PROBES);
+        let header = header(Levels { low: 0, count: 20 }, tree_levels, 3, MAX_PROBES);
         let (filter, body) = forced(header, &sorted, 1 << 20);
         for _ in 0..20_000 {
             let lo = (1 << 40) + rng.below(4_000);

@@ -6,9 +6,9 @@ use super::tests_kit::{build, empty_ranges, keys_of, positives, seal};
 
 fn assert_rate(name: &str, positives: f64, queries: usize, bar: f64) {
     let expected = bar * queries as f64;
-    let most = expected + 3.3 * expected.sqrt();
+    let max = expected + 3.3 * expected.sqrt();
     assert!(expected >= 100.0, "{name}: too few queries for {bar}");
-    assert!(positives <= most, "{name}: rate {}, bar {bar}", positives / queries as f64);
+    assert!(positives <= max, "{name}: rate {}, bar {bar}", positives / queries as f64);
 }
 
 /// Table 2, ranges of 2 to 32 keys; `examples/rencoder_rates.rs` measures it with ten million keys.
@@ -120,10 +120,10 @@ fn a_sample_is_never_worse_than_none() {
                 ["rencoder", "rencoder:ss"].map(|spec| positives(&*build(spec, keys, bits), &ranges));
             let sampled = seal("rencoder:se", keys, bits, &sample);
             let se = positives(&*crate::open::<u64, _>(sampled).expect("just sealed"), &ranges);
-            let most = 1.3 * base.min(ss);
+            let max = 1.3 * base.min(ss);
             println!("{name} at {bits}: base {base}, ss {ss}, se {se}");
             assert!(
-                se <= most + 4.0 * most.max(9.0).sqrt(),
+                se <= max + 4.0 * max.max(9.0).sqrt(),
                 "{name} at {bits}: {se}, base {base}, SS {ss}, seed {seed}"
             );
         }

@@ -13,7 +13,7 @@ use crate::probes::note_probe;
 /// Leaves of a block.
 pub(crate) const BLOCK: u64 = 64;
 /// Blocks of the largest mini-tree.
-pub(crate) const MOST_BLOCKS: usize = 4;
+pub(crate) const MAX_BLOCKS: usize = 4;
 
 /// For each level, the first leaf of every node in a block.
 const FIRST_LEAVES: [u64; 8] = [

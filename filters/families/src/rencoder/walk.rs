@@ -9,18 +9,18 @@ use lacuna_base::cross;
 
 use super::lines::shifted;
 use super::query::Rencoder;
-use super::tree::{BLOCK, MOST_BLOCKS, block_index, leaves_between};
+use super::tree::{BLOCK, MAX_BLOCKS, block_index, leaves_between};
 use crate::probes::note_probe;
 
 /// Most groups: 64 levels in mini-trees of four.
-const MOST_GROUPS: usize = 16;
+const MAX_GROUPS: usize = 16;
 
 /// A fetched mini-tree.
 #[derive(Debug, Clone, Copy)]
 struct Fetched {
     prefix: u64,
     /// Its leaves that lie in the range and may hold a key.
-    alive: [u64; MOST_BLOCKS],
+    alive: [u64; MAX_BLOCKS],
 }
 
 /// What the walk found next.
@@ -41,7 +41,7 @@ pub(crate) struct Walk<'a> {
     body: &'a [u8],
     last: u64,
     fetches_left: u32,
-    fetched: [Option<Fetched>; MOST_GROUPS],
+    fetched: [Option<Fetched>; MAX_GROUPS],
 }
 
 impl Rencoder {
@@ -56,8 +56,8 @@ impl Rencoder {
 impl<'a> Walk<'a> {
     /// A walk that ends behind `last`.
     pub(crate) fn new(filter: &'a Rencoder, body: &'a [u8], last: u64) -> Self {
-        let fetches_left = filter.header.most_probes;
-        Self { filter, body, last, fetches_left, fetched: [None; MOST_GROUPS] }
+        let fetches_left = filter.header.max_probes;
+        Self { filter, body, last, fetches_left, fetched: [None; MAX_GROUPS] }
     }
 
     /// The first leaf at or behind `from` that may hold a key; `from` must not go back between calls.
@@ -98,7 +98,7 @@ impl<'a> Walk<'a> {
         let fetched = self.fetch(group, prefix)?;
         let leaf = place & self.filter.leaf_mask();
         let first_block = leaf / BLOCK;
-        for block in first_block..MOST_BLOCKS as u64 {
+        for block in first_block..MAX_BLOCKS as u64 {
             let from = if block == first_block { u64::MAX << (leaf % BLOCK) } else { u64::MAX };
             let alive = fetched.alive[block_index(block)] & from;
             if alive != 0 {
@@ -122,14 +122,14 @@ impl<'a> Walk<'a> {
     }
 
     /// The leaves of a mini-tree that may hold a key and are not behind the range.
-    fn alive(&self, group: u32, prefix: u64) -> [u64; MOST_BLOCKS] {
+    fn alive(&self, group: u32, prefix: u64) -> [u64; MAX_BLOCKS] {
         note_probe();
         let tree_levels = self.filter.header.tree_levels;
         let last_place = shifted(self.last, group * tree_levels);
         let all = self.filter.leaf_mask();
         let last = if last_place >> tree_levels == prefix { last_place & all } else { all };
         let hash = self.filter.hash(prefix, group);
-        let mut alive = [0; MOST_BLOCKS];
+        let mut alive = [0; MAX_BLOCKS];
         for block in 0..=last / BLOCK {
             let wanted = leaves_between(block, 0, last);
             let index = block_index(block);

@@ -11,7 +11,7 @@
 //!   of their absent prefixes (the paper's balance, in which doubting neither grows nor dies out), the one with the
 //!   least predicted rate, bound on probes included. Among nearly equal ones the fewest probes win.
 
-use super::codec::{LEVELS, MOST_HASHES};
+use super::codec::{LEVELS, MAX_HASHES};
 use super::model::{Cover, Model, filter_rate};
 use super::spec::Policy;
 use crate::rencoder::NodeCounts;
@@ -19,11 +19,11 @@ use crate::rencoder::NodeCounts;
 /// 1 / ln 2: bits for each prefix and each bit it sets, where half of all bits are ones.
 const INVERSE_LN_2: f64 = std::f64::consts::LOG2_E;
 /// Nodes of the last level in a cover, where the sample has none.
-const FEWEST_ASKED: f64 = 1.0 / 64.0;
+const MIN_ASKED: f64 = 1.0 / 64.0;
 /// The published weight is found to one part in this many: a thousandth of a bit a prefix.
 const NEAR_ENOUGH: f64 = 1_024.0;
 /// Most first and last levels tried.
-const MOST_STEPS: usize = 16;
+const MAX_STEPS: usize = 16;
 /// A choice this many times as wrong as the best is good enough if it is cheaper.
 const NEARLY: f64 = 1.1;
 /// Bits that a prefix of an upper level sets, in the choices.
@@ -42,7 +42,7 @@ pub(crate) struct Allocator<'a> {
     pub(crate) covers: &'a [Cover],
     /// Words of all filters together, their entries included.
     pub(crate) words: u64,
-    pub(crate) most_probes: u32,
+    pub(crate) max_probes: u32,
 }
 
 impl Allocator<'_> {
@@ -63,7 +63,7 @@ impl Allocator<'_> {
             *rate =
                 (bits > 0.0).then(|| filter_rate(self.nodes(height), bits, allocation.hash_counts[height]));
         }
-        Model::new(&rates, self.most_probes)
+        Model::new(&rates, self.max_probes)
     }
 
     fn nodes(&self, height: usize) -> f64 {
@@ -84,8 +84,8 @@ impl Allocator<'_> {
     fn completed(&self, mut allocation: Allocation) -> Option<Allocation> {
         let upper: u64 =
             allocation.words[1..].iter().filter(|&&words| words > 0).map(|words| words + 1).sum();
-        let most = allocation.words[1..].iter().max().copied().unwrap_or(0);
-        allocation.words[0] = self.words.checked_sub(upper).filter(|&words| words >= most.max(1))?;
+        let max = allocation.words[1..].iter().max().copied().unwrap_or(0);
+        allocation.words[0] = self.words.checked_sub(upper).filter(|&words| words >= max.max(1))?;
         allocation.hash_counts[0] = best_hash_count(allocation.words[0] as f64 * 64.0 / self.nodes(0));
         Some(allocation)
     }
@@ -127,7 +127,7 @@ impl Allocator<'_> {
             sum / self.covers.len().max(1) as f64
         };
         let mut asked: Vec<f64> = (0..=self.top()).map(mean).collect();
-        asked[0] = asked[0].max(FEWEST_ASKED);
+        asked[0] = asked[0].max(MIN_ASKED);
         asked
     }
 
@@ -147,7 +147,7 @@ impl Allocator<'_> {
 
     fn best(&self) -> Allocation {
         let top = self.top();
-        let step = top.div_ceil(MOST_STEPS).max(1);
+        let step = top.div_ceil(MAX_STEPS).max(1);
         let mut choices = vec![self.single(), self.published()];
         for from in (1..=top).step_by(step) {
             for to in (from..=top).step_by(step) {
@@ -156,8 +156,8 @@ impl Allocator<'_> {
             }
         }
         let judged: Vec<(f64, f64)> = choices.iter().map(|choice| self.judge(choice)).collect();
-        let least = judged.iter().map(|(rate, _)| *rate).fold(f64::INFINITY, f64::min);
-        let near = choices.iter().zip(&judged).filter(|(_, (rate, _))| *rate <= least * NEARLY);
+        let min = judged.iter().map(|(rate, _)| *rate).fold(f64::INFINITY, f64::min);
+        let near = choices.iter().zip(&judged).filter(|(_, (rate, _))| *rate <= min * NEARLY);
         *near.min_by(|(_, a), (_, b)| a.1.total_cmp(&b.1)).expect("the least is among them").0
     }
 
@@ -179,7 +179,7 @@ fn whole_words(bits: f64) -> u64 {
 /// The number of bits a prefix sets that suits so many bits for each prefix.
 fn best_hash_count(bits_per_prefix: f64) -> u32 {
     #[expect(clippy::cast_possible_truncation, reason = "clamped to 1..=32")]
-    let best = (bits_per_prefix / INVERSE_LN_2).round().clamp(1.0, f64::from(MOST_HASHES)) as u32;
+    let best = (bits_per_prefix / INVERSE_LN_2).round().clamp(1.0, f64::from(MAX_HASHES)) as u32;
     best
 }
 

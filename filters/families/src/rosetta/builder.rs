@@ -15,9 +15,9 @@ use crate::rencoder::NodeCounts;
 /// Smallest body: a header, one level, one word.
 const SMALLEST_BYTES: usize = header_bytes(1) + WORD_BYTES;
 /// Sampled ranges that are looked at.
-const MOST_SAMPLED: usize = 128;
+const MAX_SAMPLED: usize = 128;
 /// Ranges that filters without a sample are made for: at most this many, of these lengths, as in the REncoder paper.
-const MOST_ASSUMED: u64 = 32;
+const MAX_ASSUMED: u64 = 32;
 const SHORTEST: u64 = 2;
 const LONGEST: u64 = 32;
 
@@ -32,29 +32,29 @@ impl Design {
     pub(crate) fn new(
         spec: RosettaSpec,
         keys: &[u64],
-        most_bytes: usize,
+        max_bytes: usize,
         sample: &[(u64, u64)],
     ) -> Result<Self, TooSmall> {
-        if most_bytes < SMALLEST_BYTES {
+        if max_bytes < SMALLEST_BYTES {
             return Err(TooSmall { smallest_bytes: SMALLEST_BYTES });
         }
         let covers = covers_of(sample, keys.len());
-        let most_words = u64::from(u32::MAX) / LEVELS as u64;
-        let words = ((most_bytes - HEADER_BYTES - ENTRY_BYTES) / WORD_BYTES) as u64;
+        let max_words = u64::from(u32::MAX) / LEVELS as u64;
+        let words = ((max_bytes - HEADER_BYTES - ENTRY_BYTES) / WORD_BYTES) as u64;
         let counts = NodeCounts::of(keys);
         let allocator = Allocator {
             counts: &counts,
             covers: &covers,
-            words: words.min(most_words),
-            most_probes: spec.most_probes(),
+            words: words.min(max_words),
+            max_probes: spec.max_probes(),
         };
         let allocation = allocator.allocate(spec.policy());
         Ok(Self { model: allocator.model(&allocation), allocation })
     }
 
     /// The header of its body; the shares of ones are still unknown.
-    pub(crate) fn header(&self, seed: u64, most_probes: u32) -> Header {
-        let mut header = Header { seed, most_probes, filtered: 0, levels: [Level::default(); LEVELS] };
+    pub(crate) fn header(&self, seed: u64, max_probes: u32) -> Header {
+        let mut header = Header { seed, max_probes, filtered: 0, levels: [Level::default(); LEVELS] };
         let mut start = 0;
         for (height, level) in header.levels.iter_mut().enumerate() {
             let words = u32::try_from(self.allocation.words[height]).expect("all together are below 2^32");
@@ -74,14 +74,14 @@ impl Design {
 fn covers_of(sample: &[(u64, u64)], key_count: usize) -> Vec<Cover> {
     if sample.is_empty() {
         let hasher = IntegerHasher::new(0);
-        let assumed = (0..(key_count as u64 / 16).clamp(4, MOST_ASSUMED)).map(|number| {
+        let assumed = (0..(key_count as u64 / 16).clamp(4, MAX_ASSUMED)).map(|number| {
             let lo = hasher.hash(2 * number) >> 1;
             let length = SHORTEST + reduce(hasher.hash(2 * number + 1), LONGEST - SHORTEST + 1);
             Cover::of(lo, lo + length - 1)
         });
         return assumed.collect();
     }
-    let covers = thinned(sample.len(), MOST_SAMPLED).map(|index| Cover::of(sample[index].0, sample[index].1));
+    let covers = thinned(sample.len(), MAX_SAMPLED).map(|index| Cover::of(sample[index].0, sample[index].1));
     covers.collect()
 }
 
@@ -89,11 +89,11 @@ fn covers_of(sample: &[(u64, u64)], key_count: usize) -> Vec<Cover> {
 pub(crate) fn write_body(
     spec: RosettaSpec,
     keys: &[u64],
-    most_bytes: usize,
+    max_bytes: usize,
     order: &BodyOrder<'_>,
 ) -> Result<Vec<u8>, TooSmall> {
-    let design = Design::new(spec, keys, most_bytes, &(order.sample_ranges)())?;
-    let mut header = design.header(order.seed, spec.most_probes());
+    let design = Design::new(spec, keys, max_bytes, &(order.sample_ranges)())?;
+    let mut header = design.header(order.seed, spec.max_probes());
     let mut body = vec![0; header.body_bytes()];
     let mut rest = &mut body[header.bits_offset()..];
     for height in 0..LEVELS {

@@ -14,9 +14,9 @@ pub(crate) const WORD_BYTES: usize = 8;
 /// Levels there are: level h holds the keys without their low h bits.
 pub(crate) const LEVELS: usize = 64;
 /// Most bits a prefix sets.
-pub(crate) const MOST_HASHES: u32 = 32;
+pub(crate) const MAX_HASHES: u32 = 32;
 /// Largest bound on probes.
-pub(crate) const MOST_PROBES: u32 = 1 << 20;
+pub(crate) const MAX_PROBES: u32 = 1 << 20;
 
 /// The Bloom filter of one level.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub(crate) struct Header {
     /// Seed of the hash.
     pub(crate) seed: u64,
     /// Most prefixes a query asks for.
-    pub(crate) most_probes: u32,
+    pub(crate) max_probes: u32,
     /// A one for each level that has a filter.
     pub(crate) filtered: u64,
     /// All levels, from the keys upwards.
@@ -92,7 +92,7 @@ impl Header {
     /// Writes the header to the start of `body`.
     pub(crate) fn write(&self, body: &mut [u8]) {
         body[..8].copy_from_slice(&self.seed.to_le_bytes());
-        body[8..12].copy_from_slice(&self.most_probes.to_le_bytes());
+        body[8..12].copy_from_slice(&self.max_probes.to_le_bytes());
         body[12..16].copy_from_slice(&self.filtered.count_ones().to_le_bytes());
         let entries = body[HEADER_BYTES..].as_chunks_mut::<ENTRY_BYTES>().0;
         for (entry, (height, level)) in entries.iter_mut().zip(self.filters()) {
@@ -111,7 +111,7 @@ impl Header {
         let entries = body.get(HEADER_BYTES..header_bytes(filters.min(LEVELS))).ok_or_else(short)?;
         let mut header = Self {
             seed: u64::from_le_bytes(*start.first_chunk().expect("16 bytes hold 8")),
-            most_probes: load_u32(start, 8),
+            max_probes: load_u32(start, 8),
             filtered: 0,
             levels: [Level::default(); LEVELS],
         };
@@ -119,7 +119,7 @@ impl Header {
             header.read_entry(entry)?;
         }
         let is_whole = header.filtered.count_ones() as usize == filters && header.body_bytes() == body.len();
-        if is_whole && header.filtered & 1 == 1 && (1..=MOST_PROBES).contains(&header.most_probes) {
+        if is_whole && header.filtered & 1 == 1 && (1..=MAX_PROBES).contains(&header.max_probes) {
             Ok(header)
         } else {
             Err(Error::corrupt("no Rosetta has such levels"))
@@ -135,7 +135,7 @@ impl Header {
         let is_sound = usize::from(height) < LEVELS
             && ascends
             && words > 0
-            && (1..=MOST_HASHES).contains(&u32::from(hash_count));
+            && (1..=MAX_HASHES).contains(&u32::from(hash_count));
         let Some(start) = start.filter(|_| is_sound) else {
             return Err(Error::corrupt(format!("a Rosetta has no such filter of level {height}")));
         };

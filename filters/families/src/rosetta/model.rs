@@ -71,12 +71,12 @@ pub(crate) struct Model {
     survival: [f64; LEVELS],
     /// Mean number of probes at and below a node, and the mean of its square.
     probes: [(f64, f64); LEVELS],
-    most_probes: f64,
+    max_probes: f64,
 }
 
 impl Model {
     /// The model of filters with these rates, `None` for levels without one.
-    pub(crate) fn new(rates: &[Option<f64>; LEVELS], most_probes: u32) -> Self {
+    pub(crate) fn new(rates: &[Option<f64>; LEVELS], max_probes: u32) -> Self {
         let (mut survival, mut probes) = ([1.0; LEVELS], [(0.0, 0.0); LEVELS]);
         let (mut below, mut parts) = (None, (0.0, 0.0));
         for (height, rate) in rates.iter().enumerate() {
@@ -88,7 +88,7 @@ impl Model {
             below = Some(survival[height]);
             parts = (2.0 * mean, 2.0 * square + 2.0 * mean * mean);
         }
-        Self { survival, probes, most_probes: f64::from(most_probes) }
+        Self { survival, probes, max_probes: f64::from(max_probes) }
     }
 
     /// What to expect of an empty range with this cover.
@@ -103,12 +103,12 @@ impl Model {
             }
         }
         let tired = self.tired(mean, variance);
-        Expected { rate: 1.0 - dead * (1.0 - tired), probes: mean.min(self.most_probes) }
+        Expected { rate: 1.0 - dead * (1.0 - tired), probes: mean.min(self.max_probes) }
     }
 
     /// Chance that more probes are needed than there may be.
     fn tired(&self, mean: f64, variance: f64) -> f64 {
-        let room = self.most_probes + 0.5 - mean;
+        let room = self.max_probes + 0.5 - mean;
         if variance <= 1e-9 {
             return if room > 0.0 { 0.0 } else { 1.0 };
         }
@@ -128,10 +128,10 @@ pub(crate) fn rate_bound(header: &Header, range_len: u64) -> f64 {
         rates[height] = Some(power(level.share_of_ones(), u32::from(level.hash_count)));
     }
     let all_nodes: u64 = header.filters().map(|(height, _)| range_len >> height).fold(0, u64::saturating_add);
-    if all_nodes > u64::from(header.most_probes) {
+    if all_nodes > u64::from(header.max_probes) {
         return 1.0;
     }
-    let survival = Model::new(&rates, header.most_probes).survival;
+    let survival = Model::new(&rates, header.max_probes).survival;
     let (mut left, mut expected) = (range_len as f64, 0.0);
     for (height, chance) in survival.iter().enumerate() {
         let keys = (1u64 << height) as f64;

@@ -48,7 +48,7 @@ fn predict(spec: RosettaSpec, sample: &IntegerSample<'_>) -> Result<RosettaPredi
             bits_per_key: sample.bits_per_key(0),
         });
     }
-    let design = Design::new(spec, &sample.integers, sample.most_bytes, &sample.ranges).map_err(|small| {
+    let design = Design::new(spec, &sample.integers, sample.max_bytes, &sample.ranges).map_err(|small| {
         let payload_bytes = small.smallest_bytes + sample.section_bytes;
         Error::budget_too_small(Kind::Rosetta.name(), Budget::smallest_for(payload_bytes, sample.key_count))
     })?;

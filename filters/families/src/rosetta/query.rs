@@ -79,7 +79,7 @@ impl Rosetta {
     pub(crate) fn walk(&self, body: &[u8], lo: u64, hi: u64) -> (bool, u32) {
         let mut from = lo;
         let mut height = self.level_at(from, hi);
-        for probe in 1..=self.header.most_probes {
+        for probe in 1..=self.header.max_probes {
             if self.may_hold(body, from, height) {
                 if height == 0 {
                     return (true, probe);
@@ -94,7 +94,7 @@ impl Rosetta {
             }
         }
         cross("rosetta: tired");
-        (true, self.header.most_probes)
+        (true, self.header.max_probes)
     }
 }
 

@@ -3,7 +3,7 @@
 use lacuna_base::{BuildPlan, Result, SortedKeys};
 
 use super::builder::write_body;
-use super::codec::{MOST_PROBES, VERSION};
+use super::codec::{MAX_PROBES, VERSION};
 use super::predict::{RosettaPrediction, predict_bytes, predict_u64};
 use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, integer_family};
 use crate::kind::Kind;
@@ -40,12 +40,12 @@ pub(crate) enum Policy {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RosettaSpec {
     policy: Policy,
-    probes: ProbeBound<MOST_PROBES>,
+    probes: ProbeBound<MAX_PROBES>,
 }
 
 impl RosettaSpec {
     /// Prefixes a query asks for at most, unless the spec says otherwise; past them the answer is "maybe".
-    pub const MOST_PROBES: u32 = USUAL_PROBES;
+    pub const MAX_PROBES: u32 = USUAL_PROBES;
 
     /// Rosetta as it should be used: bits go where they are predicted to help the plan's sample most. Without a sample,
     /// ranges of 2 to 32 keys are assumed.
@@ -66,8 +66,8 @@ impl RosettaSpec {
 
     /// Sets how many prefixes a query asks for at most, 1 to 1,048,576.
     #[must_use]
-    pub fn with_most_probes(mut self, most_probes: u32) -> Self {
-        self.probes = ProbeBound::new(most_probes);
+    pub fn with_max_probes(mut self, max_probes: u32) -> Self {
+        self.probes = ProbeBound::new(max_probes);
         self
     }
 
@@ -85,10 +85,10 @@ impl RosettaSpec {
     }
 
     /// Prefixes a query asks for at most.
-    pub fn most_probes(self) -> u32 {
+    pub fn max_probes(self) -> u32 {
         self.probes.or(match self.policy {
-            Policy::Published => MOST_PROBES,
-            Policy::Chosen | Policy::Single => Self::MOST_PROBES,
+            Policy::Published => MAX_PROBES,
+            Policy::Chosen | Policy::Single => Self::MAX_PROBES,
         })
     }
 
@@ -126,13 +126,8 @@ impl IntegerSpec for RosettaSpec {
         self.probes.appended_to(spec_text_with_flags(Kind::Rosetta.name(), flag.as_slice(), &[]))
     }
 
-    fn write_body(
-        &self,
-        keys: &[u64],
-        most_bytes: usize,
-        order: &BodyOrder<'_>,
-    ) -> Result<Vec<u8>, TooSmall> {
-        write_body(*self, keys, most_bytes, order)
+    fn write_body(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall> {
+        write_body(*self, keys, max_bytes, order)
     }
 }
 

@@ -10,16 +10,16 @@ use super::spec::SnarfSpec;
 use crate::integer_build::TooSmall;
 
 /// Writes the body for at least three ascending `keys`.
-pub(crate) fn write_body(spec: SnarfSpec, keys: &[u64], most_bytes: usize) -> Result<Vec<u8>, TooSmall> {
+pub(crate) fn write_body(spec: SnarfSpec, keys: &[u64], max_bytes: usize) -> Result<Vec<u8>, TooSmall> {
     let cut = Cut { keys, block_keys: spec.block_keys() };
-    let mut fit = Fit::within(cut, most_bytes)?;
+    let mut fit = Fit::within(cut, max_bytes)?;
     loop {
         let coded = Coded::new(cut, fit);
         let body_bytes = cut.body_bytes(coded.len_bits);
-        if body_bytes <= most_bytes {
+        if body_bytes <= max_bytes {
             return Ok(coded.into_body(body_bytes));
         }
-        fit = fit.fewer(cut, (body_bytes - most_bytes) as u64 * 8);
+        fit = fit.fewer(cut, (body_bytes - max_bytes) as u64 * 8);
     }
 }
 

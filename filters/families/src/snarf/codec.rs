@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use lacuna_base::{Error, Result};
 use lacuna_succinct::PackedInts;
-use lacuna_succinct::rice::MOST_LOW_BITS;
+use lacuna_succinct::rice::MAX_LOW_BITS;
 
 /// Newest version of the body, and the one written.
 pub(crate) const VERSION: u16 = 1;
@@ -13,9 +13,9 @@ pub(crate) const HEADER_BYTES: usize = 24;
 /// Keys from knot to knot.
 pub(crate) const BLOCK_KEYS: RangeInclusive<u32> = 2..=1_024;
 /// Most positions of a segment: their sums stay within 63 bits.
-pub(crate) const MOST_POSITIONS: u64 = 1 << 62;
+pub(crate) const MAX_POSITIONS: u64 = 1 << 62;
 /// Most zeros in the rests of a block, for each key of a block: bounds the words a question reads.
-pub(crate) const MOST_ZEROS: u64 = 8;
+pub(crate) const MAX_ZEROS: u64 = 8;
 
 /// What stands before the knots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,9 +64,9 @@ impl Header {
     fn is_sound(&self) -> bool {
         self.count >= 3
             && BLOCK_KEYS.contains(&self.block_keys)
-            && (1..=MOST_POSITIONS).contains(&self.positions)
-            && self.low_bits <= MOST_LOW_BITS
-            && self.positions >> self.low_bits <= MOST_ZEROS * u64::from(self.block_keys)
+            && (1..=MAX_POSITIONS).contains(&self.positions)
+            && self.low_bits <= MAX_LOW_BITS
+            && self.positions >> self.low_bits <= MAX_ZEROS * u64::from(self.block_keys)
     }
 
     /// Number of segments.

@@ -5,9 +5,9 @@
 //! the whole, and comes back for [fewer positions](Fit::fewer) in the rare case that the few were cheaper than the rest.
 
 use lacuna_succinct::packed::width_for;
-use lacuna_succinct::rice::{MOST_LOW_BITS, RiceList};
+use lacuna_succinct::rice::{MAX_LOW_BITS, RiceList};
 
-use super::codec::{HEADER_BYTES, Header, MOST_POSITIONS, MOST_ZEROS};
+use super::codec::{HEADER_BYTES, Header, MAX_POSITIONS, MAX_ZEROS};
 use super::spline::Segment;
 use crate::integer_build::TooSmall;
 use crate::largest::largest_within;
@@ -40,10 +40,10 @@ impl<'a> Cut<'a> {
     pub(crate) fn positions(
         self,
         block: usize,
-        most_positions: u64,
+        max_positions: u64,
     ) -> impl ExactSizeIterator<Item = u64> + Clone {
         let (knot, inner, next_knot) = self.block(block);
-        let segment = Segment::new(knot, next_knot, most_positions);
+        let segment = Segment::new(knot, next_knot, max_positions);
         inner.iter().map(move |&key| segment.position(key))
     }
 
@@ -79,15 +79,15 @@ pub(crate) struct Fit {
 }
 
 impl Fit {
-    /// The most positions whose estimated body fits `most_bytes`.
-    pub(crate) fn within(cut: Cut<'_>, most_bytes: usize) -> Result<Self, TooSmall> {
-        let bits_per_key = (most_bytes as u64 * 8 / cut.keys.len() as u64).min(53);
-        let most = (cut.block_keys as u64) << bits_per_key;
-        let most = most.min(cut.widest()).min(MOST_POSITIONS);
-        let fits = |positions: u64| Self::measured(cut, positions + 1).1 <= most_bytes;
-        let fewest = largest_within(most - 1, fits);
+    /// The most positions whose estimated body fits `max_bytes`.
+    pub(crate) fn within(cut: Cut<'_>, max_bytes: usize) -> Result<Self, TooSmall> {
+        let bits_per_key = (max_bytes as u64 * 8 / cut.keys.len() as u64).min(53);
+        let max = (cut.block_keys as u64) << bits_per_key;
+        let max = max.min(cut.widest()).min(MAX_POSITIONS);
+        let fits = |positions: u64| Self::measured(cut, positions + 1).1 <= max_bytes;
+        let min = largest_within(max - 1, fits);
         let smallest_bytes = || cut.body_bytes(cut.inner_keys());
-        let positions = fewest.ok_or_else(|| TooSmall { smallest_bytes: smallest_bytes() })? + 1;
+        let positions = min.ok_or_else(|| TooSmall { smallest_bytes: smallest_bytes() })? + 1;
         Ok(Self::measured(cut, positions).0)
     }
 
@@ -103,8 +103,8 @@ impl Fit {
             };
             measured.iter().map(block_bits).sum()
         };
-        let mut best = (fewest_low_bits(positions, cut.block_keys as u64), u64::MAX);
-        for low_bits in best.0..=MOST_LOW_BITS {
+        let mut best = (min_low_bits(positions, cut.block_keys as u64), u64::MAX);
+        for low_bits in best.0..=MAX_LOW_BITS {
             let bits = bits(low_bits);
             if bits > best.1 {
                 break;
@@ -147,7 +147,7 @@ impl Fit {
     }
 }
 
-/// The fewest low bits with at most [`MOST_ZEROS`] zeros a key.
-fn fewest_low_bits(positions: u64, block_keys: u64) -> u32 {
-    width_for(positions / (MOST_ZEROS * block_keys))
+/// The fewest low bits with at most [`MAX_ZEROS`] zeros a key.
+fn min_low_bits(positions: u64, block_keys: u64) -> u32 {
+    width_for(positions / (MAX_ZEROS * block_keys))
 }

@@ -80,8 +80,8 @@ impl SnarfMut {
     /// Codes `keys`, in order, in place of these blocks: in two blocks where they are too many for one, in none where there
     /// are none.
     fn replace(&mut self, places: Range<usize>, keys: &[u64]) {
-        let most = 2 * self.spec.block_keys();
-        let part = if keys.len() > most { keys.len().div_ceil(2) } else { most };
+        let max = 2 * self.spec.block_keys();
+        let part = if keys.len() > max { keys.len().div_ceil(2) } else { max };
         self.runs.splice(places.start..places.end.min(self.runs.len()), keys.chunks(part).map(Run::of));
     }
 

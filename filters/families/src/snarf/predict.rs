@@ -48,7 +48,7 @@ pub(super) fn predict(spec: SnarfSpec, sample: &IntegerSample<'_>) -> Result<Sna
         });
     }
     let cut = Cut { keys: &sample.integers, block_keys: spec.block_keys() };
-    let fit = Fit::within(cut, sample.most_bytes).map_err(|small| {
+    let fit = Fit::within(cut, sample.max_bytes).map_err(|small| {
         let payload_bytes = small.smallest_bytes + sample.section_bytes;
         Error::budget_too_small(Kind::Snarf.name(), Budget::smallest_for(payload_bytes, sample.key_count))
     })?;
@@ -57,7 +57,7 @@ pub(super) fn predict(spec: SnarfSpec, sample: &IntegerSample<'_>) -> Result<Sna
     Ok(SnarfPrediction {
         rate: sample.rate(positives as f64),
         probes_per_query: probes as f64 / sample.empty_count.max(1) as f64,
-        bits_per_key: sample.bits_per_key(sample.most_bytes.min(fit.body_bytes(cut))),
+        bits_per_key: sample.bits_per_key(sample.max_bytes.min(fit.body_bytes(cut))),
     })
 }
 

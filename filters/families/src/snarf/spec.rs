@@ -88,8 +88,8 @@ impl IntegerSpec for SnarfSpec {
         spec_text(Kind::Snarf.name(), &[("block", self.block_keys)])
     }
 
-    fn write_body(&self, keys: &[u64], most_bytes: usize, _: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall> {
-        write_body(*self, keys, most_bytes)
+    fn write_body(&self, keys: &[u64], max_bytes: usize, _: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall> {
+        write_body(*self, keys, max_bytes)
     }
 }
 

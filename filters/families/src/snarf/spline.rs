@@ -20,11 +20,11 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// The keys strictly between `knot` and `next_knot`, on at most `most_positions` (at least 1) positions.
+    /// The keys strictly between `knot` and `next_knot`, on at most `max_positions` (at least 1) positions.
     #[inline(always)]
-    pub(crate) fn new(knot: u64, next_knot: u64, most_positions: u64) -> Self {
+    pub(crate) fn new(knot: u64, next_knot: u64, max_positions: u64) -> Self {
         let last_offset = next_knot.saturating_sub(knot).saturating_sub(2);
-        let positions = most_positions.min(last_offset.saturating_add(1));
+        let positions = max_positions.min(last_offset.saturating_add(1));
         Self { first: knot.wrapping_add(1), last_offset, positions }
     }
 
@@ -74,8 +74,8 @@ mod tests {
         for _ in 0..20_000 {
             let knot = rng.next_u64() >> rng.below(64);
             let width = (rng.next_u64() >> rng.below(64)).min(u64::MAX - knot);
-            let most = (rng.next_u64() >> rng.between(1, 63)).max(1);
-            let segment = Segment::new(knot, knot + width, most);
+            let max = (rng.next_u64() >> rng.between(1, 63)).max(1);
+            let segment = Segment::new(knot, knot + width, max);
             if width < 2 {
                 continue;
             }
@@ -86,7 +86,7 @@ mod tests {
             let positions: Vec<u64> = keys.iter().map(|&key| segment.position(key)).collect();
             assert!(positions.is_sorted(), "{segment:?} {keys:?} {positions:?}, seed {seed}");
             assert!(
-                positions.iter().all(|&position| position < most.min(width - 1)),
+                positions.iter().all(|&position| position < max.min(width - 1)),
                 "{segment:?}, seed {seed}"
             );
             assert_eq!(positions[0], 0);
@@ -96,12 +96,12 @@ mod tests {
     /// The last key stands on the last position, as far as the arithmetic can tell.
     #[test]
     fn positions_are_used_evenly() {
-        for (width, most) in
+        for (width, max) in
             [(u64::MAX, 1 << 20), (u64::MAX, 1 << 40), (1 << 40, (1 << 28) - 1), (1_000, 999), (7, 1 << 60)]
         {
-            let segment = Segment::new(0, width, most);
+            let segment = Segment::new(0, width, max);
             let last = segment.position(width - 1);
-            let all = most.min(width - 1);
+            let all = max.min(width - 1);
             assert!(all - last <= 1 + all / 1_000, "{last} of {all}");
             let middle = segment.position(width / 2);
             assert!(middle.abs_diff(all / 2) <= 1 + all / 1_000, "{middle} of {all}");

@@ -18,7 +18,7 @@ use crate::integer_sample::IntegerSample;
 use crate::rencoder::NodeCounts;
 
 /// Places of keys that are kept for [`IntegerStatistics::share_between`].
-const MOST_MARKS: usize = 4_096;
+const MAX_MARKS: usize = 4_096;
 
 /// The facts.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub(crate) struct IntegerStatistics {
     /// Bits that keys have: 64, or those of the window.
     pub(crate) key_bits: u32,
     /// Most bytes of a body.
-    pub(crate) most_bytes: usize,
+    pub(crate) max_bytes: usize,
     /// Bytes beside the body.
     pub(crate) beside_bytes: usize,
     pub(crate) nodes: NodeCounts,
@@ -76,7 +76,7 @@ impl IntegerStatistics {
         count.max(1)
     }
 
-    /// Share of all keys that lie in `lo..=hi`, to about one in [`MOST_MARKS`].
+    /// Share of all keys that lie in `lo..=hi`, to about one in [`MAX_MARKS`].
     pub(crate) fn share_between(&self, lo: u64, hi: u64) -> f64 {
         let below = self.marks.partition_point(|&mark| mark < lo);
         let inside = self.marks[below..].partition_point(|&mark| mark <= hi);
@@ -131,7 +131,7 @@ impl IntegerStatistics {
             smallest,
             largest,
             key_bits: u64::BITS,
-            most_bytes: 0,
+            max_bytes: 0,
             beside_bytes: 0,
             nodes: NodeCounts::of_pairs(pairs.iter().copied(), weight),
             gaps: GapCounts::of(pairs.iter().map(|(key, next)| next - key), weight),
@@ -144,9 +144,9 @@ impl IntegerStatistics {
     }
 }
 
-/// Positions of at most [`MOST_MARKS`] keys, evenly spread.
+/// Positions of at most [`MAX_MARKS`] keys, evenly spread.
 fn mark_positions(key_count: usize) -> impl Iterator<Item = usize> {
-    (0..key_count).step_by(key_count.div_ceil(MOST_MARKS).max(1))
+    (0..key_count).step_by(key_count.div_ceil(MAX_MARKS).max(1))
 }
 
 impl IntegerView for u64 {
@@ -156,7 +156,7 @@ impl IntegerView for u64 {
     fn integers(known: &KeyStatistics<'_, Self>) -> IntegerStatistics {
         let keys = known.keys().column();
         let ends = (keys.first().copied().unwrap_or(0), keys.last().copied().unwrap_or(0));
-        let mut pairs = Vec::with_capacity(KeyStatistics::<u64>::MOST_PAIRS);
+        let mut pairs = Vec::with_capacity(KeyStatistics::<u64>::MAX_PAIRS);
         for run in known.runs() {
             pairs.extend(keys[run].windows(2).map(|pair| (pair[0], pair[1])));
         }
@@ -170,9 +170,9 @@ impl IntegerView for u64 {
                 above: Some(keys[place]),
             }),
         });
-        let most_bytes = known.plan().budget().payload_bytes(keys.len());
+        let max_bytes = known.plan().budget().payload_bytes(keys.len());
         IntegerStatistics {
-            most_bytes,
+            max_bytes,
             ..IntegerStatistics::from_pairs(pairs, known.weight(), ends, marks, fates)
         }
     }
@@ -200,7 +200,7 @@ impl IntegerView for [u8] {
         });
         IntegerStatistics {
             key_bits: window.largest().ilog2() + 1,
-            most_bytes: payload_bytes - window_section_bytes(window),
+            max_bytes: payload_bytes - window_section_bytes(window),
             beside_bytes: window_section_bytes(window),
             ..IntegerStatistics::from_pairs(pairs, known.weight(), ends, marks, fates)
         }

@@ -35,17 +35,17 @@ pub(crate) fn for_each_branch(
     }
 }
 
-/// The best body of at most `most_bytes`, when `beside_bytes` more stand beside it in the payload.
+/// The best body of at most `max_bytes`, when `beside_bytes` more stand beside it in the payload.
 pub(crate) fn design(
     spec: SurfSpec,
     keys: &(impl PathList + ?Sized),
     seed: u64,
-    most_bytes: usize,
+    max_bytes: usize,
     beside_bytes: usize,
 ) -> Result<Design> {
     let mut shape = Shape::new();
     for_each_branch(keys, |_, branch, _| shape.add(branch));
-    design_for(spec, &shape, seed, most_bytes, beside_bytes)
+    design_for(spec, &shape, seed, max_bytes, beside_bytes)
 }
 
 /// The best body for keys of this shape.
@@ -53,7 +53,7 @@ pub(crate) fn design_for(
     spec: SurfSpec,
     shape: &Shape,
     seed: u64,
-    most_bytes: usize,
+    max_bytes: usize,
     beside_bytes: usize,
 ) -> Result<Design> {
     let size = |bits| HEADER_BYTES + shape.byte_len(Divide::LeastSize, bits);
@@ -61,19 +61,18 @@ pub(crate) fn design_for(
         let hash_bits = spec.hash_bits();
         Suffixes { hash_bits, real_bits, seed: if hash_bits == 0 { 0 } else { seed } }
     };
-    let least = size(spec.hash_bits() + spec.real_bits().unwrap_or(0));
-    if least <= most_bytes {
-        let most = u64::from(SurfSpec::MOST_BITS - spec.hash_bits());
-        let fitting = |real: u64| size(spec.hash_bits() + narrow(real)) <= most_bytes;
-        let real_bits =
-            spec.real_bits().unwrap_or_else(|| narrow(largest_within(most, fitting).unwrap_or(0)));
+    let min = size(spec.hash_bits() + spec.real_bits().unwrap_or(0));
+    if min <= max_bytes {
+        let max = u64::from(SurfSpec::MAX_BITS - spec.hash_bits());
+        let fitting = |real: u64| size(spec.hash_bits() + narrow(real)) <= max_bytes;
+        let real_bits = spec.real_bits().unwrap_or_else(|| narrow(largest_within(max, fitting).unwrap_or(0)));
         let body_bytes = size(spec.hash_bits() + real_bits);
         return Ok(Design { suffixes: suffixes(real_bits), levels: None, body_bytes });
     }
-    let bits_per_key = Budget::smallest_for(least + beside_bytes, key_count(shape));
+    let bits_per_key = Budget::smallest_for(min + beside_bytes, key_count(shape));
     // No budget holds the trie of a few keys that share thousands of bytes.
     if spec.is_cut() || bits_per_key > Budget::MAX_BITS_PER_KEY {
-        return Ok(cut(shape, most_bytes));
+        return Ok(cut(shape, max_bytes));
     }
     Err(Error::budget_too_small(Kind::Surf.name(), bits_per_key))
 }
@@ -87,11 +86,11 @@ fn narrow(bits: u64) -> u32 {
 }
 
 /// As many levels as fit; without any, no body at all.
-fn cut(shape: &Shape, most_bytes: usize) -> Design {
+fn cut(shape: &Shape, max_bytes: usize) -> Design {
     let size = |levels: u64| {
         HEADER_BYTES + shape.cut_byte_len(Divide::LeastSize, usize::try_from(levels).unwrap_or(usize::MAX))
     };
-    let levels = largest_within(shape.depth() as u64, |levels| levels == 0 || size(levels) <= most_bytes);
+    let levels = largest_within(shape.depth() as u64, |levels| levels == 0 || size(levels) <= max_bytes);
     let levels = levels.unwrap_or(0);
     let body_bytes = if levels == 0 { 0 } else { size(levels) };
     Design { suffixes: Suffixes::default(), levels: usize::try_from(levels).ok(), body_bytes }

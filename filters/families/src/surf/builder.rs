@@ -56,8 +56,8 @@ pub(crate) fn design_bytes(
 ) -> Result<Design> {
     let window = kept_window(keys, plan.budget());
     let section_bytes = window_section_bytes(window);
-    let most_bytes = plan.budget().payload_bytes(keys.len()) - section_bytes;
-    design(spec, &Tails { keys, prefix_len: window.prefix().len() }, plan.seed(), most_bytes, section_bytes)
+    let max_bytes = plan.budget().payload_bytes(keys.len()) - section_bytes;
+    design(spec, &Tails { keys, prefix_len: window.prefix().len() }, plan.seed(), max_bytes, section_bytes)
 }
 
 /// The window that is stored beside the body.
@@ -83,7 +83,7 @@ fn write_body(keys: &(impl PathList + ?Sized), design: Design) -> Vec<u8> {
     for_each_branch(keys, |index, branch, shared_after| {
         let branch = match design.levels {
             None => Some(branch),
-            Some(most) => branch.cut(most, shared_after),
+            Some(max) => branch.cut(max, shared_after),
         };
         if let Some(branch) = branch {
             let key = keys.key(index);

@@ -81,8 +81,8 @@ impl<K: PathKey> Kernel for CountIn<'_, K> {
         let (low, high) = (lo.cut.get(), hi.and_then(|hi| hi.cut.get()));
         let cut = u64::from(low.is_some()) + u64::from(high.is_some() && high != low);
         // Each leaf of a trie that was cut at a level stands for one key or more.
-        let most = if body.is_cut && leaves > 0 { key_count } else { leaves };
-        CountBounds { least: leaves.saturating_sub(cut), most }
+        let max = if body.is_cut && leaves > 0 { key_count } else { leaves };
+        CountBounds { min: leaves.saturating_sub(cut), max }
     }
 }
 
@@ -101,22 +101,22 @@ impl<B: FilterBytes> CountEstimate<u64> for Surf<u64, B> {
 fn count_ends(range: U64Range, envelope: &lacuna_base::Envelope) -> CountBounds {
     let lacuna_base::Envelope { key_count, smallest, largest, .. } = *envelope;
     if key_count == 0 || range.hi() < smallest || range.lo() > largest {
-        return CountBounds { least: 0, most: 0 };
+        return CountBounds { min: 0, max: 0 };
     }
-    let mut least = u64::from(range.contains(smallest)) + u64::from(range.contains(largest));
+    let mut min = u64::from(range.contains(smallest)) + u64::from(range.contains(largest));
     if smallest == largest {
-        least = least.min(1);
+        min = min.min(1);
     }
-    CountBounds { least, most: if key_count <= 2 { least } else { key_count } }
+    CountBounds { min, max: if key_count <= 2 { min } else { key_count } }
 }
 
 impl<B: FilterBytes> CountEstimate<[u8]> for Surf<[u8], B> {
     /// Without a cut trie, the bounds are at most 2 apart.
     fn count_range(&self, range: ByteRange<'_>) -> CountBounds {
-        const NONE: CountBounds = CountBounds { least: 0, most: 0 };
+        const NONE: CountBounds = CountBounds { min: 0, max: 0 };
         let key_count = self.key_count();
         let Some(TailRange { lo, hi }) = TailRange::of(range, self.frame.prefix()) else { return NONE };
-        let Some(body) = &self.body else { return CountBounds { least: 0, most: key_count } };
+        let Some(body) = &self.body else { return CountBounds { min: 0, max: key_count } };
         let hi = hi.map(|(hi, is_excluded)| (StringKey(hi), is_excluded));
         dispatch(CountIn { body, bytes: self.trie_bytes(), lo: (StringKey(lo.0), lo.1), hi, key_count })
     }

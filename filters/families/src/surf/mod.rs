@@ -45,6 +45,6 @@ mod tests;
 pub use abilities::{OpenAbility, open_count, open_seek};
 pub use filter::Surf;
 pub use predict::SurfPrediction;
-pub(crate) use predict_rate::{TrieView, least_trie_rate, likely_suffixes};
+pub(crate) use predict_rate::{TrieView, likely_suffixes, min_trie_rate};
 pub use spec::SurfSpec;
 pub(crate) use tail::TailRange;

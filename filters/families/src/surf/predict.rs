@@ -81,11 +81,11 @@ pub(crate) fn branch_of<L: PathList + ?Sized>(keys: &L, index: usize, design: &D
     let before = index.checked_sub(1).and_then(|index| keys.shared_with_next(index));
     let after = keys.shared_with_next(index);
     let branch = Branch::unique(keys.key(index).path().len(), before, after);
-    let most = design.levels.unwrap_or(usize::MAX);
-    let is_merged = before.max(after).is_some_and(|shared| shared >= most);
+    let max = design.levels.unwrap_or(usize::MAX);
+    let is_merged = before.max(after).is_some_and(|shared| shared >= max);
     match is_merged {
-        true => Branch { depth: most, is_prefix: false, ..branch },
-        false => Branch { depth: branch.depth.min(most), ..branch },
+        true => Branch { depth: max, is_prefix: false, ..branch },
+        false => Branch { depth: branch.depth.min(max), ..branch },
     }
 }
 

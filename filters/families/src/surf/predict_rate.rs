@@ -94,10 +94,10 @@ impl Sums {
     }
 }
 
-/// The bytes that what is told of a trie may fill, so that the trie surely fits `most_bytes`: its size is told to a part in
+/// The bytes that what is told of a trie may fill, so that the trie surely fits `max_bytes`: its size is told to a part in
 /// some hundred where some keys stand for all, and a level too much would be cut off whole.
-fn surely_fitting(most_bytes: usize, weight: f64) -> usize {
-    if weight > 1.0 { most_bytes - most_bytes / 100 } else { most_bytes }
+fn surely_fitting(max_bytes: usize, weight: f64) -> usize {
+    if weight > 1.0 { max_bytes - max_bytes / 100 } else { max_bytes }
 }
 
 /// A key space whose keys make a trie.
@@ -111,9 +111,9 @@ pub(crate) trait TrieView: KeySpace {
 impl TrieView for u64 {
     fn trie_design(spec: SurfSpec, known: &KeyStatistics<'_, Self>) -> Result<Design> {
         let shape = known.view(|known| KnownShape::of(known.keys().column(), known.runs()));
-        let most_bytes =
+        let max_bytes =
             surely_fitting(known.plan().budget().payload_bytes(known.keys().len()), known.weight());
-        design_for(spec, &shape.0, known.plan().seed(), most_bytes, 0)
+        design_for(spec, &shape.0, known.plan().seed(), max_bytes, 0)
     }
 
     fn sums(design: &Design, known: &KeyStatistics<'_, Self>, ranges_alone: bool) -> Sums {
@@ -138,9 +138,9 @@ impl TrieView for [u8] {
         let tails = Tails { keys, prefix_len: window.prefix().len() };
         let shape = known.view(|known| KnownShape::of(&tails, known.runs()));
         let section_bytes = window_section_bytes(window);
-        let most_bytes = plan.budget().payload_bytes(keys.len()) - section_bytes;
-        let most_bytes = surely_fitting(most_bytes, known.weight());
-        design_for(spec, &shape.0, plan.seed(), most_bytes, section_bytes)
+        let max_bytes = plan.budget().payload_bytes(keys.len()) - section_bytes;
+        let max_bytes = surely_fitting(max_bytes, known.weight());
+        design_for(spec, &shape.0, plan.seed(), max_bytes, section_bytes)
     }
 
     fn sums(design: &Design, known: &KeyStatistics<'_, Self>, ranges_alone: bool) -> Sums {
@@ -183,13 +183,13 @@ pub(crate) fn likely_suffixes<K: TrieView + ?Sized>(known: &KeyStatistics<'_, K>
 
 /// A rate that no suffixes go below: that of so many real bits as the whole budget has, for ranges alone, because hash bits
 /// help points. Costs a fraction of a prediction: the trie's size is not asked for.
-pub(crate) fn least_trie_rate<K: TrieView + ?Sized>(known: &KeyStatistics<'_, K>) -> f64 {
+pub(crate) fn min_trie_rate<K: TrieView + ?Sized>(known: &KeyStatistics<'_, K>) -> f64 {
     let keys = known.keys().len();
     if keys <= KEYS_WITHOUT_BODY {
         return 0.0;
     }
     let bits = known.plan().budget().payload_bytes(keys) * 8 / keys;
-    let real_bits = u32::try_from(bits).unwrap_or(u32::MAX).min(SurfSpec::MOST_BITS);
+    let real_bits = u32::try_from(bits).unwrap_or(u32::MAX).min(SurfSpec::MAX_BITS);
     let suffixes = Suffixes { real_bits, ..Suffixes::default() };
     let sums = K::sums(&Design { suffixes, levels: None, body_bytes: 1 }, known, true);
     sums.rate / known.queries().len().max(1) as f64

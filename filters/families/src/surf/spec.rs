@@ -34,7 +34,7 @@ pub struct SurfSpec {
 
 impl SurfSpec {
     /// Most suffix bits of a key, hash and real together.
-    pub const MOST_BITS: u32 = 64;
+    pub const MAX_BITS: u32 = 64;
 
     /// Real bits as the budget leaves them, no hash bits.
     pub fn new() -> Self {
@@ -49,14 +49,14 @@ impl SurfSpec {
     /// Sets the hash bits of each key, 0 to 64; unless real bits are set too, there are none then.
     #[must_use]
     pub fn with_hash_bits(mut self, bits: u32) -> Self {
-        self.hash_bits = Some(bits.min(Self::MOST_BITS));
+        self.hash_bits = Some(bits.min(Self::MAX_BITS));
         self
     }
 
     /// Sets the real bits of each key, 0 to 64; with hash bits, at most 64 together.
     #[must_use]
     pub fn with_real_bits(mut self, bits: u32) -> Self {
-        self.real_bits = Some(bits.min(Self::MOST_BITS));
+        self.real_bits = Some(bits.min(Self::MAX_BITS));
         self
     }
 
@@ -68,8 +68,8 @@ impl SurfSpec {
     }
 
     pub(crate) fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
-        let hash_bits = spec.take("hash", 0, Self::MOST_BITS)?;
-        let real_bits = spec.take("real", 0, Self::MOST_BITS - hash_bits.unwrap_or(0))?;
+        let hash_bits = spec.take("hash", 0, Self::MAX_BITS)?;
+        let real_bits = spec.take("real", 0, Self::MAX_BITS - hash_bits.unwrap_or(0))?;
         Ok(Self { hash_bits, real_bits, cut: spec.take_flag("cut") })
     }
 
@@ -80,9 +80,9 @@ impl SurfSpec {
 
     /// Real bits of each key; `None`: what the budget leaves.
     pub(crate) fn real_bits(self) -> Option<u32> {
-        let most = Self::MOST_BITS - self.hash_bits();
+        let max = Self::MAX_BITS - self.hash_bits();
         let unset = self.hash_bits.map(|_| 0);
-        self.real_bits.or(unset).map(|bits| bits.min(most))
+        self.real_bits.or(unset).map(|bits| bits.min(max))
     }
 
     /// Whether a trie that does not fit is cut.

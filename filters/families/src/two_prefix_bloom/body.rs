@@ -15,11 +15,11 @@ pub(crate) const HEADER_BYTES: usize = 16;
 /// Bytes of a Bloom filter before its bits.
 pub(crate) const BLOOM_HEADER_BYTES: usize = 16;
 /// Bytes that two filters of one byte of bits take, with everything before them.
-pub(crate) const LEAST_BYTES: usize = HEADER_BYTES + 2 * (BLOOM_HEADER_BYTES + 1);
+pub(crate) const MIN_BYTES: usize = HEADER_BYTES + 2 * (BLOOM_HEADER_BYTES + 1);
 /// Stands for short prefixes that leave out everything: there are none.
 const NO_SHORT: u8 = 64;
 /// Most prefixes of either length that a query may be told to ask for: as good as no bound.
-pub(crate) const MOST_PROBES: u32 = 1 << 24;
+pub(crate) const MAX_PROBES: u32 = 1 << 24;
 
 /// What is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,23 +34,23 @@ pub(crate) struct Cut {
     pub(crate) probes: u32,
 }
 
-/// Bytes of both filters, in a body of at most `most_bytes` bytes whose short ones get `share` percent; below
-/// [`LEAST_BYTES`] the long ones get less than a filter.
-pub(crate) fn split(most_bytes: usize, share: u32) -> (usize, usize) {
-    let room = most_bytes - HEADER_BYTES;
-    let least = BLOOM_HEADER_BYTES + 1;
-    let short = (room * share as usize / 100).min(room.saturating_sub(least)).max(least);
+/// Bytes of both filters, in a body of at most `max_bytes` bytes whose short ones get `share` percent; below
+/// [`MIN_BYTES`] the long ones get less than a filter.
+pub(crate) fn split(max_bytes: usize, share: u32) -> (usize, usize) {
+    let room = max_bytes - HEADER_BYTES;
+    let min = BLOOM_HEADER_BYTES + 1;
+    let short = (room * share as usize / 100).min(room.saturating_sub(min)).max(min);
     (short, room.saturating_sub(short))
 }
 
 /// Writes the body for ascending `keys`; with little room, the long prefixes have it for themselves.
-pub(crate) fn write_body(cut: Cut, keys: &[u64], most_bytes: usize, seed: u64) -> Vec<u8> {
-    let short = cut.short.filter(|_| most_bytes >= LEAST_BYTES);
+pub(crate) fn write_body(cut: Cut, keys: &[u64], max_bytes: usize, seed: u64) -> Vec<u8> {
+    let short = cut.short.filter(|_| max_bytes >= MIN_BYTES);
     let (short_bytes, long_bytes) = match short {
-        Some(_) => split(most_bytes, cut.share),
-        None => (0, most_bytes - HEADER_BYTES),
+        Some(_) => split(max_bytes, cut.share),
+        None => (0, max_bytes - HEADER_BYTES),
     };
-    let mut body = Vec::with_capacity(most_bytes);
+    let mut body = Vec::with_capacity(max_bytes);
     let dropped = |bits: u32| u8::try_from(bits).expect("at most 64");
     body.extend_from_slice(&[short.map_or(NO_SHORT, dropped), dropped(cut.long), 0, 0]);
     body.extend_from_slice(&cut.probes.to_le_bytes());
@@ -140,7 +140,7 @@ impl IntegerBody for TwoPrefixBloom {
         let long_at = usize::try_from(short_bytes).ok().and_then(|bytes| bytes.checked_add(HEADER_BYTES));
         let long_at = long_at.filter(|&at| at <= body.len());
         let long_at = long_at.ok_or_else(|| Error::corrupt("the short prefixes end behind the payload"))?;
-        if probes > MOST_PROBES || short <= long || (short == NO_SHORT) != (short_bytes == 0) {
+        if probes > MAX_PROBES || short <= long || (short == NO_SHORT) != (short_bytes == 0) {
             return Err(Error::corrupt(
                 "short prefixes are shorter if there are any, and probes have a bound",
             ));

@@ -11,7 +11,7 @@
 use crate::proteus::cpfpr::{EmptyQueries, KeyCounts, LOOKED_AT, bloom_rate};
 use crate::proteus::prefix_key::{Aligned, PrefixKeys};
 
-use super::body::{BLOOM_HEADER_BYTES, HEADER_BYTES, LEAST_BYTES, split};
+use super::body::{BLOOM_HEADER_BYTES, HEADER_BYTES, MIN_BYTES, split};
 use super::several::Several;
 use super::single::Single;
 
@@ -34,7 +34,7 @@ pub struct TwoPrefixRate {
 /// What is to be designed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TwoTask {
-    pub(crate) most_bytes: usize,
+    pub(crate) max_bytes: usize,
     pub(crate) short_bits: Option<u32>,
     pub(crate) long_bits: Option<u32>,
     pub(crate) share: Option<u32>,
@@ -63,9 +63,9 @@ impl Grid {
             let bits = bytes.saturating_sub(BLOOM_HEADER_BYTES) as u64 * 8;
             lengths.iter().map(|&length| bloom_rate(bits, counts.distinct(length))).collect()
         };
-        let short_rates = shares.iter().map(|&share| rates(split(task.most_bytes, share).0)).collect();
-        let long_rates = shares.iter().map(|&share| rates(split(task.most_bytes, share).1)).collect();
-        let lone_rates = rates(task.most_bytes - HEADER_BYTES);
+        let short_rates = shares.iter().map(|&share| rates(split(task.max_bytes, share).0)).collect();
+        let long_rates = shares.iter().map(|&share| rates(split(task.max_bytes, share).1)).collect();
+        let lone_rates = rates(task.max_bytes - HEADER_BYTES);
         Self { lengths, shares, short_rates, long_rates, lone_rates, probes: task.probes }
     }
 
@@ -84,7 +84,7 @@ pub(crate) fn designs(keys: &Aligned<'_>, queries: &EmptyQueries<u64>, task: Two
     let wanted = |given: Option<u32>, bits: u32| given.is_none_or(|given| given == bits);
     for long in (1..grid.len()).filter(|&bits| wanted(task.long_bits, grid.lengths[bits])) {
         // Where two filters do not fit, the long prefixes have everything.
-        let shorts = if task.most_bytes < LEAST_BYTES { 1 } else { long };
+        let shorts = if task.max_bytes < MIN_BYTES { 1 } else { long };
         for short in (0..shorts).filter(|&bits| wanted(task.short_bits, grid.lengths[bits])) {
             for share in 0..if short == 0 { 1 } else { grid.shares.len() } {
                 let rates = match short {

@@ -34,13 +34,13 @@ impl TwoPrefixBloomSpec {
             return None;
         }
         let ranges = sample.inner.iter().map(|query| (query.lo, query.hi)).collect();
-        self.choose(&sample.integers, sample.most_bytes, sample.key_bits, ranges)
+        self.choose(&sample.integers, sample.max_bytes, sample.key_bits, ranges)
     }
 
     fn told_of(&self, design: TwoPrefixRate, sample: &IntegerSample<'_>) -> Prediction {
         let prefixes = self.prefixes(design, sample) / sample.empty_count.max(1) as f64;
         let rate = sample.rate(design.rate * sample.inner.len() as f64);
-        let bits = sample.bits_per_key(sample.most_bytes);
+        let bits = sample.bits_per_key(sample.max_bytes);
         told(rate, prefixes * BITS_A_PREFIX, waits_for(prefixes), bits, sample.key_count)
     }
 
@@ -50,7 +50,7 @@ impl TwoPrefixBloomSpec {
         let dropped = |bits: u32| sample.key_bits.saturating_sub(bits);
         let (short, long) = (dropped(design.short_bits), dropped(design.long_bits));
         let count = |query: &InnerQuery, dropped: u32| {
-            ((query.hi >> dropped) - (query.lo >> dropped) + 1).min(self.most_probes()) as f64
+            ((query.hi >> dropped) - (query.lo >> dropped) + 1).min(self.max_probes()) as f64
         };
         let is_shared = |query: &InnerQuery| {
             let (below, above) = (sample.integers[query.next - 1], sample.integers[query.next]);

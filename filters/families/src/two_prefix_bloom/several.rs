@@ -4,7 +4,7 @@ use super::model::Grid;
 use crate::proteus::cpfpr::{EmptyQuery, Regions};
 
 /// Queries that are looked at, spread evenly over all.
-const MOST_LOOKED_AT: usize = 2_048;
+const MAX_LOOKED_AT: usize = 2_048;
 
 /// Queries at the lengths of which they touch several short prefixes.
 pub(super) struct Several {
@@ -19,7 +19,7 @@ impl Several {
     pub(super) fn of(queries: &[EmptyQuery<u64>], grid: &Grid) -> Self {
         let cells = grid.shares.len() * grid.len() * grid.len();
         let mut several = Self { len: grid.len(), maybes: vec![0.0; cells], certain: vec![0.0; grid.len()] };
-        let step = queries.len().div_ceil(MOST_LOOKED_AT).max(1);
+        let step = queries.len().div_ceil(MAX_LOOKED_AT).max(1);
         let looked_at = queries.len().div_ceil(step);
         let weight = queries.len() as f64 / looked_at.max(1) as f64;
         let powers = Powers::new(grid);

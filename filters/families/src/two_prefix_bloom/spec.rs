@@ -2,7 +2,7 @@
 
 use lacuna_base::{BuildPlan, Error, Result, SortedKeys};
 
-use super::body::{Cut, MOST_PROBES, VERSION, write_body};
+use super::body::{Cut, MAX_PROBES, VERSION, write_body};
 use super::model::{TwoPrefixRate, TwoTask, designs};
 use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, integer_family};
 use crate::kind::Kind;
@@ -36,7 +36,7 @@ pub struct TwoPrefixBloomSpec {
     short_bits: Option<u32>,
     long_bits: Option<u32>,
     share: Option<u32>,
-    probes: ProbeBound<MOST_PROBES>,
+    probes: ProbeBound<MAX_PROBES>,
 }
 
 impl TwoPrefixBloomSpec {
@@ -78,40 +78,40 @@ impl TwoPrefixBloomSpec {
     }
 
     /// Prefixes of either length that a query asks for at most.
-    pub(super) fn most_probes(&self) -> u64 {
+    pub(super) fn max_probes(&self) -> u64 {
         u64::from(self.probes.or(USUAL_PROBES))
     }
 
-    fn task(&self, most_bytes: usize) -> TwoTask {
+    fn task(&self, max_bytes: usize) -> TwoTask {
         TwoTask {
-            most_bytes,
+            max_bytes,
             short_bits: self.short_bits,
             long_bits: self.long_bits,
             share: self.share,
-            probes: self.most_probes(),
+            probes: self.max_probes(),
         }
     }
 
     /// Every design that this spec leaves open for integers, with its expected rate on the plan's sample.
     pub fn designs(&self, keys: SortedKeys<'_, u64>, plan: &BuildPlan<u64>) -> Vec<TwoPrefixRate> {
-        let most_bytes = plan.budget().payload_bytes(keys.len());
+        let max_bytes = plan.budget().payload_bytes(keys.len());
         let keys = Aligned::new(keys.column(), u64::BITS);
         let queries = EmptyQueries::of(plan.sample().iter().collect(), &keys);
-        designs(&keys, &queries, self.task(most_bytes))
+        designs(&keys, &queries, self.task(max_bytes))
     }
 
     /// The design that building over integers will choose, with its expected rate on the plan's sample; `None` without
     /// empty queries in it.
     pub fn predict(&self, keys: SortedKeys<'_, u64>, plan: &BuildPlan<u64>) -> Option<TwoPrefixRate> {
-        let most_bytes = plan.budget().payload_bytes(keys.len());
-        self.choose(keys.column(), most_bytes, u64::BITS, plan.sample().iter().collect())
+        let max_bytes = plan.budget().payload_bytes(keys.len());
+        self.choose(keys.column(), max_bytes, u64::BITS, plan.sample().iter().collect())
     }
 
     /// The design with the lowest rate.
     pub(super) fn choose(
         &self,
         keys: &[u64],
-        most_bytes: usize,
+        max_bytes: usize,
         key_bits: u32,
         ranges: Vec<(u64, u64)>,
     ) -> Option<TwoPrefixRate> {
@@ -120,17 +120,17 @@ impl TwoPrefixBloomSpec {
         if queries.count == 0 {
             return None;
         }
-        let designs = designs(&keys, &queries, self.task(most_bytes)).into_iter();
+        let designs = designs(&keys, &queries, self.task(max_bytes)).into_iter();
         designs.reduce(|best, next| if next.rate < best.rate { next } else { best })
     }
 
     /// What to write for keys of `order.key_bits` bits.
-    fn cut(&self, keys: &[u64], most_bytes: usize, order: &BodyOrder<'_>) -> Cut {
+    fn cut(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Cut {
         let bits = order.key_bits;
         let chosen = match (self.short_bits, self.long_bits, self.share) {
             (Some(short), Some(long), share) if short == 0 || share.is_some() => Some((short, long, share)),
             _ => self
-                .choose(keys, most_bytes, bits, (order.sample_ranges)())
+                .choose(keys, max_bytes, bits, (order.sample_ranges)())
                 .map(|design| (design.short_bits, design.long_bits, Some(design.share))),
         };
         let assumed = (
@@ -157,13 +157,8 @@ impl IntegerSpec for TwoPrefixBloomSpec {
         self.probes.appended_to(spec_text(Kind::TwoPrefixBloom.name(), &parameters))
     }
 
-    fn write_body(
-        &self,
-        keys: &[u64],
-        most_bytes: usize,
-        order: &BodyOrder<'_>,
-    ) -> Result<Vec<u8>, TooSmall> {
-        Ok(write_body(self.cut(keys, most_bytes, order), keys, most_bytes, order.seed))
+    fn write_body(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall> {
+        Ok(write_body(self.cut(keys, max_bytes, order), keys, max_bytes, order.seed))
     }
 }
 

@@ -7,9 +7,9 @@ use std::sync::Mutex;
 use crate::learned_gaps::file_tag::FileTag;
 
 /// Most files of one hint; the scan's others are left for the next one.
-pub const MOST_FILES: usize = 16;
+pub const MAX_FILES: usize = 16;
 /// Longest bound that is kept.
-const MOST_BOUND_BYTES: usize = 256;
+const MAX_BOUND_BYTES: usize = 256;
 
 /// A scan without a row, and the files whose filters let it pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,8 +26,8 @@ pub struct Hint {
 
 impl Hint {
     /// Bytes of memory a hint takes at most.
-    pub(super) const MOST_BYTES: usize =
-        size_of::<Self>() + 2 * MOST_BOUND_BYTES + MOST_FILES * size_of::<FileTag>();
+    pub(super) const MAX_BYTES: usize =
+        size_of::<Self>() + 2 * MAX_BOUND_BYTES + MAX_FILES * size_of::<FileTag>();
 
     /// The bounds, borrowed.
     pub fn bounds(&self) -> (Bound<&[u8]>, Bound<&[u8]>) {
@@ -39,12 +39,12 @@ impl Hint {
 #[derive(Debug)]
 pub(super) struct HintQueue {
     hints: Mutex<VecDeque<Hint>>,
-    most: usize,
+    max: usize,
 }
 
 impl HintQueue {
-    pub(super) fn new(most: usize) -> Self {
-        Self { hints: Mutex::new(VecDeque::new()), most }
+    pub(super) fn new(max: usize) -> Self {
+        Self { hints: Mutex::new(VecDeque::new()), max }
     }
 
     /// Whether the hint was taken. One of `files` and `tags` is empty.
@@ -53,11 +53,11 @@ impl HintQueue {
             return false;
         }
         let Ok(mut hints) = self.hints.try_lock() else { return false };
-        if hints.len() >= self.most {
+        if hints.len() >= self.max {
             return false;
         }
-        let files = files[..files.len().min(MOST_FILES)].to_vec();
-        let tags = tags[..tags.len().min(MOST_FILES)].to_vec();
+        let files = files[..files.len().min(MAX_FILES)].to_vec();
+        let tags = tags[..tags.len().min(MAX_FILES)].to_vec();
         hints.push_back(Hint { lo: lo.map(<[u8]>::to_vec), hi: hi.map(<[u8]>::to_vec), files, tags });
         true
     }
@@ -73,7 +73,7 @@ impl HintQueue {
 
 fn is_long(bound: Bound<&[u8]>) -> bool {
     match bound {
-        Bound::Included(bytes) | Bound::Excluded(bytes) => bytes.len() > MOST_BOUND_BYTES,
+        Bound::Included(bytes) | Bound::Excluded(bytes) => bytes.len() > MAX_BOUND_BYTES,
         Bound::Unbounded => false,
     }
 }
@@ -101,10 +101,10 @@ mod tests {
     fn hints_without_files_and_with_long_bounds_are_dropped() {
         let queue = HintQueue::new(9);
         assert!(!queue.push(Unbounded, Unbounded, &[], &[]));
-        assert!(!queue.push(Included(&[b'x'; MOST_BOUND_BYTES + 1]), Unbounded, &[1], &[]));
-        assert!(queue.push(Included(&[b'x'; MOST_BOUND_BYTES]), Unbounded, &[1; 100], &[]));
-        assert_eq!(queue.pop().map(|hint| hint.files.len()), Some(MOST_FILES));
+        assert!(!queue.push(Included(&[b'x'; MAX_BOUND_BYTES + 1]), Unbounded, &[1], &[]));
+        assert!(queue.push(Included(&[b'x'; MAX_BOUND_BYTES]), Unbounded, &[1; 100], &[]));
+        assert_eq!(queue.pop().map(|hint| hint.files.len()), Some(MAX_FILES));
         assert!(queue.push(Unbounded, Unbounded, &[], &[FileTag([1; 16]); 100]));
-        assert_eq!(queue.pop().map(|hint| hint.tags.len()), Some(MOST_FILES));
+        assert_eq!(queue.pop().map(|hint| hint.tags.len()), Some(MAX_FILES));
     }
 }

@@ -39,7 +39,7 @@ mod tag_index;
 pub use file_gaps::{FileGaps, Neighbours};
 pub use file_tag::FileTag;
 pub use gap_options::GapOptions;
-pub use hints::{Hint, MOST_FILES};
+pub use hints::{Hint, MAX_FILES};
 pub use looks::{Looks, reach_into};
 pub use read_budget::ReadBudget;
 pub use store::LearnedGaps;

@@ -47,7 +47,7 @@ mod tests {
         for _ in 0..1_000 {
             now += budget.spend(3, now);
         }
-        let most = 50.0 + 50.0 * now.as_secs_f64();
-        assert!((3_000.0..3_010.0).contains(&most), "3,000 reads in {now:?}");
+        let max = 50.0 + 50.0 * now.as_secs_f64();
+        assert!((3_000.0..3_010.0).contains(&max), "3,000 reads in {now:?}");
     }
 }

@@ -70,7 +70,7 @@ impl LearnedGaps {
     /// No gaps yet, of files whose keys go through `codec`.
     pub fn new(codec: &GuardCodec, options: GapOptions, counters: Arc<Counters>) -> Arc<Self> {
         let for_files =
-            options.memory_bytes.saturating_sub(size_of::<Self>() + options.hints * Hint::MOST_BYTES);
+            options.memory_bytes.saturating_sub(size_of::<Self>() + options.hints * Hint::MAX_BYTES);
         let count = for_files / (options.memory_bytes_per_file + PLACE_BYTES);
         let files = Files {
             open: HashMap::new(),
@@ -168,7 +168,7 @@ impl LearnedGaps {
     /// Bytes of memory that places, gaps and as many hints as may wait take.
     pub fn memory_bytes(&self) -> usize {
         let gaps: usize = self.places.iter().map(|place| place.extent().1).sum();
-        size_of::<Self>() + self.places.len() * PLACE_BYTES + gaps + self.options.hints * Hint::MOST_BYTES
+        size_of::<Self>() + self.places.len() * PLACE_BYTES + gaps + self.options.hints * Hint::MAX_BYTES
     }
 
     pub(super) fn is_known_empty_for(&self, file: &FileGaps, lo: Bound<&[u8]>, hi: Bound<&[u8]>) -> bool {

@@ -37,7 +37,7 @@ fn memory_of_all_files_stays_within_its_budget() {
             let file = all.open_file(tag(number));
             (0..250).for_each(|key| file.learn(&between(&[key, 0], &[key, 9])));
         }
-        let fixed = size_of::<LearnedGaps>() + 4 * Hint::MOST_BYTES;
+        let fixed = size_of::<LearnedGaps>() + 4 * Hint::MAX_BYTES;
         assert!(all.memory_bytes() <= memory_bytes.max(fixed), "{} of {memory_bytes}", all.memory_bytes());
         assert_eq!(all.gap_count() > 0, memory_bytes > 10_000, "{memory_bytes}");
     }

@@ -56,7 +56,7 @@ impl Default for Geometry {
 /// ```
 pub fn encoded_len(count: u64, last: u64, geometry: Geometry) -> usize {
     let cut = Cut::choose(count, last, geometry);
-    address(cut.byte_len(count).saturating_add(most_growth(count, geometry)))
+    address(cut.byte_len(count).saturating_add(max_growth(count, geometry)))
 }
 
 /// The values' bits divided: `low_bits` of each in the low part, the rest as buckets in slices.
@@ -118,7 +118,7 @@ impl Cut {
 
 /// Bytes by which spilling can make the structure larger, at most. A spilled slice of `c` values saves `c` bits of
 /// high part and pays its table; with the default geometry that never costs, since 128 * 12 + 327 bits < 2048.
-fn most_growth(count: u64, geometry: Geometry) -> u64 {
+fn max_growth(count: u64, geometry: Geometry) -> u64 {
     let smallest = u64::from(geometry.heavy) + 1;
     if count < smallest {
         return 0;
@@ -180,8 +180,8 @@ mod tests {
 
     #[test]
     fn default_geometry_never_grows_by_spilling() {
-        assert_eq!(most_growth(u64::MAX, Geometry::default()), 0);
-        assert!(most_growth(u64::MAX, Geometry::new(2, 1)) > 0);
+        assert_eq!(max_growth(u64::MAX, Geometry::default()), 0);
+        assert!(max_growth(u64::MAX, Geometry::new(2, 1)) > 0);
     }
 
     #[test]

@@ -47,12 +47,12 @@ impl Branch {
     }
 
     /// The path cut to at most `most` bytes; `None` if the path before it is then the same.
-    pub fn cut(self, most: usize, shared_after: Option<usize>) -> Option<Self> {
-        if self.shared >= most {
+    pub fn cut(self, max: usize, shared_after: Option<usize>) -> Option<Self> {
+        if self.shared >= max {
             return None;
         }
-        let merged = shared_after.is_some_and(|shared| shared >= most);
-        let depth = if merged { most } else { self.depth.min(most) };
+        let merged = shared_after.is_some_and(|shared| shared >= max);
+        let depth = if merged { max } else { self.depth.min(max) };
         Some(Self { depth, is_prefix: self.is_prefix && !merged, ..self })
     }
 }

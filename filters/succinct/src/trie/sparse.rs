@@ -11,7 +11,7 @@ const CHUNK: usize = 32;
 /// Labels that there are.
 const LABELS: u64 = 256;
 /// Most slots of a node: a mark and all labels.
-const MOST_SLOTS: u64 = LABELS + 1;
+const MAX_SLOTS: u64 = LABELS + 1;
 
 /// The slots of a sparse node.
 #[derive(Debug, Clone, Copy)]
@@ -62,17 +62,17 @@ impl SparseNode {
     /// The end of a node that reaches beyond its first word.
     #[inline(never)]
     fn far_end(layout: &Layout, bytes: &[u8], start: u64) -> u64 {
-        let most = layout.end.min(start + MOST_SLOTS);
+        let max = layout.end.min(start + MAX_SLOTS);
         let mut place = (start - layout.dense_slots) / 64 * 64 + 64;
-        while layout.dense_slots + place < most {
+        while layout.dense_slots + place < max {
             let (block, _) = layout.sparse_block(place);
             let word = block.second_word(bytes, block.bit as usize / 64);
             if word != 0 {
-                return most.min(layout.dense_slots + place + u64::from(word.trailing_zeros()));
+                return max.min(layout.dense_slots + place + u64::from(word.trailing_zeros()));
             }
             place += 64;
         }
-        most
+        max
     }
 
     /// The slot behind the mark, if there is one.

@@ -1,7 +1,7 @@
 //! Rice codes.
 
 use lacuna_succinct::bytes::BitWriter;
-use lacuna_succinct::rice::{MOST_LOW_BITS, RiceList};
+use lacuna_succinct::rice::{MAX_LOW_BITS, RiceList};
 use proptest::prelude::*;
 
 /// The list and its bytes, behind `before` bits of something else.
@@ -57,7 +57,7 @@ proptest! {
     #[test]
     fn arbitrary_lists_end(
         bytes in prop::collection::vec(any::<u8>(), 0..60),
-        (count, low_bits) in (0..300u64, 0..=MOST_LOW_BITS),
+        (count, low_bits) in (0..300u64, 0..=MAX_LOW_BITS),
         (start, lo, length) in (prop_oneof![0..600u64, any::<u64>()], any::<u64>(), 0..1_000u64),
     ) {
         let list = RiceList::new(count, low_bits);

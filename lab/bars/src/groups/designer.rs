@@ -45,12 +45,12 @@ fn time_bar(setting: &Setting, keys: &[u64], queries: &str) -> Result<Bar> {
     let bloom = rounds.add("bloom build", 1, || BloomSpec::new().build(keys, &plan).expect("fits"));
     let timings = rounds.run(setting.query_rounds(), &mut |_| {});
     let (design_ns, bloom_ns) = (timings.median_ns(design), timings.median_ns(bloom));
-    let most_ns = (SHARE * bloom_ns).max(FREE_NS);
+    let max_ns = (SHARE * bloom_ns).max(FREE_NS);
     Ok(Bar::number(
         format!("choosing for {queries}, {} keys", keys.len()),
         format!("{:.2} ms", design_ns / 1e6),
         format!("the larger of 5 ms and 15 % of bloom's {:.2} ms", bloom_ns / 1e6),
-        design_ns / most_ns,
+        design_ns / max_ns,
         AtMost(1.0),
     ))
 }

@@ -17,7 +17,7 @@ const OPERATIONS: usize = 100_000;
 /// Steps between neighbouring starts, on average.
 const STEP: u64 = 1_000;
 /// What an entry may take at its owner, beyond the result.
-const MOST_BYTES: f64 = 200.0;
+const MAX_BYTES: f64 = 200.0;
 
 /// A bound made from an integer, in the same order.
 trait Key: Ord + Clone {
@@ -139,10 +139,10 @@ fn measure<K: Key>(setting: &Setting, law: Law) -> [Bar; 3] {
 fn bars<K: Key>(law: Law, samples: Samples, hits: f64) -> [Bar; 3] {
     let Samples { query, lookup, insert, map_insert, remove } = samples;
     let (lookup, map_insert) = (median(lookup), median(map_insert));
-    let bar = |what: String, ours: f64, whose: &str, theirs: f64, most: f64| {
+    let bar = |what: String, ours: f64, whose: &str, theirs: f64, max: f64| {
         let name = format!("{what}, {} keys, {}", K::NAME, law.name);
         let beside = format!("BTreeMap {whose} {theirs:.0} ns");
-        Bar::number(name, format!("{ours:.0} ns"), beside, ours / theirs, Limit::AtMost(most))
+        Bar::number(name, format!("{ours:.0} ns"), beside, ours / theirs, Limit::AtMost(max))
     };
     [
         bar(format!("overlap, {hits:.1} hits"), median(query), "lookup", lookup, 2.5 + 0.5 * hits),
@@ -163,8 +163,8 @@ fn memory(setting: &Setting) -> Bar {
     }
     let bytes = index.memory_bytes() as f64 / index.len() as f64;
     let name = "an entry at its owner, 8-byte keys".to_owned();
-    let beside = format!("{MOST_BYTES} bytes");
-    Bar::number(name, format!("{bytes:.0} bytes"), beside, bytes / MOST_BYTES, Limit::AtMost(1.0))
+    let beside = format!("{MAX_BYTES} bytes");
+    Bar::number(name, format!("{bytes:.0} bytes"), beside, bytes / MAX_BYTES, Limit::AtMost(1.0))
 }
 
 fn closed<K: Key>(lo: u64, hi: u64) -> Interval<K> {

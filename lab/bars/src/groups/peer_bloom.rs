@@ -17,7 +17,7 @@ use crate::setting::Setting;
 
 /// Bits per key, and the best number of hashes for them.
 const BUDGETS: [(f64, u32); 2] = [(14.0, 10), (18.0, 12)];
-const MOST: f64 = 1.1;
+const MAX: f64 = 1.1;
 
 /// Measures all budgets.
 pub(super) fn run(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> {
@@ -32,7 +32,7 @@ pub(super) fn run(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> 
         console.say(&format!("peer-bloom: building filters of {bits} bits"));
         let filters = (ours.open(&keys)?, theirs.build(&keys));
         let contest = Contest { setting, bits, ours: &*filters.0, peer: &theirs, theirs: &filters.1 };
-        bars.extend(contest.query_bars(console, "absent", &absent, AtMost(MOST)));
+        bars.extend(contest.query_bars(console, "absent", &absent, AtMost(MAX)));
         bars.extend(contest.query_bars(console, "present", &present, None));
         bars.push(build_bar(setting, console, bits, &keys, &ours, &theirs));
     }
@@ -125,5 +125,5 @@ fn build_bar(
         console.say(&format!("peer-bloom: builds at {bits} bits, round {round} of {of}"));
     });
     let name = format!("bloom build per key, {bits} bits");
-    Bar::times_longer(name, &timings, [our_build, their_build], AtMost(MOST))
+    Bar::times_longer(name, &timings, [our_build, their_build], AtMost(MAX))
 }

@@ -58,9 +58,9 @@ fn model_bars(setting: &Setting, console: &mut Console, keys: &[u64]) -> Result<
     let of = setting.build_rounds();
     let timings =
         rounds.run(of, &mut |round| console.say(&format!("proteus: models, round {round} of {of}")));
-    let bars = SHARES.iter().zip(tasks).map(|((name, most), task)| {
+    let bars = SHARES.iter().zip(tasks).map(|((name, max), task)| {
         let name = format!("{name}: modelling {} keys", keys.len());
-        Bar::times_longer(name, &timings, [task, bloom], AtMost(*most))
+        Bar::times_longer(name, &timings, [task, bloom], AtMost(*max))
     });
     Ok(bars.collect())
 }
@@ -73,12 +73,12 @@ fn split_bars(setting: &Setting, console: &mut Console, mut keys: Vec<u64>) -> R
     let sample = split(setting, &keys, SAMPLED, 1)?;
     let pool = ranges(&split(setting, &keys, asked, 2)?);
     let mut bars = Vec::new();
-    for (spec, most) in SPLIT_RATES {
+    for (spec, max) in SPLIT_RATES {
         let filter = Contender::try_new(spec, BITS, setting.seed)?.with_sample(&sample).open(&keys)?;
         let maybes = batched(&pool, 1, |ranges, answers| filter.may_contain_ranges(ranges, answers)) as u64;
-        let passes = rate_passes(maybes, most, asked as u64, setting.expected_false_positives())?;
+        let passes = rate_passes(maybes, max, asked as u64, setting.expected_false_positives())?;
         let name = format!("{spec}, half near and short, half anywhere and long, {BITS} bits");
-        bars.push(Bar::rate(name, maybes, asked as u64, most, passes));
+        bars.push(Bar::rate(name, maybes, asked as u64, max, passes));
     }
     Ok(bars)
 }

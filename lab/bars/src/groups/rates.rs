@@ -84,14 +84,14 @@ impl Subject {
     }
 
     /// The highest rate that passes.
-    fn most(&self, length: u64) -> f64 {
+    fn max(&self, length: u64) -> f64 {
         let reduced_universe = (self.sealed_bits_per_key() - 2.2).exp2();
         let hit = -(-(length as f64) / reduced_universe).exp_m1();
         (1.1 * hit).min(1.0)
     }
 
     fn query_count(&self, setting: &Setting, length: u64) -> u64 {
-        let enough = queries_expecting(setting.expected_false_positives(), self.most(length));
+        let enough = queries_expecting(setting.expected_false_positives(), self.max(length));
         enough.clamp(QUERIES.0, QUERIES.1)
     }
 
@@ -100,9 +100,9 @@ impl Subject {
         let pool = &pool[..usize::try_from(query_count).expect("at most 20 million")];
         let maybes =
             batched(pool, 1, |ranges, answers| self.filter.may_contain_ranges(ranges, answers)) as u64;
-        let most = self.most(length);
-        let passes = rate_passes(maybes, most, query_count, setting.expected_false_positives())?;
+        let max = self.max(length);
+        let passes = rate_passes(maybes, max, query_count, setting.expected_false_positives())?;
         let name = format!("grafite {name}, {:.2} bits", self.sealed_bits_per_key());
-        Ok(Bar::rate(name, maybes, query_count, most, passes))
+        Ok(Bar::rate(name, maybes, query_count, max, passes))
     }
 }

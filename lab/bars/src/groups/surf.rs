@@ -86,19 +86,19 @@ fn add_count<'a>(
     surf: &'a dyn CountEstimate<u64>,
     pool: &'a [U64Range],
 ) -> TaskId {
-    let is_odd = |range| surf.count_range(range).most % 2 == 1;
+    let is_odd = |range| surf.count_range(range).max % 2 == 1;
     rounds.add_serial(format!("{spec} count"), pool.len(), move || dependent(pool, 1, is_odd))
 }
 
 fn speed_bars(timings: &Timings, tasks: &[Tasks], yardstick: TaskId) -> Vec<Bar> {
     let mut bars = Vec::new();
     for ((spec, _), Tasks { point, range, count }) in SURFS.iter().zip(tasks) {
-        for (what, task, most) in [("point", *point, 2.2), ("range", *range, 4.0), ("count", *count, 8.0)] {
+        for (what, task, max) in [("point", *point, 2.2), ("range", *range, 4.0), ("count", *count, 8.0)] {
             bars.push(Bar::times_longer(
                 format!("{spec} {what}, single"),
                 timings,
                 [task, yardstick],
-                AtMost(most),
+                AtMost(max),
             ));
         }
     }
@@ -157,7 +157,7 @@ fn size_bars(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> {
         (false, true) => &SIZES[..],
     };
     let mut bars = Vec::new();
-    for (name, most_bits) in sizes {
+    for (name, max_bits) in sizes {
         console.say(&format!("surf: size and rate at {name} keys"));
         let keys = setting.keys(&format!("uniform:{name}"))?;
         let surf = Contender::try_new("surf:real=0", 16.0, setting.seed)?.open(&keys)?;
@@ -167,8 +167,8 @@ fn size_bars(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> {
         bars.push(Bar::number(
             format!("bits per key, {name} keys"),
             format!("{bits:.2}"),
-            format!("{most_bits}"),
-            bits / most_bits,
+            format!("{max_bits}"),
+            bits / max_bits,
             AtMost(1.0),
         ));
         let (value, beside) =

@@ -50,8 +50,8 @@ fn add<'a>(rounds: &mut Rounds<'a>, surf: &'a DynFilter<u64>, pool: &'a [U64Rang
 }
 
 fn faster(name: &str, tasks: &Tasks, timings: &Timings) -> [Bar; 2] {
-    let bar = |yardstick, least| {
-        Bar::times_faster(format!("{name}, batched"), timings, [tasks.batched, yardstick], AtLeast(least))
+    let bar = |yardstick, min| {
+        Bar::times_faster(format!("{name}, batched"), timings, [tasks.batched, yardstick], AtLeast(min))
     };
     [bar(tasks.single, 2.5), bar(tasks.independent, 1.2)]
 }

@@ -15,7 +15,7 @@ use crate::setting::Setting;
 const SHARED: [usize; 3] = [0, 20, 40];
 const GROUPS: u64 = 200;
 /// Most that 20 shared bytes may add, in nanoseconds.
-const MOST_NS: f64 = 500.0;
+const MAX_NS: f64 = 500.0;
 
 /// A filter and points to ask it.
 struct Set {
@@ -67,5 +67,5 @@ fn bar(timings: &Timings, tasks: &[TaskId], index: usize) -> Bar {
     let [less, more] = [index - 1, index].map(|index| timings.median_ns(tasks[index]));
     let name = format!("point, {} shared bytes beside {}", SHARED[index], SHARED[index - 1]);
     let value = format!("{:+.0} ns", more - less);
-    Bar::number(name, value, format!("{MOST_NS} ns on {less:.0} ns"), (more - less) / MOST_NS, AtMost(1.0))
+    Bar::number(name, value, format!("{MAX_NS} ns on {less:.0} ns"), (more - less) / MAX_NS, AtMost(1.0))
 }

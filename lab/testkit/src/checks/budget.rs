@@ -65,9 +65,9 @@ pub fn payloads_keep_their_budget<K: TestSpace + ?Sized>(subject: &Subject<K>) -
 }
 
 fn fits(sealed: &Sealed, keys: usize, bits: f64) -> Verdict {
-    let most = Budget::bits_per_key(bits).expect("the budget was built with").payload_bytes(keys);
+    let max = Budget::bits_per_key(bits).expect("the budget was built with").payload_bytes(keys);
     let payload = sealed.payload().len();
-    ensure(payload <= most, || format!("the payload over {keys} keys has {payload} bytes, the budget {most}"))
+    ensure(payload <= max, || format!("the payload over {keys} keys has {payload} bytes, the budget {max}"))
 }
 
 /// Where the budget is too small, the one that the error names is larger, at most 128, and works.
@@ -94,8 +94,8 @@ pub fn the_smallest_budget_named_works<K: TestSpace + ?Sized>(subject: &Subject<
 /// # Errors
 /// A fault if one is taken.
 pub fn impossible_budgets_are_refused<K: TestSpace + ?Sized>(subject: &Subject<K>) -> Verdict {
-    let least_above = f64::from_bits(128f64.to_bits() + 1);
-    for bits in [0.0, -0.0, -1.0, 129.0, least_above, f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
+    let min_above = f64::from_bits(128f64.to_bits() + 1);
+    for bits in [0.0, -0.0, -1.0, 129.0, min_above, f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
         let kind = Budget::bits_per_key(bits).map_err(|error| error.kind());
         ensure(kind == Err(ErrorKind::InvalidInput), || {
             format!("a budget of {bits} bits per key: {kind:?}")

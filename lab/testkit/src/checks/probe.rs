@@ -82,10 +82,10 @@ impl<'a, K: TestSpace + ?Sized> Probe<'a, K> {
         self.oracle.keys().iter().try_for_each(|key| self.point(K::borrow(key)))
     }
 
-    /// Asks for the keys, neighbours, ranges and bounds around at most `most_keys` keys, spread over the set.
-    pub(crate) fn everything_near(&self, most_keys: usize) -> Verdict {
+    /// Asks for the keys, neighbours, ranges and bounds around at most `max_keys` keys, spread over the set.
+    pub(crate) fn everything_near(&self, max_keys: usize) -> Verdict {
         self.every_key()?;
-        let step = (self.oracle.len() / most_keys).max(1);
+        let step = (self.oracle.len() / max_keys).max(1);
         for key in self.oracle.keys().iter().step_by(step).chain(self.oracle.keys().last()) {
             self.near(key)?;
         }

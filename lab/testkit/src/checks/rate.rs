@@ -19,7 +19,7 @@ const BUDGETS: [f64; 6] = [3.0, 5.0, 8.0, 11.0, 14.0, 18.0];
 /// Lengths of the ranges asked, in keys.
 const RANGE_LENGTHS: [u64; 5] = [1, 2, 32, 100, 1_024];
 /// Queries asked even where fewer would do: at high rates, 100 expected positives let an excess of a third pass.
-const LEAST_QUERIES: (f64, f64) = (100_000.0, 4e6);
+const MIN_QUERIES: (f64, f64) = (100_000.0, 4e6);
 /// Keys of every set.
 const KEYS: u64 = 20_000;
 
@@ -93,18 +93,18 @@ struct Count {
 impl<K: TestSpace + ?Sized> Cell<'_, K> {
     /// Whether enough empty queries of this kind exist to hold the bound; if so, it is kept.
     fn is_measured_within_bound(&self, rng: &mut Rng) -> Result<bool, Fault> {
-        let (least_expected, most_queries) = effort::short_or_long((100.0, 1.5e6), (400.0, 8e6));
-        let least_queries = effort::short_or_long(LEAST_QUERIES.0, LEAST_QUERIES.1);
+        let (min_expected, max_queries) = effort::short_or_long((100.0, 1.5e6), (400.0, 8e6));
+        let min_queries = effort::short_or_long(MIN_QUERIES.0, MIN_QUERIES.1);
         let mut count = Count::default();
         loop {
             let filter = self.subject.filter(self.clusters.oracle.sorted(), self.bits, rng.next_u64())?;
             let bound = filter.rate_bound(self.len);
-            let wanted = if bound > 0.0 { least_queries.max(least_expected / bound) } else { least_queries };
+            let wanted = if bound > 0.0 { min_queries.max(min_expected / bound) } else { min_queries };
             let before = count.queries;
             self.ask(&*filter, bound, rng, &mut count);
             let gained = count.queries - before;
             // Longer ranges than the gaps leave hardly an empty one; between strings, lengths mean nothing.
-            if wanted > most_queries || gained < 100.0 {
+            if wanted > max_queries || gained < 100.0 {
                 return Ok(false);
             }
             if count.queries >= wanted {
@@ -132,12 +132,12 @@ impl<K: TestSpace + ?Sized> Cell<'_, K> {
 
     fn hold(&self, count: &Count) -> Verdict {
         let Count { queries, positives, expected } = count;
-        let most = expected + 3.3 * expected.sqrt();
+        let max = expected + 3.3 * expected.sqrt();
         let (len, kind) = (self.len, if self.near { "next to keys" } else { "anywhere" });
-        ensure(*positives <= most, || {
+        ensure(*positives <= max, || {
             format!(
                 "{positives} false positives in {queries} empty ranges of {len} {kind}; at a bound of {} at most \
-                 {most:.0} pass",
+                 {max:.0} pass",
                 expected / queries
             )
         })

@@ -37,10 +37,10 @@ pub struct Hub {
 
 impl Hub {
     /// A node that starts now (milliseconds of [`clock`](crate::clock)), with an incarnation that no earlier life had; the
-    /// times between exchanges and of leases are milliseconds too. A lease is at most [`Config::most_lease`] long. Copies of
+    /// times between exchanges and of leases are milliseconds too. A lease is at most [`Config::max_lease`] long. Copies of
     /// others' filters take at most `copy_bytes` in each mode.
     pub fn new(id: NodeId, incarnation: u64, [now, interval, lease]: [u64; 3], copy_bytes: usize) -> Self {
-        let config = |mode| Config { interval, lease, most_copy_bytes: copy_bytes, ..Config::new(mode) };
+        let config = |mode| Config { interval, lease, max_copy_bytes: copy_bytes, ..Config::new(mode) };
         Self {
             nodes: MODES.map(|mode| Mutex::new(Node::new(id, config(mode), incarnation, now))),
             held: Mutex::default(),
@@ -82,7 +82,7 @@ impl Hub {
     }
 
     /// As [`NodeFilter::new`]'s parameters, with rows in buckets of `2^finest` places if `finest` is given, in at most
-    /// `most_bytes`; what a table held before is forgotten.
+    /// `max_bytes`; what a table held before is forgotten.
     pub fn create(
         &self,
         mode: i64,
@@ -90,13 +90,13 @@ impl Hub {
         capacity: u64,
         rate: f64,
         finest: Option<u32>,
-        most_bytes: usize,
+        max_bytes: usize,
     ) -> i64 {
         self.with(mode, |node| {
             let buckets = finest.map(|finest| Buckets::new(finest, STEP_LOG2, LEVELS)).transpose();
             let Ok(buckets) = buckets else { return FAILED };
             node.create_table(table, capacity, rate, buckets);
-            node.limit_table(table, most_bytes);
+            node.limit_table(table, max_bytes);
             0
         })
     }
@@ -128,7 +128,7 @@ impl Hub {
     ///
     /// # Errors
     /// Its length, if that is more than `most` bytes: it waits for whoever has more room.
-    pub fn take(&self, most: usize) -> Result<Option<Outgoing>, usize> {
+    pub fn take(&self, max: usize) -> Result<Option<Outgoing>, usize> {
         let Ok(mut outgoing) = self.outgoing.lock() else { return Ok(None) };
         if outgoing.is_empty() {
             for (number, node) in (0..).zip(&self.nodes) {
@@ -137,7 +137,7 @@ impl Hub {
             }
         }
         match outgoing.front() {
-            Some((_, _, frame)) if frame.len() > most => Err(frame.len()),
+            Some((_, _, frame)) if frame.len() > max => Err(frame.len()),
             _ => Ok(outgoing.pop_front()),
         }
     }

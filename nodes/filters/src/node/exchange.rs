@@ -152,17 +152,17 @@ impl Node {
 
     /// Shortens copies that take too much, all by the same share; then forgets the largest, until the rest fit.
     fn keep_within_memory(&mut self) {
-        let most_bytes = self.config.most_copy_bytes;
+        let max_bytes = self.config.max_copy_bytes;
         let total = self.copy_bytes();
-        if total <= most_bytes {
+        if total <= max_bytes {
             return;
         }
         for filter in self.copies_mut() {
-            let share = filter.memory_bytes() as f64 / total as f64 * most_bytes as f64;
+            let share = filter.memory_bytes() as f64 / total as f64 * max_bytes as f64;
             #[expect(clippy::cast_possible_truncation, reason = "at most the bytes that may be taken")]
             filter.shorten_to(share as usize);
         }
-        while self.copy_bytes() > most_bytes
+        while self.copy_bytes() > max_bytes
             && let Some(largest) = self.copies_mut().max_by_key(|filter| filter.memory_bytes())
             && !largest.is_unknown()
         {

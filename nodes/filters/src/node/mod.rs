@@ -58,7 +58,7 @@ impl Node {
     pub fn new(id: NodeId, config: Config, incarnation: u64, now: u64) -> Self {
         // Leases of an earlier life may hold until now and one length more.
         let is_barred = config.mode == Mode::Safe && !config.has(Flaw::AcknowledgeAfterBoot);
-        let boot_until = if is_barred { now + config.most_lease } else { now };
+        let boot_until = if is_barred { now + config.max_lease } else { now };
         Self {
             id,
             config,

@@ -10,13 +10,13 @@ impl Node {
     /// Begins a filter for a table, or empties the one there is (truncation): until [`set_ready`](Self::set_ready) peers
     /// do not see it. Writes may come at once; what is in files is added by [`load`](Self::load).
     pub fn create_table(&mut self, table: TableId, capacity: u64, rate: f64, buckets: Option<Buckets>) {
-        let most_bytes = self.config.most_table_bytes;
-        self.publisher.create(table, NodeFilter::new(capacity, rate), buckets, most_bytes);
+        let max_bytes = self.config.max_table_bytes;
+        self.publisher.create(table, NodeFilter::new(capacity, rate), buckets, max_bytes);
     }
 
-    /// Gives the filter of one table other memory than [`Config::most_table_bytes`](crate::Config::most_table_bytes).
-    pub fn limit_table(&mut self, table: TableId, most_bytes: usize) {
-        self.publisher.limit(table, most_bytes);
+    /// Gives the filter of one table other memory than [`Config::max_table_bytes`](crate::Config::max_table_bytes).
+    pub fn limit_table(&mut self, table: TableId, max_bytes: usize) {
+        self.publisher.limit(table, max_bytes);
     }
 
     /// Forgets a table.
@@ -113,14 +113,14 @@ impl Node {
     /// Adds a key of the files to the filter that is being rebuilt.
     pub fn rebuild_key(&mut self, table: TableId, partition: KeyId, place: Option<u64>) {
         let buckets = self.buckets(table);
-        let Some((next, most_bytes)) = self.publisher.rebuilt(table) else { return };
+        let Some((next, max_bytes)) = self.publisher.rebuilt(table) else { return };
         next.write(partition);
         if let (Some(buckets), Some(place)) = (buckets, place) {
             for (level, number) in buckets.of_row(place) {
                 next.write(partition.bucket(level, number));
             }
         }
-        next.shrink_to(most_bytes);
+        next.shrink_to(max_bytes);
     }
 
     /// Puts the new filter in place of the old one.

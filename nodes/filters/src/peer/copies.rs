@@ -119,7 +119,7 @@ impl Peer {
     pub(crate) fn forget_forwarded(&mut self, config: &Config, now: u64) {
         let keys = self.key_count();
         let before = |age| now.saturating_sub(age);
-        let due = self.forwarded.forget(before(config.most_age(keys)), before(config.burial_age(keys)));
+        let due = self.forwarded.forget(before(config.max_age(keys)), before(config.burial_age(keys)));
         for (table, id, time) in due {
             if let Some(copy) = self.copies.get_mut(&table).filter(|copy| copy.since <= self.applied.sequence)
             {

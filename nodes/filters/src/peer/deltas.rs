@@ -8,7 +8,7 @@ use crate::key_id::{KeyId, TableId};
 use crate::message::{Message, TableDelta, Version};
 
 /// Deltas kept that have overtaken others.
-const MOST_EARLY: usize = 64;
+const MAX_EARLY: usize = 64;
 
 impl Peer {
     /// Applies a delta if it is the next one; what to say.
@@ -27,7 +27,7 @@ impl Peer {
             return vec![Message::Applied(self.applied)];
         }
         if sequence - 1 > self.applied.sequence && !config.has(Flaw::IgnoreGaps) {
-            if self.early.len() < MOST_EARLY {
+            if self.early.len() < MAX_EARLY {
                 self.early.insert(sequence, frame.to_vec());
             }
             return self.miss(config, now).into_iter().collect();

@@ -23,10 +23,10 @@ pub(super) struct Forwarded {
 impl Forwarded {
     /// Notes the first half of a key's name, for a peer of so many keys.
     pub(super) fn note(&mut self, config: &Config, now: u64, peer_keys: u64, key: (TableId, u64)) {
-        if self.keys.len() >= config.most_forwarded && !self.keys.contains_key(&key) {
+        if self.keys.len() >= config.max_forwarded && !self.keys.contains_key(&key) {
             self.keys.clear();
             self.burials.clear();
-            self.blind_until = now + config.most_age(peer_keys);
+            self.blind_until = now + config.max_age(peer_keys);
         }
         self.burials.remove(&key);
         self.keys.insert(key, now);

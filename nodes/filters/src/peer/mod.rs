@@ -14,7 +14,7 @@ use crate::key_id::TableId;
 use crate::message::{LeaseUse, Message, Version};
 
 /// Requests whose grants are still awaited.
-const MOST_AWAITED: usize = 8;
+const MAX_AWAITED: usize = 8;
 
 /// What was granted.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +54,7 @@ impl Peer {
     /// The next request.
     pub(crate) fn request(&mut self, number: u64, now: u64, ring: u64, lease_use: LeaseUse) -> Message {
         self.asked.push((number, now));
-        if self.asked.len() > MOST_AWAITED {
+        if self.asked.len() > MAX_AWAITED {
             self.asked.remove(0);
         }
         Message::Request { number, applied: self.applied, ring, lease_use }

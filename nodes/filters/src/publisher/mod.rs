@@ -18,16 +18,16 @@ use crate::message::{CHUNK_BYTES, Message, TableDelta, Version};
 use crate::presence::{Deletion, NodeFilter};
 
 /// Deltas that are sent again at once.
-const MOST_REPEATED: usize = 256;
+const MAX_REPEATED: usize = 256;
 
 /// Low bits of a generation in messages that say how rows are put into buckets.
 const BUCKETS_BITS: u32 = 24;
 
 /// Words of eight bytes, one for a key and three for a deletion, that close a delta: half a mebibyte, as a piece of a snapshot.
-const MOST_WORDS: usize = CHUNK_BYTES / 8;
+const MAX_WORDS: usize = CHUNK_BYTES / 8;
 
 /// Digests kept, to tell whether an acknowledgement is one of what was sent.
-const MOST_DIGESTS: usize = 1 << 12;
+const MAX_DIGESTS: usize = 1 << 12;
 
 /// A filter of this node.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub(crate) struct Own {
     pub(crate) generation: u64,
     pub(crate) is_ready: bool,
     /// Memory that the filter may take.
-    pub(crate) most_bytes: usize,
+    pub(crate) max_bytes: usize,
     /// The filter that is being rebuilt; writes go to both.
     next: Option<NodeFilter>,
 }
@@ -45,7 +45,7 @@ pub(crate) struct Own {
 impl Own {
     /// Keeps the filter within its memory: `true` if its copies are of no use then.
     fn shrink(&mut self) -> bool {
-        self.filter.memory_bytes() > self.most_bytes && self.filter.shrink_to(self.most_bytes)
+        self.filter.memory_bytes() > self.max_bytes && self.filter.shrink_to(self.max_bytes)
     }
 
     /// The generation as messages have it, with how rows are put into buckets.
@@ -106,10 +106,10 @@ impl Publisher {
         table: TableId,
         filter: NodeFilter,
         buckets: Option<Buckets>,
-        most_bytes: usize,
+        max_bytes: usize,
     ) {
         let generation = self.tables.get(&table).map_or(1, |own| own.generation + 1);
-        let own = Own { filter, buckets, generation, is_ready: false, most_bytes, next: None };
+        let own = Own { filter, buckets, generation, is_ready: false, max_bytes, next: None };
         self.tables.insert(table, own);
         self.reset(table);
     }
@@ -162,7 +162,7 @@ impl Publisher {
     /// Makes a key dead, for peers too, if the deletion is a proof and there is room to keep it.
     pub(crate) fn bury(&mut self, table: TableId, id: KeyId, deletion: Deletion) {
         let Some(own) = self.tables.get_mut(&table) else { return };
-        let is_new = own.filter.has_room_for_deletions(own.most_bytes) && own.filter.bury(id, deletion);
+        let is_new = own.filter.has_room_for_deletions(own.max_bytes) && own.filter.bury(id, deletion);
         // Nobody has a copy of a filter that is not ready, and a snapshot has all its marks: those that no write has taken off
         // again by then, of which nobody would be told.
         if is_new && own.is_ready {
@@ -173,9 +173,9 @@ impl Publisher {
     }
 
     /// Sets what a table's filter may take.
-    pub(crate) fn limit(&mut self, table: TableId, most_bytes: usize) {
+    pub(crate) fn limit(&mut self, table: TableId, max_bytes: usize) {
         let Some(own) = self.tables.get_mut(&table) else { return };
-        own.most_bytes = most_bytes;
+        own.max_bytes = max_bytes;
         if own.shrink() {
             self.renew(table);
         }
@@ -191,7 +191,7 @@ impl Publisher {
     /// The filter that is being rebuilt, and what it may take.
     pub(crate) fn rebuilt(&mut self, table: TableId) -> Option<(&mut NodeFilter, usize)> {
         let own = self.tables.get_mut(&table)?;
-        Some((own.next.as_mut()?, own.most_bytes))
+        Some((own.next.as_mut()?, own.max_bytes))
     }
 
     pub(crate) fn finish_rebuild(&mut self, config: &Config, table: TableId) {
@@ -199,7 +199,7 @@ impl Publisher {
         let Some(mut next) = own.next.take() else { return };
         // What was proven stays proven: writes have taken back what they touched, in the old filter too.
         own.filter.dead().for_each(|(id, time)| next.keep_dead(id, time));
-        next.shrink_to(own.most_bytes);
+        next.shrink_to(own.max_bytes);
         own.filter = next;
         if config.has(Flaw::RebuildQuietly) {
             return;
@@ -242,7 +242,7 @@ impl Publisher {
     }
 
     fn close_if_large(&mut self) {
-        if self.pending_words >= MOST_WORDS {
+        if self.pending_words >= MAX_WORDS {
             self.close();
         }
     }
@@ -258,7 +258,7 @@ impl Publisher {
         self.log.push_back((sequence, bytes.clone()));
         self.closed.push(bytes);
         self.digests.push_back(self.version.digest);
-        if self.digests.len() > MOST_DIGESTS {
+        if self.digests.len() > MAX_DIGESTS {
             self.digests.pop_front();
         }
     }
@@ -267,7 +267,7 @@ impl Publisher {
     pub(crate) fn deltas_behind(&self, applied: Version) -> Vec<Vec<u8>> {
         if applied.incarnation == self.version.incarnation && self.has_deltas_behind(applied.sequence) {
             let missing = self.log.iter().filter(|(sequence, _)| *sequence > applied.sequence);
-            missing.take(MOST_REPEATED).map(|(_, bytes)| bytes.clone()).collect()
+            missing.take(MAX_REPEATED).map(|(_, bytes)| bytes.clone()).collect()
         } else {
             vec![Message::Gap(self.version).to_bytes()]
         }

@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 use crate::key_id::{KeyId, TableId};
 
 /// Keys kept; beyond, every key counts as recent.
-const MOST_KEYS: usize = 1 << 14;
+const MAX_KEYS: usize = 1 << 14;
 /// Names of twins kept: of a key, and of each bucket that a row is in.
-const MOST_NAMES: usize = 8 * MOST_KEYS;
+const MAX_NAMES: usize = 8 * MAX_KEYS;
 
 /// The deltas that tell of keys, and of whole tables.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ pub(super) struct Recent {
 impl Recent {
     /// Delta `barrier` will tell of something new in the partition.
     pub(super) fn note(&mut self, table: TableId, partition: KeyId, barrier: u64) {
-        if self.keys.len() >= MOST_KEYS {
+        if self.keys.len() >= MAX_KEYS {
             self.keys.clear();
             self.all = self.all.max(barrier);
         }
@@ -37,7 +37,7 @@ impl Recent {
 
     /// Delta `barrier` will tell of something that has this name in the table's filter.
     pub(super) fn note_name(&mut self, table: TableId, name: u64, barrier: u64) {
-        if self.names.len() >= MOST_NAMES {
+        if self.names.len() >= MAX_NAMES {
             // The barriers so far are no higher.
             self.names.clear();
             self.all = self.all.max(barrier);
@@ -78,19 +78,19 @@ mod tests {
     fn more_keys_than_fit_make_every_key_wait() {
         let (mut recent, table) = (Recent::default(), TableId(1));
         let key = |number: usize| KeyId::of_partition(&number.to_le_bytes());
-        for number in 0..MOST_KEYS {
+        for number in 0..MAX_KEYS {
             recent.note(table, key(number), 3);
         }
-        assert_eq!([recent.barrier_of(table, key(0)), recent.barrier_of(table, key(MOST_KEYS))], [3, 0]);
-        recent.note(table, key(MOST_KEYS), 4);
+        assert_eq!([recent.barrier_of(table, key(0)), recent.barrier_of(table, key(MAX_KEYS))], [3, 0]);
+        recent.note(table, key(MAX_KEYS), 4);
         assert_eq!([recent.barrier_of(table, key(0)), recent.barrier_of(TableId(2), key(0))], [4; 2]);
-        assert!(recent.keys.len() <= MOST_KEYS);
+        assert!(recent.keys.len() <= MAX_KEYS);
     }
 
     #[test]
     fn more_names_than_fit_make_every_key_wait() {
         let (mut recent, table) = (Recent::default(), TableId(1));
-        (0..MOST_NAMES as u64).for_each(|name| recent.note_name(table, name, 7));
+        (0..MAX_NAMES as u64).for_each(|name| recent.note_name(table, name, 7));
         let key = KeyId::of_partition(b"ada");
         assert_eq!((recent.barrier_of_name(table, 3), recent.barrier_of(table, key)), (Some(7), 0));
         recent.note_name(table, u64::MAX, 8);

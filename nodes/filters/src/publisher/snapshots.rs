@@ -72,7 +72,7 @@ impl Publisher {
 
     /// Lets go of the others, those first that were asked for longest ago.
     fn make_room(&mut self, config: &Config, newest: TableId) {
-        while self.snapshot_bytes() > config.most_snapshot_bytes {
+        while self.snapshot_bytes() > config.max_snapshot_bytes {
             let others = self.snapshots.iter().filter(|(table, _)| **table != newest);
             let Some(oldest) = others.min_by_key(|(_, kept)| kept.asked_at).map(|(table, _)| *table) else {
                 return;

@@ -6,7 +6,7 @@ use crate::safe::{config, safe};
 use crate::sim::{Setup, World};
 
 /// Most runs that a flaw may stay hidden.
-const MOST_SEEDS: u64 = 200;
+const MAX_SEEDS: u64 = 200;
 
 fn is_found(flaw: Flaw) {
     // A ring that moves all the time gives its flaw a chance; the others need leases that last.
@@ -14,8 +14,8 @@ fn is_found(flaw: Flaw) {
     let quorum = flaw == Flaw::AskFewer;
     let setup = Setup { config: config(Mode::Safe, Some(flaw)), quorum, ..safe(true, moves) };
     let found =
-        (0..MOST_SEEDS).find_map(|seed| World::new(setup, seed).run(20_000).err().map(|lie| (seed, lie)));
-    let (seed, lie) = found.unwrap_or_else(|| panic!("{flaw:?} was not found in {MOST_SEEDS} runs"));
+        (0..MAX_SEEDS).find_map(|seed| World::new(setup, seed).run(20_000).err().map(|lie| (seed, lie)));
+    let (seed, lie) = found.unwrap_or_else(|| panic!("{flaw:?} was not found in {MAX_SEEDS} runs"));
     println!("{flaw:?} found with seed {seed}: {lie}");
 }
 

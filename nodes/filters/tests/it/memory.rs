@@ -9,14 +9,14 @@ const SAFE: Config = Config::new(Mode::Safe);
 
 #[test]
 fn a_capped_filter_gets_coarser_and_then_says_unknown() {
-    for (most_table_bytes, is_unknown) in [(20_000, false), (10_000, true)] {
-        let mut pair = Pair::new(Config { most_table_bytes, ..SAFE }, None);
+    for (max_table_bytes, is_unknown) in [(20_000, false), (10_000, true)] {
+        let mut pair = Pair::new(Config { max_table_bytes, ..SAFE }, None);
         for key in 0..16_000 {
             pair.nodes[1].write(TABLE, partition(key), None);
         }
         pair.settle();
         let filter = pair.nodes[1].own_filter(TABLE).unwrap();
-        assert!(filter.memory_bytes() <= most_table_bytes && filter.is_unknown() == is_unknown);
+        assert!(filter.memory_bytes() <= max_table_bytes && filter.is_unknown() == is_unknown);
         assert!((0..16_000).all(|key| pair.decide(key) != Decision::Empty));
         let skipped = (100_000..101_000).filter(|key| pair.decide(*key) == Decision::Empty).count();
         assert_eq!(skipped > 500, !is_unknown, "{skipped} of 1,000 absent keys");
@@ -43,13 +43,13 @@ fn one_table_may_take_less_than_others() {
 /// Without a write after them.
 #[test]
 fn burials_keep_within_the_cap_too() {
-    let most_table_bytes = 30_000;
-    let mut pair = Pair::new(Config { most_table_bytes, ..SAFE }, None);
+    let max_table_bytes = 30_000;
+    let mut pair = Pair::new(Config { max_table_bytes, ..SAFE }, None);
     (0..10_000).for_each(|key| pair.nodes[1].load(TABLE, partition(key), None));
     for key in 0..10_000 {
         pair.nodes[1].bury(TABLE, partition(key), deletion(7, None));
         let bytes = pair.nodes[1].own_filter(TABLE).unwrap().memory_bytes();
-        assert!(bytes <= most_table_bytes, "{bytes} bytes after {key} burials");
+        assert!(bytes <= max_table_bytes, "{bytes} bytes after {key} burials");
     }
     pair.settle();
     let dead = pair.nodes[1].own_filter(TABLE).unwrap().dead_count();
@@ -59,8 +59,8 @@ fn burials_keep_within_the_cap_too() {
 
 #[test]
 fn capped_copies_get_coarser_and_then_say_unknown() {
-    for (most_copy_bytes, is_unknown) in [(12_500, false), (5_000, true)] {
-        let mut pair = Pair::new(Config { most_copy_bytes, ..SAFE }, None);
+    for (max_copy_bytes, is_unknown) in [(12_500, false), (5_000, true)] {
+        let mut pair = Pair::new(Config { max_copy_bytes, ..SAFE }, None);
         for key in 0..9_000 {
             pair.nodes[1].write(TABLE, partition(key), None);
         }
@@ -74,7 +74,7 @@ fn capped_copies_get_coarser_and_then_say_unknown() {
 #[test]
 fn the_largest_copy_is_forgotten_first() {
     let small = lacuna_node_filters::TableId(8);
-    let mut pair = Pair::new(Config { most_copy_bytes: 9_500, ..SAFE }, None);
+    let mut pair = Pair::new(Config { max_copy_bytes: 9_500, ..SAFE }, None);
     pair.nodes[1].create_table(small, 100, 0.01, None);
     pair.nodes[1].set_ready(small);
     for key in 0..9_000 {
@@ -114,19 +114,19 @@ fn a_filter_says_when_it_is_outgrown_and_for_how_many_the_next_is_to_be_made() {
 
 #[test]
 fn a_filter_that_a_cap_has_shortened_is_not_outgrown() {
-    for most_table_bytes in [20_000, 10_000] {
-        let mut pair = Pair::new(Config { most_table_bytes, ..SAFE }, None);
+    for max_table_bytes in [20_000, 10_000] {
+        let mut pair = Pair::new(Config { max_table_bytes, ..SAFE }, None);
         pair.nodes[1].begin_rebuild(TABLE, 16_000, 0.01);
         (0..16_000).for_each(|key| pair.nodes[1].rebuild_key(TABLE, partition(key), None));
         pair.nodes[1].finish_rebuild(TABLE);
-        assert_eq!(pair.nodes[1].own_filter(TABLE).unwrap().outgrown(), None, "{most_table_bytes} bytes");
+        assert_eq!(pair.nodes[1].own_filter(TABLE).unwrap().outgrown(), None, "{max_table_bytes} bytes");
     }
 }
 
 /// Whoever writes more than is remembered asks the peer, until every copy knows what was forgotten.
 #[test]
 fn own_writes_beyond_the_cap_are_asked_for() {
-    let config = Config { most_forwarded: 100, ..Config::new(Mode::Eventual) };
+    let config = Config { max_forwarded: 100, ..Config::new(Mode::Eventual) };
     let mut pair = Pair::new(config, None);
     for key in 0..100 {
         for _ in 0..3 {
@@ -190,7 +190,7 @@ fn a_rebuilt_filter_keeps_what_is_dead() {
 /// Marks that make room for keys are forgotten by the copies, too: a key that is written again is told of nowhere else.
 #[test]
 fn what_was_dead_and_is_written_again_is_not_denied_when_marks_made_room() {
-    let mut pair = Pair::new(Config { most_table_bytes: 24_000, ..SAFE }, None);
+    let mut pair = Pair::new(Config { max_table_bytes: 24_000, ..SAFE }, None);
     for key in 0..8_000 {
         pair.nodes[1].write(TABLE, partition(key), None);
     }

@@ -115,7 +115,7 @@ fn every_bucket_inside_lies_inside() {
         let first = u128::from(lo).div_ceil(1 << finest);
         let count = ((u128::from(hi) + 1) >> finest).saturating_sub(first);
         let covered: u128 = inside.iter().map(|(level, _)| 1 << (4 * level)).sum();
-        assert!(covered == count || inside.len() == Buckets::MOST_IN_COVER, "round {round}: {lo}..={hi}");
+        assert!(covered == count || inside.len() == Buckets::MAX_IN_COVER, "round {round}: {lo}..={hi}");
     }
 }
 
@@ -150,5 +150,5 @@ fn a_start_with_shorter_leases_waits_for_the_longest() {
         pair.now += 50;
     }
     assert!(was_denied, "its holder answered beyond the short lease");
-    assert!(pair.decide(7) != Decision::Empty && pair.now <= began + SAFE.most_lease + 50);
+    assert!(pair.decide(7) != Decision::Empty && pair.now <= began + SAFE.max_lease + 50);
 }

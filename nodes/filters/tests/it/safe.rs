@@ -8,7 +8,7 @@ use lacuna_testkit::effort;
 use crate::sim::{Setup, World};
 
 pub(crate) fn config(mode: Mode, flaw: Option<Flaw>) -> Config {
-    Config { interval: 200, lease: 600, most_lease: 900, flaw, ..Config::new(mode) }
+    Config { interval: 200, lease: 600, max_lease: 900, flaw, ..Config::new(mode) }
 }
 
 pub(crate) fn safe(faults: bool, moves: u64) -> Setup {

@@ -46,14 +46,14 @@ fn many_new_keys_and_deletions_come_in_deltas_of_half_a_mebibyte() {
     pair.nodes[1].flush(pair.now);
     let largest = std::cell::Cell::new((0, 0));
     while pair.carry(|message| {
-        let (most, count) = largest.get();
+        let (max, count) = largest.get();
         if matches!(message, Message::Delta { .. }) {
-            largest.set((most.max(message.to_bytes().len()), count + 1));
+            largest.set((max.max(message.to_bytes().len()), count + 1));
         }
         true
     }) {}
-    let (most, count) = largest.get();
-    assert!(most <= CHUNK_BYTES + 2 * FRAME && count == 6, "{most} bytes, {count} deltas");
+    let (max, count) = largest.get();
+    assert!(max <= CHUNK_BYTES + 2 * FRAME && count == 6, "{max} bytes, {count} deltas");
     assert!(pair.nodes[1].may_acknowledge(pair.now, last.unwrap()));
     assert!((0..200_000).step_by(101).all(|key| (pair.decide(key) == Decision::Empty) == (key < 50_000)));
 }
@@ -86,15 +86,15 @@ fn a_large_snapshot_comes_in_checked_pieces() {
         // Every second piece is lost.
         while pair.carry(|message| match message {
             Message::Chunk { bytes, .. } => {
-                let (most, count) = largest.get();
-                largest.set((most.max(bytes.len()), count + 1));
+                let (max, count) = largest.get();
+                largest.set((max.max(bytes.len()), count + 1));
                 count % 2 == 0
             }
             _ => true,
         }) {}
     }
-    let (most, count) = largest.get();
-    assert!(most <= 512 << 10 && count >= 5, "{most} bytes, {count} pieces");
+    let (max, count) = largest.get();
+    assert!(max <= 512 << 10 && count >= 5, "{max} bytes, {count} pieces");
     let copy = pair.nodes[0].copy_of(crate::pair::IDS[1], TABLE).unwrap();
     assert_eq!(copy.key_count(), pair.nodes[1].own_filter(TABLE).unwrap().key_count());
     assert!((0..1_000_000).step_by(97).all(|key| !copy.presence(partition(key)).is_empty()));

@@ -17,7 +17,7 @@ use crate::stream::random;
 /// Notices that are kept.
 const KEPT: usize = 1_024;
 /// Bytes of notices in one answer, unless one alone has more.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 /// The longest notice; of a longer one listeners hear that it is missing.
 const LONGEST: usize = 15 << 20;
 
@@ -105,7 +105,7 @@ impl Journal {
         let mut bytes = 0;
         for (_, notice) in kept.notices.iter().skip(usize::try_from(from - first).unwrap_or(usize::MAX)) {
             bytes += notice_bytes(notice);
-            if bytes > MOST_BYTES && heard.next > from {
+            if bytes > MAX_BYTES && heard.next > from {
                 break;
             }
             heard.next += 1;
@@ -177,7 +177,7 @@ mod tests {
     fn long_notices_come_one_by_one_and_those_that_are_too_long_are_missing() {
         let journal = Journal::new();
         let long = |len| Notice::SetAside(vec![(1, Command::new(&vec![7; len]))]);
-        [long(MOST_BYTES), long(LONGEST + 1), aside(1)].into_iter().for_each(|notice| journal.add(notice));
+        [long(MAX_BYTES), long(LONGEST + 1), aside(1)].into_iter().for_each(|notice| journal.add(notice));
         let heard = first(&journal);
         assert_eq!(heard.notices.len(), 1);
         assert_eq!(again(&journal, &heard).notices, [Notice::MayBeMissing, aside(1)]);

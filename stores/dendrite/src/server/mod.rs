@@ -22,7 +22,7 @@ use crate::secret::Secret;
 use journal::Journal;
 
 /// Connections at a time.
-const MOST_CONNECTIONS: usize = 1_024;
+const MAX_CONNECTIONS: usize = 1_024;
 /// Requests at a time on one connection.
 const IN_FLIGHT: u32 = 256;
 /// How long a server that stops waits for answers that are on their way.
@@ -99,7 +99,7 @@ impl Server {
 }
 
 async fn accept(listener: impl Listener, shared: Arc<Shared>) {
-    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let (mut sessions, mut stops) = (JoinSet::new(), shared.stops.clone());
     loop {
         let accepted = tokio::select! {

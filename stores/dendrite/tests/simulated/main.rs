@@ -58,9 +58,9 @@ fn clients_on_a_bad_network_see_nothing_stale() {
             total.add(&ended);
         }
         println!("{policy:?}: {total:?}");
-        let least = effort::short_or_long(1, 100);
+        let min = effort::short_or_long(1, 100);
         assert!(total.faults.len() == weather::KINDS, "every fault: {total:?}");
-        assert!(total.faults.values().all(|times| *times >= least), "often enough: {total:?}");
+        assert!(total.faults.values().all(|times| *times >= min), "often enough: {total:?}");
         assert!(total.hits * 4 >= total.reads, "reads are hits: {total:?}");
         assert!(total.done > total.unknown && total.unknown > 0, "writes, some of them lost: {total:?}");
     }

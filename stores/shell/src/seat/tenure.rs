@@ -20,7 +20,7 @@ const LOAD_TICKS: u64 = 100;
 /// Longest pause before a claim.
 const LONGEST_PAUSE_MS: u64 = 500;
 /// So many claims in turn that were not granted make the pause longer.
-const MOST_DENIALS: u32 = 4;
+const MAX_DENIALS: u32 = 4;
 
 /// How long the hits of another process may lead to a cache server that cannot be told of this tenure. That process may believe in
 /// its lease although the coordinator does not: somebody may have revoked it there. `granted`: the last tenure that was granted here.
@@ -68,7 +68,7 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
         if is_bypass {
             count(&self.desk.counters.bypasses);
             // Nothing in memory is an answer without a cache server that says who the owner is.
-            config.most_gaps = 0;
+            config.max_gaps = 0;
         }
         let owner = Owner::new(config, self.application.clone(), tenure.epoch);
         let until_ms = tenure.lease_ms.map_or(u64::MAX, |lease| sent_ms + lease);
@@ -95,7 +95,7 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
     pub(super) fn go_without(&mut self, why: impl Fn() -> Error) {
         send_away(&mut self.room, why);
         // What another has may be free at any moment.
-        self.failures = (self.failures + 1).min(MOST_DENIALS.max(self.failures));
+        self.failures = (self.failures + 1).min(MAX_DENIALS.max(self.failures));
         if self.stopping.is_some() && self.is_drained() {
             return self.finish(None);
         }

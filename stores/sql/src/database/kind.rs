@@ -2,7 +2,7 @@
 
 use lacuna_cache_protocol::DomainType;
 
-use crate::decimal::MOST_DIGITS;
+use crate::decimal::MAX_DIGITS;
 use crate::domain_key;
 use crate::sql_value::SqlValue;
 
@@ -133,7 +133,7 @@ impl ColumnKind {
             | (Self::Date, DomainType::Date)
             | (Self::Moment { .. }, DomainType::Timestamp) => true,
             (Self::Decimal { precision, scale }, DomainType::Decimal { scale: registered }) => {
-                scale == registered && precision <= MOST_DIGITS
+                scale == registered && precision <= MAX_DIGITS
             }
             _ => false,
         }

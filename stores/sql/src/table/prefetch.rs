@@ -32,14 +32,14 @@ const MAGIC: [u8; 4] = *b"LQL\x02";
 #[derive(Debug, Clone)]
 pub struct QueryLog {
     queries: Arc<Mutex<VecDeque<Query>>>,
-    most: usize,
+    max: usize,
     /// What the numbers of domains stand for.
     domains: Arc<[u64]>,
 }
 
 impl QueryLog {
-    fn new(most: usize, domains: Vec<u64>) -> Self {
-        Self { queries: Arc::default(), most: most.max(1), domains: domains.into() }
+    fn new(max: usize, domains: Vec<u64>) -> Self {
+        Self { queries: Arc::default(), max: max.max(1), domains: domains.into() }
     }
 
     fn queries(&self) -> MutexGuard<'_, VecDeque<Query>> {
@@ -48,7 +48,7 @@ impl QueryLog {
 
     pub(super) fn note(&self, query: &Query) {
         let mut queries = self.queries();
-        if queries.len() == self.most {
+        if queries.len() == self.max {
             queries.pop_front();
         }
         queries.push_back(query.clone());
@@ -94,7 +94,7 @@ impl QueryLog {
         let (marks, _) = marks.as_chunks();
         let domains = marks.iter().map(|mark| u64::from_le_bytes(*mark)).collect();
         let queries = read_chunk(chunk)?.iter().map(LogRecord::query).collect::<Result<VecDeque<Query>>>()?;
-        Ok(Self { most: queries.len().max(1), queries: Arc::new(Mutex::new(queries)), domains })
+        Ok(Self { max: queries.len().max(1), queries: Arc::new(Mutex::new(queries)), domains })
     }
 
     /// The queries whose columns are among these, by their numbers there.
@@ -148,7 +148,7 @@ impl Table {
         &self,
         column: &str,
         buckets: &[(V, u64)],
-        most: usize,
+        max: usize,
     ) -> Result<usize> {
         let place = self.schema.domain_of(column)?;
         let (_, domain) = self.schema.domains[place];
@@ -157,7 +157,7 @@ impl Table {
             start.map(|start| (start, *weight)).ok_or_else(|| Error::invalid_input("no range begins at NULL"))
         };
         let buckets = buckets.iter().map(start).collect::<Result<Vec<(RangeKey, u64)>>>()?;
-        self.fetch(prefetch_histogram(place, &buckets, most)).await
+        self.fetch(prefetch_histogram(place, &buckets, max)).await
     }
 
     /// Reads what was asked for most by the log of a former run, at most `most` results. Returns how many were read. Queries of columns that
@@ -165,16 +165,16 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::prefetch`].
-    pub async fn prefetch_log(&self, log: &QueryLog, most: usize) -> Result<usize> {
+    pub async fn prefetch_log(&self, log: &QueryLog, max: usize) -> Result<usize> {
         let known = log.of(&self.schema.domain_marks()).into_iter();
         let known: Vec<Query> = known.map(|query| Query { fingerprint: self.fingerprint, ..query }).collect();
-        self.fetch(prefetch_log(&known, most)).await
+        self.fetch(prefetch_log(&known, max)).await
     }
 
     /// Keeps the last `most` queries by one range from now on, in this process. Whoever asks again gets the same log. What is asked by several
     /// conditions at once is not in it.
-    pub fn record_queries(&self, most: usize) -> QueryLog {
-        self.log.get_or_init(|| QueryLog::new(most, self.schema.domain_marks())).clone()
+    pub fn record_queries(&self, max: usize) -> QueryLog {
+        self.log.get_or_init(|| QueryLog::new(max, self.schema.domain_marks())).clone()
     }
 
     async fn fetch(&self, queries: impl IntoIterator<Item = Query>) -> Result<usize> {

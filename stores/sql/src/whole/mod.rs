@@ -29,7 +29,7 @@ use crate::table_lease::{Lease, TableLease};
 /// How often a dendrite looks whether the table is still open as a whole.
 const LOOK: Duration = Duration::from_millis(250);
 /// So often a hand-over may fail for reasons of the database, or be overtaken.
-const MOST_FAILURES: u32 = 20;
+const MAX_FAILURES: u32 = 20;
 
 /// The row of `lacuna_fence` that says that dendrites own the ranges of a table, whoever leases them.
 fn name_of_dendrites(table: &str) -> String {
@@ -135,7 +135,7 @@ impl WholeTables {
                 self.check_drained(table, range, &lease).await?;
                 match self.hand_over(table, range, &lease).await {
                     Ok(true) => return Ok(()),
-                    Err(error) if failures == MOST_FAILURES => return Err(error),
+                    Err(error) if failures == MAX_FAILURES => return Err(error),
                     Ok(false) | Err(_) => failures += 1,
                 }
             }

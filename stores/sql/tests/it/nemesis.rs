@@ -18,13 +18,13 @@ for _ = 1, 60 do
 end
 return evicted";
 /// How often each fault strikes in a long run.
-pub(crate) const FEWEST_OF_EACH: u64 = 100;
+pub(crate) const MIN_OF_EACH: u64 = 100;
 /// How long a server is down, and how long its memory is full.
 const A_WHILE: Duration = Duration::from_millis(60);
 /// How long nothing breaks behind one fault of each kind in a long run, and behind each fault else.
 const CALM: (Duration, Duration) = (Duration::from_secs(3), Duration::from_millis(50));
 /// How often connections are looked for that are in the middle of something: it is over in a millisecond or two.
-const MOST_CUTS: usize = 200;
+const MAX_CUTS: usize = 200;
 
 /// How often each fault has struck.
 #[derive(Debug, Default)]
@@ -138,7 +138,7 @@ async fn command(server: &Redis, words: &[&str]) -> Option<redis::Value> {
 /// Cuts the connections of a database in the middle of what they do: whether it was committed, nobody hears. Tries again for
 /// a while if there are none.
 pub(crate) async fn cut_connections(url: &str, faults: &Faults) {
-    for _ in 0..MOST_CUTS {
+    for _ in 0..MAX_CUTS {
         let cut = if url.starts_with("postgres") { cut_postgres(url).await } else { cut_mariadb(url).await };
         if let Ok(1..) = cut {
             return faults.note("commit reply lost", 1);

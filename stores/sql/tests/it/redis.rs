@@ -11,12 +11,12 @@ use lacuna_store_sql::{Compressed, Hashed, Options};
 use lacuna_test_servers::Redis;
 use lacuna_testkit::effort;
 
-use crate::nemesis::{CacheFault, FEWEST_OF_EACH, Faults, break_log, read_percent, rest};
+use crate::nemesis::{CacheFault, Faults, MIN_OF_EACH, break_log, read_percent, rest};
 use crate::world::{AT_MOST, Place, World};
 
 const CLIENTS: u64 = 8;
 /// Clients start again until so much has been broken, however fast they are.
-const FEWEST_FAULTS: u64 = 10;
+const MIN_FAULTS: u64 = 10;
 /// Kinds of faults of log servers.
 const LOG_FAULTS: usize = 2;
 
@@ -84,8 +84,8 @@ fn log_servers(policy: Policy) -> Option<Vec<Redis>> {
 async fn break_servers(world: &World, caches: &mut [Redis], logs: &mut [Redis], faults: &Faults) {
     let kinds = CacheFault::ALL.len() + if logs.is_empty() { 0 } else { LOG_FAULTS };
     let is_enough = || {
-        let of_each = faults.rarest(kinds) >= effort::short_or_long(0, FEWEST_OF_EACH);
-        faults.total() >= FEWEST_FAULTS && of_each && world.table.counts().reads >= fewest_reads()
+        let of_each = faults.rarest(kinds) >= effort::short_or_long(0, MIN_OF_EACH);
+        faults.total() >= MIN_FAULTS && of_each && world.table.counts().reads >= min_reads()
     };
     let mut times = 0;
     while !is_enough() {
@@ -99,7 +99,7 @@ async fn break_servers(world: &World, caches: &mut [Redis], logs: &mut [Redis], 
     }
 }
 
-fn fewest_reads() -> u64 {
+fn min_reads() -> u64 {
     effort::short_or_long(0, 100_000)
 }
 

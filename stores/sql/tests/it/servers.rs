@@ -11,20 +11,20 @@ use lacuna_store_sql::{Options, WriteError};
 use lacuna_test_servers::{MariaDb, Postgres, Redis};
 use lacuna_testkit::effort;
 
-use crate::nemesis::{CacheFault, FEWEST_OF_EACH, Faults, break_log, cut_connections, read_percent, rest};
+use crate::nemesis::{CacheFault, Faults, MIN_OF_EACH, break_log, cut_connections, read_percent, rest};
 use crate::world::{AT_MOST, Dialect, World, patient};
 
 const CLIENTS: u64 = 8;
 
 /// Fewest reads, faults aside.
-fn fewest_reads() -> u64 {
+fn min_reads() -> u64 {
     effort::short_or_long(0, 100_000)
 }
 
 /// Clients at work until there were enough reads and it is over.
 async fn work(world: &Arc<World>, is_over: &AtomicBool) {
     let mut round = 0;
-    while round == 0 || !is_over.load(Ordering::Relaxed) || world.table.counts().reads < fewest_reads() {
+    while round == 0 || !is_over.load(Ordering::Relaxed) || world.table.counts().reads < min_reads() {
         let mut clients = tokio::task::JoinSet::new();
         for client in 0..CLIENTS {
             let rng = effort::rng(500 + CLIENTS * round + client);
@@ -73,7 +73,7 @@ impl Ground<'_> {
     async fn break_all(&mut self, faults: &Faults) {
         let kinds = CacheFault::ALL.len() + 1 + if self.logs.is_empty() { 0 } else { 2 };
         for times in 0.. {
-            if faults.rarest(kinds) >= FEWEST_OF_EACH {
+            if faults.rarest(kinds) >= MIN_OF_EACH {
                 return;
             }
             let has_all_struck = CacheFault::strike_in_turn(times, self.caches, faults).await;

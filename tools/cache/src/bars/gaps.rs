@@ -76,11 +76,11 @@ impl Windows {
         gaps.sort_unstable();
         let width = (GAPS_WIDE * gaps[gaps.len() / 2]).max(8);
         let held: BTreeSet<u64> = keys.iter().map(|key| key / width).collect();
-        let (least, most) = (keys[0] / width, keys[keys.len() - 1] / width);
+        let (min, max) = (keys[0] / width, keys[keys.len() - 1] / width);
         let mut rng = Rng::new(seed);
         let mut empty = BTreeSet::new();
         for _ in 0..WINDOWS * 1_000 {
-            let window = rng.between(least, most);
+            let window = rng.between(min, max);
             if !held.contains(&window) && empty.insert(window) && empty.len() == WINDOWS {
                 break;
             }

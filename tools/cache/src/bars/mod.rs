@@ -70,16 +70,16 @@ impl Bar {
     /// Whether it is met.
     pub(crate) fn passes(&self) -> bool {
         match self.limit {
-            Limit::AtMost(most) => self.number <= most,
-            Limit::AtLeast(least) => self.number >= least,
+            Limit::AtMost(max) => self.number <= max,
+            Limit::AtLeast(min) => self.number >= min,
             Limit::Below(bound) => self.number < bound,
         }
     }
 
     fn limit(&self) -> String {
         match self.limit {
-            Limit::AtMost(most) => format!("at most {most}"),
-            Limit::AtLeast(least) => format!("at least {least}"),
+            Limit::AtMost(max) => format!("at most {max}"),
+            Limit::AtLeast(min) => format!("at least {min}"),
             Limit::Below(bound) => format!("below {bound}"),
         }
     }

@@ -89,11 +89,11 @@ pub(super) fn delay(bench: &mut Bench, effort: &Effort, say: &mut dyn FnMut(Stri
     let mut bars = Vec::new();
     let setup = delayed(&stage, System::Store, 99);
     let alone = stage.run(setup)?;
-    for (system, least) in [(BACK, 50.0), (THROUGH, 30.0), (AROUND, 10.0)] {
+    for (system, min) in [(BACK, 50.0), (THROUGH, 30.0), (AROUND, 10.0)] {
         let setup = delayed(&stage, system, 99);
         let row = stage.run(setup)?;
         let name = format!("99 % scans, `{}` over the store 5 ms away", system.name());
-        bars.push(faster(&name, &row, &alone, Limit::AtLeast(least)));
+        bars.push(faster(&name, &row, &alone, Limit::AtLeast(min)));
         if system == BACK {
             bars.push(pinned("99 % scans", &row));
         }
@@ -127,11 +127,11 @@ pub(super) fn beta(bench: &mut Bench, effort: &Effort, say: &mut dyn FnMut(Strin
 pub(super) fn copies(bench: &mut Bench, effort: &Effort, say: &mut dyn FnMut(String)) -> Result<Vec<Bar>> {
     let mut stage = Stage { bench, effort, say };
     let mut bars = Vec::new();
-    for (scans, least) in [(10, 0.75), (99, 0.97)] {
+    for (scans, min) in [(10, 0.75), (99, 0.97)] {
         let one = stage.setup(BACK, scans);
         let three = Setup { copies: 3, ..one.clone() };
         let name = format!("{scans} % scans, 3 copies over 1");
-        bars.push(stage.compare(&name, [three, one], Limit::AtLeast(least))?);
+        bars.push(stage.compare(&name, [three, one], Limit::AtLeast(min))?);
     }
     Ok(bars)
 }

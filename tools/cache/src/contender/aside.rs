@@ -79,8 +79,8 @@ impl Aside {
     /// Deletes every scan that may hold the record.
     async fn invalidate(&self, record: u64) -> Result<()> {
         self.trips.fetch_add(1, Ordering::Relaxed);
-        let least = record - record % self.records_of_a_table;
-        let keys: Vec<String> = (record.saturating_sub(self.rows - 1).max(least)..=record).map(key).collect();
+        let min = record - record % self.records_of_a_table;
+        let keys: Vec<String> = (record.saturating_sub(self.rows - 1).max(min)..=record).map(key).collect();
         self.cache(record).del::<_, ()>(keys).await.map_err(|error| failed(&error))
     }
 

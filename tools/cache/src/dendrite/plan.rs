@@ -13,7 +13,7 @@ use lacuna_store_sql::{Compressed, DomainType, Hashed, Options, Policy, Schema, 
 use super::etcd::EtcdArgs;
 
 /// Digits that a decimal has at most.
-const MOST_DIGITS: u8 = 38;
+const MAX_DIGITS: u8 = 38;
 
 /// Everything that a dendrite needs to know.
 #[derive(Debug)]
@@ -160,7 +160,7 @@ fn parsed(domain: &str) -> Result<(&str, DomainType)> {
 /// `decimal(2)` are numbers like 12.50.
 fn decimal(name: &str) -> Option<DomainType> {
     let scale = name.strip_prefix("decimal(")?.strip_suffix(')')?.parse::<u8>().ok()?;
-    (scale <= MOST_DIGITS).then_some(DomainType::Decimal { scale })
+    (scale <= MAX_DIGITS).then_some(DomainType::Decimal { scale })
 }
 
 fn value(domain: DomainType, text: &str) -> Result<SqlValue> {
@@ -182,9 +182,9 @@ fn value(domain: DomainType, text: &str) -> Result<SqlValue> {
 }
 
 /// The decimal that is said, if it has no more digits behind the point than the domain.
-fn decimal_of(text: &str, most: u8) -> Option<SqlValue> {
+fn decimal_of(text: &str, max: u8) -> Option<SqlValue> {
     let value = SqlValue::decimal(text).ok()?;
-    matches!(value, SqlValue::Decimal { scale, .. } if scale <= most).then_some(value)
+    matches!(value, SqlValue::Decimal { scale, .. } if scale <= max).then_some(value)
 }
 
 /// One and its digits behind the point.

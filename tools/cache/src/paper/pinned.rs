@@ -20,9 +20,8 @@ fn rows(session: &mut Session<'_>, shares: &[u64]) -> Result<Vec<Rc<Row>>> {
 /// Figure 4.
 pub(super) fn by_share_of_scans(session: &mut Session<'_>) -> Result<Finding> {
     let rows = rows(session, &SHARES)?;
-    let most =
-        |row: &Rc<Row>| row.pinned.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0) as f64 / KIBIBYTE;
-    let values: Vec<f64> = rows.iter().map(most).collect();
+    let max = |row: &Rc<Row>| row.pinned.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0) as f64 / KIBIBYTE;
+    let values: Vec<f64> = rows.iter().map(max).collect();
     let lines = vec![line("write-back", &SHARES, &values)];
     let plots = vec![panel("buffered writes", Axis::linear("most pinned memory of a run, KiB"), lines)];
     let mut notes = notes(session, &rows);

@@ -14,7 +14,7 @@ use crate::setup::{Length, Setup};
 use crate::versions::Versions;
 
 /// Failed operations in turn after which a client gives up.
-const MOST_FAILURES: u64 = 20;
+const MAX_FAILURES: u64 = 20;
 /// How long a client waits after a failure.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -118,7 +118,7 @@ impl Load {
             };
             match done {
                 Ok(()) => failures = 0,
-                Err(error) if failures == MOST_FAILURES => return Err(error.with_context("again and again")),
+                Err(error) if failures == MAX_FAILURES => return Err(error.with_context("again and again")),
                 Err(_) => {
                     failures += 1;
                     self.tally.failures.fetch_add(1, Ordering::Relaxed);
@@ -133,7 +133,7 @@ impl Load {
         let begun = self.tally.begun.fetch_add(1, Ordering::Relaxed);
         match stretch.length {
             Length::Time(time) => stretch.start.elapsed() < time,
-            Length::Operations(most) => begun < most,
+            Length::Operations(max) => begun < max,
         }
     }
 
@@ -141,8 +141,8 @@ impl Load {
     pub(super) fn has_done(&self, stretch: Stretch, part: u32, parts: u32) -> bool {
         match stretch.length {
             Length::Time(time) => stretch.start.elapsed() >= time * part / parts,
-            Length::Operations(most) => {
-                self.tally.begun.load(Ordering::Relaxed) * u64::from(parts) >= most * u64::from(part)
+            Length::Operations(max) => {
+                self.tally.begun.load(Ordering::Relaxed) * u64::from(parts) >= max * u64::from(part)
             }
         }
     }

@@ -26,9 +26,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 struct Storm {
     clients: u64,
     /// Clients go on until they have read so much, however slow the machine is.
-    fewest_reads: u64,
+    min_reads: u64,
     /// How often each fault strikes at least.
-    fewest_of_each: u64,
+    min_of_each: u64,
     /// Seconds, with etcd; as dendrites have it, if it is not said.
     lease_s: Option<u64>,
     /// Longer than others wait before they take the ranges of a dendrite that says nothing.
@@ -42,8 +42,8 @@ struct Storm {
 /// Dendrites are cut off, paused and killed.
 const SHORT: Storm = Storm {
     clients: 8,
-    fewest_reads: 4_000,
-    fewest_of_each: 1,
+    min_reads: 4_000,
+    min_of_each: 1,
     lease_s: None,
     pause: Duration::from_millis(6_500),
     calm: Duration::from_millis(1_100),
@@ -53,8 +53,8 @@ const SHORT: Storm = Storm {
 /// And so is everything else.
 const MILLION: Storm = Storm {
     clients: 16,
-    fewest_reads: 1_000_000,
-    fewest_of_each: 100,
+    min_reads: 1_000_000,
+    min_of_each: 100,
     lease_s: Some(3),
     pause: Duration::from_millis(4_000),
     calm: Duration::from_millis(600),
@@ -90,7 +90,7 @@ fn work(
         let home = homes[if storm.breaks_servers { usize::try_from(client % 4).unwrap() } else { 0 }].clone();
         let mut rng = effort::rng(700 + client);
         clients.spawn(async move {
-            while !is_over.load(Ordering::Relaxed) || world.table.counts().reads < storm.fewest_reads {
+            while !is_over.load(Ordering::Relaxed) || world.table.counts().reads < storm.min_reads {
                 world.client_among(&mut rng, 20, read_percent(policy), home.clone()).await;
             }
         });
@@ -189,9 +189,7 @@ async fn clients_see_nothing_stale(policy: Policy, leases: Leases, storm: Storm)
     let (begun, is_over) = (Instant::now(), Arc::new(AtomicBool::new(false)));
     let mut clients = work(&world, storm, policy, &is_over);
     let kinds = target.kinds(storm);
-    while target.faults.rarest(kinds) < storm.fewest_of_each
-        || world.table.counts().reads < storm.fewest_reads
-    {
+    while target.faults.rarest(kinds) < storm.min_of_each || world.table.counts().reads < storm.min_reads {
         target.strike(storm).await;
     }
     is_over.store(true, Ordering::Relaxed);
@@ -218,7 +216,7 @@ async fn clients_see_nothing_stale(policy: Policy, leases: Leases, storm: Storm)
 fn means_something(world: &World, storm: Storm, ended: &[Ended]) {
     let sum = |name: &str| ended.iter().map(|ended| ended.counts[name].as_u64().unwrap()).sum::<u64>();
     let (reads, hits, tenures) = (sum("reads"), sum("hits"), sum("tenures"));
-    assert!(reads > storm.fewest_reads / 4, "{reads} reads are known of");
+    assert!(reads > storm.min_reads / 4, "{reads} reads are known of");
     assert!(sum("peer_calls") > 0 && tenures >= 3, "{ended:?}");
     if storm.breaks_servers {
         return world.means_something(reads, hits);
@@ -242,7 +240,7 @@ async fn broken_dendrites_show_nothing_stale_under_write_through() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn broken_dendrites_show_nothing_stale_under_write_back() {
-    let storm = Storm { fewest_of_each: effort::short_or_long(1, 20), ..SHORT };
+    let storm = Storm { min_of_each: effort::short_or_long(1, 20), ..SHORT };
     clients_see_nothing_stale(Policy::WriteBack, Leases::Database, storm).await;
 }
 

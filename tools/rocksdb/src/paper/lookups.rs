@@ -116,7 +116,7 @@ fn measured(session: &mut Session<'_>) -> Result<Rc<Measured>> {
         let setting = EngineSetting::new(KEYS, all.clone(), &source, session.seed())?
             .with_value_bytes(VALUE_BYTES)
             .with_levels(3, 10)?
-            .with_most_rows(1);
+            .with_max_rows(1);
         let points = points_of(&all, queries, &setting, session.seed())?;
         let layout = layout(setting.keys().len());
         let filters = cast::with_budgets(&BITS, cast::every_family);

@@ -25,7 +25,7 @@ const KEYS_A_WARMING_GET: usize = 10;
 /// Batches of seeks whose rate is shown; the paper has twelve too.
 const BATCHES: usize = 12;
 /// Rates below are as good as this one where two are compared: they rest on a few false positives.
-const LEAST_RATE: f64 = 0.01;
+const MIN_RATE: f64 = 0.01;
 
 /// Long seeks anywhere, and short ones behind keys.
 const UNIFORM: &str = "uniform:N:2-1048576";
@@ -73,7 +73,7 @@ fn finding(session: &mut Session<'_>, shift: Shift, filters: &[Named]) -> Result
             told.iter().filter(|(name, _)| shift == Shift::Immediate && cast::NAMES[2..].contains(name))
         {
             let steady = steady_rate(&script, filters, name)?;
-            let ratio = told.rewritten.max(LEAST_RATE) / steady.max(LEAST_RATE);
+            let ratio = told.rewritten.max(MIN_RATE) / steady.max(MIN_RATE);
             let what = format!("{title}, {name}: rate after rewriting over that of a new database, at most");
             finding.claims.push(Claim::new(what, 1.5, Some(ratio)));
         }

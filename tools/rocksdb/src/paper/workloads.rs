@@ -97,7 +97,7 @@ pub(super) fn by_bits(
 ) -> Result<ByBits> {
     let keys = setting.keys();
     let bytes = keys.total_bytes() as u64 + (keys.len() * VALUE_BYTES) as u64;
-    let setting = setting.clone().with_value_bytes(VALUE_BYTES).with_levels(3, 10)?.with_most_rows(1);
+    let setting = setting.clone().with_value_bytes(VALUE_BYTES).with_levels(3, 10)?.with_max_rows(1);
     let setting = setting.with_cache_bytes(bytes / CACHE_PART);
     let layout = Layout { file_bytes: (bytes / FILES).max(64 << 10), compressed: true, ..Layout::PLAIN };
     let databases = Databases::write(session, layout, &cast::with_budgets(bits, ours), &setting)?;

@@ -70,9 +70,9 @@ fn finding(
     let paper =
         printed.iter().map(|(name, heights)| Line::paper(*name, minutes().zip(heights.iter().copied())));
     let idle = |taken: &Vec<Taken>| taken[POINTS - 6..].iter().map(height).fold(0.0, f64::max);
-    let most = printed[1].1[POINTS - 6..].iter().copied().fold(0.0, f64::max);
+    let max = printed[1].1[POINTS - 6..].iter().copied().fold(0.0, f64::max);
     let claim = |(name, taken): &Course| {
-        Claim::new(format!("most after the load, {name}: {what}"), most, Some(idle(taken)))
+        Claim::new(format!("most after the load, {name}: {what}"), max, Some(idle(taken)))
     };
     Ok(Finding {
         plots: vec![

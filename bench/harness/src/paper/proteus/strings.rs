@@ -25,7 +25,7 @@ const DEGREE: u64 = 1 << 29;
 /// Stream of one seed.
 const STREAM: u64 = 201;
 /// Draws for one query before the next one is tried: nearly all are empty.
-const MOST_DRAWS: usize = 1_000;
+const MAX_DRAWS: usize = 1_000;
 
 /// Laws of keys and queries of panels a to d.
 const PANELS: [(&str, &str, Law); 4] = [
@@ -102,7 +102,7 @@ fn queries(keys: &ByteColumn, law: Law, count: usize, seed: u64) -> Vec<(Vec<u8>
     let bytes = keys.get(0).len();
     let one = |place: usize| {
         let is_near = law == Law::Correlated || law == Law::Split && place.is_multiple_of(2);
-        (0..MOST_DRAWS).find_map(|_| {
+        (0..MAX_DRAWS).find_map(|_| {
             let low = if is_near {
                 plus(keys.get(rng.index(keys.len())), rng.between(1, DEGREE))?
             } else {

@@ -11,7 +11,7 @@ const BITS: f64 = 22.0;
 /// Mini-trees that an uncapped query may fetch: more than a range of a million keys has.
 const UNCAPPED: &str = "probes=4096";
 /// Queries of each length: long ranges take long.
-const MOST_QUERIES: usize = 20_000;
+const MAX_QUERIES: usize = 20_000;
 
 /// Rates and times by the length of ranges, capped and uncapped; and answers that differ in the paper's ranges.
 pub(super) fn run(session: &mut Session<'_>) -> Result<Finding> {
@@ -22,7 +22,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<Finding> {
     let mut lines: Vec<[Vec<(f64, f64)>; 2]> = vec![Default::default(); specs.len()];
     for length in (0..=20).step_by(2).map(|power| 1u64 << power) {
         session.say(format!("ranges of {length} keys"));
-        let count = session.query_count().min(MOST_QUERIES);
+        let count = session.query_count().min(MAX_QUERIES);
         let ground = session.ground_of(&keys, &format!("uniform:N:{length}"), count)?;
         let plan = plan(&ground, BITS, session.seed())?;
         let asked: Vec<U64Range> = ranges(&ground.queries).collect();

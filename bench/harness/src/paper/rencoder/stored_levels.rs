@@ -9,7 +9,7 @@ use crate::paper::{Axis, Finding, Line, Plot, Session};
 /// Two hash functions fill half of 14.4 bits a key with five levels, where the paper's figure has its minimum.
 const BITS: f64 = 14.4;
 const HASHES: u32 = 2;
-const MOST_LEVELS: u32 = 12;
+const MAX_LEVELS: u32 = 12;
 
 /// Figure 4.
 pub(super) fn run(session: &mut Session<'_>) -> Result<Finding> {
@@ -18,7 +18,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<Finding> {
     let plan = plan(&ground, BITS, session.seed())?;
     let ranges: Vec<_> = ranges(&ground.queries).collect();
     let (mut rates, mut ones) = (Vec::new(), Vec::new());
-    for levels in 1..=MOST_LEVELS {
+    for levels in 1..=MAX_LEVELS {
         session.say(format!("{levels} levels"));
         let sealed = build(&format!("rencoder:k={HASHES},stored={levels}"), &ground, &plan)?;
         ones.push((f64::from(levels), Header::of(sealed.payload()).ones));

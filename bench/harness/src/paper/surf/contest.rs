@@ -13,7 +13,7 @@ use crate::paper::Session;
 /// Names in the order that gives them their colours.
 pub(super) static NAMES: [&str; 5] = ["Bloom", "SuRF-Hash", "SuRF-Real", "SuRF-Base", "no filter"];
 /// Most suffix bits.
-pub(super) const MOST_SUFFIX_BITS: u32 = 8;
+pub(super) const MAX_SUFFIX_BITS: u32 = 8;
 /// More bits per key than any of these tries takes: the spec alone says how large they are.
 const ROOM: f64 = 128.0;
 /// Queries asked in each timed round.
@@ -113,7 +113,7 @@ fn measure<K: BenchKey + ?Sized>(workload: &Workload, ask: Ask, seed: u64) -> Re
 fn built<K: BenchKey + ?Sized>(keys: SortedKeys<'_, K>, seed: u64) -> Result<[Vec<Built<K>>; 2]> {
     let mut surfs = vec![build(keys, "SuRF-Base", "surf:real=0", 0, ROOM, seed)?];
     for (name, suffix) in [("SuRF-Hash", "hash"), ("SuRF-Real", "real")] {
-        for bits in 1..=MOST_SUFFIX_BITS {
+        for bits in 1..=MAX_SUFFIX_BITS {
             surfs.push(build(keys, name, &format!("surf:{suffix}={bits}"), bits, ROOM, seed)?);
         }
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use lacuna_base::Result;
 
 use super::cases::{Ask, Case, Choice, SETS, Set, distances};
-use super::contest::{Contest, MOST_SUFFIX_BITS, NAMES, contest};
+use super::contest::{Contest, MAX_SUFFIX_BITS, NAMES, contest};
 use crate::paper::{Axis, Claim, DataTable, Finding, Line, Plot, Session};
 
 /// Figure 3.
@@ -101,7 +101,7 @@ fn claims(contests: &[(Case, Rc<Contest>)]) -> Vec<Claim> {
 fn bits_to_one_percent(contest: &Contest) -> Option<u32> {
     let rate = |bits: &u32| contest.cell("SuRF-Hash", *bits).map_or(1.0, |cell| cell.rate);
     // A rate of 1.0 % as the paper rounds it.
-    (0..=MOST_SUFFIX_BITS).find(|bits| rate(bits) < 0.0105)
+    (0..=MAX_SUFFIX_BITS).find(|bits| rate(bits) < 0.0105)
 }
 
 #[cfg(test)]

@@ -98,7 +98,7 @@ impl<'a> Checker<'a> {
 
     fn read(&mut self, read: u64, query: &Query, rows: &[Row]) -> Result<(), String> {
         let floors = self.at_beginning.remove(&read).ok_or("it never began")?;
-        let mut least = Vec::new();
+        let mut min = Vec::new();
         for key in self.scope(query, rows) {
             let shown = rows.iter().find(|row| row.key == key).copied();
             let floor = floors.get(&key).copied().unwrap_or(0);
@@ -107,18 +107,18 @@ impl<'a> Checker<'a> {
                 .ok_or(format!("key {key} is older than state {floor}, which was acknowledged or seen"))?;
             let entry = self.floors.entry(key).or_default();
             *entry = (*entry).max(place);
-            least.push((key, place, shown));
+            min.push((key, place, shown));
         }
-        self.writes_are_whole(query, &least)?;
-        if self.snapshots { self.is_snapshot(query, &least) } else { Ok(()) }
+        self.writes_are_whole(query, &min)?;
+        if self.snapshots { self.is_snapshot(query, &min) } else { Ok(()) }
     }
 
     /// A write that is shown in one row is shown, or what came after it, in all rows of the result that it changed.
-    fn writes_are_whole(&self, query: &Query, least: &[(u64, usize, Option<Row>)]) -> Result<(), String> {
-        for (_, _, row) in least {
+    fn writes_are_whole(&self, query: &Query, min: &[(u64, usize, Option<Row>)]) -> Result<(), String> {
+        for (_, _, row) in min {
             let Some(version) = row.map(|row| row.version) else { continue };
             for (key, from) in &self.places[&version] {
-                let Some((_, _, shown)) = least.iter().find(|(other, ..)| other == key) else { continue };
+                let Some((_, _, shown)) = min.iter().find(|(other, ..)| other == key) else { continue };
                 if !(*from..=self.states(*key).len()).any(|place| self.shows(*key, place, query, *shown)) {
                     return Err(format!("write {version} is there in part: not in key {key}"));
                 }
@@ -158,21 +158,20 @@ impl<'a> Checker<'a> {
     }
 
     /// The rows held together at one moment: some moment from the latest of their first states on.
-    fn is_snapshot(&self, query: &Query, least: &[(u64, usize, Option<Row>)]) -> Result<(), String> {
+    fn is_snapshot(&self, query: &Query, min: &[(u64, usize, Option<Row>)]) -> Result<(), String> {
         let sequence =
             |key: u64, place: usize| place.checked_sub(1).map_or(0, |place| self.states(key)[place].sequence);
-        let first = least.iter().map(|(key, place, _)| sequence(*key, *place)).max().unwrap_or(0);
+        let first = min.iter().map(|(key, place, _)| sequence(*key, *place)).max().unwrap_or(0);
         let mut moments = vec![first];
         moments.extend(
-            least
-                .iter()
+            min.iter()
                 .flat_map(|(key, ..)| self.states(*key))
                 .map(|state| state.sequence)
                 .filter(|s| *s > first),
         );
         moments.sort_unstable();
         let holds = |moment: u64| {
-            least.iter().all(|(key, _, shown)| {
+            min.iter().all(|(key, _, shown)| {
                 let place = self.states(*key).partition_point(|state| state.sequence <= moment);
                 self.shows(*key, place, query, *shown)
             })

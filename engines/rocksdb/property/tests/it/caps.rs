@@ -32,24 +32,24 @@ struct Told {
     left_out: u64,
 }
 
-fn build(spec: &str, most_bytes: usize, keys: &[Vec<u8>], told: &mut Told) {
-    let guard = TableGuard::parse(spec).unwrap().with_most_bytes(most_bytes);
+fn build(spec: &str, max_bytes: usize, keys: &[Vec<u8>], told: &mut Told) {
+    let guard = TableGuard::parse(spec).unwrap().with_max_bytes(max_bytes);
     let mut collector = Collector::new(&guard, Some(1));
     keys.iter().for_each(|key| collector.add(Collector::PUT, key));
     let property = collector.finish();
     let filters = guard.stats().filters;
-    assert_eq!(filters.built, u64::from(property.is_some()), "{spec}, {most_bytes} bytes: {filters}");
-    assert_eq!(filters.built + filters.not_stored, 1, "{spec}, {most_bytes} bytes: {filters}");
+    assert_eq!(filters.built, u64::from(property.is_some()), "{spec}, {max_bytes} bytes: {filters}");
+    assert_eq!(filters.built + filters.not_stored, 1, "{spec}, {max_bytes} bytes: {filters}");
     told.built += filters.built;
     told.coarsened += filters.coarsened;
     told.left_out += filters.not_stored;
     let Some(property) = property else { return };
-    assert!(property.len() <= most_bytes, "{spec}: {} of {most_bytes} bytes", property.len());
+    assert!(property.len() <= max_bytes, "{spec}: {} of {max_bytes} bytes", property.len());
     for key in keys {
         let question = Question::new(&guard, (Included(key), Included(key)), Direction::Forward);
-        assert!(question.may_contain(table(&property)), "{spec}, {most_bytes} bytes: {key:?} is lost");
+        assert!(question.may_contain(table(&property)), "{spec}, {max_bytes} bytes: {key:?} is lost");
     }
-    assert_eq!(guard.stats().scanned.total(), 0, "{spec}, {most_bytes} bytes: every key was asked for");
+    assert_eq!(guard.stats().scanned.total(), 0, "{spec}, {max_bytes} bytes: every key was asked for");
 }
 
 #[test]
@@ -67,8 +67,8 @@ fn every_family_keeps_its_keys_within_the_cap() {
         for (codec, keys) in &sets {
             let spec = format!("{family}@24 codec={codec} seed={seed}");
             // 24 bits for each of 5,000 keys would be 15,000 bytes.
-            for most_bytes in [1 << 20, 12_000, 9_000, 6_000, 3_500, 1_000, 100] {
-                build(&spec, most_bytes, keys, &mut told);
+            for max_bytes in [1 << 20, 12_000, 9_000, 6_000, 3_500, 1_000, 100] {
+                build(&spec, max_bytes, keys, &mut told);
             }
         }
         println!("{family}: {told:?}");

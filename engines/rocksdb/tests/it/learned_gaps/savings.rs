@@ -78,14 +78,14 @@ fn the_background_keeps_to_its_budget() {
     std::thread::scope(|scope| {
         scope.spawn(|| learner.run(&test.db, &stop));
         let has_read = || test.lacuna.stats().filters.gaps.reads > 0;
-        let (least, most) = (Duration::from_millis(1_500), Duration::from_secs(120));
-        while start.elapsed() < least || (!has_read() && start.elapsed() < most) {
+        let (min, max) = (Duration::from_millis(1_500), Duration::from_secs(120));
+        while start.elapsed() < min || (!has_read() && start.elapsed() < max) {
             std::thread::sleep(Duration::from_millis(50));
         }
         stop.store(true, Ordering::Relaxed);
     });
     let reads = test.lacuna.stats().filters.gaps.reads;
     // A second's worth is saved up, and the last hint is followed to its end.
-    let most = f64::from(reads_per_second) * (1.0 + start.elapsed().as_secs_f64()) + 20.0;
-    assert!(reads > 0 && (reads as f64) < most, "{reads} blocks of at most {most}");
+    let max = f64::from(reads_per_second) * (1.0 + start.elapsed().as_secs_f64()) + 20.0;
+    assert!(reads > 0 && (reads as f64) < max, "{reads} blocks of at most {max}");
 }

@@ -81,8 +81,8 @@ async fn gaps_reach_from_key_to_key_across_blocks() {
             stats.gaps.learned > 50 && stats.gaps.failures + stats.gaps.unresolved == 0,
             "{spec}: {stats}"
         );
-        let most = 1 + 3 * stats.gaps.learned + 400;
-        assert!(stats.gaps.reads <= most, "{spec}: one tag, indexes, at most three blocks a look: {stats}");
+        let max = 1 + 3 * stats.gaps.learned + 400;
+        assert!(stats.gaps.reads <= max, "{spec}: one tag, indexes, at most three blocks a look: {stats}");
     }
 }
 
@@ -132,11 +132,11 @@ async fn the_background_learns_within_its_budget() {
     let counts = test.lacuna().stats().gaps;
     // A second's worth is saved up, and the file that was being read is read to its end.
     let saved_up = 5.0 * (1.0 + start.elapsed().as_secs_f64());
-    let most = saved_up + 6.0;
-    assert!((counts.reads as f64) <= most, "at most {most}: {counts}");
+    let max = saved_up + 6.0;
+    assert!((counts.reads as f64) <= max, "at most {max}: {counts}");
     // Each that was followed made room for another, and took a read at least.
-    let most = saved_up + 7.0;
-    assert!(counts.hints_dropped > 0 && (counts.hints as f64) <= most, "four wait at most: {counts}");
+    let max = saved_up + 7.0;
+    assert!(counts.hints_dropped > 0 && (counts.hints as f64) <= max, "four wait at most: {counts}");
 }
 
 #[tokio::test]

@@ -41,8 +41,8 @@ impl Bin {
 
 impl Bins {
     /// Empty bins for `tries` depths and `blooms` lengths, of queries with 1 to `most` prefixes.
-    pub(crate) fn new(tries: usize, blooms: usize, most: u64) -> Self {
-        let bins = most.ilog2() as usize + 1;
+    pub(crate) fn new(tries: usize, blooms: usize, max: u64) -> Self {
+        let bins = max.ilog2() as usize + 1;
         Self { blooms, bins, cells: vec![Bin::default(); tries * blooms * bins] }
     }
 

@@ -58,8 +58,8 @@ struct Histogram {
 
 impl Histogram {
     fn note(&mut self, keys: &(impl PrefixKeys + ?Sized), places: std::ops::Range<usize>) {
-        let most = self.starts.len() - 1;
-        let shared = |a: usize, b: usize| (keys.key(a).shared_bits(keys.key(b)) as usize).min(most);
+        let max = self.starts.len() - 1;
+        let shared = |a: usize, b: usize| (keys.key(a).shared_bits(keys.key(b)) as usize).min(max);
         let mut before = places.start.checked_sub(1).map(|place| shared(place, places.start));
         let inner = places.start..places.end.min(keys.len().saturating_sub(1));
         for place in inner.clone() {

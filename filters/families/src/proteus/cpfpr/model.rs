@@ -5,12 +5,12 @@ use lacuna_succinct::trie::uniform::uniform_bytes;
 use super::bins::Bins;
 use super::note::note_all;
 use super::{EmptyQueries, EmptyQuery, KeyCounts, Regions, any_of, bloom_rate};
-use crate::proteus::codec::LEAST_BLOOM_BYTES;
+use crate::proteus::codec::MIN_BLOOM_BYTES;
 use crate::proteus::design::DesignRate;
 use crate::proteus::prefix_key::{PrefixKey, PrefixKeys};
 
 /// Most lengths that are modelled of long keys, spread evenly.
-const MOST_LENGTHS: u32 = 128;
+const MAX_LENGTHS: u32 = 128;
 
 /// Keys that are looked at of more than twice as many, unless a task says otherwise.
 pub(crate) const LOOKED_AT: usize = 100_000;
@@ -91,14 +91,14 @@ impl Model {
         let longest = keys.longest_bits();
         let counts = KeyCounts::of(keys, longest, task.looked_at);
         ended(Phase::CountKeyPrefixes);
-        let most = if task.all_lengths { longest } else { MOST_LENGTHS };
-        let tries = depths(&counts, longest, most, task);
+        let max = if task.all_lengths { longest } else { MAX_LENGTHS };
+        let tries = depths(&counts, longest, max, task);
         ended(Phase::CalculateTrieMemory);
         let blooms = match task.bloom_bits {
             Some(bits) => Vec::from_iter((bits > 0).then_some(bits.min(longest))),
             None => {
-                let (from, to) = useful_lengths(&queries.inside, longest, task.probes, most);
-                spread(from, to, most)
+                let (from, to) = useful_lengths(&queries.inside, longest, task.probes, max);
+                spread(from, to, max)
             }
         };
         let (bins, denied) = note_all(&queries.inside, &tries, &blooms, task);
@@ -147,7 +147,7 @@ impl Model {
     }
 
     fn holds_bloom(&self, trie: usize) -> bool {
-        self.tries[trie].bytes + LEAST_BLOOM_BYTES <= self.room
+        self.tries[trie].bytes + MIN_BLOOM_BYTES <= self.room
     }
 
     fn share(&self, queries: f64) -> f64 {
@@ -162,7 +162,7 @@ impl Model {
 
     fn with_bloom(&self, trie: usize, bloom: usize) -> DesignRate {
         let (Trie { bits, bytes }, bloom_bits) = (self.tries[trie], self.blooms[bloom]);
-        let room_bits = (self.room - bytes - (LEAST_BLOOM_BYTES - 1)) as u64 * 8;
+        let room_bits = (self.room - bytes - (MIN_BLOOM_BYTES - 1)) as u64 * 8;
         let rate = bloom_rate(room_bits, self.counts.distinct(bloom_bits));
         // Whoever is neither denied by the trie nor in a bin shares a whole prefix with a key, or has too many.
         let (mut maybe, mut asked) = ((self.inside - self.denied[trie]) as f64, 0.0);
@@ -177,7 +177,7 @@ impl Model {
 }
 
 /// The depths that fit: none, and as many as the task leaves open.
-fn depths(counts: &KeyCounts, longest: u32, most: u32, task: Task) -> Vec<Trie> {
+fn depths(counts: &KeyCounts, longest: u32, max: u32, task: Task) -> Vec<Trie> {
     let trie = |bits: u32| {
         let bytes = uniform_bytes(bits, |bits| counts.distinct(bits), |bits| counts.lone(bits));
         Trie { bits, bytes }
@@ -188,18 +188,18 @@ fn depths(counts: &KeyCounts, longest: u32, most: u32, task: Task) -> Vec<Trie> 
         Some(0) => vec![none],
         Some(bits) => vec![none, trie(bits.min(longest))],
         None => {
-            let fitting = spread(1, deepest, most).into_iter().map(trie);
+            let fitting = spread(1, deepest, max).into_iter().map(trie);
             std::iter::once(none).chain(fitting.filter(|trie| trie.bytes <= task.room)).collect()
         }
     }
 }
 
 /// At most `most` numbers from `from` to `to`, both of them included, spread evenly.
-fn spread(from: u32, to: u32, most: u32) -> Vec<u32> {
+fn spread(from: u32, to: u32, max: u32) -> Vec<u32> {
     if from > to {
         return Vec::new();
     }
-    let (width, steps) = (u64::from(to - from), u64::from(most.min(to - from + 1).max(2) - 1));
+    let (width, steps) = (u64::from(to - from), u64::from(max.min(to - from + 1).max(2) - 1));
     let place = |step: u64| from + u32::try_from(width * step / steps).expect("at most `to`");
     let mut lengths: Vec<u32> = (0..=steps).map(place).collect();
     lengths.dedup();
@@ -211,9 +211,9 @@ fn useful_lengths<K: PrefixKey>(
     queries: &[EmptyQuery<K>],
     longest: u32,
     probes: u64,
-    most: u32,
+    max: u32,
 ) -> (u32, u32) {
-    if longest <= most {
+    if longest <= max {
         return (1, longest);
     }
     let shortest = queries.iter().map(EmptyQuery::nearest).min().unwrap_or(0);

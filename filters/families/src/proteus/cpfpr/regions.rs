@@ -8,7 +8,7 @@
 use crate::proteus::prefix_key::PrefixKey;
 
 /// Most bits that are added at once.
-const MOST_STEP: u32 = 32;
+const MAX_STEP: u32 = 32;
 
 /// The prefixes from the first end to the last, or from an end to the border of its prefix.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +41,7 @@ impl<K: PrefixKey> Regions<K> {
     pub(crate) fn of(&mut self, bits: u32) -> u64 {
         // Mostly one bit at a time.
         while self.bits + 1 < bits {
-            self.add((bits - self.bits).min(MOST_STEP));
+            self.add((bits - self.bits).min(MAX_STEP));
         }
         if self.bits < bits {
             self.add(1);

@@ -41,17 +41,17 @@ fn no_query_asks_for_more_than_its_bound() {
         let sealed = sealed.expect("fits");
         let (envelope, _) = Envelope::open(sealed.as_bytes()).expect("just sealed");
         let body = Body::open(sealed.payload(), &envelope).expect("just sealed");
-        let mut most = 0;
+        let mut max = 0;
         let wide = (0..2_000).map(|_| {
             let (one, other) = (rng.next_u64(), rng.next_u64() >> rng.below(64));
             (one.saturating_sub(other), one)
         });
         for (lo, hi) in queries.iter().copied().chain(wide) {
             if let Plan::Ask(runs) = body.plan(Scalar, sealed.payload(), lo, hi, false) {
-                most = most.max(runs.iter().flatten().map(Run::len).sum());
+                max = max.max(runs.iter().flatten().map(Run::len).sum());
             }
         }
-        assert!(most > 1 && most <= body.probes, "{spec}: {most} of {}", body.probes);
+        assert!(max > 1 && max <= body.probes, "{spec}: {max} of {}", body.probes);
     }
 }
 

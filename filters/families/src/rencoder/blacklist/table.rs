@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use lacuna_base::U64Range;
 
 /// Longest range that is remembered, as a power of two: a bitmap of 2^16 keys.
-const MOST_KEYS_LOG2: u32 = 16;
+const MAX_KEYS_LOG2: u32 = 16;
 
 /// A hash table of keys known to be absent, in bitmaps under their common prefixes.
 ///
@@ -36,7 +36,7 @@ impl Blacklist {
     /// Remembers that no key of `range` is there. A range whose largest dyadic part has more than 2^16 keys is left out.
     pub fn insert(&mut self, range: U64Range) {
         let Some(height) = dyadic(range).map(|(_, height)| height).max() else { return };
-        if height > MOST_KEYS_LOG2 {
+        if height > MAX_KEYS_LOG2 {
             return;
         }
         self.heights |= 1 << height;
@@ -50,7 +50,7 @@ impl Blacklist {
 
     /// Whether every key of `range` was remembered.
     pub fn covers(&self, range: U64Range) -> bool {
-        let few = range.hi() - range.lo() < 1 << (MOST_KEYS_LOG2 + 1);
+        let few = range.hi() - range.lo() < 1 << (MAX_KEYS_LOG2 + 1);
         few && (range.lo()..=range.hi()).all(|key| self.holds(key))
     }
 

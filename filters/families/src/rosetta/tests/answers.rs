@@ -50,8 +50,8 @@ fn probes_are_bounded() {
     let mut rng = Rng::new(seed);
     let keys = uniform_keys(5_000, &mut rng);
     let sample = empty_ranges(&keys, 500, (1, 4_096), 0, &mut rng);
-    for most_probes in [1, 2, 17, 64, 500] {
-        let spec = RosettaSpec::new().with_most_probes(most_probes);
+    for max_probes in [1, 2, 17, 64, 500] {
+        let spec = RosettaSpec::new().with_max_probes(max_probes);
         let sealed = spec
             .build(SortedKeys::integers(&keys).expect("ascending"), &plan(14.0, seed, &sample))
             .expect("fits");
@@ -61,10 +61,10 @@ fn probes_are_bounded() {
             let lo = rng.next_u64();
             let hi = lo.saturating_add(rng.next_u64() >> rng.below(64));
             let (_, probes) = rosetta.walk(sealed.payload(), lo, hi);
-            assert!(probes <= most_probes, "{lo}..={hi} took {probes}, seed {seed}");
+            assert!(probes <= max_probes, "{lo}..={hi} took {probes}, seed {seed}");
             longest = longest.max(probes);
         }
-        assert!(longest == most_probes || most_probes > 64, "{longest} of {most_probes}, seed {seed}");
+        assert!(longest == max_probes || max_probes > 64, "{longest} of {max_probes}, seed {seed}");
     }
 }
 

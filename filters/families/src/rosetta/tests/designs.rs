@@ -79,7 +79,7 @@ fn the_choice_is_no_worse_than_the_papers() {
         let plan = plan(bits, seed, &empty_ranges(&keys, 128, lengths, 0, &mut rng));
         let rate = |spec: RosettaSpec| spec.predict(sorted, &plan).expect("fits").rate;
         let chosen = rate(RosettaSpec::new());
-        let others = [RosettaSpec::single_level(), RosettaSpec::published().with_most_probes(64)].map(rate);
+        let others = [RosettaSpec::single_level(), RosettaSpec::published().with_max_probes(64)].map(rate);
         assert!(others.iter().all(|other| chosen <= other * 1.11), "{lengths:?}: {chosen}, {others:?}");
     }
 }

@@ -78,10 +78,10 @@ fn rates_fall_with_bits_not_with_lengths() {
         let filter = open(SnarfSpec::new(), &keys, &plan(bits, &[]));
         for longest in [1, 32, 1 << 20] {
             let ranges = empty_ranges(&keys, 100_000, longest, None, &mut rng);
-            let (rate, most) = (rate(&*filter, &ranges), (2.5 - bits).exp2());
+            let (rate, max) = (rate(&*filter, &ranges), (2.5 - bits).exp2());
             assert!(
-                rate <= most + 3.3 * (most / 1e5).sqrt(),
-                "{rate} at {bits} bits, {most} allowed, seed {seed}"
+                rate <= max + 3.3 * (max / 1e5).sqrt(),
+                "{rate} at {bits} bits, {max} allowed, seed {seed}"
             );
         }
         assert!(rate(&*filter, &empty_ranges(&keys, 1_000, 32, Some(32), &mut rng)) > 0.99);

@@ -39,10 +39,10 @@ fn check_candidates<B: FilterBytes>(surf: &Surf<[u8], B>, keys: &[Vec<u8>], from
 fn check_count<B: FilterBytes>(surf: &Surf<[u8], B>, keys: &[Vec<u8>], range: ByteRange<'_>, place: &str) {
     let truth = keys.iter().filter(|key| range.contains(key)).count() as u64;
     let bounds = surf.count_range(range);
-    assert!(bounds.least <= truth && truth <= bounds.most, "{place}: {bounds:?}, not {truth}, in {range:?}");
+    assert!(bounds.min <= truth && truth <= bounds.max, "{place}: {bounds:?}, not {truth}, in {range:?}");
     if let Some(body) = &surf.body {
-        assert!(body.is_cut || bounds.most - bounds.least <= 2, "{place}: {bounds:?} in {range:?}");
-        assert_eq!(bounds.most > 0, surf.body_says(range), "{place}: {range:?} of {keys:?}");
+        assert!(body.is_cut || bounds.max - bounds.min <= 2, "{place}: {bounds:?} in {range:?}");
+        assert_eq!(bounds.max > 0, surf.body_says(range), "{place}: {range:?} of {keys:?}");
     }
 }
 
@@ -51,7 +51,7 @@ impl<B: FilterBytes> Surf<[u8], B> {
     fn body_says(&self, range: ByteRange<'_>) -> bool {
         let is_point = range.as_point().is_some();
         if is_point {
-            self.count_range(range).most > 0
+            self.count_range(range).max > 0
         } else {
             self.may_contain_range(range) || self.is_clipped(range)
         }
@@ -61,7 +61,7 @@ impl<B: FilterBytes> Surf<[u8], B> {
     fn is_clipped(&self, range: ByteRange<'_>) -> bool {
         let cover = self.frame.window().cover(range);
         cover.is_none_or(|cover| self.frame.clip(cover) == crate::frame::Clipped::Settled(false))
-            && self.count_range(range).most > 0
+            && self.count_range(range).max > 0
     }
 }
 
@@ -145,11 +145,11 @@ fn check_integer<B: FilterBytes>(surf: &Surf<u64, B>, keys: &[u64], from: u64, h
     let truth = (keys.partition_point(|&key| key <= hi) - first) as u64;
     let bounds = surf.count_range(U64Range::new(from, hi).expect("in order"));
     assert!(
-        bounds.least <= truth && truth <= bounds.most,
+        bounds.min <= truth && truth <= bounds.max,
         "{place}: {bounds:?}, not {truth}, from {from} to {hi}"
     );
     let is_cut = surf.body.is_none_or(|body| body.is_cut);
-    assert!(is_cut || bounds.most - bounds.least <= 2, "{place}: {bounds:?}");
+    assert!(is_cut || bounds.max - bounds.min <= 2, "{place}: {bounds:?}");
 }
 
 #[test]

@@ -43,7 +43,7 @@ where
 }
 
 /// Uniform keys at their closed form: rate within 5 %, size within its bar.
-fn holds_closed_form(count: usize, bits: u32, expected: f64, most_bits_per_key: f64) {
+fn holds_closed_form(count: usize, bits: u32, expected: f64, max_bits_per_key: f64) {
     let mut rng = Rng::new(count as u64);
     let keys = uniform(count, bits, &mut rng);
     let surf = integers("surf:real=0", &keys, 16.0);
@@ -56,7 +56,7 @@ fn holds_closed_form(count: usize, bits: u32, expected: f64, most_bits_per_key: 
     println!(
         "{count} keys of {bits} bits: {bits_per_key:.3} bits a key, rate {measured:.4}, closed form {closed:.4}"
     );
-    assert!(bits_per_key <= most_bits_per_key, "{count} keys: {bits_per_key} bits a key");
+    assert!(bits_per_key <= max_bits_per_key, "{count} keys: {bits_per_key} bits a key");
 }
 
 fn is_long() -> bool {

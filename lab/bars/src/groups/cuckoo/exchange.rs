@@ -10,13 +10,13 @@ const KEYS: u64 = 100_000;
 /// Measures bytes; times are not asked.
 pub(super) fn bars() -> [Bar; 3] {
     let costs = exchange_costs(KEYS, 0.01);
-    let bar = |name: &str, bytes: f64, most: f64, unit: &str| {
+    let bar = |name: &str, bytes: f64, max: f64, unit: &str| {
         let name = format!("node filters, {name}");
         Bar::number(
             name,
             format!("{bytes:.2} bytes {unit}"),
-            format!("{most} bytes"),
-            bytes / most,
+            format!("{max} bytes"),
+            bytes / max,
             AtMost(1.0),
         )
     };

@@ -77,10 +77,10 @@ fn memory_bars(setting: &Setting) -> Vec<Bar> {
             }
         }
         let ideal = ((1.0 / rate).log2() + 3.0) / 0.95;
-        [("at capacity", at_capacity, 1.1), ("while growing", growing, 1.3)].map(|(when, bits, most)| {
+        [("at capacity", at_capacity, 1.1), ("while growing", growing, 1.3)].map(|(when, bits, max)| {
             let name = format!("cuckoo memory {when}, rate {rate}");
             let (value, beside) = (format!("{bits:.2} bits a key"), format!("{ideal:.2} bits a key"));
-            Bar::number(name, value, beside, bits / ideal, AtMost(most))
+            Bar::number(name, value, beside, bits / ideal, AtMost(max))
         })
     };
     rates.flat_map(measure).collect()

@@ -25,7 +25,7 @@ const BEHIND: &str = "offset:N:2-32:32";
 const DEGREES: [u64; 6] = [1, 4, 16, 64, 256, 1_024];
 const NEAR_BITS: f64 = 16.0;
 /// Fewest queries behind a rate.
-const LEAST_QUERIES: u64 = 20_000;
+const MIN_QUERIES: u64 = 20_000;
 
 /// Measures all rates.
 pub(super) fn bars(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> {
@@ -34,9 +34,9 @@ pub(super) fn bars(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>>
     console.say("rencoder: rates of table 2");
     let mut bars = subject.table_2()?;
     console.say("rencoder: rates of one base for two laws");
-    for (bits, most) in BOTH {
+    for (bits, max) in BOTH {
         for law in [ANYWHERE, BEHIND] {
-            bars.push(subject.rate_bar("rencoder", bits, law, most)?);
+            bars.push(subject.rate_bar("rencoder", bits, law, max)?);
         }
     }
     console.say("rencoder: rates next to keys");
@@ -59,20 +59,20 @@ impl Subject<'_> {
         }
         for spec in ["rencoder:ss", "rencoder:se"] {
             for (bits, paper) in SELECTED {
-                let most = 1.1 * f64::max(paper, 0.6185_f64.powf(bits));
-                bars.push(self.rate_bar(spec, bits, ANYWHERE, most)?);
+                let max = 1.1 * f64::max(paper, 0.6185_f64.powf(bits));
+                bars.push(self.rate_bar(spec, bits, ANYWHERE, max)?);
             }
         }
         Ok(bars)
     }
 
-    fn rate_bar(&self, spec: &str, bits: f64, law: &str, most: f64) -> Result<Bar> {
+    fn rate_bar(&self, spec: &str, bits: f64, law: &str, max: f64) -> Result<Bar> {
         let expected = self.setting.expected_false_positives();
-        let asked = queries_expecting(expected, most).max(LEAST_QUERIES);
+        let asked = queries_expecting(expected, max).max(MIN_QUERIES);
         let pool = ranges(&self.setting.ranges(&law.replace('N', &asked.to_string()), self.keys)?);
         let maybes = maybes(&*self.open(spec, bits, law)?, &pool);
-        let passes = rate_passes(maybes, most, asked, expected)?;
-        Ok(Bar::rate(format!("{spec}, {law}, {bits} bits"), maybes, asked, most, passes))
+        let passes = rate_passes(maybes, max, asked, expected)?;
+        Ok(Bar::rate(format!("{spec}, {law}, {bits} bits"), maybes, asked, max, passes))
     }
 
     /// SE beside the base; both are asked the same.
@@ -92,7 +92,7 @@ impl Subject<'_> {
 
     /// The rate of SE beside that of `other`.
     fn beside(&self, law: &str, bits: f64, other: &str) -> Result<Bar> {
-        let asked = 10 * LEAST_QUERIES;
+        let asked = 10 * MIN_QUERIES;
         let pool = ranges(&self.setting.ranges(&law.replace('N', &asked.to_string()), self.keys)?);
         let count = |spec| -> Result<u64> { Ok(maybes(&*self.open(spec, bits, law)?, &pool)) };
         let (sampled, without) = (count("rencoder:se")?, count(other)?);

@@ -100,7 +100,7 @@ impl Again<'_> {
 /// Bytes that remember a false positive, as a gap and in the blacklist.
 fn byte_bars(setting: &Setting) -> [Bar; 3] {
     let mut rng = Rng::new(setting.seed);
-    [(2, 32, 1.0), (2, 1_024, 0.25), (1_024, 1_024, 0.125)].map(|(shortest, longest, most)| {
+    [(2, 32, 1.0), (2, 1_024, 0.25), (1_024, 1_024, 0.125)].map(|(shortest, longest, max)| {
         let draws = 10_000_u32;
         let mut blacklist = Blacklist::new();
         for _ in 0..draws {
@@ -112,7 +112,7 @@ fn byte_bars(setting: &Setting) -> [Bar; 3] {
         let gap = GapSet::INTERVAL_BYTES;
         let name = format!("bytes of a false positive as a gap, ranges of {shortest}-{longest}");
         let beside = format!("blacklist {bytes:.1}");
-        Bar::number(name, format!("{gap}"), beside, gap as f64 / bytes, AtMost(most))
+        Bar::number(name, format!("{gap}"), beside, gap as f64 / bytes, AtMost(max))
     })
 }
 

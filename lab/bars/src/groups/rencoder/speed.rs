@@ -39,8 +39,8 @@ fn bloom_bars(setting: &Setting, console: &mut Console, keys: &[u64]) -> Result<
     let of = setting.query_rounds();
     let timings =
         rounds.run(of, &mut |round| console.say(&format!("rencoder: queries, round {round} of {of}")));
-    Ok(tasks.map(|(name, task, most)| {
-        Bar::times_longer(format!("{name}, {BITS} bits"), &timings, [task, yardstick], AtMost(most))
+    Ok(tasks.map(|(name, task, max)| {
+        Bar::times_longer(format!("{name}, {BITS} bits"), &timings, [task, yardstick], AtMost(max))
     }))
 }
 

@@ -52,11 +52,11 @@ native! {
     /// all that; 0 if there is none; if it does not fit, its length below 0, and it waits for a larger buffer.
     fn take(handle, at, room) {
         const HEAD: usize = 24;
-        let Some(most) = usize::try_from(room).ok().and_then(|room| room.checked_sub(HEAD)) else {
+        let Some(max) = usize::try_from(room).ok().and_then(|room| room.checked_sub(HEAD)) else {
             return FAILED;
         };
         let signed = |length: usize| i64::try_from(length + HEAD).unwrap_or(i64::MAX);
-        match hub(handle).take(most) {
+        match hub(handle).take(max) {
             Ok(None) => 0,
             Err(length) => -signed(length),
             Ok(Some((mode, to, frame))) => {

@@ -7,9 +7,9 @@ use super::{Pointer, hub, key, node, nodes, place, size, table, with_lent, word}
 native! {
     /// Begins a table's filter, which nobody sees before it is shown and which takes at most so many bytes; `finest` is below 0 if
     /// rows have no buckets.
-    fn create(handle, mode, high, low, capacity, rate: f64, finest, most_bytes) {
+    fn create(handle, mode, high, low, capacity, rate: f64, finest, max_bytes) {
         let finest = u32::try_from(finest).ok();
-        hub(handle).create(mode, table(high, low), word(capacity), rate, finest, size(most_bytes))
+        hub(handle).create(mode, table(high, low), word(capacity), rate, finest, size(max_bytes))
     }
 
     /// Begins a filter that will stand in for the one there is.

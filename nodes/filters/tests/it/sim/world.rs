@@ -167,7 +167,7 @@ impl World {
             replica.ring = self.rings.version;
             // A life has a name of its own, and grants leases of its own length.
             let config = self.setup.config;
-            let lease = self.rng.between(config.most_lease / 3, config.most_lease);
+            let lease = self.rng.between(config.max_lease / 3, config.max_lease);
             replica.start(to, Config { lease, ..config }, self.rng.next_u64(), self.now, NODES);
         }
         self.handle(post)?;

@@ -16,7 +16,7 @@ const TIMED_QUERIES: usize = 1 << 15;
 /// Rounds that are timed.
 const TIMED_ROUNDS: usize = 9;
 /// Least bits a key that are left to a filter beside its blacklist.
-const LEAST_BITS: f64 = 1.0;
+const MIN_BITS: f64 = 1.0;
 
 /// A variant under the name that the figures give it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +84,7 @@ pub(super) fn course(
     let plain = sealed(variant, ground, bits, seed)?;
     let blacklist_bytes = bytes_beforehand(plain.clone(), rounded)?;
     let taken = blacklist_bytes as f64 * 8.0 / ground.keys.len() as f64;
-    let listed = sealed(variant, ground, (bits - taken).max(LEAST_BITS), seed)?;
+    let listed = sealed(variant, ground, (bits - taken).max(MIN_BITS), seed)?;
     let fresh = BlacklistedRencoder::open(listed.clone())?;
     let mut learning = BlacklistedRencoder::open(listed)?;
     let plain = lacuna_families::open::<u64, AlignedBytes>(plain.into_bytes())?;

@@ -59,7 +59,7 @@ final class Acknowledgements
      */
     static void safeTableWent()
     {
-        safeUntil = Exchange.now() + Exchange.MOST_LEASE + Exchange.LEASE;
+        safeUntil = Exchange.now() + Exchange.MAX_LEASE + Exchange.LEASE;
         safeTables.decrementAndGet();
     }
 
@@ -109,10 +109,10 @@ final class Acknowledgements
         CountDownLatch told = new CountDownLatch(1);
         try
         {
-            if (mayLeave(told::countDown) || Exchange.rounds().await(told, Exchange.MOST_LEASE + 2 * Exchange.LEASE))
+            if (mayLeave(told::countDown) || Exchange.rounds().await(told, Exchange.MAX_LEASE + 2 * Exchange.LEASE))
                 return;
             Exchange.failed("acknowledgement", new IllegalStateException("the exchange's thread has ended"));
-            told.await(2 * Exchange.MOST_LEASE, TimeUnit.MILLISECONDS);
+            told.await(2 * Exchange.MAX_LEASE, TimeUnit.MILLISECONDS);
         }
         catch (InterruptedException stopped)
         {
@@ -150,7 +150,7 @@ final class Acknowledgements
 
     static boolean isOverAfterFailure()
     {
-        return Exchange.now() > Exchange.failedAt() + Exchange.MOST_LEASE;
+        return Exchange.now() > Exchange.failedAt() + Exchange.MAX_LEASE;
     }
 
     /** Lets go of those that may leave. */

@@ -46,7 +46,7 @@ final class Coordinator
 {
     /** As whom the stock way looks at a request's values. */
     private static final ClientState NOBODY = ClientState.forInternalCalls();
-    private static final int MOST_KEYS = 32;
+    private static final int MAX_KEYS = 32;
     private static final int EMPTY = 0;
     private static final int SHADOW = 1;
     private static final int MAY_BE_LIVE = 8;
@@ -115,7 +115,7 @@ final class Coordinator
     private boolean decide(QueryOptions options)
     {
         List<ByteBuffer> keys = statement.getRestrictions().getPartitionKeys(options, NOBODY);
-        if (keys.isEmpty() || keys.size() > MOST_KEYS || !Peers.isRingKnown())
+        if (keys.isEmpty() || keys.size() > MAX_KEYS || !Peers.isRingKnown())
             return false;
         long[] rows = rows(options);
         ByteBuffer question = QUESTION.get().clear();

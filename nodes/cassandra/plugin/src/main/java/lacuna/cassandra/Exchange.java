@@ -24,9 +24,9 @@ final class Exchange
     /** Milliseconds between exchanges. */
     private static final long INTERVAL = Long.getLong("lacuna.interval_millis", 1_000);
     /** The longest lease that any life of this node has granted, as in the library: after a start so long nothing is acknowledged. */
-    static final long MOST_LEASE = 5_000;
+    static final long MAX_LEASE = 5_000;
     /** Milliseconds that others may rely on this node; below Cassandra's write timeout of two seconds. */
-    static final long LEASE = Math.min(MOST_LEASE, Long.getLong("lacuna.lease_millis", 1_500));
+    static final long LEASE = Math.min(MAX_LEASE, Long.getLong("lacuna.lease_millis", 1_500));
     /** Memory of the copies of others' filters, for each mode. */
     private static final long COPY_BYTES = Long.getLong("lacuna.copy_bytes", 1L << 30);
     private static final long DAMAGED = 2;

@@ -23,7 +23,7 @@ final class FilterBuilds
 {
     private static final int READY = 0;
     private static final int REBUILT = 1;
-    private static final long LEAST_CAPACITY = 4_096;
+    private static final long MIN_CAPACITY = 4_096;
     /** Purged keys that are never worth a new filter. */
     private static final long SLACK = 256;
     /** Of {@link TableFilter#number}: the capacity that the filter needs if it is outgrown, else 0. */
@@ -191,7 +191,7 @@ final class FilterBuilds
         long keys = 0;
         for (SSTableReader sstable : filter.table.getLiveSSTables())
             keys += sstable.estimatedKeys();
-        return Math.max(LEAST_CAPACITY, (long) (1.25 * namesPerPartition * keys));
+        return Math.max(MIN_CAPACITY, (long) (1.25 * namesPerPartition * keys));
     }
 
     /** About how many partitions there are, those in several SSTables counted once. */

@@ -23,7 +23,7 @@ final class Native
     static native long ring(long hub, long version, long address, long count);
 
     static native long create(long hub, long mode, long tableHigh, long tableLow, long capacity, double rate, long finest,
-                              long mostBytes);
+                              long maxBytes);
 
     static native long beginRebuild(long hub, long mode, long tableHigh, long tableLow, long capacity, double rate);
 

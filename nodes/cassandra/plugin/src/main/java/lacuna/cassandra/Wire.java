@@ -25,7 +25,7 @@ final class Wire
     private static final byte VERSION = 1;
     /** Mode, receiver's host id: eight bytes and sixteen. */
     private static final int HEAD = 24;
-    private static final int MOST_BYTES = 64 << 20;
+    private static final int MAX_BYTES = 64 << 20;
     /** For tests: one frame in so many arrives with a wrong byte. */
     private static final int DAMAGE_EVERY = Integer.getInteger("lacuna.exchange.damage_every", 0);
     private static final AtomicLong sent = new AtomicLong();
@@ -48,7 +48,7 @@ final class Wire
         public Frame deserialize(DataInputPlus in, int version) throws IOException
         {
             int length = in.readInt();
-            if (length < 0 || length > MOST_BYTES)
+            if (length < 0 || length > MAX_BYTES)
                 throw new IOException("a frame of " + length + " bytes");
             byte[] bytes = new byte[length];
             in.readFully(bytes);

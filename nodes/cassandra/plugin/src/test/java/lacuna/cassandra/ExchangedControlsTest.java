@@ -20,7 +20,7 @@ public class ExchangedControlsTest extends WithFilters
 {
     private static final int ROUNDS = 2;
     /** Until a flaw shows: the deaf node's lease may end before it is asked. */
-    private static final int MOST_ROUNDS = 60;
+    private static final int MAX_ROUNDS = 60;
     private static final String ALL_OF = "SELECT * FROM %s WHERE p = %d";
     /** Nobody looks: the write's acknowledgement says that it is there. */
     private static final String NOTHING = null;
@@ -98,7 +98,7 @@ public class ExchangedControlsTest extends WithFilters
         switchEverywhere(control, true);
         int rounds = 1;
         while (!round.isDenied())
-            assertTrue("never denied, although " + control, rounds++ < MOST_ROUNDS);
+            assertTrue("never denied, although " + control, rounds++ < MAX_ROUNDS);
         System.out.printf("control %s: denied in round %d%n", control.shown(), rounds);
     }
 

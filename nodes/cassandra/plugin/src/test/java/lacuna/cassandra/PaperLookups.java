@@ -24,7 +24,7 @@ import lacuna.cassandra.PaperTable.Column;
 final class PaperLookups
 {
     /** A deleted partition is learned by one in 32 reads; so often they are all read at most. */
-    private static final int MOST_LESSONS = 400;
+    private static final int MAX_LESSONS = 400;
     private static final double LEARNED = 0.95;
     private static final int UNDER_WAY = 16;
 
@@ -66,7 +66,7 @@ final class PaperLookups
         int[] deleted = IntStream.concat(Arrays.stream(data.keys(State.DELETED)), Arrays.stream(data.keys(State.DELETED_ROWS))).toArray();
         boolean isLearned = false;
         double share = 0;
-        for (int lesson = 0; lesson < MOST_LESSONS && !isLearned; lesson++)
+        for (int lesson = 0; lesson < MAX_LESSONS && !isLearned; lesson++)
         {
             share = share(system, () -> askAll(system, deleted));
             isLearned = lesson >= 2 && (!system.isGuarded() || !system.forgets || system == PaperSystem.SHADOW || share >= LEARNED);

@@ -14,7 +14,7 @@ import lacuna.cassandra.PaperTable.Column;
 final class PaperPage
 {
     /** Longer tables are courses of time, in which rows have no ratios. */
-    private static final int MOST_COMPARED = 8;
+    private static final int MAX_COMPARED = 8;
 
     private final List<String> head;
     private final List<PaperTable> tables = new ArrayList<>();
@@ -56,7 +56,7 @@ final class PaperPage
     {
         StringBuilder text = new StringBuilder();
         text.append("\n## ").append(table.title()).append("\n\nHere: ").append(table.unit()).append(".\n\n");
-        List<List<String>> columns = columns(table, table.rows().size() <= MOST_COMPARED);
+        List<List<String>> columns = columns(table, table.rows().size() <= MAX_COMPARED);
         for (int line = 0; line < columns.get(0).size(); line++)
         {
             int at = line;

@@ -29,7 +29,7 @@ final class Relay implements AutoCloseable
 {
     private static final int CHUNK_BYTES = 64 << 10;
     /** Chunks on their way in one direction; a sender waits if there are more. */
-    private static final int MOST_CHUNKS = 256;
+    private static final int MAX_CHUNKS = 256;
     /** Bytes at the start of a connection that hold the name. */
     private static final int GREETING_BYTES = 32;
     private static final int CONNECT_MILLIS = 5_000;
@@ -141,7 +141,7 @@ final class Relay implements AutoCloseable
     /** Until the end of what one side has to say has arrived at the other. */
     private void pass(byte[] first, Socket from, Socket to, int sender, int receiver)
     {
-        BlockingQueue<Chunk> underWay = new ArrayBlockingQueue<>(MOST_CHUNKS);
+        BlockingQueue<Chunk> underWay = new ArrayBlockingQueue<>(MAX_CHUNKS);
         Thread late = start("relay-late", () -> deliver(underWay, from, to));
         try
         {
