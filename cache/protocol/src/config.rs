@@ -106,6 +106,18 @@ impl Config {
 
 /// What only the application knows: the meaning of commands and results.
 pub trait Application {
+    /// Whether the store is certain to accept `command` once it has all writes that were acknowledged before it. `shown` holds
+    /// results of this moment: of the entries that the write touches, and of ranges that are known to be empty. While it is
+    /// decided, no other write can touch what this one touches.
+    ///
+    /// Under write-back only such a write is acknowledged before the store has it (P14): an update whose compared row is shown
+    /// as it is compared, an insertion whose key is shown to be free. In doubt `false`: the store is asked before the
+    /// acknowledgement. Other policies do not ask.
+    fn is_certain(&self, command: &Command, shown: &[(Query, Value)]) -> bool {
+        let _ = (command, shown);
+        false
+    }
+
     /// The result of `query` after `command`, from the one before it; `None` if that needs the store.
     fn update(&self, command: &Command, query: &Query, old: &Value) -> Option<Value>;
 
@@ -167,6 +179,8 @@ pub enum Flaw {
     RestoreSnapshot,
     /// P13: log servers forget what they acknowledged when they restart.
     ForgetfulLogs,
+    /// P14: a write whose condition may not hold is buffered.
+    BufferInDoubt,
     /// A gap is split after the write was acknowledged.
     SplitGapLate,
     /// A new owner takes over entries of any older tenure.

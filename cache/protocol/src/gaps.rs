@@ -90,6 +90,16 @@ impl Gaps {
         covering.any(|entry| self.order[&entry.value].fingerprint == query.fingerprint)
     }
 
+    /// Queries that find nothing and hold one of these intervals whole, one for each gap.
+    pub fn covering(&self, touched: &[Touched]) -> Vec<Query> {
+        let gaps = touched.iter().flat_map(|(domain, interval)| self.domains[*domain].covering(interval));
+        let query = |gap: &Gap| Query {
+            fingerprint: gap.fingerprint,
+            ..Query::all(gap.domain, gap.interval.clone())
+        };
+        gaps.map(|entry| query(&self.order[&entry.value])).collect()
+    }
+
     fn overlapping(&self, domain: DomainId, interval: &Interval<RangeKey>) -> Vec<u64> {
         self.domains[domain].overlapping(interval).map(|entry| entry.value).collect()
     }

@@ -29,12 +29,14 @@ pub struct WriteSet {
     domain: DomainId,
     domain_type: DomainType,
     keys: Vec<RangeKey>,
+    /// Whether nothing was said of any row.
+    is_unsaid: bool,
 }
 
 impl WriteSet {
     /// No values yet.
     pub const fn new(domain: DomainId, domain_type: DomainType) -> Self {
-        Self { domain, domain_type, keys: Vec::new() }
+        Self { domain, domain_type, keys: Vec::new(), is_unsaid: true }
     }
 
     /// Adds the value of a row before the write; leave it out for an insertion.
@@ -43,6 +45,7 @@ impl WriteSet {
     /// As [`DomainType::key`].
     pub fn before(&mut self, value: DomainValue<'_>) -> Result<&mut Self> {
         self.keys.extend(self.domain_type.key(value)?);
+        self.is_unsaid = false;
         Ok(self)
     }
 
@@ -56,9 +59,14 @@ impl WriteSet {
 
     /// The intervals of these values, each once.
     ///
+    /// A set without any value says nothing: the domain is taken whole, as if the set had been left out.
+    ///
     /// A write of NULLs alone touches no range of this domain. To leave the domain out would take it whole, so it names
     /// the point of the empty key, which lies below all others.
     pub fn touched(&self) -> Vec<Touched> {
+        if self.is_unsaid {
+            return vec![(self.domain, Interval::all())];
+        }
         let mut keys = self.keys.clone();
         keys.sort_unstable();
         keys.dedup();
@@ -81,6 +89,11 @@ mod tests {
         let point = |name: &str| (3, Interval::point(RangeKey::from_bytes(name.as_bytes())));
         assert_eq!(names.touched(), [point("anna"), point("berta")]);
         assert!(names.before(DomainValue::Integer(1)).is_err());
+    }
+
+    #[test]
+    fn a_set_without_values_takes_its_domain_whole() {
+        assert_eq!(WriteSet::new(2, DomainType::Integer).touched(), [(2, Interval::all())]);
     }
 
     #[test]

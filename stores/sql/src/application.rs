@@ -15,6 +15,10 @@ use crate::statement::{Effect, SqlWrite};
 pub(crate) struct TableRows(pub(crate) Arc<Schema>);
 
 impl Application for TableRows {
+    fn is_certain(&self, command: &Command, shown: &[(Query, Value)]) -> bool {
+        self.is_write_certain(command, shown)
+    }
+
     fn update(&self, command: &Command, query: &Query, old: &Value) -> Option<Value> {
         if query.form != Form::All {
             return None;
@@ -28,8 +32,8 @@ impl Application for TableRows {
                     rows.push(row);
                 }
             }
-            Effect::Delete(key) => rows.retain(|row| schema.key_of(row) != key),
-            Effect::Set(key, columns) => {
+            Effect::Delete { key, .. } => rows.retain(|row| schema.key_of(row) != key),
+            Effect::Set { key, columns, .. } => {
                 let place = rows.iter().position(|row| schema.key_of(row) == key);
                 let mut row = place.map(|place| rows.remove(place));
                 for (place, value) in columns {
@@ -59,7 +63,9 @@ impl Application for TableRows {
     fn merge(&self, first: &Command, second: &Command) -> Option<Command> {
         let schema = &*self.0;
         let (first, after) = (SqlWrite::read(first).ok()?, SqlWrite::read(second).ok()?);
-        let (Effect::Set(key, set), Effect::Set(same, again)) = (&first.effect, &after.effect) else {
+        let (Effect::Set { key, columns: set, .. }, Effect::Set { key: same, columns: again, .. }) =
+            (&first.effect, &after.effect)
+        else {
             return None;
         };
         let places = |set: &[(usize, SqlValue)]| set.iter().map(|(place, _)| *place).collect::<Vec<_>>();

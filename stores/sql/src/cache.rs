@@ -207,6 +207,7 @@ impl Cache {
             beta: self.options.beta,
             beta_auto: self.options.beta_auto,
             learns_size: self.options.measures_sizes,
+            flaw: self.options.flaw,
             ..Config::new(self.options.policy)
         }
     }

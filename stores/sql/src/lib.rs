@@ -27,6 +27,7 @@
 //! | `sql_value.rs`, `rows.rs`, `statement.rs` | values, results and writes, and their bytes |
 //! | `decimal.rs`, `calendar.rs` | decimals, days and moments as text |
 //! | `application.rs` | what a write does to a cached result |
+//! | `certainty.rs` | which writes the database cannot refuse, so that write-back may acknowledge them |
 //! | `fenced/` | the port: every write checks the fence of its range, in its statement or its transaction |
 //! | `several.rs`, `shared_ranges.rs`, `members.rs`, `numbers.rs` | tables whose ranges several processes share |
 //! | `table_lease.rs`, `whole/` | which process may put a cache before a table of a database server, and never beside dendrites |
@@ -42,6 +43,7 @@ mod application;
 mod bytes;
 mod cache;
 mod calendar;
+mod certainty;
 mod database;
 mod decimal;
 mod domain_key;

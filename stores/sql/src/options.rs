@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lacuna_base::Result;
-use lacuna_cache_protocol::Policy;
 use lacuna_cache_protocol::ports::{CacheServer, LogServer};
+use lacuna_cache_protocol::{Flaw, Policy};
 
 use crate::cache::Cache;
 
@@ -36,6 +36,7 @@ pub struct Options {
     pub(crate) has_watchdog: bool,
     pub(crate) caches: Vec<Arc<dyn CacheServer>>,
     pub(crate) logs: Vec<Arc<dyn LogServer>>,
+    pub(crate) flaw: Option<Flaw>,
 }
 
 impl Options {
@@ -54,6 +55,7 @@ impl Options {
             has_watchdog: false,
             caches: Vec::new(),
             logs: Vec::new(),
+            flaw: None,
         }
     }
 
@@ -144,6 +146,14 @@ impl Options {
     #[must_use]
     pub fn log_server(mut self, server: Arc<dyn LogServer>) -> Self {
         self.logs.push(server);
+        self
+    }
+
+    /// What is wrong, in tests that must fail.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn with_flaw(mut self, flaw: Flaw) -> Self {
+        self.flaw = Some(flaw);
         self
     }
 

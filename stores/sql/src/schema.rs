@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::{DomainId, DomainType};
 
-use crate::database::{Column, Described};
+use crate::database::{Column, Constraints, Described, Dialect};
 use crate::sql_value::SqlValue;
 
 /// A table, its primary key, and the columns it is asked for by range.
@@ -18,6 +18,12 @@ pub struct Schema {
     pub(crate) columns: Arc<[String]>,
     pub(crate) described: Vec<Column>,
     pub(crate) has_triggers: bool,
+    /// What may make the database refuse a row.
+    pub(crate) constraints: Constraints,
+    /// Whether `columns` are all that the table has.
+    pub(crate) has_all_columns: bool,
+    /// Whose table it is; known once it was opened.
+    pub(crate) dialect: Option<Dialect>,
     /// The columns that are read and written beside key and domains; `None` for all.
     only: Option<Vec<String>>,
 }
@@ -38,6 +44,9 @@ impl Schema {
             columns: Arc::new([]),
             described: Vec::new(),
             has_triggers: false,
+            constraints: Constraints::default(),
+            has_all_columns: false,
+            dialect: None,
             only: None,
         }
     }
@@ -96,8 +105,11 @@ impl Schema {
                 self.table
             )));
         }
+        self.has_all_columns = columns.len() == described.columns.len();
         self.columns = columns.into();
         self.described = kinds;
+        self.constraints = described.constraints;
+        self.dialect = Some(described.dialect);
         for (name, domain) in &self.domains {
             described.dialect.offers(name, &self.described[self.column(name)?], *domain)?;
         }

@@ -50,7 +50,7 @@ impl Sql {
     }
 
     pub(crate) fn into_statement(self, shape: Shape) -> Statement {
-        Statement { sql: self.text, params: self.params, expected: None, shape }
+        Statement { params: self.params, shape, ..Statement::new(self.text) }
     }
 
     /// The column of a domain lies in `interval`.

@@ -7,8 +7,8 @@ use lacuna_cache_protocol::Command;
 use crate::bytes::{Reader, Writer};
 use crate::sql_value::SqlValue;
 
-/// What is written. Version 1, whose statements have no shape, and version 2, whose keys are one value, are read too.
-const VERSION: u8 = 3;
+/// What is written and read.
+const VERSION: u8 = 1;
 
 /// One statement with its parameters.
 ///
@@ -24,6 +24,8 @@ pub struct Statement {
     /// Rows that it must change, or the whole write is refused.
     pub(crate) expected: Option<u64>,
     pub(crate) shape: Shape,
+    /// Whether whoever wrote it says that the database never refuses it.
+    pub(crate) is_accepted: bool,
 }
 
 /// Where a statement can take one condition more.
@@ -40,7 +42,7 @@ pub(crate) enum Shape {
 impl Statement {
     /// SQL of the database, with its placeholders.
     pub fn new(sql: impl Into<String>) -> Self {
-        Self { sql: sql.into(), params: Vec::new(), expected: None, shape: Shape::Own }
+        Self { sql: sql.into(), params: Vec::new(), expected: None, shape: Shape::Own, is_accepted: false }
     }
 
     /// The next parameter.
@@ -50,11 +52,26 @@ impl Statement {
         self
     }
 
-    /// It must change so many rows; otherwise the write is refused and changes nothing.
+    /// It must change this number of rows; otherwise the write is refused and changes nothing.
     #[must_use]
     pub const fn expecting(mut self, rows: u64) -> Self {
         self.expected = Some(rows);
         self
+    }
+
+    /// You promise that the database accepts it whatever its rows are, and that it neither frees nor takes a key: an addition
+    /// to a counter that cannot overflow, for example. Under write-back only such statements of your own are acknowledged
+    /// before the database has them; others are written through, as only the database knows whether it takes them. **If it
+    /// refuses one all the same, the write and those that depend on it are set aside after they were acknowledged**
+    /// ([`Notice::SetAside`](crate::Notice)). Of no effect beside [`Statement::expecting`].
+    #[must_use]
+    pub const fn never_refused(mut self) -> Self {
+        self.is_accepted = true;
+        self
+    }
+
+    pub(crate) const fn is_never_refused(&self) -> bool {
+        self.is_accepted && self.expected.is_none()
     }
 }
 
@@ -65,10 +82,10 @@ pub(crate) enum Effect {
     Unknown,
     /// A row is there now.
     Insert(Vec<SqlValue>),
-    /// Columns of the row with this key have new values.
-    Set(Vec<SqlValue>, Vec<(usize, SqlValue)>),
-    /// The row with this key is gone.
-    Delete(Vec<SqlValue>),
+    /// Columns of the row with this key, by their places, have new values. Before, its registered columns are as `was` says.
+    Set { key: Vec<SqlValue>, was: Vec<SqlValue>, columns: Vec<(usize, SqlValue)> },
+    /// The row with this key is gone. Before, its registered columns are as `was` says.
+    Delete { key: Vec<SqlValue>, was: Vec<SqlValue> },
 }
 
 /// Statements of one transaction, and their effect.
@@ -88,6 +105,7 @@ impl SqlWrite {
             // 0: any number of rows.
             writer.number(statement.expected.map_or(0, |rows| rows + 1));
             writer.byte(statement.shape as u8);
+            writer.byte(statement.is_accepted.into());
             write_values(&mut writer, &statement.params);
         }
         match &self.effect {
@@ -96,18 +114,20 @@ impl SqlWrite {
                 writer.byte(1);
                 write_values(&mut writer, row);
             }
-            Effect::Set(key, columns) => {
+            Effect::Set { key, was, columns } => {
                 writer.byte(2);
                 write_values(&mut writer, key);
+                write_values(&mut writer, was);
                 writer.number(columns.len() as u64);
                 for (place, value) in columns {
                     writer.number(*place as u64);
                     value.write(&mut writer);
                 }
             }
-            Effect::Delete(key) => {
+            Effect::Delete { key, was } => {
                 writer.byte(3);
                 write_values(&mut writer, key);
+                write_values(&mut writer, was);
             }
         }
         Command::new(&writer.0)
@@ -115,41 +135,36 @@ impl SqlWrite {
 
     pub(crate) fn read(command: &Command) -> Result<Self> {
         let mut reader = Reader(command.as_bytes());
-        let version = reader.byte()?;
-        if !(1..=VERSION).contains(&version) {
+        if reader.byte()? != VERSION {
             return Err(Error::unsupported("a write of the SQL store has a version that is not known"));
         }
-        let statements =
-            (0..reader.len()?).map(|_| read_statement(&mut reader, version)).collect::<Result<_>>()?;
+        let statements = (0..reader.len()?).map(|_| read_statement(&mut reader)).collect::<Result<_>>()?;
         let effect = match reader.byte()? {
             0 => Effect::Unknown,
             1 => Effect::Insert(read_values(&mut reader)?),
             2 => {
-                let key = read_key(&mut reader, version)?;
+                let (key, was) = (read_values(&mut reader)?, read_values(&mut reader)?);
                 let columns = (0..reader.len()?).map(|_| Ok((reader.len()?, SqlValue::read(&mut reader)?)));
-                Effect::Set(key, columns.collect::<Result<_>>()?)
+                Effect::Set { key, was, columns: columns.collect::<Result<_>>()? }
             }
-            3 => Effect::Delete(read_key(&mut reader, version)?),
+            3 => Effect::Delete { key: read_values(&mut reader)?, was: read_values(&mut reader)? },
             _ => return Err(Error::unsupported("a write of the SQL store has an effect that is not known")),
         };
         Ok(Self { statements, effect })
     }
 }
 
-fn read_statement(reader: &mut Reader<'_>, version: u8) -> Result<Statement> {
+fn read_statement(reader: &mut Reader<'_>) -> Result<Statement> {
     let sql = reader.text()?.to_owned();
     let expected = reader.number()?.checked_sub(1);
-    let shape = match if version == 1 { 0 } else { reader.byte()? } {
+    let shape = match reader.byte()? {
         0 => Shape::Own,
         1 => Shape::Values,
         2 => Shape::Condition,
         _ => return Err(Error::unsupported("a statement of the SQL store has a shape that is not known")),
     };
-    Ok(Statement { sql, params: read_values(reader)?, expected, shape })
-}
-
-fn read_key(reader: &mut Reader<'_>, version: u8) -> Result<Vec<SqlValue>> {
-    if version < 3 { Ok(vec![SqlValue::read(reader)?]) } else { read_values(reader) }
+    let is_accepted = reader.byte()? != 0;
+    Ok(Statement { sql, params: read_values(reader)?, expected, shape, is_accepted })
 }
 
 fn write_values(writer: &mut Writer, values: &[SqlValue]) {
@@ -166,16 +181,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn writes_of_older_versions_are_read() {
+    fn the_bytes_of_a_write_are_those_of_its_page() {
         let statement = Statement::new("DELETE 1").with(7).expecting(1);
-        let first = b"\x01\x01\x08DELETE 1\x02\x01\x01\x0E\x03\x01\x0E";
-        let second = b"\x02\x01\x08DELETE 1\x02\x00\x01\x01\x0E\x03\x01\x0E";
-        let third = b"\x03\x01\x08DELETE 1\x02\x00\x01\x01\x0E\x03\x01\x01\x0E";
-        let write = SqlWrite { statements: vec![statement], effect: Effect::Delete(vec![7.into()]) };
-        for bytes in [&first[..], second, third] {
-            assert_eq!(SqlWrite::read(&Command::new(bytes)).unwrap(), write);
-        }
-        assert_eq!(write.command().as_bytes(), third);
+        let effect = Effect::Delete { key: vec![7.into()], was: vec![3.into()] };
+        let write = SqlWrite { statements: vec![statement], effect };
+        let bytes = b"\x01\x01\x08DELETE 1\x02\x00\x00\x01\x01\x0E\x03\x01\x01\x0E\x01\x01\x06";
+        assert_eq!(write.command().as_bytes(), bytes);
     }
 
     #[test]
@@ -184,11 +195,18 @@ mod tests {
         let effects = [
             Effect::Unknown,
             Effect::Insert(vec![1.into(), SqlValue::Null]),
-            Effect::Set(vec!["k".into(), 3.into()], vec![(2, 5.into())]),
-            Effect::Delete(vec![7.into()]),
+            Effect::Set {
+                key: vec!["k".into(), 3.into()],
+                was: vec![9.into()],
+                columns: vec![(2, 5.into())],
+            },
+            Effect::Delete { key: vec![7.into()], was: vec![SqlValue::Null] },
         ];
         for effect in effects {
-            let write = SqlWrite { statements: vec![statement.clone(), Statement::new("SELECT 1")], effect };
+            let write = SqlWrite {
+                statements: vec![statement.clone(), Statement::new("SELECT 1").never_refused()],
+                effect,
+            };
             let command = write.command();
             assert_eq!(SqlWrite::read(&command).unwrap(), write);
             for len in 0..command.as_bytes().len() {

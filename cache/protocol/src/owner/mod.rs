@@ -22,7 +22,7 @@
 //! Guarantee: if the carrier keeps the contract of [`Event`] and [`Action`], a read returns a result that holds every write
 //! acknowledged before the read began, and nothing that a finished read did not yet see is older.
 //!
-//! Report, sections 2 to 6; the corrections P1 to P13 are explained in `docs/design/range-cache-protocol.md`.
+//! Report, sections 2 to 6; the corrections P1 to P14 are explained in `docs/design/range-cache-protocol.md`.
 
 mod across;
 mod apply;

@@ -26,6 +26,8 @@ pub(super) struct WriteTask {
     pub(super) held: Vec<(RangeId, Epoch)>,
     /// Their values before it, where there were any.
     pub(super) old: Vec<(Query, Value)>,
+    /// Queries of what it touches that were known to find nothing before it.
+    pub(super) empty: Vec<Query>,
     /// Scripts without a reply, under the flaw that makes them many.
     pub(super) commits: usize,
 }

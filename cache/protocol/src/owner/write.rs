@@ -8,7 +8,10 @@
 //! | --- | --- | --- | --- |
 //! | around | entries are deleted | the store | |
 //! | through | entries are hidden | the store | new values, in one script |
-//! | back | entries are hidden | all logs | new values, in one script |
+//! | back, certain | entries are hidden | all logs | new values, in one script |
+//! | back, in doubt | entries are hidden | the store | new values, in one script |
+//!
+//! Under write-back a write goes into the logs only if the store cannot refuse it any more (P14, [`Application::is_certain`]).
 //!
 //! Up to the moment when nobody sees the entries is here; what makes the write durable, and what its entries are then, in
 //! `buffer.rs` and `commit.rs`.
@@ -59,6 +62,7 @@ impl<A: Application> Owner<A> {
             others,
             held: Vec::new(),
             old: Vec::new(),
+            empty: Vec::new(),
             commits: 0,
         };
         self.writes.insert(task, new);
@@ -99,8 +103,9 @@ impl<A: Application> Owner<A> {
         if hides && !self.turns.take(task, &queries) {
             return;
         }
+        let empty = if hides && self.is_buffering() { self.gaps.covering(&touched) } else { Vec::new() };
         let write = self.writes.get_mut(&task).expect("it was there");
-        (write.step, write.queries) = (WriteStep::Clearing, queries.clone());
+        (write.step, write.queries, write.empty) = (WriteStep::Clearing, queries.clone(), empty);
         if self.is_flawed(Flaw::SplitGapLate) {
             self.late_splits.extend(touched);
         } else {
@@ -142,7 +147,7 @@ impl<A: Application> Owner<A> {
     /// Nobody sees the entries: now the write may become durable.
     fn cleared(&mut self, task: TaskId) {
         let write = &self.writes[&task];
-        if write.kind == Kind::Write && self.is_buffering() {
+        if write.kind == Kind::Write && self.is_buffering() && self.is_certain(write) {
             return self.log_write(task);
         }
         if write.kind == Kind::Foreign || self.was_released(task) {
@@ -154,6 +159,14 @@ impl<A: Application> Owner<A> {
             Some(lsn) => self.wait_for_apply(lsn, task),
             None => self.flushed(task),
         }
+    }
+
+    /// Whether the store cannot refuse the write (P14). Entries show every acknowledged write, and the lease keeps others away
+    /// until this one has its place behind them; a replaced owner, who may know less, is not let into the logs.
+    fn is_certain(&self, write: &WriteTask) -> bool {
+        let mut shown = write.old.clone();
+        shown.extend(write.empty.iter().map(|query| (query.clone(), self.application.empty(query))));
+        self.is_flawed(Flaw::BufferInDoubt) || self.application.is_certain(&write.write.command, &shown)
     }
 
     /// The store has every buffered write of its intervals, and no more can come.

@@ -21,6 +21,7 @@ pub(crate) fn setup(policy: Policy) -> Setup {
         beta: 100,
         is_sparse: false,
         is_warm: true,
+        conditional_percent: 0,
         across_percent: 0,
         recuts: false,
         hunts: false,
@@ -149,6 +150,25 @@ fn two_domains_of_one_table_agree() {
     for policy in [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack] {
         run(Setup { domains: 2, ranges: 1, ..setup(policy) }, 4);
     }
+}
+
+/// Writers share rows and compare what they saw. A buffered write that the store could refuse would be set aside, which a run
+/// without forbidden writes counts as an anomaly.
+#[test]
+fn conditions_of_shared_rows_hold_where_they_are_acknowledged() {
+    for policy in POLICIES {
+        for domains in [1, 2] {
+            let setup = Setup { domains, ranges: 1, ..shared_rows(policy) };
+            let total = run(setup, 6);
+            assert!(total.writes["Refused"] > 20 && total.writes["Done"] > 100, "{total:?}");
+        }
+        run(Setup { fault_every: 150, across_percent: 20, ..shared_rows(policy) }, 6);
+    }
+}
+
+/// Half of the writes have a condition, and writers meet.
+pub(crate) fn shared_rows(policy: Policy) -> Setup {
+    Setup { conditional_percent: 80, read_percent: 70, forbidden: 0, ..setup(policy) }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use lacuna_cache_protocol::{Flaw, Policy};
 
-use crate::clean::setup;
+use crate::clean::{setup, shared_rows};
 use crate::sim::{Setup, World};
 
 /// Most runs that a flaw may stay hidden.
@@ -55,6 +55,11 @@ control!(
 );
 control!(without_p12_a_restored_cache_is_stale, RestoreSnapshot, setup(Policy::WriteAround));
 control!(without_p13_acknowledged_writes_are_lost, ForgetfulLogs, setup(Policy::WriteBack));
+control!(
+    without_p14_acknowledged_writes_are_set_aside,
+    BufferInDoubt,
+    Setup { domains: 2, ranges: 1, ..shared_rows(Policy::WriteBack) }
+);
 control!(a_gap_split_late_hides_rows, SplitGapLate, setup(Policy::WriteAround));
 control!(
     without_the_epoch_before_a_warm_cache_is_stale,

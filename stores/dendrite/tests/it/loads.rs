@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use lacuna_cache_protocol::{Notice, Policy};
-use lacuna_store_sql::{Condition, Rows, SqlValue, Statement, Table, WriteError};
+use lacuna_store_sql::{Condition, DomainValue, Rows, SqlValue, Statement, Table, WriteError};
 use lacuna_test_servers::Redis;
 use tokio::sync::broadcast::Receiver;
 
@@ -180,6 +180,15 @@ async fn a_request_for_a_load_that_is_given_up_leaves_no_lease_behind() {
     hall.stop().await;
 }
 
+/// A row whose key is taken, by a statement of which the application said that the database would take it.
+async fn refused_later(table: &Table, id: i64, place: i64) {
+    let mut places = table.write_set("place").unwrap();
+    places.after(DomainValue::Integer(place)).unwrap();
+    let sql = format!("INSERT INTO slots (id, place) VALUES ({id}, {place})");
+    let done = table.execute(&[places], vec![Statement::new(sql).never_refused()]).await;
+    done.expect("it is acknowledged before the database has it");
+}
+
 /// The next notice that is not about something else.
 async fn set_aside(notices: &mut Receiver<Notice>) -> usize {
     loop {
@@ -200,7 +209,7 @@ async fn clients_are_told_of_writes_that_were_set_aside() {
     let other = hall.table_of(&clients[1].clone().with_patience(AT_MOST)).await;
     let mut heard = [writer.notices(), other.notices()];
     writer.insert(slot(1, 150)).await.unwrap();
-    writer.insert(slot(1, 151)).await.expect("it is acknowledged before the database sees it");
+    refused_later(&writer, 1, 151).await;
     for notices in &mut heard {
         assert_eq!(set_aside(notices).await, 1);
     }
@@ -216,7 +225,7 @@ async fn notices_that_came_while_the_line_was_cut_are_told_when_it_is_back() {
     let near = hall.table_at(0).await;
     relay.set(Mood::Cut);
     near.insert(slot(1, 1)).await.unwrap();
-    near.insert(slot(1, 2)).await.expect("it is acknowledged before the database sees it");
+    refused_later(&near, 1, 2).await;
     // The store has refused it, and whoever is told here is told there.
     while !places(&near.get("place", 2..=2).await.unwrap()).is_empty() {
         tokio::time::sleep(Duration::from_millis(5)).await;

@@ -2,7 +2,8 @@
 
 use lacuna_base::{Error, Result};
 
-use super::{Column, ColumnKind, Database, Dialect, Failure};
+use super::constraints::constraints;
+use super::{Column, ColumnKind, Constraints, Database, Dialect, Failure};
 use crate::sql_value::SqlValue;
 use crate::statement::Statement;
 
@@ -19,6 +20,8 @@ pub(crate) struct Described {
     pub(crate) changes_itself: bool,
     /// Foreign keys by which rows change as those of other tables do.
     pub(crate) cascades: Vec<String>,
+    /// What may make the database refuse a row.
+    pub(crate) constraints: Constraints,
 }
 
 impl Dialect {
@@ -191,10 +194,11 @@ pub(crate) async fn describe(database: &dyn Database, table: &str) -> Result<Des
     };
     let columns = columns.into_iter().map(described).collect();
     let changes_itself = !changing.is_empty() || !triggers.is_empty();
-    Ok(Described { name, columns, primary_key, dialect, changes_itself, cascades })
+    let constraints = constraints(database, &name).await?;
+    Ok(Described { name, columns, primary_key, dialect, changes_itself, cascades, constraints })
 }
 
-async fn ask(database: &dyn Database, sql: &str, table: &str) -> Result<super::Table> {
+pub(super) async fn ask(database: &dyn Database, sql: &str, table: &str) -> Result<super::Table> {
     let found = database.query(&Statement::new(sql).with(table)).await;
     found.map_err(|failure| failure.error)
 }
@@ -214,7 +218,7 @@ fn pairs(found: super::Table) -> Vec<(String, String)> {
     found.into_iter().filter_map(pair).collect()
 }
 
-fn names(found: super::Table) -> Vec<String> {
+pub(super) fn names(found: super::Table) -> Vec<String> {
     let name = |row: Vec<SqlValue>| match row.into_iter().next() {
         Some(SqlValue::Text(name)) => Some(name),
         _ => None,

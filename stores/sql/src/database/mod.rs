@@ -1,11 +1,13 @@
 //! What differs between databases: how they are connected to, written to, and what their errors mean.
 
 mod connect;
+mod constraints;
 mod describe;
 mod dialect;
 mod driver;
 mod inlined;
 mod kind;
+mod limits;
 #[cfg(feature = "mariadb")]
 mod mariadb;
 mod offer;
@@ -21,10 +23,12 @@ use std::sync::Arc;
 
 use lacuna_base::{Error, Result};
 
+pub(crate) use constraints::Constraints;
 pub(crate) use describe::{Described, describe};
 pub(crate) use dialect::Dialect;
 pub(crate) use inlined::inlined;
 pub(crate) use kind::{Column, ColumnKind};
+pub(crate) use limits::takes;
 pub(crate) use sqlite::is_in_memory;
 
 use crate::sql_value::SqlValue;

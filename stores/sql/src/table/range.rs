@@ -27,10 +27,12 @@ impl Table {
         let change = |sql: &mut Sql, table: &str| {
             sql.text("DELETE FROM ").name(table);
         };
-        self.change_range(column, range, change).await
+        let is_certain = self.schema.frees_keys_visibly() && !self.schema.constraints.are_of_rows;
+        self.change_range(column, range, change, is_certain).await
     }
 
-    /// Sets columns that are not registered, by expressions of SQL, in all rows whose `column` lies in `range`.
+    /// Sets columns that are not registered, by expressions of SQL, in all rows whose `column` lies in `range`. Only the database
+    /// knows whether it takes them, so that it has them before they are acknowledged, under write-back too.
     ///
     /// # Errors
     /// `Refused` for a registered column; as [`Table::insert`] otherwise.
@@ -65,7 +67,7 @@ impl Table {
                     .text("\n)");
             }
         };
-        self.change_range(column, range, change).await
+        self.change_range(column, range, change, false).await
     }
 
     async fn change_range<V: Into<SqlValue> + Clone>(
@@ -73,6 +75,7 @@ impl Table {
         column: &str,
         range: impl RangeBounds<V>,
         change: impl FnOnce(&mut Sql, &str),
+        is_certain: bool,
     ) -> Result<(), WriteError> {
         let domain = self.schema.domain_of(column)?;
         let Some(interval) = self.interval(column, range)? else { return Ok(()) };
@@ -84,12 +87,16 @@ impl Table {
         // where rows may come to lie elsewhere in it.
         let is_sure = self.schema.has_order_of(domain) && !self.schema.has_triggers;
         let touched = if is_sure { vec![(domain, interval)] } else { Vec::new() };
-        self.send(touched, vec![sql.into_statement(Shape::Condition)], Effect::Unknown).await
+        let statement = sql.into_statement(Shape::Condition);
+        let is_certain = is_certain && !self.schema.has_triggers;
+        let statement = if is_certain { statement.never_refused() } else { statement };
+        self.send(touched, vec![statement], Effect::Unknown).await
     }
 
     /// Runs statements of your own in one transaction. `touched` must hold the values of registered columns of every row
-    /// that they change, before and after; registered columns that it does not name are taken whole. **A set that lacks
-    /// a value leaves stale results behind.**
+    /// that they change, before and after; registered columns that it does not name, or names by an empty set, are taken whole.
+    /// **A set that lacks a value leaves stale results behind.** Under write-back, statements are written through unless all are
+    /// [`Statement::never_refused`].
     ///
     /// # Errors
     /// `Refused` for a statement that does not read or write rows; as [`Table::insert`] otherwise.

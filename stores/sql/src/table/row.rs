@@ -21,8 +21,12 @@ type Columns = Vec<(usize, SqlValue)>;
 impl Table {
     /// Adds a row.
     ///
+    /// Under write-back it is acknowledged before the database has it only if the cache knows that the key is free and that no
+    /// constraint looks at the row; otherwise once the database has it.
+    ///
     /// # Errors
-    /// `Refused` if the database refuses it or a value is of another type; see [`WriteError`].
+    /// `Refused` if the database refuses it (a key that is taken, for example) or a value is of another type; see
+    /// [`WriteError`].
     pub async fn insert<'a>(
         &self,
         values: impl IntoIterator<Item = (&'a str, SqlValue)>,
@@ -78,6 +82,9 @@ impl Table {
 
     /// Gives columns of a row new values.
     ///
+    /// Under write-back it is acknowledged before the database has it only if the cache shows the row as `row` says and no
+    /// constraint looks at the columns; otherwise once the database has it.
+    ///
     /// # Errors
     /// `Refused`, of the kind `Conflict`, if a registered column of the row is not what `row` says, or the row is gone;
     /// see [`WriteError`].
@@ -101,7 +108,9 @@ impl Table {
             sql.text(separator).name(&self.schema.columns[*place]).text(" = ").value(value);
         }
         let key = self.where_row(&mut sql, row)?;
-        let effect = if self.keeps_all(&columns) { Effect::Set(key, columns) } else { Effect::Unknown };
+        let was = self.registered_values(row);
+        let effect =
+            if self.keeps_all(&columns) { Effect::Set { key, was, columns } } else { Effect::Unknown };
         self.send(touched, vec![sql.into_statement(Shape::Condition).expecting(1)], effect).await
     }
 
@@ -114,8 +123,15 @@ impl Table {
         let mut sql = Sql::new(self.dialect);
         sql.text("DELETE FROM ").name(&self.schema.table);
         let key = self.where_row(&mut sql, row)?;
-        let effect = if self.schema.has_triggers { Effect::Unknown } else { Effect::Delete(key) };
+        let was = self.registered_values(row);
+        let effect = if self.schema.has_triggers { Effect::Unknown } else { Effect::Delete { key, was } };
         self.send(touched, vec![sql.into_statement(Shape::Condition).expecting(1)], effect).await
+    }
+
+    /// What the row must hold in the registered columns for a write of it to be carried out.
+    fn registered_values(&self, row: &Row) -> Vec<SqlValue> {
+        let domains = 0..self.schema.domains.len();
+        domains.map(|domain| self.schema.domain_value(domain, row.values()).clone()).collect()
     }
 
     /// Columns by their places, each once.

@@ -13,6 +13,8 @@ mod prefetch;
 mod redis;
 mod schemas;
 mod servers;
+mod shared;
+mod shared_rows;
 #[allow(dead_code, reason = "the simulation of the core uses more of them")]
 mod sim;
 mod strangers;

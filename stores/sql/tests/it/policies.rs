@@ -170,7 +170,7 @@ async fn a_hit_asks_nothing_but_the_cache() {
 
 #[tokio::test]
 async fn what_the_database_refuses_is_an_error_and_changes_nothing() {
-    for policy in [Policy::WriteAround, Policy::WriteThrough] {
+    for policy in ALL {
         let place = Place::new();
         let (cache, people) = people(&place, policy).await;
         add(&people, 1, "a", 10).await.unwrap();
@@ -191,13 +191,19 @@ async fn what_the_database_refuses_is_an_error_and_changes_nothing() {
     }
 }
 
+/// The application said that the database would take it, and was wrong.
 #[tokio::test]
-async fn a_buffered_write_that_is_refused_later_is_told() {
+async fn a_buffered_statement_that_is_refused_later_is_reported() {
     let place = Place::new();
     let (cache, people) = people(&place, Policy::WriteBack).await;
     let mut notices = people.notices();
     add(&people, 1, "a", 10).await.unwrap();
-    add(&people, 2, "a", 50).await.expect("it is acknowledged before the database sees it");
+    assert!(names(&people, 50, 50).await.is_empty());
+    let mut age = people.write_set("age").unwrap();
+    age.after(lacuna_store_sql::DomainValue::Integer(50)).unwrap();
+    let twice =
+        lacuna_store_sql::Statement::new("INSERT INTO people VALUES (2, 'a', 50, 1.5)").never_refused();
+    people.execute(&[age], vec![twice]).await.expect("it is acknowledged before the database has it");
     let notice = tokio::time::timeout(AT_MOST, notices.recv()).await.unwrap().unwrap();
     assert!(matches!(&notice, lacuna_store_sql::Notice::SetAside(writes) if writes.len() == 1), "{notice:?}");
     // The read may overtake the dropping of the entry.

@@ -38,6 +38,8 @@ pub(crate) struct Client {
     /// Routes and when they end.
     routes: BTreeMap<RangeId, (Route, u64)>,
     table: Option<Arc<RangeTable>>,
+    /// What it last saw of each key: the value in domain 1, if there was a row.
+    seen: BTreeMap<u64, Option<u64>>,
 }
 
 impl Client {
@@ -149,7 +151,7 @@ impl World {
         } else {
             let id = WriteId::try_from(self.new_number()).unwrap();
             self.history.push(Moment::WriteBegan(id));
-            let change = self.some_change(area);
+            let change = self.some_change(me, area);
             if self.rng.below(1_000) < self.setup.forbidden {
                 self.store.forbidden.push(id);
             }
@@ -190,7 +192,17 @@ impl World {
         self.rng.below(100) < self.setup.across_percent
     }
 
-    fn some_change(&mut self, range: RangeId) -> Change {
+    /// By what the client saw last, which others may have changed since.
+    fn some_condition(&mut self, me: usize, key: u64) -> Change {
+        let (other, domains) = (self.rng.below(5), self.setup.domains);
+        match self.clients[me].seen.get(&key).copied() {
+            Some(Some(was)) if self.rng.below(4) > 0 => Change::Edit { key, was, other, domains },
+            Some(Some(_)) => Change::Delete { key },
+            _ => Change::Add { key, other, domains },
+        }
+    }
+
+    fn some_change(&mut self, me: usize, range: RangeId) -> Change {
         let (first, last) = self.keys_of(range);
         if self.is_across() && last + 1 < self.key_count() {
             let (lo, hi) = (last - self.rng.below(3), last + 1 + self.rng.below(3));
@@ -203,6 +215,9 @@ impl World {
         }
         let is_hot = self.setup.hunts && self.rng.below(2) == 0;
         let key = if is_hot { first } else { self.rng.between(first, last) };
+        if self.rng.below(100) < self.setup.conditional_percent {
+            return self.some_condition(me, key);
+        }
         if self.setup.is_sparse && self.rng.below(2) == 0 {
             return Change::Delete { key };
         }
@@ -288,6 +303,12 @@ impl World {
         *self.counts.reads.entry(format!("{how:?}")).or_default() += 1;
         let rows = decode(value);
         self.counts.empty += u64::from(rows.is_empty() && how != How::Direct);
+        if (query.domain, query.form) == (0, Form::All) {
+            for key in (0..self.key_count()).filter(|key| query.interval.contains(&(*key).into())) {
+                let other = rows.iter().find(|row| row.key == key).map(|row| row.other);
+                self.clients[me].seen.insert(key, other);
+            }
+        }
         let range = RangeId(self.range_of(&query));
         let seen = self.last_seen.insert(query.clone(), self.now);
         let is_behind = how == How::Miss
@@ -298,15 +319,17 @@ impl World {
     }
 
     fn write_ended(&mut self, me: usize, outcome: WriteOutcome) {
-        let Some(Operation { work: Work::Write(id, _), .. }) = &self.clients[me].operation else { return };
-        let id = *id;
+        let Some(Operation { work: Work::Write(id, change), .. }) = &self.clients[me].operation else {
+            return;
+        };
+        let (id, change) = (*id, *change);
         let range = self.clients[me].operation.as_ref().map(|operation| operation.range);
         self.last_written.extend(range.map(|range| (range, self.now)));
         *self.counts.writes.entry(format!("{outcome:?}")).or_default() += 1;
         match outcome {
             WriteOutcome::Retry => return self.try_again(me),
             WriteOutcome::Done => self.history.push(Moment::WriteDone(id)),
-            WriteOutcome::Refused => self.history.push(Moment::WriteNot(id)),
+            WriteOutcome::Refused => self.history.push(Moment::WriteRefused(id, change)),
             WriteOutcome::Unknown => {}
         }
         self.clients[me].operation = None;

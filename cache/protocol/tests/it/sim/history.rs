@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lacuna_cache_protocol::{Form, Query};
 
 use super::store::{SlotState, Store};
-use super::table::{Row, WriteId, selects};
+use super::table::{Change, Row, WriteId, selects};
 
 #[derive(Debug, Clone)]
 pub(crate) enum Moment {
@@ -17,8 +17,10 @@ pub(crate) enum Moment {
     ReadEnded(u64, Query, Vec<Row>, How),
     WriteBegan(WriteId),
     WriteDone(WriteId),
-    /// Refused, or not carried out for sure.
+    /// Not carried out for sure.
     WriteNot(WriteId),
+    /// The store said that it does not take it.
+    WriteRefused(WriteId, Change),
 }
 
 /// Where a result came from.
@@ -42,6 +44,10 @@ pub(crate) struct Checker<'a> {
     /// Acknowledged writes that were set aside, with notice, and the keys that showed them for a while.
     pub(crate) set_aside: BTreeSet<WriteId>,
     pub(crate) excused: BTreeSet<u64>,
+    /// Floors when each write began.
+    at_write: BTreeMap<WriteId, BTreeMap<u64, usize>>,
+    /// Whether the store refuses for no other reason than a condition that does not hold.
+    pub(crate) refusals_have_reasons: bool,
 }
 
 impl<'a> Checker<'a> {
@@ -64,6 +70,8 @@ impl<'a> Checker<'a> {
             snapshots,
             set_aside: BTreeSet::new(),
             excused: BTreeSet::new(),
+            at_write: BTreeMap::new(),
+            refusals_have_reasons: false,
         }
     }
 
@@ -74,7 +82,10 @@ impl<'a> Checker<'a> {
 
     fn take(&mut self, moment: &Moment) -> Result<(), String> {
         match moment {
-            Moment::WriteBegan(id) => drop(self.began.insert(*id)),
+            Moment::WriteBegan(id) => {
+                self.began.insert(*id);
+                self.at_write.insert(*id, self.floors.clone());
+            }
             Moment::WriteDone(id) if self.set_aside.contains(id) => {}
             Moment::WriteDone(id) => {
                 let places = self.places.get(id).ok_or(format!("acknowledged write {id} is lost"))?;
@@ -82,6 +93,10 @@ impl<'a> Checker<'a> {
                     let floor = self.floors.entry(*key).or_default();
                     *floor = (*floor).max(*place);
                 }
+            }
+            Moment::WriteRefused(id, change) => {
+                self.take(&Moment::WriteNot(*id))?;
+                self.may_be_refused(*id, *change)?;
             }
             Moment::WriteNot(id) if self.places.contains_key(id) => {
                 return Err(format!("write {id} was said not to be carried out, and was"));
@@ -94,6 +109,20 @@ impl<'a> Checker<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Some state of its key, not older than what was acknowledged or seen when it began, breaks its condition.
+    fn may_be_refused(&self, id: WriteId, change: Change) -> Result<(), String> {
+        let floors = self.at_write.get(&id).ok_or(format!("write {id} never began"))?;
+        let breaks = |key: &u64| {
+            let floor = floors.get(key).copied().unwrap_or(0);
+            let row = |place: usize| place.checked_sub(1).and_then(|place| self.states(*key)[place].row);
+            (floor..=self.states(*key).len()).any(|place| !change.holds(row(place).as_ref()))
+        };
+        if !self.refusals_have_reasons || change.keys().iter().any(breaks) {
+            return Ok(());
+        }
+        Err(format!("write {id} was refused, though nothing acknowledged spoke against {change:?}"))
     }
 
     fn read(&mut self, read: u64, query: &Query, rows: &[Row]) -> Result<(), String> {

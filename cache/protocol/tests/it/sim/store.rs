@@ -103,7 +103,7 @@ impl Store {
             StoreCall::Write(_) | StoreCall::WriteAcross(..) if hiccup => {
                 StoreReply::Refused { lsn: None, retry: true }
             }
-            StoreCall::Write(command) | StoreCall::WriteAcross(command, _) if self.is_forbidden(command) => {
+            StoreCall::Write(command) | StoreCall::WriteAcross(command, _) if self.refuses(command) => {
                 StoreReply::Refused { lsn: None, retry: false }
             }
             StoreCall::Write(command) | StoreCall::WriteAcross(command, _) => {
@@ -117,23 +117,28 @@ impl Store {
         }
     }
 
-    fn is_forbidden(&self, command: &Command) -> bool {
-        self.forbidden.contains(&Change::read(command).0)
+    /// Whether it is refused for good, as it is forbidden or its condition does not hold.
+    fn refuses(&self, command: &Command) -> bool {
+        let (id, change) = Change::read(command);
+        let holds = change.keys().iter().all(|key| change.holds(self.rows.get(key)));
+        self.forbidden.contains(&id) || !holds
     }
 
+    /// All or nothing, as a transaction.
     fn apply(&mut self, range: RangeId, commands: &[(u64, Option<Command>)]) -> StoreReply {
-        let applied = self.fence(range).state.applied_lsn;
-        let refused = commands
-            .iter()
-            .find(|(lsn, command)| *lsn > applied && command.as_ref().is_some_and(|c| self.is_forbidden(c)));
-        if let Some((lsn, _)) = refused {
-            return StoreReply::Refused { lsn: Some(*lsn), retry: false };
-        }
+        let before = (self.rows.clone(), self.slots.clone(), self.sequence, *self.fence(range));
         for (lsn, command) in commands {
-            if *lsn > self.fence(range).state.applied_lsn {
-                self.fence(range).state.applied_lsn = *lsn;
-                command.iter().for_each(|command| self.write(command));
+            if *lsn <= self.fence(range).state.applied_lsn {
+                continue;
             }
+            self.fence(range).state.applied_lsn = *lsn;
+            if command.as_ref().is_some_and(|command| self.refuses(command)) {
+                let (rows, slots, sequence, fence) = before;
+                (self.rows, self.slots, self.sequence) = (rows, slots, sequence);
+                *self.fence(range) = fence;
+                return StoreReply::Refused { lsn: Some(*lsn), retry: false };
+            }
+            command.iter().for_each(|command| self.write(command));
         }
         StoreReply::Done
     }

@@ -17,7 +17,7 @@ pub(crate) struct Row {
 
 pub(crate) type Rows = BTreeMap<u64, Row>;
 
-/// What a write does. All are the same whatever the rows are.
+/// What a write does. Those with a condition change nothing where it does not hold, and are refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     Put {
@@ -37,21 +37,47 @@ pub(crate) enum Change {
         from: u64,
         to: u64,
     },
+    /// The row is there with the value `was` in domain 1, and gets another.
+    Edit {
+        key: u64,
+        was: u64,
+        other: u64,
+        domains: usize,
+    },
+    /// There is no such row, and then there is.
+    Add {
+        key: u64,
+        other: u64,
+        domains: usize,
+    },
 }
 
 impl Change {
     /// Keys it may change.
     pub(crate) fn keys(self) -> Vec<u64> {
         match self {
-            Self::Put { key, .. } | Self::Delete { key } => vec![key],
+            Self::Put { key, .. } | Self::Delete { key } | Self::Edit { key, .. } | Self::Add { key, .. } => {
+                vec![key]
+            }
             Self::Touch { lo, hi } => (lo..=hi).collect(),
             Self::Move { from, to } => vec![from, to],
         }
     }
 
+    /// Whether its condition holds, if the row of its key is `row`.
+    pub(crate) fn holds(self, row: Option<&Row>) -> bool {
+        match self {
+            Self::Edit { was, .. } => row.is_some_and(|row| row.other == was),
+            Self::Add { .. } => row.is_none(),
+            _ => true,
+        }
+    }
+
     pub(crate) fn apply(self, id: WriteId, rows: &mut Rows) {
         match self {
-            Self::Put { key, other } => drop(rows.insert(key, Row { key, version: id, other })),
+            Self::Put { key, other } | Self::Edit { key, other, .. } | Self::Add { key, other, .. } => {
+                rows.insert(key, Row { key, version: id, other });
+            }
             Self::Delete { key } => drop(rows.remove(&key)),
             Self::Touch { lo, hi } => rows.range_mut(lo..=hi).for_each(|(_, row)| row.version = id),
             Self::Move { from, to } => {
@@ -67,32 +93,41 @@ impl Change {
             Self::Touch { lo, hi } => vec![(0, closed(lo, hi))],
             Self::Move { to, .. } if new_value_only => vec![point(to)],
             Self::Move { from, to } => vec![point(from), point(to)],
+            Self::Edit { key, was, other, domains: 2 } => {
+                vec![point(key), (1, closed(was, was)), (1, closed(other, other))]
+            }
+            Self::Add { key, other, domains: 2 } => vec![point(key), (1, closed(other, other))],
+            Self::Edit { key, .. } | Self::Add { key, .. } => vec![point(key)],
         };
         Write { touched, command: self.command(id) }
     }
 
     fn command(self, id: WriteId) -> Command {
-        let (kind, a, b) = match self {
-            Self::Put { key, other } => (0, key, other),
-            Self::Delete { key } => (1, key, 0),
-            Self::Touch { lo, hi } => (2, lo, hi),
-            Self::Move { from, to } => (3, from, to),
+        let (kind, a, b, c) = match self {
+            Self::Put { key, other } => (0, key, other, 0),
+            Self::Delete { key } => (1, key, 0, 0),
+            Self::Touch { lo, hi } => (2, lo, hi, 0),
+            Self::Move { from, to } => (3, from, to, 0),
+            Self::Edit { key, other, was, .. } => (4, key, other, was),
+            Self::Add { key, other, .. } => (5, key, other, 0),
         };
-        let numbers: [u64; 4] = [kind, a, b, u64::from(id)];
+        let numbers: [u64; 5] = [kind, a, b, c, u64::from(id)];
         Command::new(&numbers.map(u64::to_le_bytes).concat())
     }
 
     pub(crate) fn read(command: &Command) -> (WriteId, Self) {
         let number =
             |place: usize| u64::from_le_bytes(command.as_bytes()[place * 8..][..8].try_into().unwrap());
-        let (a, b) = (number(1), number(2));
+        let (a, b, domains) = (number(1), number(2), 1);
         let change = match number(0) {
             0 => Self::Put { key: a, other: b },
             1 => Self::Delete { key: a },
             2 => Self::Touch { lo: a, hi: b },
-            _ => Self::Move { from: a, to: b },
+            3 => Self::Move { from: a, to: b },
+            4 => Self::Edit { key: a, was: number(3), other: b, domains },
+            _ => Self::Add { key: a, other: b, domains },
         };
-        (u32::try_from(number(3)).unwrap(), change)
+        (u32::try_from(number(4)).unwrap(), change)
     }
 }
 
@@ -150,6 +185,23 @@ pub(crate) struct Table {
 }
 
 impl Application for Table {
+    /// As a SQL table decides: a compared row has to be shown, and a free key by a result that would show its row.
+    fn is_certain(&self, command: &Command, shown: &[(Query, Value)]) -> bool {
+        let rows = || shown.iter().flat_map(|(_, value)| decode(value));
+        match Change::read(command).1 {
+            change @ Change::Edit { key, .. } => {
+                rows().find(|row| row.key == key).is_some_and(|row| change.holds(Some(&row)))
+            }
+            Change::Add { key, .. } => {
+                let would_show = |query: &Query| {
+                    (query.domain, query.form) == (0, Form::All) && query.interval.contains(&key.into())
+                };
+                shown.iter().any(|(query, _)| would_show(query)) && rows().all(|row| row.key != key)
+            }
+            _ => true,
+        }
+    }
+
     fn update(&self, command: &Command, query: &Query, old: &Value) -> Option<Value> {
         if query.form != Form::All || query.domain != 0 {
             return None;

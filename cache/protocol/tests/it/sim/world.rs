@@ -29,6 +29,8 @@ pub(crate) struct Setup {
     pub(crate) is_sparse: bool,
     /// Whether owners take entries over from those before them.
     pub(crate) is_warm: bool,
+    /// Of a hundred writes, how many have a condition.
+    pub(crate) conditional_percent: u64,
     /// Of a hundred operations, how many concern two ranges, if there are two.
     pub(crate) across_percent: u64,
     /// Whether ranges are split and merged.
@@ -209,7 +211,11 @@ impl World {
         let mut checker = Checker::new(&self.store, keys, self.is_store_current());
         checker.set_aside.clone_from(&self.set_aside);
         checker.excused.clone_from(&self.excused);
+        checker.refusals_have_reasons = self.setup.forbidden == 0;
         checker.check(&self.history)?;
+        if self.setup.forbidden == 0 && self.counts.set_aside > 0 {
+            return Err(format!("acknowledged writes were set aside: {:?}", self.set_aside));
+        }
         let may_doubt = self.setup.policy == Policy::WriteBack && self.setup.forbidden > 0;
         if self.counts.bypasses > 0 && !may_doubt {
             return Err("somebody was said to write past the cache".to_owned());
