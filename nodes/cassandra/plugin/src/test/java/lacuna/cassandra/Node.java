@@ -112,8 +112,36 @@ final class Node
         return shell != null && shell.isAlive();
     }
 
-    /** As if the power went. */
+    /** Ends its process at once. Throws if that would lose acknowledged writes: a test would take them for denied by the plug-in. */
     void kill() throws InterruptedException, IOException
+    {
+        if (!hasLog(CommitLog.SYNCED))
+            throw new IllegalStateException("only nodes of a cluster with CommitLog.SYNCED may be killed: others lose acknowledged writes");
+        end();
+    }
+
+    /** Ends its process at once, and with it every write that was not flushed. */
+    void killLosingWrites() throws InterruptedException, IOException
+    {
+        if (!hasLog(CommitLog.LOST))
+            throw new IllegalStateException("only nodes of a cluster with CommitLog.LOST lose the same writes every time");
+        end();
+    }
+
+    /** Ends its process after everything was written to disk, whatever its commit log. */
+    void stop() throws InterruptedException, IOException
+    {
+        storageService("drain", new Object[0]);
+        end();
+    }
+
+    private boolean hasLog(CommitLog log)
+    {
+        return log.yaml.equals(settings.get("commitlog"));
+    }
+
+    /** Ends its process, which may lose acknowledged writes: for nodes whose data nobody reads afterwards. */
+    void end() throws InterruptedException, IOException
     {
         if (shell == null)
             return;
