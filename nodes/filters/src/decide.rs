@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 
 use crate::buckets::Buckets;
-use crate::config::{Flaw, Mode};
+use crate::config::Mode;
 use crate::key_id::{KeyId, NodeId, TableId};
 use crate::node::Node;
 use crate::presence::Presence;
@@ -88,7 +88,7 @@ impl Node {
     /// Why a replica may hold a live row of the key.
     fn may_be_live(&self, now: u64, table: TableId, key: &Asked<'_>) -> Option<Reason> {
         let mut answers = key.replicas.iter().map(|replica| self.may_be_live_at(now, table, key, *replica));
-        if self.config().has(Flaw::AskOneReplica) {
+        if is_flawed!(self.config(), AskOneReplica) {
             return answers.next().flatten();
         }
         answers.find_map(|reason| reason)
@@ -103,7 +103,7 @@ impl Node {
         quorum: Quorum<'_>,
     ) -> Option<Reason> {
         let needed =
-            if self.config().has(Flaw::AskFewer) { quorum.needed.saturating_sub(1) } else { quorum.needed };
+            if is_flawed!(self.config(), AskFewer) { quorum.needed.saturating_sub(1) } else { quorum.needed };
         let replicas: BTreeSet<NodeId> = quorum.replicas.iter().copied().collect();
         let (mut empty, mut first) = (0, None);
         for replica in replicas {
@@ -164,7 +164,7 @@ impl Node {
         }
         let known = self.peer(replica).and_then(|peer| peer.presence(table, id));
         let without =
-            if self.config().has(Flaw::TrustUnknown) { Presence::Absent } else { Presence::Unknown };
+            if is_flawed!(self.config(), TrustUnknown) { Presence::Absent } else { Presence::Unknown };
         known.unwrap_or(without)
     }
 }

@@ -59,6 +59,9 @@
 //! assert!(!nodes[1].may_acknowledge(11, barrier));
 //! ```
 
+#[macro_use]
+mod flaws;
+
 mod buckets;
 mod config;
 mod counters;
@@ -74,10 +77,10 @@ mod question;
 mod wire;
 
 pub use buckets::Buckets;
-#[doc(hidden)]
-pub use config::Flaw;
 pub use config::{Config, Mode};
 pub use counters::Counters;
+#[cfg(feature = "flaws")]
+pub use flaws::Flaw;
 pub use key_id::{KeyId, NodeId, TableId};
 pub use message::{CHUNK_BYTES, LeaseUse, Message, TableDelta, Version};
 pub use node::{Barrier, Node};

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lacuna_base::hash::IntegerHasher;
 
 use crate::buckets::Buckets;
-use crate::config::{Config, Flaw, Mode};
+use crate::config::{Config, Mode};
 use crate::counters::Counters;
 use crate::key_id::{KeyId, NodeId, TableId};
 use crate::peer::Peer;
@@ -57,7 +57,7 @@ impl Node {
     /// A node that starts at `now`; `incarnation` differs from that of every earlier life.
     pub fn new(id: NodeId, config: Config, incarnation: u64, now: u64) -> Self {
         // Leases of an earlier life may hold until now and one length more.
-        let is_barred = config.mode == Mode::Safe && !config.has(Flaw::AcknowledgeAfterBoot);
+        let is_barred = config.mode == Mode::Safe && !is_flawed!(config, AcknowledgeAfterBoot);
         let boot_until = if is_barred { now + config.max_lease } else { now };
         Self {
             id,
@@ -83,7 +83,7 @@ impl Node {
         for other in others {
             self.peers.entry(other).or_default();
         }
-        if version != self.ring && !self.config.has(Flaw::IgnoreRing) {
+        if version != self.ring && !is_flawed!(self.config, IgnoreRing) {
             self.peers.values_mut().for_each(Peer::void);
         }
         self.ring = version;

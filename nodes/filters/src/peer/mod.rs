@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use self::copies::Copy;
 use self::forwarded::Forwarded;
-use crate::config::{Config, Flaw};
+use crate::config::Config;
 use crate::fetch::Fetch;
 use crate::key_id::TableId;
 use crate::message::{LeaseUse, Message, Version};
@@ -72,7 +72,7 @@ impl Peer {
         if version.sequence == self.applied.sequence && version.digest != self.applied.digest {
             self.begin_again(version);
         }
-        let from = if config.has(Flaw::LeaseFromGrant) { now } else { asked_at };
+        let from = if is_flawed!(config, LeaseFromGrant) { now } else { asked_at };
         if self.lease.is_none_or(|lease| lease.number < number) {
             let until = if length > 0 { from.saturating_add(config.shortened(length)) } else { 0 };
             self.lease = Some(Lease { number, until, floor: version.sequence, digest: version.digest, ring });
@@ -114,8 +114,8 @@ impl Peer {
     pub(crate) fn has_lease(&self, config: &Config, now: u64, ring: u64) -> bool {
         let is_valid = |lease: &Lease| {
             now < lease.until
-                && (lease.floor <= self.applied.sequence || config.has(Flaw::IgnoreGaps))
-                && (lease.ring == ring || config.has(Flaw::IgnoreRing))
+                && (lease.floor <= self.applied.sequence || is_flawed!(config, IgnoreGaps))
+                && (lease.ring == ring || is_flawed!(config, IgnoreRing))
         };
         self.lease.as_ref().is_some_and(is_valid)
     }

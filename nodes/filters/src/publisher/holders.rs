@@ -1,6 +1,6 @@
 //! Who holds a lease on a node's filters, and what an acknowledgement has to wait for.
 
-use crate::config::{Config, Flaw};
+use crate::config::Config;
 use crate::key_id::{KeyId, NodeId, TableId};
 use crate::message::Version;
 
@@ -24,14 +24,15 @@ impl Publisher {
     /// Whether everybody who relies on this node knows what came up to `barrier`.
     pub(crate) fn may_acknowledge(&self, config: &Config, now: u64, barrier: u64) -> bool {
         let is_known = |holder: &Holder| holder.until <= now || holder.acknowledged >= barrier;
-        config.has(Flaw::AcknowledgeAtOnce) || (now >= self.boot_until && self.holders.values().all(is_known))
+        is_flawed!(config, AcknowledgeAtOnce)
+            || (now >= self.boot_until && self.holders.values().all(is_known))
     }
 
     /// Whether what a read found of a key may be shown: everybody who relies on this node knows the key, and everybody who
     /// relies on a life before has ceased to.
     pub(crate) fn may_reveal(&self, config: &Config, now: u64, table: TableId, partition: KeyId) -> bool {
         let barrier = self.recent.barrier_of(table, partition);
-        config.has(Flaw::RevealAtOnce) || self.may_acknowledge(config, now, barrier)
+        is_flawed!(config, RevealAtOnce) || self.may_acknowledge(config, now, barrier)
     }
 
     /// The last delta that all who rely on this node know.
@@ -52,7 +53,7 @@ impl Publisher {
         if holder.until <= now {
             *holder = fresh;
         }
-        if config.has(Flaw::RenewalAcknowledges) {
+        if is_flawed!(config, RenewalAcknowledges) {
             (holder.acknowledged, holder.waits_since) = (sequence, None);
         }
         let until = holder.waits_since.unwrap_or(now) + config.lease();
@@ -78,7 +79,7 @@ impl Publisher {
         if applied.incarnation != incarnation {
             return None;
         }
-        if config.has(Flaw::IgnoreGaps) {
+        if is_flawed!(config, IgnoreGaps) {
             return Some(applied.sequence <= sequence);
         }
         let Some(back) = sequence.checked_sub(applied.sequence) else { return Some(false) };

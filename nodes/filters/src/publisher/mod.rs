@@ -12,7 +12,7 @@ use self::holders::Holder;
 use self::recent::Recent;
 use self::snapshots::Snapshot;
 use crate::buckets::Buckets;
-use crate::config::{Config, Flaw, Mode};
+use crate::config::{Config, Mode};
 use crate::key_id::{KeyId, NodeId, TableId};
 use crate::message::{CHUNK_BYTES, Message, TableDelta, Version};
 use crate::presence::{Deletion, NodeFilter};
@@ -130,7 +130,7 @@ impl Publisher {
         // What is written now is told by the next delta, what has a twin on its way by that one's.
         let (next, mut told_by) = (self.version.sequence + 1, None);
         for id in ids {
-            let is_new = if config.has(Flaw::WriteKeepsDead) && own.filter.is_dead(id) {
+            let is_new = if is_flawed!(config, WriteKeepsDead) && own.filter.is_dead(id) {
                 false
             } else {
                 own.filter.write(id)
@@ -201,7 +201,7 @@ impl Publisher {
         own.filter.dead().for_each(|(id, time)| next.keep_dead(id, time));
         next.shrink_to(own.max_bytes);
         own.filter = next;
-        if config.has(Flaw::RebuildQuietly) {
+        if is_flawed!(config, RebuildQuietly) {
             return;
         }
         self.renew(table);
