@@ -75,14 +75,14 @@ final class Acknowledgements
 
     private static boolean leaves(Message<?> message, InetAddressAndPort to)
     {
-        if (!isNeeded() || !VERBS.contains(message.verb()) || released.get() || isFlawed(message.verb()))
+        if (!isNeeded() || !VERBS.contains(message.verb()) || released.get() || !waits(message.verb()))
             return true;
         return mayLeave(() -> resend(message, to));
     }
 
-    private static boolean isFlawed(Verb verb)
+    private static boolean waits(Verb verb)
     {
-        return (verb.name().startsWith("RANGE") ? Flaw.SCANS_DO_NOT_WAIT : Flaw.ACKNOWLEDGEMENTS_DO_NOT_WAIT).isOn();
+        return verb.name().startsWith("RANGE") ? Waits.current().forScans() : Waits.current().forWrites();
     }
 
     private static void resend(Message<?> message, InetAddressAndPort to)

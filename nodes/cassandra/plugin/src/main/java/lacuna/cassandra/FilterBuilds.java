@@ -143,9 +143,9 @@ final class FilterBuilds
     {
         try
         {
-            Flaw.BUILDS_DO_NOT_BEGIN.await();
+            Waits.current().beforeBuild();
             FilterFill.withAll(filter, isRebuild);
-            Flaw.BUILDS_DO_NOT_END.await();
+            Waits.current().afterBuild();
             if (!filter.finish(finish))
                 return false;
             namesPerPartition = Math.max(1, (double) filter.number(null, 0) / Math.max(1, partitions()));

@@ -26,7 +26,7 @@ import org.apache.cassandra.utils.MD5Digest;
  * once, makes the virtual keyspace. {@code -Dlacuna.inner_query_handler=CLASS} names a handler of somebody else to stand
  * behind it; that one then sees every request, so none is answered here.
  */
-public final class LacunaQueryHandler implements QueryHandler
+public class LacunaQueryHandler implements QueryHandler
 {
     private final QueryHandler inner;
 
@@ -114,7 +114,7 @@ public final class LacunaQueryHandler implements QueryHandler
                                       Map<String, ByteBuffer> payload, Dispatcher.RequestTime time)
     {
         ResultMessage result = inner.processBatch(statement, state, options, payload, time);
-        if (!Flaw.ACKNOWLEDGEMENTS_DO_NOT_WAIT.isOn())
+        if (Waits.current().forWrites())
             Acknowledgements.await();
         return result;
     }
@@ -129,11 +129,11 @@ public final class LacunaQueryHandler implements QueryHandler
     private static boolean mayTellNews(CQLStatement statement, QueryOptions options)
     {
         if (!(statement instanceof SelectStatement read) || options.getConsistency().isSerialConsistency())
-            return !Flaw.ACKNOWLEDGEMENTS_DO_NOT_WAIT.isOn();
+            return Waits.current().forWrites();
         TableGuard guard = Lacuna.guard(read.table.id);
         boolean isScan = read.getRestrictions().isKeyRange() || read.getRestrictions().usesSecondaryIndexing();
         boolean isSafe = guard != null && guard.filter.mode == Mode.SAFE || Lacuna.leaving(read.table.id) != null;
-        return isScan && isSafe && !Flaw.SCANS_DO_NOT_WAIT.isOn();
+        return isScan && isSafe && Waits.current().forScans();
     }
 
     /** Answers the read here if that is possible, else the stock way. */

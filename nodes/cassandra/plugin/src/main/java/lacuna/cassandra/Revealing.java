@@ -20,7 +20,7 @@ final class Revealing
      */
     static void await(TableFilter filter, DecoratedKey key)
     {
-        if (filter.mode != Mode.SAFE || isFlawed(filter))
+        if (filter.mode != Mode.SAFE || !Waits.current().forReads(filter))
             return;
         long[] hash = TableFilter.hash(key);
         if (isAllowed(filter, hash))
@@ -29,11 +29,6 @@ final class Revealing
         Exchange.wake();
         while (!isAllowed(filter, hash))
             LockSupport.parkNanos(LOOK_AGAIN_NANOS);
-    }
-
-    private static boolean isFlawed(TableFilter filter)
-    {
-        return (filter.dropped ? Flaw.DROPPED_DO_NOT_WAIT : Flaw.READS_DO_NOT_WAIT).isOn();
     }
 
     /**

@@ -32,7 +32,7 @@ public class RingChangesTest
     private static final int WORKERS = 4;
     private static final int CHECKS = 300;
     private static final int ABSENT = 1 << 28;
-    private static final String[] PROPERTIES = { "-Dlacuna.lease_millis=3000", "-Dlacuna.exchange.damage_every=40" };
+    private static final String[] PROPERTIES = { "-Dlacuna.lease_millis=3000", Node.FLAWED, "-Dlacuna.test.damage_every=40" };
     /** Longer than news take: then nobody writes to old replicas only while new ones are filled. */
     private static final String RING_DELAY = "-Dcassandra.ring_delay_ms=10000";
 

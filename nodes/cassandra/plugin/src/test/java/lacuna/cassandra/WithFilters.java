@@ -180,6 +180,6 @@ abstract class WithFilters extends OnOneCluster
 
     static void set(Session node, Flaw flaw, boolean on)
     {
-        node.execute("UPDATE lacuna.switches SET enabled = " + on + " WHERE name = '" + flaw.shown() + "'");
+        node.execute("UPDATE lacuna_test.flaws SET enabled = " + on + " WHERE name = '" + flaw.shown() + "'");
     }
 }
