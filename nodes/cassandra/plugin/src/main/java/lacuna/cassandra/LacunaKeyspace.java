@@ -18,7 +18,7 @@ import org.apache.cassandra.dht.LocalPartitioner;
 import org.apache.cassandra.exceptions.InvalidRequestException;
 import org.apache.cassandra.schema.TableMetadata;
 
-/** The virtual keyspace {@code lacuna}: what this node's plug-in knows, has done, and whether it may go on. */
+/** The virtual keyspace {@code lacuna}: what the plug-in on this node knows, what it has done, and whether it is active. */
 final class LacunaKeyspace
 {
     private static final String NAME = "lacuna";
@@ -136,7 +136,7 @@ final class LacunaKeyspace
         {
             boolean isSwitch = column.isPresent() && "enabled".equals(column.get().name());
             if (!isSwitch || !"answers".equals(key.value(0)))
-                throw new InvalidRequestException("only enabled of 'answers' can be set");
+                throw new InvalidRequestException("lacuna.switches: only column enabled of row 'answers' can be set");
             Lacuna.switchTo(column.get().value());
         }
     }

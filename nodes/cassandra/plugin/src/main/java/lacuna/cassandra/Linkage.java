@@ -24,7 +24,7 @@ import org.objectweb.asm.Type;
 
 /**
  * Whether this Cassandra has every method, constructor and field that our classes were compiled against, with the same types. The
- * machine would notice only when one is called, in the midst of somebody's request.
+ * virtual machine would notice a missing one only when it is called, in the middle of a request.
  */
 class Linkage
 {

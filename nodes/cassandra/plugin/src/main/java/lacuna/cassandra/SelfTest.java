@@ -16,7 +16,7 @@ import org.apache.cassandra.index.Index;
 /**
  * Run once at start: is this the Cassandra that the plug-in was compiled for?
  *
- * <p>The hooks are public but promised by nobody. If an interface has a method that we do not implement, a class lacks one that we
+ * <p>The hooks are public but their signatures are not promised. If an interface has a method that we do not implement, a class lacks one that we
  * override, or anything that we use is gone or has other types ({@link Linkage}), the plug-in is inactive and every read is stock.
  */
 final class SelfTest

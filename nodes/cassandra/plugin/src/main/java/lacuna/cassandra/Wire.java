@@ -45,7 +45,7 @@ final class Wire
         {
             int length = in.readInt();
             if (length < 0 || length > MAX_BYTES)
-                throw new IOException("a frame of " + length + " bytes");
+                throw new IOException("a frame of node filters has an impossible length: " + length + " bytes");
             byte[] bytes = new byte[length];
             in.readFully(bytes);
             return new Frame(bytes);
@@ -62,10 +62,10 @@ final class Wire
     {
         Serializer serializer = new Serializer();
         Verb.UNUSED_CUSTOM_VERB.unsafeSetSerializer(() -> serializer);
-        MessagingService.instance().inboundSink.add(Wire::arrives);
+        MessagingService.instance().inboundSink.add(Wire::receiveFrame);
     }
 
-    /** Sends the frame that the hub wrote at the start of a buffer; as lost if its receiver is not ready. */
+    /** Sends the frame that the hub wrote at the start of a buffer; it counts as lost if the receiver does not take part. */
     static void send(ByteBuffer buffer, int length)
     {
         UUID to = new UUID(buffer.getLong(8), buffer.getLong(16));
@@ -80,8 +80,8 @@ final class Wire
         MessagingService.instance().send(Message.out(Verb.UNUSED_CUSTOM_VERB, new Frame(bytes)), address);
     }
 
-    /** Nobody else handles this verb, so none is passed on. */
-    private static boolean arrives(Message<?> message)
+    /** Cassandra has no handler for this verb, so none is passed on. */
+    private static boolean receiveFrame(Message<?> message)
     {
         if (message.verb() != Verb.UNUSED_CUSTOM_VERB)
             return true;
@@ -93,12 +93,12 @@ final class Wire
         }
         catch (Throwable failure)
         {
-            Exchange.failed("message", failure);
+            Exchange.fail("message", failure);
         }
         return false;
     }
 
-    /** Another version's frames, and those of a mode that there is not, are as lost. */
+    /** A frame of another version or of an unknown mode counts as lost. */
     static boolean isUnderstood(byte[] bytes)
     {
         return bytes.length >= 2 && bytes[0] == VERSION && bytes[1] >= Mode.SHADOW.number() && bytes[1] <= Mode.SAFE.number();

@@ -25,7 +25,7 @@ import com.datastax.driver.core.policies.TokenAwarePolicy;
 import com.datastax.driver.core.policies.WhiteListPolicy;
 
 /**
- * Nodes on loopback addresses of their own: each is a seed with a given token, so nobody bootstraps.
+ * Nodes on loopback addresses of their own: each is a seed with a given token, so no node bootstraps.
  *
  * <p>The logs of a cluster that was closed after a failure stay in {@code target/clusters}.
  */
@@ -36,7 +36,7 @@ final class Cluster implements AutoCloseable
     /** What a busy machine may take for what takes a moment. */
     private static final int PATIENCE_MILLIS = 60_000;
     private static final long START_SECONDS = 900;
-    /** Who a session is unless told; most clusters do not ask. */
+    /** The default user of a session; most clusters do not ask for one. */
     private static final String SUPERUSER = "cassandra";
 
     final List<Node> nodes = new ArrayList<>();
@@ -77,14 +77,14 @@ final class Cluster implements AutoCloseable
         this.work = Files.createDirectories(work);
         this.started = count;
         List<String> addresses = Addresses.free(count, STORAGE_PORT, NATIVE_PORT);
-        List<String> told = delayMicros < 0 ? addresses : addresses.stream().map(a -> a.replaceAll("(\\d+)$", "10$1")).toList();
-        this.relay = delayMicros < 0 ? null : new Relay(addresses, told, STORAGE_PORT, delayMicros);
-        String seeds = told.stream().map(a -> a + ":" + STORAGE_PORT).collect(Collectors.joining(","));
+        List<String> broadcast = delayMicros < 0 ? addresses : addresses.stream().map(a -> a.replaceAll("(\\d+)$", "10$1")).toList();
+        this.relay = delayMicros < 0 ? null : new Relay(addresses, broadcast, STORAGE_PORT, delayMicros);
+        String seeds = broadcast.stream().map(a -> a + ":" + STORAGE_PORT).collect(Collectors.joining(","));
         for (int i = 0; i < count; i++)
         {
             long token = Long.MIN_VALUE + 1 + i * (Long.MAX_VALUE / count * 2);
             String snitch = datacentres.get(i).isEmpty() ? "SimpleSnitch" : "GossipingPropertyFileSnitch";
-            Map<String, String> settings = Map.of("seeds", seeds, "token", Long.toString(token), "broadcast", told.get(i),
+            Map<String, String> settings = Map.of("seeds", seeds, "token", Long.toString(token), "broadcast", broadcast.get(i),
                                                   "storage_port", Integer.toString(STORAGE_PORT),
                                                   "native_port", Integer.toString(NATIVE_PORT),
                                                   "bootstrap", "false", "commitlog", log.yaml, "snitch", snitch,

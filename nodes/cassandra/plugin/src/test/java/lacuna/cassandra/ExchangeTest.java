@@ -73,7 +73,7 @@ public class ExchangeTest extends WithFilters
         assertEquals(1, read(session, t, 2));
     }
 
-    /** Nobody is told when compaction purges; a read that finds nothing proves it. */
+    /** Compaction reports no purge; a read that finds nothing proves it. */
     @Test
     public void expiredAndPurgedPartitionsAreSkippedAgain() throws Exception
     {

@@ -119,7 +119,7 @@ public class ExchangedReindexTest extends WithFilters
         becomesKnown("reads_skipped", t);
         Node third = cluster.nodes.get(2);
         third.kill();
-        // Else it would be told of both changes one after the other once it is back.
+        // Otherwise it would get both changes one after the other once it is back.
         for (Node other : cluster.nodes.subList(0, 2))
             Cluster.until("it is known to be away", () -> other.liveNodes() == 2);
         ddl("DROP INDEX " + t + "_idx");

@@ -12,7 +12,7 @@ import org.junit.Test;
 /** Mode safe: whatever was acknowledged, or was there before, is found by the next read through any coordinator. */
 public class ExchangedWritesTest extends WithFilters
 {
-    /** The promise of mode safe, at one replica: whoever reads after the acknowledgement, through whomever, sees the row. */
+    /** The promise of mode safe, at one replica: a read after the acknowledgement, through any coordinator, sees the row. */
     @Test
     public void acknowledgedWriteIsSeenThroughEveryCoordinator() throws Exception
     {
@@ -141,7 +141,7 @@ public class ExchangedWritesTest extends WithFilters
         becomesKnown("reads_skipped", t);
         for (Node node : cluster.nodes)
             node.importSstables(t.substring(0, 2), source.substring(3), t.substring(3));
-        // An import ends when everybody who relies on the node knows what it brought.
+        // An import ends when every node that relies on this one knows the imported keys.
         for (Session coordinator : coordinators)
             for (int p = 0; p < PRESENT; p++)
                 assertEquals(1, read(coordinator, t, p));

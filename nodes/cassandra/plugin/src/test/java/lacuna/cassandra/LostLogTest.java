@@ -87,7 +87,7 @@ public class LostLogTest
         return WithFilters.at(through, String.format(SLICE, table, p), level);
     }
 
-    /** Until both nodes skip reads of keys that nobody holds. */
+    /** Until both nodes skip reads of keys that no node holds. */
     private void knowsAbsentKeys() throws InterruptedException
     {
         for (Session coordinator : coordinators)

@@ -153,7 +153,7 @@ final class Node
         return log.yaml.equals(settings.get("commitlog"));
     }
 
-    /** Ends its process, which may lose acknowledged writes: for nodes whose data nobody reads afterwards. */
+    /** Ends its process, which may lose acknowledged writes: for nodes whose data no test reads afterwards. */
     void end() throws InterruptedException, IOException
     {
         if (shell == null)

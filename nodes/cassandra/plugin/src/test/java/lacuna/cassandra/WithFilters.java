@@ -115,7 +115,7 @@ abstract class WithFilters extends OnOneCluster
         return counter(through, counter) > before;
     }
 
-    /** Reads partitions that nobody holds, until every coordinator has known so of a dozen in a row: then it knows all nodes. */
+    /** Reads partitions that no node holds, until every coordinator has skipped twelve in a row: then it knows all nodes. */
     static void becomesKnown(String counter, String table) throws InterruptedException
     {
         for (Session coordinator : coordinators)
