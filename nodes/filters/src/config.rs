@@ -3,7 +3,7 @@
 /// What the answers of filters are used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// Nothing is skipped; what would have been is counted, and every contradiction.
+    /// No read is skipped; the reads that would have been are counted, and every contradiction.
     Shadow,
     /// Filters are exchanged every interval; a read may miss what was written since (the paper's scheme).
     Eventual,
@@ -23,14 +23,14 @@ pub struct Config {
     pub interval: u64,
     /// Length of a lease that this node grants; cut to the longest.
     pub lease: u64,
-    /// The longest lease that any life of this node may have granted. After a start nothing is acknowledged for so long, so
+    /// The longest lease that any life of this node may have granted. After a start nothing is acknowledged for this long, so
     /// that a life whose leases are shorter does not forget those of the life before.
     pub max_lease: u64,
-    /// Clocks of two nodes run apart by less than one part in so many.
+    /// Clocks of two nodes run apart by less than one part in `drift`.
     pub drift: u64,
     /// Deltas kept for peers that missed some, in bytes.
     pub log_bytes: usize,
-    /// Filters kept as bytes for whoever fetches copies, in bytes; one is always kept.
+    /// Memory of the snapshots that peers fetch, in bytes; one is always kept.
     pub max_snapshot_bytes: usize,
     /// Keys of a coordinator's own writes remembered for each peer, for eventual mode; beyond, the peer's copies say
     /// "unknown" for a while.
@@ -91,7 +91,7 @@ impl Config {
     }
 
     /// How long a burial is held back that comes after a write of this node. That write has arrived by then, whatever the
-    /// store's timeouts; had it come after the burial, the peer would have told so within one more interval.
+    /// store's timeouts; had it come after the burial, the peer would have announced it within one more interval.
     pub(crate) const fn burial_age(&self, keys: u64) -> u64 {
         10 * self.interval_for(keys)
     }

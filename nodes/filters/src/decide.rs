@@ -1,8 +1,8 @@
-//! When a coordinator may answer "empty": every condition must hold, everything else goes on.
+//! When a coordinator may answer "empty": every condition must hold; every other read goes to the replicas.
 //!
 //! The table has a filter at every replica. The consistency is not `SERIAL` or node-local. The plan names its partitions,
 //! and all of them are empty. It is a first page. At *every* replica there is no live row (or, where the store asks for
-//! it, at enough replicas to answer the read by themselves): each view then shadows all of its cells, so their union has no
+//! it, at enough replicas to answer the read without the others): each view then shadows all of its cells, so their union has no
 //! live row either, and no tombstone need be shipped. The store's own check of availability has passed. Static columns
 //! count as presence unless rows are restricted. Each copy is fresh enough for the mode.
 
@@ -16,13 +16,13 @@ use crate::presence::Presence;
 use crate::question::{Asked, Consistency, Decision, Plan, Question, Quorum, Reason};
 
 impl Node {
-    /// Whether a read can be answered without asking anybody. Counted in [`counters`](Self::counters).
+    /// Whether a read can be answered without asking a replica. Counted in [`counters`](Self::counters).
     pub fn decide(&mut self, now: u64, question: &Question<'_>) -> Decision {
         self.decided(self.check(question, |_, key| self.may_be_live(now, question.table, key)))
     }
 
     /// As [`decide`](Self::decide), but it is enough that, for each key of the question, all of its `quorums` are empty: sets
-    /// of replicas that could answer the read by themselves, such as any two of three for `QUORUM`, or two of each
+    /// of replicas that could answer the read without the others, such as any two of three for `QUORUM`, or two of each
     /// datacentre for `EACH_QUORUM`. So reads are answered while a replica is down. A level that one replica can answer
     /// then finds what the store might find: possibly nothing, right after a write that another replica acknowledged.
     pub fn decide_by_quorum(
@@ -50,7 +50,7 @@ impl Node {
         decision
     }
 
-    /// Why the read has to go on; `None` if nothing is there.
+    /// Why the read must go to the replicas; `None` if nothing is there.
     fn check(
         &self,
         question: &Question<'_>,

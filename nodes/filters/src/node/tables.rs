@@ -57,7 +57,7 @@ impl Node {
         self.config.mode != Mode::Safe || self.publisher.may_acknowledge(&self.config, now, barrier.0)
     }
 
-    /// Whether what a read has found of a partition may leave this node: in safe mode everybody who relies on it then knows
+    /// Whether what a read has found of a partition may leave this node: in safe mode every node that relies on it then knows
     /// that the partition, and every row that is there now, may be live. Holds because [`write`](Self::write) came first.
     pub fn may_reveal(&self, now: u64, table: TableId, partition: KeyId) -> bool {
         self.config.mode != Mode::Safe || self.publisher.may_reveal(&self.config, now, table, partition)

@@ -59,7 +59,7 @@ impl Peer {
             }
             self.apply_to(version.sequence, table, &delta);
         }
-        self.told = self.told.max(version.sequence);
+        self.confirmed = self.confirmed.max(version.sequence);
         self.doubt(config);
     }
 

@@ -1,4 +1,4 @@
-//! Who holds a lease on a node's filters, and what an acknowledgement has to wait for.
+//! The holders of leases on a node's filters, and what an acknowledgement has to wait for.
 
 use crate::config::Config;
 use crate::key_id::{KeyId, NodeId, TableId};
@@ -6,7 +6,7 @@ use crate::message::Version;
 
 use super::Publisher;
 
-/// Who relies on this node, until when, and what it knows.
+/// A node that relies on this one: until when, and what it knows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Holder {
     pub(super) until: u64,
@@ -21,21 +21,21 @@ impl Publisher {
         self.version.sequence + u64::from(!self.pending.is_empty())
     }
 
-    /// Whether everybody who relies on this node knows what came up to `barrier`.
+    /// Whether every node that relies on this one knows all up to `barrier`.
     pub(crate) fn may_acknowledge(&self, config: &Config, now: u64, barrier: u64) -> bool {
         let is_known = |holder: &Holder| holder.until <= now || holder.acknowledged >= barrier;
         is_flawed!(config, AcknowledgeAtOnce)
             || (now >= self.boot_until && self.holders.values().all(is_known))
     }
 
-    /// Whether what a read found of a key may be shown: everybody who relies on this node knows the key, and everybody who
-    /// relies on a life before has ceased to.
+    /// Whether a read may show what it found of a key: every node that relies on this one knows the key, and no lease of an
+    /// earlier life runs.
     pub(crate) fn may_reveal(&self, config: &Config, now: u64, table: TableId, partition: KeyId) -> bool {
         let barrier = self.recent.barrier_of(table, partition);
         is_flawed!(config, RevealAtOnce) || self.may_acknowledge(config, now, barrier)
     }
 
-    /// The last delta that all who rely on this node know.
+    /// The last delta that all nodes that rely on this one know.
     pub(super) fn known_to_all(&self, now: u64) -> u64 {
         if now < self.boot_until {
             return 0;
@@ -45,7 +45,7 @@ impl Publisher {
     }
 
     /// Grants or renews a lease; its length. While a holder has not acknowledged a delta, its lease ends one length
-    /// after that delta went out, so that nobody waits longer.
+    /// after that delta went out, so that no writer waits longer.
     pub(crate) fn grant(&mut self, config: &Config, now: u64, to: NodeId) -> u64 {
         let sequence = self.version.sequence;
         let fresh = Holder { until: now, acknowledged: sequence, waits_since: None };
@@ -90,8 +90,8 @@ impl Publisher {
         Some(self.digests[at] == applied.digest)
     }
 
-    /// Whether a peer has applied what this life has not sent: its name has been used before, or the peer was told something
-    /// else on the way.
+    /// Whether a peer has applied what this life has not sent: the life's name was used before, or a delta was damaged on
+    /// its way.
     pub(crate) fn is_of_another_past(&self, config: &Config, applied: Version) -> bool {
         self.has_sent(config, applied) == Some(false)
     }

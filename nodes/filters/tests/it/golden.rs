@@ -47,10 +47,10 @@ fn the_bytes_of_messages_are_kept() {
 fn kept_messages_are_read() {
     let bytes = std::fs::read(PATH).unwrap();
     let (mut rest, mut read) = (&bytes[..], Vec::new());
-    while let Some((len, behind)) = rest.split_first_chunk::<4>() {
-        let (frame, behind) = behind.split_at(u32::from_le_bytes(*len) as usize);
+    while let Some((len, tail)) = rest.split_first_chunk::<4>() {
+        let (frame, tail) = tail.split_at(u32::from_le_bytes(*len) as usize);
         read.push(Message::from_bytes(frame).unwrap());
-        rest = behind;
+        rest = tail;
     }
     assert_eq!(read, messages());
 }
