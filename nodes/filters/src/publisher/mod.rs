@@ -49,7 +49,7 @@ impl Own {
     }
 
     /// The generation as messages have it, with how rows are put into buckets.
-    fn told_generation(&self) -> u64 {
+    fn announced_generation(&self) -> u64 {
         self.generation << BUCKETS_BITS | self.buckets.map_or(0, Buckets::code)
     }
 }
@@ -280,7 +280,7 @@ impl Publisher {
 
     pub(crate) fn catalog(&self) -> Vec<(TableId, u64)> {
         let ready = self.tables.iter().filter(|(_, own)| own.is_ready);
-        ready.map(|(table, own)| (*table, own.told_generation())).collect()
+        ready.map(|(table, own)| (*table, own.announced_generation())).collect()
     }
 
     /// Keys of all filters.

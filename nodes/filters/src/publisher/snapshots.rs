@@ -37,7 +37,7 @@ impl Publisher {
             let mut writer = Writer::default();
             own.filter.write_to(&mut writer);
             let bytes = writer.into_bytes();
-            let (version, generation) = (self.version, own.told_generation());
+            let (version, generation) = (self.version, own.announced_generation());
             let snapshot =
                 Snapshot { version, generation, check: crc32c::crc32c(&bytes), bytes, asked_at: now };
             self.snapshots.insert(table, snapshot);
