@@ -134,8 +134,7 @@ public class ExchangedWritesTest extends WithFilters
     public void importedSstablesAreSeen() throws Exception
     {
         String source = unguarded(2);
-        for (int p = 0; p < PRESENT; p++)
-            insert(session, source, p);
+        each(0, PRESENT, ConsistencyLevel.ALL, p -> "INSERT INTO " + source + " (p, c, v) VALUES (" + p + ", 1, 1)");
         cluster.flush(source.substring(0, 2));
         String t = guarded(2, "safe");
         becomesKnown("reads_skipped", t);

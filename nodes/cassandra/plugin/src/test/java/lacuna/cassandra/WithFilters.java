@@ -93,6 +93,19 @@ abstract class WithFilters extends OnOneCluster
         return at(through, "SELECT * FROM " + table + " WHERE p = " + p, ConsistencyLevel.ONE);
     }
 
+    /**
+     * After a write at ONE of a row with several replicas. At ONE the store itself may ask a replica that does not have the row yet;
+     * then it did ask, and the read was not skipped. At ALL the row is there.
+     */
+    static void isNotDenied(Session through, String table, int p)
+    {
+        long before = counter(through, "reads_skipped");
+        boolean isFound = read(through, table, p) == 1;
+        assertTrue("key " + p + " is denied through " + coordinators.indexOf(through), isFound || counter(through, "reads_skipped") == before);
+        assertEquals("key " + p, 1, at(through, "SELECT * FROM " + table + " WHERE p = " + p, ConsistencyLevel.ALL));
+        assertEquals("key " + p + " is denied at ALL through " + coordinators.indexOf(through), before, counter(through, "reads_skipped"));
+    }
+
     /** The node that holds a partition of a table with one copy. */
     static int holder(String table, int p)
     {
