@@ -21,11 +21,14 @@ import java.util.stream.Stream;
 /**
  * One stock Cassandra in a process of its own, made of the artifacts on this test's class path.
  *
- * <p>It dies with the test, however that dies: a shell holds the other end of a pipe and kills the node when it breaks.
+ * <p>It dies with the test, however that dies: a shell holds the other end of a pipe and kills the node when it breaks. The shell
+ * ends when the node does, so that a test does not wait for a node that failed to start.
  */
 final class Node
 {
-    private static final String SHELL = "trap : TERM INT HUP; \"$@\" <&- & node=$!; cat > /dev/null; kill -9 $node; wait $node";
+    private static final String SHELL = "trap : TERM INT HUP; \"$@\" <&- & node=$!; "
+                                        + "while kill -0 $node 2> /dev/null; do read -rt 1; (($? > 128)) || break; done; "
+                                        + "kill -9 $node 2> /dev/null; wait $node";
 
     /** Among a node's properties: it gets one of the plug-in's two only. */
     static final String WITHOUT_HOOK = "-Dlacuna.test.without=cassandra.storage_hook";
