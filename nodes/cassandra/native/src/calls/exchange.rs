@@ -1,4 +1,4 @@
-//! Calls about the exchange: who is there, and what goes between.
+//! Calls about the exchange: the other nodes, and the frames between them.
 
 use std::panic::catch_unwind;
 use std::slice;
