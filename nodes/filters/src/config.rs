@@ -3,7 +3,7 @@
 /// What the answers of filters are used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// Nothing is skipped; what would have been is counted, and every contradiction.
+    /// No read is skipped; the reads that would have been are counted, and every contradiction.
     Shadow,
     /// Filters are exchanged every interval; a read may miss what was written since (the paper's scheme).
     Eventual,
@@ -23,14 +23,14 @@ pub struct Config {
     pub interval: u64,
     /// Length of a lease that this node grants; cut to the longest.
     pub lease: u64,
-    /// The longest lease that any life of this node may have granted. After a start nothing is acknowledged for so long, so
+    /// The longest lease that any life of this node may have granted. After a start nothing is acknowledged for this long, so
     /// that a life whose leases are shorter does not forget those of the life before.
     pub max_lease: u64,
-    /// Clocks of two nodes run apart by less than one part in so many.
+    /// Clocks of two nodes run apart by less than one part in `drift`.
     pub drift: u64,
     /// Deltas kept for peers that missed some, in bytes.
     pub log_bytes: usize,
-    /// Filters kept as bytes for whoever fetches copies, in bytes; one is always kept.
+    /// Memory of the snapshots that peers fetch, in bytes; one is always kept.
     pub max_snapshot_bytes: usize,
     /// Keys of a coordinator's own writes remembered for each peer, for eventual mode; beyond, the peer's copies say
     /// "unknown" for a while.
@@ -41,9 +41,9 @@ pub struct Config {
     pub max_copy_bytes: usize,
     /// Whether eventual mode also answers for more than two replicas.
     pub eventual_at_any_level: bool,
-    /// What is wrong, in tests that must fail.
-    #[doc(hidden)]
-    pub flaw: Option<Flaw>,
+    /// The rule that a test takes back.
+    #[cfg(feature = "flaws")]
+    pub flaw: Option<crate::Flaw>,
 }
 
 impl Config {
@@ -61,6 +61,7 @@ impl Config {
             max_table_bytes: 256 << 20,
             max_copy_bytes: 1 << 30,
             eventual_at_any_level: false,
+            #[cfg(feature = "flaws")]
             flaw: None,
         }
     }
@@ -90,7 +91,7 @@ impl Config {
     }
 
     /// How long a burial is held back that comes after a write of this node. That write has arrived by then, whatever the
-    /// store's timeouts; had it come after the burial, the peer would have told so within one more interval.
+    /// store's timeouts; had it come after the burial, the peer would have announced it within one more interval.
     pub(crate) const fn burial_age(&self, keys: u64) -> u64 {
         10 * self.interval_for(keys)
     }
@@ -100,10 +101,6 @@ impl Config {
         self.lease.min(self.max_lease)
     }
 
-    pub(crate) fn has(&self, flaw: Flaw) -> bool {
-        self.flaw == Some(flaw)
-    }
-
     /// A length of a peer's clock that has surely not passed there when it has passed here.
     pub(crate) const fn shortened(&self, length: u64) -> u64 {
         match self.drift {
@@ -111,40 +108,4 @@ impl Config {
             drift => length - length.div_ceil(drift),
         }
     }
-}
-
-/// A protocol with one rule taken back: the negative controls of the tests.
-#[doc(hidden)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Flaw {
-    /// Acknowledgements do not wait for lease holders.
-    AcknowledgeAtOnce,
-    /// A lease counts from when its grant arrives, not from when it was asked for.
-    LeaseFromGrant,
-    /// Missing deltas are not noticed.
-    IgnoreGaps,
-    /// A lease outlives a change of the ring.
-    IgnoreRing,
-    /// A node that has just started acknowledges, although leases of its last life may hold.
-    AcknowledgeAfterBoot,
-    /// A clock stands still while its machine sleeps: the simulation's clocks then do.
-    ClockStopsAsleep,
-    /// A read may show what lease holders do not know yet.
-    RevealAtOnce,
-    /// A renewal counts as the acknowledgement of what came before.
-    RenewalAcknowledges,
-    /// A table without a copy counts as empty.
-    TrustUnknown,
-    /// A deletion that is no proof makes a key dead.
-    BuryUnproven,
-    /// A write leaves the key dead.
-    WriteKeepsDead,
-    /// One replica without the key is enough.
-    AskOneReplica,
-    /// One replica fewer than a quorum is enough.
-    AskFewer,
-    /// Keys are published at the next tick, their writes acknowledged before.
-    PublishLate,
-    /// A filter that was rebuilt counts as the one that peers have.
-    RebuildQuietly,
 }

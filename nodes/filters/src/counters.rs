@@ -9,7 +9,7 @@ use crate::question::{Decision, Reason};
 pub struct Counters {
     /// Reads answered "empty".
     pub skipped: u64,
-    /// Reads that went on, by reason.
+    /// Reads that went to the replicas, by reason.
     pub forwarded: BTreeMap<Reason, u64>,
     /// Mode shadow: reads that would have been answered "empty" although they found rows.
     pub contradictions: u64,

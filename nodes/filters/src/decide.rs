@@ -1,28 +1,28 @@
-//! When a coordinator may answer "empty": every condition must hold, everything else goes on.
+//! When a coordinator may answer "empty": every condition must hold; every other read goes to the replicas.
 //!
 //! The table has a filter at every replica. The consistency is not `SERIAL` or node-local. The plan names its partitions,
 //! and all of them are empty. It is a first page. At *every* replica there is no live row (or, where the store asks for
-//! it, at enough replicas to answer the read by themselves): each view then shadows all of its cells, so their union has no
+//! it, at enough replicas to answer the read without the others): each view then shadows all of its cells, so their union has no
 //! live row either, and no tombstone need be shipped. The store's own check of availability has passed. Static columns
 //! count as presence unless rows are restricted. Each copy is fresh enough for the mode.
 
 use std::collections::BTreeSet;
 
 use crate::buckets::Buckets;
-use crate::config::{Flaw, Mode};
+use crate::config::Mode;
 use crate::key_id::{KeyId, NodeId, TableId};
 use crate::node::Node;
 use crate::presence::Presence;
 use crate::question::{Asked, Consistency, Decision, Plan, Question, Quorum, Reason};
 
 impl Node {
-    /// Whether a read can be answered without asking anybody. Counted in [`counters`](Self::counters).
+    /// Whether a read can be answered without asking a replica. Counted in [`counters`](Self::counters).
     pub fn decide(&mut self, now: u64, question: &Question<'_>) -> Decision {
         self.decided(self.check(question, |_, key| self.may_be_live(now, question.table, key)))
     }
 
     /// As [`decide`](Self::decide), but it is enough that, for each key of the question, all of its `quorums` are empty: sets
-    /// of replicas that could answer the read by themselves, such as any two of three for `QUORUM`, or two of each
+    /// of replicas that could answer the read without the others, such as any two of three for `QUORUM`, or two of each
     /// datacentre for `EACH_QUORUM`. So reads are answered while a replica is down. A level that one replica can answer
     /// then finds what the store might find: possibly nothing, right after a write that another replica acknowledged.
     pub fn decide_by_quorum(
@@ -50,7 +50,7 @@ impl Node {
         decision
     }
 
-    /// Why the read has to go on; `None` if nothing is there.
+    /// Why the read must go to the replicas; `None` if nothing is there.
     fn check(
         &self,
         question: &Question<'_>,
@@ -88,7 +88,7 @@ impl Node {
     /// Why a replica may hold a live row of the key.
     fn may_be_live(&self, now: u64, table: TableId, key: &Asked<'_>) -> Option<Reason> {
         let mut answers = key.replicas.iter().map(|replica| self.may_be_live_at(now, table, key, *replica));
-        if self.config().has(Flaw::AskOneReplica) {
+        if is_flawed!(self.config(), AskOneReplica) {
             return answers.next().flatten();
         }
         answers.find_map(|reason| reason)
@@ -103,7 +103,7 @@ impl Node {
         quorum: Quorum<'_>,
     ) -> Option<Reason> {
         let needed =
-            if self.config().has(Flaw::AskFewer) { quorum.needed.saturating_sub(1) } else { quorum.needed };
+            if is_flawed!(self.config(), AskFewer) { quorum.needed.saturating_sub(1) } else { quorum.needed };
         let replicas: BTreeSet<NodeId> = quorum.replicas.iter().copied().collect();
         let (mut empty, mut first) = (0, None);
         for replica in replicas {
@@ -164,7 +164,7 @@ impl Node {
         }
         let known = self.peer(replica).and_then(|peer| peer.presence(table, id));
         let without =
-            if self.config().has(Flaw::TrustUnknown) { Presence::Absent } else { Presence::Unknown };
+            if is_flawed!(self.config(), TrustUnknown) { Presence::Absent } else { Presence::Unknown };
         known.unwrap_or(without)
     }
 }

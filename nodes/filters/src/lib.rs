@@ -1,4 +1,4 @@
-//! Node filters: what other nodes of a cluster do not hold, so that nobody asks them for it. No I/O.
+//! Node filters: what other nodes of a cluster do not hold, so that a coordinator need not ask them for it. No I/O.
 //!
 //! Every node keeps, for each table, a small filter of its keys, and a copy of every other node's filters. A coordinator
 //! whose copies say that no replica holds a live row answers "empty" at once. Deleted keys count as absent, and ranges of
@@ -13,10 +13,10 @@
 //! - [`Message`]: the bytes between nodes, `docs/format/node-filters.md`.
 //!
 //! Guarantee in safe mode: no read that begins after a write was acknowledged, or its row seen, is answered "empty" for it,
-//! whatever crashes, pauses, sleeps or gets lost. `docs/design/node-filters.md` says why.
+//! whatever crashes, pauses, sleeps or is lost. `docs/design/node-filters.md` gives the reasons.
 //!
 //! Cost: about 11 bits a key and copy at 1 %, 8 bytes for each new key and peer, one frame of some 60 bytes for each peer
-//! and interval. A write of a key that is known already waits for no news but others'.
+//! and interval. A write of a known key waits only for new keys that other writes have brought.
 //!
 //! Mosharraf, Adnan, "Improving lookup and query execution performance in distributed Big Data systems using Cuckoo
 //! Filter", Journal of Big Data 2022. Here deletions are exact marks, answers rest on leases or on a known age, and ranges
@@ -59,6 +59,9 @@
 //! assert!(!nodes[1].may_acknowledge(11, barrier));
 //! ```
 
+#[macro_use]
+mod flaws;
+
 mod buckets;
 mod config;
 mod counters;
@@ -74,10 +77,10 @@ mod question;
 mod wire;
 
 pub use buckets::Buckets;
-#[doc(hidden)]
-pub use config::Flaw;
 pub use config::{Config, Mode};
 pub use counters::Counters;
+#[cfg(feature = "flaws")]
+pub use flaws::Flaw;
 pub use key_id::{KeyId, NodeId, TableId};
 pub use message::{CHUNK_BYTES, LeaseUse, Message, TableDelta, Version};
 pub use node::{Barrier, Node};

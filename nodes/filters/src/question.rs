@@ -44,7 +44,7 @@ pub struct Asked<'a> {
     pub replicas: &'a [NodeId],
 }
 
-/// Replicas of which any `needed` could answer a read of one partition by themselves.
+/// Replicas of which any `needed` could answer a read of one partition without the others.
 #[derive(Debug, Clone, Copy)]
 pub struct Quorum<'a> {
     /// All replicas that count: of the partition, or of one datacentre.

@@ -16,7 +16,7 @@ pub fn now() -> Option<u64> {
     Some(seconds * 1_000 + nanos / 1_000_000)
 }
 
-/// Other systems have other names for such a clock, and nobody has tried them.
+/// Other systems have other names for such a clock; none of them has been tried.
 #[cfg(not(target_os = "linux"))]
 pub fn now() -> Option<u64> {
     None

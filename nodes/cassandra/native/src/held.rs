@@ -25,7 +25,7 @@ impl Held {
 
     /// All tickets up to this one may leave.
     pub(crate) fn released(&mut self, node: &Node, now: u64) -> i64 {
-        // Barriers only grow: whoever may not leave stops all behind it.
+        // Barriers only grow: an acknowledgement that may not leave holds all later ones.
         while self.waiting.front().is_some_and(|(_, barrier)| node.may_acknowledge(now, *barrier)) {
             self.waiting.pop_front();
         }

@@ -10,7 +10,7 @@ use crate::held::Held;
 use crate::question;
 
 /// What both sides must agree on: raised with every change of a function or of its meaning.
-pub const VERSION: i64 = 6;
+pub const VERSION: i64 = 1;
 
 /// The answer of a call that met a panic, or a mode whose earlier call did.
 pub const FAILED: i64 = i64::MIN;
@@ -67,8 +67,8 @@ impl Hub {
         (0..=SAFE).map(each).min().unwrap_or(FAILED)
     }
 
-    /// A write of a partition, or of its row at `place`, seen by the filter before its acknowledgement: 1 if somebody who relies
-    /// on this node has to be told.
+    /// A write of a partition, or of its row at `place`, seen by the filter before its acknowledgement: 1 if a node that relies
+    /// on this one does not know it yet.
     pub fn write(&self, mode: i64, table: TableId, key: KeyId, place: Option<u64>, now: u64) -> i64 {
         self.with(mode, |node| {
             let barrier = node.write(table, key, place);
@@ -76,7 +76,7 @@ impl Hub {
         })
     }
 
-    /// 1 if what a read has found of a partition may be shown; 0 if somebody who relies on this node has not heard of it yet.
+    /// 1 if a read may show what it has found of a partition; 0 if a node that relies on this one does not know the partition yet.
     pub fn may_reveal(&self, mode: i64, table: TableId, key: KeyId, now: u64) -> i64 {
         self.with(mode, |node| i64::from(node.may_reveal(now, table, key)))
     }
@@ -127,7 +127,7 @@ impl Hub {
     /// The next frame to send.
     ///
     /// # Errors
-    /// Its length, if that is more than `most` bytes: it waits for whoever has more room.
+    /// Its length, if that is more than `max` bytes: the frame waits for a larger buffer.
     pub fn take(&self, max: usize) -> Result<Option<Outgoing>, usize> {
         let Ok(mut outgoing) = self.outgoing.lock() else { return Ok(None) };
         if outgoing.is_empty() {

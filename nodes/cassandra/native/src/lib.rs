@@ -1,9 +1,9 @@
-//! The native library inside the Cassandra plug-in's jar: node filters behind functions of numbers.
+//! The native library inside the Cassandra plug-in's jar: node filters as functions of numbers.
 //!
 //! Java must ask a filter in some nanoseconds, and Rust must own the memory. So every function takes and gives numbers:
 //! both halves of a key's hash, both halves of a UUID, a time, or the address of a buffer that Java lends for the call.
 //! Such a call needs nothing of the virtual machine; that is why no crate for JNI stands here. For example
-//! `write(hub, SAFE, t1, t2, h1, h2, now)` marks a key and says whether somebody has to be told.
+//! `write(hub, SAFE, t1, t2, h1, h2, now)` marks a key and says whether another node has to know it first.
 //!
 //! - [`Hub`]: one [`Node`](lacuna_node_filters::Node) for each mode, since a table's mode is its own; frames to send; held
 //!   acknowledgements;

@@ -34,7 +34,7 @@ fn id(key: u64) -> KeyId {
     KeyId::of_hash(key, !key)
 }
 
-/// Carries everything until nobody has anything to say.
+/// Carries frames until no node has anything to send.
 fn exchange(hubs: &[Hub; 2], now: u64) {
     for hub in hubs {
         hub.with_all(|node| node.tick(now));
@@ -159,7 +159,7 @@ fn a_read_of_a_new_key_waits_for_the_lease_holder() {
     assert_eq!(hubs[1].may_reveal(SAFE, TABLE, id(new_key), 6_002), 1);
 }
 
-/// What is written behind the drop is in no filter: a read of it waits until nobody relies on the old one.
+/// What is written after the drop is in no filter: a read of it waits until no node relies on the old one.
 #[test]
 fn a_read_behind_a_drop_waits_for_the_lease_holder() {
     let hubs = hubs(SAFE);

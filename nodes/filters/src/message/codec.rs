@@ -90,8 +90,9 @@ impl Message {
                 ring: reader.word()?,
                 lease_use: match reader.byte()? {
                     0 => LeaseUse::None,
+                    1 => LeaseUse::Answer,
                     2 => LeaseUse::Count,
-                    _ => LeaseUse::Answer,
+                    _ => return Err(malformed("use of a lease")),
                 },
             },
             2 => Self::Grant {

@@ -78,7 +78,7 @@ pub enum Message {
     },
     /// "I have applied everything up to here."
     Applied(Version),
-    /// "Send me the deltas behind this one again."
+    /// "Send me the deltas after this one again."
     Missing(Version),
     /// "I do not have those any more; begin again from my snapshots."
     Gap(Version),

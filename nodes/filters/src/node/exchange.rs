@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use lacuna_base::hash::hash_bytes;
 
 use super::{Node, is_wanted};
-use crate::config::{Flaw, Mode};
+use crate::config::Mode;
 use crate::key_id::{NodeId, TableId};
 use crate::message::{LeaseUse, Message, Version};
 use crate::peer::Peer;
@@ -15,7 +15,8 @@ use crate::wire::Writer;
 impl Node {
     /// Sends what has changed to all readers: at once in safe mode, on the interval otherwise.
     pub fn flush(&mut self, now: u64) {
-        if self.config.mode == Mode::Eventual && now < self.next_flush || self.config.has(Flaw::PublishLate) {
+        if self.config.mode == Mode::Eventual && now < self.next_flush || is_flawed!(self.config, PublishLate)
+        {
             return;
         }
         self.flush_now(now);
@@ -143,7 +144,7 @@ impl Node {
             LeaseUse::Answer => self.config.mode == Mode::Safe,
             LeaseUse::Count => true,
         };
-        let may_rely = is_kept && (ring == self.ring || self.config.has(Flaw::IgnoreRing));
+        let may_rely = is_kept && (ring == self.ring || is_flawed!(self.config, IgnoreRing));
         let length = if may_rely { self.publisher.grant(&self.config, now, from) } else { 0 };
         let catalog = catalog_hash(&self.publisher.catalog());
         let (version, ring) = (self.publisher.version(), self.ring);

@@ -2,7 +2,7 @@
 //!
 //! The store calls [`write`](Node::write) before a change becomes visible, and sends an acknowledgement only once
 //! [`may_acknowledge`](Node::may_acknowledge) allows it, what a read found once [`may_reveal`](Node::may_reveal) does; it
-//! calls [`decide`](Node::decide) before it asks replicas. Whoever runs the node calls [`tick`](Node::tick) some ten times per interval, [`flush`](Node::flush) right after a batch of
+//! calls [`decide`](Node::decide) before it asks replicas. The program that runs the node calls [`tick`](Node::tick) some ten times per interval, [`flush`](Node::flush) right after a batch of
 //! writes, hands in what comes from others and carries away the [`outbox`](Node::take_outbox).
 
 mod exchange;
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lacuna_base::hash::IntegerHasher;
 
 use crate::buckets::Buckets;
-use crate::config::{Config, Flaw, Mode};
+use crate::config::{Config, Mode};
 use crate::counters::Counters;
 use crate::key_id::{KeyId, NodeId, TableId};
 use crate::peer::Peer;
@@ -25,7 +25,7 @@ use crate::question::Decision;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Barrier(u64);
 
-/// Whose filters of a table are wanted; of a table that is not listed, everybody's.
+/// The nodes whose filters of a table are wanted; all nodes for a table that is not listed.
 type Wanted = BTreeMap<TableId, BTreeSet<NodeId>>;
 
 fn is_wanted(wanted: &Wanted, table: TableId, from: NodeId) -> bool {
@@ -57,7 +57,7 @@ impl Node {
     /// A node that starts at `now`; `incarnation` differs from that of every earlier life.
     pub fn new(id: NodeId, config: Config, incarnation: u64, now: u64) -> Self {
         // Leases of an earlier life may hold until now and one length more.
-        let is_barred = config.mode == Mode::Safe && !config.has(Flaw::AcknowledgeAfterBoot);
+        let is_barred = config.mode == Mode::Safe && !is_flawed!(config, AcknowledgeAfterBoot);
         let boot_until = if is_barred { now + config.max_lease } else { now };
         Self {
             id,
@@ -83,14 +83,14 @@ impl Node {
         for other in others {
             self.peers.entry(other).or_default();
         }
-        if version != self.ring && !self.config.has(Flaw::IgnoreRing) {
+        if version != self.ring && !is_flawed!(self.config, IgnoreRing) {
             self.peers.values_mut().for_each(Peer::void);
         }
         self.ring = version;
     }
 
-    /// Whose filters of a table this node can use: those of other nodes are not fetched, and whoever has none that is wanted
-    /// is asked for nothing, so that its acknowledgements do not wait for this node. Everybody's are wanted unless told.
+    /// The nodes whose filters of a table this node can use; by default all. Other filters are not fetched, and a node that has no
+    /// wanted filter is asked for nothing, so its acknowledgements do not wait for this node.
     pub fn want(&mut self, table: TableId, from: impl IntoIterator<Item = NodeId>) {
         let from: BTreeSet<NodeId> = from.into_iter().collect();
         for (id, peer) in &mut self.peers {

@@ -2,7 +2,7 @@
 
 use super::{Barrier, Node};
 use crate::buckets::Buckets;
-use crate::config::{Flaw, Mode};
+use crate::config::Mode;
 use crate::key_id::{KeyId, NodeId, TableId};
 use crate::presence::{Deletion, NodeFilter, Presence};
 
@@ -46,7 +46,7 @@ impl Node {
 
     /// Where an acknowledgement sent now has to wait.
     pub fn barrier(&self) -> Barrier {
-        match self.config.has(Flaw::PublishLate) {
+        match is_flawed!(self.config, PublishLate) {
             true => Barrier(self.publisher.version().sequence),
             false => Barrier(self.publisher.barrier()),
         }
@@ -57,7 +57,7 @@ impl Node {
         self.config.mode != Mode::Safe || self.publisher.may_acknowledge(&self.config, now, barrier.0)
     }
 
-    /// Whether what a read has found of a partition may leave this node: in safe mode everybody who relies on it then knows
+    /// Whether what a read has found of a partition may leave this node: in safe mode every node that relies on it then knows
     /// that the partition, and every row that is there now, may be live. Holds because [`write`](Self::write) came first.
     pub fn may_reveal(&self, now: u64, table: TableId, partition: KeyId) -> bool {
         self.config.mode != Mode::Safe || self.publisher.may_reveal(&self.config, now, table, partition)
@@ -94,7 +94,7 @@ impl Node {
 
     fn bury_id(&mut self, table: TableId, id: KeyId, deletion: Deletion) -> bool {
         let deletion = match deletion {
-            unproven if self.config.has(Flaw::BuryUnproven) => {
+            unproven if is_flawed!(self.config, BuryUnproven) => {
                 Deletion { newest_in_files: None, newest_in_memory: None, ..unproven }
             }
             as_given => as_given,

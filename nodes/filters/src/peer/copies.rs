@@ -18,7 +18,7 @@ pub(crate) struct Copy {
     /// The delta that it already holds, and the digest up to there; later ones are still to be applied.
     pub(super) since: u64,
     pub(super) digest: u64,
-    /// The delta from which on it answers: the last one that was told to the peer as applied.
+    /// The delta from which on it answers: the last one that this node confirmed to the peer.
     pub(super) whole_at: u64,
 }
 
@@ -67,16 +67,16 @@ impl Peer {
         self.forget_forwarded(config, now);
         self.forwarded.of(table).for_each(|hash| filter.write_hash(hash));
         let applied = self.applied.sequence;
-        let whole_at = self.told.max(version.sequence);
+        let whole_at = self.confirmed.max(version.sequence);
         let Version { sequence: since, digest, .. } = version;
         let buckets_code = buckets_code(generation);
         self.copies.insert(table, Copy { filter, buckets_code, since, digest, whole_at });
         self.doubt(config);
         if version.sequence < applied {
-            // Deltas since the snapshot passed this copy by. They are fetched again for it alone, and nobody answers
-            // before they are here: the peer was told that they are.
+            // Deltas since the snapshot passed this copy by. They are fetched again for it alone, and the copy does
+            // not answer before they are here: this node has confirmed them to the peer.
             for copy in self.copies.values_mut() {
-                copy.whole_at = copy.whole_at.max(self.told);
+                copy.whole_at = copy.whole_at.max(self.confirmed);
             }
             let earlier = |(other, copy): &(&TableId, &mut Copy)| **other != table && copy.since < applied;
             for (_, copy) in self.copies.iter_mut().filter(earlier) {

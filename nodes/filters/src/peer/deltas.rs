@@ -3,7 +3,7 @@
 use lacuna_base::hash::hash_bytes;
 
 use super::Peer;
-use crate::config::{Config, Flaw};
+use crate::config::Config;
 use crate::key_id::{KeyId, TableId};
 use crate::message::{Message, TableDelta, Version};
 
@@ -26,7 +26,7 @@ impl Peer {
         if sequence <= self.applied.sequence {
             return vec![Message::Applied(self.applied)];
         }
-        if sequence - 1 > self.applied.sequence && !config.has(Flaw::IgnoreGaps) {
+        if sequence - 1 > self.applied.sequence && !is_flawed!(config, IgnoreGaps) {
             if self.early.len() < MAX_EARLY {
                 self.early.insert(sequence, frame.to_vec());
             }
@@ -59,14 +59,14 @@ impl Peer {
             }
             self.apply_to(version.sequence, table, &delta);
         }
-        self.told = self.told.max(version.sequence);
+        self.confirmed = self.confirmed.max(version.sequence);
         self.doubt(config);
     }
 
     /// Gives up what rests on other deltas than those applied here: a lease, or a copy, whose digest is another one. The
     /// peer lives a life for the second time, or a damaged message has passed its checksum.
     pub(super) fn doubt(&mut self, config: &Config) {
-        if config.has(Flaw::IgnoreGaps) {
+        if is_flawed!(config, IgnoreGaps) {
             return;
         }
         let Version { sequence, digest, .. } = self.applied;

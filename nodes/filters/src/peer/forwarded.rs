@@ -1,10 +1,10 @@
 //! What this node itself wrote to a peer: in eventual mode it sees that at once, whatever is older.
 //!
-//! A copy that is fetched later may be older than such a write. After three intervals every copy knows it. Whoever writes
-//! more than is kept is blind for that long: its reads go on to the peer.
+//! A copy that is fetched later may be older than such a write. After three intervals every copy knows it. A node that writes
+//! more than is kept sends its reads to the peer for that long.
 //!
 //! A burial that comes later may be older, too, or may be of what was just written, a deletion. It is held back until the
-//! peer would have told that the write has come after it.
+//! peer would have announced a write that came after it.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub(super) struct Forwarded {
 }
 
 impl Forwarded {
-    /// Notes the first half of a key's name, for a peer of so many keys.
+    /// Notes the first half of a key's name, for a peer of `peer_keys` keys.
     pub(super) fn note(&mut self, config: &Config, now: u64, peer_keys: u64, key: (TableId, u64)) {
         if self.keys.len() >= config.max_forwarded && !self.keys.contains_key(&key) {
             self.keys.clear();
@@ -52,7 +52,7 @@ impl Forwarded {
         self.burials.retain(|(of, _), _| *of != table);
     }
 
-    /// What was buried may not be what the peer has told.
+    /// The buried keys may not be what the peer has announced.
     pub(super) fn doubt(&mut self) {
         self.burials.clear();
     }

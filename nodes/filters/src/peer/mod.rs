@@ -1,4 +1,4 @@
-//! The side of a node that relies on others: copies of a peer's filters, how far they reach, and until when they hold.
+//! The side of a node that relies on others: copies of a peer's filters, what they include, and until when they count.
 
 mod copies;
 mod deltas;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use self::copies::Copy;
 use self::forwarded::Forwarded;
-use crate::config::{Config, Flaw};
+use crate::config::Config;
 use crate::fetch::Fetch;
 use crate::key_id::TableId;
 use crate::message::{LeaseUse, Message, Version};
@@ -37,13 +37,13 @@ pub(crate) struct Peer {
     /// The newest answer whose deltas have all been applied was asked for at this time, in this ring.
     fresh: Option<(u64, u64)>,
     /// Answers that still wait for deltas: number of the last one, time of asking, ring.
-    behind: Option<(u64, u64, u64)>,
+    awaited: Option<(u64, u64, u64)>,
     catalog: Option<u64>,
     asked: Vec<(u64, u64)>,
     /// Deltas that have overtaken others.
     early: BTreeMap<u64, Vec<u8>>,
-    /// The last delta of this life that the peer was told to be applied: it counts on that, whatever is fetched anew.
-    told: u64,
+    /// The last delta of this life that this node has confirmed as applied: the peer relies on that, whatever is fetched anew.
+    confirmed: u64,
     /// When deltas, and the catalog, were last asked for.
     repeated_at: [Option<u64>; 2],
     /// Keys that this node wrote to the peer.
@@ -72,12 +72,12 @@ impl Peer {
         if version.sequence == self.applied.sequence && version.digest != self.applied.digest {
             self.begin_again(version);
         }
-        let from = if config.has(Flaw::LeaseFromGrant) { now } else { asked_at };
+        let from = if is_flawed!(config, LeaseFromGrant) { now } else { asked_at };
         if self.lease.is_none_or(|lease| lease.number < number) {
             let until = if length > 0 { from.saturating_add(config.shortened(length)) } else { 0 };
             self.lease = Some(Lease { number, until, floor: version.sequence, digest: version.digest, ring });
         }
-        self.behind = Some((version.sequence, asked_at, ring));
+        self.awaited = Some((version.sequence, asked_at, ring));
         self.note_fresh();
         let mut next = Vec::new();
         if version.sequence > self.applied.sequence {
@@ -99,14 +99,14 @@ impl Peer {
         let asked = if is_same_life { std::mem::take(&mut self.asked) } else { Vec::new() };
         let mut forwarded = std::mem::take(&mut self.forwarded);
         forwarded.doubt();
-        let told = if is_same_life { self.told } else { 0 };
-        let told = told.max(version.sequence);
-        *self = Self { applied: version, asked, forwarded, told, ..Self::default() };
+        let confirmed = if is_same_life { self.confirmed } else { 0 };
+        let confirmed = confirmed.max(version.sequence);
+        *self = Self { applied: version, asked, forwarded, confirmed, ..Self::default() };
     }
 
     /// The ring has changed: nothing granted before counts.
     pub(crate) fn void(&mut self) {
-        (self.lease, self.fresh, self.behind) = (None, None, None);
+        (self.lease, self.fresh, self.awaited) = (None, None, None);
         self.asked.clear();
     }
 
@@ -114,8 +114,8 @@ impl Peer {
     pub(crate) fn has_lease(&self, config: &Config, now: u64, ring: u64) -> bool {
         let is_valid = |lease: &Lease| {
             now < lease.until
-                && (lease.floor <= self.applied.sequence || config.has(Flaw::IgnoreGaps))
-                && (lease.ring == ring || config.has(Flaw::IgnoreRing))
+                && (lease.floor <= self.applied.sequence || is_flawed!(config, IgnoreGaps))
+                && (lease.ring == ring || is_flawed!(config, IgnoreRing))
         };
         self.lease.as_ref().is_some_and(is_valid)
     }
@@ -142,7 +142,7 @@ impl Peer {
     }
 
     fn note_fresh(&mut self) {
-        if let Some((sequence, asked_at, ring)) = self.behind
+        if let Some((sequence, asked_at, ring)) = self.awaited
             && sequence <= self.applied.sequence
         {
             self.fresh = Some((asked_at, ring));

@@ -1,12 +1,12 @@
-//! Who holds a lease on a node's filters, and what an acknowledgement has to wait for.
+//! The holders of leases on a node's filters, and what an acknowledgement has to wait for.
 
-use crate::config::{Config, Flaw};
+use crate::config::Config;
 use crate::key_id::{KeyId, NodeId, TableId};
 use crate::message::Version;
 
 use super::Publisher;
 
-/// Who relies on this node, until when, and what it knows.
+/// A node that relies on this one: until when, and what it knows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Holder {
     pub(super) until: u64,
@@ -21,20 +21,21 @@ impl Publisher {
         self.version.sequence + u64::from(!self.pending.is_empty())
     }
 
-    /// Whether everybody who relies on this node knows what came up to `barrier`.
+    /// Whether every node that relies on this one knows all up to `barrier`.
     pub(crate) fn may_acknowledge(&self, config: &Config, now: u64, barrier: u64) -> bool {
         let is_known = |holder: &Holder| holder.until <= now || holder.acknowledged >= barrier;
-        config.has(Flaw::AcknowledgeAtOnce) || (now >= self.boot_until && self.holders.values().all(is_known))
+        is_flawed!(config, AcknowledgeAtOnce)
+            || (now >= self.boot_until && self.holders.values().all(is_known))
     }
 
-    /// Whether what a read found of a key may be shown: everybody who relies on this node knows the key, and everybody who
-    /// relies on a life before has ceased to.
+    /// Whether a read may show what it found of a key: every node that relies on this one knows the key, and no lease of an
+    /// earlier life runs.
     pub(crate) fn may_reveal(&self, config: &Config, now: u64, table: TableId, partition: KeyId) -> bool {
         let barrier = self.recent.barrier_of(table, partition);
-        config.has(Flaw::RevealAtOnce) || self.may_acknowledge(config, now, barrier)
+        is_flawed!(config, RevealAtOnce) || self.may_acknowledge(config, now, barrier)
     }
 
-    /// The last delta that all who rely on this node know.
+    /// The last delta that all nodes that rely on this one know.
     pub(super) fn known_to_all(&self, now: u64) -> u64 {
         if now < self.boot_until {
             return 0;
@@ -44,7 +45,7 @@ impl Publisher {
     }
 
     /// Grants or renews a lease; its length. While a holder has not acknowledged a delta, its lease ends one length
-    /// after that delta went out, so that nobody waits longer.
+    /// after that delta went out, so that no writer waits longer.
     pub(crate) fn grant(&mut self, config: &Config, now: u64, to: NodeId) -> u64 {
         let sequence = self.version.sequence;
         let fresh = Holder { until: now, acknowledged: sequence, waits_since: None };
@@ -52,7 +53,7 @@ impl Publisher {
         if holder.until <= now {
             *holder = fresh;
         }
-        if config.has(Flaw::RenewalAcknowledges) {
+        if is_flawed!(config, RenewalAcknowledges) {
             (holder.acknowledged, holder.waits_since) = (sequence, None);
         }
         let until = holder.waits_since.unwrap_or(now) + config.lease();
@@ -78,7 +79,7 @@ impl Publisher {
         if applied.incarnation != incarnation {
             return None;
         }
-        if config.has(Flaw::IgnoreGaps) {
+        if is_flawed!(config, IgnoreGaps) {
             return Some(applied.sequence <= sequence);
         }
         let Some(back) = sequence.checked_sub(applied.sequence) else { return Some(false) };
@@ -89,8 +90,8 @@ impl Publisher {
         Some(self.digests[at] == applied.digest)
     }
 
-    /// Whether a peer has applied what this life has not sent: its name has been used before, or the peer was told something
-    /// else on the way.
+    /// Whether a peer has applied what this life has not sent: the life's name was used before, or a delta was damaged on
+    /// its way.
     pub(crate) fn is_of_another_past(&self, config: &Config, applied: Version) -> bool {
         self.has_sent(config, applied) == Some(false)
     }

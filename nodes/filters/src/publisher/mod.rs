@@ -1,4 +1,4 @@
-//! The side of a node that others rely on: its own filters, their deltas, and who holds a lease on them.
+//! The side of a node that other nodes rely on: its own filters, their deltas, and the lease holders.
 
 mod holders;
 mod recent;
@@ -12,7 +12,7 @@ use self::holders::Holder;
 use self::recent::Recent;
 use self::snapshots::Snapshot;
 use crate::buckets::Buckets;
-use crate::config::{Config, Flaw, Mode};
+use crate::config::{Config, Mode};
 use crate::key_id::{KeyId, NodeId, TableId};
 use crate::message::{CHUNK_BYTES, Message, TableDelta, Version};
 use crate::presence::{Deletion, NodeFilter};
@@ -49,7 +49,7 @@ impl Own {
     }
 
     /// The generation as messages have it, with how rows are put into buckets.
-    fn told_generation(&self) -> u64 {
+    fn announced_generation(&self) -> u64 {
         self.generation << BUCKETS_BITS | self.buckets.map_or(0, Buckets::code)
     }
 }
@@ -127,18 +127,18 @@ impl Publisher {
             ids.extend(buckets.of_row(place).map(|(level, number)| partition.bucket(level, number)));
         }
         let is_given_up = own.filter.is_unknown();
-        // What is written now is told by the next delta, what has a twin on its way by that one's.
-        let (next, mut told_by) = (self.version.sequence + 1, None);
+        // The next delta announces what is written now; a key with a twin on its way is announced with the twin.
+        let (next, mut announced_by) = (self.version.sequence + 1, None);
         for id in ids {
-            let is_new = if config.has(Flaw::WriteKeepsDead) && own.filter.is_dead(id) {
+            let is_new = if is_flawed!(config, WriteKeepsDead) && own.filter.is_dead(id) {
                 false
             } else {
                 own.filter.write(id)
             };
             own.next.as_mut().map(|next| next.write(id));
-            // Nobody has a copy of a filter that is not ready, and a snapshot has all its keys.
+            // No peer has a copy of a filter that is not ready, and a snapshot has all its keys.
             if is_new && own.is_ready {
-                told_by = Some(next);
+                announced_by = Some(next);
                 if config.mode == Mode::Safe {
                     self.recent.note_name(table, own.filter.twin_name(id), next);
                 }
@@ -147,13 +147,13 @@ impl Publisher {
                 pending.dead.retain(|(dead, _)| *dead != id);
                 self.pending_words += 1;
             } else {
-                told_by = told_by.max(self.recent.barrier_of_name(table, own.filter.twin_name(id)));
+                announced_by = announced_by.max(self.recent.barrier_of_name(table, own.filter.twin_name(id)));
             }
         }
         if own.shrink() || own.filter.is_unknown() != is_given_up {
             self.renew(table);
         }
-        if let Some(barrier) = told_by {
+        if let Some(barrier) = announced_by {
             self.recent.note(table, partition, barrier);
         }
         self.close_if_large();
@@ -163,8 +163,8 @@ impl Publisher {
     pub(crate) fn bury(&mut self, table: TableId, id: KeyId, deletion: Deletion) {
         let Some(own) = self.tables.get_mut(&table) else { return };
         let is_new = own.filter.has_room_for_deletions(own.max_bytes) && own.filter.bury(id, deletion);
-        // Nobody has a copy of a filter that is not ready, and a snapshot has all its marks: those that no write has taken off
-        // again by then, of which nobody would be told.
+        // No peer has a copy of a filter that is not ready, and a snapshot has all its marks. A mark that a write takes off before then
+        // would never be announced.
         if is_new && own.is_ready {
             self.pending.entry(table).or_default().dead.push((id, deletion.time));
             self.pending_words += 3;
@@ -201,7 +201,7 @@ impl Publisher {
         own.filter.dead().for_each(|(id, time)| next.keep_dead(id, time));
         next.shrink_to(own.max_bytes);
         own.filter = next;
-        if config.has(Flaw::RebuildQuietly) {
+        if is_flawed!(config, RebuildQuietly) {
             return;
         }
         self.renew(table);
@@ -221,7 +221,7 @@ impl Publisher {
         self.recent.note_table(table, self.barrier());
     }
 
-    /// Closes the pending changes as one delta, as a rule; the bytes of all that nobody was sent.
+    /// Closes the pending changes, as a rule as one delta; the bytes of all deltas that were not sent yet.
     pub(crate) fn flush(&mut self, config: &Config, now: u64) -> Vec<Vec<u8>> {
         if !self.pending.is_empty() {
             self.close();
@@ -263,7 +263,7 @@ impl Publisher {
         }
     }
 
-    /// The deltas behind `applied`, or the word that there is a gap.
+    /// The deltas after `applied`, or the message that there is a gap.
     pub(crate) fn deltas_behind(&self, applied: Version) -> Vec<Vec<u8>> {
         if applied.incarnation == self.version.incarnation && self.has_deltas_behind(applied.sequence) {
             let missing = self.log.iter().filter(|(sequence, _)| *sequence > applied.sequence);
@@ -280,7 +280,7 @@ impl Publisher {
 
     pub(crate) fn catalog(&self) -> Vec<(TableId, u64)> {
         let ready = self.tables.iter().filter(|(_, own)| own.is_ready);
-        ready.map(|(table, own)| (*table, own.told_generation())).collect()
+        ready.map(|(table, own)| (*table, own.announced_generation())).collect()
     }
 
     /// Keys of all filters.

@@ -1,9 +1,9 @@
-//! Keys that are new, until everybody who relies on this node knows them.
+//! New keys, until every node that relies on this one knows them.
 //!
-//! A row can be read before its write is acknowledged. Whoever has seen it must not be told "empty" afterwards, by a node
-//! whose copy has not heard of it: so a read of a recent key waits as its acknowledgement does, a read of any other key does
-//! not. For example, key 7 is told by delta 5: a read that finds it waits until delta 5 is known, one of key 8 for nothing.
-//! Key 9, whose twin in the filter is key 7, is no news when it is written, and is told by delta 5 all the same.
+//! A row can be read before its write is acknowledged. A client that has read it must not get "empty" afterwards from a node
+//! whose copy lacks the key: so a read of a recent key waits as its acknowledgement does, and a read of any other key does
+//! not. For example, delta 5 announces key 7: a read that finds it waits until delta 5 is known, a read of key 8 does not wait.
+//! Key 9 has the same fingerprint as key 7, so it is not announced when it is written: delta 5 announces it too.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ const MAX_KEYS: usize = 1 << 14;
 /// Names of twins kept: of a key, and of each bucket that a row is in.
 const MAX_NAMES: usize = 8 * MAX_KEYS;
 
-/// The deltas that tell of keys, and of whole tables.
+/// The deltas that announce keys, and whole tables.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
     keys: BTreeMap<(TableId, u64), u64>,
@@ -25,7 +25,7 @@ pub(super) struct Recent {
 }
 
 impl Recent {
-    /// Delta `barrier` will tell of something new in the partition.
+    /// Delta `barrier` will announce something new in the partition.
     pub(super) fn note(&mut self, table: TableId, partition: KeyId, barrier: u64) {
         if self.keys.len() >= MAX_KEYS {
             self.keys.clear();
@@ -35,7 +35,7 @@ impl Recent {
         *last = barrier.max(*last);
     }
 
-    /// Delta `barrier` will tell of something that has this name in the table's filter.
+    /// Delta `barrier` will announce something that has this name in the table's filter.
     pub(super) fn note_name(&mut self, table: TableId, name: u64, barrier: u64) {
         if self.names.len() >= MAX_NAMES {
             // The barriers so far are no higher.
@@ -45,7 +45,7 @@ impl Recent {
         self.names.insert((table, name), barrier);
     }
 
-    /// The delta that tells of what has this name.
+    /// The delta that announces what has this name.
     pub(super) fn barrier_of_name(&self, table: TableId, name: u64) -> Option<u64> {
         self.names.get(&(table, name)).copied()
     }

@@ -1,5 +1,5 @@
-//! Filters as bytes, in pieces, for whoever fetches a copy; let go of when nobody has asked for some time, or when there are too
-//! many.
+//! Filters as bytes, in pieces, for peers that fetch a copy. A snapshot is dropped when no peer has asked for it for some time, or
+//! when there are too many.
 
 use crate::config::Config;
 use crate::key_id::TableId;
@@ -19,7 +19,7 @@ pub(super) struct Snapshot {
 }
 
 impl Publisher {
-    /// A piece of a snapshot; the first piece if `sequence` does not name the one that is here. That one is of use to others, too,
+    /// A piece of a snapshot; the first piece if `sequence` does not name the one that is here. Other peers can use that one too
     /// while the deltas since it are kept: so peers that fetch at the same time share it.
     pub(crate) fn chunk(
         &mut self,
@@ -37,7 +37,7 @@ impl Publisher {
             let mut writer = Writer::default();
             own.filter.write_to(&mut writer);
             let bytes = writer.into_bytes();
-            let (version, generation) = (self.version, own.told_generation());
+            let (version, generation) = (self.version, own.announced_generation());
             let snapshot =
                 Snapshot { version, generation, check: crc32c::crc32c(&bytes), bytes, asked_at: now };
             self.snapshots.insert(table, snapshot);
@@ -60,7 +60,7 @@ impl Publisher {
         })
     }
 
-    /// Lets go of the snapshots that nobody has asked for since `before`: whoever is still at it begins again.
+    /// Drops the snapshots that no peer has asked for since `before`: a peer that still fetches one begins again.
     pub(crate) fn forget_snapshots(&mut self, before: u64) {
         self.snapshots.retain(|_, kept| kept.asked_at >= before);
     }
@@ -70,7 +70,7 @@ impl Publisher {
         self.snapshots.values().map(|kept| kept.bytes.len()).sum()
     }
 
-    /// Lets go of the others, those first that were asked for longest ago.
+    /// Drops the others, first those that were asked for longest ago.
     fn make_room(&mut self, config: &Config, newest: TableId) {
         while self.snapshot_bytes() > config.max_snapshot_bytes {
             let others = self.snapshots.iter().filter(|(table, _)| **table != newest);

@@ -1,4 +1,4 @@
-//! Burials beside later writes: each order in which a live key could be told as dead, step by step.
+//! Burials beside later writes: each order in which a live key could be announced as dead, step by step.
 
 use lacuna_node_filters::{Config, Decision, Deletion, Message, Mode, Reason};
 
@@ -20,7 +20,7 @@ fn an_older_burial_does_not_hide_an_own_write() {
     assert_eq!(pair.decide(5), Decision::Forward(Reason::MayBeLive));
 }
 
-/// It may have been of a deletion that this node sent. Once the peer would have told of a write after it, it counts.
+/// It may have been of a deletion that this node sent. Once the peer would have announced a write after it, it counts.
 #[test]
 fn a_burial_of_an_own_deletion_counts_once_nothing_came_after_it() {
     let mut pair = Pair::new(Config::new(Mode::Eventual), None);
@@ -99,7 +99,7 @@ fn a_burial_that_was_held_back_does_not_hide_what_a_newer_copy_holds() {
     assert_eq!([pair.decide(5), pair.decide(6)], [Decision::Forward(Reason::MayBeLive), EMPTY]);
 }
 
-/// What was buried and written again before anybody could have a copy must not be told as dead afterwards. The snapshot is
+/// What was buried and written again before any peer could have a copy must not be announced as dead afterwards. The snapshot is
 /// fetched before the holder's next delta.
 #[test]
 fn a_burial_from_before_the_filter_is_ready_hides_no_later_write() {

@@ -4,14 +4,22 @@ use lacuna_node_filters::{KeyId, LeaseUse, Message, NodeFilter, TableDelta, Tabl
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/messages_v1.bin");
 
+const VERSION: Version =
+    Version { incarnation: 0x0102_0304_0506_0708, sequence: 300, digest: 0x1112_1314_1516_1718 };
+
+fn request(lease_use: LeaseUse) -> Message {
+    Message::Request { number: 9, applied: VERSION, ring: 4, lease_use }
+}
+
 fn messages() -> Vec<Message> {
-    let version =
-        Version { incarnation: 0x0102_0304_0506_0708, sequence: 300, digest: 0x1112_1314_1516_1718 };
+    let version = VERSION;
     let table = TableId(0x0102_0304_0506_0708_090A_0B0C_0D0E_0F10);
     let delta = TableDelta { is_reset: true, keys: vec![3, 5], dead: vec![(KeyId::from_halves(6, 7), 77)] };
     let check = 0xDEAD_BEEF;
     vec![
-        Message::Request { number: 9, applied: version, ring: 4, lease_use: LeaseUse::Answer },
+        request(LeaseUse::None),
+        request(LeaseUse::Answer),
+        request(LeaseUse::Count),
         Message::Grant { number: 9, version, ring: 4, length: 3_000, catalog: 21 },
         Message::Delta { incarnation: 1, sequence: 301, tables: vec![(table, delta)] },
         Message::Applied(version),
@@ -47,10 +55,10 @@ fn the_bytes_of_messages_are_kept() {
 fn kept_messages_are_read() {
     let bytes = std::fs::read(PATH).unwrap();
     let (mut rest, mut read) = (&bytes[..], Vec::new());
-    while let Some((len, behind)) = rest.split_first_chunk::<4>() {
-        let (frame, behind) = behind.split_at(u32::from_le_bytes(*len) as usize);
+    while let Some((len, tail)) = rest.split_first_chunk::<4>() {
+        let (frame, tail) = tail.split_at(u32::from_le_bytes(*len) as usize);
         read.push(Message::from_bytes(frame).unwrap());
-        rest = behind;
+        rest = tail;
     }
     assert_eq!(read, messages());
 }
@@ -65,6 +73,18 @@ fn any_flipped_bit_and_any_cut_is_reported() {
             frame[bit / 8] ^= 1 << (bit % 8);
         }
         assert!((0..frame.len()).all(|end| Message::from_bytes(&frame[..end]).is_err()));
+    }
+}
+
+#[test]
+fn unknown_uses_of_a_lease_are_refused() {
+    let frame = request(LeaseUse::Count).to_bytes();
+    let (content, _) = frame.split_at(frame.len() - 4);
+    for lease_use in 0..=u8::MAX {
+        let mut changed = content.to_vec();
+        *changed.last_mut().unwrap() = lease_use;
+        changed.extend(crc32c::crc32c(&changed).to_le_bytes());
+        assert_eq!(Message::from_bytes(&changed).is_ok(), lease_use <= 2, "{lease_use}");
     }
 }
 

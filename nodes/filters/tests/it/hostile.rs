@@ -16,9 +16,9 @@ fn asks(node: &mut Node, now: u64, table: TableId, id: KeyId) -> Decision {
 }
 
 /// Two filters are fetched at once while deltas come, and the older snapshot arrives first: it sets the copies back to
-/// before what node 1 was told, and the second one must wait for that too.
+/// before what node 0 has confirmed to node 1, and the second one must wait for that too.
 #[test]
-fn a_second_snapshot_waits_for_what_was_told() {
+fn a_second_snapshot_waits_for_what_was_confirmed() {
     let mut pair = Pair::new(SAFE, None);
     let tables = [TableId(8), TableId(9)];
     for table in tables {
@@ -47,9 +47,9 @@ fn a_second_snapshot_waits_for_what_was_told() {
     assert!(matches!(&pieces[..], [(Message::Chunk { .. }, _), (Message::Chunk { .. }, _)]), "{pieces:?}");
     pair.write_and_send(tables[1], 5);
     let barrier = pair.nodes[1].barrier();
-    let told = take(&mut pair.nodes[0]);
-    told.iter().for_each(|(_, bytes)| pair.nodes[1].receive(pair.now, IDS[0], bytes));
-    assert!(pair.nodes[1].may_acknowledge(pair.now, barrier), "node 0 has told that it knows");
+    let confirmed = take(&mut pair.nodes[0]);
+    confirmed.iter().for_each(|(_, bytes)| pair.nodes[1].receive(pair.now, IDS[0], bytes));
+    assert!(pair.nodes[1].may_acknowledge(pair.now, barrier), "node 0 has confirmed it");
     take(&mut pair.nodes[1]);
     for (_, piece) in &pieces {
         pair.nodes[0].receive(pair.now, IDS[1], piece);
@@ -97,7 +97,7 @@ fn another_delta_than_the_one_sent_is_no_acknowledgement() {
     assert_eq!(pair.decide(7), EMPTY, "it has begun again");
 }
 
-/// Two names that no fingerprint tells apart: the second is no news to its holder, but to whoever has not heard of the first.
+/// Two names that no fingerprint tells apart: the second is known to its holder, but not to a node that does not know the first.
 #[test]
 fn a_twin_of_a_key_that_is_on_its_way_waits_with_it() {
     for rows in [false, true] {
@@ -107,7 +107,7 @@ fn a_twin_of_a_key_that_is_on_its_way_waits_with_it() {
             node.create_table(TABLE, 10, 0.4, buckets);
             node.set_ready(TABLE);
         }
-        // With rows, two partitions that everybody knows; one gets the first row, the other its twin.
+        // With rows, two partitions that all nodes know; one gets the first row, the other its twin.
         let known = [1_000_000, 2_000_000].map(partition);
         for partition in known {
             pair.nodes[1].write(TABLE, partition, None);

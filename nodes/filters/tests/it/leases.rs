@@ -7,7 +7,7 @@ use crate::pair::{IDS, Pair, TABLE, partition, take};
 const SAFE: Config = Config::new(Mode::Safe);
 const EMPTY: Decision = Decision::Empty;
 
-/// A coordinator starts again, and a grant for its last life comes late: the lease behind it began long ago.
+/// A coordinator starts again, and a grant for its last life comes late: its lease began long ago.
 #[test]
 fn a_grant_for_an_earlier_life_is_no_lease() {
     let mut pair = Pair::new(SAFE, None);
@@ -88,7 +88,7 @@ fn a_life_that_is_lived_twice_is_noticed() {
     }
 }
 
-/// A node that acknowledges at once promises nothing to whoever answers in its name.
+/// A node that acknowledges at once promises nothing to nodes that answer in its name.
 #[test]
 fn only_nodes_in_mode_safe_grant_leases_to_answer_by() {
     for (asking, holding, answers) in [

@@ -123,7 +123,7 @@ fn a_filter_that_a_cap_has_shortened_is_not_outgrown() {
     }
 }
 
-/// Whoever writes more than is remembered asks the peer, until every copy knows what was forgotten.
+/// A node that writes more than it remembers asks the peer, until every copy knows what was forgotten.
 #[test]
 fn own_writes_beyond_the_cap_are_asked_for() {
     let config = Config { max_forwarded: 100, ..Config::new(Mode::Eventual) };
@@ -187,7 +187,7 @@ fn a_rebuilt_filter_keeps_what_is_dead() {
     assert!((2..200).filter(|key| pair.decide(*key) == Decision::Empty).count() > 180);
 }
 
-/// Marks that make room for keys are forgotten by the copies, too: a key that is written again is told of nowhere else.
+/// Marks that make room for keys are forgotten by the copies, too: a key that is written again is announced nowhere else.
 #[test]
 fn what_was_dead_and_is_written_again_is_not_denied_when_marks_made_room() {
     let mut pair = Pair::new(Config { max_table_bytes: 24_000, ..SAFE }, None);

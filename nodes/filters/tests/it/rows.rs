@@ -33,7 +33,7 @@ fn a_slice_is_empty_if_its_buckets_are() {
     assert_eq!(pair.decide_slice(5, Some((999_000, 1_000_000))), live);
 }
 
-/// Rows whose key goes on behind the end of a slice's bound are in the slice.
+/// Rows whose key goes on after the end of a slice's bound are in the slice.
 #[test]
 fn a_bound_that_is_a_prefix_holds_what_goes_on() {
     let buckets = Buckets::new(0, 8, 4).unwrap();
@@ -45,7 +45,7 @@ fn a_bound_that_is_a_prefix_holds_what_goes_on() {
     assert_eq!(Buckets::last_place(b"12345678and more"), Buckets::place(b"12345678"));
 }
 
-/// A slice is cut into this node's buckets; whoever marks others would seem to hold none of them.
+/// A slice is cut into this node's buckets; a node that marks other buckets would seem to hold none of them.
 #[test]
 fn who_puts_rows_into_other_buckets_is_asked_for_slices() {
     let live = Decision::Forward(Reason::MayBeLive);

@@ -1,4 +1,4 @@
-//! Each rule by itself.
+//! Each rule alone.
 
 use lacuna_node_filters::{
     Asked, Config, Consistency, Decision, Deletion, Flaw, Message, Mode, Plan, Presence, Question, Quorum,
@@ -47,8 +47,8 @@ fn everything_but_a_plain_first_page_goes_on() {
     }
     let without_replicas = [Asked { replicas: &[], ..asked[0] }];
     assert_eq!(decide(question(&without_replicas)), Decision::Forward(Reason::NoKey));
-    let with_a_stranger = [Asked { replicas: &[IDS[1], lacuna_node_filters::NodeId(9)], ..asked[0] }];
-    assert_eq!(decide(question(&with_a_stranger)), Decision::Forward(Reason::Unknown));
+    let with_an_unknown_node = [Asked { replicas: &[IDS[1], lacuna_node_filters::NodeId(9)], ..asked[0] }];
+    assert_eq!(decide(question(&with_an_unknown_node)), Decision::Forward(Reason::Unknown));
     pair.nodes[0].switch(false);
     assert_eq!(pair.decide(5), Decision::Forward(Reason::Off));
 }
@@ -70,7 +70,7 @@ fn a_quorum_of_absents_answers_while_a_replica_is_down() {
     assert_eq!(decide(5, &replicas, 2), Decision::Forward(Reason::MayBeLive), "one of two may hold it");
     assert_eq!(decide(5, &replicas, 1), Decision::Empty, "the asking node itself does not hold it");
     assert_eq!(decide(6, &[of_one, of_one], 2), Decision::Forward(Reason::NoKey), "one replica, named twice");
-    assert_eq!(decide(6, &[of_two], 0), Decision::Forward(Reason::Unknown), "nobody is no quorum");
+    assert_eq!(decide(6, &[of_two], 0), Decision::Forward(Reason::Unknown), "no replica is no quorum");
     let asked = [Asked { partition: partition(6), slice: None, replicas: &replicas }];
     let no_quorum = pair.nodes[0].decide_by_quorum(pair.now, &question(&asked), &[]);
     assert_eq!(no_quorum, Decision::Forward(Reason::NoKey));
@@ -116,7 +116,7 @@ fn only_a_proof_buries_and_every_write_raises() {
 }
 
 #[test]
-fn nobody_waits_longer_than_one_lease_and_only_once() {
+fn no_writer_waits_longer_than_one_lease_and_only_once() {
     let mut pair = Pair::new(SAFE, None);
     let barrier = pair.nodes[1].write(TABLE, partition(5), None);
     pair.nodes[1].flush(pair.now);
@@ -136,7 +136,7 @@ fn nobody_waits_longer_than_one_lease_and_only_once() {
     assert!((1_000..=SAFE.lease + 50).contains(&waited), "{waited} ms");
 }
 
-/// Too rare for the simulation: the delta and the grant behind it are lost, and the old lease still stands.
+/// Too rare for the simulation: the delta and the grant after it are lost, and the old lease still stands.
 #[test]
 fn a_renewal_is_no_acknowledgement() {
     for flaw in [None, Some(Flaw::RenewalAcknowledges)] {
@@ -211,7 +211,11 @@ fn an_old_copy_is_not_answered_from() {
     assert_eq!(pair.decide(5), Decision::Empty);
     pair.now += 1_200;
     let stale = Decision::Forward(Reason::Stale);
-    assert_eq!(pair.decide(5), stale, "two intervals have passed, and one that the peer had not told of yet");
+    assert_eq!(
+        pair.decide(5),
+        stale,
+        "two intervals have passed, and one that the peer had not announced yet"
+    );
 }
 
 #[test]

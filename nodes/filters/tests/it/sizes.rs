@@ -42,7 +42,7 @@ fn many_new_keys_and_deletions_come_in_deltas_of_half_a_mebibyte() {
     for key in 0..50_000 {
         assert!(pair.nodes[1].bury(TABLE, partition(key), deletion(7, None)));
     }
-    assert!(!pair.nodes[1].may_acknowledge(pair.now, last.unwrap()), "nobody has been told");
+    assert!(!pair.nodes[1].may_acknowledge(pair.now, last.unwrap()), "no node knows it yet");
     pair.nodes[1].flush(pair.now);
     let largest = std::cell::Cell::new((0, 0));
     while pair.carry(|message| {

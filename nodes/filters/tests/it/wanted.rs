@@ -45,7 +45,7 @@ fn a_copy_that_is_wanted_again_holds_what_was_written_meanwhile() {
     let mut pair = Pair::new(SAFE, None);
     pair.nodes[0].want(TABLE, []);
     pair.settle();
-    assert_eq!(pair.decide(5), Decision::Forward(Reason::Stale), "nobody is asked");
+    assert_eq!(pair.decide(5), Decision::Forward(Reason::Stale), "no node is asked");
     pair.nodes[1].write(TABLE, partition(5), None);
     pair.settle();
     pair.nodes[0].want(TABLE, [IDS[1]]);
@@ -54,9 +54,9 @@ fn a_copy_that_is_wanted_again_holds_what_was_written_meanwhile() {
     assert_eq!(pair.decide(6), Decision::Empty);
 }
 
-/// So an acknowledgement there waits for nobody here.
+/// So an acknowledgement there does not wait for this node.
 #[test]
-fn whoever_has_nothing_that_is_wanted_is_asked_for_nothing() {
+fn a_node_without_wanted_filters_is_asked_for_nothing() {
     let mut pair = Pair::new(SAFE, None);
     assert!(requests(&mut pair) > 0);
     pair.nodes[0].want(TABLE, []);

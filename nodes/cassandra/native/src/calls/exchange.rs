@@ -1,4 +1,4 @@
-//! Calls about the exchange: who is there, and what goes between.
+//! Calls about the exchange: the other nodes, and the frames between them.
 
 use std::panic::catch_unwind;
 use std::slice;
@@ -61,7 +61,7 @@ native! {
             Err(length) => -signed(length),
             Ok(Some((mode, to, frame))) => {
                 // SAFETY: Java lends the address of a direct buffer of `room` bytes, which it does not touch during this call;
-                // the frame was found to fit behind the head.
+                // the frame was found to fit after the head.
                 let buffer =
                     unsafe { slice::from_raw_parts_mut(address::<u8>(at).cast_mut(), HEAD + frame.len()) };
                 let (head, body) = buffer.split_at_mut(HEAD);

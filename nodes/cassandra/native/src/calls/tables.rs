@@ -5,8 +5,8 @@ use lacuna_node_filters::{Deletion, Presence};
 use super::{Pointer, hub, key, node, nodes, place, size, table, with_lent, word};
 
 native! {
-    /// Begins a table's filter, which nobody sees before it is shown and which takes at most so many bytes; `finest` is below 0 if
-    /// rows have no buckets.
+    /// Begins a table's filter, which no peer sees before it is published and which takes at most `max_bytes`; `finest` is below 0
+    /// if rows have no buckets.
     fn create(handle, mode, high, low, capacity, rate: f64, finest, max_bytes) {
         let finest = u32::try_from(finest).ok();
         hub(handle).create(mode, table(high, low), word(capacity), rate, finest, size(max_bytes))
@@ -20,7 +20,7 @@ native! {
         })
     }
 
-    /// What is done with a whole table: 0 shows it to peers, 1 ends its rebuild, 2 drops it.
+    /// What is done with a whole table: 0 publishes it, 1 ends its rebuild, 2 drops it.
     fn table(handle, mode, high, low, what) {
         hub(handle).with(mode, |node| {
             match what {
@@ -32,7 +32,7 @@ native! {
         })
     }
 
-    /// The nodes whose filters of a table are of use, as pairs of words; everybody's unless told.
+    /// The nodes whose filters of a table are wanted, as pairs of words; by default all.
     fn want(handle, mode, high, low, at, count) {
         with_lent(at, count.saturating_mul(2), |words: &[u64]| {
             hub(handle).with(mode, |node| {

@@ -13,7 +13,7 @@ impl World {
         let replica = &mut self.replicas[at];
         let what = match self.rng.below(5) {
             0 if replica.down_until == 0 => {
-                // Now and then a restart so quick that nobody notices.
+                // Now and then a restart so quick that no node notices.
                 replica.down_until = self.now + if self.rng.below(2) == 0 { 5 } else { a_while };
                 replica.held.clear();
                 "crash"
@@ -53,7 +53,7 @@ impl World {
         }
     }
 
-    /// Copies a group's data from all its owners: file by file, not acknowledged to anybody.
+    /// Copies a group's data from all its owners: file by file, without an acknowledgement.
     fn stream(&mut self, group: usize, to: usize) {
         for from in self.rings.sources(group).to_vec() {
             let moved: Vec<_> = self.replicas[from]

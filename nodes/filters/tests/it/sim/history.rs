@@ -58,7 +58,7 @@ impl History {
         }
     }
 
-    /// A read has shown a key's row of a time; whether nobody was sure of it before.
+    /// A read has shown a key's row of a time; whether no client was sure of it before.
     pub(crate) fn reveal(&mut self, now: u64, key: u64, time: u64) -> bool {
         let mut is_first = false;
         for number in self.by_key.get(&key).into_iter().flatten().filter(|_| self.shown_counts) {

@@ -2,7 +2,7 @@
 //!
 //! A move of one group from one node to another takes three steps, as in stock Cassandra: writes go to both (1); after the
 //! data has been streamed, reads go to the new owner (2); writes stop at the old one (3, which is 0 of the next move).
-//! Nodes learn of a step one by one; nobody learns of the next one before all know this one.
+//! Nodes learn of a step one by one; no node learns of the next one before all know this one.
 
 use lacuna_workload::Rng;
 
@@ -68,7 +68,7 @@ impl Rings {
         &self.old[group]
     }
 
-    /// Step of the move that `version` is in; nodes are at most one step behind.
+    /// Step of the move that `version` is in; nodes lag by at most one step.
     fn step(&self, version: u64) -> u64 {
         let of_move = self.version - (self.version - 1) % 3;
         (version + 1).saturating_sub(of_move)

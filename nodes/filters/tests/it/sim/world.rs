@@ -21,7 +21,7 @@ const ABSENT: u64 = 1 << 40;
 pub(crate) struct Setup {
     pub(crate) config: Config,
     pub(crate) faults: bool,
-    /// The ring moves at one in so many calls of a client; 0 for never.
+    /// The ring moves at one in this many calls of a client; 0 for never.
     pub(crate) moves: u64,
     /// Three owners a key, most of whom have to acknowledge a write, and have to be empty; otherwise two, one and both.
     pub(crate) quorum: bool,
@@ -86,7 +86,7 @@ impl World {
         }
     }
 
-    /// Runs for so many milliseconds; in safe mode the first lie ends it.
+    /// Runs for `milliseconds`; in safe mode the first lie ends it.
     pub(crate) fn run(&mut self, milliseconds: u64) -> Result<(), String> {
         let end = self.now + milliseconds;
         let mut next_client = self.now;
@@ -119,7 +119,7 @@ impl World {
         }
         let change = if choice == 3 { Change::Delete } else { Change::Write };
         let key = if choice == 0 { self.new_key() } else { self.some_key() };
-        // Clients bring their own times, which may be behind those of the data.
+        // Clients bring their own times, which may be older than those of the data.
         let time = self.now + 1_000 - self.rng.below(900);
         let (needed, acknowledged_by, acknowledged_at) = (Default::default(), Vec::new(), None);
         let operation = Operation { key, change, time, needed, acknowledged_by, acknowledged_at };
@@ -186,7 +186,7 @@ impl World {
             Letter::Begin { operation } => self.begin(to, clock, operation),
             Letter::Apply { operation, key, change, time, ring } => {
                 let replica = &mut self.replicas[to];
-                // A coordinator that is behind is told so, and its client never hears back.
+                // A coordinator with an old ring is refused, and its client gets no answer.
                 if ring >= replica.ring {
                     let barrier = replica.apply(key, change, time);
                     replica.held.push((operation, from, barrier, self.now));

@@ -15,13 +15,12 @@ import org.apache.cassandra.net.MessagingService;
 import org.apache.cassandra.net.Verb;
 
 /**
- * Mode safe: no acknowledgement leaves this node before everybody who relies on its filters knows what was written.
+ * Mode safe: no acknowledgement leaves this node before every node that relies on its filters knows what was written.
  *
- * <p>Answers to other nodes are taken out at the outbound sink and sent later, so nothing blocks. A client's own reply waits in
- * the query handler, since a write to the coordinator's own replica passes no sink. When nothing new was written, which is
- * the rule when keys are overwritten, nobody waits.
+ * <p>Responses to other nodes are taken out at the outbound sink and sent later, so no thread blocks. A client's reply waits in
+ * the query handler, because a write to the coordinator's own replica passes no sink. A write of known keys waits for nothing.
  *
- * <p>A row can be read before its write is acknowledged, and who has seen it must not be told "empty" afterwards. So scans,
+ * <p>A row can be read before its write is acknowledged, and a client that has read it must not get "empty" afterwards. So scans,
  * which may meet any row, are held like acknowledgements, and a read of one partition waits if that partition is new
  * ({@link Revealing}).
  */
@@ -32,7 +31,7 @@ final class Acknowledgements
     private static volatile long safeUntil;
     private static final ConcurrentSkipListMap<Long, Runnable> held = new ConcurrentSkipListMap<>();
     private static final AtomicLong afterFailure = new AtomicLong(Long.MAX_VALUE / 2);
-    private static final ThreadLocal<Boolean> released = ThreadLocal.withInitial(() -> false);
+    private static final ThreadLocal<Boolean> isSentAgain = ThreadLocal.withInitial(() -> false);
 
     static
     {
@@ -45,19 +44,19 @@ final class Acknowledgements
 
     static void install()
     {
-        MessagingService.instance().outboundSink.add(Acknowledgements::leaves);
+        MessagingService.instance().outboundSink.add(Acknowledgements::mayLeave);
     }
 
-    static void safeTableCame()
+    static void addSafeTable()
     {
         safeTables.incrementAndGet();
     }
 
     /**
-     * Its filter may be relied on for a lease more, if this life granted it, or until the longest of the last life is over, although
-     * it is told no keys: what tells so is waited for like keys.
+     * Other nodes may rely on its filter until the leases of this life, or the longest one of the life before, have ended. The
+     * announcement that the filter is gone is waited for like new keys.
      */
-    static void safeTableWent()
+    static void removeSafeTable()
     {
         safeUntil = Exchange.now() + Exchange.MAX_LEASE + Exchange.LEASE;
         safeTables.decrementAndGet();
@@ -73,52 +72,52 @@ final class Acknowledgements
         return !held.isEmpty();
     }
 
-    private static boolean leaves(Message<?> message, InetAddressAndPort to)
+    private static boolean mayLeave(Message<?> message, InetAddressAndPort to)
     {
-        if (!isNeeded() || !VERBS.contains(message.verb()) || released.get() || isFlawed(message.verb()))
+        if (!isNeeded() || !VERBS.contains(message.verb()) || isSentAgain.get() || !waits(message.verb()))
             return true;
         return mayLeave(() -> resend(message, to));
     }
 
-    private static boolean isFlawed(Verb verb)
+    private static boolean waits(Verb verb)
     {
-        return (verb.name().startsWith("RANGE") ? Flaw.SCANS_DO_NOT_WAIT : Flaw.ACKNOWLEDGEMENTS_DO_NOT_WAIT).isOn();
+        return verb.name().startsWith("RANGE") ? Waits.current().forScans() : Waits.current().forWrites();
     }
 
     private static void resend(Message<?> message, InetAddressAndPort to)
     {
-        released.set(true);
+        isSentAgain.set(true);
         try
         {
             MessagingService.instance().send(message, to);
         }
         finally
         {
-            released.set(false);
+            isSentAgain.set(false);
         }
     }
 
     /**
-     * Returns at once if nothing new is to be told; else when it is. That takes a lease at most, but for a stop of this process; only
-     * where the exchange's thread has ended nobody would ever let go of it.
+     * Returns at once if nothing new is to be announced, otherwise when lease holders know it. That takes a lease at most, unless this
+     * process is stopped. If the exchange's thread has ended, nothing would release the caller, so the exchange fails then.
      */
     static void await()
     {
         if (!isNeeded())
             return;
-        CountDownLatch told = new CountDownLatch(1);
+        CountDownLatch released = new CountDownLatch(1);
         try
         {
-            if (mayLeave(told::countDown) || Exchange.rounds().await(told, Exchange.MAX_LEASE + 2 * Exchange.LEASE))
+            if (mayLeave(released::countDown) || Exchange.rounds().await(released, Exchange.MAX_LEASE + 2 * Exchange.LEASE))
                 return;
-            Exchange.failed("acknowledgement", new IllegalStateException("the exchange's thread has ended"));
-            told.await(2 * Exchange.MAX_LEASE, TimeUnit.MILLISECONDS);
+            Exchange.fail("acknowledgement", new IllegalStateException("thread lacuna-exchange has ended"));
+            released.await(2 * Exchange.MAX_LEASE, TimeUnit.MILLISECONDS);
         }
         catch (InterruptedException stopped)
         {
-            // Nobody may be told that it is done.
+            // The client must not hear that the write is done.
             Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted before others knew what was written", stopped);
+            throw new IllegalStateException("interrupted before all lease holders knew the written keys", stopped);
         }
     }
 
@@ -143,7 +142,7 @@ final class Acknowledgements
         }
         catch (Throwable failure)
         {
-            Exchange.failed("hold", failure);
+            Exchange.fail("hold", failure);
         }
         return isOverAfterFailure() ? 0 : afterFailure.incrementAndGet();
     }
@@ -153,7 +152,7 @@ final class Acknowledgements
         return Exchange.now() > Exchange.failedAt() + Exchange.MAX_LEASE;
     }
 
-    /** Lets go of those that may leave. */
+    /** Sends what may leave now. */
     static void release()
     {
         if (held.isEmpty())

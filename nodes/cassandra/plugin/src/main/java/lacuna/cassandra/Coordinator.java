@@ -36,16 +36,16 @@ import org.apache.cassandra.utils.FBUtilities;
 import org.apache.cassandra.utils.memory.MemoryUtil;
 
 /**
- * What a coordinator does with one read before it asks anybody: knows that no replica holds a live row, or does not.
+ * One read at its coordinator, before any replica is asked: whether no replica can hold a live row.
  *
- * <p>A read is looked at if it names its partitions, on its first page, at a level that asks replicas and is not serial. Then
- * <em>every</em> replica must be known to hold nothing alive, whatever the level: each one's own tombstones hide all it has,
- * so a merge of all of them would show nothing. Everything else goes on as if nobody had looked.
+ * <p>A read is examined if it names its partitions, on its first page, at a level that asks replicas and is not serial. It is
+ * skipped if <em>every</em> replica is known to hold nothing alive, whatever the level: the tombstones of each replica hide all its
+ * cells, so a merge of all replicas would show nothing. Every other read goes to the replicas unchanged.
  */
 final class Coordinator
 {
-    /** As whom the stock way looks at a request's values. */
-    private static final ClientState NOBODY = ClientState.forInternalCalls();
+    /** The client state with which bind values are evaluated. */
+    private static final ClientState INTERNAL = ClientState.forInternalCalls();
     private static final int MAX_KEYS = 32;
     private static final int EMPTY = 0;
     private static final int SHADOW = 1;
@@ -83,7 +83,7 @@ final class Coordinator
         }
         catch (Throwable failure)
         {
-            Exchange.failed("decision", failure);
+            Exchange.fail("decision", failure);
             return null;
         }
     }
@@ -111,10 +111,10 @@ final class Coordinator
         };
     }
 
-    /** Most reads go on, so here is done only what the filters must be told of them. */
+    /** Most reads go to the replicas, so this does no more than the filters need. */
     private boolean decide(QueryOptions options)
     {
-        List<ByteBuffer> keys = statement.getRestrictions().getPartitionKeys(options, NOBODY);
+        List<ByteBuffer> keys = statement.getRestrictions().getPartitionKeys(options, INTERNAL);
         if (keys.isEmpty() || keys.size() > MAX_KEYS || !Peers.isRingKnown())
             return false;
         long[] rows = rows(options);
@@ -128,7 +128,7 @@ final class Coordinator
         return true;
     }
 
-    /** Hash and replicas of a partition; false if there are too many of these, or one is strange. */
+    /** Hash and replicas of a partition; false if there are too many replicas, or one is unknown or transient. */
     private boolean put(ByteBuffer question, ByteBuffer bytes, long[] rows, ConsistencyLevel level)
     {
         QueryProcessor.validateKey(bytes);
@@ -152,11 +152,11 @@ final class Coordinator
     private long[] rows(QueryOptions options)
     {
         StatementRestrictions restrictions = statement.getRestrictions();
-        if (filter.places == null || !restrictions.hasClusteringColumnsRestrictions())
+        if (filter.positions == null || !restrictions.hasClusteringColumnsRestrictions())
             return null;
         if (restrictions.isColumnRange())
-            return filter.places.of(statement.makeSlices(options));
-        return filter.places.of(restrictions.getClusteringColumns(options, NOBODY));
+            return filter.positions.of(statement.makeSlices(options));
+        return filter.positions.of(restrictions.getClusteringColumns(options, INTERNAL));
     }
 
     private static boolean isHere(Replica replica)
@@ -173,10 +173,10 @@ final class Coordinator
         return true;
     }
 
-    /** The answer that the replicas would give; null if they are to be asked. What the stock way refuses is refused here. */
+    /** The answer that the replicas would give; null if they are to be asked. A read that stock Cassandra refuses is refused here. */
     ResultMessage answer(QueryState state, QueryOptions options)
     {
-        ResultSet rows = decision == EMPTY ? shaped(state.getClientState()) : null;
+        ResultSet rows = decision == EMPTY ? emptyResult(state.getClientState()) : null;
         if (rows == null)
             return null;
         statement.authorize(state.getClientState());
@@ -195,10 +195,10 @@ final class Coordinator
         return message;
     }
 
-    /** Whether the stock way would ask replicas for partitions, would let this client, and would find enough of them. */
+    /** Whether stock Cassandra would ask replicas for partitions, would allow it to this client, and would find enough replicas. */
     private boolean isAnswered(ClientState client, QueryOptions options)
     {
-        // Partitions may be denied to everybody then, or this node's ring is not whole: only the stock way knows.
+        // A denylist may forbid the partition, or this node's ring is not complete: only the stock way knows.
         if (DatabaseDescriptor.getPartitionDenylistEnabled() || StorageService.instance.isBootstrapMode())
             return false;
         try
@@ -219,7 +219,7 @@ final class Coordinator
         }
         catch (Throwable failure)
         {
-            Exchange.failed("answer", failure);
+            Exchange.fail("answer", failure);
             return false;
         }
     }
@@ -232,7 +232,7 @@ final class Coordinator
                                   statement.getPerPartitionLimit(options), options.getPageSize(), statement.getAggregationSpec(options));
     }
 
-    private ResultSet shaped(ClientState client)
+    private ResultSet emptyResult(ClientState client)
     {
         try
         {
@@ -254,7 +254,7 @@ final class Coordinator
     }
 
     /** What the replicas said. */
-    void found(ResultMessage result)
+    void record(ResultMessage result)
     {
         if (!(result instanceof ResultMessage.Rows rows) || statement.getSelection().isAggregate())
             return;

@@ -31,7 +31,7 @@ final class Counters
     /** Mode shadow: found rows where a skip would have answered none; a write meanwhile counts too. */
     final LongAdder contradictions = counter("contradictions");
     final LongAdder acknowledgementsHeld = counter("acknowledgements_held");
-    /** Reads that met a new partition and waited until others knew it. */
+    /** Reads that met a new partition and waited until other nodes knew it. */
     final LongAdder readsHeld = counter("reads_held");
     final LongAdder filtersRebuilt = counter("filters_rebuilt");
     final LongAdder framesSent = counter("frames_sent");

@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The exchange of node filters: the native hub, the one thread that lets it work, and whether it may be relied on.
  *
- * <p>What goes wrong ends it for good: from then on nothing is decided, granted or told. Others may rely on earlier grants
- * for one lease more; that long acknowledgements wait ({@link Acknowledgements}).
+ * <p>Any failure ends the exchange until the node restarts: it decides, grants and announces nothing more. Other nodes may rely on
+ * earlier leases until these end; acknowledgements wait that long ({@link Acknowledgements}).
  */
 final class Exchange
 {
@@ -23,7 +23,7 @@ final class Exchange
 
     /** Milliseconds between exchanges. */
     private static final long INTERVAL = Long.getLong("lacuna.interval_millis", 1_000);
-    /** The longest lease that any life of this node has granted, as in the library: after a start so long nothing is acknowledged. */
+    /** The longest lease that any life of this node has granted, as in the library: after a start, nothing is acknowledged for this long. */
     static final long MAX_LEASE = 5_000;
     /** Milliseconds that others may rely on this node; below Cassandra's write timeout of two seconds. */
     static final long LEASE = Math.min(MAX_LEASE, Long.getLong("lacuna.lease_millis", 1_500));
@@ -58,10 +58,10 @@ final class Exchange
         }
         catch (Throwable unusable)
         {
-            reason = "native library: " + unusable;
-            // Whoever relied on this node's last life may do so for a lease.
+            reason = "the native library cannot be used: " + unusable;
+            // Nodes that relied on this node's last life may do so until their leases end.
             failedAt = Math.max(1, now());
-            LOGGER.warn("Lacuna's exchange is inactive", unusable);
+            LOGGER.warn("Lacuna: the exchange of node filters is inactive, because the native library cannot be used", unusable);
         }
     }
 
@@ -110,11 +110,11 @@ final class Exchange
         return failedAt;
     }
 
-    static void failed(String where, Throwable failure)
+    static void fail(String where, Throwable failure)
     {
         if (!active)
             return;
-        LOGGER.error("Lacuna's exchange is inactive: {} failed", where, failure);
+        LOGGER.error("Lacuna: the exchange of node filters is inactive until this node restarts: {} failed", where, failure);
         reason = where + ": " + failure;
         failedAt = Math.max(1, now());
         active = false;
@@ -124,7 +124,7 @@ final class Exchange
     static long checked(long answer)
     {
         if (answer == Native.FAILED)
-            throw new IllegalStateException("a native call failed");
+            throw new IllegalStateException("a call of the native library failed");
         return answer;
     }
 
@@ -154,7 +154,7 @@ final class Exchange
         return ROUNDS;
     }
 
-    /** There is something to publish, or somebody waits. */
+    /** There is something to publish, or an answer waits. */
     static void wake()
     {
         if (woken.compareAndSet(false, true))
@@ -173,13 +173,13 @@ final class Exchange
                 if (active)
                     work();
                 Acknowledgements.release();
-                Lacuna.forgetLeft();
+                Lacuna.forgetDropped();
             }
             catch (Throwable failure)
             {
-                failed("exchange", failure);
+                fail("exchange", failure);
             }
-            ROUNDS.made();
+            ROUNDS.record();
         }
     }
 
@@ -197,7 +197,7 @@ final class Exchange
         if (now() < nextLook)
             return;
         nextLook = now() + INTERVAL;
-        Lacuna.guards().forEach(guard -> guard.filter.builds.outgrown());
+        Lacuna.guards().forEach(guard -> guard.filter.builds.growIfNeeded());
     }
 
     /** Sends all that the hub has to say. */

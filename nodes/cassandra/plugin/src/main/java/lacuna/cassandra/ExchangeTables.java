@@ -13,7 +13,7 @@ import org.apache.cassandra.db.virtual.AbstractVirtualTable;
 import org.apache.cassandra.db.virtual.SimpleDataSet;
 import org.apache.cassandra.locator.InetAddressAndPort;
 
-/** The virtual tables of the exchange: who takes part, and what is known of whom. */
+/** The virtual tables of the exchange: which nodes take part, and what is known of each. */
 final class ExchangeTables
 {
     private ExchangeTables() {}
@@ -80,7 +80,7 @@ final class ExchangeTables
                 rows.column("skipped", filter.skipped.sum()).column("measured_rate", measured(filter));
         }
 
-        /** Of the reads through this node that found nothing, the share that had to ask. */
+        /** The share of empty reads through this node that had to ask replicas. */
         private static Double measured(TableFilter filter)
         {
             long asked = filter.falsePositives.sum();

@@ -12,12 +12,12 @@ import org.apache.cassandra.io.sstable.format.SSTableReader;
  * When a table's filter is filled from what is on disk: at first, with what was streamed, and anew after a truncation, when
  * compaction has purged most of it, or when it is outgrown.
  *
- * <p>Nobody is told what is purged, and nothing is ever taken out of a filter, so its "maybe" grows stale: with 1,000 keys left of
- * 10,000 nine of ten purged keys are still asked for. One that holds more than twice the keys there are is built anew while
- * the old one serves, and what is known to be dead stays known.
+ * <p>Cassandra reports no purge, and nothing is ever taken out of a filter, so its "maybe" becomes stale: with 1,000 keys left of
+ * 10,000, nine of ten reads of purged keys still go to replicas. A filter that holds more than twice the keys there are is built anew
+ * while the old one serves, and keys proven dead stay dead.
  *
- * <p>A filter grows with its table, and errs the more often for it. One that holds more than twice as much as it was made for is
- * built anew, too, so a table that began empty costs one build for each time that it has become two and a half times as large.
+ * <p>A filter that grows with its table has more false positives. One that holds more than twice as many keys as it was made for is
+ * also built anew, so a table that began empty costs one build each time it has become two and a half times as large.
  */
 final class FilterBuilds
 {
@@ -38,7 +38,7 @@ final class FilterBuilds
     private final TableFilter filter;
     private final AtomicBoolean isLookedAt = new AtomicBoolean();
     private final AtomicBoolean isGrowing = new AtomicBoolean();
-    /** The need from which on a build is worth a try: one that fails shall not be tried every second. */
+    /** A need above this is worth a build. It doubles with each try, so that a build that fails is not tried every second. */
     private volatile long worthATry;
     /** Names in the filter for each partition, since rows have names too: as it was when it was filled. */
     private volatile double namesPerPartition = 1;
@@ -55,7 +55,7 @@ final class FilterBuilds
             proveAgain();
     }
 
-    /** What was proven dead meanwhile, as when the commit log is replayed, became alive again in the filter by its key on disk. */
+    /** Keys proven dead during the build, as in the replay of the commit log, became live again in the filter by their keys on disk. */
     private void proveAgain()
     {
         TableGuard guard = Lacuna.guard(filter.table.metadata.id);
@@ -63,7 +63,7 @@ final class FilterBuilds
             guard.forgetAll();
     }
 
-    /** The same, but nobody waits for it. */
+    /** The same in the background. */
     void buildSoon()
     {
         BUILDER.execute(this::build);
@@ -77,7 +77,7 @@ final class FilterBuilds
     }
 
     /** SSTables were rewritten: perhaps much was purged. */
-    void compacted()
+    void afterCompaction()
     {
         if (filter.isUsed() && isLookedAt.compareAndSet(false, true))
             BUILDER.execute(() ->
@@ -89,7 +89,7 @@ final class FilterBuilds
     }
 
     /** Called about every second. */
-    void outgrown()
+    void growIfNeeded()
     {
         if (filter.number(null, NEEDED) <= worthATry || !isGrowing.compareAndSet(false, true))
             return;
@@ -134,7 +134,7 @@ final class FilterBuilds
             return;
         worthATry = 0;
         Lacuna.COUNTERS.filtersRebuilt.increment();
-        // Acknowledgements and reads wait until others have heard of the new filter.
+        // Acknowledgements and reads wait until other nodes know of the new filter.
         Exchange.wake();
     }
 
@@ -143,9 +143,9 @@ final class FilterBuilds
     {
         try
         {
-            Flaw.BUILDS_DO_NOT_BEGIN.await();
+            Waits.current().beforeBuild();
             FilterFill.withAll(filter, isRebuild);
-            Flaw.BUILDS_DO_NOT_END.await();
+            Waits.current().afterBuild();
             if (!filter.finish(finish))
                 return false;
             namesPerPartition = Math.max(1, (double) filter.number(null, 0) / Math.max(1, partitions()));
@@ -160,10 +160,10 @@ final class FilterBuilds
     }
 
     /**
-     * SSTables that came by themselves, already live. Once this returns, everybody who relies on this node knows their keys: an
-     * import, and the end of a stream, wait for it. What cannot be read ends the exchange.
+     * SSTables that were imported or streamed, and are live already. Once this returns, every node that relies on this one knows
+     * their keys: an import, and the end of a stream, wait for it. An SSTable that cannot be read ends the exchange.
      */
-    void streamed(Iterable<SSTableReader> sstables)
+    void loadStreamed(Iterable<SSTableReader> sstables)
     {
         if (!filter.isUsed())
             return;
@@ -179,7 +179,7 @@ final class FilterBuilds
         catch (Exception unreadable)
         {
             if (filter.isUsed())
-                Exchange.failed("streamed SSTable", unreadable);
+                Exchange.fail("streamed SSTable", unreadable);
         }
         if (filter.mode == Mode.SAFE)
             Acknowledgements.await();

@@ -11,8 +11,8 @@ import org.apache.cassandra.io.sstable.KeyIterator;
 import org.apache.cassandra.io.sstable.format.SSTableReader;
 
 /**
- * Fills a filter with what this node holds on disk: keys alone, or rows where these have buckets. It stops without a word when the
- * filter is not used any more; then nobody may be shown it ({@link TableFilter#finish}).
+ * Fills a filter with what this node holds on disk: keys alone, or rows if they have buckets. It stops silently when the filter is
+ * not used any more; such a filter must not be published ({@link TableFilter#finish}).
  */
 final class FilterFill
 {
@@ -32,7 +32,7 @@ final class FilterFill
 
     static void with(TableFilter filter, SSTableReader sstable, long isRebuild) throws IOException
     {
-        if (filter.places == null)
+        if (filter.positions == null)
             withKeys(filter, sstable, isRebuild);
         else
             withRows(filter, sstable, isRebuild);

@@ -1,6 +1,6 @@
 package lacuna.cassandra;
 
-/** Cassandra takes one class of each kind; somebody else's may be named to stand behind ours. */
+/** Cassandra takes one class of each kind; a system property may name another class that ours calls. */
 final class Inner
 {
     private Inner() {}
@@ -17,7 +17,7 @@ final class Inner
         }
         catch (ReflectiveOperationException | ClassCastException | LinkageError failure)
         {
-            Lacuna.failed(property, failure);
+            Lacuna.fail(property, failure);
             return standard;
         }
     }

@@ -4,7 +4,7 @@ import org.apache.cassandra.db.StorageHook;
 
 /**
  * Whether a node has both properties. The hook sees every write, and a filter without it denies what is new; the handler brings
- * the messages, the switches and what requests ask for. With one alone nothing is answered that rests on the other.
+ * the messages, the switches and the options of a request. With one alone, the plug-in answers nothing that needs the other.
  */
 final class Installation
 {
@@ -16,30 +16,30 @@ final class Installation
 
     private Installation() {}
 
-    /** Called by ours when it is made, by Cassandra or by somebody else's hook that stands before it. */
-    static void hookIsMade()
+    /** Called by ours when it is made, by Cassandra or by another hook that calls it. */
+    static void recordHook()
     {
         hasHook = true;
     }
 
-    static void handlerIsMade()
+    static void recordHandler()
     {
         hasHandler = true;
     }
 
     /** Throws an {@link IllegalStateException} that names the missing property. */
-    static void wantsHook()
+    static void requireHook()
     {
         // Cassandra makes it with the first look at this field.
         boolean isOurs = StorageHook.instance instanceof LacunaStorageHook;
         if (!isOurs && !hasHook)
-            throw new IllegalStateException(HOOK + " is missing");
+            throw new IllegalStateException("add " + HOOK + " to jvm-server.options: it is missing");
     }
 
-    /** The same for the handler, which is made before any table is opened; but without it nobody else could say so. */
-    static void needsHandler()
+    /** The same for the handler, which is made before any table is opened. Without it there is no virtual table, so the log says it. */
+    static void requireHandler()
     {
         if (!hasHandler)
-            Lacuna.failed("installation", new IllegalStateException(HANDLER + " is missing"));
+            Lacuna.fail("installation", new IllegalStateException("add " + HANDLER + " to jvm-server.options: it is missing"));
     }
 }

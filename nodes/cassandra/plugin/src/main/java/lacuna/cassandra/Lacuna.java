@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
  * The state of the plug-in on this node: its tables, its counters, and whether it may answer.
  *
  * <p>It answers only while it is <em>active</em> (every signature it needs is there, nothing has failed) and
- * <em>switched on</em> (nobody has set {@code lacuna.switches}). Otherwise each read goes the stock way. Writes are
+ * <em>switched on</em> ({@code lacuna.switches}). Otherwise each read goes the stock way. Writes are
  * watched all the time, so that what it knows stays true and it can be switched on again.
  */
 final class Lacuna
@@ -23,7 +23,7 @@ final class Lacuna
     static final Prover PROVER = new Prover();
 
     private static final ConcurrentHashMap<TableId, TableGuard> TABLES = new ConcurrentHashMap<>();
-    /** Of tables that have dropped their index, until nobody relies on what was told of them before. */
+    /** Filters of tables that have dropped their index, until no other node relies on them. */
     private static final ConcurrentHashMap<TableId, TableFilter> LEAVING = new ConcurrentHashMap<>();
     private static volatile boolean active = true;
     private static volatile boolean switchedOn = true;
@@ -62,10 +62,10 @@ final class Lacuna
         return LEAVING.get(id);
     }
 
-    /** Lets go of the tables that others have heard to be without filter. */
-    static void forgetLeft()
+    /** Forgets the tables that all other nodes know to be without filter. */
+    static void forgetDropped()
     {
-        LEAVING.values().removeIf(Revealing::isTold);
+        LEAVING.values().removeIf(Revealing::knowDrop);
     }
 
     static boolean mayAnswer()
@@ -86,7 +86,7 @@ final class Lacuna
     static void switchTo(boolean on)
     {
         switchedOn = on;
-        LOGGER.info("Lacuna answers are switched {}", on ? "on" : "off");
+        LOGGER.info("Lacuna: answers from memory are switched {}", on ? "on" : "off");
     }
 
     /** Why it is not active; empty while it is. */
@@ -96,13 +96,13 @@ final class Lacuna
     }
 
     /** Anything unexpected: from now on this node behaves as without the plug-in, until it is restarted. */
-    static void failed(String where, Throwable failure)
+    static void fail(String where, Throwable failure)
     {
         COUNTERS.failures.increment();
         if (active)
-            LOGGER.error("Lacuna is inactive: {} failed", where, failure);
+            LOGGER.error("Lacuna is inactive until this node restarts: {} failed", where, failure);
         reason = where + ": " + failure;
         active = false;
-        Exchange.failed(where, failure);
+        Exchange.fail(where, failure);
     }
 }

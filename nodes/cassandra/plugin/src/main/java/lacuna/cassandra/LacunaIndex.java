@@ -32,9 +32,9 @@ import org.slf4j.LoggerFactory;
 /**
  * {@code CREATE CUSTOM INDEX ON t () USING 'lacuna.cassandra.LacunaIndex'}: the table takes part.
  *
- * <p>It indexes nothing and serves no query. It is there for its lifecycle: it comes and goes with the table, knows when it is
- * truncated or altered, carries options, survives restarts, and has its node filter built from what was there before. In mode
- * safe it marks writes before they are visible; otherwise they cost nothing here, and are seen by the hook.
+ * <p>It indexes nothing and serves no query. Its lifecycle is what matters: it is created and dropped with the table, learns when the table is
+ * truncated or altered, carries options, survives restarts, and lets the node filter be built from the existing SSTables. In mode
+ * safe it marks writes before they are visible; in other modes a write costs nothing here, and the hook sees it.
  */
 public final class LacunaIndex implements Index
 {
@@ -44,7 +44,7 @@ public final class LacunaIndex implements Index
     private volatile IndexMetadata metadata;
     private volatile TableGuard guard;
     private SSTableWatch watch;
-    /** Whether the table takes part by this index; by one at a time. */
+    /** Whether the table takes part through this index; only one index of a table does. */
     private boolean isIn;
 
     /** Called by Cassandra on every node. */
@@ -61,14 +61,14 @@ public final class LacunaIndex implements Index
         watch = new SSTableWatch(guard);
     }
 
-    /** Called by Cassandra before the table gets the index, as it would be then; gives back the options that are not ours. */
+    /** Called by Cassandra before the table gets the index, as it would be then; returns the options that are not ours. */
     public static Map<String, String> validateOptions(Map<String, String> options, TableMetadata table)
     {
-        Places.of(table, TableOptions.of(options).bucket);
+        RowPositions.of(table, TableOptions.of(options).bucket);
         List<String> ours = table.indexes.stream().filter(LacunaIndex::isOurs).map(index -> index.name).toList();
         if (ours.size() > 1)
-            throw new ConfigurationException("a table takes one LacunaIndex, not " + String.join(" and ", ours)
-                                             + ": drop the one it has (DROP INDEX), then create the other");
+            throw new ConfigurationException("a table can have one LacunaIndex, not " + String.join(" and ", ours)
+                                             + ": drop the present one first (DROP INDEX)");
         return TableOptions.unknown(options);
     }
 
@@ -81,20 +81,20 @@ public final class LacunaIndex implements Index
     public void register(IndexRegistry registry)
     {
         registry.registerIndex(this);
-        come();
+        join();
     }
 
-    /** False where the table has another one, as when two nodes made one each at the same time: the filter is that one's. */
-    private synchronized boolean come()
+    /** False if the table takes part through another index, which can happen when two nodes create one each at the same time. */
+    private synchronized boolean join()
     {
         isIn = Lacuna.guard(table.metadata.id) == null;
         if (!isIn)
         {
-            LOGGER.warn("{}.{} has another LacunaIndex; {} does nothing. Drop one of them", table.getKeyspaceName(), table.getTableName(),
+            LOGGER.warn("Lacuna: {}.{} has two indexes of class LacunaIndex; {} does nothing: drop one of them", table.getKeyspaceName(), table.getTableName(),
                         metadata.name);
             return false;
         }
-        Installation.needsHandler();
+        Installation.requireHandler();
         guard.filter.begin();
         watch.start();
         Lacuna.add(guard);
@@ -120,7 +120,7 @@ public final class LacunaIndex implements Index
         return null;
     }
 
-    /** By our own thread: Cassandra has one for the indexes of all tables, and a filter with rows reads all of them. */
+    /** On our own thread: Cassandra has one thread for the indexes of all tables, and a filter with rows reads all rows. */
     private Object build()
     {
         guard.filter.builds.buildSoon();
@@ -140,8 +140,8 @@ public final class LacunaIndex implements Index
     }
 
     /**
-     * Cassandra calls it after every change of the table. The options are others if this node missed that the index was dropped and
-     * made anew under its name; then everything begins anew.
+     * Cassandra calls it after every change of the table. The options differ if this node missed that the index was dropped and
+     * created again under the same name; then everything starts anew.
      */
     private synchronized Object reload(IndexMetadata reloaded)
     {
@@ -149,7 +149,7 @@ public final class LacunaIndex implements Index
             return forget();
         leave();
         become(reloaded);
-        if (come())
+        if (join())
             guard.filter.builds.buildSoon();
         return null;
     }
@@ -243,8 +243,8 @@ public final class LacunaIndex implements Index
         // Before the write is visible. Memtables give no update to look at, so rows come one by one, and only where they matter.
         if (type != IndexTransaction.Type.UPDATE || !current.filter.isMarkedBefore())
             return null;
-        current.writes(key);
-        return current.filter.places == null ? null : new RowMarker(current.filter, key);
+        current.beforeWrite(key);
+        return current.filter.positions == null ? null : new RowMarker(current.filter, key);
     }
 
     /** Marks the bucket of every row that is about to become visible. */
@@ -253,19 +253,19 @@ public final class LacunaIndex implements Index
         @Override
         public void insertRow(Row row)
         {
-            filter.writes(key, row);
+            filter.beforeWrite(key, row);
         }
 
         @Override
         public void updateRow(Row before, Row after)
         {
-            filter.writes(key, after);
+            filter.beforeWrite(key, after);
         }
     }
 
     @Override
     public Searcher searcherFor(ReadCommand command)
     {
-        throw new InvalidRequestException("a Lacuna index answers no expression");
+        throw new InvalidRequestException("a LacunaIndex serves no queries: it cannot be used in an expression");
     }
 }

@@ -18,7 +18,7 @@ import org.apache.cassandra.dht.LocalPartitioner;
 import org.apache.cassandra.exceptions.InvalidRequestException;
 import org.apache.cassandra.schema.TableMetadata;
 
-/** The virtual keyspace {@code lacuna}: what this node's plug-in knows, has done, and whether it may go on. */
+/** The virtual keyspace {@code lacuna}: what the plug-in on this node knows, what it has done, and whether it is active. */
 final class LacunaKeyspace
 {
     private static final String NAME = "lacuna";
@@ -128,8 +128,6 @@ final class LacunaKeyspace
                 .column("reason", Lacuna.reason());
             rows.row("exchange").column("enabled", Lacuna.isSwitchedOn()).column("active", Exchange.isActive())
                 .column("reason", Exchange.reason());
-            for (Flaw flaw : Flaw.all())
-                rows.row(flaw.shown()).column("enabled", flaw.isOn()).column("active", true).column("reason", "for tests");
             return rows;
         }
 
@@ -137,10 +135,9 @@ final class LacunaKeyspace
         protected void applyColumnUpdate(ColumnValues key, ColumnValues clustering, Optional<ColumnValue> column)
         {
             boolean isSwitch = column.isPresent() && "enabled".equals(column.get().name());
-            if (isSwitch && "answers".equals(key.value(0)))
-                Lacuna.switchTo(column.get().value());
-            else if (!isSwitch || !Flaw.switchTo(key.value(0), column.get().value()))
-                throw new InvalidRequestException("only enabled of 'answers' can be set");
+            if (!isSwitch || !"answers".equals(key.value(0)))
+                throw new InvalidRequestException("lacuna.switches: only column enabled of row 'answers' can be set");
+            Lacuna.switchTo(column.get().value());
         }
     }
 }

@@ -21,19 +21,19 @@ import org.apache.cassandra.utils.MD5Digest;
 /**
  * {@code -Dcassandra.custom_query_handler_class=lacuna.cassandra.LacunaQueryHandler}: the coordinator's side.
  *
- * <p>A read that no replica holds anything for is answered here ({@link Coordinator}); a write's answer waits until others
- * know of it ({@link Acknowledgements}). It carries the request's wish not to be answered from memory ({@link OptOut}) and,
- * once, makes the virtual keyspace. {@code -Dlacuna.inner_query_handler=CLASS} names a handler of somebody else to stand
- * behind it; that one then sees every request, so none is answered here.
+ * <p>A read that no replica holds anything for is answered here ({@link Coordinator}); a write's answer waits until other
+ * nodes know of it ({@link Acknowledgements}). It carries the request's wish not to be answered from memory ({@link OptOut}) and,
+ * once, makes the virtual keyspace. {@code -Dlacuna.inner_query_handler=CLASS} names another handler that this one calls;
+ * it must see every request, so none is answered here then.
  */
-public final class LacunaQueryHandler implements QueryHandler
+public class LacunaQueryHandler implements QueryHandler
 {
     private final QueryHandler inner;
 
     /** Called by Cassandra when it starts. */
     public LacunaQueryHandler()
     {
-        Installation.handlerIsMade();
+        Installation.recordHandler();
         inner = Inner.construct("lacuna.inner_query_handler", QueryHandler.class, QueryProcessor.instance);
         try
         {
@@ -44,7 +44,7 @@ public final class LacunaQueryHandler implements QueryHandler
         }
         catch (Throwable failure)
         {
-            Lacuna.failed("query handler", failure);
+            Lacuna.fail("query handler", failure);
         }
     }
 
@@ -55,14 +55,14 @@ public final class LacunaQueryHandler implements QueryHandler
             return;
         try
         {
-            Installation.wantsHook();
+            Installation.requireHook();
             SelfTest.runForExchange();
             Wire.install();
             OwnWrites.install();
         }
         catch (Throwable failure)
         {
-            Exchange.failed("installation", failure);
+            Exchange.fail("installation", failure);
         }
     }
 
@@ -79,8 +79,8 @@ public final class LacunaQueryHandler implements QueryHandler
         try (OptOut ignored = OptOut.of(payload))
         {
             // Values of a statement that was not prepared may still have no order.
-            Coordinator read = statement.getBindVariables().isEmpty() ? looked(statement, options) : null;
-            return answered(read, statement, state, options, QueryProcessor.metrics.regularStatementsExecuted,
+            Coordinator read = statement.getBindVariables().isEmpty() ? examine(statement, options) : null;
+            return answerOrAsk(read, statement, state, options, QueryProcessor.metrics.regularStatementsExecuted,
                             () -> inner.process(statement, state, options, payload, time));
         }
     }
@@ -103,7 +103,7 @@ public final class LacunaQueryHandler implements QueryHandler
     {
         try (OptOut ignored = OptOut.of(payload))
         {
-            return answered(looked(statement, options), statement, state, options,
+            return answerOrAsk(examine(statement, options), statement, state, options,
                             QueryProcessor.metrics.preparedStatementsExecuted,
                             () -> inner.processPrepared(statement, state, options, payload, time));
         }
@@ -114,30 +114,30 @@ public final class LacunaQueryHandler implements QueryHandler
                                       Map<String, ByteBuffer> payload, Dispatcher.RequestTime time)
     {
         ResultMessage result = inner.processBatch(statement, state, options, payload, time);
-        if (!Flaw.ACKNOWLEDGEMENTS_DO_NOT_WAIT.isOn())
+        if (Waits.current().forWrites())
             Acknowledgements.await();
         return result;
     }
 
-    private Coordinator looked(CQLStatement statement, QueryOptions options)
+    private Coordinator examine(CQLStatement statement, QueryOptions options)
     {
         boolean mayLook = inner == QueryProcessor.instance && statement instanceof SelectStatement;
         return mayLook ? Coordinator.of((SelectStatement) statement, options) : null;
     }
 
-    /** A write does; a serial read may have finished somebody else's; a scan may have met what no one partition's read waited for. */
+    /** A write does; a serial read may have finished another client's write; a scan may have met a row that no read of its partition waited for. */
     private static boolean mayTellNews(CQLStatement statement, QueryOptions options)
     {
         if (!(statement instanceof SelectStatement read) || options.getConsistency().isSerialConsistency())
-            return !Flaw.ACKNOWLEDGEMENTS_DO_NOT_WAIT.isOn();
+            return Waits.current().forWrites();
         TableGuard guard = Lacuna.guard(read.table.id);
         boolean isScan = read.getRestrictions().isKeyRange() || read.getRestrictions().usesSecondaryIndexing();
         boolean isSafe = guard != null && guard.filter.mode == Mode.SAFE || Lacuna.leaving(read.table.id) != null;
-        return isScan && isSafe && !Flaw.SCANS_DO_NOT_WAIT.isOn();
+        return isScan && isSafe && Waits.current().forScans();
     }
 
     /** Answers the read here if that is possible, else the stock way. */
-    private static ResultMessage answered(Coordinator read, CQLStatement statement, QueryState state, QueryOptions options,
+    private static ResultMessage answerOrAsk(Coordinator read, CQLStatement statement, QueryState state, QueryOptions options,
                                           Counter executed, Supplier<ResultMessage> stock)
     {
         ResultMessage answer = read == null ? null : read.answer(state, options);
@@ -148,7 +148,7 @@ public final class LacunaQueryHandler implements QueryHandler
         }
         ResultMessage result = stock.get();
         if (read != null)
-            read.found(result);
+            read.record(result);
         if (mayTellNews(statement, options))
             Acknowledgements.await();
         return result;

@@ -22,7 +22,7 @@ import org.apache.cassandra.schema.TableId;
  * applied write. Compaction, repair and scans over many partitions do not pass, so nothing on disk changes its meaning:
  * a tombstone is never purged because of an answer given here.
  *
- * <p>{@code -Dlacuna.inner_storage_hook=CLASS} names a hook of somebody else, which gets everything that is not answered.
+ * <p>{@code -Dlacuna.inner_storage_hook=CLASS} names another hook, which gets every read that is not answered here.
  */
 public final class LacunaStorageHook implements StorageHook
 {
@@ -32,7 +32,7 @@ public final class LacunaStorageHook implements StorageHook
     /** Called by Cassandra when it starts. */
     public LacunaStorageHook()
     {
-        Installation.hookIsMade();
+        Installation.recordHook();
         inner = Inner.construct("lacuna.inner_storage_hook", StorageHook.class, new StockStorageHook());
         try
         {
@@ -40,7 +40,7 @@ public final class LacunaStorageHook implements StorageHook
         }
         catch (Throwable moved)
         {
-            Lacuna.failed("self-test", moved);
+            Lacuna.fail("self-test", moved);
         }
     }
 
@@ -53,26 +53,26 @@ public final class LacunaStorageHook implements StorageHook
         }
         finally
         {
-            // Whatever becomes of somebody else's: the write is visible.
-            wrote(id, update);
+            // The write is visible, even if the other hook failed.
+            afterWrite(id, update);
         }
     }
 
-    private static void wrote(TableId id, PartitionUpdate update)
+    private static void afterWrite(TableId id, PartitionUpdate update)
     {
         TableGuard guard = Lacuna.guard(id);
         if (guard == null)
             return;
         try
         {
-            guard.wrote(update);
+            guard.afterWrite(update);
         }
         catch (Throwable failure)
         {
-            Lacuna.failed("write", failure);
+            Lacuna.fail("write", failure);
         }
         // After the regions: a proof that ends in between is then known to be overtaken here too.
-        guard.filter.wrote(update);
+        guard.filter.afterWrite(update);
     }
 
     @Override
@@ -126,16 +126,16 @@ public final class LacunaStorageHook implements StorageHook
             return null;
         try
         {
-            return OptOut.isAsked() ? null : counted(guard, sstable, key, slices);
+            return OptOut.isAsked() ? null : answerAndCount(guard, sstable, key, slices);
         }
         catch (Throwable failure)
         {
-            Lacuna.failed("read", failure);
+            Lacuna.fail("read", failure);
             return null;
         }
     }
 
-    private DeadData counted(TableGuard guard, SSTableReader sstable, DecoratedKey key, Supplier<Slices> slices)
+    private DeadData answerAndCount(TableGuard guard, SSTableReader sstable, DecoratedKey key, Supplier<Slices> slices)
     {
         DeadData dead = guard.answerFor(sstable, key, slices);
         underWay.get().met(key, dead != null);

@@ -3,8 +3,8 @@ package lacuna.cassandra;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Which reads of a table are looked into for deletions: one in so many; half as many with each dozen that find something alive, down
- * to a thirty-second part; as many as ever once one finds nothing alive.
+ * Which reads of a table are examined for deletions: one in {@code every}; half as many after each twelve in a row that found live
+ * data, down to a thirty-second part; all of them again after one that found none.
  */
 final class Learning
 {
@@ -23,14 +23,14 @@ final class Learning
         this.every = every;
     }
 
-    /** Whether this read is one to look into. */
+    /** Whether this read is to be examined. */
     boolean isNext()
     {
         return every > 0 && reads.incrementAndGet() % ((long) every * factor) == 0;
     }
 
-    /** What a look has found, also one after a deletion. */
-    void found(boolean isDead)
+    /** The result of an examination, also of one after a deletion. */
+    void record(boolean isDead)
     {
         alive = isDead ? 0 : alive + 1;
         if (isDead)

@@ -24,20 +24,12 @@ import org.objectweb.asm.Type;
 
 /**
  * Whether this Cassandra has every method, constructor and field that our classes were compiled against, with the same types. The
- * machine would notice only when one is called, in the midst of somebody's request.
+ * virtual machine would notice a missing one only when it is called, in the middle of a request.
  */
-final class Linkage
+class Linkage
 {
     private static final String THEIRS = "org/apache/cassandra/";
     private static final String OURS = "lacuna/cassandra";
-
-    /** A name that a test says is missing; empty for none. */
-    private final String pretendMissing;
-
-    Linkage(String pretendMissing)
-    {
-        this.pretendMissing = pretendMissing;
-    }
 
     /** Looks through our classes whose name, without that of an inner one, is chosen; throws with the first thing that is not there. */
     void check(Predicate<String> isChosen) throws IOException, ReflectiveOperationException
@@ -88,10 +80,10 @@ final class Linkage
         return classes;
     }
 
-    private boolean isThere(Reference reference) throws ClassNotFoundException
+    boolean isThere(Reference reference) throws ClassNotFoundException
     {
         Class<?> owner = Class.forName(reference.owner.replace('/', '.'), false, Linkage.class.getClassLoader());
-        return !reference.isMember() || !reference.name.equals(pretendMissing) && isThere(owner, reference);
+        return !reference.isMember() || isThere(owner, reference);
     }
 
     private static boolean isThere(Class<?> type, Reference reference)
@@ -121,7 +113,7 @@ final class Linkage
     }
 
     /** To a member of a class, or to a class. */
-    private record Reference(String owner, String name, String descriptor)
+    record Reference(String owner, String name, String descriptor)
     {
         static Reference toClass(String owner)
         {

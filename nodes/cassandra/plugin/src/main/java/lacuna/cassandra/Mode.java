@@ -9,11 +9,11 @@ enum Mode
 {
     /** No node filter. */
     OFF,
-    /** Exchanged as in {@link #SAFE}, but every read goes on; what would have been skipped is counted. */
+    /** Exchanged as in {@link #SAFE}, but every read goes to the replicas; the reads that would have been skipped are counted. */
     SHADOW,
-    /** Exchanged every interval; a read may miss what was written through others since. */
+    /** Exchanged every interval; a read may miss what was written through other coordinators since. */
     EVENTUAL,
-    /** No acknowledgement leaves a node before whoever relies on it knows the new keys. */
+    /** No acknowledgement leaves a node before every node that relies on it knows the new keys. */
     SAFE;
 
     static Mode of(String name)

@@ -25,7 +25,7 @@ final class NativeLibrary
             load(Path.of(named));
     }
 
-    /** From a folder of its own, so that nobody else's file is taken; both go once it is loaded, and no crash leaves them. */
+    /** From a new folder, so that no other program's file is loaded; both are deleted once it is loaded, so no crash leaves them. */
     private static void loadUnpacked() throws IOException
     {
         Path parent = Path.of(System.getProperty("lacuna.native_dir", System.getProperty("java.io.tmpdir")));
@@ -52,7 +52,7 @@ final class NativeLibrary
     static void check(long version) throws IOException
     {
         if (version != Native.VERSION)
-            throw new IOException("native library of version " + version + ", wanted " + Native.VERSION);
+            throw new IOException("the native library has version " + version + ", the jar needs version " + Native.VERSION);
     }
 
     private static void unpack(Path file) throws IOException
@@ -61,7 +61,7 @@ final class NativeLibrary
         try (InputStream library = NativeLibrary.class.getResourceAsStream(name))
         {
             if (library == null)
-                throw new IOException("the jar holds no " + name);
+                throw new IOException("the jar has no native library for this machine: " + name + " is missing");
             Files.copy(library, file);
         }
     }

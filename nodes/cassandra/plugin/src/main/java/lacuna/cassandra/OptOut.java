@@ -16,10 +16,10 @@ import org.apache.cassandra.service.ClientWarn;
 import org.apache.cassandra.utils.ByteBufferUtil;
 
 /**
- * A request with the custom payload {@code lacuna = off} is read the stock way on every replica.
+ * A request with the custom payload {@code lacuna = off} is read in the stock way on every replica.
  *
  * <p>On the coordinator the request is known by its warnings object, which Cassandra carries to each thread that works for it.
- * To another replica the wish travels as a custom parameter of the read message, which a node without the plug-in ignores.
+ * To another replica the option travels as a custom parameter of the read message, which a node without the plug-in ignores.
  */
 final class OptOut implements AutoCloseable
 {
@@ -37,7 +37,7 @@ final class OptOut implements AutoCloseable
         this.request = request;
     }
 
-    /** Null when the request has no such wish. */
+    /** Null if the request has no such option. */
     static OptOut of(Map<String, ByteBuffer> payload) throws IllegalStateException
     {
         ByteBuffer value = payload == null ? null : payload.get(NAME);

@@ -16,10 +16,10 @@ final class OwnWrites
 
     static void install()
     {
-        MessagingService.instance().outboundSink.add(OwnWrites::leaves);
+        MessagingService.instance().outboundSink.add(OwnWrites::noteSent);
     }
 
-    private static boolean leaves(Message<?> message, InetAddressAndPort to)
+    private static boolean noteSent(Message<?> message, InetAddressAndPort to)
     {
         if (!Exchange.isActive())
             return true;

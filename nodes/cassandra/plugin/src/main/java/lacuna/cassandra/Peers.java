@@ -27,8 +27,8 @@ import org.apache.cassandra.utils.memory.MemoryUtil;
 /**
  * The other nodes of the own datacentre, by host id, and the ring that they all must see alike.
  *
- * <p>A node with the plug-in says so in gossip. One without it is a member all the same: nothing is known of what it holds, so
- * reads that concern it go on.
+ * <p>A node with the plug-in says so in gossip. Nothing is known of what a node without it holds, so reads that concern such a node
+ * are sent to the replicas.
  */
 final class Peers
 {
@@ -51,7 +51,7 @@ final class Peers
         return hostIds.get(address);
     }
 
-    /** Whether the ring is still the one that the hub was told of; cheap enough for every read. */
+    /** Whether the ring is still the one that the hub knows; cheap enough for every read. */
     static boolean isRingKnown()
     {
         return ringVersion == metadata().getRingVersion();
@@ -62,7 +62,7 @@ final class Peers
         return StorageService.instance.getTokenMetadata();
     }
 
-    /** Null for those who cannot understand. */
+    /** Null if the node does not take part. */
     static InetAddressAndPort readyAddress(UUID hostId)
     {
         InetAddressAndPort address = addresses.get(hostId);
@@ -76,7 +76,7 @@ final class Peers
         return flag != null && flag.value.equals(READY);
     }
 
-    /** Tells the hub of another ring or of other replicas, and, once gossip runs, others of this node. */
+    /** Gives the hub a changed ring and changed replicas, and announces this node once gossip runs. */
     static void refresh()
     {
         flag();

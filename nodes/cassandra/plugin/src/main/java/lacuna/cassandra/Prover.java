@@ -67,7 +67,7 @@ final class Prover
             catch (Throwable failure)
             {
                 // Whatever it was, nothing was proven by it.
-                Lacuna.failed("proof", failure);
+                Lacuna.fail("proof", failure);
             }
         }
     }
@@ -81,10 +81,10 @@ final class Prover
         }
         catch (RuntimeException unreadable)
         {
-            // The table may just have been dropped, or an SSTable be damaged: whoever reads it next will be told.
+            // The table may just have been dropped, or an SSTable be damaged: the next client that reads it gets the error.
             Lacuna.COUNTERS.proofsFailed.increment();
         }
-        proposal.guard.learning.found(dead != null);
+        proposal.guard.learning.record(dead != null);
         if (dead != null)
         {
             awaitWritesUnderWay(proposal.guard);
@@ -96,7 +96,7 @@ final class Prover
     }
 
     /**
-     * A write that others are told of before it is visible may have begun before the region was proposed, and become visible after it
+     * A write that is announced before it is visible may have begun before the region was proposed, and become visible after it
      * was read. It ends the region when it is applied; one that begins from now on does so at once.
      */
     private static void awaitWritesUnderWay(TableGuard guard)

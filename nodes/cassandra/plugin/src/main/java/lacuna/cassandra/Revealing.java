@@ -5,8 +5,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.apache.cassandra.db.DecoratedKey;
 
 /**
- * Mode safe: what a read has found of a new partition is shown to nobody before everybody who relies on this node knows the
- * partition, so that no later read is told "empty". All other reads pay one lookup in a map that is nearly empty.
+ * Mode safe: a read of a new partition is answered only when every node that relies on this one knows the partition, so that no
+ * later read gets "empty". All other reads pay one lookup in a map that is nearly empty.
  */
 final class Revealing
 {
@@ -15,12 +15,12 @@ final class Revealing
     private Revealing() {}
 
     /**
-     * Called by a read that has looked at all memtables and has answered nobody yet. It waits for a batched round trip as a
+     * Called by a read that has looked at all memtables and is not answered yet. It waits for a batched round trip as a
      * rule, for a lease at most.
      */
     static void await(TableFilter filter, DecoratedKey key)
     {
-        if (filter.mode != Mode.SAFE || isFlawed(filter))
+        if (filter.mode != Mode.SAFE || !Waits.current().forReads(filter))
             return;
         long[] hash = TableFilter.hash(key);
         if (isAllowed(filter, hash))
@@ -31,21 +31,16 @@ final class Revealing
             LockSupport.parkNanos(LOOK_AGAIN_NANOS);
     }
 
-    private static boolean isFlawed(TableFilter filter)
-    {
-        return (filter.dropped ? Flaw.DROPPED_DO_NOT_WAIT : Flaw.READS_DO_NOT_WAIT).isOn();
-    }
-
     /**
-     * Whether everybody who relies on this node has heard that a table has no filter any more. That was the last that was to be
-     * told of it, so it speaks for all keys.
+     * Whether every node that relies on this one knows that a table has no filter any more. That was the last announcement about
+     * the table, so it covers all keys.
      */
-    static boolean isTold(TableFilter dropped)
+    static boolean knowDrop(TableFilter dropped)
     {
         return isAllowed(dropped, new long[2]);
     }
 
-    /** A dropped filter is asked like any other: until others know, they take its keys for absent. */
+    /** A dropped filter is treated like any other: until other nodes know of the drop, they take its keys for absent. */
     private static boolean isAllowed(TableFilter filter, long[] hash)
     {
         if (!Exchange.isActive() || !Exchange.mayRely())
@@ -57,7 +52,7 @@ final class Revealing
         }
         catch (Throwable failure)
         {
-            Exchange.failed("reveal", failure);
+            Exchange.fail("reveal", failure);
             return false;
         }
     }

@@ -51,7 +51,7 @@ final class SSTableWatch implements INotificationConsumer
         }
         catch (Throwable failure)
         {
-            Lacuna.failed("notice", failure);
+            Lacuna.fail("notice", failure);
         }
     }
 
@@ -71,7 +71,7 @@ final class SSTableWatch implements INotificationConsumer
         if (notice.memtable().isEmpty())
         {
             guard.forgetAll();
-            guard.filter.builds.streamed(notice.added);
+            guard.filter.builds.loadStreamed(notice.added);
         }
         notice.added.forEach(this::know);
     }
@@ -86,7 +86,7 @@ final class SSTableWatch implements INotificationConsumer
             guard.forgetAll();
         notice.removed.forEach(sstable -> guard.known().remove(sstable.descriptor));
         notice.added.forEach(this::know);
-        guard.filter.builds.compacted();
+        guard.filter.builds.afterCompaction();
     }
 
     private void know(SSTableReader sstable)

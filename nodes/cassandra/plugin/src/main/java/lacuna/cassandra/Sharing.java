@@ -18,16 +18,16 @@ import org.apache.cassandra.service.StorageService;
 import org.apache.cassandra.utils.FBUtilities;
 
 /**
- * Whose filters of a table this node has a use for.
+ * Which nodes' filters of a table this node can use.
  *
  * <p>A coordinator asks the replicas of its datacentre, so it wants the filters of those that hold anything of the keyspace; with
- * {@code 'peers': 'replicas'} only of those that share a range of tokens with it, which are all it needs for clients who ask a
- * replica. A keyspace without replicas in this datacentre is neither published here nor fetched. A filter too few only makes
- * reads go on.
+ * {@code 'peers': 'replicas'} only of those that share a range of tokens with it, which are all it needs for clients that ask a
+ * replica. A keyspace without replicas in this datacentre is neither published here nor fetched. A missing filter only sends
+ * reads to replicas.
  */
 final class Sharing
 {
-    /** By which a table's answer was found: another ring, or another strategy, has another. */
+    /** What the choice depends on: the ring and the replication strategy. */
     record Basis(long ring, AbstractReplicationStrategy strategy) {}
 
     private Sharing() {}
@@ -39,7 +39,7 @@ final class Sharing
                || byDatacentre.getReplicationFactor(DatabaseDescriptor.getLocalDataCenter()).allReplicas > 0;
     }
 
-    /** Tells the hub what has changed, of all tables; costs nothing while nothing has. */
+    /** Gives the hub what has changed for any table; costs nothing while nothing has. */
     static void refresh(long ring)
     {
         Map<AbstractReplicationStrategy, RangesByEndpoint> found = new IdentityHashMap<>();
@@ -49,7 +49,7 @@ final class Sharing
             Basis basis = new Basis(ring, filter.table.keyspace.getReplicationStrategy());
             if (filter.mode == Mode.OFF || basis.equals(filter.basis))
                 continue;
-            filter.comeIf(isReplicatedHere(basis.strategy));
+            filter.joinIf(isReplicatedHere(basis.strategy));
             if (filter.isUsed())
                 tell(filter, found.computeIfAbsent(basis.strategy, Sharing::replicas));
             filter.basis = basis;

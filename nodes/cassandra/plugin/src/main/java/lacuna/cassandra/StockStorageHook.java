@@ -13,7 +13,7 @@ import org.apache.cassandra.io.sstable.SSTableReadsListener;
 import org.apache.cassandra.io.sstable.format.SSTableReader;
 import org.apache.cassandra.schema.TableId;
 
-/** What Cassandra does when nobody hooks in: reads the SSTable. */
+/** What Cassandra does without a hook: it reads the SSTable. */
 final class StockStorageHook implements StorageHook
 {
     @Override

@@ -16,8 +16,8 @@ import org.apache.cassandra.db.rows.Unfiltered;
  * This node's filter of one table: every partition that it holds anything of, and which of them are dead.
  *
  * <p>Keys come by writes, before their acknowledgement; by SSTables that were there or were streamed; never by flushes and
- * compactions, which hold nothing else. Until everything that was there has been read, nobody is shown the filter: first it
- * takes writes, then memtables are flushed, then SSTables are read. A write is in one of these, whenever it came.
+ * compactions, which hold nothing else. The filter is published only when all existing data has been read: first it
+ * takes writes, then memtables are flushed, then SSTables are read. Every write is in one of these, whenever it arrived.
  */
 final class TableFilter
 {
@@ -28,13 +28,13 @@ final class TableFilter
     private final long maxBytes;
     final FilterBuilds builds = new FilterBuilds(this);
     /** Null if only whole partitions are known. */
-    final Places places;
+    final RowPositions positions;
     private final long high;
     /** Of the table's id and of the width of its buckets ({@link #named}). */
     private final long low;
     /** Whether copies are of use only of nodes that share a range of tokens. */
     final boolean ofReplicasOnly;
-    /** What was told of whose copies are of use; the exchange's thread alone looks at it. */
+    /** By what the wanted copies were last chosen; used by the exchange's thread alone. */
     Sharing.Basis basis;
     /** Whether this datacentre has replicas; once it has, the filter stays. */
     private volatile boolean isHere;
@@ -51,26 +51,26 @@ final class TableFilter
         this.rate = options.rate;
         this.maxBytes = options.maxFilterBytes;
         this.ofReplicasOnly = options.ofReplicasOnly;
-        this.places = options.mode == Mode.OFF ? null : Places.of(table.metadata(), options.bucket);
+        this.positions = options.mode == Mode.OFF ? null : RowPositions.of(table.metadata(), options.bucket);
         UUID id = table.metadata.id.asUUID();
         this.high = id.getMostSignificantBits();
         this.low = named(id.getLeastSignificantBits(), finest());
     }
 
     /**
-     * Buckets of another width have other names in a filter, so nobody may look for the ones in the other: to a node that missed
-     * that an index was made anew with another {@code bucket}, the filters of those who did not are filters of a table that it
-     * does not know. Without buckets it is the table's own id; an odd factor gives every width another one.
+     * Buckets of another width have other names in a filter, so one width must never be looked up in a filter of another: for a node
+     * that missed that an index was created again with another {@code bucket}, the filters of the other nodes are filters of a
+     * table that it does not know. Without buckets it is the table's own id; an odd factor gives every width another one.
      */
     static long named(long low, long finest)
     {
         return low ^ (finest + 1) * 0x9E37_79B9_7F4A_7C15L;
     }
 
-    /** As in {@link Places#finest}; -1 if rows have no buckets. */
+    /** As in {@link RowPositions#finest}; -1 if rows have no buckets. */
     private long finest()
     {
-        return places == null ? -1 : places.finest;
+        return positions == null ? -1 : positions.finest;
     }
 
     long high()
@@ -96,17 +96,17 @@ final class TableFilter
     /** From now on it takes writes. */
     void begin()
     {
-        // Even if the exchange is inactive: this node's last life may be relied on for a moment.
+        // Even if the exchange is inactive: other nodes may still hold leases of this node's last life.
         if (mode == Mode.SAFE)
-            Acknowledgements.safeTableCame();
+            Acknowledgements.addSafeTable();
         if (mode == Mode.OFF)
             return;
         Exchange.start();
         if (Sharing.isReplicatedHere(table.keyspace.getReplicationStrategy()))
-            come();
+            join();
     }
 
-    private void come()
+    private void join()
     {
         if (mayTakePart())
             guarded("create", () -> Native.create(Exchange.hub(), mode.number(), high, low, builds.capacity(), rate, finest(), maxBytes));
@@ -114,11 +114,11 @@ final class TableFilter
     }
 
     /** The keyspace may have got its first replicas in this datacentre. */
-    synchronized void comeIf(boolean isReplicatedHere)
+    synchronized void joinIf(boolean isReplicatedHere)
     {
         if (isHere || dropped || !isReplicatedHere)
             return;
-        come();
+        join();
         builds.buildSoon();
     }
 
@@ -135,9 +135,9 @@ final class TableFilter
     }
 
     /**
-     * A build may outlive its index, and the library knows filters by mode and table only: what it did then would be done to the
-     * filter of the table's next index, which has not been filled. An index is dropped before its next one is made, and never
-     * comes back.
+     * A build may outlive its index, and the library knows filters by mode and table only: the build would then change the filter of
+     * the table's next index, which is not filled yet. An index is dropped before the next one is created, and a dropped
+     * one never returns.
      */
     private synchronized boolean whileUsed(String what, LongSupplier call)
     {
@@ -170,13 +170,13 @@ final class TableFilter
         marker.wholePartition();
         boolean isFirst = true;
         long last = 0;
-        while (places != null && rows.hasNext())
+        while (positions != null && rows.hasNext())
         {
             Unfiltered next = rows.next();
             if (!next.isRow())
                 continue;
-            long place = places.of(next.clustering());
-            long bucket = place >>> places.finest;
+            long place = positions.of(next.clustering());
+            long bucket = place >>> positions.finest;
             if (isFirst || bucket != last)
                 marker.mark(1, place);
             isFirst = false;
@@ -191,19 +191,19 @@ final class TableFilter
     }
 
     /** Before a write is visible: of the partition, or of its row. */
-    void writes(DecoratedKey key, Row row)
+    void beforeWrite(DecoratedKey key, Row row)
     {
         long[] hash = hash(key);
-        boolean hasPlace = row != null && places != null && !row.isStatic();
+        boolean hasPlace = row != null && positions != null && !row.isStatic();
         guarded("write", () ->
         {
-            write(hash, hasPlace ? 1 : 0, hasPlace ? places.of(row.clustering()) : 0);
+            write(hash, hasPlace ? 1 : 0, hasPlace ? positions.of(row.clustering()) : 0);
             return 0;
         });
     }
 
     /** Before the write's acknowledgement, after it is visible. */
-    void wrote(PartitionUpdate update)
+    void afterWrite(PartitionUpdate update)
     {
         if (!isUsed())
             return;
@@ -224,8 +224,8 @@ final class TableFilter
     }
 
     /**
-     * The whole partition holds tombstones only, or nothing any more, and no write has come since that was read. The filter learns
-     * it if it says otherwise: of a deletion, of what expired and was purged, of a false positive.
+     * The whole partition holds tombstones only, or nothing any more, and no write has come since that was read. If the filter says
+     * otherwise, it learns it: after a deletion, after expiry and purge, after a false positive.
      */
     void bury(DecoratedKey key, long micros)
     {
@@ -239,7 +239,7 @@ final class TableFilter
     /** As {@link #bury} for the rows of a slice, as far as they fill buckets. */
     void buryRows(DecoratedKey key, Slice slice)
     {
-        long[] ends = places == null || !Lacuna.isActive() ? null : places.inside(slice);
+        long[] ends = positions == null || !Lacuna.isActive() ? null : positions.inside(slice);
         if (ends == null)
             return;
         long[] hash = hash(key);
@@ -267,7 +267,7 @@ final class TableFilter
             guarded("drop", () -> Native.table(Exchange.hub(), mode.number(), high, low, DROPPED));
         dropped = true;
         if (mode == Mode.SAFE)
-            Acknowledgements.safeTableWent();
+            Acknowledgements.removeSafeTable();
     }
 
     /** Keys, bytes, dead keys, expected rate of false positives in thousand millionths; -1 if there is no filter. */
@@ -295,7 +295,7 @@ final class TableFilter
         }
         catch (Throwable failure)
         {
-            Exchange.failed(what, failure);
+            Exchange.fail(what, failure);
         }
     }
 }

@@ -74,7 +74,7 @@ final class TableGuard
     }
 
     /** Called for every applied write, before its acknowledgement: forgets what it touches, proposes what it deletes. */
-    void wrote(PartitionUpdate update)
+    void afterWrite(PartitionUpdate update)
     {
         if (regions.containsKey(update.partitionKey()))
             takeAway(update.partitionKey(), region -> region.isTouchedBy(table.metadata().comparator, update));
@@ -84,12 +84,12 @@ final class TableGuard
             update.deletionInfo().rangeIterator(false).forEachRemaining(range -> propose(update.partitionKey(), range.deletedSlice()));
     }
 
-    /** Before a write is visible: what is not proven yet will not be, and others are told of the key. */
-    void writes(DecoratedKey key)
+    /** Before a write is visible: pending proofs of its key are dropped, and the key is announced. */
+    void beforeWrite(DecoratedKey key)
     {
         if (regions.containsKey(key))
             takeAway(key, region -> region.dead() == null);
-        filter.writes(key, null);
+        filter.beforeWrite(key, null);
     }
 
     private void takeAway(DecoratedKey key, Predicate<Region> which)
@@ -167,8 +167,8 @@ final class TableGuard
     }
 
     /**
-     * The end of a proof, on the prover's thread: it counts only if nothing has touched the region since it was proposed. What is
-     * not to be kept here may still be news for other nodes.
+     * The end of a proof, on the prover's thread: it counts only if nothing has touched the region since it was proposed. A region
+     * that is not kept here may still be new to other nodes.
      */
     void conclude(DecoratedKey key, Region region, DeadData dead, boolean isToKeep)
     {
@@ -193,7 +193,7 @@ final class TableGuard
         makeRoom();
     }
 
-    /** Forgets whoever comes next, like the hand of a clock. Only the prover's thread comes here. */
+    /** Forgets the next partitions in a circle, as the CLOCK algorithm does. Called by the prover's thread only. */
     private void makeRoom()
     {
         while (bytes.get() > options.maxBytes && !regions.isEmpty())

@@ -7,22 +7,22 @@ import java.util.Set;
 import org.apache.cassandra.exceptions.ConfigurationException;
 
 /**
- * What {@code CREATE CUSTOM INDEX ... WITH OPTIONS = {...}} may say.
+ * The options of {@code CREATE CUSTOM INDEX ... WITH OPTIONS = {...}}.
  *
  * <ul>
- * <li>{@code bytes}: memory for deleted regions of this table on each node, 16 MiB unless told; when it is used up others are forgotten.
- * <li>{@code learn_every}: one in so many reads that met an SSTable is looked into, 32 unless told, fewer while that finds nothing
- *     dead ({@link Learning}); 1 for every one, 0 for none.
- * <li>{@code rows}: deleted rows and ends of deleted ranges kept for one region at most, 10,000 unless told.
+ * <li>{@code bytes}: memory for deleted regions of this table on each node, by default 16 MiB; when it is full, older regions are forgotten.
+ * <li>{@code learn_every}: one in this many reads that opened an SSTable is examined, by default 32, fewer while that finds nothing
+ *     dead ({@link Learning}); 1 examines all, 0 none.
+ * <li>{@code rows}: deleted rows and ends of deleted ranges that one region may hold, by default 10,000.
  * <li>{@code mode}: what the table's node filters are used for, {@code off}, {@code shadow}, {@code eventual} or {@code safe};
- *     off unless told.
- * <li>{@code peers}: whose node filters are fetched: {@code datacentre}, of all replicas in this datacentre, unless told;
- *     {@code replicas}, of those only that share a range of tokens with this node, for clients that ask replicas.
- * <li>{@code rate}: false positives of the node filters, 0.01 unless told.
- * <li>{@code filter_bytes}: memory for the table's own node filter, 256 MiB unless told; what would take more gets coarser, then says
+ *     by default off.
+ * <li>{@code peers}: whose node filters are fetched: {@code datacentre} (the default), of all replicas in this datacentre;
+ *     {@code replicas}, only of those that share a range of tokens with this node, for clients that ask replicas.
+ * <li>{@code rate}: false positive rate of the node filters, by default 0.01.
+ * <li>{@code filter_bytes}: memory for the table's own node filter, by default 256 MiB; a filter that would take more becomes coarser, then answers
  *     "unknown". Copies of others' filters share {@code -Dlacuna.copy_bytes}.
  * <li>{@code bucket}: rows whose first clustering column differs by less than this share a bucket of the node filters, so that
- *     absent ranges of rows are known too; milliseconds for timestamps; none unless told.
+ *     absent ranges of rows are known too; milliseconds for timestamps; by default none.
  * </ul>
  */
 final class TableOptions
@@ -30,7 +30,7 @@ final class TableOptions
     private static final Map<String, Long> DEFAULTS = Map.of("bytes", 16L << 20, "filter_bytes", 256L << 20, "learn_every", 32L,
                                                                "rows", 10_000L, "bucket", 0L);
     private static final Set<String> WORDS = Set.of("mode", "rate", "peers");
-    /** Options that Cassandra adds by itself. */
+    /** Options that Cassandra adds. */
     private static final Set<String> CASSANDRAS = Set.of("target", "class_name");
 
     private static final Map<String, Boolean> PEERS = Map.of("datacentre", false, "replicas", true);
@@ -64,7 +64,7 @@ final class TableOptions
         return new TableOptions(values, given);
     }
 
-    /** Those that nobody understands. */
+    /** Options that are neither ours nor Cassandra's. */
     static Map<String, String> unknown(Map<String, String> given)
     {
         Map<String, String> unknown = new HashMap<>(given);
@@ -91,7 +91,7 @@ final class TableOptions
     private static long number(String name, String value)
     {
         if (!value.matches("[0-9]{1,9}"))
-            throw new ConfigurationException(name + " must be a number of at most nine digits, not " + value);
+            throw new ConfigurationException(name + " must be a whole number of at most nine digits, not " + value);
         return Long.parseLong(value);
     }
 }

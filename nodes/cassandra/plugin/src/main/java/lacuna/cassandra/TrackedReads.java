@@ -9,8 +9,8 @@ import org.apache.cassandra.net.Verb;
  * Reads whose coordinator compares digests of repaired data alone: tombstones from elsewhere would disturb them, so they are read
  * from all SSTables.
  *
- * <p>The coordinator decides so by its own setting, and tells other replicas with the message; its own replica it tells past the
- * messages, and then the setting is this node's.
+ * <p>The coordinator decides it by its own setting and says so in the message to other replicas. Its own replica gets no message, so
+ * there this node's setting counts.
  */
 final class TrackedReads
 {

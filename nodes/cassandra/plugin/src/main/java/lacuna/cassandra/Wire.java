@@ -3,7 +3,6 @@ package lacuna.cassandra;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicLong;
 
 import org.apache.cassandra.io.IVersionedSerializer;
 import org.apache.cassandra.io.util.DataInputPlus;
@@ -26,9 +25,6 @@ final class Wire
     /** Mode, receiver's host id: eight bytes and sixteen. */
     private static final int HEAD = 24;
     private static final int MAX_BYTES = 64 << 20;
-    /** For tests: one frame in so many arrives with a wrong byte. */
-    private static final int DAMAGE_EVERY = Integer.getInteger("lacuna.exchange.damage_every", 0);
-    private static final AtomicLong sent = new AtomicLong();
     private static ByteBuffer incoming = ByteBuffer.allocateDirect(1 << 16);
 
     private Wire() {}
@@ -49,7 +45,7 @@ final class Wire
         {
             int length = in.readInt();
             if (length < 0 || length > MAX_BYTES)
-                throw new IOException("a frame of " + length + " bytes");
+                throw new IOException("a frame of node filters has an impossible length: " + length + " bytes");
             byte[] bytes = new byte[length];
             in.readFully(bytes);
             return new Frame(bytes);
@@ -66,10 +62,10 @@ final class Wire
     {
         Serializer serializer = new Serializer();
         Verb.UNUSED_CUSTOM_VERB.unsafeSetSerializer(() -> serializer);
-        MessagingService.instance().inboundSink.add(Wire::arrives);
+        MessagingService.instance().inboundSink.add(Wire::receiveFrame);
     }
 
-    /** Sends the frame that the hub wrote at the start of a buffer; as lost if its receiver is not ready. */
+    /** Sends the frame that the hub wrote at the start of a buffer; it counts as lost if the receiver does not take part. */
     static void send(ByteBuffer buffer, int length)
     {
         UUID to = new UUID(buffer.getLong(8), buffer.getLong(16));
@@ -80,19 +76,14 @@ final class Wire
         bytes[0] = VERSION;
         bytes[1] = (byte) buffer.getLong(0);
         buffer.get(HEAD, bytes, 2, length - HEAD);
-        if (DAMAGE_EVERY > 0 && sent.incrementAndGet() % DAMAGE_EVERY == 0)
-            bytes[bytes.length - 1] ^= 1;
         Lacuna.COUNTERS.framesSent.increment();
         MessagingService.instance().send(Message.out(Verb.UNUSED_CUSTOM_VERB, new Frame(bytes)), address);
     }
 
-    /** Nobody else handles this verb, so none is passed on. */
-    private static boolean arrives(Message<?> message)
+    /** Cassandra has no handler for this verb, so none is passed on. */
+    private static boolean receiveFrame(Message<?> message)
     {
-        boolean isOurs = message.verb() == Verb.UNUSED_CUSTOM_VERB;
-        if (Flaw.DEAF.isOn() && (isOurs || message.verb().name().startsWith("SCHEMA")))
-            return false;
-        if (!isOurs)
+        if (message.verb() != Verb.UNUSED_CUSTOM_VERB)
             return true;
         try
         {
@@ -102,12 +93,12 @@ final class Wire
         }
         catch (Throwable failure)
         {
-            Exchange.failed("message", failure);
+            Exchange.fail("message", failure);
         }
         return false;
     }
 
-    /** Another version's frames, and those of a mode that there is not, are as lost. */
+    /** A frame of another version or of an unknown mode counts as lost. */
     static boolean isUnderstood(byte[] bytes)
     {
         return bytes.length >= 2 && bytes[0] == VERSION && bytes[1] >= Mode.SHADOW.number() && bytes[1] <= Mode.SAFE.number();

@@ -13,7 +13,7 @@ final class Addresses
 {
     private Addresses() {}
 
-    /** In a random net of 127/8, one after another, where nobody listens at these ports. */
+    /** In a random net of 127/8, one after another, where no process listens at these ports. */
     static List<String> free(int count, int... ports)
     {
         while (true)

@@ -203,7 +203,7 @@ final class Bench
         }
     }
 
-    /** 2,000 rows in five SSTables, each deleted by itself in them. */
+    /** 2,000 rows in five SSTables, each deleted on its own. */
     private void tombstones() throws InterruptedException
     {
         for (String mode : new String[] { "off", "safe" })

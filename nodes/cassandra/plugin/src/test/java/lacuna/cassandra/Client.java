@@ -11,7 +11,7 @@ import com.datastax.driver.core.SimpleStatement;
 import com.datastax.driver.core.Statement;
 import com.datastax.driver.core.policies.FallthroughRetryPolicy;
 
-/** A session that asks one node, once: nothing is tried again behind the test's back. */
+/** A session that asks one node, once: nothing is tried again without the test. */
 final class Client
 {
     private final Session session;

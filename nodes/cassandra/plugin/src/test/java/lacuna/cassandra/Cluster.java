@@ -25,7 +25,7 @@ import com.datastax.driver.core.policies.TokenAwarePolicy;
 import com.datastax.driver.core.policies.WhiteListPolicy;
 
 /**
- * Nodes on loopback addresses of their own: each is a seed with a given token, so nobody bootstraps.
+ * Nodes on loopback addresses of their own: each is a seed with a given token, so no node bootstraps.
  *
  * <p>The logs of a cluster that was closed after a failure stay in {@code target/clusters}.
  */
@@ -36,11 +36,7 @@ final class Cluster implements AutoCloseable
     /** What a busy machine may take for what takes a moment. */
     private static final int PATIENCE_MILLIS = 60_000;
     private static final long START_SECONDS = 900;
-    /** While {@link FaultsTest} kills nodes no acknowledged write may be lost: that it is not there would be no lie. */
-    private static final String COMMIT_LOG = Integer.getInteger("lacuna.checks", 0) > 0
-                                             ? "commitlog_sync: batch"
-                                             : "commitlog_sync: periodic\ncommitlog_sync_period: 1000ms";
-    /** Who a session is unless told; most clusters do not ask. */
+    /** The default user of a session; most clusters do not ask for one. */
     private static final String SUPERUSER = "cassandra";
 
     final List<Node> nodes = new ArrayList<>();
@@ -52,38 +48,46 @@ final class Cluster implements AutoCloseable
 
     Cluster(Path work, int count) throws IOException
     {
-        this(work, Collections.nCopies(count, ""), -1);
+        this(work, count, CommitLog.SYNCED);
+    }
+
+    Cluster(Path work, int count, CommitLog log) throws IOException
+    {
+        this(work, Collections.nCopies(count, ""), -1, log);
     }
 
     /** A node in each of these datacentres; in the same one if none has a name. */
     Cluster(Path work, List<String> datacentres) throws IOException
     {
-        this(work, datacentres, -1);
+        this(work, datacentres, -1, CommitLog.SYNCED);
     }
 
-    /** With a {@link Relay} between its nodes that is late by so many microseconds each way, if they are not negative. */
+    /**
+     * For measurements: with Cassandra's own kind of commit log, and with a {@link Relay} between its nodes that delays messages by
+     * this many microseconds each way, unless the number is negative.
+     */
     Cluster(Path work, int count, long delayMicros) throws IOException
     {
-        this(work, Collections.nCopies(count, ""), delayMicros);
+        this(work, Collections.nCopies(count, ""), delayMicros, CommitLog.PERIODIC);
     }
 
-    private Cluster(Path work, List<String> datacentres, long delayMicros) throws IOException
+    private Cluster(Path work, List<String> datacentres, long delayMicros, CommitLog log) throws IOException
     {
         int count = datacentres.size();
         this.work = Files.createDirectories(work);
         this.started = count;
         List<String> addresses = Addresses.free(count, STORAGE_PORT, NATIVE_PORT);
-        List<String> told = delayMicros < 0 ? addresses : addresses.stream().map(a -> a.replaceAll("(\\d+)$", "10$1")).toList();
-        this.relay = delayMicros < 0 ? null : new Relay(addresses, told, STORAGE_PORT, delayMicros);
-        String seeds = told.stream().map(a -> a + ":" + STORAGE_PORT).collect(Collectors.joining(","));
+        List<String> broadcast = delayMicros < 0 ? addresses : addresses.stream().map(a -> a.replaceAll("(\\d+)$", "10$1")).toList();
+        this.relay = delayMicros < 0 ? null : new Relay(addresses, broadcast, STORAGE_PORT, delayMicros);
+        String seeds = broadcast.stream().map(a -> a + ":" + STORAGE_PORT).collect(Collectors.joining(","));
         for (int i = 0; i < count; i++)
         {
             long token = Long.MIN_VALUE + 1 + i * (Long.MAX_VALUE / count * 2);
             String snitch = datacentres.get(i).isEmpty() ? "SimpleSnitch" : "GossipingPropertyFileSnitch";
-            Map<String, String> settings = Map.of("seeds", seeds, "token", Long.toString(token), "broadcast", told.get(i),
+            Map<String, String> settings = Map.of("seeds", seeds, "token", Long.toString(token), "broadcast", broadcast.get(i),
                                                   "storage_port", Integer.toString(STORAGE_PORT),
                                                   "native_port", Integer.toString(NATIVE_PORT),
-                                                  "bootstrap", "false", "commitlog", COMMIT_LOG, "snitch", snitch,
+                                                  "bootstrap", "false", "commitlog", log.yaml, "snitch", snitch,
                                                   "datacentre", datacentres.get(i));
             nodes.add(new Node(this.work.resolve("node" + (i + 1)), addresses.get(i), settings));
         }
@@ -230,7 +234,7 @@ final class Cluster implements AutoCloseable
     {
         drivers.forEach(com.datastax.driver.core.Cluster::close);
         for (Node node : nodes)
-            node.kill();
+            node.end();
         if (relay != null)
             relay.close();
     }

@@ -12,8 +12,8 @@ import org.junit.Before;
 import org.junit.Test;
 
 /**
- * A node hears nothing any more, and goes on to rely on what it knew until its lease ends. Meanwhile somebody writes a row at
- * another node, and hears that it is written, or somebody is shown it before: then the deaf one must not deny it. Each rule
+ * A node receives nothing any more, and relies on what it knew until its lease ends. Meanwhile a client writes a row at
+ * another node and gets the acknowledgement, or a client reads it before: then the deaf node must not deny it. Each rule
  * that sees to this is taken back once, and then it does.
  */
 public class ExchangedControlsTest extends WithFilters
@@ -22,7 +22,7 @@ public class ExchangedControlsTest extends WithFilters
     /** Until a flaw shows: the deaf node's lease may end before it is asked. */
     private static final int MAX_ROUNDS = 60;
     private static final String ALL_OF = "SELECT * FROM %s WHERE p = %d";
-    /** Nobody looks: the write's acknowledgement says that it is there. */
+    /** No read: the write's acknowledgement says that the row is there. */
     private static final String NOTHING = null;
     private static final String SCAN = "SELECT * FROM %1$s WHERE token(p) >= token(%2$d) AND token(p) <= token(%2$d)";
 
@@ -149,7 +149,7 @@ public class ExchangedControlsTest extends WithFilters
         return drop;
     }
 
-    /** Whoever asked for a change and did not hear the answer may ask for the next one only. */
+    /** A client that asked for a change of schema and got no answer can only ask for the next one. */
     private static void becomesOneSchema(ResultSetFuture drop, Session through)
     {
         drop.getUninterruptibly();

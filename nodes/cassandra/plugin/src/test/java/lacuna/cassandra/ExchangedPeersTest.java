@@ -46,9 +46,9 @@ public class ExchangedPeersTest extends WithFilters
         for (int p : absent)
             Cluster.until("the holder knows what it does not hold", () -> isSkipped(holder(t, p), t, p));
         for (int p : absent)
-            Cluster.until("others are told where all are wanted", () -> isSkipped((holder(control, p) + 1) % NODES, control, p));
+            Cluster.until("others know the filter where all are wanted", () -> isSkipped((holder(control, p) + 1) % NODES, control, p));
         for (int p : absent)
-            assertTrue("told of " + p, !isSkipped((holder(t, p) + 1) % NODES, t, p));
+            assertTrue("has a filter that holds " + p, !isSkipped((holder(t, p) + 1) % NODES, t, p));
         for (Session node : coordinators)
         {
             Cluster.until("all filters are there where they are wanted", () -> filters(node, control) == NODES);

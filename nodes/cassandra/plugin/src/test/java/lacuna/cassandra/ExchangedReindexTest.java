@@ -18,6 +18,7 @@ public class ExchangedReindexTest extends WithFilters
 {
     /** Longer than a filter that was shown by mistake takes to be fetched and relied on. */
     private static final long WATCHED_NANOS = 8_000_000_000L;
+    private static final long BETWEEN_SWEEPS_MILLIS = 200;
     /** In another bucket of 16 than of 65,536, whatever level is asked. */
     private static final int ROW = 50_000;
 
@@ -119,7 +120,7 @@ public class ExchangedReindexTest extends WithFilters
         becomesKnown("reads_skipped", t);
         Node third = cluster.nodes.get(2);
         third.kill();
-        // Else it would be told of both changes one after the other once it is back.
+        // Otherwise it would get both changes one after the other once it is back.
         for (Node other : cluster.nodes.subList(0, 2))
             Cluster.until("it is known to be away", () -> other.liveNodes() == 2);
         ddl("DROP INDEX " + t + "_idx");
@@ -142,19 +143,20 @@ public class ExchangedReindexTest extends WithFilters
         each(0, PRESENT, ConsistencyLevel.ALL, p -> "INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", 1, 1)");
     }
 
-    private static void staysSeen(String t)
+    private static void staysSeen(String t) throws InterruptedException
     {
         stays("SELECT * FROM " + t + " WHERE p = ");
     }
 
-    private static void rowsStaySeen(String t)
+    private static void rowsStaySeen(String t) throws InterruptedException
     {
         stays("SELECT * FROM " + t + " WHERE c >= " + (ROW - 2) + " AND c <= " + (ROW + 2) + " AND p = ");
     }
 
-    private static void stays(String query)
+    /** With pauses, since a filter that is shown by mistake stays, and other tests need the processors. */
+    private static void stays(String query) throws InterruptedException
     {
-        for (long end = System.nanoTime() + WATCHED_NANOS; System.nanoTime() < end;)
+        for (long end = System.nanoTime() + WATCHED_NANOS; System.nanoTime() < end; Thread.sleep(BETWEEN_SWEEPS_MILLIS))
             for (Session coordinator : coordinators)
                 for (int p = 0; p < PRESENT; p++)
                     assertEquals("key " + p + " through " + coordinators.indexOf(coordinator), 1, at(coordinator, query + p, ConsistencyLevel.ONE));

@@ -10,8 +10,8 @@ import com.datastax.driver.core.Session;
 import org.junit.Test;
 
 /**
- * A row that somebody has seen, although its write is not acknowledged yet, is never denied afterwards. One frame in forty
- * arrives damaged, so that some keys are told a tenth of a second late.
+ * A row that a client has read, although its write is not acknowledged yet, is never denied afterwards. One frame in forty
+ * arrives damaged, so that some keys are announced a tenth of a second late.
  */
 public class ExchangedSeenTest extends WithFilters
 {
@@ -52,7 +52,7 @@ public class ExchangedSeenTest extends WithFilters
         isNeverDenied(t, insert, read, read);
     }
 
-    /** Whoever looks looks all the time, while the write is under way; then others look. */
+    /** One client reads all the time while the write is under way; then others read. */
     private static void isNeverDenied(String t, String insert, String read, String look)
     {
         int early = 0;

@@ -22,7 +22,7 @@ public class ExchangedShapesTest extends WithFilters
         + "(9, 't'), [1, 2, 3], 'secret', 'initials')";
     private static final String WHERE = " FROM %s WHERE p = ?";
 
-    /** Answered from memory where nobody holds the partition. */
+    /** Answered from memory where no node holds the partition. */
     private static final List<String> PLAIN = List.of(
         "SELECT *" + WHERE,
         "SELECT JSON *" + WHERE,
@@ -57,7 +57,7 @@ public class ExchangedShapesTest extends WithFilters
         "SELECT * FROM %s WHERE p IN (?, 2000001)",
         "SELECT JSON c FROM %s WHERE p IN (?, 2000001) PER PARTITION LIMIT 1");
 
-    /** What the store does by itself in any case. */
+    /** What the store does in any case. */
     private static final List<String> ASKED = List.of(
         "SELECT count(*) FROM %s WHERE p IN (?, 2000001)",
         "SELECT v FROM %s WHERE p IN (?, 2000001) ORDER BY c",

@@ -12,7 +12,7 @@ import org.junit.Test;
 /** Mode safe: whatever was acknowledged, or was there before, is found by the next read through any coordinator. */
 public class ExchangedWritesTest extends WithFilters
 {
-    /** The promise of mode safe, at one replica: whoever reads after the acknowledgement, through whomever, sees the row. */
+    /** The promise of mode safe, at one replica: a read after the acknowledgement, through any coordinator, sees the row. */
     @Test
     public void acknowledgedWriteIsSeenThroughEveryCoordinator() throws Exception
     {
@@ -134,14 +134,13 @@ public class ExchangedWritesTest extends WithFilters
     public void importedSstablesAreSeen() throws Exception
     {
         String source = unguarded(2);
-        for (int p = 0; p < PRESENT; p++)
-            insert(session, source, p);
+        each(0, PRESENT, ConsistencyLevel.ALL, p -> "INSERT INTO " + source + " (p, c, v) VALUES (" + p + ", 1, 1)");
         cluster.flush(source.substring(0, 2));
         String t = guarded(2, "safe");
         becomesKnown("reads_skipped", t);
         for (Node node : cluster.nodes)
             node.importSstables(t.substring(0, 2), source.substring(3), t.substring(3));
-        // An import ends when everybody who relies on the node knows what it brought.
+        // An import ends when every node that relies on this one knows the imported keys.
         for (Session coordinator : coordinators)
             for (int p = 0; p < PRESENT; p++)
                 assertEquals(1, read(coordinator, t, p));

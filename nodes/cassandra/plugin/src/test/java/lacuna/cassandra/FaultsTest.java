@@ -15,11 +15,11 @@ import org.junit.Assume;
 import org.junit.Test;
 
 /**
- * Mode safe while nodes are killed, or stopped beyond their leases, and one frame in forty arrives damaged: whoever reads
- * through any node what was acknowledged finds it.
+ * Mode safe while nodes are killed, or stopped beyond their leases, and one frame in forty arrives damaged: a read
+ * through any node finds what was acknowledged.
  *
- * <p>One replica a partition, so that every answer is the store's only one; each write is on disk before it is acknowledged, so that
- * a kill loses none. {@code -Dlacuna.checks=20000}, in the long tests only.
+ * <p>One replica a partition, so that every answer is the store's only one; each write is on disk before it is acknowledged
+ * ({@link CommitLog#SYNCED}), so that a kill loses none. {@code -Dlacuna.checks=20000}, in the long tests only.
  */
 public class FaultsTest extends WithFilters
 {

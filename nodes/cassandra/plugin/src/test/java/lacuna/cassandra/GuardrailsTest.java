@@ -30,7 +30,7 @@ public class GuardrailsTest
                                             "-Dcassandra.settings.page_size_fail_threshold=1000" };
     private static final String ROOT = "cassandra";
     private static final String READER = "reader";
-    private static final String STRANGER = "stranger";
+    private static final String NO_PERMISSION = "no_permission";
     private static final int FIRST_ABSENT = 1_000;
     private static final ConsistencyLevel ONE = ConsistencyLevel.ONE;
 
@@ -52,7 +52,7 @@ public class GuardrailsTest
             manyRowsAreWarnedOfAndRefused();
             largePagesAreWarnedOfAndRefused();
             levelsAreWarnedOfAndRefused();
-            strangersAreRefused();
+            usersWithoutPermissionAreRefused();
             maskedColumnsStayMasked();
         }
     }
@@ -75,7 +75,7 @@ public class GuardrailsTest
         pair = Pair.create(cluster, root, "g.t",
                            "CREATE TABLE %s (p int, c int, v int, secret text MASKED WITH DEFAULT, PRIMARY KEY (p, c))",
                            "'mode': 'safe'");
-        for (String user : new String[] { READER, STRANGER })
+        for (String user : new String[] { READER, NO_PERMISSION })
             root.execute("CREATE ROLE " + user + " WITH PASSWORD = '" + user + "' AND LOGIN = true");
         for (String table : new String[] { pair.stock(), pair.guarded() })
             root.execute("GRANT SELECT ON " + table + " TO " + READER);
@@ -179,11 +179,11 @@ public class GuardrailsTest
         node.set(GUARDRAILS, "ReadConsistencyLevelsDisallowedCSV", "");
     }
 
-    private void strangersAreRefused()
+    private void usersWithoutPermissionAreRefused()
     {
-        Client stranger = client(STRANGER);
+        Client unpermitted = client(NO_PERMISSION);
         for (String cql : List.of(one(1), one(FIRST_ABSENT), in(1), in(3), in(6), "SELECT count(*) FROM %s WHERE p = 1000"))
-            refuses(pair.alike(stranger, cql, ONE), "UnauthorizedException");
+            refuses(pair.alike(unpermitted, cql, ONE), "UnauthorizedException");
         refuses(pair.alike(client(READER), "INSERT INTO %s (p, c) VALUES (1, 2)", ONE), "UnauthorizedException");
         String guess = one(FIRST_ABSENT) + " AND secret = 'secret' ALLOW FILTERING";
         refuses(pair.alike(client(READER), guess, ONE), "UnauthorizedException");

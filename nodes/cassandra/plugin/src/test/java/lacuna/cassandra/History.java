@@ -54,7 +54,7 @@ final class History
         return replicaReads;
     }
 
-    /** Fills the tables, deletes most of it, and goes on for so many operations. */
+    /** Fills the tables, deletes most of it, and then runs the given number of operations. */
     void run(int operations)
     {
         int step = -1;
@@ -216,7 +216,7 @@ final class History
                                                 .allMatch("[null]"::equals));
     }
 
-    /** Over so many partitions, which nobody reads, that the store warns. */
+    /** Over enough partitions, which no read asks for, that the store warns. */
     private void wideBatch(long at)
     {
         StringBuilder cql = new StringBuilder("BEGIN UNLOGGED BATCH USING TIMESTAMP " + at);

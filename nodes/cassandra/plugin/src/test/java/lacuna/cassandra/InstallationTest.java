@@ -35,7 +35,7 @@ public class InstallationTest
         {
             Session session = cluster.session(cluster.nodes.get(0));
             writesAreSeen(cluster, session);
-            assertTrue(cluster.nodes.get(0).log().contains(Installation.HANDLER + " is missing"));
+            assertTrue(cluster.nodes.get(0).log().contains("add " + Installation.HANDLER));
         }
     }
 

@@ -24,7 +24,7 @@ final class Jmx
         R of(MBeanServerConnection server) throws Exception;
     }
 
-    /** A port at which nobody listens, below those that systems give to connections: a node that comes back finds it free. */
+    /** A port at which no process listens, below those that systems give to connections: a node that comes back finds it free. */
     private static int freePort()
     {
         while (true)

@@ -20,7 +20,7 @@ public class LearningTest
     {
         Learning learning = new Learning(every);
         for (int look = 0; look < alive; look++)
-            learning.found(false);
+            learning.record(false);
         return learning;
     }
 
@@ -37,10 +37,10 @@ public class LearningTest
     public void oneDeathIsEnoughToLookAsOftenAsEver()
     {
         Learning learning = after(4, 1_000);
-        learning.found(true);
+        learning.record(true);
         assertEquals(READS / 4, looks(learning));
         for (int look = 0; look < 11; look++)
-            learning.found(false);
+            learning.record(false);
         assertEquals(READS / 4, looks(learning));
     }
 

@@ -11,7 +11,7 @@ public class LinkageTest
     @Test
     public void everythingWeUseIsThere() throws Exception
     {
-        new Linkage("").check(name -> true);
+        new Linkage().check(name -> true);
     }
 
     @Test
@@ -19,7 +19,7 @@ public class LinkageTest
     {
         for (String gone : new String[] { "getRingVersion", "unsafeSetSerializer", "<init>", "readMetrics" })
         {
-            Exception found = assertThrows(gone, NoSuchMethodException.class, () -> new Linkage(gone).check(name -> true));
+            Exception found = assertThrows(gone, NoSuchMethodException.class, () -> without(gone).check(name -> true));
             assertTrue(found.getMessage(), found.getMessage().startsWith("org.apache.cassandra.") && found.getMessage().contains("." + gone + " "));
         }
     }
@@ -27,6 +27,19 @@ public class LinkageTest
     @Test
     public void onlyChosenClassesAreLookedThrough() throws Exception
     {
-        new Linkage("getRingVersion").check(name -> !name.equals("Peers"));
+        without("getRingVersion").check(name -> !name.equals("Peers"));
+    }
+
+    /** As on a Cassandra that has nothing of this name. */
+    private static Linkage without(String gone)
+    {
+        return new Linkage()
+        {
+            @Override
+            boolean isThere(Reference reference) throws ClassNotFoundException
+            {
+                return !reference.name().equals(gone) && super.isThere(reference);
+            }
+        };
     }
 }

@@ -21,17 +21,26 @@ import java.util.stream.Stream;
 /**
  * One stock Cassandra in a process of its own, made of the artifacts on this test's class path.
  *
- * <p>It dies with the test, however that dies: a shell holds the other end of a pipe and kills the node when it breaks.
+ * <p>It dies with the test, however that dies: a shell holds the other end of a pipe and kills the node when it breaks. The shell
+ * ends when the node does, so that a test does not wait for a node that failed to start.
  */
 final class Node
 {
-    private static final String SHELL = "trap : TERM INT HUP; \"$@\" <&- & node=$!; cat > /dev/null; kill -9 $node; wait $node";
+    private static final String SHELL = "trap : TERM INT HUP; \"$@\" <&- & node=$!; "
+                                        + "while kill -0 $node 2> /dev/null; do read -rt 1; (($? > 128)) || break; done; "
+                                        + "kill -9 $node 2> /dev/null; wait $node";
 
     /** Among a node's properties: it gets one of the plug-in's two only. */
     static final String WITHOUT_HOOK = "-Dlacuna.test.without=cassandra.storage_hook";
+    /** Among a node's properties: it gets the tests' query handler, which has faults, and their classes. */
+    static final String FLAWED = "-Dlacuna.test.flawed=true";
+    /** The beginning of a property that names another jar than the plug-in's. */
+    static final String JAR = "-Dlacuna.test.jar=";
     static final String WITHOUT_HANDLER = "-Dlacuna.test.without=cassandra.custom_query_handler_class";
 
     final String address;
+    private static final String FLAWED_HANDLER = Installation.HANDLER.replace("LacunaQueryHandler", "FlawedQueryHandler");
+
     private final Path home;
     final Map<String, String> settings;
     final Jmx jmx = new Jmx();
@@ -53,19 +62,21 @@ final class Node
         Files.writeString(conf.resolve("logback-node.xml"), resource("logback-node.xml"));
         Files.writeString(conf.resolve("jvm.options"), resource("jvm.options"));
         List<String> command = new ArrayList<>(List.of("bash", "-c", SHELL, "node"));
-        command.addAll(java(conf, withPlugin));
+        command.addAll(java(conf, withPlugin, List.of(properties)));
         command.addAll(Arrays.asList(properties));
         if (command.contains(WITHOUT_HOOK))
             command.remove(Installation.HOOK);
         if (command.contains(WITHOUT_HANDLER))
             command.remove(Installation.HANDLER);
+        if (command.contains(FLAWED))
+            command.replaceAll(argument -> argument.equals(Installation.HANDLER) ? FLAWED_HANDLER : argument);
         command.add("org.apache.cassandra.service.CassandraDaemon");
         File log = home.resolve("node.log").toFile();
         shell = new ProcessBuilder(command).redirectErrorStream(true)
                                            .redirectOutput(ProcessBuilder.Redirect.appendTo(log)).start();
     }
 
-    private List<String> java(Path conf, boolean withPlugin)
+    private List<String> java(Path conf, boolean withPlugin, List<String> properties)
     {
         List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java",
                                                        "@" + conf.resolve("jvm.options"),
@@ -77,18 +88,23 @@ final class Node
                                                        "-Dcassandra.jmx.local.port=" + jmx.port));
         if (withPlugin)
             command.addAll(List.of(Installation.HOOK, Installation.HANDLER));
-        command.addAll(List.of("-cp", conf + File.pathSeparator + classPath(withPlugin)));
+        command.addAll(List.of("-cp", conf + File.pathSeparator + classPath(withPlugin, properties)));
         return command;
     }
 
-    /** The jars of this test without its own classes, and the plug-in's jar if asked for. */
-    private static String classPath(boolean withPlugin)
+    /** The jars of this test, the plug-in's jar if asked for, and this test's own classes if the node is to have faults. */
+    private static String classPath(boolean withPlugin, List<String> properties)
     {
         String own = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
         String jars = Arrays.stream(own.split(File.pathSeparator)).filter(entry -> entry.endsWith(".jar"))
                             .filter(entry -> !entry.contains("lacuna-cassandra") && !entry.contains("surefire"))
                             .collect(Collectors.joining(File.pathSeparator));
-        return withPlugin ? System.getProperty("lacuna.jar") + File.pathSeparator + jars : jars;
+        if (!withPlugin)
+            return jars;
+        String jar = properties.stream().filter(property -> property.startsWith(JAR)).findFirst()
+                               .map(property -> property.substring(JAR.length())).orElse(System.getProperty("lacuna.jar"));
+        String faults = properties.contains(FLAWED) ? File.pathSeparator + Flaw.class.getProtectionDomain().getCodeSource().getLocation().getPath() : "";
+        return jar + faults + File.pathSeparator + jars;
     }
 
     private String filled(String template)
@@ -112,8 +128,36 @@ final class Node
         return shell != null && shell.isAlive();
     }
 
-    /** As if the power went. */
+    /** Ends its process at once. Throws if that would lose acknowledged writes: a test would take them for denied by the plug-in. */
     void kill() throws InterruptedException, IOException
+    {
+        if (!hasLog(CommitLog.SYNCED))
+            throw new IllegalStateException("only nodes of a cluster with CommitLog.SYNCED may be killed: others lose acknowledged writes");
+        end();
+    }
+
+    /** Ends its process at once, and with it every write that was not flushed. */
+    void killLosingWrites() throws InterruptedException, IOException
+    {
+        if (!hasLog(CommitLog.LOST))
+            throw new IllegalStateException("only nodes of a cluster with CommitLog.LOST lose the same writes every time");
+        end();
+    }
+
+    /** Ends its process after everything was written to disk, whatever its commit log. */
+    void stop() throws InterruptedException, IOException
+    {
+        storageService("drain", new Object[0]);
+        end();
+    }
+
+    private boolean hasLog(CommitLog log)
+    {
+        return log.yaml.equals(settings.get("commitlog"));
+    }
+
+    /** Ends its process, which may lose acknowledged writes: for nodes whose data no test reads afterwards. */
+    void end() throws InterruptedException, IOException
     {
         if (shell == null)
             return;

@@ -49,7 +49,7 @@ final class PaperCold
     {
         cluster.flush("paper");
         for (Node node : cluster.nodes)
-            node.kill();
+            node.stop();
         for (Node node : cluster.nodes)
             node.start(true, "-XX:TieredStopAtLevel=4");
         cluster.awaitAll();

@@ -9,7 +9,7 @@ enum PaperSystem
     STOCK("stock", null, true),
     /** A table without the index beside the others. */
     DEFAULT("no index", null, true),
-    /** The paper's first scheme: each node forgets what is deleted, and tells nobody. */
+    /** The paper's first scheme: each node forgets what is deleted, and tells no other node. */
     HOOK("one node's", "'mode': 'off'", true),
     /**
      * A filter that cannot forget. The index is made after the deletions and learns nothing from reads, so nothing is ever

@@ -127,7 +127,7 @@ final class Reads
         return levels.get(random.nextInt(levels.size()));
     }
 
-    /** What nobody answers: wrong words, or levels that are none for it. */
+    /** Statements that are refused: wrong words, or levels that do not fit. */
     Request refused()
     {
         return switch (random.nextInt(8))

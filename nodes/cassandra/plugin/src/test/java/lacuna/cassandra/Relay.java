@@ -189,7 +189,7 @@ final class Relay implements AutoCloseable
         {
             closeQuietly(from);
             closeQuietly(to);
-            // Whoever waits for room goes on, and meets the closed socket.
+            // A thread that waits for room goes on, and meets the closed socket.
             underWay.clear();
         }
     }

@@ -23,7 +23,7 @@ import org.junit.Test;
 
 /**
  * Mode safe while a node joins, one dies and is replaced, and one leaves: what was acknowledged is read at once through
- * anybody, of a guarded table and of one without the index.
+ * any coordinator, of a guarded table and of one without the index.
  *
  * <p>{@code -Dlacuna.ring_changes=true}, since it starts five nodes and takes minutes.
  */
@@ -32,8 +32,8 @@ public class RingChangesTest
     private static final int WORKERS = 4;
     private static final int CHECKS = 300;
     private static final int ABSENT = 1 << 28;
-    private static final String[] PROPERTIES = { "-Dlacuna.lease_millis=3000", "-Dlacuna.exchange.damage_every=40" };
-    /** Longer than news take: then nobody writes to old replicas only while new ones are filled. */
+    private static final String[] PROPERTIES = { "-Dlacuna.lease_millis=3000", Node.FLAWED, "-Dlacuna.test.damage_every=40" };
+    /** Longer than gossip takes, so that no coordinator writes to old replicas only while new ones are filled. */
     private static final String RING_DELAY = "-Dcassandra.ring_delay_ms=10000";
 
     private final long seed = Long.getLong("lacuna.seed", 8);
@@ -174,7 +174,7 @@ public class RingChangesTest
         }
     }
 
-    private Session anybody(Random random)
+    private Session anyCoordinator(Random random)
     {
         List<Session> there = List.copyOf(sessions);
         return there.get(random.nextInt(there.size()));
@@ -184,7 +184,7 @@ public class RingChangesTest
     {
         try
         {
-            anybody(random).execute(statement("INSERT INTO " + table + " (p, v) VALUES (" + p + ", 1)", level));
+            anyCoordinator(random).execute(statement("INSERT INTO " + table + " (p, v) VALUES (" + p + ", 1)", level));
             return true;
         }
         catch (DriverException notAcknowledged)
@@ -198,7 +198,7 @@ public class RingChangesTest
         String when = now;
         if (isAtBoth)
             acknowledged.get(table).add(p);
-        Session reader = anybody(random);
+        Session reader = anyCoordinator(random);
         try
         {
             if (rows(reader, table, p, isAtBoth ? ConsistencyLevel.ONE : ConsistencyLevel.ALL) != 1)

@@ -97,7 +97,7 @@ public class RollingTest
         return session.execute("SELECT value FROM lacuna.counters WHERE name = 'reads_skipped'").one().getLong(0);
     }
 
-    /** One key after another: whoever is up writes it, whoever is up reads it. */
+    /** One key after another: any node that is up writes it, all nodes that are up read it. */
     private void work()
     {
         for (int p = 1; !isDone && wrong.isEmpty(); p++)
@@ -139,11 +139,11 @@ public class RollingTest
     private void everyKeyIsThere() throws InterruptedException
     {
         for (int key = 1; key <= acknowledged.get(); key++)
-            assertEquals("key " + key, 1, answerOfAnybody("SELECT * FROM " + TABLE + " WHERE p = " + key));
+            assertEquals("key " + key, 1, answerOfAnyNode("SELECT * FROM " + TABLE + " WHERE p = " + key));
     }
 
     /** A driver may still be on its way back to its node. */
-    private int answerOfAnybody(String cql) throws InterruptedException
+    private int answerOfAnyNode(String cql) throws InterruptedException
     {
         for (int attempt = 0; attempt < 600; attempt++)
         {
@@ -152,6 +152,6 @@ public class RollingTest
                 return rows;
             Thread.sleep(100);
         }
-        throw new AssertionError("nobody answers " + cql);
+        throw new AssertionError("no node answers " + cql);
     }
 }

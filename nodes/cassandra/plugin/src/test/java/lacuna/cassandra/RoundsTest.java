@@ -10,24 +10,24 @@ import org.junit.Test;
 /** Who waits for the exchange's thread goes on as long as that works. */
 public class RoundsTest
 {
-    /** Told after four times as long as anybody waits for a thread that does nothing. */
+    /** Released after four times as long as a caller waits for a thread that does nothing. */
     @Test
     public void slowRoundsAreWaitedFor() throws Exception
     {
         Rounds rounds = new Rounds();
-        CountDownLatch told = new CountDownLatch(1);
+        CountDownLatch latch = new CountDownLatch(1);
         Thread worker = new Thread(() ->
         {
             long end = System.nanoTime() + 4_000_000_000L;
             while (System.nanoTime() < end)
             {
-                rounds.made();
+                rounds.record();
                 Thread.onSpinWait();
             }
-            told.countDown();
+            latch.countDown();
         });
         worker.start();
-        assertTrue(rounds.await(told, 1_000));
+        assertTrue(rounds.await(latch, 1_000));
         worker.join();
     }
 
@@ -35,7 +35,7 @@ public class RoundsTest
     public void endedRoundsAreNoticed() throws Exception
     {
         Rounds rounds = new Rounds();
-        rounds.made();
+        rounds.record();
         assertFalse(rounds.await(new CountDownLatch(1), 200));
     }
 }

@@ -2,7 +2,7 @@ package lacuna.cassandra;
 
 import java.util.List;
 
-/** Where a history happens: tables, in one cluster or in several, that must be alike for whoever asks. */
+/** Where a history happens: tables, in one cluster or in several, that must give the same answers. */
 interface Stores
 {
     /** Asks all of them, through the node with this number; the answers as they are. */

@@ -7,7 +7,7 @@ import java.util.Random;
 
 /**
  * When a client says that it wrote: mostly now, sometimes long ago, in microseconds. Never within a conditional write, whose
- * moment the store chooses by itself.
+ * moment the store chooses.
  */
 final class Timestamps
 {

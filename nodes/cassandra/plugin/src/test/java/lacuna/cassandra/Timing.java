@@ -83,7 +83,7 @@ final class Timing
         return new Both(median(first), median(second));
     }
 
-    /** Medians of milliseconds that a meter counts for a thousand requests, 16 under way, in windows of so many that alternate. */
+    /** Medians of milliseconds that a meter counts for a thousand requests, 16 under way, in alternating windows. */
     static Both spent(Session through, int windows, int requests, LongSupplier meter, IntFunction<Statement> stock,
                       IntFunction<Statement> guarded)
     {

@@ -86,7 +86,7 @@ final class Twins
         return session.execute("SELECT value FROM lacuna.counters WHERE name = ?", name).one().getLong(0);
     }
 
-    /** Asks until the coordinator has answered a dozen in a row by itself. */
+    /** Asks until the coordinator has answered twelve in a row without a replica. */
     void becomesSkipped(IntFunction<Statement> ask) throws InterruptedException
     {
         for (int known = 0, attempt = 0; known < 12; attempt++)

@@ -26,7 +26,7 @@ final class Upkeep
         return (Long) node.jmx.attribute(METRICS + "Storage,name=TotalHints", "Count");
     }
 
-    /** Of which it was told that they were written; the first makes the counter. */
+    /** Hints that were acknowledged as written; the first one creates the counter. */
     static long hintsDelivered(Node node)
     {
         String delivered = METRICS + "HintsService,name=HintsSucceeded";

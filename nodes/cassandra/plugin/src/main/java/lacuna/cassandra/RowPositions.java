@@ -21,14 +21,14 @@ import org.apache.cassandra.utils.ByteBufferUtil;
  *
  * <p>A row that lies in a slice has a number between those of the slice's ends, whatever the other columns are.
  */
-final class Places
+final class RowPositions
 {
     private final AbstractType<?> type;
     private final boolean isReversed;
     /** The finest buckets hold two to this power of places. */
     final long finest;
 
-    private Places(AbstractType<?> type, long bucket)
+    private RowPositions(AbstractType<?> type, long bucket)
     {
         this.type = type.unwrap();
         this.isReversed = type.isReversed();
@@ -36,15 +36,15 @@ final class Places
     }
 
     /** Null if the table's rows have no buckets. */
-    static Places of(TableMetadata table, long bucket)
+    static RowPositions of(TableMetadata table, long bucket)
     {
         if (bucket == 0)
             return null;
         AbstractType<?> first = table.clusteringColumns().isEmpty() ? null : table.clusteringColumns().get(0).type;
         AbstractType<?> plain = first == null ? null : first.unwrap();
         if (plain != Int32Type.instance && plain != LongType.instance && plain != TimestampType.instance)
-            throw new ConfigurationException("bucket wants a first clustering column of type int, bigint or timestamp");
-        return new Places(first, bucket);
+            throw new ConfigurationException("bucket needs a first clustering column of type int, bigint or timestamp");
+        return new RowPositions(first, bucket);
     }
 
     long of(ClusteringPrefix<?> prefix)

@@ -21,7 +21,7 @@ import org.junit.BeforeClass;
 import org.junit.Test;
 
 /** Rows as numbers: what lies whole inside a slice of them. */
-public class PlacesTest
+public class RowPositionsTest
 {
     private static final ByteBuffer EMPTY = ByteBufferUtil.EMPTY_BYTE_BUFFER;
     private static final ByteBuffer SMALLEST = ByteBufferUtil.bytes(Long.MIN_VALUE);
@@ -32,11 +32,11 @@ public class PlacesTest
         DatabaseDescriptor.clientInitialization(false);
     }
 
-    private static Places places(AbstractType<Long> type)
+    private static RowPositions places(AbstractType<Long> type)
     {
         TableMetadata table = TableMetadata.builder("k", "t", TableId.fromUUID(new UUID(1, 2))).addPartitionKeyColumn("p", LongType.instance)
                                            .addClusteringColumn("c", type).build();
-        return Places.of(table, 16);
+        return RowPositions.of(table, 16);
     }
 
     private static Slice slice(ByteBuffer first, boolean isFirstIn, ByteBuffer last, boolean isLastIn)
@@ -53,7 +53,7 @@ public class PlacesTest
     @Test
     public void boundsAreInsideIfTheyAreInclusive()
     {
-        Places places = places(LongType.instance);
+        RowPositions places = places(LongType.instance);
         ByteBuffer three = ByteBufferUtil.bytes(3L);
         ByteBuffer nine = ByteBufferUtil.bytes(9L);
         long zero = Long.MIN_VALUE;
@@ -67,7 +67,7 @@ public class PlacesTest
     @Test
     public void aPlaceThatTwoValuesShareIsInsideOnlyOfWhatIsOpen()
     {
-        Places places = places(LongType.instance);
+        RowPositions places = places(LongType.instance);
         ByteBuffer nine = ByteBufferUtil.bytes(9L);
         long last = Long.MIN_VALUE + 8;
         assertArrayEquals(new long[] { 1, last }, places.inside(slice(SMALLEST, true, nine, false)));
@@ -79,7 +79,7 @@ public class PlacesTest
     @Test
     public void aPlaceThatTwoValuesShareIsTheLastOneIfRowsDescend()
     {
-        Places places = places(ReversedType.getInstance(LongType.instance));
+        RowPositions places = places(ReversedType.getInstance(LongType.instance));
         ByteBuffer nine = ByteBufferUtil.bytes(9L);
         long first = places.of(Clustering.make(nine)) + 1;
         assertArrayEquals(new long[] { first, -2 }, places.inside(slice(nine, false, SMALLEST, true)));

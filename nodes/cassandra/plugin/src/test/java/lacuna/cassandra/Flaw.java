@@ -1,0 +1,53 @@
+package lacuna.cassandra;
+
+import java.util.Locale;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Rules that tests take back one by one, to see that without them they would fail, and faults of the machine. Each is a row of
+ * {@code lacuna_test.flaws} on a node that was started with {@link Node#FLAWED}; no other node has these classes.
+ */
+enum Flaw
+{
+    /** Writes are acknowledged before lease holders know of them. */
+    ACKNOWLEDGEMENTS_DO_NOT_WAIT,
+    /** Scans show rows that lease holders do not know of. */
+    SCANS_DO_NOT_WAIT,
+    /** So do reads of one partition. */
+    READS_DO_NOT_WAIT,
+    /** So do reads of a table whose index was just dropped. */
+    DROPPED_DO_NOT_WAIT,
+    /** Neither filters nor schemas arrive here: a fault of the network. */
+    DEAF,
+    /** Builds of filters stand still before they begin: a fault of the disk. */
+    BUILDS_DO_NOT_BEGIN,
+    /** The same when they have read everything. */
+    BUILDS_DO_NOT_END;
+
+    private static final long LOOK_AGAIN_NANOS = 10_000_000;
+
+    private volatile boolean isOn;
+
+    boolean isOn()
+    {
+        return isOn;
+    }
+
+    void switchTo(boolean on)
+    {
+        isOn = on;
+    }
+
+    /** Returns once it is off. */
+    void await()
+    {
+        while (isOn)
+            LockSupport.parkNanos(LOOK_AGAIN_NANOS);
+    }
+
+    /** Its name in the virtual table. */
+    String shown()
+    {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

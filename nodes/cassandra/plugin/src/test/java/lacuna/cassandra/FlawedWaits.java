@@ -1,0 +1,35 @@
+package lacuna.cassandra;
+
+/** Waits as long as no {@link Flaw} says otherwise. */
+final class FlawedWaits extends Waits
+{
+    @Override
+    boolean forWrites()
+    {
+        return !Flaw.ACKNOWLEDGEMENTS_DO_NOT_WAIT.isOn();
+    }
+
+    @Override
+    boolean forScans()
+    {
+        return !Flaw.SCANS_DO_NOT_WAIT.isOn();
+    }
+
+    @Override
+    boolean forReads(TableFilter filter)
+    {
+        return !(filter.dropped ? Flaw.DROPPED_DO_NOT_WAIT : Flaw.READS_DO_NOT_WAIT).isOn();
+    }
+
+    @Override
+    void beforeBuild()
+    {
+        Flaw.BUILDS_DO_NOT_BEGIN.await();
+    }
+
+    @Override
+    void afterBuild()
+    {
+        Flaw.BUILDS_DO_NOT_END.await();
+    }
+}

@@ -1,0 +1,59 @@
+//! Rules of the protocol that tests take back one by one, to see the simulation find a lie.
+//!
+//! Only the feature `flaws` compiles them; this crate's tests switch it on. Without it [`is_flawed`] is `false` and the setting
+//! does not exist.
+
+/// Whether a test has taken this rule back.
+macro_rules! is_flawed {
+    ($config:expr, $flaw:ident) => {{
+        #[cfg(feature = "flaws")]
+        let is_flawed = $config.flaw == Some($crate::Flaw::$flaw);
+        #[cfg(not(feature = "flaws"))]
+        let is_flawed = {
+            let _: &$crate::Config = &$config;
+            false
+        };
+        is_flawed
+    }};
+}
+
+#[cfg(feature = "flaws")]
+pub use enabled::Flaw;
+
+#[cfg(feature = "flaws")]
+mod enabled {
+    /// A protocol with one rule taken back: the negative controls of the tests.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Flaw {
+        /// Acknowledgements do not wait for lease holders.
+        AcknowledgeAtOnce,
+        /// A lease counts from when its grant arrives, not from when it was asked for.
+        LeaseFromGrant,
+        /// Missing deltas are not noticed.
+        IgnoreGaps,
+        /// A lease outlives a change of the ring.
+        IgnoreRing,
+        /// A node that has just started acknowledges, although leases of its last life may hold.
+        AcknowledgeAfterBoot,
+        /// A clock stands still while its machine sleeps: the simulation's clocks then do.
+        ClockStopsAsleep,
+        /// A read may show what lease holders do not know yet.
+        RevealAtOnce,
+        /// A renewal counts as the acknowledgement of what came before.
+        RenewalAcknowledges,
+        /// A table without a copy counts as empty.
+        TrustUnknown,
+        /// A deletion that is no proof makes a key dead.
+        BuryUnproven,
+        /// A write leaves the key dead.
+        WriteKeepsDead,
+        /// One replica without the key is enough.
+        AskOneReplica,
+        /// One replica fewer than a quorum is enough.
+        AskFewer,
+        /// Keys are published at the next tick, their writes acknowledged before.
+        PublishLate,
+        /// A filter that was rebuilt counts as the one that peers have.
+        RebuildQuietly,
+    }
+}
