@@ -8,7 +8,7 @@ use lacuna_base::{
     BuildFromKeys, BuildPlan, KeySpace, KeyStatistics, Prediction, Result, Sample, Sealed, SortedKeys,
 };
 
-use super::entrants::Contender;
+use super::candidates::CandidateSpec;
 use crate::integer_sample::IntegerSample;
 use crate::proteus::PrefixSpace;
 use crate::statistics::IntegerView;
@@ -22,7 +22,7 @@ struct Modelled<S> {
     prediction: Prediction,
 }
 
-impl<K: KeySpace + ?Sized, S: BuildFromKeys<K>> Contender<K> for Modelled<S> {
+impl<K: KeySpace + ?Sized, S: BuildFromKeys<K>> CandidateSpec<K> for Modelled<S> {
     fn text(&self) -> String {
         self.spec.spec_name()
     }
@@ -42,7 +42,7 @@ fn thinned_plan<K: KeySpace + ?Sized>(known: &KeyStatistics<'_, K>) -> BuildPlan
 }
 
 /// Proteus with the lengths that its model chooses; none without a query.
-pub(super) fn proteus<K: PrefixSpace + ?Sized>(known: &KeyStatistics<'_, K>) -> Vec<Box<dyn Contender<K>>>
+pub(super) fn proteus<K: PrefixSpace + ?Sized>(known: &KeyStatistics<'_, K>) -> Vec<Box<dyn CandidateSpec<K>>>
 where
     ProteusSpec: BuildFromKeys<K>,
 {
@@ -59,17 +59,17 @@ where
 /// Two prefix Bloom filters with the lengths and the share that their model chooses; none without a query.
 pub(super) fn two_prefixes<K: IntegerView + ?Sized>(
     known: &KeyStatistics<'_, K>,
-) -> Vec<Box<dyn Contender<K>>>
+) -> Vec<Box<dyn CandidateSpec<K>>>
 where
     TwoPrefixBloomSpec: BuildFromKeys<K>,
 {
     let designed = K::integer_sample(known.keys(), &thinned_plan(known));
     let modelled = likely_design(&designed).map(|(spec, prediction)| Modelled { spec, prediction });
-    modelled.into_iter().map(|modelled| Box::new(modelled) as Box<dyn Contender<K>>).collect()
+    modelled.into_iter().map(|modelled| Box::new(modelled) as Box<dyn CandidateSpec<K>>).collect()
 }
 
 /// SNARF where it fits, for integers: over byte strings its model would look at every key.
-pub(super) fn snarf(known: &KeyStatistics<'_, u64>) -> Vec<Box<dyn Contender<u64>>> {
+pub(super) fn snarf(known: &KeyStatistics<'_, u64>) -> Vec<Box<dyn CandidateSpec<u64>>> {
     let (spec, count) = (SnarfSpec::new(), known.keys().len());
     match spec.predict_sample(&IntegerSample::placed(known)) {
         Ok(prediction) => vec![Box::new(Modelled { spec, prediction: prediction.into_prediction(count) })],

@@ -4,12 +4,13 @@ use std::str::FromStr;
 
 use lacuna_base::{BuildFromKeys, BuildPlan, Error, Result, Sealed, SortedKeys};
 
-use super::costs::DEFAULT_PRICE_NS;
+use super::candidates::DesignKey;
 use super::design::Design;
-use super::entrants::DesignKey;
-use super::search::Judge;
-use crate::kind::Kind;
+use super::search::DesignRules;
+use crate::costs::{CostModel, DEFAULT_PRICE_NS};
+use crate::family::FilterFamily as _;
 use crate::spec_text::{SpecText, spec_text_with_flags};
+use crate::two_prefix_bloom::TwoPrefixBloomSpec;
 
 /// The name of the designer in a spec.
 const NAME: &str = "auto";
@@ -79,12 +80,12 @@ impl AutoSpec {
         Ok(Self {
             price_ns: spec.take("price", 0, u32::MAX)?,
             is_robust: spec.take_flag("robust"),
-            with_two_prefixes: spec.take_flag(Kind::TwoPrefixBloom.name()),
+            with_two_prefixes: spec.take_flag(TwoPrefixBloomSpec::KIND.name()),
         })
     }
 
     fn text(self) -> String {
-        let flags = [("robust", self.is_robust), (Kind::TwoPrefixBloom.name(), self.with_two_prefixes)];
+        let flags = [("robust", self.is_robust), (TwoPrefixBloomSpec::KIND.name(), self.with_two_prefixes)];
         let given: Vec<&str> =
             flags.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag).collect();
         spec_text_with_flags(NAME, &given, &[("price", self.price_ns)])
@@ -104,13 +105,12 @@ impl AutoSpec {
         keys: SortedKeys<'a, K>,
         plan: &'a BuildPlan<K>,
     ) -> Result<Design<'a, K>> {
-        let judge = Judge {
-            key_space: K::ID,
-            price_ns: f64::from(self.price_ns()),
+        let rules = DesignRules {
+            model: CostModel { key_space: K::ID, price_ns: f64::from(self.price_ns()) },
             is_robust: self.is_robust,
             with_two_prefixes: self.with_two_prefixes,
         };
-        Design::choose(keys, plan, judge)
+        Design::choose(keys, plan, rules)
     }
 }
 
