@@ -7,10 +7,12 @@ use crate::grafite::GrafiteSpec;
 use crate::prefix_bloom::PrefixBloomSpec;
 use crate::proteus::ProteusSpec;
 use crate::rencoder::RencoderSpec;
+#[cfg(feature = "baselines")]
 use crate::rosetta::RosettaSpec;
 use crate::snarf::SnarfSpec;
 use crate::surf::SurfSpec;
 use crate::table::{Family, FamilyTable as _, families};
+#[cfg(feature = "baselines")]
 use crate::two_prefix_bloom::TwoPrefixBloomSpec;
 
 families! {
@@ -24,7 +26,9 @@ families! {
         RencoderSpec,
         SurfSpec,
         ProteusSpec,
+        #[cfg(feature = "baselines")]
         TwoPrefixBloomSpec,
+        #[cfg(feature = "baselines")]
         RosettaSpec,
         SnarfSpec,
         CuckooSpec,

@@ -62,6 +62,7 @@ mod probes;
 mod proteus;
 mod registry;
 mod rencoder;
+#[cfg(feature = "baselines")]
 mod rosetta;
 mod snarf;
 mod sort;
@@ -71,6 +72,7 @@ mod surf;
 mod table;
 #[cfg(test)]
 mod toy;
+#[cfg(feature = "baselines")]
 mod two_prefix_bloom;
 
 pub use abilities::{OpenAbility, open_count, open_seek};
@@ -88,9 +90,13 @@ pub use open::{AnyFilter, OpenFilter, open, open_verified};
 pub use prefix_bloom::PrefixBloomSpec;
 pub use proteus::{DesignRate, PrefixSpace, ProteusPrediction, ProteusSpec, cpfpr};
 pub use registry::{family, predict, probe_ns, spec};
-pub use rencoder::{Blacklist, BlacklistedRencoder, Rectangle, RencoderSpec};
+#[cfg(feature = "baselines")]
+pub use rencoder::{Blacklist, BlacklistedRencoder};
+pub use rencoder::{Rectangle, RencoderSpec};
+#[cfg(feature = "baselines")]
 pub use rosetta::{RosettaPrediction, RosettaSpec};
 pub use snarf::{SnarfMut, SnarfPrediction, SnarfSpec};
 pub use surf::{Surf, SurfPrediction, SurfSpec};
 pub use table::Family;
+#[cfg(feature = "baselines")]
 pub use two_prefix_bloom::{TwoPrefixBloomSpec, TwoPrefixRate};

@@ -12,6 +12,7 @@ use crate::prefix_bloom::PrefixBloomSpec;
 use crate::rencoder::RencoderSpec;
 use crate::snarf::SnarfSpec;
 use crate::surf::SurfSpec;
+#[cfg(feature = "baselines")]
 use crate::two_prefix_bloom::TwoPrefixBloomSpec;
 
 /// What is known of any filter over the keys.
@@ -41,10 +42,11 @@ impl Bounds {
 
     /// Fewest bytes of the payload; families that are exact may need far less than they get.
     fn min_bytes(&self, kind: Kind) -> usize {
-        const TAKE_ALL: [Kind; 5] = [
+        const TAKE_ALL: &[Kind] = &[
             BloomSpec::KIND,
             BlockedBloomSpec::KIND,
             PrefixBloomSpec::KIND,
+            #[cfg(feature = "baselines")]
             TwoPrefixBloomSpec::KIND,
             RencoderSpec::KIND,
         ];

@@ -9,6 +9,8 @@ use lacuna_base::{
 use super::assumed::{assumed_integers, assumed_strings};
 use super::modelled;
 use super::search::DesignRules;
+#[cfg(feature = "baselines")]
+use super::two_prefixes;
 use crate::bloom::{BlockedBloomSpec, BloomSpec};
 use crate::bucketing::BucketingSpec;
 use crate::costs::ProbeCosts;
@@ -21,6 +23,7 @@ use crate::rencoder::{RencoderSpec, likely_designs};
 use crate::snarf::SnarfSpec;
 use crate::statistics::IntegerView;
 use crate::surf::{SurfSpec, TrieView, likely_suffixes, min_trie_rate};
+#[cfg(feature = "baselines")]
 use crate::two_prefix_bloom::TwoPrefixBloomSpec;
 
 /// A key space that filters can be designed over: `u64` or `[u8]`.
@@ -107,7 +110,7 @@ impl<K: FamilyKey + ?Sized> CandidateFamily<K> {
 /// The table over either key space. Cheap predictions come first, so that the costly ones can be left out.
 macro_rules! candidate_families {
     () => {
-        vec![
+        Vec::from([
             CandidateFamily::of::<GrafiteSpec>(one!(GrafiteSpec::new())).may_be_robust(),
             CandidateFamily::of::<BucketingSpec>(one!(BucketingSpec::new())).may_be_robust().by_neighbours(),
             CandidateFamily::of::<BlockedBloomSpec>(one!(BlockedBloomSpec::new())),
@@ -120,12 +123,13 @@ macro_rules! candidate_families {
             CandidateFamily::of::<RencoderSpec>(|known, rules| boxed(likely_designs(known, &rules.model)))
                 .by_neighbours(),
             CandidateFamily::of::<ProteusSpec>(|known, _| modelled::proteus(known)).by_neighbours(),
+            #[cfg(feature = "baselines")]
             CandidateFamily::of::<TwoPrefixBloomSpec>(|known, rules| match rules.with_two_prefixes {
-                true => modelled::two_prefixes(known),
+                true => two_prefixes::two_prefixes(known),
                 false => Vec::new(),
             })
             .by_neighbours(),
-        ]
+        ])
     };
 }
 

@@ -28,6 +28,8 @@ mod search;
 mod spec;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "baselines")]
+mod two_prefixes;
 
 pub use candidates::DesignKey;
 pub use design::{Candidate, Design, Measured};

@@ -17,6 +17,7 @@ pub(crate) struct DesignRules {
     /// Whether the chosen filter has to keep its rate for any queries.
     pub(crate) is_robust: bool,
     /// Whether two prefix Bloom filters may be chosen, whose model costs more than all others together.
+    #[cfg(feature = "baselines")]
     pub(crate) with_two_prefixes: bool,
 }
 

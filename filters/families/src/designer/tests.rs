@@ -212,7 +212,12 @@ fn families_left_out_could_not_have_won() {
         let asked = known.view(u64::integers).asked();
         for price_ns in [50.0, 20_000.0] {
             let model = CostModel { key_space: KeySpaceId::U64, price_ns };
-            let rules = DesignRules { model, is_robust: false, with_two_prefixes: true };
+            let rules = DesignRules {
+                model,
+                is_robust: false,
+                #[cfg(feature = "baselines")]
+                with_two_prefixes: true,
+            };
             let some = rank(&known, &rules, WORTHWHILE_NS).expect("fits");
             let all = rank(&known, &rules, f64::NEG_INFINITY).expect("fits");
             left_out += usize::from(some.len() < all.len());

@@ -129,7 +129,7 @@ impl IntegerSpec for RosettaSpec {
 integer_family!(RosettaSpec);
 
 impl FilterFamily for RosettaSpec {
-    const KIND: Kind = Kind::new(10, "rosetta");
+    const KIND: Kind = Kind::new(0x8001, "rosetta");
     const ABOUT: &'static str = "a Bloom filter for each prefix length that the sampled ranges ask for: short ranges, next to keys too";
     const EXAMPLE: &'static str = "rosetta:published,probes=64";
     const COSTS: ProbeCosts = ProbeCosts { integers_ns: 18.0, strings_ns: 2.0, probe_ns: 6.4, wait: 0.66 };

@@ -160,7 +160,7 @@ impl IntegerSpec for TwoPrefixBloomSpec {
 integer_family!(TwoPrefixBloomSpec);
 
 impl FilterFamily for TwoPrefixBloomSpec {
-    const KIND: Kind = Kind::new(9, "two_prefix_bloom");
+    const KIND: Kind = Kind::new(0x8000, "two_prefix_bloom");
     const ABOUT: &'static str =
         "two Bloom filters of key prefixes, short ones and long ones, designed for the sampled queries";
     const EXAMPLE: &'static str = "two_prefix_bloom:short=26,long=57,share=50,probes=64";
