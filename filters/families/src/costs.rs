@@ -4,15 +4,10 @@
 //! size of the filter. The numbers were fitted to questions that wait for one another, to filters that take turns, so that
 //! none finds its lines in the nearest cache: by `cargo run --release -p lacuna-bench --example designer_costs -- 4000` over
 //! 1,000 to 4,000,000 integers and the four real sets of byte strings, and by the filters of the designer's own grid. With them
-//! the median filter of a family is told to within 10 to 40 %; runs an hour apart differ as much. Other machines have
-//! others, but what decides is their proportion, and a choice that followed a clock would not be the same twice. Version 3
-//! tells byte strings from integers, which cost their window and comparisons, and waits as long as filters do, where
-//! version 2 waited as long as bare reads of memory.
+//! the median filter of a family is predicted to within 10 to 40 %; runs an hour apart differ as much. Other machines have
+//! others, but what decides is their proportion, and a choice that followed a clock would not be the same twice.
 
 use lacuna_base::{KeySpaceId, Prediction};
-
-/// Number of this table; a change of it may change what `auto` builds.
-pub const COSTS_VERSION: u32 = 3;
 
 /// Needless reads cost this many nanoseconds unless the spec says otherwise: a block from a fast local disk.
 pub(crate) const DEFAULT_PRICE_NS: u32 = 20_000;

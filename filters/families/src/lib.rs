@@ -78,7 +78,7 @@ mod two_prefix_bloom;
 pub use abilities::{OpenAbility, open_count, open_seek};
 pub use bloom::{BlockedBloomSpec, BloomSpec};
 pub use bucketing::BucketingSpec;
-pub use costs::{COSTS_VERSION, settled_ns};
+pub use costs::settled_ns;
 pub use cuckoo::{CuckooMut, CuckooSpec, CuckooTable, HashedKey, KeyState, MarkTable};
 pub use designer::{AutoSpec, Candidate, Design, DesignKey, Measured};
 pub use families::FAMILIES;

@@ -9,7 +9,6 @@ use super::codec::HEADER_BYTES;
 use super::spec::{DEFAULT_SPAN_LOG2, PrefixBloomSpec};
 use crate::bloom::{BloomSpec, MAX_POINTS, PointFacts, waits_for};
 use crate::costs::CostModel;
-use crate::estimate::exp_neg;
 use crate::family::FilterFamily as _;
 use crate::statistics::{IntegerStatistics, IntegerView};
 
@@ -57,7 +56,7 @@ impl Bins {
             let points = 1.0 + bin.more / bin.count / width;
             let is_asked = points <= MAX_POINTS as f64;
             let is_certain = bin.level < dropped || !is_asked;
-            rate += bin.count * if is_certain { 1.0 } else { 1.0 - exp_neg(points * facts.rate) };
+            rate += bin.count * if is_certain { 1.0 } else { 1.0 - libm::exp(-points * facts.rate) };
             asked += if is_asked { bin.count * points } else { 0.0 };
             waits += if is_asked { bin.count * waits_for(points) } else { 0.0 };
         }
