@@ -12,7 +12,7 @@ DENY := $(TOOLS)/bin/cargo-deny-$(DENY_VERSION)
 # The crates below the engines. Their tests run with every check on, and not a second time without; the other crates
 # run theirs in the profile that users get.
 CHECKED_CRATES := base succinct families guard workload testkit cache-protocol node-filters
-CHECKED := $(CHECKED_CRATES:%=-p lacuna-%)
+CHECKED := $(CHECKED_CRATES:%=-p lacuna-%) --features lacuna-families/baselines
 UNCHECKED := --workspace $(CHECKED_CRATES:%=--exclude lacuna-%)
 
 # The browser that the report is looked at in.

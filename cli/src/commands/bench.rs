@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 use lacuna_base::{Budget, Error, Result as CoreResult};
 use lacuna_bench::{Contender, Effort, Progress as Stage, Row, Setting, measure, report};
-use lacuna_families::Kind;
+use lacuna_families::FAMILIES;
 use lacuna_workload::{Keys, QuerySource};
 
 use designer::DesignerArgs;
@@ -152,7 +152,7 @@ fn specs(args: &FiltersArgs) -> Result<Vec<String>> {
 
 /// The plain spec of every family.
 fn every_family() -> impl Iterator<Item = String> {
-    Kind::ALL.into_iter().map(|kind| kind.name().to_owned())
+    FAMILIES.iter().map(|family| family.kind.name().to_owned())
 }
 
 /// Splits at the commas between specs, not at those between the parameters of one: `a:x=1,y=2,b` is `a:x=1,y=2`, `b`.
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn all_stands_for_every_family() {
         let specs = split_specs("bloom:k=7,all");
-        assert_eq!(specs.len(), 1 + Kind::ALL.len());
+        assert_eq!(specs.len(), 1 + FAMILIES.len());
         assert_eq!(specs[1..], every_family().collect::<Vec<_>>());
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use lacuna_base::{ENVELOPE_BYTES, ENVELOPE_VERSION, Envelope, Error, KeySpaceId, RangeFilter as _};
-use lacuna_families::{AnyFilter, Kind};
+use lacuna_families::AnyFilter;
 use serde::Serialize;
 
 use crate::errors::Result;
@@ -92,7 +92,7 @@ fn inspect(path: &Path) -> Result<Inspection> {
     let any = key_count > 0;
     Ok(Inspection {
         file: path.display().to_string(),
-        family: Kind::from_id(envelope.kind)?.name(),
+        family: lacuna_families::family(envelope.kind)?.kind.name(),
         kind: envelope.kind.0,
         envelope_version: ENVELOPE_VERSION,
         payload_version: envelope.payload_version,

@@ -6,7 +6,7 @@ use clap::Args;
 use lacuna_base::{
     Budget, ENVELOPE_BYTES, Envelope, Error, KeySpaceId, RangeFilter as _, Result as CoreResult,
 };
-use lacuna_families::{AnyFilter, Kind};
+use lacuna_families::AnyFilter;
 use lacuna_workload::{Kept, Keys, QuerySource};
 
 use crate::arguments::KeyArgs;
@@ -206,7 +206,7 @@ fn rate_text(rate: &Rate) -> String {
 
 fn print_report(args: &VerifyArgs, envelope: &Envelope, findings: &[Finding]) -> Result<()> {
     let name = args.filter.display();
-    let family = Kind::from_id(envelope.kind)?.name();
+    let family = lacuna_families::family(envelope.kind)?.kind.name();
     let about = format!("{name}: {family} over {}", key_space_name(envelope.key_space));
     let mut out = Output::new();
     out.line(&Finding::new("filter", true, about).line())?;

@@ -90,7 +90,7 @@ fn a_browser_reads_what_was_measured() {
     let rows = rows(&folder);
     assert_eq!(
         rows.len(),
-        2 * 2 * lacuna_families::Kind::ALL.len(),
+        2 * 2 * lacuna_families::FAMILIES.len(),
         "all families, two budgets, two kinds of queries"
     );
 
@@ -171,7 +171,7 @@ fn a_pointer_over_a_circle_shows_its_values() {
     page.wait_for(SHOWN, nothing);
     let middles = page.wait_for(MIDDLES, Value::is_array);
     let middles = middles.as_array().expect("a list");
-    assert_eq!(middles.len(), 2 * lacuna_families::Kind::ALL.len(), "all families at two budgets");
+    assert_eq!(middles.len(), 2 * lacuna_families::FAMILIES.len(), "all families at two budgets");
     for middle in middles {
         let place = |side: usize| middle[side].as_f64().expect("a number");
         page.point_at((place(0), place(1)), SHOWN, |shown| {

@@ -1,17 +1,4 @@
-//! The numbers that decide a design, from additions, multiplications and divisions only, so that every machine decides
-//! alike.
-
-/// `e^-x` for `x >= 0`.
-pub(crate) fn exp_neg(x: f64) -> f64 {
-    if x > 700.0 {
-        return 0.0;
-    }
-    // e^-x = (e^(-x/1024))^1024; five terms of the series are exact to the last bits for so small an argument.
-    let small = x / 1024.0;
-    let series =
-        1.0 - small * (1.0 - small / 2.0 * (1.0 - small / 3.0 * (1.0 - small / 4.0 * (1.0 - small / 5.0))));
-    (0..10).fold(series, |power, _| power * power)
-}
+//! Numbers that decide a design: the same on every machine, like `libm`'s, which stands for whatever else is needed.
 
 /// `base^exponent`.
 pub(crate) fn power(base: f64, exponent: u32) -> f64 {
@@ -31,16 +18,6 @@ pub(crate) const NORMAL: [(f64, f64); 5] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn exponentials_are_exact_enough() {
-        for step in 0..3_000 {
-            let x = f64::from(step) / 100.0;
-            let error = (exp_neg(x) - (-x).exp()).abs() / (-x).exp();
-            assert!(error < 1e-9, "e^-{x} is off by {error}");
-        }
-        assert!(exp_neg(1e300) == 0.0);
-    }
 
     #[test]
     fn the_normal_points_have_its_moments() {

@@ -5,12 +5,20 @@
 //! of at most two integers are therefore told exactly without a body, and families never see a query outside
 //! `smallest < lo <= hi < largest`.
 
+use std::fmt::Debug;
+
 use lacuna_base::{Envelope, Error, KeySpaceId, Result, SortedKeys, U64Range, Window};
+
+use crate::kind::Kind;
 
 /// Bytes behind the prefix: its length, then the width of the window.
 const TRAILER_BYTES: usize = 3;
 /// Longest prefix stored. Keys that share more are told apart by the window behind these bytes, which is still correct.
 const LONGEST_PREFIX: usize = 256;
+
+/// Bytes a filter can be a view over.
+pub trait FilterBytes: AsRef<[u8]> + Debug + Send + Sync + 'static {}
+impl<B: AsRef<[u8]> + Debug + Send + Sync + 'static> FilterBytes for B {}
 
 /// An opened envelope with the bytes it came from.
 #[derive(Debug, Clone, Copy)]
@@ -118,6 +126,26 @@ impl<B: AsRef<[u8]>> Frame<B> {
         }
         let touches = range.lo() <= largest && smallest <= range.hi();
         Clipped::Settled(touches && self.envelope.key_count > 0)
+    }
+}
+
+/// Refuses a filter of another family than `expected`.
+pub(crate) fn check_kind(envelope: &Envelope, expected: Kind) -> Result<()> {
+    if envelope.kind == expected.id() {
+        return Ok(());
+    }
+    let (found, expected, name) = (envelope.kind.0, expected.id().0, expected.name());
+    Err(Error::unsupported(format!("the filter is of family {found}, not {expected} ({name})")))
+}
+
+/// Refuses a payload newer than `newest`.
+pub(crate) fn check_version(envelope: &Envelope, newest: u16) -> Result<()> {
+    match envelope.payload_version {
+        0 => Err(Error::corrupt("payload version 0 was never written")),
+        version if version <= newest => Ok(()),
+        version => Err(Error::unsupported(format!(
+            "the filter's payload has version {version}, this code reads up to {newest}; update it"
+        ))),
     }
 }
 

@@ -14,8 +14,8 @@ use lacuna_base::{
 };
 use lacuna_succinct::arch::{Isa, Kernel, Scalar, dispatch};
 
-use crate::frame::{Clipped, Frame, sizes_of_frame};
-use crate::kind::FilterBytes;
+use crate::family::OpenFrame;
+use crate::frame::{Clipped, FilterBytes, Frame, check_version, sizes_of_frame};
 
 /// Ranges in flight at once: enough to keep every line-fill buffer of a core busy.
 pub(crate) const GROUP: usize = 32;
@@ -58,7 +58,7 @@ pub(crate) struct IntegerFilter<B, T> {
 
 /// Opens the body, unless the smallest and largest key say everything.
 fn open_body<B: FilterBytes, T: IntegerBody>(frame: &Frame<B>) -> Result<Option<T>> {
-    crate::check_version(frame.envelope(), T::VERSION)?;
+    check_version(frame.envelope(), T::VERSION)?;
     // Byte strings that share at most two windows have no body either, however many they are.
     let Envelope { key_count, key_space, .. } = *frame.envelope();
     let settled = frame.body().is_empty() && (key_count <= 2 || key_space == KeySpaceId::Bytes);
@@ -130,8 +130,8 @@ fn answer_group<I: Isa, T: IntegerBody>(
     }
 }
 
-impl<B: FilterBytes, T: IntegerBody> IntegerFilter<B, T> {
-    pub(crate) fn open(frame: Frame<B>) -> Result<Self> {
+impl<B: FilterBytes, T: IntegerBody> OpenFrame<B> for IntegerFilter<B, T> {
+    fn open(frame: Frame<B>) -> Result<Self> {
         Ok(Self { body: open_body(&frame)?, frame })
     }
 }
@@ -186,11 +186,13 @@ pub(crate) struct WindowedFilter<B, T> {
     body: Option<T>,
 }
 
-impl<B: FilterBytes, T: IntegerBody> WindowedFilter<B, T> {
-    pub(crate) fn open(frame: Frame<B>) -> Result<Self> {
+impl<B: FilterBytes, T: IntegerBody> OpenFrame<B> for WindowedFilter<B, T> {
+    fn open(frame: Frame<B>) -> Result<Self> {
         Ok(Self { body: open_body(&frame)?, frame })
     }
+}
 
+impl<B: FilterBytes, T: IntegerBody> WindowedFilter<B, T> {
     #[inline(always)]
     fn clip(&self, range: ByteRange<'_>) -> Clipped {
         clip_bytes(&self.frame, range)

@@ -6,14 +6,13 @@ use lacuna_base::{
     Budget, BuildPlan, Envelope, Error, KeySpace, KeySpaceId, Result, Sealed, SortedKeys, Window,
 };
 
+use crate::family::FilterFamily;
 use crate::frame::{push_window_section, window_for, window_section_bytes};
 use crate::integer::windows_of;
 use crate::kind::Kind;
 
 /// The write side of a family over integers.
-pub(crate) trait IntegerSpec: Debug + Clone + Send + Sync {
-    /// The family.
-    const KIND: Kind;
+pub(crate) trait IntegerSpec: FilterFamily + Debug + Clone + Send + Sync {
     /// Payload version written.
     const VERSION: u16;
 

@@ -27,6 +27,7 @@ pub(crate) struct IntegerSample<'a> {
     /// The keys, or the windows of byte strings.
     pub(crate) integers: Cow<'a, [u64]>,
     /// Bits that keys have: 64, or those of the window.
+    #[cfg_attr(not(feature = "baselines"), allow(dead_code, reason = "only baselines ask for it"))]
     pub(crate) key_bits: u32,
     /// Most bytes of a body.
     pub(crate) max_bytes: usize,
@@ -35,6 +36,7 @@ pub(crate) struct IntegerSample<'a> {
     /// Distinct keys.
     pub(crate) key_count: usize,
     /// The sampled queries as a builder sees them, empty or not.
+    #[cfg_attr(not(feature = "baselines"), allow(dead_code, reason = "only baselines ask for it"))]
     pub(crate) ranges: Vec<(u64, u64)>,
     /// Empty queries that the body answers.
     pub(crate) inner: Vec<InnerQuery>,

@@ -36,11 +36,15 @@
 //! Every family is deterministic: same keys, plan and seed give the same bytes on every machine. Opened filters take
 //! no lock, allocate nothing and may be asked from any number of threads.
 
+mod abilities;
 mod bloom;
 mod bucketing;
+mod costs;
 mod cuckoo;
 mod designer;
 mod estimate;
+mod families;
+mod family;
 mod frame;
 mod geometry;
 mod grafite;
@@ -58,27 +62,41 @@ mod probes;
 mod proteus;
 mod registry;
 mod rencoder;
+#[cfg(feature = "baselines")]
 mod rosetta;
 mod snarf;
 mod sort;
 mod spec_text;
 mod statistics;
 mod surf;
+mod table;
+#[cfg(test)]
+mod toy;
+#[cfg(feature = "baselines")]
 mod two_prefix_bloom;
 
+pub use abilities::{OpenAbility, open_count, open_seek};
 pub use bloom::{BlockedBloomSpec, BloomSpec};
 pub use bucketing::BucketingSpec;
+pub use costs::settled_ns;
 pub use cuckoo::{CuckooMut, CuckooSpec, CuckooTable, HashedKey, KeyState, MarkTable};
-pub use designer::{AutoSpec, COSTS_VERSION, Candidate, Design, DesignKey, Measured, probe_ns, settled_ns};
+pub use designer::{AutoSpec, Candidate, Design, DesignKey, Measured};
+pub use families::FAMILIES;
+pub use family::FilterVisitor;
+pub use frame::FilterBytes;
 pub use grafite::GrafiteSpec;
-pub use kind::{FilterBytes, FilterVisitor, Kind, OpenFilter};
-pub(crate) use open::check_version;
-pub use open::{AnyFilter, open, open_verified};
+pub use kind::Kind;
+pub use open::{AnyFilter, OpenFilter, open, open_verified};
 pub use prefix_bloom::PrefixBloomSpec;
 pub use proteus::{DesignRate, PrefixSpace, ProteusPrediction, ProteusSpec, cpfpr};
-pub use registry::{FAMILIES, Family, predict, spec};
-pub use rencoder::{Blacklist, BlacklistedRencoder, Rectangle, RencoderSpec};
+pub use registry::{family, predict, probe_ns, spec};
+#[cfg(feature = "baselines")]
+pub use rencoder::{Blacklist, BlacklistedRencoder};
+pub use rencoder::{Rectangle, RencoderSpec};
+#[cfg(feature = "baselines")]
 pub use rosetta::{RosettaPrediction, RosettaSpec};
 pub use snarf::{SnarfMut, SnarfPrediction, SnarfSpec};
-pub use surf::{OpenAbility, Surf, SurfPrediction, SurfSpec, open_count, open_seek};
+pub use surf::{Surf, SurfPrediction, SurfSpec};
+pub use table::Family;
+#[cfg(feature = "baselines")]
 pub use two_prefix_bloom::{TwoPrefixBloomSpec, TwoPrefixRate};

@@ -1,8 +1,47 @@
 //! From bytes to a filter.
 
-use lacuna_base::{DynFilter, Envelope, Error, KeySpaceId, Result};
+use lacuna_base::{DynFilter, Envelope, KeySpace, KeySpaceId, RangeFilter, Result};
 
-use crate::kind::{FilterBytes, OpenFilter};
+use crate::families::Families;
+use crate::family::{FamilyKey, FilterVisitor};
+use crate::frame::FilterBytes;
+use crate::table::visit;
+
+/// Puts the filter into a box.
+pub(crate) struct IntoBox;
+
+impl<K: KeySpace + ?Sized> FilterVisitor<K> for IntoBox {
+    type Output = Box<DynFilter<K>>;
+    fn visit<F: RangeFilter<K> + 'static>(self, filter: F) -> Self::Output {
+        Box::new(filter)
+    }
+}
+
+/// A key space whose filters this crate can open: `u64` or `[u8]`.
+#[expect(private_bounds, reason = "its two implementations are all there are")]
+pub trait OpenFilter: FamilyKey {
+    /// Opens the family named in the envelope over this key space.
+    ///
+    /// # Errors
+    /// As [`open`].
+    fn open_kind<B: FilterBytes>(envelope: Envelope, bytes: B) -> Result<Box<DynFilter<Self>>> {
+        Self::visit_kind(envelope, bytes, IntoBox)
+    }
+
+    /// Opens the family named in the envelope and shows it to `visitor`, without an allocation.
+    ///
+    /// # Errors
+    /// As [`open`]; the visitor is then not called.
+    fn visit_kind<B: FilterBytes, V: FilterVisitor<Self>>(
+        envelope: Envelope,
+        bytes: B,
+        visitor: V,
+    ) -> Result<V::Output> {
+        visit::<Families, _, _, _>(envelope, bytes, visitor)
+    }
+}
+
+impl<K: FamilyKey + ?Sized> OpenFilter for K {}
 
 /// Opens a filter over its bytes in O(1): for bytes that somebody else has checksummed, such as an engine's block.
 /// Whatever the payload holds, queries stay in bounds and terminate. The box is the only allocation.
@@ -45,16 +84,5 @@ impl AnyFilter {
             KeySpaceId::Bytes => Self::Bytes(<[u8]>::open_kind(envelope, bytes)?),
         };
         Ok((envelope, filter))
-    }
-}
-
-/// Refuses a payload newer than `newest`.
-pub(crate) fn check_version(envelope: &Envelope, newest: u16) -> Result<()> {
-    match envelope.payload_version {
-        0 => Err(Error::corrupt("payload version 0 was never written")),
-        version if version <= newest => Ok(()),
-        version => Err(Error::unsupported(format!(
-            "the filter's payload has version {version}, this code reads up to {newest}; update it"
-        ))),
     }
 }

@@ -10,9 +10,9 @@ use lacuna_base::{ByteRange, Envelope, RangeFilter, Result, cross};
 use lacuna_succinct::arch::{Isa, Kernel, dispatch};
 
 use crate::bloom::MAX_POINTS;
-use crate::frame::{Clipped, Frame, sizes_of_frame};
+use crate::family::OpenFrame;
+use crate::frame::{Clipped, FilterBytes, Frame, check_version, sizes_of_frame};
 use crate::integer::{GROUP, IntegerBody, clip_bytes};
-use crate::kind::FilterBytes;
 
 /// The read side of a family that answers by hash.
 pub(crate) trait PointBody: Copy + Debug + Send + Sync + 'static {
@@ -141,9 +141,9 @@ impl<P: PointBody> Kernel for AskHash<'_, P> {
     }
 }
 
-impl<B: FilterBytes, P: PointBody> HashedFilter<B, P> {
-    pub(crate) fn open(frame: Frame<B>) -> Result<Self> {
-        crate::check_version(frame.envelope(), P::VERSION)?;
+impl<B: FilterBytes, P: PointBody> OpenFrame<B> for HashedFilter<B, P> {
+    fn open(frame: Frame<B>) -> Result<Self> {
+        check_version(frame.envelope(), P::VERSION)?;
         let empty = frame.envelope().key_count == 0 && frame.body().is_empty();
         let body = if empty { None } else { Some(P::open(frame.body(), frame.envelope())?) };
         Ok(Self { frame, body })

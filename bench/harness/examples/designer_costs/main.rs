@@ -16,7 +16,7 @@ use std::sync::Arc;
 use lacuna_base::{Budget, BuildPlan, Result, Sample, SortedKeys};
 use lacuna_bench::BenchKey;
 use lacuna_bench::harness::{MemoryFloor, Rounds, dependent};
-use lacuna_families::Kind;
+use lacuna_families::FAMILIES;
 use lacuna_workload::{KeySource, Keys, QuerySource, ReadOptions, Workload, real_sets};
 
 use table::{Point, Table};
@@ -119,13 +119,13 @@ fn measure<K: BenchKey + ?Sized>(set: &str, queries: &str, points: &mut Vec<Poin
     for bits in BITS_PER_KEY {
         let plan = BuildPlan::new(Budget::bits_per_key(bits)?).with_sample(Arc::clone(&sample)).with_seed(3);
         for text in SPECS {
-            let family = text.split(':').next().unwrap_or_default();
-            let kind = Kind::ALL.into_iter().find(|kind| kind.name() == family).expect("a family");
+            let name = text.split(':').next().unwrap_or_default();
+            let family = FAMILIES.iter().find(|family| family.kind.name() == name).expect("a family");
             let prediction = <K as BenchKey>::predict(text, keys, &plan);
             let sealed = <K as BenchKey>::spec(text).and_then(|spec| spec.build(keys, &plan));
             if let (Ok(prediction), Ok(sealed)) = (prediction, sealed) {
                 let filter = lacuna_families::open::<K, _>(sealed.into_bytes())?;
-                built.push((kind, format!("{text} {set} {queries} {bits}"), prediction, filter));
+                built.push((family.kind, format!("{text} {set} {queries} {bits}"), prediction, filter));
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use lacuna_base::{KeySpaceId, Prediction};
-use lacuna_families::{Kind, settled_ns};
+use lacuna_families::{FAMILIES, Kind, settled_ns};
 
 /// How often each constant is gone along.
 const SWEEPS: usize = 2_000;
@@ -37,7 +37,7 @@ impl Table {
 
     /// The families of the table, in the order of all.
     fn kinds(&self) -> Vec<Kind> {
-        Kind::ALL.into_iter().filter(|kind| self.rows.contains_key(kind)).collect()
+        FAMILIES.iter().map(|family| family.kind).filter(|kind| self.rows.contains_key(kind)).collect()
     }
 
     /// Between which two reads an array lies, and how far from the first.
@@ -70,7 +70,7 @@ impl Table {
         for _ in 0..SWEEPS {
             for kind in self.kinds() {
                 // Bloom filters say what a read is.
-                for axis in 0..if kind == Kind::Bloom { 3 } else { 4 } {
+                for axis in 0..if kind.name() == "bloom" { 3 } else { 4 } {
                     let of_kind = points.iter().filter(|point| point.kind == kind);
                     let step = self.step(of_kind, |table, point| table.features(point)[axis]);
                     let constant = &mut self.rows.get_mut(&kind).expect("a row of the table")[axis];
@@ -113,7 +113,7 @@ impl Table {
         println!("reads in arrays of 2^14, 2^16, ... bytes: {:.1?}", self.reads);
         for kind in self.kinds() {
             let [integers, strings, probe, wait] = self.rows[&kind];
-            println!("\nKind::{kind:?} => ({integers:.1}, {strings:.1}, {probe:.2}, {wait:.2}),");
+            println!("\n{} => ({integers:.1}, {strings:.1}, {probe:.2}, {wait:.2})", kind.name());
             for key_space in [KeySpaceId::U64, KeySpaceId::Bytes] {
                 let is_asked = |point: &&Point| point.kind == kind && point.key_space == key_space;
                 self.print_points(&points.iter().filter(is_asked).collect::<Vec<_>>());

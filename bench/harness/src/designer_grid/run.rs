@@ -6,7 +6,7 @@ use lacuna_base::{
     Budget, BuildPlan, DynFilter, ErrorKind, KeyRange, Prediction, RangeFilter as _, Result, Sample,
     SortedKeys,
 };
-use lacuna_families::{AutoSpec, Kind, probe_ns};
+use lacuna_families::{AutoSpec, FAMILIES, probe_ns};
 use lacuna_workload::Workload;
 
 use super::cell::Cell;
@@ -142,8 +142,8 @@ impl<K: BenchKey + ?Sized> Field<'_, K> {
             Err(problem) if matches!(problem.kind(), ErrorKind::BudgetTooSmall { .. }) => return Ok(()),
             built => built?,
         };
-        let family = text.split(':').next().unwrap_or_default();
-        let kind = Kind::ALL.into_iter().find(|kind| kind.name() == family).expect("the spec was read");
+        let name = text.split(':').next().unwrap_or_default();
+        let family = FAMILIES.iter().find(|family| family.kind.name() == name).expect("the spec was read");
         let payload_bytes = sealed.payload().len();
         // A family whose prediction finds no room was built all the same: by its size, one probe.
         let told = <K as BenchKey>::predict(text, keys, plan).unwrap_or(Prediction {
@@ -153,7 +153,7 @@ impl<K: BenchKey + ?Sized> Field<'_, K> {
             payload_bytes,
             is_robust: false,
         });
-        let question_ns = probe_ns(kind, K::ID, &Prediction { payload_bytes, ..told });
+        let question_ns = probe_ns(family, K::ID, &Prediction { payload_bytes, ..told });
         let filter = lacuna_families::open::<K, _>(sealed.into_bytes())?;
         self.entries.push(Entry { spec: text.to_owned(), question_ns, filter });
         Ok(())

@@ -5,7 +5,7 @@ use lacuna_base::{Envelope, Error, Result};
 use lacuna_succinct::arch::{Isa, prefetch};
 
 use super::codec::{BLOCKED_HEADER_BYTES, Header, LINE_BYTES, VERSION};
-use crate::estimate::{exp_neg, power};
+use crate::estimate::power;
 use crate::points::PointBody;
 use crate::probes::note_probe;
 
@@ -120,7 +120,7 @@ pub(crate) fn rate(key_count: f64, line_count: f64, hash_count: u32) -> f64 {
         return 1.0;
     }
     let zeros_a_key = power(1.0 - 1.0 / 64.0, hash_count.max(WORDS) / WORDS);
-    let (mut chance, mut zeros, mut rate) = (exp_neg(mean), 1.0, 0.0);
+    let (mut chance, mut zeros, mut rate) = (libm::exp(-mean), 1.0, 0.0);
     let max = mean + 12.0 * mean.sqrt() + 20.0;
     let mut keys = 0.0;
     while keys <= max {

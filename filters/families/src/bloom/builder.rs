@@ -3,10 +3,12 @@
 use lacuna_base::hash::{IntegerHasher, hash_bytes, reduce};
 use lacuna_base::{Budget, BuildPlan, Position, Sealed, SortedKeys};
 
+use super::BlockedBloomSpec;
 use super::blocked::{self, line_start, mask};
 use super::codec::{BLOCKED_HEADER_BYTES, HEADER_BYTES, Header, LINE_BYTES, VERSION};
 use super::query::Places;
 use super::spec::BloomSpec;
+use crate::family::FilterFamily as _;
 use crate::frame::{push_window_section, window_for, window_section_bytes};
 use crate::integer_build::envelope;
 use crate::kind::Kind;
@@ -23,8 +25,8 @@ pub(crate) enum Layout {
 impl Layout {
     fn kind(self) -> Kind {
         match self {
-            Self::Standard(_) => Kind::Bloom,
-            Self::Blocked => Kind::BlockedBloom,
+            Self::Standard(_) => BloomSpec::KIND,
+            Self::Blocked => BlockedBloomSpec::KIND,
         }
     }
 

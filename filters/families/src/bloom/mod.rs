@@ -28,7 +28,9 @@ mod tests;
 pub(crate) use blocked::BlockedBloom;
 pub(crate) use builder::write_standard;
 pub(crate) use predict::{PointFacts, predict_integers, predict_strings, waits_for};
-pub(crate) use query::{Bloom, Places};
+pub(crate) use query::Bloom;
+#[cfg(feature = "baselines")]
+pub(crate) use query::Places;
 pub use spec::{BlockedBloomSpec, BloomSpec};
 
 /// Most keys of a range that are asked one by one.

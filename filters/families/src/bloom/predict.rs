@@ -9,7 +9,7 @@ use super::MAX_POINTS;
 use super::blocked;
 use super::codec::{BLOCKED_HEADER_BYTES, HEADER_BYTES, LINE_BYTES};
 use super::spec::{BlockedBloomSpec, BloomSpec};
-use crate::estimate::{exp_neg, power};
+use crate::estimate::power;
 use crate::frame::{window_for, window_section_bytes};
 use crate::statistics::{IntegerView, place_in};
 
@@ -37,7 +37,7 @@ impl PointFacts {
     pub(crate) fn standard(spec: BloomSpec, key_count: f64, body_bytes: usize) -> Self {
         let bits = (body_bytes - HEADER_BYTES) as f64 * 8.0;
         let hash_count = spec.hash_count(bits / key_count);
-        let ones = 1.0 - exp_neg(key_count * f64::from(hash_count) / bits);
+        let ones = 1.0 - libm::exp(-key_count * f64::from(hash_count) / bits);
         let probes = (0..hash_count).map(|bit| power(ones, bit)).sum();
         Self { rate: power(ones, hash_count), probes, payload_bytes: body_bytes }
     }

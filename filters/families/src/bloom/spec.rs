@@ -3,7 +3,13 @@
 use lacuna_base::{BuildFromKeys, BuildPlan, Result, Sealed, SortedKeys};
 
 use super::builder::{Layout, build_bytes, build_u64};
+use super::{BlockedBloom, Bloom};
+use crate::costs::ProbeCosts;
+use crate::family::FilterFamily;
+use crate::frame::FilterBytes;
+use crate::integer::IntegerFilter;
 use crate::kind::Kind;
+use crate::points::{HashedFilter, Points};
 use crate::spec_text::{SpecText, spec_text};
 
 /// A standard Bloom filter.
@@ -40,10 +46,6 @@ impl BloomSpec {
         self
     }
 
-    pub(crate) fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
-        Ok(Self { hash_count: spec.take("k", 1, Self::MAX_HASHES)? })
-    }
-
     /// The best number of bits a key sets at `bits_per_key`, unless the spec says otherwise.
     pub(crate) fn hash_count(self, bits_per_key: f64) -> u32 {
         #[expect(clippy::cast_possible_truncation, reason = "clamped to 1..=32")]
@@ -53,7 +55,7 @@ impl BloomSpec {
     }
 
     fn text(self) -> String {
-        spec_text(Kind::Bloom.name(), &[("k", self.hash_count)])
+        spec_text(BloomSpec::KIND.name(), &[("k", self.hash_count)])
     }
 }
 
@@ -98,7 +100,7 @@ impl BuildFromKeys<[u8]> for BloomSpec {
 
 impl BuildFromKeys<u64> for BlockedBloomSpec {
     fn spec_name(&self) -> String {
-        Kind::BlockedBloom.name().to_owned()
+        BlockedBloomSpec::KIND.name().to_owned()
     }
     fn build_from(&self, keys: SortedKeys<'_, u64>, plan: &BuildPlan<u64>) -> Result<Sealed> {
         Ok(build_u64(Layout::Blocked, keys, plan))
@@ -107,9 +109,37 @@ impl BuildFromKeys<u64> for BlockedBloomSpec {
 
 impl BuildFromKeys<[u8]> for BlockedBloomSpec {
     fn spec_name(&self) -> String {
-        Kind::BlockedBloom.name().to_owned()
+        BlockedBloomSpec::KIND.name().to_owned()
     }
     fn build_from(&self, keys: SortedKeys<'_, [u8]>, plan: &BuildPlan<[u8]>) -> Result<Sealed> {
         Ok(build_bytes(Layout::Blocked, keys, plan))
+    }
+}
+
+impl FilterFamily for BloomSpec {
+    const KIND: Kind = Kind::new(1, "bloom");
+    const ABOUT: &'static str = "standard Bloom filter: points, and ranges of up to 64 keys";
+    const EXAMPLE: &'static str = "bloom:k=7";
+    const COSTS: ProbeCosts = ProbeCosts { integers_ns: 4.0, strings_ns: 5.0, probe_ns: 7.9, wait: 0.8 };
+
+    type OverIntegers<B: FilterBytes> = IntegerFilter<B, Points<Bloom>>;
+    type OverStrings<B: FilterBytes> = HashedFilter<B, Bloom>;
+
+    fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
+        Ok(Self { hash_count: spec.take("k", 1, Self::MAX_HASHES)? })
+    }
+}
+
+impl FilterFamily for BlockedBloomSpec {
+    const KIND: Kind = Kind::new(2, "blocked_bloom");
+    const ABOUT: &'static str = "Bloom filter with one cache miss a key: points, and ranges of up to 64 keys";
+    const EXAMPLE: &'static str = "blocked_bloom";
+    const COSTS: ProbeCosts = ProbeCosts { integers_ns: 24.0, strings_ns: 25.0, probe_ns: 3.0, wait: 0.6 };
+
+    type OverIntegers<B: FilterBytes> = IntegerFilter<B, Points<BlockedBloom>>;
+    type OverStrings<B: FilterBytes> = HashedFilter<B, BlockedBloom>;
+
+    fn from_text(_spec: &mut SpecText<'_>) -> Result<Self> {
+        Ok(Self)
     }
 }

@@ -3,9 +3,14 @@
 use lacuna_base::Result;
 use lacuna_succinct::elias_fano::Geometry;
 
+use super::Bucketing;
 use super::builder::write_body;
 use super::codec::VERSION;
+use crate::costs::ProbeCosts;
+use crate::family::FilterFamily;
+use crate::frame::FilterBytes;
 use crate::geometry::GeometrySpec;
+use crate::integer::{IntegerFilter, WindowedFilter};
 use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, integer_family};
 use crate::kind::Kind;
 use crate::spec_text::{SpecText, spec_text};
@@ -35,22 +40,17 @@ impl BucketingSpec {
         Self::default()
     }
 
-    pub(crate) fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
-        Ok(Self { geometry: GeometrySpec::from_text(spec)? })
-    }
-
     pub(crate) fn geometry(self) -> Geometry {
         self.geometry.geometry()
     }
 }
 
 impl IntegerSpec for BucketingSpec {
-    const KIND: Kind = Kind::Bucketing;
     const VERSION: u16 = VERSION;
 
     fn text(&self) -> String {
         let [slice, heavy] = self.geometry.parameters();
-        spec_text(Kind::Bucketing.name(), &[slice, heavy])
+        spec_text(BucketingSpec::KIND.name(), &[slice, heavy])
     }
 
     fn write_body(
@@ -64,3 +64,18 @@ impl IntegerSpec for BucketingSpec {
 }
 
 integer_family!(BucketingSpec);
+
+impl FilterFamily for BucketingSpec {
+    const KIND: Kind = Kind::new(4, "bucketing");
+    const ABOUT: &'static str =
+        "which buckets of keys are occupied: ranges of any length, unless they start right behind a key";
+    const EXAMPLE: &'static str = "bucketing";
+    const COSTS: ProbeCosts = ProbeCosts { integers_ns: 34.0, strings_ns: 12.0, probe_ns: 8.2, wait: 0.46 };
+
+    type OverIntegers<B: FilterBytes> = IntegerFilter<B, Bucketing>;
+    type OverStrings<B: FilterBytes> = WindowedFilter<B, Bucketing>;
+
+    fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
+        Ok(Self { geometry: GeometrySpec::from_text(spec)? })
+    }
+}

@@ -8,9 +8,9 @@ use super::insert::TOGETHER;
 use super::shape::Shape;
 use super::spec::CuckooSpec;
 use super::table::{CuckooTable, STASH, buckets_for};
+use crate::family::FilterFamily as _;
 use crate::frame::{push_window_section, window_for, window_section_bytes};
 use crate::integer_build::envelope;
-use crate::kind::Kind;
 
 /// Builds over integers.
 pub(crate) fn build_u64(
@@ -22,7 +22,7 @@ pub(crate) fn build_u64(
     let hashes: Vec<u64> = keys.column().iter().map(|&key| hasher.hash(key)).collect();
     let body = write_body(spec, &hashes, plan.seed(), plan.budget().payload_bytes(keys.len()), 0)?;
     let ends = (keys.first().unwrap_or(0), keys.last().unwrap_or(0));
-    Ok(Sealed::assemble(&envelope::<u64>(Kind::Cuckoo, VERSION, plan, keys.len(), ends), &body))
+    Ok(Sealed::assemble(&envelope::<u64>(CuckooSpec::KIND, VERSION, plan, keys.len(), ends), &body))
 }
 
 /// Builds over byte strings, hashed whole; the window serves their smallest and largest key only, and gives up its prefix
@@ -53,7 +53,7 @@ fn build_behind(
         _ => 0,
     };
     let ends = (place(keys.first()), place(keys.last()));
-    Ok(Sealed::assemble(&envelope::<[u8]>(Kind::Cuckoo, VERSION, plan, keys.len(), ends), &payload))
+    Ok(Sealed::assemble(&envelope::<[u8]>(CuckooSpec::KIND, VERSION, plan, keys.len(), ends), &payload))
 }
 
 /// The widest table for `key_count` keys in a body of `max_bytes`, with room for some of the stash.
@@ -122,5 +122,5 @@ fn too_small(hashes: &[u64], seed: u64, max_bytes: usize, beside: usize) -> Erro
         (bytes > max_bytes && filled(shape, hashes, seed, bytes).is_some()).then_some(bytes)
     });
     let bytes = named.expect("with enough buckets all keys have room") + beside;
-    Error::budget_too_small(Kind::Cuckoo.name(), Budget::smallest_for(bytes, hashes.len()))
+    Error::budget_too_small(CuckooSpec::KIND.name(), Budget::smallest_for(bytes, hashes.len()))
 }

@@ -14,14 +14,15 @@ use lacuna_base::{
     U64Range, Window,
 };
 
+use super::CuckooSpec;
 use super::codec::VERSION;
 use super::key_state::{HashedKey, KeyState};
 use super::marks::{Mark, MarkTable};
 use super::table::CuckooTable;
 use crate::bloom::MAX_POINTS;
+use crate::family::FilterFamily as _;
 use crate::frame::push_window_section;
 use crate::integer_build::envelope;
-use crate::kind::Kind;
 
 /// Makes the second half of a mark independent of the first.
 const SECOND_HALF: u64 = 0xA076_1D64_78BD_642F;
@@ -135,7 +136,10 @@ impl CuckooMut<u64> {
     /// The filter as it is now, without its marks: removed keys are "maybe" again. Only the codec of `plan` matters.
     pub fn seal(&self, plan: &BuildPlan<u64>) -> Sealed {
         let count = usize::try_from(self.table.stored()).expect("fingerprints in memory");
-        Sealed::assemble(&envelope::<u64>(Kind::Cuckoo, VERSION, plan, count, (0, u64::MAX)), &self.body())
+        Sealed::assemble(
+            &envelope::<u64>(CuckooSpec::KIND, VERSION, plan, count, (0, u64::MAX)),
+            &self.body(),
+        )
     }
 }
 
@@ -145,7 +149,7 @@ impl CuckooMut<[u8]> {
         let count = usize::try_from(self.table.stored()).expect("fingerprints in memory");
         let mut payload = self.body();
         push_window_section(&mut payload, Window::new(&[], Window::MAX_WIDTH));
-        Sealed::assemble(&envelope::<[u8]>(Kind::Cuckoo, VERSION, plan, count, (0, u64::MAX)), &payload)
+        Sealed::assemble(&envelope::<[u8]>(CuckooSpec::KIND, VERSION, plan, count, (0, u64::MAX)), &payload)
     }
 }
 

@@ -8,7 +8,7 @@ use super::shape::Shape;
 use super::spec::CuckooSpec;
 use super::table::buckets_for;
 use crate::bloom::{PointFacts, predict_integers, predict_strings};
-use crate::kind::Kind;
+use crate::family::FilterFamily as _;
 
 impl CuckooSpec {
     /// What asking for one absent key among `key_count` is like.
@@ -20,7 +20,7 @@ impl CuckooSpec {
                 reason = "about as many bytes as there are keys in memory"
             )]
             let bytes = HEADER_BYTES + min.bytes_of(min.base) as usize + padding(min);
-            Error::budget_too_small(Kind::Cuckoo.name(), Budget::smallest_for(bytes, key_count))
+            Error::budget_too_small(CuckooSpec::KIND.name(), Budget::smallest_for(bytes, key_count))
         })?;
         #[expect(clippy::cast_possible_truncation, reason = "at most the body")]
         let payload_bytes = HEADER_BYTES + shape.bytes_of(shape.base) as usize + padding(shape);

@@ -6,8 +6,6 @@
 
 use lacuna_base::hash::reduce;
 
-use crate::estimate::exp_neg;
-
 /// Slots of a bucket: with four, 95 % of all slots can be filled (Fan and others, section 5.1).
 pub(crate) const SLOTS: u64 = 4;
 /// Bits of a fingerprint that are never dropped.
@@ -118,7 +116,7 @@ impl Shape {
     /// Expected share of absent keys that are "maybe" with so many fingerprints. They stand in a pair of classes each, and
     /// so do questions; how many buckets a class has grown to does not matter.
     pub(crate) fn rate(self, stored: f64) -> f64 {
-        1.0 - exp_neg(2.0 * stored / self.base as f64 / self.fingerprints())
+        1.0 - libm::exp(-2.0 * stored / self.base as f64 / self.fingerprints())
     }
 
     #[inline(always)]

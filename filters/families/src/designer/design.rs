@@ -8,8 +8,8 @@ use lacuna_base::{
 };
 
 use super::assumed::ASSUMPTION;
-use super::entrants::DesignKey;
-use super::search::{Judge, Ranking, WORTHWHILE_NS, rank};
+use super::candidates::DesignKey;
+use super::search::{DesignRules, Ranking, WORTHWHILE_NS, rank};
 use crate::kind::Kind;
 
 /// A spec with its prediction.
@@ -40,7 +40,7 @@ pub struct Measured {
 pub struct Design<'a, K: DesignKey + ?Sized> {
     keys: SortedKeys<'a, K>,
     plan: &'a BuildPlan<K>,
-    judge: Judge,
+    rules: DesignRules,
     query_count: usize,
     is_assumed: bool,
     pub(super) ranking: Ranking<K>,
@@ -48,14 +48,18 @@ pub struct Design<'a, K: DesignKey + ?Sized> {
 }
 
 impl<'a, K: DesignKey + ?Sized> Design<'a, K> {
-    pub(super) fn choose(keys: SortedKeys<'a, K>, plan: &'a BuildPlan<K>, judge: Judge) -> Result<Self> {
+    pub(super) fn choose(
+        keys: SortedKeys<'a, K>,
+        plan: &'a BuildPlan<K>,
+        rules: DesignRules,
+    ) -> Result<Self> {
         let is_assumed = plan.sample().is_empty();
         let assumed = is_assumed.then(|| plan.clone().with_sample(Arc::new(K::assumed(keys))));
         let known = KeyStatistics::new(keys, assumed.as_ref().unwrap_or(plan));
-        let ranking = rank(&known, &judge, WORTHWHILE_NS)?;
+        let ranking = rank(&known, &rules, WORTHWHILE_NS)?;
         let candidates = ranking.iter().map(|(candidate, _)| candidate.clone()).collect();
         let query_count = known.queries().len();
-        Ok(Self { keys, plan, judge, query_count, is_assumed, ranking, candidates })
+        Ok(Self { keys, plan, rules, query_count, is_assumed, ranking, candidates })
     }
 
     /// The candidates that were modelled, cheapest first; families that could not win are not among them.
@@ -75,7 +79,7 @@ impl<'a, K: DesignKey + ?Sized> Design<'a, K> {
 
     /// Nanoseconds that one needless read costs.
     pub fn price_ns(&self) -> f64 {
-        self.judge.price_ns
+        self.rules.model.price_ns
     }
 
     /// Builds the cheapest candidate; where it needs more space than predicted, the next.
@@ -92,8 +96,8 @@ impl<'a, K: DesignKey + ?Sized> Design<'a, K> {
         // Only robust families can all be too large. The first of the table is Grafite, the smallest of them, and says
         // what it needs.
         let known = KeyStatistics::new(self.keys, self.plan);
-        let smallest = K::entrants().0.swap_remove(0);
-        (smallest.specs)(&known, &self.judge)[0].build(self.keys, self.plan)
+        let smallest = K::candidate_families().0.swap_remove(0);
+        (smallest.specs)(&known, &self.rules)[0].build(self.keys, self.plan)
     }
 
     /// Builds every candidate and asks it the sample's empty queries, in the order of [`candidates`](Self::candidates);
@@ -124,7 +128,7 @@ impl<'a, K: DesignKey + ?Sized> Design<'a, K> {
 
 impl<K: DesignKey + ?Sized> fmt::Display for Design<'_, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} empty queries, {} ns a needless read", self.query_count, self.judge.price_ns)?;
+        writeln!(f, "{} empty queries, {} ns a needless read", self.query_count, self.rules.model.price_ns)?;
         if let Some(assumption) = self.assumption() {
             writeln!(f, "{assumption}")?;
         }

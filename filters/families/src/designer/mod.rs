@@ -8,7 +8,7 @@
 //! 0.1 % costs 110 + 20 ns and is built.
 //!
 //! Guarantee: the chosen family's own. Same keys, plan and seed give the same choice on every machine: predictions are
-//! arithmetic, and the price of a probe comes from a table of constants ([`costs`]), never from a clock.
+//! arithmetic, and the price of a probe comes from a table of constants ([`crate::costs`]), never from a clock.
 //! `auto:robust` admits only what keeps its rate for any queries chosen without the seed: Grafite, and structures that
 //! know the keys exactly. Over byte strings Grafite's bound holds for the eight bytes behind the keys' common prefix.
 //!
@@ -20,17 +20,17 @@
 //! choice is among families, by cost instead of rate; see `docs/design/designer.md`.
 
 mod assumed;
-mod costs;
+mod bounds;
+mod candidates;
 mod design;
-mod entrants;
 mod modelled;
 mod search;
 mod spec;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "baselines")]
+mod two_prefixes;
 
-pub use costs::{COSTS_VERSION, probe_ns, settled_ns};
+pub use candidates::DesignKey;
 pub use design::{Candidate, Design, Measured};
-pub use entrants::DesignKey;
-pub(crate) use search::Judge;
 pub use spec::AutoSpec;

@@ -2,27 +2,23 @@
 //!
 //! Their models look at every sampled query; here they are given those that all predictions are made for.
 
-use std::sync::Arc;
-
 use lacuna_base::{
-    BuildFromKeys, BuildPlan, KeySpace, KeyStatistics, Prediction, Result, Sample, Sealed, SortedKeys,
+    BuildFromKeys, BuildPlan, KeySpace, KeyStatistics, Prediction, Result, Sealed, SortedKeys,
 };
 
-use super::entrants::Contender;
+use super::candidates::CandidateSpec;
 use crate::integer_sample::IntegerSample;
 use crate::proteus::PrefixSpace;
-use crate::statistics::IntegerView;
-use crate::two_prefix_bloom::likely_design;
-use crate::{ProteusSpec, SnarfSpec, TwoPrefixBloomSpec};
+use crate::{ProteusSpec, SnarfSpec};
 
 /// A spec whose prediction is known.
 #[derive(Debug)]
-struct Modelled<S> {
-    spec: S,
-    prediction: Prediction,
+pub(super) struct Modelled<S> {
+    pub(super) spec: S,
+    pub(super) prediction: Prediction,
 }
 
-impl<K: KeySpace + ?Sized, S: BuildFromKeys<K>> Contender<K> for Modelled<S> {
+impl<K: KeySpace + ?Sized, S: BuildFromKeys<K>> CandidateSpec<K> for Modelled<S> {
     fn text(&self) -> String {
         self.spec.spec_name()
     }
@@ -34,15 +30,8 @@ impl<K: KeySpace + ?Sized, S: BuildFromKeys<K>> Contender<K> for Modelled<S> {
     }
 }
 
-/// The plan with the chosen queries as its sample.
-fn thinned_plan<K: KeySpace + ?Sized>(known: &KeyStatistics<'_, K>) -> BuildPlan<K> {
-    let mut sample = Sample::new();
-    known.queries().iter().for_each(|query| sample.push(query.lo, query.hi));
-    known.plan().clone().with_sample(Arc::new(sample))
-}
-
 /// Proteus with the lengths that its model chooses; none without a query.
-pub(super) fn proteus<K: PrefixSpace + ?Sized>(known: &KeyStatistics<'_, K>) -> Vec<Box<dyn Contender<K>>>
+pub(super) fn proteus<K: PrefixSpace + ?Sized>(known: &KeyStatistics<'_, K>) -> Vec<Box<dyn CandidateSpec<K>>>
 where
     ProteusSpec: BuildFromKeys<K>,
 {
@@ -56,20 +45,8 @@ where
     vec![Box::new(Modelled { spec, prediction: prediction.into_prediction(known.keys().len()) })]
 }
 
-/// Two prefix Bloom filters with the lengths and the share that their model chooses; none without a query.
-pub(super) fn two_prefixes<K: IntegerView + ?Sized>(
-    known: &KeyStatistics<'_, K>,
-) -> Vec<Box<dyn Contender<K>>>
-where
-    TwoPrefixBloomSpec: BuildFromKeys<K>,
-{
-    let designed = K::integer_sample(known.keys(), &thinned_plan(known));
-    let modelled = likely_design(&designed).map(|(spec, prediction)| Modelled { spec, prediction });
-    modelled.into_iter().map(|modelled| Box::new(modelled) as Box<dyn Contender<K>>).collect()
-}
-
 /// SNARF where it fits, for integers: over byte strings its model would look at every key.
-pub(super) fn snarf(known: &KeyStatistics<'_, u64>) -> Vec<Box<dyn Contender<u64>>> {
+pub(super) fn snarf(known: &KeyStatistics<'_, u64>) -> Vec<Box<dyn CandidateSpec<u64>>> {
     let (spec, count) = (SnarfSpec::new(), known.keys().len());
     match spec.predict_sample(&IntegerSample::placed(known)) {
         Ok(prediction) => vec![Box::new(Modelled { spec, prediction: prediction.into_prediction(count) })],

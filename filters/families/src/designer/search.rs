@@ -1,71 +1,62 @@
 //! The contest: predict, add up, leave out who cannot win.
 
-use lacuna_base::{ErrorKind, KeySpaceId, KeyStatistics, Prediction, Result};
+use lacuna_base::{ErrorKind, KeyStatistics, Result};
 
-use super::costs::{Bounds, probe_ns};
+use super::bounds::Bounds;
+use super::candidates::{CandidateSpec, DesignKey};
 use super::design::Candidate;
-use super::entrants::{Contender, DesignKey};
-use crate::kind::Kind;
+use crate::costs::CostModel;
 
 /// A family that could be cheaper by this little at the very best is not modelled.
 pub(super) const WORTHWHILE_NS: f64 = 5.0;
 
-/// What a needless read costs, and who may take part.
+/// What a query costs, and which families may be chosen.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Judge {
-    pub(crate) key_space: KeySpaceId,
-    pub(crate) price_ns: f64,
+pub(crate) struct DesignRules {
+    pub(crate) model: CostModel,
+    /// Whether the chosen filter has to keep its rate for any queries.
     pub(crate) is_robust: bool,
-    /// Whether two prefix Bloom filters take part, whose model costs more than all others together.
+    /// Whether two prefix Bloom filters may be chosen, whose model costs more than all others together.
+    #[cfg(feature = "baselines")]
     pub(crate) with_two_prefixes: bool,
 }
 
-impl Judge {
-    fn question_ns(&self, kind: Kind, prediction: &Prediction) -> f64 {
-        probe_ns(kind, self.key_space, prediction)
-    }
-
-    /// Expected cost of a query in nanoseconds: the question, and the needless reads.
-    pub(crate) fn cost_ns(&self, kind: Kind, prediction: &Prediction) -> f64 {
-        self.question_ns(kind, prediction) + prediction.rate * self.price_ns
-    }
-}
-
 /// The candidates with their predictions, cheapest first, each with what builds it.
-pub(super) type Ranking<K> = Vec<(Candidate, Box<dyn Contender<K>>)>;
+pub(super) type Ranking<K> = Vec<(Candidate, Box<dyn CandidateSpec<K>>)>;
 
 /// Predicts every family that can still win by `worthwhile_ns`.
 pub(super) fn rank<K: DesignKey + ?Sized>(
     known: &KeyStatistics<'_, K>,
-    judge: &Judge,
+    rules: &DesignRules,
     worthwhile_ns: f64,
 ) -> Result<Ranking<K>> {
     let mut ranking: Ranking<K> = Vec::new();
+    let price_ns = rules.model.price_ns;
     let (asked, key_count) = (known.view(K::integers).asked(), known.keys().len());
     let payload_bytes = known.plan().budget().payload_bytes(key_count);
-    let bounds = Bounds { key_space: K::ID, asked, key_count, payload_bytes, price_ns: judge.price_ns };
+    let bounds = Bounds { key_space: K::ID, asked, key_count, payload_bytes, price_ns };
     // What happened to none of n queries is as likely as not to happen to one in 2n: what the keys next to the sampled
     // queries tell is less sure than what a hash does.
     let doubt = asked * 0.5 / (known.queries().len() as f64 + 1.0);
-    for entrant in K::entrants().0 {
+    for family in K::candidate_families().0 {
         let best = ranking.iter().map(|(candidate, _)| candidate.cost_ns).fold(f64::INFINITY, f64::min);
-        let room_ns = best - worthwhile_ns - bounds.min_ns(entrant.kind);
-        let can_win = room_ns > 0.0 && room_ns > (entrant.min_rate)(known) * judge.price_ns;
-        if !can_win || judge.is_robust && !entrant.may_be_robust {
+        let room_ns = best - worthwhile_ns - bounds.min_ns(&family);
+        let can_win = room_ns > 0.0 && room_ns > (family.min_rate)(known) * price_ns;
+        if !can_win || rules.is_robust && !family.may_be_robust {
             continue;
         }
-        for spec in (entrant.specs)(known, judge) {
+        for spec in (family.specs)(known, rules) {
             let prediction = match spec.predict(known) {
                 Ok(prediction) => prediction,
                 Err(problem) if matches!(problem.kind(), ErrorKind::BudgetTooSmall { .. }) => continue,
                 Err(problem) => return Err(problem),
             };
-            if prediction.is_robust || !judge.is_robust {
-                let doubt = if entrant.goes_by_neighbours && !prediction.is_robust { doubt } else { 0.0 };
-                let cost_ns = judge.cost_ns(entrant.kind, &prediction) + doubt * judge.price_ns;
-                let question_ns = judge.question_ns(entrant.kind, &prediction);
+            if prediction.is_robust || !rules.is_robust {
+                let doubt = if family.goes_by_neighbours && !prediction.is_robust { doubt } else { 0.0 };
+                let cost_ns = rules.model.cost_ns(&family.costs, &prediction) + doubt * price_ns;
+                let question_ns = family.costs.question_ns(K::ID, &prediction);
                 let candidate =
-                    Candidate { spec: spec.text(), kind: entrant.kind, prediction, question_ns, cost_ns };
+                    Candidate { spec: spec.text(), kind: family.kind, prediction, question_ns, cost_ns };
                 ranking.push((candidate, spec));
             }
         }

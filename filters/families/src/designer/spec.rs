@@ -4,20 +4,22 @@ use std::str::FromStr;
 
 use lacuna_base::{BuildFromKeys, BuildPlan, Error, Result, Sealed, SortedKeys};
 
-use super::costs::DEFAULT_PRICE_NS;
+use super::candidates::DesignKey;
 use super::design::Design;
-use super::entrants::DesignKey;
-use super::search::Judge;
-use crate::kind::Kind;
+use super::search::DesignRules;
+use crate::costs::{CostModel, DEFAULT_PRICE_NS};
 use crate::spec_text::{SpecText, spec_text_with_flags};
 
 /// The name of the designer in a spec.
 const NAME: &str = "auto";
+/// The flag for the family of this name, in a build with baselines.
+const TWO_PREFIXES: &str = "two_prefix_bloom";
 
 /// The family and parameters that cost least for the keys and the plan's sample.
 ///
 /// As text: `auto`; `auto:price=NS` with the nanoseconds that one needless read costs; `auto:robust` for families whose
-/// rate holds for any queries chosen without the seed; `auto:two_prefix_bloom` to model that family too. What is sealed is a filter of the chosen family.
+/// rate holds for any queries chosen without the seed; with the feature `baselines`, `auto:two_prefix_bloom` to model that
+/// family too. What is sealed is a filter of the chosen family.
 ///
 /// ```
 /// use lacuna_base::{Budget, BuildPlan, FilterSpec, Sample, SortedKeys};
@@ -65,6 +67,7 @@ impl AutoSpec {
 
     /// Lets two prefix Bloom filters take part, whose model takes longer than those of all other families together; as
     /// text `auto:two_prefix_bloom`.
+    #[cfg(feature = "baselines")]
     #[must_use]
     pub fn with_two_prefixes(mut self) -> Self {
         self.with_two_prefixes = true;
@@ -79,12 +82,12 @@ impl AutoSpec {
         Ok(Self {
             price_ns: spec.take("price", 0, u32::MAX)?,
             is_robust: spec.take_flag("robust"),
-            with_two_prefixes: spec.take_flag(Kind::TwoPrefixBloom.name()),
+            with_two_prefixes: cfg!(feature = "baselines") && spec.take_flag(TWO_PREFIXES),
         })
     }
 
     fn text(self) -> String {
-        let flags = [("robust", self.is_robust), (Kind::TwoPrefixBloom.name(), self.with_two_prefixes)];
+        let flags = [("robust", self.is_robust), (TWO_PREFIXES, self.with_two_prefixes)];
         let given: Vec<&str> =
             flags.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag).collect();
         spec_text_with_flags(NAME, &given, &[("price", self.price_ns)])
@@ -104,13 +107,13 @@ impl AutoSpec {
         keys: SortedKeys<'a, K>,
         plan: &'a BuildPlan<K>,
     ) -> Result<Design<'a, K>> {
-        let judge = Judge {
-            key_space: K::ID,
-            price_ns: f64::from(self.price_ns()),
+        let rules = DesignRules {
+            model: CostModel { key_space: K::ID, price_ns: f64::from(self.price_ns()) },
             is_robust: self.is_robust,
+            #[cfg(feature = "baselines")]
             with_two_prefixes: self.with_two_prefixes,
         };
-        Design::choose(keys, plan, judge)
+        Design::choose(keys, plan, rules)
     }
 }
 

@@ -11,7 +11,6 @@ use lacuna_succinct::elias_fano::encoded_len;
 use super::builder::MAX_LAST;
 use super::codec::HEADER_BYTES;
 use super::spec::GrafiteSpec;
-use crate::estimate::exp_neg;
 use crate::integer_build::TooSmall;
 use crate::largest::largest_within;
 use crate::predict::{PredictIntegers, predicts_integers};
@@ -59,7 +58,7 @@ impl Blocks<'_> {
         let covered = self.statistics.gaps.covered(len) + len;
         let own =
             self.statistics.share_between(first << self.log2, (last << self.log2) | ((1 << self.log2) - 1));
-        1.0 - exp_neg(covered * (1.0 - own) / (self.last as f64 + 1.0))
+        1.0 - libm::exp(-covered * (1.0 - own) / (self.last as f64 + 1.0))
     }
 
     /// Searches: one for each block, and one more around the end of the circle.

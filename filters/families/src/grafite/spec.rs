@@ -3,9 +3,14 @@
 use lacuna_base::Result;
 use lacuna_succinct::elias_fano::Geometry;
 
+use super::Grafite;
 use super::builder::write_body;
 use super::codec::VERSION;
+use crate::costs::ProbeCosts;
+use crate::family::FilterFamily;
+use crate::frame::FilterBytes;
 use crate::geometry::GeometrySpec;
+use crate::integer::{IntegerFilter, WindowedFilter};
 use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, integer_family};
 use crate::kind::Kind;
 use crate::spec_text::{SpecText, spec_text};
@@ -36,10 +41,6 @@ impl GrafiteSpec {
         Self::default()
     }
 
-    pub(crate) fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
-        Ok(Self { block_log2: spec.take("block", 0, 63)?, geometry: GeometrySpec::from_text(spec)? })
-    }
-
     /// Largest block to use, as a power of two.
     pub(crate) fn max_block_log2(self) -> u32 {
         self.block_log2.unwrap_or(63)
@@ -51,12 +52,11 @@ impl GrafiteSpec {
 }
 
 impl IntegerSpec for GrafiteSpec {
-    const KIND: Kind = Kind::Grafite;
     const VERSION: u16 = VERSION;
 
     fn text(&self) -> String {
         let [slice, heavy] = self.geometry.parameters();
-        spec_text(Kind::Grafite.name(), &[("block", self.block_log2), slice, heavy])
+        spec_text(GrafiteSpec::KIND.name(), &[("block", self.block_log2), slice, heavy])
     }
 
     fn write_body(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall> {
@@ -65,3 +65,18 @@ impl IntegerSpec for GrafiteSpec {
 }
 
 integer_family!(GrafiteSpec);
+
+impl FilterFamily for GrafiteSpec {
+    const KIND: Kind = Kind::new(5, "grafite");
+    const ABOUT: &'static str =
+        "a rate bounded for any keys and any queries, in proportion to the range's length";
+    const EXAMPLE: &'static str = "grafite";
+    const COSTS: ProbeCosts = ProbeCosts { integers_ns: 36.0, strings_ns: 36.0, probe_ns: 6.5, wait: 0.65 };
+
+    type OverIntegers<B: FilterBytes> = IntegerFilter<B, Grafite>;
+    type OverStrings<B: FilterBytes> = WindowedFilter<B, Grafite>;
+
+    fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
+        Ok(Self { block_log2: spec.take("block", 0, 63)?, geometry: GeometrySpec::from_text(spec)? })
+    }
+}

@@ -8,9 +8,8 @@ use lacuna_base::{KeyStatistics, Prediction};
 use super::codec::HEADER_BYTES;
 use super::spec::{DEFAULT_SPAN_LOG2, PrefixBloomSpec};
 use crate::bloom::{BloomSpec, MAX_POINTS, PointFacts, waits_for};
-use crate::designer::Judge;
-use crate::estimate::exp_neg;
-use crate::kind::Kind;
+use crate::costs::CostModel;
+use crate::family::FilterFamily as _;
 use crate::statistics::{IntegerStatistics, IntegerView};
 
 /// Lengths that are offered.
@@ -57,7 +56,7 @@ impl Bins {
             let points = 1.0 + bin.more / bin.count / width;
             let is_asked = points <= MAX_POINTS as f64;
             let is_certain = bin.level < dropped || !is_asked;
-            rate += bin.count * if is_certain { 1.0 } else { 1.0 - exp_neg(points * facts.rate) };
+            rate += bin.count * if is_certain { 1.0 } else { 1.0 - libm::exp(-points * facts.rate) };
             asked += if is_asked { bin.count * points } else { 0.0 };
             waits += if is_asked { bin.count * waits_for(points) } else { 0.0 };
         }
@@ -75,11 +74,11 @@ impl Bins {
 /// The lengths that cost least, cheapest first; the whole key is left to the Bloom filter.
 pub(crate) fn likely_lengths<K: IntegerView + ?Sized>(
     known: &KeyStatistics<'_, K>,
-    judge: &Judge,
+    model: &CostModel,
 ) -> Vec<PrefixBloomSpec> {
     let statistics = known.view(K::integers);
     let bins = Bins::of(&statistics);
-    let cost = |dropped| judge.cost_ns(Kind::PrefixBloom, &bins.predict(dropped, &statistics));
+    let cost = |dropped| model.cost_ns(&PrefixBloomSpec::COSTS, &bins.predict(dropped, &statistics));
     let mut costs: Vec<(u32, f64)> =
         (1..statistics.key_bits).map(|dropped| (dropped, cost(dropped))).collect();
     costs.sort_by(|a, b| a.1.total_cmp(&b.1));

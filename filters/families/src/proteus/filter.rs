@@ -5,9 +5,9 @@ use lacuna_succinct::arch::{Isa, Kernel, dispatch};
 
 use super::codec::{Body, VERSION};
 use super::prefix_key::StringTail;
-use crate::frame::{Clipped, Frame, sizes_of_frame};
+use crate::family::OpenFrame;
+use crate::frame::{Clipped, FilterBytes, Frame, check_version, sizes_of_frame};
 use crate::integer::clip_bytes;
-use crate::kind::FilterBytes;
 use crate::surf::TailRange;
 
 /// A Proteus over byte strings.
@@ -17,9 +17,9 @@ pub(crate) struct StringProteus<B> {
     body: Option<Body>,
 }
 
-impl<B: FilterBytes> StringProteus<B> {
-    pub(crate) fn open(frame: Frame<B>) -> Result<Self> {
-        crate::check_version(frame.envelope(), VERSION)?;
+impl<B: FilterBytes> OpenFrame<B> for StringProteus<B> {
+    fn open(frame: Frame<B>) -> Result<Self> {
+        check_version(frame.envelope(), VERSION)?;
         // Without a body, the smallest and largest key are all there is.
         let body =
             if frame.body().is_empty() { None } else { Some(Body::open(frame.body(), frame.envelope())?) };

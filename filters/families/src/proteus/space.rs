@@ -10,9 +10,9 @@ use super::cpfpr::{EmptyQueries, Model, Observer, Phase};
 use super::design::{DesignRate, ProteusPrediction};
 use super::prefix_key::{PrefixKeys, StringTail, StringTails};
 use super::spec::ProteusSpec;
+use crate::family::FilterFamily as _;
 use crate::frame::{push_window_section, window_for, window_section_bytes};
 use crate::integer_build::envelope;
-use crate::kind::Kind;
 use crate::surf::TailRange;
 
 /// Builds over byte strings, every bit of which a prefix may reach.
@@ -29,7 +29,7 @@ pub(crate) fn build_bytes(
     };
     push_window_section(&mut payload, window);
     let ends = (place_of(keys.first(), window), place_of(keys.last(), window));
-    Ok(Sealed::assemble(&envelope::<[u8]>(Kind::Proteus, VERSION, plan, keys.len(), ends), &payload))
+    Ok(Sealed::assemble(&envelope::<[u8]>(ProteusSpec::KIND, VERSION, plan, keys.len(), ends), &payload))
 }
 
 /// The body within `budget`, or the bytes of the payload that would hold it.
@@ -58,10 +58,10 @@ fn too_small(
     loop {
         let bits_per_key = Budget::smallest_for(needed_bytes, keys.len());
         let Ok(budget) = Budget::bits_per_key(bits_per_key) else {
-            return Error::budget_too_small(Kind::Proteus.name(), Budget::MAX_BITS_PER_KEY);
+            return Error::budget_too_small(ProteusSpec::KIND.name(), Budget::MAX_BITS_PER_KEY);
         };
         match write_within(spec, keys, plan, budget) {
-            Ok(_) => return Error::budget_too_small(Kind::Proteus.name(), bits_per_key),
+            Ok(_) => return Error::budget_too_small(ProteusSpec::KIND.name(), bits_per_key),
             Err(more) => needed_bytes = more.max(needed_bytes + 1),
         }
     }

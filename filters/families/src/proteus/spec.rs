@@ -8,6 +8,11 @@ use super::cpfpr::{EmptyQueries, KeyCounts, LOOKED_AT, Model, Observer, Phase, T
 use super::design::{Design, DesignRate, usual_bloom_bits};
 use super::prefix_key::PrefixKeys;
 use super::space::build_bytes;
+use super::{Proteus, StringProteus};
+use crate::costs::ProbeCosts;
+use crate::family::FilterFamily;
+use crate::frame::FilterBytes;
+use crate::integer::IntegerFilter;
 use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, build_u64};
 use crate::kind::Kind;
 use crate::probe_bound::{ProbeBound, USUAL_PROBES};
@@ -91,21 +96,6 @@ impl ProteusSpec {
         self
     }
 
-    pub(crate) fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
-        let trie_bits = spec.take("trie", 0, MAX_BITS)?;
-        let bloom_bits = spec.take("bloom", 0, MAX_BITS)?;
-        let probes = ProbeBound::from_text(spec)?;
-        match (trie_bits, bloom_bits) {
-            (Some(0), Some(0)) => {
-                Err(Error::invalid_input("a Proteus without trie and Bloom filter is none"))
-            }
-            (Some(trie), Some(bloom)) if bloom > 0 && trie >= bloom => Err(Error::invalid_input(format!(
-                "a trie of {trie} bits leaves nothing to prefixes of {bloom} bits"
-            ))),
-            _ => Ok(Self { trie_bits, bloom_bits, probes, ..Self::new() }),
-        }
-    }
-
     fn probes(&self) -> u32 {
         self.probes.or(USUAL_PROBES)
     }
@@ -185,12 +175,11 @@ impl ProteusSpec {
 }
 
 impl IntegerSpec for ProteusSpec {
-    const KIND: Kind = Kind::Proteus;
     const VERSION: u16 = VERSION;
 
     fn text(&self) -> String {
         let lengths = [("trie", self.trie_bits), ("bloom", self.bloom_bits)];
-        self.probes.appended_to(spec_text(Kind::Proteus.name(), &lengths))
+        self.probes.appended_to(spec_text(ProteusSpec::KIND.name(), &lengths))
     }
 
     fn write_body(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall> {
@@ -236,5 +225,31 @@ impl BuildFromKeys<[u8]> for ProteusSpec {
     }
     fn build_from(&self, keys: SortedKeys<'_, [u8]>, plan: &BuildPlan<[u8]>) -> Result<Sealed> {
         build_bytes(*self, keys, plan)
+    }
+}
+
+impl FilterFamily for ProteusSpec {
+    const KIND: Kind = Kind::new(8, "proteus");
+    const ABOUT: &'static str =
+        "a trie of short prefixes and a Bloom filter of longer ones, designed for the sampled queries";
+    const EXAMPLE: &'static str = "proteus:trie=24,bloom=57,probes=64";
+    const COSTS: ProbeCosts = ProbeCosts { integers_ns: 30.0, strings_ns: 26.0, probe_ns: 3.4, wait: 0.68 };
+
+    type OverIntegers<B: FilterBytes> = IntegerFilter<B, Proteus>;
+    type OverStrings<B: FilterBytes> = StringProteus<B>;
+
+    fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
+        let trie_bits = spec.take("trie", 0, MAX_BITS)?;
+        let bloom_bits = spec.take("bloom", 0, MAX_BITS)?;
+        let probes = ProbeBound::from_text(spec)?;
+        match (trie_bits, bloom_bits) {
+            (Some(0), Some(0)) => {
+                Err(Error::invalid_input("a Proteus without trie and Bloom filter is none"))
+            }
+            (Some(trie), Some(bloom)) if bloom > 0 && trie >= bloom => Err(Error::invalid_input(format!(
+                "a trie of {trie} bits leaves nothing to prefixes of {bloom} bits"
+            ))),
+            _ => Ok(Self { trie_bits, bloom_bits, probes, ..Self::new() }),
+        }
     }
 }

@@ -7,7 +7,6 @@
 
 use super::codec::Levels;
 use super::lines::Lines;
-use crate::estimate::exp_neg;
 
 /// Algorithm 5 stops this close to half ones.
 pub(crate) const THRESHOLD: f64 = 0.05;
@@ -156,7 +155,7 @@ impl LevelOrder {
 
 /// Expected share of ones after setting `set_bits` random ones of `bits`.
 fn share_of_ones(set_bits: f64, bits: f64) -> f64 {
-    1.0 - exp_neg(set_bits / bits)
+    1.0 - libm::exp(-set_bits / bits)
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@
 //! `docs/design/rencoder-windows.md`); a block of 64 leaves is verified at once ([`tree`]); levels and k are predicted
 //! from one counting pass instead of found by inserting ([`levels`], [`design`]), `round=N` builds as the paper does.
 
+#[cfg(feature = "baselines")]
 mod blacklist;
 mod bound;
 mod builder;
@@ -55,6 +56,7 @@ mod tests_rates;
 mod tree;
 mod walk;
 
+#[cfg(feature = "baselines")]
 pub use blacklist::{Blacklist, BlacklistedRencoder};
 pub(crate) use levels::{NodeCounts, bit_length};
 pub(crate) use offers::likely_designs;

@@ -9,8 +9,8 @@ use super::lines::Lines;
 use super::predict::expected_ones;
 use super::predict_rate::{Asker, tree_share};
 use super::spec::RencoderSpec;
-use crate::designer::Judge;
-use crate::kind::Kind;
+use crate::costs::CostModel;
+use crate::family::FilterFamily as _;
 use crate::statistics::{EmptyQuery, IntegerStatistics, IntegerView};
 
 /// Specs that are offered.
@@ -23,7 +23,7 @@ const MAX_HASHES: u32 = 10;
 /// The specs that cost least, cheapest first.
 pub(crate) fn likely_designs<K: IntegerView + ?Sized>(
     known: &KeyStatistics<'_, K>,
-    judge: &Judge,
+    model: &CostModel,
 ) -> Vec<RencoderSpec> {
     let statistics = known.view(K::integers);
     let base = RencoderSpec::new();
@@ -33,7 +33,7 @@ pub(crate) fn likely_designs<K: IntegerView + ?Sized>(
     #[expect(clippy::cast_possible_truncation, reason = "at most 128 bits a key")]
     let max = (bits_per_key.min(128.0) as u32 + 1).min(MAX_HASHES);
     let table =
-        Table { statistics: &statistics, judge, room: Room { lines, tree_levels: base.tree_levels() } };
+        Table { statistics: &statistics, model, room: Room { lines, tree_levels: base.tree_levels() } };
     let has_sample = !known.plan().sample().is_empty();
     let orders = table.orders(base.quantile(), has_sample);
     let mut cheapest: Vec<(RencoderSpec, f64)> = Vec::new();
@@ -53,7 +53,7 @@ pub(crate) fn likely_designs<K: IntegerView + ?Sized>(
 
 struct Table<'a> {
     statistics: &'a IntegerStatistics,
-    judge: &'a Judge,
+    model: &'a CostModel,
     room: Room,
 }
 
@@ -94,7 +94,7 @@ impl Table<'_> {
         let mut rate = 0.0;
         for query in self.some(FEW) {
             rate += asker.rate(query);
-            if (rate * share + certain) * self.judge.price_ns >= max_ns {
+            if (rate * share + certain) * self.model.price_ns >= max_ns {
                 return None;
             }
         }
@@ -105,6 +105,6 @@ impl Table<'_> {
             payload_bytes: self.room.lines.body_bytes(),
             is_robust: false,
         };
-        Some(self.judge.cost_ns(Kind::Rencoder, &prediction)).filter(|&cost| cost < max_ns)
+        Some(self.model.cost_ns(&RencoderSpec::COSTS, &prediction)).filter(|&cost| cost < max_ns)
     }
 }

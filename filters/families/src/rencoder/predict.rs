@@ -11,7 +11,7 @@
 
 use super::codec::{Levels, Ones};
 use super::levels::{NodeCounts, Room, bit_length};
-use crate::estimate::{NORMAL, exp_neg, power};
+use crate::estimate::{NORMAL, power};
 use crate::statistics::EmptyQuery;
 
 /// Dyadic nodes beyond which a query is taken to be a "maybe".
@@ -75,7 +75,7 @@ impl RateModel {
             leaves += nodes as f64 * self.path[nearest.min(count as usize)] * self.leaves[height as usize];
             let behind = nodes << height;
             if more < behind {
-                return 1.0 - exp_neg(leaves);
+                return 1.0 - libm::exp(-leaves);
             }
             from += behind;
             more -= behind;
@@ -85,7 +85,7 @@ impl RateModel {
     /// Chance of a "maybe" for a query of so many nodes of the highest stored level, far from all keys.
     pub(crate) fn far_rate(&self, nodes: f64) -> f64 {
         let highest = self.levels.count as usize;
-        1.0 - exp_neg(nodes * self.path[highest] * self.leaves[highest - 1])
+        1.0 - libm::exp(-nodes * self.path[highest] * self.leaves[highest - 1])
     }
 
     /// Mean rate over `queries`.
@@ -139,6 +139,6 @@ pub(crate) fn expected_ones(counts: &NodeCounts, levels: Levels, hash_count: u32
         // The number of mini-trees in a line is a Poisson variable.
         variance += bits * bits / trees;
     }
-    let zeros = exp_neg(load / line_bits);
+    let zeros = libm::exp(-load / line_bits);
     Ones { mean: 1.0 - zeros, deviation: variance.sqrt() / line_bits * zeros }
 }

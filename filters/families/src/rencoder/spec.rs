@@ -2,8 +2,13 @@
 
 use lacuna_base::Result;
 
+use super::Rencoder;
 use super::builder::write_body;
 use super::codec::{MAX_HASHES, MAX_PROBES, TREE_LEVELS, VERSION};
+use crate::costs::ProbeCosts;
+use crate::family::FilterFamily;
+use crate::frame::FilterBytes;
+use crate::integer::{IntegerFilter, WindowedFilter};
 use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, integer_family};
 use crate::kind::Kind;
 use crate::probe_bound::{ProbeBound, USUAL_PROBES};
@@ -143,31 +148,6 @@ impl RencoderSpec {
         self
     }
 
-    pub(crate) fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
-        let mut variant = Variant::Base;
-        for candidate in Variant::ALL {
-            if candidate.flag().is_some_and(|flag| variant == Variant::Base && spec.take_flag(flag)) {
-                variant = candidate;
-            }
-        }
-        Ok(Self {
-            variant,
-            tree_levels: spec.take("levels", *TREE_LEVELS.start(), *TREE_LEVELS.end())?,
-            probes: ProbeBound::from_text(spec)?,
-            hash_count: spec.take("k", 1, MAX_HASHES)?,
-            round: spec.take("round", 1, 8)?,
-            stored_levels: spec.take("stored", 1, u64::BITS)?,
-            quantile: match variant {
-                Variant::SelectEnd => spec.take("quantile", 1, 100)?,
-                _ => None,
-            },
-            exponent_share: match variant {
-                Variant::TwoStage => spec.take("exponent", 0, 50)?,
-                _ => None,
-            },
-        })
-    }
-
     pub(crate) fn variant(self) -> Variant {
         self.variant
     }
@@ -205,7 +185,6 @@ impl RencoderSpec {
 }
 
 impl IntegerSpec for RencoderSpec {
-    const KIND: Kind = Kind::Rencoder;
     const VERSION: u16 = VERSION;
 
     fn text(&self) -> String {
@@ -218,7 +197,7 @@ impl IntegerSpec for RencoderSpec {
             ("quantile", self.quantile),
             ("exponent", self.exponent_share),
         ];
-        spec_text_with_flags(Kind::Rencoder.name(), self.variant.flag().as_slice(), &parameters)
+        spec_text_with_flags(RencoderSpec::KIND.name(), self.variant.flag().as_slice(), &parameters)
     }
 
     fn write_body(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall> {
@@ -227,3 +206,39 @@ impl IntegerSpec for RencoderSpec {
 }
 
 integer_family!(RencoderSpec);
+
+impl FilterFamily for RencoderSpec {
+    const KIND: Kind = Kind::new(6, "rencoder");
+    const ABOUT: &'static str =
+        "all prefixes of the keys in a Bloom filter, eight a cache miss: short ranges, next to keys too";
+    const EXAMPLE: &'static str = "rencoder:se,levels=8,probes=64,k=3";
+    const COSTS: ProbeCosts = ProbeCosts { integers_ns: 39.0, strings_ns: 47.0, probe_ns: 3.0, wait: 0.54 };
+
+    type OverIntegers<B: FilterBytes> = IntegerFilter<B, Rencoder>;
+    type OverStrings<B: FilterBytes> = WindowedFilter<B, Rencoder>;
+
+    fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
+        let mut variant = Variant::Base;
+        for candidate in Variant::ALL {
+            if candidate.flag().is_some_and(|flag| variant == Variant::Base && spec.take_flag(flag)) {
+                variant = candidate;
+            }
+        }
+        Ok(Self {
+            variant,
+            tree_levels: spec.take("levels", *TREE_LEVELS.start(), *TREE_LEVELS.end())?,
+            probes: ProbeBound::from_text(spec)?,
+            hash_count: spec.take("k", 1, MAX_HASHES)?,
+            round: spec.take("round", 1, 8)?,
+            stored_levels: spec.take("stored", 1, u64::BITS)?,
+            quantile: match variant {
+                Variant::SelectEnd => spec.take("quantile", 1, 100)?,
+                _ => None,
+            },
+            exponent_share: match variant {
+                Variant::TwoStage => spec.take("exponent", 0, 50)?,
+                _ => None,
+            },
+        })
+    }
+}

@@ -138,7 +138,7 @@ impl Allocator<'_> {
         for (height, &asked) in asked.iter().enumerate() {
             let wanted = if asked > 0.0 { weight / asked } else { 1.0 };
             let rate = (wanted / parts).clamp(f64::MIN_POSITIVE, 1.0);
-            all.push(-ln(rate) * INVERSE_LN_2 * INVERSE_LN_2 * self.nodes(height));
+            all.push(-libm::log(rate) * INVERSE_LN_2 * INVERSE_LN_2 * self.nodes(height));
             let survival = rate * parts;
             parts = 1.0 - (1.0 - survival) * (1.0 - survival);
         }
@@ -181,34 +181,4 @@ fn best_hash_count(bits_per_prefix: f64) -> u32 {
     #[expect(clippy::cast_possible_truncation, reason = "clamped to 1..=32")]
     let best = (bits_per_prefix / INVERSE_LN_2).round().clamp(1.0, f64::from(MAX_HASHES)) as u32;
     best
-}
-
-/// The natural logarithm of `x > 0`, from additions, multiplications and divisions only: every machine allocates alike.
-fn ln(x: f64) -> f64 {
-    let (mut reduced, mut halvings) = (x, 0.0);
-    while reduced > 1.5 {
-        reduced /= 2.0;
-        halvings += 1.0;
-    }
-    while reduced < 0.75 {
-        reduced *= 2.0;
-        halvings -= 1.0;
-    }
-    // ln x = 2 (z + z^3 / 3 + z^5 / 5 + ...) with |z| at most 1/5.
-    let z = (reduced - 1.0) / (reduced + 1.0);
-    let series = (0..12).rev().fold(0.0, |sum, term| sum * z * z + 1.0 / (2.0 * f64::from(term) + 1.0));
-    halvings * std::f64::consts::LN_2 + 2.0 * z * series
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn logarithms_are_exact_enough() {
-        for step in 1..5_000 {
-            let x = f64::from(step) * f64::from(step) / 1_000.0;
-            assert!((ln(x) - x.ln()).abs() < 1e-12 * (1.0 + x.ln().abs()), "{x}");
-        }
-    }
 }

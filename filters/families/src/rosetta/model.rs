@@ -7,14 +7,14 @@
 //! a bound on probes their sum is taken to be about normal.
 
 use super::codec::{Header, LEVELS};
-use crate::estimate::{exp_neg, power};
+use crate::estimate::power;
 
 /// Slope of the logistic curve that is nearest to the normal distribution.
 const LOGISTIC_SLOPE: f64 = 1.702;
 
 /// The rate of a Bloom filter of `bits` over `nodes` prefixes that set `hash_count` bits each.
 pub(crate) fn filter_rate(nodes: f64, bits: f64, hash_count: u32) -> f64 {
-    power(1.0 - exp_neg(nodes * f64::from(hash_count) / bits), hash_count)
+    power(1.0 - libm::exp(-nodes * f64::from(hash_count) / bits), hash_count)
 }
 
 /// The largest aligned nodes that make up a range: how many of each level, up to the highest.
@@ -112,7 +112,7 @@ impl Model {
         if variance <= 1e-9 {
             return if room > 0.0 { 0.0 } else { 1.0 };
         }
-        let tail = exp_neg(LOGISTIC_SLOPE * room.abs() / variance.sqrt());
+        let tail = libm::exp(-LOGISTIC_SLOPE * room.abs() / variance.sqrt());
         let tail = tail / (1.0 + tail);
         if room > 0.0 { tail } else { 1.0 - tail }
     }

@@ -5,8 +5,8 @@ use lacuna_base::{Budget, BuildPlan, Error, KeyStatistics, PredictRate, Predicti
 use super::builder::Design;
 use super::model::Cover;
 use super::spec::RosettaSpec;
+use crate::family::FilterFamily as _;
 use crate::integer_sample::IntegerSample;
-use crate::kind::Kind;
 use crate::predict::told;
 
 /// Share of a wait that each further node of a walk costs, which goes on before the answer is known; measured with
@@ -50,7 +50,10 @@ fn predict(spec: RosettaSpec, sample: &IntegerSample<'_>) -> Result<RosettaPredi
     }
     let design = Design::new(spec, &sample.integers, sample.max_bytes, &sample.ranges).map_err(|small| {
         let payload_bytes = small.smallest_bytes + sample.section_bytes;
-        Error::budget_too_small(Kind::Rosetta.name(), Budget::smallest_for(payload_bytes, sample.key_count))
+        Error::budget_too_small(
+            RosettaSpec::KIND.name(),
+            Budget::smallest_for(payload_bytes, sample.key_count),
+        )
     })?;
     let (mut positives, mut probes) = (0.0, 0.0);
     for query in &sample.inner {

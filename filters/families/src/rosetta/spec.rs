@@ -2,9 +2,14 @@
 
 use lacuna_base::{BuildPlan, Result, SortedKeys};
 
+use super::Rosetta;
 use super::builder::write_body;
 use super::codec::{MAX_PROBES, VERSION};
 use super::predict::{RosettaPrediction, predict_bytes, predict_u64};
+use crate::costs::ProbeCosts;
+use crate::family::FilterFamily;
+use crate::frame::FilterBytes;
+use crate::integer::{IntegerFilter, WindowedFilter};
 use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, integer_family};
 use crate::kind::Kind;
 use crate::probe_bound::{ProbeBound, USUAL_PROBES};
@@ -71,15 +76,6 @@ impl RosettaSpec {
         self
     }
 
-    pub(crate) fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
-        let policy = match spec.take_flag("published") {
-            true => Policy::Published,
-            false if spec.take_flag("single") => Policy::Single,
-            false => Policy::Chosen,
-        };
-        Ok(Self { policy, probes: ProbeBound::from_text(spec)? })
-    }
-
     pub(crate) fn policy(self) -> Policy {
         self.policy
     }
@@ -114,7 +110,6 @@ impl RosettaSpec {
 }
 
 impl IntegerSpec for RosettaSpec {
-    const KIND: Kind = Kind::Rosetta;
     const VERSION: u16 = VERSION;
 
     fn text(&self) -> String {
@@ -123,7 +118,7 @@ impl IntegerSpec for RosettaSpec {
             Policy::Single => Some("single"),
             Policy::Published => Some("published"),
         };
-        self.probes.appended_to(spec_text_with_flags(Kind::Rosetta.name(), flag.as_slice(), &[]))
+        self.probes.appended_to(spec_text_with_flags(RosettaSpec::KIND.name(), flag.as_slice(), &[]))
     }
 
     fn write_body(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall> {
@@ -132,3 +127,22 @@ impl IntegerSpec for RosettaSpec {
 }
 
 integer_family!(RosettaSpec);
+
+impl FilterFamily for RosettaSpec {
+    const KIND: Kind = Kind::new(0x8001, "rosetta");
+    const ABOUT: &'static str = "a Bloom filter for each prefix length that the sampled ranges ask for: short ranges, next to keys too";
+    const EXAMPLE: &'static str = "rosetta:published,probes=64";
+    const COSTS: ProbeCosts = ProbeCosts { integers_ns: 18.0, strings_ns: 2.0, probe_ns: 6.4, wait: 0.66 };
+
+    type OverIntegers<B: FilterBytes> = IntegerFilter<B, Rosetta>;
+    type OverStrings<B: FilterBytes> = WindowedFilter<B, Rosetta>;
+
+    fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
+        let policy = match spec.take_flag("published") {
+            true => Policy::Published,
+            false if spec.take_flag("single") => Policy::Single,
+            false => Policy::Chosen,
+        };
+        Ok(Self { policy, probes: ProbeBound::from_text(spec)? })
+    }
+}

@@ -8,8 +8,8 @@ use lacuna_base::{Budget, BuildPlan, Error, KeyStatistics, PredictRate, Predicti
 use super::fit::{Cut, Fit};
 use super::spec::SnarfSpec;
 use super::spline::Segment;
+use crate::family::FilterFamily as _;
 use crate::integer_sample::{InnerQuery, IntegerSample};
-use crate::kind::Kind;
 use crate::predict::told;
 
 /// What a filter would be.
@@ -50,7 +50,7 @@ pub(super) fn predict(spec: SnarfSpec, sample: &IntegerSample<'_>) -> Result<Sna
     let cut = Cut { keys: &sample.integers, block_keys: spec.block_keys() };
     let fit = Fit::within(cut, sample.max_bytes).map_err(|small| {
         let payload_bytes = small.smallest_bytes + sample.section_bytes;
-        Error::budget_too_small(Kind::Snarf.name(), Budget::smallest_for(payload_bytes, sample.key_count))
+        Error::budget_too_small(SnarfSpec::KIND.name(), Budget::smallest_for(payload_bytes, sample.key_count))
     })?;
     let positives = sample.inner.iter().filter(|query| is_maybe(cut, fit, query)).count();
     let probes: usize = sample.inner.iter().map(|query| numbers_read(cut, query)).sum();

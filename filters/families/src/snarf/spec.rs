@@ -2,9 +2,14 @@
 
 use lacuna_base::{BuildPlan, Result, SortedKeys};
 
+use super::Snarf;
 use super::builder::write_body;
 use super::codec::{BLOCK_KEYS, VERSION};
 use super::predict::{SnarfPrediction, predict, predict_bytes, predict_u64};
+use crate::costs::ProbeCosts;
+use crate::family::FilterFamily;
+use crate::frame::FilterBytes;
+use crate::integer::{IntegerFilter, WindowedFilter};
 use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, integer_family};
 use crate::integer_sample::IntegerSample;
 use crate::kind::Kind;
@@ -46,10 +51,6 @@ impl SnarfSpec {
         self
     }
 
-    pub(crate) fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
-        Ok(Self { block_keys: spec.take("block", *BLOCK_KEYS.start(), *BLOCK_KEYS.end())? })
-    }
-
     pub(crate) fn block_keys(self) -> usize {
         self.block_keys.unwrap_or(Self::BLOCK_KEYS) as usize
     }
@@ -81,11 +82,10 @@ impl SnarfSpec {
 }
 
 impl IntegerSpec for SnarfSpec {
-    const KIND: Kind = Kind::Snarf;
     const VERSION: u16 = VERSION;
 
     fn text(&self) -> String {
-        spec_text(Kind::Snarf.name(), &[("block", self.block_keys)])
+        spec_text(SnarfSpec::KIND.name(), &[("block", self.block_keys)])
     }
 
     fn write_body(&self, keys: &[u64], max_bytes: usize, _: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall> {
@@ -94,3 +94,17 @@ impl IntegerSpec for SnarfSpec {
 }
 
 integer_family!(SnarfSpec);
+
+impl FilterFamily for SnarfSpec {
+    const KIND: Kind = Kind::new(11, "snarf");
+    const ABOUT: &'static str = "a model of the keys and Rice-coded positions: ranges of any length, unless they start right behind a key";
+    const EXAMPLE: &'static str = "snarf:block=128";
+    const COSTS: ProbeCosts = ProbeCosts { integers_ns: 55.0, strings_ns: 20.0, probe_ns: 2.4, wait: 0.28 };
+
+    type OverIntegers<B: FilterBytes> = IntegerFilter<B, Snarf>;
+    type OverStrings<B: FilterBytes> = WindowedFilter<B, Snarf>;
+
+    fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
+        Ok(Self { block_keys: spec.take("block", *BLOCK_KEYS.start(), *BLOCK_KEYS.end())? })
+    }
+}

@@ -53,6 +53,7 @@ pub(crate) trait IntegerView: KeySpace {
     /// The facts about its keys as integers.
     fn integers(known: &KeyStatistics<'_, Self>) -> IntegerStatistics;
     /// The plan over its keys as integers.
+    #[cfg_attr(not(feature = "baselines"), allow(dead_code, reason = "only baselines ask for it"))]
     fn integer_sample<'a>(keys: SortedKeys<'a, Self>, plan: &BuildPlan<Self>) -> IntegerSample<'a>;
 }
 

@@ -7,7 +7,7 @@ use super::codec::HEADER_BYTES;
 use super::key::{PathKey, PathList};
 use super::spec::SurfSpec;
 use super::suffix::Suffixes;
-use crate::kind::Kind;
+use crate::family::FilterFamily as _;
 use crate::largest::largest_within;
 
 /// What will be written.
@@ -74,7 +74,7 @@ pub(crate) fn design_for(
     if spec.is_cut() || bits_per_key > Budget::MAX_BITS_PER_KEY {
         return Ok(cut(shape, max_bytes));
     }
-    Err(Error::budget_too_small(Kind::Surf.name(), bits_per_key))
+    Err(Error::budget_too_small(SurfSpec::KIND.name(), bits_per_key))
 }
 
 fn key_count(shape: &Shape) -> usize {

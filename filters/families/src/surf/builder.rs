@@ -7,9 +7,9 @@ use super::budget::{Design, design, for_each_branch};
 use super::codec::{VERSION, write_header};
 use super::key::{PathKey, PathList, Tails};
 use super::spec::SurfSpec;
+use crate::family::FilterFamily as _;
 use crate::frame::{push_window_section, window_for, window_section_bytes};
 use crate::integer_build::envelope;
-use crate::kind::Kind;
 
 /// Integers that need no body: the envelope's smallest and largest key say everything.
 pub(crate) const KEYS_WITHOUT_BODY: usize = 2;
@@ -21,7 +21,7 @@ pub(crate) fn build_u64(spec: SurfSpec, keys: SortedKeys<'_, u64>, plan: &BuildP
         _ => write_body(keys.column(), design_u64(spec, keys, plan)?),
     };
     let ends = (keys.first().unwrap_or(0), keys.last().unwrap_or(0));
-    Ok(Sealed::assemble(&envelope::<u64>(Kind::Surf, VERSION, plan, keys.len(), ends), &body))
+    Ok(Sealed::assemble(&envelope::<u64>(SurfSpec::KIND, VERSION, plan, keys.len(), ends), &body))
 }
 
 /// What will be written over integers.
@@ -45,7 +45,7 @@ pub(crate) fn build_bytes(
     };
     push_window_section(&mut payload, window);
     let ends = (place_of(keys.first(), window), place_of(keys.last(), window));
-    Ok(Sealed::assemble(&envelope::<[u8]>(Kind::Surf, VERSION, plan, keys.len(), ends), &payload))
+    Ok(Sealed::assemble(&envelope::<[u8]>(SurfSpec::KIND, VERSION, plan, keys.len(), ends), &payload))
 }
 
 /// What will be written over byte strings.

@@ -9,7 +9,7 @@ use super::key::{IntegerKey, PathKey, StringKey};
 use super::seek::{CERTAIN, Place};
 use super::sink::{IntegerSink, Sink};
 use super::tail::Tail;
-use crate::kind::FilterBytes;
+use crate::frame::FilterBytes;
 
 /// A seek; `from` is `None` where it lies beyond all keys with the common prefix.
 struct Seek<'a, K, S> {

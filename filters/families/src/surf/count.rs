@@ -11,7 +11,7 @@ use super::codec::Body;
 use super::filter::Surf;
 use super::key::{IntegerKey, PathKey, StringKey};
 use super::tail::TailRange;
-use crate::kind::FilterBytes;
+use crate::frame::FilterBytes;
 
 /// An end of the range, on the outer side of the leaf that it cuts.
 struct End<'a, K> {

@@ -3,16 +3,17 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use lacuna_base::{ByteRange, Envelope, Error, KeySpace, RangeFilter, Result, U64Range};
+use lacuna_base::{ByteRange, Envelope, KeySpace, RangeFilter, Result, U64Range};
 use lacuna_succinct::arch::{Isa, Kernel, dispatch};
 
 use super::batch::{AskMany, Ends};
 use super::builder::KEYS_WITHOUT_BODY;
 use super::codec::{Body, HEADER_BYTES, VERSION};
 use super::key::{IntegerKey, Lower, PathKey, StringKey, Upper};
+use super::spec::SurfSpec;
 use super::tail::TailRange;
-use crate::frame::{Clipped, Frame};
-use crate::kind::{FilterBytes, Kind};
+use crate::family::{FilterFamily as _, OpenFrame};
+use crate::frame::{Clipped, FilterBytes, Frame, check_kind, check_version};
 
 /// A SuRF over its bytes, opened as itself: for next keys, counts and prefixes, which an erased filter does not offer.
 ///
@@ -51,7 +52,7 @@ impl<B: FilterBytes> Surf<u64, B> {
     /// As there; `Unsupported` also if it is of another family.
     pub fn open(bytes: B) -> Result<Self> {
         let envelope = surf_envelope(bytes.as_ref())?;
-        Self::in_frame(Frame::whole(envelope, bytes)?)
+        OpenFrame::open(Frame::whole(envelope, bytes)?)
     }
 }
 
@@ -62,26 +63,25 @@ impl<B: FilterBytes> Surf<[u8], B> {
     /// As there; `Unsupported` also if it is of another family.
     pub fn open(bytes: B) -> Result<Self> {
         let envelope = surf_envelope(bytes.as_ref())?;
-        Self::in_frame(Frame::with_prefix(envelope, bytes)?)
+        OpenFrame::open(Frame::with_prefix(envelope, bytes)?)
     }
 }
 
 fn surf_envelope(bytes: &[u8]) -> Result<Envelope> {
     let (envelope, _) = Envelope::open(bytes)?;
-    match Kind::from_id(envelope.kind)? {
-        Kind::Surf => Ok(envelope),
-        other => Err(Error::unsupported(format!("this is a {} filter, not a SuRF", other.name()))),
-    }
+    check_kind(&envelope, SurfSpec::KIND).map(|()| envelope)
 }
 
-impl<K: KeySpace + ?Sized, B: FilterBytes> Surf<K, B> {
-    pub(crate) fn in_frame(frame: Frame<B>) -> Result<Self> {
-        crate::check_version(frame.envelope(), VERSION)?;
+impl<K: KeySpace + ?Sized, B: FilterBytes> OpenFrame<B> for Surf<K, B> {
+    fn open(frame: Frame<B>) -> Result<Self> {
+        check_version(frame.envelope(), VERSION)?;
         // Without a body, the smallest and largest key are all there is.
         let body = if frame.body().is_empty() { None } else { Some(Body::open(frame.body())?) };
         Ok(Self { frame, body, keys: PhantomData })
     }
+}
 
+impl<K: KeySpace + ?Sized, B: FilterBytes> Surf<K, B> {
     /// The bytes of the trie.
     #[inline(always)]
     pub(crate) fn trie_bytes(&self) -> &[u8] {

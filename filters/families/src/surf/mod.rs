@@ -20,7 +20,6 @@
 //! and keys that end early compare as if zeros followed, without which a stored `ab` and a query up to `ab` would miss
 //! each other; candidates and counts have stated bounds (`docs/design/surf-seek.md`).
 
-mod abilities;
 mod batch;
 mod budget;
 mod builder;
@@ -42,7 +41,6 @@ mod tail;
 #[cfg(test)]
 mod tests;
 
-pub use abilities::{OpenAbility, open_count, open_seek};
 pub use filter::Surf;
 pub use predict::SurfPrediction;
 pub(crate) use predict_rate::{TrieView, likely_suffixes, min_trie_rate};

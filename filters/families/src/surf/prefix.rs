@@ -6,7 +6,7 @@ use lacuna_succinct::arch::{Isa, Kernel, dispatch};
 use super::codec::Body;
 use super::filter::Surf;
 use super::key::StringKey;
-use crate::kind::FilterBytes;
+use crate::frame::FilterBytes;
 
 /// A prefix: whether any path starts with it, or ends on the way to it.
 struct AskPrefix<'a> {

@@ -3,8 +3,13 @@
 use lacuna_base::{BuildFromKeys, BuildPlan, Result, Sealed, SortedKeys};
 
 use super::builder::{build_bytes, build_u64};
+use super::filter::Surf;
 use super::predict::{SurfPrediction, predict_bytes, predict_u64};
+use crate::costs::ProbeCosts;
+use crate::family::FilterFamily;
+use crate::frame::FilterBytes;
 use crate::kind::Kind;
+
 use crate::spec_text::{SpecText, spec_text};
 
 /// A SuRF: by default with as many real bits as the budget leaves.
@@ -67,12 +72,6 @@ impl SurfSpec {
         self
     }
 
-    pub(crate) fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
-        let hash_bits = spec.take("hash", 0, Self::MAX_BITS)?;
-        let real_bits = spec.take("real", 0, Self::MAX_BITS - hash_bits.unwrap_or(0))?;
-        Ok(Self { hash_bits, real_bits, cut: spec.take_flag("cut") })
-    }
-
     /// Hash bits of each key.
     pub(crate) fn hash_bits(self) -> u32 {
         self.hash_bits.unwrap_or(0)
@@ -91,7 +90,8 @@ impl SurfSpec {
     }
 
     fn text(self) -> String {
-        let mut text = spec_text(Kind::Surf.name(), &[("hash", self.hash_bits), ("real", self.real_bits)]);
+        let mut text =
+            spec_text(SurfSpec::KIND.name(), &[("hash", self.hash_bits), ("real", self.real_bits)]);
         if self.cut {
             text.push(if text.contains(':') { ',' } else { ':' });
             text.push_str("cut");
@@ -137,5 +137,22 @@ impl BuildFromKeys<[u8]> for SurfSpec {
     }
     fn build_from(&self, keys: SortedKeys<'_, [u8]>, plan: &BuildPlan<[u8]>) -> Result<Sealed> {
         build_bytes(*self, keys, plan)
+    }
+}
+
+impl FilterFamily for SurfSpec {
+    const KIND: Kind = Kind::new(7, "surf");
+    const ABOUT: &'static str =
+        "a succinct trie of the keys' first bytes: points and ranges of any length, next keys, counts";
+    const EXAMPLE: &'static str = "surf:hash=4,real=4,cut";
+    const COSTS: ProbeCosts = ProbeCosts { integers_ns: 0.0, strings_ns: 0.0, probe_ns: 14.6, wait: 0.54 };
+
+    type OverIntegers<B: FilterBytes> = Surf<u64, B>;
+    type OverStrings<B: FilterBytes> = Surf<[u8], B>;
+
+    fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
+        let hash_bits = spec.take("hash", 0, Self::MAX_BITS)?;
+        let real_bits = spec.take("real", 0, Self::MAX_BITS - hash_bits.unwrap_or(0))?;
+        Ok(Self { hash_bits, real_bits, cut: spec.take_flag("cut") })
     }
 }

@@ -2,8 +2,13 @@
 
 use lacuna_base::{BuildPlan, Error, Result, SortedKeys};
 
+use super::TwoPrefixBloom;
 use super::body::{Cut, MAX_PROBES, VERSION, write_body};
 use super::model::{TwoPrefixRate, TwoTask, designs};
+use crate::costs::ProbeCosts;
+use crate::family::FilterFamily;
+use crate::frame::FilterBytes;
+use crate::integer::{IntegerFilter, WindowedFilter};
 use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, integer_family};
 use crate::kind::Kind;
 use crate::probe_bound::{ProbeBound, USUAL_PROBES};
@@ -66,15 +71,6 @@ impl TwoPrefixBloomSpec {
     pub fn with_probes(mut self, probes: u32) -> Self {
         self.probes = ProbeBound::new(probes);
         self
-    }
-
-    pub(crate) fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
-        let (short_bits, long_bits) = (spec.take("short", 0, 63)?, spec.take("long", 1, 64)?);
-        if short_bits.is_some_and(|short| long_bits.is_some_and(|long| short >= long)) {
-            return Err(Error::invalid_input("short prefixes are to be shorter than long ones"));
-        }
-        let share = spec.take("share", 10, 90)?;
-        Ok(Self { short_bits, long_bits, share, probes: ProbeBound::from_text(spec)? })
     }
 
     /// Prefixes of either length that a query asks for at most.
@@ -149,12 +145,11 @@ impl TwoPrefixBloomSpec {
 }
 
 impl IntegerSpec for TwoPrefixBloomSpec {
-    const KIND: Kind = Kind::TwoPrefixBloom;
     const VERSION: u16 = VERSION;
 
     fn text(&self) -> String {
         let parameters = [("short", self.short_bits), ("long", self.long_bits), ("share", self.share)];
-        self.probes.appended_to(spec_text(Kind::TwoPrefixBloom.name(), &parameters))
+        self.probes.appended_to(spec_text(TwoPrefixBloomSpec::KIND.name(), &parameters))
     }
 
     fn write_body(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall> {
@@ -163,3 +158,23 @@ impl IntegerSpec for TwoPrefixBloomSpec {
 }
 
 integer_family!(TwoPrefixBloomSpec);
+
+impl FilterFamily for TwoPrefixBloomSpec {
+    const KIND: Kind = Kind::new(0x8000, "two_prefix_bloom");
+    const ABOUT: &'static str =
+        "two Bloom filters of key prefixes, short ones and long ones, designed for the sampled queries";
+    const EXAMPLE: &'static str = "two_prefix_bloom:short=26,long=57,share=50,probes=64";
+    const COSTS: ProbeCosts = ProbeCosts { integers_ns: 16.0, strings_ns: 3.0, probe_ns: 3.6, wait: 0.7 };
+
+    type OverIntegers<B: FilterBytes> = IntegerFilter<B, TwoPrefixBloom>;
+    type OverStrings<B: FilterBytes> = WindowedFilter<B, TwoPrefixBloom>;
+
+    fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
+        let (short_bits, long_bits) = (spec.take("short", 0, 63)?, spec.take("long", 1, 64)?);
+        if short_bits.is_some_and(|short| long_bits.is_some_and(|long| short >= long)) {
+            return Err(Error::invalid_input("short prefixes are to be shorter than long ones"));
+        }
+        let share = spec.take("share", 10, 90)?;
+        Ok(Self { short_bits, long_bits, share, probes: ProbeBound::from_text(spec)? })
+    }
+}

@@ -67,6 +67,7 @@ conformance!(auto_u64, u64, "auto");
 conformance!(auto_bytes, [u8], "auto");
 conformance!(auto_robust_u64, u64, "auto:robust");
 conformance!(auto_robust_bytes, [u8], "auto:robust");
+#[cfg(feature = "baselines")]
 conformance!(
     rosetta_u64,
     u64,
@@ -74,6 +75,7 @@ conformance!(
     forced = ["rosetta:probes=1", "rosetta:single,probes=9", "rosetta:published,probes=200"],
     paths = ["rosetta: tired"]
 );
+#[cfg(feature = "baselines")]
 conformance!(rosetta_bytes, [u8], "rosetta", forced = ["rosetta:probes=3", "rosetta:published,probes=99"]);
 conformance!(
     snarf_u64,
@@ -105,6 +107,7 @@ conformance!(
     forced = ["proteus:trie=7,bloom=13", "proteus:trie=66,bloom=77,probes=3", "proteus:trie=13,bloom=0"],
     paths = ["proteus: tired"]
 );
+#[cfg(feature = "baselines")]
 conformance!(
     two_prefix_bloom_u64,
     u64,
@@ -116,6 +119,7 @@ conformance!(
     ],
     paths = ["two_prefix_bloom: tired"]
 );
+#[cfg(feature = "baselines")]
 conformance!(
     two_prefix_bloom_bytes,
     [u8],

@@ -1,8 +1,7 @@
 //! Finding a sparse node that lies a number of nodes ahead of another: the select behind every step to a child.
 //!
 //! It lies in the same block or the next ones, as a rule. Below few nodes with many labels it lies up to 257 blocks ahead;
-//! there, whole groups of blocks are passed by their number of nodes. A group for which none is told is counted block by
-//! block.
+//! there, whole groups of blocks are passed by their number of nodes. A group that stores none is counted block by block.
 
 use super::geometry::{
     BLOCK_SLOTS, COUNT_BYTES, GROUP_BLOCKS, GROUP_BYTES, GROUP_LEAF_BITS, GROUP_SHIFT, SPARSE_BYTES,

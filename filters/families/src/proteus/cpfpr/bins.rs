@@ -80,6 +80,7 @@ impl Bins {
 
     /// Notes a query at all depths behind `from` up to `to`.
     #[inline(always)]
+    #[cfg_attr(not(feature = "baselines"), allow(dead_code, reason = "only baselines ask for it"))]
     pub(crate) fn note_between(&mut self, from: usize, to: usize, bloom: usize, prefixes: u64) {
         self.note_through(to, bloom, prefixes);
         add(self.of_mut(from, bloom), prefixes, -1);

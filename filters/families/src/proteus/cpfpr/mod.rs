@@ -29,6 +29,7 @@ mod regions;
 mod sample;
 mod sample_size;
 
+#[cfg(feature = "baselines")]
 pub(crate) use bins::Bins;
 pub(crate) use bloom_rate::{any_of, bloom_rate};
 pub(crate) use key_counts::KeyCounts;

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-use lacuna_base::{Envelope, Error, Result, U64Range};
+use lacuna_base::{Envelope, Result, U64Range};
 
 use super::table::Blacklist;
-use crate::frame::{Clipped, Frame};
+use crate::family::FilterFamily as _;
+use crate::frame::{Clipped, FilterBytes, Frame, check_kind, check_version};
 use crate::integer::IntegerBody;
-use crate::kind::{FilterBytes, Kind};
+use crate::rencoder::RencoderSpec;
 use crate::rencoder::query::Rencoder;
 use crate::rencoder::walk::{Next, Walk};
 
@@ -41,10 +42,8 @@ impl<B: FilterBytes> BlacklistedRencoder<B> {
     /// As [`open`](crate::open); `Unsupported` if the bytes are of another family.
     pub fn open(bytes: B) -> Result<Self> {
         let (envelope, _) = Envelope::open(bytes.as_ref())?;
-        if Kind::from_id(envelope.kind)? != Kind::Rencoder {
-            return Err(Error::unsupported("only a `rencoder` takes this blacklist"));
-        }
-        crate::check_version(&envelope, Rencoder::VERSION)?;
+        check_kind(&envelope, RencoderSpec::KIND)?;
+        check_version(&envelope, Rencoder::VERSION)?;
         let frame = Frame::whole(envelope, bytes)?;
         let settled = frame.body().is_empty() && envelope.key_count <= 2;
         let body = if settled { None } else { Some(Rencoder::open(frame.body(), &envelope)?) };

@@ -6,6 +6,7 @@ use lacuna_base::{Budget, BuildPlan, ByteColumn, ByteRange, FilterSpec, Sample, 
 use lacuna_workload::Rng;
 
 use super::support::{body, empty_ranges, measured, plan, uniform_keys};
+use crate::family::FilterFamily as _;
 use crate::rosetta::RosettaSpec;
 
 /// The paper's balance: filters of upper levels halve what their parts let through, the last has the rest, and those

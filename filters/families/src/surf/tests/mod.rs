@@ -8,6 +8,7 @@ use lacuna_base::{Budget, BuildPlan, ByteColumn, FilterSpec, Sealed, SortedKeys}
 use lacuna_workload::Rng;
 
 use super::{Surf, SurfSpec};
+use crate::family::FilterFamily as _;
 use crate::spec_text::SpecText;
 
 /// Every kind of suffix, and none.

@@ -8,7 +8,7 @@ use lacuna_workload::{Keys, Rng, real_sets};
 
 use super::super::Surf;
 use super::{AMPLE, SPECS, integers, small_sets, strings};
-use crate::kind::FilterBytes;
+use crate::frame::FilterBytes;
 
 /// Checks both candidates of `from` by their contracts.
 fn check_candidates<B: FilterBytes>(surf: &Surf<[u8], B>, keys: &[Vec<u8>], from: &[u8], place: &str) {

@@ -5,14 +5,18 @@
 
 use lacuna_base::{CountEstimate, Envelope, Error, Result, SeekCandidate};
 
-use super::Surf;
-use crate::kind::{FilterBytes, Kind, OpenFilter};
+use crate::family::{FamilyKey, FilterFamily as _};
+use crate::frame::FilterBytes;
+use crate::kind::Kind;
+use crate::registry::family;
+use crate::surf::{Surf, SurfSpec};
 
 /// Families that name next keys and count.
-const ABLE: [Kind; 1] = [Kind::Surf];
+const ABLE: [Kind; 1] = [SurfSpec::KIND];
 
 /// A key space over which filters can be opened for more than yes and no: `u64` or `[u8]`.
-pub trait OpenAbility: OpenFilter {
+#[expect(private_bounds, reason = "its two implementations are all there are")]
+pub trait OpenAbility: FamilyKey {
     /// See [`open_seek`].
     ///
     /// # Errors
@@ -49,7 +53,7 @@ const COUNTING: &str = "count keys";
 /// The bytes, if their family is able to.
 fn able<B: FilterBytes>(bytes: B, ability: &str) -> Result<B> {
     let (envelope, _) = Envelope::open(bytes.as_ref())?;
-    let kind = Kind::from_id(envelope.kind)?;
+    let kind = family(envelope.kind)?.kind;
     if ABLE.contains(&kind) {
         return Ok(bytes);
     }

@@ -1,0 +1,39 @@
+//! The table of this crate's families: a new family is its folder and one line here.
+
+use crate::bloom::{BlockedBloomSpec, BloomSpec};
+use crate::bucketing::BucketingSpec;
+use crate::cuckoo::CuckooSpec;
+use crate::grafite::GrafiteSpec;
+use crate::prefix_bloom::PrefixBloomSpec;
+use crate::proteus::ProteusSpec;
+use crate::rencoder::RencoderSpec;
+#[cfg(feature = "baselines")]
+use crate::rosetta::RosettaSpec;
+use crate::snarf::SnarfSpec;
+use crate::surf::SurfSpec;
+use crate::table::{Family, FamilyTable as _, families};
+#[cfg(feature = "baselines")]
+use crate::two_prefix_bloom::TwoPrefixBloomSpec;
+
+families! {
+    /// Every family of this crate.
+    Families {
+        BloomSpec,
+        BlockedBloomSpec,
+        PrefixBloomSpec,
+        BucketingSpec,
+        GrafiteSpec,
+        RencoderSpec,
+        SurfSpec,
+        ProteusSpec,
+        #[cfg(feature = "baselines")]
+        TwoPrefixBloomSpec,
+        #[cfg(feature = "baselines")]
+        RosettaSpec,
+        SnarfSpec,
+        CuckooSpec,
+    }
+}
+
+/// Every family of this crate.
+pub const FAMILIES: &[Family] = Families::ALL;
