@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lacuna_base::{Error, Result};
-use lacuna_store_etcd::EtcdOptions;
+use lacuna_cache::etcd::EtcdOptions;
 
 /// Where the password is looked for if no file is named.
 const PASSWORD: &str = "LACUNA_COORDINATOR_PASSWORD";

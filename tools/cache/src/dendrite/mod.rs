@@ -8,9 +8,10 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use lacuna_base::{Error, Result};
-use lacuna_cache_shell::{Around, Counts, Dendrite};
-use lacuna_store_dendrite::{Net, Secret, Server};
-use lacuna_store_sql::{Cache, Notice};
+use lacuna_cache::Counts;
+use lacuna_cache::cluster::{Around, Dendrite};
+use lacuna_cache::cluster::{Net, Secret, Server};
+use lacuna_cache::sql::{Cache, Notice};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::broadcast;
 

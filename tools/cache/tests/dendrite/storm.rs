@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use lacuna_cache::sql::Cache;
 use lacuna_cache_protocol::Policy;
-use lacuna_store_sql::Cache;
 use lacuna_test_servers::free_port;
 use lacuna_testkit::effort;
 

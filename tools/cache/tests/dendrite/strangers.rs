@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use lacuna_cache::sql::{Cache, Options, Table};
 use lacuna_cache_protocol::Policy;
-use lacuna_store_sql::{Cache, Options, Table};
 use lacuna_test_servers::{Postgres, free_port};
 
 use crate::team::{AT_MOST, Ended, Leases, Process, Team};

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use lacuna_cache::cluster::{Client, Secret};
 use lacuna_cache_protocol::Policy;
-use lacuna_store_dendrite::{Client, Secret};
 use lacuna_test_servers::{Etcd, Postgres, Redis, free_port};
 use lacuna_testkit::effort;
 

@@ -1,0 +1,200 @@
+//! A write: statements of SQL, what they must have changed, and what they do to cached rows. And the bytes of all this,
+//! which write-back keeps in logs.
+
+use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::Command;
+
+use crate::sql::bytes::{Reader, Writer};
+use crate::sql::sql_value::SqlValue;
+
+/// What is written. Version 1, whose statements have no shape, and version 2, whose keys are one value, are read too.
+const VERSION: u8 = 3;
+
+/// One statement with its parameters.
+///
+/// ```
+/// use lacuna_cache::sql::Statement;
+///
+/// let raise = Statement::new("UPDATE people SET pay = pay + ?1 WHERE id = ?2").with(500).with(7);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statement {
+    pub(crate) sql: String,
+    pub(crate) params: Vec<SqlValue>,
+    /// Rows that it must change, or the whole write is refused.
+    pub(crate) expected: Option<u64>,
+    pub(crate) shape: Shape,
+}
+
+/// Where a statement can take one condition more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Nowhere: somebody else wrote it.
+    Own,
+    /// It ends with the values of a `SELECT` without a table.
+    Values,
+    /// It ends with conditions, all of which must hold.
+    Condition,
+}
+
+impl Statement {
+    /// SQL of the database, with its placeholders.
+    pub fn new(sql: impl Into<String>) -> Self {
+        Self { sql: sql.into(), params: Vec::new(), expected: None, shape: Shape::Own }
+    }
+
+    /// The next parameter.
+    #[must_use]
+    pub fn with(mut self, value: impl Into<SqlValue>) -> Self {
+        self.params.push(value.into());
+        self
+    }
+
+    /// It must change so many rows; otherwise the write is refused and changes nothing.
+    #[must_use]
+    pub const fn expecting(mut self, rows: u64) -> Self {
+        self.expected = Some(rows);
+        self
+    }
+}
+
+/// What a write does to cached rows.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Effect {
+    /// Only the database knows.
+    Unknown,
+    /// A row is there now.
+    Insert(Vec<SqlValue>),
+    /// Columns of the row with this key have new values.
+    Set(Vec<SqlValue>, Vec<(usize, SqlValue)>),
+    /// The row with this key is gone.
+    Delete(Vec<SqlValue>),
+}
+
+/// Statements of one transaction, and their effect.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SqlWrite {
+    pub(crate) statements: Vec<Statement>,
+    pub(crate) effect: Effect,
+}
+
+impl SqlWrite {
+    pub(crate) fn command(&self) -> Command {
+        let mut writer = Writer::default();
+        writer.byte(VERSION);
+        writer.number(self.statements.len() as u64);
+        for statement in &self.statements {
+            writer.bytes(statement.sql.as_bytes());
+            // 0: any number of rows.
+            writer.number(statement.expected.map_or(0, |rows| rows + 1));
+            writer.byte(statement.shape as u8);
+            write_values(&mut writer, &statement.params);
+        }
+        match &self.effect {
+            Effect::Unknown => writer.byte(0),
+            Effect::Insert(row) => {
+                writer.byte(1);
+                write_values(&mut writer, row);
+            }
+            Effect::Set(key, columns) => {
+                writer.byte(2);
+                write_values(&mut writer, key);
+                writer.number(columns.len() as u64);
+                for (place, value) in columns {
+                    writer.number(*place as u64);
+                    value.write(&mut writer);
+                }
+            }
+            Effect::Delete(key) => {
+                writer.byte(3);
+                write_values(&mut writer, key);
+            }
+        }
+        Command::new(&writer.0)
+    }
+
+    pub(crate) fn read(command: &Command) -> Result<Self> {
+        let mut reader = Reader(command.as_bytes());
+        let version = reader.byte()?;
+        if !(1..=VERSION).contains(&version) {
+            return Err(Error::unsupported("a write of the SQL store has a version that is not known"));
+        }
+        let statements =
+            (0..reader.len()?).map(|_| read_statement(&mut reader, version)).collect::<Result<_>>()?;
+        let effect = match reader.byte()? {
+            0 => Effect::Unknown,
+            1 => Effect::Insert(read_values(&mut reader)?),
+            2 => {
+                let key = read_key(&mut reader, version)?;
+                let columns = (0..reader.len()?).map(|_| Ok((reader.len()?, SqlValue::read(&mut reader)?)));
+                Effect::Set(key, columns.collect::<Result<_>>()?)
+            }
+            3 => Effect::Delete(read_key(&mut reader, version)?),
+            _ => return Err(Error::unsupported("a write of the SQL store has an effect that is not known")),
+        };
+        Ok(Self { statements, effect })
+    }
+}
+
+fn read_statement(reader: &mut Reader<'_>, version: u8) -> Result<Statement> {
+    let sql = reader.text()?.to_owned();
+    let expected = reader.number()?.checked_sub(1);
+    let shape = match if version == 1 { 0 } else { reader.byte()? } {
+        0 => Shape::Own,
+        1 => Shape::Values,
+        2 => Shape::Condition,
+        _ => return Err(Error::unsupported("a statement of the SQL store has a shape that is not known")),
+    };
+    Ok(Statement { sql, params: read_values(reader)?, expected, shape })
+}
+
+fn read_key(reader: &mut Reader<'_>, version: u8) -> Result<Vec<SqlValue>> {
+    if version < 3 { Ok(vec![SqlValue::read(reader)?]) } else { read_values(reader) }
+}
+
+fn write_values(writer: &mut Writer, values: &[SqlValue]) {
+    writer.number(values.len() as u64);
+    values.iter().for_each(|value| value.write(writer));
+}
+
+fn read_values(reader: &mut Reader<'_>) -> Result<Vec<SqlValue>> {
+    (0..reader.len()?).map(|_| SqlValue::read(reader)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writes_of_older_versions_are_read() {
+        let statement = Statement::new("DELETE 1").with(7).expecting(1);
+        let first = b"\x01\x01\x08DELETE 1\x02\x01\x01\x0E\x03\x01\x0E";
+        let second = b"\x02\x01\x08DELETE 1\x02\x00\x01\x01\x0E\x03\x01\x0E";
+        let third = b"\x03\x01\x08DELETE 1\x02\x00\x01\x01\x0E\x03\x01\x01\x0E";
+        let write = SqlWrite { statements: vec![statement], effect: Effect::Delete(vec![7.into()]) };
+        for bytes in [&first[..], second, third] {
+            assert_eq!(SqlWrite::read(&Command::new(bytes)).unwrap(), write);
+        }
+        assert_eq!(write.command().as_bytes(), third);
+    }
+
+    #[test]
+    fn writes_come_back_from_their_commands_and_cut_ones_are_refused() {
+        let statement = Statement::new("DELETE FROM t WHERE id = ?1").with(7).expecting(1);
+        let effects = [
+            Effect::Unknown,
+            Effect::Insert(vec![1.into(), SqlValue::Null]),
+            Effect::Set(vec!["k".into(), 3.into()], vec![(2, 5.into())]),
+            Effect::Delete(vec![7.into()]),
+        ];
+        for effect in effects {
+            let write = SqlWrite { statements: vec![statement.clone(), Statement::new("SELECT 1")], effect };
+            let command = write.command();
+            assert_eq!(SqlWrite::read(&command).unwrap(), write);
+            for len in 0..command.as_bytes().len() {
+                let cut = Command::new(&command.as_bytes()[..len]);
+                assert!(SqlWrite::read(&cut).is_err(), "{write:?} cut to {len}");
+            }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Real databases, with and without trouble.
+
+mod beyond;
+mod buffered;
+mod clients;
+mod conditions;
+mod edges;
+mod nemesis;
+mod policies;
+mod prefetch;
+mod redis;
+mod schemas;
+mod servers;
+mod strangers;
+mod types;
+mod values;
+mod world;
