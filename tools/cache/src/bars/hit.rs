@@ -15,7 +15,7 @@ use lacuna_cache_protocol::{
     Application, Command, Config, Epoch, Interval, Policy, Query, RangeId, Rows, StoreCall, StoreReply,
     StoreState, Value,
 };
-use lacuna_test_servers::Redis;
+use lacuna_testkit::servers::Redis;
 use redis::AsyncCommands as _;
 use redis::aio::MultiplexedConnection;
 use tokio::task::JoinSet;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use lacuna_cache_protocol::ports::DataStore as _;
 use lacuna_cache_protocol::{Epoch, RangeId, StoreCall, StoreReply};
-use lacuna_test_servers::{MariaDb, Postgres};
+use lacuna_testkit::servers::{MariaDb, Postgres};
 
 use super::{FencedTable, prepare, range_of};
 use crate::sql::database::{Database, Dialect, FailureKind, describe};

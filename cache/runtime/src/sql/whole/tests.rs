@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use lacuna_cache_protocol::ports::{Clock, DataStore as _};
 use lacuna_cache_protocol::{DomainType, StoreCall, StoreReply};
-use lacuna_test_servers::{MariaDb, Postgres};
+use lacuna_testkit::servers::{MariaDb, Postgres};
 use tokio::sync::watch;
 
 use super::*;

@@ -9,7 +9,7 @@ use lacuna_cache::cluster::{Around, Client, Dendrite, Net, Secret, Server};
 use lacuna_cache::redis::RedisCache;
 use lacuna_cache::sql::{Cache, DomainType, Options, Rows, Schema, SqlValue, Table};
 use lacuna_cache_protocol::{Policy, RangeId};
-use lacuna_test_servers::Redis;
+use lacuna_testkit::servers::Redis;
 
 pub(crate) const SECRET: &[u8] = b"what all dendrites of the tests know";
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use lacuna_cache::sql::{Condition, Rows, SqlValue, Statement, Table, WriteError};
 use lacuna_cache_protocol::{Notice, Policy};
-use lacuna_test_servers::Redis;
+use lacuna_testkit::servers::Redis;
 use tokio::sync::broadcast::Receiver;
 
 use crate::cluster::hall::{AT_MOST, CUT, Hall, connected, places, slot};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use lacuna_cache::sql::Table;
 use lacuna_cache::{Alarm, Counts};
 use lacuna_cache_protocol::{Policy, RangeId};
-use lacuna_test_servers::Redis;
+use lacuna_testkit::servers::Redis;
 
 use crate::cluster::hall::{AT_MOST, CUT, Hall, places, slot};
 

@@ -6,7 +6,7 @@ use lacuna_base::ErrorKind;
 use lacuna_cache::etcd::{EtcdCoordinator, EtcdOptions};
 use lacuna_cache_protocol::ports::{Coordinator as _, Directory as _, Tenure};
 use lacuna_cache_protocol::{Cut, Epoch, RangeId, RangeLoad, RangeTable, Recut};
-use lacuna_test_servers::Etcd;
+use lacuna_testkit::servers::Etcd;
 
 const RANGE: RangeId = RangeId(0);
 /// What a busy machine may take.

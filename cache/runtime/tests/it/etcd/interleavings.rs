@@ -6,8 +6,8 @@ use std::sync::Arc;
 use lacuna_cache::etcd::{EtcdCoordinator, Holder};
 use lacuna_cache_protocol::ports::Coordinator as _;
 use lacuna_cache_protocol::{Cut, Epoch, Interval, RangeId, RangeTable, Recut};
-use lacuna_test_servers::Etcd;
 use lacuna_testkit::effort;
+use lacuna_testkit::servers::Etcd;
 use lacuna_workload::Rng;
 
 use crate::etcd::claims::process;

@@ -6,7 +6,7 @@ use lacuna_base::ErrorKind;
 use lacuna_cache::etcd::EtcdCoordinator;
 use lacuna_cache_protocol::RangeId;
 use lacuna_cache_protocol::ports::{Coordinator as _, Tenure};
-use lacuna_test_servers::Etcd;
+use lacuna_testkit::servers::Etcd;
 use tokio::time::sleep;
 
 use crate::etcd::claims::{AT_MOST, claimed, open, options, renewed, wait_for};

@@ -5,7 +5,7 @@ use std::path::Path;
 use lacuna_base::{Error, ErrorKind};
 use lacuna_cache::etcd::EtcdOptions;
 use lacuna_cache_protocol::{Epoch, RangeId, RangeTable};
-use lacuna_test_servers::{Etcd, EtcdFiles};
+use lacuna_testkit::servers::{Etcd, EtcdFiles};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 
 use crate::etcd::claims::{claimed, open, options, renewed};

@@ -11,7 +11,7 @@ use lacuna_cache::redis::RedisCache;
 use lacuna_cache::sql::{Cache, DomainType, Options, Schema, Table};
 use lacuna_cache_protocol::ports::CacheServer as _;
 use lacuna_cache_protocol::{Epoch, Interval, Query, RangeId, StoreCall, StoreReply};
-use lacuna_test_servers::{Etcd, Postgres, Redis};
+use lacuna_testkit::servers::{Etcd, Postgres, Redis};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::time::sleep;
 

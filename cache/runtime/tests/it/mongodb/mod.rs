@@ -5,8 +5,8 @@ mod collections;
 mod owners;
 
 use lacuna_cache::mongodb::{Cache, Collection, DomainType, Options, Schema, WriteError};
-use lacuna_test_servers::FerretDb;
 use lacuna_testkit::effort;
+use lacuna_testkit::servers::FerretDb;
 
 /// A server for a long test.
 fn server() -> Option<FerretDb> {

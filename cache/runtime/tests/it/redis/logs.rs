@@ -1,8 +1,8 @@
 use lacuna_cache_protocol::embedded::Kept;
 use lacuna_cache_protocol::ports::LogServer as _;
 use lacuna_cache_protocol::{Command, Epoch, Interval, LogCall, LogReply, RangeId, Write};
-use lacuna_test_servers::Redis;
 use lacuna_testkit::effort;
+use lacuna_testkit::servers::Redis;
 
 fn write(text: &str) -> Write {
     Write { touched: vec![(1, Interval::point(20.into()))], command: Command::new(text.as_bytes()) }

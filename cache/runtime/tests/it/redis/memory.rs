@@ -1,7 +1,7 @@
 //! How full a server is.
 
 use lacuna_cache_protocol::ports::CacheServer as _;
-use lacuna_test_servers::Redis;
+use lacuna_testkit::servers::Redis;
 
 #[tokio::test]
 async fn the_memory_of_a_server_is_told_in_percent_of_its_limit() {

@@ -8,7 +8,7 @@ mod warm;
 use std::time::Duration;
 
 use lacuna_cache::redis::{RedisCache, RedisLog};
-use lacuna_test_servers::Redis;
+use lacuna_testkit::servers::Redis;
 
 /// What a busy machine may take for what takes a moment.
 const AT_MOST: Duration = Duration::from_secs(120);

@@ -3,8 +3,8 @@ use lacuna_cache_protocol::{
     CacheCall, CacheReply, CacheServer, Epoch, Form, Interval, LOG_CHUNKS, LogRecord, Query, RangeId,
     Session, Value, write_chunk,
 };
-use lacuna_test_servers::Redis;
 use lacuna_testkit::effort;
+use lacuna_testkit::servers::Redis;
 use lacuna_workload::Rng;
 
 const RANGE: RangeId = RangeId(3);

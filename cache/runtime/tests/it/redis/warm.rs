@@ -9,7 +9,7 @@ use lacuna_cache_protocol::{
     Action, Application, Command, Config, Epoch, Event, Interval, LogReply, Notice, Owner, Policy, Query,
     RangeId, ReadOutcome, RequestId, Rows, StoreCall, StoreReply, StoreState, Value, Write, WriteOutcome,
 };
-use lacuna_test_servers::Redis;
+use lacuna_testkit::servers::Redis;
 
 const RANGE: RangeId = RangeId(0);
 

@@ -7,7 +7,7 @@ use crate::sql::world::patient;
 use lacuna_cache::sql::{Cache, DomainType, Schema, SqlValue, Table};
 use lacuna_cache_protocol::Policy;
 use lacuna_cache_protocol::embedded::MemoryLog;
-use lacuna_test_servers::{MariaDb, Postgres};
+use lacuna_testkit::servers::{MariaDb, Postgres};
 
 /// Texts that mean something to somebody on their way.
 const TEXTS: [&str; 12] = [

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use lacuna_test_servers::Redis;
 use lacuna_testkit::effort;
+use lacuna_testkit::servers::Redis;
 use sqlx::{Connection as _, MySqlConnection, PgConnection};
 
 /// Deletes keys that a server short of memory may evict: values, and the leases beside them.

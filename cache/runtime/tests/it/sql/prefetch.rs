@@ -8,7 +8,7 @@ use lacuna_cache::sql::{Cache, Compressed, DomainType, Options, QueryLog, Schema
 use lacuna_cache_protocol::Policy;
 use lacuna_cache_protocol::embedded::MemoryCache;
 
-use lacuna_test_servers::Redis;
+use lacuna_testkit::servers::Redis;
 
 use crate::sql::world::AT_MOST;
 

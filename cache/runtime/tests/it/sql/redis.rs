@@ -8,8 +8,8 @@ use lacuna_cache::redis::{RedisCache, RedisLog};
 use lacuna_cache::sql::{Compressed, Hashed, Options};
 use lacuna_cache_protocol::Policy;
 use lacuna_cache_protocol::ports::CacheServer;
-use lacuna_test_servers::Redis;
 use lacuna_testkit::effort;
+use lacuna_testkit::servers::Redis;
 
 use crate::sql::nemesis::{CacheFault, Faults, MIN_OF_EACH, break_log, read_percent, rest};
 use crate::sql::world::{AT_MOST, Place, World};

@@ -2,7 +2,7 @@
 
 use lacuna_base::ErrorKind;
 use lacuna_cache::sql::{Cache, DomainType, Schema, Table, WriteError};
-use lacuna_test_servers::{MariaDb, Postgres};
+use lacuna_testkit::servers::{MariaDb, Postgres};
 
 use crate::sql::values::{ids, sqlite, table};
 use crate::sql::world::{Place, patient};

@@ -8,8 +8,8 @@ use lacuna_base::ErrorKind;
 use lacuna_cache::redis::{RedisCache, RedisLog};
 use lacuna_cache::sql::{Options, WriteError};
 use lacuna_cache_protocol::Policy;
-use lacuna_test_servers::{MariaDb, Postgres, Redis};
 use lacuna_testkit::effort;
+use lacuna_testkit::servers::{MariaDb, Postgres, Redis};
 
 use crate::sql::nemesis::{CacheFault, Faults, MIN_OF_EACH, break_log, cut_connections, read_percent, rest};
 use crate::sql::world::{AT_MOST, Dialect, World, patient};

@@ -12,7 +12,7 @@ use lacuna_cache::sql::{
     Cache, DomainType, Notice, Options, Policy, Schema, SqlValue, Statement, Table, open,
 };
 use lacuna_cache_protocol::embedded::MemoryLog;
-use lacuna_test_servers::{MariaDb, Postgres};
+use lacuna_testkit::servers::{MariaDb, Postgres};
 
 use crate::sql::world::{AT_MOST, patient};
 

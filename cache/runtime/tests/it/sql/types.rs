@@ -5,8 +5,8 @@ use std::ops::Bound;
 
 use lacuna_cache::sql::{Date, DomainType, Schema, SqlValue};
 use lacuna_cache_protocol::{DomainValue, RangeKey};
-use lacuna_test_servers::{MariaDb, Postgres};
 use lacuna_testkit::effort;
+use lacuna_testkit::servers::{MariaDb, Postgres};
 use lacuna_workload::Rng;
 
 use crate::sql::values::{ids, table};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lacuna_base::ErrorKind;
 use lacuna_cache::sql::{Cache, DomainType, Schema, SqlValue, Statement, Table, WriteError};
 use lacuna_cache_protocol::Policy;
-use lacuna_test_servers::{MariaDb, Postgres};
+use lacuna_testkit::servers::{MariaDb, Postgres};
 
 use crate::sql::beyond::{
     days_that_mariadb_has_not_are_refused, moments_without_a_zone_are_utc,

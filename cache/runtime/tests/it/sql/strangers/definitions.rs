@@ -1,7 +1,7 @@
 //! Who defines a table anew changes its rows without a row in the log of PostgreSQL.
 
 use lacuna_cache::sql::open;
-use lacuna_test_servers::Postgres;
+use lacuna_testkit::servers::Postgres;
 
 use super::{LOOKS, count, make, row, schema, until_there_are};
 use crate::sql::world::patient;

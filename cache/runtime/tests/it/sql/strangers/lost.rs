@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use lacuna_cache::sql::{Table, open};
-use lacuna_test_servers::Postgres;
+use lacuna_testkit::servers::Postgres;
 
 use super::{LOOKS, OTHERS, PEOPLE, count, make, row, schema, until_there_are};
 use crate::sql::world::{AT_MOST, patient};

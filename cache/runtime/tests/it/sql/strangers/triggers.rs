@@ -1,7 +1,7 @@
 //! A write through the cache of one table that changes another is a stranger's to the other, and to no more.
 
 use lacuna_cache::sql::{Cache, SqlValue, Statement, open};
-use lacuna_test_servers::{MariaDb, Postgres};
+use lacuna_testkit::servers::{MariaDb, Postgres};
 
 use super::{LOOKS, OTHERS, PEOPLE, count, make, row, schema, until_there_are};
 use crate::sql::world::patient;

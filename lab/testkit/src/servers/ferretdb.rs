@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-use crate::port::free_port;
-use crate::process::{Process, is_installed_in};
+use crate::servers::port::free_port;
+use crate::servers::process::{Process, is_installed_in};
 
 /// As `.ci/ferretdb` has it.
 const PROGRAM: &str = "ferretdb-v1.24.2";

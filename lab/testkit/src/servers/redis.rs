@@ -2,8 +2,8 @@
 
 use tempfile::TempDir;
 
-use crate::port::free_port;
-use crate::process::{Process, is_installed};
+use crate::servers::port::free_port;
+use crate::servers::process::{Process, is_installed};
 
 /// A Redis server.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-use crate::port::free_port;
-use crate::process::{Process, is_installed_in};
+use crate::servers::port::free_port;
+use crate::servers::process::{Process, is_installed_in};
 
 /// The user that Debian's package makes.
 const USER: &str = "postgres";

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::port::free_port;
-use crate::process::{PATIENCE, Process, is_installed};
-use crate::relay::{Name, Wires};
+use crate::servers::port::free_port;
+use crate::servers::process::{PATIENCE, Process, is_installed};
+use crate::servers::relay::{Name, Wires};
 
 /// An etcd cluster.
 #[derive(Debug)]
