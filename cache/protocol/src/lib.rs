@@ -68,7 +68,6 @@ mod range_key;
 mod range_table;
 mod size_threshold;
 mod tree;
-pub mod wire;
 mod write_set;
 
 pub use auto_beta::AutoBeta;

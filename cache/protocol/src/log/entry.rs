@@ -6,13 +6,13 @@
 
 use lacuna_base::{Result, hash::hash_bytes};
 
-use super::ends::write_ends;
+use super::ends::{read_ends, write_ends};
 use super::reader::{ABOUT, malformed};
 use super::record::{LogRecord, kind};
 use crate::interval::{Cut, Interval};
 use crate::query::{Form, Query};
 use crate::range_key::RangeKey;
-use crate::wire::{Reader, write_number};
+use lacuna_base::wire::{Reader, write_number};
 
 /// Seed of the hash that spreads records over chunks.
 const CHUNK_SEED: u64 = 0x6C6F_675F_6368_756E;
@@ -57,7 +57,7 @@ impl LogRecord {
         let fingerprint = reader.take(FINGERPRINT_BYTES)?.try_into().map_err(|_| malformed("key"))?;
         let head = reader.byte()?;
         let limit = reader.small()?;
-        let interval = reader.ends((head >> 2 & 3, head >> 4 & 3))?;
+        let interval = read_ends(&mut reader, (head >> 2 & 3, head >> 4 & 3))?;
         let form = match head & 3 {
             0 => Form::All,
             1 => Form::First(limit),

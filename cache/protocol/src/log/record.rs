@@ -4,10 +4,10 @@ use super::ends::write_ends;
 use crate::interval::{Cut, Interval};
 use crate::query::DomainId;
 use crate::range_key::RangeKey;
-use crate::wire::{write_bytes, write_number};
+use lacuna_base::wire::{write_bytes, write_number};
 
-/// What is written. Version 1 is read too.
-pub(super) const VERSION: u8 = 2;
+/// Version of the bytes.
+pub(super) const VERSION: u8 = 1;
 pub(super) const INSERT: u8 = 1 << 2;
 pub(super) const HAS_DOMAIN: u8 = 1 << 3;
 pub(super) const LO_KIND: u32 = 4;

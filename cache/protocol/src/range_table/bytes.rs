@@ -9,7 +9,7 @@ use super::RangeTable;
 use crate::cache_server::RangeId;
 use crate::interval::Cut;
 use crate::range_key::RangeKey;
-use crate::wire::{Reader, write_bytes, write_number};
+use lacuna_base::wire::{Reader, write_bytes, write_number};
 
 const VERSION: u8 = 1;
 /// What errors name.

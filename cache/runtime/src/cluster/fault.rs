@@ -1,9 +1,9 @@
 //! Errors as they are told to another process.
 
+use lacuna_base::wire::{Reader, Writer};
 use lacuna_base::{Error, ErrorKind, Result};
-use lacuna_cache_protocol::wire::Reader;
 
-use crate::cluster::bytes::{Writer, malformed};
+use crate::cluster::frame::malformed;
 
 /// Longest text of an error.
 const LONGEST_TEXT: usize = 512;

@@ -1,8 +1,8 @@
 //! Frames: what a stream of bytes is cut into. See `docs/format/dendrite-protocol.md`.
 
+use lacuna_base::wire::Reader;
 use lacuna_base::{Error, Result};
 
-use crate::cluster::bytes::malformed;
 use crate::cluster::secret::{Seal, TAG_BYTES};
 
 /// Longest frame before both sides have proved who they are.
@@ -15,6 +15,15 @@ const LENGTH_BYTES: usize = 4;
 pub(crate) const GOODBYE: u8 = 5;
 /// Kind and checksum.
 const SHORTEST: usize = 5;
+
+/// Reads the body of a frame.
+pub(crate) const fn reader(body: &[u8]) -> Reader<'_> {
+    Reader::new(body, "a frame of a dendrite")
+}
+
+pub(crate) fn malformed(what: &str) -> Error {
+    reader(&[]).malformed(what)
+}
 
 /// A frame of this kind and body, tagged if there is a seal.
 ///

@@ -2,8 +2,8 @@
 
 use lacuna_base::{Error, ErrorKind, Result};
 
-use crate::cluster::bytes::{malformed, reader};
 use crate::cluster::fault::Fault;
+use crate::cluster::frame::{malformed, reader};
 use crate::cluster::message::Message;
 use crate::cluster::secret::{Seal, Secret, Side};
 

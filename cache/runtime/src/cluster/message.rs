@@ -1,13 +1,13 @@
 //! Messages, and their bodies. See `docs/format/dendrite-protocol.md`.
 
 use lacuna_base::Result;
-use lacuna_cache_protocol::wire::Reader;
+use lacuna_base::wire::{Reader, Writer};
 use lacuna_cache_protocol::{
     CallId, Epoch, PeerCall, PeerId, PeerReply, Query, RangeId, RangeTable, Value, Write,
 };
 
-use crate::cluster::bytes::{Writer, malformed, reader};
 use crate::cluster::fault::Fault;
+use crate::cluster::frame::{malformed, reader};
 use crate::cluster::noticed::{Listen, Noticed};
 use crate::cluster::parts::{
     read_fences, read_peer, read_queries, read_query, read_touched_write, write_fences, write_peer,
@@ -78,7 +78,7 @@ impl Message {
     pub(crate) fn to_frame(&self) -> (u8, Vec<u8>) {
         let mut writer = Writer::default();
         let kind = self.write(&mut writer);
-        (kind, writer.0)
+        (kind, writer.into_bytes())
     }
 
     fn write(&self, to: &mut Writer) -> u8 {

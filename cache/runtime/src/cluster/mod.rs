@@ -15,7 +15,7 @@
 //! | `links.rs`, `link.rs`, `stream.rs` | connections |
 //! | `network.rs` | what makes them: TCP, or a simulation |
 //! | `hello.rs`, `secret.rs` | the handshake and its keys |
-//! | `frame.rs`, `message.rs`, `fault.rs`, `parts.rs`, `noticed.rs`, `bytes.rs` | the bytes: `docs/format/dendrite-protocol.md` |
+//! | `frame.rs`, `message.rs`, `fault.rs`, `parts.rs`, `noticed.rs` | the bytes: `docs/format/dendrite-protocol.md` |
 //!
 //! Guarantee: that of the owners. Only who knows the secret is answered or believed; frames that were damaged, changed,
 //! repeated or left out end the connection. Nothing is encrypted. A write whose answer is lost is reported as unknown.
@@ -26,7 +26,6 @@
 
 mod ask;
 mod bulk;
-mod bytes;
 mod client;
 pub(crate) mod dendrite;
 mod fault;

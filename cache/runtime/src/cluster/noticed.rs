@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use lacuna_base::Result;
-use lacuna_cache_protocol::wire::Reader;
+use lacuna_base::wire::{Reader, Writer};
 use lacuna_cache_protocol::{Command, Notice};
 
-use crate::cluster::bytes::{Writer, malformed};
+use crate::cluster::frame::malformed;
 use crate::cluster::parts::{read_touched, write_touched};
 
 /// From where on somebody wants to hear notices.
@@ -67,7 +67,7 @@ impl Noticed {
 pub(crate) fn notice_bytes(notice: &Notice) -> usize {
     let mut writer = Writer::default();
     write_notice(&mut writer, notice);
-    writer.0.len()
+    writer.as_bytes().len()
 }
 
 fn write_notice(to: &mut Writer, notice: &Notice) {

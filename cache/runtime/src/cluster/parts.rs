@@ -2,13 +2,13 @@
 
 use crate::write_bytes::{read_write, write_write};
 use lacuna_base::Result;
-use lacuna_cache_protocol::wire::Reader;
+use lacuna_base::wire::{Reader, Writer};
 use lacuna_cache_protocol::{
     CallId, Epoch, Form, LeaseMode, LogRecord, PeerCall, PeerId, Query, RangeId, Session, Touched, Write,
     read_chunk, write_chunk,
 };
 
-use crate::cluster::bytes::{Writer, malformed};
+use crate::cluster::frame::malformed;
 
 pub(crate) fn write_query(to: &mut Writer, query: &Query) {
     let (form, limit) = match query.form {
@@ -72,7 +72,7 @@ pub(crate) fn read_fences(from: &mut Reader<'_>) -> Result<Vec<(RangeId, Epoch)>
 }
 
 pub(crate) fn write_touched_write(to: &mut Writer, write: &Write) {
-    write_write(&mut to.0, 0, write);
+    write_write(to.bytes_mut(), 0, write);
 }
 
 pub(crate) fn read_touched_write(from: &mut Reader<'_>) -> Result<Write> {

@@ -39,7 +39,6 @@
 //! (`docs/design/range-cache-sql-types.md`).
 
 mod application;
-mod bytes;
 mod cache;
 mod calendar;
 mod database;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use lacuna_base::wire::Writer;
 use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::Value;
 
-use crate::sql::bytes::{Reader, Writer};
-use crate::sql::sql_value::SqlValue;
+use crate::sql::sql_value::{SqlValue, reader};
 
 const VERSION: u8 = 1;
 
@@ -60,18 +60,18 @@ pub(crate) fn encode(column_count: usize, rows: &[Vec<SqlValue>]) -> Value {
     writer.number(column_count as u64);
     writer.number(rows.len() as u64);
     rows.iter().flatten().for_each(|value| value.write(&mut writer));
-    writer.0.into()
+    writer.into_bytes().into()
 }
 
 pub(crate) fn decode(column_count: usize, value: &Value) -> Result<Vec<Vec<SqlValue>>> {
-    let mut reader = Reader(value.as_bytes());
+    let mut reader = reader(value.as_bytes());
     if reader.byte()? != VERSION {
         return Err(Error::unsupported("a cached result has a version that is not known"));
     }
-    if reader.len()? != column_count {
+    if reader.length()? != column_count {
         return Err(Error::corrupt("a cached result has another number of columns than its table"));
     }
-    let row_count = reader.len()?;
+    let row_count = reader.length()?;
     let mut rows = Vec::new();
     for _ in 0..row_count {
         let row: Result<Vec<SqlValue>> = (0..column_count).map(|_| SqlValue::read(&mut reader)).collect();

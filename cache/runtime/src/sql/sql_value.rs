@@ -1,8 +1,8 @@
 //! A value of a column, and its bytes.
 
+use lacuna_base::wire::{Reader, Writer};
 use lacuna_base::{Date, Error, Result};
 
-use crate::sql::bytes::{Reader, Writer};
 use crate::sql::{calendar, decimal};
 
 /// What a column of a row holds.
@@ -90,7 +90,7 @@ impl SqlValue {
             }
             Self::Float(value) => {
                 writer.byte(2);
-                writer.0.extend_from_slice(&value.to_bits().to_le_bytes());
+                writer.fixed(&value.to_bits().to_le_bytes());
             }
             Self::Text(value) => {
                 writer.byte(3);
@@ -103,15 +103,15 @@ impl SqlValue {
             Self::Decimal { digits, scale } => {
                 writer.byte(5);
                 writer.byte(*scale);
-                writer.0.extend_from_slice(&digits.to_le_bytes());
+                writer.fixed(&digits.to_le_bytes());
             }
             Self::Date(date) => {
                 writer.byte(6);
-                writer.0.extend_from_slice(&date.days.to_le_bytes());
+                writer.fixed(&date.days.to_le_bytes());
             }
             Self::Timestamp(micros) => {
                 writer.byte(7);
-                writer.0.extend_from_slice(&micros.to_le_bytes());
+                writer.fixed(&micros.to_le_bytes());
             }
         }
     }
@@ -123,18 +123,23 @@ impl SqlValue {
                 let number = reader.number()?;
                 Self::Integer((number >> 1).cast_signed() ^ -((number & 1).cast_signed()))
             }
-            2 => Self::Float(f64::from_bits(u64::from_le_bytes(reader.array()?))),
-            3 => Self::Text(reader.text()?.to_owned()),
+            2 => Self::Float(f64::from_bits(u64::from_le_bytes(reader.fixed()?))),
+            3 => Self::Text(reader.text()?),
             4 => Self::Blob(reader.bytes()?.to_vec()),
             5 => {
                 let scale = reader.byte()?;
-                Self::Decimal { digits: i128::from_le_bytes(reader.array()?), scale }
+                Self::Decimal { digits: i128::from_le_bytes(reader.fixed()?), scale }
             }
-            6 => Self::Date(Date { days: i32::from_le_bytes(reader.array()?) }),
-            7 => Self::Timestamp(i64::from_le_bytes(reader.array()?)),
+            6 => Self::Date(Date { days: i32::from_le_bytes(reader.fixed()?) }),
+            7 => Self::Timestamp(i64::from_le_bytes(reader.fixed()?)),
             _ => return Err(Error::unsupported("a value of the SQL store is of a kind that is not known")),
         })
     }
+}
+
+/// Reads what the SQL store wrote.
+pub(crate) const fn reader(bytes: &[u8]) -> Reader<'_> {
+    Reader::new(bytes, "a value or a write of the SQL store")
 }
 
 /// The text of a value that a database may return as text or as bytes.
@@ -204,11 +209,14 @@ mod tests {
         for value in integers.into_iter().chain(others) {
             let mut writer = Writer::default();
             value.write(&mut writer);
-            let mut reader = Reader(&writer.0);
-            assert_eq!(SqlValue::read(&mut reader).unwrap(), value);
-            assert!(reader.0.is_empty());
-            for len in 0..writer.0.len() {
-                assert!(SqlValue::read(&mut Reader(&writer.0[..len])).is_err(), "{value:?} cut to {len}");
+            let mut bytes = reader(writer.as_bytes());
+            assert_eq!(SqlValue::read(&mut bytes).unwrap(), value);
+            assert!(bytes.is_at_end());
+            for len in 0..writer.as_bytes().len() {
+                assert!(
+                    SqlValue::read(&mut reader(&writer.as_bytes()[..len])).is_err(),
+                    "{value:?} cut to {len}"
+                );
             }
         }
     }

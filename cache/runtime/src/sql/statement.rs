@@ -4,8 +4,8 @@
 use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::Command;
 
-use crate::sql::bytes::{Reader, Writer};
-use crate::sql::sql_value::SqlValue;
+use crate::sql::sql_value::{SqlValue, reader};
+use lacuna_base::wire::{Reader, Writer};
 
 /// What is written. Version 1, whose statements have no shape, and version 2, whose keys are one value, are read too.
 const VERSION: u8 = 3;
@@ -110,23 +110,24 @@ impl SqlWrite {
                 write_values(&mut writer, key);
             }
         }
-        Command::new(&writer.0)
+        Command::new(writer.as_bytes())
     }
 
     pub(crate) fn read(command: &Command) -> Result<Self> {
-        let mut reader = Reader(command.as_bytes());
+        let mut reader = reader(command.as_bytes());
         let version = reader.byte()?;
         if !(1..=VERSION).contains(&version) {
             return Err(Error::unsupported("a write of the SQL store has a version that is not known"));
         }
         let statements =
-            (0..reader.len()?).map(|_| read_statement(&mut reader, version)).collect::<Result<_>>()?;
+            (0..reader.length()?).map(|_| read_statement(&mut reader, version)).collect::<Result<_>>()?;
         let effect = match reader.byte()? {
             0 => Effect::Unknown,
             1 => Effect::Insert(read_values(&mut reader)?),
             2 => {
                 let key = read_key(&mut reader, version)?;
-                let columns = (0..reader.len()?).map(|_| Ok((reader.len()?, SqlValue::read(&mut reader)?)));
+                let columns =
+                    (0..reader.length()?).map(|_| Ok((reader.length()?, SqlValue::read(&mut reader)?)));
                 Effect::Set(key, columns.collect::<Result<_>>()?)
             }
             3 => Effect::Delete(read_key(&mut reader, version)?),
@@ -137,7 +138,7 @@ impl SqlWrite {
 }
 
 fn read_statement(reader: &mut Reader<'_>, version: u8) -> Result<Statement> {
-    let sql = reader.text()?.to_owned();
+    let sql = reader.text()?;
     let expected = reader.number()?.checked_sub(1);
     let shape = match if version == 1 { 0 } else { reader.byte()? } {
         0 => Shape::Own,
@@ -158,7 +159,7 @@ fn write_values(writer: &mut Writer, values: &[SqlValue]) {
 }
 
 fn read_values(reader: &mut Reader<'_>) -> Result<Vec<SqlValue>> {
-    (0..reader.len()?).map(|_| SqlValue::read(reader)).collect()
+    (0..reader.length()?).map(|_| SqlValue::read(reader)).collect()
 }
 
 #[cfg(test)]

@@ -21,9 +21,9 @@ use lacuna_cache_protocol::{Interval, Query, RangeKey, union};
 
 use super::Table;
 use crate::sql::application::TableRows;
-use crate::sql::bytes::Writer;
 use crate::sql::rows::{Row, Rows, decode};
 use crate::sql::sql_value::SqlValue;
+use lacuna_base::wire::Writer;
 
 /// A range of a registered column, from [`Table::condition`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -148,7 +148,7 @@ impl Table {
         } else {
             row.iter().for_each(|value| value.write(&mut writer));
         }
-        writer.0
+        writer.into_bytes()
     }
 
     fn rows(&self, rows: Vec<Values>) -> Rows {

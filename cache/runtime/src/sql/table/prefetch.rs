@@ -26,7 +26,7 @@ use crate::sql::sql_value::SqlValue;
 /// Reads under way at once: as many as keep a store busy, and few enough for others to get through.
 const AT_ONCE: usize = 8;
 /// What the bytes of a log begin with, and which version they are.
-const MAGIC: [u8; 4] = *b"LQL\x02";
+const MAGIC: [u8; 4] = *b"LQL\x01";
 
 /// The last queries of a table by one range, as [`Table::record_queries`] keeps them. Clones are the same log.
 #[derive(Debug, Clone)]
@@ -80,7 +80,7 @@ impl QueryLog {
     /// A log from its bytes.
     ///
     /// # Errors
-    /// `Corrupt` if they are none, or not whole; those of version 1 do not say of which columns they are.
+    /// `Corrupt` if they are none, or not whole.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let corrupt = || Error::corrupt("these are not the bytes of a log of queries, or not all of them");
         let (rest, sum) = bytes.split_last_chunk().ok_or_else(corrupt)?;
@@ -203,7 +203,7 @@ mod tests {
         let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(
             hex,
-            "4c514c0201004aae9dda1b2271b7960118000000000000001204002f96021800000000000000122a14070000000000000025031800000000000000122a6666a99b24"
+            "4c514c0101004aae9dda1b2271b7950118000000000000001204008095021800000000000000122a14070000000000000025031800000000000000122a17ff17aa20"
         );
         let read = QueryLog::from_bytes(&bytes).unwrap();
         assert_eq!(*read.queries(), VecDeque::from(queries));
