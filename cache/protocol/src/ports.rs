@@ -13,7 +13,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use lacuna_base::Result;
+use crate::error::Result;
 
 use crate::balance::RangeLoad;
 use crate::cache_server::RangeId;
@@ -90,7 +90,7 @@ pub struct Answer {
     /// What the owner hears.
     pub reply: StoreReply,
     /// What whoever asked hears beside it.
-    pub why: Option<lacuna_base::Error>,
+    pub why: Option<crate::error::Error>,
 }
 
 impl From<StoreReply> for Answer {

@@ -14,7 +14,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lacuna_base::Result;
+use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::ports::{CacheServer, Reply, Seen};
 use lacuna_cache_protocol::{CacheCall, CacheReply, Epoch, Query, RangeId, Session, Value};
 

@@ -13,10 +13,10 @@ use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::embedded::Kept;
 use lacuna_cache_protocol::ports::{LogServer, Reply};
 use lacuna_cache_protocol::{Epoch, LogCall, LogReply, RangeId};
+use lacuna_cache_protocol::{Error, Result};
 use tokio::sync::oneshot;
 
 use crate::write_bytes::{read_write, write_write};

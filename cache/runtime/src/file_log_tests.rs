@@ -58,5 +58,5 @@ fn other_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
     std::fs::write(&path, b"something else").unwrap();
-    assert_eq!(FileLog::open(&path).unwrap_err().kind(), lacuna_base::ErrorKind::Unsupported);
+    assert_eq!(FileLog::open(&path).unwrap_err().kind(), lacuna_cache_protocol::ErrorKind::Unsupported);
 }

@@ -19,9 +19,9 @@ use std::hash::{Hash as _, Hasher};
 use std::sync::Arc;
 
 use lacuna_base::hash::{hash_bytes, reduce};
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::ports::{CacheServer, Reply, Seen};
 use lacuna_cache_protocol::{CacheCall, CacheReply, Epoch, Query, RangeId, Session};
+use lacuna_cache_protocol::{Error, Result};
 use tokio::task::JoinSet;
 
 /// Cache servers that share the results of every range.

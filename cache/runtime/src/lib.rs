@@ -55,6 +55,7 @@ mod write_bytes;
 pub use compressed::Compressed;
 pub use file_log::FileLog;
 pub use hashed::Hashed;
+pub use lacuna_cache_protocol::{Error, ErrorKind, Result};
 pub use owner::{
     Alarm, BulkEnd, BulkLease, Counts, RangeCache, Requests, Servers, WriteError, Written, bulk_lease,
 };

@@ -1,7 +1,7 @@
 //! A buffered write as bytes: what it touches, as log records, and its command. See `docs/format/range-cache-buffered.md`.
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::{Command, LogRecord, Write, read_chunk, write_chunk};
+use lacuna_cache_protocol::{Error, Result};
 
 /// Appends `write`, whose number is `lsn`, to `bytes`.
 pub(crate) fn write_write(bytes: &mut Vec<u8>, lsn: u64, write: &Write) {

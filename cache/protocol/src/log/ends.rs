@@ -3,7 +3,7 @@
 //! Ends of equal length mostly lie near each other: after the lower end comes how much larger the last 8 bytes of the
 //! upper one are. `[18, 22]` over 8-byte integers is a byte of lengths, 18, and a 4. Other ends share first bytes.
 
-use lacuna_base::Result;
+use crate::error::Result;
 
 use super::reader::{interval, malformed};
 use crate::interval::Interval;

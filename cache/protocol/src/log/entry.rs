@@ -4,7 +4,8 @@
 //! fingerprint alone, without its zero bytes at the end; `[18, 22]` of an application without fingerprints has an empty
 //! key. A result with a limit that was full answers for less: its key holds the form and the interval of the query too.
 
-use lacuna_base::{Result, hash::hash_bytes};
+use crate::error::Result;
+use lacuna_base::hash::hash_bytes;
 
 use super::ends::{read_ends, write_ends};
 use super::reader::{ABOUT, malformed};
@@ -43,7 +44,7 @@ impl LogRecord {
     /// let first_3 = Query { form: Form::First(3), ..Query::all(0, ages(18, 60)) };
     /// let record = LogRecord::of_entry(7, &first_3, ages(18, 22));
     /// assert_eq!(record.query()?, first_3);
-    /// # Ok::<(), lacuna_base::Error>(())
+    /// # Ok::<(), lacuna_cache_protocol::Error>(())
     /// ```
     pub fn query(&self) -> Result<Query> {
         let key = self.key.as_deref().ok_or_else(|| malformed("key"))?;

@@ -1,6 +1,6 @@
 //! From bytes back to records. Bytes are believed as far as they make sense.
 
-use lacuna_base::{Error, Result};
+use crate::error::{Error, Result};
 
 use super::ends::read_ends;
 use super::record::{HAS_DOMAIN, HI_KIND, INSERT, LO_KIND, LogRecord, VERSION, check_of};
@@ -59,5 +59,5 @@ fn cut(kind: u8, bytes: &[u8], end: Cut<RangeKey>) -> Result<Cut<RangeKey>> {
 }
 
 pub(super) fn malformed(what: &str) -> Error {
-    Reader::new(&[], ABOUT).malformed(what)
+    Reader::new(&[], ABOUT).malformed(what).into()
 }

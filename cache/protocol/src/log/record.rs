@@ -24,7 +24,7 @@ pub(super) const HI_KIND: u32 = 6;
 /// write_chunk(&mut chunk, [&record]);
 /// assert!(chunk.len() <= 18 + 1);
 /// assert_eq!(read_chunk(&chunk)?, [record]);
-/// # Ok::<(), lacuna_base::Error>(())
+/// # Ok::<(), lacuna_cache_protocol::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogRecord {

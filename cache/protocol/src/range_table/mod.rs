@@ -15,7 +15,7 @@ mod bytes;
 
 use std::collections::BTreeMap;
 
-use lacuna_base::{Error, Result};
+use crate::error::{Error, Result};
 
 use crate::cache_server::RangeId;
 use crate::interval::{Cut, Interval};

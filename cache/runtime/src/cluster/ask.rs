@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::owner::WriteError;
-use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Error, Result};
 use lacuna_cache_protocol::{Query, RangeId, RangeTable, Value, Write};
 
 use crate::cluster::link::Link;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::owner::{BulkEnd, BulkLease, bulk_lease};
-use lacuna_base::Result;
+use lacuna_cache_protocol::Result;
 use tokio::runtime::Handle;
 
 use crate::cluster::ask::{Answered, Asking, Redirected, strange};

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
 use crate::owner::{BulkLease, Counts, Requests, WriteError, Written};
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::ports::Reply;
 use lacuna_cache_protocol::{Command, Notice, Query, RangeId, RangeTable, Touched, Value, Write};
+use lacuna_cache_protocol::{Error, Result};
 use tokio::sync::broadcast;
 
 use crate::cluster::ask::{self, Asking};

@@ -1,7 +1,7 @@
 //! Errors as they are told to another process.
 
 use lacuna_base::wire::{Reader, Writer};
-use lacuna_base::{Error, ErrorKind, Result};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
 
 use crate::cluster::frame::malformed;
 
@@ -41,8 +41,6 @@ impl Fault {
 const fn code(kind: ErrorKind) -> u8 {
     match kind {
         ErrorKind::InvalidInput => 1,
-        ErrorKind::Full => 2,
-        ErrorKind::BudgetTooSmall { .. } => 3,
         ErrorKind::Unsupported => 4,
         ErrorKind::Corrupt => 5,
         ErrorKind::Conflict => 7,
@@ -52,9 +50,7 @@ const fn code(kind: ErrorKind) -> u8 {
 
 fn kind_of(code: u8) -> Result<ErrorKind> {
     Ok(match code {
-        // Budgets are none of ours: whoever hears of one can only change its call.
-        1 | 3 => ErrorKind::InvalidInput,
-        2 => ErrorKind::Full,
+        1 => ErrorKind::InvalidInput,
         4 => ErrorKind::Unsupported,
         5 => ErrorKind::Corrupt,
         6 => ErrorKind::Unavailable,

@@ -1,7 +1,7 @@
 //! Frames: what a stream of bytes is cut into. See `docs/format/dendrite-protocol.md`.
 
 use lacuna_base::wire::Reader;
-use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Error, Result};
 
 use crate::cluster::secret::{Seal, TAG_BYTES};
 
@@ -22,7 +22,7 @@ pub(crate) const fn reader(body: &[u8]) -> Reader<'_> {
 }
 
 pub(crate) fn malformed(what: &str) -> Error {
-    reader(&[]).malformed(what)
+    reader(&[]).malformed(what).into()
 }
 
 /// A frame of this kind and body, tagged if there is a seal.

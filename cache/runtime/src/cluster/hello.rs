@@ -1,6 +1,6 @@
 //! The first words: which version both speak, and that both know the secret.
 
-use lacuna_base::{Error, ErrorKind, Result};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
 
 use crate::cluster::fault::Fault;
 use crate::cluster::frame::{malformed, reader};

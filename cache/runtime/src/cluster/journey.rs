@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use crate::owner::WriteError;
-use lacuna_base::{Error, ErrorKind, Result};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use lacuna_cache_protocol::{RangeId, RangeTable, Touched};
 use tokio::time::Instant;
 

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::RangeTable;
+use lacuna_cache_protocol::{Error, Result};
 use tokio::io::AsyncRead;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 

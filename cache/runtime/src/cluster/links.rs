@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Error, Result};
 use tokio::time::Instant;
 
 use crate::cluster::hello::Role;

@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use lacuna_base::Result;
 use lacuna_cache_protocol::Notice;
+use lacuna_cache_protocol::Result;
 use tokio::sync::broadcast;
 
 use crate::cluster::ask::strange;

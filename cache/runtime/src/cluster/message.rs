@@ -1,7 +1,7 @@
 //! Messages, and their bodies. See `docs/format/dendrite-protocol.md`.
 
-use lacuna_base::Result;
 use lacuna_base::wire::{Reader, Writer};
+use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::{
     CallId, Epoch, PeerCall, PeerId, PeerReply, Query, RangeId, RangeTable, Value, Write,
 };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::cluster::neighbours::Neighbours;
 use crate::owner::{BulkLease, WriteError, Written};
-use lacuna_base::Result;
+use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::ports::Reply;
 use lacuna_cache_protocol::{CallId, PeerCall, PeerId, PeerReply, Query, RangeId, Value, Write};
 

@@ -9,7 +9,7 @@ use std::io;
 use std::pin::Pin;
 use std::time::Duration;
 
-use lacuna_base::Result;
+use lacuna_cache_protocol::Result;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};

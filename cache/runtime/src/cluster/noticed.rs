@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use lacuna_base::Result;
 use lacuna_base::wire::{Reader, Writer};
+use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::{Command, Notice};
 
 use crate::cluster::frame::malformed;
@@ -57,7 +57,7 @@ impl Noticed {
 
     pub(crate) fn read(from: &mut Reader<'_>) -> Result<Self> {
         let (journal, next, count) = (from.number()?, from.number()?, from.length()?);
-        let members = (0..count).map(|_| from.text()).collect::<Result<_>>()?;
+        let members = (0..count).map(|_| Ok(from.text()?)).collect::<Result<_>>()?;
         let notices = (0..from.length()?).map(|_| read_notice(from)).collect::<Result<_>>()?;
         Ok(Self { journal, next, members, notices })
     }

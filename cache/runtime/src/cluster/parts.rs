@@ -1,8 +1,8 @@
 //! Queries, writes and calls of owners, as parts of messages.
 
 use crate::write_bytes::{read_write, write_write};
-use lacuna_base::Result;
 use lacuna_base::wire::{Reader, Writer};
+use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::{
     CallId, Epoch, Form, LeaseMode, LogRecord, PeerCall, PeerId, Query, RangeId, Session, Touched, Write,
     read_chunk, write_chunk,

@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::Path;
 
 use hmac::{Hmac, KeyInit, Mac};
-use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Error, Result};
 use sha2::Sha256;
 
 /// Shorter ones can be guessed.

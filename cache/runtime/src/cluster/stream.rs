@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Error, Result};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 

@@ -1,10 +1,10 @@
 //! Messages and their bytes.
 
-use lacuna_base::{Error, ErrorKind};
 use lacuna_cache_protocol::{
     CallId, Command, Cut, Epoch, Form, Interval, LeaseMode, Notice, PeerCall, PeerId, PeerReply, Query,
     RangeId, RangeTable, Session, Value, Write,
 };
+use lacuna_cache_protocol::{Error, ErrorKind};
 
 use crate::cluster::fault::Fault;
 use crate::cluster::frame::{Frames, write_frame};

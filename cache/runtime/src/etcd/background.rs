@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
-use lacuna_base::Result;
+use lacuna_cache_protocol::Result;
 use serde_json::json;
 use tokio::time::{sleep, timeout};
 

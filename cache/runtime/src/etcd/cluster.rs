@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use hyper::body::Incoming;
-use lacuna_base::{Error, ErrorKind, Result};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use serde_json::Value;
 use tokio::time::timeout;
 

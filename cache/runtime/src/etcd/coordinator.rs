@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use lacuna_base::Result;
+use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::ports::{Coordinator, Reply, Tenure};
 use lacuna_cache_protocol::{Epoch, RangeId, RangeTable};
 

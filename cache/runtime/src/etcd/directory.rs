@@ -6,9 +6,9 @@
 use std::future::ready;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::ports::{Directory, Reply};
 use lacuna_cache_protocol::{Advice, RangeId, RangeLoad, RangeTable, Recut};
+use lacuna_cache_protocol::{Error, Result};
 
 use crate::etcd::coordinator::EtcdCoordinator;
 use crate::etcd::http::Failed;

@@ -8,7 +8,7 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Body as _, Bytes, Incoming};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::{Request, Response, StatusCode};
-use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Error, Result};
 use serde_json::Value;
 use tokio_rustls::rustls::ClientConfig;
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Error, Result};
 use serde_json::{Value, json};
 
 use crate::etcd::cluster::Cluster;

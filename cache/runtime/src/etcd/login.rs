@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use hyper::StatusCode;
-use lacuna_base::Error;
+use lacuna_cache_protocol::Error;
 use serde_json::json;
 
 use crate::etcd::http::{Failed, Member};

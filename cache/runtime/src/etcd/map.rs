@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use lacuna_base::Result;
+use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::{Census, RangeId, RangeLoad, RangeTable, Recut};
 
 use crate::etcd::kv::Snapshot;

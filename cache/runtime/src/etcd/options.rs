@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::RangeTable;
 use lacuna_cache_protocol::embedded::SteadyClock;
 use lacuna_cache_protocol::ports::{Clock, DataStore};
+use lacuna_cache_protocol::{Error, Result};
 
 use crate::etcd::cluster::Cluster;
 use crate::etcd::coordinator::EtcdCoordinator;
@@ -22,7 +22,7 @@ const LEASE_S: u64 = 5;
 /// ```no_run
 /// use lacuna_cache::etcd::EtcdOptions;
 ///
-/// # async fn open() -> Result<(), lacuna_base::Error> {
+/// # async fn open() -> Result<(), lacuna_cache_protocol::Error> {
 /// let coordinator = EtcdOptions::new("etcd://10.0.0.1:2379,10.0.0.2:2379,10.0.0.3:2379", "orders")
 ///     .address("10.0.0.7:7070")
 ///     .cache_servers(3)

@@ -6,8 +6,8 @@
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::{Cut, DomainId, Epoch, RangeId, RangeKey, RangeLoad, Recut};
+use lacuna_cache_protocol::{Error, Result};
 
 const VERSION: &str = "1";
 
@@ -190,7 +190,7 @@ fn malformed() -> Error {
 
 #[cfg(test)]
 mod tests {
-    use lacuna_base::ErrorKind;
+    use lacuna_cache_protocol::ErrorKind;
 
     use super::*;
 

@@ -8,7 +8,7 @@
 //! A fence goes with the number of a range. After a cut the fence of one half says nothing of keys that are the other's
 //! now, so the next owners wait until routes to the whole have ended, unless no route ever leaves the process of its owner.
 
-use lacuna_base::Result;
+use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::{Epoch, RangeId, RangeLoad, RangeTable, Recut};
 
 use crate::etcd::coordinator::Inner;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use hyper_util::rt::TokioIo;
-use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Error, Result};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;

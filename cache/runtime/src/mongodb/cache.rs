@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::owner::{Counts, RangeCache, Servers};
-use lacuna_base::{Error, ErrorKind, Result};
 use lacuna_cache_protocol::embedded::{MemoryCache, SteadyClock};
 use lacuna_cache_protocol::ports::{CacheServer, Clock, Coordinator};
 use lacuna_cache_protocol::{Config, Policy};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use mongodb::bson::doc;
 use mongodb::options::{ClientOptions, WriteConcern};
 use mongodb::results::CollectionType;

@@ -4,7 +4,7 @@ use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
 use crate::owner::{Counts, RangeCache, WriteError};
-use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Error, Result};
 use lacuna_cache_protocol::{Form, Interval, Query, RangeKey, Touched, Write};
 use mongodb::bson::{Bson, Document};
 

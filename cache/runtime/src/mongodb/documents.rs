@@ -1,7 +1,7 @@
 //! Results as they are cached: a byte of version, then the documents one behind the other, each of which says its length.
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::Value;
+use lacuna_cache_protocol::{Error, Result};
 use mongodb::bson::Document;
 
 const VERSION: u8 = 1;

@@ -3,8 +3,8 @@
 //! The database compares values of one kind only with each other: `age >= 18` finds no text. Whole numbers and floats are one
 //! kind there, so a field has either: values of the other are refused.
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::{Cut, DomainType, DomainValue, Interval, RangeKey};
+use lacuna_cache_protocol::{Error, Result};
 use mongodb::bson::{Bson, DateTime, Document, doc};
 
 const MICROS_OF_A_MILLI: i64 = 1_000;

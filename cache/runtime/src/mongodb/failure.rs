@@ -1,8 +1,8 @@
 //! What an error of the driver means for a write.
 
-use lacuna_base::{Error, ErrorKind};
 use lacuna_cache_protocol::StoreReply;
 use lacuna_cache_protocol::ports::Answer;
+use lacuna_cache_protocol::{Error, ErrorKind};
 use mongodb::error::{ErrorKind as Kind, WriteFailure};
 
 /// The same may succeed later: a conflict of writes, a server that is no primary (any more).

@@ -1,7 +1,7 @@
 //! Fences of collections: a document each, with the epoch of its owner.
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::{Epoch, RangeId};
+use lacuna_cache_protocol::{Error, Result};
 use mongodb::bson::{Document, doc};
 use mongodb::options::ReturnDocument;
 use mongodb::{Collection, Database};

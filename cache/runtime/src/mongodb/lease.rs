@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::ports::{Clock, Coordinator, Reply, Tenure};
 use lacuna_cache_protocol::{Epoch, RangeId};
+use lacuna_cache_protocol::{Error, Result};
 use mongodb::bson::{Document, doc};
 use mongodb::{Collection, Database};
 

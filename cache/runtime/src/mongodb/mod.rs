@@ -42,5 +42,6 @@ pub use crate::owner::{Counts, WriteError};
 pub use cache::{Cache, Options, open};
 pub use collection::Collection;
 pub use lacuna_cache_protocol::{DomainType, Policy};
+pub use lacuna_cache_protocol::{Error, ErrorKind, Result};
 pub use mongodb::bson::{Bson, DateTime, Document, doc, oid::ObjectId};
 pub use schema::Schema;

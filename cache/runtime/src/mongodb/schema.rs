@@ -1,7 +1,7 @@
 //! What the cache must know of a collection.
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::{DomainId, DomainType};
+use lacuna_cache_protocol::{Error, Result};
 
 /// The field that keeps the epoch of the owner who wrote a document last. Results are without it.
 pub(crate) const EPOCH: &str = "_lacuna";

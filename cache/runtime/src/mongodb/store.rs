@@ -8,9 +8,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_base::{Error, ErrorKind, Result};
 use lacuna_cache_protocol::ports::{Answer, DataStore, Reply};
 use lacuna_cache_protocol::{Command, Epoch, Form, Query, RangeId, Rows, StoreCall, StoreReply, StoreState};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use mongodb::Collection;
 use mongodb::bson::{Document, doc};
 

@@ -1,7 +1,7 @@
 //! A write of one document, and its bytes. See `docs/format/range-cache-mongodb.md`.
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::Command;
+use lacuna_cache_protocol::{Error, Result};
 use mongodb::bson::Document;
 
 use crate::mongodb::documents::{bytes_of, take};

@@ -12,8 +12,8 @@
 //!
 //! Report, section 8 ("bulk loading"). The fences are ours: the report's loader holds the lease for as long as it likes.
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::{Command, Epoch, RangeId, StoreCall};
+use lacuna_cache_protocol::{Error, Result};
 use tokio::sync::oneshot;
 
 /// A lease on all ranges, held until it is given back, dropped, or has lasted for as long as was asked for.

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::ports::CacheServer;
 use lacuna_cache_protocol::{Action, CacheReply, CallId, Command, Epoch, Event, Query, StoreCall};
+use lacuna_cache_protocol::{Error, Result};
 use tokio::time::timeout;
 
 use crate::owner::counters::count;

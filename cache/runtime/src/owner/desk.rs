@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::ports::{Reply, Tenure};
 use lacuna_cache_protocol::{
     CallId, Epoch, Event, Notice, PeerCall, PeerId, PeerReply, Query, RangeId, RangeLoad, RangeTable,
     ReadOutcome, RequestId, Value, Write, WriteOutcome,
 };
+use lacuna_cache_protocol::{Error, Result};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::owner::bulk::BulkLease;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use lacuna_base::{Error, ErrorKind};
+use lacuna_cache_protocol::{Error, ErrorKind};
 
 /// Why a write was not acknowledged.
 #[derive(Debug)]

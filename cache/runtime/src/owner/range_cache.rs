@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use lacuna_base::{Error, ErrorKind, Result};
 use lacuna_cache_protocol::{
     Application, Config, Notice, Query, RangeId, ReadOutcome, Value, Write, WriteOutcome,
 };
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::owner::alarm::Alarm;

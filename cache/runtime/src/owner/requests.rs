@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::pin::Pin;
 use std::time::Duration;
 
-use lacuna_base::Result;
+use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::ports::Reply;
 use lacuna_cache_protocol::{Notice, Query, Value, Write};
 use tokio::sync::broadcast;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use lacuna_base::Result;
+use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::ports::{CacheServer, Reply, Seen};
 use lacuna_cache_protocol::{
     CacheCall, CacheReply, Epoch, LOG_CHUNKS, LogRecord, Query, RangeId, Session, write_chunk,
@@ -29,7 +29,7 @@ const LEASE_MS: u64 = 120_000;
 /// ```no_run
 /// use lacuna_cache::redis::RedisCache;
 ///
-/// # fn main() -> Result<(), lacuna_base::Error> {
+/// # fn main() -> Result<(), lacuna_cache_protocol::Error> {
 /// let server = RedisCache::new("redis://10.0.0.7:6379", "orders")?;
 /// # Ok(())
 /// # }

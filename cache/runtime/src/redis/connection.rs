@@ -5,7 +5,7 @@
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
-use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Error, Result};
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, Cmd, RedisError, Value};
 use tokio::sync::Mutex;

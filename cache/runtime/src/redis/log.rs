@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::write_bytes::{read_write, write_write};
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::ports::{LogServer, Reply};
 use lacuna_cache_protocol::{Epoch, LogCall, LogReply, RangeId, Write};
+use lacuna_cache_protocol::{Error, Result};
 use redis::{Script, Value};
 
 use crate::redis::connection::{Answer, Connection};

@@ -1,7 +1,7 @@
 //! What scripts answer, as the owner hears it.
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::{CacheReply, Epoch, Query};
+use lacuna_cache_protocol::{Error, Result};
 use redis::Value;
 
 use crate::redis::connection::Answer;

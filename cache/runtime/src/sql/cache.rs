@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::{Alarm, Counts, FileLog, RangeCache, Servers};
-use lacuna_base::{Error, ErrorKind, Result};
 use lacuna_cache_protocol::embedded::{MemoryCache, MemoryLog, SingleProcess, SteadyClock};
 use lacuna_cache_protocol::ports::{CacheServer, Clock, Coordinator, DataStore, LogServer};
 use lacuna_cache_protocol::{Config, Policy, RangeId};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
 
 use crate::sql::application::TableRows;
 use crate::sql::database::{Database, Failure, describe};

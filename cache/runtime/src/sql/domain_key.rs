@@ -1,7 +1,8 @@
 //! From values of columns to keys of domains, and back for the bounds of a query.
 
-use lacuna_base::{Date, Error, Result};
+use lacuna_base::Date;
 use lacuna_cache_protocol::{DomainType, DomainValue, RangeKey};
+use lacuna_cache_protocol::{Error, Result};
 
 use crate::sql::sql_value::SqlValue;
 

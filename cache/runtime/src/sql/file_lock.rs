@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use lacuna_base::{Error, ErrorKind, Result};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
 
 /// Holds the lock until it is released or gone.
 #[derive(Debug)]

@@ -74,6 +74,7 @@ pub use crate::{Compressed, Counts, Hashed, WriteError};
 pub use cache::{Cache, open};
 pub use lacuna_base::Date;
 pub use lacuna_cache_protocol::{DomainType, DomainValue, Notice, Policy, WriteSet};
+pub use lacuna_cache_protocol::{Error, ErrorKind, Result};
 pub use options::Options;
 pub use rows::{Row, Rows};
 pub use schema::Schema;

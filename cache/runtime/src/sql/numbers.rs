@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use lacuna_base::Result;
+use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::ports::{Answer, DataStore, Reply};
 use lacuna_cache_protocol::{Epoch, RangeId, StoreCall};
 

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_base::Result;
 use lacuna_cache_protocol::Policy;
+use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::ports::{CacheServer, LogServer};
 
 use crate::sql::cache::Cache;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use lacuna_base::wire::Writer;
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::Value;
+use lacuna_cache_protocol::{Error, Result};
 
 use crate::sql::sql_value::{SqlValue, reader};
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::{DomainId, DomainType};
+use lacuna_cache_protocol::{Error, Result};
 
 use crate::sql::database::{Column, Described};
 use crate::sql::sql_value::SqlValue;

@@ -1,7 +1,7 @@
 //! The SQL of a range, and of the writes that the table can make up by itself.
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::{Cut, DomainId, DomainType, Form, Interval, Query, RangeKey};
+use lacuna_cache_protocol::{Error, Result};
 
 use crate::sql::database::Dialect;
 use crate::sql::domain_key;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::cluster::{Around, Dendrite};
 use crate::{Requests, Servers};
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::ports::{Coordinator, DataStore};
 use lacuna_cache_protocol::{Config, Cut, RangeTable};
+use lacuna_cache_protocol::{Error, Result};
 
 use crate::sql::application::TableRows;
 use crate::sql::cache::Cache;

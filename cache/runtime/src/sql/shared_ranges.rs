@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::ports::{Clock, Coordinator, Directory, Reply, Tenure};
 use lacuna_cache_protocol::{Advice, Epoch, RangeId, RangeLoad, RangeTable};
+use lacuna_cache_protocol::{Error, Result};
 
 use crate::sql::database::Database;
 use crate::sql::members::Members;

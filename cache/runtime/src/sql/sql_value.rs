@@ -1,7 +1,8 @@
 //! A value of a column, and its bytes.
 
+use lacuna_base::Date;
 use lacuna_base::wire::{Reader, Writer};
-use lacuna_base::{Date, Error, Result};
+use lacuna_cache_protocol::{Error, Result};
 
 use crate::sql::{calendar, decimal};
 
@@ -43,7 +44,7 @@ impl SqlValue {
     ///
     /// assert_eq!(SqlValue::decimal("-12.50")?, SqlValue::Decimal { digits: -1250, scale: 2 });
     /// assert!(SqlValue::decimal("1e3").is_err());
-    /// # Ok::<(), lacuna_base::Error>(())
+    /// # Ok::<(), lacuna_cache_protocol::Error>(())
     /// ```
     pub fn decimal(text: &str) -> Result<Self> {
         let (digits, scale) = decimal::parse(text)

@@ -1,8 +1,8 @@
 //! A write: statements of SQL, what they must have changed, and what they do to cached rows. And the bytes of all this,
 //! which write-back keeps in logs.
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::Command;
+use lacuna_cache_protocol::{Error, Result};
 
 use crate::sql::sql_value::{SqlValue, reader};
 use lacuna_base::wire::{Reader, Writer};

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::ports::{Clock, Coordinator, Reply, Tenure};
 use lacuna_cache_protocol::{Epoch, RangeId};
+use lacuna_cache_protocol::{Error, Result};
 
 use crate::sql::database::{Database, Failure, Table};
 use crate::sql::sql_value::SqlValue;

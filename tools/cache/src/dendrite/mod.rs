@@ -7,11 +7,11 @@ use std::future::Future;
 use std::io::Write as _;
 use std::sync::Arc;
 
-use lacuna_base::{Error, Result};
 use lacuna_cache::Counts;
 use lacuna_cache::cluster::{Around, Dendrite};
 use lacuna_cache::cluster::{Net, Secret, Server};
 use lacuna_cache::sql::{Cache, Notice};
+use lacuna_cache_protocol::{Error, Result};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::broadcast;
 

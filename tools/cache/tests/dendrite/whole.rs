@@ -5,8 +5,8 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_base::ErrorKind;
 use lacuna_cache::sql::{Options, Table};
+use lacuna_cache_protocol::ErrorKind;
 use lacuna_cache_protocol::Policy;
 use lacuna_testkit::servers::free_port;
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
-use lacuna_base::Result;
+use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::ports::Reply;
 use lacuna_cache_protocol::{
     Application, CallId, Config, Notice, PeerCall, PeerId, PeerReply, RangeId, RangeLoad, RangeTable,

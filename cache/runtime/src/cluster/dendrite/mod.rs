@@ -24,7 +24,7 @@ mod several;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_base::Result;
+use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::ports::Directory;
 use lacuna_cache_protocol::{
     Application, CallId, Config, Notice, PeerCall, PeerId, PeerReply, Query, RangeId, RangeTable, Value,

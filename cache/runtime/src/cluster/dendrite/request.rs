@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lacuna_base::{Error, ErrorKind, Result};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use lacuna_cache_protocol::{Query, RangeId, ReadOutcome, Touched, Value, Write, WriteOutcome};
 
 use super::house::{House, Place};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lacuna_base::Result;
+use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::{Query, RangeId, Touched, Value};
 
 use super::house::House;

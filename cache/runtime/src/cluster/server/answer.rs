@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::cluster::dendrite::{Answer, Dendrite, Reach};
 use crate::owner::WriteError;
-use lacuna_base::Error;
+use lacuna_cache_protocol::Error;
 use lacuna_cache_protocol::{CallId, PeerCall, PeerId, Query, RangeId, Write};
 
 use super::Shared;

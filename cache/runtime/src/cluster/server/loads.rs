@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::cluster::dendrite::Answer;
 use crate::owner::BulkLease;
-use lacuna_base::Error;
+use lacuna_cache_protocol::Error;
 
 use super::Shared;
 use super::answer::{failed, reach, redirect, within};

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cluster::dendrite::Dendrite;
-use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Error, Result};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
@@ -42,7 +42,7 @@ struct Shared {
 /// ```no_run
 /// use lacuna_cache::cluster::{Dendrite, Secret, Server};
 ///
-/// # async fn example(dendrite: Dendrite) -> Result<(), lacuna_base::Error> {
+/// # async fn example(dendrite: Dendrite) -> Result<(), lacuna_cache_protocol::Error> {
 /// let listener = Server::listen("10.0.0.7:7400").await?;
 /// let server = Server::start(listener, dendrite, Secret::from_file("secret".as_ref())?);
 /// server.stop().await;

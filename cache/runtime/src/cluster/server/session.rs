@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Error, Result};
 use lacuna_cache_protocol::{PeerCall, PeerReply};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Semaphore, mpsc};

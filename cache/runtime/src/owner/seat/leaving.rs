@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use lacuna_base::Error;
+use lacuna_cache_protocol::Error;
 use lacuna_cache_protocol::{Application, Ending, Epoch, Event, Policy, RangeLoad};
 use tokio::sync::oneshot;
 

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_base::Error;
+use lacuna_cache_protocol::Error;
 use lacuna_cache_protocol::ports::{CacheServer, Tenure};
 use lacuna_cache_protocol::{
     Action, Application, Config, Epoch, Event, Interval, Notice, Owner, PeerCall, RangeTable, ReadOutcome,

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::embedded::MemoryCache;
 use lacuna_cache_protocol::ports::Tenure;
 use lacuna_cache_protocol::{Application, Epoch, Event, Owner};
+use lacuna_cache_protocol::{Error, Result};
 
 use super::{Claims, Seat, Sitting, send_away};
 use crate::owner::counters::count;

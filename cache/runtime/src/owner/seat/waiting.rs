@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use lacuna_base::Error;
+use lacuna_cache_protocol::Error;
 use lacuna_cache_protocol::{
     CallId, Command, PeerCall, PeerId, PeerReply, Query, ReadOutcome, RequestId, Value, WriteOutcome,
 };

@@ -1,6 +1,6 @@
 //! Getting to a database, and what is said when that fails.
 
-use lacuna_base::Error;
+use lacuna_cache_protocol::Error;
 
 /// A URL, or a path in one, that the driver makes nothing of.
 pub(super) fn refused(error: sqlx::Error) -> Error {
@@ -19,7 +19,7 @@ pub(super) use servers::{check, trusting};
 mod servers {
     use std::time::Duration;
 
-    use lacuna_base::{Error, Result};
+    use lacuna_cache_protocol::{Error, Result};
     use sqlx::pool::PoolOptions;
     use sqlx::{ConnectOptions, Connection as _};
 

@@ -1,6 +1,6 @@
 //! What the catalogue of a database says of a table.
 
-use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Error, Result};
 
 use super::{Column, ColumnKind, Database, Dialect, Failure};
 use crate::sql::sql_value::SqlValue;

@@ -1,6 +1,7 @@
 //! MariaDB. The fence is read `LOCK IN SHARE MODE`, which sees the newest row whatever the transaction saw before.
 
-use lacuna_base::{Date, Error, ErrorKind, Result};
+use lacuna_base::Date;
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use sqlx::mysql::{MySqlConnectOptions, MySqlPoolOptions, MySqlRow};
 use sqlx::{Row as _, TypeInfo as _, ValueRef as _};
 

@@ -20,7 +20,7 @@ use std::fmt::Debug;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Error, Result};
 
 pub(crate) use describe::{Described, describe};
 pub(crate) use dialect::Dialect;

@@ -2,8 +2,8 @@
 //!
 //! Others would give results that miss rows, so they are refused when the table is opened, with what to do instead.
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::DomainType;
+use lacuna_cache_protocol::{Error, Result};
 
 use super::{Column, ColumnKind, Dialect};
 use crate::sql::calendar;

@@ -1,6 +1,6 @@
 //! PostgreSQL. Writers of different rows run at once; the fence is read `FOR SHARE`, so that a new owner waits for them.
 
-use lacuna_base::{Error, ErrorKind, Result};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgRow};
 use sqlx::{Row as _, TypeInfo as _, ValueRef as _};
 

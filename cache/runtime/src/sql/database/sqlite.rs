@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lacuna_base::{Error, ErrorKind, Result};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow, SqliteSynchronous,
 };

@@ -12,9 +12,9 @@ mod transaction;
 
 use std::sync::Arc;
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::ports::{Answer, DataStore, Reply};
 use lacuna_cache_protocol::{Epoch, Form, Policy, Query, RangeId, Rows, StoreCall, StoreReply};
+use lacuna_cache_protocol::{Error, Result};
 
 pub(crate) use row::{integer, known_range, largest_epoch, new_range, prepare, range_of};
 use transaction::Undone;

@@ -1,7 +1,7 @@
 //! The table of fences: a row a range.
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::{Epoch, RangeId};
+use lacuna_cache_protocol::{Error, Result};
 
 use crate::sql::database::{Database, Dialect, Table};
 use crate::sql::sql_value::SqlValue;

@@ -6,9 +6,9 @@
 //!
 //! If it changed a row, the fence stood. If it changed none, the fence is asked why.
 
-use lacuna_base::{Error, ErrorKind, Result};
 use lacuna_cache_protocol::ports::Answer;
 use lacuna_cache_protocol::{Command, Epoch, RangeId, StoreReply};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
 
 use super::FencedTable;
 use super::row::{integer, number};

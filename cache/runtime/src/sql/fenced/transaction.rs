@@ -3,8 +3,8 @@
 //! The fence is read under a lock that lasts as long as the transaction, whatever its isolation level: a new owner who raises it
 //! waits for transactions of the old one that are in flight, and those that come later find it raised.
 
-use lacuna_base::{Error, ErrorKind};
 use lacuna_cache_protocol::{Command, Epoch, RangeId, StoreReply, StoreState};
+use lacuna_cache_protocol::{Error, ErrorKind};
 
 use super::FencedTable;
 use super::row::{integer, number};

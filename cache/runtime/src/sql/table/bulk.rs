@@ -15,8 +15,8 @@
 use std::time::Duration;
 
 use crate::owner::{BulkLease, WriteError};
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::StoreReply;
+use lacuna_cache_protocol::{Error, Result};
 
 use super::Table;
 use super::range::checked_words;

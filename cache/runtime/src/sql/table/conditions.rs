@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::ops::RangeBounds;
 use std::sync::PoisonError;
 
-use lacuna_base::Result;
+use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::{Interval, Query, RangeKey, union};
 
 use super::Table;

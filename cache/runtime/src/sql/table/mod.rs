@@ -17,7 +17,7 @@ use std::ops::{Bound, RangeBounds};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::owner::{Counts, Requests, WriteError};
-use lacuna_base::Result;
+use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::ports::DataStore;
 use lacuna_cache_protocol::{Form, Interval, Notice, Query, RangeKey, Selectivity, Touched, Write};
 use tokio::sync::broadcast;

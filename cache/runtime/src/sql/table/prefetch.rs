@@ -14,7 +14,7 @@ use std::ops::RangeBounds;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::stream::{StreamExt as _, TryStreamExt as _, iter};
-use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Error, Result};
 use lacuna_cache_protocol::{
     LogRecord, Query, RangeKey, prefetch_histogram, prefetch_log, read_chunk, write_chunk,
 };

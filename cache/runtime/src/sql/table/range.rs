@@ -3,7 +3,7 @@
 use std::ops::RangeBounds;
 
 use crate::owner::WriteError;
-use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Error, Result};
 use lacuna_cache_protocol::{Touched, WriteSet};
 
 use super::Table;

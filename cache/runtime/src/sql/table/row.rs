@@ -5,7 +5,7 @@
 //! pads, counts up, has a trigger), the domain is not named, and so taken whole.
 
 use crate::owner::WriteError;
-use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Error, Result};
 use lacuna_cache_protocol::{Touched, WriteSet};
 
 use super::Table;

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Error, Result};
 
 use super::family::touched;
 use super::lines::Lines;

@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Error, Result};
 
 use super::transaction::Told;
 use crate::sql::database::MARK;

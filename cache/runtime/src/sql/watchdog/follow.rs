@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use lacuna_base::Result;
+use lacuna_cache_protocol::Result;
 
 use super::{Families, Journal, Tables, locked, opened};
 

@@ -39,7 +39,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::owner::Alarm;
-use lacuna_base::{Error, ErrorKind, Result};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use tokio::task::JoinHandle;
 
 use crate::sql::database::{Database, Later};

@@ -15,9 +15,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_base::{Error, ErrorKind, Result};
 use lacuna_cache_protocol::ports::{Coordinator, Reply, Tenure};
 use lacuna_cache_protocol::{Epoch, RangeId};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
 
 use crate::sql::database::{Database, Failure};
 use crate::sql::fenced::{integer, known_range, largest_epoch, new_range, range_of};

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lacuna_base::{Error, ErrorKind, Result};
 use lacuna_cache::Counts;
 use lacuna_cache::cluster::{Around, Client, Dendrite, Net, Secret, Server};
 use lacuna_cache::redis::RedisCache;
 use lacuna_cache::sql::{Cache, DomainType, Options, Rows, Schema, SqlValue, Table};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use lacuna_cache_protocol::{Policy, RangeId};
 use lacuna_testkit::servers::Redis;
 

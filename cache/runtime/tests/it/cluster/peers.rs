@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use lacuna_base::ErrorKind;
 use lacuna_cache::sql::WriteError;
+use lacuna_cache_protocol::ErrorKind;
 use lacuna_cache_protocol::{Policy, RangeId};
 
 use crate::cluster::hall::{AT_MOST, CUT, Hall, connected, places, schema, slot};

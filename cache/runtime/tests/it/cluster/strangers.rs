@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_base::ErrorKind;
 use lacuna_cache::cluster::{Client, Server};
 use lacuna_cache::sql::{DomainType, Schema};
+use lacuna_cache_protocol::ErrorKind;
 use lacuna_cache_protocol::Policy;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};

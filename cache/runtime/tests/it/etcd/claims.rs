@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use lacuna_base::ErrorKind;
 use lacuna_cache::etcd::{EtcdCoordinator, EtcdOptions};
+use lacuna_cache_protocol::ErrorKind;
 use lacuna_cache_protocol::ports::{Coordinator as _, Directory as _, Tenure};
 use lacuna_cache_protocol::{Cut, Epoch, RangeId, RangeLoad, RangeTable, Recut};
 use lacuna_testkit::servers::Etcd;

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use lacuna_base::ErrorKind;
 use lacuna_cache::etcd::EtcdCoordinator;
+use lacuna_cache_protocol::ErrorKind;
 use lacuna_cache_protocol::RangeId;
 use lacuna_cache_protocol::ports::{Coordinator as _, Tenure};
 use lacuna_testkit::servers::Etcd;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use lacuna_base::{Error, ErrorKind};
 use lacuna_cache::etcd::EtcdOptions;
 use lacuna_cache_protocol::{Epoch, RangeId, RangeTable};
+use lacuna_cache_protocol::{Error, ErrorKind};
 use lacuna_testkit::servers::{Etcd, EtcdFiles};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use lacuna_base::{Error, Result};
 use lacuna_cache::cluster::{Answer, Dendrite, Neighbours, Reach};
 use lacuna_cache::{BulkLease, WriteError, Written};
 use lacuna_cache_protocol::ports::Reply;
 use lacuna_cache_protocol::{CallId, PeerCall, PeerId, PeerReply, Query, RangeId, Value, Write};
+use lacuna_cache_protocol::{Error, Result};
 use tokio::runtime::Handle;
 
 /// Dendrites of one process, each in a runtime of its own, which reach each other by their addresses as strangers do.

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lacuna_base::Result;
 use lacuna_cache::WriteError;
 use lacuna_cache::cluster::{Around, Dendrite};
 use lacuna_cache::etcd::{EtcdCoordinator, EtcdOptions, Map};
 use lacuna_cache::redis::RedisCache;
 use lacuna_cache::sql::{Cache, DomainType, Options, Schema, Table};
+use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::ports::CacheServer as _;
 use lacuna_cache_protocol::{Epoch, Interval, Query, RangeId, StoreCall, StoreReply};
 use lacuna_testkit::servers::{Etcd, Postgres, Redis};

@@ -1,7 +1,7 @@
 //! What a user sees of a collection.
 
-use lacuna_base::ErrorKind;
 use lacuna_cache::mongodb::{Bson, DateTime, Document, DomainType, Options, Policy, Schema, WriteError, doc};
+use lacuna_cache_protocol::ErrorKind;
 
 use crate::mongodb::{options, people, server};
 
@@ -96,7 +96,7 @@ async fn values_are_in_the_order_of_their_keys() {
 async fn bad_input_is_a_typed_error() {
     let Some(server) = server() else { return };
     let (cache, people) = people(&server.url()).await;
-    let kind = |error: lacuna_base::Error| error.kind();
+    let kind = |error: lacuna_cache_protocol::Error| error.kind();
     assert_eq!(kind(people.get("name", "a".."b").await.unwrap_err()), ErrorKind::InvalidInput);
     assert_eq!(kind(people.get("age", "a".."b").await.unwrap_err()), ErrorKind::InvalidInput);
     #[allow(clippy::reversed_empty_ranges, reason = "that is what is tried")]

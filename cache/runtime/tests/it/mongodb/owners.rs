@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use lacuna_base::ErrorKind;
 use lacuna_cache::mongodb::{DomainType, Schema, WriteError, doc};
+use lacuna_cache_protocol::ErrorKind;
 
 use crate::mongodb::{is_done, options, people, server};
 

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::ports::{
     self, Answer, Clock as _, Coordinator, DataStore, Directory, Reply, Seen, Tenure,
 };
 use lacuna_cache_protocol::{
     CacheCall, CacheReply, CacheServer, Cut, Epoch, LogCall, LogReply, Query, RangeId, RangeTable, StoreCall,
 };
+use lacuna_cache_protocol::{Error, Result};
 use lacuna_workload::Rng;
 
 use crate::sim::store::{LogServer, Store};

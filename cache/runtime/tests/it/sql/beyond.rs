@@ -1,7 +1,7 @@
 //! Rows whose values lie beyond what has a key, and moments in the words of databases.
 
-use lacuna_base::ErrorKind;
 use lacuna_cache::sql::{DomainType, Schema, SqlValue, Statement, WriteError};
+use lacuna_cache_protocol::ErrorKind;
 
 use crate::sql::values::{ids, table};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use lacuna_base::ErrorKind;
 use lacuna_cache::sql::{Cache, Condition, DomainType, Rows, Schema, SqlValue, Statement, Table, WriteError};
+use lacuna_cache_protocol::ErrorKind;
 use lacuna_cache_protocol::Policy;
 use lacuna_testkit::effort;
 

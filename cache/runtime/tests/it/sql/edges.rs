@@ -1,7 +1,7 @@
 //! Bad input, and ends of domains.
 
-use lacuna_base::ErrorKind;
 use lacuna_cache::sql::{DomainType, Options, Schema, SqlValue, Table, WriteError};
+use lacuna_cache_protocol::ErrorKind;
 use lacuna_cache_protocol::Policy;
 
 use crate::sql::world::Place;
@@ -18,7 +18,7 @@ async fn bad_input_is_a_typed_error() {
     let place = Place::new();
     let schema = Schema::new("things", "id").domain("size", DomainType::Integer);
     let (cache, things) = table(&place, "id INTEGER PRIMARY KEY, size INTEGER", schema.clone()).await;
-    let kind = |error: lacuna_base::Error| error.kind();
+    let kind = |error: lacuna_cache_protocol::Error| error.kind();
     assert_eq!(kind(things.get("colour", 1..=2).await.unwrap_err()), ErrorKind::InvalidInput);
     assert_eq!(kind(things.get("size", "a".."b").await.unwrap_err()), ErrorKind::InvalidInput);
     let wrong = things.insert([("id", 1.into()), ("size", "large".into())]).await;

@@ -184,7 +184,8 @@ async fn what_the_database_refuses_is_an_error_and_changes_nothing() {
         let row = people.get("age", 10..=10).await.unwrap().remove(0);
         people.update(&row, [("age", 12.into())]).await.unwrap();
         let late = people.update(&row, [("age", 13.into())]).await;
-        let is_conflict = |why: &lacuna_base::Error| why.kind() == lacuna_base::ErrorKind::Conflict;
+        let is_conflict =
+            |why: &lacuna_cache_protocol::Error| why.kind() == lacuna_cache_protocol::ErrorKind::Conflict;
         assert!(matches!(&late, Err(WriteError::Refused(why)) if is_conflict(why)), "{late:?}");
         assert_eq!(people.get("age", 12..=12).await.unwrap().len(), 1);
         cache.stop().await.unwrap();

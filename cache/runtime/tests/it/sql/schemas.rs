@@ -1,7 +1,7 @@
 //! Which tables and columns can be registered, keys of several columns, and what a schema has in it that changes rows.
 
-use lacuna_base::ErrorKind;
 use lacuna_cache::sql::{Cache, DomainType, Schema, Table, WriteError};
+use lacuna_cache_protocol::ErrorKind;
 use lacuna_testkit::servers::{MariaDb, Postgres};
 
 use crate::sql::values::{ids, sqlite, table};

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use lacuna_base::ErrorKind;
 use lacuna_cache::redis::{RedisCache, RedisLog};
 use lacuna_cache::sql::{Options, WriteError};
+use lacuna_cache_protocol::ErrorKind;
 use lacuna_cache_protocol::Policy;
 use lacuna_testkit::effort;
 use lacuna_testkit::servers::{MariaDb, Postgres, Redis};

@@ -7,10 +7,10 @@ mod triggers;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lacuna_base::ErrorKind;
 use lacuna_cache::sql::{
     Cache, DomainType, Notice, Options, Policy, Schema, SqlValue, Statement, Table, open,
 };
+use lacuna_cache_protocol::ErrorKind;
 use lacuna_cache_protocol::embedded::MemoryLog;
 use lacuna_testkit::servers::{MariaDb, Postgres};
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use lacuna_base::ErrorKind;
 use lacuna_cache::sql::{Cache, DomainType, Schema, SqlValue, Statement, Table, WriteError};
+use lacuna_cache_protocol::ErrorKind;
 use lacuna_cache_protocol::Policy;
 use lacuna_testkit::servers::{MariaDb, Postgres};
 
@@ -24,7 +24,7 @@ pub(crate) fn sqlite(place: &Place) -> String {
     format!("sqlite:{}", place.folder.path().join("app.db").display())
 }
 
-pub(crate) async fn ids(rows: lacuna_base::Result<lacuna_cache::sql::Rows>) -> Vec<i64> {
+pub(crate) async fn ids(rows: lacuna_cache_protocol::Result<lacuna_cache::sql::Rows>) -> Vec<i64> {
     rows.unwrap().iter().map(|row| row.integer("id").unwrap()).collect()
 }
 

@@ -274,7 +274,7 @@ impl Place {
         loop {
             match self.options(policy).open().await {
                 Ok(cache) => return cache,
-                Err(error) => assert_eq!(error.kind(), lacuna_base::ErrorKind::Conflict, "{error}"),
+                Err(error) => assert_eq!(error.kind(), lacuna_cache_protocol::ErrorKind::Conflict, "{error}"),
             }
             assert!(start.elapsed() < AT_MOST, "the database stays locked");
             tokio::time::sleep(Duration::from_millis(10)).await;
