@@ -16,7 +16,7 @@ use std::sync::Arc;
 use crate::error::Result;
 
 use crate::balance::RangeLoad;
-use crate::cache_server::RangeId;
+use crate::cache_model::RangeId;
 use crate::call::{CacheCall, CacheReply, LogCall, LogReply, StoreCall, StoreReply};
 use crate::census::Advice;
 use crate::interval::Interval;

@@ -19,7 +19,7 @@ use lacuna_cache_protocol::{Epoch, LogCall, LogReply, RangeId};
 use lacuna_cache_protocol::{Error, Result};
 use tokio::sync::oneshot;
 
-use crate::write_bytes::{read_write, write_write};
+use crate::write_bytes::{decode_write, encode_write};
 
 const MAGIC: &[u8; 8] = b"lacbuf\x01\n";
 const FENCE: u8 = 1;
@@ -91,8 +91,9 @@ impl Disk {
                 .map_err(|error| failed("writing", path, error))?;
         } else {
             let records = bytes.strip_prefix(MAGIC);
-            let records =
-                records.ok_or_else(|| Error::unsupported("no log of buffered writes, or a newer one"))?;
+            let records = records.ok_or_else(|| {
+                Error::unsupported("the file is not a log of buffered writes, or is of a newer version")
+            })?;
             disk_len += replay(records, &mut ranges)?;
             file.set_len(disk_len as u64).map_err(|error| failed("cutting", path, error))?;
         }
@@ -116,10 +117,10 @@ impl Disk {
                 replies.push((reply, answer));
             }
             if let Err(error) = self.append(&bytes, must_sync) {
-                let told = |(reply, _): (oneshot::Sender<_>, _)| {
+                let fail = |(reply, _): (oneshot::Sender<_>, _)| {
                     drop(reply.send(Err(Error::unavailable(error.to_string()))));
                 };
-                return replies.into_iter().for_each(told);
+                return replies.into_iter().for_each(fail);
             }
             replies.into_iter().for_each(|(reply, answer)| drop(reply.send(Ok(answer))));
         }
@@ -183,7 +184,7 @@ fn write_record(bytes: &mut Vec<u8>, range: RangeId, epoch: Epoch, call: &LogCal
     body.extend_from_slice(&epoch.0.to_le_bytes());
     match call {
         LogCall::Fence => {}
-        LogCall::Append(lsn, write) => write_write(&mut body, *lsn, write),
+        LogCall::Append(lsn, write) => encode_write(&mut body, *lsn, write),
         LogCall::Trim(applied) => body.extend_from_slice(&applied.to_le_bytes()),
     }
     bytes.extend_from_slice(&(body.len() as u64).to_le_bytes());
@@ -215,14 +216,14 @@ fn next_body(rest: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 fn read_record(body: &[u8]) -> Result<(RangeId, Epoch, LogCall)> {
-    let malformed = || Error::corrupt("a record of a log of buffered writes says what cannot be");
+    let malformed = || Error::corrupt("a record of the log of buffered writes is malformed");
     let (kind, rest) = body.split_first().ok_or_else(malformed)?;
     let (range, rest) = rest.split_first_chunk().ok_or_else(malformed)?;
     let (epoch, rest) = rest.split_first_chunk().ok_or_else(malformed)?;
     let call = match *kind {
         FENCE => LogCall::Fence,
         APPEND => {
-            let (lsn, write) = read_write(rest)?;
+            let (lsn, write) = decode_write(rest)?;
             LogCall::Append(lsn, write)
         }
         TRIM => LogCall::Trim(u64::from_le_bytes(rest.try_into().map_err(|_| malformed())?)),

@@ -4,7 +4,7 @@ use lacuna_cache_protocol::{Command, LogRecord, Write, read_chunk, write_chunk};
 use lacuna_cache_protocol::{Error, Result};
 
 /// Appends `write`, whose number is `lsn`, to `bytes`.
-pub(crate) fn write_write(bytes: &mut Vec<u8>, lsn: u64, write: &Write) {
+pub(crate) fn encode_write(bytes: &mut Vec<u8>, lsn: u64, write: &Write) {
     let record = |(domain, interval): &lacuna_cache_protocol::Touched| LogRecord {
         lsn,
         domain: *domain,
@@ -24,7 +24,7 @@ pub(crate) fn write_write(bytes: &mut Vec<u8>, lsn: u64, write: &Write) {
 ///
 /// # Errors
 /// `Corrupt` if they are cut or damaged, `Unsupported` if a record is newer.
-pub(crate) fn read_write(bytes: &[u8]) -> Result<(u64, Write)> {
+pub(crate) fn decode_write(bytes: &[u8]) -> Result<(u64, Write)> {
     let cut = || Error::corrupt("a buffered write is cut short");
     let (lsn, rest) = bytes.split_first_chunk().ok_or_else(cut)?;
     let (len, rest) = rest.split_first_chunk().ok_or_else(cut)?;
@@ -44,7 +44,7 @@ mod tests {
     fn a_write_comes_back() {
         let write = Write { touched: vec![(0, Interval::point(20.into()))], command: Command::new(b"raise") };
         let mut bytes = Vec::new();
-        write_write(&mut bytes, 7, &write);
-        assert_eq!(read_write(&bytes).unwrap(), (7, write));
+        encode_write(&mut bytes, 7, &write);
+        assert_eq!(decode_write(&bytes).unwrap(), (7, write));
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::error::{Error, Result};
 
 use super::RangeTable;
-use crate::cache_server::RangeId;
+use crate::cache_model::RangeId;
 use crate::interval::Cut;
 use crate::range_key::RangeKey;
 use lacuna_base::wire::{Reader, write_bytes, write_number};

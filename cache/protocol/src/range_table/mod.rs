@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 
-use crate::cache_server::RangeId;
+use crate::cache_model::RangeId;
 use crate::interval::{Cut, Interval};
 use crate::query::{DomainId, Touched};
 use crate::range_key::RangeKey;

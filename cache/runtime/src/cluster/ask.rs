@@ -30,7 +30,7 @@ impl<T> Answered<T> {
     pub(crate) fn is(self) -> Result<T> {
         match self {
             Self::Is(answer) => Ok(answer),
-            Self::Redirected(_) => Err(strange()),
+            Self::Redirected(_) => Err(unexpected_message()),
         }
     }
 }
@@ -58,7 +58,7 @@ pub(crate) async fn read(link: &Arc<Link>, query: &Query, how: Asking) -> Result
             Ok(Answered::Redirected(Redirected { range, address, table }))
         }
         Message::Failed(.., fault) => Err(fault.into_error()),
-        _ => Err(strange()),
+        _ => Err(unexpected_message()),
     }
 }
 
@@ -74,7 +74,7 @@ pub(crate) async fn read_all(
             Ok(Answered::Redirected(Redirected { range, address, table }))
         }
         Message::Failed(.., fault) => Err(fault.into_error()),
-        _ => Err(strange()),
+        _ => Err(unexpected_message()),
     }
 }
 
@@ -92,6 +92,6 @@ pub(crate) async fn write(link: &Arc<Link>, write: &Write, how: Asking) -> Resul
     }
 }
 
-pub(crate) fn strange() -> Error {
-    Error::corrupt("a dendrite gave an answer to another question")
+pub(crate) fn unexpected_message() -> Error {
+    Error::corrupt("the dendrite answered with a message that does not fit the request")
 }

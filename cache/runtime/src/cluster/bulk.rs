@@ -11,7 +11,7 @@ use crate::owner::{BulkEnd, BulkLease, bulk_lease};
 use lacuna_cache_protocol::Result;
 use tokio::runtime::Handle;
 
-use crate::cluster::ask::{Answered, Asking, Redirected, strange};
+use crate::cluster::ask::{Answered, Asking, Redirected, unexpected_message};
 use crate::cluster::link::Link;
 use crate::cluster::message::Message;
 
@@ -58,7 +58,7 @@ pub(crate) async fn ask(link: Arc<Link>, lasts: Duration, how: Asking) -> Result
             Ok(Answered::Redirected(Redirected { range, address, table }))
         }
         Message::Failed(.., fault) => Err(fault.into_error()),
-        _ => Err(strange()),
+        _ => Err(unexpected_message()),
     }
 }
 

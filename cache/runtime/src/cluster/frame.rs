@@ -3,6 +3,7 @@
 use lacuna_base::wire::Reader;
 use lacuna_cache_protocol::{Error, Result};
 
+use crate::cluster::message::MessageKind;
 use crate::cluster::secret::{Seal, TAG_BYTES};
 
 /// Longest frame before both sides have proved who they are.
@@ -12,7 +13,7 @@ pub(crate) const LONGEST: usize = 16 << 20;
 /// Length, which counts neither itself nor the tag.
 const LENGTH_BYTES: usize = 4;
 /// Kind of the frame that ends a connection.
-pub(crate) const GOODBYE: u8 = 5;
+pub(crate) const GOODBYE: u8 = MessageKind::Goodbye as u8;
 /// Kind and checksum.
 const SHORTEST: usize = 5;
 
@@ -103,7 +104,9 @@ impl Frames {
         if let Some(seal) = self.seal.as_mut().filter(|_| is_tagged)
             && !seal.is_tag(frame, tag)
         {
-            return Err(Error::corrupt("a frame of a dendrite was not sent by who knows the secret"));
+            return Err(Error::corrupt(
+                "a frame was not sent by a peer that knows the secret, or was changed on the way",
+            ));
         }
         self.start += whole.len();
         self.may_be_goodbye = false;

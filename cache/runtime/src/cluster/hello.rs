@@ -9,7 +9,7 @@ use crate::cluster::secret::{Seal, Secret, Side};
 
 const MAGIC: [u8; 8] = *b"LACUNAdp";
 /// Versions that this code speaks.
-pub(crate) const VERSIONS: (u16, u16) = (2, 2);
+pub(crate) const VERSIONS: (u16, u16) = (1, 1);
 /// Nothing yet.
 const FEATURES: u64 = 0;
 pub(crate) const HELLO: u8 = 1;
@@ -49,7 +49,7 @@ pub(crate) fn hello(role: Role, versions: (u16, u16), random: &[u8; 32]) -> Vec<
 pub(crate) fn read_hello(kind: u8, body: &[u8]) -> Result<Role> {
     let mut reader = reader(body);
     if kind != HELLO || reader.fixed::<8>()? != MAGIC {
-        return Err(Error::corrupt("whoever called is no caller of a dendrite"));
+        return Err(Error::corrupt("the peer does not speak the dendrite protocol"));
     }
     let (lowest, highest) = (u16::from_le_bytes(reader.fixed()?), u16::from_le_bytes(reader.fixed()?));
     if lowest > VERSIONS.1 || highest < VERSIONS.0 {
@@ -133,6 +133,6 @@ pub(crate) fn goodbye(kind: u8, body: &[u8]) -> Error {
             // Anybody may have said this.
             Error::new(kind, format!("the dendrite hung up: {}", text.escape_debug()))
         }
-        _ => Error::new(ErrorKind::Corrupt, "whoever was called is no dendrite"),
+        _ => Error::new(ErrorKind::Corrupt, "the address does not answer in the dendrite protocol"),
     }
 }

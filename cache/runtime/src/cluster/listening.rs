@@ -16,7 +16,7 @@ use lacuna_cache_protocol::Notice;
 use lacuna_cache_protocol::Result;
 use tokio::sync::broadcast;
 
-use crate::cluster::ask::strange;
+use crate::cluster::ask::unexpected_message;
 use crate::cluster::client::{Client, Inner};
 use crate::cluster::hello::Role;
 use crate::cluster::message::Message;
@@ -118,7 +118,7 @@ async fn hear(client: &Inner, address: &str, listen: Listen) -> Result<Noticed> 
     match link.ask(|ticket| Message::Listen(ticket, listen), WITHIN + GRACE).await? {
         Message::Notices(_, noticed) => Ok(noticed),
         Message::Failed(.., fault) => Err(fault.into_error()),
-        _ => Err(strange()),
+        _ => Err(unexpected_message()),
     }
 }
 

@@ -31,6 +31,55 @@ pub(crate) enum How {
     Unknown,
 }
 
+/// The number of a message on the wire. 1 to 3 are those of the handshake (`hello.rs`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum MessageKind {
+    Welcome = 4,
+    Goodbye = 5,
+    Read = 16,
+    Write = 17,
+    Peer = 18,
+    ReadAll = 19,
+    Bulk = 20,
+    BulkOver = 21,
+    Listen = 22,
+    Value = 32,
+    Done = 33,
+    Failed = 34,
+    Redirect = 35,
+    Held = 36,
+    Values = 37,
+    HeldAll = 38,
+    Notices = 39,
+}
+
+impl MessageKind {
+    const ALL: [Self; 17] = [
+        Self::Welcome,
+        Self::Goodbye,
+        Self::Read,
+        Self::Write,
+        Self::Peer,
+        Self::ReadAll,
+        Self::Bulk,
+        Self::BulkOver,
+        Self::Listen,
+        Self::Value,
+        Self::Done,
+        Self::Failed,
+        Self::Redirect,
+        Self::Held,
+        Self::Values,
+        Self::HeldAll,
+        Self::Notices,
+    ];
+
+    fn of(number: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| *kind as u8 == number)
+    }
+}
+
 /// What is said once both sides have proved who they are.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Message {
@@ -78,78 +127,78 @@ impl Message {
     pub(crate) fn to_frame(&self) -> (u8, Vec<u8>) {
         let mut writer = Writer::default();
         let kind = self.write(&mut writer);
-        (kind, writer.into_bytes())
+        (kind as u8, writer.into_bytes())
     }
 
-    fn write(&self, to: &mut Writer) -> u8 {
+    fn write(&self, to: &mut Writer) -> MessageKind {
         match self {
             Self::Welcome { in_flight, table } => {
                 to.number((*in_flight).into());
                 to.bytes(&table.to_bytes());
-                4
+                MessageKind::Welcome
             }
             Self::Goodbye(fault) => {
                 fault.write(to);
-                5
+                MessageKind::Goodbye
             }
             Self::Read(ticket, terms, query) => {
                 write_terms(to, *ticket, terms);
                 write_query(to, query);
-                16
+                MessageKind::Read
             }
             Self::Write(ticket, terms, write) => {
                 write_terms(to, *ticket, terms);
                 write_touched_write(to, write);
-                17
+                MessageKind::Write
             }
             Self::Peer(ticket, range, peer, call, what) => {
                 to.number(*ticket);
                 to.number(range.0.into());
                 write_peer(to, *peer, *call, what);
-                18
+                MessageKind::Peer
             }
             Self::ReadAll(ticket, terms, queries) => {
                 write_terms(to, *ticket, terms);
                 write_queries(to, queries);
-                19
+                MessageKind::ReadAll
             }
             Self::Bulk(ticket, terms, lasts_ms) => {
                 write_terms(to, *ticket, terms);
                 to.number(*lasts_ms);
-                20
+                MessageKind::Bulk
             }
             Self::BulkOver(ticket, about, is_sure) => {
                 to.number(*ticket);
                 to.number(*about);
                 to.byte((*is_sure).into());
-                21
+                MessageKind::BulkOver
             }
             Self::Listen(ticket, listen) => {
                 to.number(*ticket);
                 listen.write(to);
-                22
+                MessageKind::Listen
             }
             Self::Value(ticket, value) => {
                 to.number(*ticket);
                 to.fixed(value.as_bytes());
-                32
+                MessageKind::Value
             }
             Self::Done(ticket) => {
                 to.number(*ticket);
-                33
+                MessageKind::Done
             }
             Self::Failed(ticket, how, fault) => {
                 to.number(*ticket);
                 to.byte(*how as u8);
                 fault.write(to);
-                34
+                MessageKind::Failed
             }
             Self::Redirect(ticket, range, address, table) => {
                 to.number(*ticket);
                 to.number(range.0.into());
                 to.bytes(address.as_bytes());
                 to.bytes(&table.as_ref().map(RangeTable::to_bytes).unwrap_or_default());
-                35
+                MessageKind::Redirect
             }
             Self::Held(ticket, reply) => {
                 to.number(*ticket);
@@ -160,23 +209,23 @@ impl Message {
                 };
                 to.byte(what);
                 to.number(epoch);
-                36
+                MessageKind::Held
             }
             Self::Values(ticket, values) => {
                 to.number(*ticket);
                 to.number(values.len() as u64);
                 values.iter().for_each(|value| to.bytes(value.as_bytes()));
-                37
+                MessageKind::Values
             }
             Self::HeldAll(ticket, fences) => {
                 to.number(*ticket);
                 write_fences(to, fences);
-                38
+                MessageKind::HeldAll
             }
             Self::Notices(ticket, noticed) => {
                 to.number(*ticket);
                 noticed.write(to);
-                39
+                MessageKind::Notices
             }
         }
     }
@@ -193,35 +242,38 @@ impl Message {
     }
 
     fn read_body(kind: u8, from: &mut Reader<'_>) -> Result<Self> {
+        let Some(kind) = MessageKind::of(kind) else { return Err(malformed("kind")) };
         Ok(match kind {
-            4 => Self::Welcome { in_flight: from.small()?, table: RangeTable::from_bytes(from.bytes()?)? },
-            5 => Self::Goodbye(Fault::read(from)?),
-            16 => {
+            MessageKind::Welcome => {
+                Self::Welcome { in_flight: from.small()?, table: RangeTable::from_bytes(from.bytes()?)? }
+            }
+            MessageKind::Goodbye => Self::Goodbye(Fault::read(from)?),
+            MessageKind::Read => {
                 let (ticket, terms) = read_terms(from)?;
                 Self::Read(ticket, terms, read_query(from)?)
             }
-            17 => {
+            MessageKind::Write => {
                 let (ticket, terms) = read_terms(from)?;
                 Self::Write(ticket, terms, read_touched_write(from)?)
             }
-            18 => {
+            MessageKind::Peer => {
                 let (ticket, range) = (from.number()?, RangeId(from.small()?));
                 let (peer, call, what) = read_peer(from)?;
                 Self::Peer(ticket, range, peer, call, what)
             }
-            19 => {
+            MessageKind::ReadAll => {
                 let (ticket, terms) = read_terms(from)?;
                 Self::ReadAll(ticket, terms, read_queries(from)?)
             }
-            20 => {
+            MessageKind::Bulk => {
                 let (ticket, terms) = read_terms(from)?;
                 Self::Bulk(ticket, terms, from.number()?)
             }
-            21 => Self::BulkOver(from.number()?, from.number()?, read_bool(from)?),
-            22 => Self::Listen(from.number()?, Listen::read(from)?),
-            32 => Self::Value(from.number()?, Value::new(from.take_rest())),
-            33 => Self::Done(from.number()?),
-            34 => {
+            MessageKind::BulkOver => Self::BulkOver(from.number()?, from.number()?, read_bool(from)?),
+            MessageKind::Listen => Self::Listen(from.number()?, Listen::read(from)?),
+            MessageKind::Value => Self::Value(from.number()?, Value::new(from.take_rest())),
+            MessageKind::Done => Self::Done(from.number()?),
+            MessageKind::Failed => {
                 let ticket = from.number()?;
                 let how = match from.byte()? {
                     0 => How::NotDone,
@@ -231,13 +283,13 @@ impl Message {
                 };
                 Self::Failed(ticket, how, Fault::read(from)?)
             }
-            35 => {
+            MessageKind::Redirect => {
                 let (ticket, range, address) = (from.number()?, RangeId(from.small()?), from.text()?);
                 let table = from.bytes()?;
                 let table = (!table.is_empty()).then(|| RangeTable::from_bytes(table)).transpose()?;
                 Self::Redirect(ticket, range, address, table)
             }
-            36 => {
+            MessageKind::Held => {
                 let ticket = from.number()?;
                 let reply = match (from.byte()?, from.number()?) {
                     (0, 0) => PeerReply::Refused,
@@ -247,14 +299,13 @@ impl Message {
                 };
                 Self::Held(ticket, reply)
             }
-            37 => {
+            MessageKind::Values => {
                 let (ticket, count) = (from.number()?, from.length()?);
                 let values = (0..count).map(|_| Ok(Value::new(from.bytes()?)));
                 Self::Values(ticket, values.collect::<Result<_>>()?)
             }
-            38 => Self::HeldAll(from.number()?, read_fences(from)?),
-            39 => Self::Notices(from.number()?, Noticed::read(from)?),
-            _ => return Err(malformed("kind")),
+            MessageKind::HeldAll => Self::HeldAll(from.number()?, read_fences(from)?),
+            MessageKind::Notices => Self::Notices(from.number()?, Noticed::read(from)?),
         })
     }
 }

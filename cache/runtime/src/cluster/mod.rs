@@ -37,11 +37,11 @@ mod links;
 mod listening;
 mod look;
 mod message;
-pub(crate) mod neighbours;
 mod net;
 mod network;
 mod noticed;
 mod parts;
+pub(crate) mod peer_transport;
 mod secret;
 mod server;
 mod stream;
@@ -50,11 +50,11 @@ mod tally;
 mod tests;
 
 pub use client::Client;
-pub use dendrite::{Answer, Around, Dendrite, Reach};
+pub use dendrite::{Answer, Dendrite, Forwarding, Membership};
 #[doc(hidden)]
 pub use look::look_at;
-pub use neighbours::Neighbours;
 pub use net::Net;
 pub use network::{Listener, Network};
+pub use peer_transport::PeerTransport;
 pub use secret::Secret;
 pub use server::Server;

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use crate::cluster::neighbours::Neighbours;
+use crate::cluster::peer_transport::PeerTransport;
 use crate::owner::{BulkLease, WriteError, Written};
 use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::ports::Reply;
 use lacuna_cache_protocol::{CallId, PeerCall, PeerId, PeerReply, Query, RangeId, Value, Write};
 
-use crate::cluster::ask::{self, Answered, Asking, strange};
+use crate::cluster::ask::{self, Answered, Asking, unexpected_message};
 use crate::cluster::bulk;
 use crate::cluster::hello::Role;
 use crate::cluster::links::Links;
@@ -42,7 +42,7 @@ impl Net {
         match link.within(PEER_WITHIN, link.ask_now(request)).await? {
             Message::Held(_, reply) => Ok(reply),
             Message::Failed(.., fault) => Err(fault.into_error()),
-            _ => Err(strange()),
+            _ => Err(unexpected_message()),
         }
     }
 }
@@ -52,7 +52,7 @@ const fn asking(within: Duration) -> Asking {
     Asking { within, may_redirect: false, version: 0 }
 }
 
-impl Neighbours for Net {
+impl PeerTransport for Net {
     fn read<'a>(&'a self, address: &'a str, query: &'a Query, within: Duration) -> Reply<'a, Value> {
         Box::pin(async move {
             let link = self.links.to(address, Role::Dendrite).await?;

@@ -1,6 +1,6 @@
 //! Queries, writes and calls of owners, as parts of messages.
 
-use crate::write_bytes::{read_write, write_write};
+use crate::write_bytes::{decode_write, encode_write};
 use lacuna_base::wire::{Reader, Writer};
 use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::{
@@ -72,11 +72,11 @@ pub(crate) fn read_fences(from: &mut Reader<'_>) -> Result<Vec<(RangeId, Epoch)>
 }
 
 pub(crate) fn write_touched_write(to: &mut Writer, write: &Write) {
-    write_write(to.bytes_mut(), 0, write);
+    encode_write(to.bytes_mut(), 0, write);
 }
 
 pub(crate) fn read_touched_write(from: &mut Reader<'_>) -> Result<Write> {
-    match read_write(from.take_rest())? {
+    match decode_write(from.take_rest())? {
         (0, write) => Ok(write),
         _ => Err(malformed("number of a write")),
     }

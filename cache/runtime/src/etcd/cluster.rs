@@ -86,7 +86,7 @@ impl Cluster {
                     return Err(error);
                 }
                 Ok(Err(failed)) => why = failed.into_error(),
-                Err(_) => why = Error::unavailable("a member of etcd does not answer in time"),
+                Err(_) => why = Error::unavailable("a member of etcd did not answer in time"),
             }
         }
         Err(why)
@@ -135,7 +135,7 @@ impl Cluster {
     /// One member: if it fails, the next is asked first from now on.
     async fn attempt(&self, path: &str, body: &Value) -> Result<Value, Failed> {
         let place = self.favourite.load(Ordering::Relaxed);
-        let late = || Failed::Unknown(Error::unavailable("a member of etcd does not answer in time"));
+        let late = || Failed::Unknown(Error::unavailable("a member of etcd did not answer in time"));
         let answer = timeout(self.patience, self.call(&self.members[place], path, body)).await;
         let answer = answer.unwrap_or_else(|_| Err(late()));
         match &answer {
@@ -156,7 +156,7 @@ impl Cluster {
             Ok(Ok(stream)) => Ok(stream),
             _ => {
                 self.pass_on(place);
-                Err(Error::unavailable("a member of etcd does not stream"))
+                Err(Error::unavailable("a member of etcd does not stream changes"))
             }
         }
     }

@@ -109,9 +109,9 @@ impl Member {
         if let Some(token) = token {
             request = request.header("authorization", token);
         }
-        let request = request
-            .body(Full::new(Bytes::from(body.to_string())))
-            .map_err(|_| Failed::NotSent(Error::unavailable("a token of etcd is none for HTTP")))?;
+        let request = request.body(Full::new(Bytes::from(body.to_string()))).map_err(|_| {
+            Failed::NotSent(Error::unavailable("the token that etcd gave is not a valid header value"))
+        })?;
         connection.send_request(request).await.map_err(|error| {
             let is_unsent = error.is_canceled();
             if is_unsent { Failed::NotSent(lost(&error)) } else { Failed::Unknown(lost(&error)) }
@@ -149,5 +149,5 @@ fn lost(error: &hyper::Error) -> Error {
 }
 
 fn strange() -> Error {
-    Error::unavailable("what answers is no etcd with a JSON gateway")
+    Error::unavailable("the endpoint is not an etcd JSON gateway: give the client URL")
 }

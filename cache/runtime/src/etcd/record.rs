@@ -185,7 +185,9 @@ impl<'a> Words<'a> {
 }
 
 fn malformed() -> Error {
-    Error::corrupt("a key in etcd says what nobody writes there")
+    Error::corrupt(
+        "a key in etcd has a value that no dendrite writes: is the namespace shared with another program?",
+    )
 }
 
 #[cfg(test)]

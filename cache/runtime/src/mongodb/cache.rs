@@ -15,7 +15,7 @@ use mongodb::{Client, Database};
 
 use crate::mongodb::application::Documents;
 use crate::mongodb::collection::Collection;
-use crate::mongodb::failure::told;
+use crate::mongodb::failure::error_of;
 use crate::mongodb::fence::Fences;
 use crate::mongodb::lease::Leases;
 use crate::mongodb::schema::Schema;
@@ -92,15 +92,15 @@ impl Options {
                 "write-back needs transactions of the store: write around or through",
             ));
         }
-        let mut client = ClientOptions::parse(&self.url).await.map_err(told)?;
+        let mut client = ClientOptions::parse(&self.url).await.map_err(error_of)?;
         let name = client.default_database.clone();
         let name = name.ok_or_else(|| Error::invalid_input(format!("{} names no database", self.url)))?;
         client.server_selection_timeout = Some(PATIENCE);
         // A call is carried out at most once, and what is acknowledged stays.
         client.retry_writes = Some(false);
         client.write_concern = Some(WriteConcern::majority());
-        let database = Client::with_options(client).map_err(told)?.database(&name);
-        database.run_command(doc! { "ping": 1 }).await.map_err(told)?;
+        let database = Client::with_options(client).map_err(error_of)?.database(&name);
+        database.run_command(doc! { "ping": 1 }).await.map_err(error_of)?;
         if self.caches.is_empty() {
             self.caches.push(Arc::new(MemoryCache::new(CACHE_BYTES)));
         }
@@ -161,11 +161,12 @@ impl Cache {
 
     /// Views are a second way to the same documents, and a collation orders texts otherwise than by their bytes.
     async fn check_order(&self, name: &str) -> Result<()> {
-        let mut found = self.database.list_collections().filter(doc! { "name": name }).await.map_err(told)?;
-        if !found.advance().await.map_err(told)? {
+        let mut found =
+            self.database.list_collections().filter(doc! { "name": name }).await.map_err(error_of)?;
+        if !found.advance().await.map_err(error_of)? {
             return Ok(());
         }
-        let known = found.deserialize_current().map_err(told)?;
+        let known = found.deserialize_current().map_err(error_of)?;
         if known.collection_type != CollectionType::Collection || known.options.collation.is_some() {
             let message = format!(
                 "{name} is a view, or has a collation: use a plain collection, whose order is that of bytes"

@@ -99,9 +99,7 @@ impl Collection {
     pub async fn insert(&self, document: Document) -> Result<(), WriteError> {
         check_fields(&document)?;
         if document.get("_id").is_none_or(|id| *id == Bson::Null) {
-            return Err(
-                Error::invalid_input("a document needs an `_id`, to be told apart from others").into()
-            );
+            return Err(Error::invalid_input("a document needs an `_id` that tells it from others").into());
         }
         let touched = self.touched(&[&document], None)?;
         self.send(touched, &DocumentWrite::Insert(document)).await

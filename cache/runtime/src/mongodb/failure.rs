@@ -40,7 +40,7 @@ fn outcome(error: &mongodb::error::Error) -> Outcome {
 }
 
 /// For a person, and for callers that only need the kind.
-pub(crate) fn told(error: mongodb::error::Error) -> Error {
+pub(crate) fn error_of(error: mongodb::error::Error) -> Error {
     let never = outcome(&error) == Outcome::Never;
     let kind = if never { ErrorKind::InvalidInput } else { ErrorKind::Unavailable };
     Error::new(kind, error.to_string()).with_source(error)
@@ -49,10 +49,10 @@ pub(crate) fn told(error: mongodb::error::Error) -> Error {
 /// A write that failed: refused if that is sure, else an error, which means that nobody knows.
 pub(crate) fn refused(error: mongodb::error::Error) -> Result<Answer, Error> {
     match outcome(&error) {
-        Outcome::Unknown => Err(told(error)),
+        Outcome::Unknown => Err(error_of(error)),
         outcome => {
             let reply = StoreReply::Refused { lsn: None, retry: outcome == Outcome::Later };
-            Ok(Answer { reply, why: Some(told(error)) })
+            Ok(Answer { reply, why: Some(error_of(error)) })
         }
     }
 }

@@ -12,7 +12,7 @@ use lacuna_cache_protocol::{Error, Result};
 use mongodb::bson::{Document, doc};
 use mongodb::{Collection, Database};
 
-use crate::mongodb::failure::told;
+use crate::mongodb::failure::error_of;
 use crate::mongodb::fence::{Fences, number};
 
 /// How long a holder serves without a renewal.
@@ -57,7 +57,7 @@ impl Leases {
 
     async fn claim_now(&self, range: RangeId, lost_cache: Option<usize>) -> Result<Option<Tenure>> {
         let name = i64::from(range.0);
-        let Some(found) = self.documents.find_one(doc! { "_id": name }).await.map_err(told)? else {
+        let Some(found) = self.documents.find_one(doc! { "_id": name }).await.map_err(error_of)? else {
             let free = doc! { "_id": name, "holder": NOBODY, "beat": 0i64, "epoch": 0i64 };
             // Another process may be first.
             drop(self.documents.insert_one(free).await);
@@ -99,7 +99,7 @@ impl Leases {
     }
 
     async fn changes(&self, seen: Document, set: Document) -> Result<bool> {
-        let changed = self.documents.update_one(seen, doc! { "$set": set }).await.map_err(told)?;
+        let changed = self.documents.update_one(seen, doc! { "$set": set }).await.map_err(error_of)?;
         Ok(changed.matched_count == 1)
     }
 
@@ -116,7 +116,7 @@ impl Coordinator for Leases {
     fn renew(&self, range: RangeId, epoch: Epoch) -> Reply<'_, bool> {
         Box::pin(async move {
             let beat = doc! { "$inc": { "beat": 1i64 } };
-            let renewed = self.documents.update_one(self.ours(range, epoch), beat).await.map_err(told)?;
+            let renewed = self.documents.update_one(self.ours(range, epoch), beat).await.map_err(error_of)?;
             Ok(renewed.matched_count == 1)
         })
     }

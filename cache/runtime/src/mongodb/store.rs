@@ -16,7 +16,7 @@ use mongodb::bson::{Document, doc};
 
 use crate::mongodb::documents::encode;
 use crate::mongodb::domain_key::{key, within};
-use crate::mongodb::failure::{refused, told};
+use crate::mongodb::failure::{error_of, refused};
 use crate::mongodb::fence::Fences;
 use crate::mongodb::schema::{EPOCH, Schema};
 use crate::mongodb::write::DocumentWrite;
@@ -73,10 +73,10 @@ impl FencedCollection {
             Some(limit) => found.limit(limit.into()).await,
             None => found.await,
         }
-        .map_err(told)?;
+        .map_err(error_of)?;
         let (mut documents, mut last) = (Vec::new(), None);
-        while found.advance().await.map_err(told)? {
-            let mut document: Document = found.deserialize_current().map_err(told)?;
+        while found.advance().await.map_err(error_of)? {
+            let mut document: Document = found.deserialize_current().map_err(error_of)?;
             document.remove(EPOCH);
             // A value without a key (a list, a float among whole numbers) is in places that nobody here knows.
             last = key(*domain, document.get(field))?;

@@ -6,8 +6,8 @@ use std::sync::Weak;
 use tokio::sync::mpsc;
 
 #[cfg(feature = "cluster")]
-use crate::cluster::dendrite::House;
-use crate::owner::desk::Heard;
+use crate::cluster::dendrite::DendriteState;
+use crate::owner::owner_handle::OwnerCommand;
 
 /// Tells the owners of this process that somebody has written to the store past them: nothing cached is believed any more.
 /// It does not keep them at work.
@@ -16,30 +16,30 @@ pub struct Alarm(Owners);
 
 #[derive(Debug, Clone)]
 enum Owners {
-    One(mpsc::WeakUnboundedSender<Heard>),
+    One(mpsc::WeakUnboundedSender<OwnerCommand>),
     #[cfg(feature = "cluster")]
-    All(Weak<House>),
+    All(Weak<DendriteState>),
 }
 
 impl Alarm {
-    pub(crate) fn of_one(mouth: &mpsc::UnboundedSender<Heard>) -> Self {
-        Self(Owners::One(mouth.downgrade()))
+    pub(crate) fn of_one(commands: &mpsc::UnboundedSender<OwnerCommand>) -> Self {
+        Self(Owners::One(commands.downgrade()))
     }
 
     #[cfg(feature = "cluster")]
-    pub(crate) const fn of_all(house: Weak<House>) -> Self {
-        Self(Owners::All(house))
+    pub(crate) const fn of_all(state: Weak<DendriteState>) -> Self {
+        Self(Owners::All(state))
     }
 
     /// Has them drop everything, and take nothing over from now on that another process has left. It is done soon after, not when this
     /// returns.
     pub fn raise(&self) {
-        let mouths: Vec<_> = match &self.0 {
-            Owners::One(mouth) => mouth.upgrade().into_iter().collect(),
+        let all_commands: Vec<_> = match &self.0 {
+            Owners::One(commands) => commands.upgrade().into_iter().collect(),
             #[cfg(feature = "cluster")]
-            Owners::All(house) => house.upgrade().map(|house| house.begin_cold()).unwrap_or_default(),
+            Owners::All(state) => state.upgrade().map(|state| state.begin_cold()).unwrap_or_default(),
         };
-        mouths.into_iter().for_each(|mouth| drop(mouth.send(Heard::ForeignWrite)));
+        all_commands.into_iter().for_each(|commands| drop(commands.send(OwnerCommand::ForeignWrite)));
     }
 
     /// Nobody knows who wrote before somebody began to look: what other processes have left is not taken over. To be called before

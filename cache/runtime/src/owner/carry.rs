@@ -14,7 +14,7 @@ use lacuna_cache_protocol::{Error, Result};
 use tokio::time::timeout;
 
 use crate::owner::counters::count;
-use crate::owner::desk::{Desk, Heard};
+use crate::owner::owner_handle::{OwnerCommand, OwnerHandle};
 
 /// How long an owner waits for a cache server. Each is to fail much earlier by itself; one that does not, would hold up for ever
 /// whoever waits for the same rows.
@@ -22,7 +22,7 @@ const MAX_OF_A_CALL: Duration = Duration::from_secs(60);
 
 /// Why a call failed, for a person.
 #[derive(Debug)]
-pub(crate) enum Why {
+pub(crate) enum FailureCause {
     /// The cache server does not answer.
     Cache,
     /// The store says so of a query.
@@ -31,37 +31,37 @@ pub(crate) enum Why {
     Command(Command, Error),
 }
 
-type Told = (Event, Option<Why>);
+type CallOutcome = (Event, Option<FailureCause>);
 
-impl Desk {
+impl OwnerHandle {
     /// Carries out a call; returns what was answered at once.
     pub(crate) fn carry(
         self: &Arc<Self>,
         epoch: Epoch,
         cache: &Arc<dyn CacheServer>,
         action: Action,
-    ) -> Option<Told> {
-        let told = self.clone().told(cache.clone(), action);
-        let mut told: Pin<Box<dyn Future<Output = Told> + Send>> = Box::pin(told);
-        if let Poll::Ready((event, why)) = told.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+    ) -> Option<CallOutcome> {
+        let outcome = self.clone().outcome_of(cache.clone(), action);
+        let mut outcome: Pin<Box<dyn Future<Output = CallOutcome> + Send>> = Box::pin(outcome);
+        if let Poll::Ready((event, why)) = outcome.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             return match why {
-                Some(Why::Cache) => {
+                Some(FailureCause::Cache) => {
                     // The seat has to know before the owner does.
-                    drop(self.mouth.send(Heard::Answered { epoch, event, why }));
+                    drop(self.commands.send(OwnerCommand::Answered { epoch, event, why }));
                     None
                 }
                 why => Some((event, why)),
             };
         }
-        let desk = self.clone();
+        let handle = self.clone();
         tokio::spawn(async move {
-            let (event, why) = told.await;
-            drop(desk.mouth.send(Heard::Answered { epoch, event, why }));
+            let (event, why) = outcome.await;
+            drop(handle.commands.send(OwnerCommand::Answered { epoch, event, why }));
         });
         None
     }
 
-    async fn told(self: Arc<Self>, cache: Arc<dyn CacheServer>, action: Action) -> Told {
+    async fn outcome_of(self: Arc<Self>, cache: Arc<dyn CacheServer>, action: Action) -> CallOutcome {
         match action {
             Action::Cache(call, epoch, what) => {
                 count(&self.counters.cache_calls);
@@ -69,10 +69,10 @@ impl Desk {
                 let asked = async move { cache.call(range, epoch, what).await };
                 match in_time(MAX_OF_A_CALL, asked).await {
                     Some(Ok(reply)) => (Event::Cache(call, reply), None),
-                    Some(Err(_)) | None => (Event::Lost(call), Some(Why::Cache)),
+                    Some(Err(_)) | None => (Event::Lost(call), Some(FailureCause::Cache)),
                 }
             }
-            Action::Store(call, epoch, what) => self.told_by_store(call, epoch, what).await,
+            Action::Store(call, epoch, what) => self.outcome_of_store(call, epoch, what).await,
             Action::Log(server, call, epoch, what) => {
                 count(&self.counters.log_calls);
                 let Some(log) = self.servers.logs.get(server) else { return (Event::Lost(call), None) };
@@ -93,7 +93,7 @@ impl Desk {
         }
     }
 
-    async fn told_by_store(&self, call: CallId, epoch: Epoch, what: StoreCall) -> Told {
+    async fn outcome_of_store(&self, call: CallId, epoch: Epoch, what: StoreCall) -> CallOutcome {
         let is_query = matches!(what, StoreCall::Query(_));
         count(if is_query { &self.counters.store_queries } else { &self.counters.store_writes });
         let about = what.clone();
@@ -102,9 +102,9 @@ impl Desk {
             Err(error) => (Event::Lost(call), Some(error)),
         };
         let why = error.and_then(|error| match about {
-            StoreCall::Query(query) => Some(Why::Query(query, error)),
+            StoreCall::Query(query) => Some(FailureCause::Query(query, error)),
             StoreCall::Write(command) | StoreCall::WriteAcross(command, _) => {
-                Some(Why::Command(command, error))
+                Some(FailureCause::Command(command, error))
             }
             _ => None,
         });

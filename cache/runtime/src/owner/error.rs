@@ -42,14 +42,16 @@ impl From<Error> for WriteError {
 }
 
 /// The same error once more, for another who asked.
-pub(crate) fn again(error: &Error) -> Error {
+pub(crate) fn same_error(error: &Error) -> Error {
     Error::new(error.kind(), error.to_string())
 }
 
-pub(crate) fn nobody() -> Error {
-    Error::unavailable("nobody answers for the range: store, cache server or coordinator cannot be reached")
+pub(crate) fn no_owner() -> Error {
+    Error::unavailable(
+        "no owner answers for the range: the store, the cache server or the coordinator cannot be reached",
+    )
 }
 
-pub(crate) fn stopped() -> Error {
+pub(crate) fn cache_stopped() -> Error {
     Error::unavailable("the cache was stopped")
 }

@@ -13,13 +13,13 @@ pub(crate) mod alarm;
 pub(crate) mod bulk;
 pub(crate) mod carry;
 pub(crate) mod counters;
-pub(crate) mod desk;
 pub(crate) mod error;
+pub(crate) mod owner_handle;
+pub(crate) mod owner_task;
 pub(crate) mod range_cache;
 pub(crate) mod requests;
 pub(crate) mod route;
 pub(crate) mod sample;
-pub(crate) mod seat;
 pub(crate) mod servers;
 
 pub use alarm::Alarm;

@@ -13,11 +13,11 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use crate::owner::alarm::Alarm;
 use crate::owner::bulk::BulkLease;
 use crate::owner::counters::{Counts, count};
-use crate::owner::desk::{Desk, Heard, Hit, NoPeers};
-use crate::owner::error::{WriteError, nobody, stopped};
+use crate::owner::error::{WriteError, cache_stopped, no_owner};
+use crate::owner::owner_handle::{Hit, NoPeers, OwnerCommand, OwnerHandle};
+use crate::owner::owner_task::{Claims, OwnerTask};
 use crate::owner::requests::PATIENCE;
 use crate::owner::route::RouteCell;
-use crate::owner::seat::{Claims, Seat};
 use crate::owner::servers::Servers;
 
 /// Between two tries.
@@ -36,11 +36,11 @@ pub struct RangeCache {
 }
 
 #[derive(Debug)]
-struct Handle(Arc<Desk>);
+struct Handle(Arc<OwnerHandle>);
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        drop(self.0.mouth.send(Heard::Stop(None)));
+        drop(self.0.commands.send(OwnerCommand::Stop(None)));
     }
 }
 
@@ -52,11 +52,11 @@ impl RangeCache {
         config: Config,
         application: A,
     ) -> Self {
-        let (mouth, ears) = mpsc::unbounded_channel();
+        let (commands, inbox) = mpsc::unbounded_channel();
         let (notices, _) = broadcast::channel(NOTICES);
         let (route, counters, peers) = (RouteCell::default(), Arc::default(), Arc::new(NoPeers));
         let (unseen, untold, verified) = (AtomicU64::default(), AtomicU64::default(), Arc::default());
-        let desk = Arc::new(Desk {
+        let owner = Arc::new(OwnerHandle {
             servers,
             range,
             peers,
@@ -65,11 +65,11 @@ impl RangeCache {
             unseen,
             untold,
             verified,
-            mouth,
+            commands,
             notices,
         });
-        tokio::spawn(Seat::new(desk.clone(), ears, config, application, Claims::Always, false).run());
-        Self { handle: Arc::new(Handle(desk)), patience: PATIENCE }
+        tokio::spawn(OwnerTask::new(owner.clone(), inbox, config, application, Claims::Always, false).run());
+        Self { handle: Arc::new(Handle(owner)), patience: PATIENCE }
     }
 
     /// How long a request is tried before it fails; 5 seconds unless set. The owner of the range has as long again to answer
@@ -84,21 +84,21 @@ impl RangeCache {
     /// past the cache: nothing cached is believed any more.
     #[must_use]
     pub fn with_verified_hits(self, percent: u8) -> Self {
-        self.desk().verified.set(percent);
+        self.owner().verified.set(percent);
         self
     }
 
     /// For whoever finds out that somebody writes past the cache.
     pub fn alarm(&self) -> Alarm {
-        Alarm::of_one(&self.desk().mouth)
+        Alarm::of_one(&self.owner().commands)
     }
 
     /// Which range it is.
     pub fn range(&self) -> RangeId {
-        self.desk().range
+        self.owner().range
     }
 
-    fn desk(&self) -> &Desk {
+    fn owner(&self) -> &OwnerHandle {
         &self.handle.0
     }
 
@@ -107,22 +107,22 @@ impl RangeCache {
     /// # Errors
     /// `InvalidInput` if the store does not understand the query, `Unavailable` if nobody answers in time.
     pub async fn read(&self, query: Query) -> Result<Value> {
-        let value = match self.desk().hit(&query).await {
+        let value = match self.owner().hit(&query).await {
             Hit::Is(value) => value,
             Hit::InDoubt => self.ask(query, true).await?,
             Hit::Miss => self.ask(query, false).await?,
         };
-        count(&self.desk().counters.reads);
+        count(&self.owner().counters.reads);
         Ok(value)
     }
 
     async fn ask(&self, query: Query, is_in_doubt: bool) -> Result<Value> {
         let until = self.until();
         loop {
-            let told = self.desk().read(query.clone(), is_in_doubt, self.left(until)).await?;
-            let why = match told.outcome {
+            let answered = self.owner().read(query.clone(), is_in_doubt, self.left(until)).await?;
+            let why = match answered.outcome {
                 ReadOutcome::Value(value) => return Ok(value),
-                ReadOutcome::Retry => told.why.unwrap_or_else(nobody),
+                ReadOutcome::Retry => answered.why.unwrap_or_else(no_owner),
             };
             self.pause(until, why).await?;
         }
@@ -135,21 +135,23 @@ impl RangeCache {
     pub async fn write(&self, write: Write) -> Result<(), WriteError> {
         let until = self.until();
         loop {
-            if self.desk().mouth.is_closed() {
-                return Err(WriteError::NotDone(stopped()));
+            if self.owner().commands.is_closed() {
+                return Err(WriteError::NotDone(cache_stopped()));
             }
             // Whoever waits no longer for a write that went out does not know what became of it.
-            let said = self.desk().write(write.clone(), self.left(until)).await;
-            let Ok(told) = said else { return Err(WriteError::Unknown) };
-            let why = told.why.unwrap_or_else(nobody);
-            match told.outcome {
+            let said = self.owner().write(write.clone(), self.left(until)).await;
+            let Ok(answered) = said else { return Err(WriteError::Unknown) };
+            let why = answered.why.unwrap_or_else(no_owner);
+            match answered.outcome {
                 WriteOutcome::Done => {
-                    count(&self.desk().counters.writes);
+                    count(&self.owner().counters.writes);
                     return Ok(());
                 }
                 WriteOutcome::Refused => return Err(WriteError::Refused(why)),
                 WriteOutcome::Unknown => return Err(WriteError::Unknown),
-                WriteOutcome::Retry if self.desk().now_ms() >= until => return Err(WriteError::NotDone(why)),
+                WriteOutcome::Retry if self.owner().now_ms() >= until => {
+                    return Err(WriteError::NotDone(why));
+                }
                 WriteOutcome::Retry => tokio::time::sleep(PAUSE).await,
             }
         }
@@ -162,12 +164,12 @@ impl RangeCache {
     pub async fn read_all(&self, queries: Vec<Query>) -> Result<Vec<Value>> {
         let until = self.until();
         loop {
-            let told = self.desk().read_all(queries.clone(), self.left(until)).await?;
-            if let Some(values) = told.outcome {
-                count(&self.desk().counters.reads);
+            let answered = self.owner().read_all(queries.clone(), self.left(until)).await?;
+            if let Some(values) = answered.outcome {
+                count(&self.owner().counters.reads);
                 return Ok(values);
             }
-            self.pause(until, told.why.unwrap_or_else(nobody)).await?;
+            self.pause(until, answered.why.unwrap_or_else(no_owner)).await?;
         }
     }
 
@@ -178,17 +180,17 @@ impl RangeCache {
     pub async fn bulk(&self, lasts: Duration) -> Result<BulkLease> {
         let until = self.until();
         loop {
-            let told = self.desk().bulk(lasts, self.left(until)).await?;
-            if let Some(lease) = told.outcome {
+            let answered = self.owner().bulk(lasts, self.left(until)).await?;
+            if let Some(lease) = answered.outcome {
                 return Ok(lease);
             }
-            self.pause(until, told.why.unwrap_or_else(nobody)).await?;
+            self.pause(until, answered.why.unwrap_or_else(no_owner)).await?;
         }
     }
 
     /// Before the next try; an error if there is none.
     async fn pause(&self, until: u64, why: Error) -> Result<()> {
-        if why.kind() == ErrorKind::InvalidInput || self.desk().now_ms() >= until {
+        if why.kind() == ErrorKind::InvalidInput || self.owner().now_ms() >= until {
             return Err(why);
         }
         tokio::time::sleep(PAUSE).await;
@@ -196,22 +198,22 @@ impl RangeCache {
     }
 
     fn until(&self) -> u64 {
-        self.desk().now_ms().saturating_add(u64::try_from(self.patience.as_millis()).unwrap_or(u64::MAX))
+        self.owner().now_ms().saturating_add(u64::try_from(self.patience.as_millis()).unwrap_or(u64::MAX))
     }
 
     /// How long to wait for the seat: it has an answer for everything in the end.
     fn left(&self, until_ms: u64) -> Duration {
-        Duration::from_millis(until_ms.saturating_sub(self.desk().now_ms())).saturating_add(self.patience)
+        Duration::from_millis(until_ms.saturating_sub(self.owner().now_ms())).saturating_add(self.patience)
     }
 
     /// What has happened since the start.
     pub fn counts(&self) -> Counts {
-        self.desk().counters.now()
+        self.owner().counters.now()
     }
 
     /// What the application must know, from now on: acknowledged writes that the store refused later, for example.
     pub fn notices(&self) -> broadcast::Receiver<Notice> {
-        self.desk().notices.subscribe()
+        self.owner().notices.subscribe()
     }
 
     /// Waits until everything acknowledged is in the store, and ends. Requests that come later fail.
@@ -220,7 +222,7 @@ impl RangeCache {
     /// `Unavailable` if it had stopped before.
     pub async fn stop(&self) -> Result<()> {
         let (reply, answer) = oneshot::channel();
-        self.desk().mouth.send(Heard::Stop(Some(reply))).map_err(|_| stopped())?;
-        answer.await.map_err(|_| stopped())
+        self.owner().commands.send(OwnerCommand::Stop(Some(reply))).map_err(|_| cache_stopped())?;
+        answer.await.map_err(|_| cache_stopped())
     }
 }

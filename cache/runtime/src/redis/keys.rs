@@ -85,7 +85,7 @@ impl Keys {
         self.named("bn")
     }
 
-    /// What the lists of buffered writes are named by, and the hash that they were before.
+    /// What the lists of buffered writes are named by.
     pub(crate) fn log(&self) -> Vec<u8> {
         self.named("b")
     }

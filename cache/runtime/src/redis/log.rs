@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::write_bytes::{read_write, write_write};
+use crate::write_bytes::{decode_write, encode_write};
 use lacuna_cache_protocol::ports::{LogServer, Reply};
 use lacuna_cache_protocol::{Epoch, LogCall, LogReply, RangeId, Write};
 use lacuna_cache_protocol::{Error, Result};
@@ -48,7 +48,7 @@ impl RedisLog {
             LogCall::Fence => self.script(&self.scripts.fence, &keys, epoch, None).await,
             LogCall::Append(lsn, write) => {
                 let mut item = format!("{}:{lsn}:", epoch.0).into_bytes();
-                write_write(&mut item, lsn, &write);
+                encode_write(&mut item, lsn, &write);
                 self.append(&keys, epoch, item).await
             }
             LogCall::Trim(applied) => {
@@ -114,13 +114,15 @@ fn kept(item: &Value) -> Result<((Epoch, u64), Write)> {
         return Err(strange());
     };
     let epoch = str::from_utf8(epoch).ok().and_then(|epoch| epoch.parse().ok()).ok_or_else(strange)?;
-    let (lsn, write) = read_write(bytes)?;
+    let (lsn, write) = decode_write(bytes)?;
     Ok(((Epoch(epoch), lsn), write))
 }
 
 /// Somebody else writes to our keys.
 fn strange() -> Error {
-    Error::corrupt("a Redis log server answers what no script of ours returns")
+    Error::corrupt(
+        "the Redis log server holds data that is not of a range cache: give it a namespace of its own",
+    )
 }
 
 impl LogServer for RedisLog {

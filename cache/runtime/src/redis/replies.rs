@@ -112,5 +112,5 @@ pub(crate) fn memory_of(told: &Value) -> Option<u8> {
 
 /// Somebody else writes to our keys.
 pub(crate) fn strange() -> Error {
-    Error::corrupt("a Redis server answers what no script of ours returns")
+    Error::corrupt("the Redis server holds data that is not of a range cache: give it a namespace of its own")
 }

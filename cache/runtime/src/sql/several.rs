@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::cluster::{Around, Dendrite};
+use crate::cluster::{Dendrite, Membership};
 use crate::{Requests, Servers};
 use lacuna_cache_protocol::ports::{Coordinator, DataStore};
 use lacuna_cache_protocol::{Config, Cut, RangeTable};
@@ -78,7 +78,7 @@ impl Cache {
         &self,
         schema: Schema,
         coordinator: Arc<dyn Coordinator>,
-        around: Around,
+        membership: Membership,
     ) -> Result<Dendrite> {
         let (schema, family) = self.read(schema).await?;
         self.leave_to_dendrites(&schema.table).await?;
@@ -95,7 +95,7 @@ impl Cache {
             keeps_log: true,
             ..self.config(&schema)
         };
-        let dendrite = Dendrite::start(servers, around, config, TableRows(schema.clone())).await?;
+        let dendrite = Dendrite::start(servers, membership, config, TableRows(schema.clone())).await?;
         self.watch(&schema, family, dendrite.alarm());
         Ok(dendrite.with_patience(self.options.patience).with_verified_hits(self.options.verified_percent))
     }

@@ -46,7 +46,8 @@ impl SharedRanges {
             // Another process may be first.
             drop(lease.changes("INSERT INTO lacuna_cut (name, cuts) VALUES ({}, {})", &cuts).await);
         }
-        let missing = || Error::unavailable(format!("how the table {name} is cut cannot be read"));
+        let missing =
+            || Error::unavailable(format!("the row of the table {name} in lacuna_cut cannot be read"));
         let table = Arc::new(cuts_of(&lease, name).await?.ok_or_else(missing)?);
         let (members, numbers) = (Members::new(name, address), Numbers::new(database, name));
         let ranges = Self { lease, members, numbers, table };
@@ -95,7 +96,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 fn from_hex(text: &str) -> Result<Vec<u8>> {
-    let damaged = || Error::corrupt("how the table is cut is no hexadecimal number");
+    let damaged = || Error::corrupt("the column `cuts` of lacuna_cut is not hexadecimal");
     let pair = |pair: &[u8]| {
         let pair = str::from_utf8(pair).map_err(|_| damaged())?;
         u8::from_str_radix(pair, 16).map_err(|_| damaged())

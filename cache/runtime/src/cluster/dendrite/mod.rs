@@ -15,8 +15,8 @@
 //!
 //! Report, section 3. Here ranges are claimed on demand, and owners of several ranges of one process talk as strangers do.
 
-mod chores;
-mod house;
+mod dendrite_state;
+mod rebalancer;
 mod request;
 mod requests;
 mod several;
@@ -32,33 +32,33 @@ use lacuna_cache_protocol::{
 };
 use tokio::sync::{broadcast, oneshot};
 
-use crate::cluster::neighbours::Neighbours;
+use crate::cluster::peer_transport::PeerTransport;
 use crate::owner::alarm::Alarm;
 use crate::owner::bulk::BulkLease;
 use crate::owner::counters::Counts;
-use crate::owner::desk::Heard;
 use crate::owner::error::WriteError;
+use crate::owner::owner_handle::OwnerCommand;
 use crate::owner::requests::PATIENCE;
 use crate::owner::servers::Servers;
-pub(crate) use house::House;
+pub(crate) use dendrite_state::DendriteState;
 
 /// How long a dendrite believes what the directory said of a range.
 const KNOWN_MS: u64 = 300;
 
 /// Where a dendrite stands among others.
 #[derive(Debug, Clone)]
-pub struct Around {
+pub struct Membership {
     /// Which ranges there are and who has them.
     pub directory: Arc<dyn Directory>,
     /// The way to other dendrites.
-    pub neighbours: Arc<dyn Neighbours>,
+    pub transport: Arc<dyn PeerTransport>,
     /// Where this one is reached, as the directory says it.
     pub address: String,
 }
 
 /// How far a request may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
+pub enum Forwarding {
     /// To the owner, wherever it is.
     Anywhere,
     /// Not beyond this dendrite.
@@ -78,7 +78,7 @@ pub enum Answer<T> {
 /// When the last is dropped its owners stop.
 #[derive(Debug, Clone)]
 pub struct Dendrite {
-    house: Arc<House>,
+    state: Arc<DendriteState>,
     pub(crate) patience: Duration,
 }
 
@@ -90,14 +90,16 @@ impl Dendrite {
     /// `Unavailable` if the directory does not answer.
     pub async fn start<A: Application + Clone + Send + Sync + 'static>(
         servers: Servers,
-        around: Around,
+        membership: Membership,
         config: Config,
         application: A,
     ) -> Result<Self> {
-        let table = around.directory.table().await?;
-        let house = Arc::new_cyclic(|me| House::new(me.clone(), servers, around, config, application, table));
-        tokio::spawn(chores::run(Arc::downgrade(&house)));
-        Ok(Self { house, patience: PATIENCE })
+        let table = membership.directory.table().await?;
+        let state = Arc::new_cyclic(|me| {
+            DendriteState::new(me.clone(), servers, membership, config, application, table)
+        });
+        tokio::spawn(rebalancer::run(Arc::downgrade(&state)));
+        Ok(Self { state, patience: PATIENCE })
     }
 
     /// How long a request of this process may take that does not say so itself; 5 seconds unless set.
@@ -111,13 +113,13 @@ impl Dendrite {
     /// past the cache: nothing that the owner has cached is believed any more.
     #[must_use]
     pub fn with_verified_hits(self, percent: u8) -> Self {
-        self.house.verified.set(percent);
+        self.state.verified.set(percent);
         self
     }
 
     /// For whoever finds out that somebody writes past the cache.
     pub fn alarm(&self) -> Alarm {
-        Alarm::of_all(Arc::downgrade(&self.house))
+        Alarm::of_all(Arc::downgrade(&self.state))
     }
 
     /// The result of a query.
@@ -125,8 +127,13 @@ impl Dendrite {
     /// # Errors
     /// `InvalidInput` if the store does not understand the query or there is no such domain, `Unavailable` if nobody
     /// answers in time.
-    pub async fn read(&self, query: &Query, within: Duration, reach: Reach) -> Result<Answer<Value>> {
-        self.house.read(query, within, reach).await
+    pub async fn read(
+        &self,
+        query: &Query,
+        within: Duration,
+        forwarding: Forwarding,
+    ) -> Result<Answer<Value>> {
+        self.state.read(query, within, forwarding).await
     }
 
     /// Results of several queries, all of one moment: a row that leaves one and enters another is in one of them.
@@ -137,17 +144,22 @@ impl Dendrite {
         &self,
         queries: &[Query],
         within: Duration,
-        reach: Reach,
+        forwarding: Forwarding,
     ) -> Result<Answer<Vec<Value>>> {
-        self.house.read_all(queries, within, reach).await
+        self.state.read_all(queries, within, forwarding).await
     }
 
     /// A lease on all ranges, for a load past the cache that takes at most `lasts` (and never more than an hour).
     ///
     /// # Errors
     /// `Unavailable` if it is not to be had in time.
-    pub async fn bulk(&self, lasts: Duration, within: Duration, reach: Reach) -> Result<Answer<BulkLease>> {
-        self.house.bulk(lasts, within, reach).await
+    pub async fn bulk(
+        &self,
+        lasts: Duration,
+        within: Duration,
+        forwarding: Forwarding,
+    ) -> Result<Answer<BulkLease>> {
+        self.state.bulk(lasts, within, forwarding).await
     }
 
     /// Carries out a write. When it returns `Ok(Is(()))`, every later read sees it.
@@ -158,9 +170,9 @@ impl Dendrite {
         &self,
         write: &Write,
         within: Duration,
-        reach: Reach,
+        forwarding: Forwarding,
     ) -> Result<Answer<()>, WriteError> {
-        self.house.write(write, within, reach).await
+        self.state.write(write, within, forwarding).await
     }
 
     /// What the owner of `range` answers to the owner of another range, if it is here.
@@ -174,54 +186,54 @@ impl Dendrite {
         call: CallId,
         what: PeerCall,
     ) -> Result<PeerReply> {
-        self.house.peer_here(range, peer, call, what).await
+        self.state.peer_here(range, peer, call, what).await
     }
 
     /// Where the processes are reached that may own ranges, this one among them.
     pub fn members(&self) -> Vec<String> {
-        self.house.around.directory.members()
+        self.state.membership.directory.members()
     }
 
     /// The newest range table that it knows.
     pub fn table(&self) -> Arc<RangeTable> {
-        self.house.table()
+        self.state.table()
     }
 
     /// The ranges that it serves now.
     pub fn owned(&self) -> Vec<RangeId> {
-        self.house
-            .desks()
+        self.state
+            .handles()
             .into_iter()
-            .filter(|desk| self.house.serves(desk.range))
-            .map(|desk| desk.range)
+            .filter(|handle| self.state.serves(handle.range))
+            .map(|handle| handle.range)
             .collect()
     }
 
     /// Has a range claimed here, if nobody has it, though nobody asks for it.
     pub fn claim(&self, range: RangeId) {
-        self.house.claim(range);
+        self.state.claim(range);
     }
 
     /// Drains a range and gives it back; it goes to whoever the directory says, or else to whoever is asked for it next.
     pub fn leave(&self, range: RangeId) {
-        self.house.leave(range);
+        self.state.leave(range);
     }
 
     /// What has happened since the start, over all ranges.
     pub fn counts(&self) -> Counts {
-        self.house.counters.now()
+        self.state.counters.now()
     }
 
     /// What the application must know, from now on.
     pub fn notices(&self) -> broadcast::Receiver<Notice> {
-        self.house.notices.subscribe()
+        self.state.notices.subscribe()
     }
 
     /// Waits until everything acknowledged here is in the store, and gives all ranges back. Requests that come later fail.
     pub async fn stop(&self) {
-        for desk in self.house.close() {
+        for handle in self.state.close() {
             let (reply, answer) = oneshot::channel();
-            if desk.mouth.send(Heard::Stop(Some(reply))).is_ok() {
+            if handle.commands.send(OwnerCommand::Stop(Some(reply))).is_ok() {
                 // A seat that is gone has stopped.
                 let _ = answer.await;
             }

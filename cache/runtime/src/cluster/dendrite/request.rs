@@ -5,11 +5,11 @@ use std::time::Duration;
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use lacuna_cache_protocol::{Query, RangeId, ReadOutcome, Touched, Value, Write, WriteOutcome};
 
-use super::house::{House, Place};
-use super::{Answer, Reach};
+use super::dendrite_state::{DendriteState, Place};
+use super::{Answer, Forwarding};
 use crate::owner::counters::count;
-use crate::owner::desk::{Hit, Told};
-use crate::owner::error::{WriteError, again, nobody};
+use crate::owner::error::{WriteError, no_owner, same_error};
+use crate::owner::owner_handle::{Hit, OwnerReply};
 
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -28,14 +28,14 @@ pub(super) enum Tried<T> {
 }
 
 /// What the seat here says of a request that changes nothing.
-pub(super) fn tried_here<T>(told: Told<Option<T>>) -> Result<Tried<T>> {
-    let why = match told.outcome {
+pub(super) fn tried_here<T>(answered: OwnerReply<Option<T>>) -> Result<Tried<T>> {
+    let why = match answered.outcome {
         Some(outcome) => return Ok(Tried::Is(outcome)),
-        None => told.why.unwrap_or_else(nobody),
+        None => answered.why.unwrap_or_else(no_owner),
     };
     match why.kind() {
         ErrorKind::InvalidInput => Err(why),
-        _ if told.is_elsewhere => Ok(Tried::Elsewhere(why)),
+        _ if answered.is_elsewhere => Ok(Tried::Elsewhere(why)),
         _ => Ok(Tried::Later(why)),
     }
 }
@@ -49,7 +49,7 @@ pub(super) fn tried_there<T>(answer: Result<T>) -> Result<Tried<T>> {
     }
 }
 
-impl House {
+impl DendriteState {
     pub(super) fn until(&self, within: Duration) -> u64 {
         self.now_ms().saturating_add(u64::try_from(within.as_millis()).unwrap_or(u64::MAX))
     }
@@ -64,7 +64,7 @@ impl House {
         &self,
         touched: &[Touched],
         until_ms: u64,
-        reach: Reach,
+        forwarding: Forwarding,
         here: impl Fn(RangeId) -> H,
         there: impl Fn(String) -> N,
     ) -> Result<Answer<T>, E>
@@ -84,7 +84,9 @@ impl House {
                         why
                     }
                 },
-                Place::At(address) if reach == Reach::Here => return Ok(Answer::At(range, address)),
+                Place::At(address) if forwarding == Forwarding::Here => {
+                    return Ok(Answer::At(range, address));
+                }
                 Place::At(address) => {
                     count(&self.counters.forwards);
                     match there(address).await? {
@@ -97,34 +99,39 @@ impl House {
                 }
             };
             if self.now_ms() >= until_ms {
-                return Err(again(&why).into());
+                return Err(same_error(&why).into());
             }
             tokio::time::sleep(PAUSE).await;
         }
     }
 
-    pub(super) async fn read(&self, query: &Query, within: Duration, reach: Reach) -> Result<Answer<Value>> {
+    pub(super) async fn read(
+        &self,
+        query: &Query,
+        within: Duration,
+        forwarding: Forwarding,
+    ) -> Result<Answer<Value>> {
         let (touched, until) = ([(query.domain, query.interval.clone())], self.until(within));
         let here = |range| self.read_here(range, query, until);
         let there = |address: String| async move {
             let within = self.left(until).min(READ_TRY);
-            tried_there(self.around.neighbours.read(&address, query, within).await)
+            tried_there(self.membership.transport.read(&address, query, within).await)
         };
-        self.travel(&touched, until, reach, here, there).await
+        self.travel(&touched, until, forwarding, here, there).await
     }
 
     async fn read_here(&self, range: RangeId, query: &Query, until_ms: u64) -> Result<Tried<Value>> {
-        let desk = self.desk(range)?;
-        let tried = match desk.hit(query).await {
+        let handle = self.handle(range)?;
+        let tried = match handle.hit(query).await {
             Hit::Is(value) => Tried::Is(value),
             found => {
                 let is_in_doubt = matches!(found, Hit::InDoubt);
-                let told = desk.read(query.clone(), is_in_doubt, self.left(until_ms) + GRACE).await?;
-                let outcome = match told.outcome {
+                let answered = handle.read(query.clone(), is_in_doubt, self.left(until_ms) + GRACE).await?;
+                let outcome = match answered.outcome {
                     ReadOutcome::Value(value) => Some(value),
                     ReadOutcome::Retry => None,
                 };
-                tried_here(Told { outcome, why: told.why, is_elsewhere: told.is_elsewhere })?
+                tried_here(OwnerReply { outcome, why: answered.why, is_elsewhere: answered.is_elsewhere })?
             }
         };
         if matches!(tried, Tried::Is(_)) {
@@ -137,18 +144,18 @@ impl House {
         &self,
         write: &Write,
         within: Duration,
-        reach: Reach,
+        forwarding: Forwarding,
     ) -> Result<Answer<()>, WriteError> {
         let (touched, until) = (self.table().whole(&write.touched), self.until(within));
         let here = |range| self.write_here(range, write, until);
         let there = |address: String| async move {
-            match self.around.neighbours.write(&address, write, self.left(until)).await {
+            match self.membership.transport.write(&address, write, self.left(until)).await {
                 Ok(()) => Ok(Tried::Is(())),
                 Err(WriteError::NotDone(why)) => Ok(Tried::Later(why)),
                 Err(error) => Err(error),
             }
         };
-        self.travel(&touched, until, reach, here, there).await
+        self.travel(&touched, until, forwarding, here, there).await
     }
 
     async fn write_here(
@@ -157,19 +164,19 @@ impl House {
         write: &Write,
         until_ms: u64,
     ) -> Result<Tried<()>, WriteError> {
-        let desk = self.desk(range)?;
+        let handle = self.handle(range)?;
         // Whoever waits no longer for a write that went out does not know what became of it.
-        let said = desk.write(write.clone(), self.left(until_ms) + GRACE).await;
-        let told = said.map_err(|_| WriteError::Unknown)?;
-        let why = told.why.unwrap_or_else(nobody);
-        match told.outcome {
+        let said = handle.write(write.clone(), self.left(until_ms) + GRACE).await;
+        let answered = said.map_err(|_| WriteError::Unknown)?;
+        let why = answered.why.unwrap_or_else(no_owner);
+        match answered.outcome {
             WriteOutcome::Done => {
                 count(&self.counters.writes);
                 Ok(Tried::Is(()))
             }
             WriteOutcome::Refused => Err(WriteError::Refused(why)),
             WriteOutcome::Unknown => Err(WriteError::Unknown),
-            WriteOutcome::Retry if told.is_elsewhere => Ok(Tried::Elsewhere(why)),
+            WriteOutcome::Retry if answered.is_elsewhere => Ok(Tried::Elsewhere(why)),
             WriteOutcome::Retry => Ok(Tried::Later(why)),
         }
     }

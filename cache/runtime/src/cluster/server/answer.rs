@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::cluster::dendrite::{Answer, Dendrite, Reach};
+use crate::cluster::dendrite::{Answer, Dendrite, Forwarding};
 use crate::owner::WriteError;
 use lacuna_cache_protocol::Error;
 use lacuna_cache_protocol::{CallId, PeerCall, PeerId, Query, RangeId, Write};
@@ -22,8 +22,8 @@ const LONGEST_LENGTH: usize = 10;
 const BESIDE: usize = 64;
 
 /// What a dendrite asks, or whoever may be told of the owner, is answered here or not at all.
-pub(super) fn reach(role: Role, terms: Terms) -> Reach {
-    if role == Role::Dendrite || terms.may_redirect { Reach::Here } else { Reach::Anywhere }
+pub(super) fn forwarding(role: Role, terms: Terms) -> Forwarding {
+    if role == Role::Dendrite || terms.may_redirect { Forwarding::Here } else { Forwarding::Anywhere }
 }
 
 pub(super) fn within(terms: Terms) -> Duration {
@@ -41,7 +41,7 @@ pub(super) async fn answer_read(
     terms: Terms,
     query: &Query,
 ) -> Message {
-    match dendrite.read(query, within(terms), reach(role, terms)).await {
+    match dendrite.read(query, within(terms), forwarding(role, terms)).await {
         Ok(Answer::Is(value)) => {
             fitting(ticket, value.as_bytes().len()).unwrap_or(Message::Value(ticket, value))
         }
@@ -57,7 +57,7 @@ pub(super) async fn answer_read_all(
     terms: Terms,
     queries: &[Query],
 ) -> Message {
-    match dendrite.read_all(queries, within(terms), reach(role, terms)).await {
+    match dendrite.read_all(queries, within(terms), forwarding(role, terms)).await {
         Ok(Answer::Is(values)) => {
             let bytes = values.iter().map(|value| value.as_bytes().len() + LONGEST_LENGTH).sum();
             fitting(ticket, bytes).unwrap_or(Message::Values(ticket, values))
@@ -96,7 +96,7 @@ pub(super) async fn answer_write(
     terms: Terms,
     write: &Write,
 ) -> Message {
-    match dendrite.write(write, within(terms), reach(role, terms)).await {
+    match dendrite.write(write, within(terms), forwarding(role, terms)).await {
         Ok(Answer::Is(())) => Message::Done(ticket),
         Ok(Answer::At(range, address)) => redirect(dendrite, ticket, terms, range, address),
         Err(WriteError::NotDone(why)) => failed(ticket, How::NotDone, &why),

@@ -129,7 +129,7 @@ mod tests {
         journal.hear_now(Listen { within_ms: 0, journal: 0, next: 0, age_ms: 60_000 }, Instant::now())
     }
 
-    fn again(journal: &Journal, before: &Noticed) -> Noticed {
+    fn same_error(journal: &Journal, before: &Noticed) -> Noticed {
         let listen = Listen { within_ms: 0, journal: before.journal, next: before.next, age_ms: 60_000 };
         journal.hear_now(listen, Instant::now())
     }
@@ -140,9 +140,9 @@ mod tests {
         (0..3).for_each(|number| journal.add(aside(number)));
         let heard = first(&journal);
         assert_eq!(heard.notices, [aside(0), aside(1), aside(2)]);
-        assert!(again(&journal, &heard).notices.is_empty());
+        assert!(same_error(&journal, &heard).notices.is_empty());
         journal.add(aside(3));
-        assert_eq!(again(&journal, &heard).notices, [aside(3)]);
+        assert_eq!(same_error(&journal, &heard).notices, [aside(3)]);
     }
 
     #[test]
@@ -150,7 +150,7 @@ mod tests {
         let journal = Journal::new();
         let before = first(&journal);
         (0..KEPT as u64 + 5).for_each(|number| journal.add(aside(number)));
-        for heard in [again(&journal, &before), first(&journal)] {
+        for heard in [same_error(&journal, &before), first(&journal)] {
             assert_eq!(heard.notices[..2], [Notice::MayBeMissing, aside(5)]);
             assert_eq!(heard.notices.len(), KEPT + 1);
         }
@@ -161,7 +161,7 @@ mod tests {
         let (old, new) = (Journal::new(), Journal::new());
         let before = first(&old);
         new.add(aside(0));
-        assert_eq!(again(&new, &before).notices, [Notice::MayBeMissing, aside(0)]);
+        assert_eq!(same_error(&new, &before).notices, [Notice::MayBeMissing, aside(0)]);
     }
 
     #[test]
@@ -180,7 +180,7 @@ mod tests {
         [long(MAX_BYTES), long(LONGEST + 1), aside(1)].into_iter().for_each(|notice| journal.add(notice));
         let heard = first(&journal);
         assert_eq!(heard.notices.len(), 1);
-        assert_eq!(again(&journal, &heard).notices, [Notice::MayBeMissing, aside(1)]);
+        assert_eq!(same_error(&journal, &heard).notices, [Notice::MayBeMissing, aside(1)]);
     }
 
     #[tokio::test]

@@ -11,7 +11,7 @@ use crate::owner::BulkLease;
 use lacuna_cache_protocol::Error;
 
 use super::Shared;
-use super::answer::{failed, reach, redirect, within};
+use super::answer::{failed, forwarding, redirect, within};
 use crate::cluster::hello::Role;
 use crate::cluster::message::{How, Message, Terms};
 
@@ -38,7 +38,7 @@ impl Loads {
         lasts_ms: u64,
     ) -> Message {
         let lasts = Duration::from_millis(lasts_ms);
-        match shared.dendrite.bulk(lasts, within(terms), reach(role, terms)).await {
+        match shared.dendrite.bulk(lasts, within(terms), forwarding(role, terms)).await {
             Ok(Answer::Is(lease)) => self.hold(ticket, lease),
             Ok(Answer::At(range, address)) => {
                 self.held().remove(&ticket);
@@ -57,7 +57,7 @@ impl Loads {
             Some(place) => *place = Some(lease),
             None => {
                 lease.let_go();
-                return failed(ticket, How::NotDone, &Error::unavailable("the request was taken back"));
+                return failed(ticket, How::NotDone, &Error::unavailable("the caller gave the request up"));
             }
         }
         Message::HeldAll(ticket, fences)

@@ -98,12 +98,12 @@ impl Server {
 }
 
 async fn accept(listener: impl Listener, shared: Arc<Shared>) {
-    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let (mut sessions, mut stops) = (JoinSet::new(), shared.stops.clone());
     loop {
         let accepted = tokio::select! {
             _ = stops.wait_for(|stops| *stops) => break,
-            accepted = accept_one(&listener, &room) => accepted,
+            accepted = accept_one(&listener, &slots) => accepted,
         };
         while sessions.try_join_next().is_some() {}
         let Some((incoming, outgoing, slot)) = accepted else { continue };
@@ -118,9 +118,9 @@ async fn accept(listener: impl Listener, shared: Arc<Shared>) {
 
 async fn accept_one<L: Listener>(
     listener: &L,
-    room: &Arc<Semaphore>,
+    slots: &Arc<Semaphore>,
 ) -> Option<(L::Incoming, L::Outgoing, tokio::sync::OwnedSemaphorePermit)> {
-    let slot = room.clone().acquire_owned().await.ok()?;
+    let slot = slots.clone().acquire_owned().await.ok()?;
     match listener.accept().await {
         Ok((incoming, outgoing)) => Some((incoming, outgoing, slot)),
         Err(_) => {

@@ -41,8 +41,8 @@ where
 {
     let mut incoming = Incoming::new(read);
     let greeted = tokio::time::timeout(HANDSHAKE, greet(&mut incoming, &mut write, &shared)).await;
-    let greeted =
-        greeted.unwrap_or_else(|_| Err(Error::unavailable("the caller did not say who it is in time")));
+    let greeted = greeted
+        .unwrap_or_else(|_| Err(Error::unavailable("the caller did not finish the handshake in time")));
     let (role, transcript) = match greeted {
         Ok(greeted) => greeted,
         Err(why) => {
@@ -83,8 +83,8 @@ impl<R: AsyncRead + Unpin> Session<R> {
         let mut stops = self.shared.stops.clone();
         let why = loop {
             let message = tokio::select! {
-                _ = stops.wait_for(|stops| *stops) => break Error::unavailable("the dendrite stops"),
-                () = self.out.closed() => break Error::unavailable("the caller does not listen"),
+                _ = stops.wait_for(|stops| *stops) => break Error::unavailable("the dendrite is stopping"),
+                () = self.out.closed() => break Error::unavailable("the caller closed the connection"),
                 message = self.incoming.message() => message,
             };
             while self.answers.try_join_next().is_some() {}
@@ -166,7 +166,7 @@ impl<R: AsyncRead + Unpin> Session<R> {
                     drop(slot);
                 });
             }
-            _ => return Err(Error::invalid_input("the caller says what callers of its role do not say")),
+            _ => return Err(Error::invalid_input("the caller sent a message that its role may not send")),
         }
         Ok(())
     }

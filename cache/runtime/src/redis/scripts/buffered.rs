@@ -24,25 +24,18 @@ impl LogScripts {
     }
 }
 
-/// What all begin with: `KEYS` fence, writes, mark. `last` is the epoch of the fence if its list is there. A fence without `3:` is of
-/// the time when writes were a hash.
+/// What all begin with: `KEYS` fence, writes, mark. `last` is the epoch of the fence if its list is there. A fence that does not
+/// begin with `1:` is of a version that is not known, and is left alone.
 const HEAD: &str = "local mine = ARGV[1]
 local function list(epoch) return KEYS[2] .. ':' .. epoch end
 local fence = redis.call('GET', KEYS[1])
-local last = fence and string.match(fence, '^3:(%d+)$')
-if fence and not last then
-  last = fence
-  redis.call('RPUSH', list(last), '')
-  local fields = redis.call('HGETALL', KEYS[2])
-  for i = 1, #fields, 2 do redis.call('RPUSH', list(last), fields[i] .. ':' .. fields[i + 1]) end
-  redis.call('DEL', KEYS[2])
-  redis.call('SET', KEYS[1], '3:' .. last)
-end
+local last = fence and string.match(fence, '^1:(%d+)$')
+if fence and not last then return redis.error_reply('LACUNA the log of buffered writes is of another version') end
 local is_fenced = last and tonumber(last) > tonumber(mine)
 if last and redis.call('EXISTS', list(last)) == 0 then last = false end
 local function take()
   if last ~= mine then redis.call('RENAME', list(last), list(mine)) end
-  redis.call('SET', KEYS[1], '3:' .. mine)
+  redis.call('SET', KEYS[1], '1:' .. mine)
 end
 ";
 

@@ -59,7 +59,10 @@ mod servers {
         O: ConnectOptions<Connection: Sized>,
     {
         let connected = tokio::time::timeout(PATIENCE, connected(options)).await;
-        let silent = |_| Error::unavailable("nobody answered").with_context(format!("connecting to {place}"));
+        let silent = |_| {
+            Error::unavailable("the server did not answer in time")
+                .with_context(format!("connecting to {place}"))
+        };
         let connection = connected.map_err(silent)?.map_err(unreachable(place))?;
         connection.close().await.map_err(unreachable(place))
     }

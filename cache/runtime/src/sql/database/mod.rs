@@ -60,7 +60,7 @@ async fn connect(url: &str, connections: u32) -> Result<Arc<dyn Database>> {
         other => {
             let offered = "sqlite:, with features postgres: and mysql:";
             Err(Error::invalid_input(format!(
-                "{} is no database offered here: {offered}",
+                "{} is not a database URL that this build knows: {offered}",
                 other.unwrap_or(url)
             )))
         }
@@ -139,7 +139,9 @@ pub(crate) trait Database: Debug + Send + Sync {
     /// does not hear all of them has the connection closed.
     #[cfg(any(feature = "postgres", feature = "mariadb"))]
     fn each_row<'a>(&'a self, _sql: &'a str, _hear: Hear<'a>) -> Later<'a, Result<()>> {
-        Box::pin(async { Err::<(), Error>(Error::unsupported("this database has no log to hear of")) })
+        Box::pin(async {
+            Err::<(), Error>(Error::unsupported("this database has no log of changes to follow"))
+        })
     }
 
     /// A transaction that will write. Dropped without a commit, it changes nothing.

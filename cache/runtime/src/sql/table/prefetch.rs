@@ -82,7 +82,7 @@ impl QueryLog {
     /// # Errors
     /// `Corrupt` if they are none, or not whole.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let corrupt = || Error::corrupt("these are not the bytes of a log of queries, or not all of them");
+        let corrupt = || Error::corrupt("the bytes are not a log of queries, or are cut");
         let (rest, sum) = bytes.split_last_chunk().ok_or_else(corrupt)?;
         let rest_of = rest.strip_prefix(&MAGIC).and_then(|rest| rest.split_first_chunk());
         let (count, marks) = rest_of.ok_or_else(corrupt)?;
@@ -154,7 +154,9 @@ impl Table {
         let (_, domain) = self.schema.domains[place];
         let start = |(value, weight): &(V, u64)| {
             let start = key(domain, &value.clone().into())?;
-            start.map(|start| (start, *weight)).ok_or_else(|| Error::invalid_input("no range begins at NULL"))
+            start
+                .map(|start| (start, *weight))
+                .ok_or_else(|| Error::invalid_input("a bucket of a histogram cannot begin at NULL"))
         };
         let buckets = buckets.iter().map(start).collect::<Result<Vec<(RangeKey, u64)>>>()?;
         self.fetch(prefetch_histogram(place, &buckets, max)).await

@@ -153,7 +153,10 @@ async fn family(database: &dyn Database, table: &str) -> Result<Family> {
         crate::sql::database::Dialect::Postgres => catalogue::family(database, table).await,
         #[cfg(feature = "mariadb")]
         crate::sql::database::Dialect::MariaDb => binlog::family(database, table).await,
-        _ => Err(Error::new(ErrorKind::Unsupported, format!("no log tells who writes to {table}"))),
+        _ => Err(Error::new(
+            ErrorKind::Unsupported,
+            format!("the database has no log that says who writes to {table}"),
+        )),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lacuna_cache::Counts;
-use lacuna_cache::cluster::{Around, Client, Dendrite, Net, Secret, Server};
+use lacuna_cache::cluster::{Client, Dendrite, Membership, Net, Secret, Server};
 use lacuna_cache::redis::RedisCache;
 use lacuna_cache::sql::{Cache, DomainType, Options, Rows, Schema, SqlValue, Table};
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
@@ -68,9 +68,9 @@ impl Hall {
     pub(crate) async fn try_dendrite(&self, address: &str) -> Result<Dendrite> {
         let cuts = schema().cut_before(&[CUT.into()]).unwrap();
         let ranges = Arc::new(self.cache.shared_ranges("slots", &cuts, address).await.unwrap());
-        let neighbours = Arc::new(Net::new(secret()));
-        let around = Around { directory: ranges.clone(), neighbours, address: address.to_owned() };
-        self.cache.dendrite(schema(), ranges, around).await
+        let transport = Arc::new(Net::new(secret()));
+        let membership = Membership { directory: ranges.clone(), transport, address: address.to_owned() };
+        self.cache.dendrite(schema(), ranges, membership).await
     }
 
     /// Has a dendrite claim a range that no other is to have, and waits until it has it.

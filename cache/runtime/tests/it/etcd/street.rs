@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use lacuna_cache::cluster::{Answer, Dendrite, Neighbours, Reach};
+use lacuna_cache::cluster::{Answer, Dendrite, Forwarding, PeerTransport};
 use lacuna_cache::{BulkLease, WriteError, Written};
 use lacuna_cache_protocol::ports::Reply;
 use lacuna_cache_protocol::{CallId, PeerCall, PeerId, PeerReply, Query, RangeId, Value, Write};
@@ -44,11 +44,11 @@ impl Street {
     }
 }
 
-impl Neighbours for Street {
+impl PeerTransport for Street {
     fn read<'a>(&'a self, address: &'a str, query: &'a Query, within: Duration) -> Reply<'a, Value> {
         let query = query.clone();
         Box::pin(async move {
-            let read = |there: Dendrite| async move { there.read(&query, within, Reach::Here).await };
+            let read = |there: Dendrite| async move { there.read(&query, within, Forwarding::Here).await };
             match self.at(address, read).await?? {
                 Answer::Is(value) => Ok(value),
                 Answer::At(..) => Err(moved()),
@@ -62,7 +62,7 @@ impl Neighbours for Street {
             if !self.0.lock().unwrap().contains_key(address) {
                 return Err(WriteError::NotDone(gone()));
             }
-            let put = |there: Dendrite| async move { there.write(&write, within, Reach::Here).await };
+            let put = |there: Dendrite| async move { there.write(&write, within, Forwarding::Here).await };
             match self.at(address, put).await.map_err(|_| WriteError::Unknown)?? {
                 Answer::Is(()) => Ok(()),
                 Answer::At(..) => Err(WriteError::NotDone(moved())),
@@ -78,7 +78,8 @@ impl Neighbours for Street {
     ) -> Reply<'a, Vec<Value>> {
         let queries = queries.to_vec();
         Box::pin(async move {
-            let read = |there: Dendrite| async move { there.read_all(&queries, within, Reach::Here).await };
+            let read =
+                |there: Dendrite| async move { there.read_all(&queries, within, Forwarding::Here).await };
             match self.at(address, read).await?? {
                 Answer::Is(values) => Ok(values),
                 Answer::At(..) => Err(moved()),
@@ -88,7 +89,7 @@ impl Neighbours for Street {
 
     fn bulk<'a>(&'a self, address: &'a str, lasts: Duration, within: Duration) -> Reply<'a, BulkLease> {
         Box::pin(async move {
-            let ask = |there: Dendrite| async move { there.bulk(lasts, within, Reach::Here).await };
+            let ask = |there: Dendrite| async move { there.bulk(lasts, within, Forwarding::Here).await };
             match self.at(address, ask).await?? {
                 Answer::Is(lease) => Ok(lease),
                 Answer::At(..) => Err(moved()),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lacuna_cache::WriteError;
-use lacuna_cache::cluster::{Around, Dendrite};
+use lacuna_cache::cluster::{Dendrite, Membership};
 use lacuna_cache::etcd::{EtcdCoordinator, EtcdOptions, Map};
 use lacuna_cache::redis::RedisCache;
 use lacuna_cache::sql::{Cache, DomainType, Options, Schema, Table};
@@ -64,9 +64,9 @@ impl Ground {
         let options = options.table(schema().cut_before(&[500.into()]).unwrap()).keeping_routes();
         let options = options.above_fences_of(cache.store(schema()).await.unwrap()).going_past_the_cache();
         let coordinator = Arc::new(crate::etcd::claims::open(options).await);
-        let (directory, neighbours) = (coordinator.clone(), self.street.clone());
-        let around = Around { directory, neighbours, address: address.to_owned() };
-        let dendrite = cache.dendrite(schema(), coordinator.clone(), around).await.unwrap();
+        let (directory, transport) = (coordinator.clone(), self.street.clone());
+        let membership = Membership { directory, transport, address: address.to_owned() };
+        let dendrite = cache.dendrite(schema(), coordinator.clone(), membership).await.unwrap();
         let runtime = Handle::current();
         self.street.enter(address, runtime.clone(), dendrite.clone());
         let table = Arc::new(cache.table_over(schema(), Arc::new(dendrite.clone())).await.unwrap());

@@ -1,7 +1,7 @@
 use lacuna_cache_protocol::ports::CacheServer as _;
 use lacuna_cache_protocol::{
-    CacheCall, CacheReply, CacheServer, Epoch, Form, Interval, LOG_CHUNKS, LogRecord, Query, RangeId,
-    Session, Value, write_chunk,
+    CacheCall, CacheModel, CacheReply, Epoch, Form, Interval, LOG_CHUNKS, LogRecord, Query, RangeId, Session,
+    Value, write_chunk,
 };
 use lacuna_testkit::effort;
 use lacuna_testkit::servers::Redis;
@@ -52,7 +52,7 @@ fn some_script(rng: &mut Rng, number: u64) -> CacheCall {
 async fn scripts_do_what_they_do_in_the_model() {
     let Some(server) = Redis::cache() else { return };
     let redis = crate::redis::cache(&server);
-    let mut model = CacheServer::new(100);
+    let mut model = CacheModel::new(100);
     let mut rng = effort::rng(81);
     let (mut epoch, mut found, mut warm) = (Epoch(1), 0, 0);
     for number in 6..effort::short_or_long(12_000, 200_000) {

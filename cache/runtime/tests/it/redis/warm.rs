@@ -37,7 +37,7 @@ struct World {
 }
 
 /// An owner and its answers. To kill it is to drop it.
-struct Seat {
+struct OwnerTask {
     owner: Owner<Last>,
     reads: BTreeMap<u64, ReadOutcome>,
     writes: BTreeMap<u64, WriteOutcome>,
@@ -69,15 +69,15 @@ impl World {
         }
     }
 
-    async fn seat(&mut self, epoch: u64, before: Option<u64>) -> Seat {
+    async fn seat(&mut self, epoch: u64, before: Option<u64>) -> OwnerTask {
         let owner = Owner::new(self.config(before), Last, Epoch(epoch));
         let mut seat =
-            Seat { owner, reads: BTreeMap::new(), writes: BTreeMap::new(), next: 0, is_cut_off: false };
+            OwnerTask { owner, reads: BTreeMap::new(), writes: BTreeMap::new(), next: 0, is_cut_off: false };
         self.tell(&mut seat, Event::Tick).await;
         seat
     }
 
-    async fn tell(&mut self, seat: &mut Seat, event: Event) {
+    async fn tell(&mut self, seat: &mut OwnerTask, event: Event) {
         let mut actions: std::collections::VecDeque<Action> = seat.owner.handle(0, event).into();
         while let Some(action) = actions.pop_front() {
             let event = match action {
@@ -132,7 +132,7 @@ impl World {
         StoreReply::Done
     }
 
-    async fn read(&mut self, seat: &mut Seat, query: &Query) -> Value {
+    async fn read(&mut self, seat: &mut OwnerTask, query: &Query) -> Value {
         seat.next += 1;
         self.tell(seat, Event::Read(RequestId(seat.next), query.clone())).await;
         match seat.reads.get(&seat.next) {
@@ -141,7 +141,7 @@ impl World {
         }
     }
 
-    async fn write(&mut self, seat: &mut Seat, at: u64, text: &str) -> WriteOutcome {
+    async fn write(&mut self, seat: &mut OwnerTask, at: u64, text: &str) -> WriteOutcome {
         seat.next += 1;
         let touched = vec![(0, Interval::point(at.into()))];
         let write = Write { touched, command: Command::new(text.as_bytes()) };

@@ -8,7 +8,7 @@ use lacuna_cache_protocol::ports::{
     self, Answer, Clock as _, Coordinator, DataStore, Directory, Reply, Seen, Tenure,
 };
 use lacuna_cache_protocol::{
-    CacheCall, CacheReply, CacheServer, Cut, Epoch, LogCall, LogReply, Query, RangeId, RangeTable, StoreCall,
+    CacheCall, CacheModel, CacheReply, Cut, Epoch, LogCall, LogReply, Query, RangeId, RangeTable, StoreCall,
 };
 use lacuna_cache_protocol::{Error, Result};
 use lacuna_workload::Rng;
@@ -30,7 +30,7 @@ const SELDOM: u64 = 150;
 #[derive(Debug)]
 pub(crate) struct Ground {
     pub(crate) store: Mutex<Store>,
-    cache: Mutex<CacheServer>,
+    cache: Mutex<CacheModel>,
     logs: Vec<Mutex<LogServer>>,
     leases: Mutex<Leases>,
     rng: Mutex<Rng>,
@@ -67,7 +67,7 @@ impl Ground {
         let leases = Leases { next: 1, held: BTreeMap::new(), table: Arc::new(table) };
         Arc::new(Self {
             store: Mutex::new(store),
-            cache: Mutex::new(CacheServer::new(40)),
+            cache: Mutex::new(CacheModel::new(40)),
             logs: (0..log_count).map(|_| Mutex::default()).collect(),
             leases: Mutex::new(leases),
             rng: Mutex::new(Rng::with_stream(seed, 1)),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use lacuna_cache::cluster::{Around, Dendrite};
+use lacuna_cache::cluster::{Dendrite, Membership};
 use lacuna_cache::cluster::{Net, Secret, Server};
 use lacuna_cache::{Counts, Servers};
 use lacuna_cache_protocol::ports::LogServer;
@@ -203,8 +203,8 @@ impl House {
             coordinator: way.clone(),
             clock: Arc::new(SimulatedClock),
         };
-        let neighbours = Arc::new(Net::over(Wires, secret()));
-        let around = Around { directory: way.clone(), neighbours, address: way.address.clone() };
+        let transport = Arc::new(Net::over(Wires, secret()));
+        let membership = Membership { directory: way.clone(), transport, address: way.address.clone() };
         let config = Config {
             log_count: logs,
             call_timeout: 300,
@@ -217,7 +217,8 @@ impl House {
         };
         // A dendrite that the directory does not answer ends, and is started again, as operators have it.
         let dendrite = loop {
-            let started = Dendrite::start(servers.clone(), around.clone(), config.clone(), Table::default());
+            let started =
+                Dendrite::start(servers.clone(), membership.clone(), config.clone(), Table::default());
             match started.await {
                 Ok(dendrite) => break dendrite,
                 Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,

@@ -9,9 +9,9 @@ use lacuna_cache_protocol::ports::Tenure;
 use lacuna_cache_protocol::{Application, Epoch, Event, Owner};
 use lacuna_cache_protocol::{Error, Result};
 
-use super::{Claims, Seat, Sitting, send_away};
+use super::{ActiveTenure, Claims, OwnerTask, send_away};
 use crate::owner::counters::count;
-use crate::owner::desk::Heard;
+use crate::owner::owner_handle::OwnerCommand;
 
 /// How often a cache server that did not answer is asked whether it is back, in ticks.
 const PROBE_TICKS: u64 = 25;
@@ -31,26 +31,26 @@ fn unfenced_ms(tenure: &Tenure, granted: Option<Epoch>) -> u64 {
     if is_anothers { tenure.lease_ms.unwrap_or(0) } else { 0 }
 }
 
-impl<A: Application + Clone + Send + 'static> Seat<A> {
+impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
     /// Claims the range, unless a claim is out.
     pub(super) fn claim(&mut self) {
         if std::mem::replace(&mut self.is_claiming, true) {
             return;
         }
-        let (desk, lost) = (self.desk.clone(), self.lost_cache);
+        let (handle, lost) = (self.handle.clone(), self.lost_cache);
         let pause = if self.failures == 0 { 0 } else { (5 << self.failures.min(10)).min(LONGEST_PAUSE_MS) };
         tokio::spawn(async move {
             tokio::time::sleep(Duration::from_millis(pause)).await;
             // The lease holds from here on: nobody knows how long the answer takes.
-            let sent_ms = desk.now_ms();
-            let claimed = desk.servers.coordinator.claim(desk.range, lost).await;
-            drop(desk.mouth.send(Heard::Claimed { sent_ms, claimed }));
+            let sent_ms = handle.now_ms();
+            let claimed = handle.servers.coordinator.claim(handle.range, lost).await;
+            drop(handle.commands.send(OwnerCommand::Claimed { sent_ms, claimed }));
         });
     }
 
-    pub(super) fn sit_down(&mut self, tenure: Tenure, sent_ms: u64) {
-        let now = self.desk.now_ms();
-        let real = self.desk.servers.caches.get(tenure.cache);
+    pub(super) fn begin_tenure(&mut self, tenure: Tenure, sent_ms: u64) {
+        let now = self.handle.now_ms();
+        let real = self.handle.servers.caches.get(tenure.cache);
         let is_bypass = real.is_none() || self.unreachable.contains(&tenure.cache);
         let cache = match real {
             Some(real) if !is_bypass => real.clone(),
@@ -66,14 +66,14 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
         let is_warm = config.keeps_log && !is_bypass && !std::mem::take(&mut self.begins_cold);
         config.warm_from = tenure.before.filter(|_| is_warm);
         if is_bypass {
-            count(&self.desk.counters.bypasses);
+            count(&self.handle.counters.bypasses);
             // Nothing in memory is an answer without a cache server that says who the owner is.
             config.max_gaps = 0;
         }
         let owner = Owner::new(config, self.application.clone(), tenure.epoch);
         let until_ms = tenure.lease_ms.map_or(u64::MAX, |lease| sent_ms + lease);
         let (is_published, is_leaving, is_for_others) = (false, false, false);
-        self.sitting = Some(Sitting {
+        self.active = Some(ActiveTenure {
             owner,
             tenure,
             cache,
@@ -85,7 +85,7 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
         });
         self.lost_cache = None;
         self.drive(Event::Tick);
-        std::mem::take(&mut self.room).into_iter().for_each(|heard| self.ask(heard));
+        std::mem::take(&mut self.waiting_for_tenure).into_iter().for_each(|heard| self.ask(heard));
         if self.stopping.is_some() {
             self.leave();
         }
@@ -93,7 +93,7 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
 
     /// No tenure for now: whoever waits is told why. Where one is always wanted, the next claim comes soon.
     pub(super) fn go_without(&mut self, why: impl Fn() -> Error) {
-        send_away(&mut self.room, why);
+        send_away(&mut self.waiting_for_tenure, why);
         // What another has may be free at any moment.
         self.failures = (self.failures + 1).min(MAX_DENIALS.max(self.failures));
         if self.stopping.is_some() && self.is_drained() {
@@ -111,14 +111,14 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
         }
         self.drive(Event::Tick);
         self.end_late_loads();
-        let Some(sitting) = &self.sitting else { return };
-        if let Some(lease) = sitting.tenure.lease_ms
+        let Some(active) = &self.active else { return };
+        if let Some(lease) = active.tenure.lease_ms
             && self.ticks.is_multiple_of((lease / 30).max(1))
         {
-            self.renew(sitting.tenure.epoch);
+            self.renew(active.tenure.epoch);
         }
-        if sitting.is_bypass && self.ticks.is_multiple_of(PROBE_TICKS) {
-            self.probe(sitting.tenure);
+        if active.is_bypass && self.ticks.is_multiple_of(PROBE_TICKS) {
+            self.probe(active.tenure);
         }
         if self.config.beta_auto && self.ticks.is_multiple_of(LOAD_TICKS) {
             self.ask_memory();
@@ -127,42 +127,42 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
 
     /// Hears how full the cache server is; one that does not answer soon is not waited for.
     fn ask_memory(&self) {
-        let Some(cache) = self.sitting.as_ref().map(|sitting| sitting.cache.clone()) else { return };
-        let mouth = self.desk.mouth.clone();
+        let Some(cache) = self.active.as_ref().map(|active| active.cache.clone()) else { return };
+        let commands = self.handle.commands.clone();
         tokio::spawn(async move {
             let percent = cache.memory_percent().await.unwrap_or(0);
-            drop(mouth.send(Heard::Memory(percent)));
+            drop(commands.send(OwnerCommand::Memory(percent)));
         });
     }
 
     /// Tells the owner what clients did without it.
     pub(super) fn tell_hits(&mut self, memory_percent: u8) {
-        let hits = self.desk.untold.swap(0, Ordering::Relaxed);
+        let hits = self.handle.untold.swap(0, Ordering::Relaxed);
         self.drive(Event::Load { hits, memory_percent });
     }
 
     /// Whether another process may have the range by now. Nothing that this one has in memory is an answer then.
     pub(super) fn lease_is_over(&self) -> bool {
-        let now = self.desk.now_ms();
-        self.sitting.as_ref().is_some_and(|sitting| now >= sitting.until_ms)
+        let now = self.handle.now_ms();
+        self.active.as_ref().is_some_and(|active| now >= active.until_ms)
     }
 
     fn renew(&self, epoch: Epoch) {
-        let (desk, sent_ms) = (self.desk.clone(), self.desk.now_ms());
+        let (handle, sent_ms) = (self.handle.clone(), self.handle.now_ms());
         tokio::spawn(async move {
-            let is_ours = desk.servers.coordinator.renew(desk.range, epoch).await;
-            drop(desk.mouth.send(Heard::Renewed { epoch, sent_ms, is_ours }));
+            let is_ours = handle.servers.coordinator.renew(handle.range, epoch).await;
+            drop(handle.commands.send(OwnerCommand::Renewed { epoch, sent_ms, is_ours }));
         });
     }
 
     pub(super) fn renewed(&mut self, epoch: Epoch, sent_ms: u64, is_ours: Result<bool>) {
-        let Some(sitting) = self.sitting.as_mut().filter(|sitting| sitting.tenure.epoch == epoch) else {
+        let Some(active) = self.active.as_mut().filter(|active| active.tenure.epoch == epoch) else {
             return;
         };
         match is_ours {
             Ok(true) => {
-                sitting.until_ms = sent_ms + sitting.tenure.lease_ms.unwrap_or(0);
-                sitting.is_published = false;
+                active.until_ms = sent_ms + active.tenure.lease_ms.unwrap_or(0);
+                active.is_published = false;
                 self.publish();
             }
             Ok(false) => self.abandon(),
@@ -172,21 +172,21 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
 
     /// The range is another's. What was sent may have been carried out.
     fn abandon(&mut self) {
-        self.desk.route.set(None);
-        self.sitting = None;
+        self.handle.route.set(None);
+        self.active = None;
         self.requests.are_lost();
-        self.guests.go_away();
+        self.peer_leases.go_away();
         self.loads.clear();
         self.failures += 1;
         self.claim();
     }
 
     fn probe(&self, tenure: Tenure) {
-        let Some(cache) = self.desk.servers.caches.get(tenure.cache).cloned() else { return };
-        let desk = self.desk.clone();
+        let Some(cache) = self.handle.servers.caches.get(tenure.cache).cloned() else { return };
+        let handle = self.handle.clone();
         tokio::spawn(async move {
-            if cache.probe(desk.range, tenure.epoch).await.is_ok() {
-                drop(desk.mouth.send(Heard::CacheIsBack(tenure.epoch)));
+            if cache.probe(handle.range, tenure.epoch).await.is_ok() {
+                drop(handle.commands.send(OwnerCommand::CacheIsBack(tenure.epoch)));
             }
         });
     }

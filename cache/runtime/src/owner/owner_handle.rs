@@ -14,16 +14,16 @@ use lacuna_cache_protocol::{Error, Result};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::owner::bulk::BulkLease;
-use crate::owner::carry::Why;
+use crate::owner::carry::FailureCause;
 use crate::owner::counters::{Counters, count};
-use crate::owner::error::{nobody, stopped};
+use crate::owner::error::{cache_stopped, no_owner};
 use crate::owner::route::RouteCell;
 use crate::owner::sample::Sample;
 use crate::owner::servers::Servers;
 
 /// An answer of a seat.
 #[derive(Debug)]
-pub(crate) struct Told<T> {
+pub(crate) struct OwnerReply<T> {
     pub(crate) outcome: T,
     /// What the store says of it, for a person.
     pub(crate) why: Option<Error>,
@@ -31,8 +31,8 @@ pub(crate) struct Told<T> {
     pub(crate) is_elsewhere: bool,
 }
 
-pub(crate) type ReadAnswer = Told<ReadOutcome>;
-pub(crate) type WriteAnswer = Told<WriteOutcome>;
+pub(crate) type ReadAnswer = OwnerReply<ReadOutcome>;
+pub(crate) type WriteAnswer = OwnerReply<WriteOutcome>;
 
 /// What the hit path found.
 pub(crate) enum Hit {
@@ -44,15 +44,15 @@ pub(crate) enum Hit {
 
 /// What a seat hears.
 #[derive(Debug)]
-pub(crate) enum Heard {
+pub(crate) enum OwnerCommand {
     Read(Query, oneshot::Sender<ReadAnswer>),
     /// The same, and what is cached is to be compared with the store.
     Verify(Query, oneshot::Sender<ReadAnswer>),
     Write(Write, oneshot::Sender<WriteAnswer>),
     /// Results of one moment.
-    ReadAll(Vec<Query>, oneshot::Sender<Told<Option<Vec<Value>>>>),
+    ReadAll(Vec<Query>, oneshot::Sender<OwnerReply<Option<Vec<Value>>>>),
     /// A lease on everything, for so many milliseconds.
-    Bulk(u64, oneshot::Sender<Told<Option<BulkLease>>>),
+    Bulk(u64, oneshot::Sender<OwnerReply<Option<BulkLease>>>),
     /// Its loader has given it back, and waits for an answer; or has gone without a word.
     BulkOver(RequestId, Option<oneshot::Sender<bool>>),
     /// The owner of another range leads a request that touches this one.
@@ -83,7 +83,7 @@ pub(crate) enum Heard {
     Answered {
         epoch: Epoch,
         event: Event,
-        why: Option<Why>,
+        why: Option<FailureCause>,
     },
     CacheIsBack(Epoch),
     Stop(Option<oneshot::Sender<()>>),
@@ -106,7 +106,7 @@ impl Peers for NoPeers {
 
 /// What seat and clients share.
 #[derive(Debug)]
-pub(crate) struct Desk {
+pub(crate) struct OwnerHandle {
     pub(crate) servers: Servers,
     pub(crate) range: RangeId,
     pub(crate) peers: Arc<dyn Peers>,
@@ -118,11 +118,11 @@ pub(crate) struct Desk {
     pub(crate) untold: AtomicU64,
     /// Hits to be compared with the store.
     pub(crate) verified: Arc<Sample>,
-    pub(crate) mouth: mpsc::UnboundedSender<Heard>,
+    pub(crate) commands: mpsc::UnboundedSender<OwnerCommand>,
     pub(crate) notices: broadcast::Sender<Notice>,
 }
 
-impl Desk {
+impl OwnerHandle {
     pub(crate) fn now_ms(&self) -> u64 {
         self.servers.clock.now_ms()
     }
@@ -152,14 +152,15 @@ impl Desk {
     /// Asks the seat once.
     pub(crate) async fn read(&self, query: Query, is_in_doubt: bool, within: Duration) -> Result<ReadAnswer> {
         let (reply, answer) = oneshot::channel();
-        let heard = if is_in_doubt { Heard::Verify(query, reply) } else { Heard::Read(query, reply) };
+        let heard =
+            if is_in_doubt { OwnerCommand::Verify(query, reply) } else { OwnerCommand::Read(query, reply) };
         self.say(heard, answer, within).await
     }
 
     /// Asks the seat once. After an error nobody knows whether the write was carried out.
     pub(crate) async fn write(&self, write: Write, within: Duration) -> Result<WriteAnswer> {
         let (reply, answer) = oneshot::channel();
-        self.say(Heard::Write(write, reply), answer, within).await
+        self.say(OwnerCommand::Write(write, reply), answer, within).await
     }
 
     /// Asks the seat once.
@@ -167,24 +168,28 @@ impl Desk {
         &self,
         queries: Vec<Query>,
         within: Duration,
-    ) -> Result<Told<Option<Vec<Value>>>> {
+    ) -> Result<OwnerReply<Option<Vec<Value>>>> {
         let (reply, answer) = oneshot::channel();
-        self.say(Heard::ReadAll(queries, reply), answer, within).await
+        self.say(OwnerCommand::ReadAll(queries, reply), answer, within).await
     }
 
     /// Asks the seat once.
-    pub(crate) async fn bulk(&self, lasts: Duration, within: Duration) -> Result<Told<Option<BulkLease>>> {
+    pub(crate) async fn bulk(
+        &self,
+        lasts: Duration,
+        within: Duration,
+    ) -> Result<OwnerReply<Option<BulkLease>>> {
         let (reply, answer) = oneshot::channel();
         let lasts_ms = u64::try_from(lasts.as_millis()).unwrap_or(u64::MAX);
-        self.say(Heard::Bulk(lasts_ms, reply), answer, within).await
+        self.say(OwnerCommand::Bulk(lasts_ms, reply), answer, within).await
     }
 
-    async fn say<T>(&self, heard: Heard, answer: oneshot::Receiver<T>, within: Duration) -> Result<T> {
-        self.mouth.send(heard).map_err(|_| stopped())?;
+    async fn say<T>(&self, heard: OwnerCommand, answer: oneshot::Receiver<T>, within: Duration) -> Result<T> {
+        self.commands.send(heard).map_err(|_| cache_stopped())?;
         match tokio::time::timeout(within, answer).await {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(_)) => Err(stopped()),
-            Err(_) => Err(nobody()),
+            Ok(Err(_)) => Err(cache_stopped()),
+            Err(_) => Err(no_owner()),
         }
     }
 }

@@ -11,8 +11,8 @@ fn query() -> Query {
     Query::all(0, Interval::closed(1.into(), 9.into()).expect("1 <= 9"))
 }
 
-fn server(flaw: Option<Flaw>) -> CacheServer {
-    let mut server = CacheServer::new(10).with_flaw(flaw);
+fn server(flaw: Option<Flaw>) -> CacheModel {
+    let mut server = CacheModel::new(10).with_flaw(flaw);
     server.call(RANGE, EPOCH, &CacheCall::Fence);
     server
 }
@@ -98,12 +98,12 @@ fn an_old_epoch_is_refused_and_sees_nothing() {
     for call in [install(1, "old"), hide(2), CacheCall::Fence, look_up(3)] {
         assert_eq!(server.call(RANGE, EPOCH, &call), CacheReply::Fenced);
     }
-    assert_eq!(CacheServer::new(10).call(RANGE, EPOCH, &look_up(1)), CacheReply::Fenced, "no fence at all");
+    assert_eq!(CacheModel::new(10).call(RANGE, EPOCH, &look_up(1)), CacheReply::Fenced, "no fence at all");
 }
 
 #[test]
 fn a_full_server_installs_nothing_and_deletes() {
-    let mut server = CacheServer::new(0);
+    let mut server = CacheModel::new(0);
     server.call(RANGE, EPOCH, &CacheCall::Fence);
     server.call(RANGE, EPOCH, &look_up(1));
     assert_eq!(server.call(RANGE, EPOCH, &install(1, "x")), CacheReply::Full);

@@ -25,13 +25,13 @@ use lacuna_cache_protocol::{
 };
 use tokio::sync::{mpsc, oneshot};
 
-use crate::owner::carry::Why;
+use crate::owner::carry::FailureCause;
 use crate::owner::counters::count;
-use crate::owner::desk::{Desk, Heard};
-use crate::owner::error::again;
+use crate::owner::error::same_error;
+use crate::owner::owner_handle::{OwnerCommand, OwnerHandle};
 use crate::owner::route::Route;
 use loading::Load;
-use waiting::{Guests, Requests, Waiting, send_away};
+use waiting::{PeerLeases, Requests, Waiting, send_away};
 
 /// How often an owner is told that time passes.
 const TICK: Duration = Duration::from_millis(10);
@@ -47,7 +47,7 @@ pub(crate) enum Claims {
 
 /// An owner at work.
 #[derive(Debug)]
-struct Sitting<A> {
+struct ActiveTenure<A> {
     owner: Owner<A>,
     tenure: Tenure,
     cache: Arc<dyn CacheServer>,
@@ -60,19 +60,19 @@ struct Sitting<A> {
     is_for_others: bool,
 }
 
-pub(crate) struct Seat<A> {
-    desk: Arc<Desk>,
-    ears: mpsc::UnboundedReceiver<Heard>,
+pub(crate) struct OwnerTask<A> {
+    handle: Arc<OwnerHandle>,
+    inbox: mpsc::UnboundedReceiver<OwnerCommand>,
     config: Config,
     application: A,
     claims: Claims,
     is_claiming: bool,
-    sitting: Option<Sitting<A>>,
+    active: Option<ActiveTenure<A>>,
     requests: Requests,
-    guests: Guests,
+    peer_leases: PeerLeases,
     loads: BTreeMap<RequestId, Load>,
     /// Requests that wait for a tenure.
-    room: VecDeque<Heard>,
+    waiting_for_tenure: VecDeque<OwnerCommand>,
     /// Cache servers that did not answer.
     unreachable: BTreeSet<usize>,
     lost_cache: Option<usize>,
@@ -90,27 +90,27 @@ pub(crate) struct Seat<A> {
     is_done: bool,
 }
 
-impl<A: Application + Clone + Send + 'static> Seat<A> {
+impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
     pub(crate) fn new(
-        desk: Arc<Desk>,
-        ears: mpsc::UnboundedReceiver<Heard>,
+        handle: Arc<OwnerHandle>,
+        inbox: mpsc::UnboundedReceiver<OwnerCommand>,
         config: Config,
         application: A,
         claims: Claims,
         begins_cold: bool,
     ) -> Self {
         Self {
-            desk,
-            ears,
+            handle,
+            inbox,
             config,
             application,
             claims,
             is_claiming: false,
-            sitting: None,
+            active: None,
             requests: Requests::default(),
-            guests: Guests::default(),
+            peer_leases: PeerLeases::default(),
             loads: BTreeMap::new(),
-            room: VecDeque::new(),
+            waiting_for_tenure: VecDeque::new(),
             unreachable: BTreeSet::new(),
             lost_cache: None,
             granted: None,
@@ -132,83 +132,85 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
         }
         while !self.is_done {
             tokio::select! {
-                heard = self.ears.recv() => heard.into_iter().for_each(|heard| self.hear(heard)),
+                heard = self.inbox.recv() => heard.into_iter().for_each(|heard| self.hear(heard)),
                 _ = ticks.tick() => self.tick(),
             }
         }
     }
 
-    fn hear(&mut self, heard: Heard) {
+    fn hear(&mut self, heard: OwnerCommand) {
         match heard {
-            Heard::Read(..)
-            | Heard::Verify(..)
-            | Heard::Write(..)
-            | Heard::ReadAll(..)
-            | Heard::Bulk(..)
-            | Heard::Peer(..) => self.ask(heard),
-            Heard::ForeignWrite => self.foreign_write(),
-            Heard::Memory(percent) => self.tell_hits(percent),
-            Heard::BulkOver(request, reply) => self.bulk_over(request, reply),
-            Heard::Table(table) => self.take_table(table),
-            Heard::Claim if self.sitting.is_none() && self.stopping.is_none() => self.claim(),
-            Heard::Claim => {}
-            Heard::Leave => self.leave_to_others(),
-            Heard::GivenBack => self.given_back(),
-            Heard::Load(reply) => self.tell_load(reply),
-            Heard::Claimed { sent_ms, claimed } => {
+            OwnerCommand::Read(..)
+            | OwnerCommand::Verify(..)
+            | OwnerCommand::Write(..)
+            | OwnerCommand::ReadAll(..)
+            | OwnerCommand::Bulk(..)
+            | OwnerCommand::Peer(..) => self.ask(heard),
+            OwnerCommand::ForeignWrite => self.foreign_write(),
+            OwnerCommand::Memory(percent) => self.tell_hits(percent),
+            OwnerCommand::BulkOver(request, reply) => self.bulk_over(request, reply),
+            OwnerCommand::Table(table) => self.take_table(table),
+            OwnerCommand::Claim if self.active.is_none() && self.stopping.is_none() => self.claim(),
+            OwnerCommand::Claim => {}
+            OwnerCommand::Leave => self.leave_to_others(),
+            OwnerCommand::GivenBack => self.given_back(),
+            OwnerCommand::Load(reply) => self.tell_load(reply),
+            OwnerCommand::Claimed { sent_ms, claimed } => {
                 self.is_claiming = false;
                 match claimed {
-                    Ok(Some(tenure)) => self.sit_down(tenure, sent_ms),
+                    Ok(Some(tenure)) => self.begin_tenure(tenure, sent_ms),
                     Ok(None) => self.go_without(|| Error::unavailable("another process owns the range")),
-                    Err(why) => self.go_without(|| again(&why)),
+                    Err(why) => self.go_without(|| same_error(&why)),
                 }
             }
-            Heard::Renewed { epoch, sent_ms, is_ours } => self.renewed(epoch, sent_ms, is_ours),
-            Heard::Answered { epoch, event, why } if self.epoch() == Some(epoch) => self.answered(event, why),
-            Heard::Answered { .. } => {}
-            Heard::CacheIsBack(epoch) if self.epoch() == Some(epoch) => self.leave_bypass(),
-            Heard::CacheIsBack(_) => {}
-            Heard::Stop(reply) => self.stop(reply),
+            OwnerCommand::Renewed { epoch, sent_ms, is_ours } => self.renewed(epoch, sent_ms, is_ours),
+            OwnerCommand::Answered { epoch, event, why } if self.epoch() == Some(epoch) => {
+                self.answered(event, why);
+            }
+            OwnerCommand::Answered { .. } => {}
+            OwnerCommand::CacheIsBack(epoch) if self.epoch() == Some(epoch) => self.leave_bypass(),
+            OwnerCommand::CacheIsBack(_) => {}
+            OwnerCommand::Stop(reply) => self.stop(reply),
         }
     }
 
     fn epoch(&self) -> Option<Epoch> {
-        self.sitting.as_ref().map(|sitting| sitting.tenure.epoch)
+        self.active.as_ref().map(|active| active.tenure.epoch)
     }
 
-    fn ask(&mut self, heard: Heard) {
+    fn ask(&mut self, heard: OwnerCommand) {
         // Whoever holds a lease here and leaves waits for its release.
-        let is_release = matches!(heard, Heard::Peer(_, _, PeerCall::Release, _));
-        if self.sitting.as_ref().is_none_or(|sitting| sitting.is_leaving && !is_release) {
-            self.room.push_back(heard);
-            if self.sitting.is_none() {
+        let is_release = matches!(heard, OwnerCommand::Peer(_, _, PeerCall::Release, _));
+        if self.active.as_ref().is_none_or(|active| active.is_leaving && !is_release) {
+            self.waiting_for_tenure.push_back(heard);
+            if self.active.is_none() {
                 self.claim();
             }
             return;
         }
         match heard {
-            Heard::Read(query, reply) => {
+            OwnerCommand::Read(query, reply) => {
                 let request = self.requests.add(Waiting::Read(query.clone(), reply, None));
                 self.drive(Event::Read(request, query));
             }
-            Heard::Verify(query, reply) => {
+            OwnerCommand::Verify(query, reply) => {
                 let request = self.requests.add(Waiting::Read(query.clone(), reply, None));
                 self.drive(Event::Verify(request, query));
             }
-            Heard::Write(write, reply) => {
+            OwnerCommand::Write(write, reply) => {
                 let request = self.requests.add(Waiting::Write(write.command.clone(), reply, None));
                 self.drive(Event::Write(request, write));
             }
-            Heard::ReadAll(queries, reply) => {
+            OwnerCommand::ReadAll(queries, reply) => {
                 let request = self.requests.add(Waiting::ReadAll(queries.clone(), reply, None));
                 self.drive(Event::ReadAll(request, queries));
             }
-            Heard::Bulk(lasts_ms, reply) => {
+            OwnerCommand::Bulk(lasts_ms, reply) => {
                 let request = self.requests.add(Waiting::Bulk(lasts_ms, reply));
                 self.drive(Event::BulkLoad(request));
             }
-            Heard::Peer(peer, call, what, reply) => {
-                self.guests.add(peer, call, &what, reply);
+            OwnerCommand::Peer(peer, call, what, reply) => {
+                self.peer_leases.add(peer, call, &what, reply);
                 self.drive(Event::Peer(peer, call, what));
             }
             _ => {}
@@ -230,11 +232,11 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
         }
     }
 
-    fn answered(&mut self, event: Event, why: Option<Why>) {
+    fn answered(&mut self, event: Event, why: Option<FailureCause>) {
         if let Some(why) = why {
-            if let (Why::Cache, Some(sitting)) = (&why, &self.sitting) {
-                self.unreachable.insert(sitting.tenure.cache);
-                self.lost_cache = Some(sitting.tenure.cache);
+            if let (FailureCause::Cache, Some(active)) = (&why, &self.active) {
+                self.unreachable.insert(active.tenure.cache);
+                self.lost_cache = Some(active.tenure.cache);
             }
             self.requests.note(&why);
         }
@@ -248,13 +250,13 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
             if let Some(why) = &why {
                 self.requests.note(why);
             }
-            let now = self.desk.now_ms();
-            let Some(sitting) = &mut self.sitting else { return };
-            let (actions, epoch) = (sitting.owner.handle(now, event), sitting.tenure.epoch);
-            let cache = sitting.cache.clone();
+            let now = self.handle.now_ms();
+            let Some(active) = &mut self.active else { return };
+            let (actions, epoch) = (active.owner.handle(now, event), active.tenure.epoch);
+            let cache = active.cache.clone();
             for action in actions {
                 if let Some(call) = self.take(action) {
-                    events.extend(self.desk.carry(epoch, &cache, call));
+                    events.extend(self.handle.carry(epoch, &cache, call));
                 }
             }
             self.publish();
@@ -279,14 +281,14 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
             Action::BulkReady(request, held) => self.bulk_ready(request, held),
             Action::Notice(notice) => {
                 if matches!(notice, Notice::BypassDetected(_)) {
-                    count(&self.desk.counters.foreign_writes);
+                    count(&self.handle.counters.foreign_writes);
                     // This tenure may end before it has dropped everything.
                     self.begins_cold = true;
                 }
-                drop(self.desk.notices.send(notice));
+                drop(self.handle.notices.send(notice));
             }
             Action::Ended(ending) => self.ended(ending),
-            Action::PeerReply(peer, call, reply) => self.guests.answer(peer, call, reply),
+            Action::PeerReply(peer, call, reply) => self.peer_leases.answer(peer, call, reply),
             Action::Redirect(request, _) => self.requests.is_elsewhere(request),
             call => return Some(call),
         }
@@ -295,17 +297,17 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
 
     /// Shows the tenure to the hit path once it serves.
     fn publish(&mut self) {
-        let Some(sitting) = &mut self.sitting else { return };
-        if sitting.is_published || !sitting.owner.is_serving() {
+        let Some(active) = &mut self.active else { return };
+        if active.is_published || !active.owner.is_serving() {
             return;
         }
-        sitting.is_published = true;
+        active.is_published = true;
         self.failures = 0;
-        let (epoch, cache, until_ms) = (sitting.tenure.epoch, sitting.cache.clone(), sitting.until_ms);
+        let (epoch, cache, until_ms) = (active.tenure.epoch, active.cache.clone(), active.until_ms);
         self.others_until_ms = 0;
-        if !self.desk.route.holds(epoch, 0) {
-            count(&self.desk.counters.tenures);
+        if !self.handle.route.holds(epoch, 0) {
+            count(&self.handle.counters.tenures);
         }
-        self.desk.route.set(Some(Route { epoch, cache, until_ms }));
+        self.handle.route.set(Some(Route { epoch, cache, until_ms }));
     }
 }

@@ -3,9 +3,9 @@
 use lacuna_cache_protocol::{Application, Epoch, Event, RangeId, RequestId, WriteOutcome};
 use tokio::sync::oneshot;
 
-use super::Seat;
+use super::OwnerTask;
 use crate::owner::bulk::bulk_lease;
-use crate::owner::desk::{Heard, Told};
+use crate::owner::owner_handle::{OwnerCommand, OwnerReply};
 
 /// Longest load: whoever is silent for so long has gone without a word.
 const LONGEST_LOAD_MS: u64 = 3_600_000;
@@ -17,20 +17,20 @@ pub(super) struct Load {
     given_back: Option<oneshot::Sender<bool>>,
 }
 
-impl<A: Application + Clone + Send + 'static> Seat<A> {
+impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
     pub(super) fn bulk_ready(&mut self, request: RequestId, held: Vec<(RangeId, Epoch)>) {
         let (Some(epoch), Some((lasts_ms, reply))) = (self.epoch(), self.requests.bulk_ready(request)) else {
             return;
         };
-        let fences = std::iter::once((self.desk.range, epoch)).chain(held).collect();
+        let fences = std::iter::once((self.handle.range, epoch)).chain(held).collect();
         let Ok((lease, end)) = bulk_lease(fences) else { return };
-        let until_ms = self.desk.now_ms().saturating_add(lasts_ms.min(LONGEST_LOAD_MS));
+        let until_ms = self.handle.now_ms().saturating_add(lasts_ms.min(LONGEST_LOAD_MS));
         self.loads.insert(request, Load { until_ms, given_back: None });
-        let mouth = self.desk.mouth.clone();
-        tokio::spawn(async move { drop(mouth.send(Heard::BulkOver(request, end.ended().await))) });
-        let told = Told { outcome: Some(lease), why: None, is_elsewhere: false };
+        let commands = self.handle.commands.clone();
+        tokio::spawn(async move { drop(commands.send(OwnerCommand::BulkOver(request, end.ended().await))) });
+        let answered = OwnerReply { outcome: Some(lease), why: None, is_elsewhere: false };
         // Whoever asked may have gone, and has loaded nothing.
-        if let Err(Told { outcome: Some(lease), .. }) = reply.send(told) {
+        if let Err(OwnerReply { outcome: Some(lease), .. }) = reply.send(answered) {
             lease.let_go();
         }
     }
@@ -59,7 +59,7 @@ impl<A: Application + Clone + Send + 'static> Seat<A> {
     }
 
     pub(super) fn end_late_loads(&mut self) {
-        let now = self.desk.now_ms();
+        let now = self.handle.now_ms();
         let is_late = |load: &Load| load.until_ms <= now;
         let late: Vec<RequestId> =
             self.loads.iter().filter(|(_, load)| is_late(load)).map(|(request, _)| *request).collect();

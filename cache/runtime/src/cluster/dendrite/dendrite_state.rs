@@ -12,14 +12,14 @@ use lacuna_cache_protocol::{
 };
 use tokio::sync::{broadcast, mpsc, oneshot};
 
-use super::{Around, KNOWN_MS};
+use super::{KNOWN_MS, Membership};
 use crate::owner::counters::Counters;
-use crate::owner::desk::{Desk, Heard, Peers};
-use crate::owner::error::stopped;
+use crate::owner::error::cache_stopped;
+use crate::owner::owner_handle::{OwnerCommand, OwnerHandle, Peers};
+use crate::owner::owner_task::{Claims, OwnerTask};
 use crate::owner::range_cache::NOTICES;
 use crate::owner::route::RouteCell;
 use crate::owner::sample::Sample;
-use crate::owner::seat::{Claims, Seat};
 use crate::owner::servers::Servers;
 
 /// Who is to be asked about a range.
@@ -31,37 +31,37 @@ pub(super) enum Place {
     At(String),
 }
 
-type NewSeat = Box<dyn Fn(RangeId, Arc<RangeTable>) -> Arc<Desk> + Send + Sync>;
+type NewOwner = Box<dyn Fn(RangeId, Arc<RangeTable>) -> Arc<OwnerHandle> + Send + Sync>;
 
-pub(crate) struct House {
+pub(crate) struct DendriteState {
     pub(super) servers: Servers,
-    pub(super) around: Around,
+    pub(super) membership: Membership,
     pub(super) counters: Arc<Counters>,
     pub(super) notices: broadcast::Sender<Notice>,
     pub(super) verified: Arc<Sample>,
     /// Whether what other processes left in the cache server may be wrong.
     begins_cold: Arc<AtomicBool>,
     table: RwLock<Arc<RangeTable>>,
-    new_seat: NewSeat,
+    new_owner: NewOwner,
     /// `None` once it was closed.
-    seats: Mutex<Option<BTreeMap<RangeId, Arc<Desk>>>>,
+    owners: Mutex<Option<BTreeMap<RangeId, Arc<OwnerHandle>>>>,
     /// Where owners are said to be, and until when that is believed.
     known: Mutex<BTreeMap<RangeId, (Place, u64)>>,
 }
 
-impl fmt::Debug for House {
+impl fmt::Debug for DendriteState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("House")
-            .field("around", &self.around)
-            .field("seats", &self.seats)
+        f.debug_struct("DendriteState")
+            .field("membership", &self.membership)
+            .field("owners", &self.owners)
             .finish_non_exhaustive()
     }
 }
 
-impl Drop for House {
+impl Drop for DendriteState {
     fn drop(&mut self) {
-        for desk in self.close() {
-            drop(desk.mouth.send(Heard::Stop(None)));
+        for handle in self.close() {
+            drop(handle.commands.send(OwnerCommand::Stop(None)));
         }
     }
 }
@@ -70,11 +70,11 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl House {
+impl DendriteState {
     pub(super) fn new<A: Application + Clone + Send + Sync + 'static>(
         me: Weak<Self>,
         servers: Servers,
-        around: Around,
+        membership: Membership,
         config: Config,
         application: A,
         table: Arc<RangeTable>,
@@ -85,9 +85,9 @@ impl House {
         let begins_cold = Arc::<AtomicBool>::default();
         let shared_begins_cold = begins_cold.clone();
         let (shared, shared_counters, shared_notices) = (servers.clone(), counters.clone(), notices.clone());
-        let new_seat = move |range, table| {
-            let (mouth, ears) = mpsc::unbounded_channel();
-            let desk = Arc::new(Desk {
+        let new_owner = move |range, table| {
+            let (commands, inbox) = mpsc::unbounded_channel();
+            let handle = Arc::new(OwnerHandle {
                 servers: shared.clone(),
                 range,
                 peers: Arc::new(Through(me.clone())),
@@ -96,17 +96,30 @@ impl House {
                 unseen: AtomicU64::default(),
                 untold: AtomicU64::default(),
                 verified: shared_verified.clone(),
-                mouth,
+                commands,
                 notices: shared_notices.clone(),
             });
             let config = Config { range, table: Some(table), ..config.clone() };
             let (application, is_cold) = (application.clone(), shared_begins_cold.load(Ordering::SeqCst));
-            tokio::spawn(Seat::new(desk.clone(), ears, config, application, Claims::OnDemand, is_cold).run());
-            desk
+            tokio::spawn(
+                OwnerTask::new(handle.clone(), inbox, config, application, Claims::OnDemand, is_cold).run(),
+            );
+            handle
         };
-        let (seats, known) = (Mutex::new(Some(BTreeMap::new())), Mutex::default());
-        let (new_seat, table) = (Box::new(new_seat), RwLock::new(table));
-        Self { servers, around, counters, notices, verified, begins_cold, table, new_seat, seats, known }
+        let (owners, known) = (Mutex::new(Some(BTreeMap::new())), Mutex::default());
+        let (new_owner, table) = (Box::new(new_owner), RwLock::new(table));
+        Self {
+            servers,
+            membership,
+            counters,
+            notices,
+            verified,
+            begins_cold,
+            table,
+            new_owner,
+            owners,
+            known,
+        }
     }
 
     pub(super) fn now_ms(&self) -> u64 {
@@ -124,37 +137,39 @@ impl House {
             *known = table.clone();
             drop(known);
             locked(&self.known).clear();
-            self.desks().iter().for_each(|desk| drop(desk.mouth.send(Heard::Table(table.clone()))));
+            self.handles()
+                .iter()
+                .for_each(|handle| drop(handle.commands.send(OwnerCommand::Table(table.clone()))));
         }
     }
 
     /// From now on no range takes over what another process left in the cache server. Returns where owners hear who were there before.
-    pub(crate) fn begin_cold(&self) -> Vec<mpsc::UnboundedSender<Heard>> {
+    pub(crate) fn begin_cold(&self) -> Vec<mpsc::UnboundedSender<OwnerCommand>> {
         self.begins_cold.store(true, Ordering::SeqCst);
-        self.mouths()
+        self.all_commands()
     }
 
     /// Where owners hear.
-    fn mouths(&self) -> Vec<mpsc::UnboundedSender<Heard>> {
-        self.desks().iter().map(|desk| desk.mouth.clone()).collect()
+    fn all_commands(&self) -> Vec<mpsc::UnboundedSender<OwnerCommand>> {
+        self.handles().iter().map(|handle| handle.commands.clone()).collect()
     }
 
-    pub(super) fn desks(&self) -> Vec<Arc<Desk>> {
-        locked(&self.seats).iter().flat_map(BTreeMap::values).cloned().collect()
+    pub(super) fn handles(&self) -> Vec<Arc<OwnerHandle>> {
+        locked(&self.owners).iter().flat_map(BTreeMap::values).cloned().collect()
     }
 
     /// The seat of a range, which is made when it is first needed.
-    pub(super) fn desk(&self, range: RangeId) -> Result<Arc<Desk>> {
+    pub(super) fn handle(&self, range: RangeId) -> Result<Arc<OwnerHandle>> {
         let table = self.table();
-        let mut seats = locked(&self.seats);
-        let seats = seats.as_mut().ok_or_else(stopped)?;
-        Ok(seats.entry(range).or_insert_with(|| (self.new_seat)(range, table)).clone())
+        let mut owners = locked(&self.owners);
+        let owners = owners.as_mut().ok_or_else(cache_stopped)?;
+        Ok(owners.entry(range).or_insert_with(|| (self.new_owner)(range, table)).clone())
     }
 
     /// Whether a range is served here at this moment.
     pub(super) fn serves(&self, range: RangeId) -> bool {
-        let desk = locked(&self.seats).as_ref().and_then(|seats| seats.get(&range).cloned());
-        desk.is_some_and(|desk| desk.route.at(self.now_ms()).is_some())
+        let handle = locked(&self.owners).as_ref().and_then(|owners| owners.get(&range).cloned());
+        handle.is_some_and(|handle| handle.route.at(self.now_ms()).is_some())
     }
 
     pub(super) async fn place(&self, range: RangeId) -> Place {
@@ -167,8 +182,8 @@ impl House {
         {
             return place.clone();
         }
-        let place = match self.around.directory.address(range).await {
-            Ok(Some(address)) if address != self.around.address => Place::At(address),
+        let place = match self.membership.directory.address(range).await {
+            Ok(Some(address)) if address != self.membership.address => Place::At(address),
             _ => Place::Here,
         };
         locked(&self.known).insert(range, (place.clone(), now + KNOWN_MS));
@@ -188,10 +203,10 @@ impl House {
     /// What was asked of the owners here since this was last called.
     pub(super) async fn loads(&self) -> Vec<(RangeId, RangeLoad)> {
         let mut loads = Vec::new();
-        for desk in self.desks().into_iter().filter(|desk| self.serves(desk.range)) {
+        for handle in self.handles().into_iter().filter(|handle| self.serves(handle.range)) {
             let (reply, answer) = oneshot::channel();
-            drop(desk.mouth.send(Heard::Load(reply)));
-            loads.extend(answer.await.ok().map(|load| (desk.range, load)));
+            drop(handle.commands.send(OwnerCommand::Load(reply)));
+            loads.extend(answer.await.ok().map(|load| (handle.range, load)));
         }
         loads
     }
@@ -200,25 +215,25 @@ impl House {
     pub(super) fn claim(&self, range: RangeId) {
         // A house that is closed claims nothing.
         if !self.serves(range)
-            && let Ok(desk) = self.desk(range)
+            && let Ok(handle) = self.handle(range)
         {
-            drop(desk.mouth.send(Heard::Claim));
+            drop(handle.commands.send(OwnerCommand::Claim));
         }
     }
 
     /// Drains a range and gives it back.
     pub(super) fn leave(&self, range: RangeId) {
-        let desk = self.desks().into_iter().find(|desk| desk.range == range);
-        desk.into_iter().for_each(|desk| drop(desk.mouth.send(Heard::Leave)));
+        let handle = self.handles().into_iter().find(|handle| handle.range == range);
+        handle.into_iter().for_each(|handle| drop(handle.commands.send(OwnerCommand::Leave)));
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        locked(&self.seats).is_none()
+        locked(&self.owners).is_none()
     }
 
     /// From now on there are no seats; returns those that were.
-    pub(super) fn close(&self) -> Vec<Arc<Desk>> {
-        locked(&self.seats).take().into_iter().flat_map(BTreeMap::into_values).collect()
+    pub(super) fn close(&self) -> Vec<Arc<OwnerHandle>> {
+        locked(&self.owners).take().into_iter().flat_map(BTreeMap::into_values).collect()
     }
 
     pub(super) async fn peer_here(
@@ -232,8 +247,11 @@ impl House {
             return Ok(PeerReply::Refused);
         }
         let (reply, answer) = oneshot::channel();
-        self.desk(range)?.mouth.send(Heard::Peer(peer, call, what, reply)).map_err(|_| stopped())?;
-        answer.await.map_err(|_| stopped())
+        self.handle(range)?
+            .commands
+            .send(OwnerCommand::Peer(peer, call, what, reply))
+            .map_err(|_| cache_stopped())?;
+        answer.await.map_err(|_| cache_stopped())
     }
 
     async fn peer(&self, range: RangeId, peer: PeerId, call: CallId, what: PeerCall) -> Result<PeerReply> {
@@ -247,7 +265,7 @@ impl House {
             }
             Place::At(address) => address,
         };
-        let reply = self.around.neighbours.peer(&address, range, peer, call, what).await;
+        let reply = self.membership.transport.peer(&address, range, peer, call, what).await;
         if !matches!(reply, Ok(PeerReply::Held(_) | PeerReply::Released)) {
             self.doubt(range);
         }
@@ -257,13 +275,13 @@ impl House {
 
 /// The way from a seat to the owners of other ranges.
 #[derive(Debug)]
-struct Through(Weak<House>);
+struct Through(Weak<DendriteState>);
 
 impl Peers for Through {
     fn call(&self, range: RangeId, peer: PeerId, call: CallId, what: PeerCall) -> Reply<'_, PeerReply> {
         Box::pin(async move {
-            let house = self.0.upgrade().ok_or_else(stopped)?;
-            house.peer(range, peer, call, what).await
+            let state = self.0.upgrade().ok_or_else(cache_stopped)?;
+            state.peer(range, peer, call, what).await
         })
     }
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use lacuna_cache_protocol::{Advice, RangeId, RangeLoad};
 
-use super::house::House;
+use super::dendrite_state::DendriteState;
 
 /// How often advice is followed.
 const LOOK: Duration = Duration::from_millis(250);
@@ -25,20 +25,20 @@ const PATIENCE: u32 = 6;
 const REST: u32 = 6;
 
 /// Until the house is gone or closed.
-pub(super) async fn run(house: Weak<House>) {
+pub(super) async fn run(state: Weak<DendriteState>) {
     let mut chores = Chores::default();
     for look in 0u32.. {
         tokio::time::sleep(LOOK).await;
-        let Some(house) = house.upgrade().filter(|house| !house.is_closed()) else { return };
+        let Some(state) = state.upgrade().filter(|state| !state.is_closed()) else { return };
         let is_report = look % REPORT_LOOKS == 0;
         if is_report {
-            chores.report(&house).await;
+            chores.report(&state).await;
         }
-        let advice = house.around.directory.advice();
-        advice.claim.iter().for_each(|range| house.claim(*range));
-        advice.stop.iter().for_each(|range| house.leave(*range));
+        let advice = state.membership.directory.advice();
+        advice.claim.iter().for_each(|range| state.claim(*range));
+        advice.stop.iter().for_each(|range| state.leave(*range));
         let left = if is_report { chores.is_to_leave(&advice) } else { None };
-        left.into_iter().for_each(|range| house.leave(range));
+        left.into_iter().for_each(|range| state.leave(range));
     }
 }
 
@@ -51,15 +51,15 @@ struct Chores {
 }
 
 impl Chores {
-    async fn report(&mut self, house: &House) {
-        let directory = house.around.directory.clone();
+    async fn report(&mut self, state: &DendriteState) {
+        let directory = state.membership.directory.clone();
         let loads: Vec<(RangeId, RangeLoad)> =
-            house.loads().await.into_iter().map(|(range, load)| (range, self.mean(range, load))).collect();
+            state.loads().await.into_iter().map(|(range, load)| (range, self.mean(range, load))).collect();
         self.loads = loads.iter().cloned().collect();
         // What is not told now is told next time.
         drop(directory.report(&loads).await);
         if let Ok(table) = directory.table().await {
-            house.take_table(&table);
+            state.take_table(&table);
         }
     }
 

@@ -28,19 +28,20 @@ pub struct RangeId(pub u32);
 
 /// A cache server in memory, with a limit of entries and eviction.
 #[derive(Debug, Clone)]
-pub struct CacheServer {
+pub struct CacheModel {
     ranges: BTreeMap<RangeId, Region>,
     max_entries: usize,
     flaw: Option<Flaw>,
 }
 
-impl CacheServer {
+impl CacheModel {
     /// A server that keeps at most `max_entries` values a range.
     pub fn new(max_entries: usize) -> Self {
         Self { ranges: BTreeMap::new(), max_entries, flaw: None }
     }
 
     /// A server with a flaw, for tests that must fail.
+    #[cfg(feature = "flaws")]
     #[doc(hidden)]
     #[must_use]
     pub fn with_flaw(mut self, flaw: Option<Flaw>) -> Self {

@@ -9,32 +9,34 @@ use lacuna_cache_protocol::{
 use tokio::sync::oneshot;
 
 use crate::owner::bulk::BulkLease;
-use crate::owner::carry::Why;
-use crate::owner::desk::{Heard, ReadAnswer, Told, WriteAnswer};
-use crate::owner::error::again;
+use crate::owner::carry::FailureCause;
+use crate::owner::error::same_error;
+use crate::owner::owner_handle::{OwnerCommand, OwnerReply, ReadAnswer, WriteAnswer};
 
 /// A request that waits for its answer.
 #[derive(Debug)]
 pub(super) enum Waiting {
     Read(Query, oneshot::Sender<ReadAnswer>, Option<Error>),
     Write(Command, oneshot::Sender<WriteAnswer>, Option<Error>),
-    ReadAll(Vec<Query>, oneshot::Sender<Told<Option<Vec<Value>>>>, Option<Error>),
+    ReadAll(Vec<Query>, oneshot::Sender<OwnerReply<Option<Vec<Value>>>>, Option<Error>),
     /// For so many milliseconds.
-    Bulk(u64, oneshot::Sender<Told<Option<BulkLease>>>),
+    Bulk(u64, oneshot::Sender<OwnerReply<Option<BulkLease>>>),
 }
 
 impl Waiting {
     /// Keeps the reason that a store gave, for whoever it is about.
-    pub(super) fn note(&mut self, why: &Why) {
+    pub(super) fn note(&mut self, why: &FailureCause) {
         match (self, why) {
-            (Self::Read(query, _, place), Why::Query(about, error)) if query == about => {
-                *place = Some(again(error));
+            (Self::Read(query, _, place), FailureCause::Query(about, error)) if query == about => {
+                *place = Some(same_error(error));
             }
-            (Self::ReadAll(queries, _, place), Why::Query(about, error)) if queries.contains(about) => {
-                *place = Some(again(error));
+            (Self::ReadAll(queries, _, place), FailureCause::Query(about, error))
+                if queries.contains(about) =>
+            {
+                *place = Some(same_error(error));
             }
-            (Self::Write(command, _, place), Why::Command(about, error)) if command == about => {
-                *place = Some(again(error));
+            (Self::Write(command, _, place), FailureCause::Command(about, error)) if command == about => {
+                *place = Some(same_error(error));
             }
             _ => {}
         }
@@ -62,8 +64,8 @@ impl Waiting {
 }
 
 /// Whoever asked may have gone.
-fn tell<T>(reply: oneshot::Sender<Told<T>>, outcome: T, why: Option<Error>, is_elsewhere: bool) {
-    drop(reply.send(Told { outcome, why, is_elsewhere }));
+fn tell<T>(reply: oneshot::Sender<OwnerReply<T>>, outcome: T, why: Option<Error>, is_elsewhere: bool) {
+    drop(reply.send(OwnerReply { outcome, why, is_elsewhere }));
 }
 
 /// Requests that go to an owner, by the numbers that it knows them by.
@@ -80,7 +82,7 @@ impl Requests {
         RequestId(self.next)
     }
 
-    pub(super) fn note(&mut self, why: &Why) {
+    pub(super) fn note(&mut self, why: &FailureCause) {
         self.waiting.values_mut().for_each(|waiting| waiting.note(why));
     }
 
@@ -111,7 +113,7 @@ impl Requests {
     pub(super) fn bulk_ready(
         &mut self,
         request: RequestId,
-    ) -> Option<(u64, oneshot::Sender<Told<Option<BulkLease>>>)> {
+    ) -> Option<(u64, oneshot::Sender<OwnerReply<Option<BulkLease>>>)> {
         match self.waiting.remove(&request)? {
             Waiting::Bulk(lasts_ms, reply) => Some((lasts_ms, reply)),
             _ => None,
@@ -129,9 +131,9 @@ impl Requests {
 
 /// Owners of other ranges that wait for a lease here. Dropped without an answer, they hear that there is none.
 #[derive(Debug, Default)]
-pub(super) struct Guests(BTreeMap<(PeerId, CallId), oneshot::Sender<PeerReply>>);
+pub(super) struct PeerLeases(BTreeMap<(PeerId, CallId), oneshot::Sender<PeerReply>>);
 
-impl Guests {
+impl PeerLeases {
     /// A later call of a leader takes the place of its earlier ones.
     pub(super) fn add(
         &mut self,
@@ -162,16 +164,16 @@ impl Guests {
 }
 
 /// Tells those who wait for a tenure that there is none here for now.
-pub(super) fn send_away(room: &mut VecDeque<Heard>, why: impl Fn() -> Error) {
-    for heard in std::mem::take(room) {
+pub(super) fn send_away(waiting_for_tenure: &mut VecDeque<OwnerCommand>, why: impl Fn() -> Error) {
+    for heard in std::mem::take(waiting_for_tenure) {
         match heard {
-            Heard::Read(_, reply) | Heard::Verify(_, reply) => {
+            OwnerCommand::Read(_, reply) | OwnerCommand::Verify(_, reply) => {
                 tell(reply, ReadOutcome::Retry, Some(why()), true);
             }
-            Heard::Write(_, reply) => tell(reply, WriteOutcome::Retry, Some(why()), true),
-            Heard::ReadAll(_, reply) => tell(reply, None, Some(why()), true),
-            Heard::Bulk(_, reply) => tell(reply, None, Some(why()), true),
-            Heard::Peer(.., reply) => {
+            OwnerCommand::Write(_, reply) => tell(reply, WriteOutcome::Retry, Some(why()), true),
+            OwnerCommand::ReadAll(_, reply) => tell(reply, None, Some(why()), true),
+            OwnerCommand::Bulk(_, reply) => tell(reply, None, Some(why()), true),
+            OwnerCommand::Peer(.., reply) => {
                 let _ = reply.send(PeerReply::Refused);
             }
             _ => {}

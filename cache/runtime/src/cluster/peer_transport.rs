@@ -10,7 +10,7 @@ use crate::owner::bulk::BulkLease;
 use crate::owner::requests::Written;
 
 /// Hands requests and calls on to the dendrite at an address, which does not hand them on again.
-pub trait Neighbours: Debug + Send + Sync {
+pub trait PeerTransport: Debug + Send + Sync {
     /// The result of a query.
     ///
     /// # Errors
@@ -23,7 +23,7 @@ pub trait Neighbours: Debug + Send + Sync {
     /// Results of several queries, all of one moment.
     ///
     /// # Errors
-    /// As [`Neighbours::read`].
+    /// As [`PeerTransport::read`].
     fn read_all<'a>(
         &'a self,
         address: &'a str,
@@ -34,7 +34,7 @@ pub trait Neighbours: Debug + Send + Sync {
     /// A lease on all ranges, for a load that takes at most `lasts`.
     ///
     /// # Errors
-    /// As [`Neighbours::read`].
+    /// As [`PeerTransport::read`].
     fn bulk<'a>(&'a self, address: &'a str, lasts: Duration, within: Duration) -> Reply<'a, BulkLease>;
 
     /// Asks the owner of `range` for a lease, or gives one back.
