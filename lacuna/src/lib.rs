@@ -47,7 +47,7 @@ pub use lacuna_guard as guard;
 /// ```
 #[cfg(feature = "cache-sqlite")]
 pub mod cache {
-    pub use lacuna_store_sql::*;
+    pub use lacuna_cache::sql::*;
 }
 
 #[cfg(feature = "rocksdb")]

@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 
 use lacuna_base::hash::hash_bytes;
 
-use crate::cache_server::RangeId;
+use crate::cache_model::RangeId;
 use crate::interval::Cut;
 use crate::query::{DomainId, Touched};
 use crate::range_key::RangeKey;

@@ -1,6 +1,6 @@
 //! Calls of an owner to cache server, store and logs, and what they answer.
 
-use crate::cache_server::RangeId;
+use crate::cache_model::RangeId;
 use crate::log::LogRecord;
 use crate::message::{Command, Epoch, Session, Value, Write};
 use crate::query::Query;

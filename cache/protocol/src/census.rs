@@ -16,7 +16,7 @@
 use std::collections::BTreeMap;
 
 use crate::balance::{RangeLoad, Recut, recut, spread};
-use crate::cache_server::RangeId;
+use crate::cache_model::RangeId;
 use crate::range_table::RangeTable;
 
 /// What a range weighs that nobody asks for, in requests: numbers of ranges count too, and noise moves nothing.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::cache_server::RangeId;
+use crate::cache_model::RangeId;
 use crate::message::{Command, Epoch, Value};
 use crate::query::Query;
 use crate::range_table::RangeTable;
@@ -68,6 +68,7 @@ pub struct Config {
     /// How long a request may wait for its lease; it is answered `Retry` then.
     pub request_timeout: u64,
     /// What is wrong, in tests that must fail.
+    #[cfg(feature = "flaws")]
     #[doc(hidden)]
     pub flaw: Option<Flaw>,
 }
@@ -99,6 +100,7 @@ impl Config {
             table: None,
             peer_timeout: 20_000,
             request_timeout: u64::MAX,
+            #[cfg(feature = "flaws")]
             flaw: None,
         }
     }
@@ -150,6 +152,10 @@ pub trait Application {
 }
 
 /// A protocol with one correction taken back: the negative controls of the tests.
+#[cfg_attr(
+    not(feature = "flaws"),
+    allow(dead_code, unreachable_pub, reason = "no build but that of the tests can have a flaw")
+)]
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Flaw {

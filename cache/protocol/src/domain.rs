@@ -11,7 +11,8 @@
 use std::fmt;
 use std::ops::Bound;
 
-use lacuna_base::{Date, Error, Result, TypedKey};
+use crate::error::{Error, Result};
+use lacuna_base::{Date, TypedKey};
 
 use crate::interval::Interval;
 use crate::range_key::RangeKey;
@@ -80,7 +81,7 @@ impl DomainType {
     /// let cheap = price.key(DomainValue::Decimal { digits: 5, scale: 1 })?;
     /// assert!(cheap < price.key(DomainValue::Decimal { digits: 51, scale: 2 })?);
     /// assert!(price.key(DomainValue::Float(0.5)).is_err());
-    /// # Ok::<(), lacuna_base::Error>(())
+    /// # Ok::<(), lacuna_cache_protocol::Error>(())
     /// ```
     pub fn key(self, value: DomainValue<'_>) -> Result<Option<RangeKey>> {
         let key = match (self, value) {
@@ -238,7 +239,7 @@ mod tests {
     #[test]
     fn wrong_types_are_refused() {
         let refused = DomainType::Integer.key(DomainValue::Text("5")).unwrap_err();
-        assert_eq!(refused.kind(), lacuna_base::ErrorKind::InvalidInput);
+        assert_eq!(refused.kind(), crate::error::ErrorKind::InvalidInput);
         let coarse = DomainType::Decimal { scale: 1 };
         assert!(coarse.key(DomainValue::Decimal { digits: 125, scale: 2 }).is_err());
         assert!(coarse.key(DomainValue::Decimal { digits: i128::MAX, scale: 0 }).is_err());

@@ -9,7 +9,7 @@
 //!   range knows;
 //! - [`LogRecord`]: how others can know it too;
 //! - [`Owner`]: the protocol under write-around, write-through and write-back, events in, actions out;
-//! - [`CacheServer`]: the scripts of a cache server, as a model;
+//! - [`CacheModel`]: the scripts of a cache server, as a model;
 //! - [`ports`], [`embedded`]: what a carrier needs of the world, and what of it needs no server;
 //! - [`RangeTable`], [`LoadMeter`], [`spread`], [`recut`]: which range is whose, and when ranges are cut anew;
 //! - [`AutoBeta`], [`SizeThreshold`], [`Selectivity`]: what is measured instead of fixed.
@@ -48,13 +48,14 @@
 mod auto_beta;
 mod balance;
 mod buffered_writes;
-mod cache_server;
+mod cache_model;
 mod call;
 mod census;
 mod combine;
 mod config;
 mod domain;
 pub mod embedded;
+mod error;
 mod gaps;
 mod interval;
 mod lease_table;
@@ -68,20 +69,21 @@ mod range_key;
 mod range_table;
 mod size_threshold;
 mod tree;
-pub mod wire;
 mod write_set;
 
 pub use auto_beta::AutoBeta;
 pub use balance::{LoadMeter, RangeLoad, Recut, recut, spread};
 pub use buffered_writes::{BufferedWrite, BufferedWrites};
-pub use cache_server::{CacheServer, RangeId};
+pub use cache_model::{CacheModel, RangeId};
 pub use call::{CacheCall, CacheReply, LogCall, LogReply, Rows, StoreCall, StoreReply, StoreState};
 pub use census::{Advice, Census};
 pub use combine::{Selectivity, prefetch_histogram, prefetch_log, union};
+#[cfg(feature = "flaws")]
 #[doc(hidden)]
 pub use config::Flaw;
 pub use config::{Application, Config, Policy};
 pub use domain::{DomainType, DomainValue};
+pub use error::{Error, ErrorKind, Result};
 pub use gaps::Gaps;
 pub use interval::{Cut, Interval};
 pub use lease_table::{Claim, LeaseId, LeaseMode, LeaseTable};

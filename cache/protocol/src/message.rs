@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::cache_server::RangeId;
+use crate::cache_model::RangeId;
 use crate::call::{CacheCall, CacheReply, LogCall, LogReply, StoreCall, StoreReply};
 use crate::lease_table::LeaseMode;
 use crate::query::{Query, Touched};

@@ -13,10 +13,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use lacuna_base::Result;
+use crate::error::Result;
 
 use crate::balance::RangeLoad;
-use crate::cache_server::RangeId;
+use crate::cache_model::RangeId;
 use crate::call::{CacheCall, CacheReply, LogCall, LogReply, StoreCall, StoreReply};
 use crate::census::Advice;
 use crate::interval::Interval;
@@ -90,7 +90,7 @@ pub struct Answer {
     /// What the owner hears.
     pub reply: StoreReply,
     /// What whoever asked hears beside it.
-    pub why: Option<lacuna_base::Error>,
+    pub why: Option<crate::error::Error>,
 }
 
 impl From<StoreReply> for Answer {

@@ -3,7 +3,7 @@
 //! A row that moves from one value to another leaves results that held it and enters others, so both values count (P8).
 //! A value that is NULL lies in no range and touches nothing.
 
-use lacuna_base::Result;
+use crate::error::Result;
 
 use crate::domain::{DomainType, DomainValue};
 use crate::interval::Interval;
@@ -22,7 +22,7 @@ use crate::range_key::RangeKey;
 /// }
 /// ages.before(lacuna_cache_protocol::DomainValue::Null)?.after(Integer(40))?;
 /// assert_eq!(ages.touched().len(), 3);
-/// # Ok::<(), lacuna_base::Error>(())
+/// # Ok::<(), lacuna_cache_protocol::Error>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct WriteSet {

@@ -25,8 +25,6 @@ pub enum ErrorKind {
     Corrupt,
     /// A file, server or lease cannot be reached now; the call may succeed later.
     Unavailable,
-    /// Somebody else changed the same thing; read again and retry.
-    Conflict,
 }
 
 impl fmt::Display for ErrorKind {
@@ -38,7 +36,6 @@ impl fmt::Display for ErrorKind {
             Self::Unsupported => "unsupported",
             Self::Corrupt => "corrupt",
             Self::Unavailable => "unavailable",
-            Self::Conflict => "conflict",
         };
         f.write_str(name)
     }

@@ -12,7 +12,7 @@
 //! - [`BuildPlan`], [`Budget`], [`Sample`]: what a builder is told;
 //! - [`PredictRate`], [`KeyStatistics`], [`Prediction`]: what would be built, without building it; [`seek_abreast`] for models;
 //! - [`Envelope`] and [`Sealed`]: the 64-byte header of every filter on disk;
-//! - [`hash`]: hashes whose output is fixed for ever;
+//! - [`hash`]: hashes whose output is fixed for ever; [`wire`]: numbers and byte strings as bytes;
 //! - [`Error`] and [`ErrorKind`].
 //!
 //! ```
@@ -43,6 +43,7 @@ mod sealed;
 pub mod tuple;
 mod typed;
 mod window;
+pub mod wire;
 
 pub use abilities::{
     Candidate, CountBounds, CountEstimate, InsertKey, PrefixFilter, RemoveKey, SeekCandidate,

@@ -48,6 +48,8 @@ pub mod effort;
 mod golden;
 mod join;
 mod oracle;
+#[cfg(feature = "servers")]
+pub mod servers;
 mod space;
 mod subject;
 mod verdict;

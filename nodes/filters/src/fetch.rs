@@ -3,7 +3,7 @@
 use crate::key_id::TableId;
 use crate::message::Message;
 use crate::presence::NodeFilter;
-use crate::wire::Reader;
+use crate::wire::reader;
 
 /// Most bytes of a snapshot: what a filter of some 2^32 keys takes.
 const MAX_BYTES: u64 = 8 << 30;
@@ -63,7 +63,7 @@ impl Fetch {
         }
         let whole = std::mem::take(&mut self.bytes);
         let is_sound = crc32c::crc32c(&whole) == self.check;
-        match NodeFilter::read_from(&mut Reader::new(&whole)) {
+        match NodeFilter::read_from(&mut reader(&whole)) {
             Ok(filter) if is_sound => Fetched::Whole(Box::new(filter)),
             _ => {
                 *self = Self::new(now);

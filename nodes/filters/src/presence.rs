@@ -232,7 +232,7 @@ impl NodeFilter {
             let time = reader.word()?;
             dead.insert(mark, time.min(u64::MAX - 1));
         }
-        let rest = reader.rest();
+        let rest = reader.take_rest();
         let any = if rest.is_empty() {
             None
         } else {

@@ -2,7 +2,7 @@
 
 use std::str::FromStr as _;
 
-use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Error, Result};
 use sqlx::mysql::MySqlPoolOptions;
 use sqlx::postgres::PgPoolOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lacuna_base::{Error, Result};
-use lacuna_test_servers::{MariaDb, Postgres, Redis};
+use lacuna_testkit::servers::{MariaDb, Postgres, Redis};
 use tempfile::TempDir;
 
 use crate::bare::Bare;

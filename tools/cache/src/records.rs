@@ -1,7 +1,7 @@
 //! The records: rows of ten columns of 100 bytes, the first of which begins with the version.
 
 use lacuna_base::hash::hash_bytes;
-use lacuna_base::{Error, Result};
+use lacuna_cache_protocol::{Error, Result};
 
 /// Columns of a table, beside its key.
 pub(crate) const COLUMNS: usize = 10;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::future::ready;
 use std::sync::{Mutex, PoisonError};
 
-use crate::cache_server::RangeId;
+use crate::cache_model::RangeId;
 use crate::call::{LogCall, LogReply};
 use crate::message::{Epoch, Write};
 use crate::ports::{LogServer, Reply};

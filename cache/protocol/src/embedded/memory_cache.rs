@@ -3,14 +3,14 @@
 //! When the limit is passed, entries that were not read since the hand of a clock last passed them go first ("second
 //! chance"), so that a hit only sets a flag. Values are shared, not copied: a hit costs one hash look-up and a counter.
 //!
-//! Guarantee: that of [`crate::CacheServer`]; entries under a writer's lease are never evicted.
+//! Guarantee: that of [`crate::CacheModel`]; entries under a writer's lease are never evicted.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::future::ready;
 use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
 
 use super::region::Region;
-use crate::cache_server::RangeId;
+use crate::cache_model::RangeId;
 use crate::call::{CacheCall, CacheReply};
 use crate::message::Epoch;
 use crate::ports::{CacheServer, Reply, Seen};

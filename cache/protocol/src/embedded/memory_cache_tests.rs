@@ -30,7 +30,7 @@ fn some_script(rng: &mut lacuna_workload::Rng, number: u64) -> CacheCall {
 
 #[test]
 fn scripts_do_what_they_do_in_the_model() {
-    let (cache, mut model) = (MemoryCache::new(1 << 20), crate::CacheServer::new(100));
+    let (cache, mut model) = (MemoryCache::new(1 << 20), crate::CacheModel::new(100));
     let mut rng = effort::rng(71);
     let (range, mut epoch) = (RangeId(3), Epoch(1));
     let mut found = 0;

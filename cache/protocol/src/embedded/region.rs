@@ -1,6 +1,6 @@
 //! The entries of one range in memory, and what the scripts do to them.
 //!
-//! The rules are those of [`CacheServer`](crate::CacheServer), the model that the simulation breaks; a test drives both
+//! The rules are those of [`CacheServer`](crate::CacheModel), the model that the simulation breaks; a test drives both
 //! with the same scripts. This one finds entries by hash and counts bytes.
 
 use std::collections::HashMap;

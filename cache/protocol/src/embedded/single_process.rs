@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::future::ready;
 use std::sync::{Mutex, PoisonError};
 
-use crate::cache_server::RangeId;
+use crate::cache_model::RangeId;
 use crate::message::Epoch;
 use crate::ports::{Coordinator, Reply, Tenure};
 

@@ -3,12 +3,12 @@
 //! Ends of equal length mostly lie near each other: after the lower end comes how much larger the last 8 bytes of the
 //! upper one are. `[18, 22]` over 8-byte integers is a byte of lengths, 18, and a 4. Other ends share first bytes.
 
-use lacuna_base::Result;
+use crate::error::Result;
 
 use super::reader::{interval, malformed};
 use crate::interval::Interval;
 use crate::range_key::RangeKey;
-use crate::wire::{Reader, write_bytes, write_number};
+use lacuna_base::wire::{Reader, write_bytes, write_number};
 
 /// In the low half of the byte of lengths: the length of the first end follows as a number.
 const LONG: u8 = 15;
@@ -56,40 +56,44 @@ const fn bytes_of(step: u64) -> u8 {
     (u64::BITS - step.leading_zeros()).div_ceil(8) as u8
 }
 
-impl Reader<'_> {
-    /// Ends of these kinds.
-    pub(super) fn ends(&mut self, (lo_kind, hi_kind): (u8, u8)) -> Result<Interval<RangeKey>> {
-        if (lo_kind, hi_kind) == (0, 0) {
-            return Ok(Interval::all());
+/// Ends of these kinds.
+pub(super) fn read_ends(reader: &mut Reader<'_>, (lo_kind, hi_kind): (u8, u8)) -> Result<Interval<RangeKey>> {
+    if (lo_kind, hi_kind) == (0, 0) {
+        return Ok(Interval::all());
+    }
+    let lengths = reader.byte()?;
+    let len = if lengths & 15 == LONG { reader.length()? } else { usize::from(lengths & 15) };
+    let first = reader.take(len)?.to_vec();
+    match (lo_kind, hi_kind, lengths >> 4) {
+        (0, kind, 0) => interval((0, &[]), (kind, &first)),
+        (kind, 0, 0) => interval((kind, &first), (0, &[])),
+        (0, _, _) | (_, 0, _) => Err(malformed("lengths")),
+        (_, _, SHARES) => {
+            let hi = read_shared_and_rest(reader, &first)?;
+            interval((lo_kind, &first), (hi_kind, &hi))
         }
-        let lengths = self.byte()?;
-        let len = if lengths & 15 == LONG { self.length()? } else { usize::from(lengths & 15) };
-        let first = self.take(len)?.to_vec();
-        match (lo_kind, hi_kind, lengths >> 4) {
-            (0, kind, 0) => interval((0, &[]), (kind, &first)),
-            (kind, 0, 0) => interval((kind, &first), (0, &[])),
-            (0, _, _) | (_, 0, _) => Err(malformed("lengths")),
-            (_, _, SHARES) => {
-                let hi = self.shared_and_rest(&first)?;
-                interval((lo_kind, &first), (hi_kind, &hi))
-            }
-            (_, _, bytes) => {
-                let hi = self.stepped(&first, bytes)?;
-                interval((lo_kind, &first), (hi_kind, &hi))
-            }
+        (_, _, bytes) => {
+            let hi = read_step(reader, &first, bytes)?;
+            interval((lo_kind, &first), (hi_kind, &hi))
         }
     }
+}
 
-    fn stepped(&mut self, lo: &[u8], bytes: u8) -> Result<Vec<u8>> {
-        let step = self.take(usize::from(bytes))?.iter().rev();
-        let step = number(&step.copied().collect::<Vec<u8>>());
-        let at = lo.len().saturating_sub(8);
-        let hi = number(&lo[at..]).checked_add(step).ok_or_else(|| malformed("width"))?;
-        let hi = hi.to_be_bytes();
-        let (above, tail) = hi.split_at(8 - (lo.len() - at));
-        if bytes > 8 || above.iter().any(|byte| *byte != 0) {
-            return Err(malformed("width"));
-        }
-        Ok([&lo[..at], tail].concat())
+fn read_shared_and_rest(reader: &mut Reader<'_>, lo: &[u8]) -> Result<Vec<u8>> {
+    let shared = reader.length()?;
+    let shared = lo.get(..shared).ok_or_else(|| malformed("shared bytes"))?;
+    Ok([shared, reader.bytes()?].concat())
+}
+
+fn read_step(reader: &mut Reader<'_>, lo: &[u8], bytes: u8) -> Result<Vec<u8>> {
+    let step = reader.take(usize::from(bytes))?.iter().rev();
+    let step = number(&step.copied().collect::<Vec<u8>>());
+    let at = lo.len().saturating_sub(8);
+    let hi = number(&lo[at..]).checked_add(step).ok_or_else(|| malformed("width"))?;
+    let hi = hi.to_be_bytes();
+    let (above, tail) = hi.split_at(8 - (lo.len() - at));
+    if bytes > 8 || above.iter().any(|byte| *byte != 0) {
+        return Err(malformed("width"));
     }
+    Ok([&lo[..at], tail].concat())
 }

@@ -4,15 +4,16 @@
 //! fingerprint alone, without its zero bytes at the end; `[18, 22]` of an application without fingerprints has an empty
 //! key. A result with a limit that was full answers for less: its key holds the form and the interval of the query too.
 
-use lacuna_base::{Result, hash::hash_bytes};
+use crate::error::Result;
+use lacuna_base::hash::hash_bytes;
 
-use super::ends::write_ends;
+use super::ends::{read_ends, write_ends};
 use super::reader::{ABOUT, malformed};
 use super::record::{LogRecord, kind};
 use crate::interval::{Cut, Interval};
 use crate::query::{Form, Query};
 use crate::range_key::RangeKey;
-use crate::wire::{Reader, write_number};
+use lacuna_base::wire::{Reader, write_number};
 
 /// Seed of the hash that spreads records over chunks.
 const CHUNK_SEED: u64 = 0x6C6F_675F_6368_756E;
@@ -43,7 +44,7 @@ impl LogRecord {
     /// let first_3 = Query { form: Form::First(3), ..Query::all(0, ages(18, 60)) };
     /// let record = LogRecord::of_entry(7, &first_3, ages(18, 22));
     /// assert_eq!(record.query()?, first_3);
-    /// # Ok::<(), lacuna_base::Error>(())
+    /// # Ok::<(), lacuna_cache_protocol::Error>(())
     /// ```
     pub fn query(&self) -> Result<Query> {
         let key = self.key.as_deref().ok_or_else(|| malformed("key"))?;
@@ -57,7 +58,7 @@ impl LogRecord {
         let fingerprint = reader.take(FINGERPRINT_BYTES)?.try_into().map_err(|_| malformed("key"))?;
         let head = reader.byte()?;
         let limit = reader.small()?;
-        let interval = reader.ends((head >> 2 & 3, head >> 4 & 3))?;
+        let interval = read_ends(&mut reader, (head >> 2 & 3, head >> 4 & 3))?;
         let form = match head & 3 {
             0 => Form::All,
             1 => Form::First(limit),

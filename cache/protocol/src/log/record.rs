@@ -4,10 +4,10 @@ use super::ends::write_ends;
 use crate::interval::{Cut, Interval};
 use crate::query::DomainId;
 use crate::range_key::RangeKey;
-use crate::wire::{write_bytes, write_number};
+use lacuna_base::wire::{write_bytes, write_number};
 
-/// What is written. Version 1 is read too.
-pub(super) const VERSION: u8 = 2;
+/// Version of the bytes.
+pub(super) const VERSION: u8 = 1;
 pub(super) const INSERT: u8 = 1 << 2;
 pub(super) const HAS_DOMAIN: u8 = 1 << 3;
 pub(super) const LO_KIND: u32 = 4;
@@ -24,7 +24,7 @@ pub(super) const HI_KIND: u32 = 6;
 /// write_chunk(&mut chunk, [&record]);
 /// assert!(chunk.len() <= 18 + 1);
 /// assert_eq!(read_chunk(&chunk)?, [record]);
-/// # Ok::<(), lacuna_base::Error>(())
+/// # Ok::<(), lacuna_cache_protocol::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogRecord {

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use super::calls::{Call, Purpose};
 use super::task::{Kind, WriteStep, WriteTask};
 use super::{Owner, TaskId};
-use crate::cache_server::RangeId;
+use crate::cache_model::RangeId;
 use crate::call::{Rows, StoreCall};
 use crate::config::{Application, Flaw};
 use crate::interval::Interval;

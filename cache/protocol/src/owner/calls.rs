@@ -2,7 +2,7 @@
 
 use super::apply::ApplyReply;
 use super::{Owner, TaskId};
-use crate::cache_server::RangeId;
+use crate::cache_model::RangeId;
 use crate::call::{CacheCall, CacheReply, LogCall, LogReply, StoreCall, StoreReply};
 use crate::config::Application;
 use crate::message::{Action, CallId, Ending, PeerCall, PeerId, PeerReply, ReadOutcome};

@@ -233,8 +233,15 @@ impl<A: Application> Owner<A> {
         &self.buffered
     }
 
+    #[cfg(feature = "flaws")]
     const fn is_flawed(&self, flaw: Flaw) -> bool {
         matches!(self.config.flaw, Some(present) if present as u8 == flaw as u8)
+    }
+
+    /// Users have none.
+    #[cfg(not(feature = "flaws"))]
+    const fn is_flawed(&self, _: Flaw) -> bool {
+        false
     }
 
     fn next_number(&mut self) -> u64 {

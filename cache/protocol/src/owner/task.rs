@@ -1,7 +1,7 @@
 //! What is in progress at an owner beside reads of its range, and how far it has come.
 
 use super::across::Others;
-use crate::cache_server::RangeId;
+use crate::cache_model::RangeId;
 use crate::lease_table::{LeaseId, LeaseMode};
 use crate::message::{CallId, Epoch, PeerId, RequestId, Session, Value, Write};
 use crate::query::Query;

@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use lacuna_base::{Error, Result};
+use crate::error::{Error, Result};
 
 use super::RangeTable;
-use crate::cache_server::RangeId;
+use crate::cache_model::RangeId;
 use crate::interval::Cut;
 use crate::range_key::RangeKey;
-use crate::wire::{Reader, write_bytes, write_number};
+use lacuna_base::wire::{Reader, write_bytes, write_number};
 
 const VERSION: u8 = 1;
 /// What errors name.
@@ -27,7 +27,7 @@ impl RangeTable {
     ///
     /// let table = RangeTable::new(1).split(0, Cut::Before(100.into())).expect("100 is inside");
     /// assert_eq!(RangeTable::from_bytes(&table.to_bytes())?, table);
-    /// # Ok::<(), lacuna_base::Error>(())
+    /// # Ok::<(), lacuna_cache_protocol::Error>(())
     /// ```
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![VERSION];
@@ -117,12 +117,12 @@ fn read_cut(reader: &mut Reader<'_>) -> Result<Cut<RangeKey>> {
 }
 
 fn malformed(what: &str) -> Error {
-    Reader::new(&[], ABOUT).malformed(what)
+    Reader::new(&[], ABOUT).malformed(what).into()
 }
 
 #[cfg(test)]
 mod tests {
-    use lacuna_base::ErrorKind;
+    use crate::error::ErrorKind;
 
     use super::*;
 

@@ -15,9 +15,9 @@ mod bytes;
 
 use std::collections::BTreeMap;
 
-use lacuna_base::{Error, Result};
+use crate::error::{Error, Result};
 
-use crate::cache_server::RangeId;
+use crate::cache_model::RangeId;
 use crate::interval::{Cut, Interval};
 use crate::query::{DomainId, Touched};
 use crate::range_key::RangeKey;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use lacuna_cache_protocol::{
-    Action, CacheCall, CacheServer, Config, Ending, Epoch, Event, Flaw, LogCall, Notice, Owner, Policy,
-    Query, RangeId, RangeTable, ReadOutcome, RequestId, StoreCall, Value, Write, WriteOutcome,
+    Action, CacheCall, CacheModel, Config, Ending, Epoch, Event, Flaw, LogCall, Notice, Owner, Policy, Query,
+    RangeId, RangeTable, ReadOutcome, RequestId, StoreCall, Value, Write, WriteOutcome,
 };
 
 use crate::sim::store::{LogServer, Store};
@@ -15,7 +15,7 @@ pub(crate) const RANGE: RangeId = RangeId(0);
 
 /// What everybody shares.
 pub(crate) struct Servers {
-    pub(crate) cache: CacheServer,
+    pub(crate) cache: CacheModel,
     pub(crate) store: Store,
     pub(crate) logs: Vec<LogServer>,
     /// Calls carried out, by name.
@@ -32,7 +32,7 @@ impl Servers {
         }
         let logs = (0..3).map(|_| LogServer::default()).collect();
         Self {
-            cache: CacheServer::new(100).with_flaw(flaw),
+            cache: CacheModel::new(100).with_flaw(flaw),
             store,
             logs,
             calls: BTreeMap::new(),

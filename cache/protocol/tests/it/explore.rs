@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
 use lacuna_cache_protocol::{
-    Action, CacheServer, Config, Epoch, Event, Flaw, Owner, Policy, Query, RangeId, ReadOutcome, RequestId,
+    Action, CacheModel, Config, Epoch, Event, Flaw, Owner, Policy, Query, RangeId, ReadOutcome, RequestId,
     Value, WriteOutcome,
 };
 use lacuna_testkit::effort;
@@ -42,7 +42,7 @@ struct World {
 struct State {
     /// All tenures, the present one last; those that crashed are gone.
     owners: Vec<Option<Owner<Table>>>,
-    cache: CacheServer,
+    cache: CacheModel,
     store: Store,
     logs: Vec<LogServer>,
     /// On their way, with the tenure they come from.
@@ -275,7 +275,7 @@ impl Model for World {
         let client = |program| Client { program, has_begun: false, knows: 0, waits: false };
         let mut state = State {
             owners: Vec::new(),
-            cache: CacheServer::new(100).with_flaw(self.flaw),
+            cache: CacheModel::new(100).with_flaw(self.flaw),
             store,
             logs: if is_buffering { vec![LogServer::default()] } else { Vec::new() },
             calls: Vec::new(),

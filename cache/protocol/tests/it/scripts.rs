@@ -1,7 +1,7 @@
 //! Single stories, step by step.
 
 use lacuna_cache_protocol::{
-    Action, CacheCall, CacheReply, CacheServer, Config, Ending, Epoch, Event, Flaw, Policy, Query, RequestId,
+    Action, CacheCall, CacheModel, CacheReply, Config, Ending, Epoch, Event, Flaw, Policy, Query, RequestId,
     Rows, StoreReply, Value, WriteOutcome,
 };
 
@@ -181,7 +181,7 @@ fn an_epoch_that_went_back_is_refused_everywhere() {
         let late = Desk::unseated(&mut servers, Config::new(policy), 3);
         assert!(!late.owner.is_serving() && late.ending.is_some());
         // The cache server is new, and does not know better: the store does.
-        servers.cache = CacheServer::new(100);
+        servers.cache = CacheModel::new(100);
         let late = Desk::unseated(&mut servers, Config::new(policy), 4);
         assert_eq!((late.owner.is_serving(), late.ending), (false, Some(Ending::Fenced)), "{policy:?}");
     }
@@ -192,7 +192,7 @@ fn a_cache_server_that_lost_its_memory_ends_the_tenure() {
     let mut servers = Servers::new(Policy::WriteThrough, None);
     let mut desk = Desk::seated(&mut servers, Config::new(Policy::WriteThrough), 1);
     desk.read(&mut servers, &query());
-    servers.cache = CacheServer::new(100);
+    servers.cache = CacheModel::new(100);
     let write = desk.change(&mut servers, 100, put(3));
     assert_eq!((desk.writes[&write], desk.ending), (WriteOutcome::Retry, Some(Ending::CacheLost)));
     assert_eq!(servers.store.rows[&3].version, 4, "not carried out, as it says");
@@ -225,7 +225,7 @@ fn a_clock_that_goes_back_changes_nothing() {
 #[test]
 fn a_full_cache_stops_installing_for_a_while() {
     let mut servers = Servers::new(Policy::WriteAround, None);
-    servers.cache = CacheServer::new(1);
+    servers.cache = CacheModel::new(1);
     let config = Config::new(Policy::WriteAround);
     let mut desk = Desk::seated(&mut servers, config.clone(), 1);
     let queries: Vec<Query> = (0..5).map(|key| Query::all(0, closed(key, key))).collect();

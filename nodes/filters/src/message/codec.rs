@@ -4,12 +4,12 @@ use lacuna_base::Result;
 
 use super::{LeaseUse, Message, TableDelta, Version};
 use crate::key_id::{KeyId, TableId};
-use crate::wire::{Reader, Writer, malformed};
+use crate::wire::{self, Reader, Writer, malformed};
 
 impl Message {
     /// The message as a frame.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut writer = Writer::frame(self.kind());
+        let mut writer = wire::begin(self.kind());
         match self {
             Self::Request { number, applied, ring, lease_use } => {
                 writer.number(*number);
@@ -54,7 +54,7 @@ impl Message {
                 writer.bytes(bytes);
             }
         }
-        writer.close()
+        wire::close(writer)
     }
 
     /// The message of a frame.
@@ -62,9 +62,9 @@ impl Message {
     /// # Errors
     /// `Corrupt` if the frame is cut or damaged, `Unsupported` if it is newer. Either way: as if it had been lost.
     pub fn from_bytes(frame: &[u8]) -> Result<Self> {
-        let (kind, mut reader) = Reader::open(frame)?;
+        let (kind, mut reader) = wire::open(frame)?;
         let message = Self::read(kind, &mut reader)?;
-        if reader.is_empty() { Ok(message) } else { Err(malformed("end")) }
+        if reader.is_at_end() { Ok(message) } else { Err(malformed("end")) }
     }
 
     fn kind(&self) -> u8 {
@@ -169,7 +169,7 @@ fn until_end<T>(
     mut item: impl FnMut(&mut Reader<'_>) -> Result<T>,
 ) -> Result<Vec<T>> {
     let mut items = Vec::new();
-    while !reader.is_empty() {
+    while !reader.is_at_end() {
         items.push(item(reader)?);
     }
     Ok(items)

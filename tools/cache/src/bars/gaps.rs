@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use lacuna_base::{Error, Result};
-use lacuna_store_sql::{DomainType, Options, Schema, SqlValue, Table};
+use lacuna_cache::sql::{DomainType, Options, Schema, SqlValue, Table};
 use lacuna_workload::{Keys, Rng, real_sets};
 use tokio::sync::Semaphore;
 

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lacuna_base::{Error, Result};
+use lacuna_cache::redis::RedisCache;
+use lacuna_cache::{RangeCache, Servers};
 use lacuna_cache_protocol::embedded::{SingleProcess, SteadyClock};
 use lacuna_cache_protocol::ports::{Answer, DataStore, Reply};
 use lacuna_cache_protocol::{
     Application, Command, Config, Epoch, Interval, Policy, Query, RangeId, Rows, StoreCall, StoreReply,
     StoreState, Value,
 };
-use lacuna_cache_shell::{RangeCache, Servers};
-use lacuna_store_redis::RedisCache;
-use lacuna_test_servers::Redis;
+use lacuna_testkit::servers::Redis;
 use redis::AsyncCommands as _;
 use redis::aio::MultiplexedConnection;
 use tokio::task::JoinSet;

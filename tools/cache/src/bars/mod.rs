@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use lacuna_base::{Error, Result};
 use lacuna_bench::report::Table;
-use lacuna_test_servers::Redis;
+use lacuna_testkit::servers::Redis;
 
 use crate::run::{Bench, runtime};
 use crate::setup::Length;

@@ -126,5 +126,5 @@ pub(super) fn run(args: &DendriteArgs) -> Result<()> {
         has_watchdog: args.watchdog,
         secret_file: args.secret_file.clone(),
     };
-    Ok(dendrite::run(&plan)?)
+    Ok(dendrite::run(&plan).map_err(lacuna_base::Error::from)?)
 }

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use lacuna_base::{Error, Result};
+use lacuna_cache::redis::{RedisCache, RedisLog};
+use lacuna_cache::sql::{
+    Cache, Compressed, Counts, DomainType, Options, Schema, SqlValue, Table, WriteError,
+};
 use lacuna_cache_protocol::Policy;
 use lacuna_cache_protocol::ports::Reply;
-use lacuna_store_redis::{RedisCache, RedisLog};
-use lacuna_store_sql::{Cache, Compressed, Counts, DomainType, Options, Schema, SqlValue, Table, WriteError};
+use lacuna_cache_protocol::{Error, Result};
 
 use super::aside::PATIENCE;
 use super::{Contender, Traffic};

@@ -9,7 +9,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use lacuna_base::Result;
+use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::ports::Reply;
 
 use crate::ground::Ground;

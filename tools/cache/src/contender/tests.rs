@@ -21,7 +21,7 @@ struct World {
 
 impl World {
     async fn new(system: System, store: StoreKind, delay: Duration) -> Option<Self> {
-        if !lacuna_test_servers::is_installed("redis-server") {
+        if !lacuna_testkit::servers::is_installed("redis-server") {
             return None;
         }
         let setup = Setup { records: 20, clients: 2, delay, ..Setup::new(system, store) };

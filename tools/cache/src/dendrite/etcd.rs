@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lacuna_base::{Error, Result};
-use lacuna_store_etcd::EtcdOptions;
+use lacuna_cache::etcd::EtcdOptions;
+use lacuna_cache_protocol::{Error, Result};
 
 /// Where the password is looked for if no file is named.
 const PASSWORD: &str = "LACUNA_COORDINATOR_PASSWORD";

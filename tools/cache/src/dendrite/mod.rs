@@ -7,10 +7,11 @@ use std::future::Future;
 use std::io::Write as _;
 use std::sync::Arc;
 
-use lacuna_base::{Error, Result};
-use lacuna_cache_shell::{Around, Counts, Dendrite};
-use lacuna_store_dendrite::{Net, Secret, Server};
-use lacuna_store_sql::{Cache, Notice};
+use lacuna_cache::Counts;
+use lacuna_cache::cluster::{Dendrite, Membership};
+use lacuna_cache::cluster::{Net, Secret, Server};
+use lacuna_cache::sql::{Cache, Notice};
+use lacuna_cache_protocol::{Error, Result};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::broadcast;
 
@@ -46,15 +47,15 @@ async fn serve(plan: &Plan) -> Result<()> {
 async fn start(plan: &Plan, cache: &Cache, secret: &Secret, address: &str) -> Result<Dendrite> {
     let schema = plan.schema()?;
     let cuts = plan.cut(&schema)?;
-    let neighbours = Arc::new(Net::new(secret.clone()));
-    let around = |directory| Around { directory, neighbours, address: address.to_owned() };
+    let transport = Arc::new(Net::new(secret.clone()));
+    let membership = |directory| Membership { directory, transport, address: address.to_owned() };
     if !plan.is_leased_by_etcd() {
         let ranges = Arc::new(cache.shared_ranges(&plan.table, &cuts, address).await?);
-        return cache.dendrite(schema, ranges.clone(), around(ranges)).await;
+        return cache.dendrite(schema, ranges.clone(), membership(ranges)).await;
     }
     let store = cache.store(schema.clone()).await?;
     let etcd = Arc::new(plan.etcd(address, cuts, store)?.open().await?);
-    let started = cache.dendrite(schema, etcd.clone(), around(etcd.clone())).await;
+    let started = cache.dendrite(schema, etcd.clone(), membership(etcd.clone())).await;
     if started.is_err() {
         // Others need not wait for it to be gone.
         drop(etcd.leave().await);

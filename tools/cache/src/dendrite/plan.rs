@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lacuna_base::{Error, Result};
+use lacuna_cache::etcd::EtcdOptions;
+use lacuna_cache::redis::{RedisCache, RedisLog};
+use lacuna_cache::sql::{Compressed, DomainType, Hashed, Options, Policy, Schema, SqlValue};
 use lacuna_cache_protocol::RangeTable;
 use lacuna_cache_protocol::ports::{CacheServer, DataStore};
-use lacuna_store_etcd::EtcdOptions;
-use lacuna_store_redis::{RedisCache, RedisLog};
-use lacuna_store_sql::{Compressed, DomainType, Hashed, Options, Policy, Schema, SqlValue};
+use lacuna_cache_protocol::{Error, Result};
 
 use super::etcd::EtcdArgs;
 

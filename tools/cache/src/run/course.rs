@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lacuna_base::{Error, Result};
-use lacuna_test_servers::Redis;
+use lacuna_testkit::servers::Redis;
 
 use super::load::{Load, Stretch};
 use crate::bare::Bare;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use lacuna_cache::sql::{Table, WriteError};
 use lacuna_cache_protocol::Policy;
-use lacuna_store_sql::{Table, WriteError};
 use lacuna_testkit::effort;
 
 use crate::team::{AT_MOST, Leases, Process, Team};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use lacuna_cache::sql::{Statement, Table, WriteError};
 use lacuna_cache_protocol::Policy;
-use lacuna_store_sql::{Statement, Table, WriteError};
 
 use crate::team::{AT_MOST, Leases, Process, Team};
 use crate::world::{Dialect, make_tables, patient, schema};

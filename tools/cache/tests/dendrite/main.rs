@@ -6,12 +6,12 @@ mod arguments;
 mod faults;
 mod loads;
 mod lost_log;
-#[path = "../../../../stores/sql/tests/it/nemesis.rs"]
+#[path = "../../../../cache/runtime/tests/it/sql/nemesis.rs"]
 #[allow(dead_code, reason = "the faults of other tests, too")]
 mod nemesis;
-#[path = "../../../../stores/dendrite/tests/it/relay.rs"]
+#[path = "../../../../cache/runtime/tests/it/cluster/relay.rs"]
 mod relay;
-#[path = "../../../../stores/sql/tests/it/sim/mod.rs"]
+#[path = "../../../../cache/runtime/tests/it/sim/mod.rs"]
 #[allow(dead_code, reason = "the checker of other tests, too")]
 mod sim;
 mod storm;
@@ -19,6 +19,6 @@ mod strangers;
 mod team;
 mod types;
 mod whole;
-#[path = "../../../../stores/sql/tests/it/world.rs"]
+#[path = "../../../../cache/runtime/tests/it/sql/world.rs"]
 #[allow(dead_code, reason = "the world of other tests, too")]
 mod world;

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use lacuna_cache::sql::Cache;
 use lacuna_cache_protocol::Policy;
-use lacuna_store_sql::Cache;
-use lacuna_test_servers::free_port;
 use lacuna_testkit::effort;
+use lacuna_testkit::servers::free_port;
 
 use crate::nemesis::{CacheFault, Faults, break_log, cut_connections};
 use crate::relay::{Mood, Relay};

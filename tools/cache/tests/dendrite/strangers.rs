@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use lacuna_cache::sql::{Cache, Options, Table};
 use lacuna_cache_protocol::Policy;
-use lacuna_store_sql::{Cache, Options, Table};
-use lacuna_test_servers::{Postgres, free_port};
+use lacuna_testkit::servers::{Postgres, free_port};
 
 use crate::team::{AT_MOST, Ended, Leases, Process, Team};
 use crate::world::{Dialect, make_tables, schema};

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use lacuna_cache::cluster::{Client, Secret};
 use lacuna_cache_protocol::Policy;
-use lacuna_store_dendrite::{Client, Secret};
-use lacuna_test_servers::{Etcd, Postgres, Redis, free_port};
 use lacuna_testkit::effort;
+use lacuna_testkit::servers::{Etcd, Postgres, Redis, free_port};
 
 /// What a busy machine may take for what takes seconds.
 pub(crate) const AT_MOST: Duration = Duration::from_secs(120);

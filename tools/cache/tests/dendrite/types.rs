@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use lacuna_cache::sql::{DomainType, Options, Rows, Schema, SqlValue};
 use lacuna_cache_protocol::Policy;
-use lacuna_store_sql::{DomainType, Options, Rows, Schema, SqlValue};
-use lacuna_test_servers::free_port;
+use lacuna_testkit::servers::free_port;
 
 use crate::team::{Leases, Process, Team};
 

@@ -5,10 +5,10 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_base::ErrorKind;
+use lacuna_cache::sql::{Options, Table};
+use lacuna_cache_protocol::ErrorKind;
 use lacuna_cache_protocol::Policy;
-use lacuna_store_sql::{Options, Table};
-use lacuna_test_servers::free_port;
+use lacuna_testkit::servers::free_port;
 
 use crate::team::{Leases, Team};
 use crate::world::{Dialect, make_tables, schema};

@@ -23,7 +23,7 @@ fn is_alive(process: u32) -> bool {
 
 #[test]
 fn servers_end_with_the_command() {
-    if !lacuna_test_servers::is_installed("redis-server") {
+    if !lacuna_testkit::servers::is_installed("redis-server") {
         return;
     }
     let mut command = Command::new(env!("CARGO_BIN_EXE_lacuna-cache"));

@@ -11,7 +11,7 @@ use assert_cmd::Command;
 
 /// Runs the binary; `None` where its servers are not installed and need not be.
 fn lacuna(line: &str) -> Option<Output> {
-    if !lacuna_test_servers::is_installed("redis-server") {
+    if !lacuna_testkit::servers::is_installed("redis-server") {
         return None;
     }
     let mut command = Command::new(env!("CARGO_BIN_EXE_lacuna-cache"));

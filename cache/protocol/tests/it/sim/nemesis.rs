@@ -1,6 +1,6 @@
 //! Who breaks things, and how.
 
-use lacuna_cache_protocol::{CacheServer, Flaw, Interval, RangeId};
+use lacuna_cache_protocol::{CacheModel, Flaw, Interval, RangeId};
 
 use super::coordinator::Wish;
 use super::dendrite::{ALARM, Seat};
@@ -130,7 +130,7 @@ impl World {
         self.caches[cache] = if self.setup.flaw == Some(Flaw::RestoreSnapshot) {
             self.snapshots[cache].clone()
         } else {
-            CacheServer::new(12).with_flaw(self.setup.flaw)
+            CacheModel::new(12).with_flaw(self.setup.flaw)
         };
         "cache server restarted"
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lacuna_cache_protocol::{
-    CacheServer, Cut, Flaw, Policy, Query, RangeId, RangeTable, StoreCall, StoreReply,
+    CacheModel, Cut, Flaw, Policy, Query, RangeId, RangeTable, StoreCall, StoreReply,
 };
 use lacuna_workload::Rng;
 
@@ -78,8 +78,8 @@ pub(crate) struct World {
     pub(crate) network: Network,
     pub(crate) store: Store,
     pub(crate) logs: Vec<LogServer>,
-    pub(crate) caches: Vec<CacheServer>,
-    pub(crate) snapshots: Vec<CacheServer>,
+    pub(crate) caches: Vec<CacheModel>,
+    pub(crate) snapshots: Vec<CacheModel>,
     pub(crate) coordinator: Coordinator,
     pub(crate) dendrites: Vec<Dendrite>,
     pub(crate) clients: Vec<Client>,
@@ -113,7 +113,7 @@ fn table_of(ranges: u32, domains: usize) -> RangeTable {
 
 impl World {
     pub(crate) fn new(setup: Setup, seed: u64) -> Self {
-        let cache = CacheServer::new(12).with_flaw(setup.flaw);
+        let cache = CacheModel::new(12).with_flaw(setup.flaw);
         let mut world = Self {
             now: 0,
             rng: Rng::new(seed),

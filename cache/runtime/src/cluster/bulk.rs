@@ -1,0 +1,80 @@
+//! Leases for bulk loads, from the side of the caller.
+//!
+//! The lease is the caller's until it says that the load is over. If its connection ends before, the called takes the load for
+//! abandoned; so no word that is lost leaves a lease behind.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::owner::{BulkEnd, BulkLease, bulk_lease};
+use lacuna_cache_protocol::Result;
+use tokio::runtime::Handle;
+
+use crate::cluster::ask::{Answered, Asking, Redirected, unexpected_message};
+use crate::cluster::link::Link;
+use crate::cluster::message::Message;
+
+/// How long the last word about a load may take.
+const LAST_WORD: Duration = Duration::from_secs(10);
+
+/// A request for a lease. Dropped before it is answered, it takes itself back: the answer may be on its way.
+struct Asked {
+    link: Arc<Link>,
+    ticket: AtomicU64,
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        let (link, ticket) = (self.link.clone(), *self.ticket.get_mut());
+        if ticket > 0
+            && let Ok(runtime) = Handle::try_current()
+        {
+            runtime.spawn(async move { say_over(&link, ticket, true).await });
+        }
+    }
+}
+
+/// A lease on all ranges.
+///
+/// # Errors
+/// `Unavailable` if there is none in time.
+pub(crate) async fn ask(link: Arc<Link>, lasts: Duration, how: Asking) -> Result<Answered<BulkLease>> {
+    let lasts_ms = u64::try_from(lasts.as_millis()).unwrap_or(u64::MAX);
+    let mut asked = Asked { link, ticket: AtomicU64::new(0) };
+    let request = |ticket| {
+        asked.ticket.store(ticket, Ordering::Relaxed);
+        Message::Bulk(ticket, how.terms(), lasts_ms)
+    };
+    let answer = asked.link.ask(request, how.within).await?;
+    let ticket = std::mem::take(asked.ticket.get_mut());
+    match answer {
+        Message::HeldAll(_, fences) => {
+            let (lease, end) = bulk_lease(fences)?;
+            tokio::spawn(watch(asked.link.clone(), ticket, end));
+            Ok(Answered::Is(lease))
+        }
+        Message::Redirect(_, range, address, table) => {
+            Ok(Answered::Redirected(Redirected { range, address, table }))
+        }
+        Message::Failed(.., fault) => Err(fault.into_error()),
+        _ => Err(unexpected_message()),
+    }
+}
+
+/// Tells the called what becomes of a lease.
+async fn watch(link: Arc<Link>, ticket: u64, end: BulkEnd) {
+    let reply = end.ended().await;
+    let was_held = say_over(&link, ticket, reply.is_some()).await;
+    if let Some(reply) = reply {
+        // Nobody may wait for it.
+        let _ = reply.send(was_held);
+    }
+}
+
+/// Whether the lease was held until now. `is_sure`: nothing of the load is under way.
+async fn say_over(link: &Link, ticket: u64, is_sure: bool) -> bool {
+    // Whatever room there is: those who fill it may wait for this lease.
+    let said = link.ask_now(|next| Message::BulkOver(next, ticket, is_sure));
+    matches!(tokio::time::timeout(LAST_WORD, said).await, Ok(Ok(Message::Done(_))))
+}

@@ -1,0 +1,211 @@
+//! Requests of a process that owns nothing.
+//!
+//! A client knows the addresses of some dendrites. It asks one for each range, always the same while that answers, so that
+//! ranges that nobody owns go to different dendrites; whoever is asked for what another owns says where that is, and the
+//! client goes there from then on.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, RwLock};
+use std::time::Duration;
+
+use crate::owner::{BulkLease, Counts, Requests, WriteError, Written};
+use lacuna_cache_protocol::ports::Reply;
+use lacuna_cache_protocol::{Command, Notice, Query, RangeId, RangeTable, Touched, Value, Write};
+use lacuna_cache_protocol::{Error, Result};
+use tokio::sync::broadcast;
+
+use crate::cluster::ask::{self, Asking};
+use crate::cluster::bulk;
+use crate::cluster::hello::Role;
+use crate::cluster::links::Links;
+use crate::cluster::listening::Listening;
+use crate::cluster::network::Network;
+use crate::cluster::parts::MAX_QUERIES;
+use crate::cluster::secret::Secret;
+use crate::cluster::tally::Tally;
+
+/// How long a request may take unless the client was told otherwise.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Longest try of a read; to ask another dendrite is safe then.
+const READ_TRY: Duration = Duration::from_millis(1_500);
+/// Reads and writes of a collection, by any process that knows the secret. Clones share connections.
+///
+/// ```no_run
+/// use lacuna_cache_protocol::{Command, Interval, Query};
+/// use lacuna_cache::cluster::{Client, Secret};
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = Client::connect(&["10.0.0.7:7400", "10.0.0.8:7400"], Secret::from_file("secret".as_ref())?).await?;
+/// let ages = Interval::closed(18.into(), 22.into()).expect("18 <= 22");
+/// let people = client.get(&Query::all(0, ages)).await?;
+/// client.update(vec![(0, Interval::point(20.into()))], Command::new(b"what the store understands")).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Client {
+    pub(crate) inner: Arc<Inner>,
+    pub(crate) patience: Duration,
+}
+
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) addresses: Vec<String>,
+    pub(crate) links: Links,
+    pub(crate) table: RwLock<Arc<RangeTable>>,
+    /// Where owners were said to be.
+    pub(crate) places: Mutex<BTreeMap<RangeId, String>>,
+    pub(crate) tally: Tally,
+    pub(crate) listening: Listening,
+}
+
+impl Client {
+    /// A client of the dendrites at these addresses, one of which must answer.
+    ///
+    /// # Errors
+    /// `InvalidInput` without addresses or for another secret, `Unsupported` if the dendrites speak another version,
+    /// `Unavailable` if none answers.
+    pub async fn connect(addresses: &[impl AsRef<str>], secret: Secret) -> Result<Self> {
+        Self::connect_by(Links::new(secret), addresses).await
+    }
+
+    /// The same on another network than the machine's.
+    ///
+    /// # Errors
+    /// As [`Client::connect`].
+    #[doc(hidden)]
+    pub async fn connect_over(
+        network: impl Network,
+        addresses: &[impl AsRef<str>],
+        secret: Secret,
+    ) -> Result<Self> {
+        Self::connect_by(Links::over(network, secret), addresses).await
+    }
+
+    async fn connect_by(links: Links, addresses: &[impl AsRef<str>]) -> Result<Self> {
+        let addresses: Vec<String> = addresses.iter().map(|address| address.as_ref().to_owned()).collect();
+        let mut why = Error::invalid_input("a client needs the address of at least one dendrite");
+        for address in &addresses {
+            match links.to(address, Role::Client).await {
+                Ok(link) => {
+                    let (table, places) = (RwLock::new(link.table.clone()), Mutex::default());
+                    let (tally, listening) = (Tally::default(), Listening::default());
+                    let inner = Arc::new(Inner { addresses, links, table, places, tally, listening });
+                    return Ok(Self { inner, patience: PATIENCE });
+                }
+                Err(error) => why = error,
+            }
+        }
+        Err(why)
+    }
+
+    /// How long a request may take; 5 seconds unless set.
+    #[must_use]
+    pub const fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// The result of a query.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the store does not understand the query, `Unavailable` if nobody answers in time.
+    pub async fn get(&self, query: &Query) -> Result<Value> {
+        let touched = [(query.domain, query.interval.clone())];
+        let asked = self.travel_idly(&touched, |link, how| async move {
+            let how = Asking { within: how.within.min(READ_TRY), ..how };
+            ask::read(&link, query, how).await
+        });
+        let value = asked.await?;
+        self.inner.tally.read();
+        Ok(value)
+    }
+
+    /// Results of several queries, all of one moment: a row that leaves one and enters another is in one of them.
+    ///
+    /// # Errors
+    /// As [`Client::get`]; `InvalidInput` without a query, or for more than 256.
+    pub async fn get_all(&self, queries: &[Query]) -> Result<Vec<Value>> {
+        if queries.len() > MAX_QUERIES {
+            let message = format!("{} queries at once; {MAX_QUERIES} are allowed", queries.len());
+            return Err(Error::invalid_input(message));
+        }
+        let touched: Vec<Touched> =
+            queries.iter().map(|query| (query.domain, query.interval.clone())).collect();
+        let ask = |link, how| async move { ask::read_all(&link, queries, how).await };
+        let values = self.travel_idly(&touched, ask).await?;
+        self.inner.tally.read();
+        Ok(values)
+    }
+
+    /// A lease on all ranges, for a load past the cache that takes at most `lasts` (and never more than an hour).
+    ///
+    /// # Errors
+    /// `Unavailable` if it is not to be had in time.
+    pub async fn bulk(&self, lasts: Duration) -> Result<BulkLease> {
+        let everything = self.table().whole(&[]);
+        self.travel_idly(&everything, |link, how| bulk::ask(link, lasts, how)).await
+    }
+
+    /// Adds rows with these values.
+    ///
+    /// # Errors
+    /// As [`Client::write`].
+    pub async fn insert(&self, touched: Vec<Touched>, command: Command) -> Result<(), WriteError> {
+        self.write(Write { touched, command }).await
+    }
+
+    /// Changes rows with these values, before and after.
+    ///
+    /// # Errors
+    /// As [`Client::write`].
+    pub async fn update(&self, touched: Vec<Touched>, command: Command) -> Result<(), WriteError> {
+        self.write(Write { touched, command }).await
+    }
+
+    /// Removes rows with these values.
+    ///
+    /// # Errors
+    /// As [`Client::write`].
+    pub async fn delete(&self, touched: Vec<Touched>, command: Command) -> Result<(), WriteError> {
+        self.write(Write { touched, command }).await
+    }
+
+    /// Carries out a write. When it returns `Ok`, every later read of whoever sees it.
+    ///
+    /// # Errors
+    /// See [`WriteError`]: refused and not done have changed nothing; unknown may have been carried out, or may yet be.
+    pub async fn write(&self, write: Write) -> Result<(), WriteError> {
+        let (touched, write) = (self.table().whole(&write.touched), &write);
+        self.travel(&touched, |link, how| async move { ask::write(&link, write, how).await }).await?;
+        self.inner.tally.write();
+        Ok(())
+    }
+}
+
+impl Requests for Client {
+    fn read(&self, query: Query) -> Reply<'_, Value> {
+        Box::pin(async move { self.get(&query).await })
+    }
+
+    fn write(&self, write: Write) -> Written<'_> {
+        Box::pin(self.write(write))
+    }
+
+    fn read_all(&self, queries: Vec<Query>) -> Reply<'_, Vec<Value>> {
+        Box::pin(async move { self.get_all(&queries).await })
+    }
+
+    fn bulk(&self, lasts: Duration) -> Reply<'_, BulkLease> {
+        Box::pin(self.bulk(lasts))
+    }
+
+    fn counts(&self) -> Counts {
+        self.inner.tally.counts()
+    }
+
+    /// Of all dendrites, in a task of the present runtime. [`Notice::MayBeMissing`] where one was not heard for a while.
+    fn notices(&self) -> broadcast::Receiver<Notice> {
+        self.listen()
+    }
+}

@@ -1,0 +1,287 @@
+//! What a dendrite knows: its seats, the range table, and where other owners are.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+
+use lacuna_cache_protocol::Result;
+use lacuna_cache_protocol::ports::Reply;
+use lacuna_cache_protocol::{
+    Application, CallId, Config, Notice, PeerCall, PeerId, PeerReply, RangeId, RangeLoad, RangeTable,
+};
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+use super::{KNOWN_MS, Membership};
+use crate::owner::counters::Counters;
+use crate::owner::error::cache_stopped;
+use crate::owner::owner_handle::{OwnerCommand, OwnerHandle, Peers};
+use crate::owner::owner_task::{Claims, OwnerTask};
+use crate::owner::range_cache::NOTICES;
+use crate::owner::route::RouteCell;
+use crate::owner::sample::Sample;
+use crate::owner::servers::Servers;
+
+/// Who is to be asked about a range.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The seat here, which may have to claim it first.
+    Here,
+    /// The dendrite at an address.
+    At(String),
+}
+
+type NewOwner = Box<dyn Fn(RangeId, Arc<RangeTable>) -> Arc<OwnerHandle> + Send + Sync>;
+
+pub(crate) struct DendriteState {
+    pub(super) servers: Servers,
+    pub(super) membership: Membership,
+    pub(super) counters: Arc<Counters>,
+    pub(super) notices: broadcast::Sender<Notice>,
+    pub(super) verified: Arc<Sample>,
+    /// Whether what other processes left in the cache server may be wrong.
+    begins_cold: Arc<AtomicBool>,
+    table: RwLock<Arc<RangeTable>>,
+    new_owner: NewOwner,
+    /// `None` once it was closed.
+    owners: Mutex<Option<BTreeMap<RangeId, Arc<OwnerHandle>>>>,
+    /// Where owners are said to be, and until when that is believed.
+    known: Mutex<BTreeMap<RangeId, (Place, u64)>>,
+}
+
+impl fmt::Debug for DendriteState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DendriteState")
+            .field("membership", &self.membership)
+            .field("owners", &self.owners)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for DendriteState {
+    fn drop(&mut self) {
+        for handle in self.close() {
+            drop(handle.commands.send(OwnerCommand::Stop(None)));
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl DendriteState {
+    pub(super) fn new<A: Application + Clone + Send + Sync + 'static>(
+        me: Weak<Self>,
+        servers: Servers,
+        membership: Membership,
+        config: Config,
+        application: A,
+        table: Arc<RangeTable>,
+    ) -> Self {
+        let (counters, (notices, _)) = (Arc::<Counters>::default(), broadcast::channel(NOTICES));
+        let verified = Arc::<Sample>::default();
+        let shared_verified = verified.clone();
+        let begins_cold = Arc::<AtomicBool>::default();
+        let shared_begins_cold = begins_cold.clone();
+        let (shared, shared_counters, shared_notices) = (servers.clone(), counters.clone(), notices.clone());
+        let new_owner = move |range, table| {
+            let (commands, inbox) = mpsc::unbounded_channel();
+            let handle = Arc::new(OwnerHandle {
+                servers: shared.clone(),
+                range,
+                peers: Arc::new(Through(me.clone())),
+                route: RouteCell::default(),
+                counters: shared_counters.clone(),
+                unseen: AtomicU64::default(),
+                untold: AtomicU64::default(),
+                verified: shared_verified.clone(),
+                commands,
+                notices: shared_notices.clone(),
+            });
+            let config = Config { range, table: Some(table), ..config.clone() };
+            let (application, is_cold) = (application.clone(), shared_begins_cold.load(Ordering::SeqCst));
+            tokio::spawn(
+                OwnerTask::new(handle.clone(), inbox, config, application, Claims::OnDemand, is_cold).run(),
+            );
+            handle
+        };
+        let (owners, known) = (Mutex::new(Some(BTreeMap::new())), Mutex::default());
+        let (new_owner, table) = (Box::new(new_owner), RwLock::new(table));
+        Self {
+            servers,
+            membership,
+            counters,
+            notices,
+            verified,
+            begins_cold,
+            table,
+            new_owner,
+            owners,
+            known,
+        }
+    }
+
+    pub(super) fn now_ms(&self) -> u64 {
+        self.servers.clock.now_ms()
+    }
+
+    pub(super) fn table(&self) -> Arc<RangeTable> {
+        self.table.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes a newer table, and tells the seats.
+    pub(super) fn take_table(&self, table: &Arc<RangeTable>) {
+        let mut known = self.table.write().unwrap_or_else(PoisonError::into_inner);
+        if known.version() < table.version() {
+            *known = table.clone();
+            drop(known);
+            locked(&self.known).clear();
+            self.handles()
+                .iter()
+                .for_each(|handle| drop(handle.commands.send(OwnerCommand::Table(table.clone()))));
+        }
+    }
+
+    /// From now on no range takes over what another process left in the cache server. Returns where owners hear who were there before.
+    pub(crate) fn begin_cold(&self) -> Vec<mpsc::UnboundedSender<OwnerCommand>> {
+        self.begins_cold.store(true, Ordering::SeqCst);
+        self.all_commands()
+    }
+
+    /// Where owners hear.
+    fn all_commands(&self) -> Vec<mpsc::UnboundedSender<OwnerCommand>> {
+        self.handles().iter().map(|handle| handle.commands.clone()).collect()
+    }
+
+    pub(super) fn handles(&self) -> Vec<Arc<OwnerHandle>> {
+        locked(&self.owners).iter().flat_map(BTreeMap::values).cloned().collect()
+    }
+
+    /// The seat of a range, which is made when it is first needed.
+    pub(super) fn handle(&self, range: RangeId) -> Result<Arc<OwnerHandle>> {
+        let table = self.table();
+        let mut owners = locked(&self.owners);
+        let owners = owners.as_mut().ok_or_else(cache_stopped)?;
+        Ok(owners.entry(range).or_insert_with(|| (self.new_owner)(range, table)).clone())
+    }
+
+    /// Whether a range is served here at this moment.
+    pub(super) fn serves(&self, range: RangeId) -> bool {
+        let handle = locked(&self.owners).as_ref().and_then(|owners| owners.get(&range).cloned());
+        handle.is_some_and(|handle| handle.route.at(self.now_ms()).is_some())
+    }
+
+    pub(super) async fn place(&self, range: RangeId) -> Place {
+        if self.serves(range) {
+            return Place::Here;
+        }
+        let now = self.now_ms();
+        if let Some((place, until)) = locked(&self.known).get(&range)
+            && now < *until
+        {
+            return place.clone();
+        }
+        let place = match self.membership.directory.address(range).await {
+            Ok(Some(address)) if address != self.membership.address => Place::At(address),
+            _ => Place::Here,
+        };
+        locked(&self.known).insert(range, (place.clone(), now + KNOWN_MS));
+        place
+    }
+
+    /// The owner that is known did not answer: the next who asks about the range tries to claim it.
+    pub(super) fn doubt(&self, range: RangeId) {
+        locked(&self.known).insert(range, (Place::Here, self.now_ms() + KNOWN_MS));
+    }
+
+    /// The range could not be claimed: the directory knows more.
+    pub(super) fn ask_again(&self, range: RangeId) {
+        locked(&self.known).remove(&range);
+    }
+
+    /// What was asked of the owners here since this was last called.
+    pub(super) async fn loads(&self) -> Vec<(RangeId, RangeLoad)> {
+        let mut loads = Vec::new();
+        for handle in self.handles().into_iter().filter(|handle| self.serves(handle.range)) {
+            let (reply, answer) = oneshot::channel();
+            drop(handle.commands.send(OwnerCommand::Load(reply)));
+            loads.extend(answer.await.ok().map(|load| (handle.range, load)));
+        }
+        loads
+    }
+
+    /// Has a range claimed that nobody asks for here.
+    pub(super) fn claim(&self, range: RangeId) {
+        // A house that is closed claims nothing.
+        if !self.serves(range)
+            && let Ok(handle) = self.handle(range)
+        {
+            drop(handle.commands.send(OwnerCommand::Claim));
+        }
+    }
+
+    /// Drains a range and gives it back.
+    pub(super) fn leave(&self, range: RangeId) {
+        let handle = self.handles().into_iter().find(|handle| handle.range == range);
+        handle.into_iter().for_each(|handle| drop(handle.commands.send(OwnerCommand::Leave)));
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        locked(&self.owners).is_none()
+    }
+
+    /// From now on there are no seats; returns those that were.
+    pub(super) fn close(&self) -> Vec<Arc<OwnerHandle>> {
+        locked(&self.owners).take().into_iter().flat_map(BTreeMap::into_values).collect()
+    }
+
+    pub(super) async fn peer_here(
+        &self,
+        range: RangeId,
+        peer: PeerId,
+        call: CallId,
+        what: PeerCall,
+    ) -> Result<PeerReply> {
+        if !self.table().ranges().contains(&range) {
+            return Ok(PeerReply::Refused);
+        }
+        let (reply, answer) = oneshot::channel();
+        self.handle(range)?
+            .commands
+            .send(OwnerCommand::Peer(peer, call, what, reply))
+            .map_err(|_| cache_stopped())?;
+        answer.await.map_err(|_| cache_stopped())
+    }
+
+    async fn peer(&self, range: RangeId, peer: PeerId, call: CallId, what: PeerCall) -> Result<PeerReply> {
+        let address = match self.place(range).await {
+            Place::Here => {
+                let reply = self.peer_here(range, peer, call, what).await;
+                if !matches!(reply, Ok(PeerReply::Held(_) | PeerReply::Released)) {
+                    self.ask_again(range);
+                }
+                return reply;
+            }
+            Place::At(address) => address,
+        };
+        let reply = self.membership.transport.peer(&address, range, peer, call, what).await;
+        if !matches!(reply, Ok(PeerReply::Held(_) | PeerReply::Released)) {
+            self.doubt(range);
+        }
+        reply
+    }
+}
+
+/// The way from a seat to the owners of other ranges.
+#[derive(Debug)]
+struct Through(Weak<DendriteState>);
+
+impl Peers for Through {
+    fn call(&self, range: RangeId, peer: PeerId, call: CallId, what: PeerCall) -> Reply<'_, PeerReply> {
+        Box::pin(async move {
+            let state = self.0.upgrade().ok_or_else(cache_stopped)?;
+            state.peer(range, peer, call, what).await
+        })
+    }
+}

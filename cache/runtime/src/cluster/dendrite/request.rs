@@ -1,0 +1,183 @@
+//! A request on its way to the owner of its range.
+
+use std::time::Duration;
+
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
+use lacuna_cache_protocol::{Query, RangeId, ReadOutcome, Touched, Value, Write, WriteOutcome};
+
+use super::dendrite_state::{DendriteState, Place};
+use super::{Answer, Forwarding};
+use crate::owner::counters::count;
+use crate::owner::error::{WriteError, no_owner, same_error};
+use crate::owner::owner_handle::{Hit, OwnerReply};
+
+/// Between two tries.
+const PAUSE: Duration = Duration::from_millis(5);
+/// Longest try of a read at a neighbour, which may be stalled; to ask another is safe then.
+const READ_TRY: Duration = Duration::from_millis(1_000);
+/// How long beyond its time a request waits for the seat here, which has an answer for everything in the end.
+pub(super) const GRACE: Duration = Duration::from_millis(500);
+
+/// What one try came to.
+pub(super) enum Tried<T> {
+    Is(T),
+    /// Not carried out; the range, or its leadership, is another's.
+    Elsewhere(Error),
+    /// Not carried out; the same may succeed soon.
+    Later(Error),
+}
+
+/// What the seat here says of a request that changes nothing.
+pub(super) fn tried_here<T>(answered: OwnerReply<Option<T>>) -> Result<Tried<T>> {
+    let why = match answered.outcome {
+        Some(outcome) => return Ok(Tried::Is(outcome)),
+        None => answered.why.unwrap_or_else(no_owner),
+    };
+    match why.kind() {
+        ErrorKind::InvalidInput => Err(why),
+        _ if answered.is_elsewhere => Ok(Tried::Elsewhere(why)),
+        _ => Ok(Tried::Later(why)),
+    }
+}
+
+/// What a neighbour says of a request that changes nothing.
+pub(super) fn tried_there<T>(answer: Result<T>) -> Result<Tried<T>> {
+    match answer {
+        Ok(answer) => Ok(Tried::Is(answer)),
+        Err(why) if why.kind() == ErrorKind::InvalidInput => Err(why),
+        Err(why) => Ok(Tried::Later(why)),
+    }
+}
+
+impl DendriteState {
+    pub(super) fn until(&self, within: Duration) -> u64 {
+        self.now_ms().saturating_add(u64::try_from(within.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    pub(super) fn left(&self, until_ms: u64) -> Duration {
+        Duration::from_millis(until_ms.saturating_sub(self.now_ms()))
+    }
+
+    /// Tries a request at the owner of the first range that it touches, `here` or `there` at a neighbour, until one has
+    /// answered or its time is over.
+    pub(super) async fn travel<T, E, H, N>(
+        &self,
+        touched: &[Touched],
+        until_ms: u64,
+        forwarding: Forwarding,
+        here: impl Fn(RangeId) -> H,
+        there: impl Fn(String) -> N,
+    ) -> Result<Answer<T>, E>
+    where
+        E: From<Error>,
+        H: Future<Output = Result<Tried<T>, E>>,
+        N: Future<Output = Result<Tried<T>, E>>,
+    {
+        loop {
+            let range = self.table().leader(touched)?;
+            let why = match self.place(range).await {
+                Place::Here => match here(range).await? {
+                    Tried::Is(answer) => return Ok(Answer::Is(answer)),
+                    Tried::Later(why) => why,
+                    Tried::Elsewhere(why) => {
+                        self.ask_again(range);
+                        why
+                    }
+                },
+                Place::At(address) if forwarding == Forwarding::Here => {
+                    return Ok(Answer::At(range, address));
+                }
+                Place::At(address) => {
+                    count(&self.counters.forwards);
+                    match there(address).await? {
+                        Tried::Is(answer) => return Ok(Answer::Is(answer)),
+                        Tried::Later(why) | Tried::Elsewhere(why) => {
+                            self.doubt(range);
+                            why
+                        }
+                    }
+                }
+            };
+            if self.now_ms() >= until_ms {
+                return Err(same_error(&why).into());
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    pub(super) async fn read(
+        &self,
+        query: &Query,
+        within: Duration,
+        forwarding: Forwarding,
+    ) -> Result<Answer<Value>> {
+        let (touched, until) = ([(query.domain, query.interval.clone())], self.until(within));
+        let here = |range| self.read_here(range, query, until);
+        let there = |address: String| async move {
+            let within = self.left(until).min(READ_TRY);
+            tried_there(self.membership.transport.read(&address, query, within).await)
+        };
+        self.travel(&touched, until, forwarding, here, there).await
+    }
+
+    async fn read_here(&self, range: RangeId, query: &Query, until_ms: u64) -> Result<Tried<Value>> {
+        let handle = self.handle(range)?;
+        let tried = match handle.hit(query).await {
+            Hit::Is(value) => Tried::Is(value),
+            found => {
+                let is_in_doubt = matches!(found, Hit::InDoubt);
+                let answered = handle.read(query.clone(), is_in_doubt, self.left(until_ms) + GRACE).await?;
+                let outcome = match answered.outcome {
+                    ReadOutcome::Value(value) => Some(value),
+                    ReadOutcome::Retry => None,
+                };
+                tried_here(OwnerReply { outcome, why: answered.why, is_elsewhere: answered.is_elsewhere })?
+            }
+        };
+        if matches!(tried, Tried::Is(_)) {
+            count(&self.counters.reads);
+        }
+        Ok(tried)
+    }
+
+    pub(super) async fn write(
+        &self,
+        write: &Write,
+        within: Duration,
+        forwarding: Forwarding,
+    ) -> Result<Answer<()>, WriteError> {
+        let (touched, until) = (self.table().whole(&write.touched), self.until(within));
+        let here = |range| self.write_here(range, write, until);
+        let there = |address: String| async move {
+            match self.membership.transport.write(&address, write, self.left(until)).await {
+                Ok(()) => Ok(Tried::Is(())),
+                Err(WriteError::NotDone(why)) => Ok(Tried::Later(why)),
+                Err(error) => Err(error),
+            }
+        };
+        self.travel(&touched, until, forwarding, here, there).await
+    }
+
+    async fn write_here(
+        &self,
+        range: RangeId,
+        write: &Write,
+        until_ms: u64,
+    ) -> Result<Tried<()>, WriteError> {
+        let handle = self.handle(range)?;
+        // Whoever waits no longer for a write that went out does not know what became of it.
+        let said = handle.write(write.clone(), self.left(until_ms) + GRACE).await;
+        let answered = said.map_err(|_| WriteError::Unknown)?;
+        let why = answered.why.unwrap_or_else(no_owner);
+        match answered.outcome {
+            WriteOutcome::Done => {
+                count(&self.counters.writes);
+                Ok(Tried::Is(()))
+            }
+            WriteOutcome::Refused => Err(WriteError::Refused(why)),
+            WriteOutcome::Unknown => Err(WriteError::Unknown),
+            WriteOutcome::Retry if answered.is_elsewhere => Ok(Tried::Elsewhere(why)),
+            WriteOutcome::Retry => Ok(Tried::Later(why)),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! A dendrite as whoever reads and writes sees it: wherever the owners are.
+
+use std::time::Duration;
+
+use lacuna_cache_protocol::Result;
+use lacuna_cache_protocol::ports::Reply;
+use lacuna_cache_protocol::{Notice, Query, Value, Write};
+use tokio::sync::broadcast;
+
+use super::{Answer, Dendrite, Forwarding};
+use crate::owner::bulk::BulkLease;
+use crate::owner::counters::Counts;
+use crate::owner::error::{WriteError, no_owner};
+use crate::owner::requests::{Requests, Written};
+
+/// Whoever may go anywhere is told nothing of places.
+fn found<T>(answer: Answer<T>) -> Result<T> {
+    match answer {
+        Answer::Is(found) => Ok(found),
+        Answer::At(..) => Err(no_owner()),
+    }
+}
+
+impl Requests for Dendrite {
+    fn read(&self, query: Query) -> Reply<'_, Value> {
+        Box::pin(async move { found(self.read(&query, self.patience, Forwarding::Anywhere).await?) })
+    }
+
+    fn read_all(&self, queries: Vec<Query>) -> Reply<'_, Vec<Value>> {
+        Box::pin(async move { found(self.read_all(&queries, self.patience, Forwarding::Anywhere).await?) })
+    }
+
+    fn bulk(&self, lasts: Duration) -> Reply<'_, BulkLease> {
+        Box::pin(async move { found(self.bulk(lasts, self.patience, Forwarding::Anywhere).await?) })
+    }
+
+    fn write(&self, write: Write) -> Written<'_> {
+        Box::pin(async move {
+            match self.write(&write, self.patience, Forwarding::Anywhere).await? {
+                Answer::Is(()) => Ok(()),
+                Answer::At(..) => Err(WriteError::NotDone(no_owner())),
+            }
+        })
+    }
+
+    fn counts(&self) -> Counts {
+        self.counts()
+    }
+
+    fn notices(&self) -> broadcast::Receiver<Notice> {
+        self.notices()
+    }
+}

@@ -1,0 +1,142 @@
+//! Where the request of a client goes: to the owner it knows, or to a dendrite that will know it.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use crate::owner::WriteError;
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
+use lacuna_cache_protocol::{RangeId, RangeTable, Touched};
+use tokio::time::Instant;
+
+use crate::cluster::ask::{Answered, Asking, Redirected};
+use crate::cluster::client::Client;
+use crate::cluster::hello::Role;
+use crate::cluster::link::Link;
+
+/// Between two tries.
+const PAUSE: Duration = Duration::from_millis(5);
+/// After so many redirects of one request, dendrites are asked to hand it on themselves.
+const MAX_REDIRECTS: u32 = 3;
+
+/// A request on its way.
+struct Journey {
+    until: Instant,
+    tries: u32,
+    redirects: u32,
+    range: RangeId,
+}
+
+impl Client {
+    pub(crate) fn table(&self) -> Arc<RangeTable> {
+        self.inner.table.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Has one dendrite after the other asked for what is `touched`, until one answers, refuses, or may have done it.
+    ///
+    /// # Errors
+    /// What the last of them said; `NotDone` if there is no time left for another.
+    pub(crate) async fn travel<T, F>(
+        &self,
+        touched: &[Touched],
+        ask: impl Fn(Arc<Link>, Asking) -> F,
+    ) -> Result<T, WriteError>
+    where
+        F: Future<Output = Result<Answered<T>, WriteError>>,
+    {
+        let (until, range) = (Instant::now() + self.patience, self.table().leader(touched)?);
+        let mut journey = Journey { until, tries: 0, redirects: 0, range };
+        loop {
+            let why = match self.link(&journey).await {
+                Ok(link) => match ask(link, self.asking(&journey)).await {
+                    Ok(Answered::Is(answer)) => return Ok(answer),
+                    Ok(Answered::Redirected(to)) => {
+                        self.follow(&mut journey, touched, to);
+                        continue;
+                    }
+                    Err(WriteError::NotDone(why)) => why,
+                    Err(error) => return Err(error),
+                },
+                Err(why) => why,
+            };
+            self.lost(&mut journey, why).await.map_err(WriteError::NotDone)?;
+        }
+    }
+
+    /// The same for what changes nothing: whatever hinders one dendrite, the next is asked, unless the question is wrong.
+    ///
+    /// # Errors
+    /// What the last of them said.
+    pub(crate) async fn travel_idly<T, F>(
+        &self,
+        touched: &[Touched],
+        ask: impl Fn(Arc<Link>, Asking) -> F,
+    ) -> Result<T>
+    where
+        F: Future<Output = Result<Answered<T>>>,
+    {
+        let travelled = self.travel(touched, |link, how| {
+            let asked = ask(link, how);
+            async move {
+                asked.await.map_err(|why| match why.kind() {
+                    ErrorKind::InvalidInput => WriteError::Refused(why),
+                    _ => WriteError::NotDone(why),
+                })
+            }
+        });
+        travelled.await.map_err(|error| match error {
+            WriteError::Refused(why) | WriteError::NotDone(why) => why,
+            WriteError::Unknown => unreachable!("nothing was to be done"),
+        })
+    }
+
+    fn asking(&self, journey: &Journey) -> Asking {
+        Asking {
+            within: journey.until.saturating_duration_since(Instant::now()),
+            may_redirect: journey.redirects < MAX_REDIRECTS,
+            version: self.table().version(),
+        }
+    }
+
+    /// Where a range is asked for: at its owner if that is known, else always at the same dendrite, and after that did not
+    /// answer at the next.
+    fn address(&self, journey: &Journey) -> String {
+        let places = self.inner.places.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = places.get(&journey.range) {
+            return place.clone();
+        }
+        let mut addresses: Vec<&String> = self.inner.addresses.iter().collect();
+        let weight =
+            |address: &&String| lacuna_base::hash::hash_bytes(address.as_bytes(), journey.range.0.into());
+        addresses.sort_by_key(weight);
+        addresses[journey.tries as usize % addresses.len()].clone()
+    }
+
+    async fn link(&self, journey: &Journey) -> Result<Arc<Link>> {
+        self.inner.links.to(&self.address(journey), Role::Client).await
+    }
+
+    fn follow(&self, journey: &mut Journey, touched: &[Touched], to: Redirected) {
+        self.inner.tally.redirect();
+        journey.redirects += 1;
+        if let Some(table) = to.table {
+            let mut known = self.inner.table.write().unwrap_or_else(PoisonError::into_inner);
+            if known.version() < table.version() {
+                *known = Arc::new(table);
+                self.inner.places.lock().unwrap_or_else(PoisonError::into_inner).clear();
+            }
+        }
+        self.inner.places.lock().unwrap_or_else(PoisonError::into_inner).insert(to.range, to.address);
+        journey.range = self.table().leader(touched).unwrap_or(journey.range);
+    }
+
+    /// Nothing was done: before another dendrite is asked, a pause; an error if there is no time left.
+    async fn lost(&self, journey: &mut Journey, why: Error) -> Result<()> {
+        self.inner.places.lock().unwrap_or_else(PoisonError::into_inner).remove(&journey.range);
+        journey.tries += 1;
+        if Instant::now() >= journey.until {
+            return Err(why);
+        }
+        tokio::time::sleep(PAUSE).await;
+        Ok(())
+    }
+}

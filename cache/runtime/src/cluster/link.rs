@@ -1,0 +1,178 @@
+//! A connection to a dendrite, from the side of the caller. All who ask share it.
+//!
+//! Frames are written by one task and read by another, so that whoever stops waiting never leaves half a frame behind.
+//!
+//! A machine that loses its power closes nothing, and it takes a quarter of an hour until the system gives a connection up.
+//! So a connection on which nothing at all was heard while somebody waited in vain, for a second at least, is used no more: who
+//! asked on it goes on waiting, who comes next connects anew.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use lacuna_cache_protocol::RangeTable;
+use lacuna_cache_protocol::{Error, Result};
+use tokio::io::AsyncRead;
+use tokio::sync::{Semaphore, mpsc, oneshot};
+
+use crate::cluster::hello::{HELLO, PROOF, Role, Transcript, VERSIONS, goodbye, hello};
+use crate::cluster::message::Message;
+use crate::cluster::network::Network;
+use crate::cluster::secret::{Secret, Side};
+use crate::cluster::stream::{Incoming, Outgoing, random, write_all};
+
+/// How long a dendrite may take to be connected to, and to prove itself.
+const CONNECT: Duration = Duration::from_millis(1_000);
+
+/// Who waited shorter does not say that a connection is dead.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// Requests that wait to be written.
+const QUEUE: usize = 1_024;
+
+/// Answers that are waited for; `None` once the connection has ended.
+type Waiting = Mutex<Option<BTreeMap<u64, oneshot::Sender<Message>>>>;
+
+/// An open connection.
+#[derive(Debug)]
+pub(crate) struct Link {
+    out: mpsc::Sender<Message>,
+    waiting: Arc<Waiting>,
+    next_ticket: AtomicU64,
+    /// Messages that were heard.
+    heard: Arc<AtomicU64>,
+    /// Whether nothing was heard for as long as somebody waited.
+    is_silent: AtomicBool,
+    /// As many as the dendrite takes at a time.
+    slots: Semaphore,
+    /// The range table of the dendrite when it was connected to.
+    pub(crate) table: Arc<RangeTable>,
+}
+
+/// Forgets a ticket when nobody waits for it any more.
+struct Ticket<'a>(&'a Waiting, u64);
+
+impl Drop for Ticket<'_> {
+    fn drop(&mut self) {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.iter_mut().for_each(|waiting| drop(waiting.remove(&self.1)));
+    }
+}
+
+impl Link {
+    /// Connects, and proves to each other who is who.
+    ///
+    /// # Errors
+    /// `Unavailable` if nobody answers, `InvalidInput` for another secret, `Unsupported` for another version, `Corrupt`
+    /// if there is no dendrite.
+    pub(crate) async fn connect(
+        network: &impl Network,
+        address: &str,
+        secret: &Secret,
+        role: Role,
+    ) -> Result<Self> {
+        let about = |error: Error| error.with_context(format!("calling {address}"));
+        match tokio::time::timeout(CONNECT, Self::try_connect(network, address, secret, role)).await {
+            Ok(connected) => connected.map_err(about),
+            Err(_) => Err(about(Error::unavailable("no answer in time"))),
+        }
+    }
+
+    async fn try_connect(network: &impl Network, address: &str, secret: &Secret, role: Role) -> Result<Self> {
+        let lost = |error: std::io::Error| Error::unavailable(error.to_string());
+        let (read, mut write) = network.connect(address).await.map_err(lost)?;
+        let mut incoming = Incoming::new(read);
+        let said = hello(role, VERSIONS, &random()?);
+        write_all(&mut write, HELLO, &said, None).await?;
+        let (kind, body) = incoming.frame().await?;
+        let transcript = Transcript::of_challenge(secret, &said, kind, &body)?;
+        write_all(&mut write, PROOF, &transcript.proof(secret), None).await?;
+        incoming.seal_if_tagged(transcript.seal(secret, Side::Called));
+        let (kind, body) = incoming.frame().await?;
+        let Ok(Message::Welcome { in_flight, table }) = Message::read(kind, &body) else {
+            return Err(goodbye(kind, &body));
+        };
+        let (out, from) = mpsc::channel(QUEUE);
+        let waiting = Arc::new(Mutex::new(Some(BTreeMap::new())));
+        tokio::spawn(Outgoing::new(write, transcript.seal(secret, Side::Caller)).run(from));
+        let heard = Arc::<AtomicU64>::default();
+        tokio::spawn(listen(incoming, waiting.clone(), heard.clone()));
+        let slots = Semaphore::new(usize::try_from(in_flight).unwrap_or(1).clamp(1, 1 << 16));
+        let (next_ticket, is_silent) = (AtomicU64::new(1), AtomicBool::new(false));
+        Ok(Self { out, waiting, next_ticket, heard, is_silent, slots, table: Arc::new(table) })
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        let is_waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        is_waiting && !self.out.is_closed() && !self.is_silent.load(Ordering::Relaxed)
+    }
+
+    /// The answer to a request, once the dendrite has room for it.
+    ///
+    /// # Errors
+    /// `Unavailable` if there is none in time. Whether the request was carried out is unknown then, unless
+    /// [`Link::is_open`] was false before.
+    pub(crate) async fn ask(
+        &self,
+        request: impl FnOnce(u64) -> Message,
+        within: Duration,
+    ) -> Result<Message> {
+        let asked = async {
+            let _slot = self.slots.acquire().await;
+            self.ask_now(request).await
+        };
+        self.within(within, asked).await
+    }
+
+    /// Waits for an answer for so long.
+    ///
+    /// # Errors
+    /// `Unavailable` if there is none in time.
+    pub(crate) async fn within(
+        &self,
+        within: Duration,
+        asked: impl Future<Output = Result<Message>>,
+    ) -> Result<Message> {
+        let heard = self.heard.load(Ordering::Relaxed);
+        tokio::time::timeout(within, asked).await.unwrap_or_else(|_| {
+            if within >= SILENCE && self.heard.load(Ordering::Relaxed) == heard {
+                self.is_silent.store(true, Ordering::Relaxed);
+            }
+            Err(Error::unavailable("no answer in time"))
+        })
+    }
+
+    /// As [`Link::ask`], whatever room there is: for the calls of owners.
+    pub(crate) async fn ask_now(&self, request: impl FnOnce(u64) -> Message) -> Result<Message> {
+        let ended = || Error::unavailable("the connection to the dendrite ended");
+        let ticket = self.next_ticket.fetch_add(1, Ordering::Relaxed);
+        let (reply, answer) = oneshot::channel();
+        let _ticket = {
+            let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+            waiting.as_mut().ok_or_else(ended)?.insert(ticket, reply);
+            Ticket(&self.waiting, ticket)
+        };
+        self.out.send(request(ticket)).await.map_err(|_| ended())?;
+        answer.await.map_err(|_| ended())
+    }
+}
+
+/// Hands answers to those who wait, until the connection ends.
+async fn listen(
+    mut incoming: Incoming<impl AsyncRead + Unpin>,
+    waiting: Arc<Waiting>,
+    heard: Arc<AtomicU64>,
+) {
+    while let Ok(message) = incoming.message().await {
+        heard.fetch_add(1, Ordering::Relaxed);
+        // Whatever is no answer ends the connection.
+        let Some(ticket) = message.answered() else { break };
+        let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(reply) = waiting.as_mut().and_then(|waiting| waiting.remove(&ticket)) {
+            // Whoever asked may have gone.
+            drop(reply.send(message));
+        }
+    }
+    drop(waiting.lock().unwrap_or_else(PoisonError::into_inner).take());
+}

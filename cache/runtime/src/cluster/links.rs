@@ -1,0 +1,74 @@
+//! Connections to dendrites by their addresses, made when they are needed.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use lacuna_cache_protocol::{Error, Result};
+use tokio::time::Instant;
+
+use crate::cluster::hello::Role;
+use crate::cluster::link::Link;
+use crate::cluster::network::{Dial, Network, Tcp};
+use crate::cluster::secret::Secret;
+
+/// How long an address that did not answer is left alone.
+const REST: Duration = Duration::from_millis(150);
+
+#[derive(Debug, Default)]
+struct Place {
+    link: Option<Arc<Link>>,
+    failed: Option<(Instant, Error)>,
+}
+
+type Places = BTreeMap<(Role, String), Arc<tokio::sync::Mutex<Place>>>;
+
+/// Connections that are shared by all who ask.
+#[derive(Debug)]
+pub(crate) struct Links {
+    network: Box<dyn Dial>,
+    secret: Secret,
+    places: Mutex<Places>,
+}
+
+impl Links {
+    pub(crate) fn new(secret: Secret) -> Self {
+        Self::over(Tcp, secret)
+    }
+
+    pub(crate) fn over(network: impl Network, secret: Secret) -> Self {
+        Self { network: Box::new(network), secret, places: Mutex::default() }
+    }
+
+    /// The connection to an address, made anew if the last one has ended.
+    ///
+    /// # Errors
+    /// As [`Link::connect`]; for a short while after a failure, the same again.
+    pub(crate) async fn to(&self, address: &str, role: Role) -> Result<Arc<Link>> {
+        let place = {
+            let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+            places.entry((role, address.to_owned())).or_default().clone()
+        };
+        let mut place = place.lock().await;
+        if let Some(link) = place.link.as_ref().filter(|link| link.is_open()) {
+            return Ok(link.clone());
+        }
+        if let Some((when, why)) = &place.failed
+            && when.elapsed() < REST
+        {
+            return Err(Error::new(why.kind(), why.to_string()));
+        }
+        match self.network.dial(address, &self.secret, role).await {
+            Ok(link) => {
+                let link = Arc::new(link);
+                (place.link, place.failed) = (Some(link.clone()), None);
+                Ok(link)
+            }
+            Err(why) => {
+                let again = Error::new(why.kind(), why.to_string());
+                (place.link, place.failed) = (None, Some((Instant::now(), why)));
+                Err(again)
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Several processes before one store: dendrites that answer each other's requests, and clients that own nothing.
+//!
+//! A collection is cut into ranges, each owned by at most one [`Dendrite`] at a time. A
+//! [`Server`] makes one reachable, [`Net`] is its way to the others, a [`Client`] asks whichever owns what it needs.
+//!
+//! With the table cut at 100, a client that asks the wrong dendrite for `110..=120` is told where the right one is; a
+//! write that moves a row from 90 to 110 goes to the owner of the lower range, which takes a lease at the other.
+//!
+//! | file | idea |
+//! | --- | --- |
+//! | `server/` | takes connections, answers requests |
+//! | `client.rs`, `journey.rs`, `ask.rs` | finds the owner, follows redirects |
+//! | `bulk.rs`, `listening.rs` | leases for bulk loads; notices of all dendrites |
+//! | `net.rs` | the neighbours of a dendrite |
+//! | `links.rs`, `link.rs`, `stream.rs` | connections |
+//! | `network.rs` | what makes them: TCP, or a simulation |
+//! | `hello.rs`, `secret.rs` | the handshake and its keys |
+//! | `frame.rs`, `message.rs`, `fault.rs`, `parts.rs`, `noticed.rs` | the bytes: `docs/format/dendrite-protocol.md` |
+//!
+//! Guarantee: that of the owners. Only who knows the secret is answered or believed; frames that were damaged, changed,
+//! repeated or left out end the connection. Nothing is encrypted. A write whose answer is lost is reported as unknown.
+//!
+//! Cost: a round trip for each request, and about 25 bytes and one HMAC of its length for each frame.
+//!
+//! Report, section 3 and 5. Here the frames are authenticated, and a request has a deadline.
+
+mod ask;
+mod bulk;
+mod client;
+pub(crate) mod dendrite;
+mod fault;
+mod frame;
+mod hello;
+mod journey;
+mod link;
+mod links;
+mod listening;
+mod look;
+mod message;
+mod net;
+mod network;
+mod noticed;
+mod parts;
+pub(crate) mod peer_transport;
+mod secret;
+mod server;
+mod stream;
+mod tally;
+#[cfg(test)]
+mod tests;
+
+pub use client::Client;
+pub use dendrite::{Answer, Dendrite, Forwarding, Membership};
+#[doc(hidden)]
+pub use look::look_at;
+pub use net::Net;
+pub use network::{Listener, Network};
+pub use peer_transport::PeerTransport;
+pub use secret::Secret;
+pub use server::Server;

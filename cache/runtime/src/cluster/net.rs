@@ -1,0 +1,102 @@
+//! The way of a dendrite to the others.
+
+use std::time::Duration;
+
+use crate::cluster::peer_transport::PeerTransport;
+use crate::owner::{BulkLease, WriteError, Written};
+use lacuna_cache_protocol::Result;
+use lacuna_cache_protocol::ports::Reply;
+use lacuna_cache_protocol::{CallId, PeerCall, PeerId, PeerReply, Query, RangeId, Value, Write};
+
+use crate::cluster::ask::{self, Answered, Asking, unexpected_message};
+use crate::cluster::bulk;
+use crate::cluster::hello::Role;
+use crate::cluster::links::Links;
+use crate::cluster::message::Message;
+use crate::cluster::network::Network;
+use crate::cluster::secret::Secret;
+
+/// How long the call of an owner may take; it asks again by itself.
+const PEER_WITHIN: Duration = Duration::from_secs(10);
+
+/// Dendrites over TCP.
+#[derive(Debug)]
+pub struct Net {
+    links: Links,
+}
+
+impl Net {
+    /// Dendrites that share a secret.
+    pub fn new(secret: Secret) -> Self {
+        Self { links: Links::new(secret) }
+    }
+
+    /// Dendrites on another network than the machine's.
+    #[doc(hidden)]
+    pub fn over(network: impl Network, secret: Secret) -> Self {
+        Self { links: Links::over(network, secret) }
+    }
+
+    async fn ask_owner(&self, address: &str, request: impl FnOnce(u64) -> Message) -> Result<PeerReply> {
+        let link = self.links.to(address, Role::Owner).await?;
+        match link.within(PEER_WITHIN, link.ask_now(request)).await? {
+            Message::Held(_, reply) => Ok(reply),
+            Message::Failed(.., fault) => Err(fault.into_error()),
+            _ => Err(unexpected_message()),
+        }
+    }
+}
+
+/// A request that is not handed on again.
+const fn asking(within: Duration) -> Asking {
+    Asking { within, may_redirect: false, version: 0 }
+}
+
+impl PeerTransport for Net {
+    fn read<'a>(&'a self, address: &'a str, query: &'a Query, within: Duration) -> Reply<'a, Value> {
+        Box::pin(async move {
+            let link = self.links.to(address, Role::Dendrite).await?;
+            ask::read(&link, query, asking(within)).await?.is()
+        })
+    }
+
+    fn write<'a>(&'a self, address: &'a str, write: &'a Write, within: Duration) -> Written<'a> {
+        Box::pin(async move {
+            let link = self.links.to(address, Role::Dendrite).await.map_err(WriteError::NotDone)?;
+            match ask::write(&link, write, asking(within)).await? {
+                Answered::Is(()) => Ok(()),
+                Answered::Redirected(_) => Err(WriteError::Unknown),
+            }
+        })
+    }
+
+    fn read_all<'a>(
+        &'a self,
+        address: &'a str,
+        queries: &'a [Query],
+        within: Duration,
+    ) -> Reply<'a, Vec<Value>> {
+        Box::pin(async move {
+            let link = self.links.to(address, Role::Dendrite).await?;
+            ask::read_all(&link, queries, asking(within)).await?.is()
+        })
+    }
+
+    fn bulk<'a>(&'a self, address: &'a str, lasts: Duration, within: Duration) -> Reply<'a, BulkLease> {
+        Box::pin(async move {
+            let link = self.links.to(address, Role::Dendrite).await?;
+            bulk::ask(link, lasts, asking(within)).await?.is()
+        })
+    }
+
+    fn peer<'a>(
+        &'a self,
+        address: &'a str,
+        range: RangeId,
+        peer: PeerId,
+        call: CallId,
+        what: PeerCall,
+    ) -> Reply<'a, PeerReply> {
+        Box::pin(self.ask_owner(address, move |ticket| Message::Peer(ticket, range, peer, call, what)))
+    }
+}

@@ -1,0 +1,127 @@
+//! How connections come about: over TCP, or on a network that a test simulates.
+//!
+//! Whoever connects names a [`Network`], whoever is connected to brings a [`Listener`]. Both give the two directions of a
+//! connection, which everything else is generic over: over TCP these are tokio's own halves, and nothing is paid for the choice
+//! but one call through a table for each connection that is made.
+
+use std::fmt::Debug;
+use std::io;
+use std::pin::Pin;
+use std::time::Duration;
+
+use lacuna_cache_protocol::Result;
+use socket2::{SockRef, TcpKeepalive};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::cluster::hello::Role;
+use crate::cluster::link::Link;
+use crate::cluster::secret::Secret;
+
+/// How long a connection may be silent before the other machine is asked whether it is there, how long it has to answer, and
+/// how often it is asked: half a minute in all.
+const KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(15), Duration::from_secs(5), 3);
+
+/// Makes connections.
+pub trait Network: Debug + Send + Sync + 'static {
+    /// What is heard.
+    type Incoming: AsyncRead + Debug + Send + Unpin + 'static;
+    /// What is said.
+    type Outgoing: AsyncWrite + Debug + Send + Unpin + 'static;
+
+    /// A connection to whoever listens at an address.
+    ///
+    /// # Errors
+    /// If nobody does.
+    fn connect(
+        &self,
+        address: &str,
+    ) -> impl Future<Output = io::Result<(Self::Incoming, Self::Outgoing)>> + Send;
+}
+
+/// Takes connections.
+pub trait Listener: Send + Sync + 'static {
+    /// What is heard.
+    type Incoming: AsyncRead + Debug + Send + Unpin + 'static;
+    /// What is said.
+    type Outgoing: AsyncWrite + Debug + Send + Unpin + 'static;
+
+    /// The next connection.
+    ///
+    /// # Errors
+    /// If this one could not be taken; the next may be.
+    fn accept(&self) -> impl Future<Output = io::Result<(Self::Incoming, Self::Outgoing)>> + Send;
+}
+
+/// The network of the machine.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tcp;
+
+impl Network for Tcp {
+    type Incoming = OwnedReadHalf;
+    type Outgoing = OwnedWriteHalf;
+
+    async fn connect(&self, address: &str) -> io::Result<(OwnedReadHalf, OwnedWriteHalf)> {
+        let socket = TcpStream::connect(address).await?;
+        prepare(&socket)?;
+        Ok(socket.into_split())
+    }
+}
+
+impl Listener for TcpListener {
+    type Incoming = OwnedReadHalf;
+    type Outgoing = OwnedWriteHalf;
+
+    async fn accept(&self) -> io::Result<(OwnedReadHalf, OwnedWriteHalf)> {
+        let (socket, _) = Self::accept(self).await?;
+        prepare(&socket)?;
+        Ok(socket.into_split())
+    }
+}
+
+/// Small messages go at once, and a connection to a machine that has gone without a word ends, with what its caller holds here.
+fn prepare(socket: &TcpStream) -> io::Result<()> {
+    let (after, between, probes) = KEEPALIVE;
+    let keepalive = TcpKeepalive::new().with_time(after).with_interval(between).with_retries(probes);
+    SockRef::from(socket).set_tcp_keepalive(&keepalive)?;
+    socket.set_nodelay(true)
+}
+
+/// A [`Network`] as an object that makes links.
+pub(crate) trait Dial: Debug + Send + Sync {
+    fn dial<'a>(
+        &'a self,
+        address: &'a str,
+        secret: &'a Secret,
+        role: Role,
+    ) -> Pin<Box<dyn Future<Output = Result<Link>> + Send + 'a>>;
+}
+
+impl<N: Network> Dial for N {
+    fn dial<'a>(
+        &'a self,
+        address: &'a str,
+        secret: &'a Secret,
+        role: Role,
+    ) -> Pin<Box<dyn Future<Output = Result<Link>> + Send + 'a>> {
+        Box::pin(Link::connect(self, address, secret, role))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn machines_that_have_gone_are_noticed_from_both_ends() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let (called, caller) = tokio::join!(Listener::accept(&listener), Tcp.connect(&address));
+        for (half, _) in [called.unwrap(), caller.unwrap()] {
+            let socket: &TcpStream = half.as_ref();
+            let is_kept = SockRef::from(socket).keepalive().unwrap();
+            assert!(is_kept && socket.nodelay().unwrap());
+        }
+    }
+}

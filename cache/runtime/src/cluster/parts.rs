@@ -1,0 +1,133 @@
+//! Queries, writes and calls of owners, as parts of messages.
+
+use crate::write_bytes::{decode_write, encode_write};
+use lacuna_base::wire::{Reader, Writer};
+use lacuna_cache_protocol::Result;
+use lacuna_cache_protocol::{
+    CallId, Epoch, Form, LeaseMode, LogRecord, PeerCall, PeerId, Query, RangeId, Session, Touched, Write,
+    read_chunk, write_chunk,
+};
+
+use crate::cluster::frame::malformed;
+
+pub(crate) fn write_query(to: &mut Writer, query: &Query) {
+    let (form, limit) = match query.form {
+        Form::All => (0, 0),
+        Form::First(limit) => (1, limit),
+        Form::Last(limit) => (2, limit),
+    };
+    let mut key = vec![form];
+    key.extend_from_slice(&limit.to_le_bytes());
+    let interval = query.interval.clone();
+    let record = LogRecord { lsn: query.fingerprint, domain: query.domain, interval, key: Some(key) };
+    let mut chunk = Vec::new();
+    write_chunk(&mut chunk, [&record]);
+    to.bytes(&chunk);
+}
+
+pub(crate) fn read_query(from: &mut Reader<'_>) -> Result<Query> {
+    let mut records = read_chunk(from.bytes()?)?;
+    let (Some(record), true) = (records.pop(), records.is_empty()) else { return Err(malformed("query")) };
+    let Some([form, limit @ ..]) = record.key.as_deref() else { return Err(malformed("form")) };
+    let limit = u32::from_le_bytes(limit.try_into().map_err(|_| malformed("limit"))?);
+    let form = match (form, limit) {
+        (0, 0) => Form::All,
+        (1, limit) => Form::First(limit),
+        (2, limit) => Form::Last(limit),
+        _ => return Err(malformed("form")),
+    };
+    Ok(Query { domain: record.domain, interval: record.interval, form, fingerprint: record.lsn })
+}
+
+/// Queries of one request.
+pub(crate) const MAX_QUERIES: usize = 256;
+
+pub(crate) fn write_queries(to: &mut Writer, queries: &[Query]) {
+    to.number(queries.len() as u64);
+    queries.iter().for_each(|query| write_query(to, query));
+}
+
+pub(crate) fn read_queries(from: &mut Reader<'_>) -> Result<Vec<Query>> {
+    let count = from.length()?;
+    if !(1..=MAX_QUERIES).contains(&count) {
+        return Err(malformed("number of queries"));
+    }
+    (0..count).map(|_| read_query(from)).collect()
+}
+
+/// Ranges and tenures, at least one.
+pub(crate) fn write_fences(to: &mut Writer, fences: &[(RangeId, Epoch)]) {
+    to.number(fences.len() as u64);
+    for (range, epoch) in fences {
+        to.number(range.0.into());
+        to.number(epoch.0);
+    }
+}
+
+pub(crate) fn read_fences(from: &mut Reader<'_>) -> Result<Vec<(RangeId, Epoch)>> {
+    match from.length()? {
+        0 => Err(malformed("number of ranges")),
+        count => (0..count).map(|_| Ok((RangeId(from.small()?), Epoch(from.number()?)))).collect(),
+    }
+}
+
+pub(crate) fn write_touched_write(to: &mut Writer, write: &Write) {
+    encode_write(to.bytes_mut(), 0, write);
+}
+
+pub(crate) fn read_touched_write(from: &mut Reader<'_>) -> Result<Write> {
+    match decode_write(from.take_rest())? {
+        (0, write) => Ok(write),
+        _ => Err(malformed("number of a write")),
+    }
+}
+
+pub(crate) fn write_peer(to: &mut Writer, peer: PeerId, call: CallId, what: &PeerCall) {
+    to.number(peer.range.0.into());
+    to.number(peer.epoch.0);
+    to.number(peer.session.0);
+    to.number(call.0);
+    let (kind, touched) = match what {
+        PeerCall::Release => (0, &[][..]),
+        PeerCall::Lock(LeaseMode::Shared, touched) => (1, &touched[..]),
+        PeerCall::Lock(LeaseMode::Exclusive, touched) => (2, &touched[..]),
+    };
+    to.byte(kind);
+    write_touched(to, touched);
+}
+
+/// Intervals, as log records without numbers and keys.
+pub(crate) fn write_touched(to: &mut Writer, touched: &[Touched]) {
+    let record = |(domain, interval): &Touched| LogRecord {
+        lsn: 0,
+        domain: *domain,
+        interval: interval.clone(),
+        key: None,
+    };
+    let records: Vec<LogRecord> = touched.iter().map(record).collect();
+    let mut chunk = Vec::new();
+    write_chunk(&mut chunk, &records);
+    to.bytes(&chunk);
+}
+
+pub(crate) fn read_touched(from: &mut Reader<'_>) -> Result<Vec<Touched>> {
+    let records = read_chunk(from.bytes()?)?;
+    if records.iter().any(|record| record.lsn != 0 || record.key.is_some()) {
+        return Err(malformed("touched intervals"));
+    }
+    Ok(records.into_iter().map(|record| (record.domain, record.interval)).collect())
+}
+
+pub(crate) fn read_peer(from: &mut Reader<'_>) -> Result<(PeerId, CallId, PeerCall)> {
+    let (range, epoch) = (RangeId(from.small()?), Epoch(from.number()?));
+    let peer = PeerId { range, epoch, session: Session(from.number()?) };
+    let (call, kind) = (CallId(from.number()?), from.byte()?);
+    let touched = read_touched(from)?;
+    let what = match (kind, touched.is_empty()) {
+        (0, true) => PeerCall::Release,
+        (1, _) => PeerCall::Lock(LeaseMode::Shared, touched),
+        (2, _) => PeerCall::Lock(LeaseMode::Exclusive, touched),
+        _ => return Err(malformed("call")),
+    };
+    Ok((peer, call, what))
+}

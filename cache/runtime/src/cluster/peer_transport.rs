@@ -1,0 +1,52 @@
+//! Other dendrites, as a dendrite needs them.
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use lacuna_cache_protocol::ports::Reply;
+use lacuna_cache_protocol::{CallId, PeerCall, PeerId, PeerReply, Query, RangeId, Value, Write};
+
+use crate::owner::bulk::BulkLease;
+use crate::owner::requests::Written;
+
+/// Hands requests and calls on to the dendrite at an address, which does not hand them on again.
+pub trait PeerTransport: Debug + Send + Sync {
+    /// The result of a query.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the store does not understand it, `Unavailable` if the dendrite is not there or not the owner.
+    fn read<'a>(&'a self, address: &'a str, query: &'a Query, within: Duration) -> Reply<'a, Value>;
+
+    /// Carries out a write: [`WriteError::NotDone`] only if it surely was not carried out and will not be.
+    fn write<'a>(&'a self, address: &'a str, write: &'a Write, within: Duration) -> Written<'a>;
+
+    /// Results of several queries, all of one moment.
+    ///
+    /// # Errors
+    /// As [`PeerTransport::read`].
+    fn read_all<'a>(
+        &'a self,
+        address: &'a str,
+        queries: &'a [Query],
+        within: Duration,
+    ) -> Reply<'a, Vec<Value>>;
+
+    /// A lease on all ranges, for a load that takes at most `lasts`.
+    ///
+    /// # Errors
+    /// As [`PeerTransport::read`].
+    fn bulk<'a>(&'a self, address: &'a str, lasts: Duration, within: Duration) -> Reply<'a, BulkLease>;
+
+    /// Asks the owner of `range` for a lease, or gives one back.
+    ///
+    /// # Errors
+    /// `Unavailable` if no reply came.
+    fn peer<'a>(
+        &'a self,
+        address: &'a str,
+        range: RangeId,
+        peer: PeerId,
+        call: CallId,
+        what: PeerCall,
+    ) -> Reply<'a, PeerReply>;
+}

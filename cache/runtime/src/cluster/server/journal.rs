@@ -1,0 +1,201 @@
+//! The last notices of a dendrite, for listeners.
+//!
+//! A listener says from which number on it wants to hear, or for how long it has been listening, and is answered as soon as
+//! there is something. What is not kept any more it is told to have missed.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use lacuna_cache_protocol::Notice;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast, watch};
+
+use crate::cluster::noticed::{Listen, Noticed, notice_bytes};
+use crate::cluster::stream::random;
+
+/// Notices that are kept.
+const KEPT: usize = 1_024;
+/// Bytes of notices in one answer, unless one alone has more.
+const MAX_BYTES: usize = 1 << 20;
+/// The longest notice; of a longer one listeners hear that it is missing.
+const LONGEST: usize = 15 << 20;
+
+/// Kept notices, numbered from 1.
+#[derive(Debug)]
+pub(super) struct Journal {
+    /// Another number than that of any process before.
+    number: u64,
+    kept: Mutex<Kept>,
+    /// Number of the next notice.
+    next: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    notices: VecDeque<(Instant, Notice)>,
+    /// Whether there were more, and when the last of them came.
+    dropped: Option<Instant>,
+}
+
+impl Journal {
+    pub(super) fn new() -> Self {
+        // Where there is nothing random there are no callers, either: no handshake without it.
+        let number =
+            random().ok().and_then(|bytes| bytes.first_chunk().copied()).map_or(0, u64::from_le_bytes);
+        Self { number: number | 1, kept: Mutex::default(), next: watch::Sender::new(1) }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps what comes, until no more can come.
+    pub(super) async fn keep(&self, mut from: broadcast::Receiver<Notice>) {
+        loop {
+            match from.recv().await {
+                Ok(notice) => self.add(notice),
+                Err(RecvError::Lagged(_)) => self.add(Notice::MayBeMissing),
+                Err(RecvError::Closed) => return,
+            }
+        }
+    }
+
+    fn add(&self, notice: Notice) {
+        let notice = if notice_bytes(&notice) > LONGEST { Notice::MayBeMissing } else { notice };
+        let mut kept = self.kept();
+        kept.notices.push_back((Instant::now(), notice));
+        if kept.notices.len() > KEPT {
+            kept.dropped = kept.notices.pop_front().map(|(when, _)| when);
+        }
+        self.next.send_modify(|next| *next += 1);
+    }
+
+    /// What a listener has not heard yet; nothing, if nothing comes in time.
+    pub(super) async fn hear(&self, listen: Listen, within: Duration) -> Noticed {
+        let begun = Instant::now();
+        let heard = self.hear_now(listen, begun);
+        if !heard.notices.is_empty() {
+            return heard;
+        }
+        let mut next = self.next.subscribe();
+        // Nothing came, or nothing more can come.
+        drop(tokio::time::timeout(within, next.wait_for(|next| *next > heard.next)).await);
+        self.hear_now(listen, begun)
+    }
+
+    /// `begun`: when the listener asked.
+    fn hear_now(&self, listen: Listen, begun: Instant) -> Noticed {
+        let kept = self.kept();
+        let end = *self.next.borrow();
+        let first = end - kept.notices.len() as u64;
+        let since = begun.checked_sub(listen.age());
+        let is_old = |when: Instant| since.is_some_and(|since| when < since);
+        let is_known = listen.journal == self.number && listen.next <= end;
+        let (from, is_missing) = if is_known {
+            (listen.next.max(first), listen.next < first)
+        } else {
+            let old = kept.notices.iter().take_while(|(when, _)| is_old(*when)).count() as u64;
+            // It has listened to a process before this one, or began before what is kept does.
+            (first + old, listen.journal != 0 || kept.dropped.is_some_and(|when| !is_old(when)))
+        };
+        let mut heard =
+            Noticed { journal: self.number, next: from, members: Vec::new(), notices: Vec::new() };
+        heard.notices.extend(is_missing.then_some(Notice::MayBeMissing));
+        let mut bytes = 0;
+        for (_, notice) in kept.notices.iter().skip(usize::try_from(from - first).unwrap_or(usize::MAX)) {
+            bytes += notice_bytes(notice);
+            if bytes > MAX_BYTES && heard.next > from {
+                break;
+            }
+            heard.next += 1;
+            heard.notices.push(notice.clone());
+        }
+        heard
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lacuna_cache_protocol::Command;
+
+    use super::*;
+
+    fn aside(number: u64) -> Notice {
+        Notice::SetAside(vec![(number, Command::new(b"raise"))])
+    }
+
+    fn first(journal: &Journal) -> Noticed {
+        journal.hear_now(Listen { within_ms: 0, journal: 0, next: 0, age_ms: 60_000 }, Instant::now())
+    }
+
+    fn same_error(journal: &Journal, before: &Noticed) -> Noticed {
+        let listen = Listen { within_ms: 0, journal: before.journal, next: before.next, age_ms: 60_000 };
+        journal.hear_now(listen, Instant::now())
+    }
+
+    #[test]
+    fn every_notice_is_heard_once() {
+        let journal = Journal::new();
+        (0..3).for_each(|number| journal.add(aside(number)));
+        let heard = first(&journal);
+        assert_eq!(heard.notices, [aside(0), aside(1), aside(2)]);
+        assert!(same_error(&journal, &heard).notices.is_empty());
+        journal.add(aside(3));
+        assert_eq!(same_error(&journal, &heard).notices, [aside(3)]);
+    }
+
+    #[test]
+    fn what_is_not_kept_any_more_is_said_to_be_missing() {
+        let journal = Journal::new();
+        let before = first(&journal);
+        (0..KEPT as u64 + 5).for_each(|number| journal.add(aside(number)));
+        for heard in [same_error(&journal, &before), first(&journal)] {
+            assert_eq!(heard.notices[..2], [Notice::MayBeMissing, aside(5)]);
+            assert_eq!(heard.notices.len(), KEPT + 1);
+        }
+    }
+
+    #[test]
+    fn whoever_listened_to_a_former_process_may_have_missed_some() {
+        let (old, new) = (Journal::new(), Journal::new());
+        let before = first(&old);
+        new.add(aside(0));
+        assert_eq!(same_error(&new, &before).notices, [Notice::MayBeMissing, aside(0)]);
+    }
+
+    #[test]
+    fn what_came_before_somebody_listened_is_not_for_them() {
+        let journal = Journal::new();
+        journal.add(aside(0));
+        let later = Instant::now() + Duration::from_secs(5);
+        let heard = journal.hear_now(Listen { within_ms: 0, journal: 0, next: 0, age_ms: 1_000 }, later);
+        assert!(heard.notices.is_empty() && heard.next == 2, "{heard:?}");
+    }
+
+    #[test]
+    fn long_notices_come_one_by_one_and_those_that_are_too_long_are_missing() {
+        let journal = Journal::new();
+        let long = |len| Notice::SetAside(vec![(1, Command::new(&vec![7; len]))]);
+        [long(MAX_BYTES), long(LONGEST + 1), aside(1)].into_iter().for_each(|notice| journal.add(notice));
+        let heard = first(&journal);
+        assert_eq!(heard.notices.len(), 1);
+        assert_eq!(same_error(&journal, &heard).notices, [Notice::MayBeMissing, aside(1)]);
+    }
+
+    #[tokio::test]
+    async fn a_listener_is_answered_once_there_is_something() {
+        let journal = std::sync::Arc::new(Journal::new());
+        let listen = Listen { within_ms: 0, journal: 0, next: 0, age_ms: 0 };
+        let waiting = tokio::spawn({
+            let journal = journal.clone();
+            async move { journal.hear(listen, Duration::from_secs(3_600)).await }
+        });
+        while journal.next.receiver_count() == 0 {
+            tokio::task::yield_now().await;
+        }
+        journal.add(aside(0));
+        assert_eq!(waiting.await.unwrap().notices, [aside(0)]);
+        assert!(journal.hear(listen, Duration::ZERO).await.next >= 1, "its time is over");
+    }
+}

@@ -1,0 +1,78 @@
+//! Leases for bulk loads that a caller has from here, by the tickets of its requests.
+//!
+//! They go with the connection: a lease that is dropped is taken for abandoned.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::cluster::dendrite::Answer;
+use crate::owner::BulkLease;
+use lacuna_cache_protocol::Error;
+
+use super::Shared;
+use super::answer::{failed, forwarding, redirect, within};
+use crate::cluster::hello::Role;
+use crate::cluster::message::{How, Message, Terms};
+
+/// Of one connection. `None` for a request that is not answered yet.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Loads(Arc<Mutex<BTreeMap<u64, Option<BulkLease>>>>);
+
+impl Loads {
+    fn held(&self) -> MutexGuard<'_, BTreeMap<u64, Option<BulkLease>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that a request has come, before it is answered: it may be taken back meanwhile.
+    pub(super) fn begin(&self, ticket: u64) {
+        self.held().insert(ticket, None);
+    }
+
+    pub(super) async fn answer(
+        &self,
+        shared: &Shared,
+        role: Role,
+        ticket: u64,
+        terms: Terms,
+        lasts_ms: u64,
+    ) -> Message {
+        let lasts = Duration::from_millis(lasts_ms);
+        match shared.dendrite.bulk(lasts, within(terms), forwarding(role, terms)).await {
+            Ok(Answer::Is(lease)) => self.hold(ticket, lease),
+            Ok(Answer::At(range, address)) => {
+                self.held().remove(&ticket);
+                redirect(&shared.dendrite, ticket, terms, range, address)
+            }
+            Err(why) => {
+                self.held().remove(&ticket);
+                failed(ticket, How::NotDone, &why)
+            }
+        }
+    }
+
+    fn hold(&self, ticket: u64, lease: BulkLease) -> Message {
+        let fences = lease.fences().to_vec();
+        match self.held().get_mut(&ticket) {
+            Some(place) => *place = Some(lease),
+            None => {
+                lease.let_go();
+                return failed(ticket, How::NotDone, &Error::unavailable("the caller gave the request up"));
+            }
+        }
+        Message::HeldAll(ticket, fences)
+    }
+
+    /// The caller's last word about the load that it asked for by the ticket `about`.
+    pub(super) async fn over(&self, ticket: u64, about: u64, is_sure: bool) -> Message {
+        let lease = self.held().remove(&about).flatten();
+        let given_back = match lease {
+            Some(lease) if is_sure => lease.give_back().await,
+            _ => Err(Error::unavailable("the lease of the bulk load was lost, or given up")),
+        };
+        match given_back {
+            Ok(()) => Message::Done(ticket),
+            Err(why) => failed(ticket, How::NotDone, &why),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! A dendrite that others can call: takes connections and answers what is asked on them.
+//!
+//! A connection that breaks the protocol is closed, with a goodbye that says why. So many connections and so many requests
+//! on each are taken at a time; whoever sends more waits.
+
+mod answer;
+mod journal;
+mod loads;
+mod session;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::cluster::dendrite::Dendrite;
+use lacuna_cache_protocol::{Error, Result};
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+
+use crate::cluster::network::Listener;
+use crate::cluster::secret::Secret;
+use journal::Journal;
+
+/// Connections at a time.
+const MAX_CONNECTIONS: usize = 1_024;
+/// Requests at a time on one connection.
+const IN_FLIGHT: u32 = 256;
+/// How long a server that stops waits for answers that are on their way.
+const LAST_WORDS: Duration = Duration::from_secs(10);
+
+/// What all connections of a server share.
+#[derive(Debug)]
+struct Shared {
+    dendrite: Dendrite,
+    secret: Secret,
+    journal: Arc<Journal>,
+    stops: watch::Receiver<bool>,
+}
+
+/// A dendrite behind a port.
+///
+/// ```no_run
+/// use lacuna_cache::cluster::{Dendrite, Secret, Server};
+///
+/// # async fn example(dendrite: Dendrite) -> Result<(), lacuna_cache_protocol::Error> {
+/// let listener = Server::listen("10.0.0.7:7400").await?;
+/// let server = Server::start(listener, dendrite, Secret::from_file("secret".as_ref())?);
+/// server.stop().await;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Server {
+    dendrite: Dendrite,
+    stop: watch::Sender<bool>,
+    accepting: tokio::task::JoinHandle<()>,
+}
+
+impl Server {
+    /// A listener at an address; others can be told where it is before it takes connections.
+    ///
+    /// # Errors
+    /// `InvalidInput` if this is no address of this machine, `Unavailable` if somebody else listens there.
+    pub async fn listen(address: &str) -> Result<TcpListener> {
+        let about = |error: std::io::Error| {
+            let kind = error.kind();
+            let why = format!("listening at {address}: {error}");
+            match kind {
+                std::io::ErrorKind::AddrInUse => Error::unavailable(why),
+                _ => Error::invalid_input(why),
+            }
+        };
+        TcpListener::bind(address).await.map_err(about)
+    }
+
+    /// Takes connections, in tasks of the present runtime.
+    pub fn start(listener: impl Listener, dendrite: Dendrite, secret: Secret) -> Self {
+        let (stop, stops) = watch::channel(false);
+        let (journal, notices) = (Arc::new(Journal::new()), dendrite.notices());
+        let shared = Arc::new(Shared { dendrite: dendrite.clone(), secret, journal: journal.clone(), stops });
+        tokio::spawn(async move { journal.keep(notices).await });
+        let accepting = tokio::spawn(accept(listener, shared));
+        Self { dendrite, stop, accepting }
+    }
+
+    /// The dendrite.
+    pub const fn dendrite(&self) -> &Dendrite {
+        &self.dendrite
+    }
+
+    /// Takes no more requests, answers those that are on their way, has the store take everything acknowledged, and gives
+    /// all ranges back.
+    pub async fn stop(self) {
+        self.stop.send_replace(true);
+        drop(tokio::time::timeout(LAST_WORDS, self.accepting).await);
+        self.dendrite.stop().await;
+    }
+}
+
+async fn accept(listener: impl Listener, shared: Arc<Shared>) {
+    let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let (mut sessions, mut stops) = (JoinSet::new(), shared.stops.clone());
+    loop {
+        let accepted = tokio::select! {
+            _ = stops.wait_for(|stops| *stops) => break,
+            accepted = accept_one(&listener, &slots) => accepted,
+        };
+        while sessions.try_join_next().is_some() {}
+        let Some((incoming, outgoing, slot)) = accepted else { continue };
+        let shared = shared.clone();
+        sessions.spawn(async move {
+            session::run(incoming, outgoing, shared).await;
+            drop(slot);
+        });
+    }
+    while sessions.join_next().await.is_some() {}
+}
+
+async fn accept_one<L: Listener>(
+    listener: &L,
+    slots: &Arc<Semaphore>,
+) -> Option<(L::Incoming, L::Outgoing, tokio::sync::OwnedSemaphorePermit)> {
+    let slot = slots.clone().acquire_owned().await.ok()?;
+    match listener.accept().await {
+        Ok((incoming, outgoing)) => Some((incoming, outgoing, slot)),
+        Err(_) => {
+            // Out of file descriptors, for example: others may close soon.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            None
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What happens by itself: the lease is kept, what changes is seen, wishes are carried out.
+//!
+//! A watch rings when anything below the prefix changes; what has changed is then read, from the majority. So a watch that
+//! breaks, or hangs on a member that is cut off, costs time and nothing else: everything is read at a third of the lease
+//! anyway.
+
+use std::sync::Weak;
+use std::time::Duration;
+
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use lacuna_cache_protocol::Result;
+use serde_json::json;
+use tokio::time::{sleep, timeout};
+
+use crate::etcd::coordinator::Inner;
+use crate::etcd::kv::all_below;
+use crate::etcd::recutting;
+
+/// Changes that come together are read together.
+const TOGETHER: Duration = Duration::from_millis(20);
+
+/// Until the coordinator is gone.
+pub(crate) async fn run(coordinator: Weak<Inner>) {
+    let mut bell = None;
+    loop {
+        let Some(inner) = coordinator.upgrade() else { return };
+        let period = Duration::from_millis(inner.options.ttl_ms() / 3);
+        if bell.is_none() {
+            bell = hang_up_bell(&inner).await;
+        }
+        if let Err(error) = round(&inner).await {
+            tracing::warn!(%error, "etcd");
+            bell = None;
+        }
+        drop(inner);
+        wait(&mut bell, period).await;
+    }
+}
+
+async fn round(inner: &Inner) -> Result<()> {
+    let beat = inner.session.beat().await?;
+    recutting::carry_out(inner, &beat.map).await.map(drop)
+}
+
+async fn hang_up_bell(inner: &Inner) -> Option<Incoming> {
+    let body = json!({ "create_request": all_below(&inner.session.prefix) });
+    inner.session.cluster.stream("/v3/watch", &body).await.ok()
+}
+
+/// Until the bell rings, or a third of the lease is over.
+async fn wait(bell: &mut Option<Incoming>, period: Duration) {
+    let Some(stream) = bell else { return sleep(period / 4).await };
+    let Ok(rung) = timeout(period, stream.frame()).await else { return };
+    sleep(TOGETHER).await;
+    let mut is_open = matches!(rung, Some(Ok(_)));
+    while is_open && let Ok(more) = timeout(Duration::ZERO, stream.frame()).await {
+        is_open = matches!(more, Some(Ok(_)));
+    }
+    if !is_open {
+        *bell = None;
+    }
+}

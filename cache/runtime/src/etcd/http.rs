@@ -1,0 +1,153 @@
+//! One member of the cluster, spoken to over HTTP/1.1.
+//!
+//! Connections are kept and used again, one request at a time on each.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::{Body as _, Bytes, Incoming};
+use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper::{Request, Response, StatusCode};
+use lacuna_cache_protocol::{Error, Result};
+use serde_json::Value;
+use tokio_rustls::rustls::ClientConfig;
+
+use crate::etcd::tls;
+
+/// More than the keys of a namespace ever take.
+const MAX_BYTES: u64 = 64 << 20;
+
+type Connection = SendRequest<Full<Bytes>>;
+
+/// Why a request has no answer.
+#[derive(Debug)]
+pub(crate) enum Failed {
+    /// It never left: nothing has happened.
+    NotSent(Error),
+    /// It may have been carried out, or may yet be.
+    Unknown(Error),
+    /// The member understood, and says no: status and message.
+    Refused(StatusCode, String),
+}
+
+impl Failed {
+    pub(crate) fn into_error(self) -> Error {
+        match self {
+            // Whether it is a matter of waiting or of settings: for whoever wanted a range it is not there.
+            Self::NotSent(error) | Self::Unknown(error) => Error::unavailable(error.to_string()),
+            Self::Refused(status, message) => Error::unavailable(format!("etcd answers {status}: {message}")),
+        }
+    }
+}
+
+/// A member.
+#[derive(Debug)]
+pub(crate) struct Member {
+    /// Host and port.
+    authority: String,
+    tls: Option<Arc<ClientConfig>>,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl Member {
+    pub(crate) const fn new(authority: String, tls: Option<Arc<ClientConfig>>) -> Self {
+        Self { authority, tls, idle: Mutex::new(Vec::new()) }
+    }
+
+    /// The answer to one call of the JSON gateway.
+    pub(crate) async fn call(&self, path: &str, body: &Value, token: Option<&str>) -> Result<Value, Failed> {
+        let mut connection = self.connection().await.map_err(Failed::NotSent)?;
+        let response = self.send(&mut connection, path, body, token).await?;
+        let status = response.status();
+        if response.body().size_hint().lower() > MAX_BYTES {
+            return Err(Failed::Unknown(strange()));
+        }
+        let bytes = response.into_body().collect().await.map_err(|error| Failed::Unknown(lost(&error)))?;
+        self.lock().push(connection);
+        let answer: Value = serde_json::from_slice(&bytes.to_bytes()).unwrap_or(Value::Null);
+        if !status.is_success() {
+            let message = answer["error"].as_str().unwrap_or_default().to_owned();
+            return Err(Failed::Refused(status, message));
+        }
+        // A stream, as of a lease that is kept, has begun well before it fails.
+        if !answer["error"].is_null() {
+            return Err(Failed::Refused(StatusCode::SERVICE_UNAVAILABLE, answer["error"].to_string()));
+        }
+        if answer.is_object() { Ok(answer) } else { Err(Failed::Unknown(strange())) }
+    }
+
+    /// Whether a connection can be made; it is kept for the next call.
+    ///
+    /// # Errors
+    /// As [`tls::connect`].
+    pub(crate) async fn connection_is_sound(&self) -> Result<()> {
+        let connection = self.connection().await?;
+        self.lock().push(connection);
+        Ok(())
+    }
+
+    /// A call whose answer never ends.
+    pub(crate) async fn stream(
+        &self,
+        path: &str,
+        body: &Value,
+        token: Option<&str>,
+    ) -> Result<Incoming, Failed> {
+        let mut connection = self.connect().await.map_err(Failed::NotSent)?;
+        Ok(self.send(&mut connection, path, body, token).await?.into_body())
+    }
+
+    async fn send(
+        &self,
+        connection: &mut Connection,
+        path: &str,
+        body: &Value,
+        token: Option<&str>,
+    ) -> Result<Response<Incoming>, Failed> {
+        let mut request =
+            Request::post(path).header("host", &self.authority).header("content-type", "application/json");
+        if let Some(token) = token {
+            request = request.header("authorization", token);
+        }
+        let request = request.body(Full::new(Bytes::from(body.to_string()))).map_err(|_| {
+            Failed::NotSent(Error::unavailable("the token that etcd gave is not a valid header value"))
+        })?;
+        connection.send_request(request).await.map_err(|error| {
+            let is_unsent = error.is_canceled();
+            if is_unsent { Failed::NotSent(lost(&error)) } else { Failed::Unknown(lost(&error)) }
+        })
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn connection(&self) -> Result<Connection> {
+        let idle = {
+            let mut idle = self.lock();
+            idle.retain(|connection| !connection.is_closed());
+            idle.pop()
+        };
+        if let Some(mut connection) = idle
+            && connection.ready().await.is_ok()
+        {
+            return Ok(connection);
+        }
+        self.connect().await
+    }
+
+    async fn connect(&self) -> Result<Connection> {
+        let stream = tls::connect(&self.authority, self.tls.as_ref()).await?;
+        let (sender, connection) = handshake(stream).await.map_err(|error| lost(&error))?;
+        tokio::spawn(async move { drop(connection.await) });
+        Ok(sender)
+    }
+}
+
+fn lost(error: &hyper::Error) -> Error {
+    Error::unavailable(format!("the connection to etcd broke: {error}"))
+}
+
+fn strange() -> Error {
+    Error::unavailable("the endpoint is not an etcd JSON gateway: give the client URL")
+}

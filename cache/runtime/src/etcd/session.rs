@@ -1,0 +1,117 @@
+//! A process's lease in etcd: one for all its ranges, kept alive together.
+//!
+//! A *beat* keeps the lease alive and then reads everything. Whoever wants to know that it still has a range waits for a
+//! beat that began after it asked, so that the lease holds at least for its term from the moment of asking; all who ask
+//! meanwhile share the next beat. Thirty ranges cost two requests a beat, as one does.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
+use tokio::sync::{Mutex, watch};
+
+use crate::etcd::cluster::Cluster;
+use crate::etcd::http::Failed;
+use crate::etcd::kv::{Change, grant, keep_alive, read_all, revoke};
+use crate::etcd::map::Map;
+use crate::etcd::record::{Holder, member_key, write_address};
+
+/// What a beat found.
+#[derive(Debug, Clone)]
+pub(crate) struct Beat {
+    pub(crate) lease: i64,
+    pub(crate) map: Arc<Map>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) cluster: Cluster,
+    pub(crate) prefix: String,
+    pub(crate) holder: Holder,
+    address: String,
+    ttl_s: u64,
+    begun: AtomicU64,
+    last: Mutex<Last>,
+    seen: watch::Sender<Arc<Map>>,
+}
+
+#[derive(Debug, Default)]
+struct Last {
+    lease: Option<i64>,
+    /// Number of the last beat that ended, and what it found.
+    number: u64,
+    found: Option<Result<Beat, (ErrorKind, String)>>,
+}
+
+impl Session {
+    pub(crate) fn new(cluster: Cluster, prefix: String, address: String, ttl_s: u64) -> Result<Self> {
+        let mut bytes = [0; 8];
+        getrandom::fill(&mut bytes).map_err(|error| Error::unavailable(error.to_string()))?;
+        let holder = Holder(u64::from_le_bytes(bytes));
+        let (seen, _) = watch::channel(Arc::default());
+        let (begun, last) = (AtomicU64::new(0), Mutex::default());
+        Ok(Self { cluster, prefix, holder, address, ttl_s, begun, last, seen })
+    }
+
+    /// The newest map that any beat saw.
+    pub(crate) fn seen(&self) -> watch::Receiver<Arc<Map>> {
+        self.seen.subscribe()
+    }
+
+    /// What a beat finds that begins from now on.
+    pub(crate) async fn beat(&self) -> Result<Beat> {
+        let begun_before = self.begun.load(Ordering::SeqCst);
+        let mut last = self.last.lock().await;
+        if last.number <= begun_before || last.found.is_none() {
+            let number = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
+            let found = self.beat_now(&mut last.lease).await;
+            (last.number, last.found) = (number, Some(found));
+        }
+        match &last.found {
+            Some(Ok(beat)) => Ok(beat.clone()),
+            Some(Err((kind, message))) => Err(Error::new(*kind, message.clone())),
+            None => Err(Error::unavailable("etcd was not asked")),
+        }
+    }
+
+    async fn beat_now(&self, lease: &mut Option<i64>) -> Result<Beat, (ErrorKind, String)> {
+        let done = async {
+            let number = self.keep(lease).await?;
+            let map = Arc::new(Map::of(read_all(&self.cluster, &self.prefix).await?)?);
+            if !map.members().contains_key(&self.holder) {
+                // The lease ended in between, or somebody cleared up.
+                *lease = None;
+                return Err(Error::unavailable("the lease in etcd has ended"));
+            }
+            drop(self.seen.send_replace(map.clone()));
+            Ok(Beat { lease: number, map })
+        };
+        done.await.map_err(|error: Error| (error.kind(), error.to_string()))
+    }
+
+    /// A lease that holds for its term from now.
+    async fn keep(&self, lease: &mut Option<i64>) -> Result<i64> {
+        if let Some(number) = *lease {
+            if keep_alive(&self.cluster, number).await? {
+                return Ok(number);
+            }
+            *lease = None;
+        }
+        let (number, _) = grant(&self.cluster, self.ttl_s).await?;
+        let address = write_address(&self.address);
+        let join = Change::below(&self.prefix).put_with(&member_key(self.holder), address.as_bytes(), number);
+        join.commit(&self.cluster).await.map_err(Failed::into_error)?;
+        *lease = Some(number);
+        Ok(number)
+    }
+
+    /// Ends the lease, and with it every tenure of this process.
+    pub(crate) async fn end(&self) -> Result<()> {
+        let mut last = self.last.lock().await;
+        last.found = None;
+        match last.lease.take() {
+            Some(number) => revoke(&self.cluster, number).await,
+            None => Ok(()),
+        }
+    }
+}

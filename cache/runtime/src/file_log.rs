@@ -1,0 +1,241 @@
+//! A log of buffered writes on disk: what it acknowledged survives the process and, with the disk, the machine.
+//!
+//! One thread owns the file. It takes all calls that wait, appends their records, and syncs once for all of them, so that
+//! sixteen writers cost about as much as one. When most of the file is of writes that the store has by now, it is written
+//! anew beside itself and renamed.
+//!
+//! Guarantee: a write is acknowledged after it is synced. A record that was torn by a crash ends the file; whatever was
+//! acknowledged lies before it. Format: `docs/format/range-cache-buffered.md`.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+
+use lacuna_cache_protocol::embedded::Kept;
+use lacuna_cache_protocol::ports::{LogServer, Reply};
+use lacuna_cache_protocol::{Epoch, LogCall, LogReply, RangeId};
+use lacuna_cache_protocol::{Error, Result};
+use tokio::sync::oneshot;
+
+use crate::write_bytes::{decode_write, encode_write};
+
+const MAGIC: &[u8; 8] = b"lacbuf\x01\n";
+const FENCE: u8 = 1;
+const APPEND: u8 = 2;
+const TRIM: u8 = 3;
+/// The file is written anew beyond this size, if it is then four times larger than what it must keep.
+const REWRITE_BYTES: u64 = 1 << 20;
+
+/// A log server whose disk is a file.
+#[derive(Debug)]
+pub struct FileLog {
+    calls: mpsc::Sender<Asked>,
+}
+
+#[derive(Debug)]
+struct Asked {
+    range: RangeId,
+    epoch: Epoch,
+    call: LogCall,
+    reply: oneshot::Sender<Result<LogReply>>,
+}
+
+impl FileLog {
+    /// Opens the log at `path`, or begins one.
+    ///
+    /// # Errors
+    /// `Unavailable` if the file cannot be read or written, `Unsupported` or `Corrupt` if it is no such log.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let disk = Disk::open(path.as_ref())?;
+        let (calls, asked) = mpsc::channel();
+        let spawned =
+            std::thread::Builder::new().name("lacuna-log".to_owned()).spawn(move || disk.serve(&asked));
+        spawned.map_err(|error| failed("starting the thread of", path.as_ref(), error))?;
+        Ok(Self { calls })
+    }
+}
+
+impl LogServer for FileLog {
+    fn call(&self, range: RangeId, epoch: Epoch, call: LogCall) -> Reply<'_, LogReply> {
+        let (reply, answer) = oneshot::channel();
+        let gone = || Error::unavailable("the log of buffered writes has failed before");
+        let sent = self.calls.send(Asked { range, epoch, call, reply });
+        Box::pin(async move {
+            sent.map_err(|_| gone())?;
+            answer.await.map_err(|_| gone())?
+        })
+    }
+}
+
+/// The file and what is in it.
+struct Disk {
+    path: PathBuf,
+    file: File,
+    len: u64,
+    ranges: BTreeMap<RangeId, Kept>,
+}
+
+impl Disk {
+    fn open(path: &Path) -> Result<Self> {
+        let open = OpenOptions::new().read(true).append(true).create(true).open(path);
+        let mut file = open.map_err(|error| failed("opening", path, error))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(|error| failed("reading", path, error))?;
+        let mut ranges = BTreeMap::new();
+        let mut disk_len = MAGIC.len();
+        if bytes.len() < MAGIC.len() && MAGIC.starts_with(&bytes) {
+            file.set_len(0)
+                .and_then(|()| file.write_all(MAGIC))
+                .map_err(|error| failed("writing", path, error))?;
+        } else {
+            let records = bytes.strip_prefix(MAGIC);
+            let records = records.ok_or_else(|| {
+                Error::unsupported("the file is not a log of buffered writes, or is of a newer version")
+            })?;
+            disk_len += replay(records, &mut ranges)?;
+            file.set_len(disk_len as u64).map_err(|error| failed("cutting", path, error))?;
+        }
+        sync(&file, path)?;
+        Ok(Self { path: path.to_owned(), file, len: disk_len as u64, ranges })
+    }
+
+    /// Until nobody can call any more, or the disk fails: what it holds is unknown then, so that it answers no more.
+    fn serve(mut self, asked: &mpsc::Receiver<Asked>) {
+        while let Ok(first) = asked.recv() {
+            let together: Vec<Asked> = std::iter::once(first).chain(asked.try_iter().take(1_023)).collect();
+            let mut bytes = Vec::new();
+            let mut must_sync = false;
+            let mut replies = Vec::new();
+            for Asked { range, epoch, call, reply } in together {
+                let answer = self.ranges.entry(range).or_default().call(epoch, &call);
+                if answer != LogReply::Fenced {
+                    write_record(&mut bytes, range, epoch, &call);
+                    must_sync |= !matches!(call, LogCall::Trim(_));
+                }
+                replies.push((reply, answer));
+            }
+            if let Err(error) = self.append(&bytes, must_sync) {
+                let fail = |(reply, _): (oneshot::Sender<_>, _)| {
+                    drop(reply.send(Err(Error::unavailable(error.to_string()))));
+                };
+                return replies.into_iter().for_each(fail);
+            }
+            replies.into_iter().for_each(|(reply, answer)| drop(reply.send(Ok(answer))));
+        }
+    }
+
+    fn append(&mut self, bytes: &[u8], must_sync: bool) -> Result<()> {
+        self.file.write_all(bytes).map_err(|error| failed("writing", &self.path, error))?;
+        self.len += bytes.len() as u64;
+        if must_sync {
+            sync(&self.file, &self.path)?;
+        }
+        if self.len > REWRITE_BYTES { self.rewrite() } else { Ok(()) }
+    }
+
+    fn rewrite(&mut self) -> Result<()> {
+        let mut bytes = MAGIC.to_vec();
+        for (range, kept) in &self.ranges {
+            let (fence, writes) = kept.parts();
+            for (epoch, lsn, write) in writes {
+                write_record(&mut bytes, *range, epoch, &LogCall::Append(lsn, write.clone()));
+            }
+            fence.into_iter().for_each(|fence| write_record(&mut bytes, *range, fence, &LogCall::Fence));
+        }
+        if (bytes.len() as u64) * 4 > self.len {
+            return Ok(());
+        }
+        let beside = self.path.with_extension("new");
+        let write = || -> std::io::Result<File> {
+            drop(std::fs::remove_file(&beside));
+            let mut file = OpenOptions::new().append(true).create_new(true).open(&beside)?;
+            file.write_all(&bytes)?;
+            file.sync_all()?;
+            std::fs::rename(&beside, &self.path)?;
+            Ok(file)
+        };
+        self.file = write().map_err(|error| failed("rewriting", &self.path, error))?;
+        self.len = bytes.len() as u64;
+        sync(&self.file, &self.path)
+    }
+}
+
+fn sync(file: &File, path: &Path) -> Result<()> {
+    file.sync_data().map_err(|error| failed("syncing", path, error))
+}
+
+fn failed(doing: &str, path: &Path, error: std::io::Error) -> Error {
+    Error::unavailable(error.to_string())
+        .with_context(format!("{doing} {}", path.display()))
+        .with_source(error)
+}
+
+/// Length and checksum of the body, then the body: kind, range, epoch, and what the call has.
+fn write_record(bytes: &mut Vec<u8>, range: RangeId, epoch: Epoch, call: &LogCall) {
+    let mut body = Vec::new();
+    body.push(match call {
+        LogCall::Fence => FENCE,
+        LogCall::Append(..) => APPEND,
+        LogCall::Trim(_) => TRIM,
+    });
+    body.extend_from_slice(&range.0.to_le_bytes());
+    body.extend_from_slice(&epoch.0.to_le_bytes());
+    match call {
+        LogCall::Fence => {}
+        LogCall::Append(lsn, write) => encode_write(&mut body, *lsn, write),
+        LogCall::Trim(applied) => body.extend_from_slice(&applied.to_le_bytes()),
+    }
+    bytes.extend_from_slice(&(body.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(&crc32c::crc32c(&body).to_le_bytes());
+    bytes.extend_from_slice(&body);
+}
+
+/// Replays whole records; returns how many bytes they take. What follows the first torn one was never acknowledged.
+fn replay(records: &[u8], ranges: &mut BTreeMap<RangeId, Kept>) -> Result<usize> {
+    let mut rest = records;
+    while let Some((body, behind)) = next_body(rest) {
+        let (range, epoch, call) = read_record(body)?;
+        // The fence of an append that was written anew comes behind it.
+        let kept = ranges.entry(range).or_default();
+        if kept.parts().0.is_none() {
+            kept.call(epoch, &LogCall::Fence);
+        }
+        kept.call(epoch, &call);
+        rest = behind;
+    }
+    Ok(records.len() - rest.len())
+}
+
+fn next_body(rest: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (len, rest) = rest.split_first_chunk()?;
+    let (check, rest) = rest.split_first_chunk()?;
+    let (body, behind) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*len)).ok()?)?;
+    (crc32c::crc32c(body) == u32::from_le_bytes(*check)).then_some((body, behind))
+}
+
+fn read_record(body: &[u8]) -> Result<(RangeId, Epoch, LogCall)> {
+    let malformed = || Error::corrupt("a record of the log of buffered writes is malformed");
+    let (kind, rest) = body.split_first().ok_or_else(malformed)?;
+    let (range, rest) = rest.split_first_chunk().ok_or_else(malformed)?;
+    let (epoch, rest) = rest.split_first_chunk().ok_or_else(malformed)?;
+    let call = match *kind {
+        FENCE => LogCall::Fence,
+        APPEND => {
+            let (lsn, write) = decode_write(rest)?;
+            LogCall::Append(lsn, write)
+        }
+        TRIM => LogCall::Trim(u64::from_le_bytes(rest.try_into().map_err(|_| malformed())?)),
+        _ => {
+            return Err(Error::unsupported(
+                "a log of buffered writes has a record of a kind that is not known",
+            ));
+        }
+    };
+    Ok((RangeId(u32::from_le_bytes(*range)), Epoch(u64::from_le_bytes(*epoch)), call))
+}
+
+#[cfg(test)]
+#[path = "file_log_tests.rs"]
+mod tests;

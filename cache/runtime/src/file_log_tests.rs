@@ -1,0 +1,62 @@
+use lacuna_cache_protocol::{Command, Interval, Write};
+
+use super::*;
+
+fn write(text: &str) -> Write {
+    Write { touched: vec![(0, Interval::point(20.into()))], command: Command::new(text.as_bytes()) }
+}
+
+async fn call(log: &FileLog, epoch: u64, call: LogCall) -> LogReply {
+    log.call(RangeId(0), Epoch(epoch), call).await.unwrap()
+}
+
+fn kept(reply: LogReply) -> (usize, bool) {
+    let LogReply::Kept { writes, is_whole } = reply else { panic!("{reply:?}") };
+    (writes.len(), is_whole)
+}
+
+#[tokio::test]
+async fn what_was_acknowledged_is_there_after_a_torn_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    let log = FileLog::open(&path).unwrap();
+    assert_eq!(kept(call(&log, 1, LogCall::Fence).await), (0, false));
+    for lsn in 1..=20 {
+        assert_eq!(call(&log, 1, LogCall::Append(lsn, write("w"))).await, LogReply::Done);
+    }
+    assert_eq!(call(&log, 1, LogCall::Trim(5)).await, LogReply::Done);
+    drop(log);
+    let whole = std::fs::read(&path).unwrap();
+    for torn in [0, 1, 11, 30] {
+        let torn_path = folder.path().join(format!("torn{torn}"));
+        std::fs::write(&torn_path, [&whole[..], &whole[8..8 + torn]].concat()).unwrap();
+        let log = FileLog::open(&torn_path).unwrap();
+        assert_eq!(kept(call(&log, 2, LogCall::Fence).await), (15, true), "{torn} bytes of a torn record");
+        assert_eq!(call(&log, 1, LogCall::Append(99, write("late"))).await, LogReply::Fenced);
+    }
+}
+
+#[tokio::test]
+async fn the_file_does_not_grow_with_what_the_store_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    let log = FileLog::open(&path).unwrap();
+    call(&log, 1, LogCall::Fence).await;
+    let large = "x".repeat(50_000);
+    for lsn in 1..=100 {
+        call(&log, 1, LogCall::Append(lsn, write(&large))).await;
+        call(&log, 1, LogCall::Trim(lsn - 1)).await;
+    }
+    assert!(std::fs::metadata(&path).unwrap().len() < 2 * REWRITE_BYTES);
+    drop(log);
+    let log = FileLog::open(&path).unwrap();
+    assert_eq!(kept(call(&log, 2, LogCall::Fence).await), (1, true));
+}
+
+#[test]
+fn other_files_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    std::fs::write(&path, b"something else").unwrap();
+    assert_eq!(FileLog::open(&path).unwrap_err().kind(), lacuna_cache_protocol::ErrorKind::Unsupported);
+}

@@ -1,0 +1,61 @@
+//! A strongly consistent cache of range results, before stores of many kinds.
+//!
+//! `lacuna-cache-protocol` says what an owner of a range does; this crate does it, on tokio, over whatever stands behind the
+//! ports of [`Servers`].
+//!
+//! | module | feature | what it is |
+//! | --- | --- | --- |
+//! | `sql` | `sqlite`, `postgres`, `mariadb` | tables of SQL databases: what most users open |
+//! | `redis` | `redis` | cache servers and logs of buffered writes |
+//! | `cluster` | `cluster` | several processes before one store, and their clients |
+//! | `etcd` | `etcd` | ranges leased through etcd |
+//! | `mongodb` | `mongodb` | experimental: collections of databases that speak the MongoDB protocol |
+//!
+//! Without any feature there are
+//!
+//! - [`RangeCache`]: reads and writes of one range; a hit asks the cache server only;
+//! - [`BulkLease`]: a lease on everything, for loads past the cache;
+//! - [`Alarm`]: for whoever finds out that somebody writes past the cache;
+//! - [`Compressed`]: a cache server whose values are compressed where that makes them smaller;
+//! - [`Hashed`]: several cache servers that share the results of every range;
+//! - [`FileLog`]: a log of buffered writes on disk, with one `fsync` for all that wait.
+//!
+//! Guarantee: that of the owner, as each call is carried out at most once and never cancelled half-way. Where no cache
+//! server answers, requests go on against the store, still through the owner.
+
+#![cfg_attr(
+    not(all(
+        feature = "sqlite",
+        feature = "postgres",
+        feature = "mariadb",
+        feature = "redis",
+        feature = "etcd",
+        feature = "cluster",
+        feature = "mongodb"
+    )),
+    allow(dead_code, unused_imports, reason = "what only a feature needs that is off")
+)]
+
+#[cfg(feature = "cluster")]
+pub mod cluster;
+mod compressed;
+#[cfg(feature = "etcd")]
+pub mod etcd;
+mod file_log;
+mod hashed;
+#[cfg(feature = "mongodb")]
+pub mod mongodb;
+mod owner;
+#[cfg(feature = "redis")]
+pub mod redis;
+#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mariadb"))]
+pub mod sql;
+mod write_bytes;
+
+pub use compressed::Compressed;
+pub use file_log::FileLog;
+pub use hashed::Hashed;
+pub use lacuna_cache_protocol::{Error, ErrorKind, Result};
+pub use owner::{
+    Alarm, BulkEnd, BulkLease, Counts, RangeCache, Requests, Servers, WriteError, Written, bulk_lease,
+};

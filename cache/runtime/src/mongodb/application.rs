@@ -1,0 +1,119 @@
+//! What a write does to a cached result. The database keeps documents as they are given, so nothing has to be asked for.
+
+use std::sync::Arc;
+
+use lacuna_cache_protocol::{Application, Command, Form, Query, RangeKey, Value};
+use mongodb::bson::{Bson, Document};
+
+use crate::mongodb::documents::{decode, encode};
+use crate::mongodb::domain_key::{integer, key};
+use crate::mongodb::schema::Schema;
+use crate::mongodb::write::DocumentWrite;
+
+/// The meaning of commands and results of a collection. Whatever it is not sure of, the store is asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Documents(pub(crate) Arc<Schema>);
+
+impl Application for Documents {
+    fn update(&self, command: &Command, query: &Query, old: &Value) -> Option<Value> {
+        if query.form != Form::All {
+            return None;
+        }
+        let mut documents = decode(old).ok()?;
+        match DocumentWrite::read(command).ok()? {
+            DocumentWrite::Insert(document) => documents.push(document),
+            DocumentWrite::Delete(seen) => documents.retain(|kept| kept.get("_id") != seen.get("_id")),
+            DocumentWrite::Set { seen, values } => {
+                let document = documents.iter_mut().find(|kept| kept.get("_id") == seen.get("_id"));
+                match document {
+                    Some(document) => document.extend(values),
+                    // It may come from elsewhere, and only the database knows the rest of it.
+                    None if self.may_be_inside(query, &values)? => return None,
+                    None => {}
+                }
+            }
+        }
+        encode(&self.ordered(query, documents)?).ok()
+    }
+
+    fn empty(&self, _: &Query) -> Value {
+        encode(&[]).expect("no document is too large")
+    }
+}
+
+impl Documents {
+    fn key(&self, query: &Query, document: &Document) -> Option<Option<RangeKey>> {
+        let (field, domain) = self.0.domains.get(query.domain)?;
+        key(*domain, document.get(field)).ok()
+    }
+
+    fn may_be_inside(&self, query: &Query, values: &Document) -> Option<bool> {
+        Some(self.key(query, values)?.is_some_and(|key| query.interval.contains(&key)))
+    }
+
+    /// Those of the range, in the order of the database; `None` if only the database knows it.
+    fn ordered(&self, query: &Query, documents: Vec<Document>) -> Option<Vec<Document>> {
+        let mut placed = Vec::new();
+        for document in documents {
+            if let Some(key) = self.key(query, &document)?.filter(|key| query.interval.contains(key)) {
+                placed.push(((key, id_order(document.get("_id")?)?), document));
+            }
+        }
+        placed.sort_by(|(a, _), (b, _)| a.cmp(b));
+        // Keys of different kinds are ordered by their kinds.
+        let is_one_kind = placed.windows(2).all(|two| two[0].0.1.0 == two[1].0.1.0);
+        is_one_kind.then(|| placed.into_iter().map(|(_, document)| document).collect())
+    }
+}
+
+/// Documents of one value are in the order of their keys: whole numbers, texts by their bytes, or object ids.
+fn id_order(id: &Bson) -> Option<(u8, RangeKey)> {
+    match id {
+        Bson::String(text) => Some((1, RangeKey::from_bytes(text.as_bytes()))),
+        Bson::ObjectId(id) => Some((2, RangeKey::from_bytes(&id.bytes()))),
+        number => Some((0, RangeKey::from((integer(number)? ^ i64::MIN).cast_unsigned()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lacuna_cache_protocol::{DomainType, Interval};
+    use mongodb::bson::doc;
+
+    use super::*;
+
+    fn after(write: &DocumentWrite, old: &[Document]) -> Option<Vec<Document>> {
+        let schema = Schema::new("people").domain("age", DomainType::Integer);
+        let bound = |age: i64| key(DomainType::Integer, Some(&age.into())).unwrap().unwrap();
+        let query = Query::all(0, Interval::closed(bound(18), bound(22)).unwrap());
+        let new =
+            Documents(Arc::new(schema)).update(&write.command().unwrap(), &query, &encode(old).unwrap());
+        new.map(|value| decode(&value).unwrap())
+    }
+
+    #[test]
+    fn cached_documents_follow_what_is_written() {
+        let (anna, berta) = (doc! { "_id": 1, "age": 20, "name": "Anna" }, doc! { "_id": 2, "age": 19 });
+        let old = [berta.clone(), anna.clone()];
+        let seen = doc! { "_id": 1, "age": 20 };
+        let set = |values| DocumentWrite::Set { seen: seen.clone(), values };
+        let carla = doc! { "_id": -3, "age": 20 };
+        let with_carla = vec![berta.clone(), carla.clone(), anna];
+        assert_eq!(after(&DocumentWrite::Insert(carla), &old), Some(with_carla));
+        assert_eq!(after(&DocumentWrite::Insert(doc! { "_id": 4 }), &old).unwrap().len(), 2, "it has no age");
+        assert_eq!(after(&DocumentWrite::Delete(seen.clone()), &old), Some(vec![berta.clone()]));
+        assert_eq!(after(&set(doc! { "age": 30 }), &old), Some(vec![berta.clone()]));
+        let younger = doc! { "_id": 1, "age": 18, "name": "Anna" };
+        assert_eq!(after(&set(doc! { "age": 18 }), &old), Some(vec![younger, berta.clone()]));
+        assert_eq!(
+            after(&set(doc! { "age": 21 }), std::slice::from_ref(&berta)),
+            None,
+            "it comes from elsewhere"
+        );
+        assert_eq!(
+            after(&DocumentWrite::Insert(doc! { "_id": "x", "age": 20 }), &old),
+            None,
+            "keys of two kinds"
+        );
+    }
+}

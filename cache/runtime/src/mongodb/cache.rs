@@ -1,0 +1,196 @@
+//! A database with a cache before it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::owner::{Counts, RangeCache, Servers};
+use lacuna_cache_protocol::embedded::{MemoryCache, SteadyClock};
+use lacuna_cache_protocol::ports::{CacheServer, Clock, Coordinator};
+use lacuna_cache_protocol::{Config, Policy};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
+use mongodb::bson::doc;
+use mongodb::options::{ClientOptions, WriteConcern};
+use mongodb::results::CollectionType;
+use mongodb::{Client, Database};
+
+use crate::mongodb::application::Documents;
+use crate::mongodb::collection::Collection;
+use crate::mongodb::failure::error_of;
+use crate::mongodb::fence::Fences;
+use crate::mongodb::lease::Leases;
+use crate::mongodb::schema::Schema;
+use crate::mongodb::store::FencedCollection;
+
+/// Memory for results where no cache server is given.
+const CACHE_BYTES: usize = 64 << 20;
+/// How long to look for a server.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Opens the database at `url` (`mongodb://host:port/database`) with a cache in the memory of this process, writing through.
+///
+/// # Errors
+/// As [`Options::open`].
+pub async fn open(url: &str) -> Result<Cache> {
+    Options::new(url).open().await
+}
+
+/// Settings of a cache; what is not set is as [`open`] has it.
+#[derive(Debug, Clone)]
+pub struct Options {
+    url: String,
+    policy: Policy,
+    max_operation: Duration,
+    verified_percent: u8,
+    caches: Vec<Arc<dyn CacheServer>>,
+}
+
+impl Options {
+    /// The database at `url`.
+    pub fn new(url: impl Into<String>) -> Self {
+        let max_operation = Duration::from_secs(2);
+        let (policy, verified_percent, caches) = (Policy::WriteThrough, 0, Vec::new());
+        Self { url: url.into(), policy, max_operation, verified_percent, caches }
+    }
+
+    /// What a write does to cached results: around or through. Write-back needs transactions, which are not asked for here.
+    #[must_use]
+    pub const fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// How long a write may take, in milliseconds; 2,000 unless set. One that takes longer has an unknown outcome, and **each take-over
+    /// waits so long**: a write of the old owner that arrives later still is what the guarantee leaves out.
+    #[must_use]
+    pub const fn max_operation_ms(mut self, ms: u64) -> Self {
+        self.max_operation = Duration::from_millis(ms);
+        self
+    }
+
+    /// How many of a hundred hits are asked for again at the database, under their lease; none unless set. If one differs, somebody
+    /// has written past the cache: the read has what the database says, and everything cached of the collection is dropped.
+    #[must_use]
+    pub fn verify_hits(mut self, percent: u8) -> Self {
+        self.verified_percent = percent.min(100);
+        self
+    }
+
+    /// Cache servers that results are spread over, in place of 64 MiB of this process.
+    #[must_use]
+    pub fn cache_servers(mut self, servers: impl IntoIterator<Item = Arc<dyn CacheServer>>) -> Self {
+        self.caches = servers.into_iter().collect();
+        self
+    }
+
+    /// Opens the database.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a URL that names no database, `Unsupported` for [`Policy::WriteBack`], `Unavailable` if no server answers.
+    pub async fn open(mut self) -> Result<Cache> {
+        if self.policy == Policy::WriteBack {
+            return Err(Error::unsupported(
+                "write-back needs transactions of the store: write around or through",
+            ));
+        }
+        let mut client = ClientOptions::parse(&self.url).await.map_err(error_of)?;
+        let name = client.default_database.clone();
+        let name = name.ok_or_else(|| Error::invalid_input(format!("{} names no database", self.url)))?;
+        client.server_selection_timeout = Some(PATIENCE);
+        // A call is carried out at most once, and what is acknowledged stays.
+        client.retry_writes = Some(false);
+        client.write_concern = Some(WriteConcern::majority());
+        let database = Client::with_options(client).map_err(error_of)?.database(&name);
+        database.run_command(doc! { "ping": 1 }).await.map_err(error_of)?;
+        if self.caches.is_empty() {
+            self.caches.push(Arc::new(MemoryCache::new(CACHE_BYTES)));
+        }
+        let clock: Arc<dyn Clock> = Arc::new(SteadyClock::new());
+        let coordinator = Arc::new(Leases::new(&database, clock.clone(), self.caches.len())?);
+        Ok(Cache { database, options: self, coordinator, clock, collections: Mutex::default() })
+    }
+}
+
+/// A database and the cache before its registered collections.
+#[derive(Debug)]
+pub struct Cache {
+    database: Database,
+    options: Options,
+    coordinator: Arc<dyn Coordinator>,
+    clock: Arc<dyn Clock>,
+    collections: Mutex<Vec<RangeCache>>,
+}
+
+impl Cache {
+    /// Registers a collection. From now on all its writes must go through what is returned.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it cannot be what the schema says, `Conflict` if it was registered before, `Unavailable` if the database
+    /// does not answer.
+    pub async fn collection(&self, schema: Schema) -> Result<Collection> {
+        schema.check()?;
+        self.check_order(&schema.collection).await?;
+        let (fences, schema) = (Fences::new(&self.database), Arc::new(schema));
+        let range = fences.range_of(&schema.collection).await?;
+        let store = FencedCollection {
+            documents: self.database.collection(&schema.collection),
+            fences,
+            schema: schema.clone(),
+            max_operation: self.options.max_operation,
+        };
+        let servers = Servers {
+            caches: self.options.caches.clone(),
+            store: Arc::new(store),
+            logs: Vec::new(),
+            coordinator: self.coordinator.clone(),
+            clock: self.clock.clone(),
+        };
+        let config = Config { domain_count: schema.domains.len(), ..Config::new(self.options.policy) };
+        // It holds while a take-over waits, too.
+        let waits_ms = u64::try_from(self.options.max_operation.as_millis()).unwrap_or(u64::MAX);
+        let config = Config { call_timeout: config.call_timeout.max(waits_ms.saturating_mul(4)), ..config };
+        let mut collections = self.collections.lock().unwrap_or_else(PoisonError::into_inner);
+        if collections.iter().any(|known| known.range() == range) {
+            let message = format!("the collection {} is registered already", schema.collection);
+            return Err(Error::new(ErrorKind::Conflict, message));
+        }
+        let cache = RangeCache::start(servers, range, config, Documents(schema.clone()));
+        let cache = cache.with_verified_hits(self.options.verified_percent);
+        collections.push(cache.clone());
+        Ok(Collection::new(cache, schema))
+    }
+
+    /// Views are a second way to the same documents, and a collation orders texts otherwise than by their bytes.
+    async fn check_order(&self, name: &str) -> Result<()> {
+        let mut found =
+            self.database.list_collections().filter(doc! { "name": name }).await.map_err(error_of)?;
+        if !found.advance().await.map_err(error_of)? {
+            return Ok(());
+        }
+        let known = found.deserialize_current().map_err(error_of)?;
+        if known.collection_type != CollectionType::Collection || known.options.collation.is_some() {
+            let message = format!(
+                "{name} is a view, or has a collation: use a plain collection, whose order is that of bytes"
+            );
+            return Err(Error::invalid_input(message));
+        }
+        Ok(())
+    }
+
+    /// What has happened since it was opened, over all collections.
+    pub fn counts(&self) -> Counts {
+        let collections = self.collections.lock().unwrap_or_else(PoisonError::into_inner);
+        collections.iter().fold(Counts::default(), |sum, cache| sum.plus(cache.counts()))
+    }
+
+    /// Lets go of all collections.
+    ///
+    /// # Errors
+    /// `Unavailable` if it was stopped before.
+    pub async fn stop(&self) -> Result<()> {
+        let known = std::mem::take(&mut *self.collections.lock().unwrap_or_else(PoisonError::into_inner));
+        for cache in known {
+            cache.stop().await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,53 @@
+//! Results as they are cached: a byte of version, then the documents one behind the other, each of which says its length.
+
+use lacuna_cache_protocol::Value;
+use lacuna_cache_protocol::{Error, Result};
+use mongodb::bson::Document;
+
+const VERSION: u8 = 1;
+
+pub(crate) fn bytes_of(document: &Document) -> Result<Vec<u8>> {
+    document.to_vec().map_err(|error| Error::invalid_input(error.to_string()))
+}
+
+/// The first document of `bytes`, which then begin behind it.
+pub(crate) fn take(bytes: &mut &[u8]) -> Result<Document> {
+    Document::from_reader(bytes).map_err(|error| Error::corrupt(error.to_string()))
+}
+
+pub(crate) fn encode(documents: &[Document]) -> Result<Value> {
+    let mut bytes = vec![VERSION];
+    for document in documents {
+        bytes.extend_from_slice(&bytes_of(document)?);
+    }
+    Ok(bytes.into())
+}
+
+pub(crate) fn decode(value: &Value) -> Result<Vec<Document>> {
+    let Some((&VERSION, mut rest)) = value.as_bytes().split_first() else {
+        return Err(Error::unsupported("a cached result has a version that is not known"));
+    };
+    let mut documents = Vec::new();
+    while !rest.is_empty() {
+        documents.push(take(&mut rest)?);
+    }
+    Ok(documents)
+}
+
+#[cfg(test)]
+mod tests {
+    use mongodb::bson::doc;
+
+    use super::*;
+
+    #[test]
+    fn results_come_back_from_their_bytes() {
+        let documents = [doc! { "_id": 1, "name": "Anna", "list": [1, 2] }, doc! {}];
+        let value = encode(&documents).unwrap();
+        assert_eq!(decode(&value).unwrap(), documents);
+        assert_eq!(decode(&encode(&[]).unwrap()).unwrap(), []);
+        let bytes = value.as_bytes();
+        assert!(decode(&Value::new(&bytes[..bytes.len() - 1])).is_err());
+        assert!(decode(&Value::new(&[2])).is_err() && decode(&Value::new(&[])).is_err());
+    }
+}

@@ -1,0 +1,47 @@
+//! Collections of databases that speak the MongoDB protocol, behind a strongly consistent cache of range results.
+//!
+//! ```no_run
+//! use lacuna_cache::mongodb::{DomainType, Schema, doc};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let cache = lacuna_cache::mongodb::open("mongodb://127.0.0.1:27017/app").await?;
+//! let people = cache.collection(Schema::new("people").domain("age", DomainType::Integer)).await?;
+//! people.insert(doc! { "_id": 1, "name": "Anna", "age": 20 }).await?;
+//! assert_eq!(people.get("age", 18..=22).await?.len(), 1);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | file | idea |
+//! | --- | --- |
+//! | `cache.rs`, `collection.rs` | opening a database; documents by range, and writes that know what they touch |
+//! | `schema.rs`, `domain_key.rs` | which fields, and values as keys of domains |
+//! | `write.rs`, `documents.rs`, `application.rs` | writes, results, and what the one does to the other |
+//! | `store.rs`, `fence.rs` | the port: what of a fence a store without transactions can have |
+//! | `lease.rs`, `failure.rs` | which process may put a cache before a collection; what errors mean |
+//!
+//! Guarantee: a read returns what the last acknowledged write left, as long as all writes to a registered collection go through the
+//! cache, **and no write of a replaced owner is held up for longer than [`Options::max_operation_ms`] between its look at the fence
+//! and the document**: without transactions the two are not one step. Updates and deletions of documents that the new owner has
+//! written are refused however late they are. `docs/design/range-cache-mongodb.md` has the rest. Write-back is not offered.
+
+mod application;
+mod cache;
+mod collection;
+mod documents;
+mod domain_key;
+mod failure;
+mod fence;
+mod lease;
+mod schema;
+mod store;
+mod write;
+
+pub use crate::owner::{Counts, WriteError};
+pub use cache::{Cache, Options, open};
+pub use collection::Collection;
+pub use lacuna_cache_protocol::{DomainType, Policy};
+pub use lacuna_cache_protocol::{Error, ErrorKind, Result};
+pub use mongodb::bson::{Bson, DateTime, Document, doc, oid::ObjectId};
+pub use schema::Schema;

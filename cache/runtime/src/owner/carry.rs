@@ -1,0 +1,150 @@
+//! Carries calls to servers, and what they answer back to the seat.
+//!
+//! A call is first tried in place: what a cache in memory answers needs no task. What has to wait becomes a task, which is
+//! never cancelled, as half a call is worse than none.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use lacuna_cache_protocol::ports::CacheServer;
+use lacuna_cache_protocol::{Action, CacheReply, CallId, Command, Epoch, Event, Query, StoreCall};
+use lacuna_cache_protocol::{Error, Result};
+use tokio::time::timeout;
+
+use crate::owner::counters::count;
+use crate::owner::owner_handle::{OwnerCommand, OwnerHandle};
+
+/// How long an owner waits for a cache server. Each is to fail much earlier by itself; one that does not, would hold up for ever
+/// whoever waits for the same rows.
+const MAX_OF_A_CALL: Duration = Duration::from_secs(60);
+
+/// Why a call failed, for a person.
+#[derive(Debug)]
+pub(crate) enum FailureCause {
+    /// The cache server does not answer.
+    Cache,
+    /// The store says so of a query.
+    Query(Query, Error),
+    /// The store says so of a command.
+    Command(Command, Error),
+}
+
+type CallOutcome = (Event, Option<FailureCause>);
+
+impl OwnerHandle {
+    /// Carries out a call; returns what was answered at once.
+    pub(crate) fn carry(
+        self: &Arc<Self>,
+        epoch: Epoch,
+        cache: &Arc<dyn CacheServer>,
+        action: Action,
+    ) -> Option<CallOutcome> {
+        let outcome = self.clone().outcome_of(cache.clone(), action);
+        let mut outcome: Pin<Box<dyn Future<Output = CallOutcome> + Send>> = Box::pin(outcome);
+        if let Poll::Ready((event, why)) = outcome.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            return match why {
+                Some(FailureCause::Cache) => {
+                    // The seat has to know before the owner does.
+                    drop(self.commands.send(OwnerCommand::Answered { epoch, event, why }));
+                    None
+                }
+                why => Some((event, why)),
+            };
+        }
+        let handle = self.clone();
+        tokio::spawn(async move {
+            let (event, why) = outcome.await;
+            drop(handle.commands.send(OwnerCommand::Answered { epoch, event, why }));
+        });
+        None
+    }
+
+    async fn outcome_of(self: Arc<Self>, cache: Arc<dyn CacheServer>, action: Action) -> CallOutcome {
+        match action {
+            Action::Cache(call, epoch, what) => {
+                count(&self.counters.cache_calls);
+                let range = self.range;
+                let asked = async move { cache.call(range, epoch, what).await };
+                match in_time(MAX_OF_A_CALL, asked).await {
+                    Some(Ok(reply)) => (Event::Cache(call, reply), None),
+                    Some(Err(_)) | None => (Event::Lost(call), Some(FailureCause::Cache)),
+                }
+            }
+            Action::Store(call, epoch, what) => self.outcome_of_store(call, epoch, what).await,
+            Action::Log(server, call, epoch, what) => {
+                count(&self.counters.log_calls);
+                let Some(log) = self.servers.logs.get(server) else { return (Event::Lost(call), None) };
+                match log.call(self.range, epoch, what).await {
+                    Ok(reply) => (Event::Log(call, reply), None),
+                    Err(_) => (Event::Lost(call), None),
+                }
+            }
+            Action::Peer(call, range, peer, what) => {
+                count(&self.counters.peer_calls);
+                match self.peers.call(range, peer, call, what).await {
+                    Ok(reply) => (Event::PeerReply(call, reply), None),
+                    Err(_) => (Event::Lost(call), None),
+                }
+            }
+            // Everything else is for the seat itself.
+            _ => (Event::Tick, None),
+        }
+    }
+
+    async fn outcome_of_store(&self, call: CallId, epoch: Epoch, what: StoreCall) -> CallOutcome {
+        let is_query = matches!(what, StoreCall::Query(_));
+        count(if is_query { &self.counters.store_queries } else { &self.counters.store_writes });
+        let about = what.clone();
+        let (event, error) = match self.servers.store.call(self.range, epoch, what).await {
+            Ok(answer) => (Event::Store(call, answer.reply), answer.why),
+            Err(error) => (Event::Lost(call), Some(error)),
+        };
+        let why = error.and_then(|error| match about {
+            StoreCall::Query(query) => Some(FailureCause::Query(query, error)),
+            StoreCall::Write(command) | StoreCall::WriteAcross(command, _) => {
+                Some(FailureCause::Command(command, error))
+            }
+            _ => None,
+        });
+        (event, why)
+    }
+}
+
+/// The reply, or nothing if it is late; the call goes on.
+async fn in_time(
+    max: Duration,
+    asked: impl Future<Output = Result<CacheReply>> + Send + 'static,
+) -> Option<Result<CacheReply>> {
+    let mut asked = Box::pin(asked);
+    let replied = timeout(max, &mut asked).await.ok();
+    if replied.is_none() {
+        tokio::spawn(asked);
+    }
+    replied
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_call_that_is_late_is_lost_and_goes_on() {
+        let (answer, waits) = oneshot::channel();
+        let (ends, ended) = oneshot::channel();
+        let asked = async move {
+            let reply = waits.await.expect("it is answered");
+            ends.send(()).expect("somebody waits for the end");
+            Ok(reply)
+        };
+        let late = in_time(Duration::from_millis(5), asked).await;
+        assert!(late.is_none(), "{late:?}");
+        answer.send(CacheReply::Done).expect("nobody has cut the call off");
+        ended.await.expect("it goes on to its end");
+        let soon = in_time(Duration::from_secs(60), async { Ok(CacheReply::Fenced) }).await;
+        assert!(matches!(soon, Some(Ok(CacheReply::Fenced))), "{soon:?}");
+    }
+}

@@ -1,0 +1,57 @@
+//! How a write can fail, by what it means for the caller.
+
+use std::fmt;
+
+use lacuna_cache_protocol::{Error, ErrorKind};
+
+/// Why a write was not acknowledged.
+#[derive(Debug)]
+pub enum WriteError {
+    /// The store refused it, as it would without a cache; nothing has changed.
+    Refused(Error),
+    /// It was not carried out and will not be; the same may succeed later.
+    NotDone(Error),
+    /// A reply was lost: it may have been carried out, or may yet be. Reads show which.
+    Unknown,
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(why) => write!(f, "the store refused the write: {why}"),
+            Self::NotDone(why) => write!(f, "the write was not carried out: {why}"),
+            Self::Unknown => f.write_str("the outcome of the write is unknown: its reply was lost"),
+        }
+    }
+}
+
+impl std::error::Error for WriteError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Refused(why) | Self::NotDone(why) => Some(why),
+            Self::Unknown => None,
+        }
+    }
+}
+
+impl From<Error> for WriteError {
+    /// An error before anything was sent.
+    fn from(error: Error) -> Self {
+        if error.kind() == ErrorKind::Unavailable { Self::NotDone(error) } else { Self::Refused(error) }
+    }
+}
+
+/// The same error once more, for another who asked.
+pub(crate) fn same_error(error: &Error) -> Error {
+    Error::new(error.kind(), error.to_string())
+}
+
+pub(crate) fn no_owner() -> Error {
+    Error::unavailable(
+        "no owner answers for the range: the store, the cache server or the coordinator cannot be reached",
+    )
+}
+
+pub(crate) fn cache_stopped() -> Error {
+    Error::unavailable("the cache was stopped")
+}

@@ -1,0 +1,195 @@
+//! What a seat and its clients share, and what they say to each other.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use lacuna_cache_protocol::ports::{Reply, Tenure};
+use lacuna_cache_protocol::{
+    CallId, Epoch, Event, Notice, PeerCall, PeerId, PeerReply, Query, RangeId, RangeLoad, RangeTable,
+    ReadOutcome, RequestId, Value, Write, WriteOutcome,
+};
+use lacuna_cache_protocol::{Error, Result};
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+use crate::owner::bulk::BulkLease;
+use crate::owner::carry::FailureCause;
+use crate::owner::counters::{Counters, count};
+use crate::owner::error::{cache_stopped, no_owner};
+use crate::owner::route::RouteCell;
+use crate::owner::sample::Sample;
+use crate::owner::servers::Servers;
+
+/// An answer of a seat.
+#[derive(Debug)]
+pub(crate) struct OwnerReply<T> {
+    pub(crate) outcome: T,
+    /// What the store says of it, for a person.
+    pub(crate) why: Option<Error>,
+    /// Whether the range, or its leadership, is another's: to ask here again is no use for now.
+    pub(crate) is_elsewhere: bool,
+}
+
+pub(crate) type ReadAnswer = OwnerReply<ReadOutcome>;
+pub(crate) type WriteAnswer = OwnerReply<WriteOutcome>;
+
+/// What the hit path found.
+pub(crate) enum Hit {
+    Is(Value),
+    /// The owner is to compare it with the store.
+    InDoubt,
+    Miss,
+}
+
+/// What a seat hears.
+#[derive(Debug)]
+pub(crate) enum OwnerCommand {
+    Read(Query, oneshot::Sender<ReadAnswer>),
+    /// The same, and what is cached is to be compared with the store.
+    Verify(Query, oneshot::Sender<ReadAnswer>),
+    Write(Write, oneshot::Sender<WriteAnswer>),
+    /// Results of one moment.
+    ReadAll(Vec<Query>, oneshot::Sender<OwnerReply<Option<Vec<Value>>>>),
+    /// A lease on everything, for so many milliseconds.
+    Bulk(u64, oneshot::Sender<OwnerReply<Option<BulkLease>>>),
+    /// Its loader has given it back, and waits for an answer; or has gone without a word.
+    BulkOver(RequestId, Option<oneshot::Sender<bool>>),
+    /// The owner of another range leads a request that touches this one.
+    Peer(PeerId, CallId, PeerCall, oneshot::Sender<PeerReply>),
+    /// Somebody has written to the store past the cache.
+    ForeignWrite,
+    /// How full the memory of the cache server is, in percent.
+    Memory(u8),
+    /// There is a newer range table.
+    Table(Arc<RangeTable>),
+    /// The range is to be had, though nobody asks for it.
+    Claim,
+    /// The range is to be given back, once it is drained.
+    Leave,
+    /// It was given back.
+    GivenBack,
+    /// How much was asked of the owner since it was last asked this.
+    Load(oneshot::Sender<RangeLoad>),
+    Claimed {
+        sent_ms: u64,
+        claimed: Result<Option<Tenure>>,
+    },
+    Renewed {
+        epoch: Epoch,
+        sent_ms: u64,
+        is_ours: Result<bool>,
+    },
+    Answered {
+        epoch: Epoch,
+        event: Event,
+        why: Option<FailureCause>,
+    },
+    CacheIsBack(Epoch),
+    Stop(Option<oneshot::Sender<()>>),
+}
+
+/// Finds the owners of other ranges.
+pub(crate) trait Peers: Debug + Send + Sync {
+    fn call(&self, range: RangeId, peer: PeerId, call: CallId, what: PeerCall) -> Reply<'_, PeerReply>;
+}
+
+/// There are no other ranges.
+#[derive(Debug)]
+pub(crate) struct NoPeers;
+
+impl Peers for NoPeers {
+    fn call(&self, _: RangeId, _: PeerId, _: CallId, _: PeerCall) -> Reply<'_, PeerReply> {
+        Box::pin(std::future::ready(Ok(PeerReply::Refused)))
+    }
+}
+
+/// What seat and clients share.
+#[derive(Debug)]
+pub(crate) struct OwnerHandle {
+    pub(crate) servers: Servers,
+    pub(crate) range: RangeId,
+    pub(crate) peers: Arc<dyn Peers>,
+    pub(crate) route: RouteCell,
+    pub(crate) counters: Arc<Counters>,
+    /// Reads that were answered without the owner since its load was last asked for.
+    pub(crate) unseen: AtomicU64,
+    /// The same, since the owner was last told of them.
+    pub(crate) untold: AtomicU64,
+    /// Hits to be compared with the store.
+    pub(crate) verified: Arc<Sample>,
+    pub(crate) commands: mpsc::UnboundedSender<OwnerCommand>,
+    pub(crate) notices: broadcast::Sender<Notice>,
+}
+
+impl OwnerHandle {
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.servers.clock.now_ms()
+    }
+
+    /// What the cache server has, and whether it is an answer.
+    pub(crate) async fn hit(&self, query: &Query) -> Hit {
+        let Some(value) = self.cached(query).await else { return Hit::Miss };
+        count(&self.counters.hits);
+        if self.verified.takes_next() {
+            count(&self.counters.verified);
+            return Hit::InDoubt;
+        }
+        count(&self.unseen);
+        count(&self.untold);
+        Hit::Is(value)
+    }
+
+    /// A value counts if the fence is the epoch of the route, and the route still holds now that the reply is here.
+    async fn cached(&self, query: &Query) -> Option<Value> {
+        let route = self.route.at(self.now_ms())?;
+        count(&self.counters.cache_calls);
+        let seen = route.cache.get(self.range, route.epoch, query).await;
+        let seen = seen.ok()?.filter(|seen| seen.fence == route.epoch)?;
+        seen.value.filter(|_| self.route.holds(route.epoch, self.now_ms()))
+    }
+
+    /// Asks the seat once.
+    pub(crate) async fn read(&self, query: Query, is_in_doubt: bool, within: Duration) -> Result<ReadAnswer> {
+        let (reply, answer) = oneshot::channel();
+        let heard =
+            if is_in_doubt { OwnerCommand::Verify(query, reply) } else { OwnerCommand::Read(query, reply) };
+        self.say(heard, answer, within).await
+    }
+
+    /// Asks the seat once. After an error nobody knows whether the write was carried out.
+    pub(crate) async fn write(&self, write: Write, within: Duration) -> Result<WriteAnswer> {
+        let (reply, answer) = oneshot::channel();
+        self.say(OwnerCommand::Write(write, reply), answer, within).await
+    }
+
+    /// Asks the seat once.
+    pub(crate) async fn read_all(
+        &self,
+        queries: Vec<Query>,
+        within: Duration,
+    ) -> Result<OwnerReply<Option<Vec<Value>>>> {
+        let (reply, answer) = oneshot::channel();
+        self.say(OwnerCommand::ReadAll(queries, reply), answer, within).await
+    }
+
+    /// Asks the seat once.
+    pub(crate) async fn bulk(
+        &self,
+        lasts: Duration,
+        within: Duration,
+    ) -> Result<OwnerReply<Option<BulkLease>>> {
+        let (reply, answer) = oneshot::channel();
+        let lasts_ms = u64::try_from(lasts.as_millis()).unwrap_or(u64::MAX);
+        self.say(OwnerCommand::Bulk(lasts_ms, reply), answer, within).await
+    }
+
+    async fn say<T>(&self, heard: OwnerCommand, answer: oneshot::Receiver<T>, within: Duration) -> Result<T> {
+        self.commands.send(heard).map_err(|_| cache_stopped())?;
+        match tokio::time::timeout(within, answer).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(_)) => Err(cache_stopped()),
+            Err(_) => Err(no_owner()),
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! The seat of a range: the task that runs its owner, tenure after tenure.
+//!
+//! It hears requests and replies one at a time, gives them to the owner, and has what the owner wants carried out
+//! (`carry.rs`). When a tenure ends it claims the next (`tenure.rs`), unless it is to let go (`leaving.rs`). Requests that come in between wait (`waiting.rs`).
+//! Leases for bulk loads are in `loading.rs`.
+//!
+//! A cache server that does not answer ends the tenure. The coordinator may then name another; if it names one that is
+//! known not to answer, the tenure runs on a cache in this process that keeps nothing, so that requests go on against the
+//! store, fenced and in order as ever, until the server is back.
+
+mod leaving;
+mod loading;
+mod tenure;
+mod waiting;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use lacuna_cache_protocol::Error;
+use lacuna_cache_protocol::ports::{CacheServer, Tenure};
+use lacuna_cache_protocol::{
+    Action, Application, Config, Epoch, Event, Interval, Notice, Owner, PeerCall, RangeTable, ReadOutcome,
+    RequestId,
+};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::owner::carry::FailureCause;
+use crate::owner::counters::count;
+use crate::owner::error::same_error;
+use crate::owner::owner_handle::{OwnerCommand, OwnerHandle};
+use crate::owner::route::Route;
+use loading::Load;
+use waiting::{PeerLeases, Requests, Waiting, send_away};
+
+/// How often an owner is told that time passes.
+const TICK: Duration = Duration::from_millis(10);
+
+/// When a seat wants a tenure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Claims {
+    /// From its start to its end.
+    Always,
+    /// Once somebody asks for it, and as long as it is not lost to another.
+    OnDemand,
+}
+
+/// An owner at work.
+#[derive(Debug)]
+struct ActiveTenure<A> {
+    owner: Owner<A>,
+    tenure: Tenure,
+    cache: Arc<dyn CacheServer>,
+    until_ms: u64,
+    is_bypass: bool,
+    is_published: bool,
+    /// Whether it was told to stop: no more requests for it.
+    is_leaving: bool,
+    /// Whether another is to have the range then.
+    is_for_others: bool,
+}
+
+pub(crate) struct OwnerTask<A> {
+    handle: Arc<OwnerHandle>,
+    inbox: mpsc::UnboundedReceiver<OwnerCommand>,
+    config: Config,
+    application: A,
+    claims: Claims,
+    is_claiming: bool,
+    active: Option<ActiveTenure<A>>,
+    requests: Requests,
+    peer_leases: PeerLeases,
+    loads: BTreeMap<RequestId, Load>,
+    /// Requests that wait for a tenure.
+    waiting_for_tenure: VecDeque<OwnerCommand>,
+    /// Cache servers that did not answer.
+    unreachable: BTreeSet<usize>,
+    lost_cache: Option<usize>,
+    /// The last tenure that was granted.
+    granted: Option<Epoch>,
+    /// Until when the hits of another process may lead to a cache server that was not told of a tenure here.
+    others_until_ms: u64,
+    /// Whether what the cache server still has may be wrong.
+    begins_cold: bool,
+    /// Tenures in turn that ended before they served.
+    failures: u32,
+    ticks: u64,
+    stopping: Option<Vec<oneshot::Sender<()>>>,
+    drains: u32,
+    is_done: bool,
+}
+
+impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
+    pub(crate) fn new(
+        handle: Arc<OwnerHandle>,
+        inbox: mpsc::UnboundedReceiver<OwnerCommand>,
+        config: Config,
+        application: A,
+        claims: Claims,
+        begins_cold: bool,
+    ) -> Self {
+        Self {
+            handle,
+            inbox,
+            config,
+            application,
+            claims,
+            is_claiming: false,
+            active: None,
+            requests: Requests::default(),
+            peer_leases: PeerLeases::default(),
+            loads: BTreeMap::new(),
+            waiting_for_tenure: VecDeque::new(),
+            unreachable: BTreeSet::new(),
+            lost_cache: None,
+            granted: None,
+            others_until_ms: 0,
+            begins_cold,
+            failures: 0,
+            ticks: 0,
+            stopping: None,
+            drains: 0,
+            is_done: false,
+        }
+    }
+
+    /// Until it was stopped.
+    pub(crate) async fn run(mut self) {
+        let mut ticks = tokio::time::interval(TICK);
+        if self.claims == Claims::Always {
+            self.claim();
+        }
+        while !self.is_done {
+            tokio::select! {
+                heard = self.inbox.recv() => heard.into_iter().for_each(|heard| self.hear(heard)),
+                _ = ticks.tick() => self.tick(),
+            }
+        }
+    }
+
+    fn hear(&mut self, heard: OwnerCommand) {
+        match heard {
+            OwnerCommand::Read(..)
+            | OwnerCommand::Verify(..)
+            | OwnerCommand::Write(..)
+            | OwnerCommand::ReadAll(..)
+            | OwnerCommand::Bulk(..)
+            | OwnerCommand::Peer(..) => self.ask(heard),
+            OwnerCommand::ForeignWrite => self.foreign_write(),
+            OwnerCommand::Memory(percent) => self.tell_hits(percent),
+            OwnerCommand::BulkOver(request, reply) => self.bulk_over(request, reply),
+            OwnerCommand::Table(table) => self.take_table(table),
+            OwnerCommand::Claim if self.active.is_none() && self.stopping.is_none() => self.claim(),
+            OwnerCommand::Claim => {}
+            OwnerCommand::Leave => self.leave_to_others(),
+            OwnerCommand::GivenBack => self.given_back(),
+            OwnerCommand::Load(reply) => self.tell_load(reply),
+            OwnerCommand::Claimed { sent_ms, claimed } => {
+                self.is_claiming = false;
+                match claimed {
+                    Ok(Some(tenure)) => self.begin_tenure(tenure, sent_ms),
+                    Ok(None) => self.go_without(|| Error::unavailable("another process owns the range")),
+                    Err(why) => self.go_without(|| same_error(&why)),
+                }
+            }
+            OwnerCommand::Renewed { epoch, sent_ms, is_ours } => self.renewed(epoch, sent_ms, is_ours),
+            OwnerCommand::Answered { epoch, event, why } if self.epoch() == Some(epoch) => {
+                self.answered(event, why);
+            }
+            OwnerCommand::Answered { .. } => {}
+            OwnerCommand::CacheIsBack(epoch) if self.epoch() == Some(epoch) => self.leave_bypass(),
+            OwnerCommand::CacheIsBack(_) => {}
+            OwnerCommand::Stop(reply) => self.stop(reply),
+        }
+    }
+
+    fn epoch(&self) -> Option<Epoch> {
+        self.active.as_ref().map(|active| active.tenure.epoch)
+    }
+
+    fn ask(&mut self, heard: OwnerCommand) {
+        // Whoever holds a lease here and leaves waits for its release.
+        let is_release = matches!(heard, OwnerCommand::Peer(_, _, PeerCall::Release, _));
+        if self.active.as_ref().is_none_or(|active| active.is_leaving && !is_release) {
+            self.waiting_for_tenure.push_back(heard);
+            if self.active.is_none() {
+                self.claim();
+            }
+            return;
+        }
+        match heard {
+            OwnerCommand::Read(query, reply) => {
+                let request = self.requests.add(Waiting::Read(query.clone(), reply, None));
+                self.drive(Event::Read(request, query));
+            }
+            OwnerCommand::Verify(query, reply) => {
+                let request = self.requests.add(Waiting::Read(query.clone(), reply, None));
+                self.drive(Event::Verify(request, query));
+            }
+            OwnerCommand::Write(write, reply) => {
+                let request = self.requests.add(Waiting::Write(write.command.clone(), reply, None));
+                self.drive(Event::Write(request, write));
+            }
+            OwnerCommand::ReadAll(queries, reply) => {
+                let request = self.requests.add(Waiting::ReadAll(queries.clone(), reply, None));
+                self.drive(Event::ReadAll(request, queries));
+            }
+            OwnerCommand::Bulk(lasts_ms, reply) => {
+                let request = self.requests.add(Waiting::Bulk(lasts_ms, reply));
+                self.drive(Event::BulkLoad(request));
+            }
+            OwnerCommand::Peer(peer, call, what, reply) => {
+                self.peer_leases.add(peer, call, &what, reply);
+                self.drive(Event::Peer(peer, call, what));
+            }
+            _ => {}
+        }
+    }
+
+    /// Drops everything, and takes nothing over into the next tenure.
+    fn foreign_write(&mut self) {
+        self.begins_cold = true;
+        let everywhere = (0..self.config.domain_count).map(|domain| (domain, Interval::all()));
+        self.drive(Event::ForeignWrite(everywhere.collect()));
+    }
+
+    /// A tenure whose range is cut anew ends, and the next one has the new interval.
+    fn take_table(&mut self, table: Arc<RangeTable>) {
+        if self.config.table.as_ref().is_some_and(|known| known.version() < table.version()) {
+            self.config.table = Some(table.clone());
+            self.drive(Event::Table(table));
+        }
+    }
+
+    fn answered(&mut self, event: Event, why: Option<FailureCause>) {
+        if let Some(why) = why {
+            if let (FailureCause::Cache, Some(active)) = (&why, &self.active) {
+                self.unreachable.insert(active.tenure.cache);
+                self.lost_cache = Some(active.tenure.cache);
+            }
+            self.requests.note(&why);
+        }
+        self.drive(event);
+    }
+
+    /// Gives the owner an event, and has what it wants carried out; what is done at once, is heard at once.
+    fn drive(&mut self, event: Event) {
+        let mut events = VecDeque::from([(event, None)]);
+        while let Some((event, why)) = events.pop_front() {
+            if let Some(why) = &why {
+                self.requests.note(why);
+            }
+            let now = self.handle.now_ms();
+            let Some(active) = &mut self.active else { return };
+            let (actions, epoch) = (active.owner.handle(now, event), active.tenure.epoch);
+            let cache = active.cache.clone();
+            for action in actions {
+                if let Some(call) = self.take(action) {
+                    events.extend(self.handle.carry(epoch, &cache, call));
+                }
+            }
+            self.publish();
+        }
+    }
+
+    /// Does what the seat does itself; returns what is to be carried to others.
+    fn take(&mut self, action: Action) -> Option<Action> {
+        match action {
+            Action::ReadDone(request, outcome) => {
+                let outcome = if self.lease_is_over() { ReadOutcome::Retry } else { outcome };
+                self.requests.read_done(request, outcome);
+            }
+            Action::WriteDone(request, outcome) if self.loads.contains_key(&request) => {
+                self.bulk_done(request, outcome);
+            }
+            Action::WriteDone(request, outcome) => self.requests.write_done(request, outcome),
+            Action::ReadAllDone(request, values) => {
+                let values = Some(values).filter(|_| !self.lease_is_over());
+                self.requests.read_all_done(request, values);
+            }
+            Action::BulkReady(request, held) => self.bulk_ready(request, held),
+            Action::Notice(notice) => {
+                if matches!(notice, Notice::BypassDetected(_)) {
+                    count(&self.handle.counters.foreign_writes);
+                    // This tenure may end before it has dropped everything.
+                    self.begins_cold = true;
+                }
+                drop(self.handle.notices.send(notice));
+            }
+            Action::Ended(ending) => self.ended(ending),
+            Action::PeerReply(peer, call, reply) => self.peer_leases.answer(peer, call, reply),
+            Action::Redirect(request, _) => self.requests.is_elsewhere(request),
+            call => return Some(call),
+        }
+        None
+    }
+
+    /// Shows the tenure to the hit path once it serves.
+    fn publish(&mut self) {
+        let Some(active) = &mut self.active else { return };
+        if active.is_published || !active.owner.is_serving() {
+            return;
+        }
+        active.is_published = true;
+        self.failures = 0;
+        let (epoch, cache, until_ms) = (active.tenure.epoch, active.cache.clone(), active.until_ms);
+        self.others_until_ms = 0;
+        if !self.handle.route.holds(epoch, 0) {
+            count(&self.handle.counters.tenures);
+        }
+        self.handle.route.set(Some(Route { epoch, cache, until_ms }));
+    }
+}

@@ -1,0 +1,220 @@
+//! How a seat comes to a tenure and holds on to it.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use lacuna_cache_protocol::embedded::MemoryCache;
+use lacuna_cache_protocol::ports::Tenure;
+use lacuna_cache_protocol::{Application, Epoch, Event, Owner};
+use lacuna_cache_protocol::{Error, Result};
+
+use super::{ActiveTenure, Claims, OwnerTask, send_away};
+use crate::owner::counters::count;
+use crate::owner::owner_handle::OwnerCommand;
+
+/// How often a cache server that did not answer is asked whether it is back, in ticks.
+const PROBE_TICKS: u64 = 25;
+/// How often an owner that chooses β by itself hears of hits and memory, in ticks.
+const LOAD_TICKS: u64 = 100;
+/// Longest pause before a claim.
+const LONGEST_PAUSE_MS: u64 = 500;
+/// So many claims in turn that were not granted make the pause longer.
+const MAX_DENIALS: u32 = 4;
+
+/// How long the hits of another process may lead to a cache server that cannot be told of this tenure. That process may believe in
+/// its lease although the coordinator does not: somebody may have revoked it there. `granted`: the last tenure that was granted here.
+///
+/// With tenure 5 granted here, and then tenure 9 after 5: nobody else was there, no wait. With tenure 9 after 7: a lease.
+fn unfenced_ms(tenure: &Tenure, granted: Option<Epoch>) -> u64 {
+    let is_anothers = tenure.before.is_some_and(|before| granted.is_none_or(|granted| granted < before));
+    if is_anothers { tenure.lease_ms.unwrap_or(0) } else { 0 }
+}
+
+impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
+    /// Claims the range, unless a claim is out.
+    pub(super) fn claim(&mut self) {
+        if std::mem::replace(&mut self.is_claiming, true) {
+            return;
+        }
+        let (handle, lost) = (self.handle.clone(), self.lost_cache);
+        let pause = if self.failures == 0 { 0 } else { (5 << self.failures.min(10)).min(LONGEST_PAUSE_MS) };
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(pause)).await;
+            // The lease holds from here on: nobody knows how long the answer takes.
+            let sent_ms = handle.now_ms();
+            let claimed = handle.servers.coordinator.claim(handle.range, lost).await;
+            drop(handle.commands.send(OwnerCommand::Claimed { sent_ms, claimed }));
+        });
+    }
+
+    pub(super) fn begin_tenure(&mut self, tenure: Tenure, sent_ms: u64) {
+        let now = self.handle.now_ms();
+        let real = self.handle.servers.caches.get(tenure.cache);
+        let is_bypass = real.is_none() || self.unreachable.contains(&tenure.cache);
+        let cache = match real {
+            Some(real) if !is_bypass => real.clone(),
+            _ => Arc::new(MemoryCache::new(0)),
+        };
+        let mut config = self.config.clone();
+        self.others_until_ms = self.others_until_ms.max(now + unfenced_ms(&tenure, self.granted));
+        self.granted = Some(tenure.epoch);
+        config.serve_from = now + tenure.serve_after_ms;
+        if is_bypass {
+            config.serve_from = config.serve_from.max(self.others_until_ms);
+        }
+        let is_warm = config.keeps_log && !is_bypass && !std::mem::take(&mut self.begins_cold);
+        config.warm_from = tenure.before.filter(|_| is_warm);
+        if is_bypass {
+            count(&self.handle.counters.bypasses);
+            // Nothing in memory is an answer without a cache server that says who the owner is.
+            config.max_gaps = 0;
+        }
+        let owner = Owner::new(config, self.application.clone(), tenure.epoch);
+        let until_ms = tenure.lease_ms.map_or(u64::MAX, |lease| sent_ms + lease);
+        let (is_published, is_leaving, is_for_others) = (false, false, false);
+        self.active = Some(ActiveTenure {
+            owner,
+            tenure,
+            cache,
+            until_ms,
+            is_bypass,
+            is_published,
+            is_leaving,
+            is_for_others,
+        });
+        self.lost_cache = None;
+        self.drive(Event::Tick);
+        std::mem::take(&mut self.waiting_for_tenure).into_iter().for_each(|heard| self.ask(heard));
+        if self.stopping.is_some() {
+            self.leave();
+        }
+    }
+
+    /// No tenure for now: whoever waits is told why. Where one is always wanted, the next claim comes soon.
+    pub(super) fn go_without(&mut self, why: impl Fn() -> Error) {
+        send_away(&mut self.waiting_for_tenure, why);
+        // What another has may be free at any moment.
+        self.failures = (self.failures + 1).min(MAX_DENIALS.max(self.failures));
+        if self.stopping.is_some() && self.is_drained() {
+            return self.finish(None);
+        }
+        if self.claims == Claims::Always || self.stopping.is_some() {
+            self.claim();
+        }
+    }
+
+    pub(super) fn tick(&mut self) {
+        self.ticks += 1;
+        if self.lease_is_over() {
+            return self.abandon();
+        }
+        self.drive(Event::Tick);
+        self.end_late_loads();
+        let Some(active) = &self.active else { return };
+        if let Some(lease) = active.tenure.lease_ms
+            && self.ticks.is_multiple_of((lease / 30).max(1))
+        {
+            self.renew(active.tenure.epoch);
+        }
+        if active.is_bypass && self.ticks.is_multiple_of(PROBE_TICKS) {
+            self.probe(active.tenure);
+        }
+        if self.config.beta_auto && self.ticks.is_multiple_of(LOAD_TICKS) {
+            self.ask_memory();
+        }
+    }
+
+    /// Hears how full the cache server is; one that does not answer soon is not waited for.
+    fn ask_memory(&self) {
+        let Some(cache) = self.active.as_ref().map(|active| active.cache.clone()) else { return };
+        let commands = self.handle.commands.clone();
+        tokio::spawn(async move {
+            let percent = cache.memory_percent().await.unwrap_or(0);
+            drop(commands.send(OwnerCommand::Memory(percent)));
+        });
+    }
+
+    /// Tells the owner what clients did without it.
+    pub(super) fn tell_hits(&mut self, memory_percent: u8) {
+        let hits = self.handle.untold.swap(0, Ordering::Relaxed);
+        self.drive(Event::Load { hits, memory_percent });
+    }
+
+    /// Whether another process may have the range by now. Nothing that this one has in memory is an answer then.
+    pub(super) fn lease_is_over(&self) -> bool {
+        let now = self.handle.now_ms();
+        self.active.as_ref().is_some_and(|active| now >= active.until_ms)
+    }
+
+    fn renew(&self, epoch: Epoch) {
+        let (handle, sent_ms) = (self.handle.clone(), self.handle.now_ms());
+        tokio::spawn(async move {
+            let is_ours = handle.servers.coordinator.renew(handle.range, epoch).await;
+            drop(handle.commands.send(OwnerCommand::Renewed { epoch, sent_ms, is_ours }));
+        });
+    }
+
+    pub(super) fn renewed(&mut self, epoch: Epoch, sent_ms: u64, is_ours: Result<bool>) {
+        let Some(active) = self.active.as_mut().filter(|active| active.tenure.epoch == epoch) else {
+            return;
+        };
+        match is_ours {
+            Ok(true) => {
+                active.until_ms = sent_ms + active.tenure.lease_ms.unwrap_or(0);
+                active.is_published = false;
+                self.publish();
+            }
+            Ok(false) => self.abandon(),
+            Err(_) => {}
+        }
+    }
+
+    /// The range is another's. What was sent may have been carried out.
+    fn abandon(&mut self) {
+        self.handle.route.set(None);
+        self.active = None;
+        self.requests.are_lost();
+        self.peer_leases.go_away();
+        self.loads.clear();
+        self.failures += 1;
+        self.claim();
+    }
+
+    fn probe(&self, tenure: Tenure) {
+        let Some(cache) = self.handle.servers.caches.get(tenure.cache).cloned() else { return };
+        let handle = self.handle.clone();
+        tokio::spawn(async move {
+            if cache.probe(handle.range, tenure.epoch).await.is_ok() {
+                drop(handle.commands.send(OwnerCommand::CacheIsBack(tenure.epoch)));
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_cannot_fence_the_cache_server_of_another_waits_for_a_lease() {
+        let tenure = |before: Option<u64>, lease_ms| Tenure {
+            epoch: Epoch(9),
+            cache: 0,
+            serve_after_ms: 0,
+            before: before.map(Epoch),
+            lease_ms,
+        };
+        let leased = |before| tenure(before, Some(2_400));
+        assert_eq!(unfenced_ms(&leased(Some(7)), None), 2_400, "a process that begins");
+        assert_eq!(unfenced_ms(&leased(Some(7)), Some(Epoch(5))), 2_400, "another was there meanwhile");
+        assert_eq!(
+            unfenced_ms(&leased(Some(5)), Some(Epoch(5))),
+            0,
+            "its own hits have ended with its tenure"
+        );
+        assert_eq!(unfenced_ms(&leased(Some(5)), Some(Epoch(6))), 0, "a tenure of its own past the cache");
+        assert_eq!(unfenced_ms(&leased(None), None), 0, "the first tenure of all");
+        assert_eq!(unfenced_ms(&tenure(Some(7), None), None), 0, "there is no other process");
+    }
+}

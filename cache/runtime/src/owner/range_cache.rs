@@ -1,0 +1,228 @@
+//! The cache of one range, as clients use it.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use lacuna_cache_protocol::{
+    Application, Config, Notice, Query, RangeId, ReadOutcome, Value, Write, WriteOutcome,
+};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+use crate::owner::alarm::Alarm;
+use crate::owner::bulk::BulkLease;
+use crate::owner::counters::{Counts, count};
+use crate::owner::error::{WriteError, cache_stopped, no_owner};
+use crate::owner::owner_handle::{Hit, NoPeers, OwnerCommand, OwnerHandle};
+use crate::owner::owner_task::{Claims, OwnerTask};
+use crate::owner::requests::PATIENCE;
+use crate::owner::route::RouteCell;
+use crate::owner::servers::Servers;
+
+/// Between two tries.
+const PAUSE: Duration = Duration::from_millis(5);
+/// Notices that a listener may be behind.
+pub(crate) const NOTICES: usize = 1_024;
+
+/// Reads and writes of one range, strongly consistent: a read returns what the last acknowledged write left.
+///
+/// Clones share one owner. When the last is dropped the owner stops; [`RangeCache::stop`] waits for it, and for what
+/// write-back has not brought to the store yet.
+#[derive(Debug, Clone)]
+pub struct RangeCache {
+    handle: Arc<Handle>,
+    patience: Duration,
+}
+
+#[derive(Debug)]
+struct Handle(Arc<OwnerHandle>);
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        drop(self.0.commands.send(OwnerCommand::Stop(None)));
+    }
+}
+
+impl RangeCache {
+    /// Starts the owner of `range`, in a task of the present runtime.
+    pub fn start<A: Application + Clone + Send + 'static>(
+        servers: Servers,
+        range: RangeId,
+        config: Config,
+        application: A,
+    ) -> Self {
+        let (commands, inbox) = mpsc::unbounded_channel();
+        let (notices, _) = broadcast::channel(NOTICES);
+        let (route, counters, peers) = (RouteCell::default(), Arc::default(), Arc::new(NoPeers));
+        let (unseen, untold, verified) = (AtomicU64::default(), AtomicU64::default(), Arc::default());
+        let owner = Arc::new(OwnerHandle {
+            servers,
+            range,
+            peers,
+            route,
+            counters,
+            unseen,
+            untold,
+            verified,
+            commands,
+            notices,
+        });
+        tokio::spawn(OwnerTask::new(owner.clone(), inbox, config, application, Claims::Always, false).run());
+        Self { handle: Arc::new(Handle(owner)), patience: PATIENCE }
+    }
+
+    /// How long a request is tried before it fails; 5 seconds unless set. The owner of the range has as long again to answer
+    /// what it was asked last.
+    #[must_use]
+    pub const fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// How many of a hundred hits are asked for again at the store; none unless set. Where the two differ, somebody has written
+    /// past the cache: nothing cached is believed any more.
+    #[must_use]
+    pub fn with_verified_hits(self, percent: u8) -> Self {
+        self.owner().verified.set(percent);
+        self
+    }
+
+    /// For whoever finds out that somebody writes past the cache.
+    pub fn alarm(&self) -> Alarm {
+        Alarm::of_one(&self.owner().commands)
+    }
+
+    /// Which range it is.
+    pub fn range(&self) -> RangeId {
+        self.owner().range
+    }
+
+    fn owner(&self) -> &OwnerHandle {
+        &self.handle.0
+    }
+
+    /// The result of a query: one round trip to the cache server for a hit.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the store does not understand the query, `Unavailable` if nobody answers in time.
+    pub async fn read(&self, query: Query) -> Result<Value> {
+        let value = match self.owner().hit(&query).await {
+            Hit::Is(value) => value,
+            Hit::InDoubt => self.ask(query, true).await?,
+            Hit::Miss => self.ask(query, false).await?,
+        };
+        count(&self.owner().counters.reads);
+        Ok(value)
+    }
+
+    async fn ask(&self, query: Query, is_in_doubt: bool) -> Result<Value> {
+        let until = self.until();
+        loop {
+            let answered = self.owner().read(query.clone(), is_in_doubt, self.left(until)).await?;
+            let why = match answered.outcome {
+                ReadOutcome::Value(value) => return Ok(value),
+                ReadOutcome::Retry => answered.why.unwrap_or_else(no_owner),
+            };
+            self.pause(until, why).await?;
+        }
+    }
+
+    /// Carries out a write. When it returns `Ok`, every later read sees it.
+    ///
+    /// # Errors
+    /// See [`WriteError`]: refused and not done have changed nothing.
+    pub async fn write(&self, write: Write) -> Result<(), WriteError> {
+        let until = self.until();
+        loop {
+            if self.owner().commands.is_closed() {
+                return Err(WriteError::NotDone(cache_stopped()));
+            }
+            // Whoever waits no longer for a write that went out does not know what became of it.
+            let said = self.owner().write(write.clone(), self.left(until)).await;
+            let Ok(answered) = said else { return Err(WriteError::Unknown) };
+            let why = answered.why.unwrap_or_else(no_owner);
+            match answered.outcome {
+                WriteOutcome::Done => {
+                    count(&self.owner().counters.writes);
+                    return Ok(());
+                }
+                WriteOutcome::Refused => return Err(WriteError::Refused(why)),
+                WriteOutcome::Unknown => return Err(WriteError::Unknown),
+                WriteOutcome::Retry if self.owner().now_ms() >= until => {
+                    return Err(WriteError::NotDone(why));
+                }
+                WriteOutcome::Retry => tokio::time::sleep(PAUSE).await,
+            }
+        }
+    }
+
+    /// Results of several queries, all of one moment: a row that leaves one and enters another is in one of them.
+    ///
+    /// # Errors
+    /// As [`RangeCache::read`].
+    pub async fn read_all(&self, queries: Vec<Query>) -> Result<Vec<Value>> {
+        let until = self.until();
+        loop {
+            let answered = self.owner().read_all(queries.clone(), self.left(until)).await?;
+            if let Some(values) = answered.outcome {
+                count(&self.owner().counters.reads);
+                return Ok(values);
+            }
+            self.pause(until, answered.why.unwrap_or_else(no_owner)).await?;
+        }
+    }
+
+    /// A lease on all values, for a load past the cache that takes at most `lasts` (and never more than an hour).
+    ///
+    /// # Errors
+    /// `Unavailable` if it is not to be had in time.
+    pub async fn bulk(&self, lasts: Duration) -> Result<BulkLease> {
+        let until = self.until();
+        loop {
+            let answered = self.owner().bulk(lasts, self.left(until)).await?;
+            if let Some(lease) = answered.outcome {
+                return Ok(lease);
+            }
+            self.pause(until, answered.why.unwrap_or_else(no_owner)).await?;
+        }
+    }
+
+    /// Before the next try; an error if there is none.
+    async fn pause(&self, until: u64, why: Error) -> Result<()> {
+        if why.kind() == ErrorKind::InvalidInput || self.owner().now_ms() >= until {
+            return Err(why);
+        }
+        tokio::time::sleep(PAUSE).await;
+        Ok(())
+    }
+
+    fn until(&self) -> u64 {
+        self.owner().now_ms().saturating_add(u64::try_from(self.patience.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    /// How long to wait for the seat: it has an answer for everything in the end.
+    fn left(&self, until_ms: u64) -> Duration {
+        Duration::from_millis(until_ms.saturating_sub(self.owner().now_ms())).saturating_add(self.patience)
+    }
+
+    /// What has happened since the start.
+    pub fn counts(&self) -> Counts {
+        self.owner().counters.now()
+    }
+
+    /// What the application must know, from now on: acknowledged writes that the store refused later, for example.
+    pub fn notices(&self) -> broadcast::Receiver<Notice> {
+        self.owner().notices.subscribe()
+    }
+
+    /// Waits until everything acknowledged is in the store, and ends. Requests that come later fail.
+    ///
+    /// # Errors
+    /// `Unavailable` if it had stopped before.
+    pub async fn stop(&self) -> Result<()> {
+        let (reply, answer) = oneshot::channel();
+        self.owner().commands.send(OwnerCommand::Stop(Some(reply))).map_err(|_| cache_stopped())?;
+        answer.await.map_err(|_| cache_stopped())
+    }
+}

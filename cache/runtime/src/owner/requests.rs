@@ -1,0 +1,77 @@
+//! Whoever answers reads and carries out writes: an owner here, a dendrite, or a client of some.
+
+use std::fmt::Debug;
+use std::pin::Pin;
+use std::time::Duration;
+
+use lacuna_cache_protocol::Result;
+use lacuna_cache_protocol::ports::Reply;
+use lacuna_cache_protocol::{Notice, Query, Value, Write};
+use tokio::sync::broadcast;
+
+use crate::owner::bulk::BulkLease;
+use crate::owner::counters::Counts;
+use crate::owner::error::WriteError;
+use crate::owner::range_cache::RangeCache;
+
+/// How long a request may take unless it is said.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What becomes of a write.
+pub type Written<'a> = Pin<Box<dyn Future<Output = Result<(), WriteError>> + Send + 'a>>;
+
+/// Reads and writes, strongly consistent, wherever the owners are.
+pub trait Requests: Debug + Send + Sync {
+    /// The result of a query.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the store does not understand the query, `Unavailable` if nobody answers in time.
+    fn read(&self, query: Query) -> Reply<'_, Value>;
+
+    /// Carries out a write. When it returns `Ok`, every later read sees it.
+    fn write(&self, write: Write) -> Written<'_>;
+
+    /// Results of several queries, all of one moment.
+    ///
+    /// # Errors
+    /// As [`Requests::read`].
+    fn read_all(&self, queries: Vec<Query>) -> Reply<'_, Vec<Value>>;
+
+    /// A lease on everything, for a load past the cache that takes at most so long (and never more than an hour).
+    ///
+    /// # Errors
+    /// `Unavailable` if it is not to be had in time.
+    fn bulk(&self, lasts: Duration) -> Reply<'_, BulkLease>;
+
+    /// What has happened here since the start.
+    fn counts(&self) -> Counts;
+
+    /// What the application must know, from now on, as far as it is told here.
+    fn notices(&self) -> broadcast::Receiver<Notice>;
+}
+
+impl Requests for RangeCache {
+    fn read(&self, query: Query) -> Reply<'_, Value> {
+        Box::pin(self.read(query))
+    }
+
+    fn write(&self, write: Write) -> Written<'_> {
+        Box::pin(self.write(write))
+    }
+
+    fn read_all(&self, queries: Vec<Query>) -> Reply<'_, Vec<Value>> {
+        Box::pin(self.read_all(queries))
+    }
+
+    fn bulk(&self, lasts: Duration) -> Reply<'_, BulkLease> {
+        Box::pin(self.bulk(lasts))
+    }
+
+    fn counts(&self) -> Counts {
+        self.counts()
+    }
+
+    fn notices(&self) -> broadcast::Receiver<Notice> {
+        self.notices()
+    }
+}

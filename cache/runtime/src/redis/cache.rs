@@ -1,0 +1,235 @@
+//! A cache server.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use lacuna_cache_protocol::Result;
+use lacuna_cache_protocol::ports::{CacheServer, Reply, Seen};
+use lacuna_cache_protocol::{
+    CacheCall, CacheReply, Epoch, LOG_CHUNKS, LogRecord, Query, RangeId, Session, write_chunk,
+};
+use redis::{ScriptInvocation, Value};
+
+use crate::redis::connection::{Answer, Connection};
+use crate::redis::keys::Keys;
+use crate::redis::replies::{
+    fence_of, log_read, looked_up, memory_of, simple, strange, taken_over, value_of_generation, values,
+};
+use crate::redis::scripts::CacheScripts;
+
+/// How long the server may take, unless it is said. One that takes longer is worth no more than the store.
+const PATIENCE: Duration = Duration::from_millis(250);
+/// How long a value lives: so long do values of ended tenures take room, which nobody can name any more.
+const LIFE_MS: u64 = 3_600_000;
+/// How long a lease lives; longer than a write may take.
+const LEASE_MS: u64 = 120_000;
+
+/// One plain Redis or Valkey server.
+///
+/// ```no_run
+/// use lacuna_cache::redis::RedisCache;
+///
+/// # fn main() -> Result<(), lacuna_cache_protocol::Error> {
+/// let server = RedisCache::new("redis://10.0.0.7:6379", "orders")?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct RedisCache {
+    connection: Connection,
+    namespace: String,
+    scripts: CacheScripts,
+}
+
+impl RedisCache {
+    /// The server at `url`, connected to when it is needed. Caches of different databases need different namespaces.
+    ///
+    /// # Errors
+    /// `InvalidInput` if `url` is none of a Redis server.
+    pub fn new(url: &str, namespace: &str) -> Result<Self> {
+        let connection = Connection::to(url, PATIENCE)?;
+        Ok(Self { connection, namespace: namespace.to_owned(), scripts: CacheScripts::new() })
+    }
+
+    /// How long the server may take to be connected to, and to answer; a quarter of a second unless set. One that takes
+    /// longer counts as lost: reads and writes go on past it. More for a line on which requests queue.
+    #[must_use]
+    pub const fn with_patience(mut self, patience: Duration) -> Self {
+        self.connection.patience = patience;
+        self
+    }
+
+    async fn see(&self, range: RangeId, query: &Query) -> Result<Option<Seen>> {
+        let keys = Keys::of(&self.namespace, range);
+        let mut get = redis::cmd("MGET");
+        get.arg(keys.fence()).arg(keys.value(query));
+        let Value::Array(found) = self.connection.hit(&get).await? else { return Ok(None) };
+        let [fence, value] = <[Value; 2]>::try_from(found).map_err(|_| strange())?;
+        let Some((fence, generation)) = fence_of(&fence)? else { return Ok(None) };
+        Ok(Some(Seen { fence, value: value_of_generation(value, generation) }))
+    }
+
+    async fn run(&self, range: RangeId, epoch: Epoch, call: CacheCall) -> Result<CacheReply> {
+        let keys = Keys::of(&self.namespace, range);
+        let scripts = &self.scripts;
+        match call {
+            CacheCall::Fence => {
+                let script = with_log(scripts.fence.key(keys.fence()), &keys);
+                simple(self.invoke(begin(script, epoch)).await?)
+            }
+            CacheCall::TakeOver(before) => {
+                let mut script = begin(with_log(scripts.take_over.key(keys.fence()), &keys), epoch);
+                script.arg(before.map(|epoch| epoch.0.to_string()).unwrap_or_default());
+                self.invoke(script).await.and_then(taken_over)
+            }
+            CacheCall::AppendLog(records) => self.append_log(&keys, epoch, &records).await,
+            CacheCall::ReadLog(chunk) => {
+                let mut script = scripts.read_log.key(keys.fence());
+                script.key(keys.log_chunk(chunk));
+                self.invoke(begin(script, epoch)).await.and_then(log_read)
+            }
+            CacheCall::ReplaceLog(chunk, len, bytes) => {
+                let mut script = scripts.replace_log.key(keys.fence());
+                script.key(keys.log_count()).key(keys.log_chunk(chunk));
+                let mut script = begin(script, epoch);
+                script.arg(len).arg(bytes);
+                simple(self.invoke(script).await?)
+            }
+            CacheCall::Forget => {
+                let mut script = begin(with_log(scripts.forget.key(keys.fence()), &keys), epoch);
+                script.arg(keys.pattern());
+                simple(self.invoke(script).await?)
+            }
+            CacheCall::Gather(session, queries, gaps) => {
+                self.gather(&keys, epoch, session, queries, gaps).await
+            }
+            CacheCall::Lookup(query, session) => {
+                let mut script = scripts.lookup.key(keys.fence());
+                entry(&mut script, &keys, epoch, &query);
+                let mut script = begin(script, epoch);
+                script.arg(session.0).arg(LEASE_MS);
+                self.invoke(script).await.and_then(looked_up)
+            }
+            CacheCall::Install(query, session, value, record) => {
+                let mut script = scripts.install.key(keys.fence());
+                entry(&mut script, &keys, epoch, &query);
+                script.key(keys.log_count()).key(keys.log_chunk(record.chunk(LOG_CHUNKS)));
+                let mut bytes = Vec::new();
+                write_chunk(&mut bytes, [&record]);
+                let mut script = begin(script, epoch);
+                script.arg(session.0).arg(value.as_bytes()).arg(LIFE_MS).arg(bytes);
+                simple(self.invoke(script).await?)
+            }
+            CacheCall::Invalidate(_, queries) => {
+                let mut script = scripts.invalidate.key(keys.fence());
+                queries.iter().for_each(|query| entry(&mut script, &keys, epoch, query));
+                simple(self.invoke(begin(script, epoch)).await?)
+            }
+            CacheCall::Hide(session, queries) | CacheCall::Peek(session, queries) => {
+                self.hide(&keys, epoch, session, queries).await
+            }
+            CacheCall::Commit(session, entries) => {
+                let mut script = scripts.commit.key(keys.fence());
+                entries.iter().for_each(|(query, _)| entry(&mut script, &keys, epoch, query));
+                let mut script = begin(script, epoch);
+                script.arg(session.0).arg(LIFE_MS);
+                for (_, value) in &entries {
+                    let bytes = value.as_ref().map_or(&[][..], |value| value.as_bytes());
+                    script.arg(u8::from(value.is_some())).arg(bytes);
+                }
+                simple(self.invoke(script).await?)
+            }
+        }
+    }
+
+    async fn append_log(&self, keys: &Keys, epoch: Epoch, records: &[LogRecord]) -> Result<CacheReply> {
+        let mut chunks: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
+        for record in records {
+            write_chunk(chunks.entry(record.chunk(LOG_CHUNKS)).or_default(), [record]);
+        }
+        let mut script = self.scripts.append_log.key(keys.fence());
+        script.key(keys.log_count());
+        for chunk in chunks.keys() {
+            script.key(keys.log_chunk(*chunk));
+        }
+        let mut script = begin(script, epoch);
+        for bytes in chunks.values() {
+            script.arg(bytes.as_slice());
+        }
+        simple(self.invoke(script).await?)
+    }
+
+    async fn hide(
+        &self,
+        keys: &Keys,
+        epoch: Epoch,
+        session: Session,
+        queries: Vec<Query>,
+    ) -> Result<CacheReply> {
+        let mut script = self.scripts.hide.key(keys.fence());
+        queries.iter().for_each(|query| entry(&mut script, keys, epoch, query));
+        let mut script = begin(script, epoch);
+        script.arg(session.0).arg(LEASE_MS);
+        values(self.invoke(script).await?, queries)
+    }
+
+    async fn gather(
+        &self,
+        keys: &Keys,
+        epoch: Epoch,
+        session: Session,
+        queries: Vec<Query>,
+        gaps: Vec<Query>,
+    ) -> Result<CacheReply> {
+        let mut script = self.scripts.gather.key(keys.fence());
+        gaps.iter().chain(&queries).for_each(|query| entry(&mut script, keys, epoch, query));
+        let mut script = begin(script, epoch);
+        script.arg(session.0).arg(LEASE_MS).arg(gaps.len());
+        values(self.invoke(script).await?, queries)
+    }
+
+    async fn memory(&self) -> Result<u8> {
+        let mut info = redis::cmd("INFO");
+        info.arg("memory");
+        let run = |mut connection| async move { info.query_async::<Value>(&mut connection).await };
+        let Answer::Value(told) = self.connection.run(run).await? else { return Ok(100) };
+        memory_of(&told).ok_or_else(strange)
+    }
+
+    async fn invoke(&self, script: ScriptInvocation<'_>) -> Result<Answer> {
+        let run = |mut connection| async move { script.invoke_async::<Value>(&mut connection).await };
+        self.connection.run(run).await
+    }
+}
+
+fn begin(mut script: ScriptInvocation<'_>, epoch: Epoch) -> ScriptInvocation<'_> {
+    script.arg(epoch.0);
+    script
+}
+
+fn entry(script: &mut ScriptInvocation<'_>, keys: &Keys, epoch: Epoch, query: &Query) {
+    script.key(keys.value(query)).key(keys.lease(epoch, query));
+}
+
+/// The log of entries behind the fence.
+fn with_log<'a>(mut script: ScriptInvocation<'a>, keys: &Keys) -> ScriptInvocation<'a> {
+    script.key(keys.log_count());
+    for chunk in 0..LOG_CHUNKS {
+        script.key(keys.log_chunk(chunk));
+    }
+    script
+}
+
+impl CacheServer for RedisCache {
+    fn get<'a>(&'a self, range: RangeId, _: Epoch, query: &'a Query) -> Reply<'a, Option<Seen>> {
+        Box::pin(self.see(range, query))
+    }
+
+    fn call(&self, range: RangeId, epoch: Epoch, call: CacheCall) -> Reply<'_, CacheReply> {
+        Box::pin(self.run(range, epoch, call))
+    }
+
+    fn memory_percent(&self) -> Reply<'_, u8> {
+        Box::pin(self.memory())
+    }
+}

@@ -1,0 +1,113 @@
+//! One connection that all callers share, made anew after it broke.
+//!
+//! A call that was on its way when the connection broke is not sent again: nobody knows whether it happened.
+
+use std::sync::{PoisonError, RwLock};
+use std::time::Duration;
+
+use lacuna_cache_protocol::{Error, Result};
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, Cmd, RedisError, Value};
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+#[derive(Debug)]
+pub(crate) struct Connection {
+    client: Client,
+    /// How long the server may take to be connected to, and to answer.
+    pub(crate) patience: Duration,
+    open: RwLock<Option<MultiplexedConnection>>,
+    /// Held by whoever connects.
+    connecting: Mutex<()>,
+}
+
+/// What a server answered.
+pub(crate) enum Answer {
+    Value(Value),
+    /// Its memory is full.
+    Full,
+}
+
+impl Connection {
+    pub(crate) fn to(url: &str, patience: Duration) -> Result<Self> {
+        let client = Client::open(url).map_err(|error| Error::invalid_input(error.to_string()))?;
+        Ok(Self { client, patience, open: RwLock::default(), connecting: Mutex::default() })
+    }
+
+    fn open(&self) -> Option<MultiplexedConnection> {
+        self.open.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_open(&self, connection: Option<MultiplexedConnection>) {
+        *self.open.write().unwrap_or_else(PoisonError::into_inner) = connection;
+    }
+
+    async fn get(&self) -> Result<MultiplexedConnection> {
+        match self.open() {
+            Some(connection) => Ok(connection),
+            None => timeout(self.patience, self.connect()).await.map_err(|_| late())?,
+        }
+    }
+
+    async fn connect(&self) -> Result<MultiplexedConnection> {
+        let _turn = self.connecting.lock().await;
+        if let Some(connection) = self.open() {
+            return Ok(connection);
+        }
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(self.patience))
+            .set_response_timeout(Some(self.patience));
+        let connected = self.client.get_multiplexed_async_connection_with_config(&config).await;
+        let connection = connected.map_err(|error| unavailable(&error))?;
+        self.set_open(Some(connection.clone()));
+        Ok(connection)
+    }
+
+    /// Asks what a hit needs. A server that is late keeps its connection: scripts find out whether it is lost.
+    pub(crate) async fn hit(&self, command: &Cmd) -> Result<Value> {
+        let mut connection = self.get().await?;
+        let answered = connection.send_packed_command(command).await.and_then(Value::extract_error);
+        answered.map_err(|error| {
+            self.give_up_if(is_broken(&error) && !error.is_timeout());
+            unavailable(&error)
+        })
+    }
+
+    /// Runs `command` on the connection; gives the connection up if it broke.
+    pub(crate) async fn run<F>(&self, command: impl FnOnce(MultiplexedConnection) -> F) -> Result<Answer>
+    where
+        F: Future<Output = Result<Value, RedisError>>,
+    {
+        let connection = self.get().await?;
+        match command(connection).await {
+            Ok(value) => Ok(Answer::Value(value)),
+            Err(error)
+                if error.code() == Some("OOM") || error.to_string().contains("OOM command not allowed") =>
+            {
+                Ok(Answer::Full)
+            }
+            Err(error) => {
+                self.give_up_if(is_broken(&error));
+                Err(unavailable(&error))
+            }
+        }
+    }
+
+    fn give_up_if(&self, is_broken: bool) {
+        if is_broken {
+            self.set_open(None);
+        }
+    }
+}
+
+fn is_broken(error: &RedisError) -> bool {
+    error.is_io_error() || error.is_connection_dropped() || error.is_timeout()
+}
+
+fn unavailable(error: &RedisError) -> Error {
+    Error::unavailable(error.to_string())
+}
+
+fn late() -> Error {
+    Error::unavailable("a Redis server did not accept a connection in time")
+}

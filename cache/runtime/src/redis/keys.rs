@@ -1,0 +1,97 @@
+//! Names of keys. See `docs/format/range-cache-redis.md`.
+
+use lacuna_cache_protocol::{Epoch, Form, LogRecord, Query, RangeId, write_chunk};
+
+/// What a query mostly adds to a name.
+const QUERY_BYTES: usize = 48;
+
+/// Names of the keys of one range.
+#[derive(Debug)]
+pub(crate) struct Keys {
+    prefix: String,
+}
+
+impl Keys {
+    pub(crate) fn of(namespace: &str, range: RangeId) -> Self {
+        Self { prefix: format!("lacuna:{{{namespace}:{}}}:", range.0) }
+    }
+
+    /// The fence: an epoch, without a time to live.
+    pub(crate) fn fence(&self) -> Vec<u8> {
+        self.named("f")
+    }
+
+    /// The value of a query, behind eight bytes of its generation.
+    pub(crate) fn value(&self, query: &Query) -> Vec<u8> {
+        self.of_query("v:", query)
+    }
+
+    /// The lease on a query: `I` or `Q`, and the session that has it.
+    pub(crate) fn lease(&self, epoch: Epoch, query: &Query) -> Vec<u8> {
+        self.of_query(&format!("l:{}:", epoch.0), query)
+    }
+
+    /// How many bytes the log of entries has.
+    pub(crate) fn log_count(&self) -> Vec<u8> {
+        self.named("pc")
+    }
+
+    /// A chunk of the log of entries.
+    pub(crate) fn log_chunk(&self, chunk: u32) -> Vec<u8> {
+        self.named(&format!("p:{chunk}"))
+    }
+
+    fn named(&self, name: &str) -> Vec<u8> {
+        let mut key = Vec::with_capacity(self.prefix.len() + name.len() + QUERY_BYTES);
+        key.extend_from_slice(self.prefix.as_bytes());
+        key.extend_from_slice(name.as_bytes());
+        key
+    }
+
+    fn of_query(&self, kind: &str, query: &Query) -> Vec<u8> {
+        let mut key = self.named(kind);
+        let (form, limit) = match query.form {
+            Form::All => (0u8, 0),
+            Form::First(limit) => (1, limit),
+            Form::Last(limit) => (2, limit),
+        };
+        let mut rest = vec![form];
+        rest.extend_from_slice(&limit.to_le_bytes());
+        let interval = query.interval.clone();
+        let record = LogRecord { lsn: query.fingerprint, domain: query.domain, interval, key: Some(rest) };
+        write_chunk(&mut key, [&record]);
+        key
+    }
+
+    /// Matches values and leases.
+    pub(crate) fn pattern(&self) -> String {
+        let mut escaped = String::new();
+        for letter in self.prefix.chars() {
+            if "*?[]\\".contains(letter) {
+                escaped.push('\\');
+            }
+            escaped.push(letter);
+        }
+        format!("{escaped}[vl]:*")
+    }
+
+    /// The fence of a log.
+    pub(crate) fn log_fence(&self) -> Vec<u8> {
+        self.named("bf")
+    }
+
+    /// The mark of a log that was fenced and not used since.
+    pub(crate) fn log_mark(&self) -> Vec<u8> {
+        self.named("bn")
+    }
+
+    /// What the lists of buffered writes are named by.
+    pub(crate) fn log(&self) -> Vec<u8> {
+        self.named("b")
+    }
+
+    /// Buffered writes, as the owner of this epoch finds them.
+    pub(crate) fn log_of(&self, epoch: Epoch) -> Vec<u8> {
+        self.named(&format!("b:{}", epoch.0))
+    }
+}

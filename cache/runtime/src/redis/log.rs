@@ -1,0 +1,132 @@
+//! A log server.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::write_bytes::{decode_write, encode_write};
+use lacuna_cache_protocol::ports::{LogServer, Reply};
+use lacuna_cache_protocol::{Epoch, LogCall, LogReply, RangeId, Write};
+use lacuna_cache_protocol::{Error, Result};
+use redis::{Script, Value};
+
+use crate::redis::connection::{Answer, Connection};
+use crate::redis::keys::Keys;
+use crate::redis::scripts::LogScripts;
+
+/// How long the server may take, unless it is said.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Buffered writes on one plain Redis or Valkey server that keeps what it acknowledged: `appendonly yes`,
+/// `appendfsync always`, `maxmemory-policy noeviction`.
+#[derive(Debug)]
+pub struct RedisLog {
+    connection: Connection,
+    namespace: String,
+    scripts: LogScripts,
+}
+
+impl RedisLog {
+    /// The server at `url`, connected to when it is needed.
+    ///
+    /// # Errors
+    /// `InvalidInput` if `url` is none of a Redis server.
+    pub fn new(url: &str, namespace: &str) -> Result<Self> {
+        let connection = Connection::to(url, PATIENCE)?;
+        Ok(Self { connection, namespace: namespace.to_owned(), scripts: LogScripts::new() })
+    }
+
+    /// How long the server may take to be connected to, and to answer; a second unless set.
+    #[must_use]
+    pub const fn with_patience(mut self, patience: Duration) -> Self {
+        self.connection.patience = patience;
+        self
+    }
+
+    async fn run(&self, range: RangeId, epoch: Epoch, call: LogCall) -> Result<LogReply> {
+        let keys = Keys::of(&self.namespace, range);
+        match call {
+            LogCall::Fence => self.script(&self.scripts.fence, &keys, epoch, None).await,
+            LogCall::Append(lsn, write) => {
+                let mut item = format!("{}:{lsn}:", epoch.0).into_bytes();
+                encode_write(&mut item, lsn, &write);
+                self.append(&keys, epoch, item).await
+            }
+            LogCall::Trim(applied) => {
+                let applied = applied.to_string().into_bytes();
+                self.script(&self.scripts.trim, &keys, epoch, Some(applied)).await
+            }
+        }
+    }
+
+    /// Only the owner that fenced the log last finds its list.
+    async fn append(&self, keys: &Keys, epoch: Epoch, item: Vec<u8>) -> Result<LogReply> {
+        let mut push = redis::cmd("RPUSHX");
+        push.arg(keys.log_of(epoch)).arg(&item);
+        let run = |mut connection| async move { push.query_async::<Value>(&mut connection).await };
+        match self.connection.run(run).await? {
+            Answer::Value(Value::Int(0)) => self.script(&self.scripts.append, keys, epoch, Some(item)).await,
+            answer => replied(answer),
+        }
+    }
+
+    async fn script(
+        &self,
+        script: &Script,
+        keys: &Keys,
+        epoch: Epoch,
+        argument: Option<Vec<u8>>,
+    ) -> Result<LogReply> {
+        let mut invocation = script.key(keys.log_fence());
+        invocation.key(keys.log()).key(keys.log_mark()).arg(epoch.0).arg(argument);
+        let run = |mut connection| async move { invocation.invoke_async::<Value>(&mut connection).await };
+        replied(self.connection.run(run).await?)
+    }
+}
+
+fn replied(answer: Answer) -> Result<LogReply> {
+    match answer {
+        Answer::Full => Ok(LogReply::Full),
+        Answer::Value(Value::Int(0)) => Ok(LogReply::Fenced),
+        Answer::Value(Value::Int(_)) => Ok(LogReply::Done),
+        Answer::Value(Value::Array(found)) => fenced(&found),
+        Answer::Value(_) => Err(strange()),
+    }
+}
+
+fn fenced(found: &[Value]) -> Result<LogReply> {
+    match found {
+        [Value::Int(0)] => Ok(LogReply::Fenced),
+        [Value::Int(1), Value::Int(has_all), Value::Array(items)] => {
+            // An append whose reply was lost may have been repeated.
+            let writes = items.iter().map(kept).collect::<Result<BTreeMap<_, _>>>()?;
+            let writes = writes.into_iter().map(|((epoch, lsn), write)| (epoch, lsn, write)).collect();
+            Ok(LogReply::Kept { writes, is_whole: *has_all == 1 })
+        }
+        _ => Err(strange()),
+    }
+}
+
+/// `<epoch>:<lsn>:`, and the write.
+fn kept(item: &Value) -> Result<((Epoch, u64), Write)> {
+    let Value::BulkString(item) = item else { return Err(strange()) };
+    let mut parts = item.splitn(3, |byte| *byte == b':');
+    let (Some(epoch), Some(_), Some(bytes)) = (parts.next(), parts.next(), parts.next()) else {
+        return Err(strange());
+    };
+    let epoch = str::from_utf8(epoch).ok().and_then(|epoch| epoch.parse().ok()).ok_or_else(strange)?;
+    let (lsn, write) = decode_write(bytes)?;
+    Ok(((Epoch(epoch), lsn), write))
+}
+
+/// Somebody else writes to our keys.
+fn strange() -> Error {
+    Error::corrupt(
+        "the Redis log server holds data that is not of a range cache: give it a namespace of its own",
+    )
+}
+
+impl LogServer for RedisLog {
+    fn call(&self, range: RangeId, epoch: Epoch, call: LogCall) -> Reply<'_, LogReply> {
+        Box::pin(self.run(range, epoch, call))
+    }
+}

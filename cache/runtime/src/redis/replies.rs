@@ -1,0 +1,116 @@
+//! What scripts answer, as the owner hears it.
+
+use lacuna_cache_protocol::{CacheReply, Epoch, Query};
+use lacuna_cache_protocol::{Error, Result};
+use redis::Value;
+
+use crate::redis::connection::Answer;
+
+/// What a script found of these queries. A server without room has nothing to tell.
+pub(crate) fn values(answer: Answer, queries: Vec<Query>) -> Result<CacheReply> {
+    let found = match answer {
+        Answer::Full => return Ok(CacheReply::Hidden(Vec::new())),
+        Answer::Value(Value::Array(found)) => found,
+        Answer::Value(_) => return Err(strange()),
+    };
+    if found.first() == Some(&Value::Int(0)) {
+        return Ok(CacheReply::Fenced);
+    }
+    let found = queries.into_iter().zip(found.into_iter().skip(1));
+    let visible = found.filter_map(|(query, value)| Some((query, value_of(value)?)));
+    Ok(CacheReply::Hidden(visible.collect()))
+}
+
+pub(crate) fn simple(answer: Answer) -> Result<CacheReply> {
+    match answer {
+        Answer::Full => Ok(CacheReply::Full),
+        Answer::Value(Value::Int(0)) => Ok(CacheReply::Fenced),
+        Answer::Value(Value::Int(1)) => Ok(CacheReply::Done),
+        Answer::Value(Value::Int(2)) => Ok(CacheReply::NotHeld),
+        Answer::Value(_) => Err(strange()),
+    }
+}
+
+/// A server that has no room for a lease says nothing of a value either: the store is asked, and nothing installed.
+pub(crate) fn looked_up(answer: Answer) -> Result<CacheReply> {
+    let Answer::Value(Value::Array(mut found)) = answer else { return Ok(CacheReply::Busy) };
+    match &mut found[..] {
+        [Value::Int(0)] => Ok(CacheReply::Fenced),
+        [Value::Int(1), value] => {
+            let value = value_of(std::mem::replace(value, Value::Nil));
+            Ok(value.map_or(CacheReply::Busy, CacheReply::Found))
+        }
+        [Value::Int(2)] => Ok(CacheReply::Leased),
+        [Value::Int(3)] => Ok(CacheReply::Busy),
+        _ => Err(strange()),
+    }
+}
+
+fn value_of(value: Value) -> Option<lacuna_cache_protocol::Value> {
+    match value {
+        Value::BulkString(bytes) => Some(bytes.into()),
+        _ => None,
+    }
+}
+
+/// A value that begins with this generation, without it.
+pub(crate) fn value_of_generation(value: Value, generation: u64) -> Option<lacuna_cache_protocol::Value> {
+    let Value::BulkString(bytes) = value else { return None };
+    lacuna_cache_protocol::Value::behind(&generation.to_le_bytes(), bytes)
+}
+
+/// The epoch of a fence, and its generation.
+pub(crate) fn fence_of(fence: &Value) -> Result<Option<(Epoch, u64)>> {
+    let Value::BulkString(bytes) = fence else { return Ok(None) };
+    let text = str::from_utf8(bytes).map_err(|_| strange())?;
+    let (epoch, generation) = text.split_once(':').unwrap_or((text, text));
+    match (epoch.parse(), generation.parse()) {
+        (Ok(epoch), Ok(generation)) => Ok(Some((Epoch(epoch), generation))),
+        _ => Err(strange()),
+    }
+}
+
+/// To a take-over: chunks of the log, none where the range begins cold.
+pub(crate) fn taken_over(answer: Answer) -> Result<CacheReply> {
+    let Answer::Value(Value::Array(found)) = answer else { return Err(strange()) };
+    match &found[..] {
+        [Value::Int(0)] => Ok(CacheReply::Fenced),
+        [Value::Int(1), Value::Array(chunks)] => {
+            let chunk = |chunk: &Value| match chunk {
+                Value::BulkString(bytes) => Ok(bytes.clone()),
+                _ => Err(strange()),
+            };
+            Ok(CacheReply::Warm(chunks.iter().map(chunk).collect::<Result<_>>()?))
+        }
+        _ => Err(strange()),
+    }
+}
+
+pub(crate) fn log_read(answer: Answer) -> Result<CacheReply> {
+    let Answer::Value(Value::Array(found)) = answer else { return Err(strange()) };
+    match &found[..] {
+        [Value::Int(0)] => Ok(CacheReply::Fenced),
+        [Value::Int(1), Value::BulkString(bytes)] => Ok(CacheReply::Log(bytes.clone())),
+        [Value::Int(1), ..] => Ok(CacheReply::Log(Vec::new())),
+        _ => Err(strange()),
+    }
+}
+
+/// How full the memory is, in percent, as `INFO memory` tells it.
+pub(crate) fn memory_of(told: &Value) -> Option<u8> {
+    let text = match told {
+        Value::BulkString(bytes) => str::from_utf8(bytes).ok()?,
+        Value::VerbatimString { text, .. } => text,
+        _ => return None,
+    };
+    let number = |name: &str| -> Option<u64> {
+        text.lines().find_map(|line| line.strip_prefix(name)?.trim_end().parse().ok())
+    };
+    let (used, max) = (number("used_memory:")?, number("maxmemory:")?);
+    u8::try_from(used.saturating_mul(100).checked_div(max).unwrap_or(0).min(100)).ok()
+}
+
+/// Somebody else writes to our keys.
+pub(crate) fn strange() -> Error {
+    Error::corrupt("the Redis server holds data that is not of a range cache: give it a namespace of its own")
+}

@@ -1,0 +1,158 @@
+//! What a write does to a cached result, without asking the database.
+
+use std::sync::Arc;
+
+use lacuna_cache_protocol::{Application, Command, DomainType, Form, Query, RangeKey, Value};
+
+use crate::sql::domain_key;
+use crate::sql::rows::{decode, encode};
+use crate::sql::schema::Schema;
+use crate::sql::sql_value::SqlValue;
+use crate::sql::statement::{Effect, SqlWrite};
+
+/// The meaning of commands and results of a table. Whatever it is not sure of, the store is asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct TableRows(pub(crate) Arc<Schema>);
+
+impl Application for TableRows {
+    fn is_certain(&self, command: &Command, shown: &[(Query, Value)]) -> bool {
+        self.is_write_certain(command, shown)
+    }
+
+    fn update(&self, command: &Command, query: &Query, old: &Value) -> Option<Value> {
+        if query.form != Form::All {
+            return None;
+        }
+        let schema = &*self.0;
+        let mut rows = decode(schema.columns.len(), old).ok()?;
+        match SqlWrite::read(command).ok()?.effect {
+            Effect::Unknown => return None,
+            Effect::Insert(row) => {
+                if self.is_selected(query, &row)? {
+                    rows.push(row);
+                }
+            }
+            Effect::Delete { key, .. } => rows.retain(|row| schema.key_of(row) != key),
+            Effect::Set { key, columns, .. } => {
+                let place = rows.iter().position(|row| schema.key_of(row) == key);
+                let mut row = place.map(|place| rows.remove(place));
+                for (place, value) in columns {
+                    match &mut row {
+                        Some(row) => *row.get_mut(place)? = value,
+                        // The row comes from elsewhere, and only the database knows the rest of it.
+                        None if self.enters(query, place, &value)? => return None,
+                        None => {}
+                    }
+                }
+                if let Some(row) = row
+                    && self.is_selected(query, &row)?
+                {
+                    rows.push(row);
+                }
+            }
+        }
+        let rows: Vec<Vec<SqlValue>> = self.ordered(query, rows)?.into_iter().map(|(_, row)| row).collect();
+        Some(encode(schema.columns.len(), &rows))
+    }
+
+    fn empty(&self, _: &Query) -> Value {
+        encode(self.0.columns.len(), &[])
+    }
+
+    /// The second alone, where it sets the same columns of the same row, and finds it by values that the first leaves alone.
+    fn merge(&self, first: &Command, second: &Command) -> Option<Command> {
+        let schema = &*self.0;
+        let (first, after) = (SqlWrite::read(first).ok()?, SqlWrite::read(second).ok()?);
+        let (Effect::Set { key, columns: set, .. }, Effect::Set { key: same, columns: again, .. }) =
+            (&first.effect, &after.effect)
+        else {
+            return None;
+        };
+        let places = |set: &[(usize, SqlValue)]| set.iter().map(|(place, _)| *place).collect::<Vec<_>>();
+        let is_registered = |place: &usize| schema.domain_of(&schema.columns[*place]).is_ok();
+        let is_alike = key == same && places(set) == places(again) && !schema.has_triggers;
+        let [one, other] = [&first, &after].map(|write| &write.statements[..]);
+        let ([one], [other]) = (one, other) else { return None };
+        // NULL is no parameter, and stands in the text.
+        let set = set.iter().filter(|(_, value)| *value != SqlValue::Null).count();
+        let is_alike = is_alike
+            && (&one.sql, one.expected) == (&other.sql, other.expected)
+            && one.params.get(set..) == other.params.get(set..);
+        (is_alike && !places(again).iter().any(is_registered)).then(|| second.clone())
+    }
+
+    fn shared_percent(&self, _: &Query, value: &Value, other: &Query) -> u8 {
+        let Ok(rows) = decode(self.0.columns.len(), value) else { return 100 };
+        let shared = rows.iter().filter(|row| self.is_selected(other, row) != Some(false)).count();
+        // Of its own rows: how many the other has is not known here, and the smaller of two has at most so many.
+        let percent = (shared * 100).div_ceil(rows.len().max(1));
+        u8::try_from(percent).unwrap_or(100)
+    }
+
+    fn fuse(&self, query: &Query, parts: &[(Query, Value)]) -> Option<Value> {
+        let mut rows = Vec::new();
+        for (_, part) in parts {
+            for row in decode(self.0.columns.len(), part).ok()? {
+                if self.is_selected(query, &row)? {
+                    rows.push(row);
+                }
+            }
+        }
+        let mut ordered = self.ordered(query, rows)?;
+        // Domain and key together name a row.
+        ordered.dedup_by(|(a, _), (b, _)| a == b);
+        let rows: Vec<Vec<SqlValue>> = ordered.into_iter().map(|(_, row)| row).collect();
+        Some(encode(self.0.columns.len(), &rows))
+    }
+
+    fn can_fuse(&self) -> bool {
+        true
+    }
+}
+
+/// Where a row stands in a result: by its domain value, then by its key.
+type Place = (Option<RangeKey>, Vec<RangeKey>);
+
+impl TableRows {
+    /// Rows in the order of the database; `None` if only the database knows it.
+    fn ordered(&self, query: &Query, rows: Vec<Vec<SqlValue>>) -> Option<Vec<(Place, Vec<SqlValue>)>> {
+        let place = |row: &Vec<SqlValue>| {
+            let domain =
+                domain_key::key(self.domain_type(query)?, self.0.domain_value(query.domain, row)).ok()?;
+            let keys = self.0.key_places().map(|place| key_order(&row[place]));
+            Some((domain, keys.collect::<Option<_>>()?))
+        };
+        let mut ordered =
+            rows.into_iter().map(|row| Some((place(&row)?, row))).collect::<Option<Vec<_>>>()?;
+        ordered.sort_by(|(a, _), (b, _)| a.cmp(b));
+        Some(ordered)
+    }
+
+    fn domain_type(&self, query: &Query) -> Option<DomainType> {
+        self.0.domains.get(query.domain).map(|(_, domain_type)| *domain_type)
+    }
+
+    /// `None` if the value is not what the domain holds.
+    pub(crate) fn is_selected(&self, query: &Query, row: &[SqlValue]) -> Option<bool> {
+        self.is_inside(query, self.0.domain_value(query.domain, row))
+    }
+
+    fn is_inside(&self, query: &Query, value: &SqlValue) -> Option<bool> {
+        let key = domain_key::key(self.domain_type(query)?, value).ok()?;
+        Some(key.is_some_and(|key| query.interval.contains(&key)))
+    }
+
+    /// Whether a row whose column gets this value may come into the result.
+    fn enters(&self, query: &Query, place: usize, value: &SqlValue) -> Option<bool> {
+        let (name, _) = self.0.domains.get(query.domain)?;
+        if self.0.columns.get(place)? == name { self.is_inside(query, value) } else { Some(false) }
+    }
+}
+
+/// Rows of one domain value are in the order of their keys: whole numbers, or text by its bytes.
+fn key_order(key: &SqlValue) -> Option<RangeKey> {
+    match key {
+        SqlValue::Integer(_) => domain_key::key(DomainType::Integer, key).ok()?,
+        _ => None,
+    }
+}

@@ -1,0 +1,262 @@
+//! A database with a cache before it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::{Alarm, Counts, FileLog, RangeCache, Servers};
+use lacuna_cache_protocol::embedded::{MemoryCache, MemoryLog, SingleProcess, SteadyClock};
+use lacuna_cache_protocol::ports::{CacheServer, Clock, Coordinator, DataStore, LogServer};
+use lacuna_cache_protocol::{Config, Policy, RangeId};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
+
+use crate::sql::application::TableRows;
+use crate::sql::database::{Database, Failure, describe};
+use crate::sql::fenced::{FencedTable, largest_epoch, prepare, range_of};
+use crate::sql::file_lock::FileLock;
+use crate::sql::options::Options;
+use crate::sql::schema::Schema;
+use crate::sql::table::Table;
+use crate::sql::table_lease::TableLease;
+use crate::sql::watchdog::{Family, Watchdog};
+use crate::sql::whole::{self, WholeTables};
+
+/// How long an owner waits for a reply; a database may take its time.
+const CALL_TIMEOUT_MS: u64 = 30_000;
+/// Buffered writes of one transaction: what its four messages to a server cost is shared by so many.
+const APPLY_BATCH: usize = 256;
+/// How often an owner asks before a server counts as lost.
+const ATTEMPTS: u32 = 3;
+
+/// Opens the database at `url` with a cache in the memory of this process, writing through.
+///
+/// # Errors
+/// As [`Options::open`].
+pub async fn open(url: &str) -> Result<Cache> {
+    Options::new(url).open().await
+}
+
+/// A database and the cache before its registered tables.
+#[derive(Debug)]
+pub struct Cache {
+    pub(crate) database: Arc<dyn Database>,
+    pub(crate) options: Options,
+    pub(crate) caches: Vec<Arc<dyn CacheServer>>,
+    pub(crate) logs: Vec<Arc<dyn LogServer>>,
+    coordinator: Arc<dyn Coordinator>,
+    /// The same, where other processes reach the database.
+    whole_tables: Option<Arc<WholeTables>>,
+    pub(crate) clock: Arc<dyn Clock>,
+    tables: Mutex<Tables>,
+    pub(crate) lock: Option<Arc<FileLock>>,
+    pub(crate) watchdog: Option<Arc<Watchdog>>,
+}
+
+/// What this process does with its tables.
+#[derive(Debug, Default)]
+struct Tables {
+    whole: Vec<RangeCache>,
+    /// Those of dendrites, where the database is nobody else's.
+    cut: BTreeSet<RangeId>,
+    /// Those that are about to be, and by how many.
+    cutting: BTreeMap<RangeId, u32>,
+}
+
+/// While the row is written that says that dendrites own the ranges of a table, nobody here opens it as a whole.
+struct Cutting<'a>(&'a Cache, RangeId);
+
+impl<'a> Cutting<'a> {
+    fn begin(cache: &'a Cache, range: RangeId, table: &str) -> Result<Self> {
+        let mut tables = cache.tables();
+        if tables.has(range) {
+            return Err(whole::open_as_a_whole(table));
+        }
+        *tables.cutting.entry(range).or_default() += 1;
+        Ok(Self(cache, range))
+    }
+}
+
+impl Drop for Cutting<'_> {
+    fn drop(&mut self) {
+        let mut tables = self.0.tables();
+        let count = tables.cutting.remove(&self.1).unwrap_or_default();
+        if count > 1 {
+            tables.cutting.insert(self.1, count - 1);
+        }
+    }
+}
+
+impl Tables {
+    fn is_cut(&self, range: RangeId) -> bool {
+        self.cut.contains(&range) || self.cutting.contains_key(&range)
+    }
+
+    fn has(&self, range: RangeId) -> bool {
+        self.whole.iter().any(|table| table.range() == range)
+    }
+}
+
+impl Cache {
+    pub(crate) async fn open(options: Options) -> Result<Self> {
+        let lock =
+            options.beside("-lacuna.lock").map(|path| FileLock::take(&path)).transpose()?.map(Arc::new);
+        let database = crate::sql::database::open(&options.url).await?;
+        prepare(&*database).await?;
+        let logs = logs(&options)?;
+        let mut caches = options.caches.clone();
+        if caches.is_empty() {
+            caches.push(Arc::new(MemoryCache::new(options.cache_bytes)));
+        }
+        let clock: Arc<dyn Clock> = Arc::new(SteadyClock::new());
+        let whole_tables = if options.is_shared() {
+            let lease = TableLease::new(database.clone(), clock.clone(), caches.len()).await?;
+            Some(Arc::new(WholeTables::new(database.clone(), lease)))
+        } else {
+            None
+        };
+        let coordinator: Arc<dyn Coordinator> = match &whole_tables {
+            Some(shared) => shared.clone(),
+            None => Arc::new(SingleProcess::above(largest_epoch(&*database).await?, caches.len())),
+        };
+        let watchdog = if options.has_watchdog {
+            Some(Arc::new(Watchdog::start(&options.url, database.clone()).await?))
+        } else {
+            None
+        };
+        let tables = Mutex::default();
+        Ok(Self { database, options, caches, logs, coordinator, whole_tables, clock, tables, lock, watchdog })
+    }
+
+    fn tables(&self) -> MutexGuard<'_, Tables> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Registers a table. From now on all its writes must go through what is returned.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the table is not what the schema says, `Unsupported` for a domain type that is not offered,
+    /// `Conflict` if it was registered before or dendrites own its ranges, `Unavailable` if the database does not answer.
+    pub async fn table(&self, schema: Schema) -> Result<Table> {
+        let (schema, family) = self.read(schema).await?;
+        let range = range_of(&*self.database, &schema.table).await?;
+        whole::check_whole(&*self.database, &schema.table).await?;
+        if self.whole_tables.is_none() {
+            whole::supersede_dendrites(&*self.database, &schema.table).await?;
+        }
+        let store: Arc<dyn DataStore> = Arc::new(FencedTable::new(self, &schema, family.as_ref()));
+        let servers = Servers {
+            caches: self.caches.clone(),
+            store: store.clone(),
+            logs: self.logs.clone(),
+            coordinator: self.coordinator.clone(),
+            clock: self.clock.clone(),
+        };
+        let cache = {
+            let mut tables = self.tables();
+            if tables.has(range) || tables.is_cut(range) {
+                let message = format!("the table {} is registered already", schema.table);
+                return Err(Error::new(ErrorKind::Conflict, message));
+            }
+            let cache = RangeCache::start(servers, range, self.config(&schema), TableRows(schema.clone()));
+            let cache = cache.with_patience(self.options.patience);
+            let cache = cache.with_verified_hits(self.options.verified_percent);
+            tables.whole.push(cache.clone());
+            cache
+        };
+        self.watch(&schema, family, cache.alarm());
+        Ok(Table::new(Arc::new(cache), schema, self.database.dialect(), store))
+    }
+
+    /// From now on dendrites own the ranges of a table, here and elsewhere.
+    pub(crate) async fn leave_to_dendrites(&self, table: &str) -> Result<()> {
+        let range = range_of(&*self.database, table).await?;
+        if let Some(shared) = &self.whole_tables {
+            return shared.leave_to_dendrites(table).await;
+        }
+        let _cutting = Cutting::begin(self, range, table)?;
+        whole::leave_to_dendrites(&*self.database, table).await?;
+        self.tables().cut.insert(range);
+        Ok(())
+    }
+
+    /// The schema with what the database says of its table, and what a watchdog must know of it.
+    pub(crate) async fn read(&self, schema: Schema) -> Result<(Arc<Schema>, Option<Family>)> {
+        let described = describe(&*self.database, &schema.table).await?;
+        let schema = schema.with_columns(described)?;
+        let family = match &self.watchdog {
+            Some(watchdog) => Some(watchdog.family(&schema.table).await?),
+            None => None,
+        };
+        Ok((Arc::new(schema), family))
+    }
+
+    /// From now on strangers to the table raise the alarm, if there is a watchdog. To be called before anything is read.
+    pub(crate) fn watch(&self, schema: &Schema, family: Option<Family>, alarm: Alarm) {
+        if let (Some(watchdog), Some(family)) = (&self.watchdog, family) {
+            watchdog.watch(&schema.table, family, alarm);
+        }
+    }
+
+    pub(crate) fn config(&self, schema: &Schema) -> Config {
+        Config {
+            domain_count: schema.domains.len(),
+            log_count: self.logs.len(),
+            call_timeout: CALL_TIMEOUT_MS,
+            attempts: ATTEMPTS,
+            apply_batch: APPLY_BATCH,
+            max_gaps: self.options.max_gaps,
+            beta: self.options.beta,
+            beta_auto: self.options.beta_auto,
+            learns_size: self.options.measures_sizes,
+            #[cfg(feature = "flaws")]
+            flaw: self.options.flaw,
+            ..Config::new(self.options.policy)
+        }
+    }
+
+    /// Runs statements at the database, past the cache: to make tables, not to write to registered ones.
+    ///
+    /// # Errors
+    /// `InvalidInput` with the words of the database if it refuses them.
+    pub async fn run_sql(&self, sql: &str) -> Result<()> {
+        self.database.run(sql).await.map_err(|failure: Failure| failure.error)
+    }
+
+    /// What has happened since it was opened, over all tables.
+    pub fn counts(&self) -> Counts {
+        self.tables().whole.iter().fold(Counts::default(), |sum, table| sum.plus(table.counts()))
+    }
+
+    /// Waits until the database has everything that was acknowledged, and closes it.
+    ///
+    /// # Errors
+    /// `Unavailable` if it was stopped before.
+    pub async fn stop(&self) -> Result<()> {
+        self.watchdog.iter().for_each(|watchdog| watchdog.rest());
+        // They keep what they have counted.
+        let tables = self.tables().whole.clone();
+        for table in tables {
+            table.stop().await?;
+        }
+        self.database.close().await;
+        self.lock.iter().for_each(|lock| lock.release());
+        Ok(())
+    }
+}
+
+/// The log servers: those that are given, or a file that a former process may have left writes in.
+fn logs(options: &Options) -> Result<Vec<Arc<dyn LogServer>>> {
+    if !options.logs.is_empty() {
+        return Ok(options.logs.clone());
+    }
+    let is_buffering = options.policy == Policy::WriteBack;
+    Ok(match options.beside("-lacuna.log") {
+        Some(path) if is_buffering || path.exists() => vec![Arc::new(FileLog::open(path)?)],
+        None if is_buffering && options.is_shared() => {
+            let message =
+                "write-back before a database server needs log servers that other processes reach, too";
+            return Err(Error::invalid_input(message));
+        }
+        None if is_buffering => vec![Arc::new(MemoryLog::default())],
+        _ => Vec::new(),
+    })
+}

@@ -1,0 +1,131 @@
+//! Which writes the database is certain to accept (P14): under write-back only these are acknowledged before it has them.
+//!
+//! An update of the row `(7, "Anna", 20)` that compares `age = 20` is certain if a cached result shows this row so, while its lease
+//! keeps all others away from it. An insertion of key 7 is certain if a result that would show the row does not. Both hold only
+//! if nothing else may refuse the row: no check, no second unique index, no foreign key, no value that the column cannot hold.
+//! Everything else is in doubt, and written through.
+//!
+//! A write that frees or takes a key is certain only where a column of the key is registered. Otherwise an insertion elsewhere
+//! would not meet it, and could be refused for a row that was acknowledged to be gone.
+
+use lacuna_cache_protocol::{Command, DomainType, Form, Query, Value};
+
+use crate::sql::application::TableRows;
+use crate::sql::database::{Dialect, takes};
+use crate::sql::rows::decode;
+use crate::sql::schema::Schema;
+use crate::sql::sql_value::SqlValue;
+use crate::sql::statement::{Effect, SqlWrite, Statement};
+
+/// Bytes of texts and blobs in one write. Indexes refuse long values, and rows have a limit.
+const MAX_BYTES: usize = 2_048;
+
+impl TableRows {
+    pub(crate) fn is_write_certain(&self, command: &Command, shown: &[(Query, Value)]) -> bool {
+        let schema = &*self.0;
+        let Ok(write) = SqlWrite::read(command) else { return false };
+        match &write.effect {
+            Effect::Unknown => write.statements.iter().all(Statement::is_never_refused),
+            _ if schema.constraints.are_of_rows || schema.has_triggers => false,
+            Effect::Insert(row) => self.is_insertion_certain(row, shown),
+            Effect::Set { key, was, columns } => {
+                columns.iter().all(|(place, value)| schema.surely_takes(*place, value))
+                    && is_short(columns.iter().map(|(_, value)| value))
+                    && self.is_shown(key, was, shown)
+            }
+            Effect::Delete { key, was } => schema.frees_keys_visibly() && self.is_shown(key, was, shown),
+        }
+    }
+
+    fn is_insertion_certain(&self, row: &[SqlValue], shown: &[(Query, Value)]) -> bool {
+        let schema = &*self.0;
+        schema.has_all_columns
+            && schema.frees_keys_visibly()
+            && row.iter().enumerate().all(|(place, value)| schema.surely_takes(place, value))
+            && is_short(row)
+            && self.is_key_free(row, shown)
+    }
+
+    /// Whether a result shows the row with this key, with these values of the registered columns.
+    fn is_shown(&self, key: &[SqlValue], was: &[SqlValue], shown: &[(Query, Value)]) -> bool {
+        let schema = &*self.0;
+        let is_same = |row: &Vec<SqlValue>| {
+            schema.key_of(row) == key
+                && was.iter().enumerate().all(|(domain, value)| schema.domain_value(domain, row) == value)
+        };
+        self.results(shown).any(|(_, rows)| rows.iter().any(is_same))
+    }
+
+    /// Whether a result that would show a row with this key does not.
+    fn is_key_free(&self, row: &[SqlValue], shown: &[(Query, Value)]) -> bool {
+        let schema = &*self.0;
+        let key = schema.key_of(row);
+        let would_show = |query: &Query| {
+            query.form == Form::All
+                && schema.is_key_domain(query.domain)
+                && self.is_selected(query, row) == Some(true)
+        };
+        let mut is_free = false;
+        for (query, rows) in self.results(shown) {
+            if rows.iter().any(|row| schema.key_of(row) == key) {
+                return false;
+            }
+            is_free |= would_show(query);
+        }
+        is_free && !key.contains(&SqlValue::Null)
+    }
+
+    /// The rows of results of the whole table; others may leave rows or columns out.
+    fn results<'a>(
+        &self,
+        shown: &'a [(Query, Value)],
+    ) -> impl Iterator<Item = (&'a Query, Vec<Vec<SqlValue>>)> {
+        let (fingerprint, columns) = (self.0.fingerprint(), self.0.columns.len());
+        shown
+            .iter()
+            .filter(move |(query, _)| query.fingerprint == fingerprint)
+            .filter_map(move |(query, value)| Some((query, decode(columns, value).ok()?)))
+    }
+}
+
+impl Schema {
+    /// Whether whoever takes a key that a write frees, or frees one that it takes, meets that write in a registered column.
+    pub(crate) fn frees_keys_visibly(&self) -> bool {
+        let Some(constraints) = Some(&self.constraints).filter(|found| !found.is_referred_to) else {
+            return false;
+        };
+        !constraints.has_other_keys && (0..self.domains.len()).any(|domain| self.is_key_domain(domain))
+    }
+
+    /// Whether a registered column is of the key, and the database calls two of its values the same where they are so here.
+    fn is_key_domain(&self, domain: usize) -> bool {
+        self.domains.get(domain).is_some_and(|(column, domain_type)| {
+            self.keys.contains(column) && *domain_type != DomainType::Text && self.has_order_of(domain)
+        })
+    }
+
+    /// Whether no constraint looks at the column, and it holds the value as it is.
+    fn surely_takes(&self, place: usize, value: &SqlValue) -> bool {
+        let (Some(name), Some(column)) = (self.columns.get(place), self.described.get(place)) else {
+            return false;
+        };
+        let constraints = &self.constraints;
+        let is_narrow =
+            constraints.narrow.contains(name) && matches!(value, SqlValue::Text(text) if !text.is_ascii());
+        let is_missing = *value == SqlValue::Null && constraints.required.contains(name);
+        !constraints.columns.contains(name)
+            && !is_narrow
+            && !is_missing
+            && self.keeps(place, value)
+            && takes(self.dialect.unwrap_or(Dialect::Sqlite), column, value)
+    }
+}
+
+fn is_short<'a>(values: impl IntoIterator<Item = &'a SqlValue>) -> bool {
+    let bytes = |value: &SqlValue| match value {
+        SqlValue::Text(text) => text.len(),
+        SqlValue::Blob(bytes) => bytes.len(),
+        _ => 0,
+    };
+    values.into_iter().map(bytes).sum::<usize>() <= MAX_BYTES
+}

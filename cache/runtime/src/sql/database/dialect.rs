@@ -1,0 +1,164 @@
+//! Words of SQL that databases write differently.
+
+use std::borrow::Cow;
+
+use super::{MARK, Mark};
+use crate::sql::sql_value::SqlValue;
+use crate::sql::statement::{Shape, Statement};
+
+/// Whose SQL it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(
+    not(all(feature = "postgres", feature = "mariadb")),
+    allow(dead_code, reason = "its driver is not built")
+)]
+pub(crate) enum Dialect {
+    Sqlite,
+    Postgres,
+    MariaDb,
+}
+
+impl Dialect {
+    pub(crate) fn quoted(self, name: &str) -> String {
+        let mark = if self == Self::MariaDb { '`' } else { '"' };
+        let doubled = name.replace(mark, &format!("{mark}{mark}"));
+        format!("{mark}{doubled}{mark}")
+    }
+
+    /// The parameter with this number, from 1 on; parameters are used in order.
+    pub(crate) fn placeholder(self, number: usize) -> String {
+        match self {
+            Self::Sqlite => format!("?{number}"),
+            Self::Postgres => format!("${number}"),
+            Self::MariaDb => "?".to_owned(),
+        }
+    }
+
+    /// A statement with placeholders for `values` in place of `{}`.
+    pub(crate) fn statement(self, sql: &str, values: &[SqlValue]) -> Statement {
+        let mut parts = sql.split("{}");
+        let mut text = parts.next().unwrap_or("").to_owned();
+        for (number, part) in (1..).zip(parts) {
+            text.push_str(&self.placeholder(number));
+            text.push_str(part);
+        }
+        values.iter().cloned().fold(Statement::new(text), Statement::with)
+    }
+
+    /// The parameter with this number, for `value`. What databases have under different names comes as text, and is made what
+    /// it is there: as text it would be compared as text, or as a float.
+    pub(crate) fn typed(self, number: usize, value: &SqlValue) -> String {
+        let placeholder = self.placeholder(number);
+        let name = match (self, value) {
+            (Self::Postgres, SqlValue::Decimal { .. }) => "NUMERIC",
+            (Self::Postgres, SqlValue::Timestamp(_)) => "TIMESTAMPTZ",
+            (Self::MariaDb, SqlValue::Decimal { scale, .. }) => {
+                return format!("CAST({placeholder} AS DECIMAL(65, {scale}))");
+            }
+            (Self::MariaDb, SqlValue::Timestamp(_)) => "DATETIME(6)",
+            (Self::Postgres | Self::MariaDb, SqlValue::Date(_)) => "DATE",
+            _ => return placeholder,
+        };
+        format!("CAST({placeholder} AS {name})")
+    }
+
+    /// A text compared by its bytes.
+    pub(crate) fn binary(self, quoted: &str) -> String {
+        match self {
+            Self::Sqlite => format!("{quoted} COLLATE BINARY"),
+            Self::Postgres => format!("{quoted} COLLATE \"C\""),
+            // By the bytes of UTF-8, whatever the column is kept in; trailing spaces count.
+            Self::MariaDb => format!("BINARY CONVERT({quoted} USING utf8mb4)"),
+        }
+    }
+
+    /// SQL that writes only while the fence of `range` stands at `epoch`, which nobody can raise until it is done. It has two
+    /// parameters more, range and epoch, behind its own, `params` of them. Watchdogs know it again by its mark.
+    pub(crate) fn fenced(
+        self,
+        sql: &str,
+        shape: Shape,
+        params: usize,
+        mark: Option<&Mark>,
+    ) -> Option<String> {
+        let shown = self.mark_of_fence(mark).unwrap_or_else(|| "1".to_owned());
+        let fence = format!(
+            "SELECT {shown} FROM lacuna_fence WHERE range_id = {} AND epoch = {}{}",
+            self.placeholder(params + 1),
+            self.placeholder(params + 2),
+            self.shared_lock()
+        );
+        let joint = match (shape, self) {
+            (Shape::Own, _) => return None,
+            (Shape::Condition, _) => " AND",
+            (Shape::Values, Self::MariaDb) => " FROM DUAL WHERE",
+            (Shape::Values, _) => " WHERE",
+        };
+        let sql = self.commented(sql, mark);
+        Some(match self {
+            Self::Postgres => {
+                format!("WITH lacuna AS ({fence}) {sql}{joint} EXISTS (SELECT 1 FROM lacuna)")
+            }
+            Self::Sqlite | Self::MariaDb => format!("{sql}{joint} EXISTS ({fence})"),
+        })
+    }
+
+    /// What leaves a mark in the log of the transaction that reads the fence.
+    pub(crate) fn mark_of_fence(self, mark: Option<&Mark>) -> Option<String> {
+        let signs = mark.filter(|_| self == Self::Postgres)?.as_str();
+        Some(format!("pg_logical_emit_message(true, '{MARK}', '{signs}'::text)::text"))
+    }
+
+    /// The statement behind its mark, where its words are in the log.
+    pub(crate) fn commented<'a>(self, sql: &'a str, mark: Option<&Mark>) -> Cow<'a, str> {
+        match mark {
+            Some(mark) if self == Self::MariaDb => {
+                Cow::Owned(format!("/* {MARK} {} */ {sql}", mark.as_str()))
+            }
+            _ => Cow::Borrowed(sql),
+        }
+    }
+
+    /// Has a transaction wait until it is on disk, whatever the server is set to: a fence that a crash takes back lets writes of the
+    /// old owner through.
+    pub(crate) const fn durably(self) -> Option<&'static str> {
+        match self {
+            Self::Postgres => Some("SET LOCAL synchronous_commit TO on"),
+            // A setting of the whole file, and of the whole server.
+            Self::Sqlite | Self::MariaDb => None,
+        }
+    }
+
+    /// Behind a query: nobody may change the rows until the transaction ends. SQLite has one writer anyway.
+    pub(crate) const fn shared_lock(self) -> &'static str {
+        match self {
+            Self::Sqlite => "",
+            Self::Postgres => " FOR SHARE",
+            Self::MariaDb => " LOCK IN SHARE MODE",
+        }
+    }
+
+    /// Behind a query whose row is changed afterwards.
+    pub(crate) const fn exclusive_lock(self) -> &'static str {
+        match self {
+            Self::Sqlite => "",
+            Self::Postgres | Self::MariaDb => " FOR UPDATE",
+        }
+    }
+
+    /// The type of names, which must be comparable as a key.
+    pub(crate) const fn name_type(self) -> &'static str {
+        match self {
+            Self::Sqlite | Self::Postgres => "TEXT",
+            Self::MariaDb => "VARCHAR(190) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+        }
+    }
+
+    /// Behind the definition of a table: its transactions can be undone.
+    pub(crate) const fn engine(self) -> &'static str {
+        match self {
+            Self::Sqlite | Self::Postgres => "",
+            Self::MariaDb => " ENGINE=InnoDB",
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! MariaDB. The fence is read `LOCK IN SHARE MODE`, which sees the newest row whatever the transaction saw before.
+
+use lacuna_base::Date;
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
+use sqlx::mysql::{MySqlConnectOptions, MySqlPoolOptions, MySqlRow};
+use sqlx::{Row as _, TypeInfo as _, ValueRef as _};
+
+use super::connect::{check, refused, trusting, unreachable};
+use super::driver::driver;
+use super::{ColumnKind, Database, Dialect, Failure, FailureKind, Later, Table, Transaction};
+use crate::sql::calendar;
+use crate::sql::sql_value::{SqlValue, decimal_or_text};
+use crate::sql::statement::Statement;
+
+driver!(
+    MariaDb,
+    MariaDbTransaction,
+    sqlx::MySql,
+    Dialect::MariaDb,
+    "START TRANSACTION",
+    decoded,
+    kind_of,
+    text
+);
+
+impl MariaDb {
+    /// Connects to the database at `url`.
+    pub(crate) async fn open(url: &str, connections: u32) -> Result<Self> {
+        let url = url.replacen("mariadb:", "mysql:", 1);
+        // Moments are UTC here, whatever the server thinks of time.
+        let options: MySqlConnectOptions = url.parse().map_err(refused)?;
+        let options = options.timezone(Some("+00:00".to_owned()));
+        let place = format!("{}:{}", options.get_host(), options.get_port());
+        check(&options, &place).await?;
+        // Or a value that a column cannot hold would become another one, in a place that nobody was told of; or `CHAR` be read
+        // with the spaces that it is filled up with.
+        let pool = MySqlPoolOptions::new().after_connect(|connection, _| {
+            Box::pin(async move {
+                let strict = "SET SESSION sql_mode = CONCAT(REPLACE(@@sql_mode, 'PAD_CHAR_TO_FULL_LENGTH', ''), \
+                              ',STRICT_ALL_TABLES')";
+                sqlx::raw_sql(strict).execute(connection).await.map(|_| ())
+            })
+        });
+        Ok(Self {
+            pool: trusting(pool, connections).connect_with(options).await.map_err(unreachable(&place))?,
+        })
+    }
+}
+
+fn decoded(row: &MySqlRow, place: usize) -> Result<SqlValue, sqlx::Error> {
+    let value = row.try_get_raw(place)?;
+    if value.is_null() {
+        return Ok(SqlValue::Null);
+    }
+    let type_info = value.type_info().into_owned();
+    Ok(match type_info.name() {
+        "BOOLEAN" | "TINYINT" | "SMALLINT" | "MEDIUMINT" | "INT" | "BIGINT" => {
+            SqlValue::Integer(row.try_get(place)?)
+        }
+        "FLOAT" => SqlValue::Float(row.try_get::<f32, _>(place)?.into()),
+        "DOUBLE" => SqlValue::Float(row.try_get(place)?),
+        "BLOB" | "TINYBLOB" | "MEDIUMBLOB" | "LONGBLOB" | "BINARY" | "VARBINARY" => {
+            SqlValue::Blob(row.try_get(place)?)
+        }
+        "TINYINT UNSIGNED" | "SMALLINT UNSIGNED" | "MEDIUMINT UNSIGNED" | "INT UNSIGNED"
+        | "BIGINT UNSIGNED" => {
+            let value = i64::try_from(row.try_get::<u64, _>(place)?);
+            SqlValue::Integer(value.map_err(|error| sqlx::Error::Decode(Box::new(error)))?)
+        }
+        "DECIMAL" => decimal_or_text(row.try_get_unchecked(place)?),
+        "DATE" | "DATETIME" | "TIMESTAMP" => {
+            moment(type_info.name() == "DATE", &row.try_get_unchecked::<Vec<u8>, _>(place)?)
+        }
+        // What is no text is an error here, which says so.
+        _ => SqlValue::Text(row.try_get(place)?),
+    })
+}
+
+/// What came as text, whatever its type is.
+fn text(row: &MySqlRow, place: usize) -> Result<Option<String>, sqlx::Error> {
+    let bytes: Option<&[u8]> = row.try_get_unchecked(place)?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
+}
+
+/// A day or a moment: year in two bytes, month, day, hour, minute, second, and in four bytes microseconds, behind the number of
+/// these bytes, as the last may be missing. A date that is none (`0000-00-00`) is text, below all others.
+fn moment(is_day: bool, bytes: &[u8]) -> SqlValue {
+    let byte = |place: usize| bytes.get(place).copied().unwrap_or(0);
+    let year = i64::from(u16::from_le_bytes([byte(1), byte(2)]));
+    let (month, day_of_month) = (byte(3), byte(4));
+    let day = calendar::day_of(year, month, day_of_month);
+    if calendar::civil(day) != (year, month, day_of_month) {
+        return SqlValue::Text(format!("{year:04}-{month:02}-{day_of_month:02}"));
+    }
+    if is_day {
+        let days = i32::try_from(day).expect("years have two bytes");
+        return SqlValue::Date(Date { days });
+    }
+    let second = i64::from(byte(5)) * 3_600 + i64::from(byte(6)) * 60 + i64::from(byte(7));
+    let micros = i64::from(u32::from_le_bytes([byte(8), byte(9), byte(10), byte(11)]));
+    let moment = calendar::moment(day, second * 1_000_000 + micros);
+    SqlValue::Timestamp(moment.expect("years have two bytes"))
+}
+
+/// By the class of the code where it has one. Those without: no memory, disk or connections, locks that cannot be had, a server
+/// that may only be read pass; a commit that failed, or a connection that was killed, may have been carried out.
+fn kind_of(error: &dyn sqlx::error::DatabaseError) -> FailureKind {
+    let number = error
+        .try_downcast_ref::<sqlx::mysql::MySqlDatabaseError>()
+        .map_or(0, sqlx::mysql::MySqlDatabaseError::number);
+    match number {
+        1180 | 1317 | 1927 => return FailureKind::Unknown,
+        1020 | 1021 | 1026 | 1030 | 1037 | 1040 | 1041 | 1114 | 1203 | 1205 | 1206 | 1290 | 1792 | 1836 => {
+            return FailureKind::Later;
+        }
+        _ => {}
+    }
+    match error.code().as_deref().and_then(|code| code.get(..2)) {
+        // A deadlock, or a password that is being changed.
+        Some("28" | "40") => FailureKind::Later,
+        Some("08" | "70") => FailureKind::Unknown,
+        _ => FailureKind::Never,
+    }
+}

@@ -1,0 +1,173 @@
+//! What differs between databases: how they are connected to, written to, and what their errors mean.
+
+mod connect;
+mod constraints;
+mod describe;
+mod dialect;
+mod driver;
+mod inlined;
+mod kind;
+mod limits;
+#[cfg(feature = "mariadb")]
+mod mariadb;
+mod offer;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(feature = "postgres")]
+mod postgres_binary;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+
+use std::fmt::Debug;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use lacuna_cache_protocol::{Error, Result};
+
+pub(crate) use constraints::Constraints;
+pub(crate) use describe::{Described, describe};
+pub(crate) use dialect::Dialect;
+pub(crate) use inlined::inlined;
+pub(crate) use kind::{Column, ColumnKind};
+pub(crate) use limits::takes;
+
+use crate::sql::sql_value::SqlValue;
+use crate::sql::statement::Statement;
+
+/// The word before all marks.
+pub(crate) const MARK: &str = "lacuna";
+/// Connections of a process, unless it has one alone.
+const CONNECTIONS: u32 = 16;
+
+/// Connects to the database at `url`.
+pub(crate) async fn open(url: &str) -> Result<Arc<dyn Database>> {
+    connect(url, CONNECTIONS).await
+}
+
+/// The same, by one connection that lives as long as it can.
+#[cfg_attr(
+    not(any(feature = "postgres", feature = "mariadb")),
+    allow(dead_code, reason = "no driver is built whose log is followed")
+)]
+pub(crate) async fn open_alone(url: &str) -> Result<Arc<dyn Database>> {
+    connect(url, 1).await
+}
+
+async fn connect(url: &str, connections: u32) -> Result<Arc<dyn Database>> {
+    match url.split(':').next() {
+        #[cfg(feature = "sqlite")]
+        Some("sqlite") => Ok(Arc::new(sqlite::Sqlite::open(url, connections).await?)),
+        #[cfg(feature = "postgres")]
+        Some("postgres" | "postgresql") => Ok(Arc::new(postgres::Postgres::open(url, connections).await?)),
+        #[cfg(feature = "mariadb")]
+        Some("mysql" | "mariadb") => Ok(Arc::new(mariadb::MariaDb::open(url, connections).await?)),
+        other => {
+            let offered = "sqlite:, with features postgres: and mysql:";
+            Err(Error::invalid_input(format!(
+                "{} is not a database URL that this build knows: {offered}",
+                other.unwrap_or(url)
+            )))
+        }
+    }
+}
+
+/// Whether nothing of the database outlives the process.
+pub(crate) fn is_in_memory(url: &str) -> bool {
+    url.contains(":memory:") || url.contains("mode=memory")
+}
+
+pub(crate) type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Whoever hears rows as they come, as texts.
+#[cfg(any(feature = "postgres", feature = "mariadb"))]
+pub(crate) type Hear<'a> = &'a mut (dyn FnMut(&[Option<String>]) -> Result<()> + Send + 'a);
+
+/// What transactions of a cache leave in the log, where watchdogs know them again: the name of the table that they were sent to, in
+/// signs that end neither a text nor a comment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mark(String);
+
+impl Mark {
+    /// Of the table `people` it is `70656f706c65`.
+    pub(crate) fn of(table: &str) -> Self {
+        use std::fmt::Write as _;
+        Self(table.bytes().fold(String::with_capacity(2 * table.len()), |mut signs, byte| {
+            let _ = write!(signs, "{byte:02x}");
+            signs
+        }))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Rows as the database returns them.
+pub(crate) type Table = Vec<Vec<SqlValue>>;
+
+/// Why a statement failed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) error: Error,
+    pub(crate) kind: FailureKind,
+}
+
+/// What a failure says about the write it was part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FailureKind {
+    /// It was not carried out; the same may succeed later: a deadlock, a busy or full database, no connection.
+    Later,
+    /// It was not carried out and never will be: a constraint, a syntax error.
+    Never,
+    /// The connection broke, or the database cannot say: a statement by itself, or a commit, may have been carried out.
+    Unknown,
+}
+
+/// A pool of connections.
+pub(crate) trait Database: Debug + Send + Sync {
+    fn dialect(&self) -> Dialect;
+
+    /// One statement, in a transaction of its own.
+    fn query<'a>(&'a self, statement: &'a Statement) -> Later<'a, Result<Table, Failure>>;
+
+    /// One statement that writes, in a transaction of its own: how many rows it changed.
+    fn execute<'a>(&'a self, statement: &'a Statement) -> Later<'a, Result<u64, Failure>>;
+
+    /// The columns of a table.
+    fn columns<'a>(&'a self, table: &'a str) -> Later<'a, Result<Vec<(String, ColumnKind)>, Failure>>;
+
+    /// Statements one behind the other, without parameters.
+    fn run<'a>(&'a self, sql: &'a str) -> Later<'a, Result<(), Failure>>;
+
+    /// One statement without parameters, whose rows are heard one by one and not kept. What is no UTF-8 in them is replaced. Whoever
+    /// does not hear all of them has the connection closed.
+    #[cfg(any(feature = "postgres", feature = "mariadb"))]
+    fn each_row<'a>(&'a self, _sql: &'a str, _hear: Hear<'a>) -> Later<'a, Result<()>> {
+        Box::pin(async {
+            Err::<(), Error>(Error::unsupported("this database has no log of changes to follow"))
+        })
+    }
+
+    /// A transaction that will write. Dropped without a commit, it changes nothing.
+    fn begin(&self) -> Later<'_, Result<Box<dyn Transaction>, Failure>>;
+
+    /// Closes all connections.
+    fn close(&self) -> Later<'_, ()>;
+}
+
+/// A transaction in progress.
+pub(crate) trait Transaction: Send {
+    fn query<'a>(&'a mut self, statement: &'a Statement) -> Later<'a, Result<Table, Failure>>;
+
+    /// How many rows it changed.
+    fn execute<'a>(&'a mut self, statement: &'a Statement) -> Later<'a, Result<u64, Failure>>;
+
+    /// Statements one behind the other, without parameters: how many rows each changed, or the place of the one that failed.
+    fn run<'a>(&'a mut self, sql: &'a str) -> Later<'a, Result<Vec<u64>, (usize, Failure)>>;
+
+    /// After an error of the kind [`FailureKind::Unknown`] nobody knows whether it happened; after others it did not.
+    fn commit(self: Box<Self>) -> Later<'static, Result<(), Failure>>;
+
+    /// Changes nothing.
+    fn rollback(self: Box<Self>) -> Later<'static, ()>;
+}

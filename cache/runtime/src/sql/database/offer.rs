@@ -1,0 +1,89 @@
+//! Which columns can be asked for by range: those whose values this process, the cache and the database put in one order.
+//!
+//! Others would give results that miss rows, so they are refused when the table is opened, with what to do instead.
+
+use lacuna_cache_protocol::DomainType;
+use lacuna_cache_protocol::{Error, Result};
+
+use super::{Column, ColumnKind, Dialect};
+use crate::sql::calendar;
+use crate::sql::sql_value::SqlValue;
+
+impl Dialect {
+    /// Whether `column` can be registered with the type `domain`.
+    pub(crate) fn offers(self, name: &str, column: &Column, domain: DomainType) -> Result<()> {
+        let is_offered = match (self, domain) {
+            // Any column of SQLite may hold any value, which the order of the key follows where the types are those of the
+            // domain. Whole numbers beyond 2^53 have none among floats.
+            (Self::Sqlite, DomainType::Decimal { .. } | DomainType::Date) => false,
+            (Self::Sqlite, DomainType::Float) => column.kind == ColumnKind::Float,
+            (Self::Sqlite, _) => true,
+            // Texts of these types (an enumeration) are compared by their bytes, but the database may know them by others.
+            (Self::MariaDb, DomainType::Text) if column.kind == ColumnKind::Other => {
+                column.declared.starts_with("enum(")
+            }
+            _ => column.kind.has_order_of(domain),
+        };
+        if is_offered {
+            return Ok(());
+        }
+        let Column { kind, declared, .. } = column;
+        let message =
+            format!("{name} ({declared}) cannot be registered as {domain}: {}", self.advice(*kind, domain));
+        Err(Error::invalid_input(message))
+    }
+
+    fn advice(self, kind: ColumnKind, domain: DomainType) -> String {
+        match (self, domain, kind) {
+            (Self::Sqlite, DomainType::Decimal { .. }, _) => {
+                "SQLite has no exact decimals; keep whole numbers of the smallest unit, as Integer".to_owned()
+            }
+            (Self::Sqlite, DomainType::Date, _) => {
+                "SQLite has no days; keep them as texts like 2024-05-01, as Text, or count them, as Integer"
+                    .to_owned()
+            }
+            (Self::Sqlite, ..) => "declare the column REAL".to_owned(),
+            (_, _, ColumnKind::Decimal { scale, precision: ..=38 }) => {
+                format!("register it as Decimal {{ scale: {scale} }}")
+            }
+            (_, _, ColumnKind::Date) => "register it as Date".to_owned(),
+            (_, _, ColumnKind::Moment { .. }) => "register it as Timestamp".to_owned(),
+            (_, DomainType::Decimal { scale }, _) => {
+                format!("declare the column NUMERIC(p, {scale}), with p of at most 38")
+            }
+            (_, DomainType::Date, _) => "declare the column DATE".to_owned(),
+            (_, DomainType::Timestamp, _) => {
+                "declare the column TIMESTAMP or DATETIME, or BIGINT for microseconds since 1970".to_owned()
+            }
+            (_, DomainType::Text, _) => {
+                "its order is not that of its text; add a generated column of type TEXT, or another column"
+                    .to_owned()
+            }
+            (_, DomainType::Float, _) => "declare the column DOUBLE PRECISION".to_owned(),
+            (_, DomainType::Integer | DomainType::Unsigned, _) => "declare the column BIGINT".to_owned(),
+        }
+    }
+
+    /// Whether SQL of the database can say `value`. What it cannot say it may take for NULL, and find nothing.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it cannot.
+    pub(crate) fn can_say(self, value: &SqlValue) -> Result<()> {
+        let refused = |message: &str| Err(Error::invalid_input(format!("{}: {message}", value.as_text())));
+        let day = match (self, value) {
+            (Self::Sqlite, SqlValue::Decimal { .. } | SqlValue::Date(_)) => {
+                return refused("SQLite has neither decimals nor days; keep whole numbers or texts");
+            }
+            (Self::Sqlite, SqlValue::Timestamp(_)) => {
+                return refused("in SQLite moments are whole numbers, in columns that are declared INTEGER");
+            }
+            (Self::MariaDb, SqlValue::Date(date)) => i64::from(date.days),
+            (Self::MariaDb, SqlValue::Timestamp(micros)) => calendar::day_and_micros(*micros).0,
+            _ => return Ok(()),
+        };
+        match calendar::civil(day).0 {
+            1..=9_999 => Ok(()),
+            _ => refused("MariaDB has the years 1 to 9999"),
+        }
+    }
+}

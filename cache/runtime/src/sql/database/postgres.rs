@@ -1,0 +1,85 @@
+//! PostgreSQL. Writers of different rows run at once; the fence is read `FOR SHARE`, so that a new owner waits for them.
+
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgRow};
+use sqlx::{Row as _, TypeInfo as _, ValueRef as _};
+
+use super::connect::{check, refused, trusting, unreachable};
+use super::driver::driver;
+use super::postgres_binary::{date, moment, numeric};
+use super::{ColumnKind, Database, Dialect, Failure, FailureKind, Later, Table, Transaction};
+use crate::sql::sql_value::SqlValue;
+use crate::sql::statement::Statement;
+
+driver!(Postgres, PostgresTransaction, sqlx::Postgres, Dialect::Postgres, "BEGIN", decoded, kind_of, text);
+
+/// Of a connection that is alone, as a slot ends with it. A host that is gone is found gone within a minute; what nobody here waits for
+/// any longer, the server gives up, too.
+const ALONE: [(&str, &str); 4] = [
+    ("tcp_keepalives_idle", "30"),
+    ("tcp_keepalives_interval", "10"),
+    ("tcp_keepalives_count", "3"),
+    ("statement_timeout", "30s"),
+];
+
+impl Postgres {
+    /// Connects to the database at `url`.
+    pub(crate) async fn open(url: &str, connections: u32) -> Result<Self> {
+        let options: PgConnectOptions = url.parse().map_err(refused)?;
+        let options = if connections == 1 { options.options(ALONE) } else { options };
+        let place = format!("{}:{}", options.get_host(), options.get_port());
+        check(&options, &place).await?;
+        let pool = trusting(PgPoolOptions::new(), connections).connect_with(options).await;
+        Ok(Self { pool: pool.map_err(unreachable(&place))? })
+    }
+}
+
+fn decoded(row: &PgRow, place: usize) -> Result<SqlValue, sqlx::Error> {
+    let value = row.try_get_raw(place)?;
+    if value.is_null() {
+        return Ok(SqlValue::Null);
+    }
+    let type_info = value.type_info().into_owned();
+    Ok(match type_info.name() {
+        "INT2" => SqlValue::Integer(row.try_get::<i16, _>(place)?.into()),
+        "INT4" => SqlValue::Integer(row.try_get::<i32, _>(place)?.into()),
+        "INT8" => SqlValue::Integer(row.try_get(place)?),
+        "BOOL" => SqlValue::Integer(row.try_get::<bool, _>(place)?.into()),
+        "FLOAT4" => SqlValue::Float(row.try_get::<f32, _>(place)?.into()),
+        "FLOAT8" => SqlValue::Float(row.try_get(place)?),
+        "BYTEA" => SqlValue::Blob(row.try_get(place)?),
+        // Comparisons leave the spaces out that it is filled up with.
+        "CHAR" => SqlValue::Text(row.try_get::<String, _>(place)?.trim_end_matches(' ').to_owned()),
+        "NUMERIC" => numeric(value.as_bytes().map_err(sqlx::Error::Decode)?),
+        "DATE" => date(value.as_bytes().map_err(sqlx::Error::Decode)?),
+        "TIMESTAMP" | "TIMESTAMPTZ" => moment(value.as_bytes().map_err(sqlx::Error::Decode)?),
+        // What is no text is an error here, which says so.
+        _ => SqlValue::Text(row.try_get(place)?),
+    })
+}
+
+/// What came as text, whatever its type is.
+fn text(row: &PgRow, place: usize) -> Result<Option<String>, sqlx::Error> {
+    let value = row.try_get_raw(place)?;
+    if value.is_null() {
+        return Ok(None);
+    }
+    let bytes = value.as_bytes().map_err(sqlx::Error::Decode)?;
+    Ok(Some(String::from_utf8_lossy(bytes).into_owned()))
+}
+
+/// By the class of the code: what the statement or its values are to blame for never succeeds. A server that crashes, or that
+/// says so, does not know whether it committed; nor does one that ends a connection, which may be on the way back from its commit. All
+/// others (deadlocks, locks, memory, disk, a standby) pass.
+fn kind_of(error: &dyn sqlx::error::DatabaseError) -> FailureKind {
+    let code = error.code().unwrap_or_default();
+    match code.get(..2).unwrap_or("") {
+        _ if matches!(&*code, "57P01" | "57P02" | "40003") => FailureKind::Unknown,
+        // A transaction that took too long, or may not write here, may do so later.
+        _ if matches!(&*code, "25006" | "25P03" | "25P04") => FailureKind::Later,
+        "0A" | "20" | "21" | "22" | "23" | "25" | "26" | "27" | "2B" | "38" | "39" | "42" | "44" | "54"
+        | "P0" => FailureKind::Never,
+        "08" | "XX" => FailureKind::Unknown,
+        _ => FailureKind::Later,
+    }
+}

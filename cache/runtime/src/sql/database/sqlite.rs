@@ -1,0 +1,65 @@
+//! SQLite, in this process. One writer at a time; readers see what was committed.
+
+use std::time::Duration;
+
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteRow, SqliteSynchronous,
+};
+use sqlx::{Row as _, TypeInfo as _, ValueRef as _};
+
+use super::connect::{refused, unreachable};
+use super::driver::driver;
+use super::{ColumnKind, Database, Dialect, Failure, FailureKind, Later, Table, Transaction, is_in_memory};
+use crate::sql::sql_value::SqlValue;
+use crate::sql::statement::Statement;
+
+driver!(Sqlite, SqliteTransaction, sqlx::Sqlite, Dialect::Sqlite, "BEGIN IMMEDIATE", decoded, kind_of);
+
+/// Connections that read while one writes, at most.
+const CONNECTIONS: u32 = 4;
+/// How long to wait for another writer, whose disk may be slow.
+const BUSY: Duration = Duration::from_secs(30);
+
+impl Sqlite {
+    /// Opens the database at `url`, or makes one.
+    pub(crate) async fn open(url: &str, connections: u32) -> Result<Self> {
+        let options: SqliteConnectOptions = url.parse().map_err(refused)?;
+        // A database in memory is its connection's.
+        let connections = if is_in_memory(url) { 1 } else { connections.min(CONNECTIONS) };
+        let options = options
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Full)
+            .busy_timeout(BUSY);
+        let pool =
+            SqlitePoolOptions::new().max_connections(connections).idle_timeout(None).max_lifetime(None);
+        Ok(Self { pool: pool.connect_with(options).await.map_err(unreachable(url))? })
+    }
+}
+
+/// Types are of values in SQLite, not of columns.
+fn decoded(row: &SqliteRow, place: usize) -> Result<SqlValue, sqlx::Error> {
+    let value = row.try_get_raw(place)?;
+    if value.is_null() {
+        return Ok(SqlValue::Null);
+    }
+    let type_info = value.type_info().into_owned();
+    Ok(match type_info.name() {
+        "REAL" => SqlValue::Float(row.try_get_unchecked(place)?),
+        "TEXT" => SqlValue::Text(row.try_get_unchecked(place)?),
+        "BLOB" => SqlValue::Blob(row.try_get_unchecked(place)?),
+        _ => SqlValue::Integer(row.try_get_unchecked(place)?),
+    })
+}
+
+/// By the primary code: busy, locked, out of memory, read-only, interrupted, full, cannot open, protocol; a disk that fails, or
+/// a file that is none, says nothing about what happened.
+fn kind_of(error: &dyn sqlx::error::DatabaseError) -> FailureKind {
+    let code = error.code().and_then(|code| code.parse::<u32>().ok()).unwrap_or(0);
+    match code & 0xFF {
+        5..=9 | 13..=15 => FailureKind::Later,
+        10 | 11 | 26 => FailureKind::Unknown,
+        _ => FailureKind::Never,
+    }
+}

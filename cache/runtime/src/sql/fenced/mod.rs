@@ -1,0 +1,153 @@
+//! The port to the database: every write checks the fence of its range.
+//!
+//! A row of `lacuna_fence` holds the epoch of the owner of each range (`row.rs`). A write reads it under a lock, so that a new
+//! owner who raises it waits for writes of the old one that are in flight, and those that come later change nothing. A single
+//! statement has the fence among its conditions, and costs one round trip (`statement.rs`); several, or SQL of one's own, read
+//! it in their transaction before they begin (`transaction.rs`, `apply.rs`). `docs/design/range-cache-fence.md` shows that both are as good.
+
+mod apply;
+mod row;
+mod statement;
+mod transaction;
+
+use std::sync::Arc;
+
+use lacuna_cache_protocol::ports::{Answer, DataStore, Reply};
+use lacuna_cache_protocol::{Epoch, Form, Policy, Query, RangeId, Rows, StoreCall, StoreReply};
+use lacuna_cache_protocol::{Error, Result};
+
+pub(crate) use row::{integer, known_range, largest_epoch, new_range, prepare, range_of};
+use transaction::Undone;
+
+use crate::sql::cache::Cache;
+use crate::sql::database::{Database, Failure, FailureKind, Mark};
+use crate::sql::domain_key;
+use crate::sql::file_lock::FileLock;
+use crate::sql::rows::encode;
+use crate::sql::schema::Schema;
+use crate::sql::select::select;
+use crate::sql::watchdog::{Family, Watchdog};
+
+/// A table behind its fence.
+#[derive(Debug)]
+pub(crate) struct FencedTable {
+    pub(crate) database: Arc<dyn Database>,
+    pub(crate) schema: Arc<Schema>,
+    /// Whether owners buffer writes, which a take-over without logs must then report.
+    pub(crate) is_buffering: bool,
+    /// By which watchdogs know its writes again.
+    pub(crate) mark: Option<Mark>,
+    /// Looks for strangers as long as somebody may read the table through the cache.
+    pub(crate) _watchdog: Option<Arc<Watchdog>>,
+    /// The file is nobody else's while this lives.
+    pub(crate) _lock: Option<Arc<FileLock>>,
+}
+
+impl FencedTable {
+    /// A table of `cache`, whose watchdog knows it as one of this `family`.
+    pub(crate) fn new(cache: &Cache, schema: &Arc<Schema>, family: Option<&Family>) -> Self {
+        Self {
+            database: cache.database.clone(),
+            schema: schema.clone(),
+            is_buffering: cache.options.policy == Policy::WriteBack,
+            mark: family.map(Family::mark),
+            // Owners that are still at work when the cache is dropped are still watched, and keep the lock.
+            _watchdog: cache.watchdog.clone(),
+            _lock: cache.lock.clone(),
+        }
+    }
+
+    async fn run(&self, range: RangeId, epoch: Epoch, call: StoreCall) -> Result<Answer> {
+        if let StoreCall::Query(query) = call {
+            return self.query(&query).await;
+        }
+        if let StoreCall::Write(command) = &call
+            && let Some(statement) = self.single(range, epoch, command)
+        {
+            return self.run_single(range, epoch, &statement).await;
+        }
+        let mut transaction = match self.database.begin().await {
+            Ok(begun) => begun,
+            Err(failure) => return refused(&call, None, failure),
+        };
+        let done = match &call {
+            StoreCall::Fence => self.raise_fence(&mut *transaction, range, epoch).await,
+            StoreCall::Recovered => self.recovered(&mut *transaction, range, epoch).await,
+            StoreCall::Write(command) => self.write(&mut *transaction, range, epoch, command).await,
+            StoreCall::WriteAcross(command, others) => {
+                self.write_across(&mut *transaction, (range, epoch), command, others).await
+            }
+            StoreCall::Apply(commands) => self.apply(&mut *transaction, range, epoch, commands).await,
+            StoreCall::Query(_) => unreachable!("answered above"),
+        };
+        match done {
+            Ok(reply) => match transaction.commit().await {
+                Ok(()) => Ok(reply.into()),
+                // Without an answer to a commit nobody knows: that is what an error of this port means.
+                Err(failure) if failure.kind == FailureKind::Unknown => Err(failure.error),
+                Err(failure) => refused(&call, None, failure),
+            },
+            Err(undone) => {
+                transaction.rollback().await;
+                match undone {
+                    Undone::Fenced => Ok(StoreReply::Fenced.into()),
+                    Undone::Refused { lsn, failure } => refused(&call, lsn, failure),
+                }
+            }
+        }
+    }
+
+    async fn query(&self, query: &Query) -> Result<Answer> {
+        // Whoever asks without a fingerprint knows what the rows are.
+        if query.fingerprint != 0 && query.fingerprint != self.schema.fingerprint() {
+            return Err(Error::invalid_input(format!(
+                "{} is registered otherwise by its owner: name the same columns and domains, in the same order",
+                self.schema.table
+            )));
+        }
+        let statement = select(self.database.dialect(), &self.schema, query)?;
+        let mut rows = self.database.query(&statement).await.map_err(|failure| failure.error)?;
+        let limit = match query.form {
+            Form::All => None,
+            Form::First(limit) | Form::Last(limit) => Some(limit as usize),
+        };
+        let last = rows.last().filter(|_| limit == Some(rows.len()));
+        let domain = self.schema.domains.get(query.domain).map(|(_, domain)| *domain);
+        let last = match (last, domain) {
+            (Some(row), Some(domain)) => {
+                domain_key::key(domain, self.schema.domain_value(query.domain, row))?
+            }
+            _ => None,
+        };
+        if matches!(query.form, Form::Last(_)) {
+            rows.reverse();
+        }
+        let value = encode(self.schema.columns.len(), &rows);
+        Ok(StoreReply::Rows(Rows { value, is_empty: rows.is_empty(), last }).into())
+    }
+}
+
+/// A transaction that surely changed nothing. An owner that begins does not hear of refusals: it asks again.
+fn refused(call: &StoreCall, lsn: Option<u64>, failure: Failure) -> Result<Answer> {
+    let first = match call {
+        StoreCall::Apply(commands) => commands.first().map(|(lsn, _)| *lsn),
+        StoreCall::Fence | StoreCall::Recovered => return Err(failure.error),
+        _ => None,
+    };
+    let retry = failure.kind != FailureKind::Never;
+    Ok(Answer { reply: StoreReply::Refused { lsn: lsn.or(first), retry }, why: Some(failure.error) })
+}
+
+impl DataStore for FencedTable {
+    fn call(&self, range: RangeId, epoch: Epoch, call: StoreCall) -> Reply<'_, Answer> {
+        Box::pin(self.run(range, epoch, call))
+    }
+
+    fn largest_epoch(&self) -> Reply<'_, Epoch> {
+        Box::pin(async move { largest_epoch(&*self.database).await })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed test panics")]
+mod tests;

@@ -1,0 +1,67 @@
+//! The table of fences: a row a range.
+
+use lacuna_cache_protocol::{Epoch, RangeId};
+use lacuna_cache_protocol::{Error, Result};
+
+use crate::sql::database::{Database, Dialect, Table};
+use crate::sql::sql_value::SqlValue;
+use crate::sql::statement::Statement;
+
+/// Makes the table of fences. Two processes that do it at once may get into each other's way: the second finds it made.
+pub(crate) async fn prepare(database: &dyn Database) -> Result<()> {
+    let name = database.dialect().name_type();
+    let sql = format!(
+        "CREATE TABLE IF NOT EXISTS lacuna_fence (range_id INTEGER NOT NULL PRIMARY KEY, name {name} NOT NULL UNIQUE, \
+         epoch BIGINT NOT NULL, recovered BIGINT NOT NULL, applied_lsn BIGINT NOT NULL, is_buffered INTEGER NOT NULL){}",
+        database.dialect().engine()
+    );
+    if database.run(&sql).await.is_ok() {
+        return Ok(());
+    }
+    database.run(&sql).await.map_err(|failure| failure.error)
+}
+
+/// The range of a table; the same in every process.
+pub(crate) async fn range_of(database: &dyn Database, table: &str) -> Result<RangeId> {
+    for _ in 0..10 {
+        if let Some(range) = known_range(database, table).await? {
+            return Ok(range);
+        }
+        let mut transaction = database.begin().await.map_err(|failure| failure.error)?;
+        // Another process may be first: the next round finds its row.
+        if transaction.execute(&new_range(database.dialect(), table)).await.is_ok() {
+            drop(transaction.commit().await);
+        }
+    }
+    Err(Error::unavailable(format!("no range for the table {table}: others keep taking the next")))
+}
+
+/// The statement that gives a name the next number.
+pub(crate) fn new_range(dialect: Dialect, name: &str) -> Statement {
+    let sql = "INSERT INTO lacuna_fence (range_id, name, epoch, recovered, applied_lsn, is_buffered) \
+               SELECT COALESCE(MAX(range_id), 0) + 1, {}, 0, 0, 0, 0 FROM lacuna_fence";
+    dialect.statement(sql, &[name.into()])
+}
+
+pub(crate) async fn known_range(database: &dyn Database, table: &str) -> Result<Option<RangeId>> {
+    let sql = format!("SELECT range_id FROM lacuna_fence WHERE name = {}", database.dialect().placeholder(1));
+    let found = database.query(&Statement::new(sql).with(table)).await.map_err(|failure| failure.error)?;
+    Ok(number(&found, 0).and_then(|number| u32::try_from(number).ok()).map(RangeId))
+}
+
+pub(super) fn number(found: &Table, place: usize) -> Option<u64> {
+    match found.first()?.get(place)? {
+        SqlValue::Integer(value) => u64::try_from(*value).ok(),
+        _ => None,
+    }
+}
+
+pub(crate) fn integer(number: u64) -> SqlValue {
+    SqlValue::Integer(i64::try_from(number).expect("epochs and numbers of writes are counted up from 1"))
+}
+
+/// The largest epoch of any range.
+pub(crate) async fn largest_epoch(database: &dyn Database) -> Result<Epoch> {
+    let found = database.query(&Statement::new("SELECT COALESCE(MAX(epoch), 0) FROM lacuna_fence")).await;
+    Ok(Epoch(number(&found.map_err(|failure| failure.error)?, 0).unwrap_or(0)))
+}

@@ -1,0 +1,76 @@
+//! One statement that checks its fence by itself.
+//!
+//! `UPDATE people SET age = 21 WHERE id = 7` becomes, while range 3 is of epoch 12,
+//! `UPDATE people SET age = 21 WHERE id = 7 AND EXISTS (SELECT 1 FROM lacuna_fence WHERE range_id = 3 AND epoch = 12)`, with a
+//! shared lock on the row of the fence until the statement is committed, as it is by itself.
+//!
+//! If it changed a row, the fence stood. If it changed none, the fence is asked why.
+
+use lacuna_cache_protocol::ports::Answer;
+use lacuna_cache_protocol::{Command, Epoch, RangeId, StoreReply};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
+
+use super::FencedTable;
+use super::row::{integer, number};
+use crate::sql::database::{Dialect, Failure, FailureKind};
+use crate::sql::statement::{SqlWrite, Statement};
+
+impl FencedTable {
+    /// The write as one statement with its fence, if it is one that can have it.
+    pub(super) fn single(&self, range: RangeId, epoch: Epoch, command: &Command) -> Option<Statement> {
+        let write = SqlWrite::read(command).ok()?;
+        let [statement] = &write.statements[..] else { return None };
+        let dialect = self.database.dialect();
+        if dialect == Dialect::Sqlite && self.schema.has_triggers {
+            // A trigger that fails (`RAISE(FAIL)`) leaves the rows changed that were before it, unless a transaction undoes them.
+            return None;
+        }
+        let mark = self.mark.as_ref();
+        let sql = dialect.fenced(&statement.sql, statement.shape, statement.params.len(), mark)?;
+        let fenced = Statement { sql, ..statement.clone() };
+        Some(fenced.with(i64::from(range.0)).with(integer(epoch.0)))
+    }
+
+    pub(super) async fn run_single(
+        &self,
+        range: RangeId,
+        epoch: Epoch,
+        statement: &Statement,
+    ) -> Result<Answer> {
+        let changed = match self.database.execute(statement).await {
+            Ok(changed) => changed,
+            Err(failure) if failure.kind == FailureKind::Unknown => return Err(failure.error),
+            Err(failure) => return Ok(refused(failure)),
+        };
+        let is_expected = statement.expected.is_none_or(|expected| expected == changed);
+        match (changed, is_expected) {
+            (0, _) => Ok(self.why_nothing_changed(range, epoch, is_expected).await),
+            (_, true) => Ok(StoreReply::Done.into()),
+            // Committed, and not what was asked for: a key that is none. The next tenure begins with nothing cached.
+            (_, false) => Err(Error::corrupt(format!("{changed} rows have one key"))),
+        }
+    }
+
+    /// Epochs only rise: if the fence stands at `epoch` now, it did before.
+    async fn why_nothing_changed(&self, range: RangeId, epoch: Epoch, is_expected: bool) -> Answer {
+        let sql = format!("SELECT epoch FROM lacuna_fence WHERE range_id = {}", self.placeholder());
+        match self.database.query(&Statement::new(sql).with(i64::from(range.0))).await {
+            Ok(found) if number(&found, 0) != Some(epoch.0) => StoreReply::Fenced.into(),
+            Ok(_) if is_expected => StoreReply::Done.into(),
+            Ok(_) => {
+                let message = "the row has changed, or is gone";
+                refused(Failure { error: Error::new(ErrorKind::Conflict, message), kind: FailureKind::Never })
+            }
+            Err(Failure { error, .. }) => refused(Failure { error, kind: FailureKind::Later }),
+        }
+    }
+
+    fn placeholder(&self) -> String {
+        self.database.dialect().placeholder(1)
+    }
+}
+
+fn refused(failure: Failure) -> Answer {
+    let retry = failure.kind == FailureKind::Later;
+    Answer { reply: StoreReply::Refused { lsn: None, retry }, why: Some(failure.error) }
+}

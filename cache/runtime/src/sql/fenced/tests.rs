@@ -1,0 +1,254 @@
+//! The fence against writes of an old owner, under every isolation level that a server may be set to.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lacuna_cache_protocol::ports::DataStore as _;
+use lacuna_cache_protocol::{Epoch, RangeId, StoreCall, StoreReply};
+use lacuna_testkit::servers::{MariaDb, Postgres};
+
+use super::{FencedTable, prepare, range_of};
+use crate::sql::database::{Database, Dialect, FailureKind, describe};
+use crate::sql::schema::Schema;
+use crate::sql::select::Sql;
+use crate::sql::sql_value::SqlValue;
+use crate::sql::statement::{Effect, Shape, SqlWrite, Statement};
+use crate::sql::{DomainType, database};
+
+/// What a busy machine may take for what takes a moment.
+const AT_MOST: Duration = Duration::from_secs(120);
+
+const OLD: Epoch = Epoch(1);
+const NEW: Epoch = Epoch(2);
+
+struct World {
+    table: Arc<FencedTable>,
+    range: RangeId,
+}
+
+impl World {
+    async fn open(url: &str) -> Self {
+        let database = database::open(url).await.unwrap();
+        prepare(&*database).await.unwrap();
+        let sql = "DROP TABLE IF EXISTS things; CREATE TABLE things (id BIGINT PRIMARY KEY, value BIGINT); \
+                   INSERT INTO things VALUES (1, 10), (2, 20)";
+        database.run(sql).await.unwrap();
+        let range = range_of(&*database, "things").await.unwrap();
+        database.run("UPDATE lacuna_fence SET epoch = 0").await.unwrap();
+        let described = describe(&*database, "things").await.unwrap();
+        let schema = Schema::new("things", "id").domain("value", DomainType::Integer).with_columns(described);
+        let table = FencedTable {
+            database,
+            schema: Arc::new(schema.unwrap()),
+            is_buffering: false,
+            mark: None,
+            _watchdog: None,
+            _lock: None,
+        };
+        let world = Self { table: Arc::new(table), range };
+        assert!(matches!(world.call(OLD, StoreCall::Fence).await, StoreReply::State(_)));
+        world
+    }
+
+    fn database(&self) -> &dyn Database {
+        &*self.table.database
+    }
+
+    async fn call(&self, epoch: Epoch, call: StoreCall) -> StoreReply {
+        self.table.call(self.range, epoch, call).await.unwrap().reply
+    }
+
+    /// A write of each shape: an update, an insertion, a deletion, and SQL of somebody's own.
+    fn writes(&self) -> Vec<StoreCall> {
+        let sql = |text: &str, values: [i64; 2], between: &str| {
+            let mut sql = Sql::new(self.database().dialect());
+            sql.text(text).value(&values[0].into()).text(between).value(&values[1].into());
+            sql
+        };
+        let set = || sql("UPDATE things SET value = ", [99, 1], " WHERE id = ");
+        let statements = [
+            set().into_statement(Shape::Condition),
+            sql("INSERT INTO things (id, value) SELECT ", [3, 30], ", ").into_statement(Shape::Values),
+            sql("DELETE FROM things WHERE id = ", [2, 20], " AND value = ").into_statement(Shape::Condition),
+            set().into_statement(Shape::Own),
+        ];
+        let write = |statement: Statement| SqlWrite {
+            statements: vec![statement.expecting(1)],
+            effect: Effect::Unknown,
+        };
+        statements.map(|statement| StoreCall::Write(write(statement).command())).to_vec()
+    }
+
+    /// Until so many statements wait for locks of others.
+    async fn waits(&self, wanted: i64) {
+        let sql = match self.database().dialect() {
+            Dialect::Postgres => "SELECT COUNT(*) FROM pg_locks WHERE NOT granted",
+            _ => "SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'",
+        };
+        let start = Instant::now();
+        loop {
+            // MariaDB shows the same once more to whoever asks again within a tenth of a second.
+            tokio::time::sleep(Duration::from_millis(250)).await;
+            let found = self.database().query(&Statement::new(sql)).await.unwrap();
+            let [SqlValue::Integer(waiting)] = found[0][..] else { panic!("{found:?} is no number") };
+            if waiting >= wanted {
+                return;
+            }
+            assert!(start.elapsed() < AT_MOST, "{waiting} of {wanted} wait");
+        }
+    }
+
+    async fn rows(&self) -> Vec<Vec<SqlValue>> {
+        self.database().query(&Statement::new("SELECT id, value FROM things ORDER BY id")).await.unwrap()
+    }
+}
+
+fn untouched() -> Vec<Vec<SqlValue>> {
+    vec![vec![1.into(), 10.into()], vec![2.into(), 20.into()]]
+}
+
+/// Behind a raised fence, and beside one that is being raised: writes of the old epoch wait, and change nothing.
+async fn old_writes_change_nothing(url: &str) {
+    let world = World::open(url).await;
+    for write in world.writes() {
+        world.database().run(&format!("UPDATE lacuna_fence SET epoch = {}", OLD.0)).await.unwrap();
+        let mut raising = world.database().begin().await.unwrap();
+        raising.execute(&Statement::new(format!("UPDATE lacuna_fence SET epoch = {}", NEW.0))).await.unwrap();
+        let table = Arc::clone(&world.table);
+        let (range, late) = (world.range, write.clone());
+        let late = tokio::spawn(async move { table.call(range, OLD, late).await.unwrap().reply });
+        world.waits(1).await;
+        assert!(!late.is_finished(), "it waits for the fence: {write:?}");
+        raising.commit().await.unwrap();
+        let reply = late.await.unwrap();
+        // A serialization failure is an answer, too: the same again hears of the fence.
+        assert!(matches!(reply, StoreReply::Fenced | StoreReply::Refused { retry: true, .. }), "{reply:?}");
+        assert_eq!(world.call(OLD, write).await, StoreReply::Fenced);
+        assert_eq!(world.rows().await, untouched());
+    }
+    // Under the new epoch each of them is carried out once.
+    let [set, insert, delete, _] = &world.writes()[..] else { panic!("four writes") };
+    for write in [set, insert, delete] {
+        assert_eq!(world.call(NEW, write.clone()).await, StoreReply::Done);
+    }
+    let rows = world.rows().await;
+    assert_eq!(rows, [vec![1.into(), 99.into()], vec![3.into(), 30.into()]]);
+    let again = world.call(NEW, delete.clone()).await;
+    assert_eq!(
+        again,
+        StoreReply::Refused { lsn: None, retry: false },
+        "nothing is there, and the fence stands"
+    );
+    world.database().close().await;
+}
+
+/// Whoever raises the fence waits for a write of the old epoch that is in flight: here it waits for a row in turn.
+async fn a_new_owner_waits_for_writes_in_flight(url: &str) {
+    let world = World::open(url).await;
+    let [set, ..] = &world.writes()[..] else { panic!("four writes") };
+    let mut row = world.database().begin().await.unwrap();
+    row.execute(&Statement::new("UPDATE things SET value = 11 WHERE id = 1")).await.unwrap();
+    let spawn = |epoch, call: StoreCall| {
+        let (table, range) = (Arc::clone(&world.table), world.range);
+        tokio::spawn(async move { table.call(range, epoch, call).await.unwrap().reply })
+    };
+    let write = spawn(OLD, set.clone());
+    // A write that comes after the fence is refused.
+    world.waits(1).await;
+    let fence = spawn(NEW, StoreCall::Fence);
+    world.waits(2).await;
+    assert!(!write.is_finished() && !fence.is_finished());
+    row.rollback().await;
+    assert!(matches!(fence.await.unwrap(), StoreReply::State(_)));
+    assert_eq!(world.rows().await[0], [1.into(), 99.into()], "it was over before the fence was raised");
+    assert_eq!(write.await.unwrap(), StoreReply::Done);
+    world.database().close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_fence_of_postgres_holds_under_every_isolation_level() {
+    let Some(server) = Postgres::start() else { return };
+    failures_say_what_became_of_a_write(&server.url(), |code| {
+        format!("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '{code}'; END $$")
+    })
+    .await;
+    fences_outlive_a_server_that_forgets_commits(&server.url()).await;
+    for level in ["read committed", "repeatable read", "serializable"] {
+        let database = database::open(&server.url()).await.unwrap();
+        let set = format!("ALTER ROLE CURRENT_USER SET default_transaction_isolation = '{level}'");
+        database.run(&set).await.unwrap();
+        database.close().await;
+        old_writes_change_nothing(&server.url()).await;
+        a_new_owner_waits_for_writes_in_flight(&server.url()).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_fence_of_mariadb_holds_under_every_isolation_level() {
+    let Some(server) = MariaDb::start() else { return };
+    failures_say_what_became_of_a_write(&server.url(), |code| match code {
+        // The class of a code has no meaning of its own there.
+        "25P03" => "SIGNAL SQLSTATE '25006' SET MYSQL_ERRNO = 1792".to_owned(),
+        "57P01" => "SIGNAL SQLSTATE '70100' SET MYSQL_ERRNO = 1317".to_owned(),
+        code => format!("SIGNAL SQLSTATE '{code}'"),
+    })
+    .await;
+    for level in ["READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"] {
+        let database = database::open(&server.url()).await.unwrap();
+        database.run(&format!("SET GLOBAL TRANSACTION ISOLATION LEVEL {level}")).await.unwrap();
+        database.close().await;
+        old_writes_change_nothing(&server.url()).await;
+        a_new_owner_waits_for_writes_in_flight(&server.url()).await;
+    }
+}
+
+/// A connection that is ended may have committed; a login or a transaction that timed out may succeed later; what an index
+/// cannot hold never will.
+async fn failures_say_what_became_of_a_write(url: &str, raise: impl Fn(&str) -> String) {
+    let database = database::open(url).await.unwrap();
+    let kinds = [
+        ("57P01", FailureKind::Unknown),
+        ("25P03", FailureKind::Later),
+        ("28000", FailureKind::Later),
+        ("54000", FailureKind::Never),
+        ("23505", FailureKind::Never),
+    ];
+    for (code, expected) in kinds {
+        let failure = database.run(&raise(code)).await.unwrap_err();
+        assert_eq!(failure.kind, expected, "{code}: {}", failure.error);
+    }
+    database.close().await;
+}
+
+/// Where commits are not waited for (`synchronous_commit = off`), a raised fence is on disk all the same.
+async fn fences_outlive_a_server_that_forgets_commits(url: &str) {
+    let database = database::open(url).await.unwrap();
+    database.run("ALTER SYSTEM SET wal_writer_delay = '10s'").await.unwrap();
+    database.run("ALTER SYSTEM SET synchronous_commit = 'off'").await.unwrap();
+    database.run("SELECT pg_reload_conf()").await.unwrap();
+    database.close().await;
+    let world = World::open(url).await;
+    let behind = "SELECT (pg_current_wal_insert_lsn() - pg_current_wal_flush_lsn())::bigint";
+    let mut is_seen = false;
+    for _ in 0..100 {
+        // Others write, too: the last word is that of the fence.
+        world.database().run("UPDATE things SET value = value + 1").await.unwrap();
+        let open = world.database().query(&Statement::new(behind)).await.unwrap();
+        is_seen |= open != [vec![SqlValue::Integer(0)]];
+        let before =
+            world.database().query(&Statement::new("SELECT pg_current_wal_insert_lsn()::text")).await;
+        let before = before.unwrap().remove(0).remove(0);
+        assert!(matches!(world.call(OLD, StoreCall::Fence).await, StoreReply::State(_)));
+        let flushed = Statement::new("SELECT (pg_current_wal_flush_lsn() > $1::pg_lsn)::int::bigint").with(
+            match before {
+                SqlValue::Text(text) => text,
+                other => panic!("{other:?} is no place in a log"),
+            },
+        );
+        assert_eq!(world.database().query(&flushed).await.unwrap(), [vec![SqlValue::Integer(1)]]);
+    }
+    assert!(is_seen, "commits are waited for, and this shows nothing");
+    world.database().run("ALTER SYSTEM RESET ALL").await.unwrap();
+    world.database().run("SELECT pg_reload_conf()").await.unwrap();
+    world.database().close().await;
+}

@@ -1,0 +1,149 @@
+//! What runs in a transaction behind its fence.
+//!
+//! The fence is read under a lock that lasts as long as the transaction, whatever its isolation level: a new owner who raises it
+//! waits for transactions of the old one that are in flight, and those that come later find it raised.
+
+use lacuna_cache_protocol::{Command, Epoch, RangeId, StoreReply, StoreState};
+use lacuna_cache_protocol::{Error, ErrorKind};
+
+use super::FencedTable;
+use super::row::{integer, number};
+use crate::sql::database::{Failure, FailureKind, Table, Transaction};
+use crate::sql::statement::{SqlWrite, Statement};
+
+/// A transaction that came to nothing.
+pub(super) enum Undone {
+    Fenced,
+    Refused { lsn: Option<u64>, failure: Failure },
+}
+
+impl From<Failure> for Undone {
+    fn from(failure: Failure) -> Self {
+        Self::Refused { lsn: None, failure }
+    }
+}
+
+impl FencedTable {
+    async fn fence(&self, open: &mut dyn Transaction, range: RangeId, lock: &str) -> Result<Table, Failure> {
+        let dialect = self.database.dialect();
+        let mark = dialect.mark_of_fence(self.mark.as_ref()).map(|mark| format!(", {mark}"));
+        let sql = format!(
+            "SELECT epoch, recovered, applied_lsn, is_buffered{} FROM lacuna_fence WHERE range_id = {}{lock}",
+            mark.unwrap_or_default(),
+            dialect.placeholder(1)
+        );
+        open.query(&Statement::new(sql).with(i64::from(range.0))).await
+    }
+
+    /// The fence is this epoch, and stays so until the transaction ends.
+    async fn check(&self, open: &mut dyn Transaction, range: RangeId, epoch: Epoch) -> Result<Table, Undone> {
+        self.check_under(open, range, epoch, self.database.dialect().shared_lock()).await
+    }
+
+    pub(super) async fn check_under(
+        &self,
+        open: &mut dyn Transaction,
+        range: RangeId,
+        epoch: Epoch,
+        lock: &str,
+    ) -> Result<Table, Undone> {
+        let found = self.fence(open, range, lock).await?;
+        if number(&found, 0) == Some(epoch.0) { Ok(found) } else { Err(Undone::Fenced) }
+    }
+
+    pub(super) async fn raise_fence(
+        &self,
+        open: &mut dyn Transaction,
+        range: RangeId,
+        epoch: Epoch,
+    ) -> Result<StoreReply, Undone> {
+        let dialect = self.database.dialect();
+        if let Some(durably) = dialect.durably() {
+            open.execute(&Statement::new(durably)).await?;
+        }
+        let sql = format!(
+            "UPDATE lacuna_fence SET epoch = {} WHERE range_id = {} AND epoch <= {}",
+            dialect.placeholder(1),
+            dialect.placeholder(2),
+            dialect.placeholder(3)
+        );
+        let raise =
+            Statement::new(sql).with(integer(epoch.0)).with(i64::from(range.0)).with(integer(epoch.0));
+        open.execute(&raise).await?;
+        let found = self.fence(open, range, "").await?;
+        if number(&found, 0) != Some(epoch.0) {
+            return Err(Undone::Fenced);
+        }
+        let part = |place| number(&found, place).unwrap_or(0);
+        let (recovered, applied_lsn, is_buffered) = (Epoch(part(1)), part(2), part(3) > 0);
+        Ok(StoreReply::State(StoreState { applied_lsn, recovered, is_buffered }))
+    }
+
+    pub(super) async fn recovered(
+        &self,
+        open: &mut dyn Transaction,
+        range: RangeId,
+        epoch: Epoch,
+    ) -> Result<StoreReply, Undone> {
+        self.check_under(open, range, epoch, self.database.dialect().exclusive_lock()).await?;
+        let dialect = self.database.dialect();
+        let sql = format!(
+            "UPDATE lacuna_fence SET recovered = {}, is_buffered = {} WHERE range_id = {}",
+            dialect.placeholder(1),
+            dialect.placeholder(2),
+            dialect.placeholder(3)
+        );
+        let is_buffered = i64::from(self.is_buffering);
+        open.execute(&Statement::new(sql).with(integer(epoch.0)).with(is_buffered).with(i64::from(range.0)))
+            .await?;
+        Ok(StoreReply::Done)
+    }
+
+    pub(super) async fn write(
+        &self,
+        open: &mut dyn Transaction,
+        range: RangeId,
+        epoch: Epoch,
+        command: &Command,
+    ) -> Result<StoreReply, Undone> {
+        self.check(open, range, epoch).await?;
+        self.execute_all(open, command).await?;
+        Ok(StoreReply::Done)
+    }
+
+    /// One write of several ranges, all of whose fences are checked.
+    pub(super) async fn write_across(
+        &self,
+        open: &mut dyn Transaction,
+        (range, epoch): (RangeId, Epoch),
+        command: &Command,
+        others: &[(RangeId, Epoch)],
+    ) -> Result<StoreReply, Undone> {
+        for (other, epoch) in others {
+            self.check(open, *other, *epoch).await?;
+        }
+        self.write(open, range, epoch, command).await
+    }
+
+    async fn execute_all(&self, open: &mut dyn Transaction, command: &Command) -> Result<(), Failure> {
+        let write = SqlWrite::read(command).map_err(|error| Failure { error, kind: FailureKind::Never })?;
+        for statement in &write.statements {
+            let sql = self.database.dialect().commented(&statement.sql, self.mark.as_ref()).into_owned();
+            execute(open, &Statement { sql, ..statement.clone() }).await?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) async fn execute(open: &mut dyn Transaction, statement: &Statement) -> Result<(), Failure> {
+    let changed = open.execute(statement).await?;
+    changed_as_expected(statement.expected, changed)
+}
+
+pub(super) fn changed_as_expected(expected: Option<u64>, changed: u64) -> Result<(), Failure> {
+    if expected.is_none_or(|expected| expected == changed) {
+        return Ok(());
+    }
+    let message = format!("the row has changed, or is gone: {changed} rows of {expected:?}");
+    Err(Failure { error: Error::new(ErrorKind::Conflict, message), kind: FailureKind::Never })
+}

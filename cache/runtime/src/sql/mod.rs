@@ -1,0 +1,87 @@
+//! Tables of SQL databases behind a strongly consistent cache of range results.
+//!
+//! ```
+//! use lacuna_cache::sql::{DomainType, Schema};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let cache = lacuna_cache::sql::open("sqlite::memory:").await?;
+//! cache.run_sql("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, age INTEGER)").await?;
+//! let people = cache.table(Schema::new("people", "id").domain("age", DomainType::Integer)).await?;
+//! people.insert([("id", 1.into()), ("name", "Anna".into()), ("age", 20.into())]).await?;
+//! assert_eq!(people.get("age", 18..=22).await?.len(), 1);
+//!
+//! // The same again asks only the cache; an empty range asks it too.
+//! let asked = cache.counts().store_queries;
+//! people.get("age", 18..=22).await?;
+//! assert_eq!(cache.counts().store_queries, asked);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | file | idea |
+//! | --- | --- |
+//! | `cache.rs`, `options.rs` | opening a database with a cache before it |
+//! | `table/` | a table as its users see it: reads by range, writes that know what they touch |
+//! | `schema.rs`, `select.rs` | which columns, and the SQL of a range |
+//! | `sql_value.rs`, `rows.rs`, `statement.rs` | values, results and writes, and their bytes |
+//! | `decimal.rs`, `calendar.rs` | decimals, days and moments as text |
+//! | `application.rs` | what a write does to a cached result |
+//! | `certainty.rs` | which writes the database cannot refuse, so that write-back may acknowledge them |
+//! | `fenced/` | the port: every write checks the fence of its range, in its statement or its transaction |
+//! | `several.rs`, `shared_ranges.rs`, `members.rs`, `numbers.rs` | tables whose ranges several processes share |
+//! | `table_lease.rs`, `whole/` | which process may put a cache before a table of a database server, and never beside dendrites |
+//! | `watchdog/` | who writes past the cache, as the log of a database server tells it |
+//! | `database/` | what differs between databases, and what their catalogues say of a table |
+//!
+//! Guarantee: a read returns what the last acknowledged write left, as long as all writes to a registered table go through
+//! the cache. Text is compared by its bytes. NULL is in no range. Moments are UTC, also in columns that know no time zone. A column
+//! whose order here would not be the database's is refused when the table is registered
+//! (`docs/design/range-cache-sql-types.md`).
+
+mod application;
+mod cache;
+mod calendar;
+mod certainty;
+mod database;
+mod decimal;
+mod domain_key;
+mod fenced;
+mod file_lock;
+#[cfg(feature = "cluster")]
+mod members;
+#[cfg(feature = "cluster")]
+mod numbers;
+mod options;
+mod rows;
+mod schema;
+mod select;
+#[cfg(feature = "cluster")]
+mod several;
+#[cfg(feature = "cluster")]
+mod shared_ranges;
+mod sql_value;
+mod statement;
+mod table;
+mod table_lease;
+#[cfg_attr(
+    not(all(feature = "postgres", feature = "mariadb")),
+    allow(dead_code, reason = "the driver of a log is not built")
+)]
+mod watchdog;
+mod watched;
+mod whole;
+
+pub use crate::{Compressed, Counts, Hashed, WriteError};
+pub use cache::{Cache, open};
+pub use lacuna_base::Date;
+pub use lacuna_cache_protocol::{DomainType, DomainValue, Notice, Policy, WriteSet};
+pub use lacuna_cache_protocol::{Error, ErrorKind, Result};
+pub use options::Options;
+pub use rows::{Row, Rows};
+pub use schema::Schema;
+#[cfg(feature = "cluster")]
+pub use shared_ranges::SharedRanges;
+pub use sql_value::SqlValue;
+pub use statement::Statement;
+pub use table::{BulkLoad, Condition, QueryLog, Table};

@@ -1,0 +1,75 @@
+//! Ranges of a cut table, and the rows of the database that stand for them.
+//!
+//! Dendrites number the ranges of their table from 0; the database keeps fences and leases of all tables in one place. The
+//! first range of `people` has the row that the whole table would have, the others are rows named `people#1`, `people#2`.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lacuna_cache_protocol::Result;
+use lacuna_cache_protocol::ports::{Answer, DataStore, Reply};
+use lacuna_cache_protocol::{Epoch, RangeId, StoreCall};
+
+use crate::sql::database::Database;
+use crate::sql::fenced::{FencedTable, range_of};
+
+/// Which row stands for which range of a table.
+#[derive(Debug)]
+pub(crate) struct Numbers {
+    database: Arc<dyn Database>,
+    table: String,
+    known: Mutex<BTreeMap<RangeId, RangeId>>,
+}
+
+impl Numbers {
+    pub(crate) fn new(database: Arc<dyn Database>, table: &str) -> Self {
+        Self { database, table: table.to_owned(), known: Mutex::default() }
+    }
+
+    /// The row of a range; the same in every process.
+    pub(crate) async fn row(&self, range: RangeId) -> Result<RangeId> {
+        if let Some(row) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&range) {
+            return Ok(*row);
+        }
+        let name = match range {
+            RangeId(0) => self.table.clone(),
+            RangeId(number) => format!("{}#{number}", self.table),
+        };
+        let row = range_of(&*self.database, &name).await?;
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(range, row);
+        Ok(row)
+    }
+}
+
+/// A table that is cut into ranges, each behind its own fence.
+#[derive(Debug)]
+pub(crate) struct CutTable {
+    pub(crate) table: FencedTable,
+    pub(crate) numbers: Numbers,
+}
+
+impl CutTable {
+    async fn run(&self, range: RangeId, epoch: Epoch, call: StoreCall) -> Result<Answer> {
+        let call = match call {
+            StoreCall::WriteAcross(command, others) => {
+                let mut rows = Vec::new();
+                for (other, epoch) in others {
+                    rows.push((self.numbers.row(other).await?, epoch));
+                }
+                StoreCall::WriteAcross(command, rows)
+            }
+            call => call,
+        };
+        self.table.call(self.numbers.row(range).await?, epoch, call).await
+    }
+}
+
+impl DataStore for CutTable {
+    fn call(&self, range: RangeId, epoch: Epoch, call: StoreCall) -> Reply<'_, Answer> {
+        Box::pin(self.run(range, epoch, call))
+    }
+
+    fn largest_epoch(&self) -> Reply<'_, Epoch> {
+        self.table.largest_epoch()
+    }
+}

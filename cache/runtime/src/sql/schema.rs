@@ -1,0 +1,216 @@
+//! What the cache must know of a table.
+
+use std::sync::Arc;
+
+use lacuna_cache_protocol::{DomainId, DomainType};
+use lacuna_cache_protocol::{Error, Result};
+
+use crate::sql::database::{Column, Constraints, Described, Dialect};
+use crate::sql::sql_value::SqlValue;
+
+/// A table, its primary key, and the columns it is asked for by range.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Schema {
+    pub(crate) table: String,
+    pub(crate) keys: Vec<String>,
+    pub(crate) domains: Vec<(String, DomainType)>,
+    /// All columns; known once the table was opened.
+    pub(crate) columns: Arc<[String]>,
+    pub(crate) described: Vec<Column>,
+    pub(crate) has_triggers: bool,
+    /// What may make the database refuse a row.
+    pub(crate) constraints: Constraints,
+    /// Whether `columns` are all that the table has.
+    pub(crate) has_all_columns: bool,
+    /// Whose table it is; known once it was opened.
+    pub(crate) dialect: Option<Dialect>,
+    /// The columns that are read and written beside key and domains; `None` for all.
+    only: Option<Vec<String>>,
+}
+
+impl Schema {
+    /// A table with a primary key of one column, which never changes in a row.
+    pub fn new(table: &str, key: &str) -> Self {
+        Self::with_keys(table, [key])
+    }
+
+    /// A table with a primary key of several columns, which never change in a row. Rows of one value of a registered column
+    /// are in the order of these.
+    pub fn with_keys<'a>(table: &str, keys: impl IntoIterator<Item = &'a str>) -> Self {
+        Self {
+            table: table.to_owned(),
+            keys: keys.into_iter().map(ToOwned::to_owned).collect(),
+            domains: Vec::new(),
+            columns: Arc::new([]),
+            described: Vec::new(),
+            has_triggers: false,
+            constraints: Constraints::default(),
+            has_all_columns: false,
+            dialect: None,
+            only: None,
+        }
+    }
+
+    /// Triggers change rows of the table behind a write (those that there are when it is opened are found in the catalogue):
+    /// registered columns are taken whole by whatever sets columns, and
+    /// cached results that a write touches are dropped, never updated. (Triggers and cascading foreign keys must not change
+    /// registered columns of rows that the write does not name.)
+    #[must_use]
+    pub const fn with_triggers(mut self) -> Self {
+        self.has_triggers = true;
+        self
+    }
+
+    /// Reads bring, and writes name, only these columns beside the key and the registered ones: results are smaller, and
+    /// more of them are cached.
+    #[must_use]
+    pub fn only<'a>(mut self, columns: impl IntoIterator<Item = &'a str>) -> Self {
+        self.only = Some(columns.into_iter().map(ToOwned::to_owned).collect());
+        self
+    }
+
+    /// Registers a column for ranges. Every write must know its value, before and after; see [`crate::sql::Table`].
+    #[must_use]
+    pub fn domain(mut self, column: &str, domain_type: DomainType) -> Self {
+        self.domains.push((column.to_owned(), domain_type));
+        self
+    }
+
+    /// With the name and the columns that the database says it has.
+    pub(crate) fn with_columns(mut self, described: Described) -> Result<Self> {
+        self.table = described.name.clone();
+        if let (false, Some(cascade)) = (self.has_triggers, described.cascades.first()) {
+            let message = format!(
+                "rows of {} change past the cache as those that {cascade} refers to do: let it restrict, or say \
+                 `with_triggers` if none that a cascade would change is ever written",
+                self.table
+            );
+            return Err(Error::invalid_input(message));
+        }
+        self.has_triggers |= described.changes_itself;
+        let named =
+            |name: &String| self.keys.contains(name) || self.domains.iter().any(|(domain, _)| domain == name);
+        let is_wanted =
+            |name: &String| self.only.as_ref().is_none_or(|only| only.contains(name) || named(name));
+        let wanted = described.columns.iter().filter(|(name, _)| is_wanted(name)).cloned();
+        let (columns, kinds): (Vec<String>, Vec<Column>) = wanted.unzip();
+        let only = self.only.iter().flatten();
+        let named = self.domains.iter().map(|(name, _)| name).chain(&self.keys).chain(only);
+        if let Some(missing) = named.into_iter().find(|name| !columns.contains(name)) {
+            return Err(Error::invalid_input(format!("the table {} has no column {missing}", self.table)));
+        }
+        if self.domains.is_empty() {
+            return Err(Error::invalid_input(format!(
+                "register at least one column of {} by `domain`",
+                self.table
+            )));
+        }
+        self.has_all_columns = columns.len() == described.columns.len();
+        self.columns = columns.into();
+        self.described = kinds;
+        self.constraints = described.constraints;
+        self.dialect = Some(described.dialect);
+        for (name, domain) in &self.domains {
+            described.dialect.offers(name, &self.described[self.column(name)?], *domain)?;
+        }
+        self.check_key(&described.primary_key)?;
+        Ok(self)
+    }
+
+    /// Rows are told apart by their keys, here and in cached results: they must be what the database keeps apart.
+    fn check_key(&self, primary: &[String]) -> Result<()> {
+        if !primary.is_empty() && primary.iter().all(|column| self.keys.contains(column)) {
+            return Ok(());
+        }
+        let message = match primary {
+            [] => format!("the table {} has no primary key: give it one", self.table),
+            primary => format!("the key of {} lacks columns of its primary key {primary:?}", self.table),
+        };
+        Err(Error::invalid_input(message))
+    }
+
+    /// The number of a registered column.
+    pub(crate) fn domain_of(&self, column: &str) -> Result<DomainId> {
+        let place = self.domains.iter().position(|(name, _)| name == column);
+        place.ok_or_else(|| {
+            Error::invalid_input(format!("{column} is no registered domain of {}", self.table))
+        })
+    }
+
+    /// The place of a column.
+    pub(crate) fn column(&self, column: &str) -> Result<usize> {
+        let place = self.columns.iter().position(|name| name == column);
+        place.ok_or_else(|| Error::invalid_input(format!("the table {} has no column {column}", self.table)))
+    }
+
+    /// Whether the database keeps `value` in a column as it is, so that a cached row can have it without asking.
+    pub(crate) fn keeps(&self, place: usize, value: &SqlValue) -> bool {
+        let column = self.described.get(place).filter(|column| !self.has_triggers && !column.is_changed);
+        column.is_some_and(|column| column.kind.keeps(value))
+    }
+
+    /// Whether rows lie in a domain where their values, as they are read, say: nothing pads, folds or rounds them. Other
+    /// domains are taken whole by every write.
+    pub(crate) fn has_order_of(&self, domain: DomainId) -> bool {
+        let Some((column, domain_type)) = self.domains.get(domain) else { return false };
+        let column = self.column(column).ok().and_then(|place| self.described.get(place));
+        column.is_some_and(|column| !column.is_changed && column.kind.has_order_of(*domain_type))
+    }
+
+    /// `value` in the form in which it is read from the column.
+    pub(crate) fn fitted(&self, place: usize, value: SqlValue) -> SqlValue {
+        self.described.get(place).map_or(value.clone(), |column| column.kind.fitted(value))
+    }
+
+    /// The places of the columns of the key.
+    pub(crate) fn key_places(&self) -> impl Iterator<Item = usize> {
+        self.keys.iter().filter_map(|key| self.column(key).ok())
+    }
+
+    /// The key of a row.
+    pub(crate) fn key_of(&self, row: &[SqlValue]) -> Vec<SqlValue> {
+        self.key_places().filter_map(|place| row.get(place).cloned()).collect()
+    }
+
+    /// The value of a domain in a row.
+    pub(crate) fn domain_value<'a>(&self, domain: DomainId, row: &'a [SqlValue]) -> &'a SqlValue {
+        let place = self.domains.get(domain).and_then(|(name, _)| self.column(name).ok());
+        place.and_then(|place| row.get(place)).unwrap_or(&SqlValue::Null)
+    }
+
+    /// Stands for the table, its columns and domains: results of another shape are never mistaken for these.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let mut text = self.table.clone();
+        self.columns.iter().for_each(|column| {
+            text.push('\0');
+            text.push_str(column);
+        });
+        // One that was declared anew may be read as other values.
+        self.described.iter().for_each(|column| {
+            text.push('\0');
+            text.push_str(&column.declared);
+        });
+        let marks = self.domain_marks();
+        let mut bytes = text.into_bytes();
+        marks.iter().for_each(|mark| bytes.extend(mark.to_le_bytes()));
+        lacuna_base::hash::hash_bytes(&bytes, 0)
+    }
+
+    /// Stands for the name and type of each registered column, in their order (`docs/format/range-cache-sql.md`).
+    pub(crate) fn domain_marks(&self) -> Vec<u64> {
+        let mark = |(column, domain): &(String, DomainType)| {
+            let scale = if let DomainType::Decimal { scale } = domain { *scale } else { 0 };
+            let kind = match domain {
+                DomainType::Integer => 0,
+                DomainType::Unsigned => 1,
+                DomainType::Decimal { .. } => 2,
+                DomainType::Float => 3,
+                DomainType::Text => 4,
+                DomainType::Date => 5,
+                DomainType::Timestamp => 6,
+            };
+            lacuna_base::hash::hash_bytes(&[column.as_bytes(), &[kind, scale]].concat(), 0)
+        };
+        self.domains.iter().map(mark).collect()
+    }
+}

@@ -1,0 +1,118 @@
+//! One table, several processes: dendrites that own its ranges, and tables whose owners are elsewhere.
+
+use std::sync::Arc;
+
+use crate::cluster::{Dendrite, Membership};
+use crate::{Requests, Servers};
+use lacuna_cache_protocol::ports::{Coordinator, DataStore};
+use lacuna_cache_protocol::{Config, Cut, RangeTable};
+use lacuna_cache_protocol::{Error, Result};
+
+use crate::sql::application::TableRows;
+use crate::sql::cache::Cache;
+use crate::sql::domain_key::key;
+use crate::sql::fenced::FencedTable;
+use crate::sql::numbers::{CutTable, Numbers};
+use crate::sql::schema::Schema;
+use crate::sql::shared_ranges::SharedRanges;
+use crate::sql::sql_value::SqlValue;
+use crate::sql::table::Table;
+use crate::sql::watchdog::Family;
+
+/// How long another owner may hold a lease here without a word.
+const PEER_TIMEOUT_MS: u64 = 5_000;
+/// How long a request may wait for a lease.
+const REQUEST_TIMEOUT_MS: u64 = 4_000;
+
+impl Schema {
+    /// The range table of a table that is cut before these values of its first registered column.
+    ///
+    /// # Errors
+    /// `InvalidInput` if there is no such column, or a value is of another type or given twice.
+    pub fn cut_before(&self, values: &[SqlValue]) -> Result<RangeTable> {
+        let Some((column, domain)) = self.domains.first() else {
+            return Err(Error::invalid_input("register at least one column by `domain`"));
+        };
+        values.iter().try_fold(RangeTable::new(self.domains.len()), |table, value| {
+            let cut = key(*domain, value)?.and_then(|key| table.split(0, Cut::Before(key)));
+            cut.ok_or_else(|| {
+                Error::invalid_input(format!("{column} cannot be cut before {value:?} (again)"))
+            })
+        })
+    }
+}
+
+impl Cache {
+    /// Leases on the ranges of a table, in the database itself. `address` is where other processes reach this one; `cuts`
+    /// counts only if the table was never cut before.
+    ///
+    /// # Errors
+    /// `Unavailable` if the database does not answer.
+    pub async fn shared_ranges(&self, table: &str, cuts: &RangeTable, address: &str) -> Result<SharedRanges> {
+        SharedRanges::open(
+            self.database.clone(),
+            self.clock.clone(),
+            self.caches.len(),
+            (table, cuts),
+            address,
+        )
+        .await
+    }
+
+    /// The rows of a table as an owner of its ranges sees them.
+    ///
+    /// # Errors
+    /// As [`Cache::table`].
+    pub async fn store(&self, schema: Schema) -> Result<Arc<dyn DataStore>> {
+        let (schema, family) = self.read(schema).await?;
+        Ok(self.cut_table(&schema, family.as_ref()))
+    }
+
+    /// A dendrite for a table, beside others around it: cache servers and logs need a namespace that no other table has.
+    /// From now on all writes to the table must go through dendrites that share `coordinator` and directory.
+    ///
+    /// # Errors
+    /// As [`Cache::table`]; `Conflict` while a process has the table open as a whole. One that is gone without a word is waited
+    /// for, a little longer than its lease of three seconds.
+    pub async fn dendrite(
+        &self,
+        schema: Schema,
+        coordinator: Arc<dyn Coordinator>,
+        membership: Membership,
+    ) -> Result<Dendrite> {
+        let (schema, family) = self.read(schema).await?;
+        self.leave_to_dendrites(&schema.table).await?;
+        let servers = Servers {
+            caches: self.caches.clone(),
+            store: self.cut_table(&schema, family.as_ref()),
+            logs: self.logs.clone(),
+            coordinator,
+            clock: self.clock.clone(),
+        };
+        let config = Config {
+            peer_timeout: PEER_TIMEOUT_MS,
+            request_timeout: REQUEST_TIMEOUT_MS,
+            keeps_log: true,
+            ..self.config(&schema)
+        };
+        let dendrite = Dendrite::start(servers, membership, config, TableRows(schema.clone())).await?;
+        self.watch(&schema, family, dendrite.alarm());
+        Ok(dendrite.with_patience(self.options.patience).with_verified_hits(self.options.verified_percent))
+    }
+
+    /// A table whose owners are wherever `requests` go: a dendrite of this process, or a client of others. They were told of the same
+    /// columns and domains, in the same order.
+    ///
+    /// # Errors
+    /// As [`Cache::table`]. Reads fail as `InvalidInput` if owners were told of other columns or domains; nobody compares writes.
+    pub async fn table_over(&self, schema: Schema, requests: Arc<dyn Requests>) -> Result<Table> {
+        let (schema, family) = self.read(schema).await?;
+        let store = self.cut_table(&schema, family.as_ref());
+        Ok(Table::new(requests, schema, self.database.dialect(), store))
+    }
+
+    fn cut_table(&self, schema: &Arc<Schema>, family: Option<&Family>) -> Arc<dyn DataStore> {
+        let numbers = Numbers::new(self.database.clone(), &schema.table);
+        Arc::new(CutTable { table: FencedTable::new(self, schema, family), numbers })
+    }
+}

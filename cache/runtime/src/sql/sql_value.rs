@@ -1,0 +1,224 @@
+//! A value of a column, and its bytes.
+
+use lacuna_base::Date;
+use lacuna_base::wire::{Reader, Writer};
+use lacuna_cache_protocol::{Error, Result};
+
+use crate::sql::{calendar, decimal};
+
+/// What a column of a row holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SqlValue {
+    /// No value.
+    Null,
+    /// A whole number.
+    Integer(i64),
+    /// A float.
+    Float(f64),
+    /// Text.
+    Text(String),
+    /// Bytes.
+    Blob(Vec<u8>),
+    /// `digits / 10^scale`, exactly. In SQL of one's own: `CAST(? AS NUMERIC)`, as it is handed over as text.
+    Decimal {
+        /// The number without its point.
+        digits: i128,
+        /// Digits behind the point, at most 38.
+        scale: u8,
+    },
+    /// A day. In SQL of one's own: `CAST(? AS DATE)`.
+    Date(Date),
+    /// A moment, in microseconds since 1970-01-01 UTC. Columns without a time zone are read and written as UTC. In SQL of
+    /// one's own: `CAST(? AS TIMESTAMPTZ)`, `CAST(? AS DATETIME(6))`.
+    Timestamp(i64),
+}
+
+impl SqlValue {
+    /// The decimal that `text` says, with as many digits behind the point.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it is none, or has more than 38 digits.
+    ///
+    /// ```
+    /// use lacuna_cache::sql::SqlValue;
+    ///
+    /// assert_eq!(SqlValue::decimal("-12.50")?, SqlValue::Decimal { digits: -1250, scale: 2 });
+    /// assert!(SqlValue::decimal("1e3").is_err());
+    /// # Ok::<(), lacuna_cache_protocol::Error>(())
+    /// ```
+    pub fn decimal(text: &str) -> Result<Self> {
+        let (digits, scale) = decimal::parse(text)
+            .ok_or_else(|| Error::invalid_input(format!("{text:?} is no decimal of at most 38 digits")))?;
+        Ok(Self::Decimal { digits, scale })
+    }
+
+    /// A day of the Gregorian calendar.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the calendar does not have it.
+    ///
+    /// ```
+    /// use lacuna_cache::sql::SqlValue;
+    ///
+    /// assert!(SqlValue::date(2024, 2, 29).is_ok());
+    /// assert!(SqlValue::date(2023, 2, 29).is_err());
+    /// ```
+    pub fn date(year: i32, month: u8, day: u8) -> Result<Self> {
+        let days = calendar::day_of(year.into(), month, day);
+        let is_there = calendar::civil(days) == (year.into(), month, day);
+        let days = i32::try_from(days).ok().filter(|_| is_there);
+        days.map(|days| Self::Date(Date { days }))
+            .ok_or_else(|| Error::invalid_input(format!("there is no day {year}-{month}-{day}")))
+    }
+
+    /// As databases without a type of their own for it take it.
+    pub(crate) fn as_text(&self) -> String {
+        match self {
+            Self::Decimal { digits, scale } => decimal::print(*digits, *scale),
+            Self::Date(date) => calendar::print_day(date.days.into()),
+            Self::Timestamp(micros) => calendar::print_moment(*micros),
+            other => format!("{other:?}"),
+        }
+    }
+
+    pub(crate) fn write(&self, writer: &mut Writer) {
+        match self {
+            Self::Null => writer.byte(0),
+            Self::Integer(value) => {
+                writer.byte(1);
+                // The sign goes to the lowest bit, so that small numbers are short.
+                writer.number(((value << 1) ^ (value >> 63)).cast_unsigned());
+            }
+            Self::Float(value) => {
+                writer.byte(2);
+                writer.fixed(&value.to_bits().to_le_bytes());
+            }
+            Self::Text(value) => {
+                writer.byte(3);
+                writer.bytes(value.as_bytes());
+            }
+            Self::Blob(value) => {
+                writer.byte(4);
+                writer.bytes(value);
+            }
+            Self::Decimal { digits, scale } => {
+                writer.byte(5);
+                writer.byte(*scale);
+                writer.fixed(&digits.to_le_bytes());
+            }
+            Self::Date(date) => {
+                writer.byte(6);
+                writer.fixed(&date.days.to_le_bytes());
+            }
+            Self::Timestamp(micros) => {
+                writer.byte(7);
+                writer.fixed(&micros.to_le_bytes());
+            }
+        }
+    }
+
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        Ok(match reader.byte()? {
+            0 => Self::Null,
+            1 => {
+                let number = reader.number()?;
+                Self::Integer((number >> 1).cast_signed() ^ -((number & 1).cast_signed()))
+            }
+            2 => Self::Float(f64::from_bits(u64::from_le_bytes(reader.fixed()?))),
+            3 => Self::Text(reader.text()?),
+            4 => Self::Blob(reader.bytes()?.to_vec()),
+            5 => {
+                let scale = reader.byte()?;
+                Self::Decimal { digits: i128::from_le_bytes(reader.fixed()?), scale }
+            }
+            6 => Self::Date(Date { days: i32::from_le_bytes(reader.fixed()?) }),
+            7 => Self::Timestamp(i64::from_le_bytes(reader.fixed()?)),
+            _ => return Err(Error::unsupported("a value of the SQL store is of a kind that is not known")),
+        })
+    }
+}
+
+/// Reads what the SQL store wrote.
+pub(crate) const fn reader(bytes: &[u8]) -> Reader<'_> {
+    Reader::new(bytes, "a value or a write of the SQL store")
+}
+
+/// The text of a value that a database may return as text or as bytes.
+pub(crate) fn text(value: SqlValue) -> Option<String> {
+    match value {
+        SqlValue::Text(text) => Some(text),
+        SqlValue::Blob(bytes) => String::from_utf8(bytes).ok(),
+        _ => None,
+    }
+}
+
+/// A decimal as a database says it. One that has no place among others (`NaN`), or too many digits, stays text.
+#[cfg_attr(
+    not(any(feature = "postgres", feature = "mariadb")),
+    allow(dead_code, reason = "SQLite has no decimals")
+)]
+pub(crate) fn decimal_or_text(text: String) -> SqlValue {
+    match decimal::parse(&text) {
+        Some((digits, scale)) => SqlValue::Decimal { digits, scale },
+        None => SqlValue::Text(text),
+    }
+}
+
+macro_rules! from {
+    ($($from:ty => $variant:ident($value:ident) $into:expr,)*) => {$(
+        impl From<$from> for SqlValue {
+            fn from($value: $from) -> Self {
+                Self::$variant($into)
+            }
+        }
+    )*};
+}
+from! {
+    i64 => Integer(value) value,
+    i32 => Integer(value) value.into(),
+    u32 => Integer(value) value.into(),
+    f64 => Float(value) value,
+    &str => Text(value) value.to_owned(),
+    String => Text(value) value,
+    Vec<u8> => Blob(value) value,
+    Date => Date(value) value,
+}
+
+impl<T: Into<Self>> From<Option<T>> for SqlValue {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_come_back_from_their_bytes() {
+        let integers = [0, 1, -1, 63, -64, 64, i64::MAX, i64::MIN].map(SqlValue::Integer);
+        let others = [
+            SqlValue::Null,
+            1.5.into(),
+            "text".into(),
+            vec![0, 255].into(),
+            SqlValue::from(None::<i64>),
+            SqlValue::decimal("-12.50").unwrap(),
+            SqlValue::date(1969, 12, 31).unwrap(),
+            SqlValue::Timestamp(i64::MIN),
+        ];
+        for value in integers.into_iter().chain(others) {
+            let mut writer = Writer::default();
+            value.write(&mut writer);
+            let mut bytes = reader(writer.as_bytes());
+            assert_eq!(SqlValue::read(&mut bytes).unwrap(), value);
+            assert!(bytes.is_at_end());
+            for len in 0..writer.as_bytes().len() {
+                assert!(
+                    SqlValue::read(&mut reader(&writer.as_bytes()[..len])).is_err(),
+                    "{value:?} cut to {len}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! A write: statements of SQL, what they must have changed, and what they do to cached rows. And the bytes of all this,
+//! which write-back keeps in logs.
+
+use lacuna_cache_protocol::Command;
+use lacuna_cache_protocol::{Error, Result};
+
+use crate::sql::sql_value::{SqlValue, reader};
+use lacuna_base::wire::{Reader, Writer};
+
+/// What is written and read.
+const VERSION: u8 = 1;
+
+/// One statement with its parameters.
+///
+/// ```
+/// use lacuna_cache::sql::Statement;
+///
+/// let raise = Statement::new("UPDATE people SET pay = pay + ?1 WHERE id = ?2").with(500).with(7);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statement {
+    pub(crate) sql: String,
+    pub(crate) params: Vec<SqlValue>,
+    /// Rows that it must change, or the whole write is refused.
+    pub(crate) expected: Option<u64>,
+    pub(crate) shape: Shape,
+    /// Whether whoever wrote it says that the database never refuses it.
+    pub(crate) is_accepted: bool,
+}
+
+/// Where a statement can take one condition more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Nowhere: somebody else wrote it.
+    Own,
+    /// It ends with the values of a `SELECT` without a table.
+    Values,
+    /// It ends with conditions, all of which must hold.
+    Condition,
+}
+
+impl Statement {
+    /// SQL of the database, with its placeholders.
+    pub fn new(sql: impl Into<String>) -> Self {
+        Self { sql: sql.into(), params: Vec::new(), expected: None, shape: Shape::Own, is_accepted: false }
+    }
+
+    /// The next parameter.
+    #[must_use]
+    pub fn with(mut self, value: impl Into<SqlValue>) -> Self {
+        self.params.push(value.into());
+        self
+    }
+
+    /// It must change this number of rows; otherwise the write is refused and changes nothing.
+    #[must_use]
+    pub const fn expecting(mut self, rows: u64) -> Self {
+        self.expected = Some(rows);
+        self
+    }
+
+    /// You promise that the database accepts it whatever its rows are, and that it neither frees nor takes a key: an addition
+    /// to a counter that cannot overflow, for example. Under write-back only such statements of your own are acknowledged
+    /// before the database has them; others are written through, as only the database knows whether it takes them. **If it
+    /// refuses one all the same, the write and those that depend on it are set aside after they were acknowledged**
+    /// ([`Notice::SetAside`](crate::Notice)). Of no effect beside [`Statement::expecting`].
+    #[must_use]
+    pub const fn never_refused(mut self) -> Self {
+        self.is_accepted = true;
+        self
+    }
+
+    pub(crate) const fn is_never_refused(&self) -> bool {
+        self.is_accepted && self.expected.is_none()
+    }
+}
+
+/// What a write does to cached rows.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Effect {
+    /// Only the database knows.
+    Unknown,
+    /// A row is there now.
+    Insert(Vec<SqlValue>),
+    /// Columns of the row with this key, by their places, have new values. Before, its registered columns are as `was` says.
+    Set { key: Vec<SqlValue>, was: Vec<SqlValue>, columns: Vec<(usize, SqlValue)> },
+    /// The row with this key is gone. Before, its registered columns are as `was` says.
+    Delete { key: Vec<SqlValue>, was: Vec<SqlValue> },
+}
+
+/// Statements of one transaction, and their effect.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SqlWrite {
+    pub(crate) statements: Vec<Statement>,
+    pub(crate) effect: Effect,
+}
+
+impl SqlWrite {
+    pub(crate) fn command(&self) -> Command {
+        let mut writer = Writer::default();
+        writer.byte(VERSION);
+        writer.number(self.statements.len() as u64);
+        for statement in &self.statements {
+            writer.bytes(statement.sql.as_bytes());
+            // 0: any number of rows.
+            writer.number(statement.expected.map_or(0, |rows| rows + 1));
+            writer.byte(statement.shape as u8);
+            writer.byte(statement.is_accepted.into());
+            write_values(&mut writer, &statement.params);
+        }
+        match &self.effect {
+            Effect::Unknown => writer.byte(0),
+            Effect::Insert(row) => {
+                writer.byte(1);
+                write_values(&mut writer, row);
+            }
+            Effect::Set { key, was, columns } => {
+                writer.byte(2);
+                write_values(&mut writer, key);
+                write_values(&mut writer, was);
+                writer.number(columns.len() as u64);
+                for (place, value) in columns {
+                    writer.number(*place as u64);
+                    value.write(&mut writer);
+                }
+            }
+            Effect::Delete { key, was } => {
+                writer.byte(3);
+                write_values(&mut writer, key);
+                write_values(&mut writer, was);
+            }
+        }
+        Command::new(writer.as_bytes())
+    }
+
+    pub(crate) fn read(command: &Command) -> Result<Self> {
+        let mut reader = reader(command.as_bytes());
+        if reader.byte()? != VERSION {
+            return Err(Error::unsupported("a write of the SQL store has a version that is not known"));
+        }
+        let statements = (0..reader.length()?).map(|_| read_statement(&mut reader)).collect::<Result<_>>()?;
+        let effect = match reader.byte()? {
+            0 => Effect::Unknown,
+            1 => Effect::Insert(read_values(&mut reader)?),
+            2 => {
+                let (key, was) = (read_values(&mut reader)?, read_values(&mut reader)?);
+                let columns =
+                    (0..reader.length()?).map(|_| Ok((reader.length()?, SqlValue::read(&mut reader)?)));
+                Effect::Set { key, was, columns: columns.collect::<Result<_>>()? }
+            }
+            3 => Effect::Delete { key: read_values(&mut reader)?, was: read_values(&mut reader)? },
+            _ => return Err(Error::unsupported("a write of the SQL store has an effect that is not known")),
+        };
+        Ok(Self { statements, effect })
+    }
+}
+
+fn read_statement(reader: &mut Reader<'_>) -> Result<Statement> {
+    let sql = reader.text()?;
+    let expected = reader.number()?.checked_sub(1);
+    let shape = match reader.byte()? {
+        0 => Shape::Own,
+        1 => Shape::Values,
+        2 => Shape::Condition,
+        _ => return Err(Error::unsupported("a statement of the SQL store has a shape that is not known")),
+    };
+    let is_accepted = reader.byte()? != 0;
+    Ok(Statement { sql, params: read_values(reader)?, expected, shape, is_accepted })
+}
+
+fn write_values(writer: &mut Writer, values: &[SqlValue]) {
+    writer.number(values.len() as u64);
+    values.iter().for_each(|value| value.write(writer));
+}
+
+fn read_values(reader: &mut Reader<'_>) -> Result<Vec<SqlValue>> {
+    (0..reader.length()?).map(|_| SqlValue::read(reader)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bytes_of_a_write_are_those_of_its_page() {
+        let statement = Statement::new("DELETE 1").with(7).expecting(1);
+        let effect = Effect::Delete { key: vec![7.into()], was: vec![3.into()] };
+        let write = SqlWrite { statements: vec![statement], effect };
+        let bytes = b"\x01\x01\x08DELETE 1\x02\x00\x00\x01\x01\x0E\x03\x01\x01\x0E\x01\x01\x06";
+        assert_eq!(write.command().as_bytes(), bytes);
+    }
+
+    #[test]
+    fn writes_come_back_from_their_commands_and_cut_ones_are_refused() {
+        let statement = Statement::new("DELETE FROM t WHERE id = ?1").with(7).expecting(1);
+        let effects = [
+            Effect::Unknown,
+            Effect::Insert(vec![1.into(), SqlValue::Null]),
+            Effect::Set {
+                key: vec!["k".into(), 3.into()],
+                was: vec![9.into()],
+                columns: vec![(2, 5.into())],
+            },
+            Effect::Delete { key: vec![7.into()], was: vec![SqlValue::Null] },
+        ];
+        for effect in effects {
+            let write = SqlWrite {
+                statements: vec![statement.clone(), Statement::new("SELECT 1").never_refused()],
+                effect,
+            };
+            let command = write.command();
+            assert_eq!(SqlWrite::read(&command).unwrap(), write);
+            for len in 0..command.as_bytes().len() {
+                let cut = Command::new(&command.as_bytes()[..len]);
+                assert!(SqlWrite::read(&cut).is_err(), "{write:?} cut to {len}");
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Many rows at once, past the cache.
+//!
+//! A bulk load has a lease on all ranges of the table: there are no cached results, and whoever reads or writes waits. Its
+//! statements go from here to the database, in transactions that check the fences of all ranges. With two dendrites in tenures
+//! 7 and 9, a transaction is committed only if nobody has followed either of them.
+//!
+//! Guarantee: what a transaction of the load commits is in every later result. If the lease is lost, as an owner was replaced,
+//! later transactions are refused. Others may have seen what was committed before, and so the half of the load; what they see
+//! is what the database has. One transaction is all or nothing for everybody.
+//!
+//! Cost: one call to each owner at the beginning and the end, no message to the cache in between.
+//!
+//! Report, section 8 ("bulk loading"); there nothing checks that the lease still holds.
+
+use std::time::Duration;
+
+use crate::owner::{BulkLease, WriteError};
+use lacuna_cache_protocol::StoreReply;
+use lacuna_cache_protocol::{Error, Result};
+
+use super::Table;
+use super::range::checked_words;
+use crate::sql::sql_value::SqlValue;
+use crate::sql::statement::{Effect, SqlWrite, Statement};
+
+/// A bulk load that has begun. Dropped before it is finished, it lets others in again; if a transaction is under way then, only
+/// after some seconds.
+#[derive(Debug)]
+pub struct BulkLoad {
+    table: Table,
+    /// `None` once it is over.
+    lease: Option<BulkLease>,
+    /// Whether a transaction may be under way.
+    is_in_doubt: bool,
+}
+
+fn lost() -> Error {
+    Error::unavailable("the lease of the bulk load was lost: begin another")
+}
+
+impl Table {
+    /// Begins a bulk load that takes at most `lasts` (and never more than an hour); the lease is lost after that. Waits until
+    /// requests that have begun are answered, and what was buffered is in the database.
+    ///
+    /// ```
+    /// # use lacuna_cache::sql::{DomainType, Schema};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let cache = lacuna_cache::sql::open("sqlite::memory:").await?;
+    /// # cache.run_sql("CREATE TABLE people (id INTEGER PRIMARY KEY, age INTEGER)").await?;
+    /// # let people = cache.table(Schema::new("people", "id").domain("age", DomainType::Integer)).await?;
+    /// assert!(people.get("age", 18..=22).await?.is_empty());
+    /// let mut load = people.bulk_load(std::time::Duration::from_secs(60)).await?;
+    /// load.insert((0..100_i64).map(|id| [("id", id.into()), ("age", (id % 50).into())])).await?;
+    /// load.finish().await?;
+    /// assert_eq!(people.get("age", 18..=22).await?.len(), 10);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `Unavailable` if the lease is not to be had in time.
+    pub async fn bulk_load(&self, lasts: Duration) -> Result<BulkLoad> {
+        let lease = self.requests.bulk(lasts).await?;
+        Ok(BulkLoad { table: self.clone(), lease: Some(lease), is_in_doubt: false })
+    }
+}
+
+impl BulkLoad {
+    /// Adds rows, in one transaction.
+    ///
+    /// # Errors
+    /// As [`BulkLoad::execute`].
+    pub async fn insert<'a, R: IntoIterator<Item = (&'a str, SqlValue)>>(
+        &mut self,
+        rows: impl IntoIterator<Item = R>,
+    ) -> Result<(), WriteError> {
+        let statements =
+            rows.into_iter().map(|row| self.table.insertion(row).map(|(statement, _)| statement));
+        let statements = statements.collect::<Result<Vec<Statement>>>()?;
+        self.run(statements).await
+    }
+
+    /// Runs statements of your own, in one transaction.
+    ///
+    /// # Errors
+    /// `Refused` if the database refuses one, or it does not read or write rows; `NotDone` if the lease was lost before, and
+    /// `Unknown` if the reply of the database was. See [`WriteError`].
+    pub async fn execute(&mut self, statements: Vec<Statement>) -> Result<(), WriteError> {
+        checked_words(&statements)?;
+        self.run(statements).await
+    }
+
+    async fn run(&mut self, statements: Vec<Statement>) -> Result<(), WriteError> {
+        let command = SqlWrite { statements, effect: Effect::Unknown }.command();
+        let lease = self.lease.as_ref().ok_or_else(|| WriteError::NotDone(lost()))?;
+        let (range, epoch, call) = lease.call(command);
+        // Whoever stops waiting for the answer leaves this as it is.
+        let was_in_doubt = std::mem::replace(&mut self.is_in_doubt, true);
+        let answer = self.table.store.call(range, epoch, call).await.map_err(|_| WriteError::Unknown)?;
+        self.is_in_doubt = was_in_doubt;
+        match answer.reply {
+            StoreReply::Done => Ok(()),
+            StoreReply::Refused { .. } => {
+                let silent = || Error::invalid_input("the database refused it and did not say why");
+                Err(WriteError::Refused(answer.why.unwrap_or_else(silent)))
+            }
+            _ => Err(WriteError::NotDone(lost())),
+        }
+    }
+
+    /// Lets others in again. If it returns `Ok`, nobody was let in since the load began, whatever else was written to the
+    /// table meanwhile (by a tool of the database, for example, that has ended by now).
+    ///
+    /// # Errors
+    /// `Unavailable` if the lease was lost before, or nobody knows whether it was.
+    pub async fn finish(mut self) -> Result<()> {
+        // A transaction that changes nothing, and checks that the fences are what they were.
+        self.run(Vec::new()).await.map_err(|_| lost())?;
+        if let Some(lease) = self.lease.take().filter(|_| !self.is_in_doubt) {
+            // Lost from here on, it is no loss: what is read from now on shows the load.
+            drop(lease.give_back().await);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for BulkLoad {
+    fn drop(&mut self) {
+        if let Some(lease) = self.lease.take().filter(|_| !self.is_in_doubt) {
+            lease.let_go();
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! A registered table: reads by range, and writes that know what they touch.
+//!
+//! - reads, here;
+//! - rows: every write of a row knows the values of the registered columns before and after it (`row.rs`);
+//! - ranges, and SQL of one's own (`range.rs`);
+//! - reads with several conditions (`conditions.rs`);
+//! - many rows at once, past the cache (`bulk.rs`);
+//! - results before anybody asks for them (`prefetch.rs`).
+
+mod bulk;
+mod conditions;
+mod prefetch;
+mod range;
+mod row;
+
+use std::ops::{Bound, RangeBounds};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use crate::owner::{Counts, Requests, WriteError};
+use lacuna_cache_protocol::Result;
+use lacuna_cache_protocol::ports::DataStore;
+use lacuna_cache_protocol::{Form, Interval, Notice, Query, RangeKey, Selectivity, Touched, Write};
+use tokio::sync::broadcast;
+
+use crate::sql::database::Dialect;
+use crate::sql::domain_key::key;
+use crate::sql::rows::{Row, Rows, decode};
+use crate::sql::schema::Schema;
+use crate::sql::sql_value::SqlValue;
+use crate::sql::statement::{Effect, SqlWrite, Statement};
+
+pub use bulk::BulkLoad;
+pub use conditions::Condition;
+pub use prefetch::QueryLog;
+
+/// A table with a cache before it. Clones are the same table.
+#[derive(Debug, Clone)]
+pub struct Table {
+    requests: Arc<dyn Requests>,
+    schema: Arc<Schema>,
+    dialect: Dialect,
+    fingerprint: u64,
+    /// For what goes past the cache.
+    store: Arc<dyn DataStore>,
+    /// What was asked, where it is recorded.
+    log: Arc<OnceLock<QueryLog>>,
+    /// What results of conditions had.
+    selectivity: Arc<Mutex<Selectivity>>,
+}
+
+impl Table {
+    pub(crate) fn new(
+        requests: Arc<dyn Requests>,
+        schema: Arc<Schema>,
+        dialect: Dialect,
+        store: Arc<dyn DataStore>,
+    ) -> Self {
+        let (fingerprint, log, selectivity) = (schema.fingerprint(), Arc::default(), Arc::default());
+        Self { requests, schema, dialect, fingerprint, store, log, selectivity }
+    }
+
+    /// All rows whose `column` lies in `range`, in the order of that column, then of the key.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a column that is not registered or a bound of another type, `Unavailable` if nobody answers.
+    pub async fn get<V: Into<SqlValue> + Clone>(
+        &self,
+        column: &str,
+        range: impl RangeBounds<V>,
+    ) -> Result<Rows> {
+        self.ask(column, range, Form::All).await
+    }
+
+    /// The first `limit` of these rows (`> x LIMIT n`).
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    pub async fn first<V: Into<SqlValue> + Clone>(
+        &self,
+        column: &str,
+        range: impl RangeBounds<V>,
+        limit: u32,
+    ) -> Result<Rows> {
+        self.ask(column, range, Form::First(limit)).await
+    }
+
+    /// The last `limit` of these rows (`< x LIMIT n`), in ascending order.
+    ///
+    /// # Errors
+    /// As [`Table::get`].
+    pub async fn last<V: Into<SqlValue> + Clone>(
+        &self,
+        column: &str,
+        range: impl RangeBounds<V>,
+        limit: u32,
+    ) -> Result<Rows> {
+        self.ask(column, range, Form::Last(limit)).await
+    }
+
+    async fn ask<V: Into<SqlValue> + Clone>(
+        &self,
+        column: &str,
+        range: impl RangeBounds<V>,
+        form: Form,
+    ) -> Result<Rows> {
+        let domain = self.schema.domain_of(column)?;
+        let Some(interval) = self.interval(column, range)? else { return Ok(Vec::new()) };
+        if matches!(form, Form::First(0) | Form::Last(0)) {
+            return Ok(Vec::new());
+        }
+        let query = Query { domain, interval, form, fingerprint: self.fingerprint };
+        if let Some(log) = self.log.get() {
+            log.note(&query);
+        }
+        let value = self.requests.read(query).await?;
+        let columns = &self.schema.columns;
+        let rows = decode(columns.len(), &value)?;
+        Ok(rows.into_iter().map(|values| Row::new(columns.clone(), values)).collect())
+    }
+
+    /// `None` if no value can lie in the range.
+    fn interval<V: Into<SqlValue> + Clone>(
+        &self,
+        column: &str,
+        range: impl RangeBounds<V>,
+    ) -> Result<Option<Interval<RangeKey>>> {
+        let (_, domain) = self.schema.domains[self.schema.domain_of(column)?];
+        let bound = |bound: Bound<&V>| bound.map(|value| value.clone().into());
+        let (lo, hi): (Bound<SqlValue>, Bound<SqlValue>) =
+            (bound(range.start_bound()), bound(range.end_bound()));
+        let value = |bound: &Bound<SqlValue>| -> Result<Bound<Option<RangeKey>>> {
+            Ok(match bound {
+                Bound::Included(value) => Bound::Included(key(domain, value)?),
+                Bound::Excluded(value) => Bound::Excluded(key(domain, value)?),
+                Bound::Unbounded => Bound::Unbounded,
+            })
+        };
+        let (Some(lo), Some(hi)) = (known(value(&lo)?), known(value(&hi)?)) else { return Ok(None) };
+        Ok(Interval::new(lo, hi))
+    }
+
+    async fn send(
+        &self,
+        touched: Vec<Touched>,
+        statements: Vec<Statement>,
+        effect: Effect,
+    ) -> Result<(), WriteError> {
+        let command = SqlWrite { statements, effect }.command();
+        self.requests.write(Write { touched, command }).await
+    }
+
+    /// What has happened since it was registered.
+    pub fn counts(&self) -> Counts {
+        self.requests.counts()
+    }
+
+    /// What the application must know, from now on. Under write-back, acknowledged writes that the database refused for
+    /// good are told here.
+    pub fn notices(&self) -> broadcast::Receiver<Notice> {
+        self.requests.notices()
+    }
+}
+
+/// A bound without NULL.
+fn known(bound: Bound<Option<RangeKey>>) -> Option<Bound<RangeKey>> {
+    match bound {
+        Bound::Included(key) => key.map(Bound::Included),
+        Bound::Excluded(key) => key.map(Bound::Excluded),
+        Bound::Unbounded => Some(Bound::Unbounded),
+    }
+}

@@ -1,0 +1,178 @@
+//! Writes of ranges, and SQL of one's own.
+
+use std::ops::RangeBounds;
+
+use crate::owner::WriteError;
+use lacuna_cache_protocol::{Error, Result};
+use lacuna_cache_protocol::{Touched, WriteSet};
+
+use super::Table;
+use crate::sql::select::Sql;
+use crate::sql::sql_value::SqlValue;
+use crate::sql::statement::{Effect, Shape, Statement};
+
+/// What a statement of one's own may begin with. Whatever else there is may end the transaction, and the fence with it.
+const WORDS: [&str; 7] = ["DELETE", "INSERT", "MERGE", "REPLACE", "SELECT", "UPDATE", "WITH"];
+
+impl Table {
+    /// Removes all rows whose `column` lies in `range`.
+    ///
+    /// # Errors
+    /// As [`Table::insert`].
+    pub async fn delete_range<V: Into<SqlValue> + Clone>(
+        &self,
+        column: &str,
+        range: impl RangeBounds<V>,
+    ) -> Result<(), WriteError> {
+        let change = |sql: &mut Sql, table: &str| {
+            sql.text("DELETE FROM ").name(table);
+        };
+        let is_certain = self.schema.frees_keys_visibly() && !self.schema.constraints.are_of_rows;
+        self.change_range(column, range, change, is_certain).await
+    }
+
+    /// Sets columns that are not registered, by expressions of SQL, in all rows whose `column` lies in `range`. Only the database
+    /// knows whether it takes them, so that it has them before they are acknowledged, under write-back too.
+    ///
+    /// # Errors
+    /// `Refused` for a registered column; as [`Table::insert`] otherwise.
+    pub async fn update_range<V: Into<SqlValue> + Clone>(
+        &self,
+        column: &str,
+        range: impl RangeBounds<V>,
+        assignments: &[(&str, &str)],
+    ) -> Result<(), WriteError> {
+        for (assigned, expression) in assignments {
+            self.schema.column(assigned)?;
+            if expression.contains("/*") {
+                return Err(
+                    Error::invalid_input("a comment could hide the conditions behind an expression").into()
+                );
+            }
+            let is_key = self.schema.keys.iter().any(|key| key == assigned);
+            if self.schema.domain_of(assigned).is_ok() || is_key {
+                let message =
+                    format!("{assigned} is registered: name the rows and use `update`, or `execute`");
+                return Err(Error::invalid_input(message).into());
+            }
+        }
+        let change = |sql: &mut Sql, table: &str| {
+            sql.text("UPDATE ").name(table).text(" SET ");
+            for (place, (assigned, expression)) in assignments.iter().enumerate() {
+                // A comment ends with the line, before the conditions and the fence.
+                sql.text(if place > 0 { ", " } else { "" })
+                    .name(assigned)
+                    .text(" = (")
+                    .text(expression)
+                    .text("\n)");
+            }
+        };
+        self.change_range(column, range, change, false).await
+    }
+
+    async fn change_range<V: Into<SqlValue> + Clone>(
+        &self,
+        column: &str,
+        range: impl RangeBounds<V>,
+        change: impl FnOnce(&mut Sql, &str),
+        is_certain: bool,
+    ) -> Result<(), WriteError> {
+        let domain = self.schema.domain_of(column)?;
+        let Some(interval) = self.interval(column, range)? else { return Ok(()) };
+        let mut sql = Sql::new(self.dialect);
+        change(&mut sql, &self.schema.table);
+        sql.text(" WHERE ");
+        sql.within(&self.schema, domain, &interval)?;
+        // Rows of the range may have any value in other registered columns, which are therefore taken whole. So is this one
+        // where rows may come to lie elsewhere in it.
+        let is_sure = self.schema.has_order_of(domain) && !self.schema.has_triggers;
+        let touched = if is_sure { vec![(domain, interval)] } else { Vec::new() };
+        let statement = sql.into_statement(Shape::Condition);
+        let is_certain = is_certain && !self.schema.has_triggers;
+        let statement = if is_certain { statement.never_refused() } else { statement };
+        self.send(touched, vec![statement], Effect::Unknown).await
+    }
+
+    /// Runs statements of your own in one transaction. `touched` must hold the values of registered columns of every row
+    /// that they change, before and after; registered columns that it does not name, or names by an empty set, are taken whole.
+    /// **A set that lacks a value leaves stale results behind.** Under write-back, statements are written through unless all are
+    /// [`Statement::never_refused`].
+    ///
+    /// # Errors
+    /// `Refused` for a statement that does not read or write rows; as [`Table::insert`] otherwise.
+    pub async fn execute(&self, touched: &[WriteSet], statements: Vec<Statement>) -> Result<(), WriteError> {
+        checked_words(&statements)?;
+        let touched: Vec<Touched> = touched.iter().flat_map(WriteSet::touched).collect();
+        let is_sure = |(domain, _): &Touched| self.schema.has_order_of(*domain);
+        self.send(touched.into_iter().filter(is_sure).collect(), statements, Effect::Unknown).await
+    }
+
+    /// An empty set of values of a registered column, for [`Table::execute`].
+    ///
+    /// # Errors
+    /// `InvalidInput` for a column that is not registered.
+    pub fn write_set(&self, column: &str) -> Result<WriteSet> {
+        let domain = self.schema.domain_of(column)?;
+        Ok(WriteSet::new(domain, self.schema.domains[domain].1))
+    }
+}
+
+/// Statements of others read or write rows, one each.
+pub(super) fn checked_words(statements: &[Statement]) -> Result<()> {
+    for statement in statements {
+        let word = statement.sql.split_whitespace().next().unwrap_or("").to_ascii_uppercase();
+        if !WORDS.contains(&word.as_str()) {
+            let message =
+                format!("{word} may end the transaction, and the fence with it; use one of {WORDS:?}");
+            return Err(Error::invalid_input(message));
+        }
+        if has_second(&statement.sql) {
+            let message = "one statement at a time: a second may end the transaction, and the fence with it";
+            return Err(Error::invalid_input(message));
+        }
+    }
+    Ok(())
+}
+
+/// Whether something stands behind a semicolon that is neither quoted nor in a comment: SQLite would run it, too.
+fn has_second(mut sql: &str) -> bool {
+    while let Some(place) = sql.find([';', '\'', '"', '`', '[', '-', '/']) {
+        let rest = &sql[place..];
+        let (begin, end) = match rest.as_bytes() {
+            [b';', ..] => return !rest[1..].trim().is_empty(),
+            [b'-', b'-', ..] => (2, "\n"),
+            [b'/', b'*', ..] => (2, "*/"),
+            [b'[', ..] => (1, "]"),
+            [b'-' | b'/', ..] => (1, ""),
+            _ => (1, &rest[..1]),
+        };
+        let inside = &rest[begin..];
+        sql = inside.find(end).map_or("", |place| &inside[place + end.len()..]);
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_second;
+
+    #[test]
+    fn a_second_statement_is_found_wherever_it_hides() {
+        for one in [
+            "DELETE FROM a",
+            "DELETE FROM a ; \n",
+            "SELECT ';x' , \"a;b\" -- it's; this\n",
+            "SELECT 5 - 3 / 2 /* ; x */",
+        ] {
+            assert!(!has_second(one), "{one}");
+        }
+        for two in [
+            "DELETE FROM a; COMMIT",
+            "SELECT 'it''s'; x",
+            "SELECT 1 -- it's\n; COMMIT",
+            "SELECT 1 /* ' */; COMMIT",
+        ] {
+            assert!(has_second(two), "{two}");
+        }
+    }
+}

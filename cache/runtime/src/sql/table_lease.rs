@@ -1,0 +1,234 @@
+//! A coordinator in the database itself: which process may put a cache before a table.
+//!
+//! A row of `lacuna_lease` names the holder of each range and counts its renewals. Whoever wants a range that another holds
+//! watches the count; if it has not moved for longer than a lease, by the watcher's own clock, the holder is gone or has
+//! stopped serving hits. So no clock is compared with another, and none has to be right.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lacuna_cache_protocol::ports::{Clock, Coordinator, Reply, Tenure};
+use lacuna_cache_protocol::{Epoch, RangeId};
+use lacuna_cache_protocol::{Error, Result};
+
+use crate::sql::database::{Database, Failure, Table};
+use crate::sql::sql_value::SqlValue;
+use crate::sql::statement::Statement;
+use crate::sql::watched::Watched;
+
+/// How long a holder serves without a renewal.
+const LEASE_MS: u64 = 3_000;
+/// How long others wait before they take over; longer than a lease by more than clocks differ.
+const PATIENCE_MS: u64 = 3_500;
+
+impl Lease {
+    /// Whether anybody ever held it.
+    pub(crate) const fn was_held(&self) -> bool {
+        self.epoch > 0
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct TableLease {
+    database: Arc<dyn Database>,
+    clock: Arc<dyn Clock>,
+    /// Of this process; no other has the same.
+    holder: i64,
+    cache_count: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Counts of others.
+    watched: Watched<RangeId>,
+    /// Where ranges are that left their first cache server.
+    places: BTreeMap<RangeId, usize>,
+}
+
+/// A row of the table.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lease {
+    /// 0 for nobody.
+    pub(crate) holder: i64,
+    pub(crate) beat: i64,
+    pub(crate) epoch: i64,
+}
+
+impl TableLease {
+    pub(crate) async fn new(
+        database: Arc<dyn Database>,
+        clock: Arc<dyn Clock>,
+        cache_count: usize,
+    ) -> Result<Self> {
+        let sql = "CREATE TABLE IF NOT EXISTS lacuna_lease (range_id INTEGER NOT NULL PRIMARY KEY, \
+                   holder BIGINT NOT NULL, beat BIGINT NOT NULL, epoch BIGINT NOT NULL)";
+        let sql = format!("{sql}{}", database.dialect().engine());
+        if database.run(&sql).await.is_err() {
+            // Another process may have been at it.
+            database.run(&sql).await.map_err(|failure| failure.error)?;
+        }
+        let mut bytes = [0; 8];
+        getrandom::fill(&mut bytes).map_err(|error| Error::unavailable(error.to_string()))?;
+        let holder = i64::from_le_bytes(bytes) | 1;
+        Ok(Self { database, clock, holder, cache_count: cache_count.max(1), state: Mutex::default() })
+    }
+
+    async fn claim_now(&self, range: RangeId, lost_cache: Option<usize>) -> Result<Option<Tenure>> {
+        let Some(lease) = self.lease(range).await? else {
+            self.add(range).await;
+            return Ok(None);
+        };
+        if !self.is_free(range, &lease) {
+            return Ok(None);
+        }
+        let epoch = self.next_epoch(&lease).await?;
+        let values: [SqlValue; 5] = [
+            self.holder.into(),
+            epoch.into(),
+            i64::from(range.0).into(),
+            lease.beat.into(),
+            lease.epoch.into(),
+        ];
+        let set = "UPDATE lacuna_lease SET beat = beat + 1, holder = {}, epoch = {} \
+                   WHERE range_id = {} AND beat = {} AND epoch = {}";
+        if !self.changes(set, &values).await? {
+            return Ok(None);
+        }
+        let epoch = Epoch(epoch.cast_unsigned());
+        Ok(Some(Tenure {
+            epoch,
+            cache: self.place(range, lost_cache),
+            serve_after_ms: 0,
+            before: (lease.epoch > 0).then_some(Epoch(lease.epoch.cast_unsigned())),
+            lease_ms: Some(LEASE_MS),
+        }))
+    }
+
+    /// Larger than that of every tenure. The fence may be ahead of the lease, if this table was restored from a copy.
+    pub(crate) async fn next_epoch(&self, lease: &Lease) -> Result<i64> {
+        let fenced = crate::sql::fenced::largest_epoch(&*self.database).await?;
+        Ok(lease.epoch.max(i64::try_from(fenced.0).unwrap_or(i64::MAX - 1)) + 1)
+    }
+
+    /// Whether nobody else holds it, as far as this process can have seen.
+    fn is_free(&self, range: RangeId, lease: &Lease) -> bool {
+        lease.holder == self.holder || self.is_over(range, lease)
+    }
+
+    /// Whether nobody at all holds it, as far as this process can have seen.
+    pub(crate) fn is_over(&self, range: RangeId, lease: &Lease) -> bool {
+        if lease.holder == 0 {
+            return true;
+        }
+        let now = self.clock.now_ms();
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.watched.still_for(range, lease.beat, now) >= PATIENCE_MS
+    }
+
+    /// The process that has a range, as far as this one can have seen.
+    pub(crate) fn owner(&self, range: RangeId, lease: &Lease) -> Option<i64> {
+        let is_owned = lease.holder == self.holder || !self.is_free(range, lease);
+        is_owned.then_some(lease.holder)
+    }
+
+    fn place(&self, range: RangeId, lost_cache: Option<usize>) -> usize {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = state.places.entry(range).or_insert(range.0 as usize % self.cache_count);
+        if lost_cache == Some(*place) {
+            *place = (*place + 1) % self.cache_count;
+        }
+        *place
+    }
+
+    pub(crate) async fn lease(&self, range: RangeId) -> Result<Option<Lease>> {
+        let sql = "SELECT range_id, holder, beat, epoch FROM lacuna_lease WHERE range_id = {}";
+        let found = self.rows(sql, &[i64::from(range.0).into()]).await?;
+        Ok(leases_of(&found).remove(&range))
+    }
+
+    /// Who holds what; from now on all of it is watched.
+    pub(crate) async fn leases(&self) -> Result<BTreeMap<RangeId, Lease>> {
+        let found = self.rows("SELECT range_id, holder, beat, epoch FROM lacuna_lease", &[]).await?;
+        let leases = leases_of(&found);
+        for (range, lease) in &leases {
+            self.owner(*range, lease);
+        }
+        Ok(leases)
+    }
+
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.clock.now_ms()
+    }
+
+    /// Which process this is.
+    pub(crate) const fn holder(&self) -> i64 {
+        self.holder
+    }
+
+    /// What a query finds.
+    pub(crate) async fn rows(&self, sql: &str, values: &[SqlValue]) -> Result<Table> {
+        self.database.query(&self.statement(sql, values)).await.map_err(|failure| failure.error)
+    }
+
+    /// A row that nobody holds. Another process may be first.
+    pub(crate) async fn add(&self, range: RangeId) {
+        let values = [i64::from(range.0).into()];
+        drop(
+            self.changes(
+                "INSERT INTO lacuna_lease (range_id, holder, beat, epoch) VALUES ({}, 0, 0, 0)",
+                &values,
+            )
+            .await,
+        );
+    }
+
+    /// Whether a statement changed one row.
+    pub(crate) async fn changes(&self, sql: &str, values: &[SqlValue]) -> Result<bool> {
+        let error = |failure: Failure| failure.error;
+        let mut transaction = self.database.begin().await.map_err(error)?;
+        let changed = transaction.execute(&self.statement(sql, values)).await.map_err(error)?;
+        transaction.commit().await.map_err(error)?;
+        Ok(changed == 1)
+    }
+
+    fn statement(&self, sql: &str, values: &[SqlValue]) -> Statement {
+        self.database.dialect().statement(sql, values)
+    }
+}
+
+fn leases_of(found: &Table) -> BTreeMap<RangeId, Lease> {
+    let lease = |row: &Vec<SqlValue>| match row[..] {
+        [
+            SqlValue::Integer(range),
+            SqlValue::Integer(holder),
+            SqlValue::Integer(beat),
+            SqlValue::Integer(epoch),
+        ] => Some((RangeId(u32::try_from(range).ok()?), Lease { holder, beat, epoch })),
+        _ => None,
+    };
+    found.iter().filter_map(lease).collect()
+}
+
+impl Coordinator for TableLease {
+    fn claim(&self, range: RangeId, lost_cache: Option<usize>) -> Reply<'_, Option<Tenure>> {
+        Box::pin(self.claim_now(range, lost_cache))
+    }
+
+    fn renew(&self, range: RangeId, epoch: Epoch) -> Reply<'_, bool> {
+        Box::pin(async move {
+            let values = [i64::from(range.0).into(), self.holder.into(), epoch.0.cast_signed().into()];
+            let set =
+                "UPDATE lacuna_lease SET beat = beat + 1 WHERE range_id = {} AND holder = {} AND epoch = {}";
+            self.changes(set, &values).await
+        })
+    }
+
+    fn release(&self, range: RangeId, epoch: Epoch) -> Reply<'_, ()> {
+        Box::pin(async move {
+            let values = [i64::from(range.0).into(), self.holder.into(), epoch.0.cast_signed().into()];
+            let set = "UPDATE lacuna_lease SET holder = 0 WHERE range_id = {} AND holder = {} AND epoch = {}";
+            self.changes(set, &values).await.map(|_| ())
+        })
+    }
+}

@@ -1,0 +1,173 @@
+//! Whoever writes to a registered table past the cache is found, and nothing cached is believed any more.
+//!
+//! All that transactions change is in the log by which a database server is copied: PostgreSQL decodes it for a slot that ends with
+//! its connection (`decoding.rs`), MariaDB shows its binary log (`binlog.rs`). Both are asked ten times a second by a connection of
+//! their own (`follow.rs`). A transaction of a cache has a mark there, which names the table that it was sent to. One that changes a
+//! watched table and has no mark of it is a stranger's (`transaction.rs`); so is whoever defines the table anew (`family.rs`).
+//!
+//! With rows 1 and 2 written through the cache and row 3 by `psql`, the third transaction raises the alarm: results without row
+//! 3 are shown for a tenth of a second and what it takes to drop them. A write to `orders` through its cache whose trigger changes
+//! `people` has the mark of `orders` alone, and raises the alarm of `people`.
+//!
+//! Guarantee: none about what is read until then; a cache cannot know of a write before it is in the log. When the log
+//! could not be followed, there may have been a stranger: the alarm is raised then, too, once a second.
+//!
+//! Cost: a mark in each statement of a write, up to three queries in a tenth of a second, and what the server spends on its log. However
+//! large a transaction is, what is kept of it are the names of its tables.
+//!
+//! A bypass writer voids the report's protocol (the report takes it that there are none); this finds out.
+
+#[cfg(feature = "mariadb")]
+mod binlog;
+#[cfg(feature = "postgres")]
+mod catalogue;
+#[cfg(feature = "postgres")]
+mod decoding;
+#[cfg(feature = "mariadb")]
+mod events;
+mod family;
+mod follow;
+#[cfg(feature = "postgres")]
+mod lines;
+#[cfg(feature = "postgres")]
+mod pending;
+mod transaction;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::owner::Alarm;
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
+use tokio::task::JoinHandle;
+
+use crate::sql::database::{Database, Later};
+pub(crate) use family::Family;
+
+/// How long it may take to begin to follow a log.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Tables that are looked for, by their names.
+type Families = BTreeMap<String, Family>;
+
+/// The log of a database server, from where it was opened on.
+trait Journal: Debug + Send {
+    /// Reads on, not too much at once. Whether there is more.
+    fn read(&mut self) -> Later<'_, Result<bool>>;
+
+    /// Which of these tables strangers have touched, by all that was read and was not told before. They are known by what they are
+    /// now from here on.
+    fn touched<'a>(&'a mut self, watched: &'a mut Families) -> Later<'a, Result<BTreeSet<String>>>;
+}
+
+/// A table that is watched.
+#[derive(Debug)]
+struct Watched {
+    table: String,
+    /// As it was before anything of it was cached.
+    family: Family,
+    alarm: Alarm,
+}
+
+type Tables = Arc<Mutex<Vec<Watched>>>;
+
+/// Looks for strangers until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Watchdog {
+    database: Arc<dyn Database>,
+    tables: Tables,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+fn locked(tables: &Tables) -> MutexGuard<'_, Vec<Watched>> {
+    tables.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Watchdog {
+    /// Begins to follow the log of the server at `url`, which `database` is at, too.
+    ///
+    /// # Errors
+    /// `Unsupported` or `InvalidInput` if there is no log that can be followed, `Unavailable` if it cannot be followed now.
+    pub(crate) async fn start(url: &str, database: Arc<dyn Database>) -> Result<Self> {
+        let (journal, tables) = (opened(url).await?, Tables::default());
+        let task = tokio::spawn(follow::follow(journal, url.to_owned(), tables.clone()));
+        Ok(Self { database, tables, task })
+    }
+
+    /// The table as it is now.
+    ///
+    /// # Errors
+    /// `Unsupported` if the log does not tell who changes it.
+    pub(crate) async fn family(&self, table: &str) -> Result<Family> {
+        family(&*self.database, table).await
+    }
+
+    /// Looks no longer.
+    pub(crate) fn rest(&self) {
+        self.task.abort();
+    }
+
+    /// From now on whoever changes `table` past the cache, or has changed it since it was this `family`, raises the alarm. What was
+    /// cached by others before is not believed.
+    pub(crate) fn watch(&self, table: &str, family: Family, alarm: Alarm) {
+        locked(&self.tables).push(Watched { table: table.to_owned(), family, alarm: alarm.clone() });
+        alarm.begin_cold();
+    }
+}
+
+/// Follows a log from now on.
+async fn opened(url: &str) -> Result<Box<dyn Journal>> {
+    let late = |_| {
+        let message = "the log of the database server could not be followed within 30 seconds. PostgreSQL begins to decode it only \
+                       when all transactions have ended that are open: look for old ones in pg_stat_activity (xact_start) and \
+                       pg_prepared_xacts";
+        Error::unavailable(message)
+    };
+    tokio::time::timeout(PATIENCE, open(url)).await.map_err(late)?
+}
+
+async fn open(url: &str) -> Result<Box<dyn Journal>> {
+    match url.split(':').next() {
+        #[cfg(feature = "postgres")]
+        Some("postgres" | "postgresql") => Ok(Box::new(decoding::Decoding::open(url).await?)),
+        #[cfg(feature = "mariadb")]
+        Some("mysql" | "mariadb") => Ok(Box::new(binlog::Binlog::open(url).await?)),
+        _ => {
+            let message = "a watchdog needs the log of a database server, which SQLite does not have: `verify_hits` finds \
+                           strangers there, too";
+            Err(Error::new(ErrorKind::Unsupported, message))
+        }
+    }
+}
+
+async fn family(database: &dyn Database, table: &str) -> Result<Family> {
+    match database.dialect() {
+        #[cfg(feature = "postgres")]
+        crate::sql::database::Dialect::Postgres => catalogue::family(database, table).await,
+        #[cfg(feature = "mariadb")]
+        crate::sql::database::Dialect::MariaDb => binlog::family(database, table).await,
+        _ => Err(Error::new(
+            ErrorKind::Unsupported,
+            format!("the database has no log that says who writes to {table}"),
+        )),
+    }
+}
+
+/// All rows of a statement that has few.
+#[cfg(any(feature = "postgres", feature = "mariadb"))]
+async fn few_rows(database: &dyn Database, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
+    let mut rows = Vec::new();
+    let mut keep = |row: &[Option<String>]| -> Result<()> {
+        rows.push(row.to_vec());
+        Ok(())
+    };
+    database.each_row(sql, &mut keep).await?;
+    Ok(rows)
+}

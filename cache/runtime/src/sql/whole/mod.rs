@@ -1,0 +1,220 @@
+//! A table is open as a whole in one process, or dendrites own its ranges: never both.
+//!
+//! Both would write behind each other's entries, and both would show stale results. Whoever has a table as a whole leases its
+//! row (`table_lease.rs`) and counts it up as long as it serves. The first dendrite waits until the row was given back, or has
+//! stood still for longer than a lease; if it is counted up meanwhile, the dendrite is refused. Then one transaction counts the row
+//! up, raises the fence of the table against writes that are still under way, and adds the row `people#` to the fences. Whoever
+//! claims the table as a whole looks for that row before the claim, and again behind it:
+//!
+//! - a dendrite that came before the claim has left its row, which is found;
+//! - one that comes behind it finds the lease counted up, and changes nothing.
+//!
+//! So no order of the two lets both in. The claim costs three questions more than that of a range, a dendrite's start one, and the
+//! first one's a transaction.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use lacuna_cache_protocol::ports::{Coordinator, Reply, Tenure};
+use lacuna_cache_protocol::{Epoch, RangeId};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
+
+use crate::sql::database::{Database, Failure};
+use crate::sql::fenced::{integer, known_range, largest_epoch, new_range, range_of};
+use crate::sql::sql_value::{SqlValue, text};
+use crate::sql::statement::Statement;
+use crate::sql::table_lease::{Lease, TableLease};
+
+/// How often a dendrite looks whether the table is still open as a whole.
+const LOOK: Duration = Duration::from_millis(250);
+/// So often a hand-over may fail for reasons of the database, or be overtaken.
+const MAX_FAILURES: u32 = 20;
+
+/// The row of `lacuna_fence` that says that dendrites own the ranges of a table, whoever leases them.
+fn name_of_dendrites(table: &str) -> String {
+    format!("{table}#")
+}
+
+fn of_dendrites(table: &str) -> Error {
+    let row = name_of_dendrites(table);
+    let message = format!(
+        "dendrites own ranges of the table {table}: ask them, or stop them all and delete the row {row} of lacuna_fence"
+    );
+    Error::new(ErrorKind::Conflict, message)
+}
+
+/// What a dendrite is told while somebody has the table.
+pub(crate) fn open_as_a_whole(table: &str) -> Error {
+    let message = format!(
+        "a process at work has the table {table} open as a whole: stop it before dendrites start on the table"
+    );
+    Error::new(ErrorKind::Conflict, message)
+}
+
+/// An error where dendrites own ranges of the table.
+pub(crate) async fn check_whole(database: &dyn Database, table: &str) -> Result<()> {
+    let found = known_range(database, &name_of_dendrites(table)).await?;
+    found.map_or(Ok(()), |_| Err(of_dendrites(table)))
+}
+
+/// From now on dendrites own the ranges, where no other process can have the table: a file of SQLite.
+pub(crate) async fn leave_to_dendrites(database: &dyn Database, table: &str) -> Result<()> {
+    range_of(database, &name_of_dendrites(table)).await.map(drop)
+}
+
+/// What dendrites left of a table counts for nothing once it is written to as a whole: entries that they kept, and writes of
+/// theirs that are still under way.
+pub(crate) async fn supersede_dendrites(database: &dyn Database, table: &str) -> Result<()> {
+    let error = |failure: Failure| failure.error;
+    let names = Statement::new("SELECT range_id, name FROM lacuna_fence");
+    let found = database.query(&names).await.map_err(error)?;
+    for range in found.into_iter().filter_map(|row| part_of(row, table)) {
+        let epoch = integer(largest_epoch(database).await?.0 + 1);
+        let sql = "UPDATE lacuna_fence SET epoch = {}, recovered = {} WHERE range_id = {}";
+        let raise = database.dialect().statement(sql, &[epoch.clone(), epoch, range]);
+        database.execute(&raise).await.map_err(error)?;
+    }
+    Ok(())
+}
+
+/// The number of a row of `lacuna_fence`, if it is a range of the table but for the first: `people#2`.
+fn part_of(row: Vec<SqlValue>, table: &str) -> Option<SqlValue> {
+    let [range, name] = <[SqlValue; 2]>::try_from(row).ok()?;
+    text(name)?.strip_prefix(table)?.strip_prefix('#')?.parse::<u32>().ok().map(|_| range)
+}
+
+/// Leases on tables of a database server as wholes.
+#[derive(Debug)]
+pub(crate) struct WholeTables {
+    database: Arc<dyn Database>,
+    lease: TableLease,
+}
+
+impl WholeTables {
+    pub(crate) const fn new(database: Arc<dyn Database>, lease: TableLease) -> Self {
+        Self { database, lease }
+    }
+
+    async fn claim_whole(&self, range: RangeId, lost_cache: Option<usize>) -> Result<Option<Tenure>> {
+        let table = self.name(range).await?;
+        check_whole(&*self.database, &table).await?;
+        let Some(tenure) = self.lease.claim(range, lost_cache).await? else { return Ok(None) };
+        if let Err(why) = check_whole(&*self.database, &table).await {
+            self.lease.release(range, tenure.epoch).await?;
+            return Err(why);
+        }
+        supersede_dendrites(&*self.database, &table).await?;
+        Ok(Some(tenure))
+    }
+
+    async fn name(&self, range: RangeId) -> Result<String> {
+        let sql = "SELECT name FROM lacuna_fence WHERE range_id = {}";
+        let found = self.lease.rows(sql, &[i64::from(range.0).into()]).await?;
+        let name = found.into_iter().flatten().next().and_then(text);
+        name.ok_or_else(|| Error::unavailable(format!("no table has the range {}", range.0)))
+    }
+
+    /// From now on dendrites own the ranges of a table. Waits until it is open as a whole nowhere, as long as whoever had it
+    /// says nothing.
+    ///
+    /// # Errors
+    /// `Conflict` if a process has it, or left writes that are not in the database; `Unavailable` if the database does not answer.
+    pub(crate) async fn leave_to_dendrites(&self, table: &str) -> Result<()> {
+        let range = range_of(&*self.database, table).await?;
+        let (mut first_beat, mut failures) = (None, 0);
+        loop {
+            let lease = self.row(range).await?;
+            if known_range(&*self.database, &name_of_dendrites(table)).await?.is_some() {
+                return Ok(());
+            }
+            if lease.holder != 0 && *first_beat.get_or_insert(lease.beat) != lease.beat {
+                return Err(open_as_a_whole(table));
+            }
+            if self.lease.is_over(range, &lease) {
+                self.check_drained(table, range, &lease).await?;
+                match self.hand_over(table, range, &lease).await {
+                    Ok(true) => return Ok(()),
+                    Err(error) if failures == MAX_FAILURES => return Err(error),
+                    Ok(false) | Err(_) => failures += 1,
+                }
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    async fn row(&self, range: RangeId) -> Result<Lease> {
+        if let Some(lease) = self.lease.lease(range).await? {
+            return Ok(lease);
+        }
+        self.lease.add(range).await;
+        let missing = || Error::unavailable("the database does not keep leases");
+        self.lease.lease(range).await?.ok_or_else(missing)
+    }
+
+    /// Whoever stops in good order gives the lease back when the database has everything that was acknowledged.
+    async fn check_drained(&self, table: &str, range: RangeId, lease: &Lease) -> Result<()> {
+        let sql = "SELECT is_buffered FROM lacuna_fence WHERE range_id = {}";
+        let found = self.lease.rows(sql, &[i64::from(range.0).into()]).await?;
+        let is_buffered = !matches!(found.first().map(Vec::as_slice), Some([SqlValue::Integer(0)]));
+        if lease.holder == 0 || !is_buffered {
+            return Ok(());
+        }
+        let message = format!(
+            "a process that buffers writes had the table {table} open as a whole and did not stop in good order: open it as a \
+             whole once more, so that the database has them, and stop it then"
+        );
+        Err(Error::new(ErrorKind::Conflict, message))
+    }
+
+    /// `false` if somebody else was faster.
+    async fn hand_over(&self, table: &str, range: RangeId, lease: &Lease) -> Result<bool> {
+        let epoch = self.lease.next_epoch(lease).await?;
+        self.hand_over_at(epoch, table, range, lease).await.map_err(|failure| failure.error)
+    }
+
+    async fn hand_over_at(
+        &self,
+        epoch: i64,
+        table: &str,
+        range: RangeId,
+        lease: &Lease,
+    ) -> Result<bool, Failure> {
+        let (dialect, number) = (self.database.dialect(), i64::from(range.0));
+        let mut open = self.database.begin().await?;
+        if let Some(durably) = dialect.durably() {
+            open.execute(&Statement::new(durably)).await?;
+        }
+        // The range that was never held stays so: nobody has to have it before it is asked for.
+        let after = if lease.was_held() { epoch } else { 0 };
+        let values = [after, number, lease.holder, lease.beat, lease.epoch].map(SqlValue::from);
+        let take = "UPDATE lacuna_lease SET holder = 0, beat = beat + 1, epoch = {} \
+                    WHERE range_id = {} AND holder = {} AND beat = {} AND epoch = {}";
+        if open.execute(&dialect.statement(take, &values)).await? != 1 {
+            open.rollback().await;
+            return Ok(false);
+        }
+        let raise = "UPDATE lacuna_fence SET epoch = {} WHERE range_id = {}";
+        open.execute(&dialect.statement(raise, &[epoch.into(), number.into()])).await?;
+        open.execute(&new_range(dialect, &name_of_dendrites(table))).await?;
+        open.commit().await?;
+        Ok(true)
+    }
+}
+
+impl Coordinator for WholeTables {
+    fn claim(&self, range: RangeId, lost_cache: Option<usize>) -> Reply<'_, Option<Tenure>> {
+        Box::pin(self.claim_whole(range, lost_cache))
+    }
+
+    fn renew(&self, range: RangeId, epoch: Epoch) -> Reply<'_, bool> {
+        self.lease.renew(range, epoch)
+    }
+
+    fn release(&self, range: RangeId, epoch: Epoch) -> Reply<'_, ()> {
+        self.lease.release(range, epoch)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed test panics")]
+mod tests;

@@ -1,0 +1,217 @@
+//! Either a process with the table as a whole, or dendrites, in every order.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use lacuna_cache_protocol::ports::{Clock, DataStore as _};
+use lacuna_cache_protocol::{DomainType, StoreCall, StoreReply};
+use lacuna_testkit::servers::{MariaDb, Postgres};
+use tokio::sync::watch;
+
+use super::*;
+use crate::sql::database::{self, describe};
+use crate::sql::fenced::{FencedTable, prepare};
+use crate::sql::schema::Schema;
+
+/// A clock that goes on by so many milliseconds whenever it is looked at.
+#[derive(Debug)]
+struct Ticks(AtomicU64, u64);
+
+impl Clock for Ticks {
+    fn now_ms(&self) -> u64 {
+        self.0.fetch_add(self.1, Ordering::Relaxed)
+    }
+}
+
+struct World {
+    database: Arc<dyn Database>,
+    range: RangeId,
+}
+
+impl World {
+    async fn open(url: &str) -> Self {
+        let database = database::open(url).await.unwrap();
+        prepare(&*database).await.unwrap();
+        let world = Self { database, range: RangeId(1) };
+        world.process(0).await;
+        world.reset().await;
+        world
+    }
+
+    /// As if nobody had ever opened the table.
+    async fn reset(&self) {
+        self.database.run("DELETE FROM lacuna_fence; DELETE FROM lacuna_lease").await.unwrap();
+        assert_eq!(range_of(&*self.database, "things").await.unwrap(), self.range);
+    }
+
+    /// A process whose clock goes on by so much at every look.
+    async fn process(&self, step_ms: u64) -> WholeTables {
+        let clock = Arc::new(Ticks(AtomicU64::new(0), step_ms));
+        WholeTables::new(
+            self.database.clone(),
+            TableLease::new(self.database.clone(), clock, 1).await.unwrap(),
+        )
+    }
+
+    async fn is_of_dendrites(&self) -> bool {
+        known_range(&*self.database, "things#").await.unwrap().is_some()
+    }
+
+    async fn fence(&self, name: &str) -> Vec<i64> {
+        let sql = format!("SELECT epoch, recovered FROM lacuna_fence WHERE name = '{name}'");
+        let found = self.database.query(&Statement::new(sql)).await.unwrap();
+        let number = |value: &SqlValue| {
+            if let SqlValue::Integer(value) = value { *value } else { panic!("{value:?}") }
+        };
+        found.concat().iter().map(number).collect()
+    }
+}
+
+/// The first claim of all finds no row.
+async fn claimed(process: &WholeTables, range: RangeId) -> Tenure {
+    loop {
+        if let Some(tenure) = process.claim(range, None).await.unwrap() {
+            return tenure;
+        }
+    }
+}
+
+/// Counts its lease up until it is told to stop; whether it has had it all the time.
+async fn serve(
+    process: &WholeTables,
+    range: RangeId,
+    tenure: Tenure,
+    is_over: &watch::Receiver<bool>,
+) -> bool {
+    while !*is_over.borrow() {
+        match process.renew(range, tenure.epoch).await {
+            Ok(true) => {}
+            Ok(false) => return false,
+            // A transaction that lost against another.
+            Err(why) => println!("{why}"),
+        }
+    }
+    true
+}
+
+/// A process at work is not disturbed, and dendrites start once it has stopped.
+async fn dendrites_are_refused_beside_a_whole_table(world: &World) {
+    let (whole, dendrite) = (world.process(0).await, world.process(0).await);
+    let tenure = claimed(&whole, world.range).await;
+    let (stop, is_over) = watch::channel(false);
+    let refused = async {
+        let refused = dendrite.leave_to_dendrites("things").await;
+        stop.send_replace(true);
+        refused
+    };
+    let (has_it, refused) = tokio::join!(serve(&whole, world.range, tenure, &is_over), refused);
+    let refused = refused.unwrap_err();
+    assert!(has_it && !world.is_of_dendrites().await);
+    assert!(refused.kind() == ErrorKind::Conflict && refused.to_string().contains("as a whole"), "{refused}");
+    whole.release(world.range, tenure.epoch).await.unwrap();
+    dendrite.leave_to_dendrites("things").await.unwrap();
+    dendrite.leave_to_dendrites("things").await.unwrap();
+    assert!(world.is_of_dendrites().await);
+    let refused = whole.claim(world.range, None).await.unwrap_err();
+    assert!(refused.kind() == ErrorKind::Conflict && refused.to_string().contains("things#"), "{refused}");
+}
+
+/// A process that says nothing for longer than a lease loses the table, with all it still has on the way.
+async fn a_silent_process_is_fenced_by_dendrites(world: &World) {
+    world.reset().await;
+    let (whole, dendrite) = (world.process(0).await, world.process(1_000).await);
+    let tenure = claimed(&whole, world.range).await;
+    world.database.run("UPDATE lacuna_fence SET is_buffered = 1").await.unwrap();
+    let refused = dendrite.leave_to_dendrites("things").await.unwrap_err();
+    assert!(refused.kind() == ErrorKind::Conflict && refused.to_string().contains("once more"), "{refused}");
+    world.database.run("UPDATE lacuna_fence SET is_buffered = 0").await.unwrap();
+    dendrite.leave_to_dendrites("things").await.unwrap();
+    assert!(!whole.renew(world.range, tenure.epoch).await.unwrap());
+    assert_eq!(whole.claim(world.range, None).await.unwrap_err().kind(), ErrorKind::Conflict);
+    // It had not even begun: its first word to the store comes too late.
+    let described = describe(&*world.database, "things").await.unwrap();
+    let schema =
+        Schema::new("things", "id").domain("id", DomainType::Integer).with_columns(described).unwrap();
+    let (database, schema) = (world.database.clone(), Arc::new(schema));
+    let table =
+        FencedTable { database, schema, is_buffering: false, mark: None, _watchdog: None, _lock: None };
+    for late in [StoreCall::Fence, StoreCall::Recovered] {
+        assert_eq!(table.call(world.range, tenure.epoch, late).await.unwrap().reply, StoreReply::Fenced);
+    }
+}
+
+/// Whoever is first has it, and the other hears so.
+async fn never_both_at_once(world: &World) {
+    let (mut whole_first, mut dendrites_first) = (0, 0);
+    for round in 0..16_u64 {
+        world.reset().await;
+        let (whole, dendrite) = (world.process(0).await, world.process(0).await);
+        world.database.run("INSERT INTO lacuna_lease VALUES (1, 0, 5, 0)").await.unwrap();
+        let (stop, is_over) = watch::channel(false);
+        let cut = async {
+            tokio::time::sleep(Duration::from_millis(round / 4)).await;
+            let cut = dendrite.leave_to_dendrites("things").await;
+            stop.send_replace(true);
+            cut
+        };
+        let open = async {
+            tokio::time::sleep(Duration::from_millis(round % 4)).await;
+            match whole.claim(world.range, None).await {
+                Ok(Some(tenure)) => serve(&whole, world.range, tenure, &is_over).await,
+                _ => false,
+            }
+        };
+        let (cut, is_open) = tokio::join!(cut, open);
+        assert!(!(is_open && world.is_of_dendrites().await), "round {round}: both have the table");
+        whole_first += u32::from(is_open);
+        dendrites_first += u32::from(cut.is_ok());
+    }
+    println!("the whole table {whole_first} times, dendrites {dendrites_first} times");
+}
+
+/// The control: without the lease among what is asked both have the table, and without the row of dendrites, too.
+async fn half_of_it_lets_both_in(world: &World) {
+    world.reset().await;
+    let whole = world.process(0).await;
+    let tenure = claimed(&whole, world.range).await;
+    leave_to_dendrites(&*world.database, "things").await.unwrap();
+    assert!(whole.renew(world.range, tenure.epoch).await.unwrap() && world.is_of_dendrites().await);
+    assert!(whole.lease.claim(world.range, None).await.unwrap().is_some());
+}
+
+/// Dendrites that come back after the table was written to as a whole begin cold, and older ones are fenced.
+async fn what_dendrites_left_counts_for_nothing_behind_a_whole_table(world: &World) {
+    world.reset().await;
+    for name in ["things#1", "things#2", "things_too#1", "things#x"] {
+        range_of(&*world.database, name).await.unwrap();
+    }
+    world.database.run("UPDATE lacuna_fence SET epoch = 7, recovered = 7").await.unwrap();
+    claimed(&world.process(0).await, world.range).await;
+    for (name, is_part) in
+        [("things#1", true), ("things#2", true), ("things_too#1", false), ("things#x", false)]
+    {
+        assert_eq!(world.fence(name).await != [7, 7], is_part, "{name}");
+    }
+}
+
+async fn a_table_is_whole_or_cut(url: &str) {
+    let world = World::open(url).await;
+    world.database.run("CREATE TABLE things (id BIGINT PRIMARY KEY, value BIGINT)").await.unwrap();
+    dendrites_are_refused_beside_a_whole_table(&world).await;
+    a_silent_process_is_fenced_by_dendrites(&world).await;
+    never_both_at_once(&world).await;
+    half_of_it_lets_both_in(&world).await;
+    what_dendrites_left_counts_for_nothing_behind_a_whole_table(&world).await;
+    world.database.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_table_of_postgres_is_whole_or_cut() {
+    let Some(server) = Postgres::start() else { return };
+    a_table_is_whole_or_cut(&server.url()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_table_of_mariadb_is_whole_or_cut() {
+    let Some(server) = MariaDb::start() else { return };
+    a_table_is_whole_or_cut(&server.url()).await;
+}

@@ -1,0 +1,8 @@
+//! Dendrites and clients in one process, over real sockets.
+
+mod hall;
+mod loads;
+mod moves;
+mod peers;
+mod relay;
+mod strangers;

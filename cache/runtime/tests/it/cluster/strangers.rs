@@ -1,0 +1,177 @@
+//! Callers that do not know the secret, or do not speak the protocol.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use lacuna_cache::cluster::{Client, Server};
+use lacuna_cache::sql::{DomainType, Schema};
+use lacuna_cache_protocol::ErrorKind;
+use lacuna_cache_protocol::Policy;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::cluster::hall::{AT_MOST, Hall, SECRET, connected, refusal, secret, slot};
+
+/// What a dendrite says to these bytes until it hangs up.
+async fn answer_to(address: &str, bytes: &[u8]) -> Vec<u8> {
+    let mut socket = TcpStream::connect(address).await.unwrap();
+    socket.write_all(bytes).await.unwrap();
+    let mut heard = Vec::new();
+    let reading = socket.read_to_end(&mut heard);
+    // A connection that is reset has ended, too.
+    let _ = tokio::time::timeout(AT_MOST, reading).await.expect("the dendrite hangs up");
+    heard
+}
+
+fn frame(kind: u8, body: &[u8]) -> Vec<u8> {
+    let mut frame = u32::try_from(body.len() + 5).unwrap().to_le_bytes().to_vec();
+    frame.push(kind);
+    frame.extend_from_slice(body);
+    frame.extend_from_slice(&crc32c::crc32c(&frame).to_le_bytes());
+    frame
+}
+
+fn hello(lowest: u16, highest: u16) -> Vec<u8> {
+    let versions = [lowest.to_le_bytes(), highest.to_le_bytes()].concat();
+    frame(1, &[&b"LACUNAdp"[..], &versions, &[0; 8], &[1], &[7; 32]].concat())
+}
+
+fn goodbye(heard: &[u8]) -> (u8, String) {
+    let place = heard.windows(2).position(|pair| pair[0] == 5).unwrap();
+    (heard[place + 1], String::from_utf8_lossy(&heard[place..]).into_owned())
+}
+
+#[tokio::test]
+async fn another_secret_is_refused_on_both_sides() {
+    let hall = Hall::open(1, Policy::WriteThrough).await;
+    let refused = refusal(&hall.addresses, b"what nobody else knows").await;
+    assert_eq!(refused.kind(), ErrorKind::InvalidInput);
+    assert!(refused.to_string().contains("secret"), "{refused}");
+    // A caller that guesses a proof is told so, and no more.
+    let heard = answer_to(&hall.addresses[0], &[hello(1, 1), frame(3, &[9; 32])].concat()).await;
+    assert_eq!(heard[4], 2, "the challenge");
+    let rest = &heard[4 + u32::from_le_bytes(*heard.first_chunk().unwrap()) as usize..];
+    assert_eq!((rest[4], rest[5]), (5, 1), "goodbye, invalid input: {}", String::from_utf8_lossy(rest));
+    hall.stop().await;
+}
+
+#[tokio::test]
+async fn a_version_that_is_not_spoken_is_refused_by_name() {
+    let hall = Hall::open(1, Policy::WriteThrough).await;
+    for (lowest, highest) in [(0, 0), (2, 2), (3, 9)] {
+        let (code, text) = goodbye(&answer_to(&hall.addresses[0], &hello(lowest, highest)).await);
+        assert_eq!(code, 4, "unsupported");
+        assert!(text.contains("version 1 ") && text.contains(&format!("{lowest} to {highest}")), "{text}");
+    }
+    hall.stop().await;
+}
+
+#[tokio::test]
+async fn a_dendrite_of_another_version_is_reported_to_the_caller() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    tokio::spawn(async move {
+        let mut callers = Vec::new();
+        loop {
+            let (mut socket, _) = listener.accept().await.unwrap();
+            let text = b"this dendrite speaks version 9";
+            let body = [&[4, u8::try_from(text.len()).unwrap()][..], text].concat();
+            socket.write_all(&frame(5, &body)).await.unwrap();
+            callers.push(socket);
+        }
+    });
+    let refused = refusal(&[address], SECRET).await;
+    assert_eq!(refused.kind(), ErrorKind::Unsupported);
+    assert!(refused.to_string().contains("version 9"), "{refused}");
+}
+
+#[tokio::test]
+async fn noise_closes_the_connection_and_nothing_else() {
+    let hall = Hall::open(1, Policy::WriteThrough).await;
+    let mut damaged = hello(1, 1);
+    damaged[20] ^= 1;
+    let noise = [
+        b"GET / HTTP/1.1\r\n\r\n".to_vec(),
+        vec![0; 64],
+        vec![255; 64],
+        damaged,
+        frame(16, b"a read before any hello"),
+        frame(1, b"LACUNAdp"),
+        frame(1, &[0; 1_000]),
+    ];
+    for bytes in noise {
+        let heard = answer_to(&hall.addresses[0], &bytes).await;
+        assert!(heard.is_empty() || goodbye(&heard).0 == 5, "corrupt: {heard:?}");
+    }
+    let client = hall.client().await;
+    hall.table_of(&client).await.insert(slot(1, 1)).await.unwrap();
+    hall.stop().await;
+}
+
+/// Passes on what is said, with a frame behind whatever comes after hello and proof.
+async fn add_a_frame(caller: TcpStream, called: TcpStream) {
+    let ((mut a, mut b), (mut c, mut d)) = (caller.into_split(), called.into_split());
+    tokio::spawn(async move { tokio::io::copy(&mut c, &mut b).await });
+    let mut bytes = vec![0; 4_096];
+    for round in 0.. {
+        let Ok(len @ 1..) = a.read(&mut bytes).await else { return };
+        let injected = if round < 2 { Vec::new() } else { [frame(33, &[1]), vec![0; 16]].concat() };
+        if d.write_all(&[&bytes[..len], &injected].concat()).await.is_err() {
+            return;
+        }
+    }
+}
+
+#[tokio::test]
+async fn frames_after_the_handshake_that_nobody_tagged_end_the_connection() {
+    let hall = Hall::open(1, Policy::WriteThrough).await;
+    let client = hall.client().await;
+    let table = hall.table_of(&client).await;
+    table.insert(slot(1, 1)).await.unwrap();
+    // An attacker on the way adds a frame of its own behind those of the caller.
+    let (listener, target) = (TcpListener::bind("127.0.0.1:0").await.unwrap(), hall.addresses[0].clone());
+    let address = listener.local_addr().unwrap().to_string();
+    let attacker = tokio::spawn(async move {
+        while let Ok((caller, _)) = listener.accept().await {
+            tokio::spawn(add_a_frame(caller, TcpStream::connect(&target).await.unwrap()));
+        }
+    });
+    let victim = connected(&[address]).await.with_patience(Duration::from_millis(500));
+    // There is no other line.
+    attacker.abort();
+    let through = hall.table_of(&victim).await;
+    // The first request may be answered before the injected frame is read; the connection does not outlive it.
+    drop(through.get("place", 0..9).await);
+    assert!(through.get("place", 0..9).await.is_err(), "the connection has ended");
+    assert_eq!(table.get("place", 0..9).await.unwrap().len(), 1, "others go on");
+    hall.stop().await;
+}
+
+#[tokio::test]
+async fn an_address_that_is_taken_or_none_is_named() {
+    let taken = Server::listen("127.0.0.1:0").await.unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let error = Server::listen(&address).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+    assert!(error.to_string().contains(&address), "{error}");
+    assert_eq!(Server::listen("nowhere").await.unwrap_err().kind(), ErrorKind::InvalidInput);
+    let nobody = Client::connect(&["127.0.0.1:1"], secret()).await.unwrap_err();
+    assert_eq!(nobody.kind(), ErrorKind::Unavailable);
+    assert_eq!(Client::connect(&[] as &[&str], secret()).await.unwrap_err().kind(), ErrorKind::InvalidInput);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_table_that_its_owners_know_otherwise_is_not_read() {
+    let hall = Hall::open(1, Policy::WriteThrough).await;
+    hall.table_at(0).await.insert(slot(1, 50)).await.unwrap();
+    // Here the first domain is the number, there it is the place.
+    let other = Schema::new("slots", "id").domain("id", DomainType::Integer);
+    let client = Arc::new(hall.client().await);
+    let table = hall.cache.table_over(other, client).await.unwrap();
+    let refused = table.get("id", 40..60).await.unwrap_err();
+    assert!(
+        refused.kind() == ErrorKind::InvalidInput && refused.to_string().contains("otherwise"),
+        "{refused}"
+    );
+    hall.stop().await;
+}

@@ -1,0 +1,156 @@
+//! Members that are reached with TLS, and that ask for a certificate or a password.
+
+use std::path::Path;
+
+use lacuna_cache::etcd::EtcdOptions;
+use lacuna_cache_protocol::{Epoch, RangeId, RangeTable};
+use lacuna_cache_protocol::{Error, ErrorKind};
+use lacuna_testkit::servers::{Etcd, EtcdFiles};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+
+use crate::etcd::claims::{claimed, open, options, renewed};
+
+/// So long that no member is given up because the machine is out of breath.
+const LEASE_S: u64 = 60;
+const PASSWORD: &str = "what only root knows";
+
+/// A certificate and its key, as PEM.
+struct Signed {
+    certificate: String,
+    key: String,
+}
+
+struct Authority(CertifiedIssuer<'static, KeyPair>);
+
+impl Authority {
+    fn new(name: &str) -> Self {
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
+    }
+
+    fn pem(&self) -> String {
+        self.0.pem()
+    }
+
+    fn sign(&self, name: &str) -> Signed {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new([name.to_owned()]).unwrap();
+        let certificate = params.signed_by(&key, &self.0).unwrap();
+        Signed { certificate: certificate.pem(), key: key.serialize_pem() }
+    }
+}
+
+fn files(folder: &Path, server: &Signed, clients: Option<&Authority>) -> EtcdFiles {
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.join(name), text).unwrap();
+        folder.join(name)
+    };
+    EtcdFiles {
+        certificate: write("server.pem", &server.certificate),
+        key: write("server.key", &server.key),
+        authority_of_clients: clients.map(|clients| write("clients.pem", &clients.pem())),
+    }
+}
+
+fn encrypted(etcd: &Etcd, name: &str) -> EtcdOptions {
+    let options = EtcdOptions::new(etcd.encrypted_url(), name).address("here:1").table(RangeTable::new(1));
+    options.lease_s(LEASE_S).keeping_routes()
+}
+
+/// Why a process is not let in, which is no matter of waiting.
+async fn refused(options: EtcdOptions) -> Error {
+    let why = options.open().await.unwrap_err();
+    assert_eq!(why.kind(), ErrorKind::InvalidInput, "{why}");
+    why
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_encrypted_member_is_believed_if_the_authority_has_signed_it() {
+    let (authority, other) = (Authority::new("ours"), Authority::new("theirs"));
+    let folder = tempfile::tempdir().unwrap();
+    let Some(etcd) = Etcd::start_encrypted(&files(folder.path(), &authority.sign("localhost"), None)) else {
+        return;
+    };
+    let process = open(encrypted(&etcd, "tls").authority(authority.pem())).await;
+    let tenure = claimed(&process, RangeId(0)).await.unwrap();
+    assert!(renewed(&process, tenure.epoch).await);
+    let unknown = refused(encrypted(&etcd, "tls").authority(other.pem())).await;
+    assert!(unknown.to_string().contains("UnknownIssuer"), "{unknown}");
+    let by_number = encrypted(&etcd, "tls").reaching(etcd.encrypted_url().replace("localhost", "127.0.0.1"));
+    let elsewhere = refused(by_number.authority(authority.pem())).await;
+    assert!(elsewhere.to_string().contains("not valid for name"), "{elsewhere}");
+    let none = refused(encrypted(&etcd, "tls")).await;
+    assert!(none.to_string().contains("authority is needed"), "{none}");
+    let no_pem = refused(encrypted(&etcd, "tls").authority("what is no PEM")).await;
+    assert!(no_pem.to_string().contains("no certificate"), "{no_pem}");
+    let plain = refused(options(&etcd, "tls", "here:2").authority(authority.pem())).await;
+    assert!(plain.to_string().contains("not encrypted"), "{plain}");
+    let wrong_port = encrypted(&etcd, "tls").reaching(etcd.url().replace("etcd://", "etcds://"));
+    let wrong = wrong_port.authority(authority.pem()).open().await.unwrap_err();
+    assert!(wrong.to_string().contains("not reached"), "{wrong}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_member_that_asks_for_a_certificate_is_shown_one() {
+    // A member shows its own certificate to itself, too.
+    let (authority, other) = (Authority::new("ours"), Authority::new("theirs"));
+    let folder = tempfile::tempdir().unwrap();
+    let server = authority.sign("localhost");
+    let Some(etcd) = Etcd::start_encrypted(&files(folder.path(), &server, Some(&authority))) else { return };
+    let believing = || encrypted(&etcd, "mutual").authority(authority.pem());
+    let mine = authority.sign("dendrite");
+    let process = open(believing().client_certificate(mine.certificate.clone(), mine.key.clone())).await;
+    assert!(claimed(&process, RangeId(0)).await.is_some());
+    // The member hangs up, which may be heard before or after it is asked something.
+    for options in [believing(), {
+        let foreign = other.sign("dendrite");
+        believing().client_certificate(foreign.certificate, foreign.key)
+    }] {
+        let why = options.open().await.unwrap_err();
+        assert!(why.to_string().contains("etcd"), "{why}");
+    }
+    let another = authority.sign("another");
+    let mixed = refused(believing().client_certificate(mine.certificate, another.key)).await;
+    assert!(mixed.to_string().contains("key of the client certificate"), "{mixed}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_user_is_let_in_with_its_password_and_gets_new_tokens() {
+    let Some(mut etcd) = Etcd::start(1) else { return };
+    etcd.ask_for_passwords(PASSWORD);
+    let process = open(options(&etcd, "auth", "here:1").user("root", PASSWORD)).await;
+    let tenure = claimed(&process, RangeId(0)).await.unwrap();
+    assert!(renewed(&process, tenure.epoch).await);
+    for (user, password) in [("root", "a guess"), ("nobody", PASSWORD)] {
+        let why = refused(options(&etcd, "auth", "here:2").user(user, password)).await;
+        assert!(why.to_string().contains(user) && why.to_string().contains("password"), "{why}");
+        assert!(!why.to_string().contains(PASSWORD), "{why}");
+    }
+    let without = options(&etcd, "auth", "here:2").open().await.unwrap_err();
+    assert!(without.to_string().contains("user name is empty"), "{without}");
+    // A member that restarts knows no token any more.
+    for _ in 0..2 {
+        etcd.restart(0);
+        assert!(renewed(&process, tenure.epoch).await, "with a new token");
+    }
+    assert!(tenure.epoch > Epoch(0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_user_of_an_etcd_without_users_is_an_error() {
+    let Some(etcd) = Etcd::start(1) else { return };
+    let why = refused(options(&etcd, "open", "here:1").user("root", PASSWORD)).await;
+    assert!(why.to_string().contains("not enabled"), "{why}");
+}
+
+#[test]
+fn passwords_and_keys_are_not_printed() {
+    let options = EtcdOptions::new("etcds://here:1", "name")
+        .user("root", PASSWORD)
+        .authority("authority")
+        .client_certificate("certificate", "the very key");
+    let shown = format!("{options:?}");
+    assert!(!shown.contains(PASSWORD) && !shown.contains("the very key"), "{shown}");
+}

@@ -1,0 +1,8 @@
+//! The checker of the core's simulation, and the rows it knows.
+
+#[path = "../../../../protocol/tests/it/sim/history.rs"]
+pub(crate) mod history;
+#[path = "../../../../protocol/tests/it/sim/store.rs"]
+pub(crate) mod store;
+#[path = "../../../../protocol/tests/it/sim/table.rs"]
+pub(crate) mod table;

@@ -1,0 +1,104 @@
+//! Bad input, and ends of domains.
+
+use lacuna_cache::sql::{DomainType, Options, Schema, SqlValue, Table, WriteError};
+use lacuna_cache_protocol::ErrorKind;
+use lacuna_cache_protocol::Policy;
+
+use crate::sql::world::Place;
+
+async fn table(place: &Place, columns: &str, schema: Schema) -> (lacuna_cache::sql::Cache, Table) {
+    let cache = place.options(Policy::WriteThrough).open().await.unwrap();
+    cache.run_sql(&format!("CREATE TABLE things ({columns})")).await.unwrap();
+    let table = cache.table(schema).await.unwrap();
+    (cache, table)
+}
+
+#[tokio::test]
+async fn bad_input_is_a_typed_error() {
+    let place = Place::new();
+    let schema = Schema::new("things", "id").domain("size", DomainType::Integer);
+    let (cache, things) = table(&place, "id INTEGER PRIMARY KEY, size INTEGER", schema.clone()).await;
+    let kind = |error: lacuna_cache_protocol::Error| error.kind();
+    assert_eq!(kind(things.get("colour", 1..=2).await.unwrap_err()), ErrorKind::InvalidInput);
+    assert_eq!(kind(things.get("size", "a".."b").await.unwrap_err()), ErrorKind::InvalidInput);
+    let wrong = things.insert([("id", 1.into()), ("size", "large".into())]).await;
+    assert!(matches!(wrong, Err(WriteError::Refused(_))), "{wrong:?}");
+    #[allow(clippy::reversed_empty_ranges, reason = "that is what is tried")]
+    let inverted = things.get("size", 5..=1).await.unwrap();
+    assert!(inverted.is_empty());
+    assert_eq!(kind(cache.table(schema).await.unwrap_err()), ErrorKind::Conflict);
+    assert_eq!(kind(cache.run_sql("SELEC 1").await.unwrap_err()), ErrorKind::InvalidInput);
+    let missing = Schema::new("nowhere", "id").domain("size", DomainType::Integer);
+    assert_eq!(kind(cache.table(missing).await.unwrap_err()), ErrorKind::InvalidInput);
+    let column = Schema::new("things", "id").domain("colour", DomainType::Text);
+    assert_eq!(kind(cache.table(column).await.unwrap_err()), ErrorKind::InvalidInput);
+    assert_eq!(kind(Options::new("oracle:x").open().await.unwrap_err()), ErrorKind::InvalidInput);
+    assert_eq!(
+        kind(Options::new("sqlite:/nowhere/at/all.db").open().await.unwrap_err()),
+        ErrorKind::Unavailable
+    );
+    // And it still works.
+    things.insert([("id", 1.into()), ("size", 3.into())]).await.unwrap();
+    assert_eq!(things.get("size", 3..4).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn one_file_has_one_cache_at_a_time() {
+    let place = Place::new();
+    let first = place.options(Policy::WriteAround).open().await.unwrap();
+    let second = place.options(Policy::WriteAround).open().await;
+    assert_eq!(second.unwrap_err().kind(), ErrorKind::Conflict);
+    drop(first);
+    place.open(Policy::WriteAround).await;
+}
+
+#[tokio::test]
+async fn ends_of_domains_are_values_like_others() {
+    let schema =
+        Schema::new("things", "id").domain("size", DomainType::Integer).domain("name", DomainType::Text);
+    let place = Place::new();
+    let (_cache, things) = table(&place, "id INTEGER PRIMARY KEY, size INTEGER, name TEXT", schema).await;
+    for (id, size) in (1i64..).zip([i64::MIN, 0, i64::MAX]) {
+        let name = ["", "Z", "ä"][usize::try_from(id).unwrap() - 1];
+        things.insert([("id", id.into()), ("size", size.into()), ("name", name.into())]).await.unwrap();
+    }
+    let count = async |range: std::ops::RangeInclusive<i64>| things.get("size", range).await.unwrap().len();
+    assert_eq!(count(i64::MIN..=i64::MAX).await, 3);
+    assert_eq!(count(i64::MAX..=i64::MAX).await, 1);
+    assert_eq!(things.get("size", i64::MIN..i64::MAX).await.unwrap().len(), 2);
+    assert_eq!(things.get::<i64>("size", ..).await.unwrap().len(), 3);
+    // By bytes: capital letters before small ones, and those beyond ASCII last.
+    assert_eq!(things.get("name", "".."a").await.unwrap().len(), 2);
+    assert_eq!(things.get("name", "z"..).await.unwrap()[0].text("name"), Some("ä"));
+}
+
+#[tokio::test]
+async fn two_domains_of_one_table_agree() {
+    let schema =
+        Schema::new("things", "id").domain("size", DomainType::Integer).domain("weight", DomainType::Float);
+    let place = Place::new();
+    let (_cache, things) = table(&place, "id INTEGER PRIMARY KEY, size INTEGER, weight REAL", schema).await;
+    for id in 1..=9i64 {
+        let weight = SqlValue::Float(0.5 * (10 - id) as f64);
+        things.insert([("id", id.into()), ("size", id.into()), ("weight", weight)]).await.unwrap();
+    }
+    assert_eq!(things.get("weight", 0.0..=1.0).await.unwrap().len(), 2);
+    let row = things.get("size", 9..=9).await.unwrap().remove(0);
+    things.update(&row, [("weight", 7.5.into())]).await.unwrap();
+    assert_eq!(things.get("weight", 0.0..=1.0).await.unwrap().len(), 1);
+    assert_eq!(things.get("size", 9..=9).await.unwrap()[0].get("weight"), Some(&SqlValue::Float(7.5)));
+    // Rows of this range may have any weight: that domain is taken whole.
+    things.delete_range("size", ..=5).await.unwrap();
+    assert_eq!(things.get("weight", 2.5..5.0).await.unwrap().len(), 0);
+}
+
+#[tokio::test]
+async fn a_database_that_is_gone_is_unavailable() {
+    let place = Place::new();
+    let schema = Schema::new("things", "id").domain("size", DomainType::Integer);
+    let (cache, things) = table(&place, "id INTEGER PRIMARY KEY, size INTEGER", schema).await;
+    cache.stop().await.unwrap();
+    assert_eq!(things.get("size", 1..=2).await.unwrap_err().kind(), ErrorKind::Unavailable);
+    let write = things.insert([("id", 1.into()), ("size", 1.into())]).await;
+    assert!(matches!(write, Err(WriteError::NotDone(_))), "{write:?}");
+}

@@ -1,0 +1,198 @@
+//! Writers that share rows: every write compares what its client saw, two columns are registered, and keys come and go.
+//!
+//! Each write gives its row a mark that no other write gives. So a row is a chain of marks, and whoever changes a row says
+//! which mark it took from whom: two acknowledged writes that took the same one, or a mark that was acknowledged and is
+//! nowhere, are found without asking the database for its history.
+
+pub(crate) mod history;
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use lacuna_cache::sql::{Cache, DomainType, Row, Rows, Schema, Statement, Table, WriteError};
+use lacuna_cache_protocol::DomainValue;
+use lacuna_workload::Rng;
+
+use crate::sql::world::{AT_MOST, Dialect};
+use history::{Change, Moment, Outcome, check};
+
+/// Rows that all writers share.
+pub(crate) const IDS: i64 = 16;
+/// Marks of one row lie together, so that few ranges of marks are asked for.
+const MARKS_OF_ROW: i64 = 1_000_000_000;
+
+/// What clients of a table saw.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    history: Mutex<Vec<Moment>>,
+    next_mark: AtomicI64,
+    next_number: AtomicU64,
+    pub(crate) refused: AtomicU64,
+    pub(crate) unknown: AtomicU64,
+    pub(crate) done: AtomicU64,
+}
+
+/// The rows that a client saw last.
+type Seen = BTreeMap<i64, Option<Row>>;
+
+pub(crate) fn schema() -> Schema {
+    Schema::new("shared", "id").domain("id", DomainType::Integer).domain("mark", DomainType::Integer)
+}
+
+pub(crate) async fn make_table(cache: &Cache) {
+    let sql = "CREATE TABLE IF NOT EXISTS shared (id BIGINT PRIMARY KEY, mark BIGINT, note BIGINT)";
+    cache.run_sql(sql).await.unwrap();
+}
+
+impl Shared {
+    fn note(&self, moment: Moment) {
+        self.history.lock().unwrap().push(moment);
+    }
+
+    /// One client: so many operations, `read_percent` of them reads.
+    pub(crate) async fn client(
+        self: Arc<Self>,
+        table: Table,
+        dialect: Dialect,
+        mut rng: Rng,
+        operations: u64,
+        read_percent: u64,
+    ) {
+        let mut seen = Seen::new();
+        for _ in 0..operations {
+            if rng.below(100) < read_percent {
+                self.read(&table, &mut rng, &mut seen).await;
+            } else {
+                self.write(&table, dialect, &mut rng, &mut seen).await;
+            }
+        }
+    }
+
+    async fn read(&self, table: &Table, rng: &mut Rng, seen: &mut Seen) {
+        let lo = 4 * rng.below(4).cast_signed();
+        let ids = lo..=lo + [0, 3][rng.index(2)];
+        self.read_ids(table, ids, rng.below(3) == 0, seen).await;
+    }
+
+    async fn read_ids(&self, table: &Table, ids: RangeInclusive<i64>, by_mark: bool, seen: &mut Seen) {
+        let read = self.next_number.fetch_add(1, Ordering::Relaxed);
+        self.note(Moment::ReadBegan(read));
+        let rows = if by_mark {
+            let marks = ids.start() * MARKS_OF_ROW..(ids.end() + 1) * MARKS_OF_ROW;
+            table.get("mark", marks).await
+        } else {
+            table.get("id", ids.clone()).await
+        };
+        let Ok(rows) = rows else { return };
+        let shown = rows.iter().map(|row| (row.integer("id").unwrap(), row.integer("mark").unwrap()));
+        self.note(Moment::ReadEnded(read, ids.clone(), shown.collect()));
+        for id in ids {
+            let row = rows.iter().find(|row| row.integer("id") == Some(id));
+            seen.insert(id, row.cloned());
+        }
+    }
+
+    async fn write(&self, table: &Table, dialect: Dialect, rng: &mut Rng, seen: &mut Seen) {
+        let id = rng.below(IDS.cast_unsigned()).cast_signed();
+        // Half of the writers look again before they write; others may be late.
+        if rng.below(2) == 0 || !seen.contains_key(&id) {
+            self.read_ids(table, id..=id, false, seen).await;
+        }
+        let Some(row) = seen.get(&id).cloned() else { return };
+        let mark = id * MARKS_OF_ROW + self.next_mark.fetch_add(1, Ordering::Relaxed);
+        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
+        let kind = rng.below(10);
+        let done = match row {
+            // Now and then a key that is there already.
+            None => self.insert(table, number, id, mark).await,
+            Some(_) if kind == 0 => self.insert(table, number, id, mark).await,
+            Some(row) => {
+                let from = row.integer("mark").unwrap();
+                let change = if kind <= 2 {
+                    Change::Delete { id, from }
+                } else {
+                    Change::Update { id, from, to: mark }
+                };
+                self.note(Moment::WriteBegan(number, change));
+                let note = rng.below(100).cast_signed();
+                match kind {
+                    1 | 2 => table.delete(&row).await,
+                    3 => {
+                        table
+                            .execute(&sets(table, id, &[from, mark]), vec![swap(dialect, id, from, mark)])
+                            .await
+                    }
+                    _ => table.update(&row, [("mark", mark.into()), ("note", note.into())]).await,
+                }
+            }
+        };
+        self.ended(number, &done);
+    }
+
+    async fn insert(&self, table: &Table, number: u64, id: i64, mark: i64) -> Result<(), WriteError> {
+        self.note(Moment::WriteBegan(number, Change::Insert { id, to: mark }));
+        table.insert([("id", id.into()), ("mark", mark.into()), ("note", 0.into())]).await
+    }
+
+    fn ended(&self, number: u64, done: &Result<(), WriteError>) {
+        let (outcome, counter) = match done {
+            Ok(()) => (Outcome::Done, Some(&self.done)),
+            Err(WriteError::Refused(_)) => (Outcome::Refused, Some(&self.refused)),
+            Err(WriteError::NotDone(_)) => (Outcome::NotDone, None),
+            Err(WriteError::Unknown) => (Outcome::Unknown, Some(&self.unknown)),
+        };
+        self.note(Moment::WriteEnded(number, outcome));
+        if let Some(counter) = counter {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Every result that may be cached is what the database has, once it is quiet.
+    pub(crate) async fn is_fresh(&self, table: &Table, rows: &Rows) {
+        for lo in (0..IDS).step_by(4) {
+            for hi in [lo, lo + 3] {
+                let start = Instant::now();
+                let found = loop {
+                    match table.get("id", lo..=hi).await {
+                        Ok(found) => break found,
+                        Err(error) => assert!(start.elapsed() < AT_MOST, "{error}"),
+                    }
+                };
+                let in_range = |row: &&Row| (lo..=hi).contains(&row.integer("id").unwrap());
+                let expected: Rows = rows.iter().filter(in_range).cloned().collect();
+                assert_eq!(found, expected, "{lo} to {hi}");
+            }
+        }
+    }
+
+    /// What the checker says of everything that was seen; `rows` is what the database has in the end.
+    pub(crate) fn check(&self, rows: &Rows) -> Result<(), String> {
+        let last = rows.iter().map(|row| (row.integer("id").unwrap(), row.integer("mark").unwrap()));
+        check(&self.history.lock().unwrap(), &last.collect())
+    }
+}
+
+/// What a change of a row touches.
+fn sets(table: &Table, id: i64, marks: &[i64]) -> [lacuna_cache::sql::WriteSet; 2] {
+    let mut ids = table.write_set("id").unwrap();
+    ids.before(DomainValue::Integer(id)).unwrap();
+    let mut touched = table.write_set("mark").unwrap();
+    for mark in marks {
+        touched.before(DomainValue::Integer(*mark)).unwrap();
+    }
+    [ids, touched]
+}
+
+/// The same as an update of the row, in SQL of the application.
+fn swap(dialect: Dialect, id: i64, from: i64, to: i64) -> Statement {
+    let [a, b, c] = match dialect {
+        Dialect::Sqlite => ["?1", "?2", "?3"],
+        Dialect::Postgres => ["$1", "$2", "$3"],
+        Dialect::MariaDb => ["?", "?", "?"],
+    };
+    let sql = format!("UPDATE shared SET mark = {a} WHERE id = {b} AND mark = {c}");
+    Statement::new(sql).with(to).with(id).with(from).expecting(1)
+}

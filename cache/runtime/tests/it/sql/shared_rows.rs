@@ -1,0 +1,228 @@
+//! Storms of writers that share rows, on every database, under every policy, with and without faults.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use lacuna_cache::redis::{RedisCache, RedisLog};
+use lacuna_cache::sql::{Notice, Options, Rows, WriteError};
+use lacuna_cache_protocol::{Flaw, Policy};
+use lacuna_testkit::effort;
+use lacuna_testkit::servers::{MariaDb, Postgres, Redis};
+
+use crate::sql::nemesis::{CacheFault, Faults, break_log, cut_connections, rest};
+use crate::sql::shared::{IDS, Shared, make_table, schema};
+use crate::sql::world::{AT_MOST, Dialect, Place, patient};
+
+const WRITERS: u64 = 8;
+const POLICIES: [Policy; 3] = [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack];
+/// Reads of writers that work until enough has been broken.
+const READ_PERCENT: u64 = 80;
+
+/// What a storm is to show beside that nothing is wrong.
+#[derive(Debug, Default)]
+struct Seen {
+    set_aside: u64,
+    hits: u64,
+    reads: u64,
+    log_calls: u64,
+}
+
+/// The rows that the database has, read by a process of its own so to speak.
+async fn last_rows(again: Options) -> Rows {
+    let cache = again.policy(Policy::WriteAround).open().await.unwrap();
+    let rows = cache.table(schema()).await.unwrap().get("id", 0..IDS).await.unwrap();
+    cache.stop().await.unwrap();
+    rows
+}
+
+/// Writers at work until it is over, and at least one round of them.
+async fn storm(
+    options: Options,
+    again: Options,
+    dialect: Dialect,
+    rounds: u64,
+    is_over: &AtomicBool,
+) -> Result<Seen, String> {
+    let cache = options.open().await.unwrap();
+    make_table(&cache).await;
+    let table = cache.table(schema()).await.unwrap();
+    let mut notices = table.notices();
+    let shared = Arc::new(Shared::default());
+    let mut round = 0;
+    while round < rounds || !is_over.load(Ordering::Relaxed) {
+        let mut writers = tokio::task::JoinSet::new();
+        for writer in 0..WRITERS {
+            let rng = effort::rng(7_000 + WRITERS * round + writer);
+            let shared = Arc::clone(&shared);
+            writers.spawn(shared.client(table.clone(), dialect, rng, 250, READ_PERCENT));
+        }
+        while let Some(writer) = writers.join_next().await {
+            writer.unwrap();
+        }
+        round += 1;
+    }
+    let counts = table.counts();
+    let mut seen = Seen { set_aside: 0, hits: counts.hits, reads: counts.reads, log_calls: counts.log_calls };
+    // Whatever is still buffered shows itself when the database gets it.
+    table.get("id", 0..IDS).await.map_err(|error| error.to_string())?;
+    while let Ok(notice) = notices.try_recv() {
+        seen.set_aside += u64::from(matches!(notice, Notice::SetAside(_)));
+    }
+    let [done, refused, unknown] =
+        [&shared.done, &shared.refused, &shared.unknown].map(|count| count.load(Ordering::Relaxed));
+    println!("{dialect:?}: {done} writes done, {refused} refused, {unknown} unknown; {seen:?}");
+    assert!(done > 0 && refused > 0, "writers meet: {done} done, {refused} refused");
+    let before = table.get("id", 0..IDS).await.map_err(|error| error.to_string())?;
+    shared.is_fresh(&table, &before).await;
+    cache.stop().await.unwrap();
+    let rows = last_rows(again).await;
+    if seen.set_aside > 0 {
+        return Err(format!("{} notices of acknowledged writes that were set aside", seen.set_aside));
+    }
+    shared.check(&rows).map(|()| seen)
+}
+
+fn assert_right(seen: Result<Seen, String>, policy: Policy) {
+    let seen = seen.unwrap_or_else(|what| panic!("seed {}, {policy:?}: {what}", effort::seed()));
+    if policy != Policy::WriteAround {
+        assert!(seen.hits * 2 >= seen.reads, "half of the reads are hits: {seen:?}");
+    }
+    if policy == Policy::WriteBack {
+        assert!(seen.log_calls > 100, "writes are buffered: {seen:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn writers_of_shared_rows_lose_nothing_on_sqlite() {
+    for policy in POLICIES {
+        let place = Place::new();
+        let rounds = effort::short_or_long(2, 60);
+        let is_over = AtomicBool::new(true);
+        let options = place.options(policy);
+        let seen = storm(options.clone(), options, Dialect::Sqlite, rounds, &is_over).await;
+        assert_right(seen, policy);
+    }
+}
+
+/// The rule before: a condition is believed when the write is acknowledged, and found broken when the store gets it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_p14_a_storm_of_shared_rows_finds_lost_writes() {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(60) {
+        let place = Place::new();
+        let options = place.options(Policy::WriteBack);
+        let flawed = options.clone().with_flaw(Flaw::BufferInDoubt);
+        let found = storm(flawed, options, Dialect::Sqlite, 1, &AtomicBool::new(true)).await;
+        if let Err(what) = found {
+            println!("found after {:?}: {what}", start.elapsed());
+            return;
+        }
+    }
+    panic!("seed {}: the old rule was not found in a minute", effort::seed());
+}
+
+/// Redis servers before a database server; in the storm they break, and connections to the database, too.
+async fn storms_over_redis(dialect: Dialect, url: &str) {
+    let Some(mut cache) = Redis::cache() else { return };
+    let Some(mut logs) = (0..2).map(|_| Redis::log()).collect::<Option<Vec<Redis>>>() else { return };
+    for policy in POLICIES {
+        let fresh = patient(url).open().await.unwrap();
+        fresh.run_sql("DROP TABLE IF EXISTS shared").await.unwrap();
+        fresh.stop().await.unwrap();
+        let mut options = patient(url).policy(policy);
+        options = options.cache_server(Arc::new(RedisCache::new(&cache.url(), "shared").unwrap()));
+        for log in logs.iter().filter(|_| policy == Policy::WriteBack) {
+            options = options.log_server(Arc::new(RedisLog::new(&log.url(), "shared").unwrap()));
+        }
+        let is_over = Arc::new(AtomicBool::new(false));
+        let working = tokio::spawn({
+            let (again, is_over) = (patient(url), Arc::clone(&is_over));
+            async move { storm(options, again, dialect, 2, &is_over).await }
+        });
+        let faults = Faults::default();
+        let all = CacheFault::ALL.len() as u64;
+        for times in 0..usize::try_from(effort::short_or_long(all, 40 * all)).unwrap() {
+            if CacheFault::strike_in_turn(times, std::slice::from_mut(&mut cache), &faults).await {
+                cut_connections(url, &faults).await;
+                if policy == Policy::WriteBack && effort::is_long() {
+                    break_log(&mut logs[times % 2], &faults).await;
+                }
+            }
+            rest(true).await;
+        }
+        is_over.store(true, Ordering::Relaxed);
+        let seen = working.await.unwrap();
+        println!("{dialect:?}, {policy:?}, {faults:?}");
+        let seen = seen.unwrap_or_else(|what| panic!("seed {}, {policy:?}: {what}", effort::seed()));
+        assert!(seen.hits > 0, "{seen:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn writers_of_shared_rows_lose_nothing_on_postgres() {
+    let Some(server) = Postgres::start() else { return };
+    storms_over_redis(Dialect::Postgres, &server.url()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn writers_of_shared_rows_lose_nothing_on_mariadb() {
+    let Some(server) = MariaDb::start() else { return };
+    storms_over_redis(Dialect::MariaDb, &server.url()).await;
+}
+
+/// Two clients edit one row: the second is told, under every policy, whatever was cached before.
+#[tokio::test]
+async fn the_second_of_two_edits_of_one_row_is_refused() {
+    for policy in POLICIES {
+        for is_cached in [false, true] {
+            let place = Place::new();
+            let cache = place.open(policy).await;
+            make_table(&cache).await;
+            let table = cache.table(schema()).await.unwrap();
+            table.insert([("id", 1.into()), ("mark", 5.into()), ("note", 0.into())]).await.unwrap();
+            let row = table.known_row([("id", 1.into()), ("mark", 5.into())]).unwrap();
+            if is_cached {
+                assert_eq!(table.get("mark", 0..=9).await.unwrap().len(), 1);
+            }
+            table.update(&row, [("mark", 6.into())]).await.unwrap();
+            let second = table.update(&row, [("mark", 7.into())]).await;
+            let is_conflict =
+                |why: &lacuna_cache_protocol::Error| why.kind() == lacuna_cache_protocol::ErrorKind::Conflict;
+            assert!(
+                matches!(&second, Err(WriteError::Refused(why)) if is_conflict(why)),
+                "{policy:?}: {second:?}"
+            );
+            assert!(table.delete(&row).await.is_err(), "{policy:?}");
+            let twice = table.insert([("id", 1.into()), ("mark", 9.into()), ("note", 0.into())]).await;
+            assert!(matches!(twice, Err(WriteError::Refused(_))), "{policy:?}: {twice:?}");
+            let marks = |rows: Rows| rows.iter().map(|row| row.integer("mark")).collect::<Vec<_>>();
+            assert_eq!(marks(table.get("mark", 0..=9).await.unwrap()), [Some(6)], "{policy:?}");
+            cache.stop().await.unwrap();
+            assert_eq!(marks(last_rows(place.options(policy)).await), [Some(6)], "{policy:?}");
+        }
+    }
+}
+
+/// What a key that is deleted leaves free is free for the next, whoever has it buffered.
+#[tokio::test]
+async fn a_key_that_was_given_back_can_be_taken_again() {
+    for policy in POLICIES {
+        let place = Place::new();
+        let cache = place.open(policy).await;
+        make_table(&cache).await;
+        let by_mark = lacuna_cache::sql::Schema::new("shared", "id")
+            .domain("mark", lacuna_cache::sql::DomainType::Integer);
+        let table = cache.table(by_mark).await.unwrap();
+        let start = Instant::now();
+        for round in 0..50 {
+            table.insert([("id", 1.into()), ("mark", round.into()), ("note", 0.into())]).await.unwrap();
+            let row = table.get("mark", round..=round).await.unwrap().remove(0);
+            table.update(&row, [("mark", (1_000 + round).into())]).await.unwrap();
+            let row = table.get("mark", 1_000 + round..).await.unwrap().remove(0);
+            table.delete(&row).await.unwrap();
+            assert!(start.elapsed() < AT_MOST, "{policy:?}");
+        }
+        cache.stop().await.unwrap();
+    }
+}

@@ -1,0 +1,95 @@
+//! `mariadbd`.
+
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::servers::port::free_port;
+use crate::servers::process::{Process, is_installed_in};
+
+/// A MariaDB server.
+#[derive(Debug)]
+pub struct MariaDb {
+    process: Process,
+    port: u16,
+    _folder: TempDir,
+}
+
+impl MariaDb {
+    /// A server with an empty database `test` that keeps what it acknowledged when it is killed; `None` if it is not
+    /// installed and need not be. The disk is waited for once a second at most: the machine goes on in tests.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn start() -> Option<Self> {
+        Self::with(2, &[])
+    }
+
+    /// The same as it is installed: what it acknowledged is on the disk.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn durable() -> Option<Self> {
+        Self::with(1, &[])
+    }
+
+    /// As [`MariaDb::start`], with a binary log of rows.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn logged() -> Option<Self> {
+        Self::with(2, &["--log-bin=log", "--binlog-format=ROW", "--server-id=1"])
+    }
+
+    /// By a number of `innodb_flush_log_at_trx_commit`.
+    fn with(when: u8, options: &[&str]) -> Option<Self> {
+        if !is_installed_in("mariadbd", &["/usr/sbin".into(), "/usr/bin".into()]) {
+            return None;
+        }
+        let folder = tempfile::tempdir().expect("a folder for the server");
+        let data = folder.path().join("data");
+        // A server that starts deletes all temporary tables in its folder for them, also those of its neighbours.
+        let temporary = folder.path().join("tmp");
+        std::fs::create_dir(&temporary).expect("a folder for temporary tables");
+        let init = Command::new("mariadb-install-db")
+            .args([
+                "--no-defaults",
+                "--user=root",
+                "--auth-root-authentication-method=normal",
+                "--skip-test-db",
+            ])
+            .arg(format!("--datadir={}", data.display()))
+            .arg(format!("--tmpdir={}", temporary.display()))
+            .stdin(Stdio::null())
+            .output()
+            .expect("mariadb-install-db runs");
+        assert!(init.status.success(), "{}", String::from_utf8_lossy(&init.stderr));
+        std::fs::create_dir(data.join("test")).expect("a folder is a database");
+        let port = free_port();
+        let socket = folder.path().join("socket");
+        let fixed = [
+            "--no-defaults".to_owned(),
+            "--user=root".to_owned(),
+            format!("--datadir={}", data.display()),
+            format!("--tmpdir={}", temporary.display()),
+            format!("--socket={}", socket.display()),
+            format!("--port={port}"),
+            "--bind-address=127.0.0.1".to_owned(),
+            format!("--innodb-flush-log-at-trx-commit={when}"),
+        ];
+        let options = options.iter().map(|option| (*option).to_owned());
+        let arguments: Vec<String> = fixed.into_iter().chain(options).collect();
+        let process = Process::start("/usr/sbin/mariadbd", &arguments, port);
+        Some(Self { process, port, _folder: folder })
+    }
+
+    /// Where it is.
+    pub fn url(&self) -> String {
+        format!("mysql://root@127.0.0.1:{}/test", self.port)
+    }
+
+    /// Kills it.
+    pub fn kill(&mut self) {
+        self.process.kill();
+    }
+}

@@ -1,0 +1,100 @@
+//! `postgres`, which refuses to be run by root.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::servers::port::free_port;
+use crate::servers::process::{Process, is_installed_in};
+
+/// The user that Debian's package makes.
+const USER: &str = "postgres";
+
+/// A PostgreSQL server.
+#[derive(Debug)]
+pub struct Postgres {
+    process: Process,
+    port: u16,
+    _folder: TempDir,
+}
+
+impl Postgres {
+    /// A server with an empty database `postgres` that keeps what it acknowledged when it is killed; `None` if it is not
+    /// installed and need not be. The disk is not waited for: the machine goes on in tests.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn start() -> Option<Self> {
+        Self::with(&["-c", "fsync=off"])
+    }
+
+    /// The same as it is installed: what it acknowledged is on the disk.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn durable() -> Option<Self> {
+        Self::with(&[])
+    }
+
+    /// As [`Postgres::start`], with a log that can be decoded.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn logged() -> Option<Self> {
+        Self::with(&["-c", "fsync=off", "-c", "wal_level=logical"])
+    }
+
+    fn with(options: &[&str]) -> Option<Self> {
+        let programs = programs();
+        if !is_installed_in("initdb", &programs) {
+            return None;
+        }
+        let bin = programs.iter().find(|folder| folder.join("initdb").is_file()).expect("it was found");
+        let folder =
+            tempfile::Builder::new().prefix("lacuna-pg").tempdir_in("/tmp").expect("a folder for the server");
+        let user = is_root().then_some(USER);
+        if user.is_some() {
+            run(Command::new("chown").arg(USER).arg(folder.path()));
+        }
+        let data = folder.path().join("data");
+        let mut init = Process::command(user, &bin.join("initdb").display().to_string());
+        run(init.args(["-A", "trust", "-N", "--locale=C", "-E", "UTF8", "-U", USER, "-D"]).arg(&data));
+        let port = free_port();
+        let text = |path: &Path| path.display().to_string();
+        let fixed =
+            ["-D", &text(&data), "-p", &port.to_string(), "-h", "127.0.0.1", "-k", &text(folder.path())];
+        let arguments: Vec<String> = fixed.iter().chain(options).map(|part| (*part).to_owned()).collect();
+        let process = Process::start_as(user, &bin.join("postgres").display().to_string(), &arguments, port);
+        Some(Self { process, port, _folder: folder })
+    }
+
+    /// Where it is.
+    pub fn url(&self) -> String {
+        format!("postgres://{USER}@127.0.0.1:{}/postgres", self.port)
+    }
+
+    /// Kills it.
+    pub fn kill(&mut self) {
+        self.process.kill();
+    }
+}
+
+/// Folders of Debian's versions, the newest first, then those of the path.
+fn programs() -> Vec<PathBuf> {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = versions.map(|version| version.path().join("bin")).collect();
+    folders.sort();
+    folders.reverse();
+    folders
+}
+
+fn is_root() -> bool {
+    let id = Command::new("id").arg("-u").output().expect("`id` says who runs the test");
+    id.stdout.starts_with(b"0\n")
+}
+
+fn run(command: &mut Command) {
+    let done = command.stdin(Stdio::null()).output().expect("programs of the server run");
+    assert!(done.status.success(), "{command:?}: {}", String::from_utf8_lossy(&done.stderr));
+}
