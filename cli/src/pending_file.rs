@@ -22,7 +22,7 @@ static TEMPORARY: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 /// A file on its way to `target`. Dropped before [`commit`](Self::commit), it leaves nothing behind.
 #[derive(Debug)]
-pub(crate) struct PendingFile {
+pub struct PendingFile {
     temporary: NamedTempFile,
     target: PathBuf,
 }
@@ -32,7 +32,7 @@ impl PendingFile {
     ///
     /// # Errors
     /// `InvalidInput` if its folder is missing or takes no file, or if something other than a file is there.
-    pub(crate) fn create(path: &Path) -> Result<Self> {
+    pub fn create(path: &Path) -> Result<Self> {
         let target = resolve(path)?;
         let folder = match target.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -55,7 +55,7 @@ impl PendingFile {
     ///
     /// # Errors
     /// `Unavailable` if the disk does not take them; whatever had the name before is then still there.
-    pub(crate) fn commit(mut self, bytes: &[u8]) -> Result<()> {
+    pub fn commit(mut self, bytes: &[u8]) -> Result<()> {
         let target = self.target;
         let failed = |error: std::io::Error| {
             Error::unavailable(format!("cannot write {}: {error}", target.display())).with_source(error)

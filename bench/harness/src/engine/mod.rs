@@ -5,8 +5,8 @@
 //!
 //! **Idea.** An [`Engine`] makes a [`Database`] from a [`DatabasePlan`]: keys dealt out to levels that each span all keys,
 //! so that a seek has to ask every level. One driver, [`compare`], writes a database for each filter, warms it, asks all
-//! of them the same [`Question`]s in turn, and gives an [`EngineRow`] each. `SlateDB` is here; RocksDB, which takes a
-//! compiler for C++, is in `tools/rocksdb`.
+//! of them the same [`Question`]s in turn, and gives an [`EngineRow`] each. RocksDB takes a
+//! compiler for C++ and the feature `rocksdb`.
 //!
 //! With keys 1 to 9, two levels and a size ratio of 2, about three keys lie in the upper level and six in the lower; the
 //! seek of 20 to 30 opens a file of each unless a filter says that it holds nothing there.
@@ -35,6 +35,8 @@ mod driver;
 mod filter_choice;
 mod levels;
 mod questions;
+#[cfg(feature = "rocksdb")]
+pub mod rocksdb;
 mod row;
 mod setting;
 mod slatedb;

@@ -9,18 +9,19 @@ const WAITED: &str = "/proc/thread-self/schedstat";
 /// Measures the work of the current thread alone: its time on a processor, to the nanosecond, where Linux tells; plain
 /// elapsed time elsewhere. Waiting for a disk or for another thread is no work.
 #[derive(Debug)]
-pub(crate) struct WorkClock {
+pub struct WorkClock {
     on_processor: Option<Duration>,
     start: Instant,
 }
 
 impl WorkClock {
-    pub(crate) fn start() -> Self {
+    /// A clock that starts now.
+    pub fn start() -> Self {
         Self { start: Instant::now(), on_processor: on_processor_so_far() }
     }
 
     /// The work since the start, at least a nanosecond.
-    pub(crate) fn elapsed(&self) -> Duration {
+    pub fn elapsed(&self) -> Duration {
         let worked =
             on_processor_so_far().zip(self.on_processor).map(|(now, start)| now.saturating_sub(start));
         worked.unwrap_or_else(|| self.start.elapsed()).max(Duration::from_nanos(1))
@@ -31,19 +32,20 @@ impl WorkClock {
 /// thread spent waiting for a processor, where the operating system tells; plain elapsed time elsewhere. Starting and
 /// reading take some microseconds, which are not in the result.
 #[derive(Debug)]
-pub(crate) struct Stopwatch {
+pub struct Stopwatch {
     waited: Duration,
     start: Instant,
 }
 
 impl Stopwatch {
-    pub(crate) fn start() -> Self {
+    /// A clock that starts now.
+    pub fn start() -> Self {
         let (start, waited) = now();
         Self { waited, start }
     }
 
     /// The time since the start, at least a nanosecond.
-    pub(crate) fn elapsed(&self) -> Duration {
+    pub fn elapsed(&self) -> Duration {
         let (now, waited) = now();
         let (elapsed, waited) = (now - self.start, waited.saturating_sub(self.waited));
         elapsed.saturating_sub(waited).max(Duration::from_nanos(1))
