@@ -10,6 +10,7 @@
 //! | `dendrite/` | `lacuna cache dendrite`: a process that owns ranges (feature `cache`) |
 //! | `features.rs` | what this binary was built without, and how to build it |
 //! | `output.rs`, `progress.rs`, `errors.rs` | what goes to standard output, to a terminal, to standard error |
+//! | `interrupt.rs` | Ctrl-C |
 //!
 //! A command returns `errors::Result`; this file turns it into an exit code: 0 done, 1 something does not hold,
 //! 2 bad input.
@@ -31,6 +32,7 @@ mod errors;
 #[cfg(not(all(feature = "rocksdb", feature = "cache")))]
 mod features;
 mod filter_file;
+mod interrupt;
 mod output;
 mod pending_file;
 mod progress;
@@ -42,6 +44,7 @@ use clap::Parser;
 use commands::Cli;
 
 pub use errors::{Failure, Result};
+pub use interrupt::on_interrupt;
 pub use output::{Output, with_commas};
 pub use pending_file::PendingFile;
 pub use progress::Progress;

@@ -7,12 +7,13 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, Once, PoisonError};
 
 use lacuna_base::{Error, Result};
 use tempfile::NamedTempFile;
 
 use crate::errors::complain;
+use crate::interrupt::on_interrupt;
 
 /// Exit code after Ctrl-C: 128 and the number of the signal.
 const INTERRUPTED: i32 = 130;
@@ -100,16 +101,18 @@ fn temporary_in(folder: &Path) -> std::io::Result<NamedTempFile> {
 }
 
 fn exit_cleanly_on_interrupt() {
-    let installed = ctrlc::set_handler(|| {
-        // Kept to the end of the process: no file takes its name from here on.
-        let registered = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(temporary) = registered.as_deref() {
-            // Gone already means what is wanted.
-            let _ = fs::remove_file(temporary);
-        }
-        complain("interrupted");
-        process::exit(INTERRUPTED);
-    });
+    static INSTALLED: Once = Once::new();
     // Without a handler Ctrl-C still ends the process, and may leave the temporary file, never a half result.
-    drop(installed);
+    INSTALLED.call_once(|| drop(on_interrupt(remove_temporary_and_exit)));
+}
+
+fn remove_temporary_and_exit() {
+    // Kept to the end of the process: no file takes its name from here on.
+    let registered = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(temporary) = registered.as_deref() {
+        // A file that is gone already is what is wanted.
+        let _ = fs::remove_file(temporary);
+    }
+    complain("interrupted");
+    process::exit(INTERRUPTED);
 }

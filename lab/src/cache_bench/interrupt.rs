@@ -16,7 +16,7 @@ pub(crate) const EXIT_CODE: u8 = 130;
 /// # Errors
 /// `Unavailable` if it cannot be watched for.
 pub(crate) fn watch() -> Result<()> {
-    let handler = ctrlc::set_handler(|| {
+    let handler = lacuna_cli::on_interrupt(|| {
         if IS_INTERRUPTED.swap(true, Ordering::SeqCst) {
             std::process::exit(EXIT_CODE.into());
         }
