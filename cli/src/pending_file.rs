@@ -21,7 +21,7 @@ const INTERRUPTED: i32 = 130;
 /// The temporary file to remove when Ctrl-C comes. Held while a file takes its name, so that the two cannot overlap.
 static TEMPORARY: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// A file on its way to `target`. Dropped before [`commit`](Self::commit), it leaves nothing behind.
+/// A file on its way to `target`. Dropped before [`commit`](Self::commit), it leaves no file.
 #[derive(Debug)]
 pub struct PendingFile {
     temporary: NamedTempFile,

@@ -1,7 +1,7 @@
 //! Table 2 of the Proteus paper: what modelling costs, phase by phase, beside the build of a standard Bloom filter.
 //!
 //! `cargo run --release -p lacuna-lab --example cpfpr_cost [keys]`: normal keys (10M unless said otherwise), 20,000
-//! sampled queries of 2 to 2^20 keys up to 2^20 behind a key (2PBF 2 to 2^15), 10 bits a key; medians of nine
+//! sampled queries of 2 to 2^20 keys up to 2^20 after a key (2PBF 2 to 2^15), 10 bits a key; medians of nine
 //! interleaved rounds, in milliseconds and as shares of the standard Bloom filter's build.
 
 use std::collections::HashMap;

@@ -42,15 +42,15 @@ fn main() {
     let asked: Vec<U64Range> = asked.iter().filter_map(|&(lo, hi)| U64Range::new(lo, hi)).collect();
     for spec in [ProteusSpec::new(), ProteusSpec::new().with_probes(1 << 24)] {
         for spec in [spec, spec.with_trie_bits(24).with_bloom_bits(58), spec.with_trie_bits(0)] {
-            let told = spec.predict(keys, &plan).design;
+            let predicted = spec.predict(keys, &plan).design;
             let rate = measure(&spec, keys, &plan, &asked);
-            println!("{told:?}: measured {:.2} %", rate * 100.0);
+            println!("{predicted:?}: measured {:.2} %", rate * 100.0);
         }
     }
     for spec in [TwoPrefixBloomSpec::new(), TwoPrefixBloomSpec::new().with_lengths(26, 57).with_share(50)] {
-        let told = spec.predict(keys, &plan);
+        let predicted = spec.predict(keys, &plan);
         let rate = measure(&spec, keys, &plan, &asked);
-        println!("{told:?}: measured {:.2} %", rate * 100.0);
+        println!("{predicted:?}: measured {:.2} %", rate * 100.0);
     }
 }
 

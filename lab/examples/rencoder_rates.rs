@@ -1,5 +1,5 @@
 //! False positive rates of REncoder beside the paper's: ranges of 2 to 32 keys over uniform keys, anywhere and right
-//! behind keys.
+//! after keys.
 //!
 //! `cargo run --release -p lacuna-lab --example rencoder_rates [keys] [queries]`
 

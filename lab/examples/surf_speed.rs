@@ -1,7 +1,7 @@
 //! Speed of SuRF beside the standard Bloom filter at 14 bits, on uniform integers.
 //!
 //! `cargo run --release -p lacuna-lab --example surf_speed [keys]`; the last lines are strings whose shared bytes
-//! stand behind bytes that differ, so that the trie walks them one by one.
+//! stand after bytes that differ, so that the trie walks them one by one.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -39,7 +39,7 @@ impl EtcdArgs {
             return std::env::var(PASSWORD).map_err(|_| Error::invalid_input(message));
         };
         let text = String::from_utf8(read(path)?)
-            .map_err(|_| Error::invalid_input(format!("{} is no text", path.display())))?;
+            .map_err(|_| Error::invalid_input(format!("{} is not text", path.display())))?;
         Ok(text.trim_end_matches(['\r', '\n']).to_owned())
     }
 }

@@ -16,7 +16,7 @@ use tokio::sync::broadcast;
 
 pub(crate) use plan::Plan;
 
-/// Runs a dendrite until it is told to stop.
+/// Runs a dendrite until SIGTERM or Ctrl-C.
 pub(crate) fn run(plan: &Plan) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Error::unavailable(error.to_string()))?;
@@ -24,7 +24,7 @@ pub(crate) fn run(plan: &Plan) -> Result<()> {
 }
 
 async fn serve(plan: &Plan) -> Result<()> {
-    let told = told_to_stop()?;
+    let stop = stop_signal()?;
     let secret = Secret::from_file(&plan.secret_file)?;
     let listener = Server::listen(&plan.listen).await?;
     let here = listener.local_addr().map_err(|error| Error::unavailable(error.to_string()))?;
@@ -35,7 +35,7 @@ async fn serve(plan: &Plan) -> Result<()> {
     let ranges = dendrite.table().ranges().len();
     let server = Server::start(listener, dendrite.clone(), secret);
     say(&format!("listening at {address}: table {} in {ranges} ranges", plan.table));
-    told.await;
+    stop.await;
     server.stop().await;
     cache.stop().await?;
     say(&counted(&dendrite.counts()));
@@ -55,14 +55,14 @@ async fn start(plan: &Plan, cache: &Cache, secret: &Secret, address: &str) -> Re
     let etcd = Arc::new(plan.etcd(address, cuts, store)?.open().await?);
     let started = cache.dendrite(schema, etcd.clone(), around(etcd.clone())).await;
     if started.is_err() {
-        // Others need not wait for it to be gone.
+        // Other dendrites need not wait for the lease to expire.
         drop(etcd.leave().await);
     }
     started
 }
 
 /// Resolves at SIGTERM or Ctrl-C.
-fn told_to_stop() -> Result<impl Future<Output = ()>> {
+fn stop_signal() -> Result<impl Future<Output = ()>> {
     let listen = |kind| signal(kind).map_err(|error| Error::unavailable(error.to_string()));
     let (mut terminate, mut interrupt) = (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);
     Ok(async move {
@@ -79,14 +79,14 @@ async fn complain(mut notices: broadcast::Receiver<Notice>) {
         match notices.recv().await {
             Ok(notice) => eprintln!("lacuna: {notice:?}"),
             Err(broadcast::error::RecvError::Lagged(missed)) => {
-                eprintln!("lacuna: {missed} notices came too fast to be told");
+                eprintln!("lacuna: {missed} notices came too fast to be printed");
             }
             Err(broadcast::error::RecvError::Closed) => return,
         }
     }
 }
 
-/// One line for whoever started the process; nobody may read it.
+/// One line for the program that started this one, which may not read it.
 fn say(line: &str) {
     let mut out = std::io::stdout().lock();
     drop(writeln!(out, "{line}").and_then(|()| out.flush()));

@@ -1,4 +1,4 @@
-//! What a dendrite is told on the command line.
+//! What a dendrite needs to know, from the command line.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl Plan {
     pub(crate) fn options(&self) -> Result<Options> {
         if self.store.starts_with("sqlite:") {
             return Err(Error::invalid_input(
-                "a file of SQLite has one process before it; dendrites need postgres:// or mysql://",
+                "an SQLite file serves one process; dendrites need --store postgres:// or mysql://",
             ));
         }
         if self.etcd.is_needed() && !self.is_leased_by_etcd() {
@@ -53,11 +53,11 @@ impl Plan {
         }
         if self.coordinator != "store" && !self.is_leased_by_etcd() {
             return Err(Error::invalid_input(format!(
-                "{} is no coordinator: `store`, or etcd://host:port,host:port (or etcds://, if it is encrypted)",
+                "{} is not a coordinator: give `store`, or etcd://host:port,host:port (etcds:// if it is encrypted)",
                 self.coordinator
             )));
         }
-        // What is missing is said before anything is begun.
+        // Missing files are reported before anything starts.
         self.etcd.added_to(EtcdOptions::new(&self.coordinator, &self.table))?;
         if (self.policy == Policy::WriteBack) == self.logs.is_empty() {
             return Err(Error::invalid_input("--policy back and --log go together"));
@@ -130,7 +130,7 @@ impl Plan {
         })
     }
 
-    /// The ranges of the table, if nobody has cut it before.
+    /// The ranges of the table, if it has not been cut before.
     pub(crate) fn cut(&self, schema: &Schema) -> Result<RangeTable> {
         let domain = self.domains.first().ok_or_else(|| Error::invalid_input("a domain is needed"))?;
         let (_, domain_type) = parsed(domain)?;
@@ -150,8 +150,8 @@ fn parsed(domain: &str) -> Result<(&str, DomainType)> {
         "date" => DomainType::Date,
         "timestamp" => DomainType::Timestamp,
         _ => decimal(name).ok_or_else(|| {
-            let types = "integer, unsigned, decimal(DIGITS BEHIND THE POINT), float, text, date or timestamp";
-            Error::invalid_input(format!("{domain} is no domain: COLUMN:TYPE with {types}"))
+            let types = "integer, unsigned, decimal(DIGITS AFTER THE POINT), float, text, date or timestamp";
+            Error::invalid_input(format!("{domain} is not a domain: give COLUMN:TYPE with {types}"))
         })?,
     };
     Ok((column, domain_type))
@@ -166,7 +166,7 @@ fn decimal(name: &str) -> Option<DomainType> {
 fn value(domain: DomainType, text: &str) -> Result<SqlValue> {
     let none = |example: &str| {
         Error::invalid_input(format!(
-            "{text} is no value of the type {domain}, which is written like {example}"
+            "{text} is not a value of the type {domain}, which is written like {example}"
         ))
     };
     Ok(match domain {
@@ -181,13 +181,13 @@ fn value(domain: DomainType, text: &str) -> Result<SqlValue> {
     })
 }
 
-/// The decimal that is said, if it has no more digits behind the point than the domain.
+/// The decimal in `text`, if it has no more digits after the point than the domain.
 fn decimal_of(text: &str, max: u8) -> Option<SqlValue> {
     let value = SqlValue::decimal(text).ok()?;
     matches!(value, SqlValue::Decimal { scale, .. } if scale <= max).then_some(value)
 }
 
-/// One and its digits behind the point.
+/// One, and digits after the point.
 fn example(scale: u8) -> String {
     if scale == 0 { "1".to_owned() } else { format!("1.{:0<width$}", 5, width = usize::from(scale)) }
 }
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_value_is_told_with_an_example() {
+    fn other_values_are_refused_with_an_example() {
         let wrong = [
             ("price:decimal(2)", "12.505", "1.50"),
             ("price:decimal(2)", "1e3", "1.50"),

@@ -59,13 +59,13 @@ impl Table {
         }
     }
 
-    fn told(&self, point: &Point) -> f64 {
+    fn predicted(&self, point: &Point) -> f64 {
         let parts = self.features(point).into_iter().zip(self.rows[&point.kind]);
         // What the smallest and largest key settle, as the designer takes it.
         settled_ns(point.key_space) + parts.map(|(feature, constant)| feature * constant).sum::<f64>()
     }
 
-    /// Goes along each constant in turn to where the sum of `(told - ns)^2 / (told * ns)` is least.
+    /// Goes along each constant in turn to where the sum of `(predicted - ns)^2 / (predicted * ns)` is least.
     pub(crate) fn fit(&mut self, points: &[Point]) {
         for _ in 0..SWEEPS {
             for kind in self.kinds() {
@@ -102,9 +102,9 @@ impl Table {
     ) -> f64 {
         let (mut above, mut below) = (0.0, 0.0);
         for point in points {
-            let (told, feature) = (self.told(point), feature(self, point));
-            above += feature * (point.ns - told) / (told * point.ns);
-            below += feature * feature / (told * point.ns);
+            let (predicted, feature) = (self.predicted(point), feature(self, point));
+            above += feature * (point.ns - predicted) / (predicted * point.ns);
+            below += feature * feature / (predicted * point.ns);
         }
         if below > 0.0 { above / below } else { 0.0 }
     }
@@ -123,18 +123,18 @@ impl Table {
 
     fn print_points(&self, points: &[&Point]) {
         let mut errors: Vec<f64> =
-            points.iter().map(|point| (self.told(point) / point.ns).ln().abs().exp()).collect();
+            points.iter().map(|point| (self.predicted(point) / point.ns).ln().abs().exp()).collect();
         errors.sort_by(f64::total_cmp);
         let error = |share: usize| errors.get(errors.len() * share / 100).copied().unwrap_or(1.0);
         println!("off by {:.2} times (median), {:.2} (of 90 %)", error(50), error(90));
         for point in points {
             let Prediction { probes, fetches, payload_bytes, rate, .. } = point.prediction;
-            let told = self.told(point);
+            let predicted = self.predicted(point);
             println!(
-                "{:60} {payload_bytes:>9} bytes, {probes:7.2} probes, {fetches:6.2} fetches, rate {rate:.4}: {:7.1} ns, told {told:7.1} ({:+.0} %)",
+                "{:60} {payload_bytes:>9} bytes, {probes:7.2} probes, {fetches:6.2} fetches, rate {rate:.4}: {:7.1} ns, predicted {predicted:7.1} ({:+.0} %)",
                 point.label,
                 point.ns,
-                (told / point.ns - 1.0) * 100.0
+                (predicted / point.ns - 1.0) * 100.0
             );
         }
     }

@@ -4,7 +4,7 @@ use lacuna_base::{Error, Result};
 use lacuna_bench::harness::{BUILD_ROUNDS, QUERY_ROUNDS};
 use lacuna_workload::{KeySource, Keys, Queries, QuerySource, ReadOptions};
 
-/// What every group is told.
+/// What every group gets.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Setting {
     /// Small sizes and few rounds.

@@ -1,4 +1,4 @@
-//! Queries that nobody has asked before.
+//! Queries that have not been asked before.
 
 use lacuna_base::{GapSet, Result, U64Range};
 use lacuna_families::BlacklistedRencoder;

@@ -33,7 +33,7 @@ macro_rules! each {
 }
 
 impl Bare {
-    /// The database at `url`, with so many connections. None is asked whether it is open before each statement: that would be
+    /// The database at `url`, with a pool of connections. None is asked whether it is open before each statement: that would be
     /// one more round trip.
     pub(crate) async fn open(url: &str, connections: u32) -> Result<Self> {
         let opened = if url.starts_with("sqlite:") {

@@ -61,7 +61,7 @@ impl ClientChoice {
     pub(crate) fn scan(&mut self) -> u64 {
         let scans = self.all.starts * self.all.tables;
         let number = self.draw(scans);
-        self.all.scan_number(number).expect("there are so many")
+        self.all.scan_number(number).expect("the number is below the count of scans")
     }
 
     /// The next record to update: any, or one of those that this client alone updates.

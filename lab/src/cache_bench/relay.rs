@@ -85,7 +85,7 @@ async fn carry(mut from: OwnedReadHalf, to: OwnedWriteHalf, delay: Duration, lin
         }
     }
     drop(sender);
-    // It ends by itself once what is on its way is written, or cannot be.
+    // It ends once what is on its way is written, or cannot be.
     let _ = writer.await;
 }
 
@@ -114,7 +114,7 @@ impl Line {
         Self { bandwidth, free: Arc::new(Mutex::new(Instant::now())) }
     }
 
-    /// When so many bytes, which come at `due`, are through.
+    /// When the bytes that come at `due` are through.
     fn carried(&self, due: Instant, bytes: usize) -> Instant {
         let Some(bandwidth) = self.bandwidth else { return due };
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);

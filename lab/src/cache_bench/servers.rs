@@ -122,7 +122,7 @@ impl RunServers {
         Ok(servers)
     }
 
-    /// Tables as if nobody had been there before.
+    /// Tables as if no run had been there before.
     async fn load(&self, setup: &Setup) -> Result<()> {
         let bare = Bare::open(&self.direct_url, 1).await?;
         let role = if setup.store == StoreKind::PostgresAsync {
@@ -141,7 +141,7 @@ impl RunServers {
     }
 }
 
-/// The same place behind a relay.
+/// The same server, reached through a relay.
 async fn relayed(url: &str, shape: Shape, relays: &mut Vec<Relay>) -> Result<String> {
     const HOST: &str = "127.0.0.1:";
     let no_port = || Error::invalid_input(format!("{url} names no port of this machine"));

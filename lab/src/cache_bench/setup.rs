@@ -117,14 +117,14 @@ pub(crate) enum Spread {
 /// How long a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Length {
-    /// So long, the drain not counted.
+    /// This long, without the drain.
     Time(Duration),
-    /// So many operations of all clients together.
+    /// This number of operations, of all clients together.
     Operations(u64),
 }
 
 impl Length {
-    /// One of so many equal parts.
+    /// One of `parts` equal parts.
     pub(crate) fn share(self, parts: u32) -> Self {
         match self {
             Self::Time(time) => Self::Time(time / parts),
@@ -152,7 +152,7 @@ pub(crate) struct Setup {
     pub(crate) spread: Spread,
     /// Largest percentage of its rows that an entry may share with another.
     pub(crate) beta: u8,
-    /// Whether each range chooses it by itself, from there on.
+    /// Whether each range chooses its own, from there on.
     pub(crate) beta_auto: bool,
     /// Whether cache servers are sent results compressed, where that makes them smaller.
     pub(crate) is_compressed: bool,

@@ -2,8 +2,8 @@
 //!
 //! A read must show each record as new as the newest update that was acknowledged before the read began, and as new as any
 //! read that ended before has shown it; and no newer than any update that has begun. For versions that grow, this is what
-//! linearizable means for one record. The floor is taken before the read starts and raised after it ended, so that whoever
-//! is late with his books makes the checker milder, never wrong: each anomaly it counts is one. Facts 5.6 (a).
+//! linearizable means for one record. The floor is taken before the read starts and raised after it ended, so that a client that
+//! notes late makes the checker milder, never wrong: each anomaly it counts is one. Facts 5.6 (a).
 //!
 //! Cost: three numbers a record, no log, nothing to sort.
 
@@ -19,7 +19,7 @@ pub(crate) struct Versions {
 }
 
 impl Versions {
-    /// So many records, all with version 1.
+    /// `count` records, all with version 1.
     pub(crate) fn new(records: u64) -> Self {
         let ones = || (0..records).map(|_| AtomicU64::new(1)).collect();
         Self { begun: ones(), floor: ones(), acknowledged: ones(), anomalies: AtomicU64::new(0) }

@@ -70,7 +70,7 @@ pub(super) struct CacheBenchArgs {
     #[arg(long, value_name = "P", default_value_t = 100, value_parser = clap::value_parser!(u8).range(0..=100))]
     beta: u8,
 
-    /// Each range chooses that percentage by itself, from --beta on
+    /// Each range chooses its own percentage, from --beta on
     #[arg(long)]
     beta_auto: bool,
 
@@ -264,7 +264,7 @@ fn hold(rows: &[Row]) -> Result<()> {
 /// A number of things, at least one: `5`, `10k`, `2M`.
 fn at_least_one(text: &str) -> Result<u64, String> {
     match parse_count(text).map_err(|error| error.to_string())? {
-        0 => Err(format!("{text} is no useful number here; give at least 1")),
+        0 => Err(format!("{text} is too few; give at least 1")),
         count => Ok(count),
     }
 }

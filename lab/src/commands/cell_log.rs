@@ -1,4 +1,4 @@
-//! The file of `--cells`: what is done of a grid, so that a run which was broken off goes on.
+//! The file of `--cells`: what is done of a grid, so that a run which was broken off can be resumed.
 //!
 //! The first line is the command, every other one a cell. Each is on the disk before the next cell starts.
 

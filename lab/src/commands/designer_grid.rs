@@ -18,14 +18,13 @@ Examples:
   lacuna-lab designer-grid --cells done.cells --out docs/results/designer.md
 
 A cell is a key set, a workload, a length of ranges and a budget: 768 in all, some of which leave no room for
-empty ranges. Rates are counted on queries that auto did not see. With --cells a run that is broken off goes on where it
-stopped when the same command is given again.";
+empty ranges. Rates are counted on queries that auto did not see. With --cells the same command resumes a run that was broken off.";
 
 /// Compare what auto chooses with the best family
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct DesignerGridArgs {
-    /// Run one cell in so many
+    /// Run one cell in N
     #[arg(long, value_name = "N", default_value_t = NonZeroUsize::MIN)]
     every: NonZeroUsize,
 
@@ -45,7 +44,7 @@ pub(super) struct DesignerGridArgs {
     #[arg(long, value_name = "F")]
     out: Option<PathBuf>,
 
-    /// Note each cell here as it is done, and go on behind those that are there
+    /// Note each cell here as it is done, and go on after those that are there
     #[arg(long, value_name = "F")]
     cells: Option<PathBuf>,
 

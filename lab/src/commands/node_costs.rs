@@ -73,6 +73,6 @@ fn table(costs: &[Cost]) -> String {
 fn key_count(text: &str) -> Result<usize, String> {
     match parse_count(text).map(usize::try_from) {
         Ok(Ok(count @ 1_000..=1_000_000_000)) => Ok(count),
-        _ => Err(format!("{text} is no number of keys from 1k to 1000M")),
+        _ => Err(format!("{text} is not a number of keys from 1k to 1000M")),
     }
 }

@@ -184,7 +184,7 @@ fn command_line(args: &PaperArgs, paper: &Paper) -> String {
 fn count(text: &str) -> Result<usize, String> {
     let count = parse_count(text).map_err(|error| error.to_string())?;
     match usize::try_from(count) {
-        Ok(0) | Err(_) => Err(format!("{text} is no useful number here; give at least 1")),
+        Ok(0) | Err(_) => Err(format!("{text} is too few; give at least 1")),
         Ok(count) => Ok(count),
     }
 }

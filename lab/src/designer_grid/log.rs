@@ -1,4 +1,4 @@
-//! Cells that are done, one a line, so that a run of hours can be broken off and gone on with.
+//! Cells that are done, one a line, so that a run of hours can be broken off and resumed.
 
 use super::cell::{Cell, cells};
 use super::outcome::{Cost, Outcome};

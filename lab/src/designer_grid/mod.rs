@@ -3,7 +3,7 @@
 //! A cell is a key set, a workload, a length of ranges and a budget. `auto` sees the keys and one half of the queries; then it
 //! and every rival (each family, and every candidate that `auto` turned down) are built and asked the other half. What
 //! counts is the expected cost of a query: the question, and the price of a needless read times the counted rate. The
-//! question's time is told by the designer's own constants, so that a result repeats from its seed, or, with
+//! question's time is predicted by the designer's own constants, so that a result repeats from its seed, or, with
 //! [`Clock::Measured`], taken in interleaved rounds.
 //!
 //! Two prefix Bloom filters are no rival, because `auto` models them on request only.

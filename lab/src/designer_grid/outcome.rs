@@ -11,7 +11,7 @@ pub struct Cost {
     pub rate: f64,
     /// Nanoseconds of a question.
     pub question_ns: f64,
-    /// Nanoseconds of a question and the needless reads behind it.
+    /// Nanoseconds of a question and of the needless reads that follow it.
     pub cost_ns: f64,
 }
 

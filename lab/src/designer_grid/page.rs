@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use super::outcome::{Outcome, Summary};
 use super::run::Clock;
 
-/// The page behind `docs/results/designer.md`; `command` makes it again.
+/// The page `docs/results/designer.md`; `command` makes it again.
 pub fn to_page(outcomes: &[Outcome], skipped: usize, command: &str, clock: Clock) -> String {
     let Summary { cells, close, worst } = Summary::of(outcomes);
     let mut page = String::from("# The designer beside the best family\n\n");
     let times = match clock {
-        Clock::Counted => "A question's time is told by the designer's constants.".to_owned(),
+        Clock::Counted => "A question's time is predicted by the designer's constants.".to_owned(),
         Clock::Measured(rounds) => format!(
             "A question's time is the median of {rounds} interleaved rounds, of questions that wait for one another; times \
              differ from machine to machine, and the best of twenty is partly the luckiest."

@@ -146,14 +146,14 @@ impl<K: BenchKey + ?Sized> Field<'_, K> {
         let kind = Kind::ALL.into_iter().find(|kind| kind.name() == family).expect("the spec was read");
         let payload_bytes = sealed.payload().len();
         // A family whose prediction finds no room was built all the same: by its size, one probe.
-        let told = <K as BenchKey>::predict(text, keys, plan).unwrap_or(Prediction {
+        let predicted = <K as BenchKey>::predict(text, keys, plan).unwrap_or(Prediction {
             rate: 0.0,
             probes: 1.0,
             fetches: 1.0,
             payload_bytes,
             is_robust: false,
         });
-        let question_ns = probe_ns(kind, K::ID, &Prediction { payload_bytes, ..told });
+        let question_ns = probe_ns(kind, K::ID, &Prediction { payload_bytes, ..predicted });
         let filter = lacuna_families::open::<K, _>(sealed.into_bytes())?;
         self.entries.push(Entry { spec: text.to_owned(), question_ns, filter });
         Ok(())

@@ -61,7 +61,7 @@ impl Circle {
         }
     }
 
-    /// Carries messages until nobody has any.
+    /// Carries messages until no node has any.
     pub fn settle(&mut self) {
         while (0..self.nodes.len()).map(|from| self.carry(from)).sum::<usize>() > 0 {}
     }

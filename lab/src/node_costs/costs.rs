@@ -28,7 +28,7 @@ pub struct Cost {
     pub bar: Option<f64>,
 }
 
-/// Measures all costs with filters of `keys` keys. `say` hears what is being done.
+/// Measures all costs with filters of `keys` keys. `say` is called with what is being done.
 ///
 /// # Errors
 /// As [`CuckooTable::insert_mut`].

@@ -3,7 +3,7 @@
 //! **Problem.** Node filters are paid for by every write, by every node's memory and by every interval's messages. In a
 //! cluster that drowns in the store's own work.
 //!
-//! **Idea.** The exchange does no I/O, so a [`Circle`] of nodes hands its messages on by itself and counts bytes and the
+//! **Idea.** The exchange does no I/O, so a [`Circle`] of nodes passes its messages on and counts bytes and the
 //! thread's time: two nodes of 100,000 keys fetch 1.3 bytes a key once, then 8 for each new one.
 //!
 //! Counts (bytes, rates, sizes) repeat from the seed; times are of this machine, each beside what it is compared with.

@@ -146,7 +146,7 @@ fn linear_ticks(low: f64, high: f64) -> Vec<(f64, String)> {
     ticks.map(|tick| (tick, rounded(tick, step))).collect()
 }
 
-/// `tick` without the noise that multiplying left behind.
+/// `tick` without the noise of the multiplication.
 fn rounded(tick: f64, step: f64) -> String {
     #[expect(clippy::cast_possible_truncation, reason = "decimal exponents of f64 lie within 400 of 0")]
     let digits = (1.0 - step.log10().floor()).max(0.0) as usize;

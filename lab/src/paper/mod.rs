@@ -1,12 +1,12 @@
 //! The figures and tables of a paper, measured again.
 //!
-//! **Problem.** A paper's plots come from its authors' machine, code and data. Whoever chooses a filter wants to know
-//! what holds here.
+//! **Problem.** A paper's plots come from its authors' machine, code and data. A user who chooses a filter wants to
+//! know what holds here.
 //!
 //! **Idea.** A [`Paper`] is a list of [`Figure`]s (figures, tables), each a function from a [`Session`] to a
 //! [`Finding`]: plots, tables, and the numbers that the paper states beside ours. [`run`] makes those that a
 //! [`Setting`] asks for, [`files`] turns them into CSV, SVG and one page of Markdown. Filters are named by the text of
-//! their specs: one that this build does not know is listed as "not yet" and joins by itself when it lands.
+//! their specs: one that this build does not know is listed as "not yet" and joins when it lands.
 //!
 //! To add a paper: a folder with a `static Paper`, and its line in `papers`. Most figures need only a [`Grid`]:
 //! filters, budgets, keys and queries; the session measures each grid once, whichever figures look at it.

@@ -179,7 +179,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Makes the figures of `paper` that `setting` asks for, in order. `progress` hears what is being done.
+/// Makes the figures of `paper` that `setting` asks for, in order. `progress` is called with what is being done.
 ///
 /// # Errors
 /// `InvalidInput` if there is no such figure (the message lists what there is), and whatever measuring reports.

@@ -1,4 +1,4 @@
-//! A part of the store: keys behind a filter, and searching among the keys.
+//! A part of the store: keys with a filter before them, and searching among the keys.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The store: parts that hold keys, each behind a filter.
+//! The store: parts that hold keys, each with a filter before it.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -60,7 +60,7 @@ pub struct StorePlan<'a> {
     pub seed: u64,
 }
 
-/// Keys in parts, each part behind a filter.
+/// Keys in parts, each part with a filter before it.
 ///
 /// ```
 /// use lacuna_lab::two_level::{Layout, StorePlan, TwoLevelStore};

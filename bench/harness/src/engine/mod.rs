@@ -1,6 +1,6 @@
 //! Storage engines side by side with their filters: seeks, points, and what they read.
 //!
-//! **Problem.** A filter's rate says little to somebody who runs a database. They ask how many blocks a scan reads and
+//! **Problem.** A filter's rate says little to a user who runs a database. They ask how many blocks a scan reads and
 //! how long it takes, with their keys, with no filter, with the engine's own, and with ours.
 //!
 //! **Idea.** An [`Engine`] makes a [`Database`] from a [`DatabasePlan`]: keys dealt out to levels that each span all keys,
@@ -47,7 +47,8 @@ pub use database::{Counts, Database, DatabasePlan, Direction, Engine, Shape};
 pub use driver::{Contest, compare};
 pub use filter_choice::FilterChoice;
 pub use levels::{deal_out, half_zero_value};
-pub use questions::{Question, Questions, false_positive_rate, sample_bytes};
+pub(crate) use questions::false_positive_rate;
+pub use questions::{Question, Questions, sample_bytes};
 pub use row::{COLUMNS, EngineRow};
 pub use setting::EngineSetting;
 pub use slatedb::SlateDbEngine;

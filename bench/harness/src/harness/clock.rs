@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// in steps of a scheduler's tick, the second does not.
 const WAITED: &str = "/proc/thread-self/schedstat";
 
-/// Measures the work of the current thread alone: its time on a processor, to the nanosecond, where Linux tells; plain
+/// Measures the work of the current thread alone: its time on a processor, to the nanosecond, where Linux reports it; plain
 /// elapsed time elsewhere. Waiting for a disk or for another thread is no work.
 #[derive(Debug)]
 pub struct WorkClock {
@@ -29,7 +29,7 @@ impl WorkClock {
 }
 
 /// Measures the time since [`start`](Self::start), waiting for disks and other threads included, without what the
-/// thread spent waiting for a processor, where the operating system tells; plain elapsed time elsewhere. Starting and
+/// thread spent waiting for a processor, where the operating system reports it; plain elapsed time elsewhere. Starting and
 /// reading take some microseconds, which are not in the result.
 #[derive(Debug)]
 pub struct Stopwatch {
@@ -65,7 +65,7 @@ fn now() -> (Instant, Duration) {
     }
 }
 
-/// How long the thread has waited for a processor in its life; zero where nobody tells.
+/// How long the thread has waited for a processor in its life; zero where the system does not report it.
 fn waited_so_far() -> Duration {
     let text = std::fs::read_to_string(WAITED).unwrap_or_default();
     let nanoseconds = text.split_whitespace().nth(1).and_then(|field| field.parse().ok());

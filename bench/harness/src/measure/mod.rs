@@ -49,7 +49,7 @@ pub struct Setting<'a> {
     pub seed: u64,
 }
 
-/// Measures every contender side by side, in the order given. `progress` hears what is being done.
+/// Measures every contender side by side, in the order given. `progress` is called with what is being done.
 ///
 /// # Errors
 /// `InvalidInput` for a spec or budget that does not exist, no keys, or no queries; `BudgetTooSmall` if a family does
@@ -72,7 +72,7 @@ pub fn measure(
 /// Most queries of the sample, which is drawn evenly from those that are asked.
 const MAX_SAMPLED: usize = 20_000;
 
-/// Some of the queries as a sample; those that hold a key are left out by whoever looks at it.
+/// Some of the queries as a sample; families leave out those that hold a key.
 fn sample_of<K: BenchKey + ?Sized>(ranges: &[KeyRange<'_, K>]) -> Sample<K> {
     let mut sample = Sample::new();
     for index in thinned(ranges.len(), MAX_SAMPLED) {
@@ -142,11 +142,11 @@ fn measure_over<K: BenchKey + ?Sized>(
     let build_ns = speed::build_ns(&built, &inputs, effort, progress);
     let speeds = speed::query_speeds(&built, &inputs, effort, setting.seed, progress);
     let rows = contenders.iter().zip(&built).enumerate().map(|(index, (contender, built))| {
-        let told = <K as BenchKey>::predict(contender.spec, inputs.keys, &built.plan)
+        let predicted = <K as BenchKey>::predict(contender.spec, inputs.keys, &built.plan)
             .ok()
             .filter(|_| truths[index].empty_count > 0);
         let row = Row::new(contender, setting, built, &truths[index], build_ns[index], speeds[index]);
-        Row { predicted_fpr: told.map(|prediction| prediction.rate), ..row }
+        Row { predicted_fpr: predicted.map(|prediction| prediction.rate), ..row }
     });
     Ok(rows.collect())
 }

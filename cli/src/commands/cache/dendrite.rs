@@ -21,8 +21,8 @@ Exit code 2 if the arguments do not go together, or another process has the tabl
 
 /// Own ranges of a table, beside other dendrites of the same secret
 ///
-/// Runs until SIGTERM or Ctrl-C, then brings everything acknowledged to the store, gives its ranges back and prints what
-/// it has counted.
+/// Runs until SIGTERM or Ctrl-C, then writes everything acknowledged to the store, gives its ranges back and prints its
+/// counters.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct DendriteArgs {
@@ -41,7 +41,7 @@ pub(super) struct DendriteArgs {
     /// A column of its primary key; several times
     #[arg(long = "key", value_name = "COLUMN", required = true)]
     keys: Vec<String>,
-    /// A column that is asked for by range, and its type: integer, unsigned, 'decimal(2)' (with so many digits behind the point),
+    /// A column that is asked for by range, and its type: integer, unsigned, 'decimal(2)' (2 digits after the point),
     /// float, text, date, timestamp; several times
     #[arg(long = "domain", value_name = "COLUMN:TYPE", required = true)]
     domains: Vec<String>,
@@ -61,25 +61,25 @@ pub(super) struct DendriteArgs {
     /// Who leases ranges: the database itself, or etcd://host:port,host:port (etcds:// if it is encrypted)
     #[arg(long, value_name = "URL", default_value = "store")]
     coordinator: String,
-    /// How many seconds others wait before they take the ranges of a dendrite that says nothing; with etcd only. A fifth of it
+    /// Seconds after which other dendrites take the ranges of one that does not answer; with etcd only. A fifth of it
     /// should be longer than etcd's election timeout
     #[arg(long, value_name = "S", default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..=60))]
     lease: u64,
     #[command(flatten)]
     etcd: EtcdArgs,
-    /// Which cache server a result lies on: that of its range, or by the hash of its query. All dendrites of a table must be told
-    /// the same, with the same servers in the same order
+    /// Which cache server holds a result: that of its range, or one by the hash of its query. All dendrites of a table need the
+    /// same placement, with the same servers in the same order
     #[arg(long, value_enum, default_value = "range")]
     placement: PlacementName,
-    /// Send results to cache servers compressed, where that makes them shorter. All dendrites of a table must be told so
+    /// Send results to cache servers compressed, where that makes them shorter. All dendrites of a table need the same setting
     #[arg(long)]
     compress: bool,
-    /// Ask for so many of a hundred hits again at the database: where one differs, somebody has written past the cache, and
-    /// everything cached is dropped
+    /// Read this percentage of the hits again from the database: where one differs, another program has written past the cache,
+    /// and everything cached is dropped
     #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u8).range(..=100))]
     verify_hits: u8,
-    /// Follow the log of the database, and drop everything cached when somebody else has written to the table. All dendrites of
-    /// it must be told so
+    /// Follow the log of the database, and drop everything cached when another program has written to the table. All dendrites
+    /// of it need the same setting
     #[arg(long)]
     watchdog: bool,
     /// A file with the secret that all dendrites and clients share, at least 16 bytes

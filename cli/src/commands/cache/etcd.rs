@@ -1,4 +1,4 @@
-//! What etcd wants to see before it leases ranges: certificates, and a user with a password.
+//! Arguments of `cache dendrite` for an etcd that asks for certificates, or for a user with a password.
 
 use std::path::PathBuf;
 

@@ -26,7 +26,7 @@ const SETS: [&str; 2] = ["commit_times", "osm_node_ids"];
 const KEYS: usize = 20_000;
 /// Windows of each kind.
 const WINDOWS: usize = 2_000;
-/// A window is as wide as so many gaps between neighbours.
+/// Gaps between neighbours in the width of a window.
 const GAPS_WIDE: u64 = 4;
 /// Rows of one statement while loading.
 const BATCH: usize = 500;

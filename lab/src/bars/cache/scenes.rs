@@ -19,7 +19,7 @@ const DELAY: Duration = Duration::from_millis(5);
 /// which a shared machine becomes faster or slower.
 const TURNS: u32 = 31;
 /// Clients where the servers' bandwidth is what counts. Of `n` servers that are asked alike one is idle for a share of
-/// `(n - 1) / (clients + n - 1)` of the time, by chance alone: with so many, 8 servers do at most 3.82 times what 2 do.
+/// `(n - 1) / (clients + n - 1)` of the time, by chance alone: with this number, 8 servers do at most 3.82 times what 2 do.
 pub(crate) const MANY_CLIENTS: usize = 128;
 
 /// Runs on behalf of bars.

@@ -18,7 +18,7 @@ const QUERIES: [&str; 4] =
 /// Most that designing may take: a share of a Bloom filter's build, or this long.
 const SHARE: f64 = 0.15;
 const FREE_NS: f64 = 5e6;
-/// One cell in so many is run; an odd number meets every length and budget.
+/// One cell in this many is run; an odd number meets every length and budget.
 const EVERY: usize = 15;
 const SAMPLED: usize = 20_000;
 

@@ -47,7 +47,7 @@ struct Law {
     name: &'static str,
     /// In steps.
     longest: u64,
-    /// One of so many is up to a hundredth of the line long; 0 for none.
+    /// One interval in this many is up to a hundredth of the line long; 0 for none.
     long_share: u64,
 }
 
@@ -158,7 +158,7 @@ fn memory(setting: &Setting) -> Bar {
     for _ in 0..count {
         let start = rng.below(1 << 60);
         let interval =
-            Interval::closed(start.into(), (start + 5).into()).expect("a start is not behind its end");
+            Interval::closed(start.into(), (start + 5).into()).expect("a start is at most its end");
         index.insert(&Query::all(0, interval.clone()), interval);
     }
     let bytes = index.memory_bytes() as f64 / index.len() as f64;

@@ -1,4 +1,4 @@
-//! Proteus and the model behind it: what modelling costs beside a Bloom filter's build (table 2), the rates of the
+//! Proteus and its model: what modelling costs beside a Bloom filter's build (table 2), the rates of the
 //! workload that asks for two lengths (figure 4), and the bound on probes.
 
 use std::sync::Arc;
@@ -89,7 +89,7 @@ fn narrowed(key: u64) -> u64 {
     if key < MIDDLE { MIDDLE - (MIDDLE - key) / 25 * 16 } else { MIDDLE + (key - MIDDLE) / 25 * 16 }
 }
 
-/// Half correlated (2 to 2^7 keys, at most 2^10 behind a key), half anywhere in the whole space (2 to 2^20 keys).
+/// Half correlated (2 to 2^7 keys, at most 2^10 after a key), half anywhere in the whole space (2 to 2^20 keys).
 fn split(setting: &Setting, keys: &[u64], count: usize, stream: u64) -> Result<Vec<(u64, u64)>> {
     let other = Setting { seed: setting.seed.wrapping_add(stream), ..*setting };
     let mut queries = other.ranges(&format!("correlated:{}:2-128:1024", count / 2), keys)?;

@@ -19,7 +19,7 @@ const BUDGETS: [f64; 4] = [10.0, 14.0, 18.0, 22.0];
 const LENGTHS: [u64; 3] = [1, 32, 1_024];
 /// Largest distance between a key and the start of a correlated query.
 const DEGREE: u64 = 1_024;
-/// Fewest and most queries behind a rate.
+/// Limits of the number of queries that a rate is counted over.
 const QUERIES: (u64, u64) = (100_000, 20_000_000);
 
 /// Measures every shape of keys, kind of queries, length and budget.

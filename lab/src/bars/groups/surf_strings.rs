@@ -1,4 +1,4 @@
-//! What shared bytes cost: points over strings in 200 groups that share 0, 20 or 40 bytes behind one that differs.
+//! What shared bytes cost: points over strings in 200 groups that share 0, 20 or 40 bytes after one that differs.
 //!
 //! The trie walks shared bytes one by one, a node each, so this is the hardest set of its size. Without shared bytes the
 //! levels below stand densely, with them they do not pay for it: the first 20 bytes cost that difference too.

@@ -55,7 +55,7 @@ impl Bench {
         self.end(runtime, run, say)
     }
 
-    /// Measures two setups in so many turns each, an odd number, of an equal share of their lengths.
+    /// Measures two setups in `turns` turns each, an odd number, of an equal share of their lengths.
     ///
     /// # Errors
     /// As [`Bench::measure`].

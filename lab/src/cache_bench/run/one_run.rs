@@ -59,7 +59,7 @@ impl Run {
         self.load.setup.system.name()
     }
 
-    /// Lets all clients work. Pinned bytes are read after so many parts of the time: what reads them takes its time from clients.
+    /// Lets all clients work. Pinned bytes are read after each of the parts of the time: what reads them takes its time from clients.
     pub(super) async fn go(&mut self, length: Length, parts: u32) -> Result<()> {
         let took = self.work(length, parts).await?;
         self.pass(took).await

@@ -90,7 +90,7 @@ impl Aside {
     }
 }
 
-/// The versions in rows of so many columns, one behind the other.
+/// The versions in rows of `columns` columns, one after the other.
 pub(super) fn versions(value: &[u8], columns: usize) -> Result<Vec<u64>> {
     let row = |row: &[u8]| version_of(str::from_utf8(row).unwrap_or_default());
     value.chunks(columns * COLUMN_BYTES).map(row).collect()

@@ -1,4 +1,4 @@
-//! The range cache: a table behind it for each range, spread over the cache servers.
+//! The range cache: a table for each range, spread over the cache servers.
 
 use std::sync::Arc;
 

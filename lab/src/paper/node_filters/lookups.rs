@@ -16,7 +16,7 @@ const OWN_KEYS: usize = 60_000;
 const OWN_QUERIES: usize = 20_000;
 const WAYS: [(&str, Way); 3] =
     [("Default", Way::Default), ("Node Bloom", Way::NodeBloom), ("Node Cuckoo", Way::NodeCuckoo)];
-/// Within one node there is nobody to ask, only the filter beside its files.
+/// Within one node there is no other node to ask, only the filter beside its files.
 const LOCAL_WAYS: [(&str, Way); 2] = [("Bloom", Way::Default), ("Cuckoo", Way::NodeCuckoo)];
 
 /// A table of the paper and how it is counted.

@@ -12,7 +12,7 @@ use crate::paper::{Axis, DataTable, Finding, GridResult, Line, Plot, Session, gr
 const BITS: f64 = 12.0;
 /// Powers of two that ranges are at most long.
 const LENGTH_BITS: [u32; 5] = [1, 5, 10, 15, 20];
-/// Powers of two that queries start at most behind a key; the last row is uniform queries.
+/// Powers of two that queries start at most after a key; the last row is uniform queries.
 const DEGREE_BITS: [u32; 6] = [1, 6, 12, 18, 24, 30];
 /// Queries of each of the 35 fields.
 const QUERIES: usize = 10_000;

@@ -1,4 +1,4 @@
-//! Table 1: how far a rate told from a sample may be off.
+//! Table 1: how far a rate that a sample predicts may be off.
 
 use lacuna_base::Result;
 use lacuna_families::cpfpr::sample_error_bound;

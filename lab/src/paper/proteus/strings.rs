@@ -2,7 +2,7 @@
 //!
 //! Keys and queries are numbers of as many bits, written big-endian. Uniform keys are random bytes. Normal keys are spread
 //! around the middle by a hundredth of the space, as the paper's are: their first 8 bytes are normal, the rest random. A
-//! correlated query starts at most 2^29 behind a key, and is up to 2^30 long, both counted in the last bytes.
+//! correlated query starts at most 2^29 after a key, and is up to 2^30 long, both counted in the last bytes.
 
 use lacuna_base::{ByteColumn, ByteRange, Result, Sample, SortedKeys};
 use lacuna_workload::{KeySource, Keys, ReadOptions, Rng, is_empty_bytes};

@@ -112,7 +112,7 @@ pub(super) fn table(title: &str, header: &[String], rows: Vec<(String, Vec<f64>)
     }
 }
 
-/// A header of shares behind a first column.
+/// A header of shares after a first column.
 pub(super) fn share_header(first: &str, shares: &[u64]) -> Vec<String> {
     std::iter::once(first.to_owned()).chain(shares.iter().map(|share| format!("{share} %"))).collect()
 }

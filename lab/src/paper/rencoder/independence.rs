@@ -49,7 +49,7 @@ fn named(before: &str) -> String {
     if before.is_empty() { "share of ones".to_owned() } else { format!("share of ones after {before}") }
 }
 
-/// Share of ones among the bits of `lines` that stand right behind the bits `before`, within a word.
+/// Share of ones among the bits of `lines` that stand right after the bits `before`, within a word.
 fn share_after(lines: &[u8], before: &str) -> f64 {
     let (mut places, mut ones) = (0u64, 0u64);
     for word in lines.as_chunks::<8>().0 {

@@ -11,7 +11,7 @@ use crate::paper::{Cell, Claim, Finding, GridResult, Session};
 /// Keys of the paper's samples of real sets, and of its skewed set.
 const SAMPLED_KEYS: usize = 10_000_000;
 
-/// Ranges that start 32 behind a key.
+/// Ranges that start 32 after a key.
 pub(super) fn correlated(session: &mut Session<'_>) -> Result<Rc<GridResult>> {
     let keys = format!("uniform:{}", session.key_count(SYNTHETIC_KEYS));
     session.grid(&filters::grid(keys, "offset:N:2-32:32"))

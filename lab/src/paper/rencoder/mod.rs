@@ -63,7 +63,7 @@ static FIGURES: [Figure; 22] = [
         11,
         "queries next to keys",
         key_sets::next_to_keys,
-        "Ranges of 2 to 32 keys that start 32 behind a key: whoever drops the lowest levels says \"maybe\" to all.",
+        "Ranges of 2 to 32 keys that start 32 after a key: a filter that drops the lowest levels says \"maybe\" to all.",
     ),
     figure(12, "real keys", key_sets::real_sets, "Ranges of 2 to 32 keys that start at keys left out."),
     figure(
@@ -87,7 +87,7 @@ static FIGURES: [Figure; 22] = [
         "At 22 bits per key; the second round repeats a part of the first.",
     ),
     figure(21, "partly empty queries", blacklist::empty_part, "At 22 bits per key."),
-    figure(22, "the blacklist next to keys", blacklist::correlated, "Ranges that start 32 behind a key."),
+    figure(22, "the blacklist next to keys", blacklist::correlated, "Ranges that start 32 after a key."),
     table(5, "memory of the blacklist", blacklist::memory, "What the blacklists of figure 17 take."),
     extra(
         "laws",

@@ -23,12 +23,12 @@ pub(super) static NAMES: [&str; 14] = [
 /// A filter and its name.
 pub(super) type Named = (&'static str, FilterChoice);
 
-/// No filter, and RocksDB's own of so many bits per key.
+/// No filter, and RocksDB's own of `bits_per_key`.
 pub(super) fn without(bits_per_key: f64) -> Vec<Named> {
     vec![(NAMES[0], FilterChoice::None), (NAMES[1], FilterChoice::Engine { bits_per_key })]
 }
 
-/// Filters of ours by their names, of so many bits per key.
+/// Filters of ours by their names, of `bits_per_key`.
 pub(super) fn ours(names: &[&str], bits_per_key: f64) -> Vec<Named> {
     let named = |name: &'static str| (name, FilterChoice::lacuna(family(name), bits_per_key));
     NAMES.into_iter().filter(|name| names.contains(name)).map(named).collect()

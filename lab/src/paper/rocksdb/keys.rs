@@ -16,7 +16,7 @@ pub(super) fn keys(session: &Session<'_>, name: &str, count: usize) -> Result<Ke
     }
 }
 
-/// The first keys keep their runs and prefixes, where every so many-th key would not.
+/// The first keys keep their runs and prefixes, where every `n`th key would not.
 fn first(keys: Keys, count: usize) -> Keys {
     match keys {
         Keys::U64(mut keys) => {

@@ -27,7 +27,7 @@ const BATCHES: usize = 12;
 /// Rates below are as good as this one where two are compared: they rest on a few false positives.
 const MIN_RATE: f64 = 0.01;
 
-/// Long seeks anywhere, and short ones behind keys.
+/// Long seeks anywhere, and short ones after keys.
 const UNIFORM: &str = "uniform:N:2-1048576";
 const CORRELATED: &str = "correlated:N:2-32:1024";
 
@@ -38,7 +38,7 @@ const DIRECTIONS: [(&str, &str, [&str; 2]); 2] = [
 ];
 
 /// What a database did.
-struct Told {
+struct ShiftOutcome {
     /// Rate and microseconds a seek by batch.
     batches: Vec<(f64, f64)>,
     /// Rate of the last workload once everything has been rewritten.
@@ -62,18 +62,19 @@ fn finding(session: &mut Session<'_>, shift: Shift, filters: &[Named]) -> Result
     for (title, key_name, workloads) in DIRECTIONS {
         let first = session.key_count_or(OWN_KEYS, PAPER_KEYS);
         let script = script(session, key_name, first, workloads, shift)?;
-        let mut told = Vec::new();
+        let mut outcomes = Vec::new();
         for (name, filter) in filters {
             session.say(format!("{title} with {name}"));
-            told.push((*name, run(&script, filter, &script.recorded[0])?));
+            outcomes.push((*name, run(&script, filter, &script.recorded[0])?));
         }
-        finding.plots.extend(plots(title, &told));
-        finding.tables.push(table(title, &told));
-        for (name, told) in
-            told.iter().filter(|(name, _)| shift == Shift::Immediate && filters::NAMES[2..].contains(name))
+        finding.plots.extend(plots(title, &outcomes));
+        finding.tables.push(table(title, &outcomes));
+        for (name, outcome) in outcomes
+            .iter()
+            .filter(|(name, _)| shift == Shift::Immediate && filters::NAMES[2..].contains(name))
         {
             let steady = steady_rate(&script, filters, name)?;
-            let ratio = told.rewritten.max(MIN_RATE) / steady.max(MIN_RATE);
+            let ratio = outcome.rewritten.max(MIN_RATE) / steady.max(MIN_RATE);
             let what = format!("{title}, {name}: rate after rewriting over that of a new database, at most");
             finding.claims.push(Claim::new(what, 1.5, Some(ratio)));
         }
@@ -102,26 +103,26 @@ fn notes(session: &Session<'_>) -> Vec<String> {
     ]
 }
 
-fn plots(title: &str, told: &[(&'static str, Told)]) -> Vec<Plot> {
+fn plots(title: &str, outcomes: &[(&'static str, ShiftOutcome)]) -> Vec<Plot> {
     let batches = || (1..=BATCHES).map(|batch| batch as f64);
-    let cumulative = |(name, told): &(&'static str, Told)| {
-        let sums = told.batches.iter().scan(0.0, |sum, (_, micros)| {
+    let cumulative = |(name, outcome): &(&'static str, ShiftOutcome)| {
+        let sums = outcome.batches.iter().scan(0.0, |sum, (_, micros)| {
             *sum += micros;
             Some(*sum)
         });
         Line::ours(*name, batches().zip(sums.map(|sum| sum / BATCHES as f64)))
     };
-    let rate = |(name, told): &(&'static str, Told)| {
-        Line::ours(*name, batches().zip(told.batches.iter().map(|(rate, _)| *rate)))
+    let rate = |(name, outcome): &(&'static str, ShiftOutcome)| {
+        Line::ours(*name, batches().zip(outcome.batches.iter().map(|(rate, _)| *rate)))
     };
     let x = || Axis::linear("batch of seeks");
-    let guarded = told.iter().filter(|(name, _)| filters::NAMES[2..].contains(name));
+    let guarded = outcomes.iter().filter(|(name, _)| filters::NAMES[2..].contains(name));
     vec![
         Plot {
             title: format!("{title}: time"),
             x: x(),
             y: Axis::linear("cumulative, us for each seek of the run"),
-            lines: told.iter().map(cumulative).collect(),
+            lines: outcomes.iter().map(cumulative).collect(),
         },
         Plot {
             title: format!("{title}: rate"),
@@ -132,13 +133,16 @@ fn plots(title: &str, told: &[(&'static str, Told)]) -> Vec<Plot> {
     ]
 }
 
-fn table(title: &str, told: &[(&'static str, Told)]) -> DataTable {
-    let mean =
-        |told: &Told, of: fn(&(f64, f64)) -> f64| told.batches.iter().map(of).sum::<f64>() / BATCHES as f64;
-    let row = |(name, told): &(&'static str, Told)| {
-        let last = told.batches.last().map_or(0.0, |(rate, _)| *rate);
-        let numbers = [mean(told, |batch| batch.1), mean(told, |batch| batch.0), last, told.rewritten];
-        [vec![(*name).to_owned()], numbers.map(shown).to_vec(), vec![told.compactions.to_string()]].concat()
+fn table(title: &str, outcomes: &[(&'static str, ShiftOutcome)]) -> DataTable {
+    let mean = |outcome: &ShiftOutcome, of: fn(&(f64, f64)) -> f64| {
+        outcome.batches.iter().map(of).sum::<f64>() / BATCHES as f64
+    };
+    let row = |(name, outcome): &(&'static str, ShiftOutcome)| {
+        let last = outcome.batches.last().map_or(0.0, |(rate, _)| *rate);
+        let numbers =
+            [mean(outcome, |batch| batch.1), mean(outcome, |batch| batch.0), last, outcome.rewritten];
+        [vec![(*name).to_owned()], numbers.map(shown).to_vec(), vec![outcome.compactions.to_string()]]
+            .concat()
     };
     let header = [
         "",
@@ -151,7 +155,7 @@ fn table(title: &str, told: &[(&'static str, Told)]) -> DataTable {
     DataTable {
         title: title.to_owned(),
         header: header.map(str::to_owned).to_vec(),
-        rows: told.iter().map(row).collect(),
+        rows: outcomes.iter().map(row).collect(),
     }
 }
 
@@ -188,7 +192,7 @@ fn written(
     Ok(database)
 }
 
-fn run(script: &Script, filter: &FilterChoice, sample: &[Question]) -> Result<Told> {
+fn run(script: &Script, filter: &FilterChoice, sample: &[Question]) -> Result<ShiftOutcome> {
     let database = written(script, filter, &script.first, sample)?;
     let built = || database.lacuna().map_or(0, |lacuna| lacuna.stats().filters.built);
     let (mut rng, mut value) = (Rng::with_stream(script.seed, ORDER + 1), Vec::new());
@@ -216,7 +220,7 @@ fn run(script: &Script, filter: &FilterChoice, sample: &[Question]) -> Result<To
     let compactions = built() - before;
     database.rewrite()?;
     let rewritten = rate_of(&database, &script.seeks[script.seeks.len() * 11 / 12..])?;
-    Ok(Told { batches, rewritten, compactions })
+    Ok(ShiftOutcome { batches, rewritten, compactions })
 }
 
 /// The rate of the last workload in a database that was written with all keys and a sample of it.

@@ -203,7 +203,7 @@ impl Database for RocksDatabase {
     }
 }
 
-/// Options of a closed range without a filter: a key's immediate successor has a zero byte behind it.
+/// Options of a closed range without a filter: a key's immediate successor has a zero byte after it.
 fn closed(lo: &[u8], hi: &[u8]) -> ReadOptions {
     let mut options = ReadOptions::default();
     options.set_iterate_range(lo.to_vec()..[hi, &[0]].concat());

@@ -21,10 +21,10 @@ const SELECTED: [(f64, f64); 5] = [(2.0, 0.5), (3.0, 0.25), (4.5, 0.1), (9.5, 0.
 const BOTH: [(f64, f64); 2] = [(14.0, 0.02), (26.0, 1e-4)];
 const ANYWHERE: &str = "uniform:N:2-32";
 const BEHIND: &str = "offset:N:2-32:32";
-/// Distances between keys and queries at which SE must do no worse than the base, at so many bits.
+/// Distances between keys and queries at which SE must do no worse than the base, and the bits of each.
 const DEGREES: [u64; 6] = [1, 4, 16, 64, 256, 1_024];
 const NEAR_BITS: f64 = 16.0;
-/// Fewest queries behind a rate.
+/// Queries that a rate is counted over, at least.
 const MIN_QUERIES: u64 = 20_000;
 
 /// Measures all rates.

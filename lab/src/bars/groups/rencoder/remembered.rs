@@ -116,7 +116,7 @@ fn byte_bars(setting: &Setting) -> [Bar; 3] {
     })
 }
 
-/// Ranges up to 2^20 behind keys, of which a few are asked for far more often than the rest.
+/// Ranges up to 2^20 after keys, of which a few are asked for far more often than the rest.
 fn zipfian(setting: &Setting, keys: &[u64]) -> Ranges {
     let mut rng = Rng::new(setting.seed);
     let popular = ZipfPool::new(keys.len(), setting.seed).map(|rank| keys[rank * 7_919 % keys.len()]);

@@ -11,7 +11,7 @@ use crate::paper::session::TestBed;
 
 /// Ranges anywhere.
 pub(super) const ANYWHERE: &str = "uniform:N:2-32";
-/// Ranges behind keys.
+/// Ranges after keys.
 pub(super) const BEHIND_KEYS: &str = "offset:N:2-32:32";
 
 fn asked(queries: &[(u64, u64)], is_empty: bool) -> impl Iterator<Item = Asked> {
