@@ -22,7 +22,15 @@ FIND_BROWSER := command -v chromium || command -v chromium-browser || command -v
 # For commands that link RocksDB, which is compiled once into a cache outside the checkout.
 WITH_ROCKSDB := .ci/with-rocksdb
 
-.PHONY: demo test test-long bench bars bars-cache fuzz fmt clean browser servers
+# Measurements, which no user builds.
+LAB = $(CARGO) run --release --locked -p lacuna-lab $(FEATURES) --
+PAPER_FEATURES_rocksdb := --features rocksdb
+PAPER_FEATURES_rangeqc := --features cache
+
+# The command line and the laboratory with all that they can do, each linked once for its tests.
+WHOLE := --features lacuna-cli/cache,lacuna-cli/rocksdb,lacuna-lab/cache,lacuna-lab/rocksdb
+
+.PHONY: demo test test-long bench paper bars bars-cache fuzz fmt clean browser servers
 
 demo:
 	$(CARGO) build --release --locked
@@ -39,7 +47,8 @@ test: $(DENY) browser servers
 	$(STAGE) lints $(WITH_ROCKSDB) $(CARGO) clippy --release --locked --workspace --all-targets --all-features -- -D warnings
 	$(STAGE) docs $(WITH_ROCKSDB) env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --locked --workspace --all-features --no-deps --lib
 	$(STAGE) "tests, all checks on" $(CARGO) test --profile checked --locked --quiet $(CHECKED) --lib --tests
-	$(STAGE) tests $(WITH_ROCKSDB) $(CARGO) test --release --locked --quiet $(UNCHECKED) --lib --bins --tests
+	$(STAGE) tests $(WITH_ROCKSDB) $(CARGO) test --release --locked --quiet $(UNCHECKED) $(WHOLE) --lib --bins --tests
+	$(STAGE) "command line without features" $(CARGO) test --release --locked --quiet -p lacuna-cli --test it features::
 	$(STAGE) "examples of the documentation" $(WITH_ROCKSDB) $(CARGO) test --release --locked --quiet --workspace --all-features --doc
 	$(STAGE) "example in C++" $(WITH_ROCKSDB) .ci/cpp-example
 	$(STAGE) cassandra .ci/cassandra
@@ -49,7 +58,7 @@ test-long: export LACUNA_LONG := 1
 test-long: browser servers
 	$(STAGE) ferretdb .ci/ferretdb
 	$(STAGE) "long tests, all checks on" $(CARGO) test --profile checked --locked $(CHECKED) --lib --tests
-	$(STAGE) "long tests" $(WITH_ROCKSDB) $(CARGO) test --release --locked $(UNCHECKED) --lib --bins --tests
+	$(STAGE) "long tests" $(WITH_ROCKSDB) $(CARGO) test --release --locked $(UNCHECKED) $(WHOLE) --lib --bins --tests
 	$(STAGE) "long cassandra" .ci/cassandra -DforkCount=1 -Dlacuna.operations=20000 -Dlacuna.checks=20000 -Dlacuna.ring_changes=true
 	$(STAGE) "cassandra beside stock" .ci/cassandra -Dtest=BesideStockTest -Dlacuna.beside_stock=true -Dlacuna.operations=100000
 	$(STAGE) "cassandra 5.0.0" .ci/cassandra -Dcassandra.version=5.0.0 -Dtest='ControlsTest,ExchangeTest'
@@ -63,14 +72,20 @@ bench:
 	$(CARGO) build --release --locked
 	$(TARGET)/release/lacuna bench filters --filters bloom,blocked_bloom,prefix_bloom,bucketing,grafite \
 		--keys uniform:1M --queries split:200k:32:1024 --bits-per-key 10,14,18 --report docs/results/filters $(ARGS)
-	$(TARGET)/release/lacuna bench designer --out docs/results/designer.md
+	$(LAB) designer-grid --out docs/results/designer.md
+
+# The figures and tables of a paper, such as `make paper NAME=rencoder ARGS="--figure 4"`; `make paper ARGS=--list` names them.
+paper: FEATURES = $(PAPER_FEATURES_$(NAME))
+paper:
+	$(if $(filter rocksdb,$(NAME)),$(WITH_ROCKSDB)) $(LAB) paper $(NAME) $(ARGS)
 
 bars:
-	$(CARGO) run --release --locked -p lacuna-bars -- $(ARGS)
+	$(LAB) bars $(ARGS)
 
 # The range cache over real servers; half an hour. CACHE_ARGS="--only hit,beta --seconds 10" for less.
+bars-cache: FEATURES = --features cache
 bars-cache: servers
-	$(CARGO) run --release --locked -p lacuna-cache-tool -- cache bars --out docs/results/cache $(CACHE_ARGS)
+	$(LAB) cache-bars --out docs/results/cache $(CACHE_ARGS)
 
 browser:
 	@($(FIND_BROWSER)) > /dev/null || $(STAGE) "install chromium" $(SUDO) sh -c \

@@ -23,9 +23,9 @@ pub enum Failure {
     BadInput(Error),
     /// What was to be proved does not hold; the sentence says what.
     DoesNotHold(String),
-    /// Another binary has said what is wrong and ended with this code.
-    Told(u8),
-    /// Whoever read the output has gone, as `head` does: there is nobody left to tell.
+    /// What is wrong has been reported; the process ends with this code.
+    Exit(u8),
+    /// The reader of the output has gone, as `head` does; there is nothing to report to it.
     ReaderGone,
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn exit_code(result: Result<()>) -> ExitCode {
             ExitCode::from(DOES_NOT_HOLD)
         }
         Err(Failure::Usage(error)) => usage_exit_code(&error),
-        Err(Failure::Told(code)) => ExitCode::from(code),
+        Err(Failure::Exit(code)) => ExitCode::from(code),
         Err(Failure::BadInput(error)) => {
             complain(&error.to_string());
             ExitCode::from(BAD_INPUT)
@@ -76,7 +76,7 @@ pub(crate) fn usage_exit_code(error: &clap::Error) -> ExitCode {
         UsageKind::DisplayHelp
         | UsageKind::DisplayVersion
         | UsageKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            // Help whose reader has gone, or cannot be written, helps nobody; there is nothing else to do about it.
+            // If the help cannot be written, there is nothing else to do about it.
             let _ = error.print();
             ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(BAD_INPUT))
         }
@@ -99,7 +99,7 @@ fn usage_sentence(message: &str) -> String {
 /// One line on standard error, whatever stands in the sentence.
 pub(crate) fn complain(sentence: &str) {
     let line: String = sentence.chars().map(|sign| if sign.is_control() { ' ' } else { sign }).collect();
-    // Nobody is left to hear that standard error is closed.
+    // A closed standard error cannot be reported anywhere.
     let _ = writeln!(io::stderr(), "lacuna: {line}");
 }
 

@@ -7,30 +7,35 @@
 //! | `demo/` | `lacuna demo`: a store with and without guards |
 //! | `arguments.rs` | arguments that several commands share |
 //! | `filter_file.rs`, `pending_file.rs` | reading a filter, and writing one so that no half of it ever stands there |
-//! | `extras.rs` | what a heavier binary adds to the same command line |
-//! | `sibling.rs` | handing a command over to such a binary |
+//! | `dendrite/` | `lacuna cache dendrite`: a process that owns ranges (feature `cache`) |
+//! | `features.rs` | what this binary was built without, and how to build it |
 //! | `output.rs`, `progress.rs`, `errors.rs` | what goes to standard output, to a terminal, to standard error |
+//! | `interrupt.rs` | Ctrl-C |
 //!
 //! A command returns `errors::Result`; this file turns it into an exit code: 0 done, 1 something does not hold,
 //! 2 bad input.
 //!
-//! This is a library, so that a binary which links more (RocksDB and its compiler for C++) is the same command line with
-//! an engine and a paper added: see [`Extras`]. Commands of such a binary end as all do, with [`Failure`].
+//! The feature `rocksdb` adds RocksDB to `bench engine` and takes a compiler for C++; the feature `cache` adds `cache
+//! dendrite` and its drivers of databases. Without them the commands are listed all the same, and say how to build them.
+//!
+//! What writes to a terminal is a library, because another command line of this workspace ends and prints as this one does.
 
 #![warn(missing_docs)]
 
 mod arguments;
 mod checks;
-mod cluster;
 mod commands;
 mod demo;
+#[cfg(feature = "cache")]
+mod dendrite;
 mod errors;
-mod extras;
+#[cfg(not(all(feature = "rocksdb", feature = "cache")))]
+mod features;
 mod filter_file;
+mod interrupt;
 mod output;
 mod pending_file;
 mod progress;
-mod sibling;
 
 use std::process::ExitCode;
 
@@ -39,14 +44,20 @@ use clap::Parser;
 use commands::Cli;
 
 pub use errors::{Failure, Result};
-pub use extras::{Commands, Extras};
+pub use interrupt::on_interrupt;
 pub use output::{Output, with_commas};
+pub use pending_file::PendingFile;
 pub use progress::Progress;
 
-/// Runs the command line of this process, with `extras` beside what is always there; gives its exit code.
-pub fn run(extras: &Extras) -> ExitCode {
-    match Cli::try_parse() {
-        Ok(cli) => errors::exit_code(cli.run(extras)),
+/// Runs the command line of this process; gives its exit code.
+pub fn run() -> ExitCode {
+    run_parsed(|cli: Cli| cli.run())
+}
+
+/// Parses the arguments of this process and runs `command` with them; gives the exit code of what came of it.
+pub fn run_parsed<C: Parser>(command: impl FnOnce(C) -> Result<()>) -> ExitCode {
+    match C::try_parse() {
+        Ok(parsed) => errors::exit_code(command(parsed)),
         Err(error) => errors::usage_exit_code(&error),
     }
 }

@@ -2,8 +2,6 @@
 
 use std::process::ExitCode;
 
-use lacuna_cli::Extras;
-
 fn main() -> ExitCode {
-    lacuna_cli::run(&Extras::NONE)
+    lacuna_cli::run()
 }

@@ -7,12 +7,13 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, Once, PoisonError};
 
 use lacuna_base::{Error, Result};
 use tempfile::NamedTempFile;
 
 use crate::errors::complain;
+use crate::interrupt::on_interrupt;
 
 /// Exit code after Ctrl-C: 128 and the number of the signal.
 const INTERRUPTED: i32 = 130;
@@ -20,9 +21,9 @@ const INTERRUPTED: i32 = 130;
 /// The temporary file to remove when Ctrl-C comes. Held while a file takes its name, so that the two cannot overlap.
 static TEMPORARY: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// A file on its way to `target`. Dropped before [`commit`](Self::commit), it leaves nothing behind.
+/// A file on its way to `target`. Dropped before [`commit`](Self::commit), it leaves no file.
 #[derive(Debug)]
-pub(crate) struct PendingFile {
+pub struct PendingFile {
     temporary: NamedTempFile,
     target: PathBuf,
 }
@@ -32,7 +33,7 @@ impl PendingFile {
     ///
     /// # Errors
     /// `InvalidInput` if its folder is missing or takes no file, or if something other than a file is there.
-    pub(crate) fn create(path: &Path) -> Result<Self> {
+    pub fn create(path: &Path) -> Result<Self> {
         let target = resolve(path)?;
         let folder = match target.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -55,7 +56,7 @@ impl PendingFile {
     ///
     /// # Errors
     /// `Unavailable` if the disk does not take them; whatever had the name before is then still there.
-    pub(crate) fn commit(mut self, bytes: &[u8]) -> Result<()> {
+    pub fn commit(mut self, bytes: &[u8]) -> Result<()> {
         let target = self.target;
         let failed = |error: std::io::Error| {
             Error::unavailable(format!("cannot write {}: {error}", target.display())).with_source(error)
@@ -100,16 +101,18 @@ fn temporary_in(folder: &Path) -> std::io::Result<NamedTempFile> {
 }
 
 fn exit_cleanly_on_interrupt() {
-    let installed = ctrlc::set_handler(|| {
-        // Kept to the end of the process: no file takes its name from here on.
-        let registered = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(temporary) = registered.as_deref() {
-            // Gone already means what is wanted.
-            let _ = fs::remove_file(temporary);
-        }
-        complain("interrupted");
-        process::exit(INTERRUPTED);
-    });
+    static INSTALLED: Once = Once::new();
     // Without a handler Ctrl-C still ends the process, and may leave the temporary file, never a half result.
-    drop(installed);
+    INSTALLED.call_once(|| drop(on_interrupt(remove_temporary_and_exit)));
+}
+
+fn remove_temporary_and_exit() {
+    // Kept to the end of the process: no file takes its name from here on.
+    let registered = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(temporary) = registered.as_deref() {
+        // A file that is gone already is what is wanted.
+        let _ = fs::remove_file(temporary);
+    }
+    complain("interrupted");
+    process::exit(INTERRUPTED);
 }

@@ -1,4 +1,4 @@
-//! A progress bar that disturbs nobody: on a terminal only, and only once the work has taken two seconds.
+//! A progress bar: on a terminal only, and only once the work has taken two seconds.
 //!
 //! A small thread waits for the two seconds and then shows the bar, so that work which reports nothing is shown too.
 

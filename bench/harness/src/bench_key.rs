@@ -97,7 +97,7 @@ impl BenchKey for [u8] {
         range.hi().is_some_and(|hi| is_empty_bytes(keys, range.lo(), hi))
     }
 
-    /// The range reaches from the key without its last byte to the key with a byte of ones behind it.
+    /// The range reaches from the key without its last byte to the key with a byte of ones after it.
     fn count_denied_around(filter: &DynFilter<Self>, keys: &ByteColumn) -> u64 {
         let mut above = Vec::new();
         let mut denied = 0;

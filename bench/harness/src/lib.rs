@@ -7,12 +7,7 @@
 //! - [`harness`]: interleaved rounds, the three ways to ask, the memory floor;
 //! - [`measure()`]: filters over one workload, each giving a [`Row`];
 //! - [`report`]: rows as a table, JSON lines, CSV, or a folder with one HTML page;
-//! - [`paper`]: the figures and tables of papers, measured again;
-//! - [`designer_grid`]: what `auto` chooses beside what would have been best;
 //! - [`engine`]: storage engines with no filter, their own, and ours;
-//! - [`node_filters`]: what filters exchanged between nodes cost;
-//! - [`two_level`]: a small store that pays for reads, with and without filters;
-//! - [`blacklist_rounds`]: the same questions again, with false positives remembered;
 //! - [`statistics`]: medians, and when a measured rate meets its bar.
 //!
 //! ```
@@ -32,17 +27,12 @@
 #![warn(missing_docs)]
 
 mod bench_key;
-pub mod blacklist_rounds;
-pub mod designer_grid;
 pub mod engine;
 pub mod harness;
 mod machine;
 mod measure;
-pub mod node_filters;
-pub mod paper;
 pub mod report;
 pub mod statistics;
-pub mod two_level;
 
 pub use bench_key::BenchKey;
 pub use machine::cpu_model;

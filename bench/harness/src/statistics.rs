@@ -58,7 +58,10 @@ pub fn rate_passes(false_positives: u64, bar: f64, empty_queries: u64, min_expec
 
 /// Fewest empty queries among which the rate `bar` expects `expected` false positives.
 pub fn queries_expecting(expected: f64, bar: f64) -> u64 {
-    #[expect(clippy::cast_possible_truncation, reason = "f64 to u64 saturates, and so many are never asked")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "f64 to u64 saturates, and that many are never asked"
+    )]
     let count = (expected / bar).ceil() as u64;
     count
 }

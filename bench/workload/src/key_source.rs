@@ -10,7 +10,7 @@ use crate::numbers::with_commas;
 use crate::{KeyType, Keys, ReadOptions, parse_count, read_keys};
 
 /// Most keys that a generator gives: 2^32, which are 32 GiB.
-pub const MAX_KEY_COUNT: u64 = 1 << 32;
+const MAX_KEY_COUNT: u64 = 1 << 32;
 
 /// The shape of a generated key set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub enum KeySource {
     Generated {
         /// The law that the keys follow.
         shape: KeyShape,
-        /// Number of distinct keys, at most [`MAX_KEY_COUNT`].
+        /// Number of distinct keys, at most 2^32.
         count: usize,
     },
     /// The keys of a file; see [`read_keys`].
@@ -81,7 +81,7 @@ impl KeySource {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` when the text is empty or N is not a count of at most [`MAX_KEY_COUNT`].
+    /// `InvalidInput` when the text is empty or N is not a count of at most 2^32.
     pub fn parse(text: &str) -> Result<Self> {
         if text.is_empty() {
             return Err(Error::invalid_input(
@@ -97,7 +97,7 @@ impl KeySource {
         }
     }
 
-    /// The keys: generated from `seed`, or read from the file with `options`. `progress` hears the number of file
+    /// The keys: generated from `seed`, or read from the file with `options`. `progress` is called with the number of file
     /// bytes read so far, now and then.
     ///
     /// # Errors
@@ -155,8 +155,9 @@ fn key_count(text: &str) -> Result<usize> {
         let max = with_commas(MAX_KEY_COUNT);
         return Err(Error::invalid_input(format!("{text} keys are too many; give at most {max}")));
     }
-    usize::try_from(count)
-        .map_err(|error| Error::invalid_input("so many keys need a 64-bit machine").with_source(error))
+    usize::try_from(count).map_err(|error| {
+        Error::invalid_input("this number of keys needs a 64-bit machine").with_source(error)
+    })
 }
 
 /// A misspelt generator ends up as a file that is not there; say what could have been meant.

@@ -66,7 +66,7 @@ impl KeyType {
         matches!(self, Self::Text | Self::Hex)
     }
 
-    /// The type that a file holds when nobody says: `u64` for `.u64` and `.u64.gz`, else text.
+    /// The type of a file whose type was not given: `u64` for `.u64` and `.u64.gz`, else text.
     pub fn of_file(path: &Path) -> Self {
         if is_binary(path) { Self::U64 } else { Self::Text }
     }

@@ -135,7 +135,7 @@ fn shown<K: CheckedSpace + ?Sized>(range: KeyRange<'_, K>) -> String {
     format!("{} to {}", K::shown(low), high.map_or("the end".to_owned(), |high| K::shown(high)))
 }
 
-/// From behind the key before the one at `place`, and up to before the key after it.
+/// From after the key before the one at `place`, and up to before the key after it.
 fn between_neighbours<'a, K: KeySpace + ?Sized>(
     keys: SortedKeys<'a, K>,
     place: usize,

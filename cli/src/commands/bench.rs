@@ -1,7 +1,5 @@
 //! `lacuna bench filters`: filters side by side over the same keys and queries, measured in turn in one run.
 
-mod cell_log;
-mod designer;
 mod engine;
 
 use std::fs;
@@ -13,13 +11,10 @@ use lacuna_bench::{Contender, Effort, Progress as Stage, Row, Setting, measure, 
 use lacuna_families::FAMILIES;
 use lacuna_workload::{Keys, QuerySource};
 
-use designer::DesignerArgs;
 use engine::EngineArgs;
 
-use super::foreign::Foreign;
 use crate::arguments::KeyArgs;
 use crate::errors::{Failure, Result};
-use crate::extras::Extras;
 use crate::output::Output;
 use crate::progress::Progress;
 
@@ -48,9 +43,7 @@ pub(crate) struct BenchArgs {
 #[derive(Debug, Subcommand)]
 enum BenchCommand {
     Filters(FiltersArgs),
-    Designer(DesignerArgs),
     Engine(EngineArgs),
-    Cache(Foreign),
 }
 
 /// Compare filters over the same keys and queries
@@ -110,12 +103,10 @@ pub(super) enum Format {
 const EVERY_FAMILY: &str = "all";
 
 /// Runs the comparison.
-pub(super) fn run(args: &BenchArgs, extras: &Extras) -> Result<()> {
+pub(super) fn run(args: &BenchArgs) -> Result<()> {
     match &args.command {
         BenchCommand::Filters(args) => run_filters(args),
-        BenchCommand::Designer(args) => designer::run(args),
-        BenchCommand::Engine(args) => engine::run(args, extras),
-        BenchCommand::Cache(args) => args.run(&["bench", "cache"], extras),
+        BenchCommand::Engine(args) => engine::run(args),
     }
 }
 

@@ -126,7 +126,7 @@ fn key_space_text(key_space: KeySpaceId) -> &'static str {
 
 fn pairs(found: &Inspection) -> Vec<(&'static str, String)> {
     let end = |key: Option<u64>| match key {
-        Some(key) if found.key_space == "bytes" => format!("{key:#018x} behind the common prefix"),
+        Some(key) if found.key_space == "bytes" => format!("{key:#018x} after the common prefix"),
         Some(key) => key.to_string(),
         None => "none".to_owned(),
     };

@@ -2,10 +2,8 @@
 
 mod bench;
 mod build;
-mod foreign;
+pub(crate) mod cache;
 mod inspect;
-mod node;
-mod paper;
 mod query;
 mod verify;
 
@@ -13,7 +11,6 @@ use clap::{Parser, Subcommand};
 
 use crate::demo::{self, DemoArgs};
 use crate::errors::Result;
-use crate::extras::Extras;
 
 /// Range filters: can this sorted file hold a key in [LO, HI]? "no" is always true.
 #[derive(Debug, Parser)]
@@ -39,25 +36,21 @@ enum Command {
     Inspect(inspect::InspectArgs),
     Verify(verify::VerifyArgs),
     Bench(bench::BenchArgs),
-    Paper(paper::PaperArgs),
     Demo(DemoArgs),
-    Cache(foreign::Foreign),
-    Node(node::NodeArgs),
+    Cache(cache::CacheArgs),
 }
 
 impl Cli {
     /// Runs the command.
-    pub(crate) fn run(&self, extras: &Extras) -> Result<()> {
+    pub(crate) fn run(&self) -> Result<()> {
         match &self.command {
             Command::Build(args) => build::run(args),
             Command::Query(args) => query::run(args),
             Command::Inspect(args) => inspect::run(args),
             Command::Verify(args) => verify::run(args),
-            Command::Bench(args) => bench::run(args, extras),
-            Command::Paper(args) => paper::run(args, extras),
+            Command::Bench(args) => bench::run(args),
             Command::Demo(args) => demo::run(args),
-            Command::Cache(args) => args.run(&["cache"], extras),
-            Command::Node(args) => node::run(args),
+            Command::Cache(args) => cache::run(args),
         }
     }
 }

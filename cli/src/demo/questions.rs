@@ -1,4 +1,4 @@
-//! What the demo asks: short ranges that hold nothing, half of them right behind a row, and ranges that hold rows.
+//! What the demo asks: short ranges that hold nothing, half of them right after a row, and ranges that hold rows.
 
 use bytes::Bytes;
 use lacuna_base::hash::{IntegerHasher, reduce};
@@ -13,7 +13,7 @@ const DRAWS: u64 = 200;
 /// A range of keys, its end excluded.
 pub(super) type Question = (Bytes, Bytes);
 
-/// Questions without and with an answer, and how many of the empty ones start right behind a row.
+/// Questions without and with an answer, and how many of the empty ones start right after a row.
 #[derive(Debug)]
 pub(super) struct Questions {
     pub(super) empty: Vec<Question>,

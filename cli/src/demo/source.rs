@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use walkdir::WalkDir;
 
 use crate::errors::Result;
+use crate::interrupt::on_interrupt;
 use crate::output::counted;
 use crate::progress::Progress;
 
@@ -110,7 +111,7 @@ pub(super) fn work_folder(given: Option<&PathBuf>) -> Result<TempDir> {
         Error::invalid_input(message).with_source(error)
     })?;
     let path = folder.path().to_owned();
-    let handler = ctrlc::set_handler(move || {
+    let handler = on_interrupt(move || {
         // What cannot be removed now lies in a temporary folder, where the system will.
         let _ = std::fs::remove_dir_all(&path);
         std::process::exit(INTERRUPTED);

@@ -102,7 +102,7 @@ const CASES: &[(&str, &str)] = &[
     ("verify words.lacuna --keys keys.u64", "those of the filter are byte strings"),
     // queries to measure with
     ("verify numbers.lacuna --keys keys.u64 --queries heldout:5:1-2", "take keys out"),
-    ("verify numbers.lacuna --keys keys.u64 --queries sideways:5", "`sideways` is no kind of query"),
+    ("verify numbers.lacuna --keys keys.u64 --queries sideways:5", "`sideways` is not a kind of query"),
     ("bench filters --keys keys.u64 --queries uniform:9:1 --filters blom --quick", "no filter family `blom`"),
     ("bench filters --keys keys.u64 --queries uniform:9:1 --bits-per-key 14,0 --quick", "the budget is 0"),
     (

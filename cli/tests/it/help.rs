@@ -7,17 +7,8 @@ use std::process::Command;
 use crate::support::Folder;
 
 /// Commands in an order in which each finds the files that the earlier ones wrote.
-const COMMANDS: [&[&str]; 9] = [
-    &[],
-    &["build"],
-    &["query"],
-    &["inspect"],
-    &["verify"],
-    &["bench", "filters"],
-    &["bench", "engine"],
-    &["paper"],
-    &["node", "bench"],
-];
+const COMMANDS: [&[&str]; 7] =
+    [&[], &["build"], &["query"], &["inspect"], &["verify"], &["bench", "filters"], &["bench", "engine"]];
 
 /// The example lines of a help text; a backslash at the end joins a line with the next.
 fn examples(help: &str) -> Vec<String> {
@@ -63,13 +54,13 @@ fn every_example_runs() {
 #[test]
 fn every_command_is_listed() {
     let help = Folder::new().lacuna("--help").done();
-    for command in ["build", "query", "inspect", "verify", "bench", "paper", "demo", "node"] {
+    for command in ["build", "query", "inspect", "verify", "bench", "demo", "cache"] {
         assert!(help.contains(&format!("\n  {command} ")), "{command} is not in\n{help}");
     }
 }
 
 #[test]
-fn the_version_is_told() {
+fn the_version_is_printed() {
     assert_eq!(Folder::new().lacuna("--version").done(), format!("lacuna {}\n", env!("CARGO_PKG_VERSION")));
 }
 

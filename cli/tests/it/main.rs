@@ -1,19 +1,29 @@
 //! The command line as its users meet it: every test runs the binary.
 
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
+
 mod answers;
 mod bad_input;
 mod bench;
 mod browser;
-mod cluster;
 mod demo;
-mod designer;
+#[cfg(feature = "cache")]
+mod dendrite;
 mod devtools;
 mod engine;
+mod features;
 mod help;
 mod inspection;
 mod neighbours;
 mod output_files;
-mod paper;
 mod real_sets;
+#[cfg(feature = "rocksdb")]
+mod rocksdb;
 mod support;
 mod verification;
+
+#[cfg(feature = "cache")]
+use dendrite::{nemesis, relay, sim, team, world};
+
+/// What [`support`] runs.
+const BINARY: &str = env!("CARGO_BIN_EXE_lacuna");

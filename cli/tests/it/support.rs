@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use tempfile::TempDir;
 
-/// What a run of `lacuna` left behind.
+/// What a run of the binary printed, and how it ended.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
@@ -79,7 +79,7 @@ impl Folder {
 
     /// Runs `lacuna` with `args` and `input` in the folder.
     pub(crate) fn run(&self, args: &[&str], input: &str) -> Run {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lacuna"));
+        let mut command = Command::new(crate::BINARY);
         let output = command.args(args).current_dir(self.root()).write_stdin(input).output();
         let output = output.expect("the binary runs");
         Run {

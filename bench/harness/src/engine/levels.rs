@@ -1,4 +1,4 @@
-//! Keys dealt out to levels, and the values behind them.
+//! Keys dealt out to levels, and their values.
 
 use lacuna_base::ByteColumn;
 use lacuna_base::hash::IntegerHasher;

@@ -1,12 +1,12 @@
 //! Storage engines side by side with their filters: seeks, points, and what they read.
 //!
-//! **Problem.** A filter's rate says little to somebody who runs a database. They ask how many blocks a scan reads and
+//! **Problem.** A filter's rate says little to a user who runs a database. They ask how many blocks a scan reads and
 //! how long it takes, with their keys, with no filter, with the engine's own, and with ours.
 //!
 //! **Idea.** An [`Engine`] makes a [`Database`] from a [`DatabasePlan`]: keys dealt out to levels that each span all keys,
 //! so that a seek has to ask every level. One driver, [`compare`], writes a database for each filter, warms it, asks all
-//! of them the same [`Question`]s in turn, and gives an [`EngineRow`] each. `SlateDB` is here; RocksDB, which takes a
-//! compiler for C++, is in `tools/rocksdb`.
+//! of them the same [`Question`]s in turn, and gives an [`EngineRow`] each. RocksDB takes a
+//! compiler for C++ and the feature `rocksdb`.
 //!
 //! With keys 1 to 9, two levels and a size ratio of 2, about three keys lie in the upper level and six in the lower; the
 //! seek of 20 to 30 opens a file of each unless a filter says that it holds nothing there.
@@ -35,6 +35,8 @@ mod driver;
 mod filter_choice;
 mod levels;
 mod questions;
+#[cfg(feature = "rocksdb")]
+pub mod rocksdb;
 mod row;
 mod setting;
 mod slatedb;
@@ -45,7 +47,8 @@ pub use database::{Counts, Database, DatabasePlan, Direction, Engine, Shape};
 pub use driver::{Contest, compare};
 pub use filter_choice::FilterChoice;
 pub use levels::{deal_out, half_zero_value};
-pub use questions::{Question, Questions, false_positive_rate, sample_bytes};
+pub(crate) use questions::false_positive_rate;
+pub use questions::{Question, Questions, sample_bytes};
 pub use row::{COLUMNS, EngineRow};
 pub use setting::EngineSetting;
 pub use slatedb::SlateDbEngine;

@@ -94,7 +94,7 @@ pub fn sample_bytes(codec: &GuardCodec, sample: &[Question]) -> Vec<u8> {
 ///
 /// # Errors
 /// As [`Database::seek`].
-pub fn false_positive_rate(database: &dyn Database, questions: &[Question]) -> Result<Option<f64>> {
+pub(crate) fn false_positive_rate(database: &dyn Database, questions: &[Question]) -> Result<Option<f64>> {
     let before = database.counts();
     for question in questions.iter().filter(|question| question.is_empty) {
         database.seek(question, Direction::Forward, 1)?;

@@ -119,7 +119,7 @@ impl EngineSetting {
         self
     }
 
-    /// Ends seeks after so many rows.
+    /// Ends seeks after `n` rows.
     #[must_use]
     pub fn with_max_rows(mut self, max_rows: u64) -> Self {
         self.manner.max_rows = max_rows;

@@ -6,11 +6,11 @@
 //! access that it consists of, while a filter that computes its answer without branches seems slow.
 //!
 //! **Idea.** Between two questions stands a read of the clock. The operating system reads it with an instruction that
-//! waits for all instructions before it (`rdtscp`, or one behind a barrier), and the place of the next question is
+//! waits for all instructions before it (`rdtscp`, or one after a barrier), and the place of the next question is
 //! computed from the time read, as "how many times 2^40 seconds have passed". Neither atomic operations nor memory
 //! fences do this: current processors speculate across both.
 //!
-//! **Cost.** Some 25 to 50 ns, the same for all; it is measured by itself in every round and taken off.
+//! **Cost.** Some 25 to 50 ns, the same for all; it is measured alone in every round and taken off.
 
 use std::time::Instant;
 

@@ -6,21 +6,22 @@ use std::time::{Duration, Instant};
 /// in steps of a scheduler's tick, the second does not.
 const WAITED: &str = "/proc/thread-self/schedstat";
 
-/// Measures the work of the current thread alone: its time on a processor, to the nanosecond, where Linux tells; plain
+/// Measures the work of the current thread alone: its time on a processor, to the nanosecond, where Linux reports it; plain
 /// elapsed time elsewhere. Waiting for a disk or for another thread is no work.
 #[derive(Debug)]
-pub(crate) struct WorkClock {
+pub struct WorkClock {
     on_processor: Option<Duration>,
     start: Instant,
 }
 
 impl WorkClock {
-    pub(crate) fn start() -> Self {
+    /// A clock that starts now.
+    pub fn start() -> Self {
         Self { start: Instant::now(), on_processor: on_processor_so_far() }
     }
 
     /// The work since the start, at least a nanosecond.
-    pub(crate) fn elapsed(&self) -> Duration {
+    pub fn elapsed(&self) -> Duration {
         let worked =
             on_processor_so_far().zip(self.on_processor).map(|(now, start)| now.saturating_sub(start));
         worked.unwrap_or_else(|| self.start.elapsed()).max(Duration::from_nanos(1))
@@ -28,22 +29,23 @@ impl WorkClock {
 }
 
 /// Measures the time since [`start`](Self::start), waiting for disks and other threads included, without what the
-/// thread spent waiting for a processor, where the operating system tells; plain elapsed time elsewhere. Starting and
+/// thread spent waiting for a processor, where the operating system reports it; plain elapsed time elsewhere. Starting and
 /// reading take some microseconds, which are not in the result.
 #[derive(Debug)]
-pub(crate) struct Stopwatch {
+pub struct Stopwatch {
     waited: Duration,
     start: Instant,
 }
 
 impl Stopwatch {
-    pub(crate) fn start() -> Self {
+    /// A clock that starts now.
+    pub fn start() -> Self {
         let (start, waited) = now();
         Self { waited, start }
     }
 
     /// The time since the start, at least a nanosecond.
-    pub(crate) fn elapsed(&self) -> Duration {
+    pub fn elapsed(&self) -> Duration {
         let (now, waited) = now();
         let (elapsed, waited) = (now - self.start, waited.saturating_sub(self.waited));
         elapsed.saturating_sub(waited).max(Duration::from_nanos(1))
@@ -63,7 +65,7 @@ fn now() -> (Instant, Duration) {
     }
 }
 
-/// How long the thread has waited for a processor in its life; zero where nobody tells.
+/// How long the thread has waited for a processor in its life; zero where the system does not report it.
 fn waited_so_far() -> Duration {
     let text = std::fs::read_to_string(WAITED).unwrap_or_default();
     let nanoseconds = text.split_whitespace().nth(1).and_then(|field| field.parse().ok());

@@ -12,7 +12,7 @@ const PLACE_STREAM: u64 = 64;
 
 /// Random 64-byte reads in an array as large as a filter, each needing the one before.
 ///
-/// All eight words of a line are combined into a number that is always 0 but that nobody can know before the line has
+/// All eight words of a line are combined into a number that is always 0 but that cannot be known before the line has
 /// arrived, and that number is added to the place of the next line. The array lies in the same kind of buffer as
 /// filters do, so that page size and alignment are the same.
 ///

@@ -31,14 +31,14 @@ mod clock;
 mod memory_floor;
 mod rounds;
 
-pub(crate) use clock::{Stopwatch, WorkClock};
+pub use clock::{Stopwatch, WorkClock};
 
 pub use ask::{BATCH, batched, dependent, independent, predicted};
 pub use memory_floor::MemoryFloor;
 pub use rounds::{Rounds, TaskId, Timings};
 
-/// Fewest rounds of queries behind a bar.
+/// Rounds of queries that a bar is measured in, at least.
 pub const QUERY_ROUNDS: usize = 9;
 
-/// Fewest builds behind a build time.
+/// Builds that a build time is the median of, at least.
 pub const BUILD_ROUNDS: usize = 3;

@@ -77,7 +77,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// Runs every task `round_count` times (at least once), in rounds that start with another task each. `on_round`
-    /// hears the number of finished rounds.
+    /// is called with the number of finished rounds.
     pub fn run(mut self, round_count: usize, on_round: &mut dyn FnMut(usize)) -> Timings {
         let task_count = self.tasks.len();
         let mut ns = vec![Vec::new(); task_count];
@@ -139,7 +139,7 @@ impl Timings {
         median(&ratios)
     }
 
-    /// How far the middle half of the rounds spreads around the median, as a share of it: above 0.1, somebody else was
+    /// How far the middle half of the rounds spreads around the median, as a share of it: above 0.1, another process was
     /// using the machine.
     pub fn spread(&self, task: TaskId) -> f64 {
         let mut sorted = self.ns[task.0].clone();

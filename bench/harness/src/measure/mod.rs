@@ -49,7 +49,7 @@ pub struct Setting<'a> {
     pub seed: u64,
 }
 
-/// Measures every contender side by side, in the order given. `progress` hears what is being done.
+/// Measures every contender side by side, in the order given. `progress` is called with what is being done.
 ///
 /// # Errors
 /// `InvalidInput` for a spec or budget that does not exist, no keys, or no queries; `BudgetTooSmall` if a family does
@@ -72,7 +72,7 @@ pub fn measure(
 /// Most queries of the sample, which is drawn evenly from those that are asked.
 const MAX_SAMPLED: usize = 20_000;
 
-/// Some of the queries as a sample; those that hold a key are left out by whoever looks at it.
+/// Some of the queries as a sample; families leave out those that hold a key.
 fn sample_of<K: BenchKey + ?Sized>(ranges: &[KeyRange<'_, K>]) -> Sample<K> {
     let mut sample = Sample::new();
     for index in thinned(ranges.len(), MAX_SAMPLED) {
@@ -84,13 +84,13 @@ fn sample_of<K: BenchKey + ?Sized>(ranges: &[KeyRange<'_, K>]) -> Sample<K> {
 }
 
 /// Keys and queries of one key space.
-struct Ground<'a, K: BenchKey + ?Sized> {
+struct Inputs<'a, K: BenchKey + ?Sized> {
     column: &'a K::OwnedColumn,
     keys: SortedKeys<'a, K>,
     ranges: Vec<KeyRange<'a, K>>,
 }
 
-impl<'a, K: BenchKey + ?Sized> Ground<'a, K> {
+impl<'a, K: BenchKey + ?Sized> Inputs<'a, K> {
     fn try_new(workload: &'a Workload) -> Result<Self> {
         let column = K::inserted(workload).expect("the caller looked at the keys");
         let ranges = K::ranges(workload);
@@ -131,22 +131,22 @@ fn measure_over<K: BenchKey + ?Sized>(
     effort: Effort,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Vec<Row>> {
-    let ground = Ground::<K>::try_new(setting.workload)?;
-    let sample = Arc::new(sample_of::<K>(&ground.ranges));
+    let inputs = Inputs::<K>::try_new(setting.workload)?;
+    let sample = Arc::new(sample_of::<K>(&inputs.ranges));
     let mut built = Vec::with_capacity(contenders.len());
     for contender in contenders {
         progress(Progress { stage: "building", done: built.len(), of: contenders.len() });
-        built.push(Built::try_new(contender, ground.keys, &sample, setting.seed)?);
+        built.push(Built::try_new(contender, inputs.keys, &sample, setting.seed)?);
     }
-    let truths: Vec<truth::Truth> = truth::all(&built, &ground, progress);
-    let build_ns = speed::build_ns(&built, &ground, effort, progress);
-    let speeds = speed::query_speeds(&built, &ground, effort, setting.seed, progress);
+    let truths: Vec<truth::Truth> = truth::all(&built, &inputs, progress);
+    let build_ns = speed::build_ns(&built, &inputs, effort, progress);
+    let speeds = speed::query_speeds(&built, &inputs, effort, setting.seed, progress);
     let rows = contenders.iter().zip(&built).enumerate().map(|(index, (contender, built))| {
-        let told = <K as BenchKey>::predict(contender.spec, ground.keys, &built.plan)
+        let predicted = <K as BenchKey>::predict(contender.spec, inputs.keys, &built.plan)
             .ok()
             .filter(|_| truths[index].empty_count > 0);
         let row = Row::new(contender, setting, built, &truths[index], build_ns[index], speeds[index]);
-        Row { predicted_fpr: told.map(|prediction| prediction.rate), ..row }
+        Row { predicted_fpr: predicted.map(|prediction| prediction.rate), ..row }
     });
     Ok(rows.collect())
 }

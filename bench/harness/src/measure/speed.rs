@@ -2,7 +2,7 @@
 
 use lacuna_base::{DynFilter, KeyRange, SortedKeys};
 
-use super::{Built, Effort, Ground, Progress};
+use super::{Built, Effort, Inputs, Progress};
 use crate::BenchKey;
 use crate::harness::{MemoryFloor, Rounds, TaskId, batched, dependent};
 
@@ -17,12 +17,12 @@ pub(super) struct Speed {
 /// Median build time of each filter, in nanoseconds per key.
 pub(super) fn build_ns<K: BenchKey + ?Sized>(
     built: &[Built<K>],
-    ground: &Ground<'_, K>,
+    inputs: &Inputs<'_, K>,
     effort: Effort,
     progress: &mut dyn FnMut(Progress),
 ) -> Vec<f64> {
     let mut rounds = Rounds::new();
-    let tasks: Vec<TaskId> = built.iter().map(|built| add_build(&mut rounds, built, ground)).collect();
+    let tasks: Vec<TaskId> = built.iter().map(|built| add_build(&mut rounds, built, inputs)).collect();
     let mut on_round =
         |done| progress(Progress { stage: "timing builds", done, of: effort.build_rounds.max(1) });
     let timings = rounds.run(effort.build_rounds, &mut on_round);
@@ -32,12 +32,12 @@ pub(super) fn build_ns<K: BenchKey + ?Sized>(
 /// Median query times of each filter.
 pub(super) fn query_speeds<K: BenchKey + ?Sized>(
     built: &[Built<K>],
-    ground: &Ground<'_, K>,
+    inputs: &Inputs<'_, K>,
     effort: Effort,
     seed: u64,
     progress: &mut dyn FnMut(Progress),
 ) -> Vec<Speed> {
-    let pool = &ground.ranges[..ground.ranges.len().min(effort.questions.max(1))];
+    let pool = &inputs.ranges[..inputs.ranges.len().min(effort.questions.max(1))];
     let passes = effort.questions.div_ceil(pool.len()).max(1);
     let steps = pool.len() * passes;
     let largest = built.iter().map(|built| built.filter.size_in_bytes()).max().unwrap_or(0);
@@ -61,10 +61,10 @@ pub(super) fn query_speeds<K: BenchKey + ?Sized>(
 fn add_build<'a, K: BenchKey + ?Sized>(
     rounds: &mut Rounds<'a>,
     built: &'a Built<K>,
-    ground: &'a Ground<'_, K>,
+    inputs: &'a Inputs<'_, K>,
 ) -> TaskId {
-    rounds.add(built.spec.name(), ground.keys.len(), move || {
-        let keys = SortedKeys::try_new(K::column(ground.column)).expect("in order when it was first checked");
+    rounds.add(built.spec.name(), inputs.keys.len(), move || {
+        let keys = SortedKeys::try_new(K::column(inputs.column)).expect("in order when it was first checked");
         built.spec.build(keys, &built.plan).expect("it was built once before")
     })
 }

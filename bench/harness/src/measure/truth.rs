@@ -2,7 +2,7 @@
 
 use lacuna_base::{DynFilter, KeyRange, KeySpace};
 
-use super::{Built, Ground, Progress};
+use super::{Built, Inputs, Progress};
 use crate::BenchKey;
 use crate::harness::{BATCH, batched};
 
@@ -18,33 +18,33 @@ pub(super) struct Truth {
 /// The truth about each filter.
 pub(super) fn all<K: BenchKey + ?Sized>(
     built: &[Built<K>],
-    ground: &Ground<'_, K>,
+    inputs: &Inputs<'_, K>,
     progress: &mut dyn FnMut(Progress),
 ) -> Vec<Truth> {
-    let is_empty = |range: &KeyRange<'_, K>| K::is_empty(ground.column, *range);
-    let (empty, hits): (Vec<_>, Vec<_>) = ground.ranges.iter().copied().partition(is_empty);
+    let is_empty = |range: &KeyRange<'_, K>| K::is_empty(inputs.column, *range);
+    let (empty, hits): (Vec<_>, Vec<_>) = inputs.ranges.iter().copied().partition(is_empty);
     let mut truths = Vec::with_capacity(built.len());
     for built in built {
         progress(Progress { stage: "checking answers", done: truths.len(), of: truths.capacity() });
-        truths.push(truth_about(&*built.filter, ground, &empty, &hits));
+        truths.push(truth_about(&*built.filter, inputs, &empty, &hits));
     }
     truths
 }
 
 fn truth_about<K: BenchKey + ?Sized>(
     filter: &DynFilter<K>,
-    ground: &Ground<'_, K>,
+    inputs: &Inputs<'_, K>,
     empty: &[KeyRange<'_, K>],
     hits: &[KeyRange<'_, K>],
 ) -> Truth {
     let denied_hits = hits.len() - count_maybes(filter, hits);
     Truth {
-        query_count: ground.ranges.len(),
+        query_count: inputs.ranges.len(),
         empty_count: empty.len(),
         false_positives: count_maybes(filter, empty),
         false_negatives: denied_hits as u64
-            + count_denied_keys(filter, ground)
-            + K::count_denied_around(filter, ground.column),
+            + count_denied_keys(filter, inputs)
+            + K::count_denied_around(filter, inputs.column),
     }
 }
 
@@ -53,8 +53,8 @@ fn count_maybes<K: KeySpace + ?Sized>(filter: &DynFilter<K>, ranges: &[KeyRange<
 }
 
 /// Inserted keys that the filter denies, alone or in a batch.
-fn count_denied_keys<K: BenchKey + ?Sized>(filter: &DynFilter<K>, ground: &Ground<'_, K>) -> u64 {
-    let keys = ground.keys;
+fn count_denied_keys<K: BenchKey + ?Sized>(filter: &DynFilter<K>, inputs: &Inputs<'_, K>) -> u64 {
+    let keys = inputs.keys;
     let denied_alone = keys.iter().filter(|key| !filter.may_contain(*key)).count();
     let mut denied_in_batch = 0;
     for start in (0..keys.len()).step_by(BATCH) {
@@ -96,9 +96,9 @@ mod tests {
         let inserted = Keys::U64((0..3_000).map(|place: u64| place * 101).collect());
         let queries = Queries::U64(vec![(1, 200), (0, 5), (2, 9), (3, 9)]);
         let workload = Workload { inserted, held_out: Keys::U64(vec![]), queries };
-        let ground = Ground::<u64>::try_new(&workload).expect("sorted integers");
-        let (empty, hits) = (&ground.ranges[2..], &ground.ranges[..2]);
-        let truth = truth_about(&DeniesOdd, &ground, empty, hits);
+        let inputs = Inputs::<u64>::try_new(&workload).expect("sorted integers");
+        let (empty, hits) = (&inputs.ranges[2..], &inputs.ranges[..2]);
+        let truth = truth_about(&DeniesOdd, &inputs, empty, hits);
         // 1,500 odd keys alone, as many in batches, as many ranges around them (16 before an odd key is odd), one hit.
         assert_eq!(truth.false_negatives, 3 * 1_500 + 1);
         assert_eq!((truth.query_count, truth.empty_count, truth.false_positives), (4, 2, 1));

@@ -1,31 +1,7 @@
-//! Facts about the harness, the rows, the report, the papers and the two-level store.
+//! Facts about the harness, the rows and the report.
 
-mod designer;
 mod measuring;
-mod papers;
 mod reporting;
-mod seeks;
-mod store;
-mod surf_paper;
 mod timing;
 mod well_formed;
-
-use lacuna_workload::{KeySource, QuerySource, ReadOptions, Workload};
-
-/// Keys and queries from texts.
-fn workload(keys: &str, queries: &str, seed: u64) -> Workload {
-    let keys =
-        KeySource::parse(keys).and_then(|source| source.load(&ReadOptions::default(), seed, &mut |_| {}));
-    let queries = QuerySource::parse(queries);
-    queries.and_then(|queries| queries.workload(keys?, seed)).expect("texts name a workload")
-}
-
-/// As [`workload`], over the big-endian bytes of the same integers.
-fn byte_workload(keys: &str, queries: &str, seed: u64) -> Workload {
-    let keys =
-        KeySource::parse(keys).and_then(|source| source.load(&ReadOptions::default(), seed, &mut |_| {}));
-    let keys = lacuna_workload::Keys::Bytes(keys.expect("a generator").to_be_bytes());
-    QuerySource::parse(queries)
-        .and_then(|queries| queries.workload(keys, seed))
-        .expect("texts name a workload")
-}
+mod workloads;

@@ -4,7 +4,7 @@ use lacuna_base::{ErrorKind, Result};
 use lacuna_bench::{Contender, Effort, Progress, Row, Setting, measure};
 use lacuna_workload::{Keys, Queries, Workload};
 
-use crate::{byte_workload, workload};
+use crate::workloads::{byte_workload, workload};
 
 fn measured(workload: &Workload, contenders: &[(&str, f64)]) -> Result<Vec<Row>> {
     let contenders: Vec<Contender<'_>> =

@@ -1,8 +1,8 @@
-//! Ranges between byte strings: a position is the 8 bytes behind the longest common prefix of all keys.
+//! Ranges between byte strings: a position is the 8 bytes after the longest common prefix of all keys.
 //!
 //! With the keys `user10` and `user25` the prefix is `user`, and `user10` stands at
 //! `0x3130_0000_0000_0000`; the range of the two positions after it is `user10` + 0,0,0,0,0,1 to `user10` + 0,0,0,0,0,2. Positions order keys, but keys
-//! that differ only further behind share one, and a key shorter than its 8 bytes is below the string made from its
+//! that differ only later share one, and a key shorter than its 8 bytes is below the string made from its
 //! position. So every range is looked up with the strings themselves, never with positions.
 
 use lacuna_base::ByteColumn;
@@ -113,7 +113,7 @@ impl Space for ByteSpace<'_> {
     }
 }
 
-/// The 8 bytes behind `prefix`, which `key` starts with, padded with zeros.
+/// The 8 bytes after `prefix`, which `key` starts with, padded with zeros.
 fn position_behind(prefix: &[u8], key: &[u8]) -> u64 {
     let behind = &key[prefix.len()..];
     let count = behind.len().min(8);

@@ -32,7 +32,7 @@ pub struct ReadOptions {
 /// Bytes taken from a binary file at a time.
 const CHUNK_BYTES: usize = 1 << 18;
 
-/// Reads the keys of the file at `path`: ascending, each once. `progress` hears the number of bytes read so far.
+/// Reads the keys of the file at `path`: ascending, each once. `progress` is called with the number of bytes read so far.
 ///
 /// ```no_run
 /// use std::path::Path;

@@ -1,4 +1,4 @@
-//! A file as a stream of bytes: unpacked when its name ends in `.gz`, with somebody told how far it is.
+//! A file as a stream of bytes: unpacked when its name ends in `.gz`, and its progress is reported.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -13,7 +13,7 @@ pub(crate) type Input<'a> = Box<dyn BufRead + 'a>;
 /// Bytes asked of the system at a time; `progress` is called once for each.
 const BUFFER_BYTES: usize = 1 << 18;
 
-/// Opens the file at `path`; `progress` hears the number of bytes taken from it so far.
+/// Opens the file at `path`; `progress` is called with the number of bytes taken from it so far.
 pub(crate) fn open<'a>(path: &Path, progress: impl FnMut(u64) + 'a) -> Result<Input<'a>> {
     let file = File::open(path).map_err(|error| open_error(path, error))?;
     let metadata = file.metadata().map_err(|error| open_error(path, error))?;

@@ -2,7 +2,7 @@
 //!
 //! | text | each range |
 //! | --- | --- |
-//! | `points:N` | one key value, uniform between the smallest and the largest key; on byte strings a key with one byte behind the common prefix changed |
+//! | `points:N` | one key value, uniform between the smallest and the largest key; on byte strings a key with one byte after the common prefix changed |
 //! | `uniform:N:LO-HI` | starts uniformly between the smallest and the largest key |
 //! | `correlated:N:LO-HI:D` | starts 1 to D after a key |
 //! | `split:N:LO-HI:D` | in turn one of `uniform` and one of `correlated` |
@@ -19,8 +19,8 @@
 //! `correlated` starts at most D before one. With `:any` ranges are left as drawn, so that `half:points:N:any` asks
 //! for present and absent keys alike.
 //!
-//! On byte strings, "after" and "length" count in the 8 bytes behind the longest common prefix of all keys, read as
-//! a big-endian integer and padded with zeros: behind the prefix `user`, the key `userAB` is
+//! On byte strings, "after" and "length" count in the 8 bytes after the longest common prefix of all keys, read as
+//! a big-endian integer and padded with zeros: after the prefix `user`, the key `userAB` is
 //! `0x4142_0000_0000_0000`, and a range is `user` + both ends in 8 bytes. `points` and `lastbyte` work on the strings themselves; where the
 //! last byte is 0xFF, the one before takes the carry.
 

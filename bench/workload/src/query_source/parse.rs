@@ -62,12 +62,14 @@ fn half(fields: &[&str], want: Want) -> Result<QuerySource> {
 fn shape_and_count(kind: &str, fields: &[&str]) -> Result<(QueryShape, usize)> {
     let Some(form) = form_of(kind) else {
         let forms = FORMS.join(", ");
-        return Err(Error::invalid_input(format!("`{kind}` is no kind of query; give {forms}, {HALF_FORM}")));
+        return Err(Error::invalid_input(format!(
+            "`{kind}` is not a kind of query; give {forms}, {HALF_FORM}"
+        )));
     };
     let expected = form.split(':').count() - 1;
     if fields.len() != expected {
         return Err(Error::invalid_input(format!(
-            "the form is {form}, with `:hit` or `:any` behind it if you like"
+            "the form is {form}, with `:hit` or `:any` appended if you like"
         )));
     }
     Ok((shape(kind, fields)?, query_count(fields[0])?))

@@ -90,7 +90,7 @@ static SETS: [KnownSet; 8] = [
 ];
 
 /// The folder of the real key files, if there is one: `LACUNA_DATA`, else `../shared/data` beside the workspace.
-pub fn data_dir() -> Option<PathBuf> {
+fn data_dir() -> Option<PathBuf> {
     let workspace = || Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
     let folder = match env::var_os("LACUNA_DATA") {
         Some(folder) => PathBuf::from(folder),
@@ -99,7 +99,7 @@ pub fn data_dir() -> Option<PathBuf> {
     folder.is_dir().then_some(folder)
 }
 
-/// The eight sets, each from its file in [`data_dir`] or as a twin.
+/// The eight sets, each from its file in the folder of data sets or as a twin.
 pub fn real_sets() -> Vec<RealSet> {
     sets_in(data_dir().as_deref())
 }

@@ -89,8 +89,8 @@ fn query_sources_read_as_typed() {
 #[test]
 fn wrong_query_sources_say_what_to_give() {
     for (text, said) in [
-        ("", "`` is no kind of query; give points:N, uniform:N:LO-HI"),
-        ("range:1k", "`range` is no kind of query"),
+        ("", "`` is not a kind of query; give points:N, uniform:N:LO-HI"),
+        ("range:1k", "`range` is not a kind of query"),
         ("points", "the form is points:N"),
         ("points:x", "`x` is not a count"),
         ("points:1k:1-32", "the form is points:N"),

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use lacuna_base::{Error, Result as CoreResult};
 use lacuna_bench::engine::{
-    COLUMNS, Direction, Engine, EngineRow, EngineSetting, FilterChoice, compare, to_table,
+    COLUMNS, Direction, Engine, EngineRow, EngineSetting, FilterChoice, SlateDbEngine, compare, to_table,
 };
 use lacuna_bench::report;
 use lacuna_workload::{QuerySource, parse_count};
@@ -11,10 +11,8 @@ use lacuna_workload::{QuerySource, parse_count};
 use super::{Format, every_family, split_specs};
 use crate::arguments::KeyArgs;
 use crate::errors::Result;
-use crate::extras::Extras;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::sibling::Sibling;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,8 +25,9 @@ Examples:
 
 Keys are dealt out to levels that each span all of them; every filter gets a database of its own, all are
 warmed and then asked the same questions in turn. `rate` counts the answers \"maybe\" of our filters about
-files without the range. With --engine rocksdb, `lacuna-rocksdb` runs the command; points are looked up
-with `get`, and sought as [k, k] where only that asks our filter. Exit code 2 if it is not built.";
+files without the range. RocksDB is there in a binary that was built with it, in the checkout by
+`.ci/with-rocksdb cargo build --release -p lacuna-cli --features rocksdb`; it looks points up with `get`, and
+seeks them as [k, k] where only that asks our filter.";
 
 /// Compare a storage engine's reads with no filter, its own, and ours
 #[derive(Debug, Args)]
@@ -96,17 +95,24 @@ pub(super) struct EngineArgs {
 /// Engines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum EngineName {
-    /// SlateDB, in this binary
+    /// SlateDB
     Slatedb,
-    /// RocksDB, in `lacuna-rocksdb`
+    /// RocksDB, in a build with the feature `rocksdb`
     Rocksdb,
 }
 
 impl EngineName {
-    fn name(self) -> &'static str {
+    /// The engine.
+    ///
+    /// # Errors
+    /// `InvalidInput` that says how to build it, if this binary has none.
+    fn engine(self) -> Result<&'static dyn Engine> {
         match self {
-            Self::Slatedb => "slatedb",
-            Self::Rocksdb => "rocksdb",
+            Self::Slatedb => Ok(&SlateDbEngine),
+            #[cfg(feature = "rocksdb")]
+            Self::Rocksdb => Ok(&lacuna_bench::engine::rocksdb::RocksDbEngine::PLAIN),
+            #[cfg(not(feature = "rocksdb"))]
+            Self::Rocksdb => Err(crate::features::ROCKSDB.is_missing()),
         }
     }
 }
@@ -120,12 +126,10 @@ enum Way {
     Reverse,
 }
 
-/// Runs the comparison, or has it run.
-pub(super) fn run(args: &EngineArgs, extras: &Extras) -> Result<()> {
-    match extras.engine(args.engine.name()) {
-        Some(engine) => print(args, &measured(args, engine)?),
-        None => Sibling::ROCKSDB.run(),
-    }
+/// Runs the comparison.
+pub(super) fn run(args: &EngineArgs) -> Result<()> {
+    let engine = args.engine.engine()?;
+    print(args, &measured(args, engine)?)
 }
 
 fn measured(args: &EngineArgs, engine: &dyn Engine) -> CoreResult<Vec<EngineRow>> {

@@ -1,0 +1,144 @@
+//! `lacuna cache dendrite`: owns ranges of a table, for itself and for clients and dendrites elsewhere.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::EtcdArgs;
+use crate::errors::Result;
+
+const EXAMPLES: &str = "\
+Examples:
+  lacuna cache dendrite --listen 10.0.0.7:7400 --store postgres://app@10.0.0.1/app --table people --key id \\
+      --domain age:integer --cut 30 --cache redis://10.0.0.5:6379 --secret-file secret
+  lacuna cache dendrite --listen 0.0.0.0:7400 --address 10.0.0.8:7400 --store mysql://app@10.0.0.1/app \\
+      --table people --key id --domain age:integer --policy back --log redis://10.0.0.6:6379 \\
+      --cache redis://10.0.0.5:6379 --coordinator etcd://10.0.0.2:2379 --secret-file secret
+
+Needs a binary that was built with the range cache, in the checkout by
+`cargo build --release -p lacuna-cli --features cache`.
+Exit code 2 if the arguments do not go together, or another process has the table open as a whole.";
+
+/// Own ranges of a table, beside other dendrites of the same secret
+///
+/// Runs until SIGTERM or Ctrl-C, then writes everything acknowledged to the store, gives its ranges back and prints its
+/// counters.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct DendriteArgs {
+    /// Where to listen; port 0 for any that is free
+    #[arg(long, value_name = "HOST:PORT")]
+    listen: String,
+    /// Where others reach it, if not where it listens
+    #[arg(long, value_name = "HOST:PORT")]
+    address: Option<String>,
+    /// The database: postgres://... or mysql://...
+    #[arg(long, value_name = "URL")]
+    store: String,
+    /// The table
+    #[arg(long)]
+    table: String,
+    /// A column of its primary key; several times
+    #[arg(long = "key", value_name = "COLUMN", required = true)]
+    keys: Vec<String>,
+    /// A column that is asked for by range, and its type: integer, unsigned, 'decimal(2)' (2 digits after the point),
+    /// float, text, date, timestamp; several times
+    #[arg(long = "domain", value_name = "COLUMN:TYPE", required = true)]
+    domains: Vec<String>,
+    /// Cut the table before this value of the first domain; several times. Counts for the first dendrite alone. A day is
+    /// written 2024-02-29, a moment in microseconds since 1970 UTC
+    #[arg(long = "cut", value_name = "VALUE", allow_hyphen_values = true)]
+    cuts: Vec<String>,
+    /// A cache server: redis://...; several times
+    #[arg(long = "cache", value_name = "URL", required = true)]
+    caches: Vec<String>,
+    /// A log server for --policy back: redis://..., which writes to disk at once; several times
+    #[arg(long = "log", value_name = "URL")]
+    logs: Vec<String>,
+    /// What a write does to cached results
+    #[arg(long, value_enum, default_value = "through")]
+    policy: PolicyName,
+    /// Who leases ranges: the database itself, or etcd://host:port,host:port (etcds:// if it is encrypted)
+    #[arg(long, value_name = "URL", default_value = "store")]
+    coordinator: String,
+    /// Seconds after which other dendrites take the ranges of one that does not answer; with etcd only. A fifth of it
+    /// should be longer than etcd's election timeout
+    #[arg(long, value_name = "S", default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..=60))]
+    lease: u64,
+    #[command(flatten)]
+    etcd: EtcdArgs,
+    /// Which cache server holds a result: that of its range, or one by the hash of its query. All dendrites of a table need the
+    /// same placement, with the same servers in the same order
+    #[arg(long, value_enum, default_value = "range")]
+    placement: PlacementName,
+    /// Send results to cache servers compressed, where that makes them shorter. All dendrites of a table need the same setting
+    #[arg(long)]
+    compress: bool,
+    /// Read this percentage of the hits again from the database: where one differs, another program has written past the cache,
+    /// and everything cached is dropped
+    #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u8).range(..=100))]
+    verify_hits: u8,
+    /// Follow the log of the database, and drop everything cached when another program has written to the table. All dendrites
+    /// of it need the same setting
+    #[arg(long)]
+    watchdog: bool,
+    /// A file with the secret that all dendrites and clients share, at least 16 bytes
+    #[arg(long, value_name = "FILE")]
+    secret_file: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum PolicyName {
+    Around,
+    Through,
+    Back,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum PlacementName {
+    Range,
+    Hash,
+}
+
+/// A build without the range cache says how to get one that has it.
+#[cfg(not(feature = "cache"))]
+pub(super) fn run(_: &DendriteArgs) -> Result<()> {
+    Err(crate::features::CACHE.is_missing())
+}
+
+/// Runs a dendrite until it is asked to stop.
+#[cfg(feature = "cache")]
+pub(super) fn run(args: &DendriteArgs) -> Result<()> {
+    Ok(crate::dendrite::run(&plan(args)).map_err(lacuna_base::Error::from)?)
+}
+
+#[cfg(feature = "cache")]
+fn plan(args: &DendriteArgs) -> crate::dendrite::Plan {
+    use lacuna_cache_protocol::Policy;
+
+    let policy = match args.policy {
+        PolicyName::Around => Policy::WriteAround,
+        PolicyName::Through => Policy::WriteThrough,
+        PolicyName::Back => Policy::WriteBack,
+    };
+    crate::dendrite::Plan {
+        listen: args.listen.clone(),
+        address: args.address.clone(),
+        store: args.store.clone(),
+        table: args.table.clone(),
+        keys: args.keys.clone(),
+        domains: args.domains.clone(),
+        cuts: args.cuts.clone(),
+        caches: args.caches.clone(),
+        logs: args.logs.clone(),
+        policy,
+        coordinator: args.coordinator.clone(),
+        lease_s: args.lease,
+        etcd: args.etcd.clone(),
+        is_compressed: args.compress,
+        is_hashed: matches!(args.placement, PlacementName::Hash),
+        verify_hits: args.verify_hits,
+        has_watchdog: args.watchdog,
+        secret_file: args.secret_file.clone(),
+    }
+}

@@ -1,0 +1,36 @@
+//! `lacuna cache`: the range cache, a file for each command.
+
+mod dendrite;
+mod etcd;
+
+use clap::{Args, Subcommand};
+
+use crate::errors::Result;
+
+use dendrite::DendriteArgs;
+pub(crate) use etcd::EtcdArgs;
+
+const BUILD: &str = "\
+The commands need a binary that was built with the range cache; in the checkout:
+  cargo build --release -p lacuna-cli --features cache";
+
+/// Run the range cache before a database
+#[derive(Debug, Args)]
+#[command(after_help = BUILD)]
+pub(crate) struct CacheArgs {
+    #[command(subcommand)]
+    command: CacheCommand,
+}
+
+/// To add a command: its arguments in a file of its own, a line here, a line in [`run`].
+#[derive(Debug, Subcommand)]
+enum CacheCommand {
+    Dendrite(Box<DendriteArgs>),
+}
+
+/// Runs the command.
+pub(super) fn run(args: &CacheArgs) -> Result<()> {
+    match &args.command {
+        CacheCommand::Dendrite(args) => dendrite::run(args),
+    }
+}

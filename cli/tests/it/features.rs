@@ -1,0 +1,41 @@
+//! What a build without a feature says where the feature is needed, and what every build lists.
+
+use crate::support::Folder;
+
+/// Commands that need a feature, and the feature.
+#[cfg(not(any(feature = "rocksdb", feature = "cache")))]
+const BY_FEATURE: [(&str, &str); 2] = [
+    ("bench engine --engine rocksdb --keys uniform:1k --queries uniform:9:1", "rocksdb"),
+    (
+        "cache dendrite --listen 127.0.0.1:0 --store postgres://a@127.0.0.1:1/a --table t --key id \
+         --domain age:integer --cache redis://127.0.0.1:1 --secret-file secret",
+        "cache",
+    ),
+];
+
+#[test]
+#[cfg(not(any(feature = "rocksdb", feature = "cache")))]
+fn commands_say_how_to_build_what_they_need() {
+    let folder = Folder::new();
+    for (line, feature) in BY_FEATURE {
+        let run = folder.lacuna(line);
+        let sentence = run.sentence(2);
+        let build = format!("cargo build --release -p lacuna-cli --features {feature}");
+        assert!(sentence.contains(&build) && run.stdout.is_empty(), "{run:?}");
+    }
+    assert!(folder.names().is_empty(), "nothing was made");
+}
+
+#[test]
+fn help_needs_no_feature() {
+    let folder = Folder::new();
+    for (line, feature, option) in [
+        ("cache --help", "cache", "dendrite"),
+        ("cache dendrite --help", "cache", "--coordinator"),
+        ("bench engine --help", "rocksdb", "--engine"),
+    ] {
+        let help = folder.lacuna(line).done();
+        assert!(help.contains(&format!("-p lacuna-cli --features {feature}")), "{help}");
+        assert!(help.contains(option), "{help}");
+    }
+}

@@ -1,0 +1,161 @@
+//! Runs whose throughputs are compared.
+
+use std::time::Duration;
+
+use lacuna_base::Result;
+use lacuna_cache_protocol::Policy;
+
+use super::{Bar, Effort, Limit};
+use crate::cache_bench::row::Row;
+use crate::cache_bench::run::Bench;
+use crate::cache_bench::setup::{Setup, StoreKind, System};
+
+const AROUND: System = System::Lacuna(Policy::WriteAround);
+const THROUGH: System = System::Lacuna(Policy::WriteThrough);
+const BACK: System = System::Lacuna(Policy::WriteBack);
+/// The store's delay where there is one.
+const DELAY: Duration = Duration::from_millis(5);
+/// Turns of each of two that are compared: an odd number, whose median is one of them, and short beside the minutes within
+/// which a shared machine becomes faster or slower.
+const TURNS: u32 = 31;
+/// Clients where the servers' bandwidth is what counts. Of `n` servers that are asked alike one is idle for a share of
+/// `(n - 1) / (clients + n - 1)` of the time, by chance alone: with this number, 8 servers do at most 3.82 times what 2 do.
+pub(crate) const MANY_CLIENTS: usize = 128;
+
+/// Runs on behalf of bars.
+struct Stage<'a> {
+    bench: &'a mut Bench,
+    effort: &'a Effort,
+    say: &'a mut dyn FnMut(String),
+}
+
+impl Stage<'_> {
+    fn setup(&self, system: System, scan_percent: u64) -> Setup {
+        Setup {
+            records: self.effort.records,
+            length: self.effort.length,
+            seed: self.effort.seed,
+            scan_percent,
+            ..Setup::new(system, StoreKind::Postgres)
+        }
+    }
+
+    fn run(&mut self, setup: Setup) -> Result<Row> {
+        self.bench.measure(setup, self.say)
+    }
+
+    /// The throughput of the first over that of the second, by turns.
+    fn compare(&mut self, name: &str, setups: [Setup; 2], limit: Limit) -> Result<Bar> {
+        let pair = self.bench.measure_in_turn(setups, TURNS, self.say)?;
+        let [row, than] = &pair.rows;
+        let ratio = if is_right(row) && is_right(than) { pair.ratio } else { f64::NAN };
+        Ok(Bar::new(name, throughputs(row, than), ratio, limit))
+    }
+}
+
+fn is_right(row: &Row) -> bool {
+    row.anomalies == 0 && row.lost_updates == 0
+}
+
+fn throughputs(row: &Row, than: &Row) -> String {
+    format!(
+        "{:.0} operations a second, {:.0} beside{}",
+        row.throughput(),
+        than.throughput(),
+        if is_right(row) && is_right(than) { "" } else { "; NOT CONSISTENT" }
+    )
+}
+
+/// Throughput of one over that of another, which every row with an anomaly or a lost update fails.
+fn faster(name: &str, row: &Row, than: &Row, limit: Limit) -> Bar {
+    let ratio = if is_right(row) && is_right(than) { row.throughput() / than.throughput() } else { f64::NAN };
+    Bar::new(name, throughputs(row, than), ratio, limit)
+}
+
+/// Pinned bytes do not grow: in the last fifth they are on average no more than the most of the middle fifth.
+fn pinned(name: &str, row: &Row) -> Bar {
+    let (middle, end) = (row.pinned_middle(), row.pinned_end());
+    let value = format!("{end} bytes in the last fifth, up to {middle} in the middle one");
+    let ratio = end as f64 / middle.max(1) as f64;
+    Bar::new(format!("pinned bytes of {name}"), value, ratio, Limit::AtMost(1.0))
+}
+
+/// Store delay 5 ms, warm, 5 rows, against the store alone: what one client gets of each. Many clients get as much more of a store
+/// that only waits as there are clients, and of a cache on this machine what its processors give.
+pub(super) fn delay(bench: &mut Bench, effort: &Effort, say: &mut dyn FnMut(String)) -> Result<Vec<Bar>> {
+    let mut stage = Stage { bench, effort, say };
+    let delayed =
+        |stage: &Stage<'_>, system, scans| Setup { clients: 1, delay: DELAY, ..stage.setup(system, scans) };
+    let mut bars = Vec::new();
+    let setup = delayed(&stage, System::Store, 99);
+    let alone = stage.run(setup)?;
+    for (system, min) in [(BACK, 50.0), (THROUGH, 30.0), (AROUND, 10.0)] {
+        let setup = delayed(&stage, system, 99);
+        let row = stage.run(setup)?;
+        let name = format!("99 % scans, `{}` over the store 5 ms away", system.name());
+        bars.push(faster(&name, &row, &alone, Limit::AtLeast(min)));
+        if system == BACK {
+            bars.push(pinned("99 % scans", &row));
+        }
+    }
+    let setup = delayed(&stage, System::Store, 10);
+    let alone = stage.run(setup)?;
+    let setup = Setup { copies: 3, ..delayed(&stage, BACK, 10) };
+    let row = stage.run(setup)?;
+    bars.push(faster("10 % scans, `back` with 3 copies in memory", &row, &alone, Limit::AtLeast(5.0)));
+    bars.push(pinned("10 % scans, 3 copies in memory", &row));
+    let setup = Setup { copies: 3, is_durable: true, ..delayed(&stage, BACK, 10) };
+    let row = stage.run(setup)?;
+    bars.push(faster("10 % scans, `back` with `appendfsync always`", &row, &alone, Limit::AtLeast(1.5)));
+    bars.push(pinned("10 % scans, `appendfsync always`", &row));
+    Ok(bars)
+}
+
+/// β 0 against 100.
+pub(super) fn beta(bench: &mut Bench, effort: &Effort, say: &mut dyn FnMut(String)) -> Result<Vec<Bar>> {
+    let mut stage = Stage { bench, effort, say };
+    let mut bars = Vec::new();
+    for (scans, limit) in [(10, Limit::AtLeast(1.0)), (100, Limit::Below(1.0))] {
+        let whole = stage.setup(BACK, scans);
+        let parts = Setup { beta: 0, ..whole.clone() };
+        bars.push(stage.compare(&format!("{scans} % scans, beta 0 over beta 100"), [parts, whole], limit)?);
+    }
+    Ok(bars)
+}
+
+/// Three copies against one.
+pub(super) fn copies(bench: &mut Bench, effort: &Effort, say: &mut dyn FnMut(String)) -> Result<Vec<Bar>> {
+    let mut stage = Stage { bench, effort, say };
+    let mut bars = Vec::new();
+    for (scans, min) in [(10, 0.75), (99, 0.97)] {
+        let one = stage.setup(BACK, scans);
+        let three = Setup { copies: 3, ..one.clone() };
+        let name = format!("{scans} % scans, 3 copies over 1");
+        bars.push(stage.compare(&name, [three, one], Limit::AtLeast(min))?);
+    }
+    Ok(bars)
+}
+
+/// Bytes a second of each cache server: few enough that two cores do not end before eight lines do, which an update makes
+/// more work for by each byte than a scan.
+pub(crate) const fn bandwidth(scan_percent: u64) -> u64 {
+    if scan_percent > 90 { 3 << 19 } else { 2 << 20 }
+}
+
+/// Eight cache servers against two, every one held to the same bandwidth.
+pub(super) fn servers(bench: &mut Bench, effort: &Effort, say: &mut dyn FnMut(String)) -> Result<Vec<Bar>> {
+    let mut stage = Stage { bench, effort, say };
+    let mut bars = Vec::new();
+    for scans in [10, 50, 99, 100] {
+        let two = Setup {
+            cache_servers: 2,
+            clients: MANY_CLIENTS,
+            bandwidth: Some(bandwidth(scans)),
+            ..stage.setup(BACK, scans)
+        };
+        let eight = Setup { cache_servers: 8, ..two.clone() };
+        let name = format!("{scans} % scans, 8 cache servers over 2");
+        bars.push(stage.compare(&name, [eight, two], Limit::AtLeast(3.5))?);
+    }
+    Ok(bars)
+}

@@ -1,0 +1,129 @@
+//! The yardstick beside its peer: our standard Bloom filter and crate `fastbloom`.
+//!
+//! Both get the same number of bits (to the next 64), the same number of hashes a key, and the same 64-bit hash of each
+//! key, computed within the timed loop: `fastbloom` takes it through `insert_hash` and `contains_hash`. Ours is asked
+//! through the erased filter, as everywhere; its build contains the order check, the checksum and the envelope.
+
+use fastbloom::BloomFilter;
+use lacuna_base::hash::IntegerHasher;
+use lacuna_base::{Budget, DynFilter, Result, U64Range};
+use lacuna_bench::harness::{Rounds, TaskId, dependent, independent, predicted};
+
+use super::contest::{PlannedFilter, add_questions, points};
+use crate::bars::bar::Bar;
+use crate::bars::bar::Limit::{AtMost, None};
+use crate::bars::console::Console;
+use crate::bars::setting::Setting;
+
+/// Bits per key, and the best number of hashes for them.
+const BUDGETS: [(f64, u32); 2] = [(14.0, 10), (18.0, 12)];
+const MAX: f64 = 1.1;
+
+/// Measures all budgets.
+pub(super) fn run(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> {
+    console.say("peer-bloom: drawing keys and queries");
+    let keys = setting.keys(&format!("uniform:{}", setting.speed_keys()))?;
+    let absent = points(&setting.ranges(&format!("points:{}", setting.questions()), &keys)?);
+    let present = points(&setting.ranges(&format!("points:{}:hit", setting.questions()), &keys)?);
+    let mut bars = Vec::new();
+    for (bits, hash_count) in BUDGETS {
+        let ours = PlannedFilter::try_new(&format!("bloom:k={hash_count}"), bits, setting.seed)?;
+        let theirs = Peer::new(bits, hash_count, keys.len(), setting.seed);
+        console.say(&format!("peer-bloom: building filters of {bits} bits"));
+        let filters = (ours.open(&keys)?, theirs.build(&keys));
+        let contest = Contest { setting, bits, ours: &*filters.0, peer: &theirs, theirs: &filters.1 };
+        bars.extend(contest.query_bars(console, "absent", &absent, AtMost(MAX)));
+        bars.extend(contest.query_bars(console, "present", &present, None));
+        bars.push(build_bar(setting, console, bits, &keys, &ours, &theirs));
+    }
+    Ok(bars)
+}
+
+/// How to build and ask the peer.
+struct Peer {
+    bit_count: usize,
+    hash_count: u32,
+    hasher: IntegerHasher,
+}
+
+impl Peer {
+    fn new(bits: f64, hash_count: u32, key_count: usize, seed: u64) -> Self {
+        let budget = Budget::bits_per_key(bits).expect("the budgets of this file are sound");
+        let bit_count = budget.payload_bytes(key_count) * 8;
+        Self { bit_count, hash_count, hasher: IntegerHasher::new(seed) }
+    }
+
+    fn build(&self, keys: &[u64]) -> BloomFilter {
+        let mut filter = BloomFilter::with_num_bits(self.bit_count).hashes(self.hash_count);
+        for &key in keys {
+            filter.insert_hash(self.hasher.hash(key));
+        }
+        filter
+    }
+
+    /// A question to `filter` as the harness asks it.
+    fn question<'a>(&self, filter: &'a BloomFilter) -> impl Fn(U64Range) -> bool + Copy + use<'a> {
+        let hasher = self.hasher;
+        move |point| filter.contains_hash(hasher.hash(point.lo()))
+    }
+}
+
+/// Two opened filters of one budget.
+struct Contest<'a> {
+    setting: &'a Setting,
+    bits: f64,
+    ours: &'a DynFilter<u64>,
+    peer: &'a Peer,
+    theirs: &'a BloomFilter,
+}
+
+impl Contest<'_> {
+    fn query_bars(
+        &self,
+        console: &mut Console,
+        kind: &str,
+        pool: &[U64Range],
+        limit: crate::bars::bar::Limit,
+    ) -> [Bar; 3] {
+        let mut rounds = Rounds::new();
+        let ours = add_questions(&mut rounds, "bloom", self.ours, pool);
+        let one = self.peer.question(self.theirs);
+        let theirs = [
+            rounds.add_serial("fastbloom single", pool.len(), move || dependent(pool, 1, one)),
+            rounds.add("fastbloom predicted", pool.len(), move || predicted(pool, 1, one)),
+            rounds.add("fastbloom independent", pool.len(), move || independent(pool, 1, one)),
+        ];
+        let (bits, of) = (self.bits, self.setting.query_rounds());
+        let timings = rounds.run(of, &mut |round| {
+            console.say(&format!("peer-bloom: {kind} keys at {bits} bits, round {round} of {of}"));
+        });
+        let bar = |way: &str, tasks: [TaskId; 2], limit| {
+            Bar::times_longer(format!("bloom {way}, {kind}, {bits} bits"), &timings, tasks, limit)
+        };
+        // Where questions overlap, the erased call and the check of the ends count; they are shown, not held to a bar.
+        [
+            bar("single", [ours.dependent, theirs[0]], limit),
+            bar("predicted", [ours.predicted, theirs[1]], None),
+            bar("independent", [ours.independent, theirs[2]], None),
+        ]
+    }
+}
+
+fn build_bar(
+    setting: &Setting,
+    console: &mut Console,
+    bits: f64,
+    keys: &[u64],
+    ours: &PlannedFilter,
+    theirs: &Peer,
+) -> Bar {
+    let mut rounds = Rounds::new();
+    let our_build = ours.add_build(&mut rounds, keys);
+    let their_build = rounds.add("fastbloom", keys.len(), || theirs.build(keys));
+    let of = setting.build_rounds();
+    let timings = rounds.run(of, &mut |round| {
+        console.say(&format!("peer-bloom: builds at {bits} bits, round {round} of {of}"));
+    });
+    let name = format!("bloom build per key, {bits} bits");
+    Bar::times_longer(name, &timings, [our_build, their_build], AtMost(MAX))
+}

@@ -1,0 +1,124 @@
+//! A run: load, warm up, measure, drain, check.
+//!
+//! The clock runs from the first operation until everything that was acknowledged is in the store. So write-back pays for
+//! what it put off. After each fiftieth of the operations the bytes are read that log servers hold and must not
+//! evict. After the drain every record is read from the store itself: what was acknowledged must be there.
+//!
+//! Where two setups are compared they may take turns: a machine that is slower for a while is so for both. A turn pays for
+//! what it put off, too, and who goes first alternates.
+
+mod load;
+mod one_run;
+
+use std::time::Duration;
+
+use lacuna_base::{Error, Result};
+use tokio::runtime::Runtime;
+
+use crate::cache_bench::interrupt;
+use crate::cache_bench::row::Row;
+use crate::cache_bench::servers::{Databases, start_redis};
+use crate::cache_bench::setup::Setup;
+use one_run::Run;
+
+/// Parts of a run, after each of which pinned bytes are read.
+const PARTS: u32 = 50;
+
+/// Runs of one process: what they share.
+#[derive(Debug, Default)]
+pub(crate) struct Bench {
+    /// One for each of two setups that are at work at once.
+    databases: [Databases; 2],
+    runs: u64,
+}
+
+/// What two setups did that took turns.
+#[derive(Debug)]
+pub(crate) struct Pair {
+    /// All turns of each together.
+    pub(crate) rows: [Row; 2],
+    /// Operations a second of the first over those of the second: the median of the turns, of which there is an odd number.
+    pub(crate) ratio: f64,
+}
+
+impl Bench {
+    /// Measures one setup. Servers end with the thread that calls this.
+    ///
+    /// # Errors
+    /// `InvalidInput` if its parts do not go together, `Unavailable` if a server is not installed, does not answer, or the
+    /// run was interrupted.
+    pub(crate) fn measure(&mut self, setup: Setup, say: &mut dyn FnMut(String)) -> Result<Row> {
+        let whole = setup.length;
+        let (runtime, mut run) = self.prepare(0, setup, say)?;
+        say(format!("{}: measuring", run.name()));
+        until_interrupted(&runtime, run.go(whole, PARTS))?;
+        self.end(runtime, run, say)
+    }
+
+    /// Measures two setups in `turns` turns each, an odd number, of an equal share of their lengths.
+    ///
+    /// # Errors
+    /// As [`Bench::measure`].
+    pub(crate) fn measure_in_turn(
+        &mut self,
+        [one, other]: [Setup; 2],
+        turns: u32,
+        say: &mut dyn FnMut(String),
+    ) -> Result<Pair> {
+        let share = one.length.share(turns);
+        let mut both = [self.prepare(0, one, say)?, self.prepare(1, other, say)?];
+        let mut ratios = Vec::new();
+        for turn in 1..=turns {
+            let names = both.each_ref().map(|(_, run)| run.name());
+            say(format!("{} and {}: turn {turn} of {turns}", names[0], names[1]));
+            let mut rates = [0.0; 2];
+            for place in if turn % 2 == 1 { [0, 1] } else { [1, 0] } {
+                let (runtime, run) = &mut both[place];
+                rates[place] = until_interrupted(runtime, run.take_turn(share))?;
+            }
+            ratios.push(rates[0] / rates[1]);
+        }
+        ratios.sort_by(f64::total_cmp);
+        let [one, other] = both;
+        let rows = [self.end(one.0, one.1, say)?, self.end(other.0, other.1, say)?];
+        Ok(Pair { rows, ratio: ratios[ratios.len() / 2] })
+    }
+
+    /// Everything up to the first operation that counts.
+    fn prepare(&mut self, place: usize, setup: Setup, say: &mut dyn FnMut(String)) -> Result<(Runtime, Run)> {
+        let setup = setup.checked()?;
+        interrupt::check()?;
+        say(format!("{}: starting servers", setup.system.name()));
+        let databases = &mut self.databases[place];
+        databases.start(setup.store)?;
+        let servers = start_redis(&setup)?;
+        self.runs += 1;
+        let runtime = runtime()?;
+        let run = until_interrupted(&runtime, Run::prepare(databases, servers, setup, self.runs, say))?;
+        Ok((runtime, run))
+    }
+
+    /// Everything after the last operation.
+    fn end(&mut self, runtime: Runtime, run: Run, say: &mut dyn FnMut(String)) -> Result<Row> {
+        say(format!("{}: draining", run.name()));
+        let row = until_interrupted(&runtime, run.end());
+        runtime.shutdown_timeout(Duration::from_millis(200));
+        row
+    }
+}
+
+/// As many threads as the machine that all numbers are of has processors.
+pub(crate) fn runtime() -> Result<Runtime> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    runtime.map_err(|error| Error::unavailable(format!("no runtime: {error}")))
+}
+
+/// Does the work, unless Ctrl-C is pressed first.
+pub(crate) fn until_interrupted<T>(runtime: &Runtime, work: impl Future<Output = Result<T>>) -> Result<T> {
+    runtime.block_on(async {
+        tokio::select! {
+            done = work => done,
+            why = interrupt::wait() => Err(why),
+        }
+    })
+}

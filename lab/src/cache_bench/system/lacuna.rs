@@ -1,0 +1,114 @@
+//! The range cache: a table for each range, spread over the cache servers.
+
+use std::sync::Arc;
+
+use lacuna_cache::redis::{RedisCache, RedisLog};
+use lacuna_cache::sql::{
+    Cache, Compressed, Counts, DomainType, Options, Schema, SqlValue, Table, WriteError,
+};
+use lacuna_cache_protocol::Policy;
+use lacuna_cache_protocol::ports::Reply;
+use lacuna_cache_protocol::{Error, Result};
+
+use super::aside::PATIENCE;
+use super::{SystemUnderTest, Traffic};
+use crate::cache_bench::records::{COLUMNS, NAMES, fields, table_name, version_of};
+use crate::cache_bench::servers::RunServers;
+use crate::cache_bench::setup::Setup;
+
+/// Keys in Redis begin with it.
+const NAMESPACE: &str = "bench";
+
+/// The cache, opened.
+pub(super) struct Lacuna {
+    cache: Cache,
+    tables: Vec<Table>,
+    records_of_a_table: u64,
+    columns: usize,
+}
+
+impl Lacuna {
+    /// Opens the store with a cache before it.
+    pub(super) async fn open(setup: &Setup, servers: &RunServers, policy: Policy) -> Result<Self> {
+        let mut options = Options::new(&servers.store_url).policy(policy).beta(setup.beta);
+        options = options.cache_bytes(1 << 30).patience(PATIENCE);
+        if setup.beta_auto {
+            options = options.beta_auto();
+        }
+        for url in &servers.cache_urls {
+            let mut server = RedisCache::new(url, NAMESPACE)?;
+            if setup.bandwidth.is_some() {
+                // Requests queue before a thin line: who waits there has not lost the server.
+                server = server.with_patience(PATIENCE);
+            }
+            let server = Arc::new(server);
+            options = if setup.is_compressed {
+                options.cache_server(Arc::new(Compressed::new(server)))
+            } else {
+                options.cache_server(server)
+            };
+        }
+        for url in &servers.log_urls {
+            options = options.log_server(Arc::new(RedisLog::new(url, NAMESPACE)?));
+        }
+        let cache = options.open().await?;
+        let mut tables = Vec::new();
+        for table in 0..setup.tables() {
+            let mut schema = Schema::new(&table_name(table), "id").domain("id", DomainType::Integer);
+            if setup.columns < COLUMNS {
+                schema = schema.only(NAMES[..setup.columns].iter().copied());
+            }
+            tables.push(cache.table(schema).await?);
+        }
+        Ok(Self { cache, tables, records_of_a_table: setup.records_of_a_table(), columns: setup.columns })
+    }
+
+    fn table(&self, record: u64) -> &Table {
+        let table = usize::try_from(record / self.records_of_a_table).expect("there are few tables");
+        &self.tables[table]
+    }
+}
+
+impl SystemUnderTest for Lacuna {
+    fn scan(&self, first: u64, count: u64) -> Reply<'_, Vec<u64>> {
+        Box::pin(async move {
+            let range = first.cast_signed()..=(first + count - 1).cast_signed();
+            let rows = self.table(first).get("id", range).await?;
+            rows.iter().map(|row| version_of(row.text(NAMES[0]).unwrap_or_default())).collect()
+        })
+    }
+
+    fn update(&self, record: u64, version: u64) -> Reply<'_, ()> {
+        Box::pin(async move {
+            let table = self.table(record);
+            let row = table.known_row([("id", SqlValue::Integer(record.cast_signed()))])?;
+            let fields = fields(record, version, self.columns);
+            let values = NAMES.into_iter().zip(fields.into_iter().map(SqlValue::Text));
+            table.update(&row, values).await.map_err(not_written)
+        })
+    }
+
+    fn traffic(&self) -> Traffic {
+        // Those of the cache itself are gone once it was stopped.
+        let counts = self.tables.iter().fold(Counts::default(), |sum, table| sum.plus(table.counts()));
+        Traffic {
+            hits: counts.hits,
+            cache_trips: counts.cache_calls,
+            log_trips: counts.log_calls,
+            store_queries: counts.store_queries,
+            store_writes: counts.store_writes,
+        }
+    }
+
+    fn stop(&self) -> Reply<'_, ()> {
+        Box::pin(self.cache.stop())
+    }
+}
+
+/// Why a write was not carried out, or may not have been.
+pub(crate) fn not_written(error: WriteError) -> Error {
+    match error {
+        WriteError::Refused(error) | WriteError::NotDone(error) => error,
+        WriteError::Unknown => Error::unavailable("the outcome of the write is unknown"),
+    }
+}

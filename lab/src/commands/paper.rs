@@ -1,0 +1,190 @@
+//! `lacuna-lab paper`: the figures and tables of a paper, measured again.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::paper::{self, Paper, Provenance, Setting, Step};
+use clap::Args;
+use lacuna_base::{Error, Result as CoreResult};
+use lacuna_bench::cpu_model;
+use lacuna_bench::report::Table;
+use lacuna_workload::parse_count;
+
+use lacuna_cli::{Output, PendingFile, Progress, Result};
+
+use super::cluster;
+
+const EXAMPLES: &str = "\
+Examples:
+  lacuna-lab paper --list
+  lacuna-lab paper rencoder --list
+  lacuna-lab paper rencoder --figure 4 --keys 20k --queries 2k --out figures
+  lacuna-lab paper rencoder --figure table4 --keys 20k --queries 2k --out figures
+
+Writes for each figure its data as CSV and its picture as SVG, and one page with the paper's numbers beside
+ours: README.md for the whole paper, figure-4.md for `--figure 4`. Tables are printed too. Files of the same
+name are replaced; each is there whole or not at all. `lacuna-lab paper node-filters --cluster` writes cluster.md:
+a script of the checkout measures, with a JDK 17 and Maven, for a quarter of an hour.";
+
+/// The paper whose tables a cluster measures.
+const OF_CLUSTERS: &str = "node-filters";
+
+/// Make the figures and tables of a paper again
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct PaperArgs {
+    /// The paper; --list shows them
+    #[arg(required_unless_present = "list")]
+    name: Option<String>,
+
+    /// Only this figure or table, such as 7 or table2
+    #[arg(long, value_name = "N")]
+    figure: Option<String>,
+
+    /// As many keys as the paper takes, in place of at most a million
+    #[arg(long)]
+    full: bool,
+
+    /// Keys of generated sets, such as 100k
+    #[arg(long, value_name = "N", value_parser = count)]
+    keys: Option<usize>,
+
+    /// Queries of each kind [default: what suits each figure, a million at most]
+    #[arg(long, value_name = "N", value_parser = count)]
+    queries: Option<usize>,
+
+    /// Seed of keys, queries and hashes
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+
+    /// Folder for the files, made if it is missing [default: docs/results/NAME]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Show what there is, and measure nothing
+    #[arg(long)]
+    list: bool,
+
+    /// Measure the tables of node-filters in a cluster of three Cassandra nodes that is started for it
+    #[arg(long, conflicts_with_all = ["figure", "full", "keys", "queries", "seed", "list"])]
+    cluster: bool,
+
+    /// With --cluster: little of everything, in a few minutes, to see that it works
+    #[arg(long, requires = "cluster")]
+    quick: bool,
+}
+
+/// Makes the figures, or lists them.
+pub(super) fn run(args: &PaperArgs) -> Result<()> {
+    let Some(name) = &args.name else { return list_papers() };
+    if args.cluster {
+        return in_cluster(name, args);
+    }
+    let paper = paper::find(name)?;
+    paper::figures(paper, args.figure.as_deref())?;
+    if args.list {
+        return list_figures(paper, args.figure.as_deref());
+    }
+    make(args, paper)
+}
+
+/// Has the script of the checkout make the page.
+fn in_cluster(name: &str, args: &PaperArgs) -> Result<()> {
+    if name != OF_CLUSTERS {
+        let message = format!("no cluster measures the paper `{name}`; --cluster is for {OF_CLUSTERS}");
+        return Err(Error::invalid_input(message).into());
+    }
+    let mut words = vec![OsStr::new("paper")];
+    if args.quick {
+        words.push(OsStr::new("--quick"));
+    }
+    if let Some(out) = &args.out {
+        words.extend([OsStr::new("--out"), out.as_os_str()]);
+    }
+    cluster::bench(&words)
+}
+
+fn list_papers() -> Result<()> {
+    let mut out = Output::new();
+    out.pairs(&paper::available())?;
+    out.finish()
+}
+
+fn list_figures(paper: &'static Paper, only: Option<&str>) -> Result<()> {
+    let mut table = Table::new(["--figure", "what", "title"]);
+    for figure in paper::figures(paper, only)? {
+        table.push([figure.id.argument(), figure.id.heading(), figure.title.to_owned()]);
+    }
+    let mut out = Output::new();
+    out.line(paper.citation)?;
+    out.text(&table.to_string())?;
+    out.finish()
+}
+
+fn make(args: &PaperArgs, paper: &'static Paper) -> Result<()> {
+    let default = || Path::new("docs/results").join(paper.name);
+    let folder = args.out.clone().unwrap_or_else(default);
+    make_folder(&folder)?;
+    let setting = Setting {
+        keys: args.keys,
+        queries: args.queries,
+        full: args.full,
+        seed: args.seed,
+        only: args.figure.clone(),
+    };
+    let findings = measure(paper, &setting)?;
+    let provenance = Provenance { command: command_line(args, paper), machine: cpu_model(), seed: args.seed };
+    let mut out = Output::new();
+    out.text(&paper::to_text(&findings))?;
+    for file in paper::files(paper, &findings, &provenance)? {
+        let path = folder.join(&file.name);
+        PendingFile::create(&path)?.commit(file.text.as_bytes())?;
+        out.line(&format!("wrote {}", path.display()))?;
+    }
+    out.finish()
+}
+
+fn measure(
+    paper: &'static Paper,
+    setting: &Setting,
+) -> CoreResult<Vec<(&'static paper::Figure, paper::Finding)>> {
+    let progress = Progress::spinner(format!("measuring {}", paper.name));
+    paper::run(paper, setting, &mut |Step { figure, stage, done, of }| {
+        progress.say(format!("{figure} ({} of {of}): {stage}", done + 1));
+    })
+}
+
+fn make_folder(folder: &Path) -> CoreResult<()> {
+    fs::create_dir_all(folder).map_err(|error| {
+        let message = format!("the figures cannot be written into {}: {error}", folder.display());
+        Error::invalid_input(message).with_source(error)
+    })
+}
+
+/// The command that makes the same figures again.
+fn command_line(args: &PaperArgs, paper: &Paper) -> String {
+    let mut command = format!("lacuna-lab paper {}", paper.name);
+    let mut add = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            command += &format!(" --{name} {value}");
+        }
+    };
+    add("figure", args.figure.clone());
+    add("keys", args.keys.map(|count| count.to_string()));
+    add("queries", args.queries.map(|count| count.to_string()));
+    add("seed", Some(args.seed.to_string()));
+    if args.full {
+        command += " --full";
+    }
+    command
+}
+
+/// A number of things, at least one.
+fn count(text: &str) -> Result<usize, String> {
+    let count = parse_count(text).map_err(|error| error.to_string())?;
+    match usize::try_from(count) {
+        Ok(0) | Err(_) => Err(format!("{text} is too few; give at least 1")),
+        Ok(count) => Ok(count),
+    }
+}

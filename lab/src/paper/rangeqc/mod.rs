@@ -1,0 +1,103 @@
+//! The report's figures 1 and 4 to 9 and its tables 1 to 5, each in the file named after what it shows.
+
+mod entries;
+mod logs;
+mod pinned;
+mod policies;
+mod redis;
+mod scaling;
+mod stage;
+
+use crate::paper::figure::{figure, table};
+use crate::paper::{Figure, Paper};
+
+/// What the report shows.
+pub(crate) static PAPER: Paper = Paper {
+    name: "rangeqc",
+    citation: "Ghandeharizadeh, Alabdulkarim, Nguyen, \"RangeQC: A Framework for Caching Range Predicate Query Results\", \
+               USC Database Laboratory Technical Report 2018-03.",
+    method: "\
+One machine has everything: clients, real Redis servers, the database. The report has a node of 16 cores for each, joined by \
+10 Gbps. Its MySQL is **MariaDB** here. Its MongoDB is **stood in for by PostgreSQL with `synchronous_commit=off`**, which \
+acknowledges a write before the disk has it, as the report configures MongoDB. Its IQ-Twemcached is Redis with scripts, one \
+server where it has 16 instances a node. Records are 1,000 bytes in ten columns, chosen uniformly, scans of 5 unless a line says \
+otherwise; 16 clients, each with one request under way. Everything is scaled down: each figure says by how much; `--full` takes as \
+many records as the report. The cache is warm, β is 100 % and buffered writes have one copy, in memory, unless a line says \
+otherwise. Throughput counts the time until the store has every acknowledged write, which the report does not say of its own. \
+Every scan is checked: none of ours may be older than an acknowledged update. \
+The report's stores wait for disks of their own; here the store has everything in memory and shares two cores with cache and \
+clients, so that what a cache costs these cores is all that shows where writes are many. What one client gains over a store that \
+is 5 ms away stands in figure 1, and with the bars in [the cache's own results](../cache/README.md). The report pins log records \
+of its indexes, too; the cache of one process, which is what runs here, keeps none (dendrites do), so that only buffered writes are \
+pinned.",
+    line_names: &LINE_NAMES,
+    figures: &FIGURES,
+};
+
+/// Names in the order that gives them their colours.
+static LINE_NAMES: [&str; 14] = [
+    "write-back",
+    "write-through",
+    "write-around",
+    "MariaDB",
+    "PostgreSQL, async",
+    "5 rows",
+    "10 rows",
+    "100 rows",
+    "beta 100 %",
+    "beta 0 %",
+    "ZRANGE and MGET",
+    "one Lua script",
+    "1 copy",
+    "3 copies",
+];
+
+static FIGURES: [Figure; 12] = [
+    figure(
+        1,
+        "improvement over two stores",
+        policies::stores,
+        "Write-back helps most where writes are many.",
+    ),
+    table(
+        1,
+        "log records before and after compaction",
+        logs::sizes,
+        "Pairs that cancel go; partitions matter little.",
+    ),
+    figure(4, "pinned memory by the share of scans", pinned::by_share_of_scans, "Fewer updates pin less."),
+    figure(
+        5,
+        "pinned memory over a run",
+        pinned::over_time,
+        "It settles: writes reach the store as fast as they come.",
+    ),
+    table(
+        2,
+        "one and three copies of buffered writes",
+        scaling::copies,
+        "Copies cost little where scans are many.",
+    ),
+    figure(6, "write policies", policies::policies, "Only write-back gains where writes are many."),
+    figure(7, "size of entries", entries::sizes, "The larger an entry, the smaller the gain."),
+    table(3, "hit rate in little memory", entries::hit_rates, "Large entries do not fit."),
+    table(
+        4,
+        "throughput by cache servers of one bandwidth",
+        scaling::servers,
+        "More servers, more throughput.",
+    ),
+    table(
+        5,
+        "the same over two servers",
+        scaling::relative,
+        "Four times the servers, four times the throughput.",
+    ),
+    figure(8, "Redis alone", redis::naive, "Faster, and wrong: look at the anomalies."),
+    figure(
+        9,
+        "entries that share rows, and entries that do not",
+        redis::beta,
+        "Writes like small entries, scans large ones.",
+    ),
+];

@@ -1,0 +1,115 @@
+//! Figures 11 to 13: queries next to keys, real keys, skewed keys; and laws that the paper does not show.
+
+use std::rc::Rc;
+
+use lacuna_base::Result;
+
+use super::filters::{self, SYNTHETIC_KEYS};
+use super::panels::{blooms, filter_throughput, rates};
+use crate::paper::{Cell, Claim, Finding, GridResult, Session};
+
+/// Keys of the paper's samples of real sets, and of its skewed set.
+const SAMPLED_KEYS: usize = 10_000_000;
+
+/// Ranges that start 32 after a key.
+pub(super) fn correlated(session: &mut Session<'_>) -> Result<Rc<GridResult>> {
+    let keys = format!("uniform:{}", session.key_count(SYNTHETIC_KEYS));
+    session.grid(&filters::grid(keys, "offset:N:2-32:32"))
+}
+
+/// Ranges that start at keys left out, over each real set of integers.
+pub(super) fn real(session: &mut Session<'_>) -> Result<Vec<(&'static str, Rc<GridResult>)>> {
+    REAL_SETS.into_iter().map(|name| Ok((name, session.grid(&filters::grid(name, "half:N:2-32"))?))).collect()
+}
+
+const REAL_SETS: [&str; 4] = ["osm_node_ids", "places_zorder", "commit_times", "nab_values"];
+
+/// Ranges anywhere over keys of which 99 % stand in a hundredth of the space.
+pub(super) fn skewed(session: &mut Session<'_>) -> Result<Rc<GridResult>> {
+    let keys = format!("skew99:{}", session.key_count(SAMPLED_KEYS));
+    session.grid(&filters::grid(keys, "uniform:N:2-32"))
+}
+
+fn rate_claims(result: &GridResult, about: &str, rates: &[(&'static str, f64, f64)]) -> Vec<Claim> {
+    let claim = |&(name, bits, paper): &(&'static str, f64, f64)| {
+        let ours = result.cell(name, bits).map(Cell::rate);
+        Claim::new(format!("{name}, {about}, {bits} bits: rate"), paper, ours)
+    };
+    rates.iter().map(claim).collect()
+}
+
+/// Figure 11.
+pub(super) fn next_to_keys(session: &mut Session<'_>) -> Result<Finding> {
+    let result = correlated(session)?;
+    let claims = rate_claims(&result, "start = key + 32", &CORRELATED_RATES);
+    let plots = vec![
+        rates("(a) rate", &result),
+        filter_throughput("(b) filter throughput", &result),
+        blooms("against a standard Bloom", &result),
+    ];
+    Ok(Finding { plots, claims, notes: result.notes(), tables: Vec::new() })
+}
+
+/// Section 5.7.
+const CORRELATED_RATES: [(&str, f64, f64); 8] = [
+    ("REncoder", 14.0, 0.027),
+    ("REncoder", 26.0, 0.000_16),
+    ("REncoderSE", 14.0, 0.027),
+    ("REncoderSE", 26.0, 0.000_16),
+    ("REncoderSS", 26.0, 1.0),
+    ("SuRF", 26.0, 1.0),
+    ("Rosetta", 14.0, 0.029),
+    ("Rosetta", 26.0, 0.000_11),
+];
+
+/// Figure 12.
+pub(super) fn real_sets(session: &mut Session<'_>) -> Result<Finding> {
+    let results = real(session)?;
+    let rate_plots = results.iter().map(|(name, result)| rates(name, result));
+    let speed_plots = results.iter().map(|(name, result)| filter_throughput(name, result));
+    let plots = rate_plots.chain(speed_plots).collect();
+    let mut notes = results.first().map_or(Vec::new(), |(_, result)| result.notes());
+    notes.push(
+        "The paper's sets (amzn, face, osmc, wiki of SOSD) are too large to ship; these are ours. Half of the keys \
+         are left out, and each query starts at one of those, as the paper's do."
+            .into(),
+    );
+    Ok(Finding { plots, notes, ..Finding::default() })
+}
+
+/// Figure 13.
+pub(super) fn heavy_skew(session: &mut Session<'_>) -> Result<Finding> {
+    let result = skewed(session)?;
+    let claims = rate_claims(&result, "skewed keys", &SKEWED_RATES);
+    let plots = vec![rates("(a) rate", &result), filter_throughput("(b) filter throughput", &result)];
+    let mut notes = result.notes();
+    notes
+        .push("The paper does not say where its queries start; here anywhere between the keys' ends.".into());
+    Ok(Finding { plots, claims, notes, tables: Vec::new() })
+}
+
+/// Section 5.9.
+const SKEWED_RATES: [(&str, f64, f64); 8] = [
+    ("REncoder", 14.0, 0.019),
+    ("REncoder", 26.0, 0.000_66),
+    ("SuRF", 14.0, 0.058),
+    ("SuRF", 26.0, 0.000_91),
+    ("Rosetta", 14.0, 0.044),
+    ("Rosetta", 26.0, 0.000_12),
+    ("SNARF", 14.0, 0.096),
+    ("SNARF", 26.0, 0.0019),
+];
+
+/// Normal, Zipf and clustered keys, asked around keys left out.
+pub(super) fn other_laws(session: &mut Session<'_>) -> Result<Finding> {
+    let count = session.key_count(SAMPLED_KEYS);
+    let mut finding = Finding::default();
+    for law in ["normal", "zipf", "clustered"] {
+        let mut grid = filters::grid(format!("{law}:{count}"), "half:N:2-32");
+        grid.rounds.queries = 0;
+        let result = session.grid(&grid)?;
+        finding.plots.push(rates(law, &result));
+        finding.notes = result.notes();
+    }
+    Ok(finding)
+}

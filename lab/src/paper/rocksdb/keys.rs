@@ -1,0 +1,45 @@
+//! Keys of real sets, scaled.
+
+use crate::paper::Session;
+use lacuna_base::{ByteColumn, Error, Result};
+use lacuna_workload::{KeySource, Keys, ReadOptions, real_sets};
+
+/// The keys of a generator such as `normal`, `count` of them; or the first `count` of a real set.
+pub(super) fn keys(session: &Session<'_>, name: &str, count: usize) -> Result<Keys> {
+    match real_sets().iter().find(|set| set.name() == name) {
+        Some(set) => Ok(first(set.load()?, count)),
+        None => KeySource::parse(&format!("{name}:{count}"))?.load(
+            &ReadOptions::default(),
+            session.seed(),
+            &mut |_| {},
+        ),
+    }
+}
+
+/// The first keys keep their runs and prefixes, where every `n`th key would not.
+fn first(keys: Keys, count: usize) -> Keys {
+    match keys {
+        Keys::U64(mut keys) => {
+            keys.truncate(count);
+            Keys::U64(keys)
+        }
+        Keys::Bytes(keys) => {
+            let mut kept = ByteColumn::new();
+            keys.iter().take(count).for_each(|key| kept.push(key));
+            Keys::Bytes(kept)
+        }
+    }
+}
+
+/// Integers, or an error.
+pub(super) fn integers(keys: Keys) -> Result<Vec<u64>> {
+    match keys {
+        Keys::U64(keys) => Ok(keys),
+        Keys::Bytes(_) => Err(Error::invalid_input("this figure is made over integer keys")),
+    }
+}
+
+/// How many times fewer there are here than in the paper.
+pub(super) fn factor(paper: usize, here: usize) -> String {
+    format!("{:.0}", paper as f64 / here.max(1) as f64)
+}
