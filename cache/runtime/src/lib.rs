@@ -56,6 +56,10 @@ pub use compressed::Compressed;
 pub use file_log::FileLog;
 pub use hashed::Hashed;
 pub use lacuna_cache_protocol::{Error, ErrorKind, Result};
-pub use owner::{
-    Alarm, BulkEnd, BulkLease, Counts, RangeCache, Requests, Servers, WriteError, Written, bulk_lease,
-};
+pub use owner::{Alarm, BulkLease, Counts, RangeCache, Requests, Servers, WriteError};
+
+/// What tests need; no part of the library's promises.
+#[doc(hidden)]
+pub mod testing {
+    pub use crate::owner::Written;
+}

@@ -5,4 +5,4 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| lacuna_cache::cluster::look_at(bytes));
+fuzz_target!(|bytes: &[u8]| lacuna_cache::cluster::testing::look_at(bytes));

@@ -50,11 +50,16 @@ mod tally;
 mod tests;
 
 pub use client::Client;
-pub use dendrite::{Answer, Dendrite, Forwarding, Membership};
-#[doc(hidden)]
-pub use look::look_at;
+pub use dendrite::{Dendrite, Membership};
 pub use net::Net;
-pub use network::{Listener, Network};
-pub use peer_transport::PeerTransport;
 pub use secret::Secret;
 pub use server::Server;
+
+/// What tests and fuzzing need; no part of the library's promises.
+#[doc(hidden)]
+pub mod testing {
+    pub use super::dendrite::{Answer, Forwarding};
+    pub use super::look::look_at;
+    pub use super::network::{Listener, Network};
+    pub use super::peer_transport::PeerTransport;
+}

@@ -136,7 +136,7 @@ fn damaged_bodies_never_come_back_as_something_that_cannot_be_written() {
         for bit in 0..body.len() * 8 {
             let mut damaged = body.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
-            crate::cluster::look_at(&[&[kind], &damaged[..]].concat());
+            crate::cluster::look::look_at(&[&[kind], &damaged[..]].concat());
             if let Ok(read) = Message::read(kind, &damaged) {
                 assert_ne!(read, message, "{name}, bit {bit}");
             }

@@ -25,13 +25,13 @@ pub struct BulkLease {
 
 /// What becomes of a lease, for whoever granted it.
 #[derive(Debug)]
-pub struct BulkEnd(oneshot::Receiver<oneshot::Sender<bool>>);
+pub(crate) struct BulkEnd(oneshot::Receiver<oneshot::Sender<bool>>);
 
 /// A lease on ranges in these tenures, that of the leader first, and what becomes of it.
 ///
 /// # Errors
 /// `Corrupt` without any range.
-pub fn bulk_lease(fences: Vec<(RangeId, Epoch)>) -> Result<(BulkLease, BulkEnd)> {
+pub(crate) fn bulk_lease(fences: Vec<(RangeId, Epoch)>) -> Result<(BulkLease, BulkEnd)> {
     if fences.is_empty() {
         return Err(Error::corrupt("a lease for a bulk load names no range"));
     }
@@ -71,7 +71,7 @@ impl BulkLease {
 
 impl BulkEnd {
     /// Waits for the end: whom to tell whether it was held until now, or `None` if parts of the load may be under way.
-    pub async fn ended(self) -> Option<oneshot::Sender<bool>> {
+    pub(crate) async fn ended(self) -> Option<oneshot::Sender<bool>> {
         self.0.await.ok()
     }
 }

@@ -23,7 +23,8 @@ pub(crate) mod sample;
 pub(crate) mod servers;
 
 pub use alarm::Alarm;
-pub use bulk::{BulkEnd, BulkLease, bulk_lease};
+pub use bulk::BulkLease;
+pub(crate) use bulk::{BulkEnd, bulk_lease};
 pub use counters::Counts;
 pub use error::WriteError;
 pub use range_cache::RangeCache;

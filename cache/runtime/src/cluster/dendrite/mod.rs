@@ -127,6 +127,7 @@ impl Dendrite {
     /// # Errors
     /// `InvalidInput` if the store does not understand the query or there is no such domain, `Unavailable` if nobody
     /// answers in time.
+    #[doc(hidden)]
     pub async fn read(
         &self,
         query: &Query,
@@ -140,6 +141,7 @@ impl Dendrite {
     ///
     /// # Errors
     /// As [`Dendrite::read`]; `InvalidInput` without a query.
+    #[doc(hidden)]
     pub async fn read_all(
         &self,
         queries: &[Query],
@@ -153,6 +155,7 @@ impl Dendrite {
     ///
     /// # Errors
     /// `Unavailable` if it is not to be had in time.
+    #[doc(hidden)]
     pub async fn bulk(
         &self,
         lasts: Duration,
@@ -166,6 +169,7 @@ impl Dendrite {
     ///
     /// # Errors
     /// See [`WriteError`]: refused and not done have changed nothing.
+    #[doc(hidden)]
     pub async fn write(
         &self,
         write: &Write,
@@ -179,6 +183,7 @@ impl Dendrite {
     ///
     /// # Errors
     /// `Unavailable` if it had no answer: its tenure has ended.
+    #[doc(hidden)]
     pub async fn peer(
         &self,
         range: RangeId,

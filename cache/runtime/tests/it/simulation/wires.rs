@@ -4,7 +4,7 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
-use lacuna_cache::cluster::{Listener, Network};
+use lacuna_cache::cluster::testing::{Listener, Network};
 use lacuna_cache_protocol::ports::Clock;
 use turmoil::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use turmoil::net::{TcpListener, TcpStream};
