@@ -3,7 +3,8 @@
 
 use lacuna_base::{GapSet, Result, U64Range};
 use lacuna_bench::blacklist_rounds::{Protocol, Rounds, new_queries};
-use lacuna_families::{Blacklist, RencoderSpec};
+use lacuna_families::RencoderSpec;
+use lacuna_families::testing::Blacklist;
 use lacuna_workload::{KeySource, Keys, Queries, QuerySource, ReadOptions, Rng, ZipfPool, parse_count};
 
 const SEED: u64 = 17;
