@@ -2,7 +2,8 @@
 //! `cargo run --release -p lacuna-lab --example blacklist_rounds [KEYS]`, such as `1M`; a fifth as many queries.
 
 use lacuna_base::{GapSet, Result, U64Range};
-use lacuna_families::{Blacklist, RencoderSpec};
+use lacuna_families::RencoderSpec;
+use lacuna_families::testing::Blacklist;
 use lacuna_lab::blacklist_rounds::{Protocol, Rounds, new_queries};
 use lacuna_workload::{KeySource, Keys, Queries, QuerySource, ReadOptions, Rng, ZipfPool, parse_count};
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lacuna_base::{Budget, BuildPlan, FilterSpec, Sample, SortedKeys};
-use lacuna_families::cpfpr::Phase;
+use lacuna_families::testing::cpfpr::Phase;
 use lacuna_families::{BloomSpec, ProteusSpec, TwoPrefixBloomSpec};
 use lacuna_workload::{KeySource, Keys, Queries, QuerySource, ReadOptions};
 

@@ -7,7 +7,8 @@
 use std::ops::Bound::{Excluded, Included};
 use std::ops::Range;
 
-use lacuna_base::{DynFilter, KeyColumn as _, KeyRange, KeySpace, SortedKeys};
+use lacuna_base::internal::KeyColumn as _;
+use lacuna_base::{DynFilter, KeyRange, KeySpace, SortedKeys};
 use lacuna_workload::Rng;
 
 use super::CheckedSpace;

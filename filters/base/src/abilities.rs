@@ -34,9 +34,9 @@ pub trait SeekCandidate<K: KeySpace + ?Sized>: RangeFilter<K> {
 /// How many keys a range holds, from below and from above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CountBounds {
-    /// The range holds at least so many keys.
+    /// The range holds at least this many keys.
     pub min: u64,
-    /// The range holds at most so many keys.
+    /// The range holds at most this many keys.
     pub max: u64,
 }
 
@@ -72,6 +72,6 @@ pub trait RemoveKey<K: KeySpace + ?Sized>: RangeFilter<K> {
     /// other keys are still found.
     ///
     /// # Errors
-    /// `Unsupported` if this key cannot be told from others; the filter is as before.
+    /// `Unsupported` if this key cannot be distinguished from others; the filter is as before.
     fn remove(&mut self, key: K::Ref<'_>) -> Result<bool>;
 }

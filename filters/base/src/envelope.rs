@@ -49,7 +49,7 @@ pub struct Envelope {
     pub codec: CodecId,
     /// Number of distinct keys.
     pub key_count: u64,
-    /// Smallest key; for byte strings what the [`Window`](crate::Window) behind the stored prefix reads there.
+    /// Smallest key; for byte strings what the [`Window`](crate::Window) after the stored prefix reads there.
     pub smallest: u64,
     /// Largest key; for byte strings what the window reads there.
     pub largest: u64,

@@ -9,7 +9,7 @@
 //! - [`KeyCodec`] and [`Cover`]: how an engine's keys and bounds map into a key space;
 //! - [`FilterSpec`], [`FilterBuilder`], [`RangeFilter`] and their erased twins [`DynSpec`], [`DynBuilder`], [`DynFilter`];
 //! - [`SeekCandidate`], [`CountEstimate`], [`PrefixFilter`], [`InsertKey`], [`RemoveKey`]: what some filters can do beyond that;
-//! - [`BuildPlan`], [`Budget`], [`Sample`]: what a builder is told;
+//! - [`BuildPlan`], [`Budget`], [`Sample`]: what a builder is given;
 //! - [`PredictRate`], [`KeyStatistics`], [`Prediction`]: what would be built, without building it; [`seek_abreast`] for models;
 //! - [`Envelope`] and [`Sealed`]: the 64-byte header of every filter on disk;
 //! - [`hash`]: hashes whose output is fixed for ever; [`wire`]: numbers and byte strings as bytes;
@@ -48,20 +48,33 @@ pub mod wire;
 pub use abilities::{
     Candidate, CountBounds, CountEstimate, InsertKey, PrefixFilter, RemoveKey, SeekCandidate,
 };
-pub use build::{BuildFromKeys, CollectingBuilder, FilterBuilder, FilterSpec};
+pub use build::{BuildFromKeys, FilterBuilder, FilterSpec};
 pub use codec::{CodecId, Composite, Cover, FixedBe, Head, Identity, KeyCodec};
-pub use columns::{ByteColumn, KeyColumn, SortedKeys};
-pub use crossings::{cross, crossed, forget_crossings};
+pub use columns::{ByteColumn, SortedKeys};
 pub use envelope::{ENVELOPE_BYTES, ENVELOPE_VERSION, Envelope, KindId};
 pub use erased::{DynBuilder, DynFilter, DynSpec};
 pub use error::{Error, ErrorKind, Result};
 pub use filter::RangeFilter;
 pub use gaps::{ByteGapSet, GapSet};
 pub use key::{KeyRange, KeySpace, KeySpaceId};
-pub use places::{ABREAST, seek_abreast};
 pub use plan::{Budget, BuildPlan, Sample};
-pub use predict::{KeyStatistics, PlacedQuery, PredictRate, Prediction, thinned};
+pub use predict::{KeyStatistics, PredictRate, Prediction};
 pub use range::{ByteRange, U64Range};
 pub use sealed::{AlignedBytes, Sealed};
 pub use typed::{Date, TypedKey, Zorder};
 pub use window::{Position, Window};
+
+/// Which rare paths a test walked: for the tests of Lacuna's own crates.
+#[doc(hidden)]
+pub mod testing {
+    pub use crate::crossings::{cross, crossed, forget_crossings};
+}
+
+/// What Lacuna's own crates share and other crates do not need to name; it may change at any time.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::build::CollectingBuilder;
+    pub use crate::columns::KeyColumn;
+    pub use crate::places::{ABREAST, seek_abreast};
+    pub use crate::predict::{PlacedQuery, thinned};
+}

@@ -1,4 +1,4 @@
-//! What a builder is told: how much space, how many keys, which queries are common, which seed.
+//! What a builder is given: how much space, how many keys, which queries are common, which seed.
 
 use std::fmt;
 use std::sync::Arc;
@@ -125,7 +125,7 @@ impl<K: KeySpace + ?Sized> fmt::Debug for Sample<K> {
     }
 }
 
-/// What a builder is told before the first key. Same keys, plan and seed give the same bytes on every machine.
+/// What a builder is given before the first key. Same keys, plan and seed give the same bytes on every machine.
 ///
 /// ```
 /// use lacuna_base::{BuildPlan, Budget};

@@ -1,9 +1,9 @@
-//! What a filter would do, told from the keys and the sampled queries instead of by building it.
+//! What a filter would do, predicted from the keys and the sampled queries instead of by building it.
 //!
 //! Whether an empty query is a "maybe" is decided by few facts: how long it is, how far the keys next to it are, and how
 //! the keys lie among each other. With the keys 10, 20 and 1,000 and the query `12..=14`, a filter that tells keys apart
 //! by tens says "maybe", whatever its hash; one of all bits says so as often as its hash collides three times.
-//! [`KeyStatistics`] holds those facts: the keys before and behind each of the sampled queries, and runs of neighbouring
+//! [`KeyStatistics`] holds those facts: the keys before and after each of the sampled queries, and runs of neighbouring
 //! keys from all over the set, 50,000 keys at most. [`PredictRate`] turns them into a [`Prediction`].
 //!
 //! Guarantee: same keys and plan give the same prediction on every machine; no clock is read. Cost: one binary search

@@ -1,11 +1,11 @@
-//! An order-preserving window of up to eight bytes behind a common prefix: how byte strings reach integer filters.
+//! An order-preserving window of up to eight bytes after a common prefix: how byte strings reach integer filters.
 //!
-//! All keys of a file usually share a prefix, and what tells them apart stands right behind it. `Window` compares a
+//! All keys of a file usually share a prefix, and what tells them apart stands right after it. `Window` compares a
 //! byte string with that prefix and reads the next bytes as a big-endian integer, zeros where the string ends: with
 //! prefix `"user"` and a width of two, `"userA"` becomes `0x4100`. A width no larger than the keys need keeps
 //! neighbours one apart, so that a short range of keys is a short range of integers. The map is monotone (`a <= b` gives
 //! `position(a) <= position(b)`), so a range of strings maps onto a closed range of integers that holds all its keys.
-//! It loses what stands behind the window: strings that differ only there share one integer.
+//! It loses what stands after the window: strings that differ only there share one integer.
 
 use crate::range::{ByteRange, U64Range};
 
@@ -14,13 +14,13 @@ use crate::range::{ByteRange, U64Range};
 pub enum Position {
     /// Before every string with the prefix.
     Below,
-    /// It has the prefix; the window behind it reads this.
+    /// It has the prefix; the window after it reads this.
     At(u64),
     /// After every string with the prefix.
     Above,
 }
 
-/// The window of `width` bytes behind `prefix`.
+/// The window of `width` bytes after `prefix`.
 ///
 /// ```
 /// use lacuna_base::{Position, Window};
@@ -40,7 +40,7 @@ impl<'p> Window<'p> {
     /// Most bytes a window reads.
     pub const MAX_WIDTH: usize = 8;
 
-    /// The window of `width` bytes (1 to 8; values outside are moved to the nearest) behind `prefix`.
+    /// The window of `width` bytes (1 to 8; values outside are moved to the nearest) after `prefix`.
     #[inline]
     pub fn new(prefix: &'p [u8], width: usize) -> Self {
         Self { prefix, width: width.clamp(1, Self::MAX_WIDTH) }

@@ -1,6 +1,6 @@
 //! From bytes to a filter that names next keys or counts, for callers that do not know its family.
 //!
-//! An erased filter answers "may there be a key?" and nothing else. Whoever wants more opens the bytes for it and learns
+//! An erased filter answers "may there be a key?" and nothing else. A caller that wants more opens the bytes for it and learns
 //! from the error which families could.
 
 use lacuna_base::{CountEstimate, Envelope, Error, Result, SeekCandidate};

@@ -1,8 +1,8 @@
 //! What stands around every family's body: the envelope, and for byte strings the prefix all keys share.
 //!
 //! A payload over integers is the body alone. Over byte strings the body comes first, so that its cache lines stay
-//! aligned, then the common prefix, then its length in two bytes and the width of the window behind it in one. Smallest and largest key are in the envelope; sets
-//! of at most two integers are therefore told exactly without a body, and families never see a query outside
+//! aligned, then the common prefix, then its length in two bytes and the width of the window after it in one. Smallest and largest key are in the envelope; sets
+//! of at most two integers are therefore described exactly without a body, and families never see a query outside
 //! `smallest < lo <= hi < largest`.
 
 use std::fmt::Debug;
@@ -11,9 +11,9 @@ use lacuna_base::{Envelope, Error, KeySpaceId, Result, SortedKeys, U64Range, Win
 
 use crate::kind::Kind;
 
-/// Bytes behind the prefix: its length, then the width of the window.
+/// Bytes after the prefix: its length, then the width of the window.
 const TRAILER_BYTES: usize = 3;
-/// Longest prefix stored. Keys that share more are told apart by the window behind these bytes, which is still correct.
+/// Longest prefix stored. Keys that share more are kept apart by the window after these bytes, which is still correct.
 const LONGEST_PREFIX: usize = 256;
 
 /// Bytes a filter can be a view over.
@@ -105,7 +105,7 @@ impl<B: AsRef<[u8]>> Frame<B> {
         self.bytes.as_ref().get(self.body_end..self.prefix_end).unwrap_or_default()
     }
 
-    /// The window behind the common prefix.
+    /// The window after the common prefix.
     #[inline]
     pub(crate) fn window(&self) -> Window<'_> {
         Window::new(self.prefix(), self.window_width)
@@ -168,7 +168,7 @@ fn key_space_name(key_space: KeySpaceId) -> &'static str {
     }
 }
 
-/// The window for `keys` whose prefix takes at most `max_prefix` bytes: behind what all keys share, and no wider than
+/// The window for `keys` whose prefix takes at most `max_prefix` bytes: after what all keys share, and no wider than
 /// the longest key.
 pub(crate) fn window_for(keys: SortedKeys<'_, [u8]>, max_prefix: usize) -> Window<'_> {
     let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return Window::new(&[], 1) };
@@ -180,12 +180,12 @@ pub(crate) fn window_for(keys: SortedKeys<'_, [u8]>, max_prefix: usize) -> Windo
     Window::new(prefix, longest - prefix.len())
 }
 
-/// Bytes of the section behind the body.
+/// Bytes of the section after the body.
 pub(crate) fn window_section_bytes(window: Window<'_>) -> usize {
     window.prefix().len() + TRAILER_BYTES
 }
 
-/// Appends the section behind the body.
+/// Appends the section after the body.
 pub(crate) fn push_window_section(payload: &mut Vec<u8>, window: Window<'_>) {
     let length = u16::try_from(window.prefix().len()).expect("a prefix has at most LONGEST_PREFIX bytes");
     let width = u8::try_from(window.width()).expect("at most eight");

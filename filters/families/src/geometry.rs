@@ -1,9 +1,10 @@
 //! The cut of the Elias-Fano sequence inside a filter, as part of a spec.
 //!
-//! Nobody needs to set it: `slice` and `heavy` exist so that tests reach, with a handful of keys, the paths that
+//! There is no need to set it: `slice` and `heavy` exist so that tests reach, with a handful of keys, the paths that
 //! otherwise take thousands.
 
-use lacuna_base::{Result, cross};
+use lacuna_base::Result;
+use lacuna_base::testing::cross;
 use lacuna_succinct::elias_fano::{Geometry, Layout, encode};
 
 use crate::spec_text::SpecText;

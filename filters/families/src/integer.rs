@@ -1,8 +1,8 @@
 //! Families that think in integers: one body per family, two filters around it.
 //!
 //! A family implements [`IntegerBody`] (answer whether a key may lie in `lo..=hi`) and [`IntegerSpec`] (write the body
-//! for ascending integers within so many bytes). [`IntegerFilter`] makes a filter over `u64` of it, [`WindowedFilter`]
-//! one over byte strings, through the [`Window`] behind the keys' common prefix.
+//! for ascending integers within a number of bytes). [`IntegerFilter`] makes a filter over `u64` of it, [`WindowedFilter`]
+//! one over byte strings, through the [`Window`] after the keys' common prefix.
 //!
 //! Batches run in three stages over groups of [`GROUP`] ranges, so that the cache misses of a group overlap: every
 //! range touches its directory, then every range touches its data, then every range is answered.
@@ -177,7 +177,7 @@ impl<B: FilterBytes, T: IntegerBody> RangeFilter<u64> for IntegerFilter<B, T> {
     sizes_of_frame!();
 }
 
-/// A family over byte strings, through the window behind their common prefix.
+/// A family over byte strings, through the window after their common prefix.
 ///
 /// Keys that share the window's eight bytes share an answer; a rate bound on integers says nothing about strings.
 #[derive(Debug)]

@@ -57,7 +57,7 @@ pub(crate) fn build_u64<S: IntegerSpec>(
     Ok(Sealed::assemble(&envelope::<u64>(S::KIND, S::VERSION, plan, keys.len(), ends), &body))
 }
 
-/// Builds a family over byte strings, through the window behind their common prefix.
+/// Builds a family over byte strings, through the window after their common prefix.
 pub(crate) fn build_bytes<S: IntegerSpec>(
     spec: &S,
     keys: SortedKeys<'_, [u8]>,

@@ -78,7 +78,6 @@ mod two_prefix_bloom;
 pub use abilities::{OpenAbility, open_count, open_seek};
 pub use bloom::{BlockedBloomSpec, BloomSpec};
 pub use bucketing::BucketingSpec;
-pub use costs::settled_ns;
 pub use cuckoo::{CuckooMut, CuckooSpec, CuckooTable, HashedKey, KeyState, MarkTable};
 pub use designer::{AutoSpec, Candidate, Design, DesignKey, Measured};
 pub use families::FAMILIES;
@@ -88,15 +87,29 @@ pub use grafite::GrafiteSpec;
 pub use kind::Kind;
 pub use open::{AnyFilter, OpenFilter, open, open_verified};
 pub use prefix_bloom::PrefixBloomSpec;
-pub use proteus::{DesignRate, PrefixSpace, ProteusPrediction, ProteusSpec, cpfpr};
-pub use registry::{family, predict, probe_ns, spec};
-#[cfg(feature = "baselines")]
-pub use rencoder::{Blacklist, BlacklistedRencoder};
+pub use proteus::ProteusSpec;
+pub use registry::{family, predict, spec};
 pub use rencoder::{Rectangle, RencoderSpec};
 #[cfg(feature = "baselines")]
-pub use rosetta::{RosettaPrediction, RosettaSpec};
-pub use snarf::{SnarfMut, SnarfPrediction, SnarfSpec};
-pub use surf::{Surf, SurfPrediction, SurfSpec};
+pub use rosetta::RosettaSpec;
+pub use snarf::{SnarfMut, SnarfSpec};
+pub use surf::{Surf, SurfSpec};
 pub use table::Family;
 #[cfg(feature = "baselines")]
-pub use two_prefix_bloom::{TwoPrefixBloomSpec, TwoPrefixRate};
+pub use two_prefix_bloom::TwoPrefixBloomSpec;
+
+/// What the project's own measurements and tests look at: models, their predictions, and costs.
+#[doc(hidden)]
+pub mod testing {
+    pub use crate::costs::settled_ns;
+    pub use crate::proteus::{DesignRate, PrefixSpace, ProteusPrediction, cpfpr};
+    pub use crate::registry::probe_ns;
+    #[cfg(feature = "baselines")]
+    pub use crate::rencoder::{Blacklist, BlacklistedRencoder};
+    #[cfg(feature = "baselines")]
+    pub use crate::rosetta::RosettaPrediction;
+    pub use crate::snarf::SnarfPrediction;
+    pub use crate::surf::SurfPrediction;
+    #[cfg(feature = "baselines")]
+    pub use crate::two_prefix_bloom::TwoPrefixRate;
+}

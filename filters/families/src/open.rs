@@ -43,7 +43,7 @@ pub trait OpenFilter: FamilyKey {
 
 impl<K: FamilyKey + ?Sized> OpenFilter for K {}
 
-/// Opens a filter over its bytes in O(1): for bytes that somebody else has checksummed, such as an engine's block.
+/// Opens a filter over its bytes in O(1): for bytes that another layer has checksummed, such as an engine's block.
 /// Whatever the payload holds, queries stay in bounds and terminate. The box is the only allocation.
 ///
 /// # Errors

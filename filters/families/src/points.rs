@@ -6,7 +6,8 @@
 use std::fmt::Debug;
 
 use lacuna_base::hash::{IntegerHasher, hash_bytes};
-use lacuna_base::{ByteRange, Envelope, RangeFilter, Result, cross};
+use lacuna_base::testing::cross;
+use lacuna_base::{ByteRange, Envelope, RangeFilter, Result};
 use lacuna_succinct::arch::{Isa, Kernel, dispatch};
 
 use crate::bloom::MAX_POINTS;
@@ -57,7 +58,7 @@ impl<P: PointBody> Points<P> {
     }
 }
 
-/// The keys behind the first of a short range.
+/// The keys after the first of a short range.
 struct AnyBehind<'a, P> {
     points: &'a Points<P>,
     body: &'a [u8],

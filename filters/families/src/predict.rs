@@ -38,8 +38,14 @@ pub(crate) fn settled(statistics: &IntegerStatistics) -> Prediction {
     }
 }
 
-/// What a model of the family's own told about a filter over `key_count` keys; `fetches` as [`Prediction::fetches`].
-pub(crate) fn told(rate: f64, probes: f64, fetches: f64, bits_per_key: f64, key_count: usize) -> Prediction {
+/// The prediction of a family's own model for a filter over `key_count` keys; `fetches` as [`Prediction::fetches`].
+pub(crate) fn modelled(
+    rate: f64,
+    probes: f64,
+    fetches: f64,
+    bits_per_key: f64,
+    key_count: usize,
+) -> Prediction {
     #[expect(clippy::cast_possible_truncation, reason = "a size in memory; casts saturate")]
     let payload_bytes = (bits_per_key * key_count as f64 / 8.0).round() as usize;
     Prediction { rate, probes, fetches, payload_bytes, is_robust: false }

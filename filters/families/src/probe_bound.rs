@@ -38,7 +38,7 @@ impl<const MAX: u32> ProbeBound<MAX> {
         self.0.unwrap_or(usual)
     }
 
-    /// `text` of a spec with the bound behind its other parameters.
+    /// `text` of a spec with the bound after its other parameters.
     pub(crate) fn appended_to(self, text: String) -> String {
         let joint = if text.contains(':') { ',' } else { ':' };
         match self.0 {

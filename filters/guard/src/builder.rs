@@ -7,7 +7,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use lacuna_base::{Error, KeyCodec, KeyColumn, Result, Sample, Sealed, SortedKeys};
+use lacuna_base::internal::KeyColumn;
+use lacuna_base::{Error, KeyCodec, Result, Sample, Sealed, SortedKeys};
 
 use crate::attempt::{Attempt, attempt};
 use crate::codec::GuardCodec;
@@ -16,7 +17,7 @@ use crate::guard_key::GuardKey;
 use crate::query_log::QueryLog;
 use crate::spec::GuardSpec;
 
-/// What a file whose limit leaves no bits at all is told to allow.
+/// What a file whose limit leaves no bits at all is advised to allow.
 const MIN_BITS_PER_KEY: f64 = 1.0;
 
 /// Takes an engine's keys and seals a filter over them, if one can be made.

@@ -24,7 +24,7 @@ use crate::shared_bytes::SharedBytes;
 
 /// A filter over the key space `K`, or "read always".
 #[derive(Debug)]
-pub struct Guarded<K: GuardKey + ?Sized> {
+pub(crate) struct Guarded<K: GuardKey + ?Sized> {
     filter: Result<Box<DynFilter<K>>>,
     codec: Arc<dyn KeyCodec<K>>,
     counters: Arc<Counters>,
@@ -34,20 +34,7 @@ pub struct Guarded<K: GuardKey + ?Sized> {
 
 /// Opens sealed bytes as a filter whose keys went through `codec`, or becomes a guard that answers "maybe" to
 /// everything. No bytes at all mean that the writer stored no filter. Takes O(1).
-///
-/// ```
-/// use lacuna_base::Identity;
-/// use lacuna_guard::{Counters, SharedBytes, open_or_scan};
-/// use std::ops::Bound::Included;
-/// use std::sync::Arc;
-///
-/// let counters = Arc::new(Counters::new());
-/// let damaged = SharedBytes::copy_of(b"LCNA and then nothing");
-/// let guarded = open_or_scan::<[u8]>(damaged, Arc::new(Identity), &counters);
-/// assert!(guarded.may_contain_bounds(Included(b"a"), Included(b"b")));
-/// assert_eq!(counters.snapshot().open_failures, 1);
-/// ```
-pub fn open_or_scan<K: GuardKey + ?Sized>(
+pub(crate) fn open_or_scan<K: GuardKey + ?Sized>(
     bytes: SharedBytes,
     codec: Arc<dyn KeyCodec<K>>,
     counters: &Arc<Counters>,
@@ -79,26 +66,21 @@ fn open<K: GuardKey + ?Sized>(bytes: SharedBytes, codec: &dyn KeyCodec<K>) -> Re
 impl<K: GuardKey + ?Sized> Guarded<K> {
     /// Sets the level of the file, under which answers are counted.
     #[must_use]
-    pub fn with_level(mut self, level: usize) -> Self {
+    pub(crate) fn with_level(mut self, level: usize) -> Self {
         self.level = Some(level);
         self
     }
 
     /// Sets what is known of the file's gaps, to be asked after the filter said "maybe".
     #[must_use]
-    pub fn with_gaps(mut self, gaps: Arc<FileGaps>) -> Self {
+    pub(crate) fn with_gaps(mut self, gaps: Arc<FileGaps>) -> Self {
         self.gaps = Some(gaps);
         self
     }
 
-    /// Whether the file may hold `key`; `false` proves that it does not.
-    pub fn may_contain_key(&self, key: &[u8]) -> bool {
-        self.may_contain_bounds(Bound::Included(key), Bound::Included(key))
-    }
-
     /// Whether the file may hold a key between two bounds of any kind; `false` proves that it holds none. A guard
     /// without a filter says `true` and counts nothing.
-    pub fn may_contain_bounds(&self, lo: Bound<&[u8]>, hi: Bound<&[u8]>) -> bool {
+    pub(crate) fn may_contain_bounds(&self, lo: Bound<&[u8]>, hi: Bound<&[u8]>) -> bool {
         let Ok(filter) = &self.filter else { return true };
         let may_contain = match self.codec.cover(lo, hi) {
             Cover::Empty => false,
@@ -113,13 +95,26 @@ impl<K: GuardKey + ?Sized> Guarded<K> {
         may_contain
     }
 
-    /// The filter; `None` if the file is always read.
-    pub fn filter(&self) -> Option<&DynFilter<K>> {
-        self.filter.as_deref().ok()
-    }
-
     /// Why the file is always read; `None` if there is a filter.
-    pub fn problem(&self) -> Option<&Error> {
+    pub(crate) fn problem(&self) -> Option<&Error> {
         self.filter.as_ref().err()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Bound::Included;
+
+    use lacuna_base::Identity;
+
+    use super::*;
+
+    #[test]
+    fn damaged_bytes_are_maybe_and_counted() {
+        let counters = Arc::new(Counters::new());
+        let damaged = SharedBytes::copy_of(b"LCNA and then nothing");
+        let guarded = open_or_scan::<[u8]>(damaged, Arc::new(Identity), &counters);
+        assert!(guarded.may_contain_bounds(Included(b"a"), Included(b"b")));
+        assert_eq!(counters.snapshot().open_failures, 1);
     }
 }

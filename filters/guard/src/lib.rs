@@ -60,14 +60,10 @@ pub use counters::Counters;
 pub use counts::{Asked, CountersSnapshot, LEVELS};
 pub use gap_counts::{GapCounters, GapCounts};
 pub use guard::Guard;
-pub use guard_key::GuardKey;
-pub use guarded::{Guarded, open_or_scan};
 pub use learned_gaps::{
     FileGaps, FileTag, GapOptions, Hint, LearnedGaps, Looks, MAX_FILES, Neighbours, ReadBudget, reach_into,
 };
 pub use query_log::QueryLog;
-pub use sample_bytes::{SAMPLE_VERSION, SampleKey, sample_from_bytes, sample_to_bytes};
-pub use sample_queue::SampleQueue;
 pub use seek_planner::{Direction, SeekPlanner, SeekStep, Ties};
 pub use shared_bytes::SharedBytes;
 pub use spec::GuardSpec;

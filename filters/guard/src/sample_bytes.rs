@@ -2,15 +2,14 @@
 //!
 //! A compactor that runs on its own machine writes filters but answers no scan. The readers write their sample next to
 //! the database, the compactor seeds its queue from it. The byte table stands in `docs/format/sample.md`: a header of
-//! 40 bytes with two checksums, then the queries. Reading checks everything: these bytes were checksummed by nobody
-//! else.
+//! 40 bytes with two checksums, then the queries. Reading checks everything: these bytes have no other checksum.
 
 use lacuna_base::{CodecId, Error, Result, Sample};
 
 use crate::codec::GuardCodec;
 
 /// Version that this code writes, and the newest it reads.
-pub const SAMPLE_VERSION: u8 = 1;
+pub(crate) const SAMPLE_VERSION: u8 = 1;
 
 /// First bytes of every sample.
 const MAGIC: [u8; 4] = *b"LCNS";
@@ -18,20 +17,7 @@ const MAGIC: [u8; 4] = *b"LCNS";
 const HEADER_BYTES: usize = 40;
 
 /// The sample as bytes; `codec` is the one its queries went through.
-///
-/// ```
-/// use lacuna_base::Sample;
-/// use lacuna_guard::{GuardCodec, sample_from_bytes, sample_to_bytes};
-///
-/// let codec = GuardCodec::parse("fixed_be:8")?;
-/// let mut sample = Sample::<u64>::new();
-/// sample.push(3, 9);
-/// let bytes = sample_to_bytes(&sample, &codec);
-/// assert_eq!(bytes.len(), 40 + 16);
-/// assert_eq!(sample_from_bytes::<u64>(&bytes, &codec)?.iter().collect::<Vec<_>>(), [(3, 9)]);
-/// # Ok::<(), lacuna_base::Error>(())
-/// ```
-pub fn sample_to_bytes<K: SampleKey + ?Sized>(sample: &Sample<K>, codec: &GuardCodec) -> Vec<u8> {
+pub(crate) fn sample_to_bytes<K: SampleKey + ?Sized>(sample: &Sample<K>, codec: &GuardCodec) -> Vec<u8> {
     let mut bytes = vec![0; HEADER_BYTES];
     for (lo, hi) in sample.iter() {
         K::write_query(&mut bytes, lo, hi);
@@ -56,7 +42,10 @@ pub fn sample_to_bytes<K: SampleKey + ?Sized>(sample: &Sample<K>, codec: &GuardC
 /// # Errors
 /// `Unsupported` for a newer version, another key space or another codec; `Corrupt` for every flipped bit, cut and
 /// inverted query.
-pub fn sample_from_bytes<K: SampleKey + ?Sized>(bytes: &[u8], codec: &GuardCodec) -> Result<Sample<K>> {
+pub(crate) fn sample_from_bytes<K: SampleKey + ?Sized>(
+    bytes: &[u8],
+    codec: &GuardCodec,
+) -> Result<Sample<K>> {
     let (header, body) = bytes.split_first_chunk::<HEADER_BYTES>().ok_or_else(cut)?;
     check_header(header)?;
     if header[5] != K::ID as u8 || codec_in(header) != codec.id() {
@@ -78,7 +67,7 @@ pub fn sample_from_bytes<K: SampleKey + ?Sized>(bytes: &[u8], codec: &GuardCodec
     if rest.is_empty() && sample.len() as u64 == u64_at(header, 16) {
         Ok(sample)
     } else {
-        Err(Error::corrupt("the sample holds an inverted query or bytes behind the last one"))
+        Err(Error::corrupt("the sample holds an inverted query, or bytes follow the last one"))
     }
 }
 
@@ -115,7 +104,7 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 }
 
 /// A key space whose queries have a byte form.
-pub trait SampleKey: lacuna_base::KeySpace {
+pub(crate) trait SampleKey: lacuna_base::KeySpace {
     /// Appends one query.
     #[doc(hidden)]
     fn write_query(bytes: &mut Vec<u8>, lo: Self::Ref<'_>, hi: Self::Ref<'_>);
@@ -180,6 +169,17 @@ mod tests {
         assert!(read.iter().eq(strings().iter()));
         let none = sample_to_bytes(&Sample::<[u8]>::new(), &codec);
         assert!(sample_from_bytes::<[u8]>(&none, &codec).unwrap().is_empty());
+    }
+
+    #[test]
+    fn two_integers_take_sixteen_bytes() {
+        let codec = GuardCodec::parse("fixed_be:8").unwrap();
+        let mut sample = Sample::<u64>::new();
+        sample.push(3, 9);
+        let bytes = sample_to_bytes(&sample, &codec);
+        assert_eq!(bytes.len(), 40 + 16);
+        let read = sample_from_bytes::<u64>(&bytes, &codec).unwrap();
+        assert_eq!(read.iter().collect::<Vec<_>>(), [(3, 9)]);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! that repeats every hundred queries is not always caught at the same one.
 //!
 //! A query that is not taken costs one relaxed addition. A taken one copies its two ends; if another thread holds the
-//! ring at that moment, the query is dropped and counted. Nobody ever waits. (Sampling as in Proteus, SIGMOD 2022,
+//! ring at that moment, the query is dropped and counted. No query ever waits. (Sampling as in Proteus, SIGMOD 2022,
 //! section 6.1: 20,000 queries, one in 100.)
 
 use std::collections::VecDeque;
@@ -20,19 +20,7 @@ use lacuna_base::{KeyRange, KeySpace, Sample};
 type OwnedQuery<K> = (<K as KeySpace>::Owned, <K as KeySpace>::Owned);
 
 /// A ring of closed queries over the key space `K`.
-///
-/// ```
-/// use lacuna_base::U64Range;
-/// use lacuna_guard::SampleQueue;
-///
-/// let queue = SampleQueue::<u64>::with_capacity(2, 1);
-/// for lo in 0..3 {
-///     queue.record(U64Range::new(lo, lo + 9).expect("lo is the smaller end"));
-/// }
-/// let sample = queue.snapshot();
-/// assert_eq!(sample.iter().collect::<Vec<_>>(), [(1, 10), (2, 11)]);
-/// ```
-pub struct SampleQueue<K: KeySpace + ?Sized> {
+pub(crate) struct SampleQueue<K: KeySpace + ?Sized> {
     seen: AtomicU64,
     dropped: AtomicU64,
     every: u64,
@@ -42,17 +30,17 @@ pub struct SampleQueue<K: KeySpace + ?Sized> {
 
 impl<K: KeySpace + ?Sized> SampleQueue<K> {
     /// Queries kept, if nothing else is asked for.
-    pub const CAPACITY: usize = 20_000;
+    pub(crate) const CAPACITY: usize = 20_000;
     /// One query in this many is kept, if nothing else is asked for.
-    pub const EVERY: u64 = 100;
+    pub(crate) const EVERY: u64 = 100;
 
     /// A queue of 20,000 queries, one in 100 taken.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with_capacity(Self::CAPACITY, Self::EVERY)
     }
 
     /// A queue of `capacity` queries, one in `every` taken; zero counts as one. Takes its memory now.
-    pub fn with_capacity(capacity: usize, every: u64) -> Self {
+    pub(crate) fn with_capacity(capacity: usize, every: u64) -> Self {
         let capacity = capacity.max(1);
         Self {
             seen: AtomicU64::new(0),
@@ -64,8 +52,8 @@ impl<K: KeySpace + ?Sized> SampleQueue<K> {
     }
 
     /// Notes a query that found nothing, if it is its turn. Ranges without an upper end are left out.
-    #[inline]
-    pub fn record(&self, range: KeyRange<'_, K>) {
+    #[cfg(test)]
+    fn record(&self, range: KeyRange<'_, K>) {
         if self.takes_next() {
             self.take(range);
         }
@@ -73,14 +61,14 @@ impl<K: KeySpace + ?Sized> SampleQueue<K> {
 
     /// Counts a query and says whether it is the one of its run to take; then [`take`](Self::take) it.
     #[inline]
-    pub fn takes_next(&self) -> bool {
+    pub(crate) fn takes_next(&self) -> bool {
         let number = self.seen.fetch_add(1, Relaxed);
         let (run, place) = (number / self.every, number % self.every);
         place == reduce(IntegerHasher::new(0).hash(run), self.every)
     }
 
     /// Puts a query into the ring; drops it if the ring is held by another thread.
-    pub fn take(&self, range: KeyRange<'_, K>) {
+    pub(crate) fn take(&self, range: KeyRange<'_, K>) {
         let (lo, Some(hi)) = K::ends(range) else { return };
         let query = (K::to_owned(lo), K::to_owned(hi));
         match self.ring.try_lock() {
@@ -92,7 +80,7 @@ impl<K: KeySpace + ?Sized> SampleQueue<K> {
     }
 
     /// Puts all queries of `sample` into the ring, without thinning; the newest stay.
-    pub fn seed(&self, sample: &Sample<K>) {
+    pub(crate) fn seed(&self, sample: &Sample<K>) {
         let mut ring = self.wait_for_ring();
         for (lo, hi) in sample.iter() {
             self.put(&mut ring, (K::to_owned(lo), K::to_owned(hi)));
@@ -100,7 +88,7 @@ impl<K: KeySpace + ?Sized> SampleQueue<K> {
     }
 
     /// A copy of the queries in the ring, oldest first. Waits for the ring: for builders, not for queries.
-    pub fn snapshot(&self) -> Sample<K> {
+    pub(crate) fn snapshot(&self) -> Sample<K> {
         let mut sample = Sample::new();
         for (lo, hi) in self.wait_for_ring().iter() {
             sample.push(K::borrow(lo), K::borrow(hi));
@@ -109,22 +97,19 @@ impl<K: KeySpace + ?Sized> SampleQueue<K> {
     }
 
     /// Queries in the ring. Waits for the ring.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.wait_for_ring().len()
     }
 
-    /// Whether the ring holds no query.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Queries seen, taken or not.
-    pub fn seen(&self) -> u64 {
+    #[cfg(test)]
+    fn seen(&self) -> u64 {
         self.seen.load(Relaxed)
     }
 
     /// Queries that were to be taken but found the ring held.
-    pub fn dropped(&self) -> u64 {
+    #[cfg(test)]
+    fn dropped(&self) -> u64 {
         self.dropped.load(Relaxed)
     }
 
@@ -237,5 +222,14 @@ mod tests {
         let queue = SampleQueue::with_capacity(2, 100);
         queue.seed(&sample);
         assert_eq!(queue.snapshot().iter().collect::<Vec<_>>(), [(3, 4), (4, 5)]);
+    }
+
+    #[test]
+    fn the_newest_queries_stay() {
+        let queue = SampleQueue::<u64>::with_capacity(2, 1);
+        for lo in 0..3 {
+            queue.record(U64Range::new(lo, lo + 9).expect("lo is the smaller end"));
+        }
+        assert_eq!(queue.snapshot().iter().collect::<Vec<_>>(), [(1, 10), (2, 11)]);
     }
 }

@@ -86,7 +86,7 @@ impl BitVector {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// The bits in words of 64, lowest first, zeros behind the end.
+    /// The bits in words of 64, lowest first, zeros after the end.
     pub fn words(&self) -> &[u64] {
         &self.words
     }

@@ -2,7 +2,7 @@
 //!
 //! Bits are numbered from the low end: bit `i` is bit `i % 8` of byte `i / 8`, so a field that starts at bit 3 with
 //! 5 bits is the upper part of byte 0. Reads never leave the slice and never panic: what lies outside reads as zero.
-//! Inside, a field of up to 57 bits is one 8-byte load; builders put [`PADDING_BYTES`] zero bytes behind a structure
+//! Inside, a field of up to 57 bits is one 8-byte load; builders put [`PADDING_BYTES`] zero bytes after a structure
 //! so that this also holds for its last field.
 
 /// Zero bytes that a builder appends, so that the load for the last field stays inside.
@@ -110,7 +110,7 @@ pub struct BitWriter<'a> {
 }
 
 impl<'a> BitWriter<'a> {
-    /// Writes behind what `out` holds.
+    /// Writes after what `out` holds.
     pub fn new(out: &'a mut Vec<u8>) -> Self {
         let start = out.len();
         Self { out, start, pending: 0, pending_bits: 0 }

@@ -1,7 +1,7 @@
 //! Rice codes: ascending numbers by their differences, each in little more than its own bits.
 //!
 //! A list of numbers that are about 2^k apart takes about k + 1.5 bits a number, whatever their size: the low k bits of a
-//! difference as they are, the rest as so many zeros before a one. With k = 2 the numbers 3, 9, 10, 20 have differences
+//! difference as they are, the rest as that many zeros before a one. With k = 2 the numbers 3, 9, 10, 20 have differences
 //! 3, 6, 1, 10, low bits 3, 2, 1, 2 and rests 0, 1, 0, 2: `1 01 1 001`. All low bits stand before all rests, so that a
 //! reader takes the ones of a whole word after each other and never waits for where the next number starts.
 //!

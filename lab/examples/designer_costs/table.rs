@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use lacuna_base::{KeySpaceId, Prediction};
-use lacuna_families::{FAMILIES, Kind, settled_ns};
+use lacuna_families::testing::settled_ns;
+use lacuna_families::{FAMILIES, Kind};
 
 /// How often each constant is gone along.
 const SWEEPS: usize = 2_000;

@@ -1,7 +1,7 @@
 //! Queries that have not been asked before.
 
 use lacuna_base::{GapSet, Result, U64Range};
-use lacuna_families::BlacklistedRencoder;
+use lacuna_families::testing::BlacklistedRencoder;
 
 use super::rounds::Protocol;
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use lacuna_base::{Budget, BuildPlan, FilterSpec as _, Result, Sample, Sealed, SortedKeys, U64Range};
-use lacuna_families::{BlacklistedRencoder, RencoderSpec};
+use lacuna_families::RencoderSpec;
+use lacuna_families::testing::BlacklistedRencoder;
 
 /// Keys, empty queries and the filter over them.
 ///

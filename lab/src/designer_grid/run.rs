@@ -6,7 +6,8 @@ use lacuna_base::{
     Budget, BuildPlan, DynFilter, ErrorKind, KeyRange, Prediction, RangeFilter as _, Result, Sample,
     SortedKeys,
 };
-use lacuna_families::{AutoSpec, FAMILIES, probe_ns};
+use lacuna_families::testing::probe_ns;
+use lacuna_families::{AutoSpec, FAMILIES};
 use lacuna_workload::Workload;
 
 use super::cell::Cell;

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use lacuna_base::{Budget, BuildPlan, DynFilter, KeyColumn, KeyRange, Result, SortedKeys};
+use lacuna_base::internal::KeyColumn;
+use lacuna_base::{Budget, BuildPlan, DynFilter, KeyRange, Result, SortedKeys};
 
 use super::OFF;
 use super::arena::{ArenaBuilder, ArenaSlice};

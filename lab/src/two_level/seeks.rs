@@ -6,7 +6,8 @@
 
 use std::ops::Bound;
 
-use lacuna_base::{KeyColumn, KeyRange, Result, SeekCandidate};
+use lacuna_base::internal::KeyColumn;
+use lacuna_base::{KeyRange, Result, SeekCandidate};
 use lacuna_families::OpenAbility;
 use lacuna_guard::{Direction, SeekPlanner, Ties};
 use lacuna_workload::Workload;

@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use lacuna_base::{Error, KeyColumn, KeyRange, Result, SortedKeys};
+use lacuna_base::internal::KeyColumn;
+use lacuna_base::{Error, KeyRange, Result, SortedKeys};
 
 use super::part::{Found, Part, add_filters, count_where, overlaps, places_in};
 use lacuna_bench::BenchKey;

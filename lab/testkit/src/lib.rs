@@ -23,7 +23,7 @@
 //! ```
 //!
 //! - `forced`: specs with a geometry so small that rare paths become common. They pass what the plain spec passes.
-//! - `paths`: names that the family marks with [`lacuna_base::cross`]; with debug assertions on, a path that the small
+//! - `paths`: names that the family marks with [`lacuna_base::testing::cross`]; with debug assertions on, a path that the small
 //!   sets never walked is a fault.
 //! - `ignores_seed = true`: the family has no hash, so every seed must give the same bytes.
 //! - `using = my_crate::filters` right behind the spec: a family outside `lacuna_families`, in a module with the

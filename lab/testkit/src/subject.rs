@@ -46,7 +46,7 @@ impl<K: KeySpace + ?Sized> Subject<K> {
         self
     }
 
-    /// Names the rare paths ([`lacuna_base::cross`]) that the small sets must walk.
+    /// Names the rare paths ([`lacuna_base::testing::cross`]) that the small sets must walk.
     #[must_use]
     pub fn paths(mut self, names: impl IntoIterator<Item = &'static str>) -> Self {
         self.paths.extend(names);

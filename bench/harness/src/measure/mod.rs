@@ -16,9 +16,10 @@ mod truth;
 
 use std::sync::Arc;
 
+use lacuna_base::internal::thinned;
 use lacuna_base::{
     AlignedBytes, Budget, BuildPlan, DynFilter, DynSpec, Error, KeyRange, KeySpace, Result, Sample,
-    SortedKeys, thinned,
+    SortedKeys,
 };
 use lacuna_workload::Workload;
 

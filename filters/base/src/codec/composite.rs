@@ -7,10 +7,10 @@ use crate::error::{Error, Result};
 use crate::hash::hash_bytes;
 use crate::range::U64Range;
 
-/// Hashes the first `prefix` bytes and keeps the order of the `suffix` bytes behind them: a sensor and a time, a user
+/// Hashes the first `prefix` bytes and keeps the order of the `suffix` bytes after them: a sensor and a time, a user
 /// and a message number. The key is `hash(prefix)` in the high bits and the suffix in the low `8 * suffix` bits.
 ///
-/// Ends with different prefixes are [`Cover::Unknown`], but for the whole of one prefix (`[p, next(p))`). Bytes behind
+/// Ends with different prefixes are [`Cover::Unknown`], but for the whole of one prefix (`[p, next(p))`). Bytes after
 /// the suffix are rounded outward.
 ///
 /// ```

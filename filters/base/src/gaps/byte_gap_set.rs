@@ -13,8 +13,8 @@ const PREFIX_WORDS: usize = MAX_PREFIX / 8;
 
 /// A bounded set of gaps between the byte strings of one immutable file.
 ///
-/// A gap is kept as an interval of the 32 bytes behind the file's common prefix, 65 bytes whatever the length of the
-/// keys; neighbours that agree in all of them are not told apart, and their gap is not kept.
+/// A gap is kept as an interval of the 32 bytes after the file's common prefix, 65 bytes whatever the length of the
+/// keys; neighbours that agree in all of them are not kept apart, and their gap is not kept.
 ///
 /// ```
 /// use lacuna_base::{ByteGapSet, ByteRange};

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::ByteGapSet;
 use crate::range::ByteRange;
 
-/// Short strings, and long ones that differ only near the end of the window or behind it.
+/// Short strings, and long ones that differ only near the end of the window or after it.
 fn string() -> impl Strategy<Value = Vec<u8>> {
     let letter = prop::sample::select(vec![0u8, 1, b'a', 0xFF]);
     let short = prop::collection::vec(letter.clone(), 0..6);

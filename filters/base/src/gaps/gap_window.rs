@@ -1,4 +1,4 @@
-//! How a gap between byte strings becomes an interval of fixed size: 32 bytes behind the file's common prefix.
+//! How a gap between byte strings becomes an interval of fixed size: 32 bytes after the file's common prefix.
 //!
 //! The map from a string to its *code* (the next 32 bytes as a number, zeros where the string ends) keeps the order
 //! but loses what stands behind: two strings may share a code. So the code of a key of the file is never part of a gap,
@@ -19,7 +19,7 @@ pub(super) const CODE_BYTES: usize = 8 * WORDS;
 /// Most bytes of a file's common prefix that are looked at; a part of the prefix serves as well as all of it.
 pub(super) const MAX_PREFIX: usize = 64;
 
-/// The window behind `prefix`.
+/// The window after `prefix`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct GapWindow<'p> {
     pub(super) prefix: &'p [u8],

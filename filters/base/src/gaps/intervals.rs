@@ -10,7 +10,7 @@ const ATTEMPTS: usize = 8;
 /// A number of `WORDS` words, the most significant first.
 pub(super) type Code<const WORDS: usize> = [u64; WORDS];
 
-/// The code behind `code`; `None` behind the last.
+/// The code after `code`; `None` after the last.
 pub(super) fn successor<const WORDS: usize>(code: Code<WORDS>) -> Option<Code<WORDS>> {
     let place = code.iter().rposition(|&word| word < u64::MAX)?;
     // Behind the word that grows stand only words of ones, which become zeros.
@@ -69,7 +69,7 @@ pub(super) struct Intervals<const WORDS: usize> {
     len: AtomicUsize,
     slots: Box<[Slot<WORDS>]>,
     asked_for: Box<[AtomicU8]>,
-    /// Where the clock's hand stands; whoever holds it may write.
+    /// Where the clock's hand stands; its holder may write.
     hand: Mutex<usize>,
 }
 
@@ -191,7 +191,7 @@ impl<const WORDS: usize> Intervals<WORDS> {
     /// Takes out the first interval from the hand on that was not asked for, giving the others another round.
     fn evict(&self, hand: &mut usize) {
         let len = self.len();
-        // Readers may set bits behind the hand, so a second round need not find one either: then it takes what is there.
+        // Readers may set bits after the hand, so a second round need not find one either: then it takes what is there.
         for _ in 0..2 * len {
             *hand %= len;
             if self.asked_for[*hand].swap(0, Ordering::Relaxed) == 0 {

@@ -1,11 +1,11 @@
 //! What has been learned about one immutable file: intervals of keys that are proven to hold none.
 //!
-//! A filter repeats its false positives for as long as the file lives. Whoever has read the file and found nothing
+//! A filter repeats its false positives for as long as the file lives. A reader that has read the file and found nothing
 //! between two of its keys may note that here, and the next query inside the gap needs no read: with keys 3, 7 and 9
 //! the gaps are `[4, 6]` and `[8, 8]`, and the range `5..=6` is known to be empty. Intervals that overlap or touch
 //! become one; those two never do, since the key 7 stands between them.
 //!
-//! [`GapSet`] holds intervals of integers, [`ByteGapSet`] intervals of byte strings by their first bytes behind the
+//! [`GapSet`] holds intervals of integers, [`ByteGapSet`] intervals of byte strings by their first bytes after the
 //! file's common prefix; both are [`Intervals`](intervals::Intervals) of one or four words.
 //!
 //! Guarantee: what is reported empty lies in the union of what was learned, so it is as true as the proofs. Only the
@@ -14,7 +14,7 @@
 //!
 //! Cost: 17 bytes an interval of integers, 65 of byte strings, within a budget of memory that is taken at once. A
 //! question is one binary search, without a lock; one that meets a writer again and again is answered "not known".
-//! Learning is off the query path: it takes a lock and moves the intervals behind the new one. When the budget is used
+//! Learning is off the query path: it takes a lock and moves the intervals after the new one. When the budget is used
 //! up, the clock algorithm drops an interval that was not asked for since the hand came by last.
 //!
 //! The sequence lock is Boehm's, "Can seqlocks get along with programming language memory models?", MSPC 2012; the clock

@@ -1,6 +1,6 @@
 //! Building Bucketing: as many buckets as the budget holds, counting shared ones once.
 
-use lacuna_base::cross;
+use lacuna_base::testing::cross;
 use lacuna_succinct::elias_fano::encoded_len;
 
 use super::codec::{HEADER_BYTES, Scale};

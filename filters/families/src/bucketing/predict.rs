@@ -1,6 +1,6 @@
 //! Bucketing's rate, from the gaps between keys: how many buckets fit, and which queries stand in one with a key.
 //!
-//! Buckets of a width are occupied as often as the stretches of that width behind all keys cover the span, so one sum
+//! Buckets of a width are occupied as often as the stretches of that width after all keys cover the span, so one sum
 //! over the gaps replaces the builder's passes over the keys.
 
 use lacuna_base::Prediction;

@@ -68,7 +68,7 @@ integer_family!(BucketingSpec);
 impl FilterFamily for BucketingSpec {
     const KIND: Kind = Kind::new(4, "bucketing");
     const ABOUT: &'static str =
-        "which buckets of keys are occupied: ranges of any length, unless they start right behind a key";
+        "which buckets of keys are occupied: ranges of any length, unless they start right after a key";
     const EXAMPLE: &'static str = "bucketing";
     const COSTS: ProbeCosts = ProbeCosts { integers_ns: 34.0, strings_ns: 12.0, probe_ns: 8.2, wait: 0.46 };
 

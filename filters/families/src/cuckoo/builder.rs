@@ -1,7 +1,8 @@
 //! Builds within a budget: the longest fingerprints for which all keys find a place.
 
 use lacuna_base::hash::{IntegerHasher, hash_bytes};
-use lacuna_base::{Budget, BuildPlan, Error, Position, Result, Sealed, SortedKeys, Window, cross};
+use lacuna_base::testing::cross;
+use lacuna_base::{Budget, BuildPlan, Error, Position, Result, Sealed, SortedKeys, Window};
 
 use super::codec::{HEADER_BYTES, Header, STASHED_BYTES, VERSION, padding};
 use super::insert::TOGETHER;

@@ -25,7 +25,7 @@ pub(crate) struct Header {
     pub(crate) stash_len: usize,
 }
 
-/// Zeros behind the buckets, so that each is read whole: 8 bytes, or 16 for fingerprints of more than 16 bits.
+/// Zeros after the buckets, so that each is read whole: 8 bytes, or 16 for fingerprints of more than 16 bits.
 pub(crate) fn padding(shape: Shape) -> usize {
     if shape.fingerprint_bits <= 16 { 8 } else { 16 }
 }
@@ -148,7 +148,7 @@ impl CuckooTable {
     }
 }
 
-/// The bits of a bucket in a body, whatever its width; further bits behind them.
+/// The bits of a bucket in a body, whatever its width; further bits after them.
 #[inline(always)]
 pub(crate) fn bucket_at(body: &[u8], shape: Shape, bucket: u64) -> Option<u128> {
     let bit = bucket * shape.bucket_bits();

@@ -67,7 +67,7 @@ impl CuckooTable {
         shorter
     }
 
-    /// Segments for so many buckets, all free.
+    /// Segments for this many buckets, all free.
     pub(crate) fn allocate(&self, buckets: u64) {
         let count = 1 << self.segment_log2;
         while self.buckets.load(Ordering::Relaxed) < buckets {

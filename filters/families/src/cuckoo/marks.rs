@@ -1,6 +1,6 @@
 //! Exact marks: 128 bits of hash and a number for each, in at most 32 bytes.
 //!
-//! Entries stand in order of their hash, as near behind the place that the hash names as others let them (linear probing
+//! Entries stand in order of their hash, as near after the place that the hash names as others let them (linear probing
 //! that keeps order). A search ends at the first larger entry, so even at 90 % load it looks at a handful, and a removal
 //! closes the hole it leaves.
 
@@ -28,7 +28,7 @@ pub(crate) type Mark = (u64, u64);
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct MarkTable {
-    /// Ascending where occupied, and each at or behind its place.
+    /// Ascending where occupied, and each at or after its place.
     entries: Vec<Option<Entry>>,
     /// Places that hashes name; a few more follow.
     places: usize,

@@ -113,7 +113,7 @@ impl Shape {
         core * (1u64 << (self.fingerprint_bits - self.core_bits)) as f64
     }
 
-    /// Expected share of absent keys that are "maybe" with so many fingerprints. They stand in a pair of classes each, and
+    /// Expected share of absent keys that are "maybe" with this many fingerprints. They stand in a pair of classes each, and
     /// so do questions; how many buckets a class has grown to does not matter.
     pub(crate) fn rate(self, stored: f64) -> f64 {
         1.0 - libm::exp(-2.0 * stored / self.base as f64 / self.fingerprints())

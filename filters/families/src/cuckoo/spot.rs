@@ -28,7 +28,7 @@ impl CuckooTable {
         Spot { segment, bit: at * self.shape.bucket_bits() }
     }
 
-    /// The bits of a bucket, whatever its width; further bits behind them.
+    /// The bits of a bucket, whatever its width; further bits after them.
     pub(crate) fn read(&self, bucket: u64) -> u128 {
         if self.fields.is_narrow() {
             u128::from(self.spot(bucket).narrow())

@@ -20,7 +20,7 @@ pub(crate) const STASH: usize = 8;
 const ATTEMPTS: usize = 8;
 /// Share of the slots that a table is filled to, in percent.
 pub(crate) const LOAD_PERCENT: u64 = 95;
-/// Words behind a segment, so that a bucket is read without a look at its end.
+/// Words after a segment, so that a bucket is read without a look at its end.
 const PADDING: u64 = 2;
 /// Fewest buckets of a table that grows.
 const MIN_BUCKETS: u64 = 64;

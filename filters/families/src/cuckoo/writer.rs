@@ -18,7 +18,7 @@ impl CuckooTable {
         result
     }
 
-    /// Whether a change broke off with a fingerprint on its way. For whoever keeps writers away.
+    /// Whether a change broke off with a fingerprint on its way. For callers that keep writers away.
     pub(crate) fn is_broken(&self) -> bool {
         self.version.load(Ordering::Relaxed) & 1 == 1
     }

@@ -1,7 +1,7 @@
-//! What is assumed about the queries where no sample tells.
+//! What is assumed about the queries where there is no sample.
 //!
 //! Half of them are single keys, half short ranges of 2 to 32; half of either start anywhere between the smallest and the
-//! largest key, half within 32 behind a key. Over byte strings, lengths and distances are counted in the eight bytes behind the
+//! largest key, half within 32 after a key. Over byte strings, lengths and distances are counted in the eight bytes after the
 //! keys' common prefix.
 
 use lacuna_base::hash::{IntegerHasher, reduce};
@@ -11,14 +11,14 @@ use crate::frame::window_for;
 use crate::statistics::place_in;
 
 /// In a sentence, for reports.
-pub(crate) const ASSUMPTION: &str = "no sample: half points, half ranges of 2 to 32 keys; half of either anywhere, half within 32 behind a key";
+pub(crate) const ASSUMPTION: &str = "no sample: half points, half ranges of 2 to 32 keys; half of either anywhere, half within 32 after a key";
 
 /// Most queries drawn, and queries for each key where there are few; those that hold a key are left out later.
 const MAX: u64 = 1_600;
 const FOR_EACH_KEY: u64 = 4;
 /// Longest range.
 const LONGEST: u64 = 32;
-/// Largest distance behind a key.
+/// Largest distance after a key.
 const FARTHEST: u64 = 32;
 /// Longest prefix that the ends of assumed queries over byte strings share.
 const PREFIX: usize = 256;

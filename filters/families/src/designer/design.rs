@@ -67,7 +67,7 @@ impl<'a, K: DesignKey + ?Sized> Design<'a, K> {
         &self.candidates
     }
 
-    /// What was assumed about the queries, if no sample told.
+    /// What was assumed about the queries, if there is no sample.
     pub fn assumption(&self) -> Option<&'static str> {
         self.is_assumed.then_some(ASSUMPTION)
     }

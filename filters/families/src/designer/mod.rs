@@ -1,6 +1,6 @@
 //! The designer: of all families, the one that costs least on these keys, for these queries, in this space.
 //!
-//! No family is best everywhere. Bucketing goes by gaps and is useless right behind a key; Grafite keeps its bound
+//! No family is best everywhere. Bucketing goes by gaps and is useless right after a key; Grafite keeps its bound
 //! anywhere and pays for it in bits; a Bloom filter knows single keys best. Which of them a file should have depends on
 //! its own keys and on what is asked. So: predict for each family and its parameters how often it would say "maybe" in
 //! vain, what a question costs, how large it is; add up; build the cheapest. Two families for a price of 20,000 ns a needless
@@ -10,7 +10,7 @@
 //! Guarantee: the chosen family's own. Same keys, plan and seed give the same choice on every machine: predictions are
 //! arithmetic, and the price of a probe comes from a table of constants ([`crate::costs`]), never from a clock.
 //! `auto:robust` admits only what keeps its rate for any queries chosen without the seed: Grafite, and structures that
-//! know the keys exactly. Over byte strings Grafite's bound holds for the eight bytes behind the keys' common prefix.
+//! know the keys exactly. Over byte strings Grafite's bound holds for the eight bytes after the keys' common prefix.
 //!
 //! Cost: a search among the keys for each of 2,000 queries or more, a look at 50,000 pairs of neighbours at most, and a
 //! few additions for each query and candidate; families that cannot win any more are not modelled. Building collects the

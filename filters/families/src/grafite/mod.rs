@@ -1,6 +1,6 @@
 //! Grafite: range filtering with a rate bounded for any keys and any queries.
 //!
-//! Filters that go by the gaps between keys are useless for queries that start right behind a key. Grafite hashes keys
+//! Filters that go by the gaps between keys are useless for queries that start right after a key. Grafite hashes keys
 //! so that nearby keys stay nearby: the key space is cut into blocks, and each block is moved as a whole to a random
 //! place of a smaller circle of `reduced_universe` values. With blocks of 8 keys and a circle of 10 values, block 5
 //! (keys 40 to 47) moved to 7 sends 42 to `(7 + 2) % 10 = 9` and 44 to 1. The values are kept as an Elias-Fano sequence;

@@ -1,7 +1,7 @@
 //! Grafite's rate, from the size of its circle and the clumping of the keys.
 //!
 //! Each block of keys stands at a random place of the circle, so a query of n keys meets a key of another block with the
-//! chance that the stretches of n values behind all those keys cover its place. Stretches that overlap count once: keys
+//! chance that the stretches of n values after all those keys cover its place. Stretches that overlap count once: keys
 //! closer together than the query is long make Grafite better than its bound. Keys of the query's own block keep their
 //! distance, and never disturb it.
 

@@ -1,7 +1,8 @@
 //! Asking Grafite: a range becomes a few intervals of the circle.
 
 use lacuna_base::hash::{IntegerHasher, reduce};
-use lacuna_base::{Envelope, Error, Result, cross};
+use lacuna_base::testing::cross;
+use lacuna_base::{Envelope, Error, Result};
 use lacuna_succinct::arch::Isa;
 use lacuna_succinct::elias_fano::{Layout, Probe};
 

@@ -10,7 +10,7 @@
 //!
 //! Knorr, Lemaire, Lim, Luo, Idreos and others, "Proteus: A Self-Designing Range Filter", SIGMOD 2022 (1PBF). Ours: the
 //! length follows from the sampled queries unless the spec gives it, as the model of the paper tells it
-//! ([`cpfpr`](crate::cpfpr)); over byte strings the bits are counted in the window behind the keys' common prefix.
+//! (`proteus::cpfpr`); over byte strings the bits are counted in the window after the keys' common prefix.
 
 mod builder;
 mod codec;

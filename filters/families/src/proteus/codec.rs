@@ -15,7 +15,7 @@ pub(crate) const HEADER_BYTES: usize = 24;
 pub(crate) const MIN_BLOOM_BYTES: usize = 17;
 /// Longest prefix, in bits.
 pub(crate) const MAX_BITS: u32 = 8 * u16::MAX as u32;
-/// Most prefixes that a query may be told to ask for: as good as no bound, since it takes a tenth of a second.
+/// Most prefixes that a query may be allowed to ask for: as good as no bound, since it takes a tenth of a second.
 pub(crate) const MAX_PROBES: u32 = 1 << 24;
 
 /// A view of a Proteus.
@@ -60,7 +60,7 @@ impl Body {
         let trie_bytes = u64::from_le_bytes(*header[16..].first_chunk().expect("inside the header"));
         let bloom_at = usize::try_from(trie_bytes).ok().and_then(|bytes| bytes.checked_add(HEADER_BYTES));
         let bloom_at = bloom_at.filter(|&at| at <= body.len());
-        let bloom_at = bloom_at.ok_or_else(|| Error::corrupt("the trie ends behind the payload"))?;
+        let bloom_at = bloom_at.ok_or_else(|| Error::corrupt("the trie ends beyond the payload"))?;
         let trie = open_trie(&body[HEADER_BYTES..bloom_at], trie_bits)?;
         let bloom = match bloom_bits {
             0 => None,

@@ -27,7 +27,7 @@ impl<B: FilterBytes> OpenFrame<B> for StringProteus<B> {
     }
 }
 
-/// A range behind the common prefix.
+/// A range after the common prefix.
 struct Ask<'a> {
     body: &'a Body,
     bytes: &'a [u8],

@@ -16,7 +16,7 @@
 //!
 //! Knorr, Lemaire, Lim and others, "Proteus: A Self-Designing Range Filter", SIGMOD 2022. Ours: the bound on probes,
 //! which the model knows; the estimate of the trie's size counts keys that are alone in their prefix; l1 and l2 count
-//! from behind the common prefix of byte strings, and prefixes of more than 64 bits are hashed as a head and a tail, so
+//! from after the common prefix of byte strings, and prefixes of more than 64 bits are hashed as a head and a tail, so
 //! that neighbours cost one short hash each (`docs/design/proteus.md`).
 
 mod builder;

@@ -6,7 +6,7 @@ use super::design::ProteusPrediction;
 use super::space::PrefixSpace;
 use super::spec::ProteusSpec;
 use crate::bloom::waits_for;
-use crate::predict::told;
+use crate::predict::modelled;
 
 /// Upper levels of the trie that are small enough to stay in caches.
 const CACHED_LEVELS: f64 = 2.0;
@@ -25,7 +25,7 @@ impl ProteusPrediction {
         let walk =
             if design.trie_bits > 0 { ((levels - CACHED_LEVELS) * LEVEL_FETCHES).max(1.0) } else { 0.0 };
         let probes = levels * LEVEL_PROBES + design.prefixes * BITS_A_PREFIX;
-        told(rate, probes, walk + waits_for(design.prefixes), self.bits_per_key, key_count)
+        modelled(rate, probes, walk + waits_for(design.prefixes), self.bits_per_key, key_count)
     }
 }
 

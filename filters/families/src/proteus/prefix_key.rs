@@ -1,4 +1,4 @@
-//! Keys seen as strings of bits: integers, and byte strings with zeros behind their end.
+//! Keys seen as strings of bits: integers, and byte strings with zeros after their end.
 //!
 //! A prefix of more than 64 bits is a *head* of whole bytes and a *tail* of 57 to 64 bits, so that the next prefix is the
 //! next tail: neighbouring prefixes cost one short hash each, however long they are.
@@ -21,20 +21,20 @@ pub(crate) trait PrefixKey: Copy + Ord {
     /// A prefix as labels of a trie.
     type Path: Path;
 
-    /// The 64 bits behind the first `place`; zeros behind the end.
+    /// The 64 bits after the first `place`; zeros after the end.
     fn word(self, place: u32) -> u64;
-    /// Bit `place`, counted from the first; zero behind the end.
+    /// Bit `place`, counted from the first; zero after the end.
     #[inline(always)]
     fn bit(self, place: u32) -> bool {
         self.word(place) >> 63 == 1
     }
-    /// Leading bits shared with `other`; `u32::MAX` if they differ in zeros behind the end alone, or not at all.
+    /// Leading bits shared with `other`; `u32::MAX` if they differ in zeros after the end alone, or not at all.
     fn shared_bits(self, other: Self) -> u32;
     /// The first `bits` bits as labels.
     fn path(self, bits: u32) -> Self::Path;
     /// The tail of the first `bits` bits.
     fn tail(self, bits: u32) -> u64;
-    /// What hashes the tails behind the head of the first `bits` bits.
+    /// What hashes the tails after the head of the first `bits` bits.
     fn hasher(self, bits: u32, seed: u64) -> IntegerHasher;
     /// Whether every key below this one also has smaller first `bits` bits.
     fn is_sharp(self, bits: u32) -> bool;
@@ -76,7 +76,7 @@ impl PrefixKey for u64 {
     }
 }
 
-/// A byte string, or what stands of it behind a common prefix.
+/// A byte string, or what stands of it after a common prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct StringTail<'a>(pub(crate) &'a [u8]);
 
@@ -86,7 +86,7 @@ impl StringTail<'_> {
         self.0.get(place).copied().unwrap_or(0)
     }
 
-    /// The eight bytes from `start` on, zeros behind the end.
+    /// The eight bytes from `start` on, zeros after the end.
     #[inline(always)]
     fn eight(self, start: usize) -> u64 {
         let rest = self.0.get(start..).unwrap_or_default();
@@ -140,7 +140,7 @@ impl<'a> PrefixKey for StringTail<'a> {
             0 => IntegerHasher::new(seed),
             bytes => {
                 let head = &self.0[..self.0.len().min(bytes)];
-                // Strings that differ in zeros behind their end have the same prefixes.
+                // Strings that differ in zeros after their end have the same prefixes.
                 let end = head.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
                 IntegerHasher::new(hash_bytes(&head[..end], seed))
             }
@@ -200,7 +200,7 @@ impl<'a> Aligned<'a> {
     /// Queries over such keys.
     pub(crate) fn queries(self, ranges: &[(u64, u64)]) -> Vec<(u64, u64)> {
         let shift = u64::BITS - self.bits;
-        // What stands behind the last bit belongs to the range.
+        // What stands after the last bit belongs to the range.
         ranges.iter().map(|&(lo, hi)| (lo << shift, hi << shift)).collect()
     }
 }
@@ -220,7 +220,7 @@ impl PrefixKeys for Aligned<'_> {
     }
 }
 
-/// Byte strings behind their common prefix.
+/// Byte strings after their common prefix.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StringTails<'a> {
     pub(crate) keys: SortedKeys<'a, [u8]>,

@@ -4,7 +4,8 @@
 //! and right. Only below the first and the last prefix does the Bloom filter have something to deny.
 
 use lacuna_base::hash::IntegerHasher;
-use lacuna_base::{Envelope, Result, cross};
+use lacuna_base::testing::cross;
+use lacuna_base::{Envelope, Result};
 use lacuna_succinct::arch::Isa;
 
 use super::codec::{Body, HEADER_BYTES, VERSION};

@@ -1,4 +1,4 @@
-//! The two key spaces: integers, and byte strings behind their common prefix.
+//! The two key spaces: integers, and byte strings after their common prefix.
 
 use lacuna_base::{
     Budget, BuildPlan, ByteRange, Error, KeySpace, KeyStatistics, Position, Result, Sample, Sealed,
@@ -79,12 +79,12 @@ fn place_of(key: Option<&[u8]>, window: Window<'_>) -> u64 {
     }
 }
 
-/// The sampled queries behind the common prefix; those that do not touch it are none.
+/// The sampled queries after the common prefix; those that do not touch it are none.
 fn string_queries<'a>(sample: &'a Sample<[u8]>, prefix: &[u8]) -> Vec<(StringTail<'a>, StringTail<'a>)> {
     sample.iter().filter_map(|(lo, hi)| tails_of(lo, hi, prefix)).collect()
 }
 
-/// What of a query is behind the common prefix.
+/// What of a query is after the common prefix.
 fn tails_of<'a>(lo: &'a [u8], hi: &'a [u8], prefix: &[u8]) -> Option<(StringTail<'a>, StringTail<'a>)> {
     let range = TailRange::of(ByteRange::new(lo, hi)?, prefix)?;
     Some((StringTail(range.lo.0), StringTail(range.hi?.0)))
@@ -193,7 +193,7 @@ impl PrefixSpace for [u8] {
 
 impl ProteusSpec {
     /// What building over `keys` will give, without building it: the design, its rate on the sample's empty queries,
-    /// the prefixes they ask for, and the size. A rate of a given design is told as that of a chosen one.
+    /// the prefixes they ask for, and the size. A rate of a given design is predicted as that of a chosen one.
     pub fn predict<K: PrefixSpace + ?Sized>(
         &self,
         keys: SortedKeys<'_, K>,

@@ -89,7 +89,7 @@ impl ProteusSpec {
         self
     }
 
-    /// Lets the model count the prefixes of so many keys, if there are more than twice as many.
+    /// Lets the model count the prefixes of this many keys, if there are more than twice as many.
     #[must_use]
     pub(crate) fn looking_at(mut self, keys: usize) -> Self {
         self.looked_at = Some(keys);
@@ -243,9 +243,9 @@ impl FilterFamily for ProteusSpec {
         let bloom_bits = spec.take("bloom", 0, MAX_BITS)?;
         let probes = ProbeBound::from_text(spec)?;
         match (trie_bits, bloom_bits) {
-            (Some(0), Some(0)) => {
-                Err(Error::invalid_input("a Proteus without trie and Bloom filter is none"))
-            }
+            (Some(0), Some(0)) => Err(Error::invalid_input(
+                "a Proteus needs a trie or a Bloom filter: give one of them more than 0 bits",
+            )),
             (Some(trie), Some(bloom)) if bloom > 0 && trie >= bloom => Err(Error::invalid_input(format!(
                 "a trie of {trie} bits leaves nothing to prefixes of {bloom} bits"
             ))),

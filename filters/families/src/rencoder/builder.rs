@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use lacuna_base::thinned;
+use lacuna_base::internal::thinned;
 
 use super::codec::{HEADER_BYTES, Header, Levels, Ones};
 use super::design::{Designer, MAX_SAMPLED};

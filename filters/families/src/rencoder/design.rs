@@ -2,7 +2,7 @@
 //!
 //! More hash functions leave room for fewer levels. Levels are cheaper to ask and help queries far from all keys; hash
 //! functions also help next to a key, where the upper levels are set anyway (theorem 4). The base takes the number that
-//! is best for the worse of two workloads made from the keys themselves: ranges of 2 to 32 keys anywhere, and 32 behind
+//! is best for the worse of two workloads made from the keys themselves: ranges of 2 to 32 keys anywhere, and 32 after
 //! a key. `REncoderSE` takes the best for the sample, `REncoderPO` the best for points, which it asks on one level alone.
 //! Among numbers that are nearly as good the smallest wins: each hash function is a cache line to fetch.
 

@@ -1,6 +1,6 @@
 //! Empty queries made from the keys themselves, for designs without a sample.
 //!
-//! Half of them start anywhere, where ranges are mostly far from all keys, half a little behind a key. A builder makes
+//! Half of them start anywhere, where ranges are mostly far from all keys, half a little after a key. A builder makes
 //! them from all keys, a prediction from pairs of neighbours that stand for all.
 
 use lacuna_base::hash::{IntegerHasher, reduce};
@@ -10,13 +10,13 @@ use crate::statistics::EmptyQuery;
 /// Lengths of the ranges that designs without a sample are made for, as in the paper's evaluation.
 const SHORTEST: u64 = 2;
 const LONGEST: u64 = 32;
-/// Distance behind a key of the correlated half of them.
+/// Distance after a key of the correlated half of them.
 const DISTANCE: u64 = 32;
 /// Empty queries made from the keys, for designs without a sample.
 pub(crate) trait MadeQueries {
     /// Queries anywhere between the smallest and the largest key.
     fn anywhere(&self) -> Vec<EmptyQuery>;
-    /// Queries a little behind a key.
+    /// Queries a little after a key.
     fn behind_keys(&self) -> Vec<EmptyQuery>;
 }
 

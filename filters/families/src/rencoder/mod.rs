@@ -9,7 +9,7 @@
 //!
 //! Guarantee: no false negative, whatever levels are stored. With L levels and k hash functions a range of R keys far
 //! from all keys is a false positive with a chance of about `R / 2^(k L)`, where half of the bits are ones at
-//! `k L = 0.69 bits_per_key`; a range right behind a key is left with the few levels that tell the two apart, so there
+//! `k L = 0.69 bits_per_key`; a range right after a key is left with the few levels that tell the two apart, so there
 //! k counts more than L. Over integers [`rate_bound`](lacuna_base::RangeFilter::rate_bound) holds for any keys and
 //! queries when the lowest level is stored. The answer is "maybe" past 64 fetched mini-trees (`probes=N`).
 //!

@@ -1,6 +1,7 @@
 //! Which variants and numbers of hash functions may be the best: all of them, judged by a part of the queries.
 
-use lacuna_base::{KeyStatistics, Prediction, thinned};
+use lacuna_base::internal::thinned;
+use lacuna_base::{KeyStatistics, Prediction};
 
 use super::codec::Levels;
 use super::design::{MAX_SAMPLED, end_level};

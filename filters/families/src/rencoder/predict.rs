@@ -82,7 +82,7 @@ impl RateModel {
         }
     }
 
-    /// Chance of a "maybe" for a query of so many nodes of the highest stored level, far from all keys.
+    /// Chance of a "maybe" for a query of this many nodes of the highest stored level, far from all keys.
     pub(crate) fn far_rate(&self, nodes: f64) -> f64 {
         let highest = self.levels.count as usize;
         1.0 - libm::exp(-nodes * self.path[highest] * self.leaves[highest - 1])

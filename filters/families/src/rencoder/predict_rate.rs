@@ -1,6 +1,7 @@
 //! REncoder's prediction: the levels its builder would choose, and the model's rate on the sample.
 
-use lacuna_base::{Prediction, thinned};
+use lacuna_base::Prediction;
+use lacuna_base::internal::thinned;
 
 use super::builder::SMALLEST_BYTES;
 use super::codec::{Levels, Ones};
@@ -37,7 +38,7 @@ impl PredictIntegers for RencoderSpec {
     }
 }
 
-/// Share of a line that the lowest mini-tree over some key sets by itself, on average.
+/// Share of a line that the lowest mini-tree over some key sets alone, on average.
 pub(crate) fn tree_share(counts: &NodeCounts, levels: Levels, room: Room) -> f64 {
     let lowest = Levels { count: levels.count.min(room.tree_levels), ..levels };
     let trees = counts.nodes(levels.low + room.tree_levels) as f64;

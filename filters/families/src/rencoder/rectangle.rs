@@ -3,7 +3,7 @@
 //! [`Zorder`](lacuna_base::Zorder) makes one key of two coordinates by interleaving their bits, so a square whose side
 //! is a power of two is one range of keys, and a rectangle is several: the points with `2 <= x <= 3` and `1 <= y <= 2`
 //! are the keys 9, 11, 12 and 14. The squares are found in order of their keys, from the largest down, without a stack:
-//! a square that is settled is followed by the largest that starts behind it. Squares of a given side are not split
+//! a square that is settled is followed by the largest that starts after it. Squares of a given side are not split
 //! any more, so that a large rectangle costs no more questions than a small one; they stand for a little more than the
 //! rectangle, which may turn a "no" into a "maybe" and never the other way.
 
@@ -75,7 +75,7 @@ impl Rectangle {
         })
     }
 
-    /// First and last key of the first square at or behind `from` that belongs to the rectangle.
+    /// First and last key of the first square at or after `from` that belongs to the rectangle.
     fn next_square(self, mut from: u64, finest: u32) -> Option<(u64, u64)> {
         let end = Zorder { x: self.x.1, y: self.y.1 }.to_key();
         let mut height = height_at(from);

@@ -140,7 +140,7 @@ impl RencoderSpec {
         self
     }
 
-    /// Stores this many levels, 1 to 64, as far as there are so many, in place of as many as make half of the bits ones.
+    /// Stores this many levels, 1 to 64, as far as there are that many, in place of as many as make half of the bits ones.
     /// For experiments: any other number than the chosen one gives a higher rate. Without effect on builds by rounds.
     #[must_use]
     pub fn with_stored_levels(mut self, levels: u32) -> Self {
@@ -173,7 +173,7 @@ impl RencoderSpec {
         self.stored_levels
     }
 
-    /// Share of the sampled queries to be told from the keys.
+    /// Share of the sampled queries to be kept apart from the keys.
     pub(crate) fn quantile(self) -> f64 {
         f64::from(self.quantile.unwrap_or(Self::QUANTILE)) / 100.0
     }

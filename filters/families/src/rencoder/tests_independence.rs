@@ -24,7 +24,7 @@ fn words(spec: RencoderSpec, count: usize, bits_per_key: f64, seed: u64) -> (Vec
     (words.map(u64::from_le_bytes).collect(), words_in_line)
 }
 
-/// Zeros and ones among the bits right behind the bits `before` (the last of them first), within words.
+/// Zeros and ones among the bits right after the bits `before` (the last of them first), within words.
 fn counts_after(words: &[u64], before: &[bool]) -> [f64; 2] {
     let (mut places, mut ones) = (0u64, 0u64);
     for &word in words {

@@ -5,7 +5,7 @@
 //! steps to the right of it and looks from the top again. Every mini-tree of the range is fetched at most once, those
 //! under a dead leaf never. There is no recursion and no allocation; past the bound on fetches the answer is "maybe".
 
-use lacuna_base::cross;
+use lacuna_base::testing::cross;
 
 use super::lines::shifted;
 use super::query::Rencoder;
@@ -54,13 +54,13 @@ impl Rencoder {
 }
 
 impl<'a> Walk<'a> {
-    /// A walk that ends behind `last`.
+    /// A walk that ends after `last`.
     pub(crate) fn new(filter: &'a Rencoder, body: &'a [u8], last: u64) -> Self {
         let fetches_left = filter.header.max_probes;
         Self { filter, body, last, fetches_left, fetched: [None; MAX_GROUPS] }
     }
 
-    /// The first leaf at or behind `from` that may hold a key; `from` must not go back between calls.
+    /// The first leaf at or after `from` that may hold a key; `from` must not go back between calls.
     pub(crate) fn next_from(&mut self, mut from: u64) -> Next {
         'top: while from <= self.last {
             for group in (0..self.filter.groups).rev() {
@@ -85,14 +85,14 @@ impl<'a> Walk<'a> {
         Next::End
     }
 
-    /// The first leaf of the lowest level behind the mini-tree of `group` that holds `from`.
+    /// The first leaf of the lowest level after the mini-tree of `group` that holds `from`.
     fn behind_tree(&self, group: u32, from: u64) -> Option<u64> {
         let span = (group + 1) * self.filter.header.tree_levels;
         let last_inside = from | !u64::MAX.checked_shl(span).unwrap_or(0);
         last_inside.checked_add(1)
     }
 
-    /// The first leaf of `group` at or behind `place`, in its mini-tree, that may hold a key; `None` past the bound.
+    /// The first leaf of `group` at or after `place`, in its mini-tree, that may hold a key; `None` past the bound.
     fn first_alive(&mut self, group: u32, place: u64) -> Option<Found> {
         let prefix = place >> self.filter.header.tree_levels;
         let fetched = self.fetch(group, prefix)?;
@@ -121,7 +121,7 @@ impl<'a> Walk<'a> {
         Some(fetched)
     }
 
-    /// The leaves of a mini-tree that may hold a key and are not behind the range.
+    /// The leaves of a mini-tree that may hold a key and are not after the range.
     fn alive(&self, group: u32, prefix: u64) -> [u64; MAX_BLOCKS] {
         note_probe();
         let tree_levels = self.filter.header.tree_levels;

@@ -169,14 +169,14 @@ impl Allocator<'_> {
     }
 }
 
-/// Whole words in so many bits.
+/// Whole words in this many bits.
 fn whole_words(bits: f64) -> u64 {
     #[expect(clippy::cast_possible_truncation, reason = "not negative, and at most 128 bits a key")]
     let words = (bits / 64.0) as u64;
     words
 }
 
-/// The number of bits a prefix sets that suits so many bits for each prefix.
+/// The number of bits a prefix sets that suits this many bits for each prefix.
 fn best_hash_count(bits_per_prefix: f64) -> u32 {
     #[expect(clippy::cast_possible_truncation, reason = "clamped to 1..=32")]
     let best = (bits_per_prefix / INVERSE_LN_2).round().clamp(1.0, f64::from(MAX_HASHES)) as u32;

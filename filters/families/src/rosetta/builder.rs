@@ -1,7 +1,7 @@
 //! Building Rosetta: allocate, then insert every prefix of every filtered level once.
 
 use lacuna_base::hash::{IntegerHasher, reduce};
-use lacuna_base::thinned;
+use lacuna_base::internal::thinned;
 
 use super::allocation::{Allocation, Allocator};
 use super::codec::{ENTRY_BYTES, HEADER_BYTES, Header, LEVELS, Level, WORD_BYTES, header_bytes};

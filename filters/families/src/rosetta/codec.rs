@@ -68,7 +68,7 @@ pub(crate) struct Header {
     pub(crate) levels: [Level; LEVELS],
 }
 
-/// Bytes of the header of a body with so many filters.
+/// Bytes of the header of a body with this many filters.
 pub(crate) const fn header_bytes(filters: usize) -> usize {
     HEADER_BYTES + filters * ENTRY_BYTES
 }
@@ -126,7 +126,7 @@ impl Header {
         }
     }
 
-    /// Adds the level that `entry` describes behind the ones before.
+    /// Adds the level that `entry` describes after the ones before.
     fn read_entry(&mut self, entry: &[u8; ENTRY_BYTES]) -> Result<()> {
         let &[.., height, hash_count, low, high] = entry;
         let words = load_u32(entry, 0);

@@ -7,7 +7,7 @@ use super::model::Cover;
 use super::spec::RosettaSpec;
 use crate::family::FilterFamily as _;
 use crate::integer_sample::IntegerSample;
-use crate::predict::told;
+use crate::predict::modelled;
 
 /// Share of a wait that each further node of a walk costs, which goes on before the answer is known; measured with
 /// `designer_costs`.
@@ -73,7 +73,7 @@ impl RosettaPrediction {
     fn into_prediction(self, key_count: usize) -> Prediction {
         let nodes = self.probes_per_query;
         let fetches = nodes.min(1.0) + OVERLAPPED * (nodes - 1.0).max(0.0);
-        told(self.rate, nodes * 2.0, fetches, self.bits_per_key, key_count)
+        modelled(self.rate, nodes * 2.0, fetches, self.bits_per_key, key_count)
     }
 }
 

@@ -5,7 +5,8 @@
 //! without a filter are stepped over.
 
 use lacuna_base::hash::IntegerHasher;
-use lacuna_base::{Envelope, Result, cross};
+use lacuna_base::testing::cross;
+use lacuna_base::{Envelope, Result};
 use lacuna_succinct::arch::{Isa, prefetch};
 
 use super::codec::{Header, VERSION, WORD_BYTES};

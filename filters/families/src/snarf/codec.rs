@@ -82,7 +82,7 @@ impl Header {
     }
 }
 
-/// The two tables behind the header: knots, less the smallest key, and the bit each block starts at. The first of both
+/// The two tables after the header: knots, less the smallest key, and the bit each block starts at. The first of both
 /// is 0 and left out.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tables {
@@ -91,7 +91,7 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    /// Opens the tables behind `header`.
+    /// Opens the tables after `header`.
     pub(crate) fn open(body: &[u8], header: &Header) -> Result<Self> {
         let open = |from: usize| {
             let bytes = body.get(from..).unwrap_or_default();

@@ -91,7 +91,7 @@ impl Fit {
         Ok(Self::measured(cut, positions).0)
     }
 
-    /// The best low bits for so many positions, and the estimated bytes of the body.
+    /// The best low bits for this many positions, and the estimated bytes of the body.
     fn measured(cut: Cut<'_>, positions: u64) -> (Self, usize) {
         let step = cut.block_count().div_ceil(MEASURED_BLOCKS);
         let blocks = (0..cut.block_count()).step_by(step);

@@ -17,7 +17,7 @@
 //!
 //! Vaidya and others, "SNARF: A Learning-Enhanced Range Filter", VLDB 2022. Ours: blocks are the segments of the model,
 //! so that a range in several blocks needs none of them (the published code forgets keys there); knots are stored once
-//! and not coded; positions are integers, so that no rounding puts a key behind a larger one; the bits of a block are
+//! and not coded; positions are integers, so that no rounding puts a key after a larger one; the bits of a block are
 //! bounded, so that damaged ones are too.
 
 mod builder;

@@ -19,7 +19,7 @@ use lacuna_base::{
 use super::run::Run;
 use super::spec::SnarfSpec;
 
-/// A block of fewer than one in so many of its keys joins the next.
+/// A block of fewer than one in this many of its keys joins the next.
 const FEW: usize = 4;
 
 /// A set of integers that takes and forgets keys, and seals itself as SNARF.
@@ -72,7 +72,7 @@ impl SnarfMut {
         self.runs.iter().flat_map(Run::keys)
     }
 
-    /// The block that `key` belongs to: the last one that does not start behind it, or the first.
+    /// The block that `key` belongs to: the last one that does not start after it, or the first.
     fn run_of(&self, key: u64) -> usize {
         self.runs.partition_point(|run| run.smallest() <= key).saturating_sub(1)
     }

@@ -1,4 +1,4 @@
-//! The rate on a sample, told from the keys next to each query instead of from a filter.
+//! The rate on a sample, predicted from the keys next to each query instead of from a filter.
 //!
 //! An empty query is "maybe" only if an end of it has the position of the key next to it. So the prediction is exact
 //! for the number of positions it assumes, which is the one that a few blocks were measured to allow.
@@ -10,7 +10,7 @@ use super::spec::SnarfSpec;
 use super::spline::Segment;
 use crate::family::FilterFamily as _;
 use crate::integer_sample::{InnerQuery, IntegerSample};
-use crate::predict::told;
+use crate::predict::modelled;
 
 /// What a filter would be.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -85,7 +85,7 @@ const FETCHES: f64 = 3.0;
 impl SnarfPrediction {
     pub(crate) fn into_prediction(self, key_count: usize) -> Prediction {
         let asked = self.probes_per_query.min(1.0);
-        told(self.rate, self.probes_per_query, FETCHES * asked, self.bits_per_key, key_count)
+        modelled(self.rate, self.probes_per_query, FETCHES * asked, self.bits_per_key, key_count)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Asking SNARF: which segment, then one block.
 
-use lacuna_base::{Envelope, Error, KeySpaceId, Result, cross};
+use lacuna_base::testing::cross;
+use lacuna_base::{Envelope, Error, KeySpaceId, Result};
 use lacuna_succinct::arch::{Isa, prefetch};
 use lacuna_succinct::rice::RiceList;
 

@@ -1,4 +1,4 @@
-//! A block of exact keys: the smallest as it is, the others Rice-coded behind it.
+//! A block of exact keys: the smallest as it is, the others Rice-coded after it.
 
 use lacuna_succinct::bytes::{BitWriter, PADDING_BYTES};
 use lacuna_succinct::rice::RiceList;
@@ -7,7 +7,7 @@ use lacuna_succinct::rice::RiceList;
 #[derive(Debug, Clone)]
 pub(crate) struct Run {
     smallest: u64,
-    /// The distances of the keys from the one behind the smallest on.
+    /// The distances of the keys from the one after the smallest on.
     list: RiceList,
     code: Box<[u8]>,
 }

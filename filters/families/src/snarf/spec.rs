@@ -97,7 +97,7 @@ integer_family!(SnarfSpec);
 
 impl FilterFamily for SnarfSpec {
     const KIND: Kind = Kind::new(11, "snarf");
-    const ABOUT: &'static str = "a model of the keys and Rice-coded positions: ranges of any length, unless they start right behind a key";
+    const ABOUT: &'static str = "a model of the keys and Rice-coded positions: ranges of any length, unless they start right after a key";
     const EXAMPLE: &'static str = "snarf:block=128";
     const COSTS: ProbeCosts = ProbeCosts { integers_ns: 55.0, strings_ns: 20.0, probe_ns: 2.4, wait: 0.28 };
 

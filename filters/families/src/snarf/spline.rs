@@ -2,10 +2,10 @@
 //!
 //! The model of the key distribution is a line from knot to knot, and every knot is a key. So a key's rank is known up
 //! to its place between two neighbouring keys, and that place is one multiplication and one division. Floating point
-//! would have to be fenced against a key whose position falls behind that of a larger one; a quotient of integers with a
+//! would have to be fenced against a key whose position falls after that of a larger one; a quotient of integers with a
 //! constant divisor cannot.
 
-use lacuna_base::cross;
+use lacuna_base::testing::cross;
 
 /// Positions up to here are found with 64-bit arithmetic.
 const FEW_POSITIONS: u64 = 1 << 28;

@@ -1,8 +1,8 @@
 //! How far neighbouring keys are apart: all gaps in a few hundred counters.
 //!
 //! Both integer families that hash or cut the key space ask one question about gaps: how many keys' worth of space do
-//! the stretches of `width` behind all keys cover, where those that overlap count once? With the keys 0, 3 and 50 and a
-//! width of 10 that is `3 + 10 + 10`. It is the sum over all gaps of the smaller of gap and width, told from counts by
+//! the stretches of `width` after all keys cover, where those that overlap count once? With the keys 0, 3 and 50 and a
+//! width of 10 that is `3 + 10 + 10`. It is the sum over all gaps of the smaller of gap and width, computed from counts by
 //! quarters of powers of two.
 
 /// Counters: four for each power of two.
@@ -19,7 +19,7 @@ pub(crate) struct GapCounts {
     weight: f64,
 }
 
-/// The class of a gap of at least 1: its length in bits and the two bits behind the first.
+/// The class of a gap of at least 1: its length in bits and the two bits after the first.
 fn class(gap: u64) -> usize {
     let zeros = gap.leading_zeros();
     let quarter = ((gap << zeros) >> 61) as usize & 3;

@@ -1,9 +1,9 @@
 //! Keys and queries as the integer families see them, for predictions.
 //!
-//! Integers are taken as they are, byte strings through the window behind their common prefix. A query falls into one of
+//! Integers are taken as they are, byte strings through the window after their common prefix. A query falls into one of
 //! three kinds: *settled*, a "no" from the smallest and largest key; *certain*, a "maybe" whatever the family, because
 //! the window of a key lies in it; *inside*, where the family decides. Only those inside are looked at one by one, each
-//! with the keys before and behind it.
+//! with the keys before and after it.
 
 mod empty_query;
 mod gaps;
@@ -96,7 +96,7 @@ impl IntegerStatistics {
     }
 
     /// What an average query costs, if one inside costs `cost`, and so, on average, those that are "maybe" whatever the
-    /// family: it is asked about them too. Where nobody knows what those inside cost, they cost one of what is counted.
+    /// family: it is asked about them too. Where the cost of those inside is unknown, they cost one of what is counted.
     pub(crate) fn mean(&self, cost: impl Fn(&EmptyQuery) -> f64) -> f64 {
         match self.inside.len() {
             0 => self.asked(),
@@ -119,7 +119,7 @@ impl IntegerStatistics {
         for fate in fates {
             total += 1;
             match fate {
-                // Two integers are told by the envelope alone.
+                // Two integers are described by the envelope alone.
                 Fate::Inside(_) if is_settled => {}
                 Fate::Settled => {}
                 Fate::Certain => certain += 1,

@@ -29,7 +29,7 @@ pub(crate) fn write_header(suffixes: Suffixes, is_cut: bool, out: &mut Vec<u8>) 
 }
 
 impl Body {
-    /// Reads the header of `body` and of the trie behind it.
+    /// Reads the header of `body` and of the trie after it.
     pub(crate) fn open(body: &[u8]) -> Result<Self> {
         let (header, trie) = body
             .split_first_chunk::<HEADER_BYTES>()

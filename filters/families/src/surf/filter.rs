@@ -206,7 +206,7 @@ impl<B: FilterBytes> Surf<[u8], B> {
         dispatch(AskRange { body, bytes, lo: (StringKey(lo.0), lo.1), hi })
     }
 
-    /// The ends of `range` behind the common prefix; `None` if no key can lie between them.
+    /// The ends of `range` after the common prefix; `None` if no key can lie between them.
     fn ends<'r>(&self, range: ByteRange<'r>) -> Option<Ends<StringKey<'r>>> {
         let cover = self.frame.window().cover(range)?;
         if self.frame.clip(cover) == Clipped::Settled(false) {

@@ -9,7 +9,7 @@ use lacuna_succinct::trie::shared_len;
 pub(crate) trait PathKey: Copy {
     /// The bytes the trie is walked by.
     fn path(&self) -> &[u8];
-    /// The `bits` bits behind the first `depth` bytes, zeros where the key has ended.
+    /// The `bits` bits after the first `depth` bytes, zeros where the key has ended.
     fn bits_behind(&self, depth: usize, bits: u32) -> u64;
     /// The hash of the whole key.
     fn hash(&self, seed: u64) -> u64;
@@ -45,7 +45,7 @@ impl PathKey for IntegerKey {
     }
 }
 
-/// A byte string behind the file's common prefix.
+/// A byte string after the file's common prefix.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StringKey<'a>(pub(crate) &'a [u8]);
 

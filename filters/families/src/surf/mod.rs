@@ -4,7 +4,7 @@
 //! neighbours answers with little more than ten bits a branch. Of `SIGAI`, `SIGMOD`, `SIGOPS` it keeps `SIGA`, `SIGM`,
 //! `SIGO`: `SIGKDD` is denied, and so is the range from `SIGN` to `SIGNZ`; `SIGMETRICS` is a false positive. Behind each
 //! kept path stand *hash bits* of the whole key, which help points, and *real bits*, the key's next ones, which help
-//! points and ranges: with eight of them, `SIGME` is told from `SIGMO`.
+//! points and ranges: with eight of them, `SIGME` is distinguished from `SIGMO`.
 //!
 //! Guarantee: no false negative. With h hash bits a point's rate is at most `2^-h` for any keys and any queries chosen
 //! without the seed. Nothing else is promised: a query that shares a key's kept bytes is "maybe", so that the rate is

@@ -1,6 +1,6 @@
-//! The rate on a sample, told from the keys next to each query instead of from a filter.
+//! The rate on a sample, predicted from the keys next to each query instead of from a filter.
 //!
-//! A query that holds no key is "maybe" only because of the key before it or the key behind it: the intervals that the
+//! A query that holds no key is "maybe" only because of the key before it or the key after it: the intervals that the
 //! kept bits leave for all other keys lie beyond those two. So two comparisons tell what the filter will say.
 
 use std::cmp::Ordering;

@@ -94,7 +94,7 @@ impl Sums {
     }
 }
 
-/// The bytes that what is told of a trie may fill, so that the trie surely fits `max_bytes`: its size is told to a part in
+/// The bytes that the predicted part of a trie may fill, so that the trie surely fits `max_bytes`: its size is predicted to a part in
 /// some hundred where some keys stand for all, and a level too much would be cut off whole.
 fn surely_fitting(max_bytes: usize, weight: f64) -> usize {
     if weight > 1.0 { max_bytes - max_bytes / 100 } else { max_bytes }
@@ -181,7 +181,7 @@ pub(crate) fn likely_suffixes<K: TrieView + ?Sized>(known: &KeyStatistics<'_, K>
     specs
 }
 
-/// A rate that no suffixes go below: that of so many real bits as the whole budget has, for ranges alone, because hash bits
+/// A rate that no suffixes go below: that of as many real bits as the whole budget has, for ranges alone, because hash bits
 /// help points. Costs a fraction of a prediction: the trie's size is not asked for.
 pub(crate) fn min_trie_rate<K: TrieView + ?Sized>(known: &KeyStatistics<'_, K>) -> f64 {
     let keys = known.keys().len();

@@ -1,4 +1,4 @@
-//! Prefixes: one walk down, without the detour over the range of all strings behind them.
+//! Prefixes: one walk down, without the detour over the range of all strings after them.
 
 use lacuna_base::{PrefixFilter, RangeFilter};
 use lacuna_succinct::arch::{Isa, Kernel, dispatch};

@@ -18,7 +18,7 @@ impl Body {
     #[inline(always)]
     pub(crate) fn may_contain<I: Isa>(&self, isa: I, bytes: &[u8], key: &impl PathKey) -> bool {
         let Some(met) = self.trie.leaf_on(isa, bytes, key.path()) else { return false };
-        // A mark is the whole key, so there is nothing behind it to compare.
+        // A mark is the whole key, so there is nothing after it to compare.
         if met.is_mark || self.suffixes.bits() == 0 {
             return true;
         }
@@ -154,7 +154,7 @@ impl Body {
                 Step::Leaf(slot) => return self.reaches(isa, bytes, slot, lo, depth),
                 Step::Node { child, .. } => node = child,
             }
-            // Everything here goes on behind the end of `lo`.
+            // Everything here goes on after the end of `lo`.
             let Some(&next) = lo.key.path().get(depth) else { return self.trie.is_node(node) };
             label = next;
             if self.trie.first_at_or_after(isa, bytes, node, u32::from(label) + 1).is_some() {

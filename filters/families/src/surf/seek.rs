@@ -163,7 +163,7 @@ impl Body {
         }
     }
 
-    /// Writes the first candidate behind `path` and then `slot`.
+    /// Writes the first candidate after `path` and then `slot`.
     #[inline(always)]
     fn outermost<I: Isa, S: Side>(
         &self,

@@ -12,7 +12,7 @@ pub(crate) trait Sink {
     }
     /// Ends with the smallest key that goes on with these bits, which are the low ones of `bits`.
     fn end_low(&mut self, bits: u64, count: u32);
-    /// Ends with the largest key that goes on with these bits; true: with the key behind all of them.
+    /// Ends with the largest key that goes on with these bits; true: with the key after all of them.
     fn end_high(&mut self, bits: u64, count: u32) -> bool;
 }
 

@@ -1,4 +1,4 @@
-//! What stands behind a kept path: hash bits below, real bits above, in one number.
+//! What stands after a kept path: hash bits below, real bits above, in one number.
 
 use std::cmp::Ordering;
 
@@ -19,7 +19,7 @@ impl Suffixes {
         self.hash_bits + self.real_bits
     }
 
-    /// The number for `key` behind its first `depth` bytes.
+    /// The number for `key` after its first `depth` bytes.
     #[inline(always)]
     pub(crate) fn of(self, key: &impl PathKey, depth: usize) -> u64 {
         let real = key.bits_behind(depth, self.real_bits);

@@ -1,7 +1,8 @@
 //! Bytes, writing and asking: `docs/format/two_prefix_bloom.md`.
 
 use lacuna_base::hash::IntegerHasher;
-use lacuna_base::{Envelope, Error, Result, cross};
+use lacuna_base::testing::cross;
+use lacuna_base::{Envelope, Error, Result};
 use lacuna_succinct::arch::Isa;
 
 use crate::bloom::{Bloom, BloomSpec, write_standard};
@@ -18,7 +19,7 @@ pub(crate) const BLOOM_HEADER_BYTES: usize = 16;
 pub(crate) const MIN_BYTES: usize = HEADER_BYTES + 2 * (BLOOM_HEADER_BYTES + 1);
 /// Stands for short prefixes that leave out everything: there are none.
 const NO_SHORT: u8 = 64;
-/// Most prefixes of either length that a query may be told to ask for: as good as no bound.
+/// Most prefixes of either length that a query may be allowed to ask for: as good as no bound.
 pub(crate) const MAX_PROBES: u32 = 1 << 24;
 
 /// What is written.
@@ -139,7 +140,7 @@ impl IntegerBody for TwoPrefixBloom {
         let short_bytes = u64::from_le_bytes(*header[8..].first_chunk().expect("inside the header"));
         let long_at = usize::try_from(short_bytes).ok().and_then(|bytes| bytes.checked_add(HEADER_BYTES));
         let long_at = long_at.filter(|&at| at <= body.len());
-        let long_at = long_at.ok_or_else(|| Error::corrupt("the short prefixes end behind the payload"))?;
+        let long_at = long_at.ok_or_else(|| Error::corrupt("the short prefixes end beyond the payload"))?;
         if probes > MAX_PROBES || short <= long || (short == NO_SHORT) != (short_bytes == 0) {
             return Err(Error::corrupt(
                 "short prefixes are shorter if there are any, and probes have a bound",

@@ -5,7 +5,7 @@
 //! between, which lie inside the query and so belong to no key, the same one:
 //! `1 - p1 (1 - (1 - p2)^(2^(l2 - l1)))`. An end that a key shares passes the short filter for certain.
 //!
-//! Queries with one short prefix, by far the most, are counted in [bins](crate::cpfpr). Those with more concern only
+//! Queries with one short prefix, by far the most, are counted in bins (`proteus::cpfpr`). Those with more concern only
 //! the few lengths between one prefix and as many as are asked; of them, at most 2,048 are looked at one by one.
 
 use crate::proteus::cpfpr::{EmptyQueries, KeyCounts, LOOKED_AT, bloom_rate};

@@ -6,7 +6,7 @@ use super::model::TwoPrefixRate;
 use super::spec::TwoPrefixBloomSpec;
 use crate::bloom::waits_for;
 use crate::integer_sample::{InnerQuery, IntegerSample};
-use crate::predict::told;
+use crate::predict::modelled;
 
 /// Bits that an absent prefix is asked for in a Bloom filter half of whose bits are ones.
 const BITS_A_PREFIX: f64 = 2.0;
@@ -17,14 +17,14 @@ pub(crate) fn likely_design(sample: &IntegerSample<'_>) -> Option<(TwoPrefixBloo
     let design = open.chosen(sample)?;
     let spec = open.with_lengths(design.short_bits, design.long_bits);
     let spec = if design.short_bits > 0 { spec.with_share(design.share) } else { spec };
-    Some((spec, open.told_of(design, sample)))
+    Some((spec, open.prediction_of(design, sample)))
 }
 
 impl TwoPrefixBloomSpec {
-    fn told(&self, sample: &IntegerSample<'_>) -> Prediction {
+    fn prediction(&self, sample: &IntegerSample<'_>) -> Prediction {
         match self.chosen(sample) {
-            Some(design) => self.told_of(design, sample),
-            None => told(sample.rate(0.0), 0.0, 0.0, sample.bits_per_key(0), sample.key_count),
+            Some(design) => self.prediction_of(design, sample),
+            None => modelled(sample.rate(0.0), 0.0, 0.0, sample.bits_per_key(0), sample.key_count),
         }
     }
 
@@ -37,11 +37,11 @@ impl TwoPrefixBloomSpec {
         self.choose(&sample.integers, sample.max_bytes, sample.key_bits, ranges)
     }
 
-    fn told_of(&self, design: TwoPrefixRate, sample: &IntegerSample<'_>) -> Prediction {
+    fn prediction_of(&self, design: TwoPrefixRate, sample: &IntegerSample<'_>) -> Prediction {
         let prefixes = self.prefixes(design, sample) / sample.empty_count.max(1) as f64;
         let rate = sample.rate(design.rate * sample.inner.len() as f64);
         let bits = sample.bits_per_key(sample.max_bytes);
-        told(rate, prefixes * BITS_A_PREFIX, waits_for(prefixes), bits, sample.key_count)
+        modelled(rate, prefixes * BITS_A_PREFIX, waits_for(prefixes), bits, sample.key_count)
     }
 
     /// Prefixes asked for, over all inner queries: the short ones, and the long ones of queries that share a short one with
@@ -67,12 +67,12 @@ impl TwoPrefixBloomSpec {
 
 impl PredictRate<u64> for TwoPrefixBloomSpec {
     fn predict(&self, statistics: &KeyStatistics<'_, u64>) -> Result<Prediction> {
-        Ok(self.told(&IntegerSample::of_integers(statistics.keys(), statistics.plan())))
+        Ok(self.prediction(&IntegerSample::of_integers(statistics.keys(), statistics.plan())))
     }
 }
 
 impl PredictRate<[u8]> for TwoPrefixBloomSpec {
     fn predict(&self, statistics: &KeyStatistics<'_, [u8]>) -> Result<Prediction> {
-        Ok(self.told(&IntegerSample::of_strings(statistics.keys(), statistics.plan())))
+        Ok(self.prediction(&IntegerSample::of_strings(statistics.keys(), statistics.plan())))
     }
 }

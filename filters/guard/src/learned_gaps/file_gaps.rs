@@ -10,7 +10,7 @@ use crate::learned_gaps::store::LearnedGaps;
 /// Two keys side by side among **all** entries of a file, of every type and sequence number: the proof of a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Neighbours<'a> {
-    /// The key below the gap; `None` if the file starts behind it.
+    /// The key below the gap; `None` if the file starts after it.
     pub below: Option<&'a [u8]>,
     /// The key above the gap; `None` if the file ends before it.
     pub above: Option<&'a [u8]>,

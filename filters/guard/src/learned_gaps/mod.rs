@@ -20,10 +20,10 @@
 //! own keys, 65 bytes each, never between codes: codes of `head` are shared by many keys, and those of `composite` are
 //! not in the engine's order, so that a gap between neighbours proves nothing about the codes between theirs.
 //!
-//! Cost: a question is an atomic load or two and a binary search, without a lock or an allocation; whoever only knows the
+//! Cost: a question is an atomic load or two and a binary search, without a lock or an allocation; a caller that only knows the
 //! file's tag finds its place through a small table of atomics first. A file takes its
 //! place, of fixed size, when its first gap is learned; when there is none left, the clock takes one from a file whose
-//! gaps nobody asked for.
+//! gaps that no query asked for.
 
 mod file_gaps;
 mod file_tag;

@@ -14,7 +14,7 @@ use crate::codec::GuardCodec;
 use crate::learned_gaps::file_gaps::Neighbours;
 use crate::learned_gaps::file_tag::FileTag;
 
-/// The lease that nobody has.
+/// The lease that no file has.
 pub(super) const NO_LEASE: u64 = 0;
 
 /// The gaps of one file, as integers where the codec is exact and keeps the order, else as the engine's keys.
@@ -50,7 +50,7 @@ impl Place {
     }
 
     /// The lease under which the file with this tag has the place. It may have ended by now, and the tag may be half of
-    /// another's; whoever asks under the lease is then told nothing.
+    /// another's; a query under the lease then learns nothing.
     pub(super) fn lease_of(&self, tag: FileTag) -> Option<u64> {
         let lease = self.lease.load(Ordering::Acquire);
         let is_tagged = self.tag.each_ref().map(|half| half.load(Ordering::Relaxed)) == tag.halves();

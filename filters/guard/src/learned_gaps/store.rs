@@ -41,7 +41,7 @@ pub struct LearnedGaps {
     counters: Arc<Counters>,
 }
 
-/// Which files are open, and which of them are at a place. Whoever holds it may change places.
+/// Which files are open, and which of them are at a place. Its holder may change places.
 #[derive(Debug)]
 struct Files {
     open: HashMap<FileTag, Weak<FileGaps>>,
@@ -225,7 +225,7 @@ impl Files {
         self.last_lease
     }
 
-    /// A place that nobody has, or one from which nobody got an answer since the hand came by last.
+    /// A place that no file has, or one from which no query got an answer since the hand came by last.
     fn free_place(&mut self, places: &[Place]) -> Option<usize> {
         if let Some(empty) = self.tenants.iter().position(Option::is_none) {
             return Some(empty);
@@ -237,7 +237,7 @@ impl Files {
         Some(place)
     }
 
-    /// Forgets files that nobody has open, once in a while.
+    /// Forgets files that no reader has open, once in a while.
     fn prune(&mut self) {
         if self.open.len() >= self.prune_at {
             self.open.retain(|_, file| file.strong_count() > 0);

@@ -18,7 +18,7 @@ pub enum Ties {
     /// It is opened before the key is named: for files that hold versions of one key, of which the newest counts.
     #[default]
     Every,
-    /// It stays closed while the key is named: for files that share no keys, or when any holder will do. Whoever reads on
+    /// It stays closed while the key is named: for files that share no keys, or when any holder will do. A caller that reads on
     /// past the key may meet it again in that file.
     Any,
 }

@@ -7,8 +7,8 @@
 //! candidates 40, 12 and 70 are opened in the order 12, 40, 70. If the second one says that its first key is 15, the
 //! others stay closed: whatever they hold is at 40 or beyond. If no candidate lies in the range, nothing is read.
 //!
-//! [`SeekPlanner`] does no input or output. It says "open file 1 at 12", is told "the first key there is 15", and says
-//! "15 is the next key". Whoever reads on tells it where the cursor of that file stands then, so that it is also a merge
+//! [`SeekPlanner`] does no input or output. It says "open file 1 at 12", is given "the first key there is 15", and says
+//! "15 is the next key". A caller that reads on tells it where the cursor of that file stands then, so that it is also a merge
 //! of files that opens each only when its turn has come: deleted and repeated keys cost what they must and no more.
 //!
 //! **Guarantee.** Keys come in order, and no file is left closed that may hold a key before the one that was named. A file

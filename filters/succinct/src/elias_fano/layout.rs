@@ -1,4 +1,4 @@
-//! The header: opening, and where everything stands behind it.
+//! The header: opening, and where everything stands after it.
 
 use super::directory::field;
 use super::geometry::{

@@ -114,7 +114,7 @@ enum Mark {
     Value,
 }
 
-/// The values of `bucket` of the record at `start_bit`, if it ends in the first words and the bytes go on behind them.
+/// The values of `bucket` of the record at `start_bit`, if it ends in the first words and the bytes go on after them.
 #[inline(always)]
 pub(super) fn run_in_window<I: Isa>(isa: I, bytes: &[u8], start_bit: u64, bucket: u32) -> Option<Run> {
     let back_at = byte_of(start_bit).wrapping_sub(BACK_BYTES);

@@ -1,4 +1,4 @@
-//! The sequence together with its bytes, choosing instructions by itself.
+//! The sequence together with its bytes, choosing the instructions to use.
 
 use super::{Geometry, Iter, Layout, Probe, encode};
 use crate::arch::{Isa, Kernel, dispatch};

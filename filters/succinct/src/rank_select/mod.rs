@@ -3,7 +3,7 @@
 //! **Problem.** Succinct tries walk by arithmetic: "which child is this?" is a count of ones, "where does it start?" is
 //! the place of the n-th one. Both must cost a few cache lines whatever the length.
 //!
-//! **Idea.** Bits are kept in blocks of 512, each behind the number of ones before it, so that a count reads one or
+//! **Idea.** Bits are kept in blocks of 512, each after the number of ones before it, so that a count reads one or
 //! two neighbouring cache lines. To find the n-th one, a sample says in which block every 4096th one stands; between
 //! two samples the counts of the blocks are searched by halves. In `1 0 1 1`, `rank1(3)` is 2 and `select1(2)` is 3.
 //!
@@ -63,7 +63,7 @@ pub struct RankSelect {
     len: u64,
     ones: u64,
     samples: Samples,
-    /// First byte of the samples of ones, of the samples of zeros, of the blocks, and behind the structure.
+    /// First byte of the samples of ones, of the samples of zeros, of the blocks, and after the structure.
     parts: [usize; 4],
 }
 
@@ -221,7 +221,7 @@ impl RankSelect {
         restart.wrapping_add(u64::from(load_u32(bytes, self.parts[2] + address(block) * BLOCK_BYTES)))
     }
 
-    /// Word `word` of block `block`; whatever stands behind the structure, or zero, past its end.
+    /// Word `word` of block `block`; whatever stands after the structure, or zero, past its end.
     #[inline(always)]
     fn block_word(&self, bytes: &[u8], block: u64, word: usize) -> u64 {
         let at =

@@ -1,4 +1,4 @@
-//! Finding a sparse node that lies a number of nodes ahead of another: the select behind every step to a child.
+//! Finding a sparse node that lies a number of nodes ahead of another: the select after every step to a child.
 //!
 //! It lies in the same block or the next ones, as a rule. Below few nodes with many labels it lies up to 257 blocks ahead;
 //! there, whole groups of blocks are passed by their number of nodes. A group that stores none is counted block by block.
@@ -12,7 +12,7 @@ use crate::arch::Isa;
 use crate::bytes::{address, load_u64};
 
 impl Layout {
-    /// Start of the `rank`-th sparse node at or behind the sparse slot `from`, counted from 0.
+    /// Start of the `rank`-th sparse node at or after the sparse slot `from`, counted from 0.
     #[inline(always)]
     pub(super) fn nth_node_from<I: Isa>(&self, isa: I, bytes: &[u8], from: u64, rank: u64) -> u64 {
         let end = self.end - self.dense_slots;
@@ -22,7 +22,7 @@ impl Layout {
             match block.nth_node(isa, bytes, rest) {
                 Ok(bit) => {
                     let slot = self.dense_slots + place / BLOCK_SLOTS * BLOCK_SLOTS + u64::from(bit);
-                    // The last block may have fewer words, and labels read as bits: they lie behind the end.
+                    // The last block may have fewer words, and labels read as bits: they lie after the end.
                     return slot.min(self.end);
                 }
                 Err(passed) => rest -= passed,

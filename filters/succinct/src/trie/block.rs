@@ -115,7 +115,7 @@ impl Block {
         self.group_at
     }
 
-    /// The start of the `rank`-th node at or behind the slot, counted from 0, as a bit of the block; or how many nodes
+    /// The start of the `rank`-th node at or after the slot, counted from 0, as a bit of the block; or how many nodes
     /// the block has from the slot on, if they are no more than `rank`.
     #[inline(always)]
     pub(super) fn nth_node<I: Isa>(&self, isa: I, bytes: &[u8], rank: u64) -> Result<u32, u64> {
@@ -171,7 +171,7 @@ impl Block {
         self.count_before(isa, &leaves, counts_through(isa, &leaves))
     }
 
-    /// Ones of `words` before the slot, told from the ones through each word.
+    /// Ones of `words` before the slot, counted from the ones through each word.
     #[inline(always)]
     fn count_before<I: Isa>(&self, isa: I, words: &Words, through: [u32; WORDS]) -> u32 {
         let index = self.bit as usize / 64 % WORDS;

@@ -3,7 +3,7 @@
 //! Leaves are numbered level by level, so those between two keys are not one run of numbers but one run on each level.
 //! A *border* cuts every level in two: what is before a key, and what is not. On the levels of the key's own path, the
 //! cut is at the slot where the path leaves the level; below the path, it is before the first child of whatever stands
-//! behind the cut above. The difference of two ranks on each level, summed, is the count; where two cuts meet, all
+//! after the cut above. The difference of two ranks on each level, summed, is the count; where two cuts meet, all
 //! levels below are equal too.
 
 use super::geometry::BLOCK_SLOTS;
@@ -15,13 +15,13 @@ use crate::arch::Isa;
 pub trait Border {
     /// The key whose path the border follows.
     fn key(&self) -> &[u8];
-    /// Whether the border is behind the leaf at the end of the whole key: behind the key itself.
+    /// Whether the border is after the leaf at the end of the whole key: after the key itself.
     fn is_behind_key(&self) -> bool;
-    /// Whether the border is behind the leaf at `slot`, number `leaf()`, whose path is the first `depth` bytes of the key.
+    /// Whether the border is after the leaf at `slot`, number `leaf()`, whose path is the first `depth` bytes of the key.
     fn is_behind(&self, depth: usize, slot: u64, leaf: impl FnOnce() -> u64) -> bool;
 }
 
-/// The border right before or right behind a key, in a trie that keeps whole keys.
+/// The border right before or right after a key, in a trie that keeps whole keys.
 #[derive(Debug, Clone, Copy)]
 pub struct KeyBorder<'k> {
     /// The key.
@@ -59,12 +59,12 @@ struct Descent<'a, C> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Cut {
     slot: u64,
-    /// Whether the mark of the node that starts at `slot` is behind the cut.
+    /// Whether the mark of the node that starts at `slot` is after the cut.
     before_mark: bool,
 }
 
 impl Layout {
-    /// Number of leaves behind `lo` and before `hi`, or up to the end without `hi`.
+    /// Number of leaves after `lo` and before `hi`, or up to the end without `hi`.
     #[inline(always)]
     pub fn count<I: Isa>(&self, isa: I, bytes: &[u8], lo: &impl Border, hi: Option<&impl Border>) -> u64 {
         let start = Cut { slot: self.root(), before_mark: true };
@@ -136,7 +136,7 @@ impl<C: Border> Descent<'_, C> {
     }
 }
 
-/// The cut before `slot`, or behind it.
+/// The cut before `slot`, or after it.
 #[inline(always)]
 fn behind_if(slot: u64, is_behind: bool) -> Cut {
     let slot = slot + u64::from(is_behind);

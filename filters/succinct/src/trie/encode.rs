@@ -119,7 +119,7 @@ impl Writer<'_> {
         self.put(at, &group.to_le_bytes());
     }
 
-    /// Writes all sparse levels, one behind the other.
+    /// Writes all sparse levels, one after the other.
     fn sparse_levels(&mut self, levels: &[Level]) {
         let mut slots = 0;
         for level in levels {
@@ -139,7 +139,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes how many sparse nodes start in the group before `block`, if `block` is the first of the next one. Nobody
+    /// Writes how many sparse nodes start in the group before `block`, if `block` is the first of the next one. No reader
     /// passes the last group, so that one does not tell.
     fn count_nodes(&mut self, block: u64) {
         if block == 0 || !block.is_multiple_of(GROUP_BLOCKS) {
@@ -231,7 +231,7 @@ struct NodeStarts {
 }
 
 impl NodeStarts {
-    /// The sparse slot where node `node` starts; the end behind the last one.
+    /// The sparse slot where node `node` starts; the end after the last one.
     fn find(&mut self, writer: &Writer<'_>, node: u64) -> u64 {
         while self.block < writer.geometry.blocks() {
             let (at, words) = (writer.sparse_block(self.block), writer.block_words(self.block));

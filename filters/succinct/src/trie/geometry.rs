@@ -18,7 +18,7 @@ pub(super) const GROUP_SHIFT: u64 = 4;
 /// Blocks of a group.
 pub(super) const GROUP_BLOCKS: u64 = 1 << GROUP_SHIFT;
 /// Bytes of a group: its leaves in 48 bits, 16 more, its first child. The 16 bits are one prefix-key bit for each dense
-/// node, or the number of sparse nodes that start in the group, at most 16 * 256; 0 if it is not told.
+/// node, or the number of sparse nodes that start in the group, at most 16 * 256; 0 if it is not stored.
 pub(super) const GROUP_BYTES: usize = 16;
 /// Bits of a group's leaves.
 pub(super) const GROUP_LEAF_BITS: u32 = 48;

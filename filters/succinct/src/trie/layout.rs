@@ -1,4 +1,4 @@
-//! The header: opening, and where everything stands behind it.
+//! The header: opening, and where everything stands after it.
 
 use super::geometry::{BLOCK_SLOTS, Geometry, HEADER_BYTES, Parts};
 use crate::bytes::{address, bits_at, load_u32, load_u64};

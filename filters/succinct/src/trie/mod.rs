@@ -10,7 +10,7 @@
 //! path so far, `f`, is itself a key. A mark is the label 0xFF at the start of a node of several slots, where a real 0xFF,
 //! the largest label, cannot stand; in a dense node it is a bit.
 //!
-//! Slots stand in blocks of 256 (a dense node, or 256 sparse branches) together with all their bits, behind the number
+//! Slots stand in blocks of 256 (a dense node, or 256 sparse branches) together with all their bits, after the number
 //! of leaves before the block and the address of its first child. So a step reads one block: find the label by vector
 //! comparison, count the branches before it that lead on, and go that many nodes ahead of the first child.
 //!

@@ -108,7 +108,7 @@ impl Layout {
         }
     }
 
-    /// The first slot behind the mark of `node`.
+    /// The first slot after the mark of `node`.
     #[inline(always)]
     pub fn behind_mark(&self, bytes: &[u8], node: u64) -> u64 {
         if self.is_dense(node) {
@@ -131,7 +131,7 @@ impl Layout {
         }
     }
 
-    /// The slot behind `slot` in its node.
+    /// The slot after `slot` in its node.
     #[inline(always)]
     pub fn next_slot(&self, bytes: &[u8], slot: u64) -> Option<u64> {
         if self.is_dense(slot) {

@@ -11,7 +11,7 @@ pub enum Divide {
     /// As many upper levels as give the smallest bytes.
     #[default]
     LeastSize,
-    /// As many upper levels as keep the dense part below one part in so many of the sparse part; the paper takes 64.
+    /// As many upper levels as keep the dense part below one part in this many of the sparse part; the paper takes 64.
     Ratio(u64),
     /// This many, where there are that many.
     Levels(usize),

@@ -75,13 +75,13 @@ impl SparseNode {
         max
     }
 
-    /// The slot behind the mark, if there is one.
+    /// The slot after the mark, if there is one.
     #[inline(always)]
     pub(super) fn first_label(&self) -> u64 {
         self.start + u64::from(self.is_marked)
     }
 
-    /// The first slot behind the mark whose label is at least `label`; the end if there is none.
+    /// The first slot after the mark whose label is at least `label`; the end if there is none.
     #[inline(always)]
     pub(super) fn first_reaching<I: Isa>(&self, isa: I, bytes: &[u8], layout: &Layout, label: u8) -> u64 {
         let (first, label_value) = (self.first_label(), u64::from(label));

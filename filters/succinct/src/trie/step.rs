@@ -94,7 +94,7 @@ impl Layout {
         } else {
             self.nth_node_from(isa, bytes, base - self.dense_slots, u64::from(rank))
         };
-        // Children stand behind their parents; where damaged bytes say otherwise, walks end here.
+        // Children stand after their parents; where damaged bytes say otherwise, walks end here.
         if child > slot { child } else { self.end }
     }
 }

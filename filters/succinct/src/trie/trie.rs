@@ -1,4 +1,4 @@
-//! The trie together with its bytes, choosing instructions by itself.
+//! The trie together with its bytes, choosing the instructions to use.
 
 use super::count::KeyBorder;
 use super::cursor::Cursor;

@@ -13,7 +13,7 @@ pub(super) fn words_at(bytes: &[u8], at: usize) -> Option<&Words> {
     bytes.get(at..).and_then(<[u8]>::first_chunk)
 }
 
-/// As [`words_at`] close to the end of `bytes`, with zeros behind it.
+/// As [`words_at`] close to the end of `bytes`, with zeros after it.
 #[cold]
 pub(super) fn last_words_at(bytes: &[u8], at: usize) -> Words {
     let mut words = [0; WORDS * 8];

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lacuna_base::{Budget, BuildPlan, Result, Sample, SortedKeys};
-use lacuna_families::cpfpr::Phase;
+use lacuna_families::testing::cpfpr::Phase;
 use lacuna_families::{ProteusSpec, TwoPrefixBloomSpec};
 
 use super::filters::PAPER_KEYS;

@@ -1,7 +1,7 @@
 //! Table 1: how far a rate that a sample predicts may be off.
 
 use lacuna_base::Result;
-use lacuna_families::cpfpr::sample_error_bound;
+use lacuna_families::testing::cpfpr::sample_error_bound;
 
 use crate::paper::{Claim, Finding, Session};
 

@@ -4,9 +4,8 @@
 //! directories end where no random set would make them. A short run takes all 65,536 sets of the plain universe and a
 //! share of the spread ones; `LACUNA_LONG=1` takes them all.
 
-use lacuna_base::{
-    BuildPlan, DynFilter, DynSpec, ErrorKind, KeyRange, KeySpace, SortedKeys, crossed, forget_crossings,
-};
+use lacuna_base::testing::{crossed, forget_crossings};
+use lacuna_base::{BuildPlan, DynFilter, DynSpec, ErrorKind, KeyRange, KeySpace, SortedKeys};
 
 use super::SMALL_BUDGETS;
 use crate::space::closed_ranges;

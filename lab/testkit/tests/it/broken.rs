@@ -189,7 +189,7 @@ fn queries_that_write_are_caught() {
 
 #[test]
 fn a_path_never_walked_is_caught() {
-    if lacuna_base::crossed().is_some() {
+    if lacuna_base::testing::crossed().is_some() {
         let subject = subject("fake").paths(["fake: marked"]);
         caught_in(proof::forced_geometries_walk_their_rare_paths, &subject, "never walked");
     }

@@ -78,7 +78,7 @@ impl Bins {
         }
     }
 
-    /// Notes a query at all depths behind `from` up to `to`.
+    /// Notes a query at all depths after `from` up to `to`.
     #[inline(always)]
     #[cfg_attr(not(feature = "baselines"), allow(dead_code, reason = "only baselines ask for it"))]
     pub(crate) fn note_between(&mut self, from: usize, to: usize, bloom: usize, prefixes: u64) {
@@ -115,7 +115,7 @@ impl Bins {
     }
 }
 
-/// Adds a query, or takes one away, in the bin of so many prefixes.
+/// Adds a query, or takes one away, in the bin of this many prefixes.
 #[inline(always)]
 fn add(cells: &mut [Bin], prefixes: u64, sign: i64) {
     if let Some(cell) = cells.get_mut(prefixes.ilog2() as usize) {

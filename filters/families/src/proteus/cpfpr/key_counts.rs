@@ -67,7 +67,7 @@ impl Histogram {
             self.add(before, after);
             before = Some(after);
         }
-        // The last of all keys has none behind it; a key that is alone in the set is so from its first bit on.
+        // The last of all keys has none after it; a key that is alone in the set is so from its first bit on.
         if inner.end < places.end {
             match before {
                 Some(before) => self.add(Some(before), 0),
@@ -76,7 +76,7 @@ impl Histogram {
         }
     }
 
-    /// Adds a key that shares so many bits with the keys next to it.
+    /// Adds a key that shares this many bits with the keys next to it.
     #[inline(always)]
     fn add(&mut self, before: Option<usize>, after: usize) {
         if let Some(before) = before {

@@ -1,4 +1,4 @@
-//! CPFPR: what a design of prefix filters will answer, told from the keys and sampled queries instead of from a filter.
+//! CPFPR: what a design of prefix filters will answer, predicted from the keys and sampled queries instead of from a filter.
 //!
 //! **Problem.** A trie of l1 bits and a Bloom filter of l2 bits have thousands of designs, and which one is best depends
 //! on how near the queries come to keys and how long they are. Building them all to see is out of the question.

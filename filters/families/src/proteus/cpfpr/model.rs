@@ -46,11 +46,11 @@ pub(super) struct Trie {
 pub enum Phase {
     /// Prefixes of each length are counted among the keys.
     CountKeyPrefixes,
-    /// The size of the trie is told for each depth.
+    /// The size of the trie is predicted for each depth.
     CalculateTrieMemory,
     /// Sampled queries are sought among the keys, and what they touch is counted.
     CountQueryPrefixes,
-    /// The rate of each design is told.
+    /// The rate of each design is predicted.
     CalculateRates,
 }
 
@@ -164,7 +164,7 @@ impl Model {
         let (Trie { bits, bytes }, bloom_bits) = (self.tries[trie], self.blooms[bloom]);
         let room_bits = (self.room - bytes - (MIN_BLOOM_BYTES - 1)) as u64 * 8;
         let rate = bloom_rate(room_bits, self.counts.distinct(bloom_bits));
-        // Whoever is neither denied by the trie nor in a bin shares a whole prefix with a key, or has too many.
+        // A query that is neither denied by the trie nor in a bin shares a whole prefix with a key, or has too many.
         let (mut maybe, mut asked) = ((self.inside - self.denied[trie]) as f64, 0.0);
         for bin in self.bins.of(trie, bloom).iter().filter(|bin| bin.count() > 0.0) {
             let positive = any_of(rate, bin.mean());

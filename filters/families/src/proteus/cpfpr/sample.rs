@@ -1,6 +1,6 @@
 //! What the model needs to know of a sampled query: how near its ends are to a key.
 
-use lacuna_base::{ABREAST, seek_abreast};
+use lacuna_base::internal::{ABREAST, seek_abreast};
 
 use crate::proteus::prefix_key::{PrefixKey, PrefixKeys};
 
@@ -14,7 +14,7 @@ pub(crate) struct EmptyQuery<K> {
     pub(crate) hi: K,
     /// Bits that the first end shares with the key before it.
     pub(crate) before: u32,
-    /// Bits that the last end shares with the key behind it.
+    /// Bits that the last end shares with the key after it.
     pub(crate) behind: u32,
     /// Bits that both ends share.
     pub(crate) shared: u32,
@@ -57,7 +57,7 @@ impl<K: PrefixKey> EmptyQueries<K> {
         found
     }
 
-    /// All of `count` empty queries, given with the place of the first of `keys` behind each as far as they are known.
+    /// All of `count` empty queries, given with the place of the first of `keys` after each as far as they are known.
     pub(crate) fn placed(
         queries: impl Iterator<Item = (K, K, usize)>,
         count: usize,

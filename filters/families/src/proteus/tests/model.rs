@@ -145,7 +145,7 @@ fn a_coarse_search_is_nearly_as_good_as_a_full_one() {
     let keys = SortedKeys::byte_strings(&keys).expect("ascending");
     let mut sample = Sample::<[u8]>::new();
     for _ in 0..short_or_long(4_000, 20_000) {
-        // Up to 2^30 keys, up to 2^29 behind a key: the last 64 bits decide.
+        // Up to 2^30 keys, up to 2^29 after a key: the last 64 bits decide.
         let mut lo = all[rng.index(all.len())].clone();
         let tail =
             u64::from_be_bytes(*lo.last_chunk().expect("180 bytes")).saturating_add(rng.between(1, 1 << 29));

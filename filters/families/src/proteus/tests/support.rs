@@ -21,7 +21,7 @@ pub(crate) fn workload(keys: &str, queries: &[&str], seed: u64) -> (Vec<u64>, Ve
 }
 
 /// Normal-Split as in the paper: a deviation of a hundredth of the space; half of the queries 2 to 2^7 keys up to 2^10
-/// behind a key, half 2 to 2^20 anywhere in the space.
+/// after a key, half 2 to 2^20 anywhere in the space.
 pub(crate) fn normal_split(count: &str, half: usize, seed: u64) -> (Vec<u64>, Vec<(u64, u64)>) {
     let (keys, _) = workload(&format!("normal:{count}"), &["uniform:1:1"], seed);
     let middle = 1u64 << 63;

@@ -16,7 +16,8 @@ use crate::rencoder::walk::{Next, Walk};
 ///
 /// ```
 /// use lacuna_base::{Budget, BuildPlan, FilterSpec, SortedKeys, U64Range};
-/// use lacuna_families::{BlacklistedRencoder, RencoderSpec};
+/// use lacuna_families::RencoderSpec;
+/// use lacuna_families::testing::BlacklistedRencoder;
 ///
 /// let keys: Vec<u64> = (0..1_000).map(|i| i * 1_000).collect();
 /// let plan = BuildPlan::<u64>::new(Budget::bits_per_key(3.0)?);

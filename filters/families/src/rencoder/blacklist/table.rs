@@ -11,7 +11,7 @@ const MAX_KEYS_LOG2: u32 = 16;
 ///
 /// ```
 /// use lacuna_base::U64Range;
-/// use lacuna_families::Blacklist;
+/// use lacuna_families::testing::Blacklist;
 ///
 /// let mut blacklist = Blacklist::new();
 /// blacklist.insert(U64Range::new(160, 165).expect("160 <= 165"));

@@ -147,7 +147,7 @@ fn the_example_of_the_paper_holds() {
 
 #[test]
 fn a_stored_prefix_is_below_what_extends_it() {
-    // Real bits of "ab" behind "a" read as 'b' and zeros; a query that ends with "ab" must still meet it.
+    // Real bits of "ab" after "a" read as 'b' and zeros; a query that ends with "ab" must still meet it.
     let keys = [b"ab".to_vec(), b"c".to_vec()];
     for text in SPECS {
         let surf = strings(text, &keys, AMPLE);

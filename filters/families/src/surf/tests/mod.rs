@@ -67,7 +67,7 @@ fn strings_of(letters: &[u8], longest: usize) -> Vec<Vec<u8>> {
     strings
 }
 
-/// Random subsets of short strings behind a prefix, with the strings themselves to ask for.
+/// Random subsets of short strings after a prefix, with the strings themselves to ask for.
 fn small_sets() -> impl Iterator<Item = (String, Vec<Vec<u8>>, Vec<Vec<u8>>)> {
     (0..80_u64).map(|seed| {
         let mut rng = Rng::new(seed);

@@ -26,7 +26,7 @@ use super::path::{Path, label_count};
 pub struct UniformBuilder {
     bits: u32,
     levels: Levels,
-    /// For each level but the last, its leaves and the bytes behind them.
+    /// For each level but the last, its leaves and the bytes after them.
     tails: Vec<(u64, Vec<u8>)>,
     /// Labels of the prefix that was added last, not placed yet; none before the first.
     waiting: Vec<u8>,

@@ -1,4 +1,4 @@
-//! The header: opening, and where everything stands behind it.
+//! The header: opening, and where everything stands after it.
 
 use super::super::layout::Layout;
 use super::path::label_count;
@@ -34,7 +34,7 @@ pub struct UniformTrie {
     pub(super) labels: usize,
     pub(super) branches: Layout,
     pub(super) branches_at: usize,
-    /// Levels whose leaves have bytes behind them.
+    /// Levels whose leaves have bytes after them.
     tail_levels: usize,
     tails_at: usize,
     end: usize,
@@ -51,7 +51,7 @@ impl UniformTrie {
         let labels = label_count(bits);
         let tail_levels = entries as usize;
         if bits == 0 || tail_levels >= labels {
-            return Err(OpenError::Invalid("prefixes without bits, or tails behind the last level"));
+            return Err(OpenError::Invalid("prefixes without bits, or tails after the last level"));
         }
         let branches_at = HEADER_BYTES + tail_levels * ENTRY_BYTES;
         require(bytes, branches_at)?;
@@ -82,7 +82,7 @@ impl UniformTrie {
         self.end
     }
 
-    /// The bytes behind leaf `leaf`, whose path has `depth` labels: those of the labels that follow. Damaged bytes may
+    /// The bytes after leaf `leaf`, whose path has `depth` labels: those of the labels that follow. Damaged bytes may
     /// give fewer.
     #[inline(always)]
     pub(super) fn tail<'b>(&self, bytes: &'b [u8], leaf: u64, depth: usize) -> &'b [u8] {

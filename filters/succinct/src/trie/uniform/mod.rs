@@ -8,14 +8,14 @@
 //! where the depth is no multiple of eight the *first* label is the short one: a depth of 17 bits is a label of 1 bit
 //! and two of 8, so that the expensive level is the last one alone. Where a branch holds a single prefix, the trie ends
 //! and the rest of the prefix stands there as plain bytes. Of the 16-bit prefixes `00F1`, `0200`, `0201`, the first ends
-//! behind the label `00` with the byte `F1`; the label `02` leads to a node with the labels `00` and `01`.
+//! after the label `00` with the byte `F1`; the label `02` leads to a node with the labels `00` and `01`.
 //!
 //! **Guarantee.** Exact: [`UniformTrie::meet`] says whether the first and the last prefix of a range are there and
 //! whether one lies between them, as the sorted prefixes do. On damaged bytes, calls end, stay inside the bytes, and do
 //! not panic.
 //!
 //! **Cost.** That of the [Fast Succinct Trie](super) for every branch with two prefixes or more, 8 bits for each byte
-//! behind it, and 16 bytes for each level but the last. Building takes each prefix once, in ascending order.
+//! after it, and 16 bytes for each level but the last. Building takes each prefix once, in ascending order.
 //!
 //! **Paper.** Knorr, Lemaire, Lim and others, "Proteus: A Self-Designing Range Filter", SIGMOD 2022, section 4.1.
 //!

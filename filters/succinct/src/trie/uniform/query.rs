@@ -1,4 +1,4 @@
-//! Walks: which ends of a range are stored, and the next prefix at or behind a given one.
+//! Walks: which ends of a range are stored, and the next prefix at or after a given one.
 
 use std::cmp::Ordering;
 
@@ -49,7 +49,7 @@ impl UniformTrie {
                 Step::Node { child, .. } => node = child,
             }
         }
-        // Only damaged bytes have a node behind the last label.
+        // Only damaged bytes have a node after the last label.
         Meeting::BETWEEN
     }
 
@@ -130,7 +130,7 @@ impl UniformTrie {
     pub fn next<I: Isa>(&self, isa: I, bytes: &[u8], path: &impl Path, out: &mut [u8]) -> bool {
         let trie = bytes.get(self.branches_at..).unwrap_or_default();
         let mut node = self.branches.root();
-        // The deepest branch behind `path`, with its depth: where to go if the path itself leads nowhere.
+        // The deepest branch after `path`, with its depth: where to go if the path itself leads nowhere.
         let mut behind = None;
         for depth in 0..self.labels.min(out.len()) {
             let label = path.label(depth);

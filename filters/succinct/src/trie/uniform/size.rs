@@ -4,7 +4,7 @@ use super::super::shape::{Divide, Shape};
 use super::layout::{ENTRY_BYTES, HEADER_BYTES};
 use super::path::{bits_through, label_count};
 
-/// Bytes of a trie of `bits` bits, told from the number of prefixes of each length.
+/// Bytes of a trie of `bits` bits, predicted from the number of prefixes of each length.
 ///
 /// `distinct(b)` is the number of distinct prefixes of b bits of the keys, and `lone(b)` the number of those that
 /// belong to one key alone. A prefix of `bits` bits that several keys share may be alone in its branch too; it is

@@ -5,7 +5,8 @@
 
 use crate::blacklist_rounds::{Newcomers, Protocol, Rounds, new_queries};
 use lacuna_base::{GapSet, Result, U64Range};
-use lacuna_families::{Blacklist, RencoderSpec};
+use lacuna_families::RencoderSpec;
+use lacuna_families::testing::Blacklist;
 use lacuna_workload::{Rng, ZipfPool, is_empty};
 
 use super::SAMPLED;

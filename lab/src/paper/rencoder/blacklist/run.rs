@@ -4,7 +4,7 @@
 //! that both have the same space. What was a "maybe" without a key is reported at once.
 
 use lacuna_base::{AlignedBytes, DynFilter, Result, Sealed, U64Range};
-use lacuna_families::BlacklistedRencoder;
+use lacuna_families::testing::BlacklistedRencoder;
 
 use crate::paper::Session;
 use crate::paper::grid::{build, plan};

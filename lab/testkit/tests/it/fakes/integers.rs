@@ -3,9 +3,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use lacuna_base::testing::cross;
 use lacuna_base::{
     Budget, BuildPlan, DynFilter, DynSpec, ENVELOPE_BYTES, Envelope, Error, FilterBuilder, FilterSpec,
-    KeySpaceId, RangeFilter, Result, Sealed, SortedKeys, U64Range, cross,
+    KeySpaceId, RangeFilter, Result, Sealed, SortedKeys, U64Range,
 };
 
 use super::quirk::Quirk;
