@@ -2,7 +2,7 @@
 
 use lacuna_base::Result;
 use lacuna_bench::engine::{Database, DatabasePlan, Engine, FilterChoice, deal_out};
-use lacuna_rocksdb::LacunaRocksDb;
+use lacuna_rocksdb::RangeFilters;
 
 use crate::database::RocksDatabase;
 use crate::layout::{Layout, Style};
@@ -36,7 +36,7 @@ impl Engine for RocksDbEngine {
             },
             ..self.layout
         };
-        let lacuna = plan.filter.guard_spec(plan.codec, plan.seed)?.map(LacunaRocksDb::new);
+        let lacuna = plan.filter.guard_spec(plan.codec, plan.seed)?.map(RangeFilters::new);
         if let Some(lacuna) = &lacuna {
             lacuna.seed_sample(plan.sample)?;
         }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::outcome::{Outcome, Summary};
 use super::run::Clock;
 
-/// The page behind `docs/results/designer.md`; `command` makes it again.
+/// The page behind [`docs/results/designer.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/results/designer.md); `command` makes it again.
 pub fn to_page(outcomes: &[Outcome], skipped: usize, command: &str, clock: Clock) -> String {
     let Summary { cells, close, worst } = Summary::of(outcomes);
     let mut page = String::from("# The designer beside the best family\n\n");
