@@ -26,7 +26,7 @@
 //! - [`guard`]: what an adapter to a storage engine needs.
 //!
 //! And, each off unless asked for: with the features `slatedb` and `rocksdb` (which compiles C++) the adapters that put a
-//! filter into every SSTable of a stock engine; with `cache-sqlite`, `cache-postgres` and `cache-mariadb` a strongly
+//! filter into every SSTable of a stock engine; with `cache`, `postgres` and `mariadb` a strongly
 //! consistent cache of range results before a SQL database.
 //!
 //! Setters are called `with_…`, take the value and give it back. Errors say by their [`ErrorKind`] what to do next.
@@ -62,7 +62,7 @@ pub use lacuna_guard as guard;
 /// # Ok(())
 /// # }
 /// ```
-#[cfg(feature = "cache-sqlite")]
+#[cfg(feature = "cache")]
 pub mod cache {
     pub use lacuna_store_sql::*;
 }
@@ -72,3 +72,32 @@ pub use lacuna_rocksdb as rocksdb;
 
 #[cfg(feature = "slatedb")]
 pub use lacuna_slatedb as slatedb;
+
+/// The samples of the pages in the checkout, each compiled and run as an example of this crate.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../README.md")]
+    struct CrateReadme;
+
+    #[doc = include_str!("../../docs/guide/sorted-files.md")]
+    struct SortedFiles;
+
+    #[doc = include_str!("../../docs/guide/choosing-a-filter.md")]
+    struct ChoosingAFilter;
+
+    #[cfg(feature = "slatedb")]
+    #[doc = include_str!("../../README.md")]
+    struct Readme;
+
+    #[cfg(feature = "slatedb")]
+    #[doc = include_str!("../../docs/guide/slatedb.md")]
+    struct SlateDb;
+
+    #[cfg(feature = "rocksdb")]
+    #[doc = include_str!("../../docs/guide/rocksdb.md")]
+    struct RocksDb;
+
+    #[cfg(feature = "cache")]
+    #[doc = include_str!("../../docs/guide/range-cache.md")]
+    struct RangeCache;
+}

@@ -14,6 +14,7 @@ mod inspection;
 mod neighbours;
 mod output_files;
 mod paper;
+mod readme;
 mod real_sets;
 mod support;
 mod verification;
