@@ -41,12 +41,15 @@ fn api_is_the_blessed_one() {
 
 /// Every public item, a line each, file by file.
 fn listing(folder: &Path) -> String {
-    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .expect("the crate has sources")
+        .map(|entry| entry.expect("the folder can be read").path())
+        .collect();
     files.sort();
     let mut lines = Vec::new();
     for file in files {
-        lines.push(format!("\n{}", file.file_name().unwrap().display()));
-        lines.extend(items(&fs::read_to_string(&file).unwrap()));
+        lines.push(format!("\n{}", file.file_name().expect("entries have names").display()));
+        lines.extend(items(&fs::read_to_string(&file).expect("sources are text")));
     }
     lines.join("\n") + "\n"
 }

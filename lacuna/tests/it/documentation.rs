@@ -13,15 +13,15 @@ const LINKED: [&str; 7] =
 const MAX_README_LINES: usize = 110;
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate is in a checkout").to_owned()
 }
 
 /// All files below `folder` with this extension, build folders and hidden ones left out.
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+    for entry in fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("the folder can be read").path();
+        let name = path.file_name().expect("entries have names").to_string_lossy().into_owned();
         if path.is_dir() && !name.starts_with(['.', '_']) && name != "target" {
             found.extend(files(&path, extension));
         } else if path.extension().is_some_and(|found| found == extension) {
@@ -81,7 +81,7 @@ fn target(page: &Path, link: &str) -> Option<(PathBuf, Option<String>)> {
         Some(path) => Some((root().join(path), anchor)),
         None if place.contains("://") || place.starts_with("mailto:") => None,
         None if place.is_empty() => Some((page.to_owned(), anchor)),
-        None => Some((joined(page.parent().unwrap(), place), anchor)),
+        None => Some((joined(page.parent().expect("pages are in folders"), place), anchor)),
     }
 }
 
