@@ -1,5 +1,5 @@
 //! A cache of range results before a table of SQLite:
-//! `cargo run --release -p lacuna --features cache-sqlite --example range_cache`.
+//! `cargo run --release -p lacuna --features cache --example range_cache`.
 //!
 //! Reads ask the cache; writes say which values they touch, or the cache finds out; what no row lies in is known too.
 

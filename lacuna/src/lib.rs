@@ -4,29 +4,46 @@
 //! nothing in the range. A range filter of a dozen bits a key says so without reading the file. Its "no" is always true.
 //!
 //! ```
-//! use lacuna::{Budget, BuildPlan, SortedKeys, U64Range};
-//!
 //! // The keys of a file, and a filter of 14 bits for each.
 //! let keys: Vec<u64> = (1..=1_000).map(|i| i * i * 1_000_000_007).collect();
-//! let plan = BuildPlan::new(Budget::bits_per_key(14.0)?).with_seed(2_026);
-//! let sealed = lacuna::spec::<u64>("grafite")?.build(SortedKeys::integers(&keys)?, &plan)?;
+//! let filter = lacuna::Filter::build(&keys, 14.0)?;
+//! assert!(filter.may_contain_range(keys[10] - 5..=keys[10] + 5));
+//! assert!(!filter.may_contain_range(1..=500));
 //!
 //! // The bytes go beside the file; wherever they are read, they are asked in place.
-//! let filter = lacuna::open::<u64, _>(sealed.into_bytes())?;
-//! let range = |lo, hi| U64Range::new(lo, hi).expect("not inverted");
-//! assert!(filter.may_contain_range(range(keys[10] - 5, keys[10] + 5)));
-//! assert!(!filter.may_contain_range(range(1, 500)));
+//! let filter = lacuna::open(filter.as_bytes().to_vec())?;
+//! assert!(!filter.may_contain_range(1..=500));
 //! # Ok::<(), lacuna::Error>(())
 //! ```
 //!
-//! The pieces, each a crate of its own: `lacuna-base` (keys, ranges, traits, bytes), [`filters`] (the families),
-//! [`guard`] (what an engine adapter needs) and, with the features `slatedb` and `rocksdb`, the adapters that put a filter
-//! into every SSTable of a stock SlateDB or RocksDB. Both are off unless asked for; `rocksdb` compiles C++. With feature
-//! `cache-sqlite`, `cache::open("sqlite:app.db")` puts a strongly consistent cache of range results before tables of SQLite.
+//! What there is:
+//!
+//! - [`Filter`], [`open`], [`open_verified`]: all that a program with sorted files of its own needs;
+//! - [`Budget`], [`BuildPlan`], [`Sample`], [`filters`]: which filter, for which queries, in how much space;
+//! - [`TypedKey`]: order-preserving maps from signed integers, floats and dates to `u64`;
+//! - [`RangeFilter`], [`SortedKeys`], [`U64Range`], [`ByteRange`]: the contract of all families, for code that is generic
+//!   over filters, and for keys that are not to be copied;
+//! - [`guard`]: what an adapter to a storage engine needs.
+//!
+//! And, each off unless asked for: with the features `slatedb` and `rocksdb` (which compiles C++) the adapters that put a
+//! filter into every SSTable of a stock engine; with `cache`, `postgres` and `mariadb` a strongly
+//! consistent cache of range results before a SQL database, with `redis`, `cluster` and `etcd` for several processes.
+//!
+//! Setters are called `with_…`, take the value and give it back. Errors say by their [`ErrorKind`] what to do next.
 
-pub use lacuna_base::*;
+mod bounds;
+mod filter;
+mod key;
+
+pub use bounds::KeyBounds;
+pub use filter::{Filter, open, open_verified};
+pub use key::{AsKey, FilterKey};
+pub use lacuna_base::{
+    Budget, BuildPlan, ByteColumn, ByteRange, Date, DynFilter, Error, ErrorKind, RangeFilter, Result, Sample,
+    Sealed, SortedKeys, TypedKey, U64Range,
+};
 pub use lacuna_families as filters;
-pub use lacuna_families::{FAMILIES, open, open_verified, spec};
+pub use lacuna_families::spec;
 pub use lacuna_guard as guard;
 
 /// A strongly consistent cache of range results before tables of a SQL database.
@@ -45,8 +62,16 @@ pub use lacuna_guard as guard;
 /// # Ok(())
 /// # }
 /// ```
-#[cfg(feature = "cache-sqlite")]
+#[cfg(feature = "cache")]
 pub mod cache {
+    #[cfg(feature = "cluster")]
+    pub use lacuna_cache::cluster;
+    #[cfg(feature = "etcd")]
+    pub use lacuna_cache::etcd;
+    #[cfg(feature = "mongodb")]
+    pub use lacuna_cache::mongodb;
+    #[cfg(feature = "redis")]
+    pub use lacuna_cache::redis;
     pub use lacuna_cache::sql::*;
 }
 
@@ -55,3 +80,32 @@ pub use lacuna_rocksdb as rocksdb;
 
 #[cfg(feature = "slatedb")]
 pub use lacuna_slatedb as slatedb;
+
+/// The samples of the pages in the checkout, each compiled and run as an example of this crate.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../README.md")]
+    struct CrateReadme;
+
+    #[doc = include_str!("../../docs/guide/sorted-files.md")]
+    struct SortedFiles;
+
+    #[doc = include_str!("../../docs/guide/choosing-a-filter.md")]
+    struct ChoosingAFilter;
+
+    #[cfg(feature = "slatedb")]
+    #[doc = include_str!("../../README.md")]
+    struct Readme;
+
+    #[cfg(feature = "slatedb")]
+    #[doc = include_str!("../../docs/guide/slatedb.md")]
+    struct SlateDb;
+
+    #[cfg(feature = "rocksdb")]
+    #[doc = include_str!("../../docs/guide/rocksdb.md")]
+    struct RocksDb;
+
+    #[cfg(feature = "cache")]
+    #[doc = include_str!("../../docs/guide/range-cache.md")]
+    struct RangeCache;
+}

@@ -54,7 +54,7 @@ typedef struct LacunaQuestion LacunaQuestion;
 
 // What the envelope of a filter says.
 typedef struct {
-  // Number of the family, see docs/format/envelope.md.
+  // Number of the family, see <https://github.com/lacuna-db/lacuna/blob/main/docs/format/envelope.md>.
   uint16_t kind;
   // Version of the payload.
   uint16_t payload_version;

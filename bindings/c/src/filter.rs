@@ -27,7 +27,7 @@ pub enum KeySpace {
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct Info {
-    /// Number of the family, see docs/format/envelope.md.
+    /// Number of the family, see <https://github.com/lacuna-db/lacuna/blob/main/docs/format/envelope.md>.
     pub kind: u16,
     /// Version of the payload.
     pub payload_version: u16,

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use clap::Args;
 use lacuna_base::Error;
-use lacuna_slatedb::LacunaSlateDb;
+use lacuna_slatedb::RangeFilters;
 use lacuna_slatedb::measure::MeasuredDb;
 use lacuna_workload::{KeyType, ReadOptions};
 use slatedb::object_store::ObjectStore;
@@ -91,7 +91,7 @@ const MIN_ROWS: usize = 1_000;
 /// `BadInput` for a folder, keys or filter that cannot be used; `DoesNotHold` if two stores answer differently.
 pub(crate) fn run(args: &DemoArgs) -> Result<()> {
     let source = args.source()?;
-    let lacuna = LacunaSlateDb::parse(&format!("{} codec={} seed={}", args.filter, source.codec, args.seed))?;
+    let lacuna = RangeFilters::parse(&format!("{} codec={} seed={}", args.filter, source.codec, args.seed))?;
     let ssts = args.ssts_for(source.rows.len())?;
     let questions = questions::draw(&source, args.scans as usize, args.seed);
     let plan = Plan { source: &source, questions: &questions, ssts };
@@ -128,7 +128,7 @@ impl DemoArgs {
     }
 
     /// Builds and asks the three stores, one after the other.
-    async fn measure(&self, plan: &Plan<'_>, lacuna: LacunaSlateDb) -> Result<[Measured; 3]> {
+    async fn measure(&self, plan: &Plan<'_>, lacuna: RangeFilters) -> Result<[Measured; 3]> {
         let folder = source::work_folder(self.store.as_ref())?;
         let store = |name: &str| -> Result<Arc<dyn ObjectStore>> {
             let place = folder.path().join(name);

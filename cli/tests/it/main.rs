@@ -16,6 +16,7 @@ mod help;
 mod inspection;
 mod neighbours;
 mod output_files;
+mod readme;
 mod real_sets;
 #[cfg(feature = "rocksdb")]
 mod rocksdb;

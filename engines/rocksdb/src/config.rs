@@ -10,6 +10,8 @@ use rust_rocksdb::Options;
 
 use crate::GuardSpec;
 use crate::read_range::ReadRange;
+use crate::readable::Readable;
+use crate::scan::GuardedScan;
 use crate::shim;
 
 /// Range filters for one column family: a collector for its options, bounded reads that ask, and counts.
@@ -17,11 +19,11 @@ use crate::shim;
 /// A clone shares counts and recorded queries.
 ///
 /// ```
-/// use lacuna_rocksdb::LacunaRocksDb;
+/// use lacuna_rocksdb::RangeFilters;
 /// use rust_rocksdb::{DB, Options};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let lacuna = LacunaRocksDb::parse("grafite@14 codec=fixed_be:8")?;
+/// let lacuna = RangeFilters::parse("grafite@14 codec=fixed_be:8")?;
 /// let mut options = Options::default();
 /// options.create_if_missing(true);
 /// lacuna.install(&mut options);
@@ -32,18 +34,18 @@ use crate::shim;
 /// }
 /// db.flush()?;
 ///
-/// let mut rows = lacuna.read(7_201u64.to_be_bytes()..7_231u64.to_be_bytes()).scan(&db);
+/// let mut rows = lacuna.scan(&db, 7_201u64.to_be_bytes()..7_231u64.to_be_bytes());
 /// assert!(rows.next_row()?.is_none());
 /// assert_eq!(lacuna.stats().filters.skipped(), 1, "the one table was not read");
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug, Clone)]
-pub struct LacunaRocksDb {
+pub struct RangeFilters {
     guard: TableGuard,
 }
 
-impl LacunaRocksDb {
+impl RangeFilters {
     /// Filters of `spec`.
     pub fn new(spec: GuardSpec) -> Self {
         Self { guard: TableGuard::new(spec) }
@@ -57,9 +59,12 @@ impl LacunaRocksDb {
         GuardSpec::parse(text).map(Self::new)
     }
 
-    /// Filters of `spec` that remember `capacity` empty scans, one in `every`, instead of 20,000 and one in 100.
-    pub fn with_sample_queue(spec: GuardSpec, capacity: usize, every: u64) -> Self {
-        Self { guard: TableGuard::with_sample_queue(spec, capacity, every) }
+    /// Remembers `capacity` empty scans, one in `every`, instead of 20,000 and one in 100. What was remembered before is
+    /// forgotten.
+    #[must_use]
+    pub fn with_sample_queue(mut self, capacity: usize, every: u64) -> Self {
+        self.guard = self.guard.with_sample_queue(capacity, every);
+        self
     }
 
     /// Sets the most bytes of one table's filter, instead of 4 MiB. RocksDB keeps the filter on the heap as long as the
@@ -93,6 +98,17 @@ impl LacunaRocksDb {
     /// such a file then build filters of the noted spec, with counts of their own. Once per process is enough.
     pub fn register() {
         shim::register();
+    }
+
+    /// Scans a range of a database, snapshot or transaction from its smallest key up.
+    ///
+    /// [`read`](Self::read) takes further options, a column family, or an iterator of RocksDB's own.
+    pub fn scan<'a, R: Readable, K: AsRef<[u8]>>(
+        &self,
+        db: &'a R,
+        range: impl RangeBounds<K>,
+    ) -> GuardedScan<'a, R::Access> {
+        self.read(range).scan(db)
     }
 
     /// A read of `range` from its smallest key up.

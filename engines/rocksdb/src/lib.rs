@@ -5,7 +5,7 @@
 //! compaction, and asks it through `ReadOptions::table_filter`; tables that cannot hold a key of the range are then
 //! skipped without reading a block. A "no" is always true, so no row is ever lost, and no deletion forgotten.
 //!
-//! See [`LacunaRocksDb`] for an example.
+//! See [`RangeFilters`] for an example.
 //!
 //! # What to know
 //!
@@ -13,21 +13,21 @@
 //!   here carry the bounds of the range that was asked, [`GuardedScan`] cannot leave it, and RocksDB keeps its own
 //!   iterators between the bounds too.
 //! - **Point reads stay with RocksDB.** `get` and `multi_get` never ask; keep RocksDB's Bloom or Ribbon filter for them.
-//!   See `docs/design/rocksdb-points.md`.
+//!   See [`docs/design/rocksdb-points.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/rocksdb-points.md).
 //! - **Memory.** RocksDB keeps the property of every open table on the heap (it shows in
 //!   `rocksdb.estimate-table-readers-mem`, not in the block cache) and reads it when it opens the table. 14 bits a key
-//!   are 1.75 bytes a key; [`LacunaRocksDb::with_max_bytes`] caps each table's share.
+//!   are 1.75 bytes a key; [`RangeFilters::with_max_bytes`] caps each table's share.
 //! - **Old tables** are read as before, and counted, until compaction rewrites them.
 //! - **Metrics**: [`TableStats::metrics`] names every count, by level and by reason, for whatever collects them.
-//! - **Column families** each take a [`LacunaRocksDb`] of their own, if they differ in codec; one may serve several.
+//! - **Column families** each take a [`RangeFilters`] of their own, if they differ in codec; one may serve several.
 //! - **Other comparators and user-defined timestamps**: their tables are always read, and counted.
 //! - **`min_tombstones_for_range_conversion`** must stay 0: RocksDB refuses iterators with any table filter otherwise.
-//! - **Learned gaps** are off unless [`LacunaRocksDb::with_learned_gaps`] asks for them. Then scans without a row are
+//! - **Learned gaps** are off unless [`RangeFilters::with_learned_gaps`] asks for them. Then scans without a row are
 //!   hints, [`GapLearner`] looks into the tables that were read in vain, and later scans in a gap do not read them again.
 //! - **The next key** of a wide or open range needs one table, where an iterator reads one of each level: [`SeekTables`]
 //!   plans such seeks with filters that name next keys (`surf`).
 //! - **`GetPropertiesOfAllTables`** and event listeners copy all properties, filters included; call them rarely.
-//! - **OPTIONS files** note the collector as `LacunaRangeFilter`; see [`LacunaRocksDb::register`].
+//! - **OPTIONS files** note the collector as `LacunaRangeFilter`; see [`RangeFilters::register`].
 
 #![warn(missing_docs)]
 
@@ -41,12 +41,14 @@ mod scan;
 mod seek_tables;
 mod shim;
 
-pub use config::LacunaRocksDb;
+pub use config::RangeFilters;
 pub use gap_learner::GapLearner;
 pub use lacuna_guard::{CountersSnapshot, GapOptions, GuardCodec, GuardSpec, LearnedGaps};
 pub use lacuna_rocksdb_property::{Direction, Metric, PROPERTY_NAME, Property, Scanned, TableStats};
 pub use live_tables::LiveTables;
 pub use read_range::{Outcome, ReadRange};
 pub use readable::Readable;
+/// The RocksDB that this version goes into.
+pub use rust_rocksdb;
 pub use scan::{GuardedScan, Row};
 pub use seek_tables::{OwnedRow, SeekTables};

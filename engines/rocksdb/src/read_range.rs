@@ -8,7 +8,7 @@ use rust_rocksdb::{AsColumnFamilyRef, IterateBounds, ReadOptions, TablePropertie
 use crate::readable::Readable;
 use crate::scan::GuardedScan;
 
-/// A read of one range, made by [`LacunaRocksDb::read`](crate::LacunaRocksDb::read).
+/// A read of one range, made by [`RangeFilters::read`](crate::RangeFilters::read).
 ///
 /// Bounds and filter are set together or not at all: a table skipped for one range may hold the keys of another, so an
 /// iterator that leaves its range would lose rows.

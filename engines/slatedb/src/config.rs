@@ -16,9 +16,9 @@ use crate::probes::Probes;
 /// A clone shares counts and recorded queries; give one to each builder of the process.
 ///
 /// ```
-/// use lacuna_slatedb::{GuardCodec, LacunaSlateDb};
+/// use lacuna_slatedb::{GuardCodec, RangeFilters};
 ///
-/// let lacuna = LacunaSlateDb::parse("grafite@14 codec=fixed_be:8")?
+/// let lacuna = RangeFilters::parse("grafite@14 codec=fixed_be:8")?
 ///     .with_slatedb_bloom(10)?
 ///     .with_older_codec(GuardCodec::bytes())?;
 /// let names: Vec<String> = lacuna.policies().iter().map(|policy| policy.name().to_owned()).collect();
@@ -27,17 +27,24 @@ use crate::probes::Probes;
 /// # Ok::<(), lacuna_base::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct LacunaSlateDb {
+pub struct RangeFilters {
     spec: Arc<GuardSpec>,
     shared: Shared,
     policies: Vec<Arc<dyn FilterPolicy>>,
 }
 
-impl LacunaSlateDb {
+impl RangeFilters {
     /// Filters of `spec`.
     pub fn new(spec: GuardSpec) -> Self {
-        let log = QueryLog::new(spec.codec());
-        Self::with_log(Arc::new(spec), log)
+        let shared = Shared {
+            log: Arc::new(QueryLog::new(spec.codec())),
+            counters: Arc::new(Counters::new()),
+            probes: Arc::new(Probes::new()),
+            gaps: None,
+        };
+        let spec = Arc::new(spec);
+        let policy = RangeFilterPolicy::new(Arc::clone(&spec), shared.clone());
+        Self { spec, shared, policies: vec![Arc::new(policy)] }
     }
 
     /// Filters of the spec that `text` names, see [`GuardSpec`].
@@ -48,21 +55,12 @@ impl LacunaSlateDb {
         GuardSpec::parse(text).map(Self::new)
     }
 
-    /// Filters of `spec` that remember `capacity` empty scans, one in `every`, instead of 20,000 and one in 100.
-    pub fn with_sample_queue(spec: GuardSpec, capacity: usize, every: u64) -> Self {
-        let log = QueryLog::with_capacity(spec.codec(), capacity, every);
-        Self::with_log(Arc::new(spec), log)
-    }
-
-    fn with_log(spec: Arc<GuardSpec>, log: QueryLog) -> Self {
-        let shared = Shared {
-            log: Arc::new(log),
-            counters: Arc::new(Counters::new()),
-            probes: Arc::new(Probes::new()),
-            gaps: None,
-        };
-        let policy = RangeFilterPolicy::new(Arc::clone(&spec), shared.clone());
-        Self { spec, shared, policies: vec![Arc::new(policy)] }
+    /// Remembers `capacity` empty scans, one in `every`, instead of 20,000 and one in 100. What was remembered before is
+    /// forgotten.
+    #[must_use]
+    pub fn with_sample_queue(mut self, capacity: usize, every: u64) -> Self {
+        self.shared.log = Arc::new(QueryLog::with_capacity(self.spec.codec(), capacity, every));
+        self.with_own_policy_renewed()
     }
 
     /// Also learns which gaps the SSTs have where filters let scans pass in vain, see [`GapLearner`](crate::GapLearner).
@@ -72,6 +70,11 @@ impl LacunaSlateDb {
         let gaps = LearnedGaps::new(self.spec.codec(), options, Arc::clone(&self.shared.counters));
         self.shared.probes = Arc::new(Probes::with_files());
         self.shared.gaps = Some(gaps);
+        self.with_own_policy_renewed()
+    }
+
+    /// Makes the policy that builds use what is shared now.
+    fn with_own_policy_renewed(mut self) -> Self {
         self.policies[0] = Arc::new(RangeFilterPolicy::new(Arc::clone(&self.spec), self.shared.clone()));
         self
     }
@@ -118,9 +121,10 @@ impl LacunaSlateDb {
         self.policies.clone()
     }
 
-    /// Sets the policies of a database, reader, compactor or compaction worker, in place of those it had.
+    /// Sets the policies of a database, reader, compactor or compaction worker, in place of those it had: every SST
+    /// written from here on has a filter.
     #[must_use]
-    pub fn apply_to<B: ApplyFilters>(&self, builder: B) -> B {
+    pub fn install<B: ApplyFilters>(&self, builder: B) -> B {
         builder.with_policies(self.policies())
     }
 
@@ -157,10 +161,10 @@ impl LacunaSlateDb {
     }
 }
 
-impl fmt::Debug for LacunaSlateDb {
+impl fmt::Debug for RangeFilters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.policies.iter().map(|policy| policy.name()).collect();
-        f.debug_struct("LacunaSlateDb")
+        f.debug_struct("RangeFilters")
             .field("spec", &self.spec)
             .field("policies", &names)
             .finish_non_exhaustive()

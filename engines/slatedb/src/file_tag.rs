@@ -2,7 +2,7 @@
 //!
 //! SlateDB hands a policy the bytes of a filter and never the name of the file. So the builder draws sixteen random
 //! bytes and stores them behind the filter; whoever reads the filter block of a named SST finds them there again. See
-//! `docs/format/file_tag.md`.
+//! [`docs/format/file_tag.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/file_tag.md).
 
 use lacuna_base::Envelope;
 use lacuna_guard::FileTag;

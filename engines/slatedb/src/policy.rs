@@ -22,10 +22,10 @@ const NAME_PREFIX: &str = "lacuna.v1.";
 /// means what the reader takes it to mean. Family, budget and seed are in the filter itself.
 ///
 /// ```
-/// use lacuna_slatedb::LacunaSlateDb;
+/// use lacuna_slatedb::RangeFilters;
 /// use slatedb::FilterPolicy;
 ///
-/// let policies = LacunaSlateDb::parse("bloom@10 codec=fixed_be:8")?.policies();
+/// let policies = RangeFilters::parse("bloom@10 codec=fixed_be:8")?.policies();
 /// assert_eq!(policies[0].name(), "lacuna.v1.fixed_be:8");
 /// assert!(policies[0].supports_range_queries());
 /// # Ok::<(), lacuna_base::Error>(())
@@ -55,8 +55,7 @@ impl RangeFilterPolicy {
     /// A policy that opens filters of `codec` and builds none.
     /// Its files keep their tags but learn no gaps, which are kept in the keys of one codec.
     pub(crate) fn decode_only(codec: GuardCodec, shared: Shared) -> Self {
-        let off = GuardSpec::parse("off").expect("`off` is a spec");
-        Self::new(Arc::new(off.with_codec(codec)), Shared { gaps: None, ..shared })
+        Self::new(Arc::new(GuardSpec::off().with_codec(codec)), Shared { gaps: None, ..shared })
     }
 
     fn open(&self, bytes: SharedBytes, tag: Option<FileTag>) -> Arc<dyn Filter> {

@@ -11,7 +11,7 @@ use lacuna_base::ByteRange;
 use slatedb::config::ScanOptions;
 use slatedb::{ByteRangeBounds, DbIterator, DbReadOps, Error, KeyValue};
 
-use crate::config::LacunaSlateDb;
+use crate::config::RangeFilters;
 use crate::policy::Shared;
 use crate::probes::Probe;
 
@@ -30,7 +30,7 @@ struct Watch {
     shared: Shared,
 }
 
-impl LacunaSlateDb {
+impl RangeFilters {
     /// Scans a range of a database, reader, snapshot or transaction. An empty or inverted range has no row, where
     /// SlateDB's own scan panics.
     ///

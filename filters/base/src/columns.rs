@@ -115,10 +115,16 @@ impl fmt::Debug for ByteColumn {
 impl<T: AsRef<[u8]>> FromIterator<T> for ByteColumn {
     fn from_iter<I: IntoIterator<Item = T>>(keys: I) -> Self {
         let mut column = Self::new();
-        for key in keys {
-            column.push(key.as_ref());
-        }
+        column.extend(keys);
         column
+    }
+}
+
+impl<T: AsRef<[u8]>> Extend<T> for ByteColumn {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, keys: I) {
+        for key in keys {
+            self.push(key.as_ref());
+        }
     }
 }
 

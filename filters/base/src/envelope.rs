@@ -1,6 +1,6 @@
 //! The 64 bytes before every payload: what the filter is, what its keys were, and two checksums.
 //!
-//! The byte table stands in `docs/format/envelope.md`. Everything is little-endian and read by value, so the bytes may
+//! The byte table stands in [`docs/format/envelope.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/envelope.md). Everything is little-endian and read by value, so the bytes may
 //! start anywhere.
 
 use crate::codec::CodecId;

@@ -1,5 +1,6 @@
 //! One error type whose kind says what to do next and whose message says what happened.
 
+use std::convert::Infallible;
 use std::error::Error as StdError;
 use std::fmt;
 
@@ -41,7 +42,8 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// What went wrong, where, and because of what.
+/// What went wrong, where, and because of what. Its `Debug` form is the sentence with the kind behind it, so that a
+/// `main` that returns it prints a line for people.
 ///
 /// ```
 /// use lacuna_base::{Error, ErrorKind};
@@ -53,13 +55,12 @@ impl fmt::Display for ErrorKind {
 ///     error.to_string(),
 ///     "building keys.u64: the budget is 0 bits per key; give more than 0 and at most 128"
 /// );
+/// assert_eq!(format!("{error:?}"), format!("{error} (invalid input)"));
 /// ```
-#[derive(Debug)]
 pub struct Error {
     inner: Box<Inner>,
 }
 
-#[derive(Debug)]
 struct Inner {
     kind: ErrorKind,
     message: String,
@@ -128,6 +129,23 @@ impl fmt::Display for Error {
             write!(f, "{context}: ")?;
         }
         f.write_str(&self.inner.message)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self} ({})", self.inner.kind)?;
+        match &self.inner.source {
+            Some(source) => write!(f, ", caused by: {source}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// So that a value that is one already can stand where one is made from others.
+impl From<Infallible> for Error {
+    fn from(never: Infallible) -> Self {
+        match never {}
     }
 }
 

@@ -7,6 +7,10 @@ use crate::codec::CodecId;
 use crate::error::{Error, Result};
 use crate::key::{KeyRange, KeySpace};
 
+/// Bits per key that Grafite takes beyond `log2(range_len / rate)`: 2 for the upper half of its Elias-Fano sequence, the
+/// rest for the index of it.
+const BITS_BESIDE_RATE: f64 = 2.2;
+
 /// Space for a payload, in bits per distinct key.
 ///
 /// ```
@@ -42,6 +46,31 @@ impl Budget {
         }
     }
 
+    /// A budget with which `grafite` keeps `rate` for ranges of up to `max_range_len` keys, whatever the integers in the
+    /// filter and whatever the queries: at most `rate` of the ranges without a key are answered "maybe".
+    ///
+    /// Other families may do better on the queries they are made for, and worse on others.
+    ///
+    /// ```
+    /// use lacuna_base::Budget;
+    ///
+    /// let budget = Budget::for_rate(0.01, 64)?;
+    /// assert!(budget > Budget::bits_per_key(14.0)? && budget < Budget::bits_per_key(16.0)?);
+    /// assert!(Budget::for_rate(0.0, 64).is_err());
+    /// # Ok::<(), lacuna_base::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidInput` unless `0 < rate < 1`, and if that takes more than 128 bits per key.
+    pub fn for_rate(rate: f64, max_range_len: u64) -> Result<Self> {
+        if rate > 0.0 && rate < 1.0 {
+            let bits = libm::log2(max_range_len.max(1) as f64 / rate) + BITS_BESIDE_RATE;
+            Self::bits_per_key((bits * 16.0).ceil() / 16.0)
+        } else {
+            Err(Error::invalid_input(format!("the rate is {rate}; give more than 0 and less than 1")))
+        }
+    }
+
     /// The bits per key as given.
     pub fn as_bits_per_key(self) -> f64 {
         self.bits_per_key
@@ -58,6 +87,15 @@ impl Budget {
     pub fn smallest_for(payload_bytes: usize, distinct_keys: usize) -> f64 {
         let beyond = payload_bytes.saturating_sub(Self::FIXED_BYTES);
         beyond as f64 * 8.0 / distinct_keys.max(1) as f64
+    }
+}
+
+/// Bits per key, as in [`Budget::bits_per_key`].
+impl TryFrom<f64> for Budget {
+    type Error = Error;
+
+    fn try_from(bits_per_key: f64) -> Result<Self> {
+        Self::bits_per_key(bits_per_key)
     }
 }
 

@@ -4,6 +4,7 @@
 //! whether filters stand over integers or over byte strings; everything above this page holds one [`GuardCodec`].
 
 use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use lacuna_base::{CodecId, Composite, Error, FixedBe, Head, Identity, KeyCodec, KeySpaceId, Result};
@@ -43,6 +44,30 @@ impl GuardCodec {
         Self::Strings { codec: Arc::new(Identity) }
     }
 
+    /// Keys that are big-endian integers of `width` bytes, 1 to 8.
+    ///
+    /// # Errors
+    /// `InvalidInput` for another width.
+    pub fn fixed_be(width: usize) -> Result<Self> {
+        Ok(Self::Integers { codec: Arc::new(FixedBe::try_new(width)?), keeps_order: true })
+    }
+
+    /// The first `width` bytes of each key, 1 to 8, as an integer.
+    ///
+    /// # Errors
+    /// `InvalidInput` for another width.
+    pub fn head(width: usize) -> Result<Self> {
+        Ok(Self::Integers { codec: Arc::new(Head::try_new(width)?), keeps_order: true })
+    }
+
+    /// A prefix of `prefix` bytes, hashed, and the `suffix` bytes after it in their order.
+    ///
+    /// # Errors
+    /// `InvalidInput` unless [`Composite`] takes the lengths.
+    pub fn composite(prefix: usize, suffix: usize) -> Result<Self> {
+        Ok(Self::Integers { codec: Arc::new(Composite::try_new(prefix, suffix)?), keeps_order: false })
+    }
+
     /// The codec called `bytes`, `fixed_be:WIDTH`, `head:WIDTH` or `composite:PREFIX,SUFFIX`.
     ///
     /// # Errors
@@ -51,18 +76,11 @@ impl GuardCodec {
         let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
         match name {
             "bytes" if parameters.is_empty() => Ok(Self::bytes()),
-            "fixed_be" => {
-                let codec = FixedBe::try_new(number(text, parameters)?)?;
-                Ok(Self::Integers { codec: Arc::new(codec), keeps_order: true })
-            }
-            "head" => {
-                let codec = Head::try_new(number(text, parameters)?)?;
-                Ok(Self::Integers { codec: Arc::new(codec), keeps_order: true })
-            }
+            "fixed_be" => Self::fixed_be(number(text, parameters)?),
+            "head" => Self::head(number(text, parameters)?),
             "composite" => {
                 let (prefix, suffix) = parameters.split_once(',').ok_or_else(|| unknown(text))?;
-                let codec = Composite::try_new(number(text, prefix)?, number(text, suffix)?)?;
-                Ok(Self::Integers { codec: Arc::new(codec), keeps_order: false })
+                Self::composite(number(text, prefix)?, number(text, suffix)?)
             }
             _ => Err(unknown(text)),
         }
@@ -94,6 +112,14 @@ fn unknown(text: &str) -> Error {
         "codec `{text}` does not exist; give `bytes`, `fixed_be:1` to `fixed_be:8`, `head:1` to `head:8`, or \
          `composite:PREFIX,SUFFIX`"
     ))
+}
+
+impl FromStr for GuardCodec {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::parse(text)
+    }
 }
 
 impl fmt::Display for GuardCodec {

@@ -11,6 +11,7 @@ pub(crate) const PLACES: usize = LEVELS + 1;
 
 /// Queries of one level.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Asked {
     /// Answered "no" by the filter: the file was not read.
     pub skipped: u64,
@@ -36,6 +37,7 @@ pub(crate) fn place(level: Option<usize>) -> usize {
 
 /// [`Counters`](crate::Counters) as they stood at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CountersSnapshot {
     pub(crate) levels: [Asked; PLACES],
     /// Filters built and handed to the engine.

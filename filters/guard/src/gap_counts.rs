@@ -57,6 +57,7 @@ impl GapCounters {
 
 /// [`GapCounters`] as they stood at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GapCounts {
     /// Empty scans that were noted as hints.
     pub hints: u64,

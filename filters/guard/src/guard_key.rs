@@ -5,7 +5,7 @@ use lacuna_base::{DynFilter, DynSpec, KeySpace, Result};
 use crate::shared_bytes::SharedBytes;
 
 /// A key space with filters behind it: `u64` or `[u8]`.
-pub(crate) trait GuardKey: KeySpace {
+pub trait GuardKey: KeySpace {
     /// The spec with this text.
     ///
     /// # Errors

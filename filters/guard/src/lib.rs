@@ -67,3 +67,9 @@ pub use query_log::QueryLog;
 pub use seek_planner::{Direction, SeekPlanner, SeekStep, Ties};
 pub use shared_bytes::SharedBytes;
 pub use spec::GuardSpec;
+
+/// What Lacuna's own crates share and other crates do not need to name; it may change at any time.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::guard_key::GuardKey;
+}

@@ -60,7 +60,7 @@ impl QueryLog {
         }
     }
 
-    /// The log as bytes, see `docs/format/sample.md`.
+    /// The log as bytes, see [`docs/format/sample.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/sample.md).
     pub fn to_bytes(&self) -> Vec<u8> {
         match &self.queue {
             Queue::Integers(queue) => sample_to_bytes(&queue.snapshot(), &self.codec),

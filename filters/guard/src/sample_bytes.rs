@@ -1,7 +1,8 @@
 //! A sample of queries as bytes, so that a process which never sees a query can build for them.
 //!
 //! A compactor that runs on its own machine writes filters but answers no scan. The readers write their sample next to
-//! the database, the compactor seeds its queue from it. The byte table stands in `docs/format/sample.md`: a header of
+//! the database, the compactor seeds its queue from it. The byte table stands in
+//! [`docs/format/sample.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/sample.md): a header of
 //! 40 bytes with two checksums, then the queries. Reading checks everything: these bytes have no other checksum.
 
 use lacuna_base::{CodecId, Error, Result, Sample};

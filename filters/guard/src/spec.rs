@@ -1,8 +1,9 @@
 //! What an adapter builds, as one line of configuration.
 
 use std::fmt;
+use std::str::FromStr;
 
-use lacuna_base::{Budget, ENVELOPE_BYTES, Error, Result};
+use lacuna_base::{Budget, DynSpec, ENVELOPE_BYTES, Error, Result};
 
 use crate::codec::GuardCodec;
 use crate::guard_key::GuardKey;
@@ -30,6 +31,21 @@ const DEFAULT_FALLBACK: &str = "bucketing";
 /// assert!(GuardSpec::parse("no_such_family@14").is_err());
 /// # Ok::<(), lacuna_base::Error>(())
 /// ```
+///
+/// In code, the same is made of types:
+///
+/// ```
+/// use lacuna_base::Budget;
+/// use lacuna_families::{GrafiteSpec, RencoderSpec};
+/// use lacuna_guard::{GuardCodec, GuardSpec};
+///
+/// let spec = GuardSpec::new(RencoderSpec::new(), Budget::bits_per_key(14.0)?)
+///     .with_codec(GuardCodec::fixed_be(8)?)
+///     .with_fallback(GrafiteSpec::new());
+/// assert_eq!(spec.to_string(), "rencoder@14 codec=fixed_be:8 seed=0 cap=28 fallback=grafite");
+/// assert_eq!(spec.to_string().parse::<GuardSpec>()?, spec);
+/// # Ok::<(), lacuna_base::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct GuardSpec {
     family: Option<String>,
@@ -41,7 +57,18 @@ pub struct GuardSpec {
 }
 
 impl GuardSpec {
-    /// Reads a line of configuration.
+    /// A family within a budget; its cap is twice the budget, its fallback `bucketing`, its codec keys as they are.
+    pub fn new(family: impl DynSpec<u64> + DynSpec<[u8]>, budget: Budget) -> Self {
+        Self::named(text_of(&family), budget)
+    }
+
+    /// Nothing is built.
+    pub fn off() -> Self {
+        let budget = Budget::bits_per_key(DEFAULT_BITS_PER_KEY).expect("between 0 and 128");
+        Self { family: None, ..Self::named(String::new(), budget) }
+    }
+
+    /// Reads a line of configuration, as [`FromStr`] does.
     ///
     /// # Errors
     /// `InvalidInput` that names the word which is wrong and what to give instead.
@@ -52,7 +79,10 @@ impl GuardSpec {
             Some((family, bits)) => (family, number(bits)?),
             None => (head, DEFAULT_BITS_PER_KEY),
         };
-        let mut spec = Self::new(family, bits)?;
+        let mut spec = match family {
+            "off" => Self::off(),
+            family => Self::named(family.to_owned(), Budget::bits_per_key(bits)?),
+        };
         let mut cap = None;
         for word in words {
             let (name, value) = word.split_once('=').unwrap_or((word, ""));
@@ -71,16 +101,16 @@ impl GuardSpec {
         Ok(spec)
     }
 
-    fn new(family: &str, bits_per_key: f64) -> Result<Self> {
-        let cap = (bits_per_key * DEFAULT_CAP_FACTOR).min(Budget::MAX_BITS_PER_KEY);
-        Ok(Self {
-            family: Some(family.to_owned()).filter(|family| family != "off"),
-            budget: Budget::bits_per_key(bits_per_key)?,
-            cap: Budget::bits_per_key(cap)?,
+    fn named(family: String, budget: Budget) -> Self {
+        let cap = (budget.as_bits_per_key() * DEFAULT_CAP_FACTOR).min(Budget::MAX_BITS_PER_KEY);
+        Self {
+            family: Some(family),
+            budget,
+            cap: Budget::bits_per_key(cap).expect("above the budget, and at most the largest there is"),
             fallback: Some(DEFAULT_FALLBACK.to_owned()),
             codec: GuardCodec::bytes(),
             seed: 0,
-        })
+        }
     }
 
     fn check_families(&self) -> Result<()> {
@@ -117,6 +147,20 @@ impl GuardSpec {
             return Err(wrong(&format!("cap={bits_per_key}"), "a cap of at least the budget"));
         }
         Ok(self)
+    }
+
+    /// Sets the family that is tried when the first fits neither budget nor cap.
+    #[must_use]
+    pub fn with_fallback(mut self, family: impl DynSpec<u64> + DynSpec<[u8]>) -> Self {
+        self.fallback = Some(text_of(&family));
+        self
+    }
+
+    /// Tries no other family: files that the first does not fit have no filter.
+    #[must_use]
+    pub fn without_fallback(mut self) -> Self {
+        self.fallback = None;
+        self
     }
 
     /// The same with budget and cap lowered, so that a sealed filter over `key_count` keys takes at most
@@ -175,12 +219,25 @@ impl GuardSpec {
     }
 }
 
+/// The family with its parameters, as the registry reads them back.
+fn text_of(family: &(impl DynSpec<u64> + DynSpec<[u8]>)) -> String {
+    DynSpec::<u64>::name(family)
+}
+
 fn number(text: &str) -> Result<f64> {
     text.parse().map_err(|_| wrong(text, "a number of bits per key"))
 }
 
 fn wrong(word: &str, wanted: &str) -> Error {
     Error::invalid_input(format!("`{word}` in a guard spec is not understood; give {wanted}"))
+}
+
+impl FromStr for GuardSpec {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::parse(text)
+    }
 }
 
 impl fmt::Display for GuardSpec {

@@ -1,7 +1,7 @@
 //! Integers of one fixed width, side by side.
 //!
 //! A table of numbers below 1,000 needs 10 bits a number, not 64: `[7, 512, 3]` with width 10 is 30 bits. Any entry is
-//! one unaligned load. The bytes are described in `docs/format/packed.md`: 16 bytes of header and padding around
+//! one unaligned load. The bytes are described in [`docs/format/packed.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/packed.md): 16 bytes of header and padding around
 //! `count * width` bits. An entry past the end reads as 0; a damaged table reads as other numbers of the same width.
 
 use crate::bytes::{BitWriter, PADDING_BYTES, bits_at, load_u64};

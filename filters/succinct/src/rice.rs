@@ -7,7 +7,7 @@
 //!
 //! A list is read from its start: a question costs one step for each number up to the answer, at most `count`, and at
 //! most one word for each 64 numbers and each `2^(k + 6)` of the value asked for. Equal numbers are differences of 0.
-//! Damaged bytes read as other ascending numbers, or as none. The bytes are in `docs/format/rice.md`.
+//! Damaged bytes read as other ascending numbers, or as none. The bytes are in [`docs/format/rice.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/rice.md).
 //!
 //! Golomb, "Run-length encodings", 1966; Rice, "Some practical universal noiseless coding techniques", 1979.
 

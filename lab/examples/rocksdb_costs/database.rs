@@ -1,6 +1,6 @@
 //! A filled database in a folder that goes away.
 
-use lacuna_rocksdb::LacunaRocksDb;
+use lacuna_rocksdb::RangeFilters;
 use lacuna_workload::Rng;
 use rust_rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, Options, WaitForCompactOptions};
 use tempfile::TempDir;
@@ -37,7 +37,7 @@ pub(crate) struct Home {
 /// The same, opened.
 pub(crate) struct Open {
     pub(crate) db: DB,
-    pub(crate) lacuna: LacunaRocksDb,
+    pub(crate) lacuna: RangeFilters,
     pub(crate) options: Options,
     pub(crate) from_disk: bool,
     pub(crate) setup: Setup,
@@ -49,7 +49,7 @@ pub(crate) fn key(number: u64) -> u64 {
     Rng::with_stream(SEED, number).next_u64() >> GAP_BITS << GAP_BITS
 }
 
-fn options(setup: Setup, lacuna: &LacunaRocksDb, from_disk: bool) -> Options {
+fn options(setup: Setup, lacuna: &RangeFilters, from_disk: bool) -> Options {
     let mut table = BlockBasedOptions::default();
     table.set_block_cache(&Cache::new_lru_cache(if from_disk { 1 << 20 } else { 2 << 30 }));
     match setup.points {
@@ -89,7 +89,7 @@ impl Home {
     }
 
     pub(crate) fn open(&self, from_disk: bool) -> Open {
-        let lacuna = LacunaRocksDb::parse(self.setup.spec.unwrap_or("off")).unwrap();
+        let lacuna = RangeFilters::parse(self.setup.spec.unwrap_or("off")).unwrap();
         let options = options(self.setup, &lacuna, from_disk);
         let db = DB::open(&options, self.folder.path()).unwrap();
         Open { db, lacuna, options, from_disk, setup: self.setup, keys: self.keys }

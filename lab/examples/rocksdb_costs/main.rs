@@ -1,7 +1,7 @@
 //! What the filters cost and save in a RocksDB on disk, side by side in one run.
 //!
 //! `measure [KEYS [ROUNDS [ROUNDS_FROM_DISK]]]`: random keys, 100-byte rows, tables over several levels. Prints a table in Markdown for
-//! `docs/results/rocksdb/`. Reads are taken twice: with all blocks in the block cache, in time on the processor, and with
+//! [`docs/results/rocksdb/`](https://github.com/lacuna-db/lacuna/tree/main/docs/results/rocksdb/). Reads are taken twice: with all blocks in the block cache, in time on the processor, and with
 //! direct input and output and a cache of 1 MB, so that blocks come from the disk, in wall time.
 
 #![allow(clippy::unwrap_used, reason = "a measurement that fails has nothing to say")]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lacuna_base::{Error, Result};
-use lacuna_slatedb::LacunaSlateDb;
+use lacuna_slatedb::RangeFilters;
 use lacuna_slatedb::measure::MeasuredDb;
 use lacuna_workload::Rng;
 use slatedb::config::{FlushOptions, FlushType, ScanOptions};
@@ -55,10 +55,10 @@ impl Engine for SlateDbEngine {
 }
 
 /// Filters of ours, or none of ours and the engine's own.
-fn lacuna(plan: &DatabasePlan<'_>) -> Result<LacunaSlateDb> {
+fn lacuna(plan: &DatabasePlan<'_>) -> Result<RangeFilters> {
     match (plan.filter.guard_spec(plan.codec, plan.seed)?, plan.filter) {
         (Some(spec), _) => {
-            let lacuna = LacunaSlateDb::new(spec);
+            let lacuna = RangeFilters::new(spec);
             lacuna.seed_sample(plan.sample)?;
             Ok(lacuna)
         }
@@ -66,9 +66,9 @@ fn lacuna(plan: &DatabasePlan<'_>) -> Result<LacunaSlateDb> {
         {
             #[expect(clippy::cast_possible_truncation, reason = "budgets end at 128")]
             #[expect(clippy::cast_sign_loss, reason = "budgets are above 0")]
-            LacunaSlateDb::parse("off")?.with_slatedb_bloom(bits_per_key.ceil() as u32)
+            RangeFilters::parse("off")?.with_slatedb_bloom(bits_per_key.ceil() as u32)
         }
-        (None, _) => LacunaSlateDb::parse("off"),
+        (None, _) => RangeFilters::parse("off"),
     }
 }
 

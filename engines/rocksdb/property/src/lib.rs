@@ -4,7 +4,7 @@
 //! their properties while it is read (`ReadOptions::table_filter`). This crate is everything on our side of those two
 //! callbacks and links no RocksDB, so that the Rust adapter and the C++ header share it:
 //!
-//! - [`Property`]: sixteen bytes before the sealed filter, see `docs/format/rocksdb-property.md`;
+//! - [`Property`]: sixteen bytes before the sealed filter, see [`docs/format/rocksdb-property.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/rocksdb-property.md);
 //! - [`TableGuard`]: what to build, the remembered queries and the counts of one column family;
 //! - [`Collector`]: takes the entries of one table and ends as a property, or as none;
 //! - [`Question`]: one range, asked of one table after the other; a "no" lets RocksDB skip the table;

@@ -50,8 +50,14 @@ pub struct TableStats {
 impl TableGuard {
     /// Filters of `spec`; 20,000 empty scans are remembered, one in 100.
     pub fn new(spec: GuardSpec) -> Self {
-        let log = QueryLog::new(spec.codec());
-        Self::with_log(spec, log)
+        Self {
+            log: Arc::new(QueryLog::new(spec.codec())),
+            spec: Arc::new(spec),
+            max_bytes: DEFAULT_MAX_BYTES,
+            counters: Arc::default(),
+            scanned: Arc::default(),
+            gaps: None,
+        }
     }
 
     /// Filters of the spec that `text` names, see [`GuardSpec`].
@@ -62,21 +68,11 @@ impl TableGuard {
         GuardSpec::parse(text).map(Self::new)
     }
 
-    /// Filters of `spec` that remember `capacity` empty scans, one in `every`.
-    pub fn with_sample_queue(spec: GuardSpec, capacity: usize, every: u64) -> Self {
-        let log = QueryLog::with_capacity(spec.codec(), capacity, every);
-        Self::with_log(spec, log)
-    }
-
-    fn with_log(spec: GuardSpec, log: QueryLog) -> Self {
-        Self {
-            spec: Arc::new(spec),
-            max_bytes: DEFAULT_MAX_BYTES,
-            log: Arc::new(log),
-            counters: Arc::default(),
-            scanned: Arc::default(),
-            gaps: None,
-        }
+    /// Remembers `capacity` empty scans, one in `every`. What was remembered before is forgotten.
+    #[must_use]
+    pub fn with_sample_queue(mut self, capacity: usize, every: u64) -> Self {
+        self.log = Arc::new(QueryLog::with_capacity(self.spec.codec(), capacity, every));
+        self
     }
 
     /// Sets the most bytes of one table's property, instead of 4 MiB: a filter that would take more gets fewer bits

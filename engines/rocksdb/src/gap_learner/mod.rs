@@ -11,7 +11,7 @@
 //! A table is known by the session that wrote it and the number it got there ([`TableIdentity`]): both are in its
 //! properties, which RocksDB shows to the filter and which are read here from the file. A look takes the index of the
 //! table, its properties and one or two blocks; a few tables stay open. Tables that are not block-based, and databases
-//! whose handle cannot name its files (`TransactionDB`), learn nothing. See `docs/design/rocksdb-gaps.md`.
+//! whose handle cannot name its files (`TransactionDB`), learn nothing. See [`docs/design/rocksdb-gaps.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/rocksdb-gaps.md).
 //!
 //! [`TableIdentity`]: lacuna_rocksdb_property::TableIdentity
 
@@ -24,7 +24,7 @@ use lacuna_base::{ByteRange, Error, Result};
 use lacuna_guard::{FileTag, Hint, Looks, Neighbours, ReadBudget};
 use rust_rocksdb::{LiveFile, Options};
 
-use crate::config::LacunaRocksDb;
+use crate::config::RangeFilters;
 use crate::gap_learner::open_tables::OpenTables;
 use crate::gap_learner::surroundings::{Surroundings, look};
 use crate::live_tables::LiveTables;
@@ -40,12 +40,12 @@ const OPEN_WHILE_IDLE: Duration = Duration::from_secs(2);
 /// Follows the hints of one database.
 ///
 /// ```
-/// use lacuna_rocksdb::{GapLearner, GapOptions, LacunaRocksDb};
+/// use lacuna_rocksdb::{GapLearner, GapOptions, RangeFilters};
 /// use rust_rocksdb::{DB, Options};
 /// use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let lacuna = LacunaRocksDb::parse("grafite@14 codec=fixed_be:8")?.with_learned_gaps(GapOptions::default());
+/// let lacuna = RangeFilters::parse("grafite@14 codec=fixed_be:8")?.with_learned_gaps(GapOptions::default());
 /// let mut options = Options::default();
 /// options.create_if_missing(true);
 /// lacuna.install(&mut options);
@@ -70,8 +70,8 @@ impl GapLearner {
     /// A learner for a database that was opened with `options`, of which only the file system is used.
     ///
     /// # Errors
-    /// `InvalidInput` if `lacuna` is without [`with_learned_gaps`](LacunaRocksDb::with_learned_gaps).
-    pub fn new(lacuna: &LacunaRocksDb, options: &Options) -> Result<Self> {
+    /// `InvalidInput` if `lacuna` is without [`with_learned_gaps`](RangeFilters::with_learned_gaps).
+    pub fn new(lacuna: &RangeFilters, options: &Options) -> Result<Self> {
         let missing =
             || Error::invalid_input("these filters learn no gaps; ask for it by `with_learned_gaps`");
         let gaps = Arc::clone(lacuna.learned_gaps().ok_or_else(missing)?);

@@ -8,7 +8,7 @@
 //! but the one with 12. Only if nothing is found there (its key is behind 40, or deleted) `[from, 70)` is read next.
 //!
 //! **Guarantee.** What is returned is what RocksDB's own iterator returns at one moment: every attempt is one iterator
-//! through [`LacunaRocksDb::read`] from the start of the range, over the database, snapshot or transaction with its
+//! through [`RangeFilters::read`] from the start of the range, over the database, snapshot or transaction with its
 //! memtables, versions and deletions. What is known of the tables only says how far to read. If that is old, because
 //! tables have come and gone, or says nothing, because filters are of another family, more is read and nothing is lost.
 //! After [`MAX_ATTEMPTS`] the whole range is read.
@@ -17,7 +17,7 @@
 //! next. A copy of each SuRF, and of the bounds of all tables.
 //!
 //! Zhang and others, "SuRF", SIGMOD 2018, section 5 (Seek). Ours: ranges instead of cursors over single files, since
-//! only RocksDB knows what hides an entry. See `docs/design/rocksdb-seek.md`.
+//! only RocksDB knows what hides an entry. See [`docs/design/rocksdb-seek.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/rocksdb-seek.md).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 use lacuna_rocksdb_property::{Direction, SeekRun, SeekTable};
 use rust_rocksdb::{AsColumnFamilyRef, DBAccess, DBRawIteratorWithThreadMode, Error, Options, ReadOptions};
 
-use crate::config::LacunaRocksDb;
+use crate::config::RangeFilters;
 use crate::live_tables::{FileKey, LiveTables};
 use crate::read_range::Outcome;
 use crate::readable::Readable;
@@ -47,11 +47,11 @@ pub type OwnedRow = (Vec<u8>, Vec<u8>);
 /// What is known of the tables of one column family, to plan seeks with.
 ///
 /// ```
-/// use lacuna_rocksdb::{LacunaRocksDb, SeekTables};
+/// use lacuna_rocksdb::{RangeFilters, SeekTables};
 /// use rust_rocksdb::{DB, Options};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let lacuna = LacunaRocksDb::parse("surf@20 codec=fixed_be:8")?;
+/// let lacuna = RangeFilters::parse("surf@20 codec=fixed_be:8")?;
 /// let mut options = Options::default();
 /// options.create_if_missing(true);
 /// lacuna.install(&mut options);
@@ -68,7 +68,7 @@ pub type OwnedRow = (Vec<u8>, Vec<u8>);
 /// # }
 /// ```
 pub struct SeekTables {
-    lacuna: LacunaRocksDb,
+    lacuna: RangeFilters,
     options: Options,
     family: String,
     runs: Vec<SeekRun>,
@@ -82,7 +82,7 @@ impl SeekTables {
     ///
     /// # Errors
     /// What RocksDB says when it is asked for its tables.
-    pub fn load<D: LiveTables>(lacuna: &LacunaRocksDb, options: &Options, db: &D) -> Result<Self, Error> {
+    pub fn load<D: LiveTables>(lacuna: &RangeFilters, options: &Options, db: &D) -> Result<Self, Error> {
         Self::load_cf(lacuna, options, db, DEFAULT_FAMILY)
     }
 
@@ -92,7 +92,7 @@ impl SeekTables {
     /// # Errors
     /// As [`load`](Self::load).
     pub fn load_cf<D: LiveTables>(
-        lacuna: &LacunaRocksDb,
+        lacuna: &RangeFilters,
         options: &Options,
         db: &D,
         column_family: &str,

@@ -1,7 +1,7 @@
 //! `auto`: every table gets the filter that its own keys and the recent scans ask for.
 
 use lacuna_base::{Envelope, KindId};
-use lacuna_rocksdb::{GuardSpec, LacunaRocksDb, PROPERTY_NAME, Property};
+use lacuna_rocksdb::{GuardSpec, PROPERTY_NAME, Property, RangeFilters};
 use lacuna_workload::Rng;
 use rust_rocksdb::ReadOptions;
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ const SEED: u64 = 19;
 
 fn database(spec: &str) -> TestDb {
     let spec = GuardSpec::parse(&format!("{spec} codec=fixed_be:8 seed=5")).unwrap();
-    TestDb::of(LacunaRocksDb::with_sample_queue(spec, CAPACITY, 1), |_| {})
+    TestDb::of(RangeFilters::new(spec).with_sample_queue(CAPACITY, 1), |_| {})
 }
 
 /// Keys far apart, in no even order.
@@ -156,7 +156,7 @@ fn steady_rate(spec: &str, law: Law, rng: &mut Rng) -> f64 {
 /// A database that knows these scans and remembers no other.
 fn forgetful(spec: &str, sample: &[u8]) -> TestDb {
     let spec = GuardSpec::parse(&format!("{spec} codec=fixed_be:8 seed=5")).unwrap();
-    let lacuna = LacunaRocksDb::with_sample_queue(spec, CAPACITY, u64::MAX);
+    let lacuna = RangeFilters::new(spec).with_sample_queue(CAPACITY, u64::MAX);
     if !sample.is_empty() {
         assert_eq!(lacuna.seed_sample(sample).unwrap(), CAPACITY);
     }

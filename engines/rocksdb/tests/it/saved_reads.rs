@@ -8,14 +8,14 @@ use rust_rocksdb::{
     BlockBasedOptions, DB, DBCompressionType, Env, Options, ReadOptions, WaitForCompactOptions,
 };
 
-use lacuna_rocksdb::LacunaRocksDb;
+use lacuna_rocksdb::RangeFilters;
 
 const SEED: u64 = 11;
 const KEYS: u64 = 100_000;
 const SCANS: u64 = 2_000;
 
 /// A database of 100,000 random keys over four levels, without a block cache, so that each block read is counted.
-pub(crate) fn four_levels(lacuna: Option<&LacunaRocksDb>) -> (DB, Env) {
+pub(crate) fn four_levels(lacuna: Option<&RangeFilters>) -> (DB, Env) {
     let env = Env::mem_env().unwrap();
     let mut table = BlockBasedOptions::default();
     table.disable_cache();
@@ -50,7 +50,7 @@ fn put_random(db: &DB, rng: &mut Rng, keys: u64) {
 }
 
 /// Blocks read by scans of gaps, with the guard or without.
-fn blocks_read(db: &DB, lacuna: &LacunaRocksDb, guarded: bool) -> u64 {
+fn blocks_read(db: &DB, lacuna: &RangeFilters, guarded: bool) -> u64 {
     set_perf_stats(PerfStatsLevel::EnableCount);
     let mut context = PerfContext::default();
     context.reset();
@@ -74,7 +74,7 @@ fn blocks_read(db: &DB, lacuna: &LacunaRocksDb, guarded: bool) -> u64 {
 
 #[test]
 fn empty_scans_read_twenty_times_fewer_blocks() {
-    let lacuna = LacunaRocksDb::parse("grafite@14 codec=fixed_be:8").unwrap();
+    let lacuna = RangeFilters::parse("grafite@14 codec=fixed_be:8").unwrap();
     let (db, _env) = four_levels(Some(&lacuna));
     let tables = db.live_files().unwrap();
     let levels: BTreeSet<i32> = tables.iter().map(|table| table.level).collect();

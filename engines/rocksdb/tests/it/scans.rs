@@ -1,6 +1,6 @@
 //! What scans note, and what becomes of it.
 
-use lacuna_rocksdb::LacunaRocksDb;
+use lacuna_rocksdb::RangeFilters;
 
 use crate::support::{TestDb, compact_all, gap, key, rows_of};
 
@@ -50,10 +50,10 @@ fn remembered_scans_travel_between_processes() {
     let test = TestDb::new(SPEC);
     test.write_table((0..100).map(key));
     (0..10).for_each(|number| assert!(test.rows(&gap(number), &gap(number)).is_empty()));
-    let twin = LacunaRocksDb::parse(SPEC).unwrap();
+    let twin = RangeFilters::parse(SPEC).unwrap();
     assert_eq!(twin.seed_sample(&test.lacuna.sample_bytes()).unwrap(), 20);
     assert_eq!(twin.sample_len(), 20);
-    assert!(LacunaRocksDb::parse("grafite@16").unwrap().seed_sample(&test.lacuna.sample_bytes()).is_err());
+    assert!(RangeFilters::parse("grafite@16").unwrap().seed_sample(&test.lacuna.sample_bytes()).is_err());
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_cap_coarsens_and_holds() {
     for (max_bytes, coarsened) in [(1 << 20, 0), (20_000, 1)] {
         let test = TestDb::new(SPEC);
         drop(test.db);
-        let lacuna = LacunaRocksDb::parse(SPEC).unwrap().with_max_bytes(max_bytes);
+        let lacuna = RangeFilters::parse(SPEC).unwrap().with_max_bytes(max_bytes);
         let db =
             rust_rocksdb::DB::open(&crate::support::options(&test.env, Some(&lacuna)), "/capped").unwrap();
         (0..keys).for_each(|number| db.put(key(number), b"value").unwrap());

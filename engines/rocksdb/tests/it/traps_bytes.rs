@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use lacuna_rocksdb::{LacunaRocksDb, Scanned};
+use lacuna_rocksdb::{RangeFilters, Scanned};
 use rust_rocksdb::{BlockBasedOptions, ChecksumType, DB, Options};
 
 use crate::support::{gap, key, rows_of};
@@ -12,7 +12,7 @@ use crate::support::{gap, key, rows_of};
 const HEADER_BYTES: usize = 16;
 const MAGIC: &[u8] = b"LCNA";
 
-fn unchecked_options(lacuna: &LacunaRocksDb) -> Options {
+fn unchecked_options(lacuna: &RangeFilters) -> Options {
     let mut table = BlockBasedOptions::default();
     table.set_checksum_type(ChecksumType::NoChecksum);
     let mut options = Options::default();
@@ -25,7 +25,7 @@ fn unchecked_options(lacuna: &LacunaRocksDb) -> Options {
 /// Writes a table, lets `damage` change its property, and says what the reader counted and found.
 fn damaged(damage: impl FnOnce(&mut [u8])) -> (Scanned, usize, usize) {
     let folder = tempfile::tempdir().unwrap();
-    let lacuna = LacunaRocksDb::parse("grafite@16 codec=fixed_be:8").unwrap();
+    let lacuna = RangeFilters::parse("grafite@16 codec=fixed_be:8").unwrap();
     let options = unchecked_options(&lacuna);
     let db = DB::open(&options, folder.path()).unwrap();
     (0..100).for_each(|number| db.put(key(number), b"value").unwrap());

@@ -152,7 +152,7 @@ fn written_in(second: u32, value: &[u8]) -> Vec<u8> {
 #[test]
 fn expired_rows_end_with_a_compaction_as_without_filters() {
     let folder = tempfile::tempdir().unwrap();
-    let lacuna = lacuna_rocksdb::LacunaRocksDb::parse(SPEC).unwrap();
+    let lacuna = lacuna_rocksdb::RangeFilters::parse(SPEC).unwrap();
     let mut options = rust_rocksdb::Options::default();
     options.create_if_missing(true);
     lacuna.install(&mut options);

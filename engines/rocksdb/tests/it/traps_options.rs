@@ -5,7 +5,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use lacuna_base::{CodecId, Cover, KeyCodec, Result, U64Range};
-use lacuna_rocksdb::{GuardCodec, GuardSpec, LacunaRocksDb};
+use lacuna_rocksdb::{GuardCodec, GuardSpec, RangeFilters};
 use rust_rocksdb::{Cache, DB, Env, Options, ReadOptions};
 
 use crate::support::{TestDb, compact_all, gap, key, options, rows_of};
@@ -120,7 +120,7 @@ impl KeyCodec<u64> for Panicking {
 fn panics_stay_on_this_side() {
     for in_key in [true, false] {
         let codec = GuardCodec::Integers { codec: Arc::new(Panicking { in_key }), keeps_order: true };
-        let lacuna = LacunaRocksDb::new(GuardSpec::parse(SPEC).unwrap().with_codec(codec));
+        let lacuna = RangeFilters::new(GuardSpec::parse(SPEC).unwrap().with_codec(codec));
         let env = Env::mem_env().unwrap();
         let db = DB::open(&options(&env, Some(&lacuna)), "/db").unwrap();
         (0..100).for_each(|number| db.put(key(number), b"value").unwrap());
@@ -155,7 +155,7 @@ fn options_files_name_the_collector() {
     // Registration is for the whole process, so both halves stand in one test.
     let unregistered = skipped_and_missing(&test, "/unregistered");
     assert_eq!(unregistered, (0, 1), "RocksDB passes over a collector whose name it does not know");
-    LacunaRocksDb::register();
+    RangeFilters::register();
     assert_eq!(skipped_and_missing(&test, "/registered"), (1, 0), "the spec was in the file");
 }
 
@@ -168,7 +168,7 @@ fn skipped_and_missing(test: &TestDb, path: &str) -> (u64, u64) {
     let db = DB::open_cf_descriptors(&loaded, path, families).unwrap();
     (0..100).for_each(|number| db.put(key(number), b"value").unwrap());
     db.flush().unwrap();
-    let lacuna = LacunaRocksDb::parse(SPEC).unwrap();
+    let lacuna = RangeFilters::parse(SPEC).unwrap();
     assert!(rows_of(lacuna.read(gap(5)..=gap(5)).scan(&db)).is_empty());
     assert_eq!(rows_of(lacuna.read(key(5)..=key(9)).scan(&db)).len(), 5);
     let stats = lacuna.stats();

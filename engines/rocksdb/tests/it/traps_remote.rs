@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lacuna_rocksdb::LacunaRocksDb;
+use lacuna_rocksdb::RangeFilters;
 use rust_rocksdb::compaction_service::open_and_compact;
 use rust_rocksdb::{
     CompactionService, CompactionServiceJobInfo, CompactionServiceJobStatus,
@@ -72,7 +72,7 @@ impl CompactionService for Shared {
 fn compacted_by(worker_has_collector: bool) -> (u64, u64) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("db");
-    let lacuna = LacunaRocksDb::parse(SPEC).unwrap();
+    let lacuna = RangeFilters::parse(SPEC).unwrap();
     let mut of_worker = Options::default();
     if worker_has_collector {
         lacuna.install(&mut of_worker);

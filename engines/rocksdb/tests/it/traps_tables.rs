@@ -1,6 +1,6 @@
 //! R9, R10, R12, R20: which tables have a filter, and which do not.
 
-use lacuna_rocksdb::LacunaRocksDb;
+use lacuna_rocksdb::RangeFilters;
 use rust_rocksdb::{ColumnFamilyDescriptor, CompactOptions, DB, Env, SstFileWriter};
 
 use crate::support::{TestDb, compact_all, gap, key, options, rows_of};
@@ -66,7 +66,7 @@ fn answers_are_counted_by_level() {
 #[test]
 fn ingested_tables_take_part() {
     let test = TestDb::new(SPEC);
-    let ingest = |path: &str, lacuna: Option<&LacunaRocksDb>, first: u64| {
+    let ingest = |path: &str, lacuna: Option<&RangeFilters>, first: u64| {
         let options = options(&test.env, lacuna);
         let mut writer = SstFileWriter::create(&options);
         writer.open(path).unwrap();
@@ -85,7 +85,7 @@ fn ingested_tables_take_part() {
 fn column_families_have_their_own_filters() {
     let env = Env::mem_env().unwrap();
     let (integers, strings) =
-        (LacunaRocksDb::parse(SPEC).unwrap(), LacunaRocksDb::parse("grafite@16").unwrap());
+        (RangeFilters::parse(SPEC).unwrap(), RangeFilters::parse("grafite@16").unwrap());
     let family = |name: &str, lacuna| ColumnFamilyDescriptor::new(name, options(&env, lacuna));
     let mut all = options(&env, None);
     all.create_missing_column_families(true);
@@ -97,7 +97,7 @@ fn column_families_have_their_own_filters() {
         (0..100).for_each(|number| db.put_cf(&handle, key(number), name).unwrap());
         db.flush_cf(&handle).unwrap();
     }
-    let read = |lacuna: &LacunaRocksDb, name, lo, hi| {
+    let read = |lacuna: &RangeFilters, name, lo, hi| {
         rows_of(lacuna.read(lo..=hi).scan_cf(&db, &db.cf_handle(name).unwrap())).len()
     };
     for (lacuna, name) in [(&integers, "integers"), (&strings, "strings")] {

@@ -1,12 +1,12 @@
 //! Learns the gaps of SSTs from their raw entries, in the background.
 //!
-//! A scan through [`LacunaSlateDb::scan`] that returned no row hints at the SSTs whose filters let it pass. For each of
+//! A scan through [`RangeFilters::scan`] that returned no row hints at the SSTs whose filters let it pass. For each of
 //! them this looks into the file itself: which keys stand left and right of the scan's range, among all entries, whatever
 //! their type and sequence number? If there is none between them, the gap is learned, and the next scan in it does not
 //! read the file. If there is one (deleted, expired, or invisible to the scan), nothing is, and
 //! the same hint is not followed again for a while.
 //!
-//! Which file a filter belongs to is known by its tag (see `docs/design/learned-gaps.md`); the tag of an SST is read from
+//! Which file a filter belongs to is known by its tag (see [`docs/design/learned-gaps.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/learned-gaps.md)); the tag of an SST is read from
 //! its filter block once. A look costs one to three blocks and, if it is not cached, the index of the SST. A database
 //! with compressed blocks, or with a block transformer, learns nothing: its filter blocks are not read here.
 
@@ -25,7 +25,7 @@ use slatedb::object_store::{ObjectStore, ObjectStoreExt};
 use slatedb::{DbMetadataOps, SstReader, VersionedManifest};
 use tracing::debug;
 
-use crate::config::LacunaSlateDb;
+use crate::config::RangeFilters;
 use crate::gap_learner::filter_block::tag_of;
 use crate::gap_learner::surroundings::{Surroundings, look};
 use crate::measure::CountingStore;
@@ -39,15 +39,15 @@ const IDLE: Duration = Duration::from_millis(50);
 /// Follows the hints of one database.
 ///
 /// ```no_run
-/// use lacuna_slatedb::{GapLearner, GapOptions, LacunaSlateDb};
+/// use lacuna_slatedb::{GapLearner, GapOptions, RangeFilters};
 /// use slatedb::Db;
 /// use slatedb::object_store::memory::InMemory;
 /// use std::sync::Arc;
 ///
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// let store = Arc::new(InMemory::new());
-/// let lacuna = LacunaSlateDb::parse("grafite@14 codec=fixed_be:8")?.with_learned_gaps(GapOptions::default());
-/// let db = lacuna.apply_to(Db::builder("sensors", store.clone())).build().await?;
+/// let lacuna = RangeFilters::parse("grafite@14 codec=fixed_be:8")?.with_learned_gaps(GapOptions::default());
+/// let db = lacuna.install(Db::builder("sensors", store.clone())).build().await?;
 /// let learner = GapLearner::new(&lacuna, "sensors", store)?;
 /// let background = tokio::spawn({
 ///     let db = db.clone();
@@ -72,8 +72,8 @@ impl GapLearner {
     /// A learner for the database at `path` of `store`, both as given to SlateDB.
     ///
     /// # Errors
-    /// `InvalidInput` if `lacuna` is without [`with_learned_gaps`](LacunaSlateDb::with_learned_gaps).
-    pub fn new(lacuna: &LacunaSlateDb, path: impl Into<Path>, store: Arc<dyn ObjectStore>) -> Result<Self> {
+    /// `InvalidInput` if `lacuna` is without [`with_learned_gaps`](RangeFilters::with_learned_gaps).
+    pub fn new(lacuna: &RangeFilters, path: impl Into<Path>, store: Arc<dyn ObjectStore>) -> Result<Self> {
         let missing =
             || Error::invalid_input("these filters learn no gaps; ask for it by `with_learned_gaps`");
         let gaps = Arc::clone(lacuna.learned_gaps().ok_or_else(missing)?);

@@ -10,7 +10,7 @@ use slatedb::object_store::ObjectStore;
 use slatedb::{CacheTarget, Db, DbBuilder, DbCacheManagerOps, Error, WriteBatch};
 
 use super::counting_store::{CountingStore, Reads};
-use crate::config::LacunaSlateDb;
+use crate::config::RangeFilters;
 
 /// Bytes of cache for filters and indexes: more than any of the experiments has.
 const META_CACHE_BYTES: u64 = 1 << 30;
@@ -30,7 +30,7 @@ pub struct MeasuredDb {
 enum Filters {
     None,
     SlateDb,
-    Lacuna(LacunaSlateDb),
+    Lacuna(RangeFilters),
 }
 
 /// What a run of scans found and read.
@@ -46,7 +46,7 @@ pub struct ScanCount {
 
 impl MeasuredDb {
     /// A database at `path` of `store`; `None` leaves SlateDB as it is, with its Bloom filters.
-    pub fn new(store: Arc<dyn ObjectStore>, path: &str, lacuna: Option<LacunaSlateDb>) -> Self {
+    pub fn new(store: Arc<dyn ObjectStore>, path: &str, lacuna: Option<RangeFilters>) -> Self {
         Self::with_filters(store, path, lacuna.map_or(Filters::SlateDb, Filters::Lacuna))
     }
 
@@ -73,7 +73,7 @@ impl MeasuredDb {
     }
 
     /// The filters, if there are any.
-    pub fn lacuna(&self) -> Option<&LacunaSlateDb> {
+    pub fn lacuna(&self) -> Option<&RangeFilters> {
         match &self.filters {
             Filters::Lacuna(lacuna) => Some(lacuna),
             Filters::None | Filters::SlateDb => None,
@@ -92,7 +92,7 @@ impl MeasuredDb {
         let store: Arc<dyn ObjectStore> = Arc::<CountingStore>::clone(&self.store);
         let builder = Db::builder(self.path.clone(), store).with_settings(settings);
         match &self.filters {
-            Filters::Lacuna(lacuna) => lacuna.apply_to(builder),
+            Filters::Lacuna(lacuna) => lacuna.install(builder),
             Filters::SlateDb => builder,
             Filters::None => builder.with_filter_policies(Vec::new()),
         }

@@ -18,7 +18,7 @@
 //! - **SSTs below 1,000 rows get no filter** (`min_filter_keys`): this is left as it is, so deal out enough keys.
 //!
 //! ```
-//! use lacuna_slatedb::LacunaSlateDb;
+//! use lacuna_slatedb::RangeFilters;
 //! use lacuna_slatedb::measure::{MeasuredDb, gap_ranges, spread_keys};
 //! use slatedb::object_store::memory::InMemory;
 //! use std::sync::Arc;
@@ -26,7 +26,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let keys = spread_keys(8_000, 1);
-//! let lacuna = LacunaSlateDb::parse("grafite@14 codec=fixed_be:8")?;
+//! let lacuna = RangeFilters::parse("grafite@14 codec=fixed_be:8")?;
 //! let measured = MeasuredDb::new(Arc::new(InMemory::new()), "measured", Some(lacuna));
 //! measured.write_interleaved(&keys, 4, 64).await?;
 //! let db = measured.open_warm(1 << 20).await?;

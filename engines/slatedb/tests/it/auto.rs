@@ -1,7 +1,7 @@
 //! `auto`: every SST gets the filter that its own keys and the recent scans ask for.
 
 use lacuna_base::{Envelope, ErrorKind, KindId};
-use lacuna_slatedb::{GuardSpec, LacunaSlateDb};
+use lacuna_slatedb::{GuardSpec, RangeFilters};
 
 use crate::support::{TestDb, entry};
 
@@ -14,8 +14,8 @@ fn key(number: u64) -> u64 {
     (number << 40) + ((number * number * 977) % (1 << 39))
 }
 
-fn attentive() -> LacunaSlateDb {
-    LacunaSlateDb::with_sample_queue(GuardSpec::parse(SPEC).unwrap(), CAPACITY, 1)
+fn attentive() -> RangeFilters {
+    RangeFilters::new(GuardSpec::parse(SPEC).unwrap()).with_sample_queue(CAPACITY, 1)
 }
 
 async fn database() -> TestDb {
@@ -35,7 +35,7 @@ async fn scan_behind_keys(test: &TestDb, distance: u64, length: u64) {
 }
 
 /// The stored bytes of the filter that a new SST of other keys would get.
-fn next_filter(lacuna: &LacunaSlateDb) -> Vec<u8> {
+fn next_filter(lacuna: &RangeFilters) -> Vec<u8> {
     let mut builder = lacuna.policies()[0].builder();
     for number in 0..2_000 {
         builder.add_entry(&entry(&(key(number) + 1).to_be_bytes()));
@@ -96,7 +96,7 @@ async fn a_damaged_sample_is_refused() {
     }
     let cut = compactor.seed_sample(&good[..good.len() - 1]).unwrap_err();
     assert_eq!(cut.kind(), ErrorKind::Corrupt, "{cut}");
-    let strings = LacunaSlateDb::parse("auto@14").unwrap().seed_sample(&good).unwrap_err();
+    let strings = RangeFilters::parse("auto@14").unwrap().seed_sample(&good).unwrap_err();
     assert_eq!(strings.kind(), ErrorKind::Unsupported, "{strings}");
     assert_eq!(compactor.sample_len(), 0, "nothing of a bad sample is kept");
 }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use lacuna_slatedb::{GapLearner, GapOptions, LacunaSlateDb};
+use lacuna_slatedb::{GapLearner, GapOptions, RangeFilters};
 use lacuna_workload::Rng;
 use slatedb::DbSnapshot;
 
@@ -45,10 +45,9 @@ impl World {
 
     /// As `new`; empty scans are looked into, with room for the gaps of few files only.
     async fn that_learns(spec: &str, seed: u64, draw_key: DrawKey) -> Self {
-        let options =
-            GapOptions { memory_bytes: 24_000, memory_bytes_per_file: 1_500, ..GapOptions::default() };
-        let options = GapOptions { hints: 16, ..options };
-        let lacuna = LacunaSlateDb::parse(spec).unwrap().with_learned_gaps(options);
+        let options = GapOptions::default().with_memory_bytes(24_000).with_memory_bytes_per_file(1_500);
+        let options = options.with_hints(16);
+        let lacuna = RangeFilters::parse(spec).unwrap().with_learned_gaps(options);
         let filtered = TestDb::new(Some(lacuna)).await;
         let learner = Some(filtered.learner());
         Self { filtered, learner, ..Self::new(spec, seed, draw_key).await }

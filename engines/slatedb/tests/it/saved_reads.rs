@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lacuna_slatedb::LacunaSlateDb;
+use lacuna_slatedb::RangeFilters;
 use lacuna_slatedb::measure::{MeasuredDb, ScanCount, gap_ranges, spread_keys};
 use slatedb::object_store::local::LocalFileSystem;
 
@@ -11,7 +11,7 @@ const SSTS: usize = 16;
 const VALUE_BYTES: usize = 92;
 
 /// Scans gaps of `keys` in a database of 16 overlapping SSTs, its block cache a tenth of the data.
-async fn scan_gaps(keys: &[u64], lacuna: Option<LacunaSlateDb>) -> ScanCount {
+async fn scan_gaps(keys: &[u64], lacuna: Option<RangeFilters>) -> ScanCount {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(LocalFileSystem::new_with_prefix(folder.path()).unwrap());
     let measured = MeasuredDb::new(store, "db", lacuna);
@@ -32,7 +32,7 @@ async fn compare(key_count: u64) {
     let keys = spread_keys(key_count, SEED);
     assert!(keys.len() / SSTS >= 1_000, "enough for `min_filter_keys`");
     let plain = scan_gaps(&keys, None).await;
-    let lacuna = LacunaSlateDb::parse("grafite@14 codec=fixed_be:8").unwrap();
+    let lacuna = RangeFilters::parse("grafite@14 codec=fixed_be:8").unwrap();
     let filtered = scan_gaps(&keys, Some(lacuna)).await;
     println!("16 SSTs, {key_count} keys, seed {SEED}: {plain:?} without filters, {filtered:?} with");
     assert_eq!((plain.rows, filtered.rows, plain.scans, filtered.scans), (0, 0, 2_000, 2_000));

@@ -2,7 +2,7 @@
 
 use std::ops::Bound::{Excluded, Included};
 
-use lacuna_slatedb::{GuardSpec, LacunaSlateDb};
+use lacuna_slatedb::{GuardSpec, RangeFilters};
 use slatedb::IterationOrder;
 use slatedb::config::ScanOptions;
 
@@ -13,8 +13,8 @@ fn key(number: u64) -> [u8; 8] {
 }
 
 /// Filters that remember every empty scan.
-fn attentive(spec: &str) -> LacunaSlateDb {
-    LacunaSlateDb::with_sample_queue(GuardSpec::parse(spec).unwrap(), 1_000, 1)
+fn attentive(spec: &str) -> RangeFilters {
+    RangeFilters::new(GuardSpec::parse(spec).unwrap()).with_sample_queue(1_000, 1)
 }
 
 async fn three_ssts(spec: &str) -> TestDb {
@@ -96,7 +96,7 @@ async fn passes_in_vain_are_counted() {
 async fn noted_scans_shape_the_next_filters() {
     let spec = "prefix_bloom@10 codec=fixed_be:8";
     let test = three_ssts(spec).await;
-    let built = |lacuna: &LacunaSlateDb| {
+    let built = |lacuna: &RangeFilters| {
         let mut builder = lacuna.policies()[0].builder();
         (0..1_000).for_each(|number| builder.add_entry(&entry(&key(number))));
         let mut bytes = Vec::new();
@@ -113,7 +113,7 @@ async fn noted_scans_shape_the_next_filters() {
     assert_ne!(before, after);
 
     // A compactor elsewhere learns from the bytes of the sample.
-    let elsewhere = LacunaSlateDb::parse(spec).unwrap();
+    let elsewhere = RangeFilters::parse(spec).unwrap();
     assert_eq!(built(&elsewhere), before);
     assert_eq!(elsewhere.seed_sample(&test.lacuna().sample_bytes()).unwrap(), 200);
     assert_eq!(built(&elsewhere), after);

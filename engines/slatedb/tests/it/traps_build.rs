@@ -1,7 +1,7 @@
 //! What goes into a filter, how large it is, and when there is none.
 
 use lacuna_base::Envelope;
-use lacuna_slatedb::LacunaSlateDb;
+use lacuna_slatedb::RangeFilters;
 use slatedb::config::Settings;
 use slatedb::{Filter, ValueDeletable};
 use std::ops::Bound::Included;
@@ -17,7 +17,7 @@ fn key(number: u64) -> [u8; 8] {
 
 /// A filter over these rows, as its builder returns it.
 fn build(spec: &str, rows: &[slatedb::RowEntry]) -> Arc<dyn Filter> {
-    let mut builder = LacunaSlateDb::parse(spec).unwrap().policies()[0].builder();
+    let mut builder = RangeFilters::parse(spec).unwrap().policies()[0].builder();
     rows.iter().for_each(|row| builder.add_entry(row));
     builder.build()
 }
@@ -71,8 +71,8 @@ fn s4_s6_size_and_clamp_are_exact() {
 
 #[tokio::test]
 async fn s5_one_filter_is_smaller_than_two_and_answers_points() {
-    let lacuna = LacunaSlateDb::parse(SPEC).unwrap();
-    let both = LacunaSlateDb::parse(SPEC).unwrap().with_slatedb_bloom(10).unwrap();
+    let lacuna = RangeFilters::parse(SPEC).unwrap();
+    let both = RangeFilters::parse(SPEC).unwrap().with_slatedb_bloom(10).unwrap();
     let keys = || (0..2_000u64).map(|number| key(number * 1_000));
     let (one, two) = (TestDb::new(Some(lacuna)).await, TestDb::new(Some(both)).await);
     one.write_sst(keys()).await;
@@ -126,7 +126,7 @@ fn s13_estimates_bound_the_encoded_length() {
                 // Without a higher cap: the estimate is that of the configured bits.
                 let spec = format!("{}@14 cap=14 codec={codec}", family.example);
                 let rows: Vec<_> = (0..count as u64).map(|number| entry(&key(number * number))).collect();
-                let lacuna = LacunaSlateDb::parse(&spec).unwrap();
+                let lacuna = RangeFilters::parse(&spec).unwrap();
                 let estimate = lacuna.policies()[0].estimate_size(count);
                 let length = build(&spec, &rows).size();
                 assert!(length <= estimate, "{spec}, {count} keys: {length} > {estimate}");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lacuna_guard::GuardCodec;
-use lacuna_slatedb::LacunaSlateDb;
+use lacuna_slatedb::RangeFilters;
 use slatedb::config::{CompactorOptions, DbReaderOptions};
 use slatedb::{CompactionWorkerBuilder, CompactorBuilder, DbReader, FilterPolicy, FilterQuery};
 
@@ -38,7 +38,7 @@ fn skipped(test: &TestDb) -> u64 {
 
 #[test]
 fn s2_damaged_bytes_match_everything() {
-    let lacuna = LacunaSlateDb::parse(SPEC).unwrap();
+    let lacuna = RangeFilters::parse(SPEC).unwrap();
     let policy = &lacuna.policies()[0];
     let mut builder = policy.builder();
     (0..100).for_each(|number| builder.add_entry(&entry(&key(number))));
@@ -58,7 +58,7 @@ fn s2_damaged_bytes_match_everything() {
 
 #[tokio::test]
 async fn s2_a_damaged_filter_hides_no_row() {
-    let sound = LacunaSlateDb::parse(SPEC).unwrap();
+    let sound = RangeFilters::parse(SPEC).unwrap();
     let damaged: Arc<dyn FilterPolicy> = Arc::new(Damaged(Arc::clone(&sound.policies()[0])));
     let test = TestDb::new(None).await;
     test.db.close().await.unwrap();
@@ -75,7 +75,7 @@ async fn s2_a_damaged_filter_hides_no_row() {
 
 #[test]
 fn s3_decoded_filters_outlive_their_bytes() {
-    let lacuna = LacunaSlateDb::parse(SPEC).unwrap();
+    let lacuna = RangeFilters::parse(SPEC).unwrap();
     let policy = &lacuna.policies()[0];
     let mut builder = policy.builder();
     (0..100).for_each(|number| builder.add_entry(&entry(&key(number))));
@@ -90,15 +90,14 @@ fn s3_decoded_filters_outlive_their_bytes() {
 
 #[tokio::test]
 async fn s8_other_families_and_budgets_are_read() {
-    let name = |spec: &str| LacunaSlateDb::parse(spec).unwrap().policies()[0].name().to_owned();
+    let name = |spec: &str| RangeFilters::parse(spec).unwrap().policies()[0].name().to_owned();
     assert_eq!(name(SPEC), "lacuna.v1.fixed_be:8");
     assert_eq!(name(SPEC), name("bloom@10 codec=fixed_be:8 seed=9"));
     assert_ne!(name(SPEC), name("grafite@14"));
 
     let test = TestDb::parse(SPEC).await;
     test.write_sst((0..100).map(key)).await;
-    let test =
-        test.reopen_with(Some(LacunaSlateDb::parse("bloom@20 codec=fixed_be:8 seed=3").unwrap())).await;
+    let test = test.reopen_with(Some(RangeFilters::parse("bloom@20 codec=fixed_be:8 seed=3").unwrap())).await;
     scan_gaps(&test).await;
     assert!(skipped(&test) >= 19, "{}", test.lacuna().stats());
     test.compact(true).await;
@@ -109,25 +108,25 @@ async fn s8_other_families_and_budgets_are_read() {
 async fn s8_filters_of_another_codec_are_not_read() {
     let test = TestDb::parse(SPEC).await;
     test.write_sst((0..100).map(key)).await;
-    let test = test.reopen_with(Some(LacunaSlateDb::parse("grafite@14").unwrap())).await;
+    let test = test.reopen_with(Some(RangeFilters::parse("grafite@14").unwrap())).await;
     assert_all_rows(&test, 100).await;
     assert_eq!(test.lacuna().stats().asked(), 0);
 }
 
 /// Compacts in another "process": a standalone compactor, with its own worker or with one of its own beside it.
-async fn compact_elsewhere(test: &TestDb, lacuna: Option<&LacunaSlateDb>, separate_worker: bool) {
+async fn compact_elsewhere(test: &TestDb, lacuna: Option<&RangeFilters>, separate_worker: bool) {
     let worker = if separate_worker { None } else { Some(quiet_worker()) };
     let options = CompactorOptions { worker, ..quiet_compactor() };
     let compactor = CompactorBuilder::new("db", test.object_store()).with_options(options);
     let compactor = compactor.with_merge_operator(Arc::new(Concatenate));
     let compactor = match lacuna {
-        Some(lacuna) => lacuna.apply_to(compactor),
+        Some(lacuna) => lacuna.install(compactor),
         None => compactor,
     };
     let compactor = Arc::new(compactor.build());
     let worker = CompactionWorkerBuilder::new("db", test.object_store()).with_options(quiet_worker());
     let worker = match lacuna {
-        Some(lacuna) => lacuna.apply_to(worker),
+        Some(lacuna) => lacuna.install(worker),
         None => worker,
     };
     let worker = Arc::new(worker.build().await.unwrap());
@@ -162,7 +161,7 @@ async fn database_without_compactor() -> TestDb {
 async fn s9_compactors_with_the_policy_keep_the_filters() {
     for separate_worker in [false, true] {
         let test = database_without_compactor().await;
-        let elsewhere = LacunaSlateDb::parse(SPEC).unwrap();
+        let elsewhere = RangeFilters::parse(SPEC).unwrap();
         compact_elsewhere(&test, Some(&elsewhere), separate_worker).await;
         assert!(elsewhere.stats().built > 0, "{}", elsewhere.stats());
         let before = skipped(&test);
@@ -186,9 +185,9 @@ async fn s9_compactors_without_the_policy_drop_the_filters() {
 async fn s9_readers_use_the_filters() {
     let test = TestDb::parse(SPEC).await;
     test.write_sst((0..100).map(key)).await;
-    let elsewhere = LacunaSlateDb::parse(SPEC).unwrap();
+    let elsewhere = RangeFilters::parse(SPEC).unwrap();
     let reader = DbReader::builder("db", test.object_store()).with_options(DbReaderOptions::default());
-    let reader = elsewhere.apply_to(reader).build().await.unwrap();
+    let reader = elsewhere.install(reader).build().await.unwrap();
     for number in 0..20u64 {
         let (lo, hi) = ((number << 20) + 1_000, (number << 20) + 1_009);
         let mut found = elsewhere.scan(&reader, lo.to_be_bytes()..=hi.to_be_bytes()).await.unwrap();
@@ -201,7 +200,7 @@ async fn s9_readers_use_the_filters() {
 
 #[test]
 fn s10_two_policies_of_one_name_are_refused() {
-    let lacuna = || LacunaSlateDb::parse(SPEC).unwrap();
+    let lacuna = || RangeFilters::parse(SPEC).unwrap();
     assert!(lacuna().with_older_codec(GuardCodec::parse("fixed_be:8").unwrap()).is_err());
     assert!(lacuna().with_policy(Arc::clone(&lacuna().policies()[0])).is_err());
     assert!(lacuna().with_slatedb_bloom(10).unwrap().with_slatedb_bloom(12).is_err());
@@ -212,14 +211,14 @@ fn s10_two_policies_of_one_name_are_refused() {
 async fn s11_an_older_codec_is_read_until_compaction() {
     let test = TestDb::parse("bucketing@14").await;
     test.write_sst((0..100).map(key)).await;
-    let newer = LacunaSlateDb::parse(SPEC).unwrap().with_older_codec(GuardCodec::bytes()).unwrap();
+    let newer = RangeFilters::parse(SPEC).unwrap().with_older_codec(GuardCodec::bytes()).unwrap();
     let test = test.reopen_with(Some(newer)).await;
     scan_gaps(&test).await;
     assert!(skipped(&test) >= 15, "the old filters answer: {}", test.lacuna().stats());
     assert_all_rows(&test, 100).await;
     test.compact(true).await;
     // The new SSTs hold nothing under the old name, so a process that knows only the new one is served.
-    let test = test.reopen_with(Some(LacunaSlateDb::parse(SPEC).unwrap())).await;
+    let test = test.reopen_with(Some(RangeFilters::parse(SPEC).unwrap())).await;
     scan_gaps(&test).await;
     assert!(skipped(&test) >= 19, "{}", test.lacuna().stats());
     assert_all_rows(&test, 100).await;
@@ -227,7 +226,7 @@ async fn s11_an_older_codec_is_read_until_compaction() {
 
 #[test]
 fn s11_an_older_policy_builds_a_filter_that_matches() {
-    let lacuna = LacunaSlateDb::parse(SPEC).unwrap().with_older_codec(GuardCodec::bytes()).unwrap();
+    let lacuna = RangeFilters::parse(SPEC).unwrap().with_older_codec(GuardCodec::bytes()).unwrap();
     let mut builder = lacuna.policies()[1].builder();
     builder.add_entry(&entry(b"k"));
     let filter = builder.build();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use lacuna_base::ByteRange;
-use lacuna_slatedb::LacunaSlateDb;
+use lacuna_slatedb::RangeFilters;
 use slatedb::admin::{Admin, CloneSourceSpec};
 use slatedb::{BloomFilterPolicy, Db, FilterQuery, PrefixExtractor, PrefixTarget};
 
@@ -58,7 +58,7 @@ async fn s15_all_nine_pairs_of_bounds() {
 #[test]
 fn s15_empty_ranges_are_no_trouble() {
     for spec in SPECS {
-        let mut builder = LacunaSlateDb::parse(spec).unwrap().policies()[0].builder();
+        let mut builder = RangeFilters::parse(spec).unwrap().policies()[0].builder();
         builder.add_entry(&entry(&key(5)));
         let filter = builder.build();
         for (lo, hi) in nine_pairs(&key(9), &key(3)) {
@@ -116,7 +116,7 @@ async fn s14_projected_clones_show_their_part() {
     admin.create_clone_builder_from_source(source).build().await.unwrap();
 
     let builder = Db::builder("clone", test.object_store()).with_settings(test.settings.clone());
-    let clone = test.lacuna().apply_to(builder).build().await.unwrap();
+    let clone = test.lacuna().install(builder).build().await.unwrap();
     let found = rows(clone.scan(..=[0xFF; 8]).await.unwrap()).await;
     assert!(
         found.iter().map(|(key, _)| &key[..]).eq((500..1_500)
@@ -152,8 +152,8 @@ impl PrefixExtractor for UpToColon {
 #[tokio::test]
 async fn prefix_scans_are_answered_however_they_come() {
     let bloom = BloomFilterPolicy::new(10).with_prefix_extractor(Arc::new(UpToColon));
-    let alone = LacunaSlateDb::parse("bucketing@24").unwrap();
-    let beside = LacunaSlateDb::parse("bucketing@24").unwrap().with_policy(Arc::new(bloom)).unwrap();
+    let alone = RangeFilters::parse("bucketing@24").unwrap();
+    let beside = RangeFilters::parse("bucketing@24").unwrap().with_policy(Arc::new(bloom)).unwrap();
     for lacuna in [alone, beside] {
         let test = TestDb::new(Some(lacuna)).await;
         test.write_sst((0..500u32).map(|number| format!("user{:04}:name", number * 7))).await;
@@ -169,7 +169,7 @@ async fn prefix_scans_are_answered_however_they_come() {
 #[test]
 fn prefixes_of_keys_are_never_denied() {
     for spec in SPECS {
-        let mut builder = LacunaSlateDb::parse(spec).unwrap().policies()[0].builder();
+        let mut builder = RangeFilters::parse(spec).unwrap().policies()[0].builder();
         (0..300).for_each(|number| builder.add_entry(&entry(&key(number))));
         let filter = builder.build();
         for number in 0..300 {

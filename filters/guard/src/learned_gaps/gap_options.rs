@@ -2,6 +2,7 @@
 
 /// How much memory learned gaps take, and how hard they are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct GapOptions {
     /// Memory for the gaps of all files and the queue of hints together. Taken file by file.
     pub memory_bytes: usize,
@@ -26,5 +27,42 @@ impl Default for GapOptions {
             hints: 128,
             reads_per_second: 20,
         }
+    }
+}
+
+impl GapOptions {
+    /// Sets the memory for the gaps of all files and the queue of hints together.
+    #[must_use]
+    pub fn with_memory_bytes(mut self, memory_bytes: usize) -> Self {
+        self.memory_bytes = memory_bytes;
+        self
+    }
+
+    /// Sets the memory for the gaps of one file.
+    #[must_use]
+    pub fn with_memory_bytes_per_file(mut self, memory_bytes: usize) -> Self {
+        self.memory_bytes_per_file = memory_bytes;
+        self
+    }
+
+    /// Sets the memory of the background for indexes of files.
+    #[must_use]
+    pub fn with_index_cache_bytes(mut self, memory_bytes: usize) -> Self {
+        self.index_cache_bytes = memory_bytes;
+        self
+    }
+
+    /// Sets how many hints may wait.
+    #[must_use]
+    pub fn with_hints(mut self, hints: usize) -> Self {
+        self.hints = hints;
+        self
+    }
+
+    /// Sets how many requests the background makes to the store in a second.
+    #[must_use]
+    pub fn with_reads_per_second(mut self, reads: u32) -> Self {
+        self.reads_per_second = reads;
+        self
     }
 }

@@ -18,7 +18,7 @@
 //!
 //! **Ties.** A candidate may be the start of an interval of keys, or a key itself, and candidates of several files may be
 //! equal; [`Ties`] says whether a candidate equal to a confirmed key is still opened. Backwards over byte strings a
-//! candidate may be *excluded*: the keys are below it, so it never ties. See `docs/design/surf-seek.md` for the proofs.
+//! candidate may be *excluded*: the keys are below it, so it never ties. See [`docs/design/surf-seek.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/surf-seek.md) for the proofs.
 //!
 //! **Cost.** A heap of the files: one comparison of keys for each doubling of their number.
 //!

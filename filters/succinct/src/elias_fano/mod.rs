@@ -22,7 +22,7 @@
 //! memorandum 61, 1971; Vigna, "Quasi-succinct indices", WSDM 2013.
 //!
 //! **Changed.** The slices, their computed starts and the spill area are ours. The bytes are described in
-//! `docs/format/elias_fano.md`.
+//! [`docs/format/elias_fano.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/elias_fano.md).
 
 mod directory;
 mod encode;

@@ -14,7 +14,7 @@
 //!
 //! **Papers.** Jacobson, "Space-efficient static trees and graphs", FOCS 1989; Vigna, "Broadword implementation of
 //! rank/select queries", WEA 2008, for counts that stand beside the bits. **Changed:** counts are 32 bits wide and
-//! restart every 2^16 blocks. The bytes are described in `docs/format/rank_select.md`.
+//! restart every 2^16 blocks. The bytes are described in [`docs/format/rank_select.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/rank_select.md).
 
 mod encode;
 

@@ -27,7 +27,7 @@
 //! **Changed.** Bits, labels and counts stand together, and the address of a block's first child takes the place of the
 //! paper's select samples, so that going to a child never waits for three structures in turn. The dividing level is the
 //! one that gives the least size; the paper's rule of one part in 64 is [`Divide::Ratio`]. Input out of order is refused.
-//! The bytes are described in `docs/format/trie.md`.
+//! The bytes are described in [`docs/format/trie.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/trie.md).
 
 mod ahead;
 mod block;

@@ -1,4 +1,4 @@
-//! The bytes of the pictures in `docs/format/`.
+//! The bytes of the pictures in [`docs/format/`](https://github.com/lacuna-db/lacuna/tree/main/docs/format/).
 
 use lacuna_succinct::rank_select::Samples;
 use lacuna_succinct::trie::{Builder, Plan};

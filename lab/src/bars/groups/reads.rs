@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use lacuna_base::{Error, Result};
-use lacuna_slatedb::LacunaSlateDb;
+use lacuna_slatedb::RangeFilters;
 use lacuna_slatedb::measure::{MeasuredDb, Reads};
 use slatedb::object_store::local::LocalFileSystem;
 
@@ -32,7 +32,7 @@ pub(super) fn run(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> 
     let none = reads("no filter", |store| Ok(MeasuredDb::without_filters(store, "db")))?;
     let bloom = reads("SlateDB's Bloom filter", |store| Ok(MeasuredDb::new(store, "db", None)))?;
     let lacuna = reads("grafite", |store| {
-        let lacuna = LacunaSlateDb::parse("grafite@14 codec=fixed_be:8")?;
+        let lacuna = RangeFilters::parse("grafite@14 codec=fixed_be:8")?;
         Ok(MeasuredDb::new(store, "db", Some(lacuna)))
     })?;
     let keys = keys.len();

@@ -6,7 +6,7 @@ use crate::paper::{Axis, Claim, Finding, Line, Plot, Session};
 use lacuna_base::{ByteColumn, Error, Result};
 use lacuna_bench::engine::{Database, FilterChoice, Manner, Question, half_zero_value, sample_bytes};
 use lacuna_guard::GuardCodec;
-use lacuna_rocksdb::LacunaRocksDb;
+use lacuna_rocksdb::RangeFilters;
 use lacuna_workload::{Keys, QuerySource, Rng, to_be_bytes};
 
 use super::contest::plot;
@@ -158,7 +158,7 @@ fn written(workload: &MixedWorkload, filter: &FilterChoice) -> Result<RocksDatab
     // Inserts are few here; memory holds an eighth of them, so that files are written all the time.
     let coming_bytes = (workload.coming.len() * (VALUE_BYTES + 8)) as u64;
     let layout = Layout { cache_bytes: bytes / 10, bloom_bits, size_ratio: 10, ..base };
-    let lacuna = filter.guard_spec(&workload.codec, workload.seed)?.map(LacunaRocksDb::new);
+    let lacuna = filter.guard_spec(&workload.codec, workload.seed)?.map(RangeFilters::new);
     if let Some(lacuna) = &lacuna {
         lacuna.seed_sample(&workload.sample)?;
     }

@@ -6,7 +6,7 @@ use lacuna_bench::engine::{
     Database, Direction, FilterChoice, Question, deal_out, half_zero_value, sample_bytes, warm,
 };
 use lacuna_guard::GuardCodec;
-use lacuna_rocksdb::LacunaRocksDb;
+use lacuna_rocksdb::RangeFilters;
 use lacuna_workload::{Rng, to_be_bytes};
 
 use super::filters::{self, Named};
@@ -168,7 +168,7 @@ fn written(
 ) -> Result<RocksDatabase> {
     let codec = GuardCodec::parse("fixed_be:8")?;
     let spec = filter.guard_spec(&codec, script.seed)?;
-    let lacuna = spec.map(|spec| LacunaRocksDb::with_sample_queue(spec, QUEUE.0, QUEUE.1));
+    let lacuna = spec.map(|spec| RangeFilters::new(spec).with_sample_queue(QUEUE.0, QUEUE.1));
     if let Some(lacuna) = &lacuna {
         lacuna.seed_sample(&sample_bytes(&codec, &sample[..sample.len().min(QUEUE.0)]))?;
     }

@@ -6,7 +6,7 @@
 
 use crate::engine::half_zero_value;
 use lacuna_base::{ByteColumn, Result};
-use lacuna_rocksdb::LacunaRocksDb;
+use lacuna_rocksdb::RangeFilters;
 use lacuna_workload::Rng;
 use rust_rocksdb::{DB, IngestExternalFileOptions, Options, SstFileWriter};
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub(crate) fn write_levels(
     db: &DB,
     folder: &Path,
     layout: &Layout,
-    lacuna: Option<&LacunaRocksDb>,
+    lacuna: Option<&RangeFilters>,
     levels: &[ByteColumn],
     values: Values,
 ) -> Result<()> {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use crate::engine::{Counts, Database, Direction, Question, Shape, half_zero_value};
 use lacuna_base::{ByteColumn, Error, Result};
-use lacuna_rocksdb::LacunaRocksDb;
+use lacuna_rocksdb::RangeFilters;
 use lacuna_workload::Rng;
 use rust_rocksdb::perf::{PerfContext, PerfMetric, PerfStatsLevel, set_perf_stats};
 use rust_rocksdb::{
@@ -23,7 +23,7 @@ use crate::engine::rocksdb::layout::Layout;
 /// is fetched is then a block of data.
 pub struct RocksDatabase {
     db: DB,
-    lacuna: Option<LacunaRocksDb>,
+    lacuna: Option<RangeFilters>,
     /// What RocksDB counts for this thread, in all databases together.
     perf: RefCell<PerfContext>,
     io: &'static str,
@@ -37,7 +37,7 @@ impl RocksDatabase {
     /// `Unavailable` if RocksDB fails.
     pub fn write(
         layout: Layout,
-        lacuna: Option<LacunaRocksDb>,
+        lacuna: Option<RangeFilters>,
         levels: &[ByteColumn],
         value_bytes: usize,
         seed: u64,
@@ -121,7 +121,7 @@ impl RocksDatabase {
     }
 
     /// The filters, where they are ours.
-    pub fn lacuna(&self) -> Option<&LacunaRocksDb> {
+    pub fn lacuna(&self) -> Option<&RangeFilters> {
         self.lacuna.as_ref()
     }
 

@@ -1,6 +1,6 @@
 //! How a database is shaped.
 
-use lacuna_rocksdb::LacunaRocksDb;
+use lacuna_rocksdb::RangeFilters;
 use rust_rocksdb::{
     BlockBasedOptions, Cache, DBCompactionStyle, DBCompressionType, Options, UniversalCompactOptions,
 };
@@ -60,7 +60,7 @@ impl Layout {
     }
 
     /// Options of the database; `level` is the one that files are written for outside of it.
-    pub(crate) fn options(&self, lacuna: Option<&LacunaRocksDb>, level: Option<usize>) -> Options {
+    pub(crate) fn options(&self, lacuna: Option<&RangeFilters>, level: Option<usize>) -> Options {
         let mut options = Options::default();
         options.create_if_missing(true);
         options.set_block_based_table_factory(&self.table());

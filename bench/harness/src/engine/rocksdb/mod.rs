@@ -16,7 +16,7 @@ mod layout;
 
 use crate::engine::{Database, DatabasePlan, Engine, FilterChoice, deal_out};
 use lacuna_base::Result;
-use lacuna_rocksdb::LacunaRocksDb;
+use lacuna_rocksdb::RangeFilters;
 
 pub use database::RocksDatabase;
 pub use layout::{Layout, Style};
@@ -50,7 +50,7 @@ impl Engine for RocksDbEngine {
             },
             ..self.layout
         };
-        let lacuna = plan.filter.guard_spec(plan.codec, plan.seed)?.map(LacunaRocksDb::new);
+        let lacuna = plan.filter.guard_spec(plan.codec, plan.seed)?.map(RangeFilters::new);
         if let Some(lacuna) = &lacuna {
             lacuna.seed_sample(plan.sample)?;
         }

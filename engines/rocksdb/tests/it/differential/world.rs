@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::{Bound, RangeBounds};
 
-use lacuna_rocksdb::{CountersSnapshot, GapLearner, GapOptions, LacunaRocksDb, LiveTables, Readable};
+use lacuna_rocksdb::{CountersSnapshot, GapLearner, GapOptions, LiveTables, RangeFilters, Readable};
 use lacuna_workload::Rng;
 use rust_rocksdb::{
     BottommostLevelCompaction, CompactOptions, Env, ReadOptions, SnapshotWithThreadMode, SstFileWriter,
@@ -19,7 +19,7 @@ const EPISODE: u64 = 600;
 /// One of the two databases, closed.
 struct Home {
     env: Env,
-    lacuna: Option<LacunaRocksDb>,
+    lacuna: Option<RangeFilters>,
 }
 
 impl Home {
@@ -36,7 +36,7 @@ pub(crate) struct World<S> {
     case: String,
     rng: Rng,
     keys: Keys,
-    lacuna: LacunaRocksDb,
+    lacuna: RangeFilters,
     /// `None` unless gaps are learned.
     learner: Option<GapLearner>,
     homes: [Home; 2],
@@ -50,7 +50,7 @@ type Snapshots<'a, S> = Vec<[SnapshotWithThreadMode<'a, S>; 2]>;
 
 impl<S: Store + LiveTables> World<S> {
     pub(crate) fn new(spec: &str, seed: u64, keys: Keys, learns: bool) -> Self {
-        let mut lacuna = LacunaRocksDb::parse(spec).unwrap();
+        let mut lacuna = RangeFilters::parse(spec).unwrap();
         if learns {
             lacuna = lacuna.with_learned_gaps(few_gaps());
         }
@@ -204,7 +204,7 @@ impl<S: Store + LiveTables> World<S> {
 
 /// Room for the gaps of three tables, so that they come and go.
 fn few_gaps() -> GapOptions {
-    GapOptions { memory_bytes: 24 << 10, memory_bytes_per_file: 4 << 10, hints: 10, ..GapOptions::default() }
+    GapOptions::default().with_memory_bytes(24 << 10).with_memory_bytes_per_file(4 << 10).with_hints(10)
 }
 
 /// Whether a key of the single-delete discipline can lie between these, whether or not it is there now.

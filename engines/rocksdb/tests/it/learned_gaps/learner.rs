@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use lacuna_rocksdb::{GapLearner, GapOptions, LacunaRocksDb, LiveTables};
+use lacuna_rocksdb::{GapLearner, GapOptions, LiveTables, RangeFilters};
 use rust_rocksdb::{ColumnFamilyDescriptor, DB, Env, Error, LiveFile};
 
 use crate::support::{BLIND, Learning, compact_all, key, options, rows_of};
@@ -68,7 +68,7 @@ fn a_table_whose_end_is_not_known_teaches_nothing() {
 #[test]
 fn another_database_in_the_same_place_is_looked_into() {
     let env = Env::mem_env().unwrap();
-    let lacuna = LacunaRocksDb::parse(BLIND).unwrap().with_learned_gaps(GapOptions::default());
+    let lacuna = RangeFilters::parse(BLIND).unwrap().with_learned_gaps(GapOptions::default());
     let opened = options(&env, Some(&lacuna));
     let mut learner = GapLearner::new(&lacuna, &opened).unwrap();
     let mut names = Vec::new();
@@ -93,7 +93,7 @@ fn another_database_in_the_same_place_is_looked_into() {
 /// A database on disk with one table of 40 keys, and a learner.
 struct OnDisk {
     folder: tempfile::TempDir,
-    lacuna: LacunaRocksDb,
+    lacuna: RangeFilters,
     learner: GapLearner,
     db: DB,
 }
@@ -101,7 +101,7 @@ struct OnDisk {
 impl OnDisk {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let lacuna = LacunaRocksDb::parse(BLIND).unwrap().with_learned_gaps(GapOptions::default());
+        let lacuna = RangeFilters::parse(BLIND).unwrap().with_learned_gaps(GapOptions::default());
         let opened = options(&Env::new().unwrap(), Some(&lacuna));
         let learner = GapLearner::new(&lacuna, &opened).unwrap();
         let db = DB::open(&opened, folder.path()).unwrap();
@@ -185,7 +185,7 @@ fn a_file_that_cannot_be_read_now_is_tried_again() {
 /// What following one hint reads, with a table of another comparator beside it or without.
 fn reads_beside(is_foreign: bool) -> u64 {
     let env = Env::mem_env().unwrap();
-    let lacuna = LacunaRocksDb::parse(BLIND).unwrap().with_learned_gaps(GapOptions::default());
+    let lacuna = RangeFilters::parse(BLIND).unwrap().with_learned_gaps(GapOptions::default());
     let mut backward = options(&env, None);
     backward.create_missing_column_families(true);
     backward.set_comparator("backward", Box::new(|a: &[u8], b: &[u8]| b.cmp(a)));

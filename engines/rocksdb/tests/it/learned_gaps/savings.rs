@@ -68,7 +68,8 @@ fn gaps_reach_from_key_to_key_across_blocks() {
 #[test]
 fn the_background_keeps_to_its_budget() {
     let reads_per_second = 40;
-    let learning = three_tables(GapOptions { reads_per_second, hints: 1_000, ..GapOptions::default() });
+    let learning =
+        three_tables(GapOptions::default().with_reads_per_second(reads_per_second).with_hints(1_000));
     for number in 0..200 {
         let base = number << 20;
         assert!(learning.keys(&bytes(base + 10), &bytes(base + 1_000)).is_empty());

@@ -1,6 +1,6 @@
 //! Whose gaps are whose.
 
-use lacuna_rocksdb::{GapLearner, GapOptions, LacunaRocksDb, LiveTables};
+use lacuna_rocksdb::{GapLearner, GapOptions, LiveTables, RangeFilters};
 use rust_rocksdb::{
     BlockBasedIndexType, BlockBasedOptions, DB, Env, Error, LiveFile, ReadOptions, SliceTransform,
     SstFileWriter, TransactionDB, TransactionDBOptions,
@@ -96,7 +96,7 @@ fn ingested_tables_learn_too() {
 
 #[test]
 fn tables_of_a_database_that_does_not_learn_give_no_hints() {
-    let lacuna = LacunaRocksDb::parse(BLIND).unwrap();
+    let lacuna = RangeFilters::parse(BLIND).unwrap();
     assert!(GapLearner::new(&lacuna, &rust_rocksdb::Options::default()).is_err());
     assert!(lacuna.learned_gaps().is_none());
 }
@@ -105,7 +105,7 @@ fn tables_of_a_database_that_does_not_learn_give_no_hints() {
 #[test]
 fn an_index_of_prefixes_hides_no_neighbour() {
     let env = Env::mem_env().unwrap();
-    let lacuna = LacunaRocksDb::parse(BLIND).unwrap().with_learned_gaps(GapOptions::default());
+    let lacuna = RangeFilters::parse(BLIND).unwrap().with_learned_gaps(GapOptions::default());
     let mut opened = options(&env, Some(&lacuna));
     let mut table = BlockBasedOptions::default();
     table.set_index_type(BlockBasedIndexType::HashSearch);
@@ -147,7 +147,7 @@ impl LiveTables for Secondary {
 #[test]
 fn a_locking_database_learns_through_a_second_instance() {
     let (folder, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let lacuna = LacunaRocksDb::parse(BLIND).unwrap().with_learned_gaps(GapOptions::default());
+    let lacuna = RangeFilters::parse(BLIND).unwrap().with_learned_gaps(GapOptions::default());
     let opened = options(&Env::new().unwrap(), Some(&lacuna));
     let db: TransactionDB =
         TransactionDB::open(&opened, &TransactionDBOptions::default(), folder.path()).unwrap();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lacuna_guard::{FileTag, Neighbours};
-use lacuna_rocksdb::{GapLearner, GapOptions, LacunaRocksDb};
+use lacuna_rocksdb::{GapLearner, GapOptions, RangeFilters};
 use rust_rocksdb::{DB, Env, OptimisticTransactionDB};
 
 use crate::support::{BLIND, Learning, compact_all, key, options, rows_of};
@@ -59,7 +59,7 @@ fn a_put_behind_a_snapshot_is_not_hidden() {
 fn a_tombstone_keeps_what_it_deletes_deleted() {
     // Room for the gaps of one table, so that learning for one forgets those of the other.
     let options =
-        GapOptions { memory_bytes: 12_000, memory_bytes_per_file: 6_000, hints: 4, ..GapOptions::default() };
+        GapOptions::default().with_memory_bytes(12_000).with_memory_bytes_per_file(6_000).with_hints(4);
     let mut learning = Learning::with_options(BLIND, options);
     learning.test.write_table([key(0), key(6), key(7), key(8), key(18)]);
     learning.test.db.delete(key(7)).unwrap();
@@ -88,7 +88,7 @@ fn a_tombstone_keeps_what_it_deletes_deleted() {
 #[test]
 fn a_rolled_back_transaction_teaches_nothing_wrong() {
     let env = Env::mem_env().unwrap();
-    let lacuna = LacunaRocksDb::parse(BLIND).unwrap().with_learned_gaps(GapOptions::default());
+    let lacuna = RangeFilters::parse(BLIND).unwrap().with_learned_gaps(GapOptions::default());
     let db: OptimisticTransactionDB =
         OptimisticTransactionDB::open(&options(&env, Some(&lacuna)), "/transactions").unwrap();
     let mut learner = GapLearner::new(&lacuna, &options(&env, None)).unwrap();
@@ -125,7 +125,7 @@ fn a_rolled_back_transaction_teaches_nothing_wrong() {
 fn an_expired_row_still_hides_what_it_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let env = Env::new().unwrap();
-    let lacuna = LacunaRocksDb::parse(BLIND).unwrap().with_learned_gaps(GapOptions::default());
+    let lacuna = RangeFilters::parse(BLIND).unwrap().with_learned_gaps(GapOptions::default());
     let opened = options(&env, Some(&lacuna));
     let db = DB::open_with_ttl(&opened, folder.path(), Duration::from_secs(1)).unwrap();
     let mut learner = GapLearner::new(&lacuna, &opened).unwrap();

@@ -1,13 +1,13 @@
 //! Which tables are asked, and what is counted.
 
-use lacuna_rocksdb::{LacunaRocksDb, SeekTables};
+use lacuna_rocksdb::{RangeFilters, SeekTables};
 use rust_rocksdb::{ColumnFamilyDescriptor, DB, Env};
 
 use crate::support::{TestDb, compact_all, gap, key, options};
 
 #[test]
 fn seeks_in_a_column_family_read_its_tables() {
-    let (env, lacuna) = (Env::mem_env().unwrap(), LacunaRocksDb::parse("surf@60 codec=fixed_be:8").unwrap());
+    let (env, lacuna) = (Env::mem_env().unwrap(), RangeFilters::parse("surf@60 codec=fixed_be:8").unwrap());
     let own = options(&env, Some(&lacuna));
     let mut all = options(&env, None);
     all.create_missing_column_families(true);

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use lacuna_rocksdb::{LacunaRocksDb, Readable, SeekTables};
+use lacuna_rocksdb::{RangeFilters, Readable, SeekTables};
 use lacuna_workload::Rng;
 use rust_rocksdb::{DB, Env, OptimisticTransactionDB};
 
@@ -11,7 +11,7 @@ use crate::differential::{Bounds, Keys, Store, small_tables};
 
 struct World<S> {
     case: String,
-    lacuna: LacunaRocksDb,
+    lacuna: RangeFilters,
     env: Env,
     db: S,
     keys: Keys,
@@ -20,7 +20,7 @@ struct World<S> {
 
 impl<S: Store + lacuna_rocksdb::LiveTables> World<S> {
     fn new(spec: &str, keys: Keys, seed: u64) -> Self {
-        let (lacuna, env) = (LacunaRocksDb::parse(spec).unwrap(), Env::mem_env().unwrap());
+        let (lacuna, env) = (RangeFilters::parse(spec).unwrap(), Env::mem_env().unwrap());
         let mut options = small_tables(&env);
         lacuna.install(&mut options);
         let db = S::open(&options);

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use lacuna_rocksdb::{LacunaRocksDb, SeekTables};
+use lacuna_rocksdb::{RangeFilters, SeekTables};
 use lacuna_workload::Rng;
 use rust_rocksdb::perf::{PerfContext, PerfMetric, PerfStatsLevel, set_perf_stats};
 
@@ -13,7 +13,7 @@ use crate::support::options;
 
 #[test]
 fn an_open_seek_reads_one_table() {
-    let lacuna = LacunaRocksDb::parse("surf@20 codec=fixed_be:8").unwrap();
+    let lacuna = RangeFilters::parse("surf@20 codec=fixed_be:8").unwrap();
     let (db, env) = four_levels(Some(&lacuna));
     let mut options = rust_rocksdb::Options::default();
     options.set_env(&env);
@@ -55,7 +55,7 @@ fn blocks_of(work: impl FnOnce()) -> u64 {
 
 #[test]
 fn the_last_row_of_all_is_planned() {
-    let lacuna = LacunaRocksDb::parse("surf@20 codec=fixed_be:8").unwrap();
+    let lacuna = RangeFilters::parse("surf@20 codec=fixed_be:8").unwrap();
     let (db, env) = four_levels(Some(&lacuna));
     let tables = SeekTables::load(&lacuna, &options(&env, None), &db).unwrap();
     let all: Bounds = (Bound::Unbounded, Bound::Unbounded);

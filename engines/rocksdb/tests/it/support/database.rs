@@ -1,6 +1,6 @@
 //! A database in memory, with filters or without.
 
-use lacuna_rocksdb::{GuardSpec, LacunaRocksDb};
+use lacuna_rocksdb::{GuardSpec, RangeFilters};
 use rust_rocksdb::{BottommostLevelCompaction, CompactOptions, DB, DBAccess, Env, Options};
 
 use super::rows::{Row, rows_of};
@@ -18,7 +18,7 @@ pub(crate) fn gap(number: u64) -> [u8; 8] {
 }
 
 /// Options of a database that compacts only when told to.
-pub(crate) fn options(env: &Env, lacuna: Option<&LacunaRocksDb>) -> Options {
+pub(crate) fn options(env: &Env, lacuna: Option<&RangeFilters>) -> Options {
     let mut options = Options::default();
     options.set_env(env);
     options.create_if_missing(true);
@@ -45,7 +45,7 @@ pub(crate) fn compact_all(db: &DB) {
 pub(crate) struct TestDb {
     pub(crate) db: DB,
     pub(crate) env: Env,
-    pub(crate) lacuna: LacunaRocksDb,
+    pub(crate) lacuna: RangeFilters,
 }
 
 impl TestDb {
@@ -56,11 +56,11 @@ impl TestDb {
 
     /// The same with further options.
     pub(crate) fn with(spec: &str, change: impl FnOnce(&mut Options)) -> Self {
-        Self::of(LacunaRocksDb::with_sample_queue(GuardSpec::parse(spec).unwrap(), 1_000, 1), change)
+        Self::of(RangeFilters::new(GuardSpec::parse(spec).unwrap()).with_sample_queue(1_000, 1), change)
     }
 
     /// A database with these filters.
-    pub(crate) fn of(lacuna: LacunaRocksDb, change: impl FnOnce(&mut Options)) -> Self {
+    pub(crate) fn of(lacuna: RangeFilters, change: impl FnOnce(&mut Options)) -> Self {
         let env = Env::mem_env().unwrap();
         let mut options = options(&env, Some(&lacuna));
         change(&mut options);
@@ -71,7 +71,7 @@ impl TestDb {
     pub(crate) fn reopen(self, spec: &str, build: bool) -> Self {
         let Self { db, env, .. } = self;
         drop(db);
-        let lacuna = LacunaRocksDb::parse(spec).unwrap();
+        let lacuna = RangeFilters::parse(spec).unwrap();
         let options = options(&env, build.then_some(&lacuna));
         Self { db: DB::open(&options, PATH).unwrap(), env, lacuna }
     }

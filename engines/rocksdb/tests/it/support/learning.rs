@@ -1,6 +1,6 @@
 //! A database that learns gaps when told to.
 
-use lacuna_rocksdb::{CountersSnapshot, GapLearner, GapOptions, GuardSpec, LacunaRocksDb, Readable};
+use lacuna_rocksdb::{CountersSnapshot, GapLearner, GapOptions, GuardSpec, RangeFilters, Readable};
 
 use super::database::{TestDb, options};
 use super::rows::Row;
@@ -20,7 +20,7 @@ impl Learning {
     }
 
     pub(crate) fn with_options(spec: &str, gaps: GapOptions) -> Self {
-        let lacuna = LacunaRocksDb::with_sample_queue(GuardSpec::parse(spec).unwrap(), 1_000, 1);
+        let lacuna = RangeFilters::new(GuardSpec::parse(spec).unwrap()).with_sample_queue(1_000, 1);
         let test = TestDb::of(lacuna.with_learned_gaps(gaps), |_| {});
         let learner = GapLearner::new(&test.lacuna, &options(&test.env, None)).unwrap();
         Self { test, learner }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lacuna_slatedb::{GapOptions, LacunaSlateDb};
+use lacuna_slatedb::{GapOptions, RangeFilters};
 use slatedb::{Filter, FilterQuery};
 
 use crate::support::{BLIND, Learning, entry, range};
@@ -29,7 +29,7 @@ async fn files_of_equal_filters_keep_their_own_gaps() {
     let keys =
         |odd: u64| (0..64u64).map(move |number| bytes((number << 20) + if number == 31 { odd } else { 0 }));
     let plain = |odd| {
-        let mut builder = LacunaSlateDb::parse(spec).unwrap().policies()[0].builder();
+        let mut builder = RangeFilters::parse(spec).unwrap().policies()[0].builder();
         keys(odd).for_each(|key| builder.add_entry(&entry(&key)));
         encoded(&*builder.build())
     };
@@ -72,13 +72,13 @@ async fn gaps_outlive_the_filter_in_a_cache_and_not_the_file() {
 async fn tags_are_read_past_by_those_who_do_not_learn() {
     let learning = Learning::new(BLIND).await;
     learning.test.write_sst((0..40).map(key)).await;
-    let lacuna = LacunaSlateDb::parse(BLIND).unwrap();
+    let lacuna = RangeFilters::parse(BLIND).unwrap();
     let test = learning.test.reopen_with(Some(lacuna)).await;
     assert!(test.lacuna().scan(&test.db, bytes(5)..bytes(9)).await.unwrap().next().await.unwrap().is_none());
     let stats = test.lacuna().stats();
     assert_eq!((stats.opened, stats.open_failures, stats.skipped()), (1, 0, 1), "{stats}");
     test.write_sst((0..40).map(key)).await;
-    let learns = LacunaSlateDb::parse(BLIND).unwrap().with_learned_gaps(GapOptions::default());
+    let learns = RangeFilters::parse(BLIND).unwrap().with_learned_gaps(GapOptions::default());
     let test = test.reopen_with(Some(learns)).await;
     let mut learning = Learning { learner: test.learner(), test };
     let (lo, hi) = (bytes((7 << 20) + 1_000), bytes((7 << 20) + 2_000));
@@ -89,7 +89,7 @@ async fn tags_are_read_past_by_those_who_do_not_learn() {
 
 #[test]
 fn a_decoded_filter_is_written_as_it_was() {
-    let lacuna = LacunaSlateDb::parse(BLIND).unwrap().with_learned_gaps(GapOptions::default());
+    let lacuna = RangeFilters::parse(BLIND).unwrap().with_learned_gaps(GapOptions::default());
     let policy = Arc::clone(&lacuna.policies()[0]);
     let build = || {
         let mut builder = policy.builder();

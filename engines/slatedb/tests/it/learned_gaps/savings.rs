@@ -106,7 +106,7 @@ async fn what_is_no_gap_is_not_read_again() {
 
 #[tokio::test]
 async fn the_background_learns_within_its_budget() {
-    let options = GapOptions { reads_per_second: 5, hints: 4, ..GapOptions::default() };
+    let options = GapOptions::default().with_reads_per_second(5).with_hints(4);
     let Learning { test, learner } = three_ssts(options).await;
     let start = Instant::now();
     let background = tokio::spawn({

@@ -46,7 +46,7 @@ async fn a_put_behind_a_snapshot_is_not_hidden() {
 async fn a_tombstone_keeps_what_it_deletes_deleted() {
     // Room for the gaps of one file, so that learning for one forgets those of the other.
     let options =
-        GapOptions { memory_bytes: 12_000, memory_bytes_per_file: 6_000, hints: 4, ..GapOptions::default() };
+        GapOptions::default().with_memory_bytes(12_000).with_memory_bytes_per_file(6_000).with_hints(4);
     let mut learning = Learning::with_options(BLIND, options).await;
     learning.test.write_sst([key(0), key(6), key(7), key(8), key(18)]).await;
     learning.test.db.delete(key(7)).await.unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lacuna_slatedb::measure::CountingStore;
-use lacuna_slatedb::{GapLearner, LacunaSlateDb};
+use lacuna_slatedb::{GapLearner, RangeFilters};
 use slatedb::admin::Admin;
 use slatedb::compactor::{CompactionSpec, CompactionStatus, SourceId};
 use slatedb::config::{CompactionWorkerOptions, CompactorOptions, FlushOptions, FlushType, Settings};
@@ -55,26 +55,26 @@ pub(crate) fn quiet_worker() -> CompactionWorkerOptions {
 /// A database and all that is needed to close, compact and open it again.
 pub(crate) struct TestDb {
     pub(crate) store: Arc<CountingStore>,
-    pub(crate) lacuna: Option<LacunaSlateDb>,
+    pub(crate) lacuna: Option<RangeFilters>,
     pub(crate) settings: Settings,
     pub(crate) db: Db,
 }
 
 impl TestDb {
     /// An empty database; without `lacuna`, one without any filter.
-    pub(crate) async fn new(lacuna: Option<LacunaSlateDb>) -> Self {
+    pub(crate) async fn new(lacuna: Option<RangeFilters>) -> Self {
         let store = Arc::new(CountingStore::new(Arc::new(InMemory::new())));
         Self::open(store, lacuna, quiet_settings()).await
     }
 
     pub(crate) async fn parse(spec: &str) -> Self {
-        Self::new(Some(LacunaSlateDb::parse(spec).unwrap())).await
+        Self::new(Some(RangeFilters::parse(spec).unwrap())).await
     }
 
     /// The database in `store`.
     pub(crate) async fn open(
         store: Arc<CountingStore>,
-        lacuna: Option<LacunaSlateDb>,
+        lacuna: Option<RangeFilters>,
         settings: Settings,
     ) -> Self {
         let builder = Self::builder(&store, lacuna.as_ref()).with_settings(settings.clone());
@@ -82,16 +82,16 @@ impl TestDb {
         Self { store, lacuna, settings, db }
     }
 
-    pub(crate) fn builder(store: &Arc<CountingStore>, lacuna: Option<&LacunaSlateDb>) -> DbBuilder<String> {
+    pub(crate) fn builder(store: &Arc<CountingStore>, lacuna: Option<&RangeFilters>) -> DbBuilder<String> {
         let store: Arc<dyn ObjectStore> = Arc::<CountingStore>::clone(store);
         let builder = Db::builder(PATH.to_owned(), store).with_merge_operator(Arc::new(Concatenate));
         match lacuna {
-            Some(lacuna) => lacuna.apply_to(builder),
+            Some(lacuna) => lacuna.install(builder),
             None => builder.with_filter_policies(Vec::new()),
         }
     }
 
-    pub(crate) fn lacuna(&self) -> &LacunaSlateDb {
+    pub(crate) fn lacuna(&self) -> &RangeFilters {
         self.lacuna.as_ref().expect("this database has filters")
     }
 
@@ -101,7 +101,7 @@ impl TestDb {
     }
 
     /// Closes it and opens it again with `lacuna`.
-    pub(crate) async fn reopen_with(self, lacuna: Option<LacunaSlateDb>) -> Self {
+    pub(crate) async fn reopen_with(self, lacuna: Option<RangeFilters>) -> Self {
         self.db.close().await.unwrap();
         Self::open(self.store, lacuna, self.settings).await
     }

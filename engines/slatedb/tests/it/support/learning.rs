@@ -1,6 +1,6 @@
 //! A database that learns gaps when told to.
 
-use lacuna_slatedb::{GapLearner, GapOptions, GuardSpec, LacunaSlateDb};
+use lacuna_slatedb::{GapLearner, GapOptions, GuardSpec, RangeFilters};
 use slatedb::DbReadOps;
 
 use super::database::{TestDb, rows};
@@ -20,13 +20,13 @@ impl Learning {
     }
 
     pub(crate) async fn with_options(spec: &str, options: GapOptions) -> Self {
-        let lacuna = LacunaSlateDb::new(GuardSpec::parse(spec).unwrap()).with_learned_gaps(options);
+        let lacuna = RangeFilters::new(GuardSpec::parse(spec).unwrap()).with_learned_gaps(options);
         let test = TestDb::new(Some(lacuna)).await;
         let learner = test.learner();
         Self { test, learner }
     }
 
-    pub(crate) fn lacuna(&self) -> &LacunaSlateDb {
+    pub(crate) fn lacuna(&self) -> &RangeFilters {
         self.test.lacuna()
     }
 

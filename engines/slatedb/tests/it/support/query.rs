@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 
 use lacuna_base::ByteRange;
-use lacuna_slatedb::LacunaSlateDb;
+use lacuna_slatedb::RangeFilters;
 use lacuna_workload::Rng;
 use slatedb::config::ScanOptions;
 use slatedb::{DbReadOps, IterationOrder};
@@ -48,7 +48,7 @@ impl Query {
     }
 
     /// Asks a scan through the guard, so that nothing found is a hint.
-    pub(crate) async fn hint<R: DbReadOps + Sync>(&self, lacuna: &LacunaSlateDb, db: &R) {
+    pub(crate) async fn hint<R: DbReadOps + Sync>(&self, lacuna: &RangeFilters, db: &R) {
         if let Self::Scan(lo, hi, _) = self {
             let _ = lacuna.scan(db, (slice(lo), slice(hi))).await.unwrap().next().await.unwrap();
         }

@@ -21,7 +21,7 @@
 //!
 //! **Changed.** The short label comes first, so that each bit of depth has its own price; the estimate of the size counts
 //! the keys that are alone in their prefix, which the paper leaves out. The bytes are described in
-//! `docs/format/uniform_trie.md`.
+//! [`docs/format/uniform_trie.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/uniform_trie.md).
 
 mod build;
 mod layout;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lacuna_base::{Error, Result};
-use lacuna_slatedb::LacunaSlateDb;
+use lacuna_slatedb::RangeFilters;
 use lacuna_slatedb::measure::MeasuredDb;
 use slatedb::config::ScanOptions;
 use slatedb::object_store::memory::InMemory;
@@ -67,7 +67,7 @@ pub(super) fn outcome(
     plan: Plan,
 ) -> Result<Outcome> {
     let store = Arc::new(InMemory::new());
-    let lacuna = spec.map(|spec| LacunaSlateDb::parse(&format!("{spec} codec=bytes seed={}", plan.seed)));
+    let lacuna = spec.map(|spec| RangeFilters::parse(&format!("{spec} codec=bytes seed={}", plan.seed)));
     let measured = match lacuna.transpose()? {
         Some(lacuna) => MeasuredDb::new(store, "events", Some(lacuna)),
         None => MeasuredDb::without_filters(store, "events"),

@@ -1,0 +1,207 @@
+//! The filter that most programs need: built in one call, opened in one call, asked with Rust's own ranges.
+
+use std::fmt;
+use std::sync::Arc;
+
+use lacuna_base::internal::KeyColumn;
+use lacuna_base::{Budget, BuildPlan, DynFilter, DynSpec, Envelope, Error, Result, SortedKeys};
+use lacuna_families::FilterBytes;
+
+use crate::bounds::{KeyBounds, range_of};
+use crate::key::{AsKey, FilterKey};
+
+/// A range filter over `u64` or over `[u8]`, together with its bytes. "No" is always true.
+///
+/// A clone shares the bytes. Queries take no lock and allocate nothing but the answers of a batch.
+///
+/// ```
+/// let keys = ["ant", "bee", "cat"].map(String::from);
+/// let filter = lacuna::Filter::build(&keys, 14.0)?;
+/// assert!(filter.may_contain("bee") && filter.may_contain_range("b".."c"));
+/// assert!(!filter.may_contain_range("d"..), "behind the last key");
+///
+/// // The bytes go wherever the keys go, and are opened there.
+/// let bytes = filter.as_bytes().to_vec();
+/// let opened: lacuna::Filter<[u8]> = lacuna::open_verified(bytes)?;
+/// assert_eq!(opened.key_count(), 3);
+/// # Ok::<(), lacuna::Error>(())
+/// ```
+pub struct Filter<K: FilterKey + ?Sized> {
+    filter: Arc<DynFilter<K>>,
+    bytes: Arc<dyn FilterBytes>,
+    envelope: Envelope,
+}
+
+/// Bytes shared by a filter and its owner; one more pointer to follow than the bytes themselves.
+#[derive(Debug)]
+struct Shared<B>(Arc<B>);
+
+impl<B: AsRef<[u8]>> AsRef<[u8]> for Shared<B> {
+    #[inline]
+    fn as_ref(&self) -> &[u8] {
+        (*self.0).as_ref()
+    }
+}
+
+/// Opens a filter over its bytes without looking at all of them: for bytes that somebody else has checksummed, such as a
+/// block of an engine. Damaged bytes can then give wrong answers, but no query leaves them.
+///
+/// Any owner of bytes will do: `Vec<u8>`, `Arc<[u8]>`, `&'static [u8]`, a memory map. They are asked in place, need no
+/// alignment, and must not change. Whether the filter is over integers or byte strings follows from how it is asked.
+///
+/// ```
+/// let bytes = lacuna::Filter::build([3, 50, 700], 14.0)?.as_bytes().to_vec();
+/// let filter = lacuna::open(bytes)?;
+/// assert!(!filter.may_contain_range(701..));
+/// # Ok::<(), lacuna::Error>(())
+/// ```
+///
+/// # Errors
+/// `Unsupported` if the filter is newer than this code or over other keys than it is asked for; `Corrupt` if the bytes do
+/// not hold together. Either way: read the data.
+pub fn open<K: FilterKey + ?Sized>(bytes: impl FilterBytes) -> Result<Filter<K>> {
+    let (envelope, _) = Envelope::open(bytes.as_ref())?;
+    Filter::over(envelope, bytes)
+}
+
+/// As [`open`], after checking every byte against the checksum, in time linear in their number: for files of one's own.
+///
+/// # Errors
+/// As `open`; `Corrupt` also for every flipped bit.
+pub fn open_verified<K: FilterKey + ?Sized>(bytes: impl FilterBytes) -> Result<Filter<K>> {
+    let (envelope, _) = Envelope::open_verified(bytes.as_ref())?;
+    Filter::over(envelope, bytes)
+}
+
+impl<K: FilterKey + ?Sized> Filter<K> {
+    /// A filter of `keys` in any order, within a budget: bits per key, or a [`Budget`] such as
+    /// [`Budget::for_rate(0.01, 64)`](Budget::for_rate).
+    ///
+    /// Over integers it is `grafite`, whose rate is bounded for any keys and queries; over byte strings what `auto`
+    /// predicts to be best where nothing is known of the queries. [`build_with`](Self::build_with) takes any family, a
+    /// sample and a seed.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the budget is none; `BudgetTooSmall` with the smallest that works.
+    pub fn build<T, B>(keys: impl IntoIterator<Item = T>, budget: B) -> Result<Self>
+    where
+        T: AsKey<K>,
+        B: TryInto<Budget>,
+        Error: From<B::Error>,
+    {
+        let plan = BuildPlan::new(budget.try_into()?);
+        Self::build_with(keys, &*K::spec(K::USUAL_SPEC)?, &plan)
+    }
+
+    /// A filter of `keys` in any order, of one family and by one plan.
+    ///
+    /// ```
+    /// use lacuna::{Budget, BuildPlan, Filter, filters::RencoderSpec};
+    ///
+    /// let plan = BuildPlan::new(Budget::bits_per_key(18.0)?).with_seed(7);
+    /// let filter = Filter::build_with([3, 50, 700], &RencoderSpec::new(), &plan)?;
+    /// assert_eq!(filter.family(), "rencoder");
+    /// # Ok::<(), lacuna::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidInput` if family and plan do not go together; `BudgetTooSmall` with the smallest that works.
+    pub fn build_with<T: AsKey<K>>(
+        keys: impl IntoIterator<Item = T>,
+        spec: &(impl DynSpec<K> + ?Sized),
+        plan: &BuildPlan<K>,
+    ) -> Result<Self> {
+        let keys = sorted(keys);
+        let sealed = spec.build(SortedKeys::try_new(K::column(&keys))?, plan)?;
+        open(sealed.into_bytes())
+    }
+
+    fn over<B: FilterBytes>(envelope: Envelope, bytes: B) -> Result<Self> {
+        let bytes = Arc::new(bytes);
+        let filter = K::open_kind(envelope, Shared(Arc::clone(&bytes)))?;
+        Ok(Self { filter: Arc::from(filter), bytes, envelope })
+    }
+
+    /// Whether `key` may be there; `false` proves that it is not.
+    #[inline]
+    pub fn may_contain(&self, key: impl AsKey<K>) -> bool {
+        self.filter.may_contain(key.as_key())
+    }
+
+    /// Whether any key of `range` may be there; `false` proves that none is. A range that is empty or inverted holds
+    /// none.
+    #[inline]
+    pub fn may_contain_range(&self, range: impl KeyBounds<K>) -> bool {
+        range_of(&range).is_some_and(|range| self.filter.may_contain_range(range))
+    }
+
+    /// Answers many ranges at once, which takes a quarter to a third of the time: their cache misses overlap.
+    pub fn may_contain_ranges<R: KeyBounds<K>>(&self, ranges: &[R]) -> Vec<bool> {
+        let (places, asked): (Vec<usize>, Vec<_>) = ranges
+            .iter()
+            .enumerate()
+            .filter_map(|(place, range)| range_of(range).map(|range| (place, range)))
+            .unzip();
+        let mut found = vec![false; asked.len()];
+        self.filter.may_contain_ranges(&asked, &mut found);
+        let mut answers = vec![false; ranges.len()];
+        for (place, found) in places.into_iter().zip(found) {
+            answers[place] = found;
+        }
+        answers
+    }
+
+    /// The sealed bytes: 64 bytes of envelope, then the payload; versioned and checksummed.
+    pub fn as_bytes(&self) -> &[u8] {
+        (*self.bytes).as_ref()
+    }
+
+    /// The family's name, such as `grafite`.
+    pub fn family(&self) -> &'static str {
+        lacuna_families::family(self.envelope.kind).map_or("unknown", |family| family.kind.name())
+    }
+
+    /// Number of distinct keys the filter was built from.
+    pub fn key_count(&self) -> u64 {
+        self.filter.key_count()
+    }
+
+    /// Most false positives the filter promises among independent ranges of `range_len` keys without a key, as a share of
+    /// them, whatever the keys and the queries; 1 where it promises nothing.
+    pub fn rate_bound(&self, range_len: u64) -> f64 {
+        self.filter.rate_bound(range_len)
+    }
+
+    /// The filter as the trait that all families implement, for code that is generic over filters.
+    pub fn as_range_filter(&self) -> &DynFilter<K> {
+        &*self.filter
+    }
+}
+
+/// The keys side by side, ascending and without repeats; they are sorted only if they are not yet.
+fn sorted<K: FilterKey + ?Sized, T: AsKey<K>>(keys: impl IntoIterator<Item = T>) -> K::OwnedColumn {
+    let mut column = K::OwnedColumn::default();
+    for key in keys {
+        K::push(&mut column, key.as_key());
+    }
+    if K::column(&column).first_disorder().is_some() {
+        K::sort(&mut column);
+    }
+    column
+}
+
+impl<K: FilterKey + ?Sized> Clone for Filter<K> {
+    fn clone(&self) -> Self {
+        Self { filter: Arc::clone(&self.filter), bytes: Arc::clone(&self.bytes), envelope: self.envelope }
+    }
+}
+
+impl<K: FilterKey + ?Sized> fmt::Debug for Filter<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Filter")
+            .field("family", &self.family())
+            .field("key_count", &self.key_count())
+            .field("bytes", &self.as_bytes().len())
+            .finish()
+    }
+}

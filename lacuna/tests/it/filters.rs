@@ -1,0 +1,161 @@
+//! One-call filters over every form of keys, ranges and bytes.
+
+use std::ops::Bound::{Excluded, Included, Unbounded};
+use std::sync::Arc;
+
+use lacuna::{Budget, BuildPlan, ErrorKind, Filter, SortedKeys};
+
+const SEED: u64 = 2_026;
+
+/// `count` keys far apart, in no order.
+fn scattered(count: u64) -> Vec<u64> {
+    (1..=count).map(|row| (row ^ SEED).wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect()
+}
+
+#[test]
+fn any_order_of_keys_is_taken() {
+    let keys = scattered(2_000);
+    let filter = Filter::build(&keys, 14.0).unwrap();
+    assert_eq!(filter.key_count(), 2_000);
+    assert!(keys.iter().all(|key| filter.may_contain(key)));
+
+    let mut ascending = keys.clone();
+    ascending.sort_unstable();
+    let twice = ascending.iter().chain(&ascending);
+    assert_eq!(Filter::build(twice, 14.0).unwrap().as_bytes(), filter.as_bytes());
+}
+
+#[test]
+fn the_usual_filter_has_the_bytes_of_its_family() {
+    let keys: Vec<u64> = (0..5_000).map(|row| row * row * 1_000_003).collect();
+    let plan = BuildPlan::new(Budget::bits_per_key(14.0).unwrap());
+    let sealed =
+        lacuna::spec::<u64>("grafite").unwrap().build(SortedKeys::integers(&keys).unwrap(), &plan).unwrap();
+    assert_eq!(Filter::build(&keys, 14.0).unwrap().as_bytes(), sealed.as_bytes());
+}
+
+#[test]
+fn every_form_of_byte_strings_gives_the_same_filter() {
+    let texts = ["alpha/one", "alpha/two", "beta/one", "gamma"];
+    let strings = texts.map(String::from);
+    let owned: Vec<Vec<u8>> = texts.iter().map(|text| text.as_bytes().to_vec()).collect();
+    let slices: Vec<&[u8]> = owned.iter().map(Vec::as_slice).collect();
+    let expected = Filter::build(texts, 16.0).unwrap();
+    for bytes in [
+        Filter::build(&strings, 16.0).unwrap().as_bytes(),
+        Filter::build(strings.iter().map(String::as_str), 16.0).unwrap().as_bytes(),
+        Filter::build(&owned, 16.0).unwrap().as_bytes(),
+        Filter::build(&slices, 16.0).unwrap().as_bytes(),
+    ] {
+        assert_eq!(bytes, expected.as_bytes());
+    }
+    assert!(expected.may_contain("gamma") && expected.may_contain(b"beta/one"));
+    assert!(expected.may_contain(&strings[0]) && expected.may_contain(&owned[1]));
+}
+
+#[test]
+fn every_range_of_the_standard_library_is_taken() {
+    let filter = Filter::build([100, 200, 300], 20.0).unwrap();
+    assert!(filter.may_contain_range(..));
+    assert!(filter.may_contain_range(100..101) && filter.may_contain_range(100..=100));
+    assert!(filter.may_contain_range(300..) && !filter.may_contain_range(301..));
+    assert!(filter.may_contain_range(..=100) && !filter.may_contain_range(..100));
+    assert!(filter.may_contain_range((Excluded(99), Included(100))));
+    assert!(!filter.may_contain_range((Excluded(300), Unbounded)));
+    let (lo, hi) = (100, 200);
+    assert!(filter.may_contain_range(&lo..=&hi));
+}
+
+#[test]
+fn byte_strings_may_bound_a_range_in_any_form() {
+    let filter = Filter::build(["ant", "bee", "cat"], 20.0).unwrap();
+    assert!(filter.may_contain_range("b".."c") && filter.may_contain_range(String::from("b")..));
+    assert!(filter.may_contain_range(&b"ant"[..]..=&b"ant"[..]) && filter.may_contain_range(b"a"..b"b"));
+    assert!(filter.may_contain_range(vec![b'c']..=vec![b'd']));
+    assert!(filter.may_contain_range((Excluded(&b"bee"[..]), Unbounded)));
+    assert!(!filter.may_contain_range("d".."e"));
+}
+
+#[test]
+#[expect(clippy::reversed_empty_ranges, reason = "that is the question")]
+fn empty_and_inverted_ranges_hold_nothing() {
+    let integers = Filter::build([5, 6, 7], 20.0).unwrap();
+    assert!(!integers.may_contain_range(6..6) && !integers.may_contain_range(7..=5));
+    assert!(!integers.may_contain_range((Excluded(5), Excluded(6))));
+    assert!(!integers.may_contain_range((Excluded(u64::MAX), Unbounded)));
+    let strings = Filter::build(["a", "b"], 20.0).unwrap();
+    assert!(!strings.may_contain_range("b".."a") && !strings.may_contain_range("a".."a"));
+    assert!(!strings.may_contain_range((Excluded("a"), Excluded("a\0"))));
+    assert_eq!(integers.may_contain_ranges(&[7..=5, 5..=7, 9..=8]), [false, true, false]);
+}
+
+#[test]
+fn batches_answer_as_single_ranges() {
+    let keys = scattered(3_000);
+    let filter = Filter::build(&keys, 12.0).unwrap();
+    let ranges: Vec<_> = keys.iter().map(|key| key.wrapping_add(3)..key.wrapping_add(40)).collect();
+    let singles: Vec<bool> = ranges.iter().map(|range| filter.may_contain_range(range.clone())).collect();
+    assert_eq!(filter.may_contain_ranges(&ranges), singles);
+}
+
+#[test]
+fn owners_of_bytes_are_asked_in_place() {
+    let built = Filter::build([1, 1 << 40, u64::MAX], 14.0).unwrap();
+    let owned = built.as_bytes().to_vec();
+    let shared: Arc<[u8]> = owned.clone().into();
+    let lent: &'static [u8] = Box::leak(owned.clone().into_boxed_slice());
+    for opened in [lacuna::open(owned), lacuna::open(Arc::clone(&shared)), lacuna::open(lent)] {
+        let clone = opened.unwrap().clone();
+        assert!(clone.may_contain(1 << 40) && clone.may_contain_range(2..));
+        assert_eq!(clone.as_bytes(), built.as_bytes());
+    }
+    let opened: Filter<u64> = lacuna::open_verified(Arc::clone(&shared)).unwrap();
+    assert_eq!(opened.as_bytes().as_ptr(), shared.as_ptr(), "no copy");
+}
+
+#[test]
+fn another_key_space_is_refused_when_opened() {
+    let integers = Filter::build([1, 2, 3], 14.0).unwrap().as_bytes().to_vec();
+    let refused = lacuna::open::<[u8]>(integers).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Unsupported);
+    let strings = Filter::build(["a"], 14.0).unwrap().as_bytes().to_vec();
+    assert_eq!(lacuna::open_verified::<u64>(strings).unwrap_err().kind(), ErrorKind::Unsupported);
+}
+
+#[test]
+fn every_flipped_bit_is_reported_when_verified() {
+    let sound = Filter::build(scattered(50), 14.0).unwrap().as_bytes().to_vec();
+    for bit in 0..sound.len() * 8 {
+        let mut damaged = sound.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        assert!(lacuna::open_verified::<u64>(damaged).is_err(), "bit {bit}");
+    }
+}
+
+#[test]
+fn a_budget_for_a_rate_keeps_it() {
+    for (rate, max_range_len) in [(0.01, 1), (0.01, 64), (0.001, 32), (0.05, 1_000), (0.000_1, 4_096)] {
+        let budget = Budget::for_rate(rate, max_range_len).unwrap();
+        for count in [10, 1_000, 50_000, 300_000] {
+            let filter = Filter::build(scattered(count), budget).unwrap();
+            let bound = filter.rate_bound(max_range_len);
+            assert!(bound <= rate, "{count} keys, {max_range_len} long: {bound} instead of {rate}");
+        }
+    }
+    assert!(Budget::for_rate(1.0, 1).is_err() && Budget::for_rate(f64::NAN, 1).is_err());
+}
+
+#[test]
+fn errors_of_main_are_sentences() {
+    let error = Filter::build([1], 0.0).unwrap_err();
+    assert_eq!(
+        format!("{error:?}"),
+        "the budget is 0 bits per key; give more than 0 and at most 128 (invalid input)"
+    );
+}
+
+#[test]
+fn no_keys_make_a_filter_that_denies_everything() {
+    let filter = Filter::<u64>::build(std::iter::empty::<u64>(), 14.0).unwrap();
+    assert!(!filter.may_contain_range(..) && filter.key_count() == 0);
+}
