@@ -45,6 +45,9 @@ test: $(DENY) browser servers
 	$(STAGE) build $(CARGO) build --release --locked
 	$(STAGE) rocksdb .ci/rocksdb
 	$(STAGE) lints $(WITH_ROCKSDB) $(CARGO) clippy --release --locked --workspace --all-targets --all-features -- -D warnings
+	$(STAGE) "features of the range cache, each alone" .ci/features
+	$(STAGE) words lab/words
+	$(STAGE) packages .ci/package
 	$(STAGE) docs $(WITH_ROCKSDB) env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --locked --workspace --all-features --no-deps --lib
 	$(STAGE) "tests, all checks on" $(CARGO) test --profile checked --locked --quiet $(CHECKED) --lib --tests
 	$(STAGE) tests $(WITH_ROCKSDB) $(CARGO) test --release --locked --quiet $(UNCHECKED) $(WHOLE) --lib --bins --tests
