@@ -16,6 +16,7 @@ use crate::table::{Family, FamilyTable as _, families};
 use crate::two_prefix_bloom::TwoPrefixBloomSpec;
 
 families! {
+    with texts
     /// Every family of this crate.
     Families {
         BloomSpec,
@@ -35,5 +36,14 @@ families! {
     }
 }
 
-/// Every family of this crate.
+/// Every family of this crate. Each spec is a type, whose text is read by `FromStr` and written by `Display`.
+///
+/// ```
+/// use lacuna_families::{GrafiteSpec, PrefixBloomSpec};
+///
+/// let spec: PrefixBloomSpec = "prefix_bloom:bits=44".parse()?;
+/// assert_eq!(spec.to_string(), "prefix_bloom:bits=44");
+/// assert!("bloom".parse::<GrafiteSpec>().is_err());
+/// # Ok::<(), lacuna_base::Error>(())
+/// ```
 pub const FAMILIES: &[Family] = Families::ALL;

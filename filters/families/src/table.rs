@@ -45,8 +45,29 @@ pub(crate) trait FamilyWork {
     fn run<F: FilterFamily>(self) -> Self::Output;
 }
 
-/// Declares a [`FamilyTable`]: its name, then a spec a line.
+/// Declares a [`FamilyTable`]: its name, then a spec a line. After `with texts` each spec gets `FromStr` and `Display`, too.
 macro_rules! families {
+    (with texts $(#[$about:meta])* $table:ident { $($(#[$attribute:meta])* $spec:ty,)* }) => {
+        $crate::table::families! { $(#[$about])* $table { $($(#[$attribute])* $spec,)* } }
+
+        $(
+            $(#[$attribute])*
+            impl std::str::FromStr for $spec {
+                type Err = lacuna_base::Error;
+
+                fn from_str(text: &str) -> lacuna_base::Result<Self> {
+                    $crate::table::read(text)
+                }
+            }
+
+            $(#[$attribute])*
+            impl std::fmt::Display for $spec {
+                fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    f.write_str(&lacuna_base::BuildFromKeys::<u64>::spec_name(self))
+                }
+            }
+        )*
+    };
     ($(#[$about:meta])* $table:ident { $($(#[$attribute:meta])* $spec:ty,)* }) => {
         $(#[$about])*
         pub(crate) struct $table;
@@ -69,6 +90,17 @@ macro_rules! families {
     };
 }
 pub(crate) use families;
+
+/// The spec of the family `F` that `text` names.
+pub(crate) fn read<F: FilterFamily>(text: &str) -> Result<F> {
+    let mut text = SpecText::parse(text)?;
+    if text.family() != F::KIND.name() {
+        let (given, name) = (text.family(), F::KIND.name());
+        return Err(Error::invalid_input(format!("`{given}` is not a spec of {name}; begin with `{name}`")));
+    }
+    let spec = F::from_text(&mut text)?;
+    text.finish().map(|()| spec)
+}
 
 /// The family of `table` with this number.
 pub(crate) fn family<T: FamilyTable>(id: KindId) -> Result<Family> {
