@@ -9,6 +9,10 @@ mod lost_log;
 pub(crate) mod nemesis;
 #[path = "../../../../cache/runtime/tests/it/cluster/relay.rs"]
 pub(crate) mod relay;
+#[path = "../../../../cache/runtime/tests/it/sql/shared/mod.rs"]
+#[allow(dead_code, reason = "the writers of other tests, too")]
+pub(crate) mod shared;
+mod shared_rows;
 #[path = "../../../../cache/runtime/tests/it/sim/mod.rs"]
 #[allow(dead_code, reason = "the checker of other tests, too")]
 pub(crate) mod sim;

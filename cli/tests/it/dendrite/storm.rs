@@ -23,24 +23,24 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How much is done, and to what.
 #[derive(Debug, Clone, Copy)]
-struct Storm {
-    clients: u64,
+pub(crate) struct Storm {
+    pub(crate) clients: u64,
     /// Clients go on until they have read so much, however slow the machine is.
-    min_reads: u64,
+    pub(crate) min_reads: u64,
     /// How often each fault strikes at least.
-    min_of_each: u64,
+    pub(crate) min_of_each: u64,
     /// Seconds, with etcd; as dendrites have it, if it is not said.
-    lease_s: Option<u64>,
+    pub(crate) lease_s: Option<u64>,
     /// Longer than others wait before they take the ranges of a dendrite that says nothing.
-    pause: Duration,
+    pub(crate) pause: Duration,
     /// Between two rounds of faults, and before their first.
-    calm: Duration,
+    pub(crate) calm: Duration,
     /// Whether servers break, too.
-    breaks_servers: bool,
+    pub(crate) breaks_servers: bool,
 }
 
 /// Dendrites are cut off, paused and killed.
-const SHORT: Storm = Storm {
+pub(crate) const SHORT: Storm = Storm {
     clients: 8,
     min_reads: 4_000,
     min_of_each: 1,
@@ -51,7 +51,7 @@ const SHORT: Storm = Storm {
 };
 
 /// And so is everything else.
-const MILLION: Storm = Storm {
+pub(crate) const MILLION: Storm = Storm {
     clients: 16,
     min_reads: 1_000_000,
     min_of_each: 100,
@@ -99,18 +99,30 @@ fn work(
 }
 
 /// Everything that can be broken.
-struct Target {
-    team: Team,
-    dendrites: Vec<Process>,
+pub(crate) struct Target {
+    pub(crate) team: Team,
+    pub(crate) dendrites: Vec<Process>,
     /// Before the first dendrite.
     relay: Relay,
-    faults: Faults,
+    pub(crate) faults: Faults,
     round: usize,
 }
 
 impl Target {
+    /// Three dendrites, the first of which others reach through a relay.
+    pub(crate) async fn start(team: Team) -> Self {
+        let port = free_port();
+        let relay = Relay::to(&format!("127.0.0.1:{port}")).await;
+        let dendrites = vec![
+            team.start(port, Some(relay.address.clone())),
+            team.start_somewhere(),
+            team.start_somewhere(),
+        ];
+        Self { team, dendrites, relay, faults: Faults::default(), round: 0 }
+    }
+
     /// Faults of each kind; the third dendrite is gone and the second is paused meanwhile.
-    async fn strike(&mut self, storm: Storm) {
+    pub(crate) async fn strike(&mut self, storm: Storm) {
         tokio::time::sleep(storm.calm).await;
         self.cut_lines().await;
         if storm.breaks_servers {
@@ -156,7 +168,7 @@ impl Target {
         }
     }
 
-    fn kinds(&self, storm: Storm) -> usize {
+    pub(crate) fn kinds(&self, storm: Storm) -> usize {
         let of_servers = CacheFault::ALL.len() + 1;
         let of_logs = if self.team.logs.is_empty() { 0 } else { 2 };
         3 + if storm.breaks_servers {
@@ -166,7 +178,7 @@ impl Target {
         }
     }
 
-    fn stop(&mut self) -> Vec<Ended> {
+    pub(crate) fn stop(&mut self) -> Vec<Ended> {
         self.dendrites.iter_mut().map(|dendrite| tokio::task::block_in_place(|| dendrite.stop())).collect()
     }
 }
@@ -176,16 +188,12 @@ async fn clients_see_nothing_stale(policy: Policy, leases: Leases, storm: Storm)
     let options = patient(team.postgres.url());
     let cache = options.clone().open().await.unwrap();
     make_tables(&cache, Dialect::Postgres).await;
-    let port = free_port();
-    let relay = Relay::to(&format!("127.0.0.1:{port}")).await;
-    let dendrites =
-        vec![team.start(port, Some(relay.address.clone())), team.start_somewhere(), team.start_somewhere()];
-    let addresses: Vec<String> = dendrites.iter().map(Process::address).collect();
-    own_a_range_each(&team, &cache, &addresses).await;
-    let client = team.client(&addresses).await.with_patience(PATIENCE);
+    let mut target = Target::start(team).await;
+    let addresses: Vec<String> = target.dendrites.iter().map(Process::address).collect();
+    own_a_range_each(&target.team, &cache, &addresses).await;
+    let client = target.team.client(&addresses).await.with_patience(PATIENCE);
     let table = cache.table_over(schema(), Arc::new(client)).await.unwrap();
     let world = World::over(cache, table, Dialect::Postgres);
-    let mut target = Target { team, dendrites, relay, faults: Faults::default(), round: 0 };
     let (begun, is_over) = (Instant::now(), Arc::new(AtomicBool::new(false)));
     let mut clients = work(&world, storm, policy, &is_over);
     let kinds = target.kinds(storm);

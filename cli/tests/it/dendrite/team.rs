@@ -76,8 +76,14 @@ pub(crate) struct Team {
     pub(crate) etcd: Option<Etcd>,
     /// Seconds, with etcd.
     lease_s: Option<u64>,
+    /// What dendrites are started with: a table, its columns, its cuts.
+    table: &'static [&'static str],
     folder: tempfile::TempDir,
 }
+
+/// The table of most tests.
+const SLOTS: &[&str] =
+    &["--table", "slots", "--key", "place", "--domain", "place:integer", "--cut", "12", "--cut", "28"];
 
 /// Who leases ranges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +109,13 @@ impl Team {
         let caches = (0..2).map(|_| Redis::cache()).collect::<Option<Vec<Redis>>>()?;
         let logs = (0..log_count).map(|_| Redis::log()).collect::<Option<Vec<Redis>>>()?;
         std::fs::write(folder.path().join("secret"), SECRET).unwrap();
-        Some(Self { postgres, caches, logs, policy, etcd, lease_s, folder })
+        Some(Self { postgres, caches, logs, policy, etcd, lease_s, table: SLOTS, folder })
+    }
+
+    /// With dendrites of another table, before any has started.
+    pub(crate) const fn with_table(mut self, table: &'static [&'static str]) -> Self {
+        self.table = table;
+        self
     }
 
     /// With so many log servers, before any dendrite has started.
@@ -117,9 +129,7 @@ impl Team {
     }
 
     pub(crate) fn command(&self, port: u16, address: Option<&str>) -> Command {
-        let slots =
-            ["--table", "slots", "--key", "place", "--domain", "place:integer", "--cut", "12", "--cut", "28"];
-        self.command_for(&slots, port, address)
+        self.command_for(self.table, port, address)
     }
 
     /// The command of a dendrite of another table.
