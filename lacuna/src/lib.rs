@@ -105,7 +105,7 @@ mod pages {
     #[doc = include_str!("../../docs/guide/rocksdb.md")]
     struct RocksDb;
 
-    #[cfg(feature = "cache")]
+    #[cfg(all(feature = "redis", feature = "cluster", feature = "postgres"))]
     #[doc = include_str!("../../docs/guide/range-cache.md")]
     struct RangeCache;
 }
