@@ -17,7 +17,7 @@ const BAD_INPUT: u8 = 2;
 /// Why a command ends early.
 #[derive(Debug)]
 pub enum Failure {
-    /// Arguments that do not go together, or a call for help.
+    /// Arguments that do not go together, or a request for help.
     Usage(clap::Error),
     /// Arguments, files or streams that cannot be used; also what cannot be read or written.
     BadInput(Error),

@@ -18,7 +18,7 @@ use crate::key::{AsKey, FilterKey};
 /// let keys = ["ant", "bee", "cat"].map(String::from);
 /// let filter = lacuna::Filter::build(&keys, 14.0)?;
 /// assert!(filter.may_contain("bee") && filter.may_contain_range("b".."c"));
-/// assert!(!filter.may_contain_range("d"..), "behind the last key");
+/// assert!(!filter.may_contain_range("d"..), "after the last key");
 ///
 /// // The bytes go wherever the keys go, and are opened there.
 /// let bytes = filter.as_bytes().to_vec();

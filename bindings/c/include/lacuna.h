@@ -66,11 +66,11 @@ typedef struct {
   uint64_t codec_parameter;
   // Number of distinct keys.
   uint64_t key_count;
-  // Smallest key; of byte strings the eight bytes behind their common prefix.
+  // Smallest key; of byte strings the eight bytes after their common prefix.
   uint64_t smallest;
-  // Largest key; of byte strings the eight bytes behind their common prefix.
+  // Largest key; of byte strings the eight bytes after their common prefix.
   uint64_t largest;
-  // Bytes behind the envelope.
+  // Bytes after the envelope.
   uint64_t payload_bytes;
 } LacunaInfo;
 

@@ -5,8 +5,8 @@
 //! said to be broken when that is below [`DOUBT`]: for E = 400 from 510 false positives on, for E = 4 from 19 on.
 //!
 //! Ranges that overlap are not independent: where gaps are few, one absent key that the filter takes for a present one
-//! would be counted as often as it is asked for. So a bound that all ranges together speak against is broken only if ranges
-//! that share no key, as many of them as there can be, speak against it too.
+//! would be counted as often as it is asked for. So a bound counts as broken only if the count over all ranges and the
+//! count over a largest set of ranges that share no key both contradict it.
 
 use lacuna_base::{DynFilter, KeyRange, SortedKeys};
 use lacuna_workload::Queries;
@@ -106,7 +106,8 @@ struct Asked<R> {
     bound: f64,
 }
 
-/// False positives among ranges that share no key, and how many the bounds let expect: whichever ends first comes next.
+/// False positives among ranges that share no key, and how many the bounds predict: whichever range ends first comes
+/// next.
 fn apart<R: Copy + Ord>(mut asked: Vec<Asked<R>>) -> (u64, f64) {
     asked.sort_by_key(|range| range.high);
     let mut last = None;
@@ -149,7 +150,7 @@ mod tests {
         let ask = |low: u64, high: u64, answer| Asked { low, high, answer, bound: 0.25 };
         let asked =
             vec![ask(1, 5, true), ask(5, 9, true), ask(5, 5, true), ask(6, 6, false), ask(7, 8, true)];
-        // One of those that hold 5, then [6, 6], then [7, 8].
+        // One of the ranges that hold 5, then [6, 6], then [7, 8].
         assert_eq!(apart(asked), (2, 0.75));
         assert_eq!(apart(Vec::<Asked<u64>>::new()), (0, 0.0));
     }

@@ -181,7 +181,7 @@ fn rate_finding(
     let _progress = Progress::spinner(format!("asking {source}"));
     let queries = match source.workload(keys.clone(), args.seed) {
         Ok(workload) => workload.queries,
-        // Some key sets have no such ranges; only a user who asked for them must know.
+        // Some key sets have no such ranges; that is reported only to a user who asked for them.
         Err(error) if args.queries.is_none() => return Ok(Finding::not_checked("rate", error.to_string())),
         Err(error) => return Err(error),
     };

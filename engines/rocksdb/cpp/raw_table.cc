@@ -84,7 +84,7 @@ enum Outcome : int {
   kOpened = 0,
   // There is no such file.
   kGone = 1,
-  // It is no block-based table, damaged, or not ordered bytewise: it will never be opened.
+  // It is not a block-based table, damaged, or not ordered bytewise: it will never be opened.
   kForeign = 2,
   // It could not be read now.
   kFailed = 3,
@@ -211,7 +211,7 @@ void lacuna_raw_table_seek(lacuna_raw_table* table, const char* key, size_t size
   }
 }
 
-// Goes to the entry before this one; behind the last entry, to that.
+// Goes to the entry before this one; after the last entry, to that.
 void lacuna_raw_table_prev(lacuna_raw_table* table) {
   CountedReads counted(&table->reads);
   try {

@@ -73,7 +73,7 @@ impl fmt::Debug for ReadRange {
     }
 }
 
-/// Where a read that RocksDB's own iterator made is told how it ended.
+/// Takes the outcome of a read that RocksDB's own iterator made.
 #[derive(Debug)]
 pub struct Outcome {
     question: Question,

@@ -18,7 +18,7 @@ enum State {
     New,
     /// On a row that was returned.
     OnRow,
-    /// Behind the last row, or failed.
+    /// After the last row, or failed.
     Done,
 }
 

@@ -198,7 +198,7 @@ impl<K: KeySpace + ?Sized> BuildPlan<K> {
         }
     }
 
-    /// Tells how many keys will come, so that buffers are sized once; a wrong hint costs time, nothing else.
+    /// Sets the expected number of keys, so that buffers are sized once; a wrong number costs only time.
     #[must_use]
     pub fn with_key_count_hint(mut self, key_count: u64) -> Self {
         self.key_count_hint = Some(key_count);

@@ -1,4 +1,4 @@
-//! Numbers and byte strings one after the other: what log records, range tables, messages and rows are made of.
+//! Numbers and byte strings one after the other: log records, range tables, messages and rows consist of them.
 //!
 //! A number takes seven bits a byte, the lowest first; the high bit says that more follow. So 300 is `ac 02`, and a byte string
 //! is its length, then its bytes. A number has one form: a needless zero byte at its end, or more than 64 bits, is damage.
@@ -77,7 +77,7 @@ impl Writer {
         &self.0
     }
 
-    /// The bytes, for what appends to them by itself.
+    /// The bytes, for code that appends to them without a writer.
     pub const fn bytes_mut(&mut self) -> &mut Vec<u8> {
         &mut self.0
     }

@@ -1,4 +1,4 @@
-//! Families that think in integers: one body per family, two filters around it.
+//! Families over integers: one body per family, two filters around it.
 //!
 //! A family implements [`IntegerBody`] (answer whether a key may lie in `lo..=hi`) and [`IntegerSpec`] (write the body
 //! for ascending integers within a number of bytes). [`IntegerFilter`] makes a filter over `u64` of it, [`WindowedFilter`]
@@ -37,7 +37,7 @@ pub(crate) trait IntegerBody: Copy + Debug + Send + Sync + 'static {
     fn prepare<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> Self::Probe;
     /// Answers: may a key lie in the range?
     fn finish<I: Isa>(&self, isa: I, body: &[u8], probe: Self::Probe) -> bool;
-    /// One question on its own: as both stages, without the detour where a family has a shorter way.
+    /// One question alone: the same answer as the stages give, by a shorter way where a family has one.
     #[inline(always)]
     fn any_in<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> bool {
         let probe = self.prepare(isa, body, lo, hi);

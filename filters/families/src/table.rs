@@ -1,4 +1,4 @@
-//! A table of families: what can be done with a list of specs of which one is meant.
+//! A table of families: a list of specs, and work that is done for one of them.
 
 use lacuna_base::{
     BuildPlan, DynSpec, Envelope, Error, KeyStatistics, KindId, Prediction, Result, SortedKeys,

@@ -1,8 +1,8 @@
 //! Builds the filter of one file and never fails the file.
 //!
-//! The engine hands over every key of every entry, in its order and with repeats. Whatever goes wrong (a key the codec
-//! has no place for, keys out of order, a budget that nothing fits, a panic of ours) ends in a file without a filter,
-//! which is read as it would have been before, and in a counter.
+//! The engine hands over every key of every entry, in its order and with repeats. Whatever goes wrong (a key that the
+//! codec does not take, keys out of order, a budget that nothing fits, a panic of ours) ends in a file without a
+//! filter, which is read as it would have been before, and in a counter.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The table of constants: found from measured filters, printed with what it tells of each.
+//! The table of constants: fitted to measured filters, printed with its prediction for each.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use lacuna_base::{KeySpaceId, Prediction};
 use lacuna_families::testing::settled_ns;
 use lacuna_families::{FAMILIES, Kind};
 
-/// How often each constant is gone along.
+/// Steps of the descent along each constant.
 const SWEEPS: usize = 2_000;
 /// Reads of the table, and the size of the array of the first, as a power of two.
 const READS: usize = 6;
@@ -30,7 +30,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Begins anywhere: the search does not depend on it.
+    /// The start of the search, which does not depend on it.
     pub(crate) fn new(points: &[Point]) -> Self {
         let rows = points.iter().map(|point| (point.kind, [10.0, 10.0, 5.0, 1.0])).collect();
         Self { reads: [2.0, 10.0, 50.0, 80.0, 120.0, 150.0], rows }

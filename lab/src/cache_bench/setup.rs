@@ -5,7 +5,7 @@ use std::time::Duration;
 use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::Policy;
 
-/// What stands between clients and rows.
+/// The system between clients and rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum System {
     /// The range cache.

@@ -28,11 +28,11 @@ pub struct Outcome {
     pub best: Cost,
 }
 
-/// What is let pass on top of any share, in nanoseconds.
+/// Tolerance on top of any share, in nanoseconds.
 const SLACK_NS: f64 = 5.0;
 
 impl Outcome {
-    /// How many times more than the best the chosen one costs, when 5 ns are let pass.
+    /// How many times more than the best the chosen filter costs, with a tolerance of 5 ns.
     pub fn ratio(&self) -> f64 {
         f64::max((self.chosen.cost_ns - SLACK_NS) / self.best.cost_ns, 1.0)
     }

@@ -15,7 +15,8 @@ use super::outcome::{Cost, Outcome};
 use lacuna_bench::BenchKey;
 use lacuna_bench::harness::{Rounds, batched, dependent};
 
-/// Each family that takes part unasked as it comes, and Rosetta, beside the candidates of the design.
+/// Each family that `auto` considers by default, with default parameters, and Rosetta; beside the candidates of the
+/// design.
 const RIVALS: [&str; 15] = [
     "bloom",
     "blocked_bloom",

@@ -24,7 +24,7 @@ pub struct Traffic {
 pub struct Circle {
     /// The nodes; the first is `NodeId(0)`.
     pub nodes: Vec<Node>,
-    /// Milliseconds on everybody's clock.
+    /// Milliseconds on the clock of all nodes.
     pub now: u64,
     interval: u64,
     traffic: Vec<Traffic>,
@@ -45,7 +45,7 @@ impl Circle {
         Self { nodes, now: 10_000, interval: config.interval, traffic, work: Duration::ZERO }
     }
 
-    /// Shows everybody's filter to everybody.
+    /// Sends every node's filter to every other node.
     pub fn set_ready(&mut self) {
         self.nodes.iter_mut().for_each(|node| node.set_ready(TABLE));
     }

@@ -86,7 +86,7 @@ pub trait Database {
     /// Its files and filters.
     ///
     /// # Errors
-    /// `Unavailable` if the engine cannot tell.
+    /// `Unavailable` if the engine does not report them.
     fn shape(&self) -> Result<Shape>;
 }
 

@@ -1,4 +1,4 @@
-//! How much work a measurement puts in, and what it says meanwhile.
+//! How much work a measurement puts in, and the progress that it reports.
 
 use crate::harness::{BUILD_ROUNDS, QUERY_ROUNDS};
 

@@ -1,6 +1,6 @@
 //! Filters over one workload, each giving a [`Row`].
 //!
-//! For every contender: build it, ask it everything whose truth is known, and time it beside the others.
+//! For every contender: build it, ask it every question with a known answer, and time it beside the others.
 //!
 //! - *Sample*: families that design themselves are shown some of the queries, as a store shows its recent ones.
 //! - *Build*: sorted slice to sealed bytes, the check of the order included; median of interleaved builds.

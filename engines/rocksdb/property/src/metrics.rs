@@ -30,7 +30,7 @@ const LEVELS: [(Option<usize>, &str); 9] = [
 pub struct Metric {
     /// What is counted.
     pub name: &'static str,
-    /// Name and value of the label that tells it from others of its name.
+    /// Name and value of the label that distinguishes it from others of its name.
     pub label: Option<(&'static str, &'static str)>,
     /// The count.
     pub value: u64,

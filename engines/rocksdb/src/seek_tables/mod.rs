@@ -4,8 +4,8 @@
 //! that a filter could deny, so an iterator reads a block of every level.
 //!
 //! **Idea.** Tables are asked one by one, beside RocksDB, where their next key may begin; a plan says which comes
-//! first and which next. With candidates 12, 40 and 70 the range `[from, 40)` is read as any other: tables are denied it
-//! but the one with 12. Only if nothing is found there (its key is behind 40, or deleted) `[from, 70)` is read next.
+//! first and which next. With candidates 12, 40 and 70 the range `[from, 40)` is read as any other: every table but the
+//! one with 12 is skipped. Only if nothing is found there (its key is after 40, or deleted) `[from, 70)` is read next.
 //!
 //! **Guarantee.** What is returned is what RocksDB's own iterator returns at one moment: every attempt is one iterator
 //! through [`RangeFilters::read`] from the start of the range, over the database, snapshot or transaction with its

@@ -62,7 +62,7 @@ impl MeasuredDb {
     /// Waits `delay` before each read of the store; nothing is counted yet.
     #[must_use]
     pub fn with_read_delay(mut self, delay: Duration) -> Self {
-        let store = Arc::into_inner(self.store).expect("nobody has asked for the store yet");
+        let store = Arc::into_inner(self.store).expect("the store was not handed out yet");
         self.store = Arc::new(store.with_read_delay(delay));
         self
     }

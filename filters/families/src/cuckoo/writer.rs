@@ -1,4 +1,4 @@
-//! One writer at a time, whom readers notice.
+//! One writer at a time, whose changes readers notice.
 
 use std::sync::PoisonError;
 use std::sync::atomic::{Ordering, fence};
@@ -18,7 +18,7 @@ impl CuckooTable {
         result
     }
 
-    /// Whether a change broke off with a fingerprint on its way. For callers that keep writers away.
+    /// Whether a change broke off with a fingerprint on its way. The caller ensures that there is no writer.
     pub(crate) fn is_broken(&self) -> bool {
         self.version.load(Ordering::Relaxed) & 1 == 1
     }

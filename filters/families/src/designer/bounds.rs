@@ -1,4 +1,4 @@
-//! What a family costs at least, known before it is modelled.
+//! A lower bound on a family's cost, known before it is modelled.
 
 use lacuna_base::KeySpaceId;
 

@@ -1,4 +1,4 @@
-//! What was chosen, among what, and why.
+//! The chosen spec, the candidates and their costs.
 
 use std::fmt;
 use std::sync::Arc;

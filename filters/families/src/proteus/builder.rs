@@ -1,4 +1,4 @@
-//! Writes the trie, and gives what it leaves to the Bloom filter.
+//! Writes the trie, and gives the remaining space to the Bloom filter.
 
 use lacuna_succinct::trie::uniform::{UniformBuilder, UniformParts};
 

@@ -1,4 +1,4 @@
-//! What the designer decides, and what it expects of it.
+//! A design of Proteus, and its predicted rate and size.
 
 use super::cpfpr::KeyCounts;
 use super::prefix_key::PrefixKeys;
@@ -14,7 +14,7 @@ pub(crate) struct Design {
     pub(crate) probes: u32,
 }
 
-/// A design with what the model expects of it on the sample.
+/// A design with the model's prediction for the sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DesignRate {
     /// Bits of the prefixes in the trie; 0 without one.
@@ -32,7 +32,7 @@ pub struct DesignRate {
 /// What a filter will be, before it is built.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProteusPrediction {
-    /// The design, and what it will answer.
+    /// The design and its predicted rate.
     pub design: DesignRate,
     /// Payload bits for each key.
     pub bits_per_key: f64,

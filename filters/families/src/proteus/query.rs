@@ -21,7 +21,7 @@ pub(crate) struct Run {
     to: u64,
 }
 
-/// At most two runs; `None`: more prefixes than anyone would ask for.
+/// At most two runs; `None`: more prefixes than the bound allows.
 type Runs = Option<[Option<Run>; 2]>;
 
 impl Run {
@@ -110,7 +110,7 @@ fn all<K: PrefixKey>(key: K, is: bool, mut bits: std::ops::Range<u32>) -> bool {
     bits.all(|place| key.bit(place) == is)
 }
 
-/// What the trie and the bound on probes leave to the Bloom filter.
+/// The prefixes that remain for the Bloom filter after the trie and the bound on probes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Plan {
     /// Nothing.

@@ -79,12 +79,12 @@ fn place_of(key: Option<&[u8]>, window: Window<'_>) -> u64 {
     }
 }
 
-/// The sampled queries after the common prefix; those that do not touch it are none.
+/// The sampled queries after the common prefix, without those that do not touch it.
 fn string_queries<'a>(sample: &'a Sample<[u8]>, prefix: &[u8]) -> Vec<(StringTail<'a>, StringTail<'a>)> {
     sample.iter().filter_map(|(lo, hi)| tails_of(lo, hi, prefix)).collect()
 }
 
-/// What of a query is after the common prefix.
+/// The part of a query after the common prefix.
 fn tails_of<'a>(lo: &'a [u8], hi: &'a [u8], prefix: &[u8]) -> Option<(StringTail<'a>, StringTail<'a>)> {
     let range = TailRange::of(ByteRange::new(lo, hi)?, prefix)?;
     Some((StringTail(range.lo.0), StringTail(range.hi?.0)))
@@ -202,7 +202,7 @@ impl ProteusSpec {
         K::predict(self, keys, plan, &mut |_| {})
     }
 
-    /// As [`predict`](Self::predict), telling `ended` of each [`Phase`] that ends; one may come in several parts.
+    /// As [`predict`](Self::predict), calling `ended` after each [`Phase`]; a phase may come in several parts.
     pub fn predict_in_phases<K: PrefixSpace + ?Sized>(
         &self,
         keys: SortedKeys<'_, K>,

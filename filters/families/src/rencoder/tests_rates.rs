@@ -41,7 +41,7 @@ fn one_base_serves_uniform_and_correlated_queries() {
     let behind = empty_ranges(&keys, 1_500_000, seed, |rng| keys[rng.index(keys.len())].saturating_add(32));
     for (bits, bar) in [(14.0, 0.02), (26.0, 1e-4)] {
         let filter = build("rencoder", &keys, bits);
-        for (name, ranges) in [("anywhere", &anywhere), ("behind keys", &behind)] {
+        for (name, ranges) in [("anywhere", &anywhere), ("after keys", &behind)] {
             assert_rate(&format!("{name} at {bits}"), positives(&*filter, ranges), ranges.len(), bar);
         }
     }

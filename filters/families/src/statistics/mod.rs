@@ -23,11 +23,11 @@ const MAX_MARKS: usize = 4_096;
 /// The facts.
 #[derive(Debug)]
 pub(crate) struct IntegerStatistics {
-    /// Distinct integers, as far as the sampled pairs tell.
+    /// Distinct integers, as far as the sampled pairs show.
     pub(crate) places: f64,
     pub(crate) smallest: u64,
     pub(crate) largest: u64,
-    /// Whether there are at most two integers, which the envelope alone tells.
+    /// Whether there are at most two integers, which the envelope alone describes.
     pub(crate) is_settled: bool,
     /// Bits that keys have: 64, or those of the window.
     pub(crate) key_bits: u32,
@@ -57,7 +57,7 @@ pub(crate) trait IntegerView: KeySpace {
     fn integer_sample<'a>(keys: SortedKeys<'a, Self>, plan: &BuildPlan<Self>) -> IntegerSample<'a>;
 }
 
-/// What decides the fate of a query.
+/// The kind of a query: settled, certain or inside.
 enum Fate {
     Settled,
     Certain,

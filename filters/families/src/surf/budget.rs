@@ -1,4 +1,4 @@
-//! What the budget holds: suffix bits after the whole trie, or as many levels of it as fit.
+//! What fits the budget: suffix bits after the whole trie, or as many levels of it as fit.
 
 use lacuna_base::{Budget, Error, Result};
 use lacuna_succinct::trie::{Branch, Divide, Shape};

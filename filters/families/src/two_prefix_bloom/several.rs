@@ -1,4 +1,4 @@
-//! The part of the model where a query has several short prefixes: each of them is a chance of its own.
+//! The part of the model where a query has several short prefixes: their chances are independent.
 
 use super::model::Grid;
 use crate::proteus::cpfpr::{EmptyQuery, Regions};
@@ -6,7 +6,7 @@ use crate::proteus::cpfpr::{EmptyQuery, Regions};
 /// Queries that are looked at, spread evenly over all.
 const MAX_LOOKED_AT: usize = 2_048;
 
-/// Queries at the lengths of which they touch several short prefixes.
+/// Queries, for the short lengths at which they touch several prefixes.
 pub(super) struct Several {
     len: usize,
     /// Expected "maybe" answers for each share, short and long length.

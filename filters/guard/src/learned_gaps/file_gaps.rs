@@ -25,7 +25,7 @@ pub struct Neighbours<'a> {
 pub struct FileGaps {
     tag: FileTag,
     number: u64,
-    /// Under which it has its place, or had it.
+    /// The lease under which it has its place, or had it.
     lease: AtomicU64,
     all: Arc<LearnedGaps>,
 }
@@ -35,7 +35,7 @@ impl FileGaps {
         Self { tag, number, lease: AtomicU64::new(lease), all }
     }
 
-    /// What the file is known by.
+    /// The identity of the file.
     pub fn tag(&self) -> FileTag {
         self.tag
     }

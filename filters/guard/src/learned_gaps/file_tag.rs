@@ -1,4 +1,4 @@
-//! What a file is known by.
+//! The identity of a file.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ impl FileTag {
         Self((u128::from(high) << 64 | u128::from(low)).to_le_bytes())
     }
 
-    /// The two halves as numbers, of which either does for a hash.
+    /// The two halves as numbers; either serves as a hash.
     pub fn halves(self) -> [u64; 2] {
         let number = u128::from_le_bytes(self.0);
         #[expect(clippy::cast_possible_truncation, reason = "the two halves of 128 bits")]

@@ -1,7 +1,8 @@
 //! Looks into files, as far as they are the same for every engine.
 //!
-//! An engine's learner finds the file of a hint and reads the entries around the range. What comes before that (is there
-//! anything left to learn?) and after it (a gap is kept, a key is remembered so that no thread looks again) is here.
+//! An engine's learner finds the file of a hint and reads the entries around the range. What comes before that (is
+//! there anything left to learn?) and after it (a gap is kept, a key is remembered so that the file is not read again)
+//! is here.
 
 use std::sync::Arc;
 

@@ -12,7 +12,7 @@ pub enum Direction {
     Backward,
 }
 
-/// What becomes of a file whose candidate equals a key that another file is known to hold.
+/// What happens to a file whose candidate equals a key that another file is known to hold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Ties {
     /// It is opened before the key is named: for files that hold versions of one key, of which the newest counts.

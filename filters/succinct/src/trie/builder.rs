@@ -12,7 +12,7 @@ pub enum Keep {
     /// All of it: the trie is the set.
     #[default]
     Whole,
-    /// As many bytes as tell it from its neighbours.
+    /// As many bytes as distinguish it from its neighbours.
     Unique,
 }
 

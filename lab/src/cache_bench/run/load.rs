@@ -27,7 +27,7 @@ pub(super) struct Stretch {
 }
 
 impl Stretch {
-    /// One that begins now.
+    /// A stretch that begins now.
     pub(super) fn new(length: Length, turn: u64) -> Self {
         Self { start: Instant::now(), length, turn }
     }

@@ -21,7 +21,7 @@ pub(crate) struct EmptyQuery<K> {
 }
 
 impl<K> EmptyQuery<K> {
-    /// Bits of the longest prefix that the query shares with any key: a longer one tells it from all of them.
+    /// Bits of the longest prefix that the query shares with any key: a longer one distinguishes it from all of them.
     pub(crate) fn nearest(&self) -> u32 {
         self.before.max(self.behind)
     }

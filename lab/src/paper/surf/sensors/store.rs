@@ -72,7 +72,7 @@ pub(super) fn outcome(
         Some(lacuna) => MeasuredDb::new(store, "events", Some(lacuna)),
         None => MeasuredDb::without_filters(store, "events"),
     };
-    // One thread, so that the stopwatch sees all of the database's work and none of other programs'.
+    // One thread, so that the stopwatch measures all of the database's work and no other program's.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime =
         runtime.map_err(|error| Error::unavailable(format!("no threads for the store: {error}")))?;
