@@ -43,8 +43,8 @@ impl<B: AsRef<[u8]>> AsRef<[u8]> for Shared<B> {
     }
 }
 
-/// Opens a filter over its bytes without looking at all of them: for bytes that somebody else has checksummed, such as a
-/// block of an engine. Damaged bytes can then give wrong answers, but no query leaves them.
+/// Opens a filter over its bytes without looking at all of them: for bytes that another layer has checksummed, such as
+/// a block of an engine. Damaged bytes can then give wrong answers, but no query leaves them.
 ///
 /// Any owner of bytes will do: `Vec<u8>`, `Arc<[u8]>`, `&'static [u8]`, a memory map. They are asked in place, need no
 /// alignment, and must not change. Whether the filter is over integers or byte strings follows from how it is asked.

@@ -25,7 +25,7 @@ pub(crate) struct Point {
 pub(crate) struct Table {
     /// Nanoseconds of a read that waits, in arrays of 2^14, 2^16, ... bytes.
     reads: [f64; READS],
-    /// Of each family: nanoseconds of a call over integers and over byte strings, of a probe, and the share of a read.
+    /// For each family: nanoseconds of a call over integers and over byte strings, of a probe, and the share of a read.
     rows: HashMap<Kind, [f64; 4]>,
 }
 

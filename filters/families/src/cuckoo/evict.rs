@@ -9,7 +9,7 @@ use super::shape::SLOTS;
 use super::spot::Spot;
 use super::table::CuckooTable;
 
-/// Fingerprints that may be moved for one that comes. At 95 % load about three are; a walk of 500 almost never fails.
+/// Fingerprints that may be moved for a new one. At 95 % load about three are; a walk of 500 almost never fails.
 const MAX_MOVES: usize = 500;
 
 /// Chooses the fingerprint to move; its state is the same on every machine.

@@ -35,8 +35,8 @@ impl CuckooTable {
     }
 }
 
-/// The version after a change that began at `version`. One that was odd then stays odd for ever: a change before it broke
-/// off with a fingerprint on its way, and whatever is not found is "maybe" from there on.
+/// The version after a change that began at `version`. A version that was odd stays odd for ever: a change before it
+/// broke off with a fingerprint on its way, and whatever is not found is "maybe" from there on.
 fn after(version: u64) -> u64 {
     if version & 1 == 0 { version.wrapping_add(2) } else { version }
 }

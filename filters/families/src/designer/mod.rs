@@ -1,4 +1,4 @@
-//! The designer: of all families, the one that costs least on these keys, for these queries, in this space.
+//! The designer: chooses the family that costs least on these keys, for these queries, in this space.
 //!
 //! No family is best everywhere. Bucketing goes by gaps and is useless right after a key; Grafite keeps its bound
 //! anywhere and pays for it in bits; a Bloom filter knows single keys best. Which of them a file should have depends on

@@ -40,8 +40,8 @@ pub struct ProteusPrediction {
     pub sampled: u64,
 }
 
-/// The length of the Bloom filter's prefixes where nothing is known of queries: prefixes of 32 integers, or of a byte more
-/// than tells 99 strings of 100 apart.
+/// The length of the Bloom filter's prefixes where nothing is known of queries: prefixes of 32 integers, or of a byte
+/// more than distinguishes 99 strings of 100.
 pub(super) fn usual_bloom_bits(keys: &(impl PrefixKeys + ?Sized), counts: &KeyCounts) -> u32 {
     let longest = keys.longest_bits();
     if longest == u64::BITS {

@@ -15,7 +15,7 @@ use crate::frame::{push_window_section, window_for, window_section_bytes};
 use crate::integer_build::envelope;
 use crate::surf::TailRange;
 
-/// Builds over byte strings, every bit of which a prefix may reach.
+/// Builds over byte strings; a prefix may reach every bit of them.
 pub(crate) fn build_bytes(
     spec: ProteusSpec,
     keys: SortedKeys<'_, [u8]>,

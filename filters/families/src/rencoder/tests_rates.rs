@@ -95,7 +95,7 @@ fn points_alone_are_denied_as_by_a_bloom_filter() {
     }
 }
 
-/// SS looks at queries far from all keys, of which there are few where keys crowd; the sample knows better.
+/// SS assumes queries far from all keys, which are few where keys crowd; a sample shows the real ones.
 #[test]
 fn a_sample_is_never_worse_than_none() {
     let seed = 14;

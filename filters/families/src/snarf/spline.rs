@@ -93,7 +93,7 @@ mod tests {
         }
     }
 
-    /// The last key stands on the last position, as far as the arithmetic can tell.
+    /// The last key stands on the last position, within the precision of the arithmetic.
     #[test]
     fn positions_are_used_evenly() {
         for (width, max) in

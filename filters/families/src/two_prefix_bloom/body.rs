@@ -112,7 +112,7 @@ impl Prefixes {
 }
 
 impl TwoPrefixBloom {
-    /// Asks for the long prefixes of `lo..=hi`, of which `left` may still be asked.
+    /// Asks for the long prefixes of `lo..=hi`; at most `left` may still be asked.
     #[inline(always)]
     fn any_long<I: Isa>(&self, isa: I, bytes: &[u8], lo: u64, hi: u64, left: &mut u64) -> bool {
         let count = self.long.count(lo, hi);

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// Sixteen bytes that no two files share: drawn at random when a file is written and kept in it, or made of what the engine
-/// itself knows its files by. Equal filters are no sign of equal files.
+/// Sixteen bytes that no two files share: drawn at random when a file is written and kept in it, or made of what the
+/// engine itself knows its files by. Equal filters do not imply equal files.
 ///
 /// ```
 /// use lacuna_guard::FileTag;

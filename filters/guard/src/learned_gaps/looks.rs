@@ -72,7 +72,7 @@ fn number(file: FileTag) -> u64 {
     file.halves()[0]
 }
 
-/// Whether the keys of a file, of which these are the smallest and the largest, reach into `range`; an end that is not
+/// Whether the keys of a file, from this smallest to this largest, reach into `range`; an end that is not
 /// known may be anywhere.
 pub fn reach_into(smallest: Option<&[u8]>, largest: Option<&[u8]>, range: ByteRange<'_>) -> bool {
     let starts_before_end = match (smallest, range.hi()) {

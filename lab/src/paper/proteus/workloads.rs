@@ -43,7 +43,7 @@ pub(super) fn rates(session: &mut Session<'_>) -> Result<Finding> {
         }
     }
     finding.notes.push(
-        "Where SuRF is absent it does not fit. The paper shows SuRF's best choice of suffixes, which nobody can make \
+        "Where SuRF is absent it does not fit. The paper shows SuRF's best choice of suffixes, which cannot be made \
          beforehand; here as many real or hash bits as fit. `half` leaves out half of the keys and starts queries there."
             .into(),
     );

@@ -18,8 +18,8 @@ pub(crate) struct KeyCounts {
 }
 
 impl KeyCounts {
-    /// Counts the prefixes of `keys`, up to `longest` bits; over more than twice `looked_at` keys, tells them from about
-    /// that many.
+    /// Counts the prefixes of `keys`, up to `longest` bits; over more than twice `looked_at` keys, estimates them from
+    /// about that many.
     pub(crate) fn of(keys: &(impl PrefixKeys + ?Sized), longest: u32, looked_at: usize) -> Self {
         let mut shared =
             Histogram { starts: vec![0; longest as usize + 1], lone: vec![0; longest as usize + 1] };
