@@ -6,7 +6,7 @@ use crate::errors::Failure;
 
 /// A cargo feature that adds something to the command line.
 pub(crate) struct Feature {
-    /// What it adds.
+    /// The part that it adds, for messages.
     adds: &'static str,
     /// The command that builds `lacuna` with it, in the checkout.
     build: &'static str,

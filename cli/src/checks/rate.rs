@@ -19,7 +19,7 @@ const BATCH: usize = 1024;
 /// How improbable a count must be under the stated bound before the bound is called broken.
 const DOUBT: f64 = 1e-6;
 
-/// What the filter said about ranges whose truth is known.
+/// Counts of the filter's answers about ranges whose true answer is known.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Rate {
     /// Ranges that hold no key.

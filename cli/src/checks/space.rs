@@ -1,4 +1,4 @@
-//! What the checks need to know about a key space: short ranges around a key, and the truth about a range.
+//! The operations that the checks need of a key space: short ranges around a key, and the true answer for a range.
 
 use lacuna_base::{ByteColumn, KeySpace};
 use lacuna_workload::{Queries, Rng, is_empty, is_empty_bytes};

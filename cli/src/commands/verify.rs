@@ -16,7 +16,7 @@ use crate::filter_file::{key_space_name, open_filter};
 use crate::output::{self, Output, counted, with_commas};
 use crate::progress::Progress;
 
-/// What is asked by default.
+/// The queries that are asked by default.
 const USUAL_QUERIES: [&str; 3] = ["points:100k", "uniform:100k:1-32", "correlated:100k:1-32:32"];
 
 const EXAMPLES: &str = "\

@@ -7,7 +7,7 @@ pub trait LiveTables {
     /// The table files of all column families at this moment.
     ///
     /// # Errors
-    /// What RocksDB says.
+    /// Errors of RocksDB.
     fn live_tables(&self) -> Result<Vec<LiveFile>, Error>;
 }
 

@@ -88,7 +88,7 @@ impl RawTable {
         self.table.as_ptr()
     }
 
-    /// What the table is known by.
+    /// The identity of the table.
     pub(crate) fn identity(&self) -> TableIdentity<'_> {
         let mut size = 0;
         // SAFETY: the table is open, and its properties stay where they are as long as it is.

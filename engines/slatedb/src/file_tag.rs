@@ -7,7 +7,7 @@
 use lacuna_base::Envelope;
 use lacuna_guard::FileTag;
 
-/// What stands before a tag.
+/// The mark before a tag.
 const MARK: [u8; 8] = *b"LCNATAG\x01";
 /// Bytes of mark and tag.
 pub(crate) const TRAILER_BYTES: usize = 24;

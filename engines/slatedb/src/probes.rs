@@ -89,7 +89,7 @@ impl Probe {
         usize::try_from(self.place).expect("below 1,024")
     }
 
-    /// What to give SlateDB.
+    /// The bytes to give SlateDB.
     pub(crate) fn context(self) -> FilterContext {
         let mut bytes = [0; 64];
         bytes[..8].copy_from_slice(&MARK);

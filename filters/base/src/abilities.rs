@@ -1,10 +1,10 @@
-//! What some filters can do beyond "may there be a key?": name the next key there may be, count, take and forget keys.
+//! Abilities of some filters beyond "may there be a key?": name the next possible key, count, take and forget keys.
 
 use crate::error::Result;
 use crate::filter::RangeFilter;
 use crate::key::{KeyRange, KeySpace};
 
-/// What is known about a candidate, the place that was written with it.
+/// Facts about a candidate, the place that was written with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Candidate {
     /// Whether a key surely lies at or beyond the place; without it, the set may hold no key in that direction.

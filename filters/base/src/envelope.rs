@@ -19,7 +19,7 @@ const MAGIC: [u8; 4] = *b"LCNA";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KindId(pub u16);
 
-/// What the envelope says, lengths and checksums apart.
+/// The fields of the envelope, without lengths and checksums.
 ///
 /// ```
 /// use lacuna_base::{CodecId, Envelope, KeySpaceId, KindId, Sealed};

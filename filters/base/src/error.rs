@@ -42,7 +42,7 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// What went wrong, where, and because of what. Its `Debug` form is the sentence followed by the kind, so that a
+/// A failure: its kind, its message and its cause. Its `Debug` form is the sentence followed by the kind, so that a
 /// `main` that returns it prints a line for people.
 ///
 /// ```

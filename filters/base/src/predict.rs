@@ -1,4 +1,4 @@
-//! What a filter would do, predicted from the keys and the sampled queries instead of by building it.
+//! The rate, cost and size of a filter, predicted from the keys and the sampled queries without building it.
 //!
 //! Whether an empty query is a "maybe" is decided by few facts: how long it is, how far the keys next to it are, and
 //! how the keys lie among each other. With the keys 10, 20 and 1,000 and the query `12..=14`, a filter that
@@ -23,7 +23,7 @@ use crate::key::KeySpace;
 use crate::places::{ABREAST, seek_abreast};
 use crate::plan::BuildPlan;
 
-/// What a filter would be.
+/// The prediction for a filter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prediction {
     /// Expected share of "maybe" among the empty queries of the sample; 0 without any.
@@ -166,7 +166,7 @@ impl<'a, K: KeySpace + ?Sized> KeyStatistics<'a, K> {
         self.keys.len().saturating_sub(1)
     }
 
-    /// What `make` derives from these statistics, derived once for all families that ask for the same type.
+    /// The value that `make` derives from these statistics, once for all families that ask for the same type.
     pub fn view<T: Any + Send + Sync>(&self, make: impl FnOnce(&Self) -> T) -> Arc<T> {
         let views = || self.views.lock().unwrap_or_else(PoisonError::into_inner);
         let known = views().iter().find_map(|view| Arc::clone(view).downcast().ok());
@@ -201,7 +201,7 @@ pub fn thinned(len: usize, max: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Those of `queries` that hold no key, at their places.
+/// The queries that hold no key, each with its place.
 fn placed<'a, K: KeySpace + ?Sized>(
     keys: SortedKeys<'a, K>,
     queries: &[(K::Ref<'a>, K::Ref<'a>)],

@@ -72,7 +72,7 @@ impl Writer {
         write_bytes(&mut self.0, bytes);
     }
 
-    /// What was written.
+    /// The written bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
@@ -82,7 +82,7 @@ impl Writer {
         &mut self.0
     }
 
-    /// What was written.
+    /// The written bytes.
     pub fn into_bytes(self) -> Vec<u8> {
         self.0
     }
@@ -106,7 +106,7 @@ impl<'a> Reader<'a> {
         Error::corrupt(format!("{} is cut or damaged at its {what}", self.about))
     }
 
-    /// What was not read yet.
+    /// The bytes that are not read yet.
     pub const fn rest(&self) -> &'a [u8] {
         self.rest
     }

@@ -1,4 +1,4 @@
-//! What asking a filter costs, in nanoseconds: a table of constants.
+//! The cost of a question to a filter, in nanoseconds: a table of constants.
 //!
 //! A question costs a call, some work for each probe, and the wait for the cache lines it needs, which grows with the
 //! size of the filter. The numbers were fitted to questions that wait for one another. The filters took turns, so that
@@ -21,7 +21,7 @@ pub fn settled_ns(key_space: KeySpaceId) -> f64 {
     }
 }
 
-/// What asking a filter of one family costs.
+/// The cost of a question to a filter of one family.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ProbeCosts {
     /// The question itself, over integers.
@@ -58,7 +58,7 @@ impl ProbeCosts {
     }
 }
 
-/// What a query costs where a needless read has a price.
+/// The cost of a query where a needless read has a price.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CostModel {
     pub(crate) key_space: KeySpaceId,

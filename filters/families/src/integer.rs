@@ -26,7 +26,7 @@ pub(crate) trait IntegerBody: Copy + Debug + Send + Sync + 'static {
     const VERSION: u16;
     /// Whether vector or bit-manipulation instructions make its questions faster.
     const WANTS_DISPATCH: bool = true;
-    /// What stage two of a batch hands to stage three.
+    /// The state that stage two of a batch hands to stage three.
     type Probe: Copy;
 
     /// Reads the body's header in O(1), without allocating.
@@ -199,7 +199,7 @@ impl<B: FilterBytes, T: IntegerBody> WindowedFilter<B, T> {
     }
 }
 
-/// What prefix, smallest and largest key say about a range of byte strings.
+/// The answer about a range of byte strings from prefix, smallest and largest key.
 #[inline(always)]
 pub(crate) fn clip_bytes<B: FilterBytes>(frame: &Frame<B>, range: ByteRange<'_>) -> Clipped {
     match frame.window().cover(range) {

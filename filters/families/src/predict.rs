@@ -11,7 +11,7 @@ pub(crate) trait PredictIntegers: IntegerSpec {
     fn predict_body(&self, statistics: &IntegerStatistics) -> Result<Prediction, TooSmall>;
 }
 
-/// What the filter of `spec` would be.
+/// The prediction for the filter of `spec`.
 pub(crate) fn predict<K: IntegerView + ?Sized, S: PredictIntegers>(
     spec: &S,
     known: &KeyStatistics<'_, K>,

@@ -17,7 +17,7 @@ use crate::guard_key::GuardKey;
 use crate::query_log::QueryLog;
 use crate::spec::GuardSpec;
 
-/// What a file whose limit leaves no bits at all is advised to allow.
+/// The limit that the error suggests for a file whose limit leaves no bits at all.
 const MIN_BITS_PER_KEY: f64 = 1.0;
 
 /// Takes an engine's keys and seals a filter over them, if one can be made.

@@ -1,5 +1,5 @@
-//! What every engine adapter shares: build a filter for a file and never fail it, open a filter or read the file,
-//! count what happened, and remember the queries that found nothing.
+//! The parts that every engine adapter shares: build a filter for a file and never fail it, open a filter or read the
+//! file, count what happened, and remember the queries that found nothing.
 //!
 //! An adapter runs inside the flush and read path of an engine. There, a filter must never do harm: keys that cannot be
 //! filtered, a budget that is too small, bytes from another version or with a flipped bit all turn into "maybe, go and
@@ -68,7 +68,7 @@ pub use seek_planner::{Direction, SeekPlanner, SeekStep, Ties};
 pub use shared_bytes::SharedBytes;
 pub use spec::GuardSpec;
 
-/// What Lacuna's own crates share and other crates do not need to name; it may change at any time.
+/// Items that Lacuna's own crates share and other crates do not need; they may change at any time.
 #[doc(hidden)]
 pub mod internal {
     pub use crate::guard_key::GuardKey;

@@ -1,4 +1,4 @@
-//! What a run showed, as a row of a table, of JSON or of CSV.
+//! The result of a run, as a row of a table, of JSON or of CSV.
 
 use lacuna_base::{Error, Result};
 use lacuna_bench::report::Table;
@@ -10,7 +10,7 @@ use crate::cache_bench::system::Traffic;
 /// The result of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
-    /// What was measured.
+    /// The measured setup.
     pub(crate) setup: Setup,
     /// Scans that were answered.
     pub(crate) scans: u64,

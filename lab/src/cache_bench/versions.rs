@@ -9,7 +9,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What is known of the versions of all records.
+/// The known versions of all records.
 #[derive(Debug)]
 pub(crate) struct Versions {
     begun: Vec<AtomicU64>,

@@ -1,8 +1,8 @@
-//! What came out of a cell, and of all.
+//! The outcome of a cell, and of all.
 
 use super::cell::Cell;
 
-/// What a filter costs a query.
+/// The cost of a query with a filter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cost {
     /// Its spec.
@@ -15,14 +15,14 @@ pub struct Cost {
     pub cost_ns: f64,
 }
 
-/// What came out of a cell.
+/// The outcome of a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// The cell.
     pub cell: Cell,
-    /// What `auto` built.
+    /// The filter that `auto` built.
     pub chosen: Cost,
-    /// What it was predicted to cost.
+    /// Its predicted cost.
     pub predicted_ns: f64,
     /// The cheapest of all.
     pub best: Cost,
@@ -43,7 +43,7 @@ impl Outcome {
     }
 }
 
-/// What came out of all cells.
+/// The outcome of all cells.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
     /// Cells with an outcome.

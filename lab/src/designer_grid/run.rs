@@ -64,7 +64,7 @@ pub enum Clock {
 /// Runs one cell; `None` where the keys leave no room for such empty queries.
 ///
 /// # Errors
-/// Whatever building reports but `BudgetTooSmall`.
+/// Any error of building except `BudgetTooSmall`.
 pub fn run(cell: Cell, scale: Scale) -> Result<Option<Outcome>> {
     let Ok(workload) = cell.workload(scale.key_count, scale.query_count * 2, scale.seed) else {
         return Ok(None);

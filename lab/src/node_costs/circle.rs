@@ -10,7 +10,7 @@ use lacuna_bench::harness::WorkClock;
 /// Steps of an interval in which nodes look at their clocks.
 const STEPS: u64 = 10;
 
-/// What a node sent and received.
+/// The bytes that a node sent and received.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Bytes that left it.
@@ -78,7 +78,7 @@ impl Circle {
         outbox.len()
     }
 
-    /// What each node sent and received since this was last asked, and the time that all of them worked for it.
+    /// The bytes that each node sent and received since the last call, and the time that all of them worked for it.
     pub fn take_traffic(&mut self) -> (Vec<Traffic>, Duration) {
         let traffic = self.traffic.iter_mut().map(std::mem::take).collect();
         (traffic, std::mem::take(&mut self.work))

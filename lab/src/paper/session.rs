@@ -28,7 +28,7 @@ pub struct Setting {
     pub only: Option<String>,
 }
 
-/// What is being done.
+/// The work under way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// The heading of the figure.

@@ -1,4 +1,4 @@
-//! What a run of the two-level store gives.
+//! The result of a run of the two-level store.
 
 use serde::{Deserialize, Serialize};
 

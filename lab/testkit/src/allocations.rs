@@ -20,7 +20,7 @@ use std::hint::black_box;
 
 use crate::Fault;
 
-/// What some work allocated; memory given back is not subtracted.
+/// Allocations of some work; freed memory is not subtracted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Allocations {
     /// Number of allocations and of reallocations.

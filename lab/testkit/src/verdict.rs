@@ -1,4 +1,4 @@
-//! What a check finds: the fact holds, or a fault with everything needed to see it again.
+//! The result of a check: the fact holds, or a fault with everything needed to reproduce it.
 
 use std::fmt::{self, Display};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,4 +1,4 @@
-//! What the databases of a comparison have in common.
+//! The settings that the databases of a comparison share.
 
 use lacuna_base::{ByteColumn, Error, Result};
 use lacuna_guard::GuardCodec;

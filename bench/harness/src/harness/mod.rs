@@ -8,7 +8,7 @@
 //! of their ratios within each round. For times 60, 90, 61 beside 30, 45, 30 the ratio is 2, whatever happened in the
 //! second round.
 //!
-//! What is timed is the thread's own time on a processor, to the nanosecond where the operating system reports it
+//! The measured time is the thread's own time on a processor, to the nanosecond where the operating system reports it
 //! (Linux does); the effect of other processes on the caches is included, and shows as spread.
 //!
 //! **In the timed loop** stand the questions and their answers and nothing else: ranges are drawn before, filters are

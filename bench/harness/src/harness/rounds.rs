@@ -11,7 +11,7 @@ use crate::statistics::median;
 /// Barriers that are timed alone in each round; some milliseconds.
 const BARRIERS: usize = 1 << 16;
 
-/// What is left, in nanoseconds, of a step that seems to cost less than its barrier.
+/// The time, in nanoseconds, of a step that seems to cost less than its barrier.
 const MIN_NS: f64 = 0.01;
 
 /// The number of a task within its [`Rounds`].

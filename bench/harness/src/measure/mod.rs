@@ -37,7 +37,7 @@ pub struct Contender<'a> {
     pub bits_per_key: f64,
 }
 
-/// What the filters are measured on.
+/// Keys and queries that the filters are measured on.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting<'a> {
     /// Where the keys come from, for the row.

@@ -115,7 +115,7 @@ impl RealSet {
         self.known.name
     }
 
-    /// What the keys are.
+    /// A description of the keys.
     pub fn key_type(&self) -> KeyType {
         self.known.key_type
     }
@@ -147,7 +147,7 @@ impl RealSet {
     ///
     /// # Errors
     ///
-    /// Those of [`read_keys`] when the file is damaged; a twin never fails.
+    /// Errors of [`read_keys`] when the file is damaged; a twin never fails.
     pub fn load(&self) -> Result<Keys> {
         let options = ReadOptions { key_type: Some(self.known.key_type), sort: false };
         match &self.path {

@@ -38,14 +38,14 @@ pub enum Direction {
     Reverse,
 }
 
-/// What RocksDB says about a table.
+/// The facts that RocksDB gives about a table.
 #[derive(Debug, Clone, Copy)]
 pub struct TableFacts<'a> {
     /// Name of the comparator that orders its keys.
     pub comparator: &'a [u8],
     /// Its property called [`PROPERTY_NAME`](crate::PROPERTY_NAME), if it has one.
     pub property: Option<&'a [u8]>,
-    /// What it is known by; without it, nothing is learned about it.
+    /// The table's identity; without it, nothing is learned about the table.
     pub identity: Option<TableIdentity<'a>>,
 }
 

@@ -1,4 +1,4 @@
-//! What stands around a range among the raw entries of one table.
+//! The keys around a range among the raw entries of one table.
 
 use lacuna_base::ByteRange;
 

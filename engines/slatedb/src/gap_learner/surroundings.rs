@@ -1,4 +1,4 @@
-//! What stands around a range among the raw entries of one SST.
+//! The keys around a range among the raw entries of one SST.
 
 use bytes::Bytes;
 use lacuna_base::ByteRange;
@@ -13,7 +13,7 @@ pub(super) enum Surroundings {
     NoGap,
 }
 
-/// What a run of neighbouring keys says about a range.
+/// The state of a range after a run of neighbouring keys.
 #[derive(Debug, Default)]
 struct Seen {
     below: Option<Bytes>,

@@ -33,14 +33,14 @@ enum Filters {
     Lacuna(RangeFilters),
 }
 
-/// What a run of scans found and read.
+/// Rows that a run of scans found, and reads that it took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ScanCount {
     /// Scans made.
     pub scans: u64,
     /// Rows they returned.
     pub rows: u64,
-    /// What they read from SSTs.
+    /// Their reads of SSTs.
     pub reads: Reads,
 }
 

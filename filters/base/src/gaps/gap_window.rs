@@ -26,7 +26,7 @@ pub(super) struct GapWindow<'p> {
 }
 
 impl GapWindow<'_> {
-    /// What lies strictly between the codes of two neighbours; `None` on a side where the file holds no key at all.
+    /// The codes strictly between those of two neighbours; `None` on a side where the file holds no key at all.
     /// The gap is empty between neighbours of equal or adjacent codes, and for a neighbour without the prefix, whose
     /// code is not known.
     pub(super) fn between(self, below: Option<&[u8]>, above: Option<&[u8]>) -> Option<Interval<WORDS>> {

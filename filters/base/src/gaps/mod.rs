@@ -1,4 +1,4 @@
-//! What has been learned about one immutable file: intervals of keys that are proven to hold none.
+//! Gaps learned about one immutable file: intervals of the key space that are proven to hold no key.
 //!
 //! A filter repeats its false positives for as long as the file lives. A reader that has read the file and found
 //! nothing between two of its keys may note that here, and the next query inside the gap needs no read: with keys 3, 7

@@ -44,7 +44,7 @@ struct Slices {
     bucket: f64,
 }
 
-/// What a query looks at.
+/// The probes and fetches of a query.
 struct Looks {
     probes: f64,
     fetches: f64,

@@ -65,7 +65,7 @@ impl<K: HashedKey + ?Sized> CuckooMut<K> {
         self
     }
 
-    /// What is known about `key`. `Absent` and `Deleted` are certain, `Present` is not.
+    /// The state of `key`. `Absent` and `Deleted` are certain, `Present` is not.
     pub fn state(&self, key: K::Ref<'_>) -> KeyState {
         let (hash, second) = self.mark(key);
         if self.table.may_contain(hash) {

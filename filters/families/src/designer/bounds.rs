@@ -15,7 +15,7 @@ use crate::surf::SurfSpec;
 #[cfg(feature = "baselines")]
 use crate::two_prefix_bloom::TwoPrefixBloomSpec;
 
-/// What is known of any filter over the keys.
+/// Facts about any filter over the keys.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
     pub(super) key_space: KeySpaceId,

@@ -10,7 +10,7 @@ use crate::costs::CostModel;
 /// A family that could be cheaper by this little at the very best is not modelled.
 pub(super) const WORTHWHILE_NS: f64 = 5.0;
 
-/// What a query costs, and which families may be chosen.
+/// The cost model of a query, and the families that may be chosen.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DesignRules {
     pub(crate) model: CostModel,

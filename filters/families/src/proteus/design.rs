@@ -29,7 +29,7 @@ pub struct DesignRate {
     pub body_bytes: usize,
 }
 
-/// What a filter will be, before it is built.
+/// The prediction for a filter before it is built.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProteusPrediction {
     /// The design and its predicted rate.

@@ -92,7 +92,7 @@ fn tails_of<'a>(lo: &'a [u8], hi: &'a [u8], prefix: &[u8]) -> Option<(StringTail
 
 /// A key space in which a Proteus can be predicted: `u64` or `[u8]`.
 pub trait PrefixSpace: KeySpace {
-    /// What `spec` will build.
+    /// The prediction for `spec`.
     #[doc(hidden)]
     fn predict(
         spec: &ProteusSpec,
@@ -192,7 +192,7 @@ impl PrefixSpace for [u8] {
 }
 
 impl ProteusSpec {
-    /// What building over `keys` will give, without building it: the design, its rate on the sample's empty queries,
+    /// The prediction for building over `keys`, without building: the design, its rate on the sample's empty queries,
     /// the prefixes they ask for, and the size. A rate of a given design is predicted as that of a chosen one.
     pub fn predict<K: PrefixSpace + ?Sized>(
         &self,

@@ -75,7 +75,7 @@ impl NodeCounts {
     }
 }
 
-/// What there is to fill: lines, with mini-trees of this many levels.
+/// The space to fill: lines, with mini-trees of this many levels.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
     pub(crate) lines: Lines,

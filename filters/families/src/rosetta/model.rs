@@ -55,7 +55,7 @@ impl Cover {
     }
 }
 
-/// What is to be expected of an empty range.
+/// The prediction for an empty range.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Expected {
     /// Chance of a "maybe".
@@ -91,7 +91,7 @@ impl Model {
         Self { survival, probes, max_probes: f64::from(max_probes) }
     }
 
-    /// What to expect of an empty range with this cover.
+    /// The prediction for an empty range with this cover.
     pub(crate) fn expected(&self, cover: &Cover) -> Expected {
         let (mut dead, mut mean, mut variance) = (1.0, 0.0, 0.0);
         for (height, count) in cover.counts() {

@@ -88,7 +88,7 @@ impl RosettaSpec {
         })
     }
 
-    /// What a filter over `keys` would answer to the empty queries of the plan's sample, without building it.
+    /// The prediction for a filter over `keys` and the empty queries of the plan's sample, without building it.
     ///
     /// # Errors
     /// As building.

@@ -10,7 +10,7 @@ use super::suffix::Suffixes;
 use crate::family::FilterFamily as _;
 use crate::largest::largest_within;
 
-/// What will be written.
+/// The design that will be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Design {
     pub(crate) suffixes: Suffixes,

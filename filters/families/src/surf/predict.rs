@@ -14,7 +14,7 @@ use super::key::{IntegerKey, PathKey, PathList, StringKey, Tails};
 use super::spec::SurfSpec;
 use super::tail::TailRange;
 
-/// What a filter would be.
+/// The prediction for a filter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SurfPrediction {
     /// Payload bits for each key.

@@ -102,9 +102,9 @@ fn surely_fitting(max_bytes: usize, weight: f64) -> usize {
 
 /// A key space whose keys make a trie.
 pub(crate) trait TrieView: KeySpace {
-    /// What would be written for `spec`.
+    /// The design that would be written for `spec`.
     fn trie_design(spec: SurfSpec, known: &KeyStatistics<'_, Self>) -> Result<Design>;
-    /// What `design` would answer; if `ranges_alone`, to ranges, and without the walk.
+    /// The prediction for `design`; if `ranges_alone`, for ranges only, and without the walk.
     fn sums(design: &Design, known: &KeyStatistics<'_, Self>, ranges_alone: bool) -> Sums;
 }
 

@@ -22,7 +22,7 @@ const NO_SHORT: u8 = 64;
 /// Most prefixes of either length that a query may be allowed to ask for: as good as no bound.
 pub(crate) const MAX_PROBES: u32 = 1 << 24;
 
-/// What is written.
+/// Lengths, share and bound of a body to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cut {
     /// Low bits that short prefixes leave out; `None` without them.

@@ -92,9 +92,9 @@ impl Several {
 
 /// The long prefixes of a query below each of its short ones.
 struct Touched {
-    /// Those of the first one, and whether a key has it.
+    /// The long prefixes below the first short one, and whether a key has it.
     low: (bool, u64),
-    /// Those of the last one, and whether a key has it.
+    /// The long prefixes below the last short one, and whether a key has it.
     high: (bool, u64),
     /// How many lie between, and the long prefixes of each.
     inner: (u64, u64),

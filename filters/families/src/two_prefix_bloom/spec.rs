@@ -120,7 +120,7 @@ impl TwoPrefixBloomSpec {
         designs.reduce(|best, next| if next.rate < best.rate { next } else { best })
     }
 
-    /// What to write for keys of `order.key_bits` bits.
+    /// The body to write for keys of `order.key_bits` bits.
     fn cut(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Cut {
         let bits = order.key_bits;
         let chosen = match (self.short_bits, self.long_bits, self.share) {

@@ -20,7 +20,7 @@ pub struct Neighbours<'a> {
     pub largest: &'a [u8],
 }
 
-/// What one file is known not to hold. Its guard asks here after the filter said "maybe".
+/// The learned gaps of one file. Its guard asks them after the filter said "maybe".
 #[derive(Debug)]
 pub struct FileGaps {
     tag: FileTag,

@@ -1,4 +1,4 @@
-//! What each file is known not to hold: asked after its filter said "maybe".
+//! The learned gaps of each file: asked after its filter said "maybe".
 //!
 //! A filter makes the same mistake each time it is asked the same question, for as long as its file lives. This module
 //! keeps what reading the file has shown: between two of its keys there is none. With the keys `10` and `90` side by

@@ -8,7 +8,7 @@ use lacuna_base::{DynFilter, KeyRange, KeySpace, SeekCandidate};
 
 use super::entry::{Direction, Entry, Ties};
 
-/// What to do next; see [`SeekPlanner::step`].
+/// The next step of a seek; see [`SeekPlanner::step`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SeekStep<R> {
     /// Open `file` and find its first key in the direction of the seek that lies at the bound or beyond it; then
@@ -153,7 +153,7 @@ impl<'r, K: KeySpace + ?Sized> SeekPlanner<'r, K> {
         self.queue.push(Entry { file, place, is_open, direction: self.direction, ties: self.ties });
     }
 
-    /// What to do next. The step stays the same until its outcome is [`report`](Self::report)ed.
+    /// The next step. It stays the same until its outcome is [`report`](Self::report)ed.
     pub fn step(&self) -> SeekStep<K::Ref<'_>> {
         let Some(Entry { file, place, is_open, .. }) = self.queue.peek() else { return SeekStep::Done };
         match place {

@@ -58,7 +58,7 @@ impl Branch {
     }
 }
 
-/// What one level holds.
+/// The counts of one level.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Level {
     nodes: u64,

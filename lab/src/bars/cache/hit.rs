@@ -33,7 +33,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// The key of the bare value.
 const KEY: &str = "bare";
 
-/// What was measured.
+/// The result of all rounds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hits {
     /// Median of a round.

@@ -32,7 +32,7 @@ pub(crate) struct Bench {
     runs: u64,
 }
 
-/// What two setups did that took turns.
+/// The results of two setups that took turns.
 #[derive(Debug)]
 pub(crate) struct Pair {
     /// All turns of each together.

@@ -26,7 +26,7 @@ pub(super) struct Run {
     servers: RunServers,
     before: Traffic,
     turns: u64,
-    /// What clients took, all stretches together.
+    /// The time of the clients, all stretches together.
     ran: Duration,
     /// Bytes that log servers held, with the seconds from the first operation.
     pinned: Vec<(f64, u64)>,
@@ -54,7 +54,7 @@ impl Run {
         Ok(Self { load, servers, before, turns: 0, ran: Duration::ZERO, pinned: Vec::new() })
     }
 
-    /// What is measured.
+    /// Name of the measured system.
     pub(super) fn name(&self) -> &'static str {
         self.load.setup.system.name()
     }

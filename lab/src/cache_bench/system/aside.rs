@@ -56,13 +56,13 @@ impl Aside {
         self.caches[place(record / self.records_of_a_table)].clone()
     }
 
-    /// What the cache has.
+    /// The cached result.
     pub(crate) async fn look_up(&self, first: u64) -> Result<Option<Vec<u8>>> {
         self.trips.fetch_add(1, Ordering::Relaxed);
         self.cache(first).get(key(first)).await.map_err(|error| failed(&error))
     }
 
-    /// What the store has.
+    /// The result from the store.
     pub(crate) async fn query(&self, first: u64, count: u64) -> Result<Vec<u8>> {
         self.queries.fetch_add(1, Ordering::Relaxed);
         let table = first / self.records_of_a_table;

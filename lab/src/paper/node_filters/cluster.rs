@@ -33,7 +33,7 @@ pub(super) enum Way {
     NodeCuckoo,
 }
 
-/// What queries took.
+/// The work of queries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Effort {
     /// Messages to another node that ask for rows.

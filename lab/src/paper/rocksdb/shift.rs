@@ -37,7 +37,7 @@ const DIRECTIONS: [(&str, &str, [&str; 2]); 2] = [
     ("Uniform keys, Correlated to Uniform", "uniform", [CORRELATED, UNIFORM]),
 ];
 
-/// What a database did.
+/// The result of a database.
 struct ShiftOutcome {
     /// Rate and microseconds a seek by batch.
     batches: Vec<(f64, f64)>,

@@ -51,7 +51,7 @@ impl Set {
     }
 }
 
-/// What a query is.
+/// The kind of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ask {
     /// A key.

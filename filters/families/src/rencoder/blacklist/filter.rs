@@ -56,7 +56,7 @@ impl<B: FilterBytes> BlacklistedRencoder<B> {
         self.blacklist.insert(range);
     }
 
-    /// What is remembered.
+    /// The blacklist.
     pub fn blacklist(&self) -> &Blacklist {
         &self.blacklist
     }

@@ -195,7 +195,7 @@ impl UniformTrie {
     }
 }
 
-/// What a walk along one end of a range finds.
+/// The result of a walk along one end of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     Nothing,
