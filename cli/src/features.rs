@@ -19,7 +19,7 @@ pub(crate) const ROCKSDB: Feature = Feature {
     build: ".ci/with-rocksdb cargo build --release -p lacuna-cli --features rocksdb",
 };
 
-/// The range cache, which brings drivers of databases.
+/// The range cache, which needs drivers of databases.
 #[cfg(not(feature = "cache"))]
 pub(crate) const CACHE: Feature =
     Feature { adds: "the range cache", build: "cargo build --release -p lacuna-cli --features cache" };

@@ -54,7 +54,7 @@ pub fn run() -> ExitCode {
     run_parsed(|cli: Cli| cli.run())
 }
 
-/// Parses the arguments of this process and runs `command` with them; gives the exit code of what came of it.
+/// Parses the arguments of this process and runs `command` with them; gives the exit code.
 pub fn run_parsed<C: Parser>(command: impl FnOnce(C) -> Result<()>) -> ExitCode {
     match C::try_parse() {
         Ok(parsed) => errors::exit_code(command(parsed)),

@@ -80,7 +80,7 @@ impl Rate {
         self.denied += u64::from(!answer);
     }
 
-    /// Whether no key was denied and the count of false positives can be believed under the stated bound.
+    /// Whether no key was denied and the count of false positives is probable under the stated bound.
     pub(crate) fn holds(&self) -> bool {
         let (apart, expected_apart) = self.apart;
         self.denied == 0

@@ -57,7 +57,7 @@ class CountedReads {
   uint64_t before_;
 };
 
-// Whether the options are where we think they are: what RocksDB's own functions read there, we read too.
+// Whether the options are at the assumed place: RocksDB's own functions read the same values there.
 bool Readable(const rocksdb_options_t* from) {
   auto* options = const_cast<rocksdb_options_t*>(from);
   return options->rep.write_buffer_size == rocksdb_options_get_write_buffer_size(options) &&
@@ -79,7 +79,7 @@ Options ForReading(const Options& from) {
   return options;
 }
 
-// What became of an attempt to open a table file; as `NotOpened` in raw_table.rs.
+// The outcome of an attempt to open a table file; as `NotOpened` in raw_table.rs.
 enum Outcome : int {
   kOpened = 0,
   // There is no such file.

@@ -27,7 +27,7 @@ const QUERY_STREAM: u64 = 1;
 /// Attempts that may fail before the first range is found; a law that meets its promise once in 20,000 still works.
 const FIRST_ATTEMPTS: u64 = 100_000;
 
-/// Further attempts granted for each range found, so that hopeless requests end soon.
+/// Further attempts granted for each range found, so that requests that cannot be met end soon.
 const ATTEMPTS_PER_RANGE: u64 = 200;
 
 /// Keys to build a filter from, and queries to ask it.

@@ -1,6 +1,6 @@
 //! Eight public key sets, or twins of the same shape where the files are absent.
 //!
-//! Generated keys are kinder than real ones: real ids come in runs, commits in bursts, paths share deep prefixes.
+//! Generated keys are easier than real ones: real ids come in runs, commits in bursts, paths share deep prefixes.
 //! The files lie in the folder named by the environment variable `LACUNA_DATA`, else in `../shared/data` beside the
 //! workspace; its page says where they come from. A machine without them still runs every test, on generated twins
 //! that imitate the shape, and [`RealSet::note`] says so in one line.

@@ -16,7 +16,7 @@ use super::table::{CuckooTable, STASH};
 /// Hashes that go in together, a bit of a `u32` each; two cache lines and, at 90 % load, one and a half of other buckets.
 pub(crate) const TOGETHER: usize = 32;
 
-/// Bytes from which on a table does not lie in a core's own cache, where asking costs more than it spares.
+/// Bytes from which on a table does not lie in a core's own cache, where a prefetch costs more than it saves.
 const LARGE: u64 = 4 << 20;
 
 /// Where a fingerprint may stand.

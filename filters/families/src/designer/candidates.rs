@@ -63,7 +63,7 @@ impl<K: lacuna_base::KeySpace + ?Sized, S: BuildFromKeys<K> + PredictRate<K>> Ca
 /// own.
 pub(crate) type Specs<K> = fn(&KeyStatistics<'_, K>, &DesignRules) -> Vec<Box<dyn CandidateSpec<K>>>;
 
-/// A family in the contest.
+/// A family among the candidates.
 #[derive(Debug)]
 pub(crate) struct CandidateFamily<K: lacuna_base::KeySpace + ?Sized> {
     pub(crate) kind: Kind,

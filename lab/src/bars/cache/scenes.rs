@@ -73,7 +73,7 @@ fn faster(name: &str, row: &Row, than: &Row, limit: Limit) -> Bar {
     Bar::new(name, throughputs(row, than), ratio, limit)
 }
 
-/// Pinned bytes do not grow: in the last fifth they are on average no more than the most of the middle fifth.
+/// Pinned bytes do not grow: in the last fifth they are on average at most the maximum of the middle fifth.
 fn pinned(name: &str, row: &Row) -> Bar {
     let (middle, end) = (row.pinned_middle(), row.pinned_end());
     let value = format!("{end} bytes in the last fifth, up to {middle} in the middle one");

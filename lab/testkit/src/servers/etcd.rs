@@ -268,7 +268,7 @@ fn arguments(
         ("election-timeout", "400"),
         ("log-level", "error"),
     ];
-    // Members die and come back with what they wrote; only the whole machine does not lose power in tests.
+    // Members are killed and restarted with what they wrote; in tests the machine itself does not lose power.
     let flags = pairs.iter().map(|(name, value)| format!("--{name}={value}"));
     flags.chain(["--unsafe-no-fsync".to_owned()]).collect()
 }

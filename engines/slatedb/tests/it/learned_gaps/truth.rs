@@ -62,7 +62,7 @@ async fn a_tombstone_keeps_what_it_deletes_deleted() {
     }
     let counts = learning.lacuna().stats().gaps;
     assert!(counts.learned > 2 && counts.refuted > 2, "{counts}");
-    // This would notice: a gap that is none, in the file of the tombstone, brings the old value back.
+    // The test can fail: a false gap in the file of the tombstone brings the old value back.
     let gaps = learning.lacuna().learned_gaps().unwrap();
     for file in (1..=2).filter_map(|number| gaps.file(number)) {
         let (below, above) = (key(0), key(18));

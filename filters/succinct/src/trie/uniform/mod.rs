@@ -1,7 +1,7 @@
 //! A trie of uniform depth: all distinct prefixes of one length in bits, in order.
 //!
-//! **Problem.** A range filter wants to know which regions of the key space are occupied, and how fine it can afford to
-//! look depends on the budget. A trie that keeps the shortest unique path of every key looks fine where keys crowd and
+//! **Problem.** A range filter must know which regions of the key space are occupied, and the budget limits how finely
+//! it can distinguish them. A trie that keeps the shortest unique path of every key is fine where keys crowd and
 //! coarse where they do not, which is the wrong way around: the large empty regions stand next to the lone keys.
 //!
 //! **Idea.** Every key goes in with the same number of bits, and keys that share them go in once. Labels are bytes,
