@@ -26,7 +26,7 @@ const KEYS: u64 = 20_000;
 /// Where a filter states a bound below one, it keeps it.
 ///
 /// # Errors
-/// A fault with the counts, if a bound is not a number from 0 to 1 or falls as ranges grow, or if none could be measured.
+/// A fault with the counts, if a bound is not within 0 to 1 or falls as ranges grow, or if none could be measured.
 pub fn the_stated_rate_is_kept<K: TestSpace + ?Sized>(subject: &Subject<K>) -> Verdict {
     let mut rng = effort::rng(STREAM);
     let (mut stated, mut measured) = (0, 0);
