@@ -37,7 +37,7 @@ impl KeyArgs {
         let options = ReadOptions { key_type: self.key_type, sort: self.sort };
         let progress = match &source {
             KeySource::File(path) => match fs::metadata(path).map_or(0, |metadata| metadata.len()) {
-                // A pipe does not say how much will come.
+                // The length of a pipe is not known.
                 0 => Progress::spinner("reading keys"),
                 total => Progress::bytes("reading keys", total),
             },

@@ -1,4 +1,4 @@
-//! What goes wrong, as one sentence on standard error and an exit code.
+//! Failures, as one sentence on standard error and an exit code.
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -17,13 +17,13 @@ const BAD_INPUT: u8 = 2;
 /// Why a command ends early.
 #[derive(Debug)]
 pub enum Failure {
-    /// Arguments that do not go together, or a call for help.
+    /// Arguments that do not go together, or a request for help.
     Usage(clap::Error),
     /// Arguments, files or streams that cannot be used; also what cannot be read or written.
     BadInput(Error),
-    /// What was to be proved does not hold; the sentence says what.
+    /// A promise that was to be proved does not hold; the sentence says which.
     DoesNotHold(String),
-    /// What is wrong has been reported; the process ends with this code.
+    /// The failure has been reported; the process ends with this code.
     Exit(u8),
     /// The reader of the output has gone, as `head` does; there is nothing to report to it.
     ReaderGone,

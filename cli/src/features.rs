@@ -6,7 +6,7 @@ use crate::errors::Failure;
 
 /// A cargo feature that adds something to the command line.
 pub(crate) struct Feature {
-    /// What it adds.
+    /// The part that it adds, for messages.
     adds: &'static str,
     /// The command that builds `lacuna` with it, in the checkout.
     build: &'static str,
@@ -19,7 +19,7 @@ pub(crate) const ROCKSDB: Feature = Feature {
     build: ".ci/with-rocksdb cargo build --release -p lacuna-cli --features rocksdb",
 };
 
-/// The range cache, which brings drivers of databases.
+/// The range cache, which needs drivers of databases.
 #[cfg(not(feature = "cache"))]
 pub(crate) const CACHE: Feature =
     Feature { adds: "the range cache", build: "cargo build --release -p lacuna-cli --features cache" };

@@ -19,7 +19,7 @@ fn interrupts() -> io::Result<tokio::signal::windows::CtrlC> {
 /// From the return on, Ctrl-C does not end the process and calls `handler` instead, in a thread of its own.
 ///
 /// # Errors
-/// What the operating system reports if it gives no thread or no way to receive the signal.
+/// The error of the operating system if it gives no thread or no way to receive the signal.
 pub fn on_interrupt(mut handler: impl FnMut() + Send + 'static) -> io::Result<()> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let mut interrupts = {

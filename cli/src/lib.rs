@@ -3,10 +3,10 @@
 //! | file | idea |
 //! | --- | --- |
 //! | `commands/` | one file for each command: its arguments, its help, what it does |
-//! | `checks/` | the proofs behind `verify`: no key is denied, the stated rate is kept |
+//! | `checks/` | the proofs that `verify` makes: no key is denied, the stated rate is kept |
 //! | `demo/` | `lacuna demo`: a store with and without guards |
 //! | `arguments.rs` | arguments that several commands share |
-//! | `filter_file.rs`, `pending_file.rs` | reading a filter, and writing one so that no half of it ever stands there |
+//! | `filter_file.rs`, `pending_file.rs` | reading a filter, and writing one whole or not at all |
 //! | `dendrite/` | `lacuna cache dendrite`: a process that owns ranges (feature `cache`) |
 //! | `features.rs` | what this binary was built without, and how to build it |
 //! | `output.rs`, `progress.rs`, `errors.rs` | what goes to standard output, to a terminal, to standard error |
@@ -18,7 +18,7 @@
 //! The feature `rocksdb` adds RocksDB to `bench engine` and takes a compiler for C++; the feature `cache` adds `cache
 //! dendrite` and its drivers of databases. Without them the commands are listed all the same, and say how to build them.
 //!
-//! What writes to a terminal is a library, because another command line of this workspace ends and prints as this one does.
+//! Output, progress and errors are a library, because another command line of this workspace shares them.
 
 #![warn(missing_docs)]
 
@@ -54,7 +54,7 @@ pub fn run() -> ExitCode {
     run_parsed(|cli: Cli| cli.run())
 }
 
-/// Parses the arguments of this process and runs `command` with them; gives the exit code of what came of it.
+/// Parses the arguments of this process and runs `command` with them; gives the exit code.
 pub fn run_parsed<C: Parser>(command: impl FnOnce(C) -> Result<()>) -> ExitCode {
     match C::try_parse() {
         Ok(parsed) => errors::exit_code(command(parsed)),

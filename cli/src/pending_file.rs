@@ -110,7 +110,7 @@ fn remove_temporary_and_exit() {
     // Kept to the end of the process: no file takes its name from here on.
     let registered = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(temporary) = registered.as_deref() {
-        // A file that is gone already is what is wanted.
+        // The file may be gone already, which is the aim.
         let _ = fs::remove_file(temporary);
     }
     complain("interrupted");

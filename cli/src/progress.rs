@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Time after which a person starts to wonder.
+/// Delay before the bar appears.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Time between two pictures of a spinner.
 const TICK: Duration = Duration::from_millis(200);

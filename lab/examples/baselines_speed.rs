@@ -62,7 +62,7 @@ fn candidate(spec: &'static str, keys: SortedKeys<'_, u64>, plan: &BuildPlan<u64
     Ok(Candidate { spec, filter, build_ns, point: Vec::new(), range: Vec::new() })
 }
 
-/// Nanoseconds a question, each of which waits for the answer before it.
+/// Nanoseconds a question; each question waits for the answer before it.
 fn dependent(filter: &DynFilter<u64>, queries: &[U64Range], points: bool) -> f64 {
     let start = Instant::now();
     let mut answer = 0;

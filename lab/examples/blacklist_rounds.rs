@@ -98,7 +98,7 @@ fn newcomers(protocol: &Protocol<'_>, law: &str, new: &[(u64, u64)]) -> Result<(
     Ok(())
 }
 
-/// Ranges up to 2^20 after keys, of which a few are asked for far more often than the rest.
+/// Ranges up to 2^20 after keys; a few keys are asked for far more often than the rest.
 fn zipfian(keys: &[u64], count: usize) -> Result<()> {
     let mut rng = Rng::new(SEED);
     let mut draw = |seed| -> Ranges {

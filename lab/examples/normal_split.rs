@@ -1,5 +1,5 @@
-//! The workload that asks for two prefix lengths (Proteus, figure 4): half correlated short ranges, half long ones anywhere
-//! in the whole space, of which the keys take a tenth.
+//! The workload that asks for two prefix lengths (Proteus, figure 4): half correlated short ranges, half long ones
+//! anywhere in the whole space; the keys take a tenth of it.
 //!
 //! `cargo run --release -p lacuna-lab --example normal_split [keys] [queries]`: 10M normal keys, 1M queries and 10
 //! bits a key unless said otherwise. Prints predicted and measured rates of the chosen designs and of the paper's own.

@@ -127,7 +127,7 @@ fn main() {
         ("turned levels", Placement::TurnedLevels),
     ] {
         for (root, levels) in [("no", LEVELS), ("yes", LEVELS + 1)] {
-            // A level of its own has no room for the root: it would be one more turned word, as wasteful.
+            // With a word for each level the root would take one more turned word, as wasteful as the others.
             let mut array = Array::new(placement, key_count * BITS_PER_KEY);
             let mut rng = Rng::new(1);
             (0..key_count).for_each(|_| array.insert(rng.next_u64(), levels));

@@ -7,7 +7,7 @@
 //! | `bars/` | ratios and rates that must hold: PASS or FAIL |
 //! | [`designer_grid`] | what `auto` chooses beside what would have been best |
 //! | [`node_costs`] | what filters that nodes exchange cost |
-//! | [`two_level`] | a small store that pays for reads, with and without filters |
+//! | [`two_level`] | a small store whose reads have a price, with and without filters |
 //! | [`blacklist_rounds`] | the same questions again, with false positives remembered |
 //! | `cache_bench/` | the range cache beside other systems over real servers (feature `cache`) |
 //!

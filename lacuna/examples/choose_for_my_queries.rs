@@ -15,7 +15,7 @@ fn main() -> Result<(), Error> {
     keys.sort_unstable();
 
     let workloads =
-        [("that start right behind a row, and are short", 3, 30), ("anywhere, and long", 1 << 42, 1 << 38)];
+        [("that start right after a row, and are short", 3, 30), ("anywhere, and long", 1 << 42, 1 << 38)];
     for (queries, behind, length) in workloads {
         let mut sample = Sample::<u64>::new();
         for key in keys.iter().step_by(100) {

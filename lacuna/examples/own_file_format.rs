@@ -25,7 +25,7 @@ impl SortedFile {
         Ok((Self { keys, filter: None, reads: Cell::new(0) }, sidecar))
     }
 
-    /// Opens the filter from its bytes; what does not open is no filter.
+    /// Opens the filter from its bytes; without a filter if they do not open.
     fn with_sidecar(mut self, sidecar: Vec<u8>) -> Self {
         match lacuna::open_verified(sidecar) {
             Ok(filter) => self.filter = Some(filter),

@@ -1,7 +1,7 @@
 //! A cache of range results before a table of SQLite:
 //! `cargo run --release -p lacuna --features cache --example range_cache`.
 //!
-//! Reads ask the cache; writes say which values they touch, or the cache finds out; what no row lies in is known too.
+//! Reads ask the cache; writes say which values they touch, or the cache finds out; empty ranges are remembered too.
 
 use lacuna::cache::{DomainType, DomainValue, Schema, SqlValue, Statement};
 
@@ -39,11 +39,11 @@ async fn main() -> Result {
     people.execute(&[ages], vec![birthday]).await?;
     people.update_range("age", 40.., &[("pay", "pay + 500")]).await?;
 
-    // The first and the last so many.
+    // The first row, and the last two.
     println!("first above 22: {:?}", names(&people.first("age", 23.., 1).await?));
     println!("last two below 60: {:?}", names(&people.last("age", ..60, 2).await?));
 
-    // Nobody is between 25 and 35. The database is asked once, and never again for anything inside.
+    // No row lies between 25 and 35. The database is asked once, and never again for anything inside.
     people.get("age", 25..=35).await?;
     let asked = cache.counts().store_queries;
     for age in 25..35 {

@@ -10,11 +10,11 @@ use crate::key::{AsKey, FilterKey};
 /// ```
 /// let filter = lacuna::Filter::build(["ant", "bee"], 14.0)?;
 /// assert!(filter.may_contain_range("a".."b") && filter.may_contain_range(..=b"ant"));
-/// assert!(!filter.may_contain_range(String::from("c")..), "behind the last key");
+/// assert!(!filter.may_contain_range(String::from("c")..), "after the last key");
 /// # Ok::<(), lacuna::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no range of keys of a filter over `{K}`",
+    message = "`{Self}` is not a range of keys of a filter over `{K}`",
     label = "give a range such as `1..=500` over integers, `\"a\"..\"b\"` over byte strings, or a pair of `Bound`s"
 )]
 pub trait KeyBounds<K: FilterKey + ?Sized> {

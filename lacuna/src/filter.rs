@@ -18,7 +18,7 @@ use crate::key::{AsKey, FilterKey};
 /// let keys = ["ant", "bee", "cat"].map(String::from);
 /// let filter = lacuna::Filter::build(&keys, 14.0)?;
 /// assert!(filter.may_contain("bee") && filter.may_contain_range("b".."c"));
-/// assert!(!filter.may_contain_range("d"..), "behind the last key");
+/// assert!(!filter.may_contain_range("d"..), "after the last key");
 ///
 /// // The bytes go wherever the keys go, and are opened there.
 /// let bytes = filter.as_bytes().to_vec();
@@ -43,8 +43,8 @@ impl<B: AsRef<[u8]>> AsRef<[u8]> for Shared<B> {
     }
 }
 
-/// Opens a filter over its bytes without looking at all of them: for bytes that somebody else has checksummed, such as a
-/// block of an engine. Damaged bytes can then give wrong answers, but no query leaves them.
+/// Opens a filter over its bytes without looking at all of them: for bytes that another layer has checksummed, such as
+/// a block of an engine. Damaged bytes can then give wrong answers, but no query leaves them.
 ///
 /// Any owner of bytes will do: `Vec<u8>`, `Arc<[u8]>`, `&'static [u8]`, a memory map. They are asked in place, need no
 /// alignment, and must not change. Whether the filter is over integers or byte strings follows from how it is asked.

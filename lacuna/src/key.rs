@@ -25,7 +25,7 @@ impl FilterKey for [u8] {
 ///
 /// `u64` for integers; `[u8]`, `str`, `Vec<u8>`, `String` and arrays of bytes for byte strings; references to all these.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no key of a filter over `{K}`",
+    message = "`{Self}` is not a key of a filter over `{K}`",
     label = "give a `u64` for integers, a `&str` or `&[u8]` for byte strings; `TypedKey` maps other numbers to `u64`"
 )]
 pub trait AsKey<K: FilterKey + ?Sized> {

@@ -1,4 +1,4 @@
-//! Lacuna knows where the gaps in data are, so that nobody pays for reading one.
+//! Lacuna knows where the gaps in data are, so that no read is spent on one.
 //!
 //! A range query opens every sorted file whose smallest and largest key surround it, and most of those files hold
 //! nothing in the range. A range filter of a dozen bits a key says so without reading the file. Its "no" is always true.

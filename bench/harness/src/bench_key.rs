@@ -1,4 +1,4 @@
-//! What the benches need to know about a key space beyond its order.
+//! The operations that benches need of a key space beyond its order.
 
 use lacuna_base::{
     BuildPlan, ByteColumn, ByteRange, DynFilter, DynSpec, KeyRange, Prediction, Result, SortedKeys, U64Range,
@@ -17,7 +17,7 @@ pub trait BenchKey: DesignKey {
     /// As [`lacuna_families::spec`].
     fn spec(text: &str) -> Result<Box<dyn DynSpec<Self>>>;
 
-    /// What the spec that `text` names would be.
+    /// The prediction for the spec that `text` names.
     ///
     /// # Errors
     /// As [`lacuna_families::predict`].

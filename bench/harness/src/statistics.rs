@@ -1,8 +1,8 @@
 //! Medians, and when a measured rate meets its bar.
 //!
-//! A rate is measured by counting, and a count of rare events scatters: with 100 expected, 110 is no reason for alarm
-//! and 140 is. So a rate passes while its count stays within 3.3 standard deviations above what the bar allows, which
-//! a filter that is exactly as good as its bar misses once in about 2,000 tries, and a filter that is 1.5 times worse
+//! A rate is measured by counting, and a count of rare events scatters: with 100 expected, 110 is usual and 140 is
+//! not. So a rate passes while its count stays within 3.3 standard deviations above what the bar allows, which a
+//! filter that is exactly as good as its bar misses once in about 2,000 tries, and a filter that is 1.5 times worse
 //! passes about never, as long as at least 100 are expected.
 
 use lacuna_base::{Error, Result};
@@ -22,7 +22,7 @@ const TOLERATED_DEVIATIONS: f64 = 3.3;
 /// # Panics
 /// If there are no values.
 pub fn median(values: &[f64]) -> f64 {
-    assert!(!values.is_empty(), "there is no middle of nothing");
+    assert!(!values.is_empty(), "an empty list has no median");
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let middle = sorted.len() / 2;
@@ -42,14 +42,14 @@ pub fn median(values: &[f64]) -> f64 {
 /// ```
 ///
 /// # Errors
-/// `InvalidInput` if fewer than `min_expected` are expected: too few to tell.
+/// `InvalidInput` if fewer than `min_expected` are expected: too few for a verdict.
 pub fn rate_passes(false_positives: u64, bar: f64, empty_queries: u64, min_expected: f64) -> Result<bool> {
     let expected = bar * empty_queries as f64;
     // A hundredth below is rounding in the caller's number of queries, not a weaker test.
     if expected < min_expected * 0.99 || expected.is_nan() {
         return Err(Error::invalid_input(format!(
             "{empty_queries} empty queries let a rate of {bar} expect {expected:.1} false positives, fewer than the \
-             {min_expected} needed to tell; ask at least {}",
+             {min_expected} needed for a verdict; ask at least {}",
             queries_expecting(min_expected, bar)
         )));
     }

@@ -1,4 +1,4 @@
-//! What key sets need of a column of byte strings beyond holding it: order, search, common prefix.
+//! Operations of key sets on a column of byte strings: order, search, common prefix.
 
 use lacuna_base::ByteColumn;
 

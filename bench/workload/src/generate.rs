@@ -1,6 +1,6 @@
 //! The generated key sets: five shapes, integer arithmetic only.
 //!
-//! A filter that looks good on uniform keys may collapse on clusters, so every comparison runs over several shapes.
+//! A filter that does well on uniform keys may do badly on clusters, so every comparison runs over several shapes.
 //! Each generator draws until it has the asked number of distinct keys: with 3 asked and draws 5, 9, 5, one more
 //! draw follows. Same shape, count and seed give the same keys on every machine; cost is one sort.
 //!

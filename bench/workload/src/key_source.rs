@@ -160,7 +160,7 @@ fn key_count(text: &str) -> Result<usize> {
     })
 }
 
-/// A misspelt generator ends up as a file that is not there; say what could have been meant.
+/// A misspelt generator is read as a missing file; the message lists the generators.
 fn unknown_source(path: &Path, error: Error) -> Error {
     if !path.to_string_lossy().contains(':') {
         return error;

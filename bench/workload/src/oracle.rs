@@ -1,4 +1,4 @@
-//! The truth about a range, asked of the sorted keys themselves. One binary search a query.
+//! The true answer for a range, from the sorted keys themselves. One binary search a query.
 
 use lacuna_base::ByteColumn;
 

@@ -52,7 +52,7 @@ impl Rng {
     /// When `bound` is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "there is no number below 0");
-        let unfair = bound.wrapping_neg() % bound; // this many low halves would be drawn once too often
+        let unfair = bound.wrapping_neg() % bound; // this number of low halves would be drawn once too often
         loop {
             let (high, low) = wide_product(self.next_u64(), bound);
             if low >= unfair {

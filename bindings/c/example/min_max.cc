@@ -1,6 +1,6 @@
-// What RocksDB's own query filters for ranges save, the smallest and largest value of a key or of its segments in each
+// RocksDB's own query filters for ranges, which keep the smallest and largest value of a key or of its segments in each
 // table (`SstQueryFilterConfigsManager`, in C++ alone), beside range filters: blocks read by empty closed ranges over
-// tables that each span all keys. Exits with 1 and a line if rows differ or nothing is saved by the latter.
+// tables that each span all keys. Exits with 1 and a line if rows differ or range filters save nothing.
 
 #include <cstdio>
 #include <functional>
@@ -67,7 +67,7 @@ struct Outcome {
   uint64_t blocks = 0;
 };
 
-// Rows and blocks of a short range behind every key, and rows of one that holds a key.
+// Rows and blocks of a short range after every key, and rows of a range that holds a key.
 Outcome Ask(const std::function<int(const std::string& lo, const std::string& hi)>& rows) {
   auto* perf = ROCKSDB_NAMESPACE::get_perf_context();
   Outcome outcome;

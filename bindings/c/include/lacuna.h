@@ -66,18 +66,18 @@ typedef struct {
   uint64_t codec_parameter;
   // Number of distinct keys.
   uint64_t key_count;
-  // Smallest key; of byte strings the eight bytes behind their common prefix.
+  // Smallest key; of byte strings the eight bytes after their common prefix.
   uint64_t smallest;
-  // Largest key; of byte strings the eight bytes behind their common prefix.
+  // Largest key; of byte strings the eight bytes after their common prefix.
   uint64_t largest;
-  // Bytes behind the envelope.
+  // Bytes after the envelope.
   uint64_t payload_bytes;
 } LacunaInfo;
 
 // Takes the property: `size` bytes that are lent for the call.
 typedef void (*LacunaEmit)(void *sink, const char *bytes, size_t size);
 
-// What happened so far.
+// The counts so far.
 typedef struct {
   // Filters built.
   uint64_t built;
@@ -187,7 +187,7 @@ LacunaTableGuard *lacuna_table_guard_new(const char *spec, size_t size, size_t m
 // `guard` came from `lacuna_table_guard_new` and is not freed.
 LacunaTableGuard *lacuna_table_guard_clone(const LacunaTableGuard *guard);
 
-// What happened so far.
+// The counts so far.
 //
 // # Safety
 // `guard` came from `lacuna_table_guard_new` and is not freed; `counts` may be written.

@@ -39,11 +39,11 @@ pub struct Info {
     pub codec_parameter: u64,
     /// Number of distinct keys.
     pub key_count: u64,
-    /// Smallest key; of byte strings the eight bytes behind their common prefix.
+    /// Smallest key; of byte strings the eight bytes after their common prefix.
     pub smallest: u64,
-    /// Largest key; of byte strings the eight bytes behind their common prefix.
+    /// Largest key; of byte strings the eight bytes after their common prefix.
     pub largest: u64,
-    /// Bytes behind the envelope.
+    /// Bytes after the envelope.
     pub payload_bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Lacuna's filters behind a C interface.
+//! Lacuna's filters through a C interface.
 //!
 //! `include/lacuna.h` is written by cbindgen from this crate and checked in; a test holds the two together.
 //! `include/lacuna_rocksdb.h` stands on it: a collector factory and table filters for programs that use RocksDB in C++.
@@ -9,7 +9,7 @@
 //!
 //! Rules for callers: pointers from here go back to the function that frees them, once; byte pointers may be null where
 //! their size is zero; every function may be called from any thread, and those that take a `const` pointer from several
-//! at once. No panic crosses; a function that met one answers like a function that met doubt.
+//! at once. No panic crosses the interface; a function that catches one answers "maybe" or reports a failure.
 
 #![warn(missing_docs)]
 #![allow(unsafe_code, reason = "the border to C")]

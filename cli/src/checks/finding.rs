@@ -8,7 +8,7 @@ enum Verdict {
     NotChecked,
 }
 
-/// What was found about one promise.
+/// The result of a check of one promise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
     subject: &'static str,
@@ -27,7 +27,7 @@ impl Finding {
         Self { subject, verdict: Verdict::NotChecked, text }
     }
 
-    /// What was looked at, if it does not hold.
+    /// The checked promise, if it does not hold.
     pub(crate) fn failed_subject(&self) -> Option<&'static str> {
         (self.verdict == Verdict::Fails).then_some(self.subject)
     }

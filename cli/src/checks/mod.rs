@@ -1,4 +1,4 @@
-//! What a filter promises, put to the proof against the keys it was built from.
+//! The promises of a filter, checked against the keys it was built from.
 //!
 //! [`Presence`] asks for every key, alone and within ranges that hold it: one "no" is a false negative. [`Rate`] asks
 //! ranges whose truth is known and compares the share of "maybe" with the bound that the filter states. A

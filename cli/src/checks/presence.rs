@@ -18,7 +18,7 @@ const CHUNK: usize = 256;
 /// Stream of the distances, apart from those of keys and queries.
 const STREAM: u64 = 0x7072_6573;
 
-/// What the filter said when it was asked for what is there.
+/// Counts of the filter's answers about keys that it holds.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Presence {
     /// Keys asked for alone.

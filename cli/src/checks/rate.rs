@@ -5,8 +5,8 @@
 //! said to be broken when that is below [`DOUBT`]: for E = 400 from 510 false positives on, for E = 4 from 19 on.
 //!
 //! Ranges that overlap are not independent: where gaps are few, one absent key that the filter takes for a present one
-//! would be counted as often as it is asked for. So a bound that all ranges together speak against is broken only if ranges
-//! that share no key, as many of them as there can be, speak against it too.
+//! would be counted as often as it is asked for. So a bound counts as broken only if the count over all ranges and the
+//! count over a largest set of ranges that share no key both contradict it.
 
 use lacuna_base::{DynFilter, KeyRange, SortedKeys};
 use lacuna_workload::Queries;
@@ -19,7 +19,7 @@ const BATCH: usize = 1024;
 /// How improbable a count must be under the stated bound before the bound is called broken.
 const DOUBT: f64 = 1e-6;
 
-/// What the filter said about ranges whose truth is known.
+/// Counts of the filter's answers about ranges whose true answer is known.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Rate {
     /// Ranges that hold no key.
@@ -80,7 +80,7 @@ impl Rate {
         self.denied += u64::from(!answer);
     }
 
-    /// Whether no key was denied and the count of false positives can be believed under the stated bound.
+    /// Whether no key was denied and the count of false positives is probable under the stated bound.
     pub(crate) fn holds(&self) -> bool {
         let (apart, expected_apart) = self.apart;
         self.denied == 0
@@ -106,7 +106,8 @@ struct Asked<R> {
     bound: f64,
 }
 
-/// False positives among ranges that share no key, and how many the bounds let expect: whichever ends first comes next.
+/// False positives among ranges that share no key, and how many the bounds predict: whichever range ends first comes
+/// next.
 fn apart<R: Copy + Ord>(mut asked: Vec<Asked<R>>) -> (u64, f64) {
     asked.sort_by_key(|range| range.high);
     let mut last = None;
@@ -149,7 +150,7 @@ mod tests {
         let ask = |low: u64, high: u64, answer| Asked { low, high, answer, bound: 0.25 };
         let asked =
             vec![ask(1, 5, true), ask(5, 9, true), ask(5, 5, true), ask(6, 6, false), ask(7, 8, true)];
-        // One of those that hold 5, then [6, 6], then [7, 8].
+        // One of the ranges that hold 5, then [6, 6], then [7, 8].
         assert_eq!(apart(asked), (2, 0.75));
         assert_eq!(apart(Vec::<Asked<u64>>::new()), (0, 0.0));
     }

@@ -1,4 +1,4 @@
-//! What the checks need to know about a key space: short ranges around a key, and the truth about a range.
+//! The operations that the checks need of a key space: short ranges around a key, and the true answer for a range.
 
 use lacuna_base::{ByteColumn, KeySpace};
 use lacuna_workload::{Queries, Rng, is_empty, is_empty_bytes};
@@ -14,7 +14,7 @@ pub(crate) trait CheckedSpace: KeySpace {
     /// Whether no key of the ascending `keys` lies in `low..=high`.
     fn is_empty(keys: &Self::Column, low: Self::Ref<'_>, high: Self::Ref<'_>) -> bool;
 
-    /// Number of keys in `low..=high`; between different byte strings there is no end of them.
+    /// Number of keys in `low..=high`; between different byte strings it is unbounded.
     fn length(low: Self::Ref<'_>, high: Self::Ref<'_>) -> u64;
 
     /// The key for a sentence.

@@ -77,7 +77,7 @@ struct Built {
 /// Builds the filter and prints its design.
 pub(super) fn run(args: &BuildArgs) -> Result<()> {
     let budget = Budget::bits_per_key(args.bits_per_key)?;
-    // The text names the same families in both key spaces; a wrong one is said before the keys are read.
+    // The text names the same families in both key spaces; a wrong name is reported before the keys are read.
     lacuna_families::spec::<u64>(&args.filter)?;
     let file = PendingFile::create(&args.out)?;
     let keys = args.keys.load(args.seed)?;

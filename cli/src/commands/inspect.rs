@@ -18,7 +18,7 @@ Examples:
 
 Both checksums are verified; a damaged file is refused.
 Smallest and largest key are integers; typed keys (f64, date) are shown as the integer that stands for
-them, byte strings as the eight bytes behind the prefix that all keys share.";
+them, byte strings as the eight bytes after the prefix that all keys share.";
 
 /// Show what a filter is, how large it is and what it promises
 #[derive(Debug, Args)]

@@ -80,7 +80,7 @@ pub(crate) struct QueryArgs {
     key_type: Option<KeyType>,
 }
 
-/// What is asked of each range.
+/// The question put to each range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Question {
     MayContain,

@@ -16,7 +16,7 @@ use crate::filter_file::{key_space_name, open_filter};
 use crate::output::{self, Output, counted, with_commas};
 use crate::progress::Progress;
 
-/// What is asked by default.
+/// The queries that are asked by default.
 const USUAL_QUERIES: [&str; 3] = ["points:100k", "uniform:100k:1-32", "correlated:100k:1-32:32"];
 
 const EXAMPLES: &str = "\
@@ -181,7 +181,7 @@ fn rate_finding(
     let _progress = Progress::spinner(format!("asking {source}"));
     let queries = match source.workload(keys.clone(), args.seed) {
         Ok(workload) => workload.queries,
-        // Some key sets have no such ranges; only a user who asked for them must know.
+        // Some key sets have no such ranges; that is reported only to a user who asked for them.
         Err(error) if args.queries.is_none() => return Ok(Finding::not_checked("rate", error.to_string())),
         Err(error) => return Err(error),
     };

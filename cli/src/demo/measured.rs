@@ -15,14 +15,14 @@ use crate::errors::Result;
 /// The block cache is this part of the rows.
 const CACHE_PART: usize = 10;
 
-/// What every store is given.
+/// The settings of every store.
 pub(super) struct Plan<'a> {
     pub(super) source: &'a Source,
     pub(super) questions: &'a Questions,
     pub(super) ssts: usize,
 }
 
-/// What a store read, how long its scans took, and what it answered.
+/// Reads of a store, times of its scans, and a digest of its answers.
 #[derive(Debug)]
 pub(super) struct Measured {
     pub(super) name: &'static str,

@@ -24,7 +24,7 @@ pub(super) fn print(
         if latency_ms == 0 { String::new() } else { format!(", each read delayed by {latency_ms} ms") }
     ))?;
     out.line(&format!(
-        "{} short scans that find nothing ({} of them right behind a row), {} that find something.",
+        "{} short scans that find nothing ({} of them right after a row), {} that find something.",
         counted(questions.empty.len()),
         counted(questions.behind_a_row),
         counted(questions.full.len())
@@ -67,7 +67,7 @@ fn table(
     out.line("")
 }
 
-/// What a newcomer should take home.
+/// The sentence that sums up the table.
 fn sentence(none: &Scans, lacuna: &Scans) -> String {
     let asked = counted(none.count);
     match (none.reads.gets, lacuna.reads.gets) {

@@ -112,7 +112,7 @@ pub(super) fn work_folder(given: Option<&PathBuf>) -> Result<TempDir> {
     })?;
     let path = folder.path().to_owned();
     let handler = on_interrupt(move || {
-        // What cannot be removed now lies in a temporary folder, where the system will.
+        // Files that cannot be removed now are in a temporary folder, which the system cleans.
         let _ = std::fs::remove_dir_all(&path);
         std::process::exit(INTERRUPTED);
     });

@@ -1,7 +1,7 @@
 // A table-properties collector of RocksDB that hands every entry to functions in C.
 //
-// Whoever includes this brings the functions: the Rust adapter its own (shim.cc), C++ programs those of lacuna.h
-// (lacuna_rocksdb.h). Public headers of RocksDB only. No exception leaves a function here, and the functions in C must
+// The file that includes this one supplies the functions: shim.cc those of the Rust adapter, lacuna_rocksdb.h those of
+// lacuna.h. Public headers of RocksDB only. No exception leaves a function here, and the functions in C must
 // let none through either: RocksDB is not exception-safe.
 #pragma once
 
@@ -69,7 +69,7 @@ class Collector : public ROCKSDB_NAMESPACE::TablePropertiesCollector {
     return Status::OK();
   }
 
-  // Nothing: these would go to the info log.
+  // Empty: these properties would go to the info log.
   UserCollectedProperties GetReadableProperties() const override { return {}; }
 
  private:
@@ -78,7 +78,7 @@ class Collector : public ROCKSDB_NAMESPACE::TablePropertiesCollector {
     try {
       properties->emplace(kPropertyName, std::string(bytes, size));
     } catch (const std::bad_alloc&) {
-      // No memory, no filter.
+      // Out of memory: the table gets no filter.
     }
   }
 

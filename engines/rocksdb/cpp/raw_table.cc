@@ -57,7 +57,7 @@ class CountedReads {
   uint64_t before_;
 };
 
-// Whether the options are where we think they are: what RocksDB's own functions read there, we read too.
+// Whether the options are at the assumed place: RocksDB's own functions read the same values there.
 bool Readable(const rocksdb_options_t* from) {
   auto* options = const_cast<rocksdb_options_t*>(from);
   return options->rep.write_buffer_size == rocksdb_options_get_write_buffer_size(options) &&
@@ -79,12 +79,12 @@ Options ForReading(const Options& from) {
   return options;
 }
 
-// What became of an attempt to open a table file; as `NotOpened` in raw_table.rs.
+// The outcome of an attempt to open a table file; as `NotOpened` in raw_table.rs.
 enum Outcome : int {
   kOpened = 0,
   // There is no such file.
   kGone = 1,
-  // It is no block-based table, damaged, or not ordered bytewise: it will never be opened.
+  // It is not a block-based table, damaged, or not ordered bytewise: it will never be opened.
   kForeign = 2,
   // It could not be read now.
   kFailed = 3,
@@ -211,7 +211,7 @@ void lacuna_raw_table_seek(lacuna_raw_table* table, const char* key, size_t size
   }
 }
 
-// Goes to the entry before this one; behind the last entry, to that.
+// Goes to the entry before this one; after the last entry, to that.
 void lacuna_raw_table_prev(lacuna_raw_table* table) {
   CountedReads counted(&table->reads);
   try {

@@ -83,7 +83,7 @@ impl RangeFilters {
         self
     }
 
-    /// What was learned; `None` unless [`with_learned_gaps`](Self::with_learned_gaps) asks for it.
+    /// The learned gaps; `None` unless [`with_learned_gaps`](Self::with_learned_gaps) asks for them.
     pub fn learned_gaps(&self) -> Option<&Arc<LearnedGaps>> {
         self.guard.learned_gaps()
     }
@@ -129,12 +129,12 @@ impl RangeFilters {
         ReadRange::new(Question::new(&self.guard, bounds, direction))
     }
 
-    /// What is built.
+    /// The spec that is built.
     pub fn spec(&self) -> &GuardSpec {
         self.guard.spec()
     }
 
-    /// What happened so far in this process.
+    /// The counts of this process so far.
     pub fn stats(&self) -> TableStats {
         self.guard.stats()
     }

@@ -7,7 +7,7 @@ pub trait LiveTables {
     /// The table files of all column families at this moment.
     ///
     /// # Errors
-    /// What RocksDB says.
+    /// Errors of RocksDB.
     fn live_tables(&self) -> Result<Vec<LiveFile>, Error>;
 }
 
@@ -23,8 +23,8 @@ impl<T: ThreadMode> LiveTables for OptimisticTransactionDB<T> {
     }
 }
 
-/// What tells the files of a database apart. Numbers of files start over when a database is destroyed and made anew in
-/// the same place, so the path alone does not.
+/// What distinguishes the files of a database. The path alone does not: file numbers start over when a database is
+/// destroyed and made anew in the same place.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct FileKey {
     path: String,

@@ -1,8 +1,8 @@
 //! The entries of one table file as they are stored, read beside the database.
 //!
-//! What a database iterator shows is what a table holds *and* nothing hides: deletions, newer versions and snapshots are
-//! between. Whoever wants to know what a table does not hold must look at all of its entries; this reads them from the
-//! file, with the file system of the database's options and without its caches. Every entry counts as its key, whatever
+//! A database iterator shows only those entries of a table that no deletion, newer version or snapshot hides. A proof
+//! that a table does not hold a key must look at all of its entries; this module reads them from the file, with the
+//! file system of the database's options and without its caches. Every entry counts as its key, whatever
 //! its type; range deletions are not among them.
 
 #![allow(unsafe_code, reason = "the border to C++")]
@@ -47,7 +47,7 @@ unsafe extern "C" {
 pub(crate) enum NotOpened {
     /// There is no such file.
     Gone,
-    /// It is no block-based table, damaged, or not ordered bytewise: it will never be opened.
+    /// It is not a block-based table, damaged, or not ordered bytewise: it will never be opened.
     Foreign,
     /// It could not be read now.
     Failed,
@@ -69,7 +69,7 @@ pub(crate) struct RawTable {
     table: NonNull<c_void>,
 }
 
-// SAFETY: the reader behind it belongs to no thread, and all that moves its place takes `&mut`.
+// SAFETY: the reader that it points to belongs to no thread, and all that moves its place takes `&mut`.
 unsafe impl Send for RawTable {}
 
 impl RawTable {
@@ -88,7 +88,7 @@ impl RawTable {
         self.table.as_ptr()
     }
 
-    /// What the table is known by.
+    /// The identity of the table.
     pub(crate) fn identity(&self) -> TableIdentity<'_> {
         let mut size = 0;
         // SAFETY: the table is open, and its properties stay where they are as long as it is.
@@ -127,7 +127,7 @@ impl RawTable {
         unsafe { lacuna_raw_table_seek(self.as_ptr(), key.as_ptr().cast(), key.len()) }
     }
 
-    /// Goes to the entry before this one; from behind the last, to the last.
+    /// Goes to the entry before this one; from after the last, to the last.
     pub(crate) fn prev(&mut self) {
         // SAFETY: the table is open.
         unsafe { lacuna_raw_table_prev(self.as_ptr()) }
@@ -152,7 +152,7 @@ impl RawTable {
 
 impl Drop for RawTable {
     fn drop(&mut self) {
-        // SAFETY: the table is open, and nobody uses it again.
+        // SAFETY: the table is open, and it is not used again.
         unsafe { lacuna_raw_table_close(self.as_ptr()) }
     }
 }

@@ -73,7 +73,7 @@ impl fmt::Debug for ReadRange {
     }
 }
 
-/// Where a read that RocksDB's own iterator made is told how it ended.
+/// Takes the outcome of a read that RocksDB's own iterator made.
 #[derive(Debug)]
 pub struct Outcome {
     question: Question,
@@ -97,7 +97,7 @@ impl IterateBounds for Bounds {
     }
 }
 
-/// What the filter needs of a table. Properties are few and sorted by name.
+/// The facts of a table that the filter needs. Properties are few and sorted by name.
 fn facts<'a>(table: &TableProperties<'a>) -> TableFacts<'a> {
     let property = table.user_collected_properties().find(|(name, _)| *name == PROPERTY_NAME.as_bytes());
     TableFacts {

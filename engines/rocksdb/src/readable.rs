@@ -1,4 +1,4 @@
-//! What RocksDB can iterate over.
+//! Everything that RocksDB can iterate over.
 
 use rust_rocksdb::{
     AsColumnFamilyRef, DBAccess, DBRawIteratorWithThreadMode, DBWithThreadMode, OptimisticTransactionDB,
@@ -7,7 +7,7 @@ use rust_rocksdb::{
 
 /// A database, a transactional one, a snapshot or a transaction.
 pub trait Readable {
-    /// What its iterators borrow.
+    /// The object that its iterators borrow.
     type Access: DBAccess;
 
     /// An iterator over the default column family.

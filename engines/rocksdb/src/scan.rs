@@ -18,7 +18,7 @@ enum State {
     New,
     /// On a row that was returned.
     OnRow,
-    /// Behind the last row, or failed.
+    /// After the last row, or failed.
     Done,
 }
 
@@ -33,7 +33,7 @@ impl<'a, D: DBAccess> GuardedScan<'a, D> {
     /// The next row, or `None` after the last.
     ///
     /// # Errors
-    /// What RocksDB could not read; the scan has then ended.
+    /// A failed read of RocksDB; the scan has then ended.
     pub fn next_row(&mut self) -> Result<Option<Row<'_>>, Error> {
         let first = self.state == State::New;
         self.advance();

@@ -79,7 +79,7 @@ impl RangeFilters {
         self
     }
 
-    /// What was learned; `None` unless [`with_learned_gaps`](Self::with_learned_gaps) asks for it.
+    /// The learned gaps; `None` unless [`with_learned_gaps`](Self::with_learned_gaps) asks for them.
     pub fn learned_gaps(&self) -> Option<&Arc<LearnedGaps>> {
         self.shared.gaps.as_ref()
     }
@@ -128,12 +128,12 @@ impl RangeFilters {
         builder.with_policies(self.policies())
     }
 
-    /// What is built.
+    /// The spec that is built.
     pub fn spec(&self) -> &GuardSpec {
         &self.spec
     }
 
-    /// What happened so far in this process.
+    /// The counts of this process so far.
     pub fn stats(&self) -> CountersSnapshot {
         self.shared.counters.snapshot()
     }

@@ -1,13 +1,13 @@
-//! The tag behind a filter: how an SST is recognised by those who hold its filter only.
+//! The tag after a filter: it identifies an SST to code that has only the filter.
 //!
 //! SlateDB hands a policy the bytes of a filter and never the name of the file. So the builder draws sixteen random
-//! bytes and stores them behind the filter; whoever reads the filter block of a named SST finds them there again. See
+//! bytes and stores them after the filter; a reader of the filter block of a named SST finds them there. See
 //! [`docs/format/file_tag.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/file_tag.md).
 
 use lacuna_base::Envelope;
 use lacuna_guard::FileTag;
 
-/// What stands before a tag.
+/// The mark before a tag.
 const MARK: [u8; 8] = *b"LCNATAG\x01";
 /// Bytes of mark and tag.
 pub(crate) const TRAILER_BYTES: usize = 24;
@@ -18,7 +18,7 @@ pub(crate) fn draw() -> Option<FileTag> {
     getrandom::fill(&mut bytes).ok().map(|()| FileTag(bytes))
 }
 
-/// The bytes behind a filter.
+/// The bytes after a filter.
 pub(crate) fn trailer(tag: FileTag) -> [u8; TRAILER_BYTES] {
     let mut bytes = [0; TRAILER_BYTES];
     bytes[..8].copy_from_slice(&MARK);
@@ -32,7 +32,7 @@ pub(crate) fn split(stored: &[u8]) -> (&[u8], Option<FileTag>) {
     match trailer.split_first_chunk::<8>() {
         // A filter opens only at its exact length, so one without a tag is never taken for a shorter one with a tag.
         Some((&MARK, tag)) if Envelope::open(sealed).is_ok() => {
-            (sealed, Some(FileTag(*tag.first_chunk().expect("sixteen bytes behind the mark"))))
+            (sealed, Some(FileTag(*tag.first_chunk().expect("sixteen bytes after the mark"))))
         }
         _ => (stored, None),
     }
@@ -64,7 +64,7 @@ mod tests {
         assert_eq!(split(b""), (&b""[..], None));
     }
 
-    /// What files out there carry must be found for ever.
+    /// The tags of existing files must be found for ever.
     #[test]
     fn trailers_stay_as_they_are() {
         let tag = FileTag(*b"0123456789abcdef");

@@ -2,7 +2,7 @@
 //!
 //! A scan of SlateDB opens every SST whose key span touches the range, whether or not one of its keys lies inside.
 //! This crate puts a range filter into each SST, through SlateDB's own `FilterPolicy`; a scan then reads only those
-//! that can hold a key of the range. A "no" is always true, so no row is ever lost; what a filter cannot tell, SlateDB
+//! that can hold a key of the range. A "no" is always true, so no row is ever lost; where a filter cannot deny, SlateDB
 //! reads as before. Point reads and prefix scans ask the same filter.
 //!
 //! ```
@@ -41,7 +41,7 @@
 //!   `CompactorBuilder`.
 //! - **A cache is needed.** SlateDB fetches and decodes the filters of an SST through its cache; `slatedb` without
 //!   the feature `moka` or `foyer` has none, and then each scan fetches each filter again.
-//! - **Small SSTs have none.** Below `Settings::min_filter_keys` rows (1,000 unless set) SlateDB builds no filter.
+//! - **Small SSTs have no filter.** Below `Settings::min_filter_keys` rows (1,000 unless set) SlateDB builds no filter.
 //! - **One filter instead of two.** SlateDB's Bloom filter is left out unless
 //!   [`with_slatedb_bloom`](RangeFilters::with_slatedb_bloom) asks for it: all filters of an SST are fetched
 //!   together, and ours answers points too. A database that already has Bloom filters keeps using them with it; without
@@ -55,7 +55,7 @@
 //!   filters for them. A key that the codec does not take leaves its SST without a filter.
 //! - **`auto` chooses the family.** With `auto@14`, or `auto:price=5000000@14` where a needless read costs five
 //!   milliseconds, every SST gets the filter that is cheapest for its own keys and for the scans that recently returned
-//!   nothing. Those are noted by [`RangeFilters::scan`]; a compactor of its own is told with
+//!   nothing. [`RangeFilters::scan`] notes those; a compactor in a process of its own gets them by
 //!   [`sample_bytes`](RangeFilters::sample_bytes) and [`seed_sample`](RangeFilters::seed_sample).
 //! - **Nothing fails in silence.** [`RangeFilters::stats`] counts filters built, coarsened, not stored, opened and
 //!   damaged, and questions asked and answered "no". SlateDB's own metrics see the verdicts too

@@ -12,8 +12,8 @@ use crate::file_tag;
 use crate::probes::Probes;
 use crate::sst_filter::SstFilter;
 
-/// First part of every policy name. The number changes when an old reader would misunderstand new filters; what it
-/// only cannot open, it reads past.
+/// First part of every policy name. The number changes when an old reader would misunderstand new filters; it need not
+/// change for filters that an old reader cannot open, because the reader then reads the SST.
 const NAME_PREFIX: &str = "lacuna.v1.";
 
 /// Builds and opens the range filters of one database.

@@ -1,6 +1,6 @@
 //! How a scan learns which filters let it pass in vain.
 //!
-//! SlateDB never tells a filter how a scan ended. It does hand a few bytes from the scan to every filter it asks
+//! SlateDB does not inform a filter how a scan ended. It does hand a few bytes from the scan to every filter it asks
 //! (`ScanOptions::filter_context`). A scan takes one of 1,024 counters, puts the counter's number into those bytes, and
 //! each filter that answers "maybe" adds one there. If the scan then ends without a row, all of them answered in vain:
 //! their SSTs held no key of the range, or only keys that were deleted, or hidden from the scan's snapshot.
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use lacuna_guard::MAX_FILES;
 use slatedb::FilterContext;
 
-/// Scans that can be told apart at one time.
+/// Scans that can be distinguished at one time.
 const PLACES: usize = 1_024;
 /// First bytes of a context that is ours.
 const MARK: [u8; 8] = *b"lacuna\0\x01";
@@ -25,7 +25,7 @@ const MARK: [u8; 8] = *b"lacuna\0\x01";
 pub(crate) struct Probes {
     next: AtomicU64,
     passes: [AtomicU64; PLACES],
-    /// Numbers of the first files that answered "maybe", place by place; empty if nobody wants to know.
+    /// Numbers of the first files that answered "maybe", place by place; empty unless gaps are learned.
     files: Box<[[AtomicU64; MAX_FILES]]>,
 }
 
@@ -89,7 +89,7 @@ impl Probe {
         usize::try_from(self.place).expect("below 1,024")
     }
 
-    /// What to give SlateDB.
+    /// The bytes to give SlateDB.
     pub(crate) fn context(self) -> FilterContext {
         let mut bytes = [0; 64];
         bytes[..8].copy_from_slice(&MARK);
@@ -115,7 +115,7 @@ mod tests {
         probes.count_pass(Some(&first.context()), 7);
         probes.count_pass(Some(&first.context()), 8);
         assert_eq!((probes.passes(first), probes.passes(second)), (2, 0));
-        assert!(probes.files(first).is_empty(), "nobody wants to know");
+        assert!(probes.files(first).is_empty(), "gaps are not learned");
     }
 
     #[test]
@@ -124,7 +124,11 @@ mod tests {
         let (first, second) = (probes.start(), probes.start());
         (0..100).for_each(|file| probes.count_pass(Some(&first.context()), file));
         probes.count_pass(Some(&second.context()), 9);
-        assert_eq!(probes.files(first), (1..MAX_FILES as u64).collect::<Vec<_>>(), "zero is no file");
+        assert_eq!(
+            probes.files(first),
+            (1..MAX_FILES as u64).collect::<Vec<_>>(),
+            "zero does not stand for a file"
+        );
         assert_eq!(probes.files(second), [9]);
         for _ in 2..PLACES {
             let _ = probes.start();

@@ -15,7 +15,7 @@ use crate::probes::Probes;
 pub(crate) struct SstFilter {
     guard: Arc<Guard>,
     probes: Arc<Probes>,
-    /// Stored behind the filter.
+    /// Stored after the filter.
     tag: Option<FileTag>,
     /// The file's number, if its gaps are learned; else zero.
     file: u64,

@@ -1,10 +1,10 @@
-//! What some filters can do beyond "may there be a key?": name the next key there may be, count, take and forget keys.
+//! Abilities of some filters beyond "may there be a key?": name the next possible key, count, take and forget keys.
 
 use crate::error::Result;
 use crate::filter::RangeFilter;
 use crate::key::{KeyRange, KeySpace};
 
-/// What is known about a candidate, the place that was written with it.
+/// Facts about a candidate, the place that was written with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Candidate {
     /// Whether a key surely lies at or beyond the place; without it, the set may hold no key in that direction.
@@ -19,8 +19,8 @@ pub struct Candidate {
 /// A candidate bounds what the file can hold; it is seldom a key itself. The rule for an engine that looks for the
 /// smallest key at or above `from` in many files: open files by ascending candidate; once the smallest confirmed key is
 /// **below every candidate left**, stop. A candidate *equal* to the confirmed key is opened if equal keys of several
-/// files matter (they do where files hold versions). Why this is right: a file left closed has no key before its
-/// candidate, and the confirmed key is before that.
+/// files matter (they do where files hold versions). This is right because a file left closed has no key
+/// before its candidate, and the confirmed key is before that candidate.
 pub trait SeekCandidate<K: KeySpace + ?Sized>: RangeFilter<K> {
     /// Writes to `candidate` a key `c >= from` such that no key lies in `from..c`; `None` proves that no key lies at or
     /// above `from`.
@@ -65,8 +65,8 @@ pub trait InsertKey<K: KeySpace + ?Sized>: RangeFilter<K> {
 /// Forgets keys after it was built.
 ///
 /// Two keys may look alike to a filter. Forgetting a key that was never added could then take another key's mark and
-/// make a later "no" false, so an implementer says how it tells them apart: by knowing its keys exactly, or by a promise
-/// of the caller.
+/// make a later "no" false, so an implementer says how it distinguishes them: by knowing its keys exactly, or by a
+/// promise of the caller.
 pub trait RemoveKey<K: KeySpace + ?Sized>: RangeFilter<K> {
     /// Forgets `key`: `true` if it was there, `false` if it is known never to have been, and nothing has changed. All
     /// other keys are still found.

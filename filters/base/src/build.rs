@@ -50,7 +50,7 @@ pub trait FilterBuilder<K: KeySpace + ?Sized>: Send {
     fn finish(self) -> Result<Sealed>;
 }
 
-/// A family that wants to see all keys at once; [`CollectingBuilder`] turns it into a [`FilterBuilder`].
+/// A family that needs all keys at once; [`CollectingBuilder`] turns it into a [`FilterBuilder`].
 pub trait BuildFromKeys<K: KeySpace + ?Sized>: Debug + Clone + Send + Sync {
     /// The spec as text, see [`FilterSpec::name`].
     fn spec_name(&self) -> String;

@@ -1,6 +1,6 @@
 //! Codecs: how an engine's keys and bounds map into a key space.
 //!
-//! A codec obeys one law: **every key inside the bounds maps into their cover**. Where it cannot say, it says
+//! A codec obeys one law: **every key inside the bounds maps into their cover**. Where it has no cover, it returns
 //! [`Cover::Unknown`], and the engine reads.
 
 use std::fmt::Debug;

@@ -26,7 +26,8 @@ impl KeyColumn<u64> for [u64] {
         self[index]
     }
     fn first_disorder(&self) -> Option<usize> {
-        // Whole chunks without an early exit run as vector code; the exact place is looked for only if there is one.
+        // Whole chunks without an early exit run as vector code; the exact place is sought only in a chunk with a
+        // disorder.
         const CHUNK: usize = 1024;
         let disordered = |pair: &[u64]| pair[0] >= pair[1];
         let mut start = 0;

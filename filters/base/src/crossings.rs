@@ -18,7 +18,7 @@ mod noted {
     }
 
     impl Names {
-        /// More than all families together have.
+        /// More names than all families together have.
         const MAX: usize = 128;
 
         pub(super) const NONE: Self = Self { names: [""; Self::MAX], count: 0 };

@@ -19,7 +19,7 @@ const MAGIC: [u8; 4] = *b"LCNA";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KindId(pub u16);
 
-/// What the envelope says, lengths and checksums apart.
+/// The fields of the envelope, without lengths and checksums.
 ///
 /// ```
 /// use lacuna_base::{CodecId, Envelope, KeySpaceId, KindId, Sealed};
@@ -78,7 +78,7 @@ impl Envelope {
     }
 
     /// Reads the envelope and splits off the payload, in O(1) and without allocating on success: for bytes that
-    /// somebody else has checksummed, such as an engine's block.
+    /// another layer has checksummed, such as an engine's block.
     ///
     /// # Errors
     /// `Unsupported` for a newer envelope, key space or flag; `Corrupt` for anything else that does not hold together.

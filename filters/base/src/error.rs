@@ -42,7 +42,7 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// What went wrong, where, and because of what. Its `Debug` form is the sentence with the kind behind it, so that a
+/// A failure: its kind, its message and its cause. Its `Debug` form is the sentence followed by the kind, so that a
 /// `main` that returns it prints a line for people.
 ///
 /// ```
@@ -142,7 +142,7 @@ impl fmt::Debug for Error {
     }
 }
 
-/// So that a value that is one already can stand where one is made from others.
+/// For generic code that converts any value with `TryFrom`: a conversion to the same type cannot fail.
 impl From<Infallible> for Error {
     fn from(never: Infallible) -> Self {
         match never {}

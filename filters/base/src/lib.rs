@@ -70,7 +70,7 @@ pub mod testing {
     pub use crate::crossings::{cross, crossed, forget_crossings};
 }
 
-/// What Lacuna's own crates share and other crates do not need to name; it may change at any time.
+/// Items that Lacuna's own crates share and other crates do not need; they may change at any time.
 #[doc(hidden)]
 pub mod internal {
     pub use crate::build::CollectingBuilder;

@@ -29,7 +29,7 @@ pub fn seek_abreast(places: &mut [usize], span: Range<usize>, is_before: impl Fn
     let mut left = span.len();
     while left > 1 {
         let half = left / 2;
-        // A product instead of a branch, which would be foretold wrongly half of the time and end the overlap.
+        // A product instead of a branch, which would be mispredicted half of the time and end the overlap.
         for (query, place) in places.iter_mut().enumerate() {
             *place += half * usize::from(is_before(query, *place + half - 1));
         }

@@ -1,4 +1,4 @@
-//! What a builder is given: how much space, how many keys, which queries are common, which seed.
+//! The input of a builder besides the keys: budget, number of keys, common queries, seed.
 
 use std::fmt;
 use std::sync::Arc;
@@ -163,7 +163,7 @@ impl<K: KeySpace + ?Sized> fmt::Debug for Sample<K> {
     }
 }
 
-/// What a builder is given before the first key. Same keys, plan and seed give the same bytes on every machine.
+/// The input of a builder before the first key. Same keys, plan and seed give the same bytes on every machine.
 ///
 /// ```
 /// use lacuna_base::{BuildPlan, Budget};
@@ -198,7 +198,7 @@ impl<K: KeySpace + ?Sized> BuildPlan<K> {
         }
     }
 
-    /// Tells how many keys will come, so that buffers are sized once; a wrong hint costs time, nothing else.
+    /// Sets the expected number of keys, so that buffers are sized once; a wrong number costs only time.
     #[must_use]
     pub fn with_key_count_hint(mut self, key_count: u64) -> Self {
         self.key_count_hint = Some(key_count);

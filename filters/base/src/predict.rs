@@ -1,10 +1,10 @@
-//! What a filter would do, predicted from the keys and the sampled queries instead of by building it.
+//! The rate, cost and size of a filter, predicted from the keys and the sampled queries without building it.
 //!
-//! Whether an empty query is a "maybe" is decided by few facts: how long it is, how far the keys next to it are, and how
-//! the keys lie among each other. With the keys 10, 20 and 1,000 and the query `12..=14`, a filter that tells keys apart
-//! by tens says "maybe", whatever its hash; one of all bits says so as often as its hash collides three times.
-//! [`KeyStatistics`] holds those facts: the keys before and after each of the sampled queries, and runs of neighbouring
-//! keys from all over the set, 50,000 keys at most. [`PredictRate`] turns them into a [`Prediction`].
+//! Whether an empty query is a "maybe" is decided by few facts: how long it is, how far the keys next to it are, and
+//! how the keys lie among each other. With the keys 10, 20 and 1,000 and the query `12..=14`, a filter that
+//! distinguishes keys by tens says "maybe", whatever its hash; one that hashes all bits says so if one of three hashes
+//! collides. [`KeyStatistics`] holds those facts: the keys before and after each of the sampled queries, and runs of
+//! neighbouring keys from all over the set, 50,000 keys at most. [`PredictRate`] turns them into a [`Prediction`].
 //!
 //! Guarantee: same keys and plan give the same prediction on every machine; no clock is read. Cost: one binary search
 //! for each query, one look at each sampled key; nothing grows with the number of keys beyond that.
@@ -23,7 +23,7 @@ use crate::key::KeySpace;
 use crate::places::{ABREAST, seek_abreast};
 use crate::plan::BuildPlan;
 
-/// What a filter would be.
+/// The prediction for a filter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prediction {
     /// Expected share of "maybe" among the empty queries of the sample; 0 without any.
@@ -45,9 +45,9 @@ impl Prediction {
     }
 }
 
-/// A spec that can tell what it would build.
+/// A spec that can predict what it would build.
 pub trait PredictRate<K: KeySpace + ?Sized> {
-    /// Rate on the sample, probes and size of the filter over the keys and plan behind `statistics`.
+    /// Rate on the sample, probes and size of the filter over the keys and plan that `statistics` was made from.
     ///
     /// # Errors
     /// `BudgetTooSmall` if building would say so.
@@ -105,7 +105,7 @@ impl<'a, K: KeySpace + ?Sized> KeyStatistics<'a, K> {
     const QUERIES: Range<usize> = 2_000..20_000;
     const KEYS_A_QUERY: usize = 2_000;
 
-    /// The facts about `keys` and the sample of `plan`, of which a part is taken if it is large.
+    /// The facts about `keys` and the sample of `plan`; of a large sample a part is taken.
     pub fn new(keys: SortedKeys<'a, K>, plan: &'a BuildPlan<K>) -> Self {
         let max = (Self::QUERIES.start + keys.len() / Self::KEYS_A_QUERY).min(Self::QUERIES.end);
         let mut sampled = plan.sample().iter();
@@ -156,7 +156,7 @@ impl<'a, K: KeySpace + ?Sized> KeyStatistics<'a, K> {
         pairs.map(move |index| (keys.get(index - 1), keys.get(index)))
     }
 
-    /// How many pairs of neighbours each of the [`neighbours`](Self::neighbours) stands for.
+    /// How many pairs of neighbours each pair of [`neighbours`](Self::neighbours) stands for.
     pub fn weight(&self) -> f64 {
         let seen: usize = self.runs().map(|run| run.len() - 1).sum();
         self.pair_count() as f64 / seen.max(1) as f64
@@ -166,7 +166,7 @@ impl<'a, K: KeySpace + ?Sized> KeyStatistics<'a, K> {
         self.keys.len().saturating_sub(1)
     }
 
-    /// What `make` derives from these statistics, derived once for all families that ask for the same type.
+    /// The value that `make` derives from these statistics, once for all families that ask for the same type.
     pub fn view<T: Any + Send + Sync>(&self, make: impl FnOnce(&Self) -> T) -> Arc<T> {
         let views = || self.views.lock().unwrap_or_else(PoisonError::into_inner);
         let known = views().iter().find_map(|view| Arc::clone(view).downcast().ok());
@@ -201,7 +201,7 @@ pub fn thinned(len: usize, max: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Those of `queries` that hold no key, at their places.
+/// The queries that hold no key, each with its place.
 fn placed<'a, K: KeySpace + ?Sized>(
     keys: SortedKeys<'a, K>,
     queries: &[(K::Ref<'a>, K::Ref<'a>)],

@@ -165,7 +165,7 @@ impl<'a> ByteRange<'a> {
     }
 }
 
-/// Whether no byte string lies strictly between `lo` and `hi`: `hi` is `lo` with a zero byte behind.
+/// Whether no byte string lies strictly between `lo` and `hi`: `hi` is `lo` with a zero byte appended.
 fn is_immediate_successor(lo: &[u8], hi: &[u8]) -> bool {
     hi.split_last() == Some((&0, lo))
 }

@@ -1,11 +1,11 @@
 //! An order-preserving window of up to eight bytes after a common prefix: how byte strings reach integer filters.
 //!
-//! All keys of a file usually share a prefix, and what tells them apart stands right after it. `Window` compares a
-//! byte string with that prefix and reads the next bytes as a big-endian integer, zeros where the string ends: with
-//! prefix `"user"` and a width of two, `"userA"` becomes `0x4100`. A width no larger than the keys need keeps
-//! neighbours one apart, so that a short range of keys is a short range of integers. The map is monotone (`a <= b` gives
-//! `position(a) <= position(b)`), so a range of strings maps onto a closed range of integers that holds all its keys.
-//! It loses what stands after the window: strings that differ only there share one integer.
+//! All keys of a file usually share a prefix, and the bytes that distinguish them stand right after it. `Window`
+//! compares a byte string with that prefix and reads the next bytes as a big-endian integer, zeros where the string
+//! ends: with prefix `"user"` and a width of two, `"userA"` becomes `0x4100`. A width no larger than the keys need
+//! keeps neighbours one apart, so that a short range of keys is a short range of integers. The map is monotone (`a <=
+//! b` gives `position(a) <= position(b)`), so a range of strings maps onto a closed range of integers that holds all
+//! its keys. It loses what stands after the window: strings that differ only there share one integer.
 
 use crate::range::{ByteRange, U64Range};
 
@@ -74,7 +74,7 @@ impl<'p> Window<'p> {
             Some(head) if head == self.prefix => Position::At(self.read(&key[self.prefix.len()..])),
             Some(head) if head < self.prefix => Position::Below,
             Some(_) => Position::Above,
-            // A string shorter than the prefix is before it even where it agrees with it.
+            // A string shorter than the prefix is before it, even if it is a prefix of the prefix.
             None if key < self.prefix => Position::Below,
             None => Position::Above,
         }

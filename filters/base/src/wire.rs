@@ -1,4 +1,4 @@
-//! Numbers and byte strings one after the other: what log records, range tables, messages and rows are made of.
+//! Numbers and byte strings one after the other: log records, range tables, messages and rows consist of them.
 //!
 //! A number takes seven bits a byte, the lowest first; the high bit says that more follow. So 300 is `ac 02`, and a byte string
 //! is its length, then its bytes. A number has one form: a needless zero byte at its end, or more than 64 bits, is damage.
@@ -72,17 +72,17 @@ impl Writer {
         write_bytes(&mut self.0, bytes);
     }
 
-    /// What was written.
+    /// The written bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The bytes, for what appends to them by itself.
+    /// The bytes, for code that appends to them without a writer.
     pub const fn bytes_mut(&mut self) -> &mut Vec<u8> {
         &mut self.0
     }
 
-    /// What was written.
+    /// The written bytes.
     pub fn into_bytes(self) -> Vec<u8> {
         self.0
     }
@@ -106,7 +106,7 @@ impl<'a> Reader<'a> {
         Error::corrupt(format!("{} is cut or damaged at its {what}", self.about))
     }
 
-    /// What was not read yet.
+    /// The bytes that are not read yet.
     pub const fn rest(&self) -> &'a [u8] {
         self.rest
     }

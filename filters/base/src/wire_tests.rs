@@ -1,4 +1,4 @@
-//! Every number has one form, and bytes that nobody wrote are refused.
+//! Every number has one form, and bytes that no writer gives are refused.
 
 use proptest::prelude::*;
 

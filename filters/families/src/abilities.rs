@@ -77,7 +77,7 @@ fn able<B: FilterBytes>(bytes: B, ability: &str) -> Result<B> {
 /// ```
 ///
 /// # Errors
-/// As [`open`](crate::open); `Unsupported` also if the family cannot, with those that can.
+/// As [`open`](crate::open); `Unsupported` also if the family cannot do it; the message lists the families that can.
 pub fn open_seek<K: OpenAbility + ?Sized, B: FilterBytes>(bytes: B) -> Result<Box<dyn SeekCandidate<K>>> {
     K::open_seek(bytes)
 }

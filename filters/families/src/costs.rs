@@ -1,11 +1,12 @@
-//! What asking a filter costs, in nanoseconds: a table of constants.
+//! The cost of a question to a filter, in nanoseconds: a table of constants.
 //!
 //! A question costs a call, some work for each probe, and the wait for the cache lines it needs, which grows with the
-//! size of the filter. The numbers were fitted to questions that wait for one another, to filters that take turns, so that
-//! none finds its lines in the nearest cache: by `cargo run --release -p lacuna-lab --example designer_costs -- 4000` over
-//! 1,000 to 4,000,000 integers and the four real sets of byte strings, and by the filters of the designer's own grid. With them
-//! the median filter of a family is predicted to within 10 to 40 %; runs an hour apart differ as much. Other machines have
-//! others, but what decides is their proportion, and a choice that followed a clock would not be the same twice.
+//! size of the filter. The numbers were fitted to questions that wait for one another. The filters took turns, so that
+//! none found its lines in the nearest cache: by `cargo run --release -p lacuna-lab --example designer_costs -- 4000`
+//! over 1,000 to 4,000,000 integers and the four real sets of byte strings, and by the filters of the designer's own
+//! grid. With them the median filter of a family is predicted to within 10 to 40 %; runs an hour apart differ as much.
+//! Other machines have other numbers, but only their proportion decides, and a choice by a clock would not be the same
+//! twice.
 
 use lacuna_base::{KeySpaceId, Prediction};
 
@@ -20,7 +21,7 @@ pub fn settled_ns(key_space: KeySpaceId) -> f64 {
     }
 }
 
-/// What asking a filter of one family costs.
+/// The cost of a question to a filter of one family.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ProbeCosts {
     /// The question itself, over integers.
@@ -57,7 +58,7 @@ impl ProbeCosts {
     }
 }
 
-/// What a query costs where a needless read has a price.
+/// The cost of a query where a needless read has a price.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CostModel {
     pub(crate) key_space: KeySpaceId,

@@ -1,4 +1,5 @@
-//! Numbers that decide a design: the same on every machine, like `libm`'s, which stands for whatever else is needed.
+//! Functions whose results decide a design: the same on every machine. Other functions come from `libm`, with the same
+//! property.
 
 /// `base^exponent`.
 pub(crate) fn power(base: f64, exponent: u32) -> f64 {

@@ -1,4 +1,4 @@
-//! What a family's folder gives the rest of the crate: a spec with a name, costs, and how its bytes are opened.
+//! The interface of a family's folder: a spec with a name, costs, and how its bytes are opened.
 //!
 //! A folder implements [`FilterFamily`] for its spec; the table in [`families`](crate::families) lists the spec. Everything
 //! that works for each family alike (reading specs, opening bytes, predicting) is written once, over these traits.
@@ -18,11 +18,11 @@ pub(crate) trait FilterFamily:
 {
     /// Number and name.
     const KIND: Kind;
-    /// What it is, in one sentence.
+    /// A description in one sentence.
     const ABOUT: &'static str;
     /// A spec that names it with everything that can be set.
     const EXAMPLE: &'static str;
-    /// What asking it costs.
+    /// The cost of a question.
     const COSTS: ProbeCosts;
 
     /// The opened filter over integers.
@@ -46,7 +46,7 @@ pub(crate) trait OpenFrame<B>: Sized {
     fn open(frame: Frame<B>) -> Result<Self>;
 }
 
-/// What to do with a filter whose family only its bytes know.
+/// Work for a filter whose family is known from its bytes only.
 pub trait FilterVisitor<K: KeySpace + ?Sized> {
     /// The result.
     type Output;
@@ -66,7 +66,7 @@ pub(crate) trait FamilyKey: KeySpace {
     /// The spec, erased.
     fn erase<F: FilterFamily>(spec: F) -> Box<dyn DynSpec<Self>>;
 
-    /// What the filter of `spec` would be.
+    /// The prediction for the filter of `spec`.
     fn predict<F: FilterFamily>(spec: &F, known: &KeyStatistics<'_, Self>) -> Result<Prediction>;
 }
 

@@ -1,4 +1,4 @@
-//! What stands around every family's body: the envelope, and for byte strings the prefix all keys share.
+//! The frame around every family's body: the envelope, and for byte strings the prefix that all keys share.
 //!
 //! A payload over integers is the body alone. Over byte strings the body comes first, so that its cache lines stay
 //! aligned, then the common prefix, then its length in two bytes and the width of the window after it in one. Smallest and largest key are in the envelope; sets
@@ -48,7 +48,7 @@ macro_rules! sizes_of_frame {
 }
 pub(crate) use sizes_of_frame;
 
-/// What the smallest and largest key alone say about a range.
+/// The answer about a range from the smallest and largest key alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Clipped {
     /// They settle it.
@@ -116,7 +116,7 @@ impl<B: AsRef<[u8]>> Frame<B> {
         self.bytes.as_ref().len()
     }
 
-    /// What the smallest and largest key say about `range`.
+    /// The answer about `range` from the smallest and largest key.
     #[inline(always)]
     pub(crate) fn clip(&self, range: U64Range) -> Clipped {
         let Envelope { smallest, largest, .. } = self.envelope;

@@ -1,7 +1,7 @@
 //! The cut of the Elias-Fano sequence inside a filter, as part of a spec.
 //!
-//! There is no need to set it: `slice` and `heavy` exist so that tests reach, with a handful of keys, the paths that
-//! otherwise take thousands.
+//! Users need not set it: with `slice` and `heavy`, tests reach with a handful of keys the paths that otherwise take
+//! thousands.
 
 use lacuna_base::Result;
 use lacuna_base::testing::cross;

@@ -1,4 +1,4 @@
-//! Families that think in integers: one body per family, two filters around it.
+//! Families over integers: one body per family, two filters around it.
 //!
 //! A family implements [`IntegerBody`] (answer whether a key may lie in `lo..=hi`) and [`IntegerSpec`] (write the body
 //! for ascending integers within a number of bytes). [`IntegerFilter`] makes a filter over `u64` of it, [`WindowedFilter`]
@@ -26,7 +26,7 @@ pub(crate) trait IntegerBody: Copy + Debug + Send + Sync + 'static {
     const VERSION: u16;
     /// Whether vector or bit-manipulation instructions make its questions faster.
     const WANTS_DISPATCH: bool = true;
-    /// What stage two of a batch hands to stage three.
+    /// The state that stage two of a batch hands to stage three.
     type Probe: Copy;
 
     /// Reads the body's header in O(1), without allocating.
@@ -37,7 +37,7 @@ pub(crate) trait IntegerBody: Copy + Debug + Send + Sync + 'static {
     fn prepare<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> Self::Probe;
     /// Answers: may a key lie in the range?
     fn finish<I: Isa>(&self, isa: I, body: &[u8], probe: Self::Probe) -> bool;
-    /// One question on its own: as both stages, without the detour where a family has a shorter way.
+    /// One question alone: the same answer as the stages give, by a shorter way where a family has one.
     #[inline(always)]
     fn any_in<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> bool {
         let probe = self.prepare(isa, body, lo, hi);
@@ -199,7 +199,7 @@ impl<B: FilterBytes, T: IntegerBody> WindowedFilter<B, T> {
     }
 }
 
-/// What prefix, smallest and largest key say about a range of byte strings.
+/// The answer about a range of byte strings from prefix, smallest and largest key.
 #[inline(always)]
 pub(crate) fn clip_bytes<B: FilterBytes>(frame: &Frame<B>, range: ByteRange<'_>) -> Clipped {
     match frame.window().cover(range) {

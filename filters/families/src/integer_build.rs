@@ -23,7 +23,7 @@ pub(crate) trait IntegerSpec: FilterFamily + Debug + Clone + Send + Sync {
     fn write_body(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall>;
 }
 
-/// What a plan says that is not space.
+/// The parts of a plan other than its budget.
 pub(crate) struct BodyOrder<'a> {
     /// Seed of every hash.
     pub(crate) seed: u64,

@@ -21,7 +21,7 @@ pub(crate) struct InnerQuery {
     pub(crate) next: usize,
 }
 
-/// What a family is given, and asked.
+/// The input of a family, and the queries that its body answers.
 #[derive(Debug)]
 pub(crate) struct IntegerSample<'a> {
     /// The keys, or the windows of byte strings.
@@ -42,7 +42,7 @@ pub(crate) struct IntegerSample<'a> {
     pub(crate) inner: Vec<InnerQuery>,
     /// All empty queries of the sample.
     pub(crate) empty_count: usize,
-    /// Those of them that are "maybe" whatever the body says.
+    /// Empty queries that are "maybe" whatever the body answers.
     pub(crate) maybe_count: usize,
 }
 

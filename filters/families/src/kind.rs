@@ -1,4 +1,4 @@
-//! What a family is called: its number in the bytes and its name in a spec.
+//! The identity of a family: its number in the bytes and its name in a spec.
 
 use lacuna_base::KindId;
 

@@ -98,7 +98,7 @@ pub use table::Family;
 #[cfg(feature = "baselines")]
 pub use two_prefix_bloom::TwoPrefixBloomSpec;
 
-/// What the project's own measurements and tests look at: models, their predictions, and costs.
+/// Models, their predictions and costs, for the project's own measurements and tests.
 #[doc(hidden)]
 pub mod testing {
     pub use crate::costs::settled_ns;

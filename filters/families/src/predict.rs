@@ -1,17 +1,17 @@
-//! Predictions of the families that think in integers: one for both key spaces.
+//! Predictions of the families over integers: one for both key spaces.
 
 use lacuna_base::{KeyStatistics, Prediction, Result};
 
 use crate::integer_build::{IntegerSpec, TooSmall, budget_too_small};
 use crate::statistics::{IntegerStatistics, IntegerView};
 
-/// An integer family that tells what it would build.
+/// An integer family that predicts what it would build.
 pub(crate) trait PredictIntegers: IntegerSpec {
     /// Rate, probes and size of the body over at least three integers; the payload is counted as the body's bytes.
     fn predict_body(&self, statistics: &IntegerStatistics) -> Result<Prediction, TooSmall>;
 }
 
-/// What the filter of `spec` would be.
+/// The prediction for the filter of `spec`.
 pub(crate) fn predict<K: IntegerView + ?Sized, S: PredictIntegers>(
     spec: &S,
     known: &KeyStatistics<'_, K>,

@@ -105,7 +105,7 @@ mod tests {
         ranges.map(|range| probes_of(|| filter.may_contain_range(range))).max().expect("there are some")
     }
 
-    /// The bounds are kept, and met or nearly so: a bound that nothing comes near to would say nothing.
+    /// The bounds are kept, and met or nearly so: a bound far above every measured count would be useless.
     #[test]
     fn no_question_exceeds_its_stated_bound() {
         let (keys, ranges) = keys_and_ranges();

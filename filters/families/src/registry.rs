@@ -28,8 +28,8 @@ pub fn spec<K: DesignKey + ?Sized>(text: &str) -> Result<Box<dyn DynSpec<K>>> {
     table::spec::<Families, K>(text)
 }
 
-/// What the filter that `text` names would be over `keys`, for the sample of `plan`, without building it; for `auto`, its
-/// choice.
+/// The prediction for the filter that `text` names over `keys`, for the sample of `plan`, without building it; for
+/// `auto`, its choice.
 ///
 /// ```
 /// use lacuna_base::{Budget, BuildPlan, Sample, SortedKeys};

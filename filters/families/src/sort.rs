@@ -1,8 +1,8 @@
 //! Sorting values that are spread evenly below a bound, in linear time.
 //!
-//! Hashed keys are almost uniform, so their high bits say where they go: one pass scatters them into parts of a few
-//! thousand, each part is scattered again into groups of a few, and insertion sort finishes. Parts that turn out much
-//! larger than the average (keys in long consecutive runs) go to the standard sort.
+//! Hashed keys are almost uniform, so their high bits give their approximate place: one pass scatters them into parts
+//! of a few thousand, each part is scattered again into groups of a few, and insertion sort finishes. Parts that turn
+//! out much larger than the average (keys in long consecutive runs) go to the standard sort.
 
 /// Values a part should have: its 8-byte values and their scattered copy stay in the first-level caches.
 const PART: usize = 2_048;
@@ -87,7 +87,7 @@ fn sort_part(from: &mut [u64], to: &mut [u64], shift: u32, next: &mut Vec<u32>) 
     if is_even(next) { insertion_sort(to) } else { to.sort_unstable() }
 }
 
-/// Whether no group is so large that insertion sort would crawl.
+/// Whether no group is so large that insertion sort would be slow.
 fn is_even(ends: &[u32]) -> bool {
     let mut start = 0;
     ends.iter().all(|&end| end - std::mem::replace(&mut start, end) <= 64)

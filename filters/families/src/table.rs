@@ -1,4 +1,4 @@
-//! A table of families: what can be done with a list of specs of which one is meant.
+//! A table of families: a list of specs, and work that is done for one of them.
 
 use lacuna_base::{
     BuildPlan, DynSpec, Envelope, Error, KeyStatistics, KindId, Prediction, Result, SortedKeys,
@@ -10,12 +10,12 @@ use crate::frame::FilterBytes;
 use crate::kind::Kind;
 use crate::spec_text::SpecText;
 
-/// What a person needs to know to name a family in a spec.
+/// The facts that a person needs to name a family in a spec.
 #[derive(Debug, Clone, Copy)]
 pub struct Family {
     /// The family.
     pub kind: Kind,
-    /// What it is, in one sentence.
+    /// A description in one sentence.
     pub about: &'static str,
     /// A spec that names it with everything that can be set.
     pub example: &'static str,
@@ -155,7 +155,7 @@ impl<K: FamilyKey + ?Sized> FamilyWork for ReadSpec<'_, '_, K> {
     }
 }
 
-/// What the filter that `text` names would be.
+/// The prediction for the filter that `text` names.
 pub(crate) fn predict<T: FamilyTable, K: FamilyKey + ?Sized>(
     mut text: SpecText<'_>,
     keys: SortedKeys<'_, K>,

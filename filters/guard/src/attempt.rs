@@ -40,7 +40,7 @@ pub(crate) fn attempt<K: GuardKey + ?Sized>(
     families.attempt(spec, keys, &plan)
 }
 
-/// The family asked for and the one that steps in.
+/// The family asked for and the fallback.
 struct Families<'a, K: KeySpace + ?Sized> {
     asked: &'a dyn DynSpec<K>,
     fallback: Option<&'a dyn DynSpec<K>>,

@@ -1,8 +1,8 @@
 //! Builds the filter of one file and never fails the file.
 //!
-//! The engine hands over every key of every entry, in its order and with repeats. Whatever goes wrong (a key the codec
-//! has no place for, keys out of order, a budget that nothing fits, a panic of ours) ends in a file without a filter,
-//! which is read as it would have been before, and in a counter.
+//! The engine hands over every key of every entry, in its order and with repeats. Whatever goes wrong (a key that the
+//! codec does not take, keys out of order, a budget that nothing fits, a panic of ours) ends in a file without a
+//! filter, which is read as it would have been before, and in a counter.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::guard_key::GuardKey;
 use crate::query_log::QueryLog;
 use crate::spec::GuardSpec;
 
-/// What a file whose limit leaves no bits at all is advised to allow.
+/// The limit that the error suggests for a file whose limit leaves no bits at all.
 const MIN_BITS_PER_KEY: f64 = 1.0;
 
 /// Takes an engine's keys and seals a filter over them, if one can be made.

@@ -28,7 +28,7 @@ pub enum GuardCodec {
     Integers {
         /// The map.
         codec: Arc<dyn KeyCodec<u64>>,
-        /// Whether it keeps the engine's order, so that keys out of order are a mistake and not the codec's doing.
+        /// Whether it keeps the engine's order. Only then are keys out of order an error.
         keeps_order: bool,
     },
     /// Engine keys become byte strings in the engine's order.

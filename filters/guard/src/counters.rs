@@ -1,4 +1,4 @@
-//! What happened to filters and queries, in plain atomics.
+//! Counts of filters and queries, in plain atomics.
 //!
 //! A query costs one relaxed addition. A snapshot is not one instant: its numbers may be a few queries apart.
 

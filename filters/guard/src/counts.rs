@@ -44,7 +44,7 @@ pub struct CountersSnapshot {
     pub built: u64,
     /// Sealed bytes of those filters together.
     pub built_bytes: u64,
-    /// Those of them that needed another budget or family than asked for.
+    /// Filters among them that needed another budget or family than asked for.
     pub coarsened: u64,
     /// Files without a filter because nothing fits the budget and its cap.
     pub not_stored: u64,
@@ -60,7 +60,7 @@ pub struct CountersSnapshot {
     pub empty_scans: u64,
     /// Hints and learned gaps.
     pub gaps: GapCounts,
-    /// What the last failure said.
+    /// The message of the last failure.
     pub last_problem: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What happened to hints and learned gaps.
+//! Counts of hints and learned gaps.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -4,7 +4,7 @@ use lacuna_base::{DynFilter, DynSpec, KeySpace, Result};
 
 use crate::shared_bytes::SharedBytes;
 
-/// A key space with filters behind it: `u64` or `[u8]`.
+/// A key space that has filters: `u64` or `[u8]`.
 pub trait GuardKey: KeySpace {
     /// The spec with this text.
     ///

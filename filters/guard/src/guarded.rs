@@ -1,7 +1,7 @@
 //! A filter at its place in an engine: open, or "read always" and why.
 //!
 //! Every doubt is settled when the bytes are opened: nothing stored, cut short, a newer version, keys that went
-//! through another codec. Each makes the guard one that answers "maybe" to everything, and is counted. Queries then
+//! through another codec. In each case the guard answers "maybe" to everything, and the case is counted. Queries then
 //! take the engine's bounds, ask the codec for their cover, and ask the filter about that:
 //!
 //! | cover | answer |
@@ -10,7 +10,7 @@
 //! | `Unknown` | maybe |
 //! | `Range` | what the filter says |
 //!
-//! A "maybe" then goes to the file's learned gaps, if there are any, which may know better.
+//! After a "maybe" the file's learned gaps are asked, if there are any; they may deny the range.
 
 use std::ops::Bound;
 use std::sync::Arc;

@@ -1,12 +1,12 @@
-//! What every engine adapter shares: build a filter for a file and never fail it, open a filter or read the file,
-//! count what happened, and remember the queries that found nothing.
+//! The parts that every engine adapter shares: build a filter for a file and never fail it, open a filter or read the
+//! file, count what happened, and remember the queries that found nothing.
 //!
-//! An adapter sits in someone else's flush and read path. There, a filter may only ever help: keys that cannot be
+//! An adapter runs inside the flush and read path of an engine. There, a filter must never do harm: keys that cannot be
 //! filtered, a budget that is too small, bytes from another version or with a flipped bit all turn into "maybe, go and
 //! read", and into a number in [`Counters`], so that nothing is lost in silence. The parts:
 //!
 //! - [`GuardSpec`]: what to build, as text such as `grafite@14 codec=fixed_be:8`, or `off`;
-//! - [`GuardCodec`]: the codec that maps the engine's keys, chosen by text; the key space is erased behind it;
+//! - [`GuardCodec`]: the codec that maps the engine's keys, chosen by text, with the key space erased;
 //! - [`GuardBuilder`]: takes the engine's keys, builds, coarsens if it must, stores nothing if it cannot;
 //! - [`Guarded`], [`open_or_scan`] and, with the key space erased, [`Guard`]: a filter, or "read always" and why;
 //! - [`SampleQueue`] and, erased, [`QueryLog`]: recent queries that found nothing, thinned; the next build uses them;
@@ -68,7 +68,7 @@ pub use seek_planner::{Direction, SeekPlanner, SeekStep, Ties};
 pub use shared_bytes::SharedBytes;
 pub use spec::GuardSpec;
 
-/// What Lacuna's own crates share and other crates do not need to name; it may change at any time.
+/// Items that Lacuna's own crates share and other crates do not need; they may change at any time.
 #[doc(hidden)]
 pub mod internal {
     pub use crate::guard_key::GuardKey;

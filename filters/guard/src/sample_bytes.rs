@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(shown, GOLDEN);
     }
 
-    /// Version 1 over one query `[1, 2]` through `fixed_be:8`. A change here orphans every sample in the world.
+    /// Version 1 over one query `[1, 2]` through `fixed_be:8`. A change here makes every stored sample unreadable.
     const GOLDEN: &str = concat!(
         "4c434e5301010100080000000000000001000000000000001000000000000000",
         "5a6d0422c31aeb38",

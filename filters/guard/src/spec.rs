@@ -1,4 +1,4 @@
-//! What an adapter builds, as one line of configuration.
+//! The filter that an adapter builds, as one line of configuration.
 
 use std::fmt;
 use std::str::FromStr;

@@ -131,7 +131,7 @@ impl<'a> BitWriter<'a> {
             self.pending_bits = filled;
         } else {
             self.out.extend_from_slice(&self.pending.to_le_bytes());
-            // What did not fit; a shift by 64 (nothing was pending) leaves nothing.
+            // The bits that did not fit; a shift by 64 (nothing was pending) leaves none.
             self.pending = value.checked_shr(64 - self.pending_bits).unwrap_or(0);
             self.pending_bits = filled - 64;
         }

@@ -8,7 +8,7 @@ use std::fmt;
 pub enum OpenError {
     /// The bytes end too early.
     Truncated {
-        /// Bytes the structure needs, as far as its header tells.
+        /// Bytes the structure needs, as far as its header gives them.
         needed: usize,
         /// Bytes there are.
         available: usize,

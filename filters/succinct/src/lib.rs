@@ -1,7 +1,8 @@
 //! Succinct structures over stable bytes: written once, then read in place.
 //!
-//! Every structure is a run of little-endian bytes with a page in [`docs/format/`](https://github.com/lacuna-db/lacuna/tree/main/docs/format/). Opening reads its header, checks the
-//! lengths and allocates nothing; what comes back is a small `Copy` *layout* that knows where things stand, and every
+//! Every structure is a run of little-endian bytes with a page in
+//! [`docs/format/`](https://github.com/lacuna-db/lacuna/tree/main/docs/format/). Opening reads its header, checks the
+//! lengths and allocates nothing; the result is a small `Copy` *layout* that knows the places of the parts, and every
 //! query takes the bytes again. So a filter can keep several structures in one payload, owned or borrowed, at any
 //! alignment. Whatever the bytes after the header hold, queries stay inside them, end, and do not panic.
 //!

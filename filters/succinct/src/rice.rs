@@ -16,7 +16,7 @@ use crate::bytes::{BitWriter, ONE_LOAD_BITS, bits_at, byte_of, load_u64, low_mas
 /// Most low bits of a difference.
 pub const MAX_LOW_BITS: u32 = 63;
 
-/// What is known of a list besides its bytes: how many numbers, and how many low bits of each difference.
+/// The parameters of a list besides its bytes: how many numbers, and how many low bits of each difference.
 ///
 /// ```
 /// use lacuna_succinct::bytes::BitWriter;

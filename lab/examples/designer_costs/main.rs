@@ -4,10 +4,9 @@
 //! `cargo run --release -p lacuna-lab --example designer_costs [-- largest number of generated keys, in thousands]`
 //!
 //! Every family is asked questions of several lengths over sets of several sizes, each question waiting for the answer
-//! before, over integers and over byte strings. The constants are those that fit
-//! `call + probes * probe + fetches * wait * read` best, with the probes and fetches that the family predicts; reads are as
-//! long as a standard Bloom filter of that size waits, among filters that take turns. What the bare memory takes is
-//! printed first.
+//! before, over integers and over byte strings. The constants are the ones that fit `call + probes * probe + fetches *
+//! wait * read` best, with the probes and fetches that the family predicts; reads are as long as a standard Bloom
+//! filter of that size waits, among filters that take turns. What the bare memory takes is printed first.
 
 mod table;
 

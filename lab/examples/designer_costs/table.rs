@@ -1,4 +1,4 @@
-//! The table of constants: found from measured filters, printed with what it tells of each.
+//! The table of constants: fitted to measured filters, printed with its prediction for each.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use lacuna_base::{KeySpaceId, Prediction};
 use lacuna_families::testing::settled_ns;
 use lacuna_families::{FAMILIES, Kind};
 
-/// How often each constant is gone along.
+/// Steps of the descent along each constant.
 const SWEEPS: usize = 2_000;
 /// Reads of the table, and the size of the array of the first, as a power of two.
 const READS: usize = 6;
@@ -25,12 +25,12 @@ pub(crate) struct Point {
 pub(crate) struct Table {
     /// Nanoseconds of a read that waits, in arrays of 2^14, 2^16, ... bytes.
     reads: [f64; READS],
-    /// Of each family: nanoseconds of a call over integers and over byte strings, of a probe, and the share of a read.
+    /// For each family: nanoseconds of a call over integers and over byte strings, of a probe, and the share of a read.
     rows: HashMap<Kind, [f64; 4]>,
 }
 
 impl Table {
-    /// Begins anywhere: the search does not depend on it.
+    /// The start of the search, which does not depend on it.
     pub(crate) fn new(points: &[Point]) -> Self {
         let rows = points.iter().map(|point| (point.kind, [10.0, 10.0, 5.0, 1.0])).collect();
         Self { reads: [2.0, 10.0, 50.0, 80.0, 120.0, 150.0], rows }

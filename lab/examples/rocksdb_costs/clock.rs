@@ -1,4 +1,4 @@
-//! Time on a processor, which work of others on the machine does not lengthen.
+//! Time on a processor, which other processes on the machine do not lengthen.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! What a dendrite hears from any bytes: frames, messages and first words are read or refused, and a message that is read
+//! Input of a dendrite from any bytes: frames, messages and first words are read or refused, and a message that is read
 //! is written back to the same.
 
 #![no_main]

@@ -1,5 +1,5 @@
-//! What a node hears of others' filters, from any bytes under checksums that hold: messages are read or refused, one that is read is
-//! written back to the same, and a node that takes them goes on.
+//! Messages about other nodes' filters, from any bytes under checksums that hold: they are read or refused; a message
+//! that is read is written back to the same, and a node that takes them goes on.
 
 #![no_main]
 

@@ -1,5 +1,6 @@
-//! Two nodes in mode safe and a wire that loses, delays and repeats: whatever is done in whatever order, the one that asks never calls a
-//! partition, or rows of it, empty while a write of theirs stands that the other one was allowed to acknowledge.
+//! Two nodes in mode safe and a wire that loses, delays and repeats: whatever is done in whatever order, the asking
+//! node never calls a partition, or rows of it, empty while it holds a write that the other node was allowed to
+//! acknowledge.
 
 #![no_main]
 
@@ -126,7 +127,7 @@ fn id_of(partition: usize) -> KeyId {
     KeyId::of_partition(&partition.to_le_bytes())
 }
 
-/// As a node is told of it: of tables without buckets nothing.
+/// The bucket that a node is given; none for tables without buckets.
 fn told(table: usize, place: usize) -> Option<u64> {
     (table == 1).then_some(place as u64)
 }

@@ -17,7 +17,7 @@ pub(crate) fn to_text(bars: &[Bar]) -> String {
     table.to_string()
 }
 
-/// What stands above all groups. The same run gives the same words around the numbers, and no date.
+/// The text above all groups. The same run gives the same words around the numbers, and no date.
 const PREFACE: &str = "\
 Times are medians of interleaved rounds and ratios are medians within rounds, so the numbers of a group can be compared with \
 each other, not with other pages. *Spread* is how far the middle half of the rounds lies apart, as a share of the median: \

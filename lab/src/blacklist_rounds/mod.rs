@@ -1,4 +1,4 @@
-//! What remembering false positives is worth when the same ranges are asked again: section 5.11 of the REncoder paper,
+//! The gain of remembering false positives when the same ranges are asked again: section 5.11 of the REncoder paper,
 //! and what learned gaps answer beyond it.
 //!
 //! The protocol, as the paper gives it: a *pre-run* of one round finds how large the blacklist becomes; that is taken out

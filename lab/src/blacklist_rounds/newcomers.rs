@@ -65,7 +65,7 @@ mod tests {
 
     use super::*;
 
-    /// Queries shortly after keys that a few are asked for far more often than the rest.
+    /// Queries shortly after keys; a few keys are asked for far more often than the rest.
     fn zipfian(keys: &[u64], count: usize, rng: &mut Rng, seed: u64) -> Vec<(u64, u64)> {
         let spread = keys.len() / 2;
         let ranks = ZipfPool::new(spread, seed);

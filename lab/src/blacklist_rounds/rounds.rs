@@ -149,7 +149,7 @@ mod tests {
             });
             let free: f64 = runs.iter().map(|run| run.free_rate).sum();
             let mean: f64 = runs.iter().map(Rounds::mean_rate).sum();
-            assert!(free * queries.len() as f64 >= 100.0, "{spec:?} at {bits}: too few to tell");
+            assert!(free * queries.len() as f64 >= 100.0, "{spec:?} at {bits}: too few for a verdict");
             assert!(runs.iter().all(|run| run.rates[1] == 0.0), "{runs:#?}");
             free / mean
         });

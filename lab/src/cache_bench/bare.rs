@@ -33,8 +33,8 @@ macro_rules! each {
 }
 
 impl Bare {
-    /// The database at `url`, with a pool of connections. None is asked whether it is open before each statement: that would be
-    /// one more round trip.
+    /// The database at `url`, with a pool of connections. The pool does not test a connection before each statement,
+    /// which would be one more round trip.
     pub(crate) async fn open(url: &str, connections: u32) -> Result<Self> {
         let opened = if url.starts_with("sqlite:") {
             // As durable as the file that the cache opens.

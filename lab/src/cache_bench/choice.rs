@@ -45,7 +45,7 @@ impl Choice {
         (start < self.starts).then(|| table * self.records_of_a_table + start)
     }
 
-    /// Those of one client, others at each of its turns.
+    /// The choices of one client, different at each of its turns.
     pub(crate) fn of_client(self, client: u64, turn: u64) -> ClientChoice {
         ClientChoice { all: self, client, rng: Rng::with_stream(self.seed, turn * self.clients + client) }
     }
@@ -64,7 +64,7 @@ impl ClientChoice {
         self.all.scan_number(number).expect("the number is below the count of scans")
     }
 
-    /// The next record to update: any, or one of those that this client alone updates.
+    /// The next record to update: any, or one that this client alone updates.
     pub(crate) fn update(&mut self, is_any: bool) -> u64 {
         let records = self.all.records_of_a_table * self.all.tables;
         if is_any {
@@ -78,7 +78,7 @@ impl ClientChoice {
     fn draw(&mut self, count: u64) -> u64 {
         match self.all.spread {
             Spread::Uniform => self.rng.below(count),
-            // The most wanted are not neighbours: a prime without a common factor scatters the ranks.
+            // The most popular records are not neighbours: a prime without a common factor scatters the ranks.
             Spread::Zipfian => {
                 let rank = ZipfRanks::new(count).draw(&mut self.rng) - 1;
                 let place = u128::from(rank) * SCATTER % u128::from(count);

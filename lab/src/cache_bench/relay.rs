@@ -1,8 +1,8 @@
 //! A relay of TCP connections that holds bytes back: a network that is longer, or thinner, than the loopback.
 //!
-//! Each piece of a request waits `delay` before it is passed on, however many are on their way, so that a round trip takes
-//! that much longer and pipelining stays what it is. With a bandwidth, all connections of a relay share it, each way by
-//! itself: a piece is passed on when the line has carried everything before it.
+//! Each piece of a request waits `delay` before it is passed on, however many are on their way, so that a round trip
+//! takes that much longer and pipelining stays what it is. With a bandwidth, all connections of a relay share it, each
+//! direction separately: a piece is passed on when the line has carried everything before it.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -66,7 +66,7 @@ async fn accept(listener: TcpListener, target: SocketAddr, shape: Shape) {
     let mut connections = tokio::task::JoinSet::new();
     while let Ok((client, _)) = listener.accept().await {
         let Ok(server) = TcpStream::connect(target).await else { continue };
-        // Small requests are not to wait for others.
+        // Small requests must not wait for others.
         let _ = (client.set_nodelay(true), server.set_nodelay(true));
         let ((from_client, to_client), (from_server, to_server)) = (client.into_split(), server.into_split());
         connections.spawn(carry(from_client, to_server, shape.delay, there.clone()));
@@ -74,7 +74,7 @@ async fn accept(listener: TcpListener, target: SocketAddr, shape: Shape) {
     }
 }
 
-/// Reads pieces, and has each written when it is due. Whichever end closes ends this way; the other follows.
+/// Reads pieces, and has each written when it is due. This direction ends when either end closes it; the other follows.
 async fn carry(mut from: OwnedReadHalf, to: OwnedWriteHalf, delay: Duration, line: Line) {
     let (sender, pieces) = mpsc::channel(PIECES);
     let writer = tokio::spawn(write(pieces, to, line));

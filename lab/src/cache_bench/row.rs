@@ -1,4 +1,4 @@
-//! What a run showed, as a row of a table, of JSON or of CSV.
+//! The result of a run, as a row of a table, of JSON or of CSV.
 
 use lacuna_base::{Error, Result};
 use lacuna_bench::report::Table;
@@ -10,7 +10,7 @@ use crate::cache_bench::system::Traffic;
 /// The result of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Row {
-    /// What was measured.
+    /// The measured setup.
     pub(crate) setup: Setup,
     /// Scans that were answered.
     pub(crate) scans: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Row {
     /// Bytes that log servers held, after each fiftieth of the run; with the seconds from its start. The last is from before
     /// the drain.
     pub(crate) pinned: Vec<(f64, u64)>,
-    /// Reads that showed what they must not.
+    /// Reads with an anomaly.
     pub(crate) anomalies: u64,
     /// Records whose newest acknowledged update the store lacks.
     pub(crate) lost_updates: u64,
@@ -140,7 +140,8 @@ impl Row {
         self.pinned_between(0.4, 0.6).max().unwrap_or(0)
     }
 
-    /// The bytes that they held in its last fifth, on average: transactions let go of many at once, so that two moments say little.
+    /// The bytes that they held in its last fifth, on average: a transaction frees many at once, so single moments
+    /// vary widely.
     pub(crate) fn pinned_end(&self) -> u64 {
         let (sum, count) =
             self.pinned_between(0.8, 1.0).fold((0, 0), |(sum, count), bytes| (sum + bytes, count + 1));
@@ -230,7 +231,7 @@ pub(crate) fn to_csv(rows: &[Row]) -> Result<String> {
     Ok(text)
 }
 
-/// What people look for first; all of it is in the other formats.
+/// The main columns; the other formats have all of them.
 pub(crate) fn to_table(rows: &[Row]) -> String {
     let mut table = Table::new([
         "system",

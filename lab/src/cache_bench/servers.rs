@@ -76,7 +76,7 @@ impl Databases {
     }
 }
 
-/// Redis servers of a run. They end with the thread that starts them, so that this is no task's work.
+/// Redis servers of a run. They end with the thread that starts them, so do not call this from a task.
 ///
 /// # Errors
 /// `Unavailable` if Redis is not installed.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use lacuna_base::{Error, Result};
 use lacuna_cache_protocol::Policy;
 
-/// What stands between clients and rows.
+/// The system between clients and rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum System {
     /// The range cache.
@@ -136,7 +136,7 @@ impl Length {
 /// A run.
 #[derive(Debug, Clone)]
 pub(crate) struct Setup {
-    /// What is measured.
+    /// The measured system.
     pub(crate) system: System,
     /// Where the rows are.
     pub(crate) store: StoreKind,
@@ -166,7 +166,7 @@ pub(crate) struct Setup {
     pub(crate) cache_bytes: Option<u64>,
     /// Clients, each with one operation under way.
     pub(crate) clients: usize,
-    /// What every request to the store waits on its way.
+    /// The delay of every request to the store.
     pub(crate) delay: Duration,
     /// Bytes a second that each cache server may send, and as many that it may be sent.
     pub(crate) bandwidth: Option<u64>,

@@ -1,15 +1,15 @@
 //! The checker: each record has a version that every update raises, and no reader may see it go back.
 //!
-//! A read must show each record as new as the newest update that was acknowledged before the read began, and as new as any
-//! read that ended before has shown it; and no newer than any update that has begun. For versions that grow, this is what
-//! linearizable means for one record. The floor is taken before the read starts and raised after it ended, so that a client that
-//! notes late makes the checker milder, never wrong: each anomaly it counts is one. Facts 5.6 (a).
+//! A read must show each record as new as the newest update that was acknowledged before the read began, and as new as
+//! any read that ended before has shown it; and no newer than any update that has begun. For versions that grow, this
+//! is what linearizable means for one record. The floor is taken before the read starts and raised after it ended, so
+//! a client that notes late makes the checker milder, never wrong: each counted anomaly is real. Facts 5.6 (a).
 //!
 //! Cost: three numbers a record, no log, nothing to sort.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What is known of the versions of all records.
+/// The known versions of all records.
 #[derive(Debug)]
 pub(crate) struct Versions {
     begun: Vec<AtomicU64>,
@@ -42,8 +42,8 @@ impl Versions {
         records.iter().map(|record| record.load(Ordering::SeqCst)).collect()
     }
 
-    /// What a read has shown, record by record from `first` on; counts it as an anomaly if it shows what is no more, what
-    /// never was, or too few records.
+    /// Takes the versions that a read has shown, record by record from `first` on; counts an anomaly if one is too old
+    /// or was never written, or if records are missing.
     pub(crate) fn end_read(&self, first: u64, floor: &[u64], shown: &[u64]) {
         let is_right = |(record, (floor, shown)): (u64, (&u64, &u64))| {
             let begun = self.begun[place(record)].load(Ordering::SeqCst);
@@ -56,7 +56,7 @@ impl Versions {
         }
     }
 
-    /// Reads that showed what they must not.
+    /// Reads with an anomaly.
     pub(crate) fn anomalies(&self) -> u64 {
         self.anomalies.load(Ordering::Relaxed)
     }
@@ -92,7 +92,7 @@ mod tests {
         let version = versions.begin_update(0);
         let floor = versions.begin_read(0, 2);
         versions.end_read(0, &floor, &[version, 1]);
-        // Not acknowledged yet, but seen.
+        // Not acknowledged yet, but shown by a read.
         let floor = versions.begin_read(0, 2);
         versions.end_read(0, &floor, &[1, 1]);
         assert_eq!(versions.anomalies(), 1);

@@ -176,7 +176,7 @@ fn measure(setups: Vec<Setup>, rows: &mut Vec<Row>) -> CoreResult<()> {
 }
 
 impl CacheBenchArgs {
-    /// Every run that the arguments name, each of which makes sense.
+    /// Every run that the arguments name, each checked.
     fn setups(&self) -> CoreResult<Vec<Setup>> {
         let systems: Vec<System> = if self.systems == ["all"] {
             System::ALL.to_vec()

@@ -18,7 +18,7 @@ const SCRIPT: &str = "nodes/cassandra/bench";
 /// Runs the script with these arguments; what it prints is passed through.
 ///
 /// # Errors
-/// `InvalidInput` that says what to do if this is no checkout, or the JDK or Maven is missing; the script's own failure.
+/// `InvalidInput` with advice outside of a checkout, or without the JDK or Maven; the script's own failure.
 pub(super) fn bench(arguments: &[&OsStr]) -> Result<()> {
     let script = script()?;
     for tool in ["java", "mvn"] {

@@ -64,7 +64,7 @@ pub(super) fn run(args: &DesignerGridArgs) -> Result<()> {
         clock,
     };
     let chosen: Vec<Cell> = cells().into_iter().step_by(args.every.get()).collect();
-    // Hours of work end in this file, so whether it can be written is asked first.
+    // The result of hours of work goes into this file, so check first that it can be written.
     let pending = args.out.as_deref().map(PendingFile::create).transpose()?;
     let command = command_line(args);
     let mut log = CellLog::open(args.cells.as_deref(), &command)?;

@@ -54,7 +54,7 @@ mod tests {
         assert_eq!(from_line(&line), Some((cell, Some(outcome))));
         assert_eq!(from_line(&to_line(&cell, None)), Some((cell, None)));
         for cut in cell.to_string().len() + 1..line.rfind(SEPARATOR).expect("several fields") + 1 {
-            assert_eq!(from_line(&line[..cut]), None, "cut behind {cut} bytes");
+            assert_eq!(from_line(&line[..cut]), None, "cut after {cut} bytes");
         }
         assert_eq!(from_line(&format!("{line}\t1")), None);
         assert_eq!(from_line("uniform, uniform, 3 keys, 8 bits"), None);

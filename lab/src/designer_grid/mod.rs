@@ -1,12 +1,12 @@
 //! What `auto` chooses beside what would have been best, cell by cell.
 //!
-//! A cell is a key set, a workload, a length of ranges and a budget. `auto` sees the keys and one half of the queries; then it
-//! and every rival (each family, and every candidate that `auto` turned down) are built and asked the other half. What
-//! counts is the expected cost of a query: the question, and the price of a needless read times the counted rate. The
-//! question's time is predicted by the designer's own constants, so that a result repeats from its seed, or, with
-//! [`Clock::Measured`], taken in interleaved rounds.
+//! A cell is a key set, a workload, a length of ranges and a budget. `auto` sees the keys and one half of the queries;
+//! then it and every rival (each family, and every candidate that `auto` turned down) are built and asked the other
+//! half. The measure is the expected cost of a query: the question, and the price of a needless read times the counted
+//! rate. The question's time is predicted by the designer's own constants, so that a result repeats from its seed, or,
+//! with [`Clock::Measured`], taken in interleaved rounds.
 //!
-//! Two prefix Bloom filters are no rival, because `auto` models them on request only.
+//! Two prefix Bloom filters are not a rival, because `auto` models them on request only.
 //!
 //! The bar: at most 10 % and 5 ns above the best in 95 % of the cells, nowhere above 1.5 times (and 5 ns).
 

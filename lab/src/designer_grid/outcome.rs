@@ -1,8 +1,8 @@
-//! What came out of a cell, and of all.
+//! The outcome of a cell, and of all.
 
 use super::cell::Cell;
 
-/// What a filter costs a query.
+/// The cost of a query with a filter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cost {
     /// Its spec.
@@ -15,24 +15,24 @@ pub struct Cost {
     pub cost_ns: f64,
 }
 
-/// What came out of a cell.
+/// The outcome of a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// The cell.
     pub cell: Cell,
-    /// What `auto` built.
+    /// The filter that `auto` built.
     pub chosen: Cost,
-    /// What it was predicted to cost.
+    /// Its predicted cost.
     pub predicted_ns: f64,
     /// The cheapest of all.
     pub best: Cost,
 }
 
-/// What is let pass on top of any share, in nanoseconds.
+/// Tolerance on top of any share, in nanoseconds.
 const SLACK_NS: f64 = 5.0;
 
 impl Outcome {
-    /// How many times more than the best the chosen one costs, when 5 ns are let pass.
+    /// How many times more than the best the chosen filter costs, with a tolerance of 5 ns.
     pub fn ratio(&self) -> f64 {
         f64::max((self.chosen.cost_ns - SLACK_NS) / self.best.cost_ns, 1.0)
     }
@@ -43,7 +43,7 @@ impl Outcome {
     }
 }
 
-/// What came out of all cells.
+/// The outcome of all cells.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
     /// Cells with an outcome.

@@ -22,7 +22,7 @@ pub fn to_page(outcomes: &[Outcome], skipped: usize, command: &str, clock: Clock
         "`{command}`\n\n`auto` costs at most 10 % and 5 ns more than the best of all families in {shares}, at worst \
          {worst:.2} times (bars: 95 %, 1.5). {skipped} cells have no such empty ranges. Cost: nanoseconds of a question \
          and 20,000 for each needless read; rates are counted on queries that were not in the sample. {times} \
-         Two prefix Bloom filters are no rival: `auto` models them on request only (`auto:two_prefix_bloom`).\n"
+         Two prefix Bloom filters are not a rival: `auto` models them on request only (`auto:two_prefix_bloom`).\n"
     );
     page += "| keys | starts | lengths | bits | chosen | rate | cost ns | predicted | best | rate | cost ns | ratio |\n";
     page += "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";

@@ -15,7 +15,8 @@ use super::outcome::{Cost, Outcome};
 use lacuna_bench::BenchKey;
 use lacuna_bench::harness::{Rounds, batched, dependent};
 
-/// Each family that takes part unasked as it comes, and Rosetta, beside the candidates of the design.
+/// Each family that `auto` considers by default, with default parameters, and Rosetta; beside the candidates of the
+/// design.
 const RIVALS: [&str; 15] = [
     "bloom",
     "blocked_bloom",
@@ -63,7 +64,7 @@ pub enum Clock {
 /// Runs one cell; `None` where the keys leave no room for such empty queries.
 ///
 /// # Errors
-/// Whatever building reports but `BudgetTooSmall`.
+/// Any error of building except `BudgetTooSmall`.
 pub fn run(cell: Cell, scale: Scale) -> Result<Option<Outcome>> {
     let Ok(workload) = cell.workload(scale.key_count, scale.query_count * 2, scale.seed) else {
         return Ok(None);

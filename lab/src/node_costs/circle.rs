@@ -10,7 +10,7 @@ use lacuna_bench::harness::WorkClock;
 /// Steps of an interval in which nodes look at their clocks.
 const STEPS: u64 = 10;
 
-/// What a node sent and received.
+/// The bytes that a node sent and received.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Bytes that left it.
@@ -24,7 +24,7 @@ pub struct Traffic {
 pub struct Circle {
     /// The nodes; the first is `NodeId(0)`.
     pub nodes: Vec<Node>,
-    /// Milliseconds on everybody's clock.
+    /// Milliseconds on the clock of all nodes.
     pub now: u64,
     interval: u64,
     traffic: Vec<Traffic>,
@@ -45,7 +45,7 @@ impl Circle {
         Self { nodes, now: 10_000, interval: config.interval, traffic, work: Duration::ZERO }
     }
 
-    /// Shows everybody's filter to everybody.
+    /// Sends every node's filter to every other node.
     pub fn set_ready(&mut self) {
         self.nodes.iter_mut().for_each(|node| node.set_ready(TABLE));
     }
@@ -78,7 +78,7 @@ impl Circle {
         outbox.len()
     }
 
-    /// What each node sent and received since this was last asked, and the time that all of them worked for it.
+    /// The bytes that each node sent and received since the last call, and the time that all of them worked for it.
     pub fn take_traffic(&mut self) -> (Vec<Traffic>, Duration) {
         let traffic = self.traffic.iter_mut().map(std::mem::take).collect();
         (traffic, std::mem::take(&mut self.work))

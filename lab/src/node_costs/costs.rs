@@ -18,7 +18,7 @@ const ROUNDS: u64 = 9;
 /// Something measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cost {
-    /// What it is.
+    /// The name of the cost.
     pub what: String,
     /// How much.
     pub value: f64,

@@ -10,7 +10,7 @@ use lacuna_bench::harness::WorkClock;
 
 /// New keys in one delta.
 const BATCH: u64 = 1_000;
-/// Times are measured this often; the least counts, for everything else on the machine only adds.
+/// Times are measured this often; the least counts, because other work on the machine only adds time.
 const ROUNDS: u64 = 20;
 /// A frame around the new keys of one table: kind, numbers, table, checksum.
 const FRAME: f64 = 64.0;
@@ -68,7 +68,7 @@ pub fn exchange_costs(keys: u64, rate: f64) -> ExchangeCosts {
     costs
 }
 
-/// Writes new keys at one node, and again, and tells the other.
+/// Writes new keys at one node, then the same keys again, and sends them to the other.
 fn round_of_news(circle: &mut Circle, ids: &[KeyId], costs: &mut ExchangeCosts) {
     let write = |circle: &mut Circle| {
         ids.iter().for_each(|id| {

@@ -1,7 +1,7 @@
 //! What node filters cost, without a cluster: space, rates, insertion, and the exchange of nodes in one process.
 //!
 //! **Problem.** Node filters are paid for by every write, by every node's memory and by every interval's messages. In a
-//! cluster that drowns in the store's own work.
+//! cluster this is too small to measure beside the store's own work.
 //!
 //! **Idea.** The exchange does no I/O, so a [`Circle`] of nodes passes its messages on and counts bytes and the
 //! thread's time: two nodes of 100,000 keys fetch 1.3 bytes a key once, then 8 for each new one.

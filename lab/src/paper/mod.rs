@@ -1,7 +1,7 @@
 //! The figures and tables of a paper, measured again.
 //!
-//! **Problem.** A paper's plots come from its authors' machine, code and data. A user who chooses a filter wants to
-//! know what holds here.
+//! **Problem.** A paper's plots come from its authors' machine, code and data. A user who chooses a filter
+//! needs to know what holds on their machine.
 //!
 //! **Idea.** A [`Paper`] is a list of [`Figure`]s (figures, tables), each a function from a [`Session`] to a
 //! [`Finding`]: plots, tables, and the numbers that the paper states beside ours. [`run`] makes those that a

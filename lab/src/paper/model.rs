@@ -1,4 +1,4 @@
-//! What a paper shows, and what ours showed in its place.
+//! The results of a paper, and ours in their place.
 
 pub use super::figure::{Figure, FigureId};
 pub(super) use super::figure::{extra, figure, table};
@@ -19,7 +19,7 @@ pub struct Paper {
     pub figures: &'static [Figure],
 }
 
-/// What was measured for a figure.
+/// The measurements for a figure.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Finding {
     /// Panels, drawn side by side into one picture.
@@ -48,7 +48,7 @@ pub struct Plot {
 /// An axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
-    /// What it says, unit included.
+    /// The title, unit included.
     pub title: String,
     /// How it runs.
     pub scale: Scale,
@@ -95,7 +95,7 @@ impl Origin {
 /// A named line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// What the legend says; a line of the paper has the name of ours beside it.
+    /// The text in the legend; a line of the paper has the name of ours beside it.
     pub name: String,
     /// Whose points they are.
     pub origin: Origin,
@@ -139,7 +139,7 @@ pub struct DataTable {
 /// A number that the paper states, and ours.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
-    /// What is counted or measured, where.
+    /// A description of the number and its setting.
     pub what: String,
     /// The paper's value.
     pub paper: f64,

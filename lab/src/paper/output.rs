@@ -13,7 +13,7 @@ use lacuna_bench::report::Table;
 pub struct OutputFile {
     /// Its name in the folder.
     pub name: String,
-    /// What is in it.
+    /// Its contents.
     pub text: String,
 }
 

@@ -28,7 +28,7 @@ pub struct Setting {
     pub only: Option<String>,
 }
 
-/// What is being done.
+/// The work under way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// The heading of the figure.
@@ -163,7 +163,7 @@ impl<'a> Session<'a> {
         let Queries::U64(mut drawn) = workload.queries else {
             return Err(Error::invalid_input("queries about integers are integers"));
         };
-        // All come from one law in no order, so the last ones are as good as any.
+        // All come from one law in random order, so the last ones are a fair sample.
         let sample = drawn.split_off(count.min(drawn.len()));
         let inserted = integers(workload.inserted)?;
         let keys = if inserted.len() == keys.len() { Rc::clone(keys) } else { Rc::new(inserted) };

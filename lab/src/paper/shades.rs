@@ -1,7 +1,7 @@
 //! A panel as a heat map: a row for each line, a column for each place on the level axis, a shade for each height.
 //!
-//! White stands for 0, the darkest shade for 100 and above: heights are percentages. Each field also says its number, so
-//! that nothing hangs on the shade alone. A line without a point there leaves its field empty.
+//! White stands for 0, the darkest shade for 100 and above: heights are percentages. Each field also shows its number,
+//! so that the picture can be read without shades. A line without a point there leaves its field empty.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;

@@ -28,7 +28,7 @@ const LABEL_ROOM: i32 = 26;
 
 pub(super) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// What a drawing step gives back.
+/// The result of a drawing step.
 pub(super) type Drawn<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// The panels of `finding` as an SVG document; `line_names` fixes the colours.

@@ -1,11 +1,11 @@
 //! A small store whose reads cost something, to see what filters save.
 //!
-//! **Problem.** A filter is worth its memory and its time only if it avoids enough reads, and that depends on how
-//! dear a read is, how many files a query must ask, and what the queries look like.
+//! **Problem.** A filter is worth its memory and its time only if it avoids enough reads, and that depends on the price
+//! of a read, how many files a query must ask, and what the queries look like.
 //!
 //! **Idea.** Filters stand in memory, items cost a *priced read*. Two layouts: sorted tables that all span the whole
 //! key range (an LSM tree before compaction: keys 0, 1, 2, 3, ... of the set go to the tables 0, 1, 0, 1, ...), so that
-//! each query is a question to every table; and leaves of 100 to 1,000 consecutive keys with an index of their first
+//! each query asks every table; and leaves of 100 to 1,000 consecutive keys with an index of their first
 //! keys (a B+tree), so that most queries concern one leaf. All sealed filters lie in one arena, as they would in an
 //! engine's block cache.
 //!

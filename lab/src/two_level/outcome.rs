@@ -1,4 +1,4 @@
-//! What a run of the two-level store gives.
+//! The result of a run of the two-level store.
 
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +66,7 @@ impl Outcome {
             Layout::SsTables { table_count } => format!("sstables:{table_count}"),
             Layout::Leaves { keys_per_leaf } => format!("leaves:{keys_per_leaf}"),
         };
-        // A needed read that a filter denied is no false positive; `wrong_answers` reports it.
+        // A needed read that a filter denied is not a false positive; `wrong_answers` reports it.
         Self {
             spec: plan.spec.to_owned(),
             layout,

@@ -32,7 +32,7 @@ pub(super) struct Found {
     pub(super) place_sum: u64,
 }
 
-/// What a plain scan of the sorted keys finds.
+/// The result of a plain scan of the sorted keys.
 pub(super) fn truth<K: BenchKey + ?Sized>(keys: &K::OwnedColumn, range: KeyRange<'_, K>) -> Found {
     let places = places_in::<K>(K::column(keys), range);
     Found { keys: places.len() as u64, place_sum: places.map(|place| place as u64).sum() }

@@ -11,7 +11,7 @@ use super::part::{Found, truth};
 use super::store::{StorePlan, TwoLevelStore};
 use lacuna_bench::BenchKey;
 
-/// What a read of one part costs.
+/// The cost of a read of one part.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ReadPrice {
     /// Nanoseconds, added on paper.

@@ -20,7 +20,7 @@ use std::hint::black_box;
 
 use crate::Fault;
 
-/// What some work allocated; memory given back is not subtracted.
+/// Allocations of some work; freed memory is not subtracted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Allocations {
     /// Number of allocations and of reallocations.
@@ -38,7 +38,7 @@ thread_local! {
 pub struct CountingAllocator;
 
 fn note(bytes: usize) {
-    // A thread that is ending has no counter any more; nobody asks for it either.
+    // A thread that is ending has no counter any more, and none is read.
     let _ = TALLY.try_with(|tally| {
         let Allocations { count, bytes: before } = tally.get();
         tally.set(Allocations { count: count + 1, bytes: before.saturating_add(bytes as u64) });

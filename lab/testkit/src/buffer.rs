@@ -2,7 +2,7 @@
 
 use lacuna_base::{AlignedBytes, Sealed};
 
-/// Bytes that start `offset` bytes behind a 64-byte boundary: what the suite opens filters from.
+/// Bytes that start `offset` bytes after a 64-byte boundary: the suite opens filters from these.
 ///
 /// ```
 /// let bytes = lacuna_testkit::OffsetBytes::copy_of(b"filter", 3);
@@ -16,7 +16,7 @@ pub struct OffsetBytes {
 }
 
 impl OffsetBytes {
-    /// A copy of `bytes` that starts `offset` bytes behind a 64-byte boundary.
+    /// A copy of `bytes` that starts `offset` bytes after a 64-byte boundary.
     pub fn copy_of(bytes: &[u8], offset: usize) -> Self {
         let mut buffer = AlignedBytes::zeroed(offset + bytes.len());
         buffer.as_mut_slice()[offset..].copy_from_slice(bytes);

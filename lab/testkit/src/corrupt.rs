@@ -12,7 +12,7 @@ use crate::Fault;
 /// ```
 ///
 /// # Panics
-/// If there are not so many bits.
+/// If there are fewer bits.
 pub fn flipped(bytes: &[u8], bit: usize) -> Vec<u8> {
     let mut copy = bytes.to_vec();
     copy[bit / 8] ^= 1 << (bit % 8);

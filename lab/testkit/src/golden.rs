@@ -1,7 +1,7 @@
 //! Golden files: the sealed bytes of five fixed keys, committed once and opened by every later build.
 //!
 //! `LACUNA_BLESS=1` writes the file instead of comparing. Do that for a new payload version, next to the old file;
-//! never for an old version, whose bytes are on somebody's disk.
+//! never for an old version, whose bytes are on users' disks.
 
 use std::path::Path;
 

@@ -26,7 +26,7 @@
 //! - `paths`: names that the family marks with [`lacuna_base::testing::cross`]; with debug assertions on, a path that the small
 //!   sets never walked is a fault.
 //! - `ignores_seed = true`: the family has no hash, so every seed must give the same bytes.
-//! - `using = my_crate::filters` right behind the spec: a family outside `lacuna_families`, in a module with the
+//! - `using = my_crate::filters` right after the spec: a family outside `lacuna_families`, in a module with the
 //!   functions `spec`, `open` and `open_verified` in the same shape.
 //!
 //! Each fact is one `#[test]` named as a sentence; the functions in [`checks`] are the checklist. `LACUNA_LONG=1` turns

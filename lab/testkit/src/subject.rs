@@ -177,7 +177,7 @@ fn refusal<K: KeySpace + ?Sized>(spec: &dyn DynSpec<K>, bits: f64, seed: u64, er
     Fault::new(format!("{} with {bits} bits per key, seed {seed}, was not built: {error}", spec.name()))
 }
 
-/// A plan of so many bits per key.
+/// A plan of this number of bits per key.
 pub(crate) fn plan<K: KeySpace + ?Sized>(bits_per_key: f64) -> Result<BuildPlan<K>> {
     Ok(BuildPlan::new(Budget::bits_per_key(bits_per_key)?))
 }

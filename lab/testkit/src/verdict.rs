@@ -1,4 +1,4 @@
-//! What a check finds: the fact holds, or a fault with everything needed to see it again.
+//! The result of a check: the fact holds, or a fault with everything needed to reproduce it.
 
 use std::fmt::{self, Display};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,12 +11,12 @@ pub type Verdict = Result<(), Fault>;
 pub struct Fault(String);
 
 impl Fault {
-    /// A fault told by `message`.
+    /// A fault with this `message`.
     pub fn new(message: impl Into<String>) -> Self {
         Self(message.into())
     }
 
-    /// Says before the message where it happened.
+    /// Puts the place where it happened before the message.
     #[must_use]
     pub fn within(self, place: impl Display) -> Self {
         Self(format!("{place}: {}", self.0))
@@ -29,7 +29,7 @@ impl Display for Fault {
     }
 }
 
-/// `Ok` if `holds`, else the fault that `message` tells.
+/// `Ok` if `holds`, else the fault with this `message`.
 pub(crate) fn ensure(holds: bool, message: impl FnOnce() -> String) -> Verdict {
     if holds { Ok(()) } else { Err(Fault::new(message())) }
 }

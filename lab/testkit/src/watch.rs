@@ -28,8 +28,8 @@ impl Progress {
     }
 }
 
-/// Runs `work` on a thread of its own; a fault if one round takes longer than twelve seconds. The thread that hangs is
-/// left behind, and ends with the process.
+/// Runs `work` on a thread of its own; a fault if one round takes longer than twelve seconds. The thread that hangs
+/// keeps running, and ends with the process.
 pub(crate) fn watched(place: &str, work: impl FnOnce(&Progress) -> Verdict + Send + 'static) -> Verdict {
     let progress = Progress::default();
     let (done, verdict) = channel();

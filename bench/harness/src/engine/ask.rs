@@ -29,7 +29,7 @@ impl Manner {
     pub const POINTS: Self = Self { points: true, ..Self::CLOSED_SEEK };
 }
 
-/// What a run of questions gave.
+/// The result of a run of questions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Asked {
     /// Questions.
@@ -40,7 +40,7 @@ pub struct Asked {
     pub elapsed: Duration,
     /// Time by the clock on the wall, which is also the engine's.
     pub wall: Duration,
-    /// What was read.
+    /// The reads.
     pub counts: Counts,
 }
 

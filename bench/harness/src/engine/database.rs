@@ -1,4 +1,4 @@
-//! What the driver needs of an engine.
+//! The interface of an engine to the driver.
 
 use std::ops::Sub;
 
@@ -19,7 +19,7 @@ pub trait Engine {
     fn create(&self, plan: &DatabasePlan<'_>) -> Result<Box<dyn Database>>;
 }
 
-/// What is written.
+/// The keys, filters and shape of a database to write.
 #[derive(Debug, Clone, Copy)]
 pub struct DatabasePlan<'a> {
     /// Distinct ascending keys.
@@ -80,17 +80,17 @@ pub trait Database {
     /// Lets [`Counts::read_ns`] run, which may slow reads down a little; nothing where the engine has no such clock.
     fn set_clocks(&self, _running: bool) {}
 
-    /// What has been read so far.
+    /// The counts so far.
     fn counts(&self) -> Counts;
 
     /// Its files and filters.
     ///
     /// # Errors
-    /// `Unavailable` if the engine cannot tell.
+    /// `Unavailable` if the engine does not report them.
     fn shape(&self) -> Result<Shape>;
 }
 
-/// What a database has read since it was opened.
+/// Reads of a database since it was opened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Blocks of data fetched from below the block cache.

@@ -9,7 +9,7 @@ use super::{
 
 /// Rounds in which the databases take turns; each asks a part of the questions.
 const ROUNDS: usize = 3;
-/// Keys for one that is looked up before anything counts.
+/// One key in this many is looked up to warm the caches.
 const KEYS_A_WARMING_GET: usize = 10;
 /// Questions that the rate is counted over, at most.
 const RATED: usize = 10_000;
@@ -27,7 +27,7 @@ pub fn compare(
     Contest::write(engine, filters, setting, progress)?.ask(setting, progress)
 }
 
-/// Databases that differ in nothing but their filters.
+/// Databases that differ in their filters alone.
 pub struct Contest {
     engine: &'static str,
     databases: Vec<(FilterChoice, Box<dyn Database>)>,
@@ -59,7 +59,7 @@ impl Contest {
         let asked = &setting.questions.asked;
         let mut rounds = vec![Vec::new(); self.databases.len()];
         for (round, questions) in asked.chunks(asked.len().div_ceil(ROUNDS).max(1)).enumerate() {
-            // The clocks of the last round slow it down a little, which a median does not see.
+            // The clocks of the last round slow it down a little, which does not change the median.
             let is_last = round + 1 == ROUNDS;
             for ((filter, database), rounds) in self.databases.iter().zip(&mut rounds) {
                 progress(&format!("asking the database with {}", filter.name()));

@@ -60,7 +60,7 @@ impl FilterChoice {
         }
     }
 
-    /// What an adapter builds; `None` where it has no part.
+    /// What an adapter builds; `None` where the filter is not an adapter's.
     ///
     /// # Errors
     /// `InvalidInput` if there is no such family over keys of `codec`.

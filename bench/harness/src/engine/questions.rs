@@ -1,4 +1,4 @@
-//! Ranges to seek, of which a given share holds no key.
+//! Ranges to seek; a given share of them holds no key.
 
 use std::ops::Bound;
 
@@ -43,7 +43,7 @@ impl Questions {
     pub fn draw(source: &QuerySource, keys: &Keys, empty_share: f64, seed: u64) -> Result<Self> {
         if source.want != Want::Empty {
             return Err(Error::invalid_input(format!(
-                "queries `{source}` say themselves what they hold; leave `:hit` or `:any` out and give the share of empty ones"
+                "queries `{source}` already fix the share of empty ones; leave out `:hit` or `:any` and give that share"
             )));
         }
         #[expect(clippy::cast_possible_truncation, reason = "a share of a count is no larger")]

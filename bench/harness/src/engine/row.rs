@@ -78,7 +78,8 @@ pub struct EngineRow {
     pub queries_per_second: f64,
     /// Median of the rounds' means, in nanoseconds.
     pub ns_per_query: f64,
-    /// Nanoseconds of them spent fetching blocks, by their share in the last round; 0 where the engine does not tell.
+    /// Nanoseconds of them spent fetching blocks, by their share in the last round; 0 where the engine does not report
+    /// them.
     pub read_ns_per_query: f64,
     /// Blocks of data fetched from below the block cache.
     pub data_blocks_per_query: f64,
@@ -133,8 +134,8 @@ impl EngineRow {
     }
 }
 
-/// The part of a round's time that went into fetching blocks, both by one clock: the engine's does not stand still
-/// while others have the processor.
+/// The part of a round's time that went into fetching blocks, both by one clock: the engine's clock also runs while
+/// other processes have the processor.
 fn read_share(round: &Asked) -> f64 {
     (round.counts.read_ns as f64 / (round.wall.as_nanos() as f64).max(1.0)).min(1.0)
 }

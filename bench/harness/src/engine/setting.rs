@@ -1,4 +1,4 @@
-//! What the databases of a comparison have in common.
+//! The settings that the databases of a comparison share.
 
 use lacuna_base::{ByteColumn, Error, Result};
 use lacuna_guard::GuardCodec;
@@ -72,7 +72,9 @@ impl EngineSetting {
     /// `InvalidInput` unless it lies between 0 and 1; as [`Questions::draw`].
     pub fn with_empty_share(mut self, empty_share: f64) -> Result<Self> {
         if !(0.0..=1.0).contains(&empty_share) {
-            return Err(Error::invalid_input(format!("a share of {empty_share} is none; give 0 to 1")));
+            return Err(Error::invalid_input(format!(
+                "a share of {empty_share} is not possible; give 0 to 1"
+            )));
         }
         if let Some((keys, source)) = &self.source {
             self.questions = Questions::draw(source, keys, empty_share, self.seed)?;

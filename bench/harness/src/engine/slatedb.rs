@@ -44,7 +44,7 @@ impl Engine for SlateDbEngine {
             FilterChoice::None => MeasuredDb::without_filters(store, "measured"),
             _ => MeasuredDb::new(store, "measured", Some(lacuna)),
         };
-        // One thread, so that the stopwatch sees all of the database's work and none of other programs'.
+        // One thread, so that the stopwatch measures all of the database's work and no other program's.
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| failed("no threads for the store", error))?;
         runtime.block_on(write(&measured, plan)).map_err(store_failed)?;

@@ -3,7 +3,7 @@
 use super::EngineRow;
 use crate::report::{Table, shown_rate};
 
-/// The rows as an aligned table below a line that says what they have in common.
+/// The rows as an aligned table, after a line with what they have in common.
 pub fn to_table(rows: &[EngineRow]) -> String {
     let Some(first) = rows.first() else { return String::new() };
     let mut table = Table::new([

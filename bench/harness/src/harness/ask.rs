@@ -9,7 +9,7 @@ pub const BATCH: usize = 1_024;
 /// answer was "no" and i + 2 if it was "maybe". Returns how many answers were "maybe".
 ///
 /// No question starts before the answer to the last one is known, whatever the processor would have guessed: this is
-/// how long a caller waits who has nothing else to do. One barrier a question is in the loop; time it with
+/// how long a caller waits that has nothing else to do. One barrier a question is in the loop; time it with
 /// [`Rounds::add_serial`](super::Rounds::add_serial), which takes its cost off.
 #[inline(always)]
 pub fn dependent<Q: Copy>(queries: &[Q], passes: usize, mut ask: impl FnMut(Q) -> bool) -> usize {

@@ -1,4 +1,4 @@
-//! Two clocks that stand still while others have the processor.
+//! Two clocks that stop while other threads have the processor.
 
 use std::time::{Duration, Instant};
 
@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 /// in steps of a scheduler's tick, the second does not.
 const WAITED: &str = "/proc/thread-self/schedstat";
 
-/// Measures the work of the current thread alone: its time on a processor, to the nanosecond, where Linux reports it; plain
-/// elapsed time elsewhere. Waiting for a disk or for another thread is no work.
+/// Measures the work of the current thread alone: its time on a processor, to the nanosecond, where Linux reports it;
+/// plain elapsed time elsewhere. Waiting for a disk or for another thread is not work.
 #[derive(Debug)]
 pub struct WorkClock {
     on_processor: Option<Duration>,

@@ -1,4 +1,4 @@
-//! The least a lookup can cost on this machine: one random line of memory, waited for.
+//! The least that a lookup can cost on this machine: the wait for one random line of memory.
 
 use lacuna_base::AlignedBytes;
 use lacuna_base::hash::reduce;

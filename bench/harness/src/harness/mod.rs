@@ -4,12 +4,12 @@
 //! taken one after the other cannot be compared.
 //!
 //! **Idea.** All tasks run once in every *round*, starting with another one each time, and a disturbance of a second
-//! or more hits neighbours alike. What counts is the median over at least nine rounds, and, for two tasks, the median
+//! or more hits neighbours alike. The result is the median over at least nine rounds, and, for two tasks, the median
 //! of their ratios within each round. For times 60, 90, 61 beside 30, 45, 30 the ratio is 2, whatever happened in the
 //! second round.
 //!
-//! What is timed is the thread's own time on a processor, to the nanosecond where the operating system tells it (Linux
-//! does); what others do to the caches is in it, and shows as spread.
+//! The measured time is the thread's own time on a processor, to the nanosecond where the operating system reports it
+//! (Linux does); the effect of other processes on the caches is included, and shows as spread.
 //!
 //! **In the timed loop** stand the questions and their answers and nothing else: ranges are drawn before, filters are
 //! opened before, answers are summed or kept from being optimised away. See [`dependent`], [`independent`],

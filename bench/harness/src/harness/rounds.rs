@@ -8,10 +8,10 @@ use super::barrier::barriers;
 use super::clock::WorkClock;
 use crate::statistics::median;
 
-/// Barriers that are timed by themselves in each round; some milliseconds.
+/// Barriers that are timed alone in each round; some milliseconds.
 const BARRIERS: usize = 1 << 16;
 
-/// What is left, in nanoseconds, of a step that seems to cost less than its barrier.
+/// The time, in nanoseconds, of a step that seems to cost less than its barrier.
 const MIN_NS: f64 = 0.01;
 
 /// The number of a task within its [`Rounds`].

@@ -1,4 +1,4 @@
-//! How much work a measurement puts in, and what it says meanwhile.
+//! How much work a measurement puts in, and the progress that it reports.
 
 use crate::harness::{BUILD_ROUNDS, QUERY_ROUNDS};
 
@@ -22,7 +22,7 @@ impl Effort {
     pub const SMALL: Self = Self { query_rounds: 3, build_rounds: 1, questions: 1 << 10 };
 }
 
-/// What is being done.
+/// The work under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// The stage, such as `building`.

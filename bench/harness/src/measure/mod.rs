@@ -1,6 +1,6 @@
 //! Filters over one workload, each giving a [`Row`].
 //!
-//! For every contender: build it, ask it everything whose truth is known, and time it beside the others.
+//! For every contender: build it, ask it every question with a known answer, and time it beside the others.
 //!
 //! - *Sample*: families that design themselves are shown some of the queries, as a store shows its recent ones.
 //! - *Build*: sorted slice to sealed bytes, the check of the order included; median of interleaved builds.
@@ -37,7 +37,7 @@ pub struct Contender<'a> {
     pub bits_per_key: f64,
 }
 
-/// What the filters are measured on.
+/// Keys and queries that the filters are measured on.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting<'a> {
     /// Where the keys come from, for the row.

@@ -69,7 +69,7 @@ fn add_build<'a, K: BenchKey + ?Sized>(
     })
 }
 
-/// What every filter is asked.
+/// The questions to every filter.
 #[derive(Clone, Copy)]
 struct Questions<'a, 'k, K: BenchKey + ?Sized> {
     pool: &'a [KeyRange<'k, K>],

@@ -44,7 +44,7 @@ pub struct Point {
 /// A named line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// What the legend says.
+    /// The text in the legend.
     pub name: String,
     /// Its points, ascending in `x`.
     pub points: Vec<Point>,

@@ -11,7 +11,7 @@ fn median_is_the_middle() {
 }
 
 #[test]
-#[should_panic(expected = "no middle of nothing")]
+#[should_panic(expected = "an empty list has no median")]
 fn nothing_has_no_median() {
     median(&[]);
 }

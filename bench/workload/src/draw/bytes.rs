@@ -49,7 +49,7 @@ impl<'a> ByteSpace<'a> {
         spelt.extend_from_slice(&position.to_be_bytes());
     }
 
-    /// A byte that turns up in the keys, or now and then any byte, so that strays look like keys.
+    /// A byte that occurs in the keys, or now and then any byte, so that absent keys look like present ones.
     fn likely_byte(&self, rng: &mut Rng) -> u8 {
         let donor = self.key(rng.index(self.inserted.len() + self.held_out.len()));
         if donor.is_empty() || rng.below(8) == 0 {

@@ -7,14 +7,14 @@ use lacuna_base::{ByteColumn, Error, Result};
 
 use crate::{Kept, Rng};
 
-/// Splits ascending integers into those that stay and those taken out.
+/// Splits ascending integers into kept ones and held-out ones.
 pub(super) fn hold_out_integers(keys: Vec<u64>, kept: Kept, rng: &mut Rng) -> Result<(Vec<u64>, Vec<u64>)> {
     let Some(taken) = taken_out(keys.len(), kept)? else { return Ok((keys, Vec::new())) };
     let mut selection = Selection { left: keys.len(), wanted: taken };
     Ok(keys.into_iter().partition(|_| !selection.takes_next(rng)))
 }
 
-/// Splits ascending byte strings into those that stay and those taken out.
+/// Splits ascending byte strings into kept ones and held-out ones.
 pub(super) fn hold_out_bytes(
     keys: ByteColumn,
     kept: Kept,

@@ -1,7 +1,7 @@
 //! Drawing a workload: take keys out, draw ranges, keep those that are as promised.
 //!
-//! Whether a filter is right can only be said of a range whose truth is known, so every candidate is looked up in
-//! the keys before it is kept. For keys 0, 10, 20 and `correlated` with degree 4, a candidate may be [13, 15], which
+//! A filter's answer can only be judged for a range whose true answer is known, so every candidate is looked up in the
+//! keys before it is kept. For keys 0, 10, 20 and `correlated` with degree 4, a candidate may be [13, 15], which
 //! is kept, or [18, 21], which is drawn again. Candidates are drawn with repetition.
 //!
 //! Guarantee: ranges are as promised, or there is an error that says how many were found; the number of attempts is
@@ -27,7 +27,7 @@ const QUERY_STREAM: u64 = 1;
 /// Attempts that may fail before the first range is found; a law that meets its promise once in 20,000 still works.
 const FIRST_ATTEMPTS: u64 = 100_000;
 
-/// Further attempts granted for each range found, so that hopeless requests end soon.
+/// Further attempts granted for each range found, so that requests that cannot be met end soon.
 const ATTEMPTS_PER_RANGE: u64 = 200;
 
 /// Keys to build a filter from, and queries to ask it.

@@ -46,7 +46,7 @@ const CHUNK_BYTES: usize = 1 << 18;
 ///
 /// # Errors
 ///
-/// `InvalidInput` when the file is missing, a directory, not sound gzip, of odd size, holds a line that is no key or
+/// `InvalidInput` when the file is missing, a directory, not sound gzip, of odd size, holds a line that is not a key or
 /// stands in another order without [`ReadOptions::sort`]; `Unavailable` when the system cannot read it.
 pub fn read_keys(path: &Path, options: &ReadOptions, progress: &mut dyn FnMut(u64)) -> Result<Keys> {
     let binary = is_binary(path);

@@ -81,7 +81,7 @@ pub enum QueryShape {
     LastByte,
 }
 
-/// What is promised about the answers.
+/// The promise about the answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Want {
     /// No range holds a key.
@@ -120,7 +120,7 @@ pub struct QuerySource {
     pub shape: QueryShape,
     /// Number of ranges.
     pub count: usize,
-    /// What is promised about the answers.
+    /// The promise about the answers.
     pub want: Want,
     /// Which keys stay in the set.
     pub kept: Kept,

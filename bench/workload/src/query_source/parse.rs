@@ -1,4 +1,4 @@
-//! The grammar of a query source; the table on the parent page is its manual.
+//! The grammar of a query source, as the table of the parent module gives it.
 
 use lacuna_base::{Error, Result};
 
@@ -54,7 +54,7 @@ fn half(fields: &[&str], want: Want) -> Result<QuerySource> {
         [count, lengths] => {
             (QueryShape::Offset { lengths: Lengths::parse(lengths)?, distance: 0 }, query_count(count)?)
         }
-        _ => return Err(Error::invalid_input(format!("this is none of {HALF_FORM}"))),
+        _ => return Err(Error::invalid_input(format!("the text is not {HALF_FORM}"))),
     };
     Ok(QuerySource { shape, count, want, kept: Kept::Half })
 }

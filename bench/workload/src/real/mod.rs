@@ -1,6 +1,6 @@
 //! Eight public key sets, or twins of the same shape where the files are absent.
 //!
-//! Generated keys are kinder than real ones: real ids come in runs, commits in bursts, paths share deep prefixes.
+//! Generated keys are easier than real ones: real ids come in runs, commits in bursts, paths share deep prefixes.
 //! The files lie in the folder named by the environment variable `LACUNA_DATA`, else in `../shared/data` beside the
 //! workspace; its page says where they come from. A machine without them still runs every test, on generated twins
 //! that imitate the shape, and [`RealSet::note`] says so in one line.
@@ -115,7 +115,7 @@ impl RealSet {
         self.known.name
     }
 
-    /// What the keys are.
+    /// A description of the keys.
     pub fn key_type(&self) -> KeyType {
         self.known.key_type
     }
@@ -147,7 +147,7 @@ impl RealSet {
     ///
     /// # Errors
     ///
-    /// Those of [`read_keys`] when the file is damaged; a twin never fails.
+    /// Errors of [`read_keys`] when the file is damaged; a twin never fails.
     pub fn load(&self) -> Result<Keys> {
         let options = ReadOptions { key_type: Some(self.known.key_type), sort: false };
         match &self.path {

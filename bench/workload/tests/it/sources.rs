@@ -107,10 +107,10 @@ fn wrong_query_sources_say_what_to_give() {
         ("offset:1k:1-32", "the form is offset:N:LO-HI:D"),
         ("shift:1k:9-3", "backwards"),
         ("lastbyte:1k:2", "the form is lastbyte:N"),
-        ("half", "none of half:N, half:N:LO-HI"),
+        ("half", "is not half:N, half:N:LO-HI"),
         ("half:half:1k", "`half` is not a count"),
         ("half:points", "the form is points:N"),
-        ("half:1k:1-32:4", "none of half:N"),
+        ("half:1k:1-32:4", "is not half:N"),
         ("points:1k:miss", "the form is points:N"),
     ] {
         let error = QuerySource::parse(text).unwrap_err();

@@ -38,7 +38,7 @@ fn integers(seed: u64) -> Keys {
     Keys::from_u64s(near.chain([0, 1, u64::MAX - 1, u64::MAX]).collect())
 }
 
-/// Words with a common prefix; short ones, long ones, some that share 8 bytes behind the prefix, some with 0xFF.
+/// Words with a common prefix; short ones, long ones, some that share 8 bytes after the prefix, some with 0xFF.
 fn strings(seed: u64) -> Keys {
     let words = generated("uniform:1k", seed).into_iter().flat_map(|key| {
         let text = format!("user/{key:x}");

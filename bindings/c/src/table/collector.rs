@@ -1,4 +1,4 @@
-//! Takes the entries of one table and ends as its property.
+//! Takes the entries of one table and builds its property.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};

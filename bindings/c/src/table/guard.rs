@@ -1,4 +1,4 @@
-//! What the collectors and questions of one column family share.
+//! State that the collectors and questions of one column family share.
 
 use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,7 +15,7 @@ pub struct Guard {
     pub(crate) guard: TableGuard,
 }
 
-/// What happened so far.
+/// The counts so far.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct Counts {
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn lacuna_table_guard_clone(guard: *const Guard) -> *mut G
     Box::into_raw(Box::new(Guard { guard: guard.guard.clone() }))
 }
 
-/// What happened so far.
+/// The counts so far.
 ///
 /// # Safety
 /// `guard` came from `lacuna_table_guard_new` and is not freed; `counts` may be written.

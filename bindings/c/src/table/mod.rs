@@ -1,4 +1,4 @@
-//! The filter property of a RocksDB table: guard, collector, question. `lacuna_rocksdb.h` is the comfortable way in.
+//! The filter property of a RocksDB table: guard, collector, question. C++ programs use it through `lacuna_rocksdb.h`.
 
 mod collector;
 mod guard;

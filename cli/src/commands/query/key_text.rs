@@ -1,4 +1,4 @@
-//! Keys as they are typed, for those that a filter names itself.
+//! Keys that a filter names, written as they are typed.
 
 use std::fmt::Write as _;
 
@@ -9,8 +9,8 @@ use lacuna_workload::KeyType;
 /// The sign bit, which order-preserving maps flip.
 const SIGN: u64 = 1 << 63;
 
-/// An integer as its type writes it. Between two values of a type there may be integers that none maps to; they are
-/// shown as their neighbour below is.
+/// An integer as its type writes it. Some integers lie between two values of the type; they are shown as the value
+/// below.
 pub(super) fn integer_text(key: u64, key_type: KeyType) -> String {
     match key_type {
         KeyType::F64 => {

@@ -8,7 +8,7 @@ use lacuna_guard::GuardBuilder;
 use crate::property::Property;
 use crate::table_guard::TableGuard;
 
-/// Collects the keys of one table and ends as its filter property.
+/// Collects the keys of one table and builds its filter property.
 ///
 /// **Every user key of every entry type goes in**, a deletion or a type that this code has never heard of included: a
 /// table skipped although it holds a tombstone would bring the value below it back to life. Range deletions are the one

@@ -1,9 +1,9 @@
-//! What a table is known by, as long as its file lives and wherever it is copied to.
+//! The identity of a table: the same for as long as its file lives, and in every copy of it.
 
 use lacuna_base::hash::hash_bytes;
 use lacuna_guard::FileTag;
 
-/// The two properties by which RocksDB tells table files apart for ever: the session of the database, or of the
+/// The two properties by which RocksDB distinguishes table files for ever: the session of the database, or of the
 /// `SstFileWriter`, that wrote the file, and the number it gave it. Copies of a file keep them, and its entries.
 ///
 /// ```
@@ -23,7 +23,7 @@ pub struct TableIdentity<'a> {
 }
 
 impl TableIdentity<'_> {
-    /// The tag under which gaps of the table are kept; `None` if the table cannot be told from others. A session's name
+    /// The tag under which gaps of the table are kept; `None` if the table cannot be distinguished. A session's name
     /// has 103 random bits, and the tag is a hash of 128.
     pub fn tag(&self) -> Option<FileTag> {
         let is_known = !self.session.is_empty() && self.number > 0;

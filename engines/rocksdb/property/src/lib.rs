@@ -6,7 +6,7 @@
 //!
 //! - [`Property`]: sixteen bytes before the sealed filter, see [`docs/format/rocksdb-property.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/rocksdb-property.md);
 //! - [`TableGuard`]: what to build, the remembered queries and the counts of one column family;
-//! - [`Collector`]: takes the entries of one table and ends as a property, or as none;
+//! - [`Collector`]: takes the entries of one table and builds a property, or none;
 //! - [`Question`]: one range, asked of one table after the other; a "no" lets RocksDB skip the table;
 //! - [`SeekRun`]: tables side by side that name the place of their next key.
 //!

@@ -28,9 +28,9 @@ const LEVELS: [(Option<usize>, &str); 9] = [
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Metric {
-    /// What is counted.
+    /// Name of the count.
     pub name: &'static str,
-    /// Name and value of the label that tells it from others of its name.
+    /// Name and value of the label that distinguishes it from others of its name.
     pub label: Option<(&'static str, &'static str)>,
     /// The count.
     pub value: u64,

@@ -1,4 +1,4 @@
-//! Which tables let a scan pass, as far as anybody will want to know.
+//! Which tables let a scan pass: counts by level, and tags where gaps are learned.
 
 use std::array;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};

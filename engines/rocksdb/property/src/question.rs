@@ -24,8 +24,8 @@ use crate::table_guard::TableGuard;
 /// the lower bound, but looks for that key through every skipped table of the level; about half a microsecond each.
 const MAX_WALKED: u32 = 8;
 
-/// Beyond nearly all strings: gaps of strings are asked up to here whether a table lies below a range. Wrong for a table
-/// means a longer walk, no more.
+/// Beyond nearly all strings: gaps of strings are asked up to here whether a table lies below a range. If a
+/// table holds a string above it, the only cost is a longer walk.
 const FAR: [u8; 64] = [0xFF; 64];
 
 /// Which way a scan goes.
@@ -38,14 +38,14 @@ pub enum Direction {
     Reverse,
 }
 
-/// What RocksDB says about a table.
+/// The facts that RocksDB gives about a table.
 #[derive(Debug, Clone, Copy)]
 pub struct TableFacts<'a> {
     /// Name of the comparator that orders its keys.
     pub comparator: &'a [u8],
     /// Its property called [`PROPERTY_NAME`](crate::PROPERTY_NAME), if it has one.
     pub property: Option<&'a [u8]>,
-    /// What it is known by; without it, nothing is learned about it.
+    /// The table's identity; without it, nothing is learned about the table.
     pub identity: Option<TableIdentity<'a>>,
 }
 
@@ -136,7 +136,7 @@ impl Question {
         true
     }
 
-    /// The answer of an opened filter and, behind its "maybe", of what was learned about the table.
+    /// The answer of an opened filter and, after its "maybe", of what was learned about the table.
     fn ask(&self, level: Option<usize>, filter: &InPlace<'_>, identity: Option<TableIdentity<'_>>) -> bool {
         match self.denial(filter, identity) {
             None => self.asked.passed.note(level, self.tag(identity)),
@@ -155,7 +155,7 @@ impl Question {
         true
     }
 
-    /// Who knows that the table holds nothing of the range.
+    /// Whether the filter or a learned gap denies that the table holds a key of the range.
     fn denial(&self, filter: &InPlace<'_>, identity: Option<TableIdentity<'_>>) -> Option<Denial> {
         let (lo, hi) = self.bounds();
         if !filter.may_contain_bounds(lo, hi) {
@@ -164,7 +164,7 @@ impl Question {
         self.guard.is_known_empty(self.tag(identity), lo, hi).then_some(Denial::Gap)
     }
 
-    /// The tag of a table, if anybody wants to know.
+    /// The tag of a table, if gaps are learned.
     fn tag(&self, identity: Option<TableIdentity<'_>>) -> Option<FileTag> {
         identity.filter(|_| self.guard.learned_gaps().is_some()).and_then(|identity| identity.tag())
     }
@@ -200,7 +200,7 @@ impl Question {
     }
 
     /// The bounds as RocksDB takes them: the smallest key inside and the smallest key above, where there is one. Byte
-    /// strings have an immediate successor, the string with a zero byte behind it, so nothing is lost.
+    /// strings have an immediate successor, the string with a zero byte appended, so nothing is lost.
     pub fn rocksdb_bounds(&self) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
         let lower = match &self.asked.lo {
             Bound::Included(lo) => Some(lo.clone()),

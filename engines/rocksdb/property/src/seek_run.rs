@@ -134,7 +134,7 @@ pub struct SeekRun {
 }
 
 impl SeekRun {
-    /// Takes tables of which no two overlap, in any order.
+    /// Takes tables that do not overlap, in any order.
     pub fn new(mut tables: Vec<Arc<SeekTable>>) -> Self {
         tables.sort_by(|left, right| left.smallest.cmp(&right.smallest));
         Self { tables }

@@ -1,4 +1,4 @@
-//! What the collectors and questions of one column family share.
+//! State that the collectors and questions of one column family share.
 
 use std::fmt;
 use std::ops::Bound;
@@ -37,7 +37,7 @@ pub struct TableGuard {
     gaps: Option<Arc<LearnedGaps>>,
 }
 
-/// What happened so far in this process.
+/// The counts of this process so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableStats {
@@ -90,12 +90,12 @@ impl TableGuard {
         self
     }
 
-    /// What was learned; `None` unless [`with_learned_gaps`](Self::with_learned_gaps) asks for it.
+    /// The learned gaps; `None` unless [`with_learned_gaps`](Self::with_learned_gaps) asks for them.
     pub fn learned_gaps(&self) -> Option<&Arc<LearnedGaps>> {
         self.gaps.as_ref()
     }
 
-    /// What is built.
+    /// The spec that is built.
     pub fn spec(&self) -> &GuardSpec {
         &self.spec
     }
@@ -105,7 +105,7 @@ impl TableGuard {
         self.max_bytes
     }
 
-    /// What happened so far in this process.
+    /// The counts of this process so far.
     pub fn stats(&self) -> TableStats {
         TableStats { filters: self.counters.snapshot(), scanned: self.scanned.snapshot() }
     }

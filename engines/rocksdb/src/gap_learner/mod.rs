@@ -67,7 +67,7 @@ pub struct GapLearner {
 }
 
 impl GapLearner {
-    /// A learner for a database that was opened with `options`, of which only the file system is used.
+    /// A learner for a database that was opened with `options`; only their file system is used.
     ///
     /// # Errors
     /// `InvalidInput` if `lacuna` is without [`with_learned_gaps`](RangeFilters::with_learned_gaps).

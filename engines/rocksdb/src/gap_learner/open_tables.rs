@@ -13,7 +13,8 @@ use crate::raw_table::{NotOpened, RawTable};
 /// Table files by tag, and those that were looked into last.
 pub(super) struct OpenTables {
     options: Options,
-    /// Tags of files; `None` for those that have none and never will. What could not be read is not among them.
+    /// Tags of files; `None` for a file that has no tag and never will. Files that could not be read are not among
+    /// them.
     tags: HashMap<FileKey, Option<FileTag>>,
     /// Newest last.
     open: VecDeque<OpenTable>,
@@ -38,7 +39,7 @@ impl OpenTables {
     /// `None` if there is none.
     ///
     /// # Errors
-    /// A file that might be the one could not be read.
+    /// A file that may be the table with this tag could not be read.
     pub(super) fn find<'f>(
         &mut self,
         tag: FileTag,
@@ -49,7 +50,7 @@ impl OpenTables {
         if !self.open.iter().any(|open| open.tag == tag) {
             self.open(file)?;
         }
-        // What was opened says itself which table it is.
+        // The properties of the opened file say which table it is.
         let open = self.open.iter_mut().find(|open| open.tag == tag);
         Ok(open.map(|open| (&mut open.table, file)))
     }
@@ -112,8 +113,8 @@ impl OpenTables {
         self.open.iter().map(|open| open.table.memory_bytes()).sum()
     }
 
-    /// Closes the tables that are not among `files` any more, whose files would else keep their space on the disk, and
-    /// drops the tags of those once they are the larger part.
+    /// Closes the tables that are not among `files` any more, because an open file keeps its space on the disk, and
+    /// drops their tags once they are the larger part.
     pub(super) fn forget_gone(&mut self, files: &[LiveFile]) {
         self.close_unless(|key| key.is_among(files));
         if self.tags.len() > 64 + 2 * files.len() {

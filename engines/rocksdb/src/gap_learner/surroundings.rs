@@ -1,4 +1,4 @@
-//! What stands around a range among the raw entries of one table.
+//! The keys around a range among the raw entries of one table.
 
 use lacuna_base::ByteRange;
 
@@ -20,7 +20,7 @@ pub(super) enum Surroundings {
 pub(super) fn look(table: &mut RawTable, range: ByteRange<'_>) -> Surroundings {
     table.seek(range.lo());
     let above = table.key().map(<[u8]>::to_vec);
-    // The lower end itself may be excluded; then it is a neighbour, of which there may be many versions.
+    // The lower end itself may be excluded; then it is a neighbour, and may have many versions.
     if above.as_deref() == Some(range.lo()) && !range.contains(range.lo()) {
         return look_behind(table, range);
     }
@@ -45,7 +45,7 @@ fn look_behind(table: &mut RawTable, range: ByteRange<'_>) -> Surroundings {
 fn settled(table: &RawTable, below: Option<Vec<u8>>, above: Option<Vec<u8>>) -> Surroundings {
     match (&below, &above) {
         _ if !table.is_good() => Surroundings::Failed,
-        // A table without a single key is no proof of anything but itself, and no filter lets it pass.
+        // An empty table proves nothing about a range, and no filter lets a scan of it pass.
         (None, None) => Surroundings::NoGap,
         _ => Surroundings::Gap { below, above },
     }

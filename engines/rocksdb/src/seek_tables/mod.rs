@@ -4,8 +4,8 @@
 //! that a filter could deny, so an iterator reads a block of every level.
 //!
 //! **Idea.** Tables are asked one by one, beside RocksDB, where their next key may begin; a plan says which comes
-//! first and which next. With candidates 12, 40 and 70 the range `[from, 40)` is read as any other: tables are denied it
-//! but the one with 12. Only if nothing is found there (its key is behind 40, or deleted) `[from, 70)` is read next.
+//! first and which next. With candidates 12, 40 and 70 the range `[from, 40)` is read as any other: every table but the
+//! one with 12 is skipped. Only if nothing is found there (its key is after 40, or deleted) `[from, 70)` is read next.
 //!
 //! **Guarantee.** What is returned is what RocksDB's own iterator returns at one moment: every attempt is one iterator
 //! through [`RangeFilters::read`] from the start of the range, over the database, snapshot or transaction with its
@@ -44,7 +44,7 @@ const DEFAULT_FAMILY: &str = "default";
 /// A key and its value.
 pub type OwnedRow = (Vec<u8>, Vec<u8>);
 
-/// What is known of the tables of one column family, to plan seeks with.
+/// Bounds and filters of the tables of one column family, to plan seeks with.
 ///
 /// ```
 /// use lacuna_rocksdb::{RangeFilters, SeekTables};
@@ -81,7 +81,7 @@ impl SeekTables {
     /// family.
     ///
     /// # Errors
-    /// What RocksDB says when it is asked for its tables.
+    /// Errors of RocksDB when it lists its tables.
     pub fn load<D: LiveTables>(lacuna: &RangeFilters, options: &Options, db: &D) -> Result<Self, Error> {
         Self::load_cf(lacuna, options, db, DEFAULT_FAMILY)
     }
@@ -111,7 +111,7 @@ impl SeekTables {
     /// The first row of the range, as it is at one moment.
     ///
     /// # Errors
-    /// What RocksDB could not read.
+    /// A failed read of RocksDB.
     pub fn first<R: Readable, K: AsRef<[u8]>>(
         &self,
         readable: &R,
@@ -123,7 +123,7 @@ impl SeekTables {
     /// The last row of the range, as it is at one moment.
     ///
     /// # Errors
-    /// What RocksDB could not read.
+    /// A failed read of RocksDB.
     pub fn last<R: Readable, K: AsRef<[u8]>>(
         &self,
         readable: &R,
@@ -136,7 +136,7 @@ impl SeekTables {
     /// answer is right and the plan is not.
     ///
     /// # Errors
-    /// What RocksDB could not read.
+    /// A failed read of RocksDB.
     pub fn first_cf<R: Readable, K: AsRef<[u8]>>(
         &self,
         readable: &R,
@@ -149,7 +149,7 @@ impl SeekTables {
     /// As [`last`](Self::last), in the column family that was named to [`load_cf`](Self::load_cf).
     ///
     /// # Errors
-    /// What RocksDB could not read.
+    /// A failed read of RocksDB.
     pub fn last_cf<R: Readable, K: AsRef<[u8]>>(
         &self,
         readable: &R,

@@ -37,7 +37,7 @@ impl SeekTables {
         Ok(read)
     }
 
-    /// What a file says of its table, and whether it will never say more.
+    /// The facts that a file gives about its table, and whether they are final.
     fn open(&self, file: &LiveFile, key: &FileKey) -> (Arc<SeekTable>, bool) {
         let table = RawTable::open(&self.options, key.path(), &mut 0);
         let is_read = matches!(table, Ok(_) | Err(NotOpened::Foreign));

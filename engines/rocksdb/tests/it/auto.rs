@@ -30,9 +30,9 @@ fn fill(test: &TestDb, numbers: impl Iterator<Item = u64>) {
 /// What scans look like.
 #[derive(Debug, Clone, Copy)]
 enum Law {
-    /// Long, and far behind a key.
+    /// Long, and far after a key.
     Far,
-    /// Short, and right behind a key.
+    /// Short, and right after a key.
     Near,
 }
 

@@ -144,7 +144,7 @@ fn compaction_filters_remove_keys_and_their_bits() {
     assert_eq!(test.asked().0, skipped + 2, "the collector saw what the compaction filter left");
 }
 
-/// A value as a database with a time to live stores it: behind it the second it was written in.
+/// A value as a database with a time to live stores it: followed by the second it was written in.
 fn written_in(second: u32, value: &[u8]) -> Vec<u8> {
     [value, &second.to_le_bytes()].concat()
 }
@@ -166,7 +166,7 @@ fn expired_rows_end_with_a_compaction_as_without_filters() {
     let db = rust_rocksdb::DB::open_with_ttl(&options, folder.path(), Duration::from_secs(1)).unwrap();
     let rows = || rows_of(lacuna.read(key(10)..key(20)).scan(&db));
     assert_eq!(rows().len(), 10, "RocksDB shows expired rows until they are compacted");
-    assert_eq!(rows()[0].1, b"value", "without the time that is stored behind it");
+    assert_eq!(rows()[0].1, b"value", "without the time that is stored after it");
     compact_all(&db);
     assert_eq!(rows(), [12, 14].map(|number| (key(number).to_vec(), b"later".to_vec())));
     assert!(rows_of(lacuna.read(gap(12)..=gap(12)).scan(&db)).is_empty());

@@ -2,7 +2,7 @@
 //!
 //! All filters of an SST stand in one block: their number (two bytes, big-endian), then for each the length of its
 //! policy's name (two bytes), the name, the length of its bytes (eight), the bytes; last a checksum of four bytes.
-//! Whatever does not fit that has no tag. A damaged block can only show a tag that nobody has.
+//! A block of another form has no tag. A damaged block can only show a tag that no other file has.
 
 use lacuna_guard::FileTag;
 use slatedb::manifest::SsTableInfo;
@@ -11,7 +11,7 @@ use crate::file_tag;
 
 /// The tag that the filter of `policy` carries in this `block` of an SST.
 pub(super) fn tag_of(info: &SsTableInfo, block: &[u8], policy: &str) -> Option<FileTag> {
-    // What is compressed would have to be decompressed as SlateDB does it.
+    // A compressed block would have to be decompressed as SlateDB does it.
     if info.compression_codec.is_some() {
         return None;
     }

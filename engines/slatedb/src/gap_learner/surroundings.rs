@@ -1,4 +1,4 @@
-//! What stands around a range among the raw entries of one SST.
+//! The keys around a range among the raw entries of one SST.
 
 use bytes::Bytes;
 use lacuna_base::ByteRange;
@@ -13,7 +13,7 @@ pub(super) enum Surroundings {
     NoGap,
 }
 
-/// What a run of neighbouring keys says about a range.
+/// The state of a range after a run of neighbouring keys.
 #[derive(Debug, Default)]
 struct Seen {
     below: Option<Bytes>,
@@ -22,7 +22,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Takes the next keys behind or before those that were seen.
+    /// Takes the next keys after or before those that were seen.
     fn take(&mut self, keys: impl IntoIterator<Item = Bytes>, range: ByteRange<'_>) {
         for key in keys {
             if range.contains(&key) {
@@ -52,7 +52,7 @@ pub(super) async fn look(file: &SstFile, range: ByteRange<'_>) -> Result<Surroun
     if seen.above.is_none() && !seen.inside && start + 1 < index.len() {
         seen.take(keys(file, start + 1).await?, range);
     }
-    // Blocks are never empty, so a neighbour that is missing now is one that the file does not have.
+    // Blocks are never empty, so if a neighbour is missing now, the file does not have it.
     let complete = (seen.below.is_some() || start == 0) && (seen.above.is_some() || start + 1 == index.len());
     if complete && !seen.inside {
         Ok(Surroundings::Gap { below: seen.below, above: seen.above })

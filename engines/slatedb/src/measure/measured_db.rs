@@ -33,14 +33,14 @@ enum Filters {
     Lacuna(RangeFilters),
 }
 
-/// What a run of scans found and read.
+/// Rows that a run of scans found, and reads that it took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ScanCount {
     /// Scans made.
     pub scans: u64,
     /// Rows they returned.
     pub rows: u64,
-    /// What they read from SSTs.
+    /// Their reads of SSTs.
     pub reads: Reads,
 }
 
@@ -62,7 +62,7 @@ impl MeasuredDb {
     /// Waits `delay` before each read of the store; nothing is counted yet.
     #[must_use]
     pub fn with_read_delay(mut self, delay: Duration) -> Self {
-        let store = Arc::into_inner(self.store).expect("nobody has asked for the store yet");
+        let store = Arc::into_inner(self.store).expect("the store was not handed out yet");
         self.store = Arc::new(store.with_read_delay(delay));
         self
     }

@@ -24,7 +24,7 @@ async fn database() -> TestDb {
     test
 }
 
-/// Scans `length` keys `distance` behind a key, as often as the queue holds.
+/// Scans `length` keys `distance` after a key, as often as the queue holds.
 async fn scan_behind_keys(test: &TestDb, distance: u64, length: u64) {
     for number in 0..CAPACITY as u64 {
         let lo = key(number * 3) + distance;

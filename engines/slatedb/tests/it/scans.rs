@@ -85,7 +85,7 @@ async fn passes_in_vain_are_counted() {
     };
     scan(ScanOptions::default()).await;
     assert_eq!(test.lacuna().stats().total().false_positives, 3);
-    // Whoever brings a context of their own keeps it, and these passes are not counted.
+    // A scan with a context of its own keeps it, and these passes are not counted.
     let theirs = Some(slatedb::FilterContext::Inline([7; 64]));
     scan(ScanOptions { filter_context: theirs, ..ScanOptions::default() }).await;
     assert_eq!(test.lacuna().stats().total().false_positives, 3);

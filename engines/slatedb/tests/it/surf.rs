@@ -13,7 +13,7 @@ const SPECS: [&str; 4] =
     ["surf@24", "surf:real=8@48 codec=bytes", "surf:hash=4@40", "surf:hash=4,real=4,cut@12 codec=bytes"];
 const SSTS: usize = 6;
 
-/// Hosts written from the right, with a path behind some of them; every key another one's prefix now and then.
+/// Hosts written from the right, with a path after some of them; every key another one's prefix now and then.
 fn keys() -> Vec<Vec<u8>> {
     let mut rng = Rng::new(77);
     let (tops, names) =

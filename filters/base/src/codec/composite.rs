@@ -1,4 +1,4 @@
-//! Keys made of a prefix that is only ever asked for whole, and an ordered suffix.
+//! Keys made of a prefix that queries always give whole, and an ordered suffix.
 
 use std::ops::Bound;
 

@@ -8,7 +8,7 @@ use crate::range::{ByteRange, U64Range};
 
 /// Keeps the first `width` bytes of a key as a big-endian integer, zeros where the key ends, and forgets the rest.
 ///
-/// Monotone, so keys stay in order; lossy, so ends that say something after the head are rounded outward. An excluded
+/// Monotone, so keys stay in order; lossy, so ends with bytes after the head are rounded outward. An excluded
 /// end that stops within the head stays excluded: `[t1, t2)` asks for `t1 ..= t2 - 1`.
 ///
 /// ```

@@ -1,11 +1,11 @@
 //! How a gap between byte strings becomes an interval of fixed size: 32 bytes after the file's common prefix.
 //!
 //! The map from a string to its *code* (the next 32 bytes as a number, zeros where the string ends) keeps the order
-//! but loses what stands behind: two strings may share a code. So the code of a key of the file is never part of a gap,
-//! and the gap between `below` and `above` is what lies **strictly** between their codes: `x <= below` has a code at or
-//! below that of `below`, hence every string with a larger code is above `below`; likewise on the other side. With a
-//! window of two bytes and the neighbours `"ab"` and `"axe"`, the gap is `"ac"` to `"aw\xFF..."`; `"axd"` is in the
-//! real gap, but not in this one.
+//! but drops the bytes after them: two strings may share a code. So the code of a key of the file is never part of a
+//! gap, and the gap between `below` and `above` is what lies **strictly** between their codes: `x <= below` has a code
+//! at or below that of `below`, hence every string with a larger code is above `below`; likewise on the other side.
+//! With a window of two bytes and the neighbours `"ab"` and `"axe"`, the gap is `"ac"` to `"aw\xFF..."`; `"axd"` is in
+//! the real gap, but not in this one.
 
 use std::array;
 
@@ -26,9 +26,9 @@ pub(super) struct GapWindow<'p> {
 }
 
 impl GapWindow<'_> {
-    /// What lies strictly between the codes of two neighbours; `None` on a side where the file holds no key at all.
-    /// There is nothing between neighbours of equal or adjacent codes, and nothing that could be said about a
-    /// neighbour without the prefix.
+    /// The codes strictly between those of two neighbours; `None` on a side where the file holds no key at all.
+    /// The gap is empty between neighbours of equal or adjacent codes, and for a neighbour without the prefix, whose
+    /// code is not known.
     pub(super) fn between(self, below: Option<&[u8]>, above: Option<&[u8]>) -> Option<Interval<WORDS>> {
         let lo = match below {
             Some(key) => successor(self.code(key)?)?,

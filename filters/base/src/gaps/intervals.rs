@@ -13,14 +13,14 @@ pub(super) type Code<const WORDS: usize> = [u64; WORDS];
 /// The code after `code`; `None` after the last.
 pub(super) fn successor<const WORDS: usize>(code: Code<WORDS>) -> Option<Code<WORDS>> {
     let place = code.iter().rposition(|&word| word < u64::MAX)?;
-    // Behind the word that grows stand only words of ones, which become zeros.
+    // After the word that grows stand only words of ones, which become zeros.
     Some(array::from_fn(|at| if at < place { code[at] } else { code[at].wrapping_add(1) }))
 }
 
 /// The code before `code`; `None` before the first.
 pub(super) fn predecessor<const WORDS: usize>(code: Code<WORDS>) -> Option<Code<WORDS>> {
     let place = code.iter().rposition(|&word| word > 0)?;
-    // Behind the word that shrinks stand only zeros, which become words of ones.
+    // After the word that shrinks stand only zeros, which become words of ones.
     Some(array::from_fn(|at| if at < place { code[at] } else { code[at].wrapping_sub(1) }))
 }
 
@@ -62,7 +62,7 @@ impl<const WORDS: usize> Slot<WORDS> {
     }
 }
 
-/// Intervals in ascending order, none of which overlaps or touches another.
+/// Intervals in ascending order that neither overlap nor touch each other.
 pub(super) struct Intervals<const WORDS: usize> {
     /// Odd while a writer is at work.
     version: AtomicU64,
@@ -89,8 +89,8 @@ impl<const WORDS: usize> Intervals<WORDS> {
         }
     }
 
-    /// Whether the interval that `asked` reads off lies in one that is held. `asked` is called again if a writer
-    /// disturbs it, and may read what [`write`](Self::write) changes. Takes no lock and allocates nothing.
+    /// Whether the interval that `asked` returns lies in a held interval. `asked` is called again if a writer changes
+    /// the set meanwhile, and may read what [`write`](Self::write) changes. Takes no lock and allocates nothing.
     pub(super) fn holds(&self, asked: impl Fn() -> Option<Interval<WORDS>>) -> bool {
         for _ in 0..ATTEMPTS {
             let before = self.version.load(Ordering::Acquire);
@@ -104,7 +104,7 @@ impl<const WORDS: usize> Intervals<WORDS> {
         false
     }
 
-    /// Whether `asked` lies in one interval, if what is read now stands still.
+    /// Whether `asked` lies in one interval; valid only if no writer is active during the read.
     fn is_inside_one(&self, asked: Interval<WORDS>) -> bool {
         let held = &self.slots[..self.len().min(self.slots.len())];
         let Some(place) = held.partition_point(|slot| slot.lo() <= asked.lo).checked_sub(1) else {
@@ -188,10 +188,11 @@ impl<const WORDS: usize> Intervals<WORDS> {
         self.asked_for[to].store(self.asked_for[from].load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// Takes out the first interval from the hand on that was not asked for, giving the others another round.
+    /// Takes out the first interval, from the hand on, that was not asked for, and clears the bits of those before it.
     fn evict(&self, hand: &mut usize) {
         let len = self.len();
-        // Readers may set bits after the hand, so a second round need not find one either: then it takes what is there.
+        // Readers may set bits after the hand, so a second round need not find one either: it then takes the interval
+        // there.
         for _ in 0..2 * len {
             *hand %= len;
             if self.asked_for[*hand].swap(0, Ordering::Relaxed) == 0 {

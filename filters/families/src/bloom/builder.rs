@@ -30,7 +30,8 @@ impl Layout {
         }
     }
 
-    /// The layout for a body of at most `max_bytes`: one that has no room for two lines is as good as a line already.
+    /// The layout for a body of at most `max_bytes`: a standard filter without room for two lines lies in one line
+    /// anyway.
     fn within(self, max_bytes: usize) -> Self {
         match self {
             Self::Blocked if max_bytes < BLOCKED_HEADER_BYTES + 2 * LINE_BYTES => {

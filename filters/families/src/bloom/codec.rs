@@ -11,7 +11,7 @@ pub(crate) const BLOCKED_HEADER_BYTES: usize = 64;
 /// Bytes of a block.
 pub(crate) const LINE_BYTES: usize = 64;
 
-/// What stands before the bits.
+/// The header before the bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
     /// Seed of the key hash.

@@ -11,10 +11,10 @@
 //! all bits of a key in one line of 512 bits and reads that; it loses about half a bit a key in rate. Build: one write
 //! of `k` bits a key.
 //!
-//! Bloom, "Space/time trade-offs in hash coding with allowable errors", CACM 1970; Putze, Sanders, Singler, "Cache-, hash- and space-efficient
-//! Bloom filters", WEA 2007, for the blocks. Ours takes any number of bits, not a power of two; a block is eight words
-//! and a key sets one bit in each of them (or in a group of them at small budgets), so that testing it is a handful of
-//! vector instructions.
+//! Bloom, "Space/time trade-offs in hash coding with allowable errors", CACM 1970; Putze, Sanders, Singler, "Cache-,
+//! hash- and space-efficient Bloom filters", WEA 2007, for the blocks. Ours takes any number of bits, not only a power
+//! of two; a block is eight words and a key sets one bit in each of them (or in a group of them at small budgets), so
+//! that testing it is a handful of vector instructions.
 
 mod blocked;
 mod builder;

@@ -22,7 +22,7 @@ pub(crate) fn waits_for(asked: f64) -> f64 {
     asked.min(1.0) + OVERLAPPED * (asked - 1.0).max(0.0)
 }
 
-/// What asking for one absent key is like.
+/// The chance of a "maybe" and the cost when one absent key is asked for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PointFacts {
     /// Chance of a "maybe".
@@ -65,7 +65,7 @@ impl PointFacts {
     pub(crate) fn asked_of(self, points: u64) -> f64 {
         match points {
             points if points > MAX_POINTS => 0.0,
-            // So rare that one less makes no difference a number could hold.
+            // So rare that the difference is below the precision of a float.
             points if self.rate < 1e-9 => points as f64,
             points => self.rate_of(points) / self.rate,
         }

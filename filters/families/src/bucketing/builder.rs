@@ -35,7 +35,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn body_bytes(&self, occupied: u64, last: u64) -> usize {
-        // Few buckets are few, however many keys share them.
+        // There cannot be more occupied buckets than buckets.
         HEADER_BYTES + encoded_len(occupied.min(last.saturating_add(1)), last, self.spec.geometry())
     }
 

@@ -4,14 +4,15 @@
 //! of them hold a key, and call a range "maybe" if it touches one of those. With buckets of 10 keys, the keys 3, 8 and
 //! 51 occupy buckets 0 and 5; the query `12..=44` touches buckets 1 to 4 and is denied.
 //!
-//! Guarantee: no false negative, and nothing more. The rate does not grow with the length of the range, so that it is
-//! excellent for queries drawn evenly; a query that starts in the bucket of a key is always "maybe". Clustered keys
-//! share buckets, which the budget then makes smaller. When the buckets come down to single keys the rate is 0.
+//! Guarantee: no false negative, and no bound on the rate. The rate does not grow with the length of the range, so
+//! that it is excellent for queries drawn evenly; a query that starts in the bucket of a key is always "maybe".
+//! Clustered keys share buckets, which the budget then makes smaller. When the buckets come down to single keys the
+//! rate is 0.
 //!
 //! Cost: one multiplication for each end, then one search that waits for one or two cache misses. Build: one or two
 //! passes over the keys.
 //!
-//! Costa, Ferragina, Vinciguerra, "Grafite", SIGMOD 2024, where it is the honest baseline. Ours: a bucket is found by
+//! Costa, Ferragina, Vinciguerra, "Grafite", SIGMOD 2024, where it is a baseline. Ours: a bucket is found by
 //! multiplying with a 64-bit fraction instead of dividing; buckets are counted from the smallest key; their number is
 //! the largest that fits the budget after keys that share one are counted once.
 

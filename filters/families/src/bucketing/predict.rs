@@ -36,7 +36,7 @@ impl PredictIntegers for BucketingSpec {
     }
 }
 
-/// What the slices of the sequence are like, in which a query finds itself.
+/// The slices of the sequence that queries fall into.
 struct Slices {
     /// Keys that a slice of average filling spans.
     width: f64,
@@ -44,7 +44,7 @@ struct Slices {
     bucket: f64,
 }
 
-/// What a query looks at.
+/// The probes and fetches of a query.
 struct Looks {
     probes: f64,
     fetches: f64,
@@ -61,8 +61,9 @@ impl Slices {
         Self { width, bucket: (span as f64 + 1.0) / (last as f64 + 1.0) }
     }
 
-    /// Where keys are as far apart as on average, a query reads one line; in an empty slice, which many queries share, half
-    /// of them read one that another brought; a spilled slice is searched for, and its table and values stand apart.
+    /// Where keys are as far apart as on average, a query reads one line; in an empty slice, which many queries share,
+    /// half of them read a line that another query has fetched; a spilled slice is searched for, and its table and
+    /// values stand apart.
     fn looks(&self, query: &EmptyQuery) -> Looks {
         let (Some(below), Some(above)) = (query.below, query.above) else {
             return Looks { probes: 1.0, fetches: 1.0 };

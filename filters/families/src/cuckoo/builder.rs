@@ -67,7 +67,7 @@ pub(crate) fn shape_within(spec: CuckooSpec, key_count: usize, max_bytes: usize)
     let bits = (Shape::MIN_BITS..=spec.max_bits()).rev().find(fitting)?;
     let shape = Shape::new(bits, min);
     let room = (max_bytes - HEADER_BYTES - padding(shape)) as u64;
-    // What is left goes into buckets, two for one at most: emptier buckets are rarely wrong.
+    // The remaining space goes into more buckets, at most twice as many: emptier buckets have a lower rate.
     let base = (room * 8 / shape.bucket_bits()).min(2 * min).max(min);
     Some(Shape { base, ..shape })
 }

@@ -15,7 +15,7 @@ pub(crate) const HEADER_BYTES: usize = 24;
 /// Bytes of a fingerprint that waits.
 pub(crate) const STASHED_BYTES: usize = 8;
 
-/// What stands before the buckets.
+/// The header before the buckets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
     /// Seed of the key hash.

@@ -1,4 +1,4 @@
-//! How a full pair of buckets makes room: a look around first, then a walk.
+//! How a full pair of buckets makes room: a search of the neighbouring buckets first, then a walk.
 //!
 //! Each of the eight fingerprints in the way has one other bucket. At 90 % load one of these has a free slot four times in
 //! five, and one move is enough. Otherwise one of the eight is moved to its full other bucket, and the look around is
@@ -9,10 +9,10 @@ use super::shape::SLOTS;
 use super::spot::Spot;
 use super::table::CuckooTable;
 
-/// Fingerprints that may be moved for one that comes. At 95 % load some three are; a walk of 500 fails about never.
+/// Fingerprints that may be moved for a new one. At 95 % load about three are; a walk of 500 almost never fails.
 const MAX_MOVES: usize = 500;
 
-/// Chooses whom to move; its state is the same on every machine.
+/// Chooses the fingerprint to move; its state is the same on every machine.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Walk {
     state: u64,

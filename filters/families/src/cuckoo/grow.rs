@@ -14,7 +14,7 @@ use super::spot::list_of;
 use super::table::{CuckooTable, segment};
 
 impl CuckooTable {
-    /// Adds a segment; `false` if the fingerprints have no bits left to tell more buckets apart.
+    /// Adds a segment; `false` if the fingerprints have no bits left to distinguish more buckets.
     pub(crate) fn grow(&self, walk: &mut Walk) -> bool {
         let count = 1 << self.segment_log2;
         if self.buckets.load(Ordering::Relaxed) + count > self.shape.max_buckets() {
@@ -30,7 +30,7 @@ impl CuckooTable {
         true
     }
 
-    /// Moves to a new bucket what belongs there.
+    /// Moves the fingerprints that belong to a new bucket there.
     fn split_into(&self, new: u64) {
         let (parent, class) = (self.shape.parent(new), self.shape.class_of_bucket(new));
         let old = self.read(parent);

@@ -1,9 +1,9 @@
 //! Insertion: one at a time beside readers, one at a time alone, and many at once.
 //!
-//! What costs is waiting for two cache lines, and for one more each time a fingerprint moves. So many hashes go in by 32:
-//! the lines of all of them are asked for at once, then those that a full pair of buckets will look at, then each hash is
-//! inserted. Pairs are written out here: the compiler leaves closures over arrays as calls, a quarter of the time of an
-//! insertion.
+//! The cost is waiting for two cache lines, and for one more each time a fingerprint moves. So hashes go in by 32 at a
+//! time: the lines of all 32 are asked for at once, then those that a full pair of buckets will look at, then each
+//! hash is inserted. Pairs are written out here: the compiler leaves closures over arrays as calls, a quarter of the
+//! time of an insertion.
 
 use std::sync::atomic::Ordering;
 
@@ -16,7 +16,7 @@ use super::table::{CuckooTable, STASH};
 /// Hashes that go in together, a bit of a `u32` each; two cache lines and, at 90 % load, one and a half of other buckets.
 pub(crate) const TOGETHER: usize = 32;
 
-/// Bytes from which on a table does not lie in a core's own cache, where asking costs more than it spares.
+/// Bytes from which on a table does not lie in a core's own cache, where a prefetch costs more than it saves.
 const LARGE: u64 = 4 << 20;
 
 /// Where a fingerprint may stand.
@@ -115,7 +115,7 @@ impl CuckooTable {
         if self.shape.bytes_of(self.buckets.load(Ordering::Relaxed)) < LARGE {
             return;
         }
-        // Gathered without a branch for each, which would be guessed wrong for every third at 90 % load.
+        // Gathered without a branch for each, which would be mispredicted for every third at 90 % load.
         let is_full = |&hash: &u64| self.is_full::<B>(self.candidate(hash));
         let mut full = hashes.iter().rev().fold(0u32, |full, hash| full << 1 | u32::from(is_full(hash)));
         while full > 0 {

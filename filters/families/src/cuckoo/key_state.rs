@@ -1,9 +1,9 @@
-//! What a changing filter knows of a key, and how keys are hashed.
+//! The state of a key in a changing filter, and how keys are hashed.
 
 use lacuna_base::KeySpace;
 use lacuna_base::hash::{IntegerHasher, hash_bytes};
 
-/// What is known about a key.
+/// The state of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyState {
     /// It was never inserted, or it was reported as a false positive and not inserted since.

@@ -14,7 +14,7 @@ const MIN_LOAD_PERCENT: usize = 78;
 /// Places at the beginning.
 const MIN: usize = 16;
 
-/// A hash of 128 bits: where it stands, and what tells it from others there.
+/// A hash of 128 bits: the first half names its place, the second distinguishes it from others there.
 pub(crate) type Mark = (u64, u64);
 
 /// A map from hashes of 128 bits to a number, about 30 bytes an entry.

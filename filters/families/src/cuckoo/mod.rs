@@ -8,14 +8,14 @@
 //! Guarantee: no false negative, after any insertions, removals and growth. The rate is at most `8 load / 2^f` for f bits;
 //! 10 bits at 95 % load give 0.75 %. A short range is asked key by key as in a Bloom filter, a longer one is "maybe".
 //!
-//! Cost: two independent cache lines a question, `f / 0.95` bits a key. Insertion moves 0.7 fingerprints at 90 % load, three
-//! near 95 %; what finds no place waits in a *stash* of eight. [`CuckooTable`] is read by any number of threads while one
-//! writes.
+//! Cost: two independent cache lines a question, `f / 0.95` bits a key. Insertion moves 0.7 fingerprints at 90 % load,
+//! three near 95 %; a fingerprint without a place waits in a *stash* of eight. [`CuckooTable`] is read by any number
+//! of threads while one writes.
 //!
 //! Removal: two keys may share a fingerprint, and a key that never came may share one with a key that did. So
-//! [`CuckooMut`] never takes a fingerprint out: it *marks* the removed key by 128 bits of hash, and answers "deleted" for
-//! that key alone. The same marks remember reported false positives. Who can promise to take out only what he put in
-//! uses [`CuckooTable::add`] and [`CuckooTable::take`], which count twins.
+//! [`CuckooMut`] never takes a fingerprint out: it *marks* the removed key by 128 bits of hash, and answers "deleted"
+//! for that key alone. The same marks remember reported false positives. A caller that takes out only what it has
+//! added uses [`CuckooTable::add`] and [`CuckooTable::take`], which count twins.
 //!
 //! Growth: buckets beyond the first come in segments, and each new bucket halves an older one by one more bit of a
 //! hash of what is stored (linear hashing), so a question never looks at more than two. A table grown g times has g times the rate.

@@ -1,10 +1,10 @@
 //! A set of keys that takes and forgets keys and never forgets another: the table, and exact marks beside it.
 //!
-//! Two keys may share a fingerprint. Were the fingerprint of a removed key taken out, its twin would be denied; and "this
-//! key was never here" cannot be checked, since the filter knows less than its keys. So a removal is a mark: the key's 128
-//! bits of hash, at most 32 bytes, in a table of their own. The fingerprint stays, for other keys that share it. An insertion
-//! takes the mark off. Marks are what a file cannot hold for others, so sealing leaves them out: removed keys are "maybe"
-//! again there, until the next build from the keys themselves.
+//! Two keys may share a fingerprint. If the fingerprint of a removed key were taken out, its twin would be denied. Nor
+//! can the filter check that a key was never inserted, since it knows less than its keys. So a removal is a mark: the
+//! key's 128 bits of hash, at most 32 bytes, in a table of their own. The fingerprint stays, for other keys that share
+//! it. An insertion takes the mark off. A sealed filter has no place for marks, so removed keys are "maybe" again
+//! there, until the next build from the keys themselves.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -65,7 +65,7 @@ impl<K: HashedKey + ?Sized> CuckooMut<K> {
         self
     }
 
-    /// What is known about `key`. `Absent` and `Deleted` are certain, `Present` is not.
+    /// The state of `key`. `Absent` and `Deleted` are certain, `Present` is not.
     pub fn state(&self, key: K::Ref<'_>) -> KeyState {
         let (hash, second) = self.mark(key);
         if self.table.may_contain(hash) {

@@ -37,7 +37,7 @@ impl Fields {
     }
 }
 
-/// The bits of a bucket, and of what stands after it.
+/// The bits of a bucket, followed by those after it.
 pub(crate) trait Bits: Copy + Default + PartialOrd {
     /// The bits at a place.
     fn read(spot: Spot<'_>) -> Self;

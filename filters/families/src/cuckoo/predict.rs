@@ -11,7 +11,7 @@ use crate::bloom::{PointFacts, predict_integers, predict_strings};
 use crate::family::FilterFamily as _;
 
 impl CuckooSpec {
-    /// What asking for one absent key among `key_count` is like.
+    /// The chance of a "maybe" and the cost when one absent key among `key_count` is asked for.
     fn facts(self, key_count: usize, body_bytes: usize) -> Result<PointFacts> {
         let shape = shape_within(self, key_count, body_bytes).ok_or_else(|| {
             let min = Shape::new(Shape::MIN_BITS, buckets_for(key_count as u64));

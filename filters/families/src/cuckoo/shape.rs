@@ -58,9 +58,9 @@ impl Shape {
         if offset >= class { offset - class } else { offset + self.base - class }
     }
 
-    /// The bucket of a fingerprint of `class` among `buckets` (linear hashing): bits of a hash of core and class say which
-    /// of the buckets that the class has by now. The two classes of a fingerprint have different ones, so that no part of
-    /// a growing table is left to itself.
+    /// The bucket of a fingerprint of `class` among `buckets` (linear hashing): bits of a hash of core and class say
+    /// which of the buckets that the class has by now. The two classes of a fingerprint have different bits, so that
+    /// no part of a growing table is separate from the rest.
     #[inline(always)]
     pub(crate) fn bucket(self, class: u64, fingerprint: u64, buckets: u64) -> u64 {
         if buckets == self.base {
@@ -91,7 +91,7 @@ impl Shape {
         bucket % self.base
     }
 
-    /// Most buckets: a class has no more than the cores that can tell them apart, by far.
+    /// Most buckets: far fewer for each class than there are cores to distinguish them.
     pub(crate) fn max_buckets(self) -> u64 {
         self.base << (self.core_bits - 2)
     }

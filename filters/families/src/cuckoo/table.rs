@@ -1,8 +1,8 @@
 //! The table: fingerprints in packed buckets, written by one at a time, read by any number without a lock.
 //!
-//! A moving fingerprint is nowhere for a moment. So a writer makes `version` odd while it moves anything; a reader that
-//! found nothing and met a writer asks again, a few times, and then says "maybe". What a reader did find needs no second
-//! look. (Boehm, "Can seqlocks get along with programming language memory models?", MSPC 2012, section 4.)
+//! A moving fingerprint has no place for a moment. So a writer makes `version` odd while it moves anything; a reader
+//! that found nothing and met a writer asks again, a few times, and then says "maybe". What a reader did find needs no
+//! second look. (Boehm, "Can seqlocks get along with programming language memory models?", MSPC 2012, section 4.)
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Mutex, OnceLock};
@@ -162,7 +162,7 @@ impl CuckooTable {
         fields > 0
     }
 
-    /// What the table knows a hash by: two with the same name are twins, of which it cannot hold the one and deny the other, however
+    /// What the table knows a hash by: two with the same name are twins; it cannot hold one and deny the other, however
     /// it grows.
     pub fn twin_name(&self, hash: u64) -> u64 {
         let (class, fingerprint) = (self.shape.class(hash), self.shape.fingerprint(hash));

@@ -1,4 +1,4 @@
-//! One writer at a time, whom readers notice.
+//! One writer at a time, whose changes readers notice.
 
 use std::sync::PoisonError;
 use std::sync::atomic::{Ordering, fence};
@@ -18,7 +18,7 @@ impl CuckooTable {
         result
     }
 
-    /// Whether a change broke off with a fingerprint on its way. For callers that keep writers away.
+    /// Whether a change broke off with a fingerprint on its way. The caller ensures that there is no writer.
     pub(crate) fn is_broken(&self) -> bool {
         self.version.load(Ordering::Relaxed) & 1 == 1
     }
@@ -35,8 +35,8 @@ impl CuckooTable {
     }
 }
 
-/// The version after a change that began at `version`. One that was odd then stays odd for ever: a change before it broke
-/// off with a fingerprint on its way, and whatever is not found is "maybe" from there on.
+/// The version after a change that began at `version`. A version that was odd stays odd for ever: a change before it
+/// broke off with a fingerprint on its way, and whatever is not found is "maybe" from there on.
 fn after(version: u64) -> u64 {
     if version & 1 == 0 { version.wrapping_add(2) } else { version }
 }

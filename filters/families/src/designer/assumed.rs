@@ -1,4 +1,4 @@
-//! What is assumed about the queries where there is no sample.
+//! The queries that are assumed where there is no sample.
 //!
 //! Half of them are single keys, half short ranges of 2 to 32; half of either start anywhere between the smallest and the
 //! largest key, half within 32 after a key. Over byte strings, lengths and distances are counted in the eight bytes after the

@@ -1,4 +1,4 @@
-//! What a family costs at least, known before it is modelled.
+//! A lower bound on a family's cost, known before it is modelled.
 
 use lacuna_base::KeySpaceId;
 
@@ -15,7 +15,7 @@ use crate::surf::SurfSpec;
 #[cfg(feature = "baselines")]
 use crate::two_prefix_bloom::TwoPrefixBloomSpec;
 
-/// What is known of any filter over the keys.
+/// Facts about any filter over the keys.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
     pub(super) key_space: KeySpaceId,

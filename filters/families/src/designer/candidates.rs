@@ -59,10 +59,11 @@ impl<K: lacuna_base::KeySpace + ?Sized, S: BuildFromKeys<K> + PredictRate<K>> Ca
     }
 }
 
-/// Specs of a family that may be the best; the family leaves out what it can tell to be worse than another of its own.
+/// Specs of a family that may be the best; the family leaves out those that it knows to be worse than another of its
+/// own.
 pub(crate) type Specs<K> = fn(&KeyStatistics<'_, K>, &DesignRules) -> Vec<Box<dyn CandidateSpec<K>>>;
 
-/// A family in the contest.
+/// A family among the candidates.
 #[derive(Debug)]
 pub(crate) struct CandidateFamily<K: lacuna_base::KeySpace + ?Sized> {
     pub(crate) kind: Kind,
@@ -71,7 +72,7 @@ pub(crate) struct CandidateFamily<K: lacuna_base::KeySpace + ?Sized> {
     pub(crate) may_be_robust: bool,
     /// Whether the keys next to a query decide, not a hash.
     pub(crate) goes_by_neighbours: bool,
-    /// A rate that no spec of it goes below, far cheaper to tell than a prediction.
+    /// A rate that no spec of it goes below, far cheaper to compute than a prediction.
     pub(crate) min_rate: fn(&KeyStatistics<'_, K>) -> f64,
     pub(crate) specs: Specs<K>,
 }

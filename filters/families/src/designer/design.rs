@@ -1,4 +1,4 @@
-//! What was chosen, among what, and why.
+//! The chosen spec, the candidates and their costs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub struct Candidate {
     pub cost_ns: f64,
 }
 
-/// What a candidate turned out to be.
+/// The measured rate and size of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
     /// Share of "maybe" among the empty queries of the sample.
@@ -67,7 +67,7 @@ impl<'a, K: DesignKey + ?Sized> Design<'a, K> {
         &self.candidates
     }
 
-    /// What was assumed about the queries, if there is no sample.
+    /// The assumption about the queries, if there is no sample.
     pub fn assumption(&self) -> Option<&'static str> {
         self.is_assumed.then_some(ASSUMPTION)
     }
@@ -104,7 +104,7 @@ impl<'a, K: DesignKey + ?Sized> Design<'a, K> {
     /// `None` for one that does not fit. Takes as long as building them all.
     ///
     /// # Errors
-    /// Whatever building reports but `BudgetTooSmall`.
+    /// Any error of building except `BudgetTooSmall`.
     pub fn measure(&self) -> Result<Vec<Option<Measured>>> {
         let assumed = self.is_assumed.then(|| self.plan.clone().with_sample(Arc::new(K::assumed(self.keys))));
         let known = KeyStatistics::new(self.keys, assumed.as_ref().unwrap_or(self.plan));

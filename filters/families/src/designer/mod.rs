@@ -1,11 +1,11 @@
-//! The designer: of all families, the one that costs least on these keys, for these queries, in this space.
+//! The designer: chooses the family that costs least on these keys, for these queries, in this space.
 //!
 //! No family is best everywhere. Bucketing goes by gaps and is useless right after a key; Grafite keeps its bound
-//! anywhere and pays for it in bits; a Bloom filter knows single keys best. Which of them a file should have depends on
+//! anywhere but needs more bits; a Bloom filter is best for single keys. Which of them a file should have depends on
 //! its own keys and on what is asked. So: predict for each family and its parameters how often it would say "maybe" in
-//! vain, what a question costs, how large it is; add up; build the cheapest. Two families for a price of 20,000 ns a needless
-//! read: one asked in 60 ns and wrong for 1 % of the queries costs 60 + 200 ns a query, one asked in 110 ns and wrong for
-//! 0.1 % costs 110 + 20 ns and is built.
+//! vain, what a question costs, how large it is; add up; build the cheapest. Two families for a price of 20,000 ns a
+//! needless read: one asked in 60 ns and wrong for 1 % of the queries costs 60 + 200 ns a query, one asked in 110 ns
+//! and wrong for 0.1 % costs 110 + 20 ns and is built.
 //!
 //! Guarantee: the chosen family's own. Same keys, plan and seed give the same choice on every machine: predictions are
 //! arithmetic, and the price of a probe comes from a table of constants ([`crate::costs`]), never from a clock.

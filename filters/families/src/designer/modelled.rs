@@ -1,4 +1,4 @@
-//! Families that have a model of their own: it chooses the parameters and tells the prediction in one go.
+//! Families that have a model of their own: it chooses the parameters and gives the prediction at once.
 //!
 //! Their models look at every sampled query; here they are given those that all predictions are made for.
 

@@ -1,4 +1,4 @@
-//! The contest: predict, add up, leave out who cannot win.
+//! The search: predict, add up, leave out families that cannot be the cheapest.
 
 use lacuna_base::{ErrorKind, KeyStatistics, Result};
 
@@ -10,7 +10,7 @@ use crate::costs::CostModel;
 /// A family that could be cheaper by this little at the very best is not modelled.
 pub(super) const WORTHWHILE_NS: f64 = 5.0;
 
-/// What a query costs, and which families may be chosen.
+/// The cost model of a query, and the families that may be chosen.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DesignRules {
     pub(crate) model: CostModel,
@@ -35,8 +35,8 @@ pub(super) fn rank<K: DesignKey + ?Sized>(
     let (asked, key_count) = (known.view(K::integers).asked(), known.keys().len());
     let payload_bytes = known.plan().budget().payload_bytes(key_count);
     let bounds = Bounds { key_space: K::ID, asked, key_count, payload_bytes, price_ns };
-    // What happened to none of n queries is as likely as not to happen to one in 2n: what the keys next to the sampled
-    // queries tell is less sure than what a hash does.
+    // An event that none of n queries saw may still have a chance of 1 in 2n: a rate that the keys next to the sampled
+    // queries decide is less certain than one that a hash decides.
     let doubt = asked * 0.5 / (known.queries().len() as f64 + 1.0);
     for family in K::candidate_families().0 {
         let best = ranking.iter().map(|(candidate, _)| candidate.cost_ns).fold(f64::INFINITY, f64::min);

@@ -53,11 +53,16 @@ fn check_predictions<K: DesignKey + ?Sized>(design: &Design<'_, K>, key_count: u
         let off = (told.rate - found.rate).abs();
         let allowed = 0.01 + 0.35 * told.rate.max(found.rate);
         let spec = &candidate.spec;
-        assert!(off <= allowed, "{case}, {spec}: rate {} told as {}, seed {SEED}", found.rate, told.rate);
+        assert!(
+            off <= allowed,
+            "{case}, {spec}: rate {} predicted as {}, seed {SEED}",
+            found.rate,
+            told.rate
+        );
         let sizes = (told.payload_bytes as f64, found.payload_bytes as f64);
-        // A trie cut to its top is told from few of the sampled keys.
+        // A trie cut to its top is predicted from few of the sampled keys.
         let slack = 0.05 * sizes.1 + 0.25 / 8.0 * key_count as f64;
-        assert!((sizes.0 - sizes.1).abs() <= slack, "{case}, {spec}: bytes told and found {sizes:?}");
+        assert!((sizes.0 - sizes.1).abs() <= slack, "{case}, {spec}: bytes predicted and found {sizes:?}");
     }
 }
 
@@ -129,7 +134,7 @@ fn the_price_decides_between_cheap_and_exact() {
     assert!(free.prediction.rate > dear.prediction.rate, "{free:?} {dear:?}");
 }
 
-/// Whoever takes part in a robust contest holds its rate for any queries: by its bound, or because all keys fit exactly.
+/// Every candidate of a robust design holds its rate for any queries: by its bound, or because all keys fit exactly.
 #[test]
 fn robust_designs_keep_a_bound() {
     for queries in ["points:2k", "uniform:2k:2-1048576", "correlated:2k:2-32:32"] {
@@ -203,7 +208,7 @@ fn grid() -> impl Iterator<Item = (String, Vec<u64>, BuildPlan<u64>)> {
         })
 }
 
-/// What is left out unmodelled could not have won, and whoever is modelled costs at least what was said beforehand.
+/// A family left out unmodelled could not have won, and a modelled one costs at least its lower bound.
 #[test]
 fn families_left_out_could_not_have_won() {
     let mut left_out = 0;

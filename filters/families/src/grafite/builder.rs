@@ -23,7 +23,7 @@ pub(crate) fn write_body(
     let (smallest, largest) = (keys[0], keys[keys.len() - 1]);
     let span = largest - smallest;
     let geometry = spec.geometry();
-    // A circle of few values holds few, however many keys there are.
+    // A circle holds at most as many distinct values as it is long, however many keys there are.
     let max_values = |last: u64| (keys.len() as u64).min(last.saturating_add(1));
     let body_bytes = |last: u64| HEADER_BYTES + encoded_len(max_values(last), last, geometry);
     let last = largest_within(span, |last| body_bytes(last) <= max_bytes)

@@ -66,7 +66,7 @@ impl Circle {
     }
 }
 
-/// What stage two of a batch hands to stage three.
+/// The state that stage two of a batch hands to stage three.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum GrafiteProbe {
     /// One interval.

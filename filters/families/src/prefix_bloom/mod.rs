@@ -9,7 +9,7 @@
 //! Cost: one Bloom probe for each prefix. Build: one insertion for each distinct prefix.
 //!
 //! Knorr, Lemaire, Lim, Luo, Idreos and others, "Proteus: A Self-Designing Range Filter", SIGMOD 2022 (1PBF). Ours: the
-//! length follows from the sampled queries unless the spec gives it, as the model of the paper tells it
+//! length follows from the sampled queries unless the spec gives it, as the model of the paper predicts
 //! (`proteus::cpfpr`); over byte strings the bits are counted in the window after the keys' common prefix.
 
 mod builder;

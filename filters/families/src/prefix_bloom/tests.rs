@@ -25,7 +25,7 @@ fn the_sample_sets_the_length() {
     let keys: Vec<u64> = (0..1_000u64).map(|i| i << 32).collect();
     let mut sample = Sample::<u64>::new();
     for place in 1..400u64 {
-        // A thousand keys, half a million after a key: 2^10 of them span the range, 2^19 tell it from the key.
+        // A thousand keys, half a million after a key: 2^10 of them span the range, 2^19 distinguish it from the key.
         let start = (place << 32) + 500_000 + place * 7;
         sample.push(start, start + 999);
     }

@@ -1,4 +1,4 @@
-//! Writes the trie, and gives what it leaves to the Bloom filter.
+//! Writes the trie, and gives the remaining space to the Bloom filter.
 
 use lacuna_succinct::trie::uniform::{UniformBuilder, UniformParts};
 
@@ -43,7 +43,7 @@ pub(crate) fn write_asked(
     key_count: usize,
 ) -> Result<Vec<u8>, TooSmall> {
     write_body(keys, design, seed, max_bytes).or_else(|small| {
-        // The largest budget is 16 bytes a key, of which the common prefix of strings may take a quarter.
+        // The largest budget is 16 bytes a key; the common prefix of strings may take a quarter of them.
         let largest = key_count * 12 + 32;
         if small.smallest_bytes <= largest {
             return Err(small);

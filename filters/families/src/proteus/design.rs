@@ -1,4 +1,4 @@
-//! What the designer decides, and what it expects of it.
+//! A design of Proteus, and its predicted rate and size.
 
 use super::cpfpr::KeyCounts;
 use super::prefix_key::PrefixKeys;
@@ -14,7 +14,7 @@ pub(crate) struct Design {
     pub(crate) probes: u32,
 }
 
-/// A design with what the model expects of it on the sample.
+/// A design with the model's prediction for the sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DesignRate {
     /// Bits of the prefixes in the trie; 0 without one.
@@ -29,10 +29,10 @@ pub struct DesignRate {
     pub body_bytes: usize,
 }
 
-/// What a filter will be, before it is built.
+/// The prediction for a filter before it is built.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProteusPrediction {
-    /// The design, and what it will answer.
+    /// The design and its predicted rate.
     pub design: DesignRate,
     /// Payload bits for each key.
     pub bits_per_key: f64,
@@ -40,8 +40,8 @@ pub struct ProteusPrediction {
     pub sampled: u64,
 }
 
-/// The length of the Bloom filter's prefixes where nothing is known of queries: prefixes of 32 integers, or of a byte more
-/// than tells 99 strings of 100 apart.
+/// The length of the Bloom filter's prefixes where nothing is known of queries: prefixes of 32 integers, or of a byte
+/// more than distinguishes 99 strings of 100.
 pub(super) fn usual_bloom_bits(keys: &(impl PrefixKeys + ?Sized), counts: &KeyCounts) -> u32 {
     let longest = keys.longest_bits();
     if longest == u64::BITS {

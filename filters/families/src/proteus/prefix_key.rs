@@ -34,7 +34,7 @@ pub(crate) trait PrefixKey: Copy + Ord {
     fn path(self, bits: u32) -> Self::Path;
     /// The tail of the first `bits` bits.
     fn tail(self, bits: u32) -> u64;
-    /// What hashes the tails after the head of the first `bits` bits.
+    /// The hasher of the tails after the head of the first `bits` bits.
     fn hasher(self, bits: u32, seed: u64) -> IntegerHasher;
     /// Whether every key below this one also has smaller first `bits` bits.
     fn is_sharp(self, bits: u32) -> bool;

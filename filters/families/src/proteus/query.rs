@@ -21,7 +21,7 @@ pub(crate) struct Run {
     to: u64,
 }
 
-/// At most two runs; `None`: more prefixes than anyone would ask for.
+/// At most two runs; `None`: more prefixes than the bound allows.
 type Runs = Option<[Option<Run>; 2]>;
 
 impl Run {
@@ -76,7 +76,7 @@ impl<K: PrefixKey> Cover<K> {
         if self.hi_excluded { run.shortened() } else { Some(run) }
     }
 
-    /// Those from the first one to the last one with the same first `trie_bits` bits.
+    /// The prefixes from the first one to the last one with the same first `trie_bits` bits.
     fn low_side(&self, trie_bits: u32) -> Option<Run> {
         let head = head_bits(self.bits);
         let from = self.lo.tail(self.bits);
@@ -90,7 +90,8 @@ impl<K: PrefixKey> Cover<K> {
         }
     }
 
-    /// Those to the last one from the first one with the same first `trie_bits` bits; the inner `None` stands for none.
+    /// The prefixes up to the last one from the first one with the same first `trie_bits` bits; the inner `None` means
+    /// none.
     fn high_side(&self, trie_bits: u32) -> Option<Option<Run>> {
         let head = head_bits(self.bits);
         let to = self.hi.tail(self.bits);
@@ -110,7 +111,7 @@ fn all<K: PrefixKey>(key: K, is: bool, mut bits: std::ops::Range<u32>) -> bool {
     bits.all(|place| key.bit(place) == is)
 }
 
-/// What the trie and the bound on probes leave to the Bloom filter.
+/// The prefixes that remain for the Bloom filter after the trie and the bound on probes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Plan {
     /// Nothing.

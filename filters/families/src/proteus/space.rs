@@ -15,7 +15,7 @@ use crate::frame::{push_window_section, window_for, window_section_bytes};
 use crate::integer_build::envelope;
 use crate::surf::TailRange;
 
-/// Builds over byte strings, every bit of which a prefix may reach.
+/// Builds over byte strings; a prefix may reach every bit of them.
 pub(crate) fn build_bytes(
     spec: ProteusSpec,
     keys: SortedKeys<'_, [u8]>,
@@ -79,12 +79,12 @@ fn place_of(key: Option<&[u8]>, window: Window<'_>) -> u64 {
     }
 }
 
-/// The sampled queries after the common prefix; those that do not touch it are none.
+/// The sampled queries after the common prefix, without those that do not touch it.
 fn string_queries<'a>(sample: &'a Sample<[u8]>, prefix: &[u8]) -> Vec<(StringTail<'a>, StringTail<'a>)> {
     sample.iter().filter_map(|(lo, hi)| tails_of(lo, hi, prefix)).collect()
 }
 
-/// What of a query is after the common prefix.
+/// The part of a query after the common prefix.
 fn tails_of<'a>(lo: &'a [u8], hi: &'a [u8], prefix: &[u8]) -> Option<(StringTail<'a>, StringTail<'a>)> {
     let range = TailRange::of(ByteRange::new(lo, hi)?, prefix)?;
     Some((StringTail(range.lo.0), StringTail(range.hi?.0)))
@@ -92,7 +92,7 @@ fn tails_of<'a>(lo: &'a [u8], hi: &'a [u8], prefix: &[u8]) -> Option<(StringTail
 
 /// A key space in which a Proteus can be predicted: `u64` or `[u8]`.
 pub trait PrefixSpace: KeySpace {
-    /// What `spec` will build.
+    /// The prediction for `spec`.
     #[doc(hidden)]
     fn predict(
         spec: &ProteusSpec,
@@ -192,7 +192,7 @@ impl PrefixSpace for [u8] {
 }
 
 impl ProteusSpec {
-    /// What building over `keys` will give, without building it: the design, its rate on the sample's empty queries,
+    /// The prediction for building over `keys`, without building: the design, its rate on the sample's empty queries,
     /// the prefixes they ask for, and the size. A rate of a given design is predicted as that of a chosen one.
     pub fn predict<K: PrefixSpace + ?Sized>(
         &self,
@@ -202,7 +202,7 @@ impl ProteusSpec {
         K::predict(self, keys, plan, &mut |_| {})
     }
 
-    /// As [`predict`](Self::predict), telling `ended` of each [`Phase`] that ends; one may come in several parts.
+    /// As [`predict`](Self::predict), calling `ended` after each [`Phase`]; a phase may come in several parts.
     pub fn predict_in_phases<K: PrefixSpace + ?Sized>(
         &self,
         keys: SortedKeys<'_, K>,

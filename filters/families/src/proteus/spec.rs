@@ -48,8 +48,8 @@ pub struct ProteusSpec {
 
 impl ProteusSpec {
     /// Both lengths follow from the sampled queries. Without any, nothing is known but that queries are short: a trie
-    /// of whole keys if it fits, else a Bloom filter of prefixes of 32 integers, or of a byte more than tells 99 strings
-    /// of 100 apart.
+    /// of whole keys if it fits, else a Bloom filter of prefixes of 32 integers, or of a byte more than distinguishes
+    /// 99 strings of 100 apart.
     pub fn new() -> Self {
         Self::default()
     }

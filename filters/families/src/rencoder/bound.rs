@@ -3,7 +3,7 @@
 use super::predict::RateModel;
 use super::query::Rencoder;
 
-/// Next to keys a single level meets lines a little fuller than the average one that the model knows; longer paths
+/// Next to keys a single level meets lines a little fuller than the average line of the model; longer paths
 /// leave room for that.
 const UNEVEN: f64 = 1.1;
 

@@ -26,7 +26,7 @@ pub(crate) struct Levels {
     pub(crate) count: u32,
 }
 
-/// What stands before the lines.
+/// The header before the lines.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Header {
     /// Seed of the hash.

@@ -22,7 +22,7 @@ const EXPONENT_LEVEL: u32 = 52;
 /// Shares of ones tried for the end of the exponent's levels.
 const EXPONENT_SHARES: [f64; 6] = [0.0, 0.1, 0.2, 0.3, 0.4, 0.45];
 
-/// What to build.
+/// The design to build.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Design {
     pub(crate) order: LevelOrder,

@@ -1,7 +1,7 @@
 //! Which levels to store: the paper's section 3.3, by counting instead of trying.
 //!
 //! Level l of the tree of all prefixes has a node for each distinct `key >> l`. Two neighbouring keys that first differ
-//! in bit b share all nodes above level b, so one pass that counts the first differing bits tells the number of nodes
+//! in bit b share all nodes above level b, so one pass that counts the first differing bits gives the number of nodes
 //! of every level. The share of ones follows: with B bits set among m at random it is `1 - e^(-B/m)`. So the levels
 //! that algorithm 5 of the paper finds by inserting, counting ones and inserting again are known beforehand.
 
@@ -51,7 +51,7 @@ impl NodeCounts {
         self.nodes[level.min(64) as usize]
     }
 
-    /// The highest level whose nodes tell all keys apart.
+    /// The highest level whose nodes distinguish all keys.
     pub(crate) fn telling_level(&self) -> u32 {
         let shortest = (1..=64u32).find(|&length| self.differing[length as usize] > 0);
         shortest.unwrap_or(64) - 1
@@ -75,7 +75,7 @@ impl NodeCounts {
     }
 }
 
-/// What there is to fill: lines, with mini-trees of this many levels.
+/// The space to fill: lines, with mini-trees of this many levels.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
     pub(crate) lines: Lines,

@@ -56,7 +56,7 @@ fn made_len(hasher: IntegerHasher, number: u64) -> u64 {
     SHORTEST + reduce(hasher.hash(2 * number + 1), LONGEST - SHORTEST + 1)
 }
 
-/// Queries made from sampled pairs of neighbours: alike, not the same.
+/// Queries made from sampled pairs of neighbours: similar to those made from all keys, not the same.
 pub(crate) struct SomePairs<'a>(pub(crate) &'a [(u64, u64)]);
 
 impl MadeQueries for SomePairs<'_> {

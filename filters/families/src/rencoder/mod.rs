@@ -8,9 +8,9 @@
 //! for each hash function, AND-ed, and every leaf whose whole path is set may be a key; nothing else may.
 //!
 //! Guarantee: no false negative, whatever levels are stored. With L levels and k hash functions a range of R keys far
-//! from all keys is a false positive with a chance of about `R / 2^(k L)`, where half of the bits are ones at
-//! `k L = 0.69 bits_per_key`; a range right after a key is left with the few levels that tell the two apart, so there
-//! k counts more than L. Over integers [`rate_bound`](lacuna_base::RangeFilter::rate_bound) holds for any keys and
+//! from all keys is a false positive with a chance of about `R / 2^(k L)`, where half of the bits are ones at `k L =
+//! 0.69 bits_per_key`; a range right after a key is left with the few levels that distinguish the two, so there k
+//! counts more than L. Over integers [`rate_bound`](lacuna_base::RangeFilter::rate_bound) holds for any keys and
 //! queries when the lowest level is stored. The answer is "maybe" past 64 fetched mini-trees (`probes=N`).
 //!
 //! Cost: k lines, fetched side by side, for a range within 256 keys; twice that across a border; one more step up for
@@ -18,12 +18,13 @@
 //! key.
 //!
 //! Fan and others, "Enabling space-time efficient range queries with REncoder", VLDB Journal 2024. Variants: the base
-//! stores the lowest levels; `ss` starts at the level that tells all keys apart; `se` at the one that tells a sample of
-//! queries from the keys; `po` asks points on the lowest level alone; `float` stores exponents, then mantissas. Ours:
-//! the root of a mini-tree is not stored, since the leaf above it says the same; each level of a mini-tree has its own
-//! word and turn inside an aligned line instead of one byte offset across two lines ([`lines`], measured in
-//! `docs/design/rencoder-windows.md`); a block of 64 leaves is verified at once ([`tree`]); levels and k are predicted
-//! from one counting pass instead of found by inserting ([`levels`], [`design`]), `round=N` builds as the paper does.
+//! stores the lowest levels; `ss` starts at the level that distinguishes all keys; `se` at the one that distinguishes
+//! a sample of queries from the keys; `po` asks points on the lowest level alone; `float` stores exponents, then
+//! mantissas. Ours: the root of a mini-tree is not stored, since the leaf above it says the same; each level of a
+//! mini-tree has its own word and turn inside an aligned line instead of one byte offset across two lines ([`lines`],
+//! measured in `docs/design/rencoder-windows.md`); a block of 64 leaves is verified at once ([`tree`]); levels and k
+//! are predicted from one counting pass instead of found by inserting ([`levels`], [`design`]), `round=N` builds as
+//! the paper does.
 
 #[cfg(feature = "baselines")]
 mod blacklist;

@@ -1,4 +1,4 @@
-//! Which variants and numbers of hash functions may be the best: all of them, judged by a part of the queries.
+//! Which variants and numbers of hash functions may be the best: all of them, evaluated on a part of the queries.
 
 use lacuna_base::internal::thinned;
 use lacuna_base::{KeyStatistics, Prediction};

@@ -17,7 +17,7 @@ use crate::statistics::EmptyQuery;
 /// Dyadic nodes beyond which a query is taken to be a "maybe".
 pub(crate) const MAX_NODES: u64 = 256;
 
-/// What decides the rate of a design.
+/// The parameters that decide the rate of a design.
 #[derive(Debug, Clone)]
 pub(crate) struct RateModel {
     levels: Levels,

@@ -48,7 +48,7 @@ pub(crate) fn tree_share(counts: &NodeCounts, levels: Levels, room: Room) -> f64
 /// How many times more a walk looks at than the lines it fetches: the blocks of each mini-tree, one by one.
 const WALKED: f64 = 2.0;
 
-/// What a query would meet.
+/// The lines that a query would read.
 pub(crate) struct Asker {
     model: RateModel,
     /// For queries in a mini-tree with a key.

@@ -4,7 +4,7 @@
 //! is a power of two is one range of keys, and a rectangle is several: the points with `2 <= x <= 3` and `1 <= y <= 2`
 //! are the keys 9, 11, 12 and 14. The squares are found in order of their keys, from the largest down, without a stack:
 //! a square that is settled is followed by the largest that starts after it. Squares of a given side are not split
-//! any more, so that a large rectangle costs no more questions than a small one; they stand for a little more than the
+//! any more, so that a large rectangle costs no more questions than a small one; they cover a little more than the
 //! rectangle, which may turn a "no" into a "maybe" and never the other way.
 
 use lacuna_base::{DynFilter, TypedKey, U64Range, Zorder};
@@ -36,7 +36,7 @@ pub struct Rectangle {
     y: (u32, u32),
 }
 
-/// How a square lies to a rectangle.
+/// The position of a square relative to a rectangle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Overlap {
     Nothing,

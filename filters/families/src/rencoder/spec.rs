@@ -21,9 +21,9 @@ pub(crate) enum Variant {
     /// From the keys upwards, until half of the bits are ones.
     #[default]
     Base = 0,
-    /// From the level that tells all keys apart upwards.
+    /// From the level that distinguishes all keys, upwards.
     SelectStart = 1,
-    /// From the level that tells the sampled queries from the keys downwards.
+    /// From the level that distinguishes the sampled queries from the keys, downwards.
     SelectEnd = 2,
     /// As the base with hash functions for points, which are asked on the lowest level only.
     Point = 3,
@@ -80,7 +80,7 @@ pub struct RencoderSpec {
 impl RencoderSpec {
     /// Mini-trees a query fetches at most, unless the spec says otherwise; past them the answer is "maybe".
     pub const MAX_PROBES: u32 = USUAL_PROBES;
-    /// Share of the sampled queries, in percent, that `REncoderSE` must be able to tell from the keys.
+    /// Share of the sampled queries, in percent, that `REncoderSE` must be able to distinguish from the keys.
     pub const QUANTILE: u32 = 99;
 
     /// The base: stores the lowest levels, and needs no sample.
@@ -88,20 +88,20 @@ impl RencoderSpec {
         Self::default()
     }
 
-    /// `REncoderSS`: stores levels from the one that tells all keys apart upwards. Best for queries that have nothing to
-    /// do with the keys; useless next to a key.
+    /// `REncoderSS`: stores levels from the one that distinguishes all keys, upwards. Best for queries that are
+    /// independent of the keys; useless next to a key.
     pub fn select_start() -> Self {
         Self { variant: Variant::SelectStart, ..Self::default() }
     }
 
-    /// `REncoderSE`: stores the levels that tell the plan's sampled queries from the keys. Without a sample it is the
-    /// base.
+    /// `REncoderSE`: stores the levels that distinguish the plan's sampled queries from the keys. Without a sample it
+    /// is the base.
     pub fn select_end() -> Self {
         Self { variant: Variant::SelectEnd, ..Self::default() }
     }
 
     /// `REncoderPO`: stores from the lowest level upwards as the base, with points asked on that level only and the
-    /// number of hash functions chosen for them. Ranges pay: they are more often wrong, long ones above all.
+    /// number of hash functions chosen for them. The rate of ranges is higher, above all of long ones.
     pub fn point() -> Self {
         Self { variant: Variant::Point, ..Self::default() }
     }

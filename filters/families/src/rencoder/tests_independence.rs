@@ -1,4 +1,4 @@
-//! Table 4 of the paper: bits of the filter tell nothing about each other, which section 4 takes for granted.
+//! Table 4 of the paper: bits of the filter are independent, as section 4 assumes.
 
 use lacuna_base::{Budget, BuildPlan, FilterSpec, SortedKeys};
 use lacuna_workload::Rng;

@@ -91,7 +91,7 @@ fn predicted_rates_are_near_the_measured() {
         assert!((ones.mean - header.ones.mean).abs() < 0.01, "{spec}: {ones:?}, counted {:?}", header.ones);
         let model = RateModel::new(header.levels, header.hash_count, 8, ones);
         let filter = crate::open::<u64, _>(sealed).expect("just sealed");
-        for (name, ranges) in [("anywhere", &anywhere), ("behind keys", &behind)] {
+        for (name, ranges) in [("anywhere", &anywhere), ("after keys", &behind)] {
             let queries: Vec<EmptyQuery> =
                 ranges.iter().filter_map(|&(lo, hi)| EmptyQuery::among(&keys, lo, hi)).collect();
             let predicted = model.mean_rate(&queries);

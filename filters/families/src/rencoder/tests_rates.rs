@@ -41,7 +41,7 @@ fn one_base_serves_uniform_and_correlated_queries() {
     let behind = empty_ranges(&keys, 1_500_000, seed, |rng| keys[rng.index(keys.len())].saturating_add(32));
     for (bits, bar) in [(14.0, 0.02), (26.0, 1e-4)] {
         let filter = build("rencoder", &keys, bits);
-        for (name, ranges) in [("anywhere", &anywhere), ("behind keys", &behind)] {
+        for (name, ranges) in [("anywhere", &anywhere), ("after keys", &behind)] {
             assert_rate(&format!("{name} at {bits}"), positives(&*filter, ranges), ranges.len(), bar);
         }
     }
@@ -95,7 +95,7 @@ fn points_alone_are_denied_as_by_a_bloom_filter() {
     }
 }
 
-/// SS looks at queries far from all keys, of which there are few where keys crowd; the sample knows better.
+/// SS assumes queries far from all keys, which are few where keys crowd; a sample shows the real ones.
 #[test]
 fn a_sample_is_never_worse_than_none() {
     let seed = 14;

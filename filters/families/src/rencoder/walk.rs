@@ -23,7 +23,7 @@ struct Fetched {
     alive: [u64; MAX_BLOCKS],
 }
 
-/// What the walk found next.
+/// The next result of the walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
     /// This leaf of the lowest level may hold a key.
@@ -139,7 +139,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What a mini-tree holds from some leaf on.
+/// The first result in a mini-tree from some leaf on.
 #[derive(Debug, Clone, Copy)]
 enum Found {
     /// This leaf of the group, counted over all mini-trees, may hold a key.

@@ -36,7 +36,7 @@ pub(crate) struct Allocation {
     pub(crate) hash_counts: [u32; LEVELS],
 }
 
-/// What an allocation is made of.
+/// The input of an allocation.
 pub(crate) struct Allocator<'a> {
     pub(crate) counts: &'a NodeCounts,
     pub(crate) covers: &'a [Cover],

@@ -21,7 +21,7 @@ const MAX_ASSUMED: u64 = 32;
 const SHORTEST: u64 = 2;
 const LONGEST: u64 = 32;
 
-/// A design: who gets which bits, and what that leads to.
+/// A design: the bits of each level, and the predicted rate.
 pub(crate) struct Design {
     pub(crate) allocation: Allocation,
     pub(crate) model: Model,

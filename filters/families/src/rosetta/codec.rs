@@ -55,7 +55,7 @@ impl Level {
     }
 }
 
-/// What stands before the filters.
+/// The header before the filters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
     /// Seed of the hash.

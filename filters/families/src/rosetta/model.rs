@@ -1,10 +1,10 @@
 //! How often, and after how many probes, a range without keys would be "maybe".
 //!
-//! The answers for different nodes are independent, so a node of level h survives with the chance
-//! `a(h) = p(h) (1 - (1 - a(h-1))^2)` where p is the rate of the level's filter, 1 without one. A range is its largest
-//! aligned nodes, at most two of a level; nothing else about it matters, neither where it starts nor the keys next to
-//! it. The probes below a node are a branching process, whose mean and second moment follow the same recursion; against
-//! a bound on probes their sum is taken to be about normal.
+//! The answers for different nodes are independent, so a node of level h survives with the chance `a(h) = p(h) (1 - (1
+//! - a(h-1))^2)` where p is the rate of the level's filter, 1 without one. A range is its largest aligned nodes, at
+//! most two of a level; neither its start nor the keys next to it matter. The probes below a node are a branching
+//! process, whose mean and second moment follow the same recursion; against a bound on probes their sum is taken to be
+//! about normal.
 
 use super::codec::{Header, LEVELS};
 use crate::estimate::power;
@@ -55,7 +55,7 @@ impl Cover {
     }
 }
 
-/// What is to be expected of an empty range.
+/// The prediction for an empty range.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Expected {
     /// Chance of a "maybe".
@@ -91,7 +91,7 @@ impl Model {
         Self { survival, probes, max_probes: f64::from(max_probes) }
     }
 
-    /// What to expect of an empty range with this cover.
+    /// The prediction for an empty range with this cover.
     pub(crate) fn expected(&self, cover: &Cover) -> Expected {
         let (mut dead, mut mean, mut variance) = (1.0, 0.0, 0.0);
         for (height, count) in cover.counts() {

@@ -13,7 +13,7 @@ use crate::predict::modelled;
 /// `designer_costs`.
 const OVERLAPPED: f64 = 0.1;
 
-/// What a filter would be.
+/// The prediction for a filter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RosettaPrediction {
     /// Share of the sample's empty queries that would be "maybe"; 0 without any.

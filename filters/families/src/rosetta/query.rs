@@ -1,7 +1,7 @@
 //! Asking Rosetta: the nodes of a range from left to right, and below those that may hold a key their parts.
 //!
-//! No stack is needed. Behind an empty node the next to ask is the largest aligned one that starts there and fits,
-//! because the parts of a node end where the node ends; at a node that may hold a key it is its first part. Levels
+//! No stack is needed. After an empty node, the next to ask is the largest aligned node that starts there and fits,
+//! because the parts of a node end where the node ends. After a node that may hold a key, it is the first part. Levels
 //! without a filter are stepped over.
 
 use lacuna_base::hash::IntegerHasher;

@@ -18,10 +18,10 @@ use crate::spec_text::{SpecText, spec_text_with_flags};
 /// Which levels get how many bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Policy {
-    /// Whatever is predicted to do best on the sample.
+    /// The allocation with the lowest predicted rate on the sample.
     #[default]
     Chosen,
-    /// All to the last level.
+    /// All bits to the last level.
     Single,
     /// As in the paper, and without a bound on probes.
     Published,
@@ -88,7 +88,7 @@ impl RosettaSpec {
         })
     }
 
-    /// What a filter over `keys` would answer to the empty queries of the plan's sample, without building it.
+    /// The prediction for a filter over `keys` and the empty queries of the plan's sample, without building it.
     ///
     /// # Errors
     /// As building.

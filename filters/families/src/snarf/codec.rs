@@ -17,7 +17,7 @@ pub(crate) const MAX_POSITIONS: u64 = 1 << 62;
 /// Most zeros in the rests of a block, for each key of a block: bounds the words a question reads.
 pub(crate) const MAX_ZEROS: u64 = 8;
 
-/// What stands before the knots.
+/// The header before the knots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
     /// Integers the filter was built from: keys, or windows of byte strings.

@@ -6,9 +6,9 @@
 //! positions 3 and 6; the range 140 to 155 reaches from position 3 to 5 and is "maybe", 150 to 155 from 4 to 5 and is
 //! "no". The positions of a segment, mostly far apart, are Rice-coded by their differences: a block.
 //!
-//! Guarantee: no false negative. A range that holds a knot holds a key. Any other lies between two knots, and is a false
-//! positive if one of its ends has the position of the key next to it: for K positions a key, and queries that have
-//! nothing to do with the keys, about once in K, whatever the range's length; next to a key always. K is about
+//! Guarantee: no false negative. A range that holds a knot holds a key. Any other lies between two knots, and is a
+//! false positive if one of its ends has the position of the key next to it: for K positions a key, and queries that
+//! are independent of the keys, about once in K, whatever the range's length; next to a key always. K is about
 //! `2^(bits_per_key - 2.3)`. Where a segment has as many positions as keys could be in it, it is exact.
 //!
 //! Cost: a binary search over the knots, two divisions, and half a block read from its start, 128 numbers at most; a

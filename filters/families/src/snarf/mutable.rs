@@ -1,13 +1,13 @@
 //! SNARF under change: keys come and go, one block is coded anew for each, and the result is sealed again.
 //!
 //! In the sealed form two keys may share a position, and after one of them is removed the bit must stay. Counting the
-//! keys of a position is enough as long as every removed key was added before; a removal of a key that never was would
-//! take the other's count, and a later "no" would be false. No filter that knows less than its keys can refuse all such
-//! removals, since there would be two sets of keys it cannot tell apart, and a key in one of them only. So this form
-//! knows its keys, as briefly as blocks can say it: the differences of the keys themselves are Rice-coded, not those of
-//! their positions, about `log2(span / keys) + 2` bits a key and 48 bytes a block. It answers exactly; sealing drops what
-//! the filter does without, and gives the very bytes that building from the same keys gives. Sealed bytes cannot be
-//! opened for change, because they no longer know.
+//! keys of a position is enough as long as every removed key was added before; a removal of a key that was never added
+//! would take the other's count, and a later "no" would be false. No filter that knows less than its keys can refuse
+//! all such removals: there are two sets of keys that it cannot distinguish, and a key that is in only one of them. So
+//! this form knows its keys, in a compact form: the differences of the keys themselves are Rice-coded, not those of
+//! their positions, about `log2(span / keys) + 2` bits a key and 48 bytes a block. It answers exactly; sealing drops
+//! what the filter does not need, and gives the same bytes as building from the same keys. Sealed bytes cannot be
+//! opened for change, because they do not contain the keys.
 
 use std::ops::Range;
 

@@ -12,7 +12,7 @@ use crate::family::FilterFamily as _;
 use crate::integer_sample::{InnerQuery, IntegerSample};
 use crate::predict::modelled;
 
-/// What a filter would be.
+/// The prediction for a filter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SnarfPrediction {
     /// Share of the sample's empty queries that would be "maybe"; 0 without any.

@@ -55,7 +55,7 @@ impl SnarfSpec {
         self.block_keys.unwrap_or(Self::BLOCK_KEYS) as usize
     }
 
-    /// What a filter over `keys` would answer to the empty queries of the plan's sample, without building it.
+    /// The prediction for a filter over `keys` and the empty queries of the plan's sample, without building it.
     ///
     /// # Errors
     /// As building.

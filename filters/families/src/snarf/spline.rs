@@ -1,9 +1,9 @@
 //! The model: where a key stands between two knots, in integers.
 //!
 //! The model of the key distribution is a line from knot to knot, and every knot is a key. So a key's rank is known up
-//! to its place between two neighbouring keys, and that place is one multiplication and one division. Floating point
-//! would have to be fenced against a key whose position falls after that of a larger one; a quotient of integers with a
-//! constant divisor cannot.
+//! to its place between two neighbouring keys, and that place is one multiplication and one division. With floating
+//! point, rounding could put a key's position after that of a larger key; a quotient of integers with a constant
+//! divisor is monotone.
 
 use lacuna_base::testing::cross;
 
@@ -93,7 +93,7 @@ mod tests {
         }
     }
 
-    /// The last key stands on the last position, as far as the arithmetic can tell.
+    /// The last key stands on the last position, within the precision of the arithmetic.
     #[test]
     fn positions_are_used_evenly() {
         for (width, max) in

@@ -1,4 +1,4 @@
-//! An empty query and the keys next to it: what decides about it in any filter that keeps the order of keys.
+//! An empty query and the keys next to it: they decide the answer of any filter that keeps the order of keys.
 
 use crate::rencoder::bit_length;
 

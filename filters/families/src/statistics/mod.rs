@@ -23,11 +23,11 @@ const MAX_MARKS: usize = 4_096;
 /// The facts.
 #[derive(Debug)]
 pub(crate) struct IntegerStatistics {
-    /// Distinct integers, as far as the sampled pairs tell.
+    /// Distinct integers, as far as the sampled pairs show.
     pub(crate) places: f64,
     pub(crate) smallest: u64,
     pub(crate) largest: u64,
-    /// Whether there are at most two integers, which the envelope alone tells.
+    /// Whether there are at most two integers, which the envelope alone describes.
     pub(crate) is_settled: bool,
     /// Bits that keys have: 64, or those of the window.
     pub(crate) key_bits: u32,
@@ -57,7 +57,7 @@ pub(crate) trait IntegerView: KeySpace {
     fn integer_sample<'a>(keys: SortedKeys<'a, Self>, plan: &BuildPlan<Self>) -> IntegerSample<'a>;
 }
 
-/// What decides the fate of a query.
+/// The kind of a query: settled, certain or inside.
 enum Fate {
     Settled,
     Certain,
@@ -95,8 +95,9 @@ impl IntegerStatistics {
         (inside + self.certain as f64) / self.total.max(1) as f64
     }
 
-    /// What an average query costs, if one inside costs `cost`, and so, on average, those that are "maybe" whatever the
-    /// family: it is asked about them too. Where the cost of those inside is unknown, they cost one of what is counted.
+    /// The cost of an average query, if one inside costs `cost`, and so, on average, those that are "maybe" whatever
+    /// the family: it is asked about them too. Where the cost of those inside is unknown, they cost one of what is
+    /// counted.
     pub(crate) fn mean(&self, cost: impl Fn(&EmptyQuery) -> f64) -> f64 {
         match self.inside.len() {
             0 => self.asked(),
@@ -208,7 +209,7 @@ impl IntegerView for [u8] {
     }
 }
 
-/// What `window` reads of a key of the file.
+/// The integer that `window` reads of a key of the file.
 pub(crate) fn place_in(window: Window<'_>, key: &[u8]) -> u64 {
     match window.position(key) {
         Position::At(place) => place,

@@ -1,7 +1,8 @@
 //! Many ranges at once: their walks go down side by side, one level a round.
 //!
-//! While the ends of a range agree there is one path to follow, and each step ends with the address of a node that no thread
-//! has touched yet. A walk asks for that node and lets the others go first; when its turn comes again, the node is there.
+//! While the ends of a range agree there is one path to follow, and each step ends with the address of a node that no
+//! thread has touched yet. A walk prefetches that node and lets the others go first; when its turn comes again, the
+//! node is in the cache.
 
 use lacuna_succinct::arch::{Isa, Kernel};
 use lacuna_succinct::trie::{Step, shared_len};

@@ -1,4 +1,4 @@
-//! What the budget holds: suffix bits after the whole trie, or as many levels of it as fit.
+//! What fits the budget: suffix bits after the whole trie, or as many levels of it as fit.
 
 use lacuna_base::{Budget, Error, Result};
 use lacuna_succinct::trie::{Branch, Divide, Shape};
@@ -10,7 +10,7 @@ use super::suffix::Suffixes;
 use crate::family::FilterFamily as _;
 use crate::largest::largest_within;
 
-/// What will be written.
+/// The design that will be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Design {
     pub(crate) suffixes: Suffixes,

@@ -24,7 +24,7 @@ pub(crate) fn build_u64(spec: SurfSpec, keys: SortedKeys<'_, u64>, plan: &BuildP
     Ok(Sealed::assemble(&envelope::<u64>(SurfSpec::KIND, VERSION, plan, keys.len(), ends), &body))
 }
 
-/// What will be written over integers.
+/// The design that will be written over integers.
 pub(crate) fn design_u64(spec: SurfSpec, keys: SortedKeys<'_, u64>, plan: &BuildPlan<u64>) -> Result<Design> {
     design(spec, keys.column(), plan.seed(), plan.budget().payload_bytes(keys.len()), 0)
 }
@@ -48,7 +48,7 @@ pub(crate) fn build_bytes(
     Ok(Sealed::assemble(&envelope::<[u8]>(SurfSpec::KIND, VERSION, plan, keys.len(), ends), &payload))
 }
 
-/// What will be written over byte strings.
+/// The design that will be written over byte strings.
 pub(crate) fn design_bytes(
     spec: SurfSpec,
     keys: SortedKeys<'_, [u8]>,
@@ -65,7 +65,7 @@ pub(crate) fn kept_window<'a>(keys: SortedKeys<'a, [u8]>, budget: Budget) -> Win
     window_for(keys, budget.payload_bytes(keys.len()) / 4)
 }
 
-/// What `window` reads of `key`.
+/// The integer that `window` reads of `key`.
 pub(crate) fn place_of(key: Option<&[u8]>, window: Window<'_>) -> u64 {
     match key.map(|key| window.position(key)) {
         Some(Position::At(place)) => place,

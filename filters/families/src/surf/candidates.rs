@@ -1,4 +1,4 @@
-//! Candidates over either key space: what lies beyond all keys, or has no body, is settled here; the rest is walked to.
+//! Candidates over either key space: a seek beyond all keys, or without a body, is settled here; others walk the trie.
 
 use lacuna_base::{Candidate, RangeFilter, SeekCandidate};
 use lacuna_succinct::arch::{Isa, Kernel, dispatch};

@@ -20,7 +20,7 @@ struct End<'a, K> {
     key: &'a K,
     is_excluded: bool,
     is_upper: bool,
-    /// The slot of the leaf that the end cuts, as far as the suffixes tell.
+    /// The slot of the leaf that the end cuts, as far as the suffixes decide.
     cut: Cell<Option<u64>>,
 }
 
@@ -97,7 +97,7 @@ impl<B: FilterBytes> CountEstimate<u64> for Surf<u64, B> {
     }
 }
 
-/// What the smallest and largest key tell about a count.
+/// The bounds on a count from the smallest and largest key alone.
 fn count_ends(range: U64Range, envelope: &lacuna_base::Envelope) -> CountBounds {
     let lacuna_base::Envelope { key_count, smallest, largest, .. } = *envelope;
     if key_count == 0 || range.hi() < smallest || range.lo() > largest {

@@ -1,7 +1,7 @@
 //! The rate on a sample, predicted from the keys next to each query instead of from a filter.
 //!
 //! A query that holds no key is "maybe" only because of the key before it or the key after it: the intervals that the
-//! kept bits leave for all other keys lie beyond those two. So two comparisons tell what the filter will say.
+//! kept bits leave for all other keys lie beyond those two. So two comparisons predict the answer.
 
 use std::cmp::Ordering;
 
@@ -14,7 +14,7 @@ use super::key::{IntegerKey, PathKey, PathList, StringKey, Tails};
 use super::spec::SurfSpec;
 use super::tail::TailRange;
 
-/// What a filter would be.
+/// The prediction for a filter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SurfPrediction {
     /// Payload bits for each key.
@@ -57,7 +57,8 @@ pub(crate) fn is_maybe<L: PathList + ?Sized, K: PathKey>(
     before.unwrap_or(false) || behind.unwrap_or(false)
 }
 
-/// How the kept part of the key at `index` compares with `asked`; `None` if their paths part, or a mark tells it exactly.
+/// How the kept part of the key at `index` compares with `asked`; `None` if their paths part, or a mark decides
+/// exactly.
 fn meets<L: PathList + ?Sized, K: PathKey>(
     keys: &L,
     design: &Design,

@@ -1,8 +1,8 @@
 //! SuRF's prediction from statistics: the trie's size from runs of keys, the rate from the keys next to each query.
 //!
 //! A key adds as many nodes to the trie as its path is longer than what it shares with the key before it, so runs of
-//! neighbours from all over the set tell the size of the whole. What the filter says to a query follows exactly from the
-//! keys on either side; hash bits let a point through by chance.
+//! neighbours from all over the set give the size of the whole. What the filter says to a query follows exactly from
+//! the keys on either side; hash bits let a point through by chance.
 
 use lacuna_base::{ByteRange, KeySpace, KeyStatistics, PredictRate, Prediction, Result};
 use lacuna_succinct::trie::{Branch, Shape, shared_len};
@@ -102,9 +102,9 @@ fn surely_fitting(max_bytes: usize, weight: f64) -> usize {
 
 /// A key space whose keys make a trie.
 pub(crate) trait TrieView: KeySpace {
-    /// What would be written for `spec`.
+    /// The design that would be written for `spec`.
     fn trie_design(spec: SurfSpec, known: &KeyStatistics<'_, Self>) -> Result<Design>;
-    /// What `design` would answer; if `ranges_alone`, to ranges, and without the walk.
+    /// The prediction for `design`; if `ranges_alone`, for ranges only, and without the walk.
     fn sums(design: &Design, known: &KeyStatistics<'_, Self>, ranges_alone: bool) -> Sums;
 }
 

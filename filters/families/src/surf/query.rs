@@ -1,8 +1,8 @@
 //! Points and ranges, by walking down the paths of both ends at once.
 //!
-//! While the ends agree, there is one path to follow. Where they part, any branch strictly between them is a "maybe"; if
-//! there is none, the two branches that the ends take remain: one is followed for a key at or above the lower end, the
-//! other for a key at or below the upper end. No step is ever taken back.
+//! While the ends agree, there is one path to follow. Where they part, any branch strictly between them is a "maybe";
+//! if there is none, the two branches that the ends take remain: one is followed for a key at or above the lower end,
+//! the other for a key at or below the upper end. No step is undone.
 
 use std::cmp::Ordering;
 
@@ -221,7 +221,7 @@ impl Body {
         !is_free && self.compare(isa, bytes, slot, hi.key, depth) != Ordering::Greater
     }
 
-    /// How the key of the leaf `slot` compares with `key`, of which its path is the first `depth` bytes.
+    /// How the key of the leaf `slot` compares with `key`; the leaf's path is the first `depth` bytes of `key`.
     #[inline(always)]
     pub(crate) fn compare<I: Isa>(
         &self,

@@ -34,7 +34,7 @@ struct Turn {
     slot: Option<u64>,
 }
 
-/// What one byte of the path leads to.
+/// The result of following one byte of the path.
 enum Pass {
     /// To this node.
     Node(u64),

@@ -99,7 +99,7 @@ impl SurfSpec {
         text
     }
 
-    /// What the filter over `keys` would be: its size, and its rate on the plan's sample, without building it.
+    /// The prediction for the filter over `keys`: its size, and its rate on the plan's sample, without building it.
     ///
     /// The rate is exact, not a model: it looks at the keys next to each query as the filter would see them.
     ///

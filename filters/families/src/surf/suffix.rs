@@ -1,4 +1,4 @@
-//! What stands after a kept path: hash bits below, real bits above, in one number.
+//! The suffix after a kept path: hash bits below, real bits above, in one number.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! Ranges of byte strings, seen from behind the prefix that all keys share.
+//! Ranges of byte strings relative to the prefix that all keys share.
 
 use lacuna_base::ByteRange;
 

@@ -1,4 +1,4 @@
-//! What the toy family would answer: it promises nothing.
+//! The prediction of the toy family, which promises nothing.
 
 use lacuna_base::Prediction;
 

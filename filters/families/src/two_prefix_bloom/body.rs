@@ -22,7 +22,7 @@ const NO_SHORT: u8 = 64;
 /// Most prefixes of either length that a query may be allowed to ask for: as good as no bound.
 pub(crate) const MAX_PROBES: u32 = 1 << 24;
 
-/// What is written.
+/// Lengths, share and bound of a body to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cut {
     /// Low bits that short prefixes leave out; `None` without them.
@@ -112,7 +112,7 @@ impl Prefixes {
 }
 
 impl TwoPrefixBloom {
-    /// Asks for the long prefixes of `lo..=hi`, of which `left` may still be asked.
+    /// Asks for the long prefixes of `lo..=hi`; at most `left` may still be asked.
     #[inline(always)]
     fn any_long<I: Isa>(&self, isa: I, bytes: &[u8], lo: u64, hi: u64, left: &mut u64) -> bool {
         let count = self.long.count(lo, hi);

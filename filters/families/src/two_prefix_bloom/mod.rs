@@ -4,8 +4,8 @@
 //! 8-bit keys, short prefixes of 3 bits and long ones of 6, the query `64..=103` touches the short prefixes 2 and 3; if
 //! only 3 may be there, the long ones below it, 24 and 25, decide.
 //!
-//! Guarantee: no false negative. The rate is what the model expects on the sample. A query asks for at most 64 prefixes
-//! (`probes`) of either length and says "maybe" if it would have to ask for more.
+//! Guarantee: no false negative. The rate on queries like the sample is predicted, not bounded. A query asks for at
+//! most 64 prefixes (`probes`) of either length and says "maybe" if it would have to ask for more.
 //!
 //! Cost: one Bloom probe for each prefix asked. Building: one insertion for each distinct prefix of either length.
 //!

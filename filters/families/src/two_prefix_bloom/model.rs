@@ -18,7 +18,7 @@ use super::single::Single;
 /// Percent of the bytes that the short prefixes may get.
 pub(crate) const SHARES: [u32; 3] = [40, 50, 60];
 
-/// A design of two prefix Bloom filters with what the model expects of it on the sample.
+/// A design of two prefix Bloom filters with the model's prediction for the sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TwoPrefixRate {
     /// Bits of the short prefixes; 0 without them.
@@ -31,7 +31,7 @@ pub struct TwoPrefixRate {
     pub rate: f64,
 }
 
-/// What is to be designed.
+/// A design task.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TwoTask {
     pub(crate) max_bytes: usize,
@@ -43,7 +43,7 @@ pub(crate) struct TwoTask {
 
 /// The lengths and shares of a task, and the chances of both filters for each.
 pub(super) struct Grid {
-    /// Lengths of either prefix, ascending; index 0 is length 0, where a short prefix tells nothing.
+    /// Lengths of either prefix, ascending; index 0 is length 0, where a short prefix denies nothing.
     pub(super) lengths: Vec<u32>,
     pub(super) shares: Vec<u32>,
     /// For each share and length, the rate of a filter of prefixes of that length.

@@ -44,8 +44,8 @@ impl TwoPrefixBloomSpec {
         modelled(rate, prefixes * BITS_A_PREFIX, waits_for(prefixes), bits, sample.key_count)
     }
 
-    /// Prefixes asked for, over all inner queries: the short ones, and the long ones of queries that share a short one with
-    /// a key. Those below a short one that is "maybe" by its hash alone are left out.
+    /// Prefixes asked for, over all inner queries: the short ones, and the long ones of queries that share a short one
+    /// with a key. Long prefixes below a short one that is "maybe" by its hash alone are left out.
     fn prefixes(&self, design: TwoPrefixRate, sample: &IntegerSample<'_>) -> f64 {
         let dropped = |bits: u32| sample.key_bits.saturating_sub(bits);
         let (short, long) = (dropped(design.short_bits), dropped(design.long_bits));

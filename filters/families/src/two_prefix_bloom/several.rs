@@ -1,4 +1,4 @@
-//! The part of the model where a query has several short prefixes: each of them is a chance of its own.
+//! The part of the model where a query has several short prefixes: their chances are independent.
 
 use super::model::Grid;
 use crate::proteus::cpfpr::{EmptyQuery, Regions};
@@ -6,7 +6,7 @@ use crate::proteus::cpfpr::{EmptyQuery, Regions};
 /// Queries that are looked at, spread evenly over all.
 const MAX_LOOKED_AT: usize = 2_048;
 
-/// Queries at the lengths of which they touch several short prefixes.
+/// Queries, for the short lengths at which they touch several prefixes.
 pub(super) struct Several {
     len: usize,
     /// Expected "maybe" answers for each share, short and long length.
@@ -92,9 +92,9 @@ impl Several {
 
 /// The long prefixes of a query below each of its short ones.
 struct Touched {
-    /// Those of the first one, and whether a key has it.
+    /// The long prefixes below the first short one, and whether a key has it.
     low: (bool, u64),
-    /// Those of the last one, and whether a key has it.
+    /// The long prefixes below the last short one, and whether a key has it.
     high: (bool, u64),
     /// How many lie between, and the long prefixes of each.
     inner: (u64, u64),

@@ -3,7 +3,7 @@
 use super::model::Grid;
 use crate::proteus::cpfpr::{Bins, EmptyQuery, Regions, any_of};
 
-/// Queries at the lengths of which they touch one short prefix.
+/// Queries, for the short lengths at which they touch one prefix.
 pub(super) struct Single {
     /// By the number of long prefixes: those whose short prefix a key has, and those for which none has it.
     shared: Bins,

@@ -120,7 +120,7 @@ impl TwoPrefixBloomSpec {
         designs.reduce(|best, next| if next.rate < best.rate { next } else { best })
     }
 
-    /// What to write for keys of `order.key_bits` bits.
+    /// The body to write for keys of `order.key_bits` bits.
     fn cut(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Cut {
         let bits = order.key_bits;
         let chosen = match (self.short_bits, self.long_bits, self.share) {
@@ -172,7 +172,7 @@ impl FilterFamily for TwoPrefixBloomSpec {
     fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
         let (short_bits, long_bits) = (spec.take("short", 0, 63)?, spec.take("long", 1, 64)?);
         if short_bits.is_some_and(|short| long_bits.is_some_and(|long| short >= long)) {
-            return Err(Error::invalid_input("short prefixes are to be shorter than long ones"));
+            return Err(Error::invalid_input("short prefixes must be shorter than long ones"));
         }
         let share = spec.take("share", 10, 90)?;
         Ok(Self { short_bits, long_bits, share, probes: ProbeBound::from_text(spec)? })

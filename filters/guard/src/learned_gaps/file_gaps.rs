@@ -20,12 +20,12 @@ pub struct Neighbours<'a> {
     pub largest: &'a [u8],
 }
 
-/// What one file is known not to hold. Its guard asks here after the filter said "maybe".
+/// The learned gaps of one file. Its guard asks them after the filter said "maybe".
 #[derive(Debug)]
 pub struct FileGaps {
     tag: FileTag,
     number: u64,
-    /// Under which it has its place, or had it.
+    /// The lease under which it has its place, or had it.
     lease: AtomicU64,
     all: Arc<LearnedGaps>,
 }
@@ -35,7 +35,7 @@ impl FileGaps {
         Self { tag, number, lease: AtomicU64::new(lease), all }
     }
 
-    /// What the file is known by.
+    /// The identity of the file.
     pub fn tag(&self) -> FileTag {
         self.tag
     }

@@ -1,9 +1,9 @@
-//! What a file is known by.
+//! The identity of a file.
 
 use std::fmt;
 
-/// Sixteen bytes that no two files share: drawn at random when a file is written and kept in it, or made of what the engine
-/// itself knows its files by. Equal filters are no sign of equal files.
+/// Sixteen bytes that no two files share: drawn at random when a file is written and kept in it, or made of what the
+/// engine itself knows its files by. Equal filters do not imply equal files.
 ///
 /// ```
 /// use lacuna_guard::FileTag;
@@ -19,7 +19,7 @@ impl FileTag {
         Self((u128::from(high) << 64 | u128::from(low)).to_le_bytes())
     }
 
-    /// The two halves as numbers, of which either does for a hash.
+    /// The two halves as numbers; either serves as a hash.
     pub fn halves(self) -> [u64; 2] {
         let number = u128::from_le_bytes(self.0);
         #[expect(clippy::cast_possible_truncation, reason = "the two halves of 128 bits")]

@@ -1,4 +1,4 @@
-//! What learned gaps may take.
+//! How much memory and how many reads learned gaps may take.
 
 /// How much memory learned gaps take, and how hard they are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

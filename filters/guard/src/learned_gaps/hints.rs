@@ -1,4 +1,4 @@
-//! Scans that found nothing and were let pass by filters: where it may be worth to look.
+//! Scans that found nothing although filters let them pass: places where a look into a file may pay.
 
 use std::collections::VecDeque;
 use std::ops::Bound;

@@ -1,7 +1,8 @@
 //! Looks into files, as far as they are the same for every engine.
 //!
-//! An engine's learner finds the file of a hint and reads the entries around the range. What comes before that (is there
-//! anything left to learn?) and after it (a gap is kept, a key is remembered so that no thread looks again) is here.
+//! An engine's learner finds the file of a hint and reads the entries around the range. What comes before that (is
+//! there anything left to learn?) and after it (a gap is kept, a key is remembered so that the file is not read again)
+//! is here.
 
 use std::sync::Arc;
 
@@ -71,7 +72,7 @@ fn number(file: FileTag) -> u64 {
     file.halves()[0]
 }
 
-/// Whether the keys of a file, of which these are the smallest and the largest, reach into `range`; an end that is not
+/// Whether the keys of a file, from this smallest to this largest, reach into `range`; an end that is not
 /// known may be anywhere.
 pub fn reach_into(smallest: Option<&[u8]>, largest: Option<&[u8]>, range: ByteRange<'_>) -> bool {
     let starts_before_end = match (smallest, range.hi()) {

@@ -1,13 +1,13 @@
-//! What each file is known not to hold: asked after its filter said "maybe".
+//! The learned gaps of each file: asked after its filter said "maybe".
 //!
-//! A filter makes the same mistake each time it is asked the same question, for as long as its file lives. Here is kept
-//! what reading the file has shown: between two of its keys there is none. With the keys `10` and `90` side by side in
-//! a file, a scan of `50..60` that its filter let pass is a hint to look; once somebody has looked, `[11, 89]` is a
-//! *learned gap*, and the next scan of `30..40` does not read the file, whatever the filter thinks.
+//! A filter makes the same mistake each time it is asked the same question, for as long as its file lives. This module
+//! keeps what reading the file has shown: between two of its keys there is none. With the keys `10` and `90` side by
+//! side in a file, a scan of `50..60` that its filter let pass is a hint to look; after the look, `[11, 89]` is a
+//! *learned gap*, and the next scan of `30..40` does not read the file, whatever the filter answers.
 //!
 //! - [`LearnedGaps`]: the gaps of one database, within a budget of memory, and the queue of hints;
 //! - [`FileGaps`]: the gaps of one file, asked by its guard;
-//! - [`FileTag`]: what a file is known by; two files never share one;
+//! - [`FileTag`]: the identity of a file; two files never share one;
 //! - [`Neighbours`]: the proof, two keys side by side among the raw entries of the file;
 //! - [`ReadBudget`]: how fast the background may read to find proofs, and [`Looks`]: where it need not look, and what a
 //!   look has taught.
@@ -20,10 +20,10 @@
 //! own keys, 65 bytes each, never between codes: codes of `head` are shared by many keys, and those of `composite` are
 //! not in the engine's order, so that a gap between neighbours proves nothing about the codes between theirs.
 //!
-//! Cost: a question is an atomic load or two and a binary search, without a lock or an allocation; a caller that only knows the
-//! file's tag finds its place through a small table of atomics first. A file takes its
-//! place, of fixed size, when its first gap is learned; when there is none left, the clock takes one from a file whose
-//! gaps that no query asked for.
+//! Cost: a question is an atomic load or two and a binary search, without a lock or an allocation; a caller that only
+//! knows the file's tag finds its place through a small table of atomics first. A file takes its place, of fixed size,
+//! when its first gap is learned; when there is none left, the clock takes one from a file whose gaps no query asked
+//! for.
 
 mod file_gaps;
 mod file_tag;

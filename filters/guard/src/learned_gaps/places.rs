@@ -1,7 +1,7 @@
 //! A fixed number of places for gaps, each of one file at a time.
 //!
-//! A filter that is still in somebody's cache may ask at its old place after another file has moved in. So a file moves
-//! in under a *lease*, a number that is never used twice, not even by a file that comes back: a reader compares it with
+//! A filter that is still cached may ask at its old place after another file has taken it. So a file takes a place
+//! under a *lease*, a number that is never used twice, not even by a file that comes back: a reader compares it with
 //! that of the place before and after it looks, and it is taken off the place before anything else changes.
 
 use std::ops::Bound;
@@ -28,10 +28,10 @@ enum Gaps {
 #[derive(Debug)]
 pub(super) struct Place {
     lease: AtomicU64,
-    /// Whose it is under that lease.
+    /// The file that has the place under that lease.
     tag: [AtomicU64; 2],
     asked_for: AtomicU8,
-    /// Taken when the first file moves in.
+    /// Allocated when the first file takes the place.
     gaps: OnceLock<Gaps>,
 }
 
@@ -75,7 +75,7 @@ impl Place {
         known
     }
 
-    /// Whether it knew an answer since the last call.
+    /// Whether it has answered a query since the last call.
     pub(super) fn take_asked_for(&self) -> bool {
         self.asked_for.swap(0, Ordering::Relaxed) == 1
     }

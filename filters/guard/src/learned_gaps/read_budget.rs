@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Reads a second, of which up to a second's worth may be saved up. Time comes in as an argument.
+/// Reads a second; unused reads of up to one second are kept. Time comes in as an argument.
 ///
 /// ```
 /// use lacuna_guard::ReadBudget;

@@ -1,8 +1,8 @@
-//! What was looked into in vain.
+//! Looks that found a key instead of a gap.
 //!
-//! A range in which a file holds a deleted key is empty for every scan and a gap for none, and the same scan hints at it
-//! again and again. So the last such looks are remembered, by a hash: one that is mistaken for another is only one gap
-//! less that is learned.
+//! A range in which a file holds a deleted key is empty for every scan and yet not a gap, so the same scan hints at it
+//! again and again. So the last such looks are remembered by a hash; a collision only means that one gap is not
+//! learned.
 
 use std::ops::Bound;
 

@@ -23,7 +23,7 @@ use crate::learned_gaps::tag_index::{INDEX_BYTES, TagIndex};
 /// let codec = GuardCodec::parse("fixed_be:1")?;
 /// let all = LearnedGaps::new(&codec, GapOptions::default(), Arc::new(Counters::new()));
 /// let file = all.open_file(FileTag([7; 16]));
-/// // Somebody has read the file and found 10 and 90 side by side.
+/// // The file was read, and 10 and 90 stand side by side in it.
 /// file.learn(&Neighbours { below: Some(&[10]), above: Some(&[90]), smallest: &[2], largest: &[99] });
 /// assert!(file.is_known_empty(Included(&[11]), Included(&[89])));
 /// assert!(!file.is_known_empty(Included(&[11]), Included(&[90])));
@@ -45,9 +45,9 @@ pub struct LearnedGaps {
 #[derive(Debug)]
 struct Files {
     open: HashMap<FileTag, Weak<FileGaps>>,
-    /// Open files at which those that were dropped are looked for.
+    /// Number of open files at which dropped files are removed.
     prune_at: usize,
-    /// Who is at each place.
+    /// The file at each place.
     tenants: Vec<Option<Tenant>>,
     last_number: u64,
     last_lease: u64,
@@ -91,7 +91,7 @@ impl LearnedGaps {
         })
     }
 
-    /// The gaps of the file with this tag; those of an earlier call if anybody still has them, or they still have their
+    /// The gaps of the file with this tag; those of an earlier call if they are still in use, or still have their
     /// place. About 100 bytes for each open file, on top of the budget.
     pub fn open_file(self: &Arc<Self>, tag: FileTag) -> Arc<FileGaps> {
         let mut files = self.lock();
@@ -150,12 +150,12 @@ impl LearnedGaps {
         self.hints.len()
     }
 
-    /// What was asked for.
+    /// The options as given.
     pub fn options(&self) -> GapOptions {
         self.options
     }
 
-    /// What happens is counted here.
+    /// The counters.
     pub fn counters(&self) -> &Arc<Counters> {
         &self.counters
     }

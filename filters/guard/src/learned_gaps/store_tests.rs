@@ -103,7 +103,7 @@ fn a_file_is_known_by_its_tag_alone() {
     assert!(!knows(1, 21, 24) && !knows(2, 11, 14) && !knows(4, 11, 14));
     all.open_file(tag(4)).learn(&between(&[40], &[45]));
     assert!(knows(4, 41, 44));
-    assert!((1..=3).all(|number| !knows(number, 41, 44)), "whoever had to leave is told nothing");
+    assert!((1..=3).all(|number| !knows(number, 41, 44)), "a file without a place knows no gaps");
     // A file that comes back adds to what is known of it.
     all.open_file(tag(4)).learn(&between(&[60], &[65]));
     assert!(knows(4, 41, 44) && knows(4, 61, 64));
@@ -157,7 +157,7 @@ fn open_ends_are_taken_as_the_engine_means_them() {
     assert!(!file.is_known_empty(Unbounded, Unbounded));
 }
 
-/// While files take each other's place, none is ever told of another's gaps.
+/// While files take each other's place, none ever gets another's gaps.
 #[test]
 fn no_file_is_told_of_anothers_gaps() {
     for codec in ["fixed_be:1", "bytes"] {

@@ -1,9 +1,9 @@
-//! Where the file with a tag has its place, for those who know nothing else of it.
+//! Where the file with a tag has its place, for callers that know only the tag.
 //!
-//! A table of small numbers, four for each place: a file's stand within eight of where its tag points. Readers take what
-//! they find for a guess and ask the place itself, so that a number which is just being changed costs a gap and no
-//! truth. Tags are as good as random, so at a quarter of its room the table as good as never overflows; if it does, the
-//! file that was there is no longer found until it learns again.
+//! A table of small numbers, four for each place: a file's stand within eight of where its tag points. Readers take a
+//! number as a guess and check it at the place itself, so a number that is being changed may cost a gap but never gives
+//! a false answer. Tags are practically random, so a table filled to a quarter almost never overflows; if it does, the
+//! file that was there is not found until it learns again.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 

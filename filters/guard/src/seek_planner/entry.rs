@@ -12,10 +12,10 @@ pub enum Direction {
     Backward,
 }
 
-/// What becomes of a file whose candidate equals a key that another file is known to hold.
+/// What happens to a file whose candidate equals a key that another file is known to hold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Ties {
-    /// It is opened before the key is named: for files that hold versions of one key, of which the newest counts.
+    /// It is opened before the key is named: for files that hold versions of one key, where the newest counts.
     #[default]
     Every,
     /// It stays closed while the key is named: for files that share no keys, or when any holder will do. A caller that reads on

@@ -8,7 +8,7 @@ use lacuna_base::{DynFilter, KeyRange, KeySpace, SeekCandidate};
 
 use super::entry::{Direction, Entry, Ties};
 
-/// What to do next; see [`SeekPlanner::step`].
+/// The next step of a seek; see [`SeekPlanner::step`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SeekStep<R> {
     /// Open `file` and find its first key in the direction of the seek that lies at the bound or beyond it; then
@@ -106,8 +106,8 @@ impl<'r, K: KeySpace + ?Sized> SeekPlanner<'r, K> {
         Self { range, near, far, direction, ties: Ties::Every, queue: BinaryHeap::new(), opened: 0 }
     }
 
-    /// Sets what becomes of candidates that equal a confirmed key; every one is opened unless said otherwise. To be set
-    /// before files are added.
+    /// Sets what happens to candidates that equal a confirmed key; by default every one is opened. Set this before
+    /// files are added.
     #[must_use]
     pub fn with_ties(mut self, ties: Ties) -> Self {
         self.ties = ties;
@@ -153,7 +153,7 @@ impl<'r, K: KeySpace + ?Sized> SeekPlanner<'r, K> {
         self.queue.push(Entry { file, place, is_open, direction: self.direction, ties: self.ties });
     }
 
-    /// What to do next. The step stays the same until its outcome is [`report`](Self::report)ed.
+    /// The next step. It stays the same until its outcome is [`report`](Self::report)ed.
     pub fn step(&self) -> SeekStep<K::Ref<'_>> {
         let Some(Entry { file, place, is_open, .. }) = self.queue.peek() else { return SeekStep::Done };
         match place {
@@ -162,9 +162,9 @@ impl<'r, K: KeySpace + ?Sized> SeekPlanner<'r, K> {
         }
     }
 
-    /// Tells where the file of the last [`step`](Self::step) stands: at `key`, its first key at the bound of a
-    /// [`SeekStep::Open`], or the one that follows the key of a [`SeekStep::Key`]; `None`, or a key outside of the range:
-    /// the file has no more.
+    /// Reports where the file of the last [`step`](Self::step) stands: at `key`, its first key at the bound of a
+    /// [`SeekStep::Open`], or the one that follows the key of a [`SeekStep::Key`]; `None`, or a key outside of the
+    /// range: the file has no more.
     pub fn report(&mut self, key: Option<K::Ref<'_>>) {
         let Some(Entry { file, is_open, .. }) = self.queue.pop() else { return };
         self.opened += usize::from(!is_open);

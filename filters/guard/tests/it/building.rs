@@ -37,7 +37,7 @@ fn added_keys_are_found() {
 
 #[test]
 fn absent_keys_are_mostly_skipped() {
-    // Grafite's bound counts the keys of a range as the codec sees them: eight-byte strings behind a shared prefix
+    // Grafite's bound counts the keys of a range as the codec sees them: eight-byte strings after a shared prefix
     // are far apart in their window, so strings are tested with a family that goes by gaps.
     for (family, codec) in [("grafite", "fixed_be:8"), ("grafite", "composite:4,4"), ("bucketing", "bytes")] {
         let workshop = Workshop::parse(&format!("{family}@16 codec={codec} seed=5"));

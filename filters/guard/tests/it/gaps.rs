@@ -9,7 +9,7 @@ use lacuna_guard::{
 };
 use lacuna_testkit::count_allocations;
 
-/// A guard over the keys 0, 1,000 and so on, as eight bytes, and its gaps, of which one is learned: behind 5,000.
+/// A guard over the keys 0, 1,000 and so on, as eight bytes, and its gaps; one is learned, after 5,000.
 fn guard(spec: &str) -> (Guard, Arc<FileGaps>, Arc<Counters>) {
     let spec = Arc::new(GuardSpec::parse(spec).unwrap());
     let counters = Arc::new(Counters::new());

@@ -48,7 +48,7 @@ pub trait Isa: Copy {
 /// assert_eq!(dispatch(CountAll(&[7, 1])), 4);
 /// ```
 pub trait Kernel {
-    /// What the computation gives.
+    /// The result of the computation.
     type Output;
     /// Computes with `isa`. Implementers mark this `#[inline(always)]`: only then is it compiled for that set.
     fn run<I: Isa>(self, isa: I) -> Self::Output;

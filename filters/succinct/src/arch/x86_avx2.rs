@@ -24,7 +24,7 @@ impl Avx2 {
         if present { Some(Self { _detected: () }) } else { None }
     }
 
-    /// The set, without looking.
+    /// The set, without a check.
     ///
     /// # Safety
     /// [`Avx2::detect`] must have found it on this machine before.

@@ -1,4 +1,4 @@
-//! Rank, selection and neighbours: whatever asks for places rather than for a yes or no.
+//! Rank, selection and neighbours: queries for places rather than for a yes or no.
 
 use super::layout::Layout;
 use super::query::Slice;

@@ -1,6 +1,6 @@
 //! Heavy slices: the ones with more values than the directory can count.
 //!
-//! They stand after the stream, each found by binary search in the spill directory. A table tells for each bucket
+//! They stand after the stream, each found by binary search in the spill directory. A table gives for each bucket
 //! how many values stand before its end, so a bucket is two fields of the table, and only the low parts of that
 //! bucket are searched.
 

@@ -76,8 +76,8 @@ impl Layout {
         index
     }
 
-    /// The first block of the first group from `index` on, itself the first of its group, that has more than `rest` nodes
-    /// or does not tell.
+    /// The first block of the first group from `index` on, itself the first of its group, that has more than `rest`
+    /// nodes or does not store their number.
     fn pass_groups(&self, bytes: &[u8], mut index: u64, rest: &mut u64) -> u64 {
         let mut at = self.parts.sparse_groups + address(index >> GROUP_SHIFT) * GROUP_BYTES;
         while index + GROUP_BLOCKS <= self.last_block {

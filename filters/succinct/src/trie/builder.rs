@@ -12,7 +12,7 @@ pub enum Keep {
     /// All of it: the trie is the set.
     #[default]
     Whole,
-    /// As many bytes as tell it from its neighbours.
+    /// As many bytes as distinguish it from its neighbours.
     Unique,
 }
 
@@ -77,7 +77,7 @@ impl Builder {
         Self { plan, levels: Levels::new(plan.value_bits), waiting: None }
     }
 
-    /// Adds the next key with its value, of which the low `value_bits` bits are kept.
+    /// Adds the next key with the low `value_bits` bits of its value.
     ///
     /// # Errors
     /// If the key is not above the one before it; the trie is as it was.

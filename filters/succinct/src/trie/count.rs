@@ -80,7 +80,7 @@ impl Layout {
                     (hi.cut, lo.node.is_none() && hi.node.is_none() && lo.cut == hi.cut)
                 }
                 None => {
-                    // Behind the last slot of a level stands the first node of the next.
+                    // After the last slot of a level stands the first node of the next.
                     level_end = self.child(isa, bytes, level_end);
                     (Cut { slot: level_end, before_mark: true }, lo.node.is_none() && lo.cut.slot >= self.end)
                 }
@@ -140,6 +140,6 @@ impl<C: Border> Descent<'_, C> {
 #[inline(always)]
 fn behind_if(slot: u64, is_behind: bool) -> Cut {
     let slot = slot + u64::from(is_behind);
-    // Behind the last label of a dense node stands the next node, mark first.
+    // After the last label of a dense node stands the next node, mark first.
     Cut { slot, before_mark: is_behind && slot.is_multiple_of(BLOCK_SLOTS) }
 }

@@ -86,7 +86,7 @@ impl Go<'_> {
         self.trace.steps.push(Step { node, slot: Some(slot) });
         self.trace.key.push(self.layout.label(self.bytes, slot));
         let has_child = self.layout.has_child(self.bytes, slot);
-        // Deeper than the trie lead only damaged bytes.
+        // Only damaged bytes lead deeper than the trie.
         let goes_on = has_child && self.trace.steps.len() < self.layout.levels();
         if goes_on { Some(self.layout.child(isa, self.bytes, slot)) } else { None }
     }

@@ -139,8 +139,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes how many sparse nodes start in the group before `block`, if `block` is the first of the next one. No reader
-    /// passes the last group, so that one does not tell.
+    /// Writes how many sparse nodes start in the group before `block`, if `block` is the first of the next one. No
+    /// reader passes the last group, so it has no such number.
     fn count_nodes(&mut self, block: u64) {
         if block == 0 || !block.is_multiple_of(GROUP_BLOCKS) {
             return;

@@ -28,7 +28,7 @@ use crate::error::{OpenError, require};
 pub struct Layout {
     /// Addresses below this one are dense.
     pub(super) dense_slots: u64,
-    /// Behind the last address.
+    /// One past the last address.
     pub(super) end: u64,
     pub(super) leaves: u64,
     pub(super) levels: u32,

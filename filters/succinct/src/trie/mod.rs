@@ -1,6 +1,6 @@
 //! The Fast Succinct Trie: an ordered set of byte strings in little more than ten bits for each branch.
 //!
-//! **Problem.** A filter for ranges of strings wants the shape of the key set, in order, at the size of a Bloom filter.
+//! **Problem.** A filter for ranges of strings needs the shape of the key set, in order, at the size of a Bloom filter.
 //! A pointer costs 64 bits; the least that any tree of bytes can do with is 9.44 bits a branch.
 //!
 //! **Idea.** Nodes stand level by level, and children in the order of their parents, so that the place of a child is a

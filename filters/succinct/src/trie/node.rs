@@ -98,7 +98,7 @@ impl Layout {
         }
     }
 
-    /// The place of `node`'s mark among all values; without a mark, that of the first leaf behind.
+    /// The place of `node`'s mark among all values; without a mark, that of the first leaf after it.
     #[inline(always)]
     pub fn mark_leaf<I: Isa>(&self, isa: I, bytes: &[u8], node: u64) -> u64 {
         if self.is_dense(node) {

@@ -40,7 +40,8 @@ impl Branch {
         }
     }
 
-    /// The shortest path that tells a key of `len` bytes from the keys next to it: one byte more than it shares.
+    /// The shortest path that distinguishes a key of `len` bytes from the keys next to it: one byte more than it
+    /// shares.
     pub fn unique(len: usize, shared_before: Option<usize>, shared_after: Option<usize>) -> Self {
         let shared = shared_before.max(shared_after).unwrap_or(0);
         Self { depth: len.min(shared + 1), ..Self::whole(len, shared_before, shared_after) }
@@ -57,7 +58,7 @@ impl Branch {
     }
 }
 
-/// What one level holds.
+/// The counts of one level.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Level {
     nodes: u64,
@@ -108,7 +109,7 @@ impl Shape {
         self.leaves += 1;
     }
 
-    /// The shape that `leaves` paths would have of which these are a fair part: all counts grow alike.
+    /// The shape that `leaves` paths would have if these are a fair sample of them: all counts grow alike.
     #[must_use]
     pub fn scaled(&self, leaves: u64) -> Self {
         let grown = |count: u64| {
@@ -119,7 +120,7 @@ impl Shape {
         Self { levels: self.levels.iter().map(level).collect(), leaves, root_marked: self.root_marked }
     }
 
-    /// Adds a level below the others, of which only the counts are known.
+    /// Adds a level below the others by its counts alone.
     pub(super) fn push_level(&mut self, nodes: u64, slots: u64) {
         self.levels.push(Level { nodes, slots });
     }

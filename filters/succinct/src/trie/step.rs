@@ -49,7 +49,7 @@ impl Layout {
         }
     }
 
-    /// What `slot` of the sparse `block` leads to.
+    /// The leaf or node that `slot` of the sparse `block` leads to.
     #[inline(always)]
     fn enter<I: Isa>(&self, isa: I, bytes: &[u8], slot: u64, block: Block) -> Step {
         if !block.has_child(bytes) {

@@ -27,8 +27,8 @@ pub(super) fn word(words: &Words, index: usize) -> u64 {
     u64::from_le_bytes(words.as_chunks().0[index])
 }
 
-/// Ones through each word. Written out: what an iterator is given may be compiled apart from this function, without the
-/// instructions that `isa` stands for.
+/// Ones through each word. Written out, because a closure given to an iterator may be compiled apart from this
+/// function, without the instructions that `isa` stands for.
 #[inline(always)]
 pub(super) fn counts_through<I: Isa>(isa: I, words: &Words) -> [u32; WORDS] {
     let first = isa.count_ones(word(words, 0));
@@ -39,7 +39,7 @@ pub(super) fn counts_through<I: Isa>(isa: I, words: &Words) -> [u32; WORDS] {
 
 /// The word with the `rank`-th one, counted from 0, and the ones before it.
 ///
-/// Chosen by values, not by branches: which word it is cannot be foreseen.
+/// Chosen by values, not by branches: which word it is cannot be predicted.
 #[inline(always)]
 pub(super) fn word_of(through: [u32; WORDS], rank: u32) -> (usize, u32) {
     let [first, second, third, _] = through;

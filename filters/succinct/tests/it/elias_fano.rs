@@ -139,7 +139,7 @@ fn heavy_slices_cost_no_more_than_promised() {
 
 #[test]
 fn ranges_over_empty_buckets_answer_exactly() {
-    // Gaps of 100 over buckets of at most 128: ranges begin and end in, before and behind the buckets with a value.
+    // Gaps of 100 over buckets of at most 128: ranges begin and end in, before and after the buckets with a value.
     let values: Vec<u64> = (0..20).map(|index| index * 100 + 7).collect();
     let (bytes, layout) = written(&values, 2_047, Geometry::default());
     for lo in (0..2_050).step_by(3) {

@@ -37,7 +37,7 @@ fn damaged_bytes_still_answer() {
             let at = random.below(bytes.len() as u64) as usize;
             bytes[at] ^= random.next() as u8;
         }
-        // Behind a sound header, and behind a damaged one that passes the checks.
+        // After a sound header, and after a damaged header that passes the checks.
         ask_much(&sound, &bytes, last, &mut random);
         if let Ok(layout) = Layout::open(&bytes) {
             assert!(layout.byte_len() <= bytes.len(), "seed {seed}");

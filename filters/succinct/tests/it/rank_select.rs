@@ -48,7 +48,7 @@ fn random_bits(len: usize, ones: u64, random: &mut Random) -> BitVector {
 }
 
 fn check(bits: &BitVector, samples: Samples, places: impl Iterator<Item = u64>) {
-    // Other bytes behind the structure must not be counted.
+    // Other bytes after the structure must not be counted.
     let mut bytes = Vec::new();
     RankSelect::encode(bits, samples, &mut bytes);
     let view = RankSelect::open(&bytes).expect("just written");

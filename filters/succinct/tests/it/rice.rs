@@ -4,7 +4,7 @@ use lacuna_succinct::bytes::BitWriter;
 use lacuna_succinct::rice::{MAX_LOW_BITS, RiceList};
 use proptest::prelude::*;
 
-/// The list and its bytes, behind `before` bits of something else.
+/// The list and its bytes, after `before` bits of something else.
 fn encoded(numbers: &[u64], low_bits: u32, before: u32) -> (RiceList, Vec<u8>) {
     let list = RiceList::new(numbers.len() as u64, low_bits);
     let mut bytes = Vec::new();

@@ -33,7 +33,7 @@ fn sparse_groups(bytes: &[u8]) -> impl Iterator<Item = usize> + use<> {
     (0..sparse_slots.div_ceil(4_096)).map(move |group| 32 + (dense_nodes.div_ceil(16) + group) * 16)
 }
 
-/// As written before the groups told their nodes.
+/// As written before groups stored their numbers of nodes.
 fn without_node_counts(bytes: &[u8]) -> Vec<u8> {
     let mut old = bytes.to_vec();
     for group in sparse_groups(bytes) {
@@ -67,7 +67,7 @@ fn nodes_many_groups_ahead_are_found() {
     }
 }
 
-/// Digests of these bytes as they were written before the groups told their nodes.
+/// Digests of these bytes as they were written before groups stored their numbers of nodes.
 const OLD_DIGESTS: [u64; 2] = [0xE283_6F2B_73C2_BA7B, 0x777C_DA96_EB78_80A5];
 
 #[test]
@@ -76,7 +76,7 @@ fn tries_without_node_counts_are_read() {
     let digests = [Divide::LeastSize, Divide::Levels(0)].map(|divide| {
         let bytes = trie_bytes(&keys, divide);
         let old = without_node_counts(&bytes);
-        assert_ne!(old, bytes, "groups tell their nodes, {divide:?}");
+        assert_ne!(old, bytes, "groups store their numbers of nodes, {divide:?}");
         check(&keys, &old, &format!("old, {divide:?}"));
         fnv(&old)
     });

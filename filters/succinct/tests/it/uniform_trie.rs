@@ -103,7 +103,7 @@ fn strings_and_integers_give_the_same_trie() {
         let mut builder = UniformBuilder::new(bits);
         for prefix in &prefixes {
             let key = (prefix << (64 - bits)).to_be_bytes();
-            // Zeros behind a key's end read as zeros in it.
+            // Zeros after a key's end read as zeros in it.
             let end = key.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
             builder.add(&StringPath::new(&key[..end], bits)).expect("a set ascends");
         }

@@ -1,9 +1,9 @@
-//! Empty ranges that ask nothing of the store: windows over real keys, half of which hold no key.
+//! Empty ranges that need no query of the store: windows over real keys, half of which hold no key.
 //!
-//! Every window is read once. Then one client reads: half of its scans are parts of windows without a row, the others whole
-//! windows with rows; beside it another inserts rows into empty windows and removes them again. The cache is too small for
-//! all results, so that most of what is known to be empty is known to the owner alone. What a scan must show is known where no
-//! write of its window was under way meanwhile.
+//! Every window is read once. Then one client reads: half of its scans are parts of windows without a row, the others
+//! whole windows with rows; beside it another inserts rows into empty windows and removes them again. The cache is too
+//! small for all results, so that most empty ranges are known to the owner alone. The right answer of a scan is known
+//! where no write of its window was under way meanwhile.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -123,7 +123,7 @@ fn range(lo: u64, hi: u64) -> std::ops::RangeInclusive<i64> {
     lo.cast_signed()..=hi.cast_signed()
 }
 
-/// The share of empty ranges that need no statement, and of wrong ones there is none.
+/// The share of empty ranges that need no statement, and that no scan is wrong.
 pub(super) fn gaps(_: &mut Bench, effort: &Effort, say: &mut dyn FnMut(String)) -> Result<Vec<Bar>> {
     let mut bars = Vec::new();
     for name in SETS {
@@ -185,7 +185,7 @@ async fn load(url: &str, keys: &[u64]) -> Result<()> {
     Ok(())
 }
 
-/// Whole windows with rows, and parts of windows without, in turn by chance.
+/// Whole windows with rows, and parts of windows without, chosen at random.
 async fn scan(table: &Table, windows: &Windows, effort: &Effort, may_write: &Semaphore) -> Result<Seen> {
     let (mut seen, mut rng) = (Seen::default(), Rng::with_stream(effort.seed, 1));
     for scan in 1..=effort.requests as u64 * SCANS_A_REQUEST {

@@ -1,6 +1,6 @@
 //! What a hit costs beside a bare `GET` of the same value, on one connection each, with as many under way.
 //!
-//! The store is a value in memory, as no hit asks it.
+//! The store is a value in memory, because a hit does not ask the store.
 
 use std::future::ready;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// The key of the bare value.
 const KEY: &str = "bare";
 
-/// What was measured.
+/// The result of all rounds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hits {
     /// Median of a round.
@@ -44,7 +44,7 @@ pub(super) struct Hits {
     pub(super) ratio: f64,
     /// Round trips for each read.
     pub(super) trips: f64,
-    /// Reads that were no hits: a cache server that takes longer than a quarter of a second is not waited for.
+    /// Reads that were not hits: a client does not wait longer than a quarter of a second for a cache server.
     pub(super) misses: u64,
 }
 

@@ -15,11 +15,12 @@ const THROUGH: System = System::Lacuna(Policy::WriteThrough);
 const BACK: System = System::Lacuna(Policy::WriteBack);
 /// The store's delay where there is one.
 const DELAY: Duration = Duration::from_millis(5);
-/// Turns of each of two that are compared: an odd number, whose median is one of them, and short beside the minutes within
-/// which a shared machine becomes faster or slower.
+/// Turns of each of two setups that are compared: an odd number, whose median is one of them. A turn is short beside
+/// the minutes within which a shared machine becomes faster or slower.
 const TURNS: u32 = 31;
-/// Clients where the servers' bandwidth is what counts. Of `n` servers that are asked alike one is idle for a share of
-/// `(n - 1) / (clients + n - 1)` of the time, by chance alone: with this number, 8 servers do at most 3.82 times what 2 do.
+/// Clients where the servers' bandwidth is what counts. Of `n` servers that are asked equally often one is idle for a
+/// share of `(n - 1) / (clients + n - 1)` of the time, by chance alone: with this number, 8 servers do at most 3.82
+/// times what 2 do.
 pub(crate) const MANY_CLIENTS: usize = 128;
 
 /// Runs on behalf of bars.
@@ -72,7 +73,7 @@ fn faster(name: &str, row: &Row, than: &Row, limit: Limit) -> Bar {
     Bar::new(name, throughputs(row, than), ratio, limit)
 }
 
-/// Pinned bytes do not grow: in the last fifth they are on average no more than the most of the middle fifth.
+/// Pinned bytes do not grow: in the last fifth they are on average at most the maximum of the middle fifth.
 fn pinned(name: &str, row: &Row) -> Bar {
     let (middle, end) = (row.pinned_middle(), row.pinned_end());
     let value = format!("{end} bytes in the last fifth, up to {middle} in the middle one");
@@ -80,8 +81,8 @@ fn pinned(name: &str, row: &Row) -> Bar {
     Bar::new(format!("pinned bytes of {name}"), value, ratio, Limit::AtMost(1.0))
 }
 
-/// Store delay 5 ms, warm, 5 rows, against the store alone: what one client gets of each. Many clients get as much more of a store
-/// that only waits as there are clients, and of a cache on this machine what its processors give.
+/// Store delay 5 ms, warm, 5 rows, against the store alone, for one client. More clients would raise the
+/// throughput of a store that only waits in proportion, but that of a cache on this machine only up to its processors.
 pub(super) fn delay(bench: &mut Bench, effort: &Effort, say: &mut dyn FnMut(String)) -> Result<Vec<Bar>> {
     let mut stage = Stage { bench, effort, say };
     let delayed =
@@ -136,8 +137,8 @@ pub(super) fn copies(bench: &mut Bench, effort: &Effort, say: &mut dyn FnMut(Str
     Ok(bars)
 }
 
-/// Bytes a second of each cache server: few enough that two cores do not end before eight lines do, which an update makes
-/// more work for by each byte than a scan.
+/// Bytes a second of each cache server: few enough that the eight lines are the bottleneck and not two cores; an update
+/// takes more work for each byte than a scan.
 pub(crate) const fn bandwidth(scan_percent: u64) -> u64 {
     if scan_percent > 90 { 3 << 19 } else { 2 << 20 }
 }

@@ -20,7 +20,7 @@ impl PlannedFilter {
         Ok(Self { spec: lacuna_families::spec(spec)?, plan })
     }
 
-    /// Shows the builder `ranges` as the queries to come.
+    /// Gives the builder `ranges` as the sample of queries.
     #[must_use]
     pub(super) fn with_sample(mut self, ranges: &[(u64, u64)]) -> Self {
         let mut sample = Sample::new();

@@ -16,7 +16,7 @@ use crate::bars::setting::Setting;
 const OPERATIONS: usize = 100_000;
 /// Steps between neighbouring starts, on average.
 const STEP: u64 = 1_000;
-/// What an entry may take at its owner, beyond the result.
+/// Bytes that an entry may take at its owner, beyond the result.
 const MAX_BYTES: f64 = 200.0;
 
 /// A bound made from an integer, in the same order.

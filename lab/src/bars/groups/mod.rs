@@ -57,7 +57,7 @@ pub(crate) const GROUPS: [Group; 13] = [
     Group {
         name: "reads",
         about: "Object reads of an embedded SlateDB with 16 overlapping SSTs for 1,000 empty scans, half of them right \
-                behind a key.",
+                after a key.",
         run: reads::run,
     },
     Group {

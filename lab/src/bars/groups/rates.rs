@@ -74,7 +74,7 @@ impl Subject {
         Ok(Self { bits, filter: planned.open(keys)?, key_count: keys.len() })
     }
 
-    /// At 22 bits, points are denied so well that no affordable number of queries could tell.
+    /// At 22 bits, points are denied so often that no affordable number of queries would give a verdict.
     fn is_tested(&self, length: u64) -> bool {
         length > 1 || self.bits < 22.0
     }

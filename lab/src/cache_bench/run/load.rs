@@ -27,13 +27,13 @@ pub(super) struct Stretch {
 }
 
 impl Stretch {
-    /// One that begins now.
+    /// A stretch that begins now.
     pub(super) fn new(length: Length, turn: u64) -> Self {
         Self { start: Instant::now(), length, turn }
     }
 }
 
-/// What clients share.
+/// State that clients share.
 pub(super) struct Load {
     pub(super) setup: Setup,
     pub(super) system: Arc<dyn SystemUnderTest>,
@@ -41,7 +41,7 @@ pub(super) struct Load {
     tally: Tally,
 }
 
-/// What clients did.
+/// Counts of the clients' work.
 #[derive(Debug, Default)]
 struct Tally {
     begun: AtomicU64,
@@ -168,7 +168,7 @@ impl Load {
         Ok(())
     }
 
-    /// What was measured, by what clients took and then the drain.
+    /// The result, from the times of the clients and of the drain.
     pub(super) fn row(
         &self,
         traffic: Traffic,

@@ -1,11 +1,11 @@
 //! A run: load, warm up, measure, drain, check.
 //!
-//! The clock runs from the first operation until everything that was acknowledged is in the store. So write-back pays for
-//! what it put off. After each fiftieth of the operations the bytes are read that log servers hold and must not
-//! evict. After the drain every record is read from the store itself: what was acknowledged must be there.
+//! The clock runs from the first operation until everything that was acknowledged is in the store. So write-back pays
+//! for the writes that it put off. After each fiftieth of the operations, the bytes are read that log servers hold and
+//! must not evict. After the drain every record is read from the store itself: each acknowledged write must be there.
 //!
-//! Where two setups are compared they may take turns: a machine that is slower for a while is so for both. A turn pays for
-//! what it put off, too, and who goes first alternates.
+//! Where two setups are compared they may take turns: a machine that is slower for a while is so for both. A turn,
+//! too, pays for the writes that it put off, and the two alternate in going first.
 
 mod load;
 mod one_run;
@@ -21,7 +21,7 @@ use crate::cache_bench::servers::{Databases, start_redis};
 use crate::cache_bench::setup::Setup;
 use one_run::Run;
 
-/// Parts of a run, after each of which pinned bytes are read.
+/// Parts of a run; pinned bytes are read after each.
 const PARTS: u32 = 50;
 
 /// Runs of one process: what they share.
@@ -32,12 +32,12 @@ pub(crate) struct Bench {
     runs: u64,
 }
 
-/// What two setups did that took turns.
+/// The results of two setups that took turns.
 #[derive(Debug)]
 pub(crate) struct Pair {
     /// All turns of each together.
     pub(crate) rows: [Row; 2],
-    /// Operations a second of the first over those of the second: the median of the turns, of which there is an odd number.
+    /// Operations a second of the first over those of the second: the median of the turns, whose number is odd.
     pub(crate) ratio: f64,
 }
 
@@ -107,7 +107,7 @@ impl Bench {
     }
 }
 
-/// As many threads as the machine that all numbers are of has processors.
+/// As many threads as the machine of the published numbers has processors.
 pub(crate) fn runtime() -> Result<Runtime> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     runtime.map_err(|error| Error::unavailable(format!("no runtime: {error}")))

@@ -15,7 +15,7 @@ use crate::cache_bench::servers::{Databases, RunServers};
 use crate::cache_bench::setup::{Length, Setup};
 use crate::cache_bench::system::{self, Traffic};
 
-/// How long nothing may be written to the store for a turn to be over.
+/// A turn is over when nothing was written to the store for this long.
 const SILENCE: Duration = Duration::from_millis(20);
 /// Records that are read at once in the end.
 const BATCH: u64 = 1_000;
@@ -26,7 +26,7 @@ pub(super) struct Run {
     servers: RunServers,
     before: Traffic,
     turns: u64,
-    /// What clients took, all stretches together.
+    /// The time of the clients, all stretches together.
     ran: Duration,
     /// Bytes that log servers held, with the seconds from the first operation.
     pinned: Vec<(f64, u64)>,
@@ -54,12 +54,13 @@ impl Run {
         Ok(Self { load, servers, before, turns: 0, ran: Duration::ZERO, pinned: Vec::new() })
     }
 
-    /// What is measured.
+    /// Name of the measured system.
     pub(super) fn name(&self) -> &'static str {
         self.load.setup.system.name()
     }
 
-    /// Lets all clients work. Pinned bytes are read after each of the parts of the time: what reads them takes its time from clients.
+    /// Lets all clients work. Pinned bytes are read after each part of the time only, because reading them takes time
+    /// from clients.
     pub(super) async fn go(&mut self, length: Length, parts: u32) -> Result<()> {
         let took = self.work(length, parts).await?;
         self.pass(took).await
@@ -101,14 +102,14 @@ impl Run {
         since
     }
 
-    /// Notes that so much time has passed.
+    /// Adds this time to what clients took.
     async fn pass(&mut self, took: Duration) -> Result<()> {
         self.ran += took;
         self.pinned.push((self.ran.as_secs_f64(), pinned_bytes(&self.servers.log_urls).await?));
         Ok(())
     }
 
-    /// Waits for what was put off, and looks whether it is there.
+    /// Waits for the writes that were put off, and checks that the store has them.
     pub(super) async fn end(self) -> Result<Row> {
         let start = Instant::now();
         self.load.system.stop().await?;

@@ -1,8 +1,8 @@
 //! Cache-aside without leases, as most applications have it.
 //!
-//! A read looks into the cache, else asks the store and sets what it got. An update writes the store, then deletes every
-//! cached scan that holds the record. Between the answer of the store and the set an update may pass: the old result then
-//! stays, for ever. Its steps stand apart so that a test can do them in that order.
+//! A read looks into the cache, else asks the store and sets what it got. An update writes the store, then deletes
+//! every cached scan that holds the record. Between the answer of the store and the set an update may pass: the old
+//! result then stays, for ever. Its steps are separate so that a test can do them in that order.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::cache_bench::records::{COLUMN_BYTES, fields, version_of};
 use crate::cache_bench::servers::RunServers;
 use crate::cache_bench::setup::Setup;
 
-/// How long a server may take: a machine with much to do is slow, and no reason to end a run.
+/// How long a server may take; long, so that a busy machine does not end a run.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Cache-aside over Redis.
@@ -56,13 +56,13 @@ impl Aside {
         self.caches[place(record / self.records_of_a_table)].clone()
     }
 
-    /// What the cache has.
+    /// The cached result.
     pub(crate) async fn look_up(&self, first: u64) -> Result<Option<Vec<u8>>> {
         self.trips.fetch_add(1, Ordering::Relaxed);
         self.cache(first).get(key(first)).await.map_err(|error| failed(&error))
     }
 
-    /// What the store has.
+    /// The result from the store.
     pub(crate) async fn query(&self, first: u64, count: u64) -> Result<Vec<u8>> {
         self.queries.fetch_add(1, Ordering::Relaxed);
         let table = first / self.records_of_a_table;

@@ -38,7 +38,7 @@ impl Lacuna {
         for url in &servers.cache_urls {
             let mut server = RedisCache::new(url, NAMESPACE)?;
             if setup.bandwidth.is_some() {
-                // Requests queue before a thin line: who waits there has not lost the server.
+                // Requests queue before a thin line: a client that waits there has not lost the server.
                 server = server.with_patience(PATIENCE);
             }
             let server = Arc::new(server);

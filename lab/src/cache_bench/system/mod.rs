@@ -26,7 +26,7 @@ pub(crate) trait SystemUnderTest: Send + Sync {
     /// Writes a version of a record.
     fn update(&self, record: u64, version: u64) -> Reply<'_, ()>;
 
-    /// What it has asked of servers so far.
+    /// Its requests to servers so far.
     fn traffic(&self) -> Traffic;
 
     /// Whether it says in which order two updates of one record come that are under way at once. Otherwise each record
@@ -55,7 +55,7 @@ pub(crate) struct Traffic {
 }
 
 impl Traffic {
-    /// What came after `before`.
+    /// The requests since `before`.
     pub(crate) const fn since(self, before: Self) -> Self {
         Self {
             hits: self.hits - before.hits,

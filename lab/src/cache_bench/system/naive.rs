@@ -1,8 +1,8 @@
 //! Redis alone, as section 7.5 of the report has it: a sorted set of record keys, and a value for each.
 //!
-//! A scan is `ZRANGE` and `MGET`, or both in one Lua script. An update changes the record in the memory of the application,
-//! which gives it its version, then sets it in Redis, with nothing that keeps these two steps of two clients from crossing:
-//! the older value then stays over the newer one that was acknowledged.
+//! A scan is `ZRANGE` and `MGET`, or both in one Lua script. An update changes the record in the memory of the
+//! application, which gives it its version, then sets it in Redis, and nothing keeps these two steps of two clients
+//! from crossing: the older value may then replace the newer one that was acknowledged.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -37,7 +37,7 @@ impl NamedFilter {
     }
 }
 
-/// What to measure.
+/// Filters, budgets, keys and queries to measure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grid {
     /// Where keys come from.
@@ -102,7 +102,7 @@ impl Cell {
     }
 }
 
-/// What a grid gave.
+/// The result of a grid.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GridResult {
     /// One for each filter and budget that could be built.

@@ -1,4 +1,4 @@
-//! Six nodes that hold partitions by number, and what a query costs them.
+//! Six nodes that hold partitions by number, and the work that a query takes.
 
 use std::cell::RefCell;
 
@@ -16,7 +16,8 @@ const RATE: f64 = 0.01;
 /// Bits per key of a Bloom filter of that rate.
 const BLOOM_BITS: f64 = 9.6;
 
-/// What became of a partition; the three stand between each other, so that no filter tells them by their order.
+/// The state of a partition. Partitions of the three states alternate by number, so that no filter distinguishes them
+/// by their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     Present,
@@ -24,7 +25,7 @@ pub(super) enum State {
     Absent,
 }
 
-/// How the coordinator, node 0, goes about a query.
+/// How the coordinator, node 0, answers a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     Default,
@@ -32,7 +33,7 @@ pub(super) enum Way {
     NodeCuckoo,
 }
 
-/// What queries took.
+/// The work of queries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Effort {
     /// Messages to another node that ask for rows.

@@ -115,7 +115,7 @@ fn shares(
     ))
 }
 
-/// Every deleted partition is asked for once, of as large a part of them as the size is of the largest.
+/// Every deleted partition of a part of them is asked for once; the part is the size as a share of the largest.
 fn by_size(session: &mut Session<'_>, sweep: &Sweep<'_>, is_remote: bool) -> Result<Finding> {
     let cluster = cluster(session)?;
     let efforts = efforts(sweep, |way, gigabytes, effort| {

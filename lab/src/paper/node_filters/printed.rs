@@ -1,4 +1,4 @@
-//! What the paper prints.
+//! The numbers that the paper prints.
 
 /// Shares of the axes of tables 2, 4 to 7 and 9, in percent.
 pub(super) const SHARES: [f64; 5] = [0.0, 25.0, 50.0, 75.0, 100.0];

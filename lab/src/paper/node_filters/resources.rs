@@ -103,7 +103,7 @@ fn taken(session: &mut Session<'_>, keys: usize) -> Result<Rc<Vec<Curve>>> {
 fn two_hours(config: Config, keys: u64) -> Vec<Taken> {
     let mut circle = Circle::new(NODES, config, keys / u64::from(NODES), 0.01);
     circle.set_ready();
-    // Everybody's first copies.
+    // The first copies of all nodes.
     (0..3).for_each(|_| circle.pass_interval());
     circle.take_traffic();
     let each = keys / LOAD.len() as u64;

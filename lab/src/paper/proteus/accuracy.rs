@@ -57,7 +57,7 @@ pub(super) fn designs(session: &mut Session<'_>) -> Result<Finding> {
             best_two.0,
             best.0
         ),
-        "b and c: normal keys; in turn a correlated query (2 to 2^7 keys, at most 2^10 behind a key) and a uniform one (2 to \
+        "b and c: normal keys; in turn a correlated query (2 to 2^7 keys, at most 2^10 after a key) and a uniform one (2 to \
          2^20 keys)."
             .into(),
     ];

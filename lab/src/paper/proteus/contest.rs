@@ -11,7 +11,8 @@ use crate::paper::{Cell, GridResult, NamedFilter};
 use lacuna_bench::BenchKey;
 use lacuna_bench::harness::batched;
 
-/// Builds all filters over `keys` for `sample` within each of `budgets`, and counts who says "maybe" to the empty `ranges`.
+/// Builds all filters over `keys` for `sample` within each of `budgets`, and counts their "maybe" to the empty
+/// `ranges`.
 ///
 /// # Errors
 /// What building reports other than that the budget is too small, which leaves a cell out.

@@ -36,7 +36,7 @@ pub(super) fn rates(session: &mut Session<'_>) -> Result<Finding> {
     })
 }
 
-/// Everyone asked by `law` with ranges of each length.
+/// All filters, asked by `law` with ranges of each length.
 fn fields(session: &mut Session<'_>, law: &str) -> Result<Vec<Rc<GridResult>>> {
     let keys = session.keys(&format!("uniform:{}", filters::key_count(session)))?;
     let field = |bits: &u32| {

@@ -19,7 +19,7 @@ pub(super) fn bounds(_session: &mut Session<'_>) -> Result<Finding> {
         Claim::new(format!("N d^2 = {weight}, rates up to 0.1"), printed, Some(bound))
     };
     let claims = (1..).zip(PRINTED).map(claim).collect();
-    let note = "The first entry is misprinted: e^-5 + e^-(10/3) is 0.0424. So 10,000 sampled queries tell a rate to \
+    let note = "The first entry is misprinted: e^-5 + e^-(10/3) is 0.0424. So 10,000 sampled queries give a rate to \
                 within a hundredth all but 4 times in a hundred, not in a thousand.";
     Ok(Finding { claims, notes: vec![note.into()], ..Finding::default() })
 }

@@ -60,7 +60,7 @@ pub(super) fn rates(session: &mut Session<'_>) -> Result<Finding> {
         }
     }
     finding.notes.push(format!(
-        "{key_count} keys; the paper has 10 million. Lengths of prefixes are counted behind what all keys share; Proteus \
+        "{key_count} keys; the paper has 10 million. Lengths of prefixes are counted after the common prefix of all keys; Proteus \
          models 128 lengths spread evenly."
     ));
     Ok(finding)

@@ -16,7 +16,7 @@ const LENGTHS: &[(&str, &str)] = &[
     ("2 to 2^20", "2-1048576"),
     ("points and 2 to 2^20", "1+2-1048576"),
 ];
-/// Between the keys of real sets is no room for long ranges.
+/// The gaps between keys of real sets are too short for long ranges.
 const SHORT_LENGTHS: &[(&str, &str)] =
     &[("points", "1"), ("2 to 2^7", "2-128"), ("points and 2 to 2^7", "1+2-128")];
 
@@ -43,7 +43,7 @@ pub(super) fn rates(session: &mut Session<'_>) -> Result<Finding> {
         }
     }
     finding.notes.push(
-        "Where SuRF is absent it does not fit. The paper shows SuRF's best choice of suffixes, which nobody can make \
+        "Where SuRF is absent it does not fit. The paper shows SuRF's best choice of suffixes, which cannot be made \
          beforehand; here as many real or hash bits as fit. `half` leaves out half of the keys and starts queries there."
             .into(),
     );

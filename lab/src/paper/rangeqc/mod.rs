@@ -11,7 +11,7 @@ mod stage;
 use crate::paper::figure::{figure, table};
 use crate::paper::{Figure, Paper};
 
-/// What the report shows.
+/// The numbers of the report.
 pub(crate) static PAPER: Paper = Paper {
     name: "rangeqc",
     citation: "Ghandeharizadeh, Alabdulkarim, Nguyen, \"RangeQC: A Framework for Caching Range Predicate Query Results\", \

@@ -31,7 +31,7 @@ const PAPER_SERVERS: [(&str, [f64; 4]); 5] = [
     ("8", [254.0, 424.0, 1_497.0, 1_562.0]),
 ];
 
-/// What the report prints, beside a table of ours.
+/// The numbers that the report prints, beside a table of ours.
 fn printed<const SHARES: usize>(header: &[String], rows: &[(&str, [f64; SHARES])]) -> DataTable {
     let rows = rows.iter().map(|(name, values)| ((*name).to_owned(), values.to_vec())).collect();
     table("the report: thousands of operations a second", header, rows)

@@ -52,7 +52,7 @@ fn surf_mixed() -> NamedFilter {
     NamedFilter { name: "SuRF", specs: halves.chain(["surf:real=0,cut".to_owned()]).collect() }
 }
 
-/// Everyone at all budgets over `keys`, asked `queries`.
+/// All filters at all budgets over `keys`, asked `queries`.
 pub(super) fn grid(keys: impl Into<String>, queries: &str) -> Grid {
     Grid {
         keys: keys.into(),

@@ -1,4 +1,5 @@
-//! What a REncoder's header tells; see [`docs/format/rencoder.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/rencoder.md).
+//! The fields of a REncoder's header; see
+//! [`docs/format/rencoder.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/rencoder.md).
 
 /// The parts of a header that figures show.
 #[derive(Debug, Clone, Copy, PartialEq)]

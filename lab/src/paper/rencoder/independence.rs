@@ -1,4 +1,4 @@
-//! Table 4: whether a bit tells anything about the next ones.
+//! Table 4: whether a bit is independent of the bits before it.
 
 use lacuna_base::Result;
 

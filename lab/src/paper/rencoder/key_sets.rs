@@ -24,7 +24,7 @@ pub(super) fn real(session: &mut Session<'_>) -> Result<Vec<(&'static str, Rc<Gr
 
 const REAL_SETS: [&str; 4] = ["osm_node_ids", "places_zorder", "commit_times", "nab_values"];
 
-/// Ranges anywhere over keys of which 99 % stand in a hundredth of the space.
+/// Ranges anywhere over keys; 99 % of the keys stand in a hundredth of the space.
 pub(super) fn skewed(session: &mut Session<'_>) -> Result<Rc<GridResult>> {
     let keys = format!("skew99:{}", session.key_count(SAMPLED_KEYS));
     session.grid(&filters::grid(keys, "uniform:N:2-32"))

@@ -28,7 +28,7 @@ takes as many as the paper). Queries are empty, but for figure 21. *Filter throu
 interleaved rounds, medians, with a standard Bloom filter of the same budget in the same rounds, asked for the first key \
 of each range. *Overall* adds 0.1 ms for every \"maybe\": a store of two levels whose reads cost that much (the paper \
 does not state its price).\n\n\
-REncoderSE and whoever else looks at a sample see 20,000 further queries of the same law. Each mini-tree has eight levels; \
+REncoderSE and the other filters that use a sample get 20,000 further queries of the same law. Each mini-tree has eight levels; \
 at most 64 are fetched, which no range of these workloads reaches, so that capped and uncapped filters are the same \
 (shown below). *Bloom* is asked key by key. *SuRF* is SuRF-Mixed with as many hash as real bits, as many as fit. \
 *ProteusNS* is a Bloom filter of 32-bit prefixes: with a million keys only one prefix in 4,300 is taken, with the paper's \

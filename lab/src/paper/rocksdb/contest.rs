@@ -38,7 +38,7 @@ impl Databases {
     }
 }
 
-/// Rows by the budget that was asked for; what has no filter of ours is in all of them.
+/// Rows by the budget that was asked for; databases without a filter of ours are in all of them.
 pub(super) fn by_budget(rows: &[NamedRow], bits: &[f64]) -> Vec<(f64, Vec<NamedRow>)> {
     let belongs =
         |(name, row): &NamedRow, bits: f64| NAMES[..2].contains(name) || row.bits_per_key_asked == Some(bits);

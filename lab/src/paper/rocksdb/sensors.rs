@@ -25,7 +25,7 @@ const SAMPLE: usize = 2_000;
 const EMPTY: [(f64, u64); 6] =
     [(10.0, 230_259), (25.0, 138_629), (50.0, 69_315), (75.0, 28_768), (90.0, 10_536), (99.0, 1_005)];
 
-/// What both figures look at.
+/// The measurements of both figures.
 struct Measured {
     events: usize,
     questions: usize,

@@ -20,7 +20,7 @@ const PAPER_KEYS: usize = 20_000_000;
 const OWN_KEYS: usize = 3_000;
 const BITS: f64 = 12.0;
 const VALUE_BYTES: usize = 512;
-/// Keys for one that is looked up before anything counts.
+/// One key in this many is looked up to warm the caches.
 const KEYS_A_WARMING_GET: usize = 10;
 /// Batches of seeks whose rate is shown; the paper has twelve too.
 const BATCHES: usize = 12;
@@ -37,7 +37,7 @@ const DIRECTIONS: [(&str, &str, [&str; 2]); 2] = [
     ("Uniform keys, Correlated to Uniform", "uniform", [CORRELATED, UNIFORM]),
 ];
 
-/// What a database did.
+/// The result of a database.
 struct ShiftOutcome {
     /// Rate and microseconds a seek by batch.
     batches: Vec<(f64, f64)>,

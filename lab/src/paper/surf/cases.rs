@@ -19,7 +19,7 @@ const PAPER_DISTANCE_BITS: u32 = 37;
 /// A set of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Set {
-    /// Uniform 63-bit integers: YCSB's, of which the paper's rates are.
+    /// Uniform 63-bit integers, as YCSB's: the paper's rates are for these.
     YcsbIntegers,
     /// Uniform 64-bit integers.
     Integers,
@@ -51,7 +51,7 @@ impl Set {
     }
 }
 
-/// What a query is.
+/// The kind of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ask {
     /// A key.

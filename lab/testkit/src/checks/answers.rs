@@ -1,4 +1,4 @@
-//! "No" is always true: on named nasty sets and on random ones, for points, ranges, bounds and batches.
+//! "No" is always true: on named hard sets and on random ones, for points, ranges, bounds and batches.
 
 use std::ops::Bound::Unbounded;
 
@@ -17,7 +17,7 @@ const BUILD_SEED: u64 = 11;
 /// Random streams of the checks below.
 const STREAM: u64 = 0x100;
 
-/// Runs `check` over every nasty set under every spec and small budget.
+/// Runs `check` over every hard set under every spec and small budget.
 fn over_nasty_sets<K: TestSpace + ?Sized>(
     subject: &Subject<K>,
     check: impl Fn(&Probe<'_, K>) -> Verdict,

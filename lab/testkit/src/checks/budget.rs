@@ -1,4 +1,4 @@
-//! The budget is kept to the byte, and a budget that is too small names one that is not.
+//! The budget is kept to the byte, and the error for a budget that is too small names one that works.
 
 use lacuna_base::{Budget, BuildPlan, Error, ErrorKind, Sealed};
 
@@ -70,7 +70,7 @@ fn fits(sealed: &Sealed, keys: usize, bits: f64) -> Verdict {
     ensure(payload <= max, || format!("the payload over {keys} keys has {payload} bytes, the budget {max}"))
 }
 
-/// Where the budget is too small, the one that the error names is larger, at most 128, and works.
+/// Where the budget is too small, the budget that the error names is larger, at most 128, and works.
 ///
 /// # Errors
 /// A fault if it is not so.
@@ -88,7 +88,7 @@ pub fn the_smallest_budget_named_works<K: TestSpace + ?Sized>(subject: &Subject<
     })
 }
 
-/// Budgets that are no budget (zero, negative, above 128, infinite, not a number) are refused as `InvalidInput`, and
+/// Impossible budgets (zero, negative, above 128, infinite, not a number) are refused as `InvalidInput`, and
 /// the largest there is works.
 ///
 /// # Errors

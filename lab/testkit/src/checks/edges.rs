@@ -195,7 +195,7 @@ pub fn inverted_bounds_are_denied<K: TestSpace + ?Sized>(subject: &Subject<K>) -
 /// The whole space, and all of it but an end, is found; so are ranges that end at the first or start at the last key.
 ///
 /// # Errors
-/// A fault if one that holds a key is denied.
+/// A fault if a range that holds a key is denied.
 pub fn ranges_at_the_rims_are_found<K: TestSpace + ?Sized>(subject: &Subject<K>) -> Verdict {
     let keys = (0..2_000).map(|place| K::number((1 << 40) + place * 12_345)).collect();
     over(subject, keys, |probe, _| {

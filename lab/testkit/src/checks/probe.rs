@@ -116,7 +116,7 @@ impl<'a, K: TestSpace + ?Sized> Probe<'a, K> {
     }
 
     fn batch(&self, ranges: &[KeyRange<'_, K>]) -> Verdict {
-        // Both fillings, so that an answer nobody wrote is seen.
+        // Both fillings, so that an answer that was not written is seen.
         for filling in [false, true] {
             let mut answers = vec![filling; ranges.len()];
             self.filter.may_contain_ranges(ranges, &mut answers);

@@ -38,7 +38,7 @@ pub fn every_pair_of_256_keys_is_answered<K: TestSpace + ?Sized>(subject: &Subje
 /// Forced geometries pass the proof too, and walk every rare path the family names.
 ///
 /// # Errors
-/// As above, or if a named path was not walked (told apart only where debug assertions are on).
+/// As above, or if a named path was not walked (noted only where debug assertions are on).
 pub fn forced_geometries_walk_their_rare_paths<K: TestSpace + ?Sized>(subject: &Subject<K>) -> Verdict {
     forget_crossings();
     for text in subject.all_texts().skip(1) {
@@ -95,7 +95,7 @@ struct Bench<'a, K: KeySpace + ?Sized> {
     universe: &'a [K::Owned],
     ranges: Vec<(KeyRange<'a, K>, usize, usize)>,
     plans: Vec<BuildPlan<K>>,
-    /// For each place of the universe the first member at or behind it.
+    /// For each place of the universe the first member at or after it.
     next_member: Vec<usize>,
     asked: Vec<(KeyRange<'a, K>, bool)>,
     batch: Vec<KeyRange<'a, K>>,

@@ -26,7 +26,7 @@ const KEYS: u64 = 20_000;
 /// Where a filter states a bound below one, it keeps it.
 ///
 /// # Errors
-/// A fault with the counts, if a bound is no number from 0 to 1 or falls as ranges grow, or if none could be measured.
+/// A fault with the counts, if a bound is not within 0 to 1 or falls as ranges grow, or if none could be measured.
 pub fn the_stated_rate_is_kept<K: TestSpace + ?Sized>(subject: &Subject<K>) -> Verdict {
     let mut rng = effort::rng(STREAM);
     let (mut stated, mut measured) = (0, 0);
@@ -57,7 +57,7 @@ fn stated_lengths<K: TestSpace + ?Sized>(filter: &DynFilter<K>) -> Result<Vec<u6
     Ok(RANGE_LENGTHS.into_iter().zip(bounds).filter(|(_, bound)| *bound < 1.0).map(|(len, _)| len).collect())
 }
 
-/// Keys in clusters far from one another, so that what happens in one says nothing about another.
+/// Keys in clusters far from one another, so that the answers about two clusters are independent.
 struct Clusters<K: TestSpace + ?Sized> {
     members: Vec<Vec<K::Owned>>,
     oracle: Oracle<K>,
@@ -82,7 +82,7 @@ struct Cell<'a, K: TestSpace + ?Sized> {
     near: bool,
 }
 
-/// What the queries so far gave, and what their bounds allow.
+/// Counts of the queries so far, and the false positives that their bounds allow.
 #[derive(Default)]
 struct Count {
     queries: f64,

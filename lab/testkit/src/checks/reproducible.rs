@@ -17,7 +17,7 @@ const CHILD: &str = "LACUNA_TESTKIT_CHILD";
 /// Stands before the digest that the second process prints.
 const MARK: &str = "lacuna-digest ";
 
-/// The key sets of this module: nasty ones, and one of ordinary size.
+/// The key sets of this module: hard ones, and one of ordinary size.
 fn sets<K: TestSpace + ?Sized>() -> Vec<(&'static str, Oracle<K>)> {
     let mut sets = K::nasty_sets();
     sets.push(("5,000 uniform", uniform_keys::<K>(&mut effort::rng(STREAM), 5_000)));

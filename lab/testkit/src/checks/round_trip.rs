@@ -73,7 +73,7 @@ pub fn counts_and_sizes_are_told_truly<K: TestSpace + ?Sized>(subject: &Subject<
         ensure(agrees, || format!("{distinct} keys: the filter says {counted}, the envelope {envelope:?}"))?;
         let true_sizes = told.0 == bytes && told.1 >= bytes;
         ensure(true_sizes, || {
-            format!("{bytes} sealed bytes: size and memory are told as {told:?}; {oracle:?}")
+            format!("{bytes} sealed bytes: size and memory are reported as {told:?}; {oracle:?}")
         })?;
     }
     Ok(())

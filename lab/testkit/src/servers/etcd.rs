@@ -55,12 +55,12 @@ struct Member {
     port: u16,
     encrypted: Option<u16>,
     arguments: Vec<String>,
-    /// What it calls itself when it calls others: its number, in base 16.
+    /// Its name in requests to other members: its number, in base 16.
     number: Name,
 }
 
 impl Etcd {
-    /// So many members that have found each other, with a fast election; `None` if it is not installed and need not be.
+    /// A cluster of this number of members, with a fast election; `None` if etcd is not installed and need not be.
     ///
     /// # Panics
     /// If they do not start.
@@ -123,10 +123,10 @@ impl Etcd {
         format!("etcds://localhost:{}", port.expect("it was started with certificates"))
     }
 
-    /// From now on nobody is let in without a password. `root` has this one and may do everything.
+    /// From now on every request needs a password. `root` has this one and may do everything.
     ///
     /// # Panics
-    /// If it cannot be told so.
+    /// If etcd does not accept the setting.
     pub fn ask_for_passwords(&self, password: &str) {
         let user = format!("{{\"name\":\"root\",\"password\":\"{password}\"}}");
         let calls = [
@@ -184,7 +184,7 @@ impl Etcd {
         member.process = Process::start("etcd", &member.arguments, member.port);
     }
 
-    /// Cuts a member off from the others; whoever is no member still reaches it.
+    /// Cuts a member off from the others; clients still reach it.
     pub fn isolate(&self, place: usize) {
         self.wires.cut(&self.members[place].number());
     }
@@ -194,7 +194,7 @@ impl Etcd {
         self.wires.mend(&self.members[place].number());
     }
 
-    /// Revokes one of the leases that there are, as if its time were over, though whoever has it believes otherwise; whether
+    /// Revokes one of the present leases, as if its time were over, although its holder believes otherwise; whether
     /// there was one.
     pub fn revoke_lease(&self, choice: usize) -> bool {
         let ports: Vec<u16> = self.members.iter().map(|member| member.port).collect();
@@ -207,12 +207,12 @@ impl Etcd {
         said.is_some_and(|said| said.starts_with("HTTP/1.1 200"))
     }
 
-    /// Stops a member in its tracks until it is resumed.
+    /// Pauses a member until it is resumed.
     pub fn pause(&self, place: usize) {
         self.members[place].process.pause();
     }
 
-    /// A paused member goes on as if nothing had been.
+    /// Resumes a paused member.
     pub fn resume(&self, place: usize) {
         self.members[place].process.resume();
     }
@@ -268,7 +268,7 @@ fn arguments(
         ("election-timeout", "400"),
         ("log-level", "error"),
     ];
-    // Members die and come back with what they wrote; only the whole machine does not lose power in tests.
+    // Members are killed and restarted with what they wrote; in tests the machine itself does not lose power.
     let flags = pairs.iter().map(|(name, value)| format!("--{name}={value}"));
     flags.chain(["--unsafe-no-fsync".to_owned()]).collect()
 }

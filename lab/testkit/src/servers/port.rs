@@ -1,10 +1,10 @@
-//! Ports for servers, which are told a number before they listen.
+//! Ports for servers, which are given a number before they listen.
 //!
-//! A port that the system picks (`:0`) and that is let go may be anybody's a moment later: another test's, or that of a
-//! connection which happens to go out, even to itself while somebody asks whether the server is there. So ports are taken
-//! from below those that systems give to connections (32,768 and up on Linux), and each is one process's until that ends:
-//! it holds a socket in the abstract namespace whose name is the number. A server that is killed finds its port free when
-//! it comes back.
+//! A port that the system picks (`:0`) and that is released may be in use a moment later: by another test, or by an
+//! outgoing connection, even one to itself while a test asks whether the server is there. So ports are taken from
+//! below those that systems give to connections (32,768 and up on Linux), and each is one process's until that ends:
+//! it holds a socket in the abstract namespace whose name is the number. A server that is killed finds its port free
+//! when it comes back.
 
 use std::net::TcpListener;
 use std::ops::Range;
@@ -14,10 +14,10 @@ use std::sync::{Mutex, PoisonError};
 
 const PORTS: Range<u16> = 12_000..22_000;
 
-/// What says that ports are ours, and the next to look at.
+/// The sockets that reserve our ports, and the next port to look at.
 static TAKEN: Mutex<(Vec<UnixListener>, Option<u16>)> = Mutex::new((Vec::new(), None));
 
-/// A port at which nobody listens; no other test is given it while this process lives.
+/// A port at which no process listens; no other test is given it while this process lives.
 ///
 /// # Panics
 /// If there is none.
@@ -41,7 +41,7 @@ fn first() -> u16 {
     PORTS.start + u16::try_from(place).expect("less than there are ports")
 }
 
-/// What says that a port is ours, unless another test has it or somebody listens there.
+/// The socket that reserves a port, unless another test has it or a process listens there.
 fn take(port: u16) -> Option<UnixListener> {
     let name = SocketAddr::from_abstract_name(format!("lacuna-test-port-{port}")).ok()?;
     let held = UnixListener::bind_addr(&name).ok()?;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// How long a server may take until it listens, on a machine that is busy with other things.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
-/// How often one that ends before it listens is started: whoever had its port or its files may be about to let go.
+/// How often a server that ends before it listens is started: the former user of its port or files may be about to end.
 const STARTS: u32 = 5;
 
 /// A running server; killed when dropped.
@@ -64,12 +64,12 @@ impl Process {
         drop(self.child.wait());
     }
 
-    /// Stops it in its tracks, as a machine does that is out of breath.
+    /// Pauses it, as on a machine that is overloaded.
     pub fn pause(&self) {
         self.signal("STOP");
     }
 
-    /// It goes on as if nothing had been.
+    /// Resumes it.
     pub fn resume(&self) {
         self.signal("CONT");
     }

@@ -1,6 +1,6 @@
 //! The wires between members of a cluster, which can be cut.
 //!
-//! Each member is announced to the others at a relay, which learns from the first request of a connection who calls
+//! Each member is announced to the others at a relay, which learns the caller from the first request of a connection
 //! (etcd's header `X-Server-From`), and passes bytes on as long as neither end is cut off.
 
 use std::collections::BTreeSet;
@@ -18,7 +18,8 @@ pub(crate) struct Wires {
 #[derive(Debug, Default)]
 struct State {
     cut: BTreeSet<String>,
-    /// Open connections, and the two members at their ends: who is called may be learned after it was.
+    /// Open connections, and the two members at their ends; the caller may become known after the connection was
+    /// opened.
     open: Vec<(String, Name, TcpStream)>,
 }
 

@@ -1,4 +1,4 @@
-//! Nasty integers.
+//! Hard sets of integers.
 
 use lacuna_workload::Rng;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! What the suite must know of a key space beyond the contract: which of its keys are nasty.
+//! What the suite must know of a key space beyond the contract: its hard keys and sets.
 
 mod integers;
 mod strings;

@@ -1,4 +1,4 @@
-//! Nasty byte strings.
+//! Hard sets of byte strings.
 
 use lacuna_workload::Rng;
 use proptest::prelude::*;
@@ -72,8 +72,8 @@ impl TestSpace for [u8] {
             ("0xFF of every length", (0..40).map(|len| vec![0xFF; len]).collect()),
             ("strings and their successors", with_successors(short_strings(&mut rng, 200))),
             ("short strings of rim bytes", short_strings(&mut rng, 800)),
-            ("behind a long prefix", under(&[b'p'; 300], short_strings(&mut rng, 300))),
-            ("behind 0xFF", under(&[0xFF; 11], short_strings(&mut rng, 300))),
+            ("after a long prefix", under(&[b'p'; 300], short_strings(&mut rng, 300))),
+            ("after 0xFF", under(&[0xFF; 11], short_strings(&mut rng, 300))),
             ("embedded zeros", (0..500u32).map(embedded_zeros).collect()),
             (
                 "long shared middles",
@@ -116,7 +116,7 @@ impl TestSpace for [u8] {
     }
 }
 
-/// Sixteen strings: empty, short, zeros, 0xFF, and some that differ behind the eighth byte only.
+/// Sixteen strings: empty, short, zeros, 0xFF, and some that differ after the eighth byte only.
 fn sixteen_strings() -> Vec<Vec<u8>> {
     let mut strings: Vec<Vec<u8>> = [0x00, b'a', 0xFF]
         .into_iter()

@@ -1,8 +1,8 @@
 //! Levels written file by file.
 //!
-//! Two databases can only be compared if nothing but their filters differs, and compactions of two runs never end alike.
-//! So each level's files are written outside the database, with its collectors and compression, and taken in from the
-//! last level up: RocksDB puts a file as deep as no other file overlaps it, which is its level.
+//! Two databases can only be compared if they differ in their filters alone, and compactions of two runs give
+//! different trees. So each level's files are written outside the database, with its collectors and compression, and
+//! taken in from the last level up: RocksDB puts a file as deep as no other file overlaps it, which is its level.
 
 use crate::engine::half_zero_value;
 use lacuna_base::{ByteColumn, Result};

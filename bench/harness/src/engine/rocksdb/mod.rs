@@ -25,7 +25,7 @@ pub use layout::{Layout, Style};
 /// the universal style instead, filled by puts.
 #[derive(Debug, Clone, Copy)]
 pub struct RocksDbEngine {
-    /// The shape, of which levels, size ratio, cache and Bloom filter are replaced by those of the plan.
+    /// The shape; the plan replaces its levels, size ratio, cache and Bloom filter.
     pub layout: Layout,
 }
 

@@ -15,7 +15,7 @@ fn integers(rng: &mut Rng) -> Vec<Vec<u8>> {
     numbers.into_iter().map(|number| number.to_be_bytes().to_vec()).collect()
 }
 
-/// Strings of several lengths behind a common prefix, which filters keep beside their bits.
+/// Strings of several lengths after a common prefix, which filters keep beside their bits.
 fn strings(rng: &mut Rng, prefix_bytes: usize) -> Vec<Vec<u8>> {
     let mut strings: Vec<Vec<u8>> = (0..5_000)
         .map(|_| [&vec![b'p'; prefix_bytes][..], &rng.next_u64().to_be_bytes()[..1 + rng.index(8)]].concat())

@@ -1,4 +1,4 @@
-//! Learned gaps behind a filter's "maybe".
+//! Learned gaps after a filter's "maybe".
 
 use std::ops::Bound::Included;
 
@@ -29,7 +29,7 @@ fn a_gap_denies_what_the_filter_lets_pass_in_its_own_table_alone() {
     let gaps = guard.learned_gaps().unwrap();
     let hint = gaps.take_hint().expect("the first scan is a hint");
     assert_eq!(hint.tags, [identity(7).tag().unwrap()]);
-    assert!(gaps.take_hint().is_none(), "a table that nobody knows gives none");
+    assert!(gaps.take_hint().is_none(), "a table without a tag gives none");
     let [below, above] = [9u64 << 20, 10 << 20].map(u64::to_be_bytes);
     let proof = Neighbours { below: Some(&below), above: Some(&above), smallest: &[0; 8], largest: &above };
     gaps.open_file(hint.tags[0]).learn(&proof);

@@ -168,7 +168,7 @@ fn a_file_that_cannot_be_read_now_is_tried_again() {
     on_disk.learner.follow_all(&on_disk.db);
     let counts = on_disk.lacuna.stats().filters.gaps;
     assert_eq!((counts.learned, counts.unresolved), (0, 1), "{counts}");
-    // A folder in its place can be opened and not be read: that is no answer either.
+    // A folder in its place can be opened but not read: that is not an answer either.
     fs::create_dir(&here).unwrap();
     on_disk.scan(7);
     on_disk.learner.follow_all(&on_disk.db);

@@ -12,7 +12,7 @@ fn bytes(number: u64) -> [u8; 8] {
     number.to_be_bytes()
 }
 
-/// Two tables whose filters are the same to the last bit, of which one holds a key in the other's gap.
+/// Two tables whose filters are the same to the last bit; one holds a key in the other's gap.
 #[test]
 fn tables_of_equal_filters_keep_their_own_gaps() {
     let spec = "bucketing@2 codec=fixed_be:8";
@@ -68,7 +68,7 @@ fn gaps_outlive_a_closed_database_and_not_the_table() {
     let mut learning = Learning { test: crate::support::TestDb { db, env, lacuna }, learner };
     assert!(learning.keys(&lo, &hi).is_empty());
     assert_eq!(learning.stats().skipped_by_gap(), skipped + 4, "two tables, two directions");
-    // Compacted: a table of its own, of which nothing is known until it is looked into.
+    // Compacted: a new table, about which nothing is known until it is looked into.
     compact_all(&learning.test.db);
     let before = learning.stats();
     learning.learn_from_nothing(&lo, &hi);

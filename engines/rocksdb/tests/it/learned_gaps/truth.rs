@@ -72,7 +72,7 @@ fn a_tombstone_keeps_what_it_deletes_deleted() {
     }
     let counts = learning.stats().gaps;
     assert!(counts.learned > 2 && counts.refuted > 2, "{counts}");
-    // This would notice: a gap that is none, in the table of the tombstone, brings the old value back.
+    // The test can fail: a false gap in the table of the tombstone brings the old value back.
     let (lo, hi) = around(7);
     let gaps = learning.test.lacuna.learned_gaps().unwrap();
     let mut resurrected = 0;

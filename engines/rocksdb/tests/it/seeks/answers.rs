@@ -26,7 +26,7 @@ fn seeks_in_a_column_family_read_its_tables() {
     assert_eq!(tables.last_cf(&db, &handle, ..key(29)).unwrap().unwrap().0, key(10));
     let after = lacuna.stats().filters;
     assert_eq!((after.passed() - before.passed(), after.skipped() - before.skipped()), (2, 2), "{after}");
-    // In another family the plan is no use, and the answer right.
+    // In another column family the plan is useless, and the answer right.
     assert_eq!(tables.first(&db, key(0)..).unwrap().unwrap().0, key(3));
 }
 

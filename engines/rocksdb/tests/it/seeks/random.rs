@@ -85,7 +85,7 @@ impl<S: Store + lacuna_rocksdb::LiveTables> World<S> {
         assert_eq!(seekable > 0, self.case.contains("surf"), "{}: {seekable}", self.case);
     }
 
-    /// Bounds of which half have an open end.
+    /// Bounds; half of them have an open end.
     fn bounds(&mut self) -> Bounds {
         let (lo, hi) = self.keys.draw_bounds(&mut self.rng);
         match self.rng.below(4) {

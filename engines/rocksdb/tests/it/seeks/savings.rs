@@ -64,7 +64,7 @@ fn the_last_row_of_all_is_planned() {
     let with = blocks_of(|| found = tables.last(&db, all.clone()).unwrap());
     assert!(expected.is_some() && expected == found);
     assert!(with > 0 && with < without, "{with} blocks against {without}");
-    // What nobody knows of is found too.
+    // Keys of tables that the plan does not know are found too.
     db.put([0xFF; 9], b"beyond").unwrap();
     assert_eq!(tables.last(&db, all).unwrap(), Some((vec![0xFF; 9], b"beyond".to_vec())));
 }

@@ -17,7 +17,7 @@ pub(crate) fn gap(number: u64) -> [u8; 8] {
     ((number << 20) + 77_777).to_be_bytes()
 }
 
-/// Options of a database that compacts only when told to.
+/// Options of a database that compacts only on request.
 pub(crate) fn options(env: &Env, lacuna: Option<&RangeFilters>) -> Options {
     let mut options = Options::default();
     options.set_env(env);

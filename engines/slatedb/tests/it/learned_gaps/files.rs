@@ -22,7 +22,7 @@ fn encoded(filter: &dyn Filter) -> Vec<u8> {
     bytes
 }
 
-/// Two files whose filters are the same to the last bit, of which one holds a key in the other's gap.
+/// Two files whose filters are the same to the last bit; one holds a key in the other's gap.
 #[tokio::test]
 async fn files_of_equal_filters_keep_their_own_gaps() {
     let spec = "bucketing@2 codec=fixed_be:8";
@@ -58,7 +58,7 @@ async fn gaps_outlive_the_filter_in_a_cache_and_not_the_file() {
     let mut learning = Learning { test: learning.test.reopen().await, learner: learning.learner };
     assert!(learning.scan(&learning.test.db, &lo, &hi).await.is_empty());
     assert_eq!(learning.lacuna().stats().skipped_by_gap(), 4, "{}", learning.lacuna().stats());
-    // Compacted: a file of its own, of which nothing is known until it is looked into.
+    // Compacted: a new file, about which nothing is known until it is looked into.
     learning.test.compact(true).await;
     let before = learning.lacuna().stats();
     learning.learn_from_nothing(&learning.test.db.clone(), &lo, &hi).await;

@@ -62,7 +62,7 @@ async fn a_tombstone_keeps_what_it_deletes_deleted() {
     }
     let counts = learning.lacuna().stats().gaps;
     assert!(counts.learned > 2 && counts.refuted > 2, "{counts}");
-    // This would notice: a gap that is none, in the file of the tombstone, brings the old value back.
+    // The test can fail: a false gap in the file of the tombstone brings the old value back.
     let gaps = learning.lacuna().learned_gaps().unwrap();
     for file in (1..=2).filter_map(|number| gaps.file(number)) {
         let (below, above) = (key(0), key(18));
@@ -84,7 +84,7 @@ async fn a_rolled_back_transaction_teaches_nothing_wrong() {
     learning.learn_from_nothing(&db, &lo, &hi).await;
     assert_eq!(learning.scan(&transaction, &lo, &hi).await, [key(7)], "its own writes, gap or not");
     transaction.rollback();
-    // One that cannot see what is in a file by now.
+    // A snapshot that does not see the newer rows of a file.
     let transaction = db.begin(IsolationLevel::Snapshot).unwrap();
     learning.test.write_sst([key(1), key(7), key(19)]).await;
     learning.learn_from_nothing(&transaction, &lo, &hi).await;
@@ -94,7 +94,8 @@ async fn a_rolled_back_transaction_teaches_nothing_wrong() {
     assert!(counts.learned == 1 && counts.refuted > 0, "{counts}");
 }
 
-/// SlateDB 0.18 shows an expired row until a flush or a compaction turns it into a tombstone. Here it expires behind its flush.
+/// SlateDB 0.18 shows an expired row until a flush or a compaction turns it into a tombstone. Here it expires after
+/// its flush.
 #[tokio::test]
 async fn an_expired_row_still_hides_what_it_replaced() {
     const LIFE_MS: u64 = 2_000;

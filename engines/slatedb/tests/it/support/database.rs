@@ -21,7 +21,7 @@ const POLL: Duration = Duration::from_millis(2);
 /// What a busy machine may take for a compaction.
 const AT_MOST: Duration = Duration::from_secs(120);
 
-/// Flushes and compacts only when told to; filters for every SST.
+/// Flushes and compacts only on request; filters for every SST.
 pub(crate) fn quiet_settings() -> Settings {
     Settings {
         min_filter_keys: 0,

@@ -1,4 +1,4 @@
-//! A database that learns gaps when told to.
+//! A database that learns gaps on request.
 
 use lacuna_slatedb::{GapLearner, GapOptions, GuardSpec, RangeFilters};
 use slatedb::DbReadOps;

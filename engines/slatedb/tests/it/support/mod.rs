@@ -1,4 +1,4 @@
-//! Databases that flush and compact when told to, in memory.
+//! Databases that flush and compact on request, in memory.
 //!
 //! What is worth knowing about SlateDB 0.18 when testing against it:
 //!
@@ -6,7 +6,7 @@
 //!   are raised, or a compactor runs;
 //! - a compaction can be asked for (`Admin::submit_compaction`) and runs when the coordinator, the worker and the
 //!   coordinator again have polled: three intervals, all set to milliseconds here;
-//! - whether it is done is told by its status, not by the manifest: the next one into the same run, submitted while
+//! - whether it is done is shown by its status, not by the manifest: the next one into the same run, submitted while
 //!   the worker is still at it, makes the worker panic;
 //! - a compaction with old runs among its sources must go into the oldest of them;
 //! - the size-tiered scheduler is kept from adding compactions of its own by `min_compaction_sources`;

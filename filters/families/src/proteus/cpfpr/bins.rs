@@ -46,8 +46,8 @@ impl Bins {
         Self { blooms, bins, cells: vec![Bin::default(); tries * blooms * bins] }
     }
 
-    /// Notes a query at all depths from 0 to `trie`, and at each length from `first` on for which `prefixes` tells how many
-    /// there are.
+    /// Notes a query at all depths from 0 to `trie`, and at each length from `first` on for which `prefixes` gives how
+    /// many there are.
     #[inline(always)]
     pub(crate) fn note_lengths(
         &mut self,
@@ -92,14 +92,14 @@ impl Bins {
         &mut self.cells[start..start + self.bins]
     }
 
-    /// Adds what another thread noted.
+    /// Adds the counts of another thread.
     pub(crate) fn merge(&mut self, other: &Self) {
         for (cell, other) in self.cells.iter_mut().zip(&other.cells) {
             cell.plus(*other);
         }
     }
 
-    /// Sums up: what was noted at a depth counts for all depths before it.
+    /// Sums up: a query noted at a depth counts for all depths before it.
     pub(crate) fn sum_up(&mut self) {
         let row = self.blooms * self.bins;
         for place in (row..self.cells.len()).rev() {

@@ -18,8 +18,8 @@ pub(crate) struct KeyCounts {
 }
 
 impl KeyCounts {
-    /// Counts the prefixes of `keys`, up to `longest` bits; over more than twice `looked_at` keys, tells them from about
-    /// that many.
+    /// Counts the prefixes of `keys`, up to `longest` bits; over more than twice `looked_at` keys, estimates them from
+    /// about that many.
     pub(crate) fn of(keys: &(impl PrefixKeys + ?Sized), longest: u32, looked_at: usize) -> Self {
         let mut shared =
             Histogram { starts: vec![0; longest as usize + 1], lone: vec![0; longest as usize + 1] };
@@ -31,7 +31,7 @@ impl KeyCounts {
         let stride = keys.len() / chunks;
         let hasher = IntegerHasher::new(0);
         for chunk in 0..chunks {
-            // A different place in each stride, so that keys with a period do not answer with one voice.
+            // A different place in each stride, so that periodic keys do not bias the sample.
             let jitter = reduce(hasher.hash(chunk as u64), (stride - CHUNK) as u64);
             let start = chunk * stride + usize::try_from(jitter).expect("below the stride");
             shared.note(keys, start..start + CHUNK);

@@ -1,7 +1,7 @@
-//! CPFPR: what a design of prefix filters will answer, predicted from the keys and sampled queries instead of from a filter.
+//! CPFPR: the rate of a design of prefix filters, predicted from the keys and sampled queries without building it.
 //!
-//! **Problem.** A trie of l1 bits and a Bloom filter of l2 bits have thousands of designs, and which one is best depends
-//! on how near the queries come to keys and how long they are. Building them all to see is out of the question.
+//! **Problem.** A trie of l1 bits and a Bloom filter of l2 bits have thousands of designs, and which one is best
+//! depends on how near the queries come to keys and how long they are. Building them all would take too long.
 //!
 //! **Idea.** Two numbers say what a query costs: the bits it shares with the nearest key, and the prefixes it touches. A
 //! query that shares 30 bits with a key is denied by every trie deeper than 30 bits, is "maybe" to every filter of

@@ -1,4 +1,4 @@
-//! The model of Proteus, of which a single prefix Bloom filter is the part without a trie.
+//! The model of Proteus; a single prefix Bloom filter is its part without a trie.
 
 use lacuna_succinct::trie::uniform::uniform_bytes;
 
@@ -15,7 +15,7 @@ const MAX_LENGTHS: u32 = 128;
 /// Keys that are looked at of more than twice as many, unless a task says otherwise.
 pub(crate) const LOOKED_AT: usize = 100_000;
 
-/// What is to be designed.
+/// A design task.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Task {
     /// Bytes for the trie and the Bloom filter together.
@@ -28,7 +28,7 @@ pub(crate) struct Task {
     pub(crate) probes: u64,
     /// Model every length, however many there are.
     pub(crate) all_lengths: bool,
-    /// Threads that note queries and judge designs.
+    /// Threads that note queries and evaluate designs.
     pub(crate) threads: usize,
     /// Keys that are looked at, if there are more than twice as many.
     pub(crate) looked_at: usize,
@@ -54,10 +54,10 @@ pub enum Phase {
     CalculateRates,
 }
 
-/// Hears that a phase has ended.
+/// Called when a phase has ended.
 pub(crate) type Observer<'a> = &'a mut dyn FnMut(Phase);
 
-/// Everything that is known of all designs.
+/// The counts from which the rate of every design follows.
 #[derive(Debug)]
 pub(crate) struct Model {
     counts: KeyCounts,
@@ -81,7 +81,7 @@ impl Model {
         Self::observed(keys, queries, task, &mut |_| {})
     }
 
-    /// As [`of`](Self::of), telling `ended` of each phase.
+    /// As [`of`](Self::of), calling `ended` after each phase.
     pub(crate) fn observed<S: PrefixKeys + ?Sized>(
         keys: &S,
         queries: &EmptyQueries<S::Key>,
@@ -109,7 +109,7 @@ impl Model {
         Self { counts, tries, blooms, bins, denied, inside, count: queries.count, room, first, threads }
     }
 
-    /// Every design, with what it will answer.
+    /// Every design with its predicted rate.
     pub(crate) fn designs(&self) -> impl Iterator<Item = DesignRate> {
         (self.first..self.tries.len()).flat_map(|trie| self.designs_with(trie))
     }
@@ -137,11 +137,12 @@ impl Model {
         if self.threads <= 1 || depths.is_empty() {
             return best_of(&depths);
         }
-        // Whole depths, in order, so that equal designs of two threads are chosen among as by one.
+        // Whole depths, in order, so that ties between threads are resolved as one thread would.
         std::thread::scope(|scope| {
             let parts = depths.chunks(depths.len().div_ceil(self.threads));
             let started: Vec<_> = parts.map(|part| scope.spawn(move || best_of(part))).collect();
-            let found = started.into_iter().filter_map(|part| part.join().expect("judging does not panic"));
+            let found =
+                started.into_iter().filter_map(|part| part.join().expect("evaluating does not panic"));
             found.reduce(|best, next| if next.rate < best.rate { next } else { best })
         })
     }

@@ -43,7 +43,7 @@ fn merge((mut bins, mut denied): (Bins, Vec<u64>), other: (Bins, Vec<u64>)) -> (
     (bins, denied)
 }
 
-/// What the queries noted so far say.
+/// The counts of the queries noted so far.
 struct Noted<'a> {
     tries: &'a [Trie],
     blooms: &'a [u32],
@@ -77,7 +77,8 @@ impl<'a> Noted<'a> {
         if let Some(count) = self.denied.get_mut(reached) {
             *count += 1;
         }
-        // Down to where the ends part, a trie has one prefix of the query, so that its depth does not matter.
+        // A trie no deeper than the bits that both ends share has one prefix of the query, so its depth does not
+        // matter.
         let one = up_to(&self.tries_within, query.shared).min(reached);
         let first = up_to(&self.blooms_within, nearest);
         let mut regions = Regions::between(query.lo, query.hi, query.shared);
@@ -92,7 +93,7 @@ impl<'a> Noted<'a> {
         }
     }
 
-    /// Notes a query whose ends have different prefixes in the trie: only those that are there lead to the Bloom filter.
+    /// Notes a query whose ends have different prefixes in the trie: only stored prefixes lead to the Bloom filter.
     fn note_sides<K: PrefixKey>(&mut self, query: &EmptyQuery<K>, trie: usize, first: usize) {
         let depth = self.tries[trie].bits;
         let mut low = (query.before >= depth).then(|| Regions::from(query.lo, depth));

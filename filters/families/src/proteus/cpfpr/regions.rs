@@ -2,8 +2,8 @@
 //!
 //! A range that touches n prefixes of one length touches twice as many of the next one, less one for each end that
 //! leaves out half of its prefix: the first end where its next bit is one, the last end where it is zero. Over several
-//! bits at once, the ends leave out as many as those bits say when read as numbers. So the counts of all lengths cost a few
-//! additions each, and they never fall.
+//! bits at once, the ends leave out as many prefixes as those bits are when read as numbers. So the counts of all
+//! lengths cost a few additions each, and they never fall.
 
 use crate::proteus::prefix_key::PrefixKey;
 

@@ -1,4 +1,4 @@
-//! What the model needs to know of a sampled query: how near its ends are to a key.
+//! The facts of a sampled query that the model needs: how near its ends are to a key.
 
 use lacuna_base::internal::{ABREAST, seek_abreast};
 
@@ -21,7 +21,7 @@ pub(crate) struct EmptyQuery<K> {
 }
 
 impl<K> EmptyQuery<K> {
-    /// Bits of the longest prefix that the query shares with any key: a longer one tells it from all of them.
+    /// Bits of the longest prefix that the query shares with any key: a longer one distinguishes it from all of them.
     pub(crate) fn nearest(&self) -> u32 {
         self.before.max(self.behind)
     }
@@ -30,7 +30,7 @@ impl<K> EmptyQuery<K> {
 /// The empty queries of a sample.
 #[derive(Debug, Clone)]
 pub(crate) struct EmptyQueries<K> {
-    /// Those between the smallest and the largest key.
+    /// The queries between the smallest and the largest key.
     pub(crate) inside: Vec<EmptyQuery<K>>,
     /// All of them; those outside are denied by the smallest and the largest key.
     pub(crate) count: u64,

@@ -6,7 +6,7 @@
 /// ```
 /// use lacuna_families::cpfpr::sample_error_bound;
 ///
-/// // 10,000 queries tell a rate of up to a tenth to within a hundredth, all but 4 times in a hundred.
+/// // From 10,000 queries, a rate of up to a tenth is known to within a hundredth, in all but 4 cases of a hundred.
 /// assert!(sample_error_bound(10_000, 0.01, 0.1) < 0.0425);
 /// ```
 pub fn sample_error_bound(queries: u64, distance: f64, rate: f64) -> f64 {

@@ -85,7 +85,7 @@ fn long_prefixes_are_counted_exactly() {
     }
 }
 
-/// Eight bytes after the common prefix would not tell these keys apart.
+/// Eight bytes after the common prefix would not distinguish these keys.
 #[test]
 fn strings_are_told_apart_behind_the_window() {
     let key = |place: u32| {

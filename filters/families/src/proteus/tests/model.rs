@@ -58,7 +58,7 @@ fn rates_of_single_prefix_filters_are_predicted() {
             let spec = spec.with_trie_bits(0);
             let plan = plan(10.0, &queries, 2);
             let designs = spec.designs(SortedKeys::integers(&keys).expect("ascending"), &plan);
-            // Without a bound on probes, hopeless designs take long to say so.
+            // Without a bound on probes, questions to bad designs take long.
             let hopeful = designs.iter().filter(|design| design.prefixes < 1_000.0);
             let pairs = hopeful.map(|design| {
                 let filter = build(&spec.with_bloom_bits(design.bloom_bits), &keys, &plan);
@@ -188,7 +188,7 @@ fn sampled_keys_count_as_all_keys() {
         let distinct = 1 + keys.windows(2).filter(|pair| (pair[0] ^ pair[1]).leading_zeros() < bits).count();
         let (told, distinct) = (told.distinct(bits) as f64, distinct as f64);
         let error = (told - distinct).abs();
-        assert!(error <= distinct * 0.05 + 400.0, "{bits} bits: {told} told, {distinct} counted");
+        assert!(error <= distinct * 0.05 + 400.0, "{bits} bits: {told} predicted, {distinct} counted");
     }
 }
 

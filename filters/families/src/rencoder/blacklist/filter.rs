@@ -56,7 +56,7 @@ impl<B: FilterBytes> BlacklistedRencoder<B> {
         self.blacklist.insert(range);
     }
 
-    /// What is remembered.
+    /// The blacklist.
     pub fn blacklist(&self) -> &Blacklist {
         &self.blacklist
     }
@@ -66,7 +66,7 @@ impl<B: FilterBytes> BlacklistedRencoder<B> {
         match (self.frame.clip(range), &self.body) {
             (Clipped::Settled(answer), _) => answer,
             (Clipped::Inside(_), None) => false,
-            // Most empty ranges die early in the filter; only what it lets through is walked leaf by leaf.
+            // The filter denies most empty ranges early; only ranges that it lets through are walked leaf by leaf.
             (Clipped::Inside(range), Some(body)) => {
                 body.may_hold(self.frame.body(), range.lo(), range.hi()) && self.any_unlisted(body, range)
             }

@@ -15,7 +15,8 @@ pub(super) fn uniform_keys(count: usize, rng: &mut Rng) -> Vec<u64> {
     keys
 }
 
-/// Empty ranges of `shortest` to `longest` keys that start anywhere or, for `behind` above 0, so far after a key.
+/// Empty ranges of `shortest` to `longest` keys that start anywhere or, for `behind` above 0, that distance after a
+/// key.
 pub(super) fn empty_ranges(
     keys: &[u64],
     count: usize,

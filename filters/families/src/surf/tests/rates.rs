@@ -32,7 +32,7 @@ fn closed_form(count: f64, bits: i32) -> f64 {
         .sum()
 }
 
-/// Share of `asked` that is "maybe", none of which is a key.
+/// Share of `asked`, which are not keys, that is "maybe".
 fn rate<B>(surf: &Surf<u64, B>, asked: &[u64], width: u64) -> f64
 where
     Surf<u64, B>: RangeFilter<u64>,

@@ -1,9 +1,9 @@
-//! Each rule of a seek, with filters that name what they are told to.
+//! Each rule of a seek, with filters whose candidates the test gives.
 
 use lacuna_base::{ByteRange, Candidate, RangeFilter, SeekCandidate};
 use lacuna_guard::{SeekPlanner, Ties};
 
-/// A filter that names what it is told to.
+/// A filter whose candidates the test gives.
 #[derive(Debug)]
 struct Named(Option<(Vec<u8>, bool)>);
 

@@ -1,14 +1,15 @@
 //! A trie of uniform depth: all distinct prefixes of one length in bits, in order.
 //!
-//! **Problem.** A range filter wants to know which regions of the key space are occupied, and how fine it can afford to
-//! look depends on the budget. A trie that keeps the shortest unique path of every key looks fine where keys crowd and
+//! **Problem.** A range filter must know which regions of the key space are occupied, and the budget limits how finely
+//! it can distinguish them. A trie that keeps the shortest unique path of every key is fine where keys crowd and
 //! coarse where they do not, which is the wrong way around: the large empty regions stand next to the lone keys.
 //!
-//! **Idea.** Every key goes in with the same number of bits, and keys that share them go in once. Labels are bytes, and
-//! where the depth is no multiple of eight the *first* label is the short one: a depth of 17 bits is a label of 1 bit
-//! and two of 8, so that the expensive level is the last one alone. Where a branch holds a single prefix, the trie ends
-//! and the rest of the prefix stands there as plain bytes. Of the 16-bit prefixes `00F1`, `0200`, `0201`, the first ends
-//! after the label `00` with the byte `F1`; the label `02` leads to a node with the labels `00` and `01`.
+//! **Idea.** Every key goes in with the same number of bits, and keys that share them go in once. Labels are bytes,
+//! and where the depth is not a multiple of eight, the *first* label is the short one: a depth of 17 bits is a label
+//! of 1 bit and two of 8, so that the expensive level is the last one alone. Where a branch holds a single prefix, the
+//! trie ends and the rest of the prefix stands there as plain bytes. Of the 16-bit prefixes `00F1`, `0200`, `0201`,
+//! the first ends after the label `00` with the byte `F1`; the label `02` leads to a node with the labels `00` and
+//! `01`.
 //!
 //! **Guarantee.** Exact: [`UniformTrie::meet`] says whether the first and the last prefix of a range are there and
 //! whether one lies between them, as the sorted prefixes do. On damaged bytes, calls end, stay inside the bytes, and do

@@ -76,7 +76,7 @@ impl UniformTrie {
         Meeting { first: low == Side::At, last: high == Side::At, between: high == Side::Inside }
     }
 
-    /// What is stored below the branch that `path` takes from `node`: `path` itself, or one that is `inner` to it.
+    /// What is stored below the branch that `path` takes from `node`: `path` itself, or a prefix that is `inner` to it.
     #[inline(always)]
     fn side<I: Isa>(
         &self,
@@ -195,7 +195,7 @@ impl UniformTrie {
     }
 }
 
-/// What a walk along one end of a range finds.
+/// The result of a walk along one end of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     Nothing,

@@ -36,7 +36,7 @@ pub fn uniform_bytes(bits: u32, distinct: impl Fn(u32) -> u64, lone: impl Fn(u32
         }
         (above, lone_above) = (distinct_here, lone_here);
     }
-    // Behind the last level that has nodes, all prefixes are alone, and each takes a byte for each label.
+    // After the last level that has nodes, all prefixes are alone, and each takes a byte for each label.
     let levels = shape.depth();
     tail_bytes += (levels + 1..labels).map(|_| lone_above).sum::<u64>();
     let table = HEADER_BYTES + tail_levels * ENTRY_BYTES;

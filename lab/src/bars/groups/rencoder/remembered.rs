@@ -38,15 +38,15 @@ pub(super) fn bars(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>>
         rounds(start, &anywhere).factor_bar("rencoder:ss, uniform", SELECTED_BITS, 1.98)?,
         rounds(end, &anywhere).factor_bar("rencoder:se, uniform", SELECTED_BITS, 1.98)?,
         rounds(base, &anywhere).seven_bar()?,
-        rounds(base, &behind).factor_bar("rencoder, 32 behind a key", BASE_BITS, 1.78)?,
-        rounds(end, &behind).factor_bar("rencoder:se, 32 behind a key", SELECTED_BITS, 1.93)?,
+        rounds(base, &behind).factor_bar("rencoder, 32 after a key", BASE_BITS, 1.78)?,
+        rounds(end, &behind).factor_bar("rencoder:se, 32 after a key", SELECTED_BITS, 1.93)?,
     ];
     bars.extend(byte_bars(setting));
     let other = Setting { seed: setting.seed.wrapping_add(1), ..*setting };
     let next = other.ranges(&format!("offset:{}:2-32:32", behind.len()), &keys)?;
-    bars.push(rounds(base, &behind).new_bar("32 behind a key", &next)?);
+    bars.push(rounds(base, &behind).new_bar("32 after a key", &next)?);
     let [first, second] = [setting, &other].map(|setting| zipfian(setting, &keys));
-    bars.push(rounds(base, &first).new_bar("behind popular keys", &second)?);
+    bars.push(rounds(base, &first).new_bar("after popular keys", &second)?);
     Ok(bars)
 }
 
@@ -117,7 +117,7 @@ fn byte_bars(setting: &Setting) -> [Bar; 3] {
     })
 }
 
-/// Ranges up to 2^20 after keys, of which a few are asked for far more often than the rest.
+/// Ranges up to 2^20 after keys; a few keys are asked for far more often than the rest.
 fn zipfian(setting: &Setting, keys: &[u64]) -> Ranges {
     let mut rng = Rng::new(setting.seed);
     let popular = ZipfPool::new(keys.len(), setting.seed).map(|rank| keys[rank * 7_919 % keys.len()]);

@@ -97,8 +97,8 @@ fn mean_throughput(run: &VariantRun) -> Option<[f64; 2]> {
     run.times.map(|[plain, fresh, full]| [1e3 / plain, 2e3 / (fresh + full)])
 }
 
-/// False positives without by those with the blacklist over the first `rounds` rounds, all budgets together: at the larger
-/// ones alone there are too few to tell.
+/// False positives without by those with the blacklist over the first `rounds` rounds, all budgets together: at the
+/// larger ones alone there are too few for a verdict.
 fn factor(runs: &[VariantRun], variant: Variant, rounds: usize) -> Option<f64> {
     let sum = |positives: fn(&VariantRun) -> &[u64]| -> f64 {
         let of = runs.iter().filter(|run| run.variant == variant);

@@ -40,7 +40,7 @@ pub(super) struct Rounded {
     pub(super) rounds: Vec<Vec<Asked>>,
 }
 
-/// What one variant did at one budget.
+/// The result of one variant at one budget.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct VariantRun {
     pub(super) variant: Variant,

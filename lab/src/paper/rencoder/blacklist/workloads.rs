@@ -49,7 +49,7 @@ pub(super) fn partly_repeated(session: &mut Session<'_>, part: f64) -> Result<Ro
     Ok(Rounded { test_bed, rounds: vec![first.to_vec(), second] })
 }
 
-/// Twice the same queries, of which `part` are empty.
+/// Twice the same queries; the share `part` of them is empty.
 pub(super) fn partly_empty(session: &mut Session<'_>, part: f64) -> Result<Rounded> {
     let (keys, count) = (keys(session)?, query_count(session));
     let test_bed = session.test_bed_of(&keys, ANYWHERE, count)?;

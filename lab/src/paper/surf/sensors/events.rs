@@ -2,7 +2,7 @@
 //!
 //! Each sensor records an event every 0.2 s on average, at random (Poisson). All of them together are then one stream
 //! with an event every 100,000 ns, each from a sensor at random; of such a stream, N events in N times 100,000 ns lie
-//! anywhere with equal chance. So a key is two random numbers, and no logarithm of another machine can differ.
+//! anywhere with equal chance. So a key is two random numbers, without a logarithm, which may differ between machines.
 
 use lacuna_workload::Rng;
 

@@ -31,7 +31,7 @@ pub(super) struct Plan {
     pub(super) seed: u64,
 }
 
-/// What one kind of question cost; means over all runs.
+/// The cost of one kind of question; means over all runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cost {
     /// Object reads a question.
@@ -42,7 +42,7 @@ pub(super) struct Cost {
     pub(super) empty_share: f64,
 }
 
-/// What a database with one kind of filter gave.
+/// The result of a database with one kind of filter.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Outcome {
     /// The name in legends.
@@ -72,7 +72,7 @@ pub(super) fn outcome(
         Some(lacuna) => MeasuredDb::new(store, "events", Some(lacuna)),
         None => MeasuredDb::without_filters(store, "events"),
     };
-    // One thread, so that the stopwatch sees all of the database's work and none of other programs'.
+    // One thread, so that the stopwatch measures all of the database's work and no other program's.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime =
         runtime.map_err(|error| Error::unavailable(format!("no threads for the store: {error}")))?;
