@@ -34,7 +34,7 @@ pub struct LogRecord {
     pub domain: DomainId,
     /// The interval.
     pub interval: Interval<RangeKey>,
-    /// What entered under it; `None` if it left.
+    /// The key that entered; `None` if the interval left.
     pub key: Option<Vec<u8>>,
 }
 

@@ -1,15 +1,15 @@
 //! A dynamic interval tree: which of a million intervals overlap this one?
 //!
-//! A B+ tree of entries (interval, value) in order of the lower end, then the upper end, then the value. Each child is
-//! known to its parent by a separator and by its *reach*, the largest upper end below it. Entries that overlap a query
-//! start before the query ends, so they lie in a prefix of the tree, and there only children that reach beyond the start
-//! of the query are entered. With `[1, 9]`, `[2, 3]`, `[5, 6]` and the query `[4, 4]`: the prefix is `[1, 9]`, `[2, 3]`,
-//! and only the first reaches 4.
+//! A B+ tree of entries (interval, value) in order of the lower end, then the upper end, then the value. The
+//! parent keeps for each child a separator and a *reach*, the largest upper end below the child. Entries that
+//! overlap a query start before the query ends, so they lie in a prefix of the tree, and in that prefix only
+//! children that reach beyond the start of the query are entered. With `[1, 9]`, `[2, 3]`, `[5, 6]` and the query
+//! `[4, 4]`: the prefix is `[1, 9]`, `[2, 3]`, and only the first reaches 4.
 //!
-//! Guarantee: every entry that overlaps is reported, once, in order; values may repeat, and so may intervals.
-//! Cost: a query reads one node a level and one more path for each scattered hit, O(log n + hits) where intervals
-//! are short against the domain, O(hits log n) in general. Insert and remove are one path down and up. Nodes lie
-//! side by side in one allocation; an entry costs its own bytes and about a half more for room to grow.
+//! Guarantee: every entry that overlaps is returned, once, in order; values may repeat, and so may intervals.
+//! Cost: a query reads one node for each level and one more path for each scattered hit: O(log n + hits) where
+//! intervals are short compared with the domain, O(hits log n) in general. Insert and remove are one path down and
+//! up. Nodes are stored in one allocation; an entry costs its own bytes and about half as much again for growth.
 //!
 //! Sedgewick and Wayne, "Algorithms", 4th edition, interval search trees; B+ trees: Comer 1979. The report uses the
 //! former; here nodes are wide, because a binary tree of a million intervals is twenty cache misses deep.
