@@ -26,7 +26,7 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// The members of `etcd://host:port,host:port`; `within` limits the time for all of them together.
+    /// The members of `etcd://host:port,host:port`; `patience` limits the time for all of them together.
     ///
     /// # Errors
     /// `InvalidInput` if the URL names none, or certificates are missing or invalid.

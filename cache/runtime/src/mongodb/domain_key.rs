@@ -1,7 +1,7 @@
-//! From values of fields to keys of domains, and intervals as conditions of a query.
+//! From values of fields to keys of domains, and from intervals to conditions of a query.
 //!
-//! The database compares values of one kind only with each other: `age >= 18` finds no text. Whole numbers and floats are one
-//! kind there, so a field has either: values of the other are refused.
+//! The database compares only values of one kind with each other: `age >= 18` finds no text. Whole numbers and
+//! floats are one kind there, so a field has either: values of the other are refused.
 
 use lacuna_cache_protocol::{Cut, DomainType, DomainValue, Interval, RangeKey};
 use lacuna_cache_protocol::{Error, Result};
@@ -71,7 +71,8 @@ fn value(domain: DomainType, key: &RangeKey) -> Result<Bson> {
     })
 }
 
-/// That `field` lies in `interval`. What has no end has the kind of the domain as its end, or it would hold every kind.
+/// The condition that `field` lies in `interval`. It names the kind of the domain, because a missing end would
+/// otherwise include every kind.
 pub(crate) fn within(field: &str, domain: DomainType, interval: &Interval<RangeKey>) -> Result<Document> {
     let kind = match domain {
         DomainType::Text => "string",
@@ -80,7 +81,7 @@ pub(crate) fn within(field: &str, domain: DomainType, interval: &Interval<RangeK
     };
     let mut conditions = doc! { "$type": kind };
     if domain == DomainType::Float {
-        // Without an end it would hold what is no number.
+        // Without an end it would include values that are not numbers.
         conditions.insert("$gte", f64::NEG_INFINITY);
     }
     match interval.lo() {

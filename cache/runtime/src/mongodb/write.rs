@@ -8,19 +8,19 @@ use crate::mongodb::documents::{bytes_of, take};
 
 const VERSION: u8 = 1;
 
-/// What is done to one document.
+/// The action of a write.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum DocumentWrite {
-    /// It is there now.
+    /// The document is added.
     Insert(Document),
-    /// The one of which `seen` holds (its `_id` and registered fields) has new values.
+    /// The document with the fields of `seen` (its `_id` and registered fields) gets new values.
     Set {
-        /// What must be so.
+        /// The precondition.
         seen: Document,
-        /// What is so afterwards.
+        /// The new values.
         values: Document,
     },
-    /// The one of which this holds is gone.
+    /// The document with these fields is removed.
     Delete(Document),
 }
 
