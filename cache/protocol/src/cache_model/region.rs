@@ -124,7 +124,7 @@ impl Region {
                 continue;
             }
             if is_foreign {
-                // P4: two writers at once do not know of each other's change, so neither may keep the value.
+                // Two writers at once do not know of each other's change, so neither may keep the value.
                 slot.value = None;
             }
             (slot.session, slot.lease) = (session, Lease::Write { hides });

@@ -109,7 +109,7 @@ impl Region {
                 self.remove(query);
                 continue;
             }
-            // P4: two writers at once do not know of each other's change, so neither may keep the value.
+            // Two writers at once do not know of each other's change, so neither may keep the value.
             let value = slot.value.clone().filter(|_| !is_foreign);
             found.extend(value.clone().map(|value| (query.clone(), value)));
             self.put(query, Slot::new(value, session, Lease::Write));
@@ -128,7 +128,7 @@ impl Region {
         CacheReply::Done
     }
 
-    /// What the clock hand does to an entry: `true` if it may stay. An entry under a writer's lease must (P4).
+    /// What the clock hand does to an entry: `true` if it may stay. An entry under a writer's lease must.
     pub(super) fn stays(&self, query: &Query) -> Option<bool> {
         let slot = self.slots.get(query)?;
         Some(slot.lease == Lease::Write || slot.is_used.swap(false, Ordering::Relaxed))

@@ -6,7 +6,7 @@ use lacuna_cache_protocol::{Error, Result};
 
 use crate::sql::sql_value::SqlValue;
 
-/// `value` as a value of `domain`. What the domain cannot hold is left for the domain to refuse.
+/// `value` as a value of `domain`. Values that the domain cannot hold are refused later by the domain.
 pub(crate) fn domain_value(domain: DomainType, value: &SqlValue) -> DomainValue<'_> {
     match (value, domain) {
         (SqlValue::Null, _) => DomainValue::Null,
@@ -37,7 +37,7 @@ pub(crate) fn key(domain: DomainType, value: &SqlValue) -> Result<Option<RangeKe
     domain.key(domain_value(domain, value))
 }
 
-/// The value that a key stands for; of moments a whole number.
+/// The value of a key; for a moment a whole number.
 pub(crate) fn value(domain: DomainType, key: &RangeKey) -> Result<SqlValue> {
     let bytes = key.as_bytes();
     let number = || bytes.try_into().map(u64::from_be_bytes).map_err(|_| foreign(domain, key));

@@ -1,11 +1,11 @@
-//! A database file belongs to one process, as the cache before it is in that process's memory.
+//! A lock that gives a database file to one process, because its cache is in that process's memory.
 
 use std::fs::File;
 use std::path::Path;
 
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
 
-/// Holds the lock until it is released or gone.
+/// Holds the lock until it is released or dropped.
 #[derive(Debug)]
 pub(crate) struct FileLock {
     file: File,
@@ -25,9 +25,9 @@ impl FileLock {
         }
     }
 
-    /// Lets others have the database.
+    /// Releases the lock.
     pub(crate) fn release(&self) {
-        // It goes with the file at the latest.
+        // It is released with the file at the latest.
         drop(self.file.unlock());
     }
 }

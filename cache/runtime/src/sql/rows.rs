@@ -17,7 +17,7 @@ pub struct Row {
     values: Vec<SqlValue>,
 }
 
-/// Rows in the order of the range that was asked for.
+/// Rows in the order of the queried range.
 pub type Rows = Vec<Row>;
 
 impl Row {

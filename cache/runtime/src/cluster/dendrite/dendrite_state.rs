@@ -143,8 +143,8 @@ impl DendriteState {
         }
     }
 
-    /// From now on no range takes over what another process left in the cache server. Returns where owners hear
-    /// who were there before.
+    /// From now on no range takes over entries that another process left in the cache server. Returns the channels of
+    /// owners that were already running.
     pub(crate) fn begin_cold(&self) -> Vec<mpsc::UnboundedSender<OwnerCommand>> {
         self.begins_cold.store(true, Ordering::SeqCst);
         self.all_commands()

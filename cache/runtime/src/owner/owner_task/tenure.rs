@@ -69,7 +69,7 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
         config.warm_from = tenure.before.filter(|_| is_warm);
         if is_bypass {
             count(&self.handle.counters.bypasses);
-            // Without a cache server no fence proves the tenure, so known-empty intervals are no answers (P3).
+            // Without a cache server no fence proves the tenure, so known-empty intervals are not answers.
             config.max_gaps = 0;
         }
         let owner = Owner::new(config, self.application.clone(), tenure.epoch);

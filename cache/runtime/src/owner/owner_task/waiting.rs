@@ -64,7 +64,7 @@ impl Waiting {
     }
 }
 
-/// The caller may have stopped waiting.
+/// Sends an answer; the caller may have stopped waiting.
 fn tell<T>(reply: oneshot::Sender<OwnerReply<T>>, outcome: T, why: Option<Error>, is_elsewhere: bool) {
     drop(reply.send(OwnerReply { outcome, why, is_elsewhere }));
 }
