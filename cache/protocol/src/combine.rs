@@ -2,7 +2,7 @@
 //!
 //! `18 < age < 20 and 100 < salary < 200` is answered from the domain that is expected to give fewer rows; the
 //! other condition filters them. The expectation comes from earlier results: a result of `[10, 30]` with 40 rows
-//! says that `[18, 20]` has at most 40. The answer is as consistent as the one read behind it.
+//! says that `[18, 20]` has at most 40. The answer is as consistent as its one read.
 //!
 //! `age < 20 or salary > 200` needs both results at one moment: a row that moves from one to the other in between
 //! would be in neither. [`Event::ReadAll`](crate::Event::ReadAll) reads both under one lease, and [`union`] joins

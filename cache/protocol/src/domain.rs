@@ -96,7 +96,9 @@ impl DomainType {
                 decimal(rescaled(digits, given, scale)?)
             }
             _ => {
-                return Err(Error::invalid_input(format!("{value:?} is no value of the domain type {self}")));
+                return Err(Error::invalid_input(format!(
+                    "{value:?} is not a value of the domain type {self}"
+                )));
             }
         };
         Ok(Some(key))
@@ -150,7 +152,7 @@ fn decimal(digits: i128) -> RangeKey {
 fn rescaled(digits: i128, from: u8, to: u8) -> Result<i128> {
     let lost = || {
         Error::invalid_input(format!(
-            "{digits}e-{from} does not fit a decimal with {to} digits behind the point"
+            "{digits}e-{from} does not fit a decimal with {to} digits after the point"
         ))
     };
     if from > MAX_SCALE || to > MAX_SCALE {

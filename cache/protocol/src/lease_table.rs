@@ -103,7 +103,7 @@ impl<B: Ord + Clone> LeaseTable<B> {
 
     /// Releases a lease, or withdraws a request, and returns the requests that are granted by it, in order. Does
     /// nothing if there is no such lease.
-    #[must_use = "whoever is granted waits to be told"]
+    #[must_use = "the granted requests wait until they are continued"]
     pub fn release(&mut self, id: LeaseId) -> Vec<LeaseId> {
         let Some(lease) = self.leases.remove(&id) else { return Vec::new() };
         if let Some(deadline) = lease.deadline {

@@ -78,7 +78,7 @@ proptest! {
             };
             let after = queue.granted();
             let news: Vec<LeaseId> = after.iter().filter(|id| !before.contains(id)).copied().collect();
-            prop_assert_eq!(told, news, "told whoever is newly granted, and nobody else");
+            prop_assert_eq!(told, news, "exactly the newly granted requests are returned");
             prop_assert!(queue.0.iter().all(|(id, ..)| table.is_granted(*id) == after.contains(id)));
         }
         prop_assert_eq!(table.len(), queue.0.len());

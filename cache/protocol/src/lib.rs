@@ -44,7 +44,7 @@
 //! let mut owner = Owner::new(Config::new(Policy::WriteAround), Simple, Epoch(1));
 //! let ages = Interval::closed(18.into(), 22.into()).expect("18 <= 22");
 //! assert!(owner.handle(0, Event::Read(RequestId(7), Query::all(0, ages))).is_empty());
-//! // It first makes sure that nobody else acts for the range: the cache server is to refuse older epochs.
+//! // It first makes sure that no other owner acts for the range: the cache server must refuse older epochs.
 //! assert!(matches!(owner.handle(1, Event::Tick)[..], [Action::Cache(_, Epoch(1), _)]));
 //! ```
 

@@ -230,9 +230,7 @@ fn read_record(body: &[u8]) -> Result<(RangeId, Epoch, LogCall)> {
         }
         TRIM => LogCall::Trim(u64::from_le_bytes(rest.try_into().map_err(|_| malformed())?)),
         _ => {
-            return Err(Error::unsupported(
-                "a log of buffered writes has a record of a kind that is not known",
-            ));
+            return Err(Error::unsupported("a log of buffered writes has a record of an unknown kind"));
         }
     };
     Ok((RangeId(u32::from_le_bytes(*range)), Epoch(u64::from_le_bytes(*epoch)), call))

@@ -65,9 +65,7 @@ impl Hashed {
     /// `InvalidInput` without a server.
     pub fn new(servers: Vec<Arc<dyn CacheServer>>) -> Result<Self> {
         if servers.is_empty() {
-            return Err(Error::invalid_input(
-                "results cannot be spread over no cache server: name one at least",
-            ));
+            return Err(Error::invalid_input("no cache server was given: name at least one"));
         }
         Ok(Self { servers })
     }

@@ -56,7 +56,7 @@ impl RangeTable {
             return Err(malformed("checksum"));
         }
         let Some((&VERSION, rest)) = content.split_first() else {
-            return Err(Error::unsupported("a range table has a version that is not known"));
+            return Err(Error::unsupported("a range table has an unknown version"));
         };
         let mut reader = Reader::new(rest, ABOUT);
         let table = read_table(&mut reader)?;

@@ -131,7 +131,7 @@ pub(crate) fn goodbye(kind: u8, body: &[u8]) -> Error {
     match Message::read(kind, body) {
         Ok(Message::Goodbye(Fault { kind, text })) => {
             // This text is not authenticated.
-            Error::new(kind, format!("the dendrite hung up: {}", text.escape_debug()))
+            Error::new(kind, format!("the dendrite closed the connection: {}", text.escape_debug()))
         }
         _ => Error::new(ErrorKind::Corrupt, "the address does not answer in the dendrite protocol"),
     }

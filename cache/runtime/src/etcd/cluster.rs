@@ -46,7 +46,8 @@ impl Cluster {
             (None, _) => (starting(["etcd://", "http://"]).ok_or_else(|| unreadable(url))?, None),
         };
         if tls.is_none() && certificates.is_some() {
-            let message = format!("{url} is not encrypted, and needs no certificates: etcds://HOST:PORT is");
+            let message =
+                format!("{url} is not encrypted, so certificates are not used: give etcds://HOST:PORT");
             return Err(Error::invalid_input(message));
         }
         let list = list.trim_end_matches('/');
@@ -169,6 +170,6 @@ impl Cluster {
 
 fn unreadable(url: &str) -> Error {
     Error::invalid_input(format!(
-        "{url} is no etcd://HOST:PORT (or etcds://, if it is encrypted), with more of them behind commas"
+        "{url} is not of the form etcd://HOST:PORT,HOST:PORT (etcds:// if etcd is encrypted)"
     ))
 }

@@ -160,7 +160,7 @@ impl Directory for EtcdCoordinator {
     fn table(&self) -> Reply<'_, Arc<RangeTable>> {
         let table = self.seen().table().cloned();
         Box::pin(ready(
-            table.ok_or_else(|| Error::invalid_input("no process has brought a range table to etcd")),
+            table.ok_or_else(|| Error::invalid_input("no process has stored a range table in etcd")),
         ))
     }
 

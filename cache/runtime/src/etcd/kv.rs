@@ -121,7 +121,7 @@ pub(crate) async fn keep_alive(cluster: &Cluster, lease: i64) -> Result<bool> {
     let body = json!({ "ID": lease.to_string() });
     let answer = cluster.ask("/v3/lease/keepalive", &body).await.map_err(Failed::into_error)?;
     if !answer["result"].is_object() {
-        return Err(Error::unavailable("etcd did not answer what became of a lease"));
+        return Err(Error::unavailable("etcd did not say whether a lease was renewed"));
     }
     Ok(number(&answer["result"]["TTL"])? > 0)
 }
@@ -148,5 +148,5 @@ fn number(value: &Value) -> Result<i64> {
 }
 
 fn strange() -> Error {
-    Error::corrupt("etcd gave an answer that its interface does not have")
+    Error::corrupt("etcd gave an answer that does not fit its interface")
 }

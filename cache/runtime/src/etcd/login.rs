@@ -63,7 +63,7 @@ impl Login {
         let answer = match member.call("/v3/auth/authenticate", &body, None).await {
             // The call itself was not sent yet.
             Err(Failed::Refused(status, message)) if !status.is_server_error() => {
-                let why = format!("etcd does not let the user {} in: {message}", self.user.name);
+                let why = format!("etcd refuses the login of the user {}: {message}", self.user.name);
                 return Err(Failed::NotSent(Error::invalid_input(why)));
             }
             Err(failed) => return Err(Failed::NotSent(failed.into_error())),

@@ -174,7 +174,7 @@ impl Cache {
         let known = found.deserialize_current().map_err(error_of)?;
         if known.collection_type != CollectionType::Collection || known.options.collation.is_some() {
             let message = format!(
-                "{name} is a view, or has a collation: use a plain collection, whose order is that of bytes"
+                "{name} is a view, or has a collation: use a plain collection, which is ordered by bytes"
             );
             return Err(Error::invalid_input(message));
         }

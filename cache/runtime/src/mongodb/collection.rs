@@ -101,7 +101,7 @@ impl Collection {
     pub async fn insert(&self, document: Document) -> Result<(), WriteError> {
         check_fields(&document)?;
         if document.get("_id").is_none_or(|id| *id == Bson::Null) {
-            return Err(Error::invalid_input("a document needs an `_id` that tells it from others").into());
+            return Err(Error::invalid_input("a document needs an `_id` that identifies it").into());
         }
         let touched = self.touched(&[&document], None)?;
         self.send(touched, &DocumentWrite::Insert(document)).await
@@ -154,7 +154,7 @@ impl Collection {
     /// The precondition of a write of the document: its key and registered fields. Like the database, it treats a
     /// missing field as null.
     fn seen(&self, document: &Document) -> Result<Document> {
-        let missing = || Error::invalid_input("a document without its `_id` names none");
+        let missing = || Error::invalid_input("the document has no `_id`, so it cannot be found");
         let mut seen = Document::new();
         seen.insert("_id", document.get("_id").ok_or_else(missing)?.clone());
         for (field, _) in self.schema.domains.iter().filter(|(field, _)| field != "_id") {
@@ -176,7 +176,7 @@ impl Collection {
 /// Top-level fields only: a path or an operator would change values that are not checked here.
 fn check_fields(document: &Document) -> Result<()> {
     match document.keys().find(|field| field.starts_with('$') || field.contains('.') || *field == EPOCH) {
-        Some(field) => Err(Error::invalid_input(format!("{field:?} is no field that can be written"))),
+        Some(field) => Err(Error::invalid_input(format!("{field:?} is not a field that can be written"))),
         None => Ok(()),
     }
 }

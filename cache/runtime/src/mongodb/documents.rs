@@ -26,7 +26,7 @@ pub(crate) fn encode(documents: &[Document]) -> Result<Value> {
 
 pub(crate) fn decode(value: &Value) -> Result<Vec<Document>> {
     let Some((&VERSION, mut rest)) = value.as_bytes().split_first() else {
-        return Err(Error::unsupported("a cached result has a version that is not known"));
+        return Err(Error::unsupported("a cached result has an unknown version"));
     };
     let mut documents = Vec::new();
     while !rest.is_empty() {

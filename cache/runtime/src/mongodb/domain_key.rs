@@ -12,9 +12,7 @@ const MICROS_OF_A_MILLI: i64 = 1_000;
 /// The key of `value`, `None` for null or no value.
 pub(crate) fn key(domain: DomainType, value: Option<&Bson>) -> Result<Option<RangeKey>> {
     let refused = |value: &Bson| {
-        Err(Error::invalid_input(format!(
-            "{value} is no value of the domain type {domain}, which has one order"
-        )))
+        Err(Error::invalid_input(format!("{value} is not a value of the domain type {domain}")))
     };
     let value = match (value, domain) {
         (None | Some(Bson::Null), _) => DomainValue::Null,
@@ -49,7 +47,7 @@ pub(crate) fn integer(value: &Bson) -> Option<i64> {
 
 /// The value that a key stands for.
 fn value(domain: DomainType, key: &RangeKey) -> Result<Bson> {
-    let foreign = || Error::invalid_input(format!("{key:?} is no {domain}"));
+    let foreign = || Error::invalid_input(format!("{key:?} is not a key of the domain type {domain}"));
     let number = || key.as_bytes().try_into().map(u64::from_be_bytes).map_err(|_| foreign());
     let signed = || number().map(|number| (number ^ (1 << 63)).cast_signed());
     Ok(match domain {

@@ -37,7 +37,9 @@ impl Fences {
             // Another process may win the race: the next round finds its document.
             drop(self.0.insert_one(doc! { "_id": collection, "range": range, "epoch": 0i64 }).await);
         }
-        Err(Error::unavailable(format!("no range for {collection}: others keep taking it")))
+        Err(Error::unavailable(format!(
+            "no range number for {collection}: other processes keep taking the next"
+        )))
     }
 
     pub(crate) async fn epoch(&self, range: RangeId) -> Result<Option<Epoch>> {

@@ -37,7 +37,7 @@ impl Schema {
         for (field, domain) in &self.domains {
             if field.starts_with('$') || field.contains('.') || field == EPOCH || field.is_empty() {
                 return refused(format!(
-                    "{field:?} cannot be registered: it is no field of the document itself"
+                    "{field:?} cannot be registered: it is not a top-level field of the document"
                 ));
             }
             match domain {
@@ -59,7 +59,7 @@ impl Schema {
     pub(crate) fn domain_of(&self, field: &str) -> Result<DomainId> {
         let place = self.domains.iter().position(|(name, _)| name == field);
         place.ok_or_else(|| {
-            Error::invalid_input(format!("{field} is no registered domain of {}", self.collection))
+            Error::invalid_input(format!("{field} is not a registered domain of {}", self.collection))
         })
     }
 

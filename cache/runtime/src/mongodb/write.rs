@@ -40,7 +40,7 @@ impl DocumentWrite {
 
     pub(crate) fn read(command: &Command) -> Result<Self> {
         let [VERSION, kind, rest @ ..] = command.as_bytes() else {
-            return Err(Error::unsupported("a write of the MongoDB store has a version that is not known"));
+            return Err(Error::unsupported("a write of the MongoDB store has an unknown version"));
         };
         let mut rest = rest;
         let (first, second) = (take(&mut rest)?, take(&mut rest)?);
@@ -48,7 +48,7 @@ impl DocumentWrite {
             1 => Ok(Self::Insert(first)),
             2 => Ok(Self::Set { seen: first, values: second }),
             3 => Ok(Self::Delete(first)),
-            _ => Err(Error::unsupported("a write of the MongoDB store is of a kind that is not known")),
+            _ => Err(Error::unsupported("a write of the MongoDB store is of an unknown kind")),
         }
     }
 }

@@ -256,7 +256,7 @@ fn logs(options: &Options) -> Result<Vec<Arc<dyn LogServer>>> {
         Some(path) if is_buffering || path.exists() => vec![Arc::new(FileLog::open(path)?)],
         None if is_buffering && options.is_shared() => {
             let message =
-                "write-back before a database server needs log servers that other processes reach, too";
+                "write-back for a database server needs log servers that other processes can reach, too";
             return Err(Error::invalid_input(message));
         }
         None if is_buffering => vec![Arc::new(MemoryLog::default())],

@@ -19,7 +19,7 @@ impl FileLock {
         match file.try_lock() {
             Ok(()) => Ok(Self { file }),
             Err(_) => {
-                let message = "another process has a cache before this database";
+                let message = "another process has this database open with a cache";
                 Err(Error::new(ErrorKind::Conflict, message).with_context(context()))
             }
         }

@@ -81,8 +81,8 @@ impl Schema {
         self.table = described.name.clone();
         if let (false, Some(cascade)) = (self.has_triggers, described.cascades.first()) {
             let message = format!(
-                "rows of {} change past the cache as those that {cascade} refers to do: let it restrict, or say \
-                 `with_triggers` if none that a cascade would change is ever written",
+                "rows of {} change past the cache when rows that {cascade} refers to change: let it restrict, or declare \
+                 `with_triggers` if no row that a cascade would change is ever written",
                 self.table
             );
             return Err(Error::invalid_input(message));
@@ -133,7 +133,7 @@ impl Schema {
     pub(crate) fn domain_of(&self, column: &str) -> Result<DomainId> {
         let place = self.domains.iter().position(|(name, _)| name == column);
         place.ok_or_else(|| {
-            Error::invalid_input(format!("{column} is no registered domain of {}", self.table))
+            Error::invalid_input(format!("{column} is not a registered domain of {}", self.table))
         })
     }
 

@@ -36,7 +36,9 @@ impl Schema {
         values.iter().try_fold(RangeTable::new(self.domains.len()), |table, value| {
             let cut = key(*domain, value)?.and_then(|key| table.split(0, Cut::Before(key)));
             cut.ok_or_else(|| {
-                Error::invalid_input(format!("{column} cannot be cut before {value:?} (again)"))
+                Error::invalid_input(format!(
+                    "{column} cannot be cut before {value:?}, or is cut there already"
+                ))
             })
         })
     }

@@ -48,7 +48,7 @@ impl SqlValue {
     /// ```
     pub fn decimal(text: &str) -> Result<Self> {
         let (digits, scale) = decimal::parse(text)
-            .ok_or_else(|| Error::invalid_input(format!("{text:?} is no decimal of at most 38 digits")))?;
+            .ok_or_else(|| Error::invalid_input(format!("{text:?} is not a decimal of at most 38 digits")))?;
         Ok(Self::Decimal { digits, scale })
     }
 
@@ -133,7 +133,7 @@ impl SqlValue {
             }
             6 => Self::Date(Date { days: i32::from_le_bytes(reader.fixed()?) }),
             7 => Self::Timestamp(i64::from_le_bytes(reader.fixed()?)),
-            _ => return Err(Error::unsupported("a value of the SQL store is of a kind that is not known")),
+            _ => return Err(Error::unsupported("a value of the SQL store is of an unknown kind")),
         })
     }
 }

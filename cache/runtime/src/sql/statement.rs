@@ -138,7 +138,7 @@ impl SqlWrite {
     pub(crate) fn read(command: &Command) -> Result<Self> {
         let mut reader = reader(command.as_bytes());
         if reader.byte()? != VERSION {
-            return Err(Error::unsupported("a write of the SQL store has a version that is not known"));
+            return Err(Error::unsupported("a write of the SQL store has an unknown version"));
         }
         let statements = (0..reader.length()?).map(|_| read_statement(&mut reader)).collect::<Result<_>>()?;
         let effect = match reader.byte()? {
@@ -151,7 +151,7 @@ impl SqlWrite {
                 Effect::Set { key, was, columns: columns.collect::<Result<_>>()? }
             }
             3 => Effect::Delete { key: read_values(&mut reader)?, was: read_values(&mut reader)? },
-            _ => return Err(Error::unsupported("a write of the SQL store has an effect that is not known")),
+            _ => return Err(Error::unsupported("a write of the SQL store has an unknown effect")),
         };
         Ok(Self { statements, effect })
     }
@@ -164,7 +164,7 @@ fn read_statement(reader: &mut Reader<'_>) -> Result<Statement> {
         0 => Shape::Own,
         1 => Shape::Values,
         2 => Shape::Condition,
-        _ => return Err(Error::unsupported("a statement of the SQL store has a shape that is not known")),
+        _ => return Err(Error::unsupported("a statement of the SQL store has an unknown shape")),
     };
     let is_accepted = reader.byte()? != 0;
     Ok(Statement { sql, params: read_values(reader)?, expected, shape, is_accepted })

@@ -57,7 +57,7 @@ impl Loads {
             Some(place) => *place = Some(lease),
             None => {
                 lease.let_go();
-                return failed(ticket, How::NotDone, &Error::unavailable("the caller gave the request up"));
+                return failed(ticket, How::NotDone, &Error::unavailable("the caller withdrew the request"));
             }
         }
         Message::HeldAll(ticket, fences)
@@ -68,7 +68,7 @@ impl Loads {
         let lease = self.held().remove(&about).flatten();
         let given_back = match lease {
             Some(lease) if is_sure => lease.give_back().await,
-            _ => Err(Error::unavailable("the lease of the bulk load was lost, or given up")),
+            _ => Err(Error::unavailable("the lease of the bulk load was lost or withdrawn")),
         };
         match given_back {
             Ok(()) => Message::Done(ticket),

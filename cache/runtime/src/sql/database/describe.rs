@@ -161,8 +161,8 @@ pub(crate) async fn describe(database: &dyn Database, table: &str) -> Result<Des
         }
         Some(_) => {
             let message = format!(
-                "{table} is no table whose writes can be fenced: a view, a part of another, without transactions, or one that \
-                 resolves conflicts by itself"
+                "{table} is not a table whose writes can be fenced: a view, a part of another, without transactions, or one that \
+                 resolves conflicts on its own"
             );
             return Err(Error::invalid_input(message));
         }

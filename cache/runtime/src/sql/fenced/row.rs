@@ -33,7 +33,9 @@ pub(crate) async fn range_of(database: &dyn Database, table: &str) -> Result<Ran
             drop(transaction.commit().await);
         }
     }
-    Err(Error::unavailable(format!("no range for the table {table}: others keep taking the next")))
+    Err(Error::unavailable(format!(
+        "no range number for the table {table}: other processes keep taking the next"
+    )))
 }
 
 /// The statement that gives a name the next number.

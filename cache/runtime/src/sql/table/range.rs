@@ -47,9 +47,10 @@ impl Table {
         for (assigned, expression) in assignments {
             self.schema.column(assigned)?;
             if expression.contains("/*") {
-                return Err(
-                    Error::invalid_input("a comment could hide the conditions behind an expression").into()
-                );
+                return Err(Error::invalid_input(
+                    "a comment in an expression could hide the conditions after it",
+                )
+                .into());
             }
             let is_key = self.schema.keys.iter().any(|key| key == assigned);
             if self.schema.domain_of(assigned).is_ok() || is_key {

@@ -87,7 +87,7 @@ fn parts(row: &[Option<String>]) -> Result<(&str, u64, &str)> {
     {
         return Ok((kind.as_str(), end, words.as_str()));
     }
-    Err(Error::unavailable(format!("an event of the log is of another form: {row:?}")))
+    Err(Error::unavailable(format!("an event of the log has an unknown form: {row:?}")))
 }
 
 async fn end_of_log(database: &dyn Database) -> Result<Place> {
@@ -102,7 +102,8 @@ async fn end_of_log(database: &dyn Database) -> Result<Place> {
         return Err(Error::invalid_input(message));
     }
     let position = position.parse::<u64>();
-    let position = position.map_err(|_| Error::unavailable(format!("the log ends nowhere: {found:?}")))?;
+    let position = position
+        .map_err(|_| Error::unavailable(format!("the server gives no end position of its log: {found:?}")))?;
     Ok(Place { file: file.clone(), position })
 }
 

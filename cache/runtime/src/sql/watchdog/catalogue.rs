@@ -34,7 +34,7 @@ pub(super) async fn family(database: &dyn Database, table: &str) -> Result<Famil
     let family = family.ok_or_else(|| Error::invalid_input(format!("there is no table {table}")))?;
     if family.is_unseen() {
         let message = format!(
-            "{table}, or a part of it, is an unlogged or a foreign table: no log tells a watchdog who writes to it"
+            "{table}, or a part of it, is an unlogged or a foreign table: no log shows a watchdog its writes"
         );
         return Err(Error::new(ErrorKind::Unsupported, message));
     }
@@ -51,7 +51,7 @@ pub(super) async fn members(
     let mut found = BTreeMap::<String, BTreeSet<Member>>::new();
     let mut keep = |row: &[Option<String>]| -> Result<()> {
         let [Some(watched), Some(name), Some(definition), Some(is_logged), Some(is_itself)] = row else {
-            return Err(Error::unavailable(format!("the catalogue is of another form: {row:?}")));
+            return Err(Error::unavailable(format!("the catalogue has an unknown form: {row:?}")));
         };
         let (name, definition) = (name.clone(), definition.clone());
         let member = Member { name, definition, is_logged: is_logged == "t", is_itself: is_itself == "t" };

@@ -66,7 +66,7 @@ impl Decoding {
         let (mut count, lines) = (0, &mut self.lines);
         let mut hear = |row: &[Option<String>]| -> Result<()> {
             let [Some(xid), Some(line)] = row else {
-                return Err(Error::unavailable(format!("a line of the log is of another form: {row:?}")));
+                return Err(Error::unavailable(format!("a line of the log has an unknown form: {row:?}")));
             };
             lines.hear(xid, line);
             count += 1;

@@ -65,7 +65,9 @@ impl Events {
             "Query" | "Query_compressed" => self.hear_statement(without_database(words)),
             "Rotate" => match next_file(words) {
                 Some(file) => self.place = Place { file, position: 4 },
-                None => return Err(Error::unavailable(format!("the log goes on nowhere: {words}"))),
+                None => {
+                    return Err(Error::unavailable(format!("the log does not name its next file: {words}")));
+                }
             },
             // The server has stopped; later writes are in another file.
             "Stop" => return Err(Error::unavailable("the log has ended")),

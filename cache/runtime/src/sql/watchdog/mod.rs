@@ -158,7 +158,7 @@ async fn family(database: &dyn Database, table: &str) -> Result<Family> {
         crate::sql::database::Dialect::MariaDb => binlog::family(database, table).await,
         _ => Err(Error::new(
             ErrorKind::Unsupported,
-            format!("the database has no log that says who writes to {table}"),
+            format!("the database has no log that shows the writes to {table}"),
         )),
     }
 }

@@ -48,7 +48,7 @@ fn of_dendrites(table: &str) -> Error {
 /// The error of a dendrite while a process has the table as a whole.
 pub(crate) fn open_as_a_whole(table: &str) -> Error {
     let message = format!(
-        "a process at work has the table {table} open as a whole: stop it before dendrites start on the table"
+        "a running process has the table {table} open as a whole: stop it before dendrites start on the table"
     );
     Error::new(ErrorKind::Conflict, message)
 }
@@ -163,7 +163,7 @@ impl WholeTables {
             return Ok(());
         }
         let message = format!(
-            "a process that buffers writes had the table {table} open as a whole and did not stop in good order: open it as a \
+            "a process that buffers writes had the table {table} open as a whole and did not stop in order: open it as a \
              whole once more, so that the database has them, and stop it then"
         );
         Err(Error::new(ErrorKind::Conflict, message))
