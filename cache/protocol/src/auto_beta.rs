@@ -1,10 +1,10 @@
 //! Chooses β from what the range observes: hits, writes, memory.
 //!
 //! A large β caches every result whole: a hit is one lookup, but a row lies in many entries, each of which a write
-//! clears or changes, and memory holds the row many times. A small β holds each row once: a write touches one
-//! entry, memory lasts, and a read gathers parts. So β goes down where writes are many or memory is short, and up
-//! where reads find whole results. With 1 % writes and free memory it climbs to 100, with 90 % writes it falls to
-//! 0. A cache server that evicts is always nearly full: its memory counts as short only if reads miss.
+//! clears or changes, and memory holds the row many times. A small β holds each row once: a write touches one entry,
+//! memory lasts, and a read gathers parts. So β goes down where writes are many or memory is short, and up where
+//! reads find whole results. With 1 % writes and free memory it climbs to 100; with 90 % writes it falls to 0. A
+//! cache server that evicts is always nearly full: its memory counts as short only if reads miss.
 //!
 //! It moves by steps of 25 after every 1,000 operations, and takes a step back that made hits rarer by more than 5
 //! points, unless memory or writes forced it. Integers only; no clock.

@@ -101,7 +101,7 @@ impl LoadMeter {
     }
 }
 
-/// Gives ranges without an owner to owners by load: pairs of a range and the place of its owner in `owners`.
+/// Assigns ranges without an owner to owners by load: pairs of a range and the index of its owner in `owners`.
 ///
 /// `orphans` are ranges and their requests, `owners` the present requests of each owner. Returns nothing if there
 /// is no owner.
@@ -118,7 +118,7 @@ pub fn spread(orphans: &[(RangeId, u64)], owners: &[u64]) -> Vec<(RangeId, usize
     given
 }
 
-/// How a range table is to change.
+/// A change of a range table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recut {
     /// A hot range is cut.

@@ -37,12 +37,12 @@ pub enum CacheCall {
     /// As `Hide`, but the values stay visible. The report does this; it is a flaw where values are set one by one
     /// (P1).
     Peek(Session, Vec<Query>),
-    /// Where the Q lease is still held, sets or deletes the value and gives the lease back; elsewhere deletes the value
-    /// and voids an I lease (P4).
+    /// For each entry whose Q lease is still held, sets or deletes the value and releases the lease; for the others
+    /// deletes the value and voids an I lease (P4).
     Commit(Session, Vec<(Query, Option<Value>)>),
 }
 
-/// What a cache server answers.
+/// The replies of a cache server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CacheReply {
     /// Done.

@@ -1,4 +1,4 @@
-//! A coordinator for one process: it grants every claim, as no other process can hold the range.
+//! A coordinator for one process: it grants every claim, because no other process can hold the range.
 
 use std::collections::BTreeMap;
 use std::future::ready;

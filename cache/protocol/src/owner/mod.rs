@@ -187,7 +187,7 @@ impl<A: Application> Owner<A> {
         self.load.read()
     }
 
-    /// Writes carried out in this tenure.
+    /// Number of writes executed in this tenure.
     pub const fn writes_done(&self) -> u64 {
         self.writes_done
     }

@@ -57,7 +57,7 @@ pub use net::Net;
 pub use secret::Secret;
 pub use server::Server;
 
-/// What tests and fuzzing need; no part of the library's promises.
+/// What tests and fuzzing need; not part of the library's promises.
 #[doc(hidden)]
 pub mod testing {
     pub use super::dendrite::{Answer, Forwarding};
