@@ -177,7 +177,7 @@ pub enum Event {
         /// Percentage of the cache server's memory in use.
         memory_percent: u8,
     },
-    /// No reply to this call will come: it times out at once.
+    /// No reply to this call will come: it times out immediately.
     Lost(CallId),
     /// Time has passed, nothing else.
     Tick,

@@ -173,13 +173,13 @@ pub trait Directory: Debug + Send + Sync {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    /// The addresses of processes that may own ranges, as last seen; returns at once. A client that needs notices
+    /// The addresses of processes that may own ranges, as last seen; returns immediately. A client that needs notices
     /// from all of them asks these, too.
     fn members(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What this process should do with its ranges, by the last reports of all; returns at once.
+    /// What this process should do with its ranges, by the last reports of all; returns immediately.
     fn advice(&self) -> Advice {
         Advice::default()
     }

@@ -10,7 +10,7 @@
 //! Guarantee: that of the servers. All have the fence of the tenure; a server that lost its memory ends the
 //! tenure, a server that does not answer is missing for all results.
 //!
-//! Cost: a hit is one round trip; a write that touches k results is up to k scripts at once, and there is no log
+//! Cost: a hit is one round trip; a write that touches k results is up to k concurrent scripts, and there is no log
 //! of entries: a take-over begins cold. For ranges that share servers evenly it is never faster than one server
 //! for each range.
 //!

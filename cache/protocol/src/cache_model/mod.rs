@@ -93,7 +93,8 @@ impl CacheModel {
         }
     }
 
-    /// Entries of older epochs cannot be named any more; here they go at once, on a real server when they expire.
+    /// Entries of older epochs cannot be named any more; here they are removed immediately, on a real server when
+    /// they expire.
     fn raise_fence(&mut self, range: RangeId, epoch: Epoch) -> CacheReply {
         match self.ranges.entry(range) {
             Entry::Occupied(region) if region.get().fence > epoch => return CacheReply::Fenced,

@@ -1,6 +1,6 @@
 //! Appends writes to the logs.
 //!
-//! Where a log has no room, a buffered write goes into the store at once, after the writes before it.
+//! Where a log has no room, a buffered write goes into the store immediately, after the writes before it.
 
 use super::calls::{Call, Purpose};
 use super::task::WriteStep;

@@ -1,7 +1,7 @@
 //! The order of writes: writes that touch the same entry, and writes that wait for a slow store.
 //!
 //! Two writes of disjoint intervals may touch one entry: that of `[18, 22]` shows the rows 19 and 21. If both hid
-//! it at once, neither would know its value after both, and the entry would be lost; under many writes most
+//! it at the same time, neither would know its value after both, and the entry would be lost; under many writes most
 //! entries would be. So the second write waits until the first has updated the entry. It waits before it has
 //! hidden anything, so that no two wait for each other.
 //!

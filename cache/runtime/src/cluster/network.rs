@@ -80,7 +80,7 @@ impl Listener for TcpListener {
     }
 }
 
-/// Small messages are sent at once, and a connection to a machine that failed silently ends, which releases what
+/// Small messages are sent immediately, and a connection to a machine that failed silently ends, which releases what
 /// its caller holds here.
 fn prepare(socket: &TcpStream) -> io::Result<()> {
     let (after, between, probes) = KEEPALIVE;

@@ -61,7 +61,7 @@ impl EtcdCoordinator {
         Ok(self.inner.session.beat().await?.map)
     }
 
-    /// The state at its last answer; returns at once.
+    /// The state at its last answer; returns immediately.
     pub fn seen(&self) -> Arc<Map> {
         self.inner.session.seen().borrow().clone()
     }

@@ -1,6 +1,6 @@
 //! The periodic work of a dendrite: it reports its load, and follows the directory's advice.
 //!
-//! Ranges without an owner are claimed at once. A range that another dendrite should have is left only when the
+//! Ranges without an owner are claimed immediately. A range that another dendrite should have is left only when the
 //! advice has been the same a few times in a row, and then no other for a while, so that ranges do not oscillate:
 //! loads are means of the last seconds, and a take-over costs more than a small imbalance.
 //!
