@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn a_hot_range_is_cut_in_the_middle_of_its_requests() {
         let mut rng = Rng::new(7);
-        // Nine tenths of the requests lie below 100.
+        // Nine tenths of the requests are below 100.
         let values: Vec<u64> = (0..10_000)
             .map(|_| if rng.below(10) < 9 { rng.below(100) } else { 100 + rng.below(9_900) })
             .collect();

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
     use crate::interval::Cut;
 
-    /// Moves ranges as long as that is advised; returns the loads and how many were moved.
+    /// Moves ranges as long as the advice says so; returns the loads and the number of moves.
     fn settle(requests: &[u64], members: usize, owner_of: impl Fn(usize) -> usize) -> (Vec<u64>, usize) {
         let mut owners: Vec<usize> = (0..requests.len()).map(owner_of).collect();
         for moves in 0..1_000 {

@@ -110,7 +110,7 @@ mod tests {
         for _ in 0..ENOUGH {
             for class in 0..20u64 {
                 let bytes = 1usize << class;
-                // Lookups cost by size, queries a fixed time.
+                // Lookups take time by size, queries take a fixed time.
                 sizes.found(bytes, 1 << class);
                 sizes.stored(bytes, 1 << 12);
             }

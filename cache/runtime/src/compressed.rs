@@ -198,7 +198,7 @@ mod tests {
         (memory.clone(), Compressed::new(memory))
     }
 
-    /// Bytes that nothing makes shorter.
+    /// Bytes that cannot be compressed.
     fn noise(len: usize, seed: u64) -> Vec<u8> {
         (0..len as u64)
             .map(|place| lacuna_base::hash::hash_bytes(&place.to_le_bytes(), seed).to_le_bytes()[0])
@@ -229,7 +229,7 @@ mod tests {
         (0..HOPELESS).for_each(|seed| assert!(packed_len(&server, &noise(1_000, seed)) == 1_001));
         let tried = (0..160).filter(|_| server.is_worth_trying(1_000)).count();
         assert_eq!(tried, 10);
-        // One that shrinks gives hope again.
+        // A value that shrinks ends the sampling.
         assert!(server.try_lz4(&[7; 1_000]).is_some());
         assert!((0..10).all(|_| server.is_worth_trying(1_000)));
     }

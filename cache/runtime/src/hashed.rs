@@ -210,7 +210,7 @@ mod tests {
         Query::all(0, Interval::point(number.into()))
     }
 
-    /// Numbers without a pattern.
+    /// Pseudo-random numbers.
     struct Numbers(u64);
 
     impl Numbers {

@@ -132,8 +132,8 @@ mod tests {
         chunk.len() - key.len()
     }
 
-    /// 18 bytes hold if the number of the record and the width of the interval take at most 6 bytes together. Two ends
-    /// that are 2^48 apart or more hold 14 bytes by themselves, and then nothing can.
+    /// 18 bytes are enough if the number of the record and the width of the interval take at most 6 bytes
+    /// together. Two ends that are 2^48 apart or more take 14 bytes, and then no encoding fits.
     #[test]
     fn a_record_takes_at_most_18_bytes_and_its_key() {
         for (lsn, width) in

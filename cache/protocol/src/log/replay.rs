@@ -77,7 +77,7 @@ mod tests {
 
     use super::*;
 
-    /// A history of an index whose intervals are each written to one chunk, as a range cache places them.
+    /// A history of an index; all records of an interval are in one chunk, as in a range cache.
     fn history(rng: &mut Rng) -> (Vec<Vec<LogRecord>>, Vec<LogRecord>) {
         let (mut chunks, mut standing) = (vec![Vec::new(); 4], BTreeMap::new());
         for lsn in 0..300u64 {

@@ -34,10 +34,10 @@ pub use query::{Covering, Entries, Entry, Everything, Matches, Overlapping, Prob
 /// Entries of a node. 32 keeps a tree of a million entries four levels high, and a node's ends on a few cache lines.
 const NODE: usize = 32;
 
-/// Most levels above the leaves. With the usual nodes of at least 8 children, 2^32 of them make 11 levels.
+/// Maximum levels above the leaves. With the usual nodes of at least 8 children, 2^32 nodes make 11 levels.
 const MAX_HEIGHT: usize = 16;
 
-/// A set of pairs (interval, value), asked by overlap.
+/// A set of pairs (interval, value) that finds overlaps.
 ///
 /// `N` is the capacity of a node, an even number from 4 to 256; tests use small ones.
 ///
@@ -74,7 +74,7 @@ impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
         self.len
     }
 
-    /// Whether there is no entry.
+    /// Whether the tree has no entries.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -99,7 +99,7 @@ impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
         Matches::new(self, Everything)
     }
 
-    /// Bytes of memory it takes, without what its bounds allocate.
+    /// Bytes of memory it takes, without the allocations of its bounds.
     pub fn memory_bytes(&self) -> usize {
         size_of::<Self>() + self.leaves.memory_bytes() + self.inners.memory_bytes()
     }

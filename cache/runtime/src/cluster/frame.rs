@@ -153,7 +153,7 @@ mod tests {
             damaged[bit / 8] ^= 1 << (bit % 8);
             let mut frames = Frames { seal: Some(seal()), ..Frames::default() };
             frames.push(&damaged);
-            // A longer length waits for bytes that never come; nothing else is silent.
+            // A longer length waits for bytes that never come; every other change is reported.
             assert!(!matches!(frames.next(), Ok(Some(_))), "bit {bit}");
         }
     }

@@ -236,7 +236,7 @@ mod tests {
             wrong[place] ^= 1;
             assert!(QueryLog::from_bytes(&wrong).is_err());
         }
-        // A chunk that is whole by its sum, and makes no sense.
+        // A chunk with a valid checksum and invalid content.
         for rest in [&[0, 0, 0xFF, 0xFF, 0xFF, 0xFF][..], &[1, 0, 7, 7, 7], &[1]] {
             let mut wrong = [&MAGIC[..], rest].concat();
             wrong.extend(crc32c::crc32c(&wrong).to_le_bytes());

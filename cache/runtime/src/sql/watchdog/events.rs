@@ -179,7 +179,7 @@ mod tests {
         format!("/* lacuna {} */ UPDATE people SET age = 21", Mark::of(table).as_str())
     }
 
-    /// Whether one of the transactions is a stranger's to a table.
+    /// Whether one of the transactions is foreign to a table.
     fn touches(table: &str, events: &[(&str, &str)]) -> bool {
         let mut log = Events::default();
         events.iter().for_each(|(kind, words)| log.hear(kind, words, 7).unwrap());
