@@ -25,7 +25,7 @@ const HANDSHAKE: Duration = Duration::from_secs(3);
 struct Session<R> {
     role: Role,
     incoming: Incoming<R>,
-    /// Has room for as many answers as requests in flight: a caller that does not read gets no more answers soon.
+    /// Has room for [`IN_FLIGHT`] answers; a caller that does not read them gets no more.
     out: mpsc::Sender<Message>,
     slots: Arc<Semaphore>,
     /// Answers in progress: dropped with the connection, as they could not be delivered.

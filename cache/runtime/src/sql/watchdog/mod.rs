@@ -144,7 +144,7 @@ async fn open(url: &str) -> Result<Box<dyn Journal>> {
         Some("mysql" | "mariadb") => Ok(Box::new(binlog::Binlog::open(url).await?)),
         _ => {
             let message = "a watchdog needs the log of a database server, which SQLite does not have: `verify_hits` finds \
-                           strangers there, too";
+                           foreign writes there, too";
             Err(Error::new(ErrorKind::Unsupported, message))
         }
     }
