@@ -1,13 +1,13 @@
-//! Which β? Follows what the range sees: hits, writes, memory.
+//! Chooses β from what the range observes: hits, writes, memory.
 //!
-//! A large β caches every result whole: a hit is one lookup, but rows lie in many entries, each of which a write clears or
-//! changes, and memory holds them again and again. A small β holds each row once: a write touches one entry, memory lasts,
-//! and a read gathers parts. So β goes down where writes are many or memory is short, and up where reads find their whole
-//! results. With 1 % writes and room it climbs to 100, with 90 % writes it falls to 0. A cache server that evicts is always nearly
-//! full: its memory is short only if reads miss.
+//! A large β caches every result whole: a hit is one lookup, but a row lies in many entries, each of which a write
+//! clears or changes, and memory holds the row many times. A small β holds each row once: a write touches one entry,
+//! memory lasts, and a read gathers parts. So β goes down where writes are many or memory is short, and up where
+//! reads find whole results. With 1 % writes and free memory it climbs to 100; with 90 % writes it falls to 0. A
+//! cache server that evicts is always nearly full: its memory counts as short only if reads miss.
 //!
-//! It moves by steps of 25 after every 1,000 operations, and takes a step back that made hits rarer by more than 5 points,
-//! unless memory or writes forced it. Integers only; no clock.
+//! It moves by steps of 25 after every 1,000 operations, and takes a step back that made hits rarer by more than 5
+//! points, unless memory or writes forced it. Integers only; no clock.
 //!
 //! Report, section 7.6 (figure 9) and section 10, where this is future work.
 
@@ -24,7 +24,7 @@ const MANY_MISSES: u64 = 10;
 /// Percentage points of hits that a step may cost.
 const MAX_LOSS: u64 = 5;
 
-/// β as the load would have it.
+/// β, adapted to the load.
 ///
 /// ```
 /// use lacuna_cache_protocol::AutoBeta;
@@ -44,7 +44,7 @@ pub struct AutoBeta {
     /// The cache server is nearly full, and has refused an entry.
     is_full: bool,
     has_refused: bool,
-    /// Percentage of hits in the period before, and where β came from.
+    /// Percentage of hits in the previous period, and the β before the last step.
     before: Option<(u64, u8)>,
 }
 
@@ -59,7 +59,7 @@ impl AutoBeta {
         self.beta
     }
 
-    /// A read found its whole result, or not.
+    /// Counts a read, which found its whole result or did not.
     pub fn was_read(&mut self, found: bool) {
         if found {
             self.found += 1;
@@ -69,20 +69,20 @@ impl AutoBeta {
         self.decide();
     }
 
-    /// Clients had so many hits, and the memory of the cache server is so full, in percent.
+    /// Reports hits of clients, and how full the memory of the cache server is, in percent.
     pub fn was_told(&mut self, hits: u64, memory_percent: u8) {
         self.found += hits;
         self.is_full |= memory_percent >= FULL;
         self.decide();
     }
 
-    /// A write was carried out.
+    /// Counts a write.
     pub fn was_written(&mut self) {
         self.written += 1;
         self.decide();
     }
 
-    /// The cache server had no room for an entry.
+    /// Notes that the cache server had no room for an entry.
     pub const fn was_full(&mut self) {
         self.has_refused = true;
     }

@@ -1,15 +1,17 @@
-//! Who gets which range, and where ranges are cut, by the load that was measured.
+//! Which owner gets which range, and where ranges are cut, by measured load.
 //!
-//! A dead owner's ranges go, the busiest first, each to the owner that has least to do by then: with orphans of 50, 30 and
-//! 30 requests and two idle owners, one gets 50 and the other 60. A range that has more than its share is cut where half of
-//! its requests lie on either side; two neighbours that have little are joined.
+//! The ranges of a dead owner are reassigned, the busiest first, each to the owner with the least load at that
+//! point: with orphans of 50, 30 and 30 requests and two idle owners, one gets 50 and the other 60. A range that
+//! has more than its share is cut where half of its requests lie on either side; two adjacent ranges with few
+//! requests are joined.
 //!
-//! Guarantee: among idle owners the busiest gets at most 4/3 of what the best division would give it (the rule of the
-//! longest job first). A cut leaves requests on both sides, so that a single hot value is not cut for ever.
+//! Guarantee: among idle owners the busiest gets at most 4/3 of what the best division would give it (the rule of
+//! the longest job first). A cut leaves requests on both sides, so a range that is busy because of one value is
+//! not cut again and again.
 //! Cost: sorts of ranges and owners; a meter keeps 64 keys.
 //!
-//! Report, section 3 ("with the objective to balance its load across the remaining dendrites"). Rule: Graham, "Bounds on
-//! multiprocessing timing anomalies", 1969.
+//! Report, section 3 ("with the objective to balance its load across the remaining dendrites"). Rule: Graham,
+//! "Bounds on multiprocessing timing anomalies", 1969.
 
 use std::cmp::Reverse;
 
@@ -24,7 +26,7 @@ use crate::range_table::RangeTable;
 /// Keys that a meter keeps. The median of 64 lies between the 3rd and 7th tenth of all with near certainty.
 const KEPT: usize = 64;
 
-/// Seed of the lots that decide which requests are kept.
+/// Seed of the sampling that decides which requests are kept.
 const LOT_SEED: u64 = 0x6C6F_6164_6C6F_7473;
 
 /// Requests of a range since its last reading, and where they went.
@@ -43,7 +45,7 @@ const LOT_SEED: u64 = 0x6C6F_6164_6C6F_7473;
 #[derive(Debug, Clone, Default)]
 pub struct LoadMeter {
     requests: u64,
-    /// Of so many requests, about one is kept; a power of two.
+    /// About one request in this many is kept; a power of two.
     stride: u64,
     kept: Vec<(DomainId, RangeKey, u64)>,
 }
@@ -58,15 +60,15 @@ pub struct RangeLoad {
 }
 
 impl LoadMeter {
-    /// Nothing was asked yet.
+    /// A meter without requests.
     pub const fn new() -> Self {
         Self { requests: 0, stride: 1, kept: Vec::new() }
     }
 
-    /// A request touched these intervals.
+    /// Counts a request that touched these intervals.
     pub fn count(&mut self, touched: &[Touched]) {
         self.stride = self.stride.max(1);
-        // By hash, so that what comes in turn is not kept in turn.
+        // By hash, so that a periodic pattern of requests is not sampled at its period.
         let lot = hash_bytes(&self.requests.to_le_bytes(), LOT_SEED);
         self.requests += 1;
         let first = touched.iter().find_map(|(domain, interval)| {
@@ -81,7 +83,7 @@ impl LoadMeter {
         }
     }
 
-    /// What was counted; counting begins anew.
+    /// Returns the load and starts counting anew.
     pub fn read(&mut self) -> RangeLoad {
         let mut kept = std::mem::take(&mut self.kept);
         kept.sort_unstable();
@@ -99,9 +101,10 @@ impl LoadMeter {
     }
 }
 
-/// Gives ranges without an owner to owners by load: pairs of a range and the place of its owner in `owners`.
+/// Assigns ranges without an owner to owners by load: pairs of a range and the index of its owner in `owners`.
 ///
-/// `orphans` are ranges and their requests, `owners` the requests of each owner now. Nothing is given if there is none.
+/// `orphans` are ranges and their requests, `owners` the present requests of each owner. Returns nothing if there
+/// is no owner.
 pub fn spread(orphans: &[(RangeId, u64)], owners: &[u64]) -> Vec<(RangeId, usize)> {
     let mut orphans = orphans.to_vec();
     orphans.sort_unstable_by_key(|(range, requests)| (Reverse(*requests), *range));
@@ -115,17 +118,18 @@ pub fn spread(orphans: &[(RangeId, u64)], owners: &[u64]) -> Vec<(RangeId, usize
     given
 }
 
-/// How a range table is to change.
+/// A change of a range table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recut {
     /// A hot range is cut.
     Split(RangeId, DomainId, Cut<RangeKey>),
-    /// Two cold neighbours, the lower one first, become one.
+    /// Two cold adjacent ranges, the lower one first, become one.
     Merge(RangeId, RangeId),
 }
 
-/// The most useful change, if one is worth it: a range with more than `hot` requests is split, two neighbours with less
-/// than `cold` together are merged. `hot` is to be a few times `cold`, or ranges are cut and joined in turn.
+/// The most useful change, if one is worth its cost: a range with more than `hot` requests is split, two adjacent
+/// ranges with less than `cold` together are merged. `hot` must be a few times `cold`, or the same ranges are cut
+/// and joined again and again.
 pub fn recut(table: &RangeTable, loads: &[(RangeId, RangeLoad)], hot: u64, cold: u64) -> Option<Recut> {
     let hottest = loads
         .iter()
@@ -186,7 +190,7 @@ mod tests {
     #[test]
     fn a_hot_range_is_cut_in_the_middle_of_its_requests() {
         let mut rng = Rng::new(7);
-        // Nine tenths of the requests lie below 100.
+        // Nine tenths of the requests are below 100.
         let values: Vec<u64> = (0..10_000)
             .map(|_| if rng.below(10) < 9 { rng.below(100) } else { 100 + rng.below(9_900) })
             .collect();

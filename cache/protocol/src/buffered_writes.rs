@@ -1,10 +1,10 @@
 //! The index of buffered writes (`BuWrInT`): acknowledged, logged, and not yet in the store.
 //!
-//! Each has a log sequence number (LSN), and the store takes them in that order, without gaps: this contains the order
-//! of dependence (overlapping writes are numbered in the order they were made), needs no graph, and makes one number,
-//! the last applied, tell a new owner what is left to do. A query that misses needs the store to have all writes that
-//! overlap it: it waits for the last of them. With buffered writes 5 of `[10, 12]` and 6 of `[30, 30]`, a query of
-//! `[11, 20]` waits for 5.
+//! Each has a log sequence number (LSN), and the store applies them in that order, without gaps. This order
+//! respects every dependence (overlapping writes are numbered in the order they were made) without a graph, and
+//! one number, the last applied, says what is left for a new owner to apply. A query that misses needs the store
+//! to have all writes that overlap it: it waits for the last of them. With buffered writes 5 of `[10, 12]` and 6
+//! of `[30, 30]`, a query of `[11, 20]` waits for 5.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub struct BufferedWrite {
     pub touched: Vec<Touched>,
     /// What it does; `None` once it was set aside.
     pub command: Option<Command>,
-    /// Whether all copies of the log have it, or the store is to have it without them.
+    /// Whether all copies of the log have it, or the store takes it without them.
     pub may_apply: bool,
 }
 
@@ -55,7 +55,7 @@ impl BufferedWrites {
         Some(write)
     }
 
-    /// The write with number `lsn`, to change.
+    /// The write with number `lsn`, mutably.
     pub fn get_mut(&mut self, lsn: u64) -> Option<&mut BufferedWrite> {
         self.writes.get_mut(&lsn)
     }
@@ -70,7 +70,7 @@ impl BufferedWrites {
         touched.iter().flat_map(|(domain, interval)| self.overlapping(*domain, interval)).max()
     }
 
-    /// The first writes in order, at most `most`, up to the first that may not be applied yet.
+    /// The first writes in order, at most `max`, up to the first that may not be applied yet.
     pub fn next_to_apply(&self, max: usize) -> impl Iterator<Item = (u64, &BufferedWrite)> {
         self.writes
             .iter()
@@ -79,8 +79,8 @@ impl BufferedWrites {
             .map(|(lsn, write)| (*lsn, write))
     }
 
-    /// The write with number `lsn` and those behind it that overlap it, or another such: what must not be applied
-    /// without it.
+    /// The write with number `lsn` and the later writes that overlap it or, in turn, one of these: all that must
+    /// not be applied without it.
     pub fn dependants(&self, lsn: u64) -> Vec<u64> {
         let mut found = vec![lsn];
         for (later, write) in self.writes.range(lsn + 1..) {

@@ -1,4 +1,4 @@
-//! Calls of an owner to cache server, store and logs, and what they answer.
+//! The calls of an owner to cache server, store and logs, and their replies.
 
 use crate::cache_model::RangeId;
 use crate::log::LogRecord;
@@ -11,9 +11,10 @@ use crate::range_key::RangeKey;
 pub enum CacheCall {
     /// Refuse all older epochs from now on.
     Fence,
-    /// As `Fence`, and from now on installations leave their records in the log of the range. If the fence was exactly
-    /// the one given and its log was kept, visible entries stay, leases and hidden values go, and the log is returned
-    /// ([`CacheReply::Warm`]); otherwise nothing stays. To ask again gives the same answer.
+    /// As `Fence`; in addition, from now on installations leave their records in the log of the range. If the
+    /// fence was exactly the given one and its log was kept, visible entries stay, leases and hidden values go,
+    /// and the log is returned ([`CacheReply::Warm`]); otherwise nothing stays. Repeating the call gives the same
+    /// answer.
     TakeOver(Option<Epoch>),
     /// Drops all entries, leases and log records of the range.
     Forget,
@@ -21,7 +22,7 @@ pub enum CacheCall {
     AppendLog(Vec<LogRecord>),
     /// The bytes of a chunk.
     ReadLog(u32),
-    /// Replaces the first so many bytes of a chunk by others.
+    /// Replaces the given number of bytes at the start of a chunk by others.
     ReplaceLog(u32, usize, Vec<u8>),
     /// The visible values among the first queries, and I leases on the others.
     Gather(Session, Vec<Query>, Vec<Query>),
@@ -33,23 +34,24 @@ pub enum CacheCall {
     Invalidate(Session, Vec<Query>),
     /// Takes Q leases, voiding I leases; hides the values and returns them.
     Hide(Session, Vec<Query>),
-    /// As `Hide`, but the values stay visible: the report's way, which is a flaw where they are set one by one (P1).
+    /// As `Hide`, but the values stay visible. The report does this; it is a flaw where values are set one by one
+    /// (P1).
     Peek(Session, Vec<Query>),
-    /// Where the Q lease is still held, sets or deletes the value and gives the lease back; elsewhere deletes the value
-    /// and voids an I lease (P4).
+    /// For each entry whose Q lease is still held, sets or deletes the value and releases the lease; for the others
+    /// deletes the value and voids an I lease (P4).
     Commit(Session, Vec<(Query, Option<Value>)>),
 }
 
-/// What a cache server answers.
+/// The replies of a cache server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CacheReply {
     /// Done.
     Done,
     /// There is a value.
     Found(Value),
-    /// There is none, and the I lease is yours.
+    /// There is none, and the I lease was granted to the caller.
     Leased,
-    /// There is none, and somebody writes.
+    /// There is none, and a writer holds the lease.
     Busy,
     /// The values that were hidden, or gathered.
     Hidden(Vec<(Query, Value)>),
@@ -59,7 +61,7 @@ pub enum CacheReply {
     Log(Vec<u8>),
     /// The lease is not held any more; nothing was installed.
     NotHeld,
-    /// No memory: what was to be set is not there.
+    /// No memory: the value was not set.
     Full,
     /// The fence is newer than the call, or gone.
     Fenced,
@@ -68,22 +70,23 @@ pub enum CacheReply {
 /// A statement or transaction at the store. All but `Query` check the fence of the range.
 #[derive(Debug, Clone)]
 pub enum StoreCall {
-    /// Refuse all older epochs from now on; waits for what they have in flight.
+    /// Refuse all older epochs from now on; waits for their transactions in flight.
     Fence,
     /// The result of a query.
     Query(Query),
     /// One write.
     Write(Command),
-    /// One write of several ranges: these are the others, all of whose fences are checked with that of the caller.
+    /// One write of several ranges: these are the other ranges. Their fences are checked together with that of the
+    /// caller.
     WriteAcross(Command, Vec<(RangeId, Epoch)>),
-    /// Buffered writes in order, in one transaction; those that were applied before are skipped by their number. One
-    /// without a command was set aside, or folded into a later one, and only counts.
+    /// Buffered writes in order, in one transaction; those that were applied before are skipped by their number. A
+    /// write without a command was set aside, or folded into a later one, and only counts.
     Apply(Vec<(u64, Option<Command>)>),
-    /// Records of logs from older epochs count for nothing any more.
+    /// Log records of older epochs no longer count.
     Recovered,
 }
 
-/// What the store answers.
+/// The replies of the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoreReply {
     /// To `Fence`.
@@ -94,9 +97,9 @@ pub enum StoreReply {
     Done,
     /// Refused, by the number of the buffered write if it was one.
     Refused {
-        /// Which buffered write.
+        /// The number of the buffered write.
         lsn: Option<u64>,
-        /// Whether the same may succeed later (deadlock, serialization failure), or never (a constraint).
+        /// Whether the same call may succeed later (deadlock, serialization failure), or never (a constraint).
         retry: bool,
     },
     /// The fence is newer than the call.
@@ -108,9 +111,9 @@ pub enum StoreReply {
 pub struct StoreState {
     /// Buffered writes up to this number are applied.
     pub applied_lsn: u64,
-    /// Log records of epochs below this count for nothing.
+    /// Log records of epochs below this no longer count.
     pub recovered: Epoch,
-    /// Whether an owner ever buffered writes.
+    /// Whether any owner has buffered writes.
     pub is_buffered: bool,
 }
 
@@ -125,25 +128,25 @@ pub struct Rows {
     pub last: Option<RangeKey>,
 }
 
-/// A call to a log server, which keeps what it acknowledged over restarts.
+/// A call to a log server, which keeps across restarts what it acknowledged.
 #[derive(Debug, Clone)]
 pub enum LogCall {
     /// Refuse all older epochs from now on, and return what is kept.
     Fence,
-    /// Keep a write. To append the same again is fine.
+    /// Keep a write. Repeating the same append is allowed.
     Append(u64, Write),
-    /// Forget writes up to a number, and of epochs older than this.
+    /// Forget writes up to a number, and those of epochs older than this.
     Trim(u64),
 }
 
-/// What a log server answers.
+/// The replies of a log server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LogReply {
     /// To `Fence`.
     Kept {
         /// The writes kept, with epoch and number.
         writes: Vec<(Epoch, u64, Write)>,
-        /// Whether this server was ever fenced before. One that was not has lost its disk or never had anything.
+        /// Whether this server was ever fenced before. If not, it has lost its disk or is new.
         is_whole: bool,
     },
     /// Kept, or forgotten.

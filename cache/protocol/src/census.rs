@@ -1,17 +1,18 @@
-//! Which process has which range, how much is asked of it, and what should change.
+//! Which process has which range, how many requests each range gets, and what should change.
 //!
-//! Every process sees the same numbers and computes the same: who is to have the ranges that nobody has, and which range
-//! should leave the process that has most to do for the one that has least. With ranges of 50, 30 and 20 requests at the
-//! first of two processes, the range of 50 should go: that leaves the busiest with about 50 instead of 100.
+//! Every process sees the same numbers and computes the same result: which process claims each range without an
+//! owner, and which range should move from the busiest process to the least busy one. With ranges of 50, 30 and 20
+//! requests at the first of two processes, the range of 50 should move: that leaves the busiest with about 50
+//! instead of 100.
 //!
-//! Guarantee: ranges do not wander. One moves only between processes that differ by a quarter, and only if the busier of the
-//! two then has less to do than the busier had before, so that the same numbers never bring it back. A process that is advised
-//! to leave a range should wait until it is advised the same a few times in turn. All this decides who is asked, never who may
-//! answer.
+//! Guarantee: ranges do not oscillate. One moves only between processes whose loads differ by a quarter, and only
+//! if the busier of the two then has less load than the busier had before, so that the same numbers never move it
+//! back. A process that is advised to leave a range should wait until it gets the same advice a few times in a
+//! row. This advice decides where requests go, never which process may answer: fences decide that.
 //!
 //! Cost: sorts of ranges and processes.
 //!
-//! Report, section 3. What moves back to a process that has returned is ours.
+//! Report, section 3. Moving ranges back to a process that has returned is our addition.
 
 use std::collections::BTreeMap;
 
@@ -19,27 +20,27 @@ use crate::balance::{RangeLoad, Recut, recut, spread};
 use crate::cache_model::RangeId;
 use crate::range_table::RangeTable;
 
-/// What a range weighs that nobody asks for, in requests: numbers of ranges count too, and noise moves nothing.
+/// Requests that an idle range counts as: the number of ranges matters too, and noise moves nothing.
 const IDLE: u64 = 8;
 /// Fewest requests of a report that make a range hot.
 const MIN_HOT: u64 = 500;
-/// So many times as cold as hot are two ranges that are joined.
+/// Two ranges are joined if both together have less than a hot range's requests divided by this.
 const COLDER: u64 = 16;
-/// Ranges of a process, in the mean: below the first none are joined, above the second none are split.
+/// Mean number of ranges of a process: below the first none are joined, above the second none are split.
 const RANGES_EACH: (usize, usize) = (4, 16);
 
-/// What a process is to do with its ranges.
+/// What a process should do with its ranges.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Advice {
-    /// Ranges that nobody has any more, and this process is to have.
+    /// Ranges without an owner that this process should claim.
     pub claim: Vec<RangeId>,
-    /// Ranges that are about to be cut: their owners here are to stop.
+    /// Ranges that are about to be cut: their owners here must stop.
     pub stop: Vec<RangeId>,
-    /// A range that another process should have, if this is said again and again.
+    /// A range that should move to another process, if this advice is repeated.
     pub leave: Option<RangeId>,
 }
 
-/// Ranges, their owners by place among the processes that are alive, and what is asked of them.
+/// Ranges, their owners by index among the live processes, and their requests.
 ///
 /// ```
 /// use lacuna_cache_protocol::{Census, RangeId};
@@ -59,18 +60,18 @@ pub struct Census {
 }
 
 impl Census {
-    /// No ranges and so many processes.
+    /// A census of `members` processes without ranges.
     pub const fn new(members: usize) -> Self {
         Self { members, ranges: Vec::new() }
     }
 
-    /// A range, its requests, and the place of its owner. A place that is not among the processes stands for one that is
-    /// gone, and still has its lease.
+    /// Adds a range, its requests, and the index of its owner. An index beyond the processes stands for a process
+    /// that is gone but still holds its lease.
     pub fn add(&mut self, range: RangeId, requests: u64, owner: Option<usize>) {
         self.ranges.push((range, requests + IDLE, owner));
     }
 
-    /// What each process has to do.
+    /// The load of each process.
     fn loads(&self) -> Vec<u64> {
         let mut loads = vec![0; self.members];
         for (_, weight, owner) in &self.ranges {
@@ -79,14 +80,14 @@ impl Census {
         loads
     }
 
-    /// Which process is to have each range that has no owner.
+    /// Which process should claim each range that has no owner.
     pub fn heirs(&self) -> BTreeMap<RangeId, usize> {
         let orphans = self.ranges.iter().filter(|(.., owner)| owner.is_none());
         let orphans: Vec<(RangeId, u64)> = orphans.map(|(range, weight, _)| (*range, *weight)).collect();
         spread(&orphans, &self.loads()).into_iter().collect()
     }
 
-    /// A range that the busiest process should leave to the one that has least to do, and the place of the former.
+    /// A range that the busiest process should leave to the least busy one, and the index of the busiest.
     pub fn relief(&self) -> Option<(RangeId, usize)> {
         let loads = self.loads();
         let busiest = (0..self.members).max_by_key(|member| (loads[*member], std::cmp::Reverse(*member)))?;
@@ -98,8 +99,9 @@ impl Census {
         is_worth_it.then_some((*range, busiest))
     }
 
-    /// A change of the table that is worth it: a range that is more than half as much again as a fair share of a process is
-    /// split, neighbours that are idle beside it are joined, as long as there are neither too many nor too few.
+    /// The most useful change of the table: a range with more than one and a half times the fair share of a
+    /// process is split, and adjacent ranges that are idle in comparison are joined, as long as the number of
+    /// ranges stays within its limits.
     pub fn recut(&self, table: &RangeTable, loads: &[(RangeId, RangeLoad)]) -> Option<Recut> {
         let (members, ranges) = (self.members.max(1), loads.len());
         let all: u64 = loads.iter().map(|(_, load)| load.requests).sum();
@@ -117,7 +119,7 @@ mod tests {
     use super::*;
     use crate::interval::Cut;
 
-    /// Moves ranges as long as that is advised; returns the loads and how many were moved.
+    /// Moves ranges as long as the advice says so; returns the loads and the number of moves.
     fn settle(requests: &[u64], members: usize, owner_of: impl Fn(usize) -> usize) -> (Vec<u64>, usize) {
         let mut owners: Vec<usize> = (0..requests.len()).map(owner_of).collect();
         for moves in 0..1_000 {

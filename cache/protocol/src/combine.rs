@@ -1,12 +1,12 @@
-//! More than one range: predicates over two domains, and what to read before it is asked for.
+//! Queries over more than one range: predicates over two domains, and what to load ahead.
 //!
-//! `18 < age < 20 and 100 < salary < 200` is answered from the domain that is expected to give fewer rows; the other
-//! condition filters them. What to expect is known from earlier results: one of `[10, 30]` with 40 rows says that `[18, 20]`
-//! has at most 40. As consistent as the one read it is.
+//! `18 < age < 20 and 100 < salary < 200` is answered from the domain that is expected to give fewer rows; the
+//! other condition filters them. The expectation comes from earlier results: a result of `[10, 30]` with 40 rows
+//! says that `[18, 20]` has at most 40. The answer is as consistent as its one read.
 //!
-//! `age < 20 or salary > 200` needs both results, of one moment: a row that leaves one and enters the other in between
-//! would be in neither. [`Event::ReadAll`](crate::Event::ReadAll) reads both under one lease, and
-//! [`union`] joins them without duplicates.
+//! `age < 20 or salary > 200` needs both results at one moment: a row that moves from one to the other in between
+//! would be in neither. [`Event::ReadAll`](crate::Event::ReadAll) reads both under one lease, and [`union`] joins
+//! them without duplicates.
 //!
 //! Report, section 8 ("conjunctive and disjunctive predicates", "bulk loading").
 
@@ -40,12 +40,12 @@ pub struct Selectivity {
 }
 
 impl Selectivity {
-    /// Nothing is known.
+    /// Without any earlier result.
     pub const fn new() -> Self {
         Self { results: BTreeMap::new() }
     }
 
-    /// The result of a query had so many rows.
+    /// Notes that the result of a query had `rows` rows.
     pub fn learn(&mut self, query: &Query, rows: usize) {
         let results = self.results.entry(query.domain).or_default();
         results.retain(|(interval, _)| *interval != query.interval);
@@ -55,20 +55,20 @@ impl Selectivity {
         }
     }
 
-    /// The fewest rows of a remembered result that held all of the query's interval.
+    /// The fewest rows of a remembered result that contains the query's interval.
     pub fn max_rows(&self, query: &Query) -> Option<usize> {
         let results = self.results.get(&query.domain)?;
         results.iter().filter(|(interval, _)| interval.covers(&query.interval)).map(|(_, rows)| *rows).min()
     }
 
-    /// The query to ask; the other one filters. The first, if nothing is known.
+    /// The query to send; the other one filters. The first, if nothing is known.
     pub fn more_selective<'a>(&self, first: &'a Query, second: &'a Query) -> &'a Query {
         let rows = |query: &Query| self.max_rows(query).unwrap_or(usize::MAX);
         if rows(second) < rows(first) { second } else { first }
     }
 }
 
-/// The rows of two results, each once by its identity; where both have it, that of the first.
+/// The rows of two results, each once by its identity; of duplicates, the row of `first` stays.
 ///
 /// ```
 /// let rows = lacuna_cache_protocol::union(vec![(1, "anna"), (2, "berta")], vec![(2, "berta"), (3, "carla")], |row| row.0);
@@ -81,7 +81,8 @@ pub fn union<R, I: Ord>(first: Vec<R>, second: Vec<R>, identity: impl Fn(&R) -> 
     rows
 }
 
-/// Queries to ask before anybody does, most asked first: those of a recorded log of queries, each once, at most `most`.
+/// Queries to load ahead of requests, the most frequent first: those of a recorded log of queries, each once, at
+/// most `max`.
 pub fn prefetch_log(log: &[Query], max: usize) -> Vec<Query> {
     let mut counts: BTreeMap<&Query, usize> = BTreeMap::new();
     log.iter().for_each(|query| *counts.entry(query).or_default() += 1);
@@ -90,8 +91,8 @@ pub fn prefetch_log(log: &[Query], max: usize) -> Vec<Query> {
     queries.into_iter().take(max).map(|(query, _)| query.clone()).collect()
 }
 
-/// Queries to ask before anybody does, the heaviest first: those between ascending starts of the buckets of a histogram,
-/// each with its weight, at most `most`. The last bucket has no end.
+/// Queries to load ahead of requests, the heaviest first: the intervals between the ascending starts of the
+/// buckets of a histogram, each with its weight, at most `max`. The last bucket has no end.
 pub fn prefetch_histogram(domain: DomainId, buckets: &[(RangeKey, u64)], max: usize) -> Vec<Query> {
     let mut queries: Vec<(Query, u64)> = Vec::new();
     for (place, (start, weight)) in buckets.iter().enumerate() {

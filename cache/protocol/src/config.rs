@@ -1,4 +1,4 @@
-//! How an owner works.
+//! The settings of an owner.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub enum Policy {
     WriteBack,
 }
 
-/// Settings of an owner. Times are in the unit of the clock of whoever runs it.
+/// Settings of an owner. Times are in the unit of the clock of its driver.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// What a write does.
@@ -29,15 +29,16 @@ pub struct Config {
     pub log_count: usize,
     /// How long to wait for a reply.
     pub call_timeout: u64,
-    /// How often to call before a server counts as lost.
+    /// How often to try a call before a server counts as lost.
     pub attempts: u32,
     /// How long to write through after the log was full or the store refused a buffered write.
     pub write_through_for: u64,
-    /// How long a buffered write is tried that the store asks to try again, before it counts as refused for good.
+    /// How long a buffered write is retried while the store reports a temporary refusal, before it counts as
+    /// refused for good.
     pub apply_patience: u64,
     /// Buffered writes in one transaction.
     pub apply_batch: usize,
-    /// Buffered writes that the store may be behind; those that come then wait until it has caught up.
+    /// Limit of buffered writes that the store does not have yet; further writes wait until it has caught up.
     pub max_buffered: usize,
     /// Known-empty intervals to keep.
     pub max_gaps: usize,
@@ -45,29 +46,29 @@ pub struct Config {
     pub beta: u8,
     /// Largest result to cache, in bytes.
     pub largest_value: usize,
-    /// When to begin, in case clients may still read from another cache server until then (P11), or under the fence of
-    /// a range that this one was cut from.
+    /// When to start serving: clients may read until then from another cache server (P11), or under the fence of a
+    /// range that this one was cut from.
     pub serve_from: u64,
-    /// Whether β follows hit rate, memory and share of writes (`beta` is where it begins).
+    /// Whether β follows hit rate, memory and share of writes (`beta` is the initial value).
     pub beta_auto: bool,
     /// Whether the largest result to cache is measured (`largest_value` stays the limit).
     pub learns_size: bool,
     /// Whether the cache server keeps a log of entries, so that the next tenure can begin warm.
     pub keeps_log: bool,
-    /// The tenure before this one, if it was on the same cache server, with the same intervals, and kept a log: its
+    /// The previous tenure, if it was on the same cache server, with the same intervals, and kept a log: its
     /// entries are taken over. Otherwise the cache begins empty.
     pub warm_from: Option<Epoch>,
-    /// Delete records in one append to the log (α); fewer are appended as time passes.
+    /// Number of delete records in one append to the log (α); fewer are appended as time passes.
     pub log_batch: usize,
-    /// Which range this is.
+    /// The range of this owner.
     pub range: RangeId,
-    /// Which others there are; `None` if this one holds everything.
+    /// The table of all ranges; `None` if this range holds everything.
     pub table: Option<Arc<RangeTable>>,
     /// How long another owner may hold a lease here before its outcome counts as unknown.
     pub peer_timeout: u64,
-    /// How long a request may wait for its lease; it is answered `Retry` then.
+    /// How long a request may wait for its lease; then it is answered with `Retry`.
     pub request_timeout: u64,
-    /// What is wrong, in tests that must fail.
+    /// The injected flaw, in tests that must fail.
     #[cfg(feature = "flaws")]
     #[doc(hidden)]
     pub flaw: Option<Flaw>,
@@ -108,38 +109,39 @@ impl Config {
 
 /// What only the application knows: the meaning of commands and results.
 pub trait Application {
-    /// Whether the store is certain to accept `command` once it has all writes that were acknowledged before it. `shown` holds
-    /// results of this moment: of the entries that the write touches, and of ranges that are known to be empty. While it is
-    /// decided, no other write can touch what this one touches.
+    /// Whether the store is certain to accept `command` once it has all writes that were acknowledged before it.
+    /// `shown` holds current results: of the entries that the write touches, and of ranges that are known to be
+    /// empty. During the decision, no other write can touch the same intervals.
     ///
-    /// Under write-back only such a write is acknowledged before the store has it (P14): an update whose compared row is shown
-    /// as it is compared, an insertion whose key is shown to be free. In doubt `false`: the store is asked before the
-    /// acknowledgement. Other policies do not ask.
+    /// Under write-back only such a write is acknowledged before the store has it (P14): an update whose compared
+    /// row is shown to be equal, or an insertion whose key is shown to be free. In doubt return `false`: then the
+    /// write is acknowledged after the store has accepted it. Other policies do not ask.
     fn is_certain(&self, command: &Command, shown: &[(Query, Value)]) -> bool {
         let _ = (command, shown);
         false
     }
 
-    /// The result of `query` after `command`, from the one before it; `None` if that needs the store.
+    /// The result of `query` after `command`, computed from the result before it; `None` if that needs the store.
     fn update(&self, command: &Command, query: &Query, old: &Value) -> Option<Value>;
 
-    /// The result of `query` where there is no row.
+    /// The result of `query` where there are no rows.
     fn empty(&self, query: &Query) -> Value;
 
-    /// One command that does what both do, if there is one. Both touch the same intervals.
+    /// One command with the effect of both, if there is one. Both touch the same intervals.
     fn merge(&self, first: &Command, second: &Command) -> Option<Command> {
         let _ = (first, second);
         None
     }
 
-    /// Percentage of the rows of the smaller of two overlapping results that is in both.
+    /// Percentage of the rows of the smaller of two overlapping results that both contain.
     fn shared_percent(&self, new: &Query, value: &Value, other: &Query) -> u8 {
         let _ = (new, value, other);
         100
     }
 
-    /// The result of `query`, which asks for all rows of an interval, from results of queries that are alike but for
-    /// their intervals and together hold it. Rows may be in several of them, and outside. `None` if that needs the store.
+    /// The result of `query`, which asks for all rows of an interval, from results of queries that differ from it
+    /// only in their intervals and together cover it. A row may be in several of them, or outside the interval.
+    /// `None` if that needs the store.
     fn fuse(&self, query: &Query, parts: &[(Query, Value)]) -> Option<Value> {
         let _ = (query, parts);
         None
@@ -151,7 +153,7 @@ pub trait Application {
     }
 }
 
-/// A protocol with one correction taken back: the negative controls of the tests.
+/// The protocol with one correction removed: the negative controls of the tests.
 #[cfg_attr(
     not(feature = "flaws"),
     allow(dead_code, unreachable_pub, reason = "no build but that of the tests can have a flaw")
@@ -165,7 +167,7 @@ pub enum Flaw {
     CacheBeforeStore,
     /// P3: the store does not check epochs.
     UnfencedStore,
-    /// P4: a writer that lost its lease leaves a newer I lease alone.
+    /// P4: a writer that lost its lease leaves a newer I lease in place.
     KeepForeignLease,
     /// P5: an entry is known to the owner only after the reply to its installation.
     KnowAfterInstall,
@@ -177,7 +179,7 @@ pub enum Flaw {
     NewValueOnly,
     /// P9: a write locks only the domain it names.
     OneDomainOnly,
-    /// P10: a result with a limit answers for nothing behind its last row, although it was not full.
+    /// P10: a full result with a limit also answers for values after its last row.
     CoverLastRowOnly,
     /// P11: a new owner begins before the routes to the old cache server have ended.
     ServeAtOnce,
@@ -195,8 +197,8 @@ pub enum Flaw {
     ReplayUnsorted,
     /// A write over several ranges checks the fence of the leader only.
     OneFenceOnly,
-    /// The leader of a write over several ranges does not ask their owners.
+    /// The leader of a write over several ranges does not ask the other owners.
     LeadAlone,
-    /// The store is asked before it has the buffered writes of what it is asked for.
+    /// The store is queried before it has the buffered writes of the queried interval.
     AskUnflushed,
 }

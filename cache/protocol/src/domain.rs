@@ -1,4 +1,4 @@
-//! Domains: which order-preserving bytes stand for the values of a column.
+//! Domains: the order-preserving bytes that stand for the values of a column.
 //!
 //! Intervals are compared here, in the cache and in the store. They mean the same only if all three order values alike,
 //! so each domain type has one map into bytes whose order is the store's: integers flip their sign bit, decimals are
@@ -24,9 +24,9 @@ pub enum DomainType {
     Integer,
     /// Unsigned integers of up to 64 bits.
     Unsigned,
-    /// Decimals with this many digits behind the point, at most 38 digits in all.
+    /// Decimals with this many digits after the point, at most 38 digits in all.
     Decimal {
-        /// Digits behind the point.
+        /// Digits after the point.
         scale: u8,
     },
     /// Floats; `real` columns too.
@@ -52,7 +52,7 @@ pub enum DomainValue<'a> {
     Decimal {
         /// The number without its point.
         digits: i128,
-        /// Digits behind the point.
+        /// Digits after the point.
         scale: u8,
     },
     /// For [`DomainType::Float`].
@@ -96,7 +96,9 @@ impl DomainType {
                 decimal(rescaled(digits, given, scale)?)
             }
             _ => {
-                return Err(Error::invalid_input(format!("{value:?} is no value of the domain type {self}")));
+                return Err(Error::invalid_input(format!(
+                    "{value:?} is not a value of the domain type {self}"
+                )));
             }
         };
         Ok(Some(key))
@@ -146,11 +148,11 @@ fn decimal(digits: i128) -> RangeKey {
     RangeKey::from_bytes(&(digits.cast_unsigned() ^ (1 << 127)).to_be_bytes())
 }
 
-/// `digits` with `to` instead of `from` digits behind the point, if that loses nothing.
+/// `digits` with `to` instead of `from` digits after the point, if that loses nothing.
 fn rescaled(digits: i128, from: u8, to: u8) -> Result<i128> {
     let lost = || {
         Error::invalid_input(format!(
-            "{digits}e-{from} does not fit a decimal with {to} digits behind the point"
+            "{digits}e-{from} does not fit a decimal with {to} digits after the point"
         ))
     };
     if from > MAX_SCALE || to > MAX_SCALE {

@@ -10,15 +10,15 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The call's arguments are wrong; the same call fails again until they change.
+    /// The arguments of the call are wrong; the same call fails again until they change.
     InvalidInput,
-    /// The bytes or the peer are sound but newer than this code, or the operation is not offered here.
+    /// The bytes or the peer are valid but newer than this code, or the operation is not offered here.
     Unsupported,
-    /// The bytes are damaged: what they were is lost.
+    /// The bytes are damaged: their content is lost.
     Corrupt,
     /// A file, server or lease cannot be reached now; the call may succeed later.
     Unavailable,
-    /// Somebody else has or has changed the same thing; read again and retry.
+    /// Another client holds or has changed the same thing; read again and retry.
     Conflict,
 }
 
@@ -71,7 +71,7 @@ impl Error {
         Self::new(ErrorKind::Unsupported, message)
     }
 
-    /// [`ErrorKind::Corrupt`] with a message that says which bytes do not hold together.
+    /// [`ErrorKind::Corrupt`] with a message that says which bytes are inconsistent.
     pub fn corrupt(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Corrupt, message)
     }
@@ -81,7 +81,7 @@ impl Error {
         Self::new(ErrorKind::Unavailable, message)
     }
 
-    /// [`ErrorKind::Conflict`] with a message that says what somebody else has.
+    /// [`ErrorKind::Conflict`] with a message that says what another client holds.
     pub fn conflict(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Conflict, message)
     }
@@ -115,7 +115,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// The sentence and the kind, as a program shows it whose `main` returns the error.
+/// The sentence and the kind, as shown by a program whose `main` returns the error.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self} ({})", self.inner.kind)
@@ -128,7 +128,7 @@ impl StdError for Error {
     }
 }
 
-/// Of bytes and keys, which the cache shares with filters.
+/// Errors of bytes and keys, which the cache shares with filters.
 impl From<lacuna_base::Error> for Error {
     fn from(error: lacuna_base::Error) -> Self {
         let kind = match error.kind() {

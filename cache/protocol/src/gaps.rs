@@ -1,13 +1,14 @@
 //! Known-empty intervals: an empty range is a result too.
 //!
-//! A store query that found no row in `[30, 40]` makes it a gap; the next query inside needs no store. A
-//! write of `[35, 35]` leaves `[30, 35)` and `(35, 40]`. A query with further conditions may find nothing where there are rows,
-//! so a gap answers only for queries of the same fingerprint; a write splits the gaps of all.
+//! A store query that found no row in `[30, 40]` makes this interval a gap; the next query inside needs no store.
+//! A write of `[35, 35]` leaves `[30, 35)` and `(35, 40]`. A query with further conditions may find nothing where
+//! there are rows, so a gap answers only for queries of the same fingerprint; a write splits the gaps of all
+//! fingerprints.
 //!
-//! Guarantee: every gap was learned under a shared lease and is split under the exclusive lease of whatever touches it,
-//! before that reaches the store. So nothing that its owner acknowledged lies in a gap; whether the owner was replaced is
-//! for it to find out before it answers. Cost: one
-//! tree query; at most so many gaps are kept, the oldest are forgotten first.
+//! Guarantee: every gap was learned under a shared lease and is split under the exclusive lease of the write that
+//! touches it, before that write reaches the store. So no acknowledged write of this owner lies in a gap; whether
+//! the owner was replaced, it must check before it answers. Cost: one tree query. The number of gaps is limited;
+//! the oldest are forgotten first.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +46,7 @@ struct Gap {
 }
 
 impl Gaps {
-    /// At most `most` gaps over `domain_count` domains.
+    /// At most `max` gaps over `domain_count` domains.
     pub fn new(domain_count: usize, max: usize) -> Self {
         let domains = (0..domain_count).map(|_| IntervalTree::new()).collect();
         Self { domains, order: BTreeMap::new(), next: 0, max }
@@ -68,7 +69,7 @@ impl Gaps {
         }
     }
 
-    /// Takes what a write touches out of the gaps.
+    /// Removes the touched intervals from the gaps.
     pub fn split(&mut self, touched: &[Touched]) {
         for (domain, interval) in touched {
             for number in self.overlapping(*domain, interval) {
@@ -90,7 +91,7 @@ impl Gaps {
         covering.any(|entry| self.order[&entry.value].fingerprint == query.fingerprint)
     }
 
-    /// Queries that find nothing and hold one of these intervals whole, one for each gap.
+    /// Queries that find nothing and whose interval contains one of these, one for each gap.
     pub fn covering(&self, touched: &[Touched]) -> Vec<Query> {
         let gaps = touched.iter().flat_map(|(domain, interval)| self.domains[*domain].covering(interval));
         let query = |gap: &Gap| Query {

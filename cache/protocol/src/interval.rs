@@ -1,17 +1,18 @@
 //! Intervals with closed, open and missing ends, in one shape.
 //!
-//! An end lies *between* values: `[5, 9)` starts before 5 and ends before 9. Such a place is a [`Cut`], and cuts are
-//! ordered, so that every question about two intervals is two comparisons: they overlap exactly if each starts before
-//! the other ends. `[5, 9)` and `[9, 12]` do not; `[5, 9]` and `[9, 12]` do.
+//! An end lies *between* values: `[5, 9)` starts before 5 and ends before 9. Such a position is a [`Cut`], and
+//! cuts are ordered, so that every question about two intervals is two comparisons: they overlap exactly if each
+//! starts before the other ends. `[5, 9)` and `[9, 12]` do not overlap; `[5, 9]` and `[9, 12]` do.
 //!
-//! Guarantee: two intervals that share a value overlap. The converse can fail by the gaps of a domain: `(5, 6)` over
-//! integers is an interval here although it holds none. That costs a needless invalidation, never a missed one.
+//! Guarantee: two intervals that share a value overlap. The converse can fail where a domain has no values between
+//! two cuts: `(5, 6)` over integers is an interval here although it is empty. That costs a needless invalidation,
+//! never a missed one.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::ops::Bound;
 
-/// A place between the values of an ordered domain.
+/// A position between the values of an ordered domain.
 ///
 /// ```
 /// use lacuna_cache_protocol::Cut;
@@ -32,7 +33,7 @@ pub enum Cut<B> {
 }
 
 impl<B> Cut<B> {
-    /// The value it stands next to.
+    /// The value next to which it lies.
     #[inline(always)]
     pub fn value(&self) -> Option<&B> {
         match self {
@@ -70,7 +71,7 @@ impl<B: Ord> PartialOrd for Cut<B> {
     }
 }
 
-/// An interval that is not empty: it starts at a cut below the one where it ends.
+/// An interval that is not empty: it starts at a cut below its end.
 ///
 /// ```
 /// use lacuna_cache_protocol::Interval;
@@ -161,7 +162,7 @@ impl<B: Ord> Interval<B> {
         above && below
     }
 
-    /// Whether some place of the domain lies in both.
+    /// Whether the two intervals overlap.
     #[inline]
     pub fn overlaps(&self, other: &Self) -> bool {
         self.lo < other.hi && other.lo < self.hi
@@ -187,7 +188,7 @@ impl<B: Ord + Clone> Interval<B> {
         Self { lo: Cut::Before(value.clone()), hi: Cut::After(value) }
     }
 
-    /// What lies in both, if anything does.
+    /// The overlap of both, if there is one.
     pub fn intersection(&self, other: &Self) -> Option<Self> {
         let (lo, hi) = (self.lo.clone().max(other.lo.clone()), self.hi.clone().min(other.hi.clone()));
         Self::between(lo, hi)

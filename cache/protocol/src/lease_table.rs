@@ -1,32 +1,32 @@
-//! The lease table (`LeMInT`): who may read or write which intervals, in the order of asking.
+//! The lease table (`LeMInT`): which requests may read or write which intervals, in the order of requests.
 //!
-//! A shared lease keeps writers out of its intervals, an exclusive one everybody. A request waits for the earlier
-//! requests it conflicts with, granted or waiting, and for nothing else: while somebody writes `[20, 20]` and another
-//! waits to write `[18, 22]`, a reader of `[21, 21]` waits behind the second although nobody holds 21. So neither
-//! readers nor writers starve. A request names all its intervals, of all domains, at once, and waits only for earlier
-//! requests: there is no deadlock.
+//! A shared lease keeps writers out of its intervals, an exclusive lease keeps out all others. A request waits for
+//! the earlier requests that it conflicts with, granted or waiting, and for nothing else: while one writer holds
+//! `[20, 20]` and another waits for `[18, 22]`, a reader of `[21, 21]` waits for the second although 21 is not
+//! held. So neither readers nor writers starve. A request names all its intervals, of all domains, at once, and
+//! waits only for earlier requests: there is no deadlock.
 //!
-//! Guarantee: two granted leases conflict never. Cost: a request or a release is one overlap query and one tree change
-//! an interval. Whoever is released is told at once; nobody polls.
+//! Guarantee: two granted leases never conflict. Cost: a request or a release is one overlap query and one tree
+//! change for each interval. A release returns the requests that it grants; nothing polls.
 //!
-//! Here requests that wait are counted in blockers; the report's back off and try again. A lease that has a deadline can
-//! expire; whether it may (a store write in flight may still land) is for its holder to know.
+//! Here each waiting request counts its blockers; in the report it backs off and tries again. A lease that has a
+//! deadline can expire; whether it may (a store write in flight may still land) its holder must know.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::interval::Interval;
 use crate::tree::IntervalTree;
 
-/// Number of a request, ascending in the order of asking.
+/// Number of a request, ascending in the order of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LeaseId(pub u64);
 
-/// What a lease lets others do.
+/// What a lease allows others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LeaseMode {
     /// For readers: others may read.
     Shared,
-    /// For writers: nobody else may do anything.
+    /// For writers: all other requests wait.
     Exclusive,
 }
 
@@ -37,7 +37,7 @@ pub type Claim<B> = (usize, Interval<B>);
 struct Lease<B> {
     mode: LeaseMode,
     claims: Vec<Claim<B>>,
-    /// Pairs of a claim of this request and a conflicting claim of an earlier one; granted when there is none.
+    /// Pairs of a claim of this request and a conflicting claim of an earlier one; the lease is granted at zero.
     blockers: usize,
     deadline: Option<u64>,
 }
@@ -69,13 +69,13 @@ impl<B: Ord + Clone> LeaseTable<B> {
         Self { domains, leases: BTreeMap::new(), deadlines: BTreeSet::new(), next: 0 }
     }
 
-    /// Asks for a lease on all of `claims`, and says whether it is granted now; if not, [`LeaseTable::release`] will
-    /// name it. The claims of one request do not conflict with each other.
+    /// Requests a lease on all of `claims`, and says whether it is granted now; if not, [`LeaseTable::release`]
+    /// will name it. The claims of one request do not conflict with each other.
     ///
     /// # Panics
     /// If a claim names a domain that the table does not have.
     pub fn request(&mut self, mode: LeaseMode, mut claims: Vec<Claim<B>>) -> (LeaseId, bool) {
-        // The trees hold an interval of a request once, so that it must be counted once.
+        // The trees hold each interval of a request once, so duplicates must not be counted as blockers.
         claims.sort_unstable();
         claims.dedup();
         let id = LeaseId(self.next);
@@ -88,7 +88,7 @@ impl<B: Ord + Clone> LeaseTable<B> {
         (id, blockers == 0)
     }
 
-    /// Requests that conflict with these claims, once for each pair of claims that does.
+    /// Earlier requests that conflict with these claims, once for each conflicting pair of claims.
     fn conflicts<'a>(
         &'a self,
         mode: LeaseMode,
@@ -101,9 +101,9 @@ impl<B: Ord + Clone> LeaseTable<B> {
             .filter(move |id| mode == LeaseMode::Exclusive || self.leases[id].mode == LeaseMode::Exclusive)
     }
 
-    /// Gives a lease back, or withdraws a request, and names those that are granted by it, in order.
-    /// Nothing happens if there is no such lease.
-    #[must_use = "whoever is granted waits to be told"]
+    /// Releases a lease, or withdraws a request, and returns the requests that are granted by it, in order. Does
+    /// nothing if there is no such lease.
+    #[must_use = "the granted requests wait until they are continued"]
     pub fn release(&mut self, id: LeaseId) -> Vec<LeaseId> {
         let Some(lease) = self.leases.remove(&id) else { return Vec::new() };
         if let Some(deadline) = lease.deadline {
@@ -119,14 +119,14 @@ impl<B: Ord + Clone> LeaseTable<B> {
         freed
     }
 
-    /// Counts one blocker of a request less, and says whether it was the last.
+    /// Removes one blocker of a request, and says whether it was the last.
     fn unblock(&mut self, id: LeaseId) -> bool {
         let lease = self.leases.get_mut(&id).expect("requests in the trees are in the map");
         lease.blockers -= 1;
         lease.blockers == 0
     }
 
-    /// Lets a lease or request end at `deadline` unless this is called again; [`LeaseTable::expire`] ends it.
+    /// Sets a deadline for a lease or request, or removes it; [`LeaseTable::expire`] ends it then.
     pub fn set_deadline(&mut self, id: LeaseId, deadline: Option<u64>) {
         let Some(lease) = self.leases.get_mut(&id) else { return };
         if let Some(old) = std::mem::replace(&mut lease.deadline, deadline) {
@@ -135,7 +135,8 @@ impl<B: Ord + Clone> LeaseTable<B> {
         self.deadlines.extend(deadline.map(|deadline| (deadline, id)));
     }
 
-    /// Ends leases and requests whose deadline is at or before `now`: those ended, and those granted by it.
+    /// Ends leases and requests whose deadline is at or before `now`; returns those ended, and those granted by
+    /// it.
     pub fn expire(&mut self, now: u64) -> (Vec<LeaseId>, Vec<LeaseId>) {
         let ended: Vec<LeaseId> =
             self.deadlines.range(..=(now, LeaseId(u64::MAX))).map(|(_, id)| *id).collect();
@@ -154,7 +155,7 @@ impl<B: Ord + Clone> LeaseTable<B> {
         self.leases.len()
     }
 
-    /// Whether nobody holds or waits for anything.
+    /// Whether no request holds a lease or waits for one.
     pub fn is_empty(&self) -> bool {
         self.leases.is_empty()
     }

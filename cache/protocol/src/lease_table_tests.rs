@@ -1,4 +1,4 @@
-//! The table against a plain queue, and what follows from its order.
+//! The table compared with a plain queue, and consequences of its order.
 
 use proptest::prelude::*;
 
@@ -9,7 +9,7 @@ use LeaseMode::{Exclusive, Shared};
 
 type Request = (LeaseId, LeaseMode, Vec<Claim<u8>>);
 
-/// Requests in the order of asking: one is granted if no earlier one conflicts.
+/// Requests in their order: a request is granted if no earlier one conflicts.
 #[derive(Default)]
 struct Queue(Vec<Request>);
 
@@ -78,7 +78,7 @@ proptest! {
             };
             let after = queue.granted();
             let news: Vec<LeaseId> = after.iter().filter(|id| !before.contains(id)).copied().collect();
-            prop_assert_eq!(told, news, "told whoever is newly granted, and nobody else");
+            prop_assert_eq!(told, news, "exactly the newly granted requests are returned");
             prop_assert!(queue.0.iter().all(|(id, ..)| table.is_granted(*id) == after.contains(id)));
         }
         prop_assert_eq!(table.len(), queue.0.len());

@@ -4,22 +4,25 @@
 //! crashes, stalls or gets lost on the way. The parts, from the bottom:
 //!
 //! - [`DomainType`], [`RangeKey`], [`WriteSet`]: values of a column as bytes in the order of the store;
-//! - [`Cut`], [`Interval`], [`IntervalTree`]: intervals with any kind of end, and which of a million overlap another;
-//! - [`LeaseTable`] (`LeMInT`), [`PredicateIndex`] (`PrInT`), [`BufferedWrites`] (`BuWrInT`), [`Gaps`]: what the owner of a
-//!   range knows;
-//! - [`LogRecord`]: how others can know it too;
+//! - [`Cut`], [`Interval`], [`IntervalTree`]: intervals with any kind of end, and which of a million overlap a
+//!   given one;
+//! - [`LeaseTable`] (`LeMInT`), [`PredicateIndex`] (`PrInT`), [`BufferedWrites`] (`BuWrInT`), [`Gaps`]: what the
+//!   owner of a range knows;
+//! - [`LogRecord`]: how the next owner learns it;
 //! - [`Owner`]: the protocol under write-around, write-through and write-back, events in, actions out;
 //! - [`CacheModel`]: the scripts of a cache server, as a model;
-//! - [`ports`], [`embedded`]: what a carrier needs of the world, and what of it needs no server;
-//! - [`RangeTable`], [`LoadMeter`], [`spread`], [`recut`]: which range is whose, and when ranges are cut anew;
+//! - [`ports`], [`embedded`]: what a driver needs from its environment, and the implementations that need no
+//!   server;
+//! - [`RangeTable`], [`LoadMeter`], [`spread`], [`recut`]: which owner has which range, and when ranges are cut
+//!   anew;
 //! - [`AutoBeta`], [`SizeThreshold`], [`Selectivity`]: what is measured instead of fixed.
 //!
-//! Whoever runs an [`Owner`] carries its calls to servers and their replies back; time and numbers come in as arguments,
-//! so that a simulation can drive many of them from one seed. `docs/design/range-cache-protocol.md` explains the protocol
-//! and where it differs from the report.
+//! The driver of an [`Owner`] carries its calls to servers and their replies back; time and numbers come in as
+//! arguments, so that a simulation can drive many owners from one seed. `docs/design/range-cache-protocol.md`
+//! explains the protocol and where it differs from the report.
 //!
-//! Ghandeharizadeh, Alabdulkarim, Nguyen, "RangeQC: A Framework for Caching Range Predicate Query Results", USC Database
-//! Laboratory Technical Report 2018-03.
+//! Ghandeharizadeh, Alabdulkarim, Nguyen, "RangeQC: A Framework for Caching Range Predicate Query Results", USC
+//! Database Laboratory Technical Report 2018-03.
 //!
 //! ```
 //! use lacuna_cache_protocol::{
@@ -41,7 +44,7 @@
 //! let mut owner = Owner::new(Config::new(Policy::WriteAround), Simple, Epoch(1));
 //! let ages = Interval::closed(18.into(), 22.into()).expect("18 <= 22");
 //! assert!(owner.handle(0, Event::Read(RequestId(7), Query::all(0, ages))).is_empty());
-//! // It first makes sure that nobody else acts for the range: the cache server is to refuse older epochs.
+//! // It first makes sure that no other owner acts for the range: the cache server must refuse older epochs.
 //! assert!(matches!(owner.handle(1, Event::Tick)[..], [Action::Cache(_, Epoch(1), _)]));
 //! ```
 

@@ -1,10 +1,11 @@
-//! What an owner hears and says: requests, calls to servers, replies. No I/O: whoever runs the owner carries them.
+//! The inputs and outputs of an owner: requests, calls to servers, replies. No I/O: the driver of the owner
+//! carries them.
 //!
-//! # What a carrier promises
+//! # What the driver promises
 //!
-//! A call is carried out at most once; it may be late, its reply may be late, either may be lost. (A call belongs to a
-//! connection; a server that restarts has new connections, so nothing reaches it from its former life.) To ask again is a
-//! new call. Late replies are ignored. Calls to a cache server are each one script: they happen whole and at once.
+//! A call is executed at most once; it may be late, its reply may be late, either may be lost. (A call belongs to
+//! a connection; a server that restarts has new connections, so no older call reaches it.) A repeated request is a
+//! new call. Late replies are ignored. A call to a cache server is one script, which is atomic.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use crate::lease_table::LeaseMode;
 use crate::query::{Query, Touched};
 use crate::range_table::RangeTable;
 
-/// What a write does; only the application and the store know its meaning.
+/// The action of a write; only the application and the store know its meaning.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Command(Arc<[u8]>);
 
@@ -38,7 +39,7 @@ impl Value {
         Self(Bytes::copy_from_slice(bytes))
     }
 
-    /// What follows `prefix`, not copied; `None` if the bytes begin otherwise.
+    /// What follows `prefix`, without a copy; `None` if the bytes begin differently.
     ///
     /// ```
     /// use lacuna_cache_protocol::Value;
@@ -52,7 +53,7 @@ impl Value {
     }
 }
 
-/// Without a copy, if the vector has no room to spare.
+/// Without a copy, if the vector has no spare capacity.
 impl From<Vec<u8>> for Value {
     fn from(bytes: Vec<u8>) -> Self {
         Self(bytes.into_boxed_slice().into())
@@ -62,7 +63,7 @@ impl From<Vec<u8>> for Value {
 macro_rules! opaque_bytes {
     ($name:ident) => {
         impl $name {
-            /// Its bytes.
+            /// The bytes.
             pub fn as_bytes(&self) -> &[u8] {
                 &self.0
             }
@@ -78,7 +79,7 @@ macro_rules! opaque_bytes {
 opaque_bytes!(Command);
 opaque_bytes!(Value);
 
-/// Number of a request, chosen by whoever runs the owner.
+/// Number of a request, chosen by the driver of the owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId(pub u64);
 
@@ -94,49 +95,49 @@ pub struct Epoch(pub u64);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Session(pub u64);
 
-/// Who leads a write or read over several ranges.
+/// The leader of a write or read over several ranges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PeerId {
     /// The range of the leader.
     pub range: RangeId,
     /// Its tenure.
     pub epoch: Epoch,
-    /// What it leads, by a number of its own.
+    /// Its number for this write or read.
     pub session: Session,
 }
 
-/// From the owner of one range to that of another.
+/// From the owner of one range to the owner of another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PeerCall {
-    /// Take a lease on these, clear their entries if it is exclusive, and have the store take their buffered writes. To
-    /// ask again is fine, and renews it.
+    /// Take a lease on these, clear their entries if it is exclusive, and have the store take their buffered
+    /// writes. Repeating the call is allowed, and renews the lease.
     Lock(LeaseMode, Vec<Touched>),
-    /// Give it back.
+    /// Release the lease.
     Release,
 }
 
-/// What the owner of another range answers.
+/// The reply of the owner of another range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PeerReply {
     /// The lease is held, in this tenure.
     Held(Epoch),
-    /// It is not held any more.
+    /// The lease is not held any more.
     Released,
-    /// Not now, or not here.
+    /// The owner cannot grant it now, or is not here.
     Refused,
 }
 
-/// A write and the intervals it touches: old and new values, in every domain it knows. A domain that it does not name is
-/// taken whole (P8, P9).
+/// A write and the intervals it touches: old and new values, in every domain that the application names. A domain
+/// that is not named is touched whole (P8, P9).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Write {
-    /// What it touches.
+    /// The intervals it touches.
     pub touched: Vec<Touched>,
-    /// What it does.
+    /// Its action.
     pub command: Command,
 }
 
-/// What happens to an owner.
+/// The inputs of an owner.
 #[derive(Debug, Clone)]
 pub enum Event {
     /// A client missed in the cache.
@@ -151,57 +152,57 @@ pub enum Event {
     Log(CallId, LogReply),
     /// Another owner leads a write or read that touches this range. Its call is answered by [`Action::PeerReply`].
     Peer(PeerId, CallId, PeerCall),
-    /// Another owner answered. A carrier that finds no owner may say `Refused`.
+    /// Another owner answered. A driver that finds no owner may report `Refused`.
     PeerReply(CallId, PeerReply),
     /// There is a newer range table.
     Table(Arc<RangeTable>),
-    /// A client needs the results of several queries of one moment; answered by [`Action::ReadAllDone`], or by `ReadDone`
-    /// with `Retry`.
+    /// A client needs the results of several queries of one moment; answered by [`Action::ReadAllDone`], or by
+    /// `ReadDone` with `Retry`.
     ReadAll(RequestId, Vec<Query>),
-    /// A client had a hit, and doubts it: the store is asked under the lease, and if it says otherwise, somebody writes
-    /// past the cache.
+    /// A client doubts a hit: the store is asked under the lease, and a different answer proves a foreign write,
+    /// one past the cache.
     Verify(RequestId, Query),
-    /// Somebody wrote past the cache: drop what shows these intervals.
+    /// A foreign write past the cache was noticed: drop the entries that show these intervals.
     ForeignWrite(Vec<Touched>),
-    /// Somebody is to write past the cache: drop everything and let nobody in, until `BulkDone`.
+    /// A bulk load past the cache begins: drop all entries and admit no request until `BulkDone`.
     BulkLoad(RequestId),
-    /// The bulk load is over: nothing of it is under way any more.
+    /// The bulk load is over: no part of it is under way any more.
     BulkDone(RequestId),
-    /// Nobody knows what of the bulk load is still under way: only new epochs make sure that it does not land later.
+    /// Parts of the bulk load may still be under way: only new epochs make sure that they do not land later.
     BulkAbandoned(RequestId),
-    /// Since the last time clients had so many hits, and the cache server's memory is so full (percent).
+    /// Hits of clients since the last report, and how full the memory of the cache server is (percent).
     Load {
-        /// Reads that did not come here.
+        /// Reads that hit in the cache and did not reach the owner.
         hits: u64,
         /// Percentage of the cache server's memory in use.
         memory_percent: u8,
     },
-    /// No reply to this call will come: its time is over at once.
+    /// No reply to this call will come: it times out immediately.
     Lost(CallId),
-    /// Time has passed; nothing else needs to be said.
+    /// Time has passed, nothing else.
     Tick,
     /// No more requests will come: apply what is buffered, then end.
     Stop,
 }
 
-/// What an owner wants done.
+/// The outputs of an owner.
 #[derive(Debug, Clone)]
 pub enum Action {
     /// Call the cache server of the range.
     Cache(CallId, Epoch, CacheCall),
     /// Call the store.
     Store(CallId, Epoch, StoreCall),
-    /// Call a log server, by its place in the list.
+    /// Call a log server, by its index in the list.
     Log(usize, CallId, Epoch, LogCall),
     /// Ask the owner of another range.
     Peer(CallId, RangeId, PeerId, PeerCall),
     /// Answer the owner of another range.
     PeerReply(PeerId, CallId, PeerReply),
-    /// The request was not carried out: it belongs to another range, by this table.
+    /// The request was not executed: it belongs to another range, by this table.
     Redirect(RequestId, Arc<RangeTable>),
-    /// The bulk load may begin; these other ranges are held, in these tenures. Whatever part of it checks the fences of all
-    /// lands while nobody else is let in, or not at all. If it is answered by `WriteDone` before it is over, this tenure
-    /// could not guard it: ask for another.
+    /// The bulk load may begin; these other ranges are held, in these tenures. Every part of it must check the
+    /// fences of all of them: then it lands while no other request is admitted, or not at all. If `WriteDone`
+    /// comes before the load is over, this tenure could not guard it: begin another.
     BulkReady(RequestId, Vec<(RangeId, Epoch)>),
     /// The results of `ReadAll`, in the order of its queries.
     ReadAllDone(RequestId, Vec<Value>),
@@ -209,7 +210,7 @@ pub enum Action {
     ReadDone(RequestId, ReadOutcome),
     /// Answer a write.
     WriteDone(RequestId, WriteOutcome),
-    /// Tell the application.
+    /// Notify the application.
     Notice(Notice),
     /// The tenure is over: claim the range anew, or leave it. The owner does nothing any more.
     Ended(Ending),
@@ -220,7 +221,7 @@ pub enum Action {
 pub enum ReadOutcome {
     /// The result.
     Value(Value),
-    /// No result from here: ask the present owner, or later again.
+    /// No result from here: ask the present owner, or retry later.
     Retry,
 }
 
@@ -231,39 +232,39 @@ pub enum WriteOutcome {
     Done,
     /// The store refused it; nothing has changed.
     Refused,
-    /// It was not carried out and will not be.
+    /// It was not executed and will not be.
     Retry,
-    /// It may or may not have been carried out, or may yet be.
+    /// Unknown: it may have been executed, or may be executed later.
     Unknown,
 }
 
-/// What the application must know.
+/// What the application must be notified of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
-    /// The store refused these acknowledged writes for good, the first by itself, the others because they depend on it.
-    /// They were set aside; entries that showed them were dropped.
+    /// The store refused these acknowledged writes for good: the first for its own sake, the others because they
+    /// depend on it. They were set aside; entries that showed them were dropped.
     SetAside(Vec<(u64, Command)>),
-    /// No copy of the log is whole: acknowledged writes may be lost.
+    /// No complete copy of the log is left: acknowledged writes may be lost.
     BufferedWritesLost,
     /// Buffering is off until the log has room again.
     WritingThrough,
-    /// Somebody writes past the cache. What showed these intervals was dropped.
+    /// A foreign write past the cache was noticed. Entries that showed these intervals were dropped.
     BypassDetected(Vec<Touched>),
-    /// This listener may have missed notices: it was not connected to one who had some, or slower than they came. No owner
-    /// says this; whoever carries notices does.
+    /// This listener may have missed notices: it was not connected to their sender, or was slower than they came.
+    /// Owners do not send this; the carrier of notices does.
     MayBeMissing,
 }
 
-/// Why a tenure is over.
+/// The reason for the end of a tenure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// Somebody has a newer epoch.
+    /// Another owner has a newer epoch.
     Fenced,
     /// The cache server does not answer, or has lost its memory.
     CacheLost,
-    /// Whether a write was carried out is unknown: only a new epoch makes sure that it does not land later.
+    /// Whether a write was executed is unknown: only a new epoch makes sure that it does not land later.
     OutcomeUnknown,
-    /// The store or too few logs answer to begin.
+    /// The store or too many of the logs do not answer the take-over.
     NotStarted,
     /// Everything was applied after [`Event::Stop`].
     Stopped,

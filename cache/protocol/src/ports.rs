@@ -1,12 +1,13 @@
-//! Ports: what an owner's carrier needs of the world, as traits that can be objects.
+//! Ports: what the driver of an owner needs from its environment, as object-safe traits.
 //!
-//! Whoever runs an [`Owner`](crate::Owner) gives its calls to a cache server, a store and logs, and its claims to a
-//! coordinator. Each is a trait here, so that memory, Redis or PostgreSQL can stand behind it; [`embedded`](crate::embedded)
-//! has those that need nothing. Nothing here knows a runtime: a reply is a boxed future.
+//! The driver of an [`Owner`](crate::Owner) gives its calls to a cache server, a store and logs, and its claims to
+//! a coordinator. Each is a trait here, implemented for memory, Redis or PostgreSQL; [`embedded`](crate::embedded)
+//! has the implementations that need no server. The traits do not depend on an async runtime: a reply is a boxed
+//! future.
 //!
-//! What an implementation promises (the contract of [`Event`](crate::Event) and [`Action`](crate::Action)): a call is
-//! carried out at most once, never after the server it was sent to has restarted, and a script of a cache server happens
-//! whole. An error means *unknown*: the call may have been carried out, or may yet be.
+//! What an implementation promises (the contract of [`Event`](crate::Event) and [`Action`](crate::Action)): a call
+//! is executed at most once, never after the server it was sent to has restarted, and a script of a cache server
+//! is atomic. An error means *unknown*: the call may have been executed, or may be executed later.
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -24,7 +25,7 @@ use crate::message::{Epoch, Value};
 use crate::query::Query;
 use crate::range_table::RangeTable;
 
-/// What a port answers, when it answers.
+/// The reply of a port, as a future.
 pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
 /// What the hit path sees: the fence of the range, and the value if one is visible.
@@ -36,11 +37,11 @@ pub struct Seen {
     pub value: Option<Value>,
 }
 
-/// Keeps results of ranges. It knows how long its answers are worth waiting for, and fails when that time is over: the store
-/// is asked instead.
+/// Keeps results of ranges. It knows how long an answer is worth waiting for, and fails after that time: then the
+/// store is asked instead.
 pub trait CacheServer: Debug + Send + Sync {
-    /// Fence and value, read at once; `None` without a fence. The only call that is no script. `epoch` is that of the
-    /// caller's route; where another is served, the value may be left out.
+    /// Fence and value, read at once; `None` without a fence. The only call that is not a script. `epoch` is that
+    /// of the caller's route; if the fence differs, the value may be left out.
     ///
     /// # Errors
     /// `Unavailable` if the server does not answer in time.
@@ -52,15 +53,15 @@ pub trait CacheServer: Debug + Send + Sync {
     /// `Unavailable` if the outcome is unknown, as when there was no answer in time.
     fn call(&self, range: RangeId, epoch: Epoch, call: CacheCall) -> Reply<'_, CacheReply>;
 
-    /// Whether all of it answers; changes nothing.
+    /// Whether all of its servers answer; changes nothing.
     ///
     /// # Errors
-    /// `Unavailable` if a server does not answer that results may be on.
+    /// `Unavailable` if a server that may hold results does not answer.
     fn probe(&self, range: RangeId, epoch: Epoch) -> Reply<'_, ()> {
         Box::pin(async move { self.get(range, epoch, &Query::all(0, Interval::all())).await.map(drop) })
     }
 
-    /// How full its memory is, in percent; 0 where nobody knows, or there is no limit.
+    /// How full its memory is, in percent; 0 if that is unknown, or there is no limit.
     ///
     /// # Errors
     /// `Unavailable` if the server does not answer.
@@ -74,22 +75,22 @@ pub trait DataStore: Debug + Send + Sync {
     /// Runs a statement or a transaction.
     ///
     /// # Errors
-    /// `InvalidInput` if the store will never understand the call, else `Unavailable`: the outcome is unknown.
+    /// `InvalidInput` if the store will never accept the call, else `Unavailable`: the outcome is unknown.
     fn call(&self, range: RangeId, epoch: Epoch, call: StoreCall) -> Reply<'_, Answer>;
 
-    /// The largest epoch that any range was ever fenced with; 0 if none was.
+    /// The largest epoch that any range was ever fenced with; 0 if there is none.
     ///
     /// # Errors
     /// `Unavailable` if the store does not answer.
     fn largest_epoch(&self) -> Reply<'_, Epoch>;
 }
 
-/// A store's reply, and for a person why it refused.
+/// A store's reply, and for a person the reason of a refusal.
 #[derive(Debug)]
 pub struct Answer {
-    /// What the owner hears.
+    /// The reply for the owner.
     pub reply: StoreReply,
-    /// What whoever asked hears beside it.
+    /// The reason, for the client that asked.
     pub why: Option<crate::error::Error>,
 }
 
@@ -99,7 +100,7 @@ impl From<StoreReply> for Answer {
     }
 }
 
-/// Keeps buffered writes until the store has them, over restarts (P13).
+/// Keeps buffered writes until the store has them, across restarts (P13).
 pub trait LogServer: Debug + Send + Sync {
     /// Fences, appends or trims.
     ///
@@ -108,20 +109,21 @@ pub trait LogServer: Debug + Send + Sync {
     fn call(&self, range: RangeId, epoch: Epoch, call: LogCall) -> Reply<'_, LogReply>;
 }
 
-/// A tenure as it is granted.
+/// A tenure as the coordinator grants it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tenure {
-    /// Larger than that of every tenure before.
+    /// Larger than that of every earlier tenure.
     pub epoch: Epoch,
-    /// Which cache server the range is on, by its place in the list.
+    /// The cache server of the range, by its index in the list.
     pub cache: usize,
-    /// How long to wait before serving, until routes to another cache server have ended (P11), and to the ranges that
-    /// it was cut from: clients hit what lies under their fences until then, whoever has the keys now.
+    /// How long to wait before serving, until routes to another cache server have ended (P11), and routes to the
+    /// ranges that it was cut from: until then clients hit entries under their fences, whichever range has the
+    /// keys now.
     pub serve_after_ms: u64,
-    /// The tenure before this one, as far as it may have been on the same cache server, with the same intervals: what it
-    /// left there is taken over if nobody else came between. `None`: the cache begins empty.
+    /// The previous tenure, as far as it may have been on the same cache server, with the same intervals: its
+    /// entries are taken over if no other tenure came between. `None`: the cache begins empty.
     pub before: Option<Epoch>,
-    /// How long it holds without renewal; `None`: until the process ends.
+    /// How long it is valid without renewal; `None`: until the process ends.
     pub lease_ms: Option<u64>,
 }
 
@@ -133,21 +135,21 @@ pub trait Coordinator: Debug + Send + Sync {
     /// `Unavailable` if the coordinator does not answer.
     fn claim(&self, range: RangeId, lost_cache: Option<usize>) -> Reply<'_, Option<Tenure>>;
 
-    /// Holds on to a tenure; `false` if it is another's now.
+    /// Renews a tenure; `false` if another process has the range now.
     ///
     /// # Errors
     /// `Unavailable` if the coordinator does not answer.
     fn renew(&self, range: RangeId, epoch: Epoch) -> Reply<'_, bool>;
 
-    /// Gives a tenure back.
+    /// Releases a tenure.
     ///
     /// # Errors
     /// `Unavailable` if the coordinator does not answer: the lease then has to run out.
     fn release(&self, range: RangeId, epoch: Epoch) -> Reply<'_, ()>;
 }
 
-/// Says which ranges there are, and where their owners are. What it says may be old: whoever is sent to the wrong place is
-/// refused there, as tenures and fences alone say who serves.
+/// Lists the ranges and the addresses of their owners. Its answers may be old: a request at the wrong address is
+/// refused there, as tenures and fences alone decide which owner serves.
 pub trait Directory: Debug + Send + Sync {
     /// The newest range table.
     ///
@@ -155,36 +157,36 @@ pub trait Directory: Debug + Send + Sync {
     /// `Unavailable` if the directory does not answer.
     fn table(&self) -> Reply<'_, Arc<RangeTable>>;
 
-    /// Where the owner of a range is reached, as it said when it claimed, or the process that is to claim it; `None` if
-    /// whoever is asked may.
+    /// The address of the owner of a range, as it was given at the claim, or of the process that is to claim it;
+    /// `None` if the process that asks may claim it.
     ///
     /// # Errors
     /// `Unavailable` if the directory does not answer.
     fn address(&self, range: RangeId) -> Reply<'_, Option<String>>;
 
-    /// Says that this process is there, and what is asked of the ranges that it serves. Called twice a second.
+    /// Reports that this process is alive, and the load of the ranges that it serves. Called twice a second.
     ///
     /// # Errors
-    /// `Unavailable` if the directory does not answer: it is told the next time.
+    /// `Unavailable` if the directory does not answer: the next report replaces this one.
     fn report(&self, loads: &[(RangeId, RangeLoad)]) -> Reply<'_, ()> {
         let _ = loads;
         Box::pin(std::future::ready(Ok(())))
     }
 
-    /// Where processes are reached that may own ranges, by what was last seen; at once. Whoever wants to hear from all of
-    /// them asks there, too.
+    /// The addresses of processes that may own ranges, as last seen; returns immediately. A client that needs notices
+    /// from all of them asks these, too.
     fn members(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What this process is to do with its ranges, by what was last seen of all; at once.
+    /// What this process should do with its ranges, by the last reports of all; returns immediately.
     fn advice(&self) -> Advice {
         Advice::default()
     }
 }
 
-/// Tells the time that owners are told.
+/// Gives the time that is passed to owners.
 pub trait Clock: Debug + Send + Sync {
-    /// Milliseconds since some moment; never goes backwards, whatever the wall clock does.
+    /// Milliseconds since a fixed moment; never decreases, whatever the wall clock does.
     fn now_ms(&self) -> u64;
 }

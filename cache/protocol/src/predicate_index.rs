@@ -2,11 +2,11 @@
 //!
 //! Each entry is known by its query and by the interval it answers for. A write of `[20, 20]` touches the entry of
 //! `[18, 22]` and not that of `[25, 30]`. An entry may be known here and be gone from the cache (evicted, never
-//! installed): that costs a needless word to the cache. The converse would be a stale read, so an entry is known before
-//! it is installed, and forgotten after it is gone.
+//! installed): that costs a needless call to the cache. The converse would be a stale read, so an entry is known
+//! before it is installed (P5), and forgotten after it is gone.
 //!
-//! Cost: one tree query or change. An entry takes the tree's row (its interval stands nowhere else), 24 bytes for the rest
-//! of the query, and a hash to find it by: less than 200 bytes with 8-byte keys.
+//! Cost: one tree query or change. An entry takes a row of the tree (the only copy of its interval), 24 bytes for
+//! the rest of the query, and a hash to find it by: less than 200 bytes with 8-byte keys.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -37,16 +37,16 @@ pub struct PredicateIndex {
     numbers: BTreeSet<(u64, u32)>,
 }
 
-/// What the row in the tree does not say.
+/// The part of a query that its row in the tree does not hold.
 #[derive(Debug, Clone)]
 enum Entry {
     Free,
-    /// A query that answers for all it asks for.
+    /// A query that answers for its whole interval.
     Whole {
         fingerprint: u64,
         form: Form,
     },
-    /// A query with a limit that was full, and what it answers for.
+    /// A full query with a limit, and the interval it answers for.
     Part(Box<(Query, Interval<RangeKey>)>),
 }
 
@@ -57,8 +57,8 @@ impl PredicateIndex {
         Self { domains, entries: Vec::new(), free: Vec::new(), numbers: BTreeSet::new() }
     }
 
-    /// Notes that the result of `query` may be cached and answers for `covered`; replaces what was known of it, and
-    /// returns what that answered for.
+    /// Notes that the result of `query` may be cached and answers for `covered`; replaces the earlier note of this
+    /// query, and returns the interval of that note.
     pub fn insert(&mut self, query: &Query, covered: Interval<RangeKey>) -> Option<Interval<RangeKey>> {
         let before = self.remove(query);
         let number = self.free.pop().unwrap_or_else(|| {
@@ -75,7 +75,7 @@ impl PredicateIndex {
         before
     }
 
-    /// Forgets an entry that is gone from the cache, and returns what it answered for.
+    /// Forgets an entry that is gone from the cache, and returns the interval it answered for.
     pub fn remove(&mut self, query: &Query) -> Option<Interval<RangeKey>> {
         let number = self.number(query)?;
         let entry = std::mem::replace(&mut self.entries[number as usize], Entry::Free);
@@ -128,8 +128,8 @@ impl PredicateIndex {
         queries
     }
 
-    /// Bytes of memory, more or less. A B-tree set of the standard library is at least half full, and two thirds full on
-    /// average.
+    /// Bytes of memory, approximately. A B-tree set of the standard library is at least half full, and two thirds
+    /// full on average.
     pub fn memory_bytes(&self) -> usize {
         let numbers = self.numbers.len() * size_of::<(u64, u32)>() * 3 / 2;
         let entries = self.entries.capacity() * size_of::<Entry>();

@@ -14,22 +14,22 @@ pub type Touched = (DomainId, Interval<RangeKey>);
 pub enum Form {
     /// All of them.
     All,
-    /// `> x LIMIT n`: the first so many. The order must be unique.
+    /// `> x LIMIT n`: the first `n`. The order must be unique.
     First(u32),
-    /// `< x LIMIT n`: the last so many. The order must be unique.
+    /// `< x LIMIT n`: the last `n`. The order must be unique.
     Last(u32),
 }
 
-/// A range predicate over a domain. Equal queries have equal results, whoever asks.
+/// A range predicate over a domain. Equal queries have equal results for every client.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Query {
     /// The domain.
     pub domain: DomainId,
-    /// The values asked for.
+    /// The interval of values.
     pub interval: Interval<RangeKey>,
-    /// Which of them.
+    /// Which rows of the interval.
     pub form: Form,
-    /// Stands for everything else of the query: columns, further conditions, result format.
+    /// A hash of everything else in the query: columns, further conditions, result format.
     pub fingerprint: u64,
 }
 
@@ -39,8 +39,9 @@ impl Query {
         Self { domain, interval, form: Form::All, fingerprint: 0 }
     }
 
-    /// The interval that the result answers for. A full result with a limit ends at its last row, ties included; one
-    /// that is not full has seen everything (P10). `last` is the value of the last row of a full result.
+    /// The interval that the result answers for. A full result with a limit ends at its last row, ties included; a
+    /// result that is not full covers the whole interval (P10). `last` is the value of the last row of a full
+    /// result.
     ///
     /// ```
     /// use lacuna_cache_protocol::{Form, Interval, Query, RangeKey};

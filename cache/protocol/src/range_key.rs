@@ -1,4 +1,4 @@
-//! The bytes of a domain value, kept without an allocation where they are few.
+//! The bytes of a domain value, kept without an allocation if they are short.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -22,10 +22,10 @@ enum Bytes {
 }
 
 impl RangeKey {
-    /// Keys of up to this many bytes are kept in place.
+    /// Keys of up to this many bytes need no allocation.
     pub const INLINE_BYTES: usize = 22;
 
-    /// A key of these bytes, ordered as they are.
+    /// A key with these bytes, in their order.
     pub fn from_bytes(key: &[u8]) -> Self {
         match u8::try_from(key.len()) {
             Ok(len) if key.len() <= Self::INLINE_BYTES => {
@@ -37,7 +37,7 @@ impl RangeKey {
         }
     }
 
-    /// Its bytes.
+    /// The bytes.
     #[inline]
     pub fn as_bytes(&self) -> &[u8] {
         match &self.0 {

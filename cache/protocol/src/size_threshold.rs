@@ -1,17 +1,19 @@
-//! How large may a result be to be worth caching? Measured, not fixed.
+//! Measures up to which size a result is worth caching.
 //!
-//! Two times are kept for each class of sizes (1 to 2 bytes, 2 to 4, ...): how long a lookup that finds such a value takes,
-//! and how long the store takes to answer with one. The threshold is the end of the last class below the first whose lookups
-//! take as long as its queries. Classes without enough samples of both count as worth it, so that they get samples.
+//! Two times are kept for each class of sizes (1 to 2 bytes, 2 to 4, ...): the time of a lookup that finds such a
+//! value, and the time of a store query with such a result. The threshold is the end of the last class below the
+//! first whose lookups take as long as its queries. Classes without enough samples of both count as worth caching,
+//! so that they get samples.
 //!
-//! The times are means in which each new sample counts a sixteenth, in the unit of the clock. Cost: a few additions.
+//! The times are moving means in which each new sample counts a sixteenth, in the unit of the clock. Cost: a few
+//! additions.
 //!
-//! Report, section 8 ("cardinality of cache predicates"), which fills a histogram in quiet hours; here the samples are
-//! those of the work itself.
+//! Report, section 8 ("cardinality of cache predicates"), which fills a histogram in quiet hours; here the samples
+//! come from normal operation.
 
-/// Samples of both kinds before a class says anything.
+/// Samples of both kinds that a class needs before it counts.
 const ENOUGH: u32 = 32;
-/// Means are kept in so many parts of a unit, so that they do not stick.
+/// Means are kept in this many parts of a unit, so that rounding does not stop them.
 const PARTS: u64 = 256;
 
 /// Times of lookups and store queries by size of the value.
@@ -66,19 +68,19 @@ const fn class_of(bytes: usize) -> usize {
 }
 
 impl SizeThreshold {
-    /// Nothing is known: everything is worth caching.
+    /// Without samples: everything is worth caching.
     pub const fn new() -> Self {
         const NOTHING: Class =
             Class { lookup: Mean { count: 0, parts: 0 }, query: Mean { count: 0, parts: 0 } };
         Self { classes: [NOTHING; usize::BITS as usize + 1] }
     }
 
-    /// A lookup found a value of so many bytes, and took so long.
+    /// A lookup found a value of `bytes` bytes and took `time`.
     pub fn found(&mut self, bytes: usize, time: u64) {
         self.classes[class_of(bytes)].lookup.add(time);
     }
 
-    /// The store answered with so many bytes, and took so long.
+    /// The store answered with `bytes` bytes and took `time`.
     pub fn stored(&mut self, bytes: usize, time: u64) {
         self.classes[class_of(bytes)].query.add(time);
     }
@@ -108,7 +110,7 @@ mod tests {
         for _ in 0..ENOUGH {
             for class in 0..20u64 {
                 let bytes = 1usize << class;
-                // Lookups cost by size, queries a fixed time.
+                // Lookups take time by size, queries take a fixed time.
                 sizes.found(bytes, 1 << class);
                 sizes.stored(bytes, 1 << 12);
             }

@@ -1,7 +1,7 @@
 //! Which intervals a write of known rows touches.
 //!
-//! A row that moves from one value to another leaves results that held it and enters others, so both values count (P8).
-//! A value that is NULL lies in no range and touches nothing.
+//! A row that moves from one value to another leaves results that contained it and enters others, so both values
+//! count (P8). A NULL value is in no range and touches nothing.
 
 use crate::error::Result;
 
@@ -29,7 +29,7 @@ pub struct WriteSet {
     domain: DomainId,
     domain_type: DomainType,
     keys: Vec<RangeKey>,
-    /// Whether nothing was said of any row.
+    /// Whether no row was named.
     is_unsaid: bool,
 }
 
@@ -59,10 +59,11 @@ impl WriteSet {
 
     /// The intervals of these values, each once.
     ///
-    /// A set without any value says nothing: the domain is taken whole, as if the set had been left out.
+    /// A set without any value carries no information: the domain is touched whole, as if the set had been left
+    /// out (P9).
     ///
-    /// A write of NULLs alone touches no range of this domain. To leave the domain out would take it whole, so it names
-    /// the point of the empty key, which lies below all others.
+    /// A write of NULLs alone touches no range of this domain. Leaving the domain out would touch it whole, so the
+    /// set names the point of the empty key, which is less than all others.
     pub fn touched(&self) -> Vec<Touched> {
         if self.is_unsaid {
             return vec![(self.domain, Interval::all())];

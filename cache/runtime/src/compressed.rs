@@ -1,15 +1,17 @@
-//! A cache server whose values are compressed where that makes them smaller.
+//! A cache server whose values are compressed if that makes them smaller.
 //!
-//! Whoever keeps results in the memory of a server far away pays for their bytes twice: there, and on the way. LZ4 makes rows of
-//! text half as long in about a microsecond a kilobyte. Short values, and those that hardly shrink, are kept as they are; after
-//! 16 of these in turn only every 16th value is tried, so that results which never shrink cost next to nothing.
+//! Results in the memory of a remote server cost their bytes twice: there, and on the network. LZ4 halves rows of
+//! text in about a microsecond per kilobyte. Short values, and those that hardly shrink, are kept as they are;
+//! after 16 of these in a row only every 16th value is tried, so that results which never shrink cost next to
+//! nothing.
 //!
 //! A value is one byte and then: 0xC0, its bytes; 0xC1, its length in four bytes, little-endian, and a block of LZ4.
 //!
-//! Guarantee: that of the server behind. A value of another form is none: it is dropped when its owner comes upon it. All processes
-//! that share a namespace of a server must agree whether it is compressed, so give it another namespace when that changes.
+//! Guarantee: that of the wrapped server. A value of another form counts as absent: it is dropped when its owner
+//! finds it. All processes that share a namespace of a server must agree whether it is compressed, so use another
+//! namespace when that changes.
 //!
-//! Report, section 7.3, which compresses every value; here only those that get smaller by it.
+//! Report, section 7.3, which compresses every value; here only those that shrink.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,18 +22,18 @@ use lacuna_cache_protocol::{CacheCall, CacheReply, Epoch, Query, RangeId, Sessio
 
 const PLAIN: u8 = 0xC0;
 const LZ4: u8 = 0xC1;
-/// What stands before a block.
+/// Bytes before a block.
 const HEADER: usize = 5;
-/// Fewest bytes that are worth it: a shorter value travels in one packet anyway.
+/// Minimum length for compression: a shorter value fits into one packet anyway.
 const SMALLEST: usize = 256;
-/// A value is as long as the memory of servers would let it be.
+/// Maximum length of a value: the limit of the servers.
 const LONGEST: usize = 512 << 20;
-/// A block of LZ4 has less than so many times its length in it.
+/// Upper bound of the LZ4 expansion ratio.
 const MAX_TIMES: usize = 256;
-/// So many values in turn that did not shrink say that the next will not.
+/// After this many incompressible values in a row, only every 16th is tried.
 const HOPELESS: u64 = 16;
 
-/// Keeps values compressed at another cache server.
+/// Keeps compressed values at another cache server.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -45,20 +47,20 @@ const HOPELESS: u64 = 16;
 #[derive(Debug)]
 pub struct Compressed {
     server: Arc<dyn CacheServer>,
-    /// Values in turn that did not shrink.
+    /// Values in a row that did not shrink.
     hopeless: AtomicU64,
     plain_bytes: AtomicU64,
     kept_bytes: AtomicU64,
 }
 
 impl Compressed {
-    /// Before `server`, which nobody else may use otherwise.
+    /// Wraps `server`, which must not be used by other processes without compression.
     pub fn new(server: Arc<dyn CacheServer>) -> Self {
         let [hopeless, plain_bytes, kept_bytes] = [const { AtomicU64::new(0) }; 3];
         Self { server, hopeless, plain_bytes, kept_bytes }
     }
 
-    /// Bytes of all values that were sent to be kept, and what was sent for them.
+    /// Bytes of all values that were given to keep, and the bytes sent for them.
     pub fn shrunk(&self) -> (u64, u64) {
         (self.plain_bytes.load(Ordering::Relaxed), self.kept_bytes.load(Ordering::Relaxed))
     }
@@ -151,7 +153,7 @@ impl Compressed {
     }
 }
 
-/// `None` for what was never packed.
+/// `None` for bytes that were not packed here.
 fn unpack(value: &Value) -> Option<Value> {
     match value.as_bytes() {
         [PLAIN, plain @ ..] => Some(Value::new(plain)),
@@ -196,7 +198,7 @@ mod tests {
         (memory.clone(), Compressed::new(memory))
     }
 
-    /// Bytes that nothing makes shorter.
+    /// Bytes that cannot be compressed.
     fn noise(len: usize, seed: u64) -> Vec<u8> {
         (0..len as u64)
             .map(|place| lacuna_base::hash::hash_bytes(&place.to_le_bytes(), seed).to_le_bytes()[0])
@@ -227,7 +229,7 @@ mod tests {
         (0..HOPELESS).for_each(|seed| assert!(packed_len(&server, &noise(1_000, seed)) == 1_001));
         let tried = (0..160).filter(|_| server.is_worth_trying(1_000)).count();
         assert_eq!(tried, 10);
-        // One that shrinks gives hope again.
+        // A value that shrinks ends the sampling.
         assert!(server.try_lz4(&[7; 1_000]).is_some());
         assert!((0..10).all(|_| server.is_worth_trying(1_000)));
     }

@@ -1,11 +1,11 @@
-//! A log of buffered writes on disk: what it acknowledged survives the process and, with the disk, the machine.
+//! A log of buffered writes on disk: an acknowledged write survives the process and, with the disk, the machine.
 //!
-//! One thread owns the file. It takes all calls that wait, appends their records, and syncs once for all of them, so that
-//! sixteen writers cost about as much as one. When most of the file is of writes that the store has by now, it is written
-//! anew beside itself and renamed.
+//! One thread owns the file. It takes all waiting calls, appends their records, and syncs once for all of them, so
+//! that sixteen writers cost about as much as one. When most of the file is writes that the store has by now, it
+//! is written anew next to the old file and renamed.
 //!
-//! Guarantee: a write is acknowledged after it is synced. A record that was torn by a crash ends the file; whatever was
-//! acknowledged lies before it. Format: `docs/format/range-cache-buffered.md`.
+//! Guarantee: a write is acknowledged after it is synced (P13). A record that was torn by a crash ends the file;
+//! every acknowledged record is before it. Format: `docs/format/range-cache-buffered.md`.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -25,10 +25,10 @@ const MAGIC: &[u8; 8] = b"lacbuf\x01\n";
 const FENCE: u8 = 1;
 const APPEND: u8 = 2;
 const TRIM: u8 = 3;
-/// The file is written anew beyond this size, if it is then four times larger than what it must keep.
+/// The file is written anew beyond this size, if it is then four times as large as what it must keep.
 const REWRITE_BYTES: u64 = 1 << 20;
 
-/// A log server whose disk is a file.
+/// A log server that keeps its writes in a file.
 #[derive(Debug)]
 pub struct FileLog {
     calls: mpsc::Sender<Asked>,
@@ -43,10 +43,10 @@ struct Asked {
 }
 
 impl FileLog {
-    /// Opens the log at `path`, or begins one.
+    /// Opens the log at `path`, or creates one.
     ///
     /// # Errors
-    /// `Unavailable` if the file cannot be read or written, `Unsupported` or `Corrupt` if it is no such log.
+    /// `Unavailable` if the file cannot be read or written, `Unsupported` or `Corrupt` if it is not such a log.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let disk = Disk::open(path.as_ref())?;
         let (calls, asked) = mpsc::channel();
@@ -69,7 +69,7 @@ impl LogServer for FileLog {
     }
 }
 
-/// The file and what is in it.
+/// The file and its content.
 struct Disk {
     path: PathBuf,
     file: File,
@@ -101,7 +101,8 @@ impl Disk {
         Ok(Self { path: path.to_owned(), file, len: disk_len as u64, ranges })
     }
 
-    /// Until nobody can call any more, or the disk fails: what it holds is unknown then, so that it answers no more.
+    /// Serves until there are no more callers, or the disk fails: then the content of the file is unknown, and
+    /// there are no more answers.
     fn serve(mut self, asked: &mpsc::Receiver<Asked>) {
         while let Ok(first) = asked.recv() {
             let together: Vec<Asked> = std::iter::once(first).chain(asked.try_iter().take(1_023)).collect();
@@ -172,7 +173,7 @@ fn failed(doing: &str, path: &Path, error: std::io::Error) -> Error {
         .with_source(error)
 }
 
-/// Length and checksum of the body, then the body: kind, range, epoch, and what the call has.
+/// Length and checksum of the body, then the body: kind, range, epoch, and the content of the call.
 fn write_record(bytes: &mut Vec<u8>, range: RangeId, epoch: Epoch, call: &LogCall) {
     let mut body = Vec::new();
     body.push(match call {
@@ -192,12 +193,13 @@ fn write_record(bytes: &mut Vec<u8>, range: RangeId, epoch: Epoch, call: &LogCal
     bytes.extend_from_slice(&body);
 }
 
-/// Replays whole records; returns how many bytes they take. What follows the first torn one was never acknowledged.
+/// Replays complete records; returns how many bytes they take. Records from the first torn one on were never
+/// acknowledged.
 fn replay(records: &[u8], ranges: &mut BTreeMap<RangeId, Kept>) -> Result<usize> {
     let mut rest = records;
     while let Some((body, behind)) = next_body(rest) {
         let (range, epoch, call) = read_record(body)?;
-        // The fence of an append that was written anew comes behind it.
+        // In a file that was written anew, the fence comes after its appends.
         let kept = ranges.entry(range).or_default();
         if kept.parts().0.is_none() {
             kept.call(epoch, &LogCall::Fence);
@@ -228,9 +230,7 @@ fn read_record(body: &[u8]) -> Result<(RangeId, Epoch, LogCall)> {
         }
         TRIM => LogCall::Trim(u64::from_le_bytes(rest.try_into().map_err(|_| malformed())?)),
         _ => {
-            return Err(Error::unsupported(
-                "a log of buffered writes has a record of a kind that is not known",
-            ));
+            return Err(Error::unsupported("a log of buffered writes has a record of an unknown kind"));
         }
     };
     Ok((RangeId(u32::from_le_bytes(*range)), Epoch(u64::from_le_bytes(*epoch)), call))

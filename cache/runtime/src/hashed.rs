@@ -1,18 +1,21 @@
-//! Several cache servers as one: each result lies where the hash of its query says.
+//! Several cache servers as one: the hash of a query chooses the server of its result.
 //!
-//! A range has all its results on one server, as a rule, so that one script updates whatever a write touches. A range that is hotter than
-//! its server may spread its results instead. With three servers, the results of 18 to 22 and of 20 to 25 lie on two of them
-//! with a chance of two thirds, and a write of row 21 is two scripts, which nobody sees half done: both values are hidden on
-//! their servers before the store has the write, and shown one after the other when it has it. A reader between the two
-//! finds the new one, or none.
+//! Usually a range has all its results on one server, so that one script updates all entries that a write touches.
+//! A range that is too busy for one server can spread its results instead. With three servers, the results of 18
+//! to 22 and of 20 to 25 are on two of them with a probability of two thirds, and a write of row 21 is two
+//! scripts. No reader sees a half-finished write: both values are hidden on their servers before the store has the
+//! write (P2), and shown one after the other when it has it. A reader between the two finds the new value, or none
+//! (P1).
 //!
-//! Guarantee: that of the servers. All have the fence of the tenure; one that lost its memory ends the tenure, one that does not answer
-//! is missing for all results.
+//! Guarantee: that of the servers. All have the fence of the tenure; a server that lost its memory ends the
+//! tenure, a server that does not answer is missing for all results.
 //!
-//! Cost: a hit is one round trip; a write that touches k results is up to k scripts at once, and there is no log of entries: a
-//! take-over begins cold. For ranges that share servers evenly it is never faster than one server a range.
+//! Cost: a hit is one round trip; a write that touches k results is up to k concurrent scripts, and there is no log
+//! of entries: a take-over begins cold. For ranges that share servers evenly it is never faster than one server
+//! for each range.
 //!
-//! Report, section 3.1: keys are spread over the cache servers by their hash. There the servers are updated one by one, visibly.
+//! Report, section 3.1: keys are spread over the cache servers by their hash. There the servers are updated one by
+//! one, visibly.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash as _, Hasher};
@@ -56,15 +59,13 @@ impl Hasher for Fold {
 }
 
 impl Hashed {
-    /// Over these servers, in an order that all processes agree on.
+    /// Spreads results over these servers, in an order that all processes agree on.
     ///
     /// # Errors
     /// `InvalidInput` without a server.
     pub fn new(servers: Vec<Arc<dyn CacheServer>>) -> Result<Self> {
         if servers.is_empty() {
-            return Err(Error::invalid_input(
-                "results cannot be spread over no cache server: name one at least",
-            ));
+            return Err(Error::invalid_input("no cache server was given: name at least one"));
         }
         Ok(Self { servers })
     }
@@ -76,7 +77,7 @@ impl Hashed {
         reduce(fold.finish(), self.servers.len() as u64) as usize
     }
 
-    /// What a call over these queries is for each server that has any of them.
+    /// The part of a call for each server that has any of these queries.
     fn split<T>(
         &self,
         all: Vec<T>,
@@ -94,7 +95,7 @@ impl Hashed {
         (0..self.servers.len()).map(|place| (place, call.clone())).collect()
     }
 
-    /// Carries calls out at once. Whatever comes of one, the others are waited for.
+    /// Executes calls concurrently. Even if one fails, the others are awaited.
     async fn at_once(
         &self,
         range: RangeId,
@@ -115,7 +116,7 @@ impl Hashed {
         let mut calls = match call {
             CacheCall::Fence | CacheCall::TakeOver(_) => self.everywhere(&CacheCall::Fence),
             CacheCall::Forget => self.everywhere(&CacheCall::Forget),
-            // No server has all of a log, so there is none.
+            // No server would have a complete log, so there is none.
             CacheCall::AppendLog(_) => return Ok(CacheReply::Done),
             CacheCall::ReadLog(_) => return Ok(CacheReply::Log(Vec::new())),
             CacheCall::ReplaceLog(..) => return Ok(CacheReply::NotHeld),
@@ -142,7 +143,7 @@ impl Hashed {
             }
         };
         if calls.is_empty() {
-            // Whether the fence stands is asked all the same.
+            // The fence must be checked even without entries (P3).
             calls.push((0, CacheCall::Invalidate(Session(0), Vec::new())));
         }
         let (mut values, mut worst) = (Vec::new(), CacheReply::Done);
@@ -209,7 +210,7 @@ mod tests {
         Query::all(0, Interval::point(number.into()))
     }
 
-    /// Numbers without a pattern.
+    /// Pseudo-random numbers.
     struct Numbers(u64);
 
     impl Numbers {

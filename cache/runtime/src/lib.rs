@@ -1,26 +1,26 @@
-//! A strongly consistent cache of range results, before stores of many kinds.
+//! A strongly consistent cache of range results, in front of stores of many kinds.
 //!
-//! `lacuna-cache-protocol` says what an owner of a range does; this crate does it, on tokio, over whatever stands behind the
-//! ports of [`Servers`].
+//! `lacuna-cache-protocol` is the protocol of an owner of a range; this crate runs it, on tokio, with the
+//! implementations of the ports in [`Servers`].
 //!
 //! | module | feature | what it is |
 //! | --- | --- | --- |
 //! | `sql` | `sqlite`, `postgres`, `mariadb` | tables of SQL databases: what most users open |
 //! | `redis` | `redis` | cache servers and logs of buffered writes |
-//! | `cluster` | `cluster` | several processes before one store, and their clients |
+//! | `cluster` | `cluster` | several processes over one store, and their clients |
 //! | `etcd` | `etcd` | ranges leased through etcd |
 //! | `mongodb` | `mongodb` | experimental: collections of databases that speak the MongoDB protocol |
 //!
 //! Without any feature there are
 //!
 //! - [`RangeCache`]: reads and writes of one range; a hit asks the cache server only;
-//! - [`BulkLease`]: a lease on everything, for loads past the cache;
-//! - [`Alarm`]: for whoever finds out that somebody writes past the cache;
-//! - [`Compressed`]: a cache server whose values are compressed where that makes them smaller;
+//! - [`BulkLease`]: a lease on all ranges, for loads past the cache;
+//! - [`Alarm`]: for code that notices a foreign write past the cache;
+//! - [`Compressed`]: a cache server whose values are compressed if that makes them smaller;
 //! - [`Hashed`]: several cache servers that share the results of every range;
-//! - [`FileLog`]: a log of buffered writes on disk, with one `fsync` for all that wait.
+//! - [`FileLog`]: a log of buffered writes on disk, with one `fsync` for all waiting writes.
 //!
-//! Guarantee: that of the owner, as each call is carried out at most once and never cancelled half-way. Where no cache
+//! Guarantee: that of the owner, as each call is executed at most once and never cancelled half-way. If no cache
 //! server answers, requests go on against the store, still through the owner.
 
 #![cfg_attr(
@@ -58,7 +58,7 @@ pub use hashed::Hashed;
 pub use lacuna_cache_protocol::{Error, ErrorKind, Result};
 pub use owner::{Alarm, BulkLease, Counts, RangeCache, Requests, Servers, WriteError};
 
-/// What tests need; no part of the library's promises.
+/// What tests need; not part of the library's promises.
 #[doc(hidden)]
 pub mod testing {
     pub use crate::owner::Written;

@@ -1,4 +1,5 @@
-//! A buffered write as bytes: what it touches, as log records, and its command. See `docs/format/range-cache-buffered.md`.
+//! A buffered write as bytes: its touched intervals, as log records, and its command. See
+//! `docs/format/range-cache-buffered.md`.
 
 use lacuna_cache_protocol::{Command, LogRecord, Write, read_chunk, write_chunk};
 use lacuna_cache_protocol::{Error, Result};
@@ -23,7 +24,7 @@ pub(crate) fn encode_write(bytes: &mut Vec<u8>, lsn: u64, write: &Write) {
 /// The number and the write in `bytes`.
 ///
 /// # Errors
-/// `Corrupt` if they are cut or damaged, `Unsupported` if a record is newer.
+/// `Corrupt` if they are truncated or damaged, `Unsupported` if a record is newer.
 pub(crate) fn decode_write(bytes: &[u8]) -> Result<(u64, Write)> {
     let cut = || Error::corrupt("a buffered write is cut short");
     let (lsn, rest) = bytes.split_first_chunk().ok_or_else(cut)?;

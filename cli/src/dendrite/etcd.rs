@@ -1,4 +1,4 @@
-//! Certificates and passwords for etcd, read from where the arguments say.
+//! Certificates and passwords for etcd, read from the files and variables that the arguments name.
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use lacuna_cache_protocol::{Error, Result};
 
 use crate::commands::cache::EtcdArgs;
 
-/// Where the password is looked for if no file is named.
+/// The variable with the password if no file is named.
 const PASSWORD: &str = "LACUNA_COORDINATOR_PASSWORD";
 
 impl EtcdArgs {
-    /// Whether anything was said that is for etcd alone.
+    /// Whether any argument for etcd alone was given.
     pub(crate) fn is_needed(&self) -> bool {
         self.coordinator_authority.is_some()
             || self.coordinator_certificate.is_some()

@@ -74,7 +74,7 @@ fn stop_signal() -> Result<impl Future<Output = ()>> {
     })
 }
 
-/// What the application must know goes to standard error, a line each.
+/// Prints notices for the application to standard error, a line each.
 async fn complain(mut notices: broadcast::Receiver<Notice>) {
     loop {
         match notices.recv().await {
@@ -87,7 +87,7 @@ async fn complain(mut notices: broadcast::Receiver<Notice>) {
     }
 }
 
-/// One line for the program that started this one, which may not read it.
+/// Prints one line for the parent program, which may not read it.
 fn say(line: &str) {
     let mut out = std::io::stdout().lock();
     drop(writeln!(out, "{line}").and_then(|()| out.flush()));

@@ -1,4 +1,4 @@
-//! What a dendrite needs to know, from the command line.
+//! The settings of a dendrite, from the command line.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use lacuna_cache_protocol::{Error, Result};
 
 use crate::commands::cache::EtcdArgs;
 
-/// Digits that a decimal has at most.
+/// Maximum digits of a decimal.
 const MAX_DIGITS: u8 = 38;
 
-/// Everything that a dendrite needs to know.
+/// The settings of a dendrite.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) listen: String,
@@ -83,7 +83,7 @@ impl Plan {
         Ok(options)
     }
 
-    /// Results of another form have another namespace.
+    /// Results of another form need another namespace.
     fn cache_server(&self, url: &str) -> Result<Arc<dyn CacheServer>> {
         if self.is_compressed {
             let server = RedisCache::new(url, &format!("{}+lz4", self.table))?;
@@ -92,15 +92,16 @@ impl Plan {
         Ok(Arc::new(RedisCache::new(url, &self.table)?))
     }
 
-    /// How many places for results there are.
+    /// The number of cache servers that hold results.
     fn places(&self) -> usize {
         if self.is_hashed { 1 } else { self.caches.len() }
     }
 
-    /// Ranges leased through etcd. While it is away, owners that buffer nothing go on against the store.
+    /// Ranges leased through etcd. While etcd does not answer, owners without buffered writes go on against the
+    /// store.
     ///
     /// # Errors
-    /// `InvalidInput` if a file is not there, or the password of a user.
+    /// `InvalidInput` if a file is missing, or the password of a user.
     pub(crate) fn etcd(
         &self,
         address: &str,
@@ -187,12 +188,12 @@ fn decimal_of(text: &str, max: u8) -> Option<SqlValue> {
     matches!(value, SqlValue::Decimal { scale, .. } if scale <= max).then_some(value)
 }
 
-/// One, and digits after the point.
+/// A one, with digits after the point.
 fn example(scale: u8) -> String {
     if scale == 0 { "1".to_owned() } else { format!("1.{:0<width$}", 5, width = usize::from(scale)) }
 }
 
-/// `2024-02-29`; years before 1 and beyond 9999 have as many digits as they need.
+/// `2024-02-29`; years before 1 and after 9999 have as many digits as they need.
 fn day(text: &str) -> Option<SqlValue> {
     let (before_the_day, day) = text.rsplit_once('-')?;
     let (year, month) = before_the_day.rsplit_once('-')?;

@@ -1,12 +1,12 @@
-//! The scripts of a cache server, and an embedded one that runs them in memory.
+//! The scripts of a cache server, and an embedded server that runs them in memory.
 //!
-//! Entries of a range lie together, behind a *fence*: the epoch of its owner, without which nothing is read or written.
-//! An entry has a value, or a lease, or both. An I lease is a reader's permission to install, and void as soon as a
-//! writer comes by. A Q lease is a writer's, and the newest takes it over: whoever finds its lease gone deletes the
-//! value and voids whatever I lease is there (P4), because it cannot know what happened in between.
+//! The entries of a range share a *fence*: the epoch of the owner, without which nothing is read or written. An
+//! entry has a value, or a lease, or both. An I lease is a reader's permission to install; it is void as soon as a
+//! writer takes the entry. A Q lease belongs to a writer, and a newer Q lease replaces it: a writer that finds its
+//! lease gone deletes the value and voids any I lease (P4), because it cannot know what happened in between.
 //!
-//! Guarantee: each script happens whole. Cost: one search an entry. A server that restarts is empty, fences included, so
-//! that every question is a miss (P12).
+//! Guarantee: each script is atomic. Cost: one search for each entry. A server that restarts is empty, fences
+//! included, so that every lookup is a miss (P12).
 //!
 //! Leases: Ghandeharizadeh, Yap, Nguyen, "Strong Consistency in Cache Augmented SQL Systems", Middleware 2014.
 
@@ -93,7 +93,8 @@ impl CacheModel {
         }
     }
 
-    /// Entries of older epochs cannot be named any more; here they go at once, on a real server when their time is over.
+    /// Entries of older epochs cannot be named any more; here they are removed immediately, on a real server when
+    /// they expire.
     fn raise_fence(&mut self, range: RangeId, epoch: Epoch) -> CacheReply {
         match self.ranges.entry(range) {
             Entry::Occupied(region) if region.get().fence > epoch => return CacheReply::Fenced,
@@ -104,7 +105,7 @@ impl CacheModel {
         CacheReply::Done
     }
 
-    /// Raises the fence; what the tenure `before` left stays, if it was the last one here.
+    /// Raises the fence; entries of the tenure `before` stay if it was the last one here.
     fn take_over(&mut self, range: RangeId, epoch: Epoch, before: Option<Epoch>) -> CacheReply {
         let any = self.flaw == Some(Flaw::WarmFromAny);
         let is_warm = |region: &Region| {
@@ -131,7 +132,7 @@ impl CacheModel {
         log.map_or(0, |log| log.values().map(Vec::len).sum())
     }
 
-    /// Overwrites the log of a range with bytes that are none, as a broken server might.
+    /// Overwrites the log of a range with bytes that are not a log, as a broken server might.
     #[doc(hidden)]
     pub fn damage_log(&mut self, range: RangeId) {
         let log = self.ranges.get_mut(&range).and_then(|region| region.log.as_mut());
@@ -148,7 +149,7 @@ impl CacheModel {
         }
     }
 
-    /// Drops an entry with its lease, as a server that must not does when its memory is full.
+    /// Drops an entry with its lease, which a correct server does not do even when its memory is full.
     pub fn evict_lease(&mut self, range: RangeId, query: &Query) {
         self.ranges.get_mut(&range).and_then(|region| region.slots.remove(query));
     }

@@ -28,7 +28,7 @@ pub(super) struct Slot {
 pub(super) enum Lease {
     None,
     Install,
-    /// A writer's; the value is hidden or not.
+    /// A writer's lease; the value is hidden or not.
     Write {
         hides: bool,
     },
@@ -124,7 +124,7 @@ impl Region {
                 continue;
             }
             if is_foreign {
-                // Another writer is at work: neither knows what the other does, so neither may keep the value.
+                // Two writers at once do not know of each other's change, so neither may keep the value.
                 slot.value = None;
             }
             (slot.session, slot.lease) = (session, Lease::Write { hides });

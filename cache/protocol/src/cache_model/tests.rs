@@ -1,4 +1,4 @@
-//! The rules of leases, and the races they exist for.
+//! The rules of leases, and the races that they prevent.
 
 use super::*;
 use crate::interval::Interval;
@@ -50,7 +50,7 @@ fn a_writer_voids_an_install() {
 }
 
 /// A writer loses its lease, a reader takes an I lease and reads the old row, the writer's store write lands: the
-/// writer must take the I lease away, or the old row stays for ever (89 stale reads in the prototype).
+/// writer must void the I lease (P4), or the old row stays for ever (89 stale reads in the prototype).
 fn reader_in_the_gap_of_a_late_writer(flaw: Option<Flaw>) -> Option<Value> {
     let mut server = server(flaw);
     server.call(RANGE, EPOCH, &look_up(1));

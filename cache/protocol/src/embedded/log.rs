@@ -1,4 +1,4 @@
-//! A log in memory: what it acknowledged survives cache servers and owners, but not the process.
+//! A log in memory: its writes survive cache servers and owners, but not the process.
 
 use std::collections::BTreeMap;
 use std::future::ready;
@@ -9,13 +9,13 @@ use crate::call::{LogCall, LogReply};
 use crate::message::{Epoch, Write};
 use crate::ports::{LogServer, Reply};
 
-/// Buffered writes of several ranges, each behind its fence. For stores that do not outlive the process either.
+/// Buffered writes of several ranges, each with its fence. For stores that do not outlive the process either.
 #[derive(Debug, Default)]
 pub struct MemoryLog {
     ranges: Mutex<BTreeMap<RangeId, Kept>>,
 }
 
-/// What a log keeps of one range. Whoever writes a log to disk replays its calls into one of these.
+/// What a log keeps of one range. A log on disk is read by replaying its calls into this type.
 #[derive(Debug, Default, Clone)]
 pub struct Kept {
     fence: Option<Epoch>,
@@ -23,7 +23,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Carries out a call, as every log server must.
+    /// Executes a call, as every log server must.
     pub fn call(&mut self, epoch: Epoch, call: &LogCall) -> LogReply {
         let known = self.fence;
         if known.is_some_and(|fence| fence > epoch) {

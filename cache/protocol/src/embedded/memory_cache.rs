@@ -1,7 +1,8 @@
 //! A cache server in the memory of this process, with a limit of bytes.
 //!
-//! When the limit is passed, entries that were not read since the hand of a clock last passed them go first ("second
-//! chance"), so that a hit only sets a flag. Values are shared, not copied: a hit costs one hash look-up and a counter.
+//! When the limit is exceeded, entries that were not read since the clock hand last passed them are evicted first
+//! ("second chance"), so that a hit only sets a flag. Values are shared, not copied: a hit costs one hash look-up
+//! and a counter.
 //!
 //! Guarantee: that of [`crate::CacheModel`]; entries under a writer's lease are never evicted.
 
@@ -16,7 +17,7 @@ use crate::message::Epoch;
 use crate::ports::{CacheServer, Reply, Seen};
 use crate::query::Query;
 
-/// Keeps results up to so many bytes.
+/// Keeps results up to a limit of bytes.
 ///
 /// ```
 /// use lacuna_cache_protocol::embedded::MemoryCache;
@@ -44,7 +45,7 @@ struct State {
 }
 
 impl MemoryCache {
-    /// A server that keeps at most `max_bytes` of entries. With 0 it keeps nothing, and every question is a miss.
+    /// A server that keeps at most `max_bytes` of entries. With 0 it keeps nothing, and every lookup is a miss.
     pub fn new(max_bytes: usize) -> Self {
         Self { state: RwLock::default(), max_bytes }
     }
@@ -109,7 +110,7 @@ impl MemoryCache {
         reply
     }
 
-    /// Bytes that its entries take.
+    /// Bytes of its entries.
     pub fn bytes(&self) -> usize {
         self.state.read().unwrap_or_else(PoisonError::into_inner).bytes
     }
@@ -132,7 +133,7 @@ impl State {
         CacheReply::Done
     }
 
-    /// The owner is in the same process most times, and gone with it: it begins cold, and no log is kept.
+    /// The owner is usually in the same process and ends with it: the next one begins cold, and no log is kept.
     fn take_over(&mut self, range: RangeId, epoch: Epoch) -> CacheReply {
         match self.raise_fence(range, epoch) {
             CacheReply::Done => CacheReply::Warm(Vec::new()),
@@ -160,7 +161,7 @@ impl State {
         self.forget_the_gone();
     }
 
-    /// Keeps the clock as long as there are entries, more or less.
+    /// Shortens the clock to about the number of entries.
     fn forget_the_gone(&mut self) {
         let entries: usize = self.ranges.values().map(Region::len).sum();
         if self.clock.len() > 2 * entries + 64 {

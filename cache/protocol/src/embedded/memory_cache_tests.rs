@@ -13,7 +13,7 @@ fn record() -> LogRecord {
     LogRecord { lsn: 1, domain: 0, interval: Interval::all(), key: None }
 }
 
-/// A script over a few entries, with sessions that lag behind each other.
+/// A script over a few entries, with sessions that overtake each other.
 fn some_script(rng: &mut lacuna_workload::Rng, number: u64) -> CacheCall {
     let session = Session((number / 8).saturating_sub(rng.below(8) / 7));
     let some = query(rng.below(3));

@@ -1,7 +1,7 @@
 //! The entries of one range in memory, and what the scripts do to them.
 //!
-//! The rules are those of [`CacheServer`](crate::CacheModel), the model that the simulation breaks; a test drives both
-//! with the same scripts. This one finds entries by hash and counts bytes.
+//! The rules are those of [`CacheServer`](crate::CacheModel), the model that the simulation tests; a test runs the
+//! same scripts on both. This one finds entries by hash and counts bytes.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use crate::call::CacheReply;
 use crate::message::{Epoch, Session, Value};
 use crate::query::Query;
 
-/// Bytes that an entry takes beside its value: query, lease, its place in the table and in the queue.
+/// Bytes that an entry takes besides its value: query, lease, its slots in the table and in the queue.
 const ENTRY_BYTES: usize = 320;
 
 #[derive(Debug)]
@@ -25,7 +25,7 @@ struct Slot {
     value: Option<Value>,
     session: Session,
     lease: Lease,
-    /// Whether it was read since the hand of the clock came by.
+    /// Whether it was read since the clock hand last passed it.
     is_used: AtomicBool,
 }
 
@@ -109,7 +109,7 @@ impl Region {
                 self.remove(query);
                 continue;
             }
-            // Of two writers at work neither knows what the other does, so neither may keep the value.
+            // Two writers at once do not know of each other's change, so neither may keep the value.
             let value = slot.value.clone().filter(|_| !is_foreign);
             found.extend(value.clone().map(|value| (query.clone(), value)));
             self.put(query, Slot::new(value, session, Lease::Write));
@@ -128,7 +128,7 @@ impl Region {
         CacheReply::Done
     }
 
-    /// What the hand of the clock does to an entry: `true` if it may stay. A writer's lease must.
+    /// What the clock hand does to an entry: `true` if it may stay. An entry under a writer's lease must.
     pub(super) fn stays(&self, query: &Query) -> Option<bool> {
         let slot = self.slots.get(query)?;
         Some(slot.lease == Lease::Write || slot.is_used.swap(false, Ordering::Relaxed))

@@ -1,4 +1,4 @@
-//! A coordinator for one process: it grants every claim, as nobody else can hold the range.
+//! A coordinator for one process: it grants every claim, because no other process can hold the range.
 
 use std::collections::BTreeMap;
 use std::future::ready;
@@ -8,8 +8,8 @@ use crate::cache_model::RangeId;
 use crate::message::Epoch;
 use crate::ports::{Coordinator, Reply, Tenure};
 
-/// Gives out epochs above those of former processes. That no other process runs is for its user to see to, with a lock on
-/// the store's file for example.
+/// Gives out epochs above those of former processes. The user must ensure that no other process runs, for example
+/// with a lock on the file of the store.
 ///
 /// ```
 /// use lacuna_cache_protocol::embedded::SingleProcess;
@@ -31,12 +31,12 @@ pub struct SingleProcess {
 #[derive(Debug)]
 struct State {
     used: Epoch,
-    /// Where ranges are that left their first place.
+    /// The servers of ranges that have left their first one.
     places: BTreeMap<RangeId, usize>,
 }
 
 impl SingleProcess {
-    /// Epochs start above `used`; ranges spread over so many cache servers, one at least.
+    /// Epochs start above `used`; ranges spread over `cache_count` cache servers, at least one.
     pub const fn above(used: Epoch, cache_count: usize) -> Self {
         let cache_count = if cache_count == 0 { 1 } else { cache_count };
         Self { state: Mutex::new(State { used, places: BTreeMap::new() }), cache_count }

@@ -1,11 +1,11 @@
-//! The clock of the machine that wall-clock changes do not move, and that goes on while the machine sleeps.
+//! A clock that ignores changes of the wall clock and keeps running while the machine sleeps.
 
 use std::time::Duration;
 
 use crate::ports::Clock;
 
-/// Milliseconds since it was made, on Linux with those that the machine was asleep: a lease does not outlive a sleep in which
-/// another process took the range.
+/// Milliseconds since its creation. On Linux they include the time that the machine was asleep: a lease must not
+/// outlive a sleep in which another process took the range.
 #[derive(Debug, Clone, Copy)]
 pub struct SteadyClock(Duration);
 
@@ -28,7 +28,7 @@ impl Clock for SteadyClock {
     }
 }
 
-/// Since the machine was started.
+/// Time since the machine was started.
 #[cfg(target_os = "linux")]
 fn uptime() -> Duration {
     use rustix::time::{ClockId, clock_gettime};
@@ -39,7 +39,7 @@ fn uptime() -> Duration {
     Duration::new(seconds, nanos)
 }
 
-/// Since the first look.
+/// Time since the first call.
 #[cfg(not(target_os = "linux"))]
 fn uptime() -> Duration {
     use std::sync::OnceLock;

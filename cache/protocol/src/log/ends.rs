@@ -1,7 +1,8 @@
-//! The two ends of an interval, in few bytes.
+//! The two ends of an interval, in a few bytes.
 //!
-//! Ends of equal length mostly lie near each other: after the lower end comes how much larger the last 8 bytes of the
-//! upper one are. `[18, 22]` over 8-byte integers is a byte of lengths, 18, and a 4. Other ends share first bytes.
+//! Ends of equal length are usually close to each other: the lower end is followed by the difference of the last 8
+//! bytes of the upper end. `[18, 22]` over 8-byte integers is a byte of lengths, 18, and a 4. Other pairs share
+//! their common prefix.
 
 use crate::error::Result;
 
@@ -12,10 +13,10 @@ use lacuna_base::wire::{Reader, write_bytes, write_number};
 
 /// In the low half of the byte of lengths: the length of the first end follows as a number.
 const LONG: u8 = 15;
-/// In its high half: the upper end is the bytes it shares with the lower one, and others.
+/// In its high half: the upper end is its common prefix with the lower one, and further bytes.
 const SHARES: u8 = 9;
 
-/// Appends the ends that have values; their kinds stand elsewhere.
+/// Appends the ends that have values; their kinds are written elsewhere.
 pub(super) fn write_ends(chunk: &mut Vec<u8>, interval: &Interval<RangeKey>) {
     let (lo, hi) = (interval.lo().value(), interval.hi().value());
     let Some(first) = lo.or(hi).map(RangeKey::as_bytes) else { return };
@@ -39,7 +40,7 @@ pub(super) fn write_ends(chunk: &mut Vec<u8>, interval: &Interval<RangeKey>) {
     }
 }
 
-/// How much larger `hi` is, if only the last 8 bytes differ.
+/// The difference of `hi` and `lo`, if only the last 8 bytes differ.
 fn step(lo: &[u8], hi: &[u8]) -> Option<u64> {
     let at = lo.len().saturating_sub(8);
     let alike = lo.len() == hi.len() && lo[..at] == hi[..at];
@@ -56,7 +57,7 @@ const fn bytes_of(step: u64) -> u8 {
     (u64::BITS - step.leading_zeros()).div_ceil(8) as u8
 }
 
-/// Ends of these kinds.
+/// Reads ends of these kinds.
 pub(super) fn read_ends(reader: &mut Reader<'_>, (lo_kind, hi_kind): (u8, u8)) -> Result<Interval<RangeKey>> {
     if (lo_kind, hi_kind) == (0, 0) {
         return Ok(Interval::all());

@@ -1,8 +1,9 @@
-//! From a cached entry to its log record and back: what a new owner needs to find it again.
+//! From a cached entry to its log record and back: what a new owner needs to find the entry again.
 //!
-//! The interval of a record is what the entry answers for. Mostly that is all the query asks for, and the key is the
-//! fingerprint alone, without its zero bytes at the end; `[18, 22]` of an application without fingerprints has an empty
-//! key. A result with a limit that was full answers for less: its key holds the form and the interval of the query too.
+//! The interval of a record is the interval that the entry answers for. Usually that is the interval of the query,
+//! and the key is the fingerprint alone, without its trailing zero bytes; `[18, 22]` of an application without
+//! fingerprints has an empty key. A full result with a limit answers for less: its key also holds the form and the
+//! interval of the query.
 
 use crate::error::Result;
 use lacuna_base::hash::hash_bytes;
@@ -35,7 +36,7 @@ impl LogRecord {
     /// The query of the entry.
     ///
     /// # Errors
-    /// `Corrupt` if the record is of a deletion, or its key is not one of [`LogRecord::of_entry`].
+    /// `Corrupt` if the record is a deletion, or its key was not made by [`LogRecord::of_entry`].
     ///
     /// ```
     /// use lacuna_cache_protocol::{Form, Interval, LogRecord, Query};
@@ -68,7 +69,7 @@ impl LogRecord {
         Ok(Query { domain: self.domain, interval, form, fingerprint: u64::from_le_bytes(fingerprint) })
     }
 
-    /// Which of `chunks` chunks takes the record: all of one interval lie in one.
+    /// Which of `chunks` chunks takes the record: all records of an interval are in the same chunk.
     pub fn chunk(&self, chunks: u32) -> u32 {
         let mut place = vec![kind(self.interval.lo()) | kind(self.interval.hi()) << 2];
         write_number(&mut place, self.domain as u64);

@@ -1,4 +1,4 @@
-//! From bytes back to records. Bytes are believed as far as they make sense.
+//! From bytes back to records. The bytes are not trusted.
 
 use crate::error::{Error, Result};
 
@@ -11,7 +11,7 @@ use lacuna_base::wire::Reader;
 /// The records of a chunk.
 ///
 /// # Errors
-/// `Unsupported` for a record of another version, `Corrupt` for one that is cut, damaged or says what cannot be.
+/// `Unsupported` for a record of another version, `Corrupt` for one that is truncated, damaged or inconsistent.
 pub fn read_chunk(chunk: &[u8]) -> Result<Vec<LogRecord>> {
     let (mut records, mut rest) = (Vec::new(), chunk);
     while !rest.is_empty() {
@@ -27,7 +27,7 @@ pub fn read_chunk(chunk: &[u8]) -> Result<Vec<LogRecord>> {
     Ok(records)
 }
 
-/// What errors name.
+/// The subject of error messages.
 pub(super) const ABOUT: &str = "a record of a range cache log";
 
 fn read_record(reader: &mut Reader<'_>) -> Result<LogRecord> {
@@ -43,7 +43,7 @@ fn read_record(reader: &mut Reader<'_>) -> Result<LogRecord> {
     Ok(LogRecord { lsn, domain, interval, key })
 }
 
-/// The interval between two ends, each of a kind and its bytes.
+/// The interval between two ends, each given by its kind and its bytes.
 pub(super) fn interval(lo: (u8, &[u8]), hi: (u8, &[u8])) -> Result<Interval<RangeKey>> {
     let (lo, hi) = (cut(lo.0, lo.1, Cut::Least)?, cut(hi.0, hi.1, Cut::Greatest)?);
     Interval::between(lo, hi).ok_or_else(|| malformed("interval"))

@@ -34,7 +34,7 @@ pub struct LogRecord {
     pub domain: DomainId,
     /// The interval.
     pub interval: Interval<RangeKey>,
-    /// What entered under it; `None` if it left.
+    /// The key that entered; `None` if the interval left.
     pub key: Option<Vec<u8>>,
 }
 
@@ -132,8 +132,8 @@ mod tests {
         chunk.len() - key.len()
     }
 
-    /// 18 bytes hold if the number of the record and the width of the interval take at most 6 bytes together. Two ends
-    /// that are 2^48 apart or more hold 14 bytes by themselves, and then nothing can.
+    /// 18 bytes are enough if the number of the record and the width of the interval take at most 6 bytes
+    /// together. Two ends that are 2^48 apart or more take 14 bytes, and then no encoding fits.
     #[test]
     fn a_record_takes_at_most_18_bytes_and_its_key() {
         for (lsn, width) in

@@ -7,11 +7,11 @@ use crate::interval::Interval;
 use crate::query::DomainId;
 use crate::range_key::RangeKey;
 
-/// Where entries stand, and what under it.
+/// An interval of a domain.
 type Place = (DomainId, Interval<RangeKey>);
 
-/// The inserts that no later delete of the same interval follows, the last one of each key, in order of number: what the
-/// index held.
+/// The inserts that no later delete of the same interval follows, the last one of each key, in order of number:
+/// the former content of the index.
 ///
 /// Records may come in any order and more than once.
 pub fn replay(records: impl IntoIterator<Item = LogRecord>) -> Vec<LogRecord> {
@@ -21,10 +21,10 @@ pub fn replay(records: impl IntoIterator<Item = LogRecord>) -> Vec<LogRecord> {
     standing
 }
 
-/// Fewer records that replay to the same, also together with chunks of other intervals: pairs that cancel are gone, and of the
-/// records of one interval and key only the last remains.
+/// Fewer records with the same replay, also together with chunks of other intervals: an insert and its delete
+/// cancel out, and of the inserts of one interval and key only the last remains.
 ///
-/// A delete remains where no earlier insert is among `records`, since that may still be on its way.
+/// A delete remains where no earlier insert is among `records`, since that insert may still be on its way.
 pub fn compact(records: Vec<LogRecord>) -> Vec<LogRecord> {
     let mut kept: Vec<LogRecord> =
         last_of_each(records).into_values().flat_map(Standing::into_needed).collect();
@@ -77,7 +77,7 @@ mod tests {
 
     use super::*;
 
-    /// A history of an index whose intervals are each written to one chunk, as a range cache places them.
+    /// A history of an index; all records of an interval are in one chunk, as in a range cache.
     fn history(rng: &mut Rng) -> (Vec<Vec<LogRecord>>, Vec<LogRecord>) {
         let (mut chunks, mut standing) = (vec![Vec::new(); 4], BTreeMap::new());
         for lsn in 0..300u64 {

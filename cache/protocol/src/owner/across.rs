@@ -1,12 +1,12 @@
-//! Writes and reads over several ranges, at the owner that leads them: the one of the smallest range.
+//! Writes and reads over several ranges, at the owner that leads them: that of the range with the smallest number.
 //!
-//! It takes its own lease first, then asks the other owners in ascending order, so that no two wait for each other. Each
-//! clears its entries and has the store take its buffered writes. Then one statement is sent to the store, which checks the
-//! fences of all ranges: if any of the owners was replaced meanwhile, it is refused and nothing has happened. Whatever the
-//! policy, such a write goes around the cache.
+//! It takes its own lease first, then asks the other owners in ascending order, so that no two wait for each
+//! other. Each clears its entries and has the store take its buffered writes. Then one statement is sent to the
+//! store, which checks the fences of all ranges: if any of the owners was replaced in the meantime, the statement
+//! is refused and nothing has happened. Under every policy, such a write is a write-around.
 //!
-//! A read asks the store too, once all leases are held. Shared leases keep out only those writes that a reader must not see
-//! half of.
+//! A read asks the store too, once all leases are held. Its shared leases keep out only the writes that a reader
+//! must not see in part.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ use crate::query::{Query, Touched};
 pub(super) type Others = Vec<(RangeId, Vec<Touched>)>;
 
 impl<A: Application> Owner<A> {
-    /// What of `touched` is of this range, and what of others. `None` if this owner is not the one to lead.
+    /// The parts of `touched` in this range, and those in others. `None` if another owner has to lead.
     pub(super) fn mine_and_others(&self, touched: &[Touched]) -> Option<(Vec<Touched>, Others)> {
         let Some(table) = &self.config.table else { return Some((touched.to_vec(), Vec::new())) };
         let mut parts = table.parts(touched);
@@ -35,7 +35,7 @@ impl<A: Application> Owner<A> {
         (first == self.config.range).then_some((mine, others))
     }
 
-    /// Tells whoever asks here in error where to go.
+    /// Redirects a request that came here in error.
     pub(super) fn redirect(&mut self, request: RequestId) {
         let table = self.config.table.clone().expect("without a table nothing is elsewhere");
         self.actions.push(Action::Redirect(request, table));
@@ -64,7 +64,7 @@ impl<A: Application> Owner<A> {
         self.begin_task(Kind::ReadAll(queries), Some(request), write, others);
     }
 
-    /// Asks the store for the next that is not known, or answers.
+    /// Queries the store for the next unknown result, or answers.
     fn read_next(&mut self, task: TaskId, queries: &[Query]) {
         let Some(write) = self.writes.get_mut(&task) else { return };
         let known: BTreeMap<&Query, &Value> = write.old.iter().map(|(query, value)| (query, value)).collect();
@@ -74,7 +74,7 @@ impl<A: Application> Owner<A> {
         }
         let values = queries.iter().filter_map(|query| known.get(query).copied().cloned()).collect();
         if !write.held.is_empty() && self.now - write.time >= self.config.peer_timeout {
-            // Other owners may have let writers in between two of the answers.
+            // After `peer_timeout` other owners may have ended their leases and admitted writers between two answers.
             return self.give_up_leading(task);
         }
         if let Some(request) = write.request.take() {
@@ -108,8 +108,8 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// Parts of the load may yet land. This tenure ends, and the other owners, who hear no more of it, end theirs: the next
-    /// ones raise the fences that such parts check.
+    /// Parts of the load may still land. This tenure ends, and the other owners, which receive no more messages
+    /// about it, end theirs: the next tenures raise the fences that such parts check (P3).
     pub(super) fn abandon_bulk(&mut self, request: RequestId) {
         match self.bulk(request) {
             Some((_, WriteStep::Held)) => self.end(Ending::OutcomeUnknown),
@@ -117,7 +117,7 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// Asks the next of the other owners, or goes on if all are held.
+    /// Asks the next of the other owners, or continues if all ranges are held.
     pub(super) fn lead(&mut self, task: TaskId) {
         let Some(write) = self.writes.get_mut(&task) else { return };
         if write.step != WriteStep::Leading {
@@ -163,17 +163,17 @@ impl<A: Application> Owner<A> {
         self.lead(task);
     }
 
-    /// Another owner is not there, or was replaced: nothing was done, and will not be.
+    /// Another owner is not there, or was replaced: nothing was executed, and nothing will be.
     pub(super) fn give_up_leading(&mut self, task: TaskId) {
         let Some(write) = self.writes.get_mut(&task) else { return };
-        // The one that was asked may yet take the lease.
+        // The owner that was asked last may still take the lease.
         write.held.extend(write.others.first().map(|(range, _)| (*range, Epoch(0))));
         let (request, kind) = (write.request.take(), write.kind.clone());
         request.into_iter().for_each(|request| self.answer_task(&kind, request, WriteOutcome::Retry));
         self.end_write(task);
     }
 
-    /// The answer to whatever was asked for.
+    /// Answers the request of a task, as its kind requires.
     pub(super) fn answer_task(&mut self, kind: &Kind, request: RequestId, outcome: WriteOutcome) {
         if matches!(kind, Kind::Read(_) | Kind::ReadAll(_)) {
             self.answer_read(request, ReadOutcome::Retry);
@@ -195,7 +195,7 @@ impl<A: Application> Owner<A> {
         self.end_write(task);
     }
 
-    /// Gives back what the owners of other ranges hold for a task that is over.
+    /// Releases what the owners of other ranges hold for a task that is over.
     pub(super) fn release_peers(&mut self, task: TaskId, write: &WriteTask) {
         let peer = self.peer_id(task);
         for (range, _) in &write.held {
@@ -203,7 +203,7 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// Tells other owners that a bulk load still goes on, five times in what they are patient for.
+    /// Informs other owners that a bulk load continues, five times in their `peer_timeout`.
     pub(super) fn renew_bulk(&mut self) {
         let (now, pause) = (self.now, self.config.peer_timeout / 5);
         let is_due = |write: &WriteTask| {

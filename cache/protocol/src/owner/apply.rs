@@ -1,4 +1,4 @@
-//! Buffered writes into the store, in order, one transaction at a time.
+//! Applies buffered writes to the store, in order, one transaction at a time.
 
 use std::collections::BTreeSet;
 
@@ -10,25 +10,25 @@ use crate::config::{Application, Flaw};
 use crate::message::{Action, Command, Notice};
 use crate::query::Touched;
 
-/// Applied writes after which the logs are told, at the latest.
+/// Applied writes after which the logs are trimmed, at the latest.
 const TRIM_WRITES: u64 = 64;
-/// How long they are not told of fewer.
+/// How long to wait before the logs are trimmed of fewer.
 const TRIM_PAUSE_MS: u64 = 100;
 
-/// What is on its way to the store.
+/// The state of the transaction in flight.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Applying {
     /// Numbers of the transaction in flight.
     batch: Vec<u64>,
-    /// Buffered writes that were refused for good, or depend on one.
+    /// Buffered writes that were refused for good, and those that depend on them.
     aside: BTreeSet<u64>,
     /// Whether entries that show them are being dropped.
     is_dropping: bool,
-    /// Since when the store has asked to try again.
+    /// Since when the store has reported a temporary refusal.
     retried_since: Option<u64>,
-    /// Whether to send commands as they are, as a folded one was refused.
+    /// Whether to send commands unmerged, because a merged one was refused.
     unfolded: bool,
-    /// What the logs were told the store has, and when.
+    /// The number of the last trim of the logs, and its time.
     trimmed: u64,
     trimmed_at: u64,
 }
@@ -43,20 +43,20 @@ impl Applying {
     }
 }
 
-/// How the store took a transaction.
+/// The store's answer to a transaction.
 pub(super) enum ApplyReply {
     Done,
     Refused { lsn: u64, retry: bool },
 }
 
 impl<A: Application> Owner<A> {
-    /// Lets a task go on once the buffered write `lsn` is in the store.
+    /// Continues a task once the buffered write `lsn` is in the store.
     pub(super) fn wait_for_apply(&mut self, lsn: u64, task: TaskId) {
         self.flushing.push((lsn, task));
         self.apply_next();
     }
 
-    /// Sends the next transaction, unless one is on its way.
+    /// Sends the next transaction, unless one is in flight.
     pub(super) fn apply_next(&mut self) {
         if !self.applying.batch.is_empty() || self.applying.is_dropping {
             return;
@@ -72,7 +72,7 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// The next commands; one that a later one includes is left out.
+    /// The next commands; one that is merged into a later one is left out.
     fn next_commands(&self, max: usize) -> Vec<(u64, Option<Command>)> {
         let mut batch: Vec<(u64, Option<Command>, &[Touched])> = Vec::new();
         for (lsn, write) in self.buffered.next_to_apply(max) {
@@ -108,7 +108,7 @@ impl<A: Application> Owner<A> {
                 self.open_door();
                 self.apply_next();
             }
-            // The next tick tries again.
+            // The next tick tries again: the write was acknowledged.
             ApplyReply::Refused { retry: true, .. } if self.may_retry() => {}
             ApplyReply::Refused { .. } if !self.applying.unfolded && batch.len() > 1 => {
                 self.applying.unfolded = true;
@@ -118,14 +118,15 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// A store that is short of something, or busy, is no reason to give up what was acknowledged, for long.
+    /// A store that is busy or short of a resource is retried for `apply_patience` before acknowledged writes are
+    /// given up.
     fn may_retry(&mut self) -> bool {
         let since = *self.applying.retried_since.get_or_insert(self.now);
         self.now - since < self.config.apply_patience
     }
 
-    /// The store will never take the write: those that depend on it are not asked for, what shows them is dropped, and
-    /// the application is told about those that were acknowledged.
+    /// The store will never take the write: the writes that depend on it are not sent, entries that show them are
+    /// dropped, and the application is notified of those that were acknowledged.
     fn set_aside(&mut self, lsn: u64) {
         self.applying.retried_since = None;
         let aside = self.buffered.dependants(lsn);
@@ -168,7 +169,7 @@ impl<A: Application> Owner<A> {
         self.apply_next();
     }
 
-    /// Whoever waited for writes that the store has now.
+    /// Continues the tasks that waited for writes that the store now has.
     fn go_on_flushed(&mut self) {
         let first_left = self.buffered.first().unwrap_or(u64::MAX);
         let (ready, waiting) =
@@ -183,7 +184,8 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// Tells the logs what the store has. Not during a take-over: until it is complete, the next one needs all of them.
+    /// Trims the logs up to what the store has. Not during a take-over: until it is complete, the next one needs
+    /// all of them.
     pub(super) fn trim_logs(&mut self) {
         if !self.is_serving() && !self.is_stopping() {
             return;
@@ -195,7 +197,8 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// The same, where there is something to tell and it was not done a moment ago: it is a round trip to every copy.
+    /// The same, if there is something to trim and the last trim was not a moment ago: it is a round trip to every
+    /// copy.
     pub(super) fn trim_logs_if_due(&mut self) {
         let new = self.applied().saturating_sub(self.applying.trimmed);
         let is_due = new >= TRIM_WRITES || self.now - self.applying.trimmed_at >= TRIM_PAUSE_MS;
@@ -204,7 +207,7 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// The store has every buffered write up to this one.
+    /// The store has every buffered write up to this number.
     fn applied(&self) -> u64 {
         self.buffered.first().unwrap_or(self.next_lsn) - 1
     }

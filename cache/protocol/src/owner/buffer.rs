@@ -1,6 +1,6 @@
-//! Writes into the logs.
+//! Appends writes to the logs.
 //!
-//! Where a log has no room, a buffered write goes into the store at once, behind those before it.
+//! Where a log has no room, a buffered write goes into the store immediately, after the writes before it.
 
 use super::calls::{Call, Purpose};
 use super::task::WriteStep;
@@ -57,7 +57,7 @@ impl<A: Application> Owner<A> {
             return;
         };
         let was_set_aside = self.applying.was_set_aside(lsn);
-        // Until the store has passed it over, the next owner would find it in a log and carry it out.
+        // Until the store has counted it as skipped, the next owner would find it in a log and execute it.
         if was_set_aside && self.buffered.first().is_some_and(|first| first <= lsn) {
             return self.wait_for_apply(lsn, task);
         }

@@ -1,4 +1,4 @@
-//! Calls in flight: who waits for each, and what happens when no reply comes.
+//! Calls in flight: which task waits for each, and what happens when no reply comes.
 
 use super::apply::ApplyReply;
 use super::{Owner, TaskId};
@@ -7,13 +7,13 @@ use crate::call::{CacheCall, CacheReply, LogCall, LogReply, StoreCall, StoreRepl
 use crate::config::Application;
 use crate::message::{Action, CallId, Ending, PeerCall, PeerId, PeerReply, ReadOutcome};
 
-/// Who a reply is for.
+/// The recipient of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     Start,
     Read(TaskId),
     Write(TaskId),
-    /// Part of a read, by its place.
+    /// Part of a read, by its index.
     Part(TaskId, usize),
     /// The owner of another range.
     Peer(TaskId),
@@ -21,7 +21,7 @@ pub(super) enum Purpose {
     SetAside,
     /// A chunk of the log.
     Compact(u32),
-    /// Nobody waits.
+    /// No task waits for it.
     Trim,
 }
 
@@ -96,7 +96,7 @@ impl<A: Application> Owner<A> {
             if let (Purpose::Write(task), Call::Store(StoreCall::WriteAcross(..))) =
                 (pending.purpose, &pending.call)
             {
-                // Whose fence it was is not said; if it was this one, the next call shows it.
+                // The reply does not say whose fence was newer; if it was that of this range, the next call shows it.
                 return self.give_up_leading(task);
             }
             if let Purpose::Write(task) = pending.purpose {
@@ -115,7 +115,7 @@ impl<A: Application> Owner<A> {
             (Purpose::Write(task), StoreReply::Refused { retry: true, .. })
                 if pending.attempt < self.config.attempts =>
             {
-                // Refused is not done: to ask again is safe.
+                // A refused call was not executed: repeating it is safe.
                 self.send(Purpose::Write(task), pending.call, pending.attempt + 1);
             }
             (Purpose::Write(task), reply) => self.write_store_answered(task, reply == StoreReply::Done),
@@ -138,7 +138,7 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// The carrier knows that no reply will come: nothing is gained by waiting for one.
+    /// The driver knows that no reply will come: waiting gains nothing.
     pub(super) fn give_up_on(&mut self, id: CallId) {
         if let Some(pending) = self.calls.get_mut(&id) {
             pending.deadline = self.now;
@@ -157,12 +157,12 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// Asks again where no reply came in time, or gives up.
+    /// Repeats calls whose reply did not come in time, or gives them up.
     pub(super) fn give_up_late_calls(&mut self) {
         let late: Vec<CallId> =
             self.calls.iter().filter(|(_, call)| call.deadline <= self.now).map(|(id, _)| *id).collect();
         for id in late {
-            // An earlier one of the list may have ended the tenure, or a task.
+            // An earlier call of the list may have ended the tenure, or a task.
             let Some(pending) = self.calls.remove(&id) else { continue };
             if pending.attempt < self.config.attempts && Self::may_repeat(&pending) {
                 self.send(pending.purpose, pending.call, pending.attempt + 1);
@@ -172,7 +172,7 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// Whether to ask again can do no harm, and some good.
+    /// Whether repeating the call can do no harm, and some good.
     const fn may_repeat(pending: &Pending) -> bool {
         !matches!(
             &pending.call,
@@ -202,7 +202,7 @@ impl<A: Application> Owner<A> {
             (Purpose::Read(task), Call::Cache(CacheCall::Lookup(..))) => {
                 self.read_cache_answered(task, CacheReply::Busy);
             }
-            // Installed or not: the owner knows the entry, and its lease is void once a writer has come by.
+            // Installed or not: the owner knows the entry (P5), and the next writer voids its lease.
             (Purpose::Read(task), Call::Cache(_)) => self.end_read(task, None),
             (Purpose::Read(task), _) => self.end_read(task, Some(ReadOutcome::Retry)),
             (Purpose::Write(task), Call::Log(..)) => self.write_log_answered(task, false),

@@ -1,4 +1,4 @@
-//! The end of a write: it is durable, or refused, and its entries are brought into their new state, or back into the old.
+//! The end of a write: it is durable, or refused, and its entries get their new values, or their old ones back.
 
 use super::calls::{Call, Purpose};
 use super::task::{Kind, WriteStep};
@@ -46,7 +46,8 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// What the entries hold after the write. Where that is not known they are deleted, and forgotten at the end.
+    /// The values of the entries after the write. Entries whose value is not known are deleted, and forgotten at
+    /// the end.
     pub(super) fn new_entries(&mut self, task: TaskId) -> Vec<(Query, Option<Value>)> {
         let write = &self.writes[&task];
         let new = |query: &Query| {
@@ -64,7 +65,7 @@ impl<A: Application> Owner<A> {
         write.queries.iter().map(|query| (query.clone(), old(query))).collect()
     }
 
-    /// The entries are in their new state: others may come in.
+    /// The entries have their new values: waiting requests may proceed.
     pub(super) fn end_write(&mut self, task: TaskId) {
         let Some(mut write) = self.writes.remove(&task) else { return };
         if matches!(write.kind, Kind::Write | Kind::Across) {
@@ -74,7 +75,7 @@ impl<A: Application> Owner<A> {
         if let Some(request) = write.request.take() {
             self.answer_write(request, WriteOutcome::Done);
         }
-        // Deleted, and nobody can have installed them since.
+        // Deleted, and under the exclusive lease no reader can have installed them since.
         write.queries.iter().for_each(|query| self.forget_entry(query));
         self.release_peers(task, &write);
         self.release(write.lease);

@@ -1,4 +1,4 @@
-//! The end of a tenure: everybody is answered, and told no more than is known.
+//! The end of a tenure: every request is answered, with no more than is known.
 
 use super::task::{Kind, WriteStep};
 use super::{Owner, Phase};
@@ -6,7 +6,7 @@ use crate::config::Application;
 use crate::message::{Action, Ending, Event, PeerReply, ReadOutcome, WriteOutcome};
 
 impl<A: Application> Owner<A> {
-    /// Answers everybody and does nothing from now on.
+    /// Answers every request and does nothing from now on.
     pub(super) fn end(&mut self, ending: Ending) {
         let phase = std::mem::replace(&mut self.phase, Phase::Ended);
         if matches!(phase, Phase::Ended) {
@@ -22,7 +22,7 @@ impl<A: Application> Owner<A> {
             let may_be_done = !write.step.is_before_the_store();
             let outcome = if may_be_done { WriteOutcome::Unknown } else { WriteOutcome::Retry };
             write.request.into_iter().for_each(|request| self.answer_task(&write.kind, request, outcome));
-            // Whoever loads is not heard of here: others keep out until their own tenures are over.
+            // The bulk loader does not report here: other owners stay closed until their own tenures are over.
             let is_loading = write.kind == Kind::Bulk && write.step == WriteStep::Held;
             if !may_be_done && !is_loading {
                 self.release_peers(task, &write);

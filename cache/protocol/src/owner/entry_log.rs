@@ -1,11 +1,12 @@
-//! The log of entries: what the next owner needs in order to begin warm.
+//! The log of entries: what the next owner needs to begin warm.
 //!
-//! Insert records go out with their values (`read.rs`). Delete records wait here until there is a batch of them or time has
-//! passed: an entry that is known and gone costs the next owner a needless word, no more. A chunk that has grown to
-//! twice what it held after its last compaction is read, compacted and replaced, as far as it was read.
+//! Insert records are sent with their values (`read.rs`). Delete records wait here until there is a batch of them
+//! or time has passed: an entry that is known but gone costs the next owner only a needless invalidation. A chunk
+//! that has twice the records of its last compaction is read, compacted and replaced, as far as it was read.
 //!
-//! A delete says that nothing stands under its interval any more, so it is written when the last entry of it has gone;
-//! its number is taken then, and that of an insert when it goes out, so that order of numbers is order of events.
+//! A delete says that no entry remains for its interval, so it is written when the last entry of the interval is
+//! gone. A delete gets its number then, an insert gets its number when it is sent, so that the order of numbers is
+//! the order of events.
 
 use super::calls::{Call, Purpose};
 use super::{Owner, Phase};
@@ -16,14 +17,14 @@ use crate::log::{LOG_CHUNKS, LogRecord, compact, read_chunk, replay, write_chunk
 use crate::query::{DomainId, Query};
 use crate::range_key::RangeKey;
 
-/// Records of a chunk that are never too many.
+/// Chunks with at most this many records are not compacted.
 const FEW: u32 = 32;
 
 /// What is known of the log without reading it.
 #[derive(Debug, Clone)]
 pub(super) struct EntryLog {
     deletes: Vec<LogRecord>,
-    /// For each chunk, records now, and behind its last compaction.
+    /// For each chunk, records now, and after its last compaction.
     counts: Vec<(u32, u32)>,
     compacting: bool,
 }
@@ -54,7 +55,7 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// Forgets an entry that is gone from the cache.
+    /// Forgets an entry that has left the cache.
     pub(super) fn forget_entry(&mut self, query: &Query) {
         if let Some(covered) = self.index.remove(query) {
             self.log_delete(query.domain, covered);
@@ -80,7 +81,7 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// Sends what has gathered; nobody waits for the answer.
+    /// Sends the gathered deletes; no task waits for the reply.
     pub(super) fn append_deletes(&mut self) {
         let deletes = std::mem::take(&mut self.entry_log.deletes);
         if !deletes.is_empty() {
@@ -88,7 +89,7 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// Begins to compact a chunk, if one has grown and none is being compacted.
+    /// Begins to compact a chunk, if one has grown and no compaction is running.
     pub(super) fn compact_log(&mut self) {
         let Some(chunk) = self.entry_log.largest().filter(|_| self.config.keeps_log && self.is_serving())
         else {
@@ -100,13 +101,13 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// `None`: no answer.
+    /// Continues a compaction; `None`: no reply came.
     pub(super) fn compaction_answered(&mut self, chunk: u32, reply: Option<CacheReply>) {
         self.entry_log.compacting = false;
         let bytes = match reply {
             Some(CacheReply::Log(bytes)) => bytes,
             Some(_) => return,
-            // A replacement may still be on its way, and must not meet another: this chunk is left alone from now on.
+            // A replacement may still be on its way, and must not meet another: this chunk is never compacted again.
             None => return self.entry_log.counts[chunk as usize] = (0, u32::MAX / 2),
         };
         let Ok(records) = read_chunk(&bytes) else {
@@ -114,7 +115,7 @@ impl<A: Application> Owner<A> {
             return self.entry_log.counts[chunk as usize] = (0, u32::MAX / 2);
         };
         if records.is_empty() {
-            // The server keeps no log, or has not heard of these yet.
+            // The server keeps no log, or has not received these records yet.
             return self.entry_log.counts[chunk as usize] = (0, 0);
         }
         let (read, kept) = (records.len(), compact(records));
@@ -129,7 +130,8 @@ impl<A: Application> Owner<A> {
         self.call(Purpose::Compact(chunk), Call::Cache(replace));
     }
 
-    /// Takes over what the tenure before left in the cache. A log that cannot be read means to begin cold.
+    /// Takes over the entries that the previous tenure left in the cache. If its log cannot be read, the range
+    /// begins cold.
     pub(super) fn take_over_entries(&mut self, chunks: &[Vec<u8>]) {
         if !matches!(self.phase, Phase::Starting(..)) {
             return;
@@ -156,7 +158,7 @@ impl<A: Application> Owner<A> {
         entries.iter().all(|query| query.domain < self.config.domain_count)
     }
 
-    /// What the cache holds is not known, or not true.
+    /// Begins cold: the content of the cache is unknown or wrong.
     pub(super) fn begin_cold(&mut self) {
         self.index = crate::predicate_index::PredicateIndex::new(self.config.domain_count);
         self.entry_log = EntryLog::new();
@@ -164,7 +166,7 @@ impl<A: Application> Owner<A> {
     }
 }
 
-/// The flaw: a delete that was appended late removes what came after it.
+/// The flaw: a delete that was appended late removes later inserts.
 fn in_order_of_place(records: Vec<LogRecord>) -> Vec<LogRecord> {
     let mut standing: Vec<LogRecord> = Vec::new();
     for record in records {

@@ -1,4 +1,4 @@
-//! What each event is for.
+//! Dispatches each event.
 
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ impl<A: Application> Owner<A> {
         self.open_door();
     }
 
-    /// Other ranges may have been cut anew; this one is not while it is owned.
+    /// Other ranges may have been cut anew; this one does not change while it is owned.
     pub(super) fn take_table(&mut self, table: Arc<RangeTable>) {
         let Some(known) = &self.config.table else { return };
         if table.version() <= known.version() {

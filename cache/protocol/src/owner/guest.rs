@@ -1,8 +1,8 @@
 //! The part of this range in a write or read that another owner leads.
 //!
-//! A guest holds its lease until the leader says that it is over. If it hears nothing for too long, it cannot know whether
-//! the leader's write will still land, so it ends its tenure: the next one has a higher epoch, which the store then demands
-//! of that write. A guest that only reads is sent away: nothing can land.
+//! A guest holds its lease until the leader says that the write is over. If it gets no message for too long, it
+//! cannot know whether the leader's write will still land, so it ends its tenure: the next one has a higher epoch,
+//! which the store then demands of that write (P3). A guest that only reads is dropped: nothing can land.
 
 use super::task::{Kind, WriteStep};
 use super::{Owner, TaskId};
@@ -76,12 +76,12 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// Whether the leader of a guest has given up while its entries were being cleared.
+    /// Whether the leader has given up while the entries of this guest were being cleared.
     pub(super) fn was_released(&self, task: TaskId) -> bool {
         self.writes.get(&task).is_some_and(|write| matches!(write.kind, Kind::Guest(..)) && write.commits > 0)
     }
 
-    /// Ends what has waited too long.
+    /// Ends tasks that have waited too long.
     pub(super) fn send_late_tasks_away(&mut self) {
         let (now, patience) = (self.now, self.config.request_timeout);
         let is_late = |write: &super::task::WriteTask| match write.step {
@@ -92,7 +92,7 @@ impl<A: Application> Owner<A> {
         let late: Vec<TaskId> =
             self.writes.iter().filter(|(_, write)| is_late(write)).map(|(task, _)| *task).collect();
         for task in late {
-            // One that gives up lets others in, which may be on their way to the store by now.
+            // A task that gives up admits others, which may be on their way to the store by now.
             let Some(write) = self.writes.get(&task).filter(|write| is_late(write)) else { continue };
             match (write.step, &write.kind) {
                 (WriteStep::Held, Kind::Guest(_, _, LeaseMode::Exclusive)) => {
@@ -105,7 +105,7 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// Somebody writes past the cache: nothing that shows these intervals is believed any more.
+    /// A foreign write went past the cache: entries that show these intervals are no longer trusted.
     pub(super) fn foreign_write(&mut self, touched: Vec<Touched>) {
         let write = Write { touched: touched.clone(), command: Command::new(b"") };
         self.actions.push(Action::Notice(Notice::BypassDetected(touched)));

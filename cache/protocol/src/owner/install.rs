@@ -1,4 +1,4 @@
-//! What becomes of a result: whether it is worth an entry, what the entry answers for, and its installation.
+//! Decides whether a result becomes an entry and what the entry answers for, and installs it.
 
 use super::calls::{Call, Purpose};
 use super::{Owner, TaskId};
@@ -10,8 +10,8 @@ use crate::query::{Form, Query};
 use crate::range_key::RangeKey;
 
 impl<A: Application> Owner<A> {
-    /// Nothing will be installed for a while. The entry stays known: another reader may have installed it meanwhile, and a
-    /// server without room refuses before it looks whose lease it is.
+    /// Installs nothing for a while. The entry stays known (P5): another reader may have installed it meanwhile,
+    /// and a server without room refuses before it checks the lease.
     pub(super) fn cache_is_full(&mut self) {
         self.full_until = self.now + self.config.write_through_for;
         self.auto_beta.was_full();
@@ -28,7 +28,7 @@ impl<A: Application> Owner<A> {
 
     pub(super) fn covered(&self, query: &Query, last: Option<&RangeKey>) -> Interval<RangeKey> {
         if self.is_flawed(Flaw::CoverLastRowOnly) && query.form != Form::All && last.is_none() {
-            // Pretends that the result ends where the query begins.
+            // The flaw: as if the result ended where the query begins.
             let (lo, hi) = query.interval.clone().into_cuts();
             let near = if matches!(query.form, Form::First(_)) { lo } else { hi };
             return near
@@ -44,7 +44,7 @@ impl<A: Application> Owner<A> {
         bytes <= self.config.largest_value && (!is_learned || bytes <= self.sizes.largest())
     }
 
-    /// What a lookup that found a value teaches about reading values of its size.
+    /// Learns from a lookup that found a value how long values of its size take.
     pub(super) fn learn_size(&mut self, call: &Call, reply: &CacheReply, sent: u64) {
         if let (Call::Cache(CacheCall::Lookup(..)), CacheReply::Found(value)) = (call, reply) {
             self.sizes.found(value.as_bytes().len(), self.now - sent);
@@ -87,7 +87,7 @@ impl<A: Application> Owner<A> {
         } else {
             self.know_entry(&query, covered.clone());
         }
-        // Its number is larger than that of the record that what it replaces has gone.
+        // Its number is larger than that of the delete record of the entry that it replaces.
         let record = self.insert_record(&query, covered);
         self.call(Purpose::Read(task), Call::Cache(CacheCall::Install(query, session, value, record)));
     }

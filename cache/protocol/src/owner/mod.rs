@@ -1,26 +1,30 @@
 //! The owner of a range (the report's "dendrite"): one tenure, from take-over to its end.
 //!
-//! Every read that misses and every write of a range goes through its one owner, which lets them in by interval
-//! ([`LeaseTable`]), knows the cached entries ([`PredicateIndex`]) and the buffered writes ([`BufferedWrites`]). It is a
-//! state machine: [`Owner::handle`] takes one event and says what to do.
+//! Every read that misses and every write of a range goes through its one owner, which admits them by interval
+//! ([`LeaseTable`]) and knows the cached entries ([`PredicateIndex`]) and the buffered writes
+//! ([`BufferedWrites`]). It is a state machine: [`Owner::handle`] takes one event and returns actions.
 //!
-//! A tenure has an epoch. Cache server, store and log servers refuse older ones, so that whatever a paused or replaced
-//! owner still has on its way changes nothing (P3). Whenever an owner cannot know something that matters (whether a
-//! write landed, what a cache server still shows), it ends, and the next tenure, of the same process or another,
-//! begins with a higher epoch and an empty cache. This one rule stands for all special recoveries.
+//! A tenure has an epoch. Cache server, store and log servers refuse older ones, so that calls that a paused or
+//! replaced owner still has in flight change nothing (P3). Whenever an owner cannot know something that matters
+//! (whether a write landed, what a cache server still shows), it ends, and the next tenure, of the same process or
+//! another, begins with a higher epoch and an empty cache. This one rule replaces all special recoveries.
 //!
-//! - take-over: fence the cache server, then the logs, then the store; apply what the logs still have; serve (`start.rs`);
-//! - reads: shared lease, lookup, buffered writes of the interval into the store, store query, install (`read.rs`, `install.rs`);
+//! - take-over: fence the cache server, then the logs, then the store; apply what the logs still have; serve
+//!   (`start.rs`);
+//! - reads: shared lease, lookup, buffered writes of the interval into the store, store query, install (`read.rs`,
+//!   `install.rs`);
 //! - writes: exclusive lease, then clear the entries *before* the store has the write, update them after (`write.rs`,
-//!   `buffer.rs`, `commit.rs`; `task.rs` says how far each has come, `turns.rs` who waits);
+//!   `buffer.rs`, `commit.rs`; `task.rs` lists the steps of a write, `turns.rs` the writes that wait);
 //! - buffered writes: into the store in order, set aside if refused for good (`apply.rs`);
 //! - entries: a log of them, for a warm take-over (`entry_log.rs`);
-//! - several ranges: leases in range order, owner to owner (`across.rs`, `guest.rs`);
+//! - several ranges: leases in the order of ranges, from owner to owner (`across.rs`, `guest.rs`);
 //! - results put together from cached ones (`parts.rs`);
-//! - calls: answered, asked again, or given up (`calls.rs`); every other event (`events.rs`), and the end (`ending.rs`).
+//! - calls: answered, repeated, or given up (`calls.rs`); every other event (`events.rs`), and the end
+//!   (`ending.rs`).
 //!
-//! Guarantee: if the carrier keeps the contract of [`Event`] and [`Action`], a read returns a result that holds every write
-//! acknowledged before the read began, and nothing that a finished read did not yet see is older.
+//! Guarantee: if the driver keeps the contract of [`Event`] and [`Action`], a read returns a result that holds
+//! every write acknowledged before the read began, and that is not older than the result of any read finished
+//! before it began.
 //!
 //! Report, sections 2 to 6; the corrections P1 to P14 are explained in `docs/design/range-cache-protocol.md`.
 
@@ -91,7 +95,7 @@ pub struct Owner<A> {
     late_splits: Vec<Touched>,
     buffered: BufferedWrites,
     applying: Applying,
-    /// Tasks that go on once the buffered write with this number is applied.
+    /// Tasks that continue once the buffered write with this number is applied.
     flushing: Vec<(u64, TaskId)>,
     next_lsn: u64,
     write_through_until: u64,
@@ -113,7 +117,7 @@ enum Phase {
 }
 
 impl<A: Application> Owner<A> {
-    /// Begins the tenure `epoch`. The first actions come with the first event, a [`Event::Tick`] for example.
+    /// Begins the tenure `epoch`. The first actions come with the first event, for example an [`Event::Tick`].
     pub fn new(config: Config, application: A, epoch: Epoch) -> Self {
         let domains = config.domain_count;
         Self {
@@ -148,7 +152,7 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// What follows from an event at the time `now`, which does not go backwards.
+    /// The actions that follow from an event at the time `now`, which never decreases.
     pub fn handle(&mut self, now: u64, event: Event) -> Vec<Action> {
         self.now = self.now.max(now);
         match &mut self.phase {
@@ -177,18 +181,18 @@ impl<A: Application> Owner<A> {
         if self.config.beta_auto { self.auto_beta.beta() } else { self.config.beta }
     }
 
-    /// The load since it was last read: what [`spread`](crate::spread) and [`recut`](crate::recut) go by. Hits of clients
-    /// do not come here.
+    /// The load since the last call: the input of [`spread`](crate::spread) and [`recut`](crate::recut). Hits of
+    /// clients are not counted here.
     pub fn read_load(&mut self) -> RangeLoad {
         self.load.read()
     }
 
-    /// Writes carried out in this tenure.
+    /// Number of writes executed in this tenure.
     pub const fn writes_done(&self) -> u64 {
         self.writes_done
     }
 
-    /// What is going on, by name: the points at which a crash may strike.
+    /// The tasks in progress, by name: the points at which a crash may strike.
     #[doc(hidden)]
     pub fn in_progress(&self) -> Vec<String> {
         let start = match &self.phase {
@@ -205,7 +209,7 @@ impl<A: Application> Owner<A> {
         matches!(self.phase, Phase::Stopping)
     }
 
-    /// Whether nothing is in progress and the store has everything.
+    /// Whether nothing is in progress and the store has every write.
     pub fn is_idle(&self) -> bool {
         self.reads.is_empty()
             && self.writes.is_empty()
@@ -223,7 +227,7 @@ impl<A: Application> Owner<A> {
         self.epoch
     }
 
-    /// Cached entries it knows of.
+    /// The cached entries that it knows of.
     pub const fn index(&self) -> &PredicateIndex {
         &self.index
     }
@@ -253,7 +257,7 @@ impl<A: Application> Owner<A> {
         Session(self.next_number())
     }
 
-    /// Whether a write is buffered now: the policy says so, and the log has room.
+    /// Whether writes are buffered now: the policy says so, and the log has room.
     fn is_buffering(&self) -> bool {
         self.config.policy == Policy::WriteBack && self.now >= self.write_through_until && !self.is_stopping()
     }
@@ -266,7 +270,7 @@ impl<A: Application> Owner<A> {
         self.actions.push(Action::WriteDone(request, outcome));
     }
 
-    /// Gives a lease back and lets in whoever waited for it.
+    /// Releases a lease and continues the tasks that waited for it.
     fn release(&mut self, lease: LeaseId) {
         self.holders.remove(&lease);
         for granted in self.leases.release(lease) {

@@ -1,14 +1,14 @@
-//! A result put together from cached ones: what β below 100 % is for.
+//! Puts a result together from cached ones: the purpose of a β below 100 %.
 //!
-//! Where cached results overlap the query, their values are read in one script and the store is asked only for what none
-//! of them holds. With `[18, 22]` and `[25, 30]` cached, `[20, 28]` needs the store for `(22, 25)` alone. If the whole
-//! shares at most β of its rows with each of them it becomes an entry too; otherwise only the gaps do, so that at β = 0 no
-//! row is cached twice.
+//! Where cached results overlap the query, their values are read in one script and the store is asked only for the
+//! intervals that none of them contains. With `[18, 22]` and `[25, 30]` cached, `[20, 28]` needs the store for
+//! `(22, 25)` alone. If the whole result shares at most β of its rows with each of them it becomes an entry too;
+//! otherwise only the gaps do, so that at β = 0 no row is cached twice.
 //!
 //! Guarantee: the lease of the query keeps every write out of its interval, so that values and gaps, read one after the
 //! other, show the same moment there. Cached values show buffered writes; the store must have those of the gaps.
 //!
-//! Cost: one more script than a miss, and a store query for each gap; a query that would need many is asked whole.
+//! Cost: one more script than a miss, and a store query for each gap; a query that would need many is sent whole.
 //!
 //! Report, sections 2 and 8 ("fusing multiple cache entries").
 
@@ -23,23 +23,23 @@ use crate::range_key::RangeKey;
 
 /// Most cached results for one query: reading more of them costs more than one store query.
 const MAX_CACHED: usize = 16;
-/// Most gaps.
+/// Maximum of gaps for one query.
 const MAX_GAPS: usize = 4;
 
-/// What a read is put together from.
+/// The parts of a read.
 #[derive(Debug, Clone)]
 pub(super) struct Parts {
     parts: Vec<(Query, Option<Value>)>,
-    /// Those before are cached, those from here on are gaps.
+    /// Index of the first gap; the parts before it are cached.
     first_gap: usize,
-    /// Whether the store was asked for it, for each gap.
+    /// For each gap, whether the store was asked for it.
     asked: Vec<bool>,
     /// Installations without a reply.
     installing: usize,
 }
 
 impl<A: Application> Owner<A> {
-    /// Begins to read what cached results hold of a query; `false` if the store is to be asked for all of it.
+    /// Begins to read the cached parts of a query; `false` if the store must be asked for all of it.
     pub(super) fn gather_parts(&mut self, task: TaskId) -> bool {
         let Some(read) = self.reads.get(&task) else { return false };
         let is_plain = read.query.form == Form::All && !read.verifies() && read.parts.is_none();
@@ -61,7 +61,8 @@ impl<A: Application> Owner<A> {
         true
     }
 
-    /// Cached results that hold as much of the query as any, from left to right, and what they leave.
+    /// The cached results that cover as much of the query as possible, from left to right, and the gaps between
+    /// them.
     fn plan_parts(&self, query: &Query) -> Option<(Vec<Query>, Vec<Query>)> {
         let place = (query.domain, query.interval.clone());
         let mut known = self.index.touched(std::slice::from_ref(&place));
@@ -99,7 +100,7 @@ impl<A: Application> Owner<A> {
     pub(super) fn parts_gathered(&mut self, task: TaskId, found: Vec<(Query, Value)>) {
         let Some(parts) = self.reads.get_mut(&task).and_then(|read| read.parts.as_mut()) else { return };
         if found.len() < parts.first_gap {
-            // One was evicted, or is being written elsewhere.
+            // One was evicted, or a write outside the query's interval hides it.
             return self.query_whole(task);
         }
         for (query, value) in found {
@@ -111,8 +112,8 @@ impl<A: Application> Owner<A> {
         self.flush(task, &gaps);
     }
 
-    /// What was gathered, or is looked at once more, may show writes that are set aside now: it becomes no entry, and no proof of a
-    /// stranger.
+    /// Gathered values and values under verification may show writes that are now set aside: they become no entry,
+    /// and are not taken as proof of a foreign write.
     pub(super) fn doubt_reads(&mut self, touched: &[Touched]) {
         for read in self.reads.values_mut().filter(|read| read.parts.is_some() || read.shown.is_some()) {
             let shows = |(domain, interval): &Touched| {
@@ -124,7 +125,7 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// Asks the store for the gaps, which has every buffered write of them.
+    /// Asks the store for the gaps. It has every buffered write of them.
     pub(super) fn read_gaps(&mut self, task: TaskId) {
         let Some(parts) = self.reads.get(&task).and_then(|read| read.parts.as_ref()) else { return };
         let gaps: Vec<(usize, Query)> =

@@ -11,27 +11,27 @@ use crate::message::{ReadOutcome, RequestId, Session, Value};
 use crate::query::{Form, Query, Touched};
 use crate::range_key::RangeKey;
 
-/// A query in progress, for everybody who asked it meanwhile.
+/// A query in progress, shared by all requests that asked it meanwhile.
 #[derive(Debug, Clone)]
 pub(super) struct ReadTask {
     pub(super) requests: Vec<RequestId>,
-    /// Who asked when the lookup was out: what it shows may be older than their question, if this owner was replaced
-    /// meanwhile. They start over.
+    /// Requests that came after the lookup was sent: its value may be older than they are, if this owner was
+    /// replaced meanwhile. They start over.
     pub(super) late: Vec<RequestId>,
     pub(super) query: Query,
     lease: LeaseId,
-    /// Of the lookup, once it is out.
+    /// Session of the lookup, once it was sent.
     pub(super) session: Option<Session>,
-    /// Whether the I lease is not known to be another's.
+    /// False once another reader is known to hold the I lease.
     pub(super) may_install: bool,
     /// What to note once the entry is installed, only under a flaw.
     pub(super) covered_later: Option<Interval<RangeKey>>,
     /// Whether the cached result is to be compared with that of the store, and the cached one.
     verifies: bool,
     pub(super) shown: Option<Value>,
-    /// Results it is put together from.
+    /// The parts that it is put together from.
     pub(super) parts: Option<Parts>,
-    /// When it was asked for.
+    /// The time of the request.
     time: u64,
 }
 
@@ -68,7 +68,7 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// A read that compares what is cached with what the store says; nobody joins it.
+    /// A read that compares the cached value with the store's; no other request joins it.
     pub(super) fn begin_verification(&mut self, request: RequestId, query: Query) {
         match self.mine_and_others(&[(query.domain, query.interval.clone())]) {
             Some((_, others)) if others.is_empty() => self.begin_flight(vec![request], query, true),
@@ -103,8 +103,9 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// The second lookup: somebody may have installed it while this one waited. It also shows that this owner was not
-    /// replaced when it went out, without which nothing that the owner knows may be an answer.
+    /// The second lookup: another reader may have installed the value while this one waited. The lookup also
+    /// proves that this owner was not replaced before it was sent; without that proof nothing that the owner knows
+    /// may be an answer.
     pub(super) fn read_granted(&mut self, task: TaskId) {
         let session = self.new_session();
         let Some(read) = self.reads.get_mut(&task) else { return };
@@ -135,8 +136,8 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// What is known to be empty, or can be put together from what is cached, does not wait for buffered writes: cached results
-    /// show them already.
+    /// A result that is known to be empty, or can be put together from cached ones, does not wait for buffered
+    /// writes: cached results show them already.
     fn flush_and_query(&mut self, task: TaskId) {
         let Some(read) = self.reads.get(&task) else { return };
         let is_plain = read.query.form == Form::All && !read.verifies;
@@ -149,7 +150,7 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// Asks the store for all of it.
+    /// Asks the store for the whole query.
     pub(super) fn query_whole(&mut self, task: TaskId) {
         let Some(read) = self.reads.get_mut(&task) else { return };
         read.parts = None;
@@ -157,7 +158,8 @@ impl<A: Application> Owner<A> {
         self.flush(task, &[place]);
     }
 
-    /// The store must have every buffered write of what it is asked for. No more can come while the lease is held.
+    /// The store must have every buffered write of the queried intervals. No more can come while the lease is
+    /// held.
     pub(super) fn flush(&mut self, task: TaskId, places: &[Touched]) {
         match self.buffered.last_overlapping(places).filter(|_| !self.is_flawed(Flaw::AskUnflushed)) {
             Some(lsn) => self.wait_for_apply(lsn, task),
@@ -195,21 +197,21 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// Sends away whoever waits for a lease too long.
+    /// Ends reads that have waited too long for a lease.
     pub(super) fn send_late_reads_away(&mut self) {
         let (now, patience) = (self.now, self.config.request_timeout);
         let is_late = |read: &ReadTask| read.session.is_none() && now - read.time >= patience;
         let late: Vec<TaskId> =
             self.reads.iter().filter(|(_, read)| is_late(read)).map(|(task, _)| *task).collect();
         for task in late {
-            // One that leaves lets others in.
+            // A read that ends admits others.
             if self.reads.get(&task).is_some_and(is_late) {
                 self.end_read(task, Some(ReadOutcome::Retry));
             }
         }
     }
 
-    /// Answers whoever has no answer yet, and lets others in.
+    /// Answers the requests that have no answer yet, and releases the lease.
     pub(super) fn end_read(&mut self, task: TaskId, outcome: Option<ReadOutcome>) {
         let Some(read) = self.reads.remove(&task) else { return };
         if self.flights.get(&read.query) == Some(&task) {

@@ -1,4 +1,4 @@
-//! Take-over: nobody else can act for the range, and the store has everything that was acknowledged.
+//! Take-over: afterwards no older owner can act for the range, and the store has every acknowledged write.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use crate::interval::Interval;
 use crate::message::{Action, Ending, Epoch, Notice, Write};
 use crate::query::Touched;
 
-/// How far a take-over has come.
+/// The step of a take-over.
 #[derive(Debug, Clone)]
 pub(super) enum Starting {
-    /// Nothing was done.
+    /// Nothing was done yet.
     Cold,
-    /// The cache server is being fenced. It is cold then, or its log says what it holds.
+    /// The cache server is being fenced. The range is cold then, or its log lists its entries.
     Cache,
     /// The logs are being fenced and read.
     Logs(Kept),
@@ -24,9 +24,9 @@ pub(super) enum Starting {
     Store(Kept),
     /// What the logs had is being applied.
     Applying,
-    /// The store is told that older log records count for nothing.
+    /// The store is recording that older log records no longer count.
     Recovering,
-    /// All is done; routes to another cache server have not ended yet.
+    /// Everything is done, but routes to another cache server have not ended yet (P11).
     Routes,
 }
 
@@ -44,8 +44,8 @@ impl Starting {
     }
 }
 
-/// What the logs had. A write is acknowledged only if all copies have it, so one whole copy is enough; and as soon as
-/// one copy is fenced, no older owner can acknowledge another.
+/// The writes that the logs kept. A write is acknowledged only if all copies have it, so one complete copy is
+/// enough; and as soon as one copy is fenced, no older owner can acknowledge another write.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Kept {
     writes: BTreeMap<(Epoch, u64), Write>,
@@ -56,7 +56,7 @@ pub(super) struct Kept {
 }
 
 impl<A: Application> Owner<A> {
-    /// The next step, if nothing is waited for.
+    /// Takes the next step, if no reply is awaited.
     pub(super) fn go_on_starting(&mut self) {
         let Phase::Starting(starting, _) = &self.phase else { return };
         match starting {
@@ -136,16 +136,16 @@ impl<A: Application> Owner<A> {
     /// Takes over the buffered writes that the store does not have and that still count.
     fn recover(&mut self, kept: Kept, state: StoreState) {
         if self.config.warm_from.is_some_and(|before| before != state.recovered) && !self.index.is_empty() {
-            // Somebody else served in between, past the cache: its entries do not show that.
+            // Another owner served in between without this cache: the entries do not show its writes.
             self.begin_cold();
         }
         if state.is_buffered && self.config.log_count > 0 && !kept.any_whole {
             if kept.any_silent {
-                // A log that does not answer may have them all. What is taken over without it would count for good.
+                // A log that does not answer may have them all, and a take-over without it would be final.
                 return self.end(Ending::NotStarted);
             }
             self.actions.push(Action::Notice(Notice::BufferedWritesLost));
-            // Entries may show them.
+            // Entries may show the lost writes.
             if !self.index.is_empty() {
                 self.begin_cold();
             }
@@ -162,7 +162,7 @@ impl<A: Application> Owner<A> {
         self.go_on_starting();
     }
 
-    /// What a write touches, as long as the tenure that logged it had the same domains; else it may be anything.
+    /// The touched intervals, if the tenure that logged the write had the same domains; otherwise every interval.
     fn known_domains(&self, touched: Vec<Touched>) -> Vec<Touched> {
         let domains = self.config.domain_count;
         if touched.iter().all(|(domain, _)| *domain < domains) {

@@ -1,4 +1,4 @@
-//! What is in progress at an owner beside reads of its range, and how far it has come.
+//! Tasks in progress at an owner other than reads of its range, and their steps.
 
 use super::across::Others;
 use crate::cache_model::RangeId;
@@ -6,7 +6,7 @@ use crate::lease_table::{LeaseId, LeaseMode};
 use crate::message::{CallId, Epoch, PeerId, RequestId, Session, Value, Write};
 use crate::query::Query;
 
-/// A write in progress, or what else takes a lease and clears entries as a write does.
+/// A write in progress, or another task that takes a lease and clears entries as a write does.
 #[derive(Debug, Clone)]
 pub(super) struct WriteTask {
     pub(super) kind: Kind,
@@ -16,23 +16,23 @@ pub(super) struct WriteTask {
     pub(super) write: Write,
     pub(super) lease: LeaseId,
     pub(super) session: Session,
-    /// When it was asked for, or other owners were first asked; of what another owner leads, when it must have ended.
+    /// The time of the request, or when other owners were first asked; for a guest, when it must have ended.
     pub(super) time: u64,
-    /// The entries it may touch; at the end, those that are gone.
+    /// The entries that it may touch; at the end, those that are gone.
     pub(super) queries: Vec<Query>,
     /// Parts of other ranges whose owners are still to be asked.
     pub(super) others: Others,
     /// Other ranges that are held, and the tenures of their owners.
     pub(super) held: Vec<(RangeId, Epoch)>,
-    /// Their values before it, where there were any.
+    /// The values of entries before it, where there were any.
     pub(super) old: Vec<(Query, Value)>,
-    /// Queries of what it touches that were known to find nothing before it.
+    /// Queries that it touches and that were known to find nothing before it.
     pub(super) empty: Vec<Query>,
-    /// Scripts without a reply, under the flaw that makes them many.
+    /// Scripts without a reply; more than one only under a flaw.
     pub(super) commits: usize,
 }
 
-/// What a task is for.
+/// The purpose of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A write of this range alone.
@@ -43,11 +43,11 @@ pub(super) enum Kind {
     Read(Query),
     /// Several reads of one moment.
     ReadAll(Vec<Query>),
-    /// The part of this range in what another owner leads, and whom to answer.
+    /// The part of this range in a task that another owner leads, and whom to answer.
     Guest(PeerId, CallId, LeaseMode),
-    /// Somebody writes past the cache, and says so before.
+    /// A foreign write past the cache, announced before it begins.
     Bulk,
-    /// Somebody has written past the cache.
+    /// A foreign write past the cache that has happened.
     Foreign,
 }
 
@@ -61,7 +61,7 @@ impl Kind {
     }
 }
 
-/// How far a write has come.
+/// What a write waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum WriteStep {
     /// For its lease.
@@ -72,13 +72,13 @@ pub(super) enum WriteStep {
     Flushing,
     /// For owners of other ranges.
     Leading,
-    /// For whoever leads it, or loads, to say that it is over.
+    /// For its leader, or the bulk loader, to say that it is over.
     Held,
     /// For the store.
     Storing,
-    /// For so many logs.
+    /// For `missing` logs.
     Logging { lsn: u64, missing: usize },
-    /// For the store to have it as a buffered write, as a log does not.
+    /// For the store to take it as a buffered write, because a log has no room.
     Draining { lsn: u64 },
     /// For its entries to have their new values.
     Committing,
@@ -99,7 +99,7 @@ impl Kind {
 }
 
 impl WriteStep {
-    /// Whether nothing that was asked of store or logs can make it durable.
+    /// Whether no call that could make it durable was sent to store or logs yet.
     pub(super) const fn is_before_the_store(self) -> bool {
         matches!(self, Self::Waiting | Self::Clearing | Self::Flushing | Self::Leading | Self::Held)
     }

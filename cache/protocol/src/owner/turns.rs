@@ -1,15 +1,16 @@
-//! Whose turn it is: entries that several writes touch, and writes that the store has no time for yet.
+//! The order of writes: writes that touch the same entry, and writes that wait for a slow store.
 //!
-//! Two writes of disjoint intervals may touch one entry: that of `[18, 22]` shows the rows 19 and 21. If both hid it at once,
-//! neither would know what it is after both, and it would be lost; where writes are many, so would be most entries. So the
-//! second waits until the first has brought the entry up to date. It waits before it has hidden anything, so that no two wait for
-//! each other.
+//! Two writes of disjoint intervals may touch one entry: that of `[18, 22]` shows the rows 19 and 21. If both hid
+//! it at the same time, neither would know its value after both, and the entry would be lost; under many writes most
+//! entries would be. So the second write waits until the first has updated the entry. It waits before it has
+//! hidden anything, so that no two wait for each other.
 //!
-//! Buffered writes that come faster than the store takes them would pin ever more memory and make misses wait ever longer. So
-//! they wait at the door once [`Config::max_buffered`](crate::Config::max_buffered) are on their way, and come in in the order
-//! in which they came.
+//! Buffered writes that come faster than the store takes them would occupy ever more memory and make misses wait
+//! ever longer. So once [`Config::max_buffered`](crate::Config::max_buffered) are in progress, further writes wait
+//! in a queue and are admitted in the order in which they came.
 //!
-//! Report, section 4; it lets a write take its entries over or back off, and says nothing of a store that is too slow for long.
+//! Report, section 4; it lets a write take its entries over or back off, and does not treat a store that is too
+//! slow for long.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -18,7 +19,7 @@ use crate::config::Application;
 use crate::message::{RequestId, Write, WriteOutcome};
 use crate::query::Query;
 
-/// Writes that wait although nobody has their lease.
+/// Writes that wait for something other than their lease.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Turns {
     /// Hidden entries, and the write that will show them again.
@@ -30,7 +31,7 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    /// Gives a write all of its entries, or notes that it waits.
+    /// Gives a write all of its entries, or queues it.
     pub(super) fn take(&mut self, task: TaskId, queries: &[Query]) -> bool {
         if queries.iter().any(|query| self.hidden.contains_key(query)) {
             self.behind.push(task);
@@ -40,14 +41,14 @@ impl Turns {
         true
     }
 
-    /// Whether nobody waits for the store.
+    /// Whether no write waits for the store.
     pub(super) fn is_door_empty(&self) -> bool {
         self.door.is_empty()
     }
 }
 
 impl<A: Application> Owner<A> {
-    /// A write is over: those that waited for its entries try again, the oldest first.
+    /// A write is over: the writes that waited for its entries try again, the oldest first.
     pub(super) fn next_turn(&mut self, task: TaskId) {
         let held = self.turns.hidden.len();
         self.turns.hidden.retain(|_, holder| *holder != task);
@@ -59,18 +60,18 @@ impl<A: Application> Owner<A> {
         self.open_door();
     }
 
-    /// Whether a write has to wait for the store. One that is not buffered waits for it anyway.
+    /// Whether a write has to wait for the store. An unbuffered write waits for it anyway.
     fn is_door_shut(&self) -> bool {
         self.is_buffering() && self.buffered.len() + self.writes.len() >= self.config.max_buffered
     }
 
-    /// Lets a write in, or has it wait at the door behind those that wait there.
+    /// Admits a write, or queues it after the writes that wait.
     pub(super) fn come_in(&mut self, request: RequestId, write: Write) {
         self.turns.door.push_back((self.now, request, write));
         self.open_door();
     }
 
-    /// Lets in as many as there is room for.
+    /// Admits as many writes as there is room for.
     pub(super) fn open_door(&mut self) {
         while !self.is_door_shut()
             && let Some((_, request, write)) = self.turns.door.pop_front()
@@ -79,7 +80,7 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// Sends away whoever has waited at the door for so long; nothing of theirs was carried out.
+    /// Refuses writes that have waited for `patience`; they were not executed.
     pub(super) fn send_away_from_door(&mut self, patience: u64) {
         while let Some((since, ..)) = self.turns.door.front()
             && self.now - since >= patience

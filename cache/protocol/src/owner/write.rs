@@ -1,8 +1,9 @@
 //! Writes.
 //!
-//! All clear the entries they touch first, and hold an exclusive lease until the entries are in their new state: nobody
-//! can see the new row through one entry and afterwards the old one through another (P1), or what the store then refuses
-//! (P2). A write is acknowledged as soon as it is durable; whoever reads meanwhile waits for the lease.
+//! All clear the entries they touch first, and hold an exclusive lease until the entries have their new values: no
+//! client can see the new row through one entry and afterwards the old row through another (P1), or a row that the
+//! store then refuses (P2). A write is acknowledged as soon as it is durable; reads that come meanwhile wait for
+//! the lease.
 //!
 //! | policy | before | durable by | after |
 //! | --- | --- | --- | --- |
@@ -11,10 +12,11 @@
 //! | back, certain | entries are hidden | all logs | new values, in one script |
 //! | back, in doubt | entries are hidden | the store | new values, in one script |
 //!
-//! Under write-back a write goes into the logs only if the store cannot refuse it any more (P14, [`Application::is_certain`]).
+//! Under write-back a write goes into the logs only if the store cannot refuse it any more (P14,
+//! [`Application::is_certain`]).
 //!
-//! Up to the moment when nobody sees the entries is here; what makes the write durable, and what its entries are then, in
-//! `buffer.rs` and `commit.rs`.
+//! This file covers a write until no client sees its entries; making the write durable and updating its entries
+//! are in `buffer.rs` and `commit.rs`.
 
 use super::across::Others;
 use super::calls::{Call, Purpose};
@@ -39,7 +41,7 @@ impl<A: Application> Owner<A> {
         self.begin_task(kind, Some(request), write, others);
     }
 
-    /// Asks for the lease of a task, and goes on if it is granted.
+    /// Requests the lease of a task, and continues if it is granted.
     pub(super) fn begin_task(
         &mut self,
         kind: Kind,
@@ -72,7 +74,7 @@ impl<A: Application> Owner<A> {
         task
     }
 
-    /// A row lies in every domain; where the application does not say at which value, it may be any (P9).
+    /// A row has a value in every domain; where the application does not name it, it may be any value (P9).
     fn take_other_domains_whole(&self, touched: &mut Vec<Touched>) {
         for domain in 0..self.config.domain_count {
             let is_named = touched.iter().any(|(named, _)| *named == domain);
@@ -88,7 +90,8 @@ impl<A: Application> Owner<A> {
         write.session = session;
         if write.kind.mode() == LeaseMode::Shared {
             write.step = WriteStep::Clearing;
-            // Clears nothing, and shows that this owner was not replaced: what it knows of buffered writes is true.
+            // Clears nothing, but proves that this owner was not replaced: its index of buffered writes is
+            // complete (P3).
             let show = match &write.kind {
                 Kind::ReadAll(queries) => CacheCall::Gather(session, queries.clone(), Vec::new()),
                 _ => CacheCall::Invalidate(session, Vec::new()),
@@ -144,7 +147,7 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// Nobody sees the entries: now the write may become durable.
+    /// No client sees the entries any more: now the write may become durable.
     fn cleared(&mut self, task: TaskId) {
         let write = &self.writes[&task];
         if write.kind == Kind::Write && self.is_buffering() && self.is_certain(write) {
@@ -161,15 +164,16 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// Whether the store cannot refuse the write (P14). Entries show every acknowledged write, and the lease keeps others away
-    /// until this one has its place behind them; a replaced owner, who may know less, is not let into the logs.
+    /// Whether the store cannot refuse the write (P14). Entries show every acknowledged write, and the lease keeps
+    /// others away until this write has its number after them; a replaced owner, which may know less, is refused
+    /// by the logs.
     fn is_certain(&self, write: &WriteTask) -> bool {
         let mut shown = write.old.clone();
         shown.extend(write.empty.iter().map(|query| (query.clone(), self.application.empty(query))));
         self.is_flawed(Flaw::BufferInDoubt) || self.application.is_certain(&write.write.command, &shown)
     }
 
-    /// The store has every buffered write of its intervals, and no more can come.
+    /// The store has every buffered write of its intervals, and no more can come while the lease is held.
     pub(super) fn flushed(&mut self, task: TaskId) {
         match self.writes.get(&task).map(|write| &write.kind) {
             Some(Kind::Write) => self.store_write(task),
@@ -190,7 +194,7 @@ impl<A: Application> Owner<A> {
         self.durable_or_refused(task, is_done);
     }
 
-    /// The store has refused it for its epoch: it was not carried out.
+    /// The store has refused it for its epoch (P3): it was not executed.
     pub(super) fn write_was_fenced(&mut self, task: TaskId) {
         let request = self.writes.get_mut(&task).and_then(|write| write.request.take());
         request.into_iter().for_each(|request| self.answer_write(request, WriteOutcome::Retry));

@@ -12,7 +12,7 @@ use crate::range_key::RangeKey;
 use lacuna_base::wire::{Reader, write_bytes, write_number};
 
 const VERSION: u8 = 1;
-/// What errors name.
+/// The subject of error messages.
 const ABOUT: &str = "a range table";
 /// More domains than any collection registers: damaged bytes must not ask for memory.
 const MAX_DOMAINS: u64 = 1 << 10;
@@ -49,14 +49,14 @@ impl RangeTable {
     /// The table in `bytes`.
     ///
     /// # Errors
-    /// `Corrupt` if they are cut, damaged or say what no table says, `Unsupported` if they are of another version.
+    /// `Corrupt` if they are truncated, damaged or inconsistent, `Unsupported` if they are of another version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let (content, check) = bytes.split_last_chunk::<4>().ok_or_else(|| malformed("length"))?;
         if u32::from_le_bytes(*check) != crc32c::crc32c(content) {
             return Err(malformed("checksum"));
         }
         let Some((&VERSION, rest)) = content.split_first() else {
-            return Err(Error::unsupported("a range table has a version that is not known"));
+            return Err(Error::unsupported("a range table has an unknown version"));
         };
         let mut reader = Reader::new(rest, ABOUT);
         let table = read_table(&mut reader)?;

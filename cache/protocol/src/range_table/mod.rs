@@ -1,13 +1,14 @@
-//! The range table: which range of a domain is whose to look after.
+//! The range table: which range owns which interval of a domain.
 //!
-//! A domain is cut into ranges, each of which has at most one owner. With the cut `[100`, values below 100 belong to one
-//! range, the others to the next. A query or a write that crosses a cut concerns several: it goes to the one with the
-//! smallest number, which asks the others in ascending order, so that no two wait for each other.
+//! A domain is cut into ranges, each of which has at most one owner. With a cut before 100, values below 100
+//! belong to one range, the others to the next. A query or a write that crosses a cut concerns several ranges: it
+//! goes to the range with the smallest number, which asks the others in ascending order, so that no two wait for
+//! each other.
 //!
-//! A table has a version. A range is split or merged while nobody owns it (its owner was stopped and has nothing left to
-//! do), so that no owner ever sees its own interval change: it just begins anew, with another interval and a higher
-//! epoch. It serves once all routes to the ranges it was cut from have ended: a hit asks no owner, and their fences may stand
-//! for as long. Numbers of ranges are used once.
+//! A table has a version. A range is split or merged while it has no owner (its owner was stopped and has finished
+//! its work), so that no owner ever sees its own interval change: it begins anew, with another interval and a
+//! higher epoch. It serves once all routes to the ranges it was cut from have ended: a hit asks no owner, and
+//! their fences may stand for as long (P11). Numbers of ranges are never reused.
 //!
 //! Report, section 3, where a dendrite asks the coordinator for "updated range partitioning information".
 
@@ -49,12 +50,12 @@ impl RangeTable {
         Self { version: 1, next: 1, domains }
     }
 
-    /// Larger for a table made of this one.
+    /// Version of the table; larger for every table derived from this one.
     pub const fn version(&self) -> u64 {
         self.version
     }
 
-    /// Domains of the collection.
+    /// Number of domains of the collection.
     pub const fn domain_count(&self) -> usize {
         self.domains.len()
     }
@@ -82,7 +83,7 @@ impl RangeTable {
         })
     }
 
-    /// What of `touched` lies in each range that it touches, in the order in which leases are taken.
+    /// The parts of `touched` in each range, in the order in which leases are taken.
     pub fn parts(&self, touched: &[Touched]) -> BTreeMap<RangeId, Vec<Touched>> {
         let mut parts: BTreeMap<RangeId, Vec<Touched>> = BTreeMap::new();
         for (domain, interval) in touched {
@@ -95,7 +96,7 @@ impl RangeTable {
         parts
     }
 
-    /// Where a request that touches these goes: their only range, or the one that asks the others.
+    /// The range to which a request that touches these goes: its only range, or the one that asks the others.
     ///
     /// # Errors
     /// `InvalidInput` if there is no such domain, or nothing is touched.
@@ -107,14 +108,15 @@ impl RangeTable {
         leader.ok_or_else(|| Error::invalid_input("the request touches no range"))
     }
 
-    /// What a write touches that names these: domains that it does not name, it touches whole.
+    /// Everything that a write touches that names these: domains that it does not name, it touches whole (P9).
     pub fn whole(&self, named: &[Touched]) -> Vec<Touched> {
         let is_named = |domain: &DomainId| named.iter().any(|(other, _)| other == domain);
         let others = (0..self.domain_count()).filter(|domain| !is_named(domain));
         named.iter().cloned().chain(others.map(|domain| (domain, Interval::all()))).collect()
     }
 
-    /// The table with the range around `cut` cut there: the upper part gets a new number. `None` if there is a cut.
+    /// The table with the range around `cut` cut there: the upper part gets a new number. `None` if the cut exists
+    /// already.
     pub fn split(&self, domain: DomainId, cut: Cut<RangeKey>) -> Option<Self> {
         let place = self.domains[domain].partition_point(|(start, _)| *start < cut);
         let is_there = self.domains[domain].get(place).is_some_and(|(start, _)| *start == cut);

@@ -1,4 +1,4 @@
-//! Where nodes live: one allocation, with numbers for pointers, and used numbers given out again.
+//! Storage of nodes: one allocation, with numbers as pointers; freed numbers are reused.
 
 use std::ops::{Index, IndexMut};
 
@@ -16,7 +16,7 @@ impl<T> Default for Arena<T> {
 }
 
 impl<T> Arena<T> {
-    /// A place for `node`.
+    /// Stores `node` and returns its number.
     pub(super) fn add(&mut self, node: T) -> u32 {
         if let Some(number) = self.free.pop() {
             self[number] = node;

@@ -1,4 +1,4 @@
-//! Insertion: down to the leaf, raising reaches; a full node is split, and its parent told.
+//! Insertion: down to the leaf, raising reaches; a full node is split, and its parent updated.
 
 use super::arena::Arena;
 use super::node::{Child, Inner, Leaf, Node};
@@ -6,11 +6,12 @@ use super::rows::OwnedEntry;
 use super::{IntervalTree, MAX_HEIGHT};
 use crate::interval::{Cut, Interval};
 
-/// The way from the root to a leaf: inner nodes and the rows taken.
+/// The path from the root to a leaf: inner nodes and the rows taken.
 pub(super) type Path = [(u32, usize); MAX_HEIGHT];
 
 impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
-    /// Adds an entry; false if it was there. Intervals may repeat with other values, and values with other intervals.
+    /// Adds an entry; false if it existed. Intervals may repeat with other values, and values with other
+    /// intervals.
     pub fn insert(&mut self, interval: Interval<B>, value: V) -> bool {
         let entry = OwnedEntry { interval, value };
         if self.is_empty() {
@@ -43,7 +44,7 @@ impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
         rows.is_row(rows.place_of(0, &entry, false), &entry)
     }
 
-    /// The way to the leaf where `entry` is or belongs.
+    /// The path to the leaf where `entry` is or belongs.
     #[inline]
     pub(super) fn path_to(&self, entry: &OwnedEntry<B, V>) -> (Path, u32) {
         let mut path = [(0, 0); MAX_HEIGHT];
@@ -97,7 +98,7 @@ impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
             "nodes of {N} rows are too small for a tree of {} entries",
             self.len
         );
-        // The separator of a first child is not looked at.
+        // The separator of a first child is never read.
         let first = Child { separator: right.separator.clone(), node: self.root, reach: left };
         let mut root = Inner::new(right.separator.value);
         root.insert(0, first);

@@ -1,15 +1,15 @@
 //! A dynamic interval tree: which of a million intervals overlap this one?
 //!
-//! A B+ tree of entries (interval, value) in order of the lower end, then the upper end, then the value. Each child is
-//! known to its parent by a separator and by its *reach*, the largest upper end below it. Entries that overlap a query
-//! start before the query ends, so they lie in a prefix of the tree, and there only children that reach beyond the start
-//! of the query are entered. With `[1, 9]`, `[2, 3]`, `[5, 6]` and the query `[4, 4]`: the prefix is `[1, 9]`, `[2, 3]`,
-//! and only the first reaches 4.
+//! A B+ tree of entries (interval, value) in order of the lower end, then the upper end, then the value. The
+//! parent keeps for each child a separator and a *reach*, the largest upper end below the child. Entries that
+//! overlap a query start before the query ends, so they lie in a prefix of the tree, and in that prefix only
+//! children that reach beyond the start of the query are entered. With `[1, 9]`, `[2, 3]`, `[5, 6]` and the query
+//! `[4, 4]`: the prefix is `[1, 9]`, `[2, 3]`, and only the first reaches 4.
 //!
-//! Guarantee: every entry that overlaps is reported, once, in order; values may repeat, and so may intervals.
-//! Cost: a query reads one node a level and one more path for each scattered hit, O(log n + hits) where intervals
-//! are short against the domain, O(hits log n) in general. Insert and remove are one path down and up. Nodes lie
-//! side by side in one allocation; an entry costs its own bytes and about a half more for room to grow.
+//! Guarantee: every entry that overlaps is returned, once, in order; values may repeat, and so may intervals.
+//! Cost: a query reads one node for each level and one more path for each scattered hit: O(log n + hits) where
+//! intervals are short compared with the domain, O(hits log n) in general. Insert and remove are one path down and
+//! up. Nodes are stored in one allocation; an entry costs its own bytes and about half as much again for growth.
 //!
 //! Sedgewick and Wayne, "Algorithms", 4th edition, interval search trees; B+ trees: Comer 1979. The report uses the
 //! former; here nodes are wide, because a binary tree of a million intervals is twenty cache misses deep.
@@ -34,10 +34,10 @@ pub use query::{Covering, Entries, Entry, Everything, Matches, Overlapping, Prob
 /// Entries of a node. 32 keeps a tree of a million entries four levels high, and a node's ends on a few cache lines.
 const NODE: usize = 32;
 
-/// Most levels above the leaves. With the usual nodes of at least 8 children, 2^32 of them make 11 levels.
+/// Maximum levels above the leaves. With the usual nodes of at least 8 children, 2^32 nodes make 11 levels.
 const MAX_HEIGHT: usize = 16;
 
-/// A set of pairs (interval, value), asked by overlap.
+/// A set of pairs (interval, value) that finds overlaps.
 ///
 /// `N` is the capacity of a node, an even number from 4 to 256; tests use small ones.
 ///
@@ -74,7 +74,7 @@ impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
         self.len
     }
 
-    /// Whether there is no entry.
+    /// Whether the tree has no entries.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -99,7 +99,7 @@ impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
         Matches::new(self, Everything)
     }
 
-    /// Bytes of memory it takes, without what its bounds allocate.
+    /// Bytes of memory it takes, without the allocations of its bounds.
     pub fn memory_bytes(&self) -> usize {
         size_of::<Self>() + self.leaves.memory_bytes() + self.inners.memory_bytes()
     }

@@ -1,10 +1,11 @@
 //! A leaf or an inner node: rows in parallel arrays.
 //!
-//! A row of a leaf is an entry. A row of an inner node is a child: the smallest entry that may stand below it (its
-//! *separator*), its number, and its reach. The separator of the first child is not looked at.
+//! A row of a leaf is an entry. A row of an inner node is a child: the smallest entry that may be below it (its
+//! *separator*), its number, and its reach. The separator of the first child is never read.
 //!
-//! Each row also knows which row, up to itself, ends last: its *peak*. Among the rows that start in time, those before
-//! the first whose peak reaches the query cannot match, so a query looks at few rows of a node where intervals are short.
+//! Each row also stores the index of the row, up to itself, with the largest end: its *peak*. Rows before the
+//! first whose peak reaches the query cannot match, so a query looks at few rows of a node where intervals are
+//! short.
 
 use super::rows::{OwnedEntry, Rows, put, rotate_rows, swap_rows, take};
 use crate::interval::Cut;
@@ -15,11 +16,11 @@ pub(super) trait Node<B: Ord + Clone, V: Ord + Copy, const N: usize>: Sized {
     fn new(value: V) -> Self;
     fn rows(&self) -> &Rows<B, V, N>;
     fn rows_mut(&mut self) -> &mut Rows<B, V, N>;
-    /// Where the rows end: the upper ends of entries, the reaches of children.
+    /// The ends of the rows: the upper ends of entries, the reaches of children.
     fn ends(&self) -> &[Cut<B>];
-    /// Swaps `count` slots from `from` on with those of another node from `to` on.
+    /// Swaps `count` slots starting at `from` with those of another node starting at `to`.
     fn swap(&mut self, from: usize, other: &mut Self, to: usize, count: usize);
-    /// Turns the first `len` slots so that those from `from` on come first.
+    /// Rotates the first `len` slots so that those starting at `from` come first.
     fn rotate(&mut self, len: usize, from: usize);
     fn remove(&mut self, row: usize);
 
@@ -41,7 +42,7 @@ pub(super) trait Node<B: Ord + Clone, V: Ord + Copy, const N: usize>: Sized {
         first
     }
 
-    /// Finds the peaks of the rows from `from` on anew.
+    /// Recomputes the peaks of the rows starting at `from`.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a node has at most 256 rows")]
     fn find_peaks(&mut self, from: usize) {
@@ -54,7 +55,7 @@ pub(super) trait Node<B: Ord + Clone, V: Ord + Copy, const N: usize>: Sized {
         self.rows_mut().peaks = peaks;
     }
 
-    /// Moves `count` rows from row `at` on behind the rows of `to`. They are the first or the last here.
+    /// Moves `count` rows starting at row `at` to the end of `to`. They are the first or the last here.
     fn move_to_end(&mut self, at: usize, count: usize, to: &mut Self) {
         let (len, to_len) = (self.rows().len, to.rows().len);
         self.swap(at, to, to_len, count);
@@ -63,7 +64,7 @@ pub(super) trait Node<B: Ord + Clone, V: Ord + Copy, const N: usize>: Sized {
         to.set_len(to_len + count);
     }
 
-    /// Moves the last `count` rows before the rows of `to`.
+    /// Moves the last `count` rows to the front of `to`.
     fn move_to_front(&mut self, count: usize, to: &mut Self) {
         let (len, to_len) = (self.rows().len, to.rows().len);
         self.swap(len - count, to, to_len, count);

@@ -7,7 +7,7 @@ use super::rows::count_while;
 use super::{IntervalTree, MAX_HEIGHT};
 use crate::interval::{Cut, Interval};
 
-/// Which entries match: those that start in time and reach far enough.
+/// Which entries match: those that start early enough and reach far enough.
 pub trait Probe<B>: Copy {
     /// Whether an entry that starts here may match; false from some cut on.
     fn starts_in_time(&self, lo: &Cut<B>) -> bool;
@@ -15,11 +15,11 @@ pub trait Probe<B>: Copy {
     fn reaches(&self, hi: &Cut<B>) -> bool;
 }
 
-/// Entries that share a place with the interval.
+/// Entries that overlap the interval.
 #[derive(Debug)]
 pub struct Overlapping<'a, B>(pub(super) &'a Interval<B>);
 
-/// Entries that hold all of the interval.
+/// Entries that contain the whole interval.
 #[derive(Debug)]
 pub struct Covering<'a, B>(pub(super) &'a Interval<B>);
 
@@ -78,14 +78,14 @@ pub type Entries<'a, B, V, const N: usize> = Matches<'a, B, V, Everything, N>;
 pub struct Matches<'a, B, V, P, const N: usize> {
     tree: &'a IntervalTree<B, V, N>,
     probe: P,
-    /// Inner nodes that were entered, the root first, and the children of each still to look at.
+    /// The entered inner nodes, the root first, and the children of each that are still to visit.
     path: [Span; MAX_HEIGHT],
     depth: usize,
-    /// The leaf at hand; no rows if there is none.
+    /// The current leaf; no rows if there is none.
     leaf: Span,
 }
 
-/// Rows of a node that start in time and are still to be looked at.
+/// Rows of a node that start early enough and are still to visit.
 #[derive(Debug, Clone, Copy, Default)]
 struct Span {
     node: u32,
@@ -103,14 +103,14 @@ impl<'a, B: Ord + Clone, V: Ord + Copy, P: Probe<B>, const N: usize> Matches<'a,
         matches
     }
 
-    /// Makes a node of the level below the path the one at hand.
+    /// Makes a node of the level below the path the current one.
     #[inline]
     fn enter(&mut self, node: u32) {
         if self.depth == self.tree.height {
             let end = in_time(self.tree.leaves[node].rows().los(), self.probe);
             self.leaf = self.span(&self.tree.leaves[node], node, end);
         } else {
-            // The first child may start anywhere: its separator says nothing.
+            // The first child may start anywhere: its separator is never read.
             let separators = &self.tree.inners[node].rows().los()[1..];
             let end = in_time(separators, self.probe) + 1;
             self.path[self.depth] = self.span(&self.tree.inners[node], node, end);
@@ -124,7 +124,7 @@ impl<'a, B: Ord + Clone, V: Ord + Copy, P: Probe<B>, const N: usize> Matches<'a,
         Span { node, next: row_number(next), end: row_number(end) }
     }
 
-    /// Goes on to the next leaf that may hold a match; false if there is none.
+    /// Advances to the next leaf that may hold a match; false if there is none.
     #[inline]
     fn next_leaf(&mut self) -> bool {
         while self.depth > 0 {
@@ -147,7 +147,7 @@ impl<'a, B: Ord + Clone, V: Ord + Copy, P: Probe<B>, const N: usize> Matches<'a,
     }
 }
 
-/// Number of rows from the first on that start in time.
+/// Number of leading rows that start early enough.
 #[inline]
 fn in_time<B: Ord>(los: &[Cut<B>], probe: impl Probe<B>) -> usize {
     count_while(los, |lo| probe.starts_in_time(lo))

@@ -7,11 +7,11 @@ use super::rows::OwnedEntry;
 use crate::interval::Interval;
 
 impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
-    /// Fewest rows of a node other than the root. Below a half, so that a node at the limit is not split and merged
-    /// in turn.
+    /// Minimum rows of a node other than the root. Less than half of N, so that a node at the limit is not split
+    /// and merged in turn.
     const MIN: usize = if N / 4 < 2 { 2 } else { N / 4 };
 
-    /// Takes an entry out; false if it was not there.
+    /// Removes an entry; false if it did not exist.
     pub fn remove(&mut self, interval: &Interval<B>, value: V) -> bool {
         if self.is_empty() {
             return false;
@@ -49,14 +49,14 @@ impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
         self.inners[parent].set_reach(row, reach);
     }
 
-    /// Gives a small child rows of a sibling, or makes both one.
+    /// Moves rows of a sibling to a small child, or merges both.
     fn refill(&mut self, parent: u32, row: usize, is_above_leaves: bool) {
         let left_row = row.saturating_sub(1);
         let (left, right) = (self.inners[parent].child(left_row), self.inners[parent].child(left_row + 1));
         let merged = if is_above_leaves {
             even_out(&mut self.leaves, left, right)
         } else {
-            // Only in its parent did the first child of the right node have a true separator.
+            // The true separator of the first child of the right node is only in its parent.
             let separator = self.inners[parent].rows().entry(left_row + 1);
             self.inners[right].rows_mut().set_entry(0, separator);
             even_out(&mut self.inners, left, right)
@@ -88,7 +88,7 @@ impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
     }
 }
 
-/// Makes two neighbours one if they fit, and says so; else gives them equally many rows.
+/// Merges two adjacent nodes if they fit into one, and says so; otherwise gives both equally many rows.
 fn even_out<B: Ord + Clone, V: Ord + Copy, const N: usize>(
     nodes: &mut Arena<impl Node<B, V, N>>,
     left: u32,

@@ -11,7 +11,7 @@ pub(super) struct OwnedEntry<B, V> {
     pub(super) value: V,
 }
 
-/// What leaves and inner nodes have in common. Slots behind `len` hold something that does not count.
+/// What leaves and inner nodes have in common. The content of slots from `len` on is undefined.
 #[derive(Clone)]
 pub(super) struct Rows<B, V, const N: usize> {
     pub(super) len: usize,
@@ -61,7 +61,7 @@ impl<B: Ord + Clone, V: Ord + Copy, const N: usize> Rows<B, V, N> {
             .then_with(|| self.values[row].cmp(&entry.value))
     }
 
-    /// Number of the first row, `first` or behind it, that does not stand before `entry`, or is not it if `or_equal`.
+    /// Index of the first row from `first` on that is greater than `entry`, or equal to it unless `or_equal`.
     #[inline]
     pub(super) fn place_of(&self, first: usize, entry: &OwnedEntry<B, V>, or_equal: bool) -> usize {
         let (mut low, mut high) = (first, self.len);
@@ -106,12 +106,13 @@ impl<B: Ord + Clone, V: Ord + Copy, const N: usize> Rows<B, V, N> {
     }
 }
 
-/// Whether cuts are so small that comparing them in turn beats halving: their cache lines are fetched together.
+/// Whether cuts are so small that a linear scan is faster than a binary search: their cache lines are fetched
+/// together.
 const fn is_small<B>() -> bool {
     size_of::<Cut<B>>() <= 16
 }
 
-/// Number of cuts before the first for which `holds` is false; it is for all behind that.
+/// Number of cuts before the first for which `holds` is false; it is false for all later ones.
 #[inline(always)]
 pub(super) fn count_while<B>(cuts: &[Cut<B>], holds: impl Fn(&Cut<B>) -> bool) -> usize {
     if is_small::<B>() {
@@ -121,13 +122,13 @@ pub(super) fn count_while<B>(cuts: &[Cut<B>], holds: impl Fn(&Cut<B>) -> bool) -
     }
 }
 
-/// Puts `value` first, and the others one place on, over the last.
+/// Inserts `value` at the front and shifts the others by one; the last is overwritten.
 pub(super) fn put<T>(slots: &mut [T], value: T) {
     slots.rotate_right(1);
     slots[0] = value;
 }
 
-/// Drops the first, moves the others there, and puts `filler` last.
+/// Removes the first, shifts the others by one, and puts `filler` last.
 pub(super) fn take<T>(slots: &mut [T], filler: T) {
     slots.rotate_left(1);
     slots[slots.len() - 1] = filler;
@@ -146,7 +147,7 @@ pub(super) fn swap_rows<B, V, const N: usize>(
     a.values[from..from + count].swap_with_slice(&mut b.values[to..to + count]);
 }
 
-/// Turns the first `len` rows so that those from `from` on come first.
+/// Rotates the first `len` rows so that those starting at `from` come first.
 pub(super) fn rotate_rows<B, V, const N: usize>(rows: &mut Rows<B, V, N>, len: usize, from: usize) {
     rows.los[..len].rotate_left(from);
     rows.his[..len].rotate_left(from);

@@ -1,4 +1,4 @@
-//! The tree against a vector, with nodes so small that every step splits, lends or merges.
+//! The tree compared with a vector, with nodes so small that every step splits, lends or merges.
 
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 
@@ -35,7 +35,7 @@ fn agree<const N: usize>(tree: &IntervalTree<u16, u8, N>, model: &Model, query: 
     assert_eq!(listed(tree.inside(query)), model.matching(|interval| query.covers(interval)), "{query:?}");
 }
 
-/// Every separator, reach and length is what the page says.
+/// Checks that every separator, reach and length is as the module page says.
 fn check<const N: usize>(tree: &IntervalTree<u16, u8, N>) {
     fn below<const N: usize>(
         tree: &IntervalTree<u16, u8, N>,
@@ -81,7 +81,7 @@ fn interval() -> impl Strategy<Value = Interval<u16>> {
     (bound(), bound()).prop_filter_map("not empty", |(lo, hi)| Interval::new(lo, hi))
 }
 
-/// Runs a script of insertions and removals, comparing after each.
+/// Runs a script of insertions and removals, and compares after each.
 fn run<const N: usize>(steps: &[(bool, Interval<u16>, u8)], queries: &[Interval<u16>]) {
     let (mut tree, mut model) = (IntervalTree::<u16, u8, N>::new(), Model::default());
     for (step, (insert, interval, value)) in steps.iter().enumerate() {

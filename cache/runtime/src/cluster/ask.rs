@@ -1,4 +1,4 @@
-//! One request to one dendrite, and what its answer means.
+//! One request to one dendrite, and the meaning of its answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use lacuna_cache_protocol::{Query, RangeId, RangeTable, Value, Write};
 use crate::cluster::link::Link;
 use crate::cluster::message::{How, Message, Terms};
 
-/// The owner is elsewhere.
+/// The owner is another dendrite.
 #[derive(Debug)]
 pub(crate) struct Redirected {
     pub(crate) range: RangeId,
@@ -18,7 +18,7 @@ pub(crate) struct Redirected {
     pub(crate) table: Option<RangeTable>,
 }
 
-/// What a dendrite answers.
+/// The answer of a dendrite.
 #[derive(Debug)]
 pub(crate) enum Answered<T> {
     Is(T),
@@ -26,7 +26,7 @@ pub(crate) enum Answered<T> {
 }
 
 impl<T> Answered<T> {
-    /// What was asked for, where no redirect was allowed.
+    /// The answer, where no redirect was allowed.
     pub(crate) fn is(self) -> Result<T> {
         match self {
             Self::Is(answer) => Ok(answer),
@@ -35,7 +35,8 @@ impl<T> Answered<T> {
     }
 }
 
-/// How long to wait, and what is known here.
+/// The terms of a request: how long to wait, whether a redirect is accepted, and the version of the known range
+/// table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asking {
     pub(crate) within: Duration,
@@ -80,7 +81,7 @@ pub(crate) async fn read_all(
 
 pub(crate) async fn write(link: &Arc<Link>, write: &Write, how: Asking) -> Result<Answered<()>, WriteError> {
     let request = |ticket| Message::Write(ticket, how.terms(), write.clone());
-    // It went out, and nobody said what became of it.
+    // The request was sent and its reply is missing: the outcome is unknown.
     match link.ask(request, how.within).await.map_err(|_| WriteError::Unknown)? {
         Message::Done(_) => Ok(Answered::Is(())),
         Message::Redirect(_, range, address, table) => {

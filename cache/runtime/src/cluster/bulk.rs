@@ -1,7 +1,7 @@
-//! Leases for bulk loads, from the side of the caller.
+//! Leases for bulk loads, on the side of the caller.
 //!
-//! The lease is the caller's until it says that the load is over. If its connection ends before, the called takes the load for
-//! abandoned; so no word that is lost leaves a lease behind.
+//! The caller holds the lease until it says that the load is over. If its connection ends before, the server
+//! treats the load as abandoned; so a lost message never leaves a lease held for ever.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,10 +15,10 @@ use crate::cluster::ask::{Answered, Asking, Redirected, unexpected_message};
 use crate::cluster::link::Link;
 use crate::cluster::message::Message;
 
-/// How long the last word about a load may take.
+/// How long the final message about a load may take.
 const LAST_WORD: Duration = Duration::from_secs(10);
 
-/// A request for a lease. Dropped before it is answered, it takes itself back: the answer may be on its way.
+/// A request for a lease. If it is dropped before its answer, it withdraws itself: the answer may be on its way.
 struct Asked {
     link: Arc<Link>,
     ticket: AtomicU64,
@@ -62,19 +62,19 @@ pub(crate) async fn ask(link: Arc<Link>, lasts: Duration, how: Asking) -> Result
     }
 }
 
-/// Tells the called what becomes of a lease.
+/// Tells the server how a lease ended.
 async fn watch(link: Arc<Link>, ticket: u64, end: BulkEnd) {
     let reply = end.ended().await;
     let was_held = say_over(&link, ticket, reply.is_some()).await;
     if let Some(reply) = reply {
-        // Nobody may wait for it.
+        // The caller may have stopped waiting.
         let _ = reply.send(was_held);
     }
 }
 
-/// Whether the lease was held until now. `is_sure`: nothing of the load is under way.
+/// Whether the lease was held until now. `is_sure`: no part of the load is under way.
 async fn say_over(link: &Link, ticket: u64, is_sure: bool) -> bool {
-    // Whatever room there is: those who fill it may wait for this lease.
+    // Takes no slot: the requests that fill the slots may wait for this lease.
     let said = link.ask_now(|next| Message::BulkOver(next, ticket, is_sure));
     matches!(tokio::time::timeout(LAST_WORD, said).await, Ok(Ok(Message::Done(_))))
 }

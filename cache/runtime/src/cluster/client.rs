@@ -1,8 +1,8 @@
-//! Requests of a process that owns nothing.
+//! Requests of a process that owns no ranges.
 //!
-//! A client knows the addresses of some dendrites. It asks one for each range, always the same while that answers, so that
-//! ranges that nobody owns go to different dendrites; whoever is asked for what another owns says where that is, and the
-//! client goes there from then on.
+//! A client knows the addresses of some dendrites. It asks one for each range, always the same while that one
+//! answers, so that ranges without an owner are spread over dendrites; a dendrite that is asked for the range of
+//! another returns its address, and the client goes there from then on.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, RwLock};
@@ -24,9 +24,9 @@ use crate::cluster::parts::MAX_QUERIES;
 use crate::cluster::secret::Secret;
 use crate::cluster::tally::Tally;
 
-/// How long a request may take unless the client was told otherwise.
+/// How long a request may take unless set otherwise.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Longest try of a read; to ask another dendrite is safe then.
+/// Longest try of a read; asking another dendrite is safe then.
 const READ_TRY: Duration = Duration::from_millis(1_500);
 /// Reads and writes of a collection, by any process that knows the secret. Clones share connections.
 ///
@@ -53,7 +53,7 @@ pub(crate) struct Inner {
     pub(crate) addresses: Vec<String>,
     pub(crate) links: Links,
     pub(crate) table: RwLock<Arc<RangeTable>>,
-    /// Where owners were said to be.
+    /// Addresses of owners, as last reported.
     pub(crate) places: Mutex<BTreeMap<RangeId, String>>,
     pub(crate) tally: Tally,
     pub(crate) listening: Listening,
@@ -99,7 +99,7 @@ impl Client {
         Err(why)
     }
 
-    /// How long a request may take; 5 seconds unless set.
+    /// Sets how long a request may take; 5 seconds by default.
     #[must_use]
     pub const fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
@@ -109,7 +109,7 @@ impl Client {
     /// The result of a query.
     ///
     /// # Errors
-    /// `InvalidInput` if the store does not understand the query, `Unavailable` if nobody answers in time.
+    /// `InvalidInput` if the store does not understand the query, `Unavailable` if there is no answer in time.
     pub async fn get(&self, query: &Query) -> Result<Value> {
         let touched = [(query.domain, query.interval.clone())];
         let asked = self.travel_idly(&touched, |link, how| async move {
@@ -121,7 +121,8 @@ impl Client {
         Ok(value)
     }
 
-    /// Results of several queries, all of one moment: a row that leaves one and enters another is in one of them.
+    /// Results of several queries, all of one moment: a row that moves from one to another in between is in
+    /// exactly one.
     ///
     /// # Errors
     /// As [`Client::get`]; `InvalidInput` without a query, or for more than 256.
@@ -141,7 +142,7 @@ impl Client {
     /// A lease on all ranges, for a load past the cache that takes at most `lasts` (and never more than an hour).
     ///
     /// # Errors
-    /// `Unavailable` if it is not to be had in time.
+    /// `Unavailable` if it is not granted in time.
     pub async fn bulk(&self, lasts: Duration) -> Result<BulkLease> {
         let everything = self.table().whole(&[]);
         self.travel_idly(&everything, |link, how| bulk::ask(link, lasts, how)).await
@@ -171,10 +172,11 @@ impl Client {
         self.write(Write { touched, command }).await
     }
 
-    /// Carries out a write. When it returns `Ok`, every later read of whoever sees it.
+    /// Executes a write. When it returns `Ok`, every later read by any client sees it.
     ///
     /// # Errors
-    /// See [`WriteError`]: refused and not done have changed nothing; unknown may have been carried out, or may yet be.
+    /// See [`WriteError`]: refused and not done have changed nothing; unknown may have been executed, or may be
+    /// executed later.
     pub async fn write(&self, write: Write) -> Result<(), WriteError> {
         let (touched, write) = (self.table().whole(&write.touched), &write);
         self.travel(&touched, |link, how| async move { ask::write(&link, write, how).await }).await?;
@@ -204,7 +206,8 @@ impl Requests for Client {
         self.inner.tally.counts()
     }
 
-    /// Of all dendrites, in a task of the present runtime. [`Notice::MayBeMissing`] where one was not heard for a while.
+    /// Notices of all dendrites, received in a task of the present runtime. [`Notice::MayBeMissing`] if one was
+    /// not reached for a while.
     fn notices(&self) -> broadcast::Receiver<Notice> {
         self.listen()
     }

@@ -1,4 +1,4 @@
-//! Errors as they are told to another process.
+//! Errors as they are sent to another process.
 
 use lacuna_base::wire::{Reader, Writer};
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
@@ -8,7 +8,7 @@ use crate::cluster::frame::malformed;
 /// Longest text of an error.
 const LONGEST_TEXT: usize = 512;
 
-/// An error as it is told to another process.
+/// An error as it is sent to another process.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Fault {
     pub(crate) kind: ErrorKind,

@@ -1,4 +1,4 @@
-//! Frames: what a stream of bytes is cut into. See `docs/format/dendrite-protocol.md`.
+//! Frames: the units of a stream of bytes. See `docs/format/dendrite-protocol.md`.
 
 use lacuna_base::wire::Reader;
 use lacuna_cache_protocol::{Error, Result};
@@ -6,7 +6,7 @@ use lacuna_cache_protocol::{Error, Result};
 use crate::cluster::message::MessageKind;
 use crate::cluster::secret::{Seal, TAG_BYTES};
 
-/// Longest frame before both sides have proved who they are.
+/// Longest frame before both sides have proved that they know the secret.
 const LONGEST_UNPROVED: usize = 1_024;
 /// Longest frame afterwards.
 pub(crate) const LONGEST: usize = 16 << 20;
@@ -53,7 +53,7 @@ pub(crate) fn write_frame(kind: u8, body: &[u8], seal: Option<&mut Seal>) -> Res
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
     bytes: Vec<u8>,
-    /// Where the next frame begins.
+    /// Offset of the next frame.
     start: usize,
     pub(crate) seal: Option<Seal>,
     /// Whether the next frame may be an untagged goodbye: the other side does not know the secret.
@@ -61,7 +61,7 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    /// Bytes that came.
+    /// Appends received bytes.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         if self.start == self.bytes.len() {
             self.bytes.clear();
@@ -78,10 +78,10 @@ impl Frames {
         self.start == self.bytes.len()
     }
 
-    /// Kind and body of the next frame, if it is complete. After an error the stream means nothing any more.
+    /// Kind and body of the next frame, if it is complete. After an error the stream cannot be read further.
     ///
     /// # Errors
-    /// `Corrupt` for a frame that is damaged, of no length that there is, or not tagged by who knows the secret.
+    /// `Corrupt` for a frame that is damaged, of an invalid length, or not tagged by a peer that knows the secret.
     pub(crate) fn next(&mut self) -> Result<Option<(u8, &[u8])>> {
         let rest = &self.bytes[self.start..];
         let Some(length) = rest.first_chunk::<LENGTH_BYTES>() else { return Ok(None) };
@@ -153,7 +153,7 @@ mod tests {
             damaged[bit / 8] ^= 1 << (bit % 8);
             let mut frames = Frames { seal: Some(seal()), ..Frames::default() };
             frames.push(&damaged);
-            // A longer length waits for bytes that never come; nothing else is silent.
+            // A longer length waits for bytes that never come; every other change is reported.
             assert!(!matches!(frames.next(), Ok(Some(_))), "bit {bit}");
         }
     }

@@ -1,4 +1,4 @@
-//! The first words: which version both speak, and that both know the secret.
+//! The handshake: a common version, and a proof from both sides that they know the secret.
 
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
 
@@ -10,19 +10,19 @@ use crate::cluster::secret::{Seal, Secret, Side};
 const MAGIC: [u8; 8] = *b"LACUNAdp";
 /// Versions that this code speaks.
 pub(crate) const VERSIONS: (u16, u16) = (1, 1);
-/// Nothing yet.
+/// Features; none are defined yet.
 const FEATURES: u64 = 0;
 pub(crate) const HELLO: u8 = 1;
 pub(crate) const CHALLENGE: u8 = 2;
 pub(crate) const PROOF: u8 = 3;
 
-/// What a caller is.
+/// The role of a caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Role {
     Client,
-    /// Hands requests on, which are not handed on again.
+    /// A dendrite that forwards requests, which are not forwarded again.
     Dendrite,
-    /// Leads requests over several ranges.
+    /// An owner that leads requests over several ranges.
     Owner,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn hello(role: Role, versions: (u16, u16), random: &[u8; 32]) -> Vec<
 /// The role of a caller, if it speaks a version that this code does.
 ///
 /// # Errors
-/// `Corrupt` if this is no hello, `Unsupported` if there is no common version.
+/// `Corrupt` if this is not a hello, `Unsupported` if there is no common version.
 pub(crate) fn read_hello(kind: u8, body: &[u8]) -> Result<Role> {
     let mut reader = reader(body);
     if kind != HELLO || reader.fixed::<8>()? != MAGIC {
@@ -70,12 +70,12 @@ pub(crate) fn read_hello(kind: u8, body: &[u8]) -> Result<Role> {
     Ok(role)
 }
 
-/// What both sides have said before they prove anything.
+/// The messages of both sides before the proofs.
 #[derive(Debug)]
 pub(crate) struct Transcript(Vec<u8>);
 
 impl Transcript {
-    /// The body of a challenge that answers a hello, and what was said so far.
+    /// The body of a challenge that answers a hello, and the transcript so far.
     pub(crate) fn challenge(secret: &Secret, hello: &[u8], random: &[u8; 32]) -> (Vec<u8>, Self) {
         let mut body = VERSIONS.1.to_le_bytes().to_vec();
         body.extend_from_slice(&FEATURES.to_le_bytes());
@@ -85,10 +85,10 @@ impl Transcript {
         (body, transcript)
     }
 
-    /// What was said so far, if the called has proved that it knows the secret.
+    /// The transcript so far, if the server has proved that it knows the secret.
     ///
     /// # Errors
-    /// As [`goodbye`] if it said that, `Corrupt` for anything else, `InvalidInput` if it does not know the secret.
+    /// As [`goodbye`] if it sent one, `Corrupt` for anything else, `InvalidInput` if it does not know the secret.
     pub(crate) fn of_challenge(secret: &Secret, hello: &[u8], kind: u8, body: &[u8]) -> Result<Self> {
         let Some((said, proof)) = body.split_last_chunk::<32>().filter(|_| kind == CHALLENGE) else {
             return Err(goodbye(kind, body));
@@ -120,18 +120,18 @@ impl Transcript {
         Err(Error::invalid_input("the caller does not know the secret of this dendrite"))
     }
 
-    /// What tags the frames of a side.
+    /// The seal that tags the frames of a side.
     pub(crate) fn seal(&self, secret: &Secret, side: Side) -> Seal {
         secret.seal(side, &self.0)
     }
 }
 
-/// Why the other side ended the connection, or that it is none of ours.
+/// Why the other side ended the connection, or that it does not speak this protocol.
 pub(crate) fn goodbye(kind: u8, body: &[u8]) -> Error {
     match Message::read(kind, body) {
         Ok(Message::Goodbye(Fault { kind, text })) => {
-            // Anybody may have said this.
-            Error::new(kind, format!("the dendrite hung up: {}", text.escape_debug()))
+            // This text is not authenticated.
+            Error::new(kind, format!("the dendrite closed the connection: {}", text.escape_debug()))
         }
         _ => Error::new(ErrorKind::Corrupt, "the address does not answer in the dendrite protocol"),
     }

@@ -1,4 +1,4 @@
-//! Where the request of a client goes: to the owner it knows, or to a dendrite that will know it.
+//! The path of a client's request: to the owner that it knows, or to a dendrite that finds the owner.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -13,12 +13,12 @@ use crate::cluster::client::Client;
 use crate::cluster::hello::Role;
 use crate::cluster::link::Link;
 
-/// Between two tries.
+/// Pause between two tries.
 const PAUSE: Duration = Duration::from_millis(5);
-/// After so many redirects of one request, dendrites are asked to hand it on themselves.
+/// After this many redirects of one request, the dendrites are asked to forward it themselves.
 const MAX_REDIRECTS: u32 = 3;
 
-/// A request on its way.
+/// A request in progress.
 struct Journey {
     until: Instant,
     tries: u32,
@@ -31,10 +31,11 @@ impl Client {
         self.inner.table.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Has one dendrite after the other asked for what is `touched`, until one answers, refuses, or may have done it.
+    /// Asks one dendrite after the other for what is `touched`, until one answers, refuses, or may have executed
+    /// it.
     ///
     /// # Errors
-    /// What the last of them said; `NotDone` if there is no time left for another.
+    /// The last error; `NotDone` if there is no time left for another try.
     pub(crate) async fn travel<T, F>(
         &self,
         touched: &[Touched],
@@ -62,10 +63,11 @@ impl Client {
         }
     }
 
-    /// The same for what changes nothing: whatever hinders one dendrite, the next is asked, unless the question is wrong.
+    /// The same for a request that changes nothing: after any failure of a dendrite the next is asked, unless the
+    /// request is invalid.
     ///
     /// # Errors
-    /// What the last of them said.
+    /// The last error.
     pub(crate) async fn travel_idly<T, F>(
         &self,
         touched: &[Touched],
@@ -85,7 +87,7 @@ impl Client {
         });
         travelled.await.map_err(|error| match error {
             WriteError::Refused(why) | WriteError::NotDone(why) => why,
-            WriteError::Unknown => unreachable!("nothing was to be done"),
+            WriteError::Unknown => unreachable!("a request that changes nothing has a known outcome"),
         })
     }
 
@@ -97,8 +99,8 @@ impl Client {
         }
     }
 
-    /// Where a range is asked for: at its owner if that is known, else always at the same dendrite, and after that did not
-    /// answer at the next.
+    /// The address to ask for a range: its owner if known, else always the same dendrite, and if that does not
+    /// answer the next.
     fn address(&self, journey: &Journey) -> String {
         let places = self.inner.places.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = places.get(&journey.range) {
@@ -129,7 +131,7 @@ impl Client {
         journey.range = self.table().leader(touched).unwrap_or(journey.range);
     }
 
-    /// Nothing was done: before another dendrite is asked, a pause; an error if there is no time left.
+    /// Nothing was executed: pauses before the next dendrite is asked; an error if there is no time left.
     async fn lost(&self, journey: &mut Journey, why: Error) -> Result<()> {
         self.inner.places.lock().unwrap_or_else(PoisonError::into_inner).remove(&journey.range);
         journey.tries += 1;

@@ -1,10 +1,11 @@
-//! A connection to a dendrite, from the side of the caller. All who ask share it.
+//! A connection to a dendrite, on the side of the caller. All requests to the dendrite share it.
 //!
-//! Frames are written by one task and read by another, so that whoever stops waiting never leaves half a frame behind.
+//! Frames are written by one task and read by another, so that a caller that stops waiting never leaves half a
+//! frame.
 //!
-//! A machine that loses its power closes nothing, and it takes a quarter of an hour until the system gives a connection up.
-//! So a connection on which nothing at all was heard while somebody waited in vain, for a second at least, is used no more: who
-//! asked on it goes on waiting, who comes next connects anew.
+//! A machine that loses its power closes no connection, and the system gives a connection up only after a quarter
+//! of an hour. So a connection on which no message came while a caller waited in vain, for a second at least, is
+//! not used any more: its callers go on waiting, new callers connect anew.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -22,16 +23,16 @@ use crate::cluster::network::Network;
 use crate::cluster::secret::{Secret, Side};
 use crate::cluster::stream::{Incoming, Outgoing, random, write_all};
 
-/// How long a dendrite may take to be connected to, and to prove itself.
+/// How long connecting and the handshake may take.
 const CONNECT: Duration = Duration::from_millis(1_000);
 
-/// Who waited shorter does not say that a connection is dead.
+/// A wait shorter than this does not prove that a connection is dead.
 const SILENCE: Duration = Duration::from_secs(1);
 
 /// Requests that wait to be written.
 const QUEUE: usize = 1_024;
 
-/// Answers that are waited for; `None` once the connection has ended.
+/// The answers that are awaited; `None` once the connection has ended.
 type Waiting = Mutex<Option<BTreeMap<u64, oneshot::Sender<Message>>>>;
 
 /// An open connection.
@@ -40,17 +41,17 @@ pub(crate) struct Link {
     out: mpsc::Sender<Message>,
     waiting: Arc<Waiting>,
     next_ticket: AtomicU64,
-    /// Messages that were heard.
+    /// Number of received messages.
     heard: Arc<AtomicU64>,
-    /// Whether nothing was heard for as long as somebody waited.
+    /// Whether no message came during a whole wait of a caller.
     is_silent: AtomicBool,
-    /// As many as the dendrite takes at a time.
+    /// Slots for requests, as many as the dendrite takes at a time.
     slots: Semaphore,
-    /// The range table of the dendrite when it was connected to.
+    /// The range table of the dendrite when the connection was made.
     pub(crate) table: Arc<RangeTable>,
 }
 
-/// Forgets a ticket when nobody waits for it any more.
+/// Removes a ticket when its caller stops waiting.
 struct Ticket<'a>(&'a Waiting, u64);
 
 impl Drop for Ticket<'_> {
@@ -61,11 +62,11 @@ impl Drop for Ticket<'_> {
 }
 
 impl Link {
-    /// Connects, and proves to each other who is who.
+    /// Connects; both sides prove that they know the secret.
     ///
     /// # Errors
-    /// `Unavailable` if nobody answers, `InvalidInput` for another secret, `Unsupported` for another version, `Corrupt`
-    /// if there is no dendrite.
+    /// `Unavailable` if there is no answer, `InvalidInput` for another secret, `Unsupported` for another version,
+    /// `Corrupt` if the peer is not a dendrite.
     pub(crate) async fn connect(
         network: &impl Network,
         address: &str,
@@ -111,7 +112,7 @@ impl Link {
     /// The answer to a request, once the dendrite has room for it.
     ///
     /// # Errors
-    /// `Unavailable` if there is none in time. Whether the request was carried out is unknown then, unless
+    /// `Unavailable` if there is no answer in time. Whether the request was executed is unknown then, unless
     /// [`Link::is_open`] was false before.
     pub(crate) async fn ask(
         &self,
@@ -125,7 +126,7 @@ impl Link {
         self.within(within, asked).await
     }
 
-    /// Waits for an answer for so long.
+    /// Waits for an answer for the given time.
     ///
     /// # Errors
     /// `Unavailable` if there is none in time.
@@ -143,7 +144,7 @@ impl Link {
         })
     }
 
-    /// As [`Link::ask`], whatever room there is: for the calls of owners.
+    /// As [`Link::ask`], without taking a slot: for the calls of owners.
     pub(crate) async fn ask_now(&self, request: impl FnOnce(u64) -> Message) -> Result<Message> {
         let ended = || Error::unavailable("the connection to the dendrite ended");
         let ticket = self.next_ticket.fetch_add(1, Ordering::Relaxed);
@@ -158,7 +159,7 @@ impl Link {
     }
 }
 
-/// Hands answers to those who wait, until the connection ends.
+/// Passes answers to their callers, until the connection ends.
 async fn listen(
     mut incoming: Incoming<impl AsyncRead + Unpin>,
     waiting: Arc<Waiting>,
@@ -166,11 +167,11 @@ async fn listen(
 ) {
     while let Ok(message) = incoming.message().await {
         heard.fetch_add(1, Ordering::Relaxed);
-        // Whatever is no answer ends the connection.
+        // A message that is not an answer ends the connection.
         let Some(ticket) = message.answered() else { break };
         let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(reply) = waiting.as_mut().and_then(|waiting| waiting.remove(&ticket)) {
-            // Whoever asked may have gone.
+            // The caller may have stopped waiting.
             drop(reply.send(message));
         }
     }

@@ -1,4 +1,4 @@
-//! Connections to dendrites by their addresses, made when they are needed.
+//! Connections to dendrites by their addresses, made at first use.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +12,7 @@ use crate::cluster::link::Link;
 use crate::cluster::network::{Dial, Network, Tcp};
 use crate::cluster::secret::Secret;
 
-/// How long an address that did not answer is left alone.
+/// How long an address that did not answer is not tried again.
 const REST: Duration = Duration::from_millis(150);
 
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ struct Place {
 
 type Places = BTreeMap<(Role, String), Arc<tokio::sync::Mutex<Place>>>;
 
-/// Connections that are shared by all who ask.
+/// Connections that all requests share.
 #[derive(Debug)]
 pub(crate) struct Links {
     network: Box<dyn Dial>,

@@ -1,12 +1,12 @@
-//! How a client hears the notices of all dendrites.
+//! How a client receives the notices of all dendrites.
 //!
-//! Once somebody asks for notices, a task asks every dendrite for what it has to tell: those that the client was given, and
-//! those that they name. Each keeps its last notices, so that a connection that ends costs none. Where some may have gone
-//! unheard all the same, as a dendrite was not reached for [`SILENCE`] or is another process now, the listener is told
-//! [`Notice::MayBeMissing`].
+//! Once a listener asks for notices, a task asks every dendrite for its notices: those that the client was given,
+//! and those that they name. Each keeps its last notices, so that a broken connection loses none. Where some may
+//! have been missed nevertheless, because a dendrite was not reached for [`SILENCE`] or its process is a new one,
+//! the listener receives [`Notice::MayBeMissing`].
 //!
-//! With dendrites A and B and a client that was given A, the first answer of A names B; what B had to tell since the client
-//! began to listen comes with the first answer of B.
+//! With dendrites A and B and a client that was given A, the first answer of A names B; the notices of B since the
+//! client began to listen come with the first answer of B.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -22,25 +22,25 @@ use crate::cluster::hello::Role;
 use crate::cluster::message::Message;
 use crate::cluster::noticed::{Listen, Noticed};
 
-/// Notices that a listener may be behind.
+/// Notices that a listener may lag before it misses some.
 const KEPT: usize = 1_024;
-/// How long a dendrite may have nothing to tell before it says so.
+/// How long a dendrite without notices waits before it sends an empty answer.
 const WITHIN: Duration = Duration::from_secs(2);
 /// How much longer its answer may take.
 const GRACE: Duration = Duration::from_secs(1);
-/// Between two looks for dendrites, and two tries at one.
+/// Pause between two searches for dendrites, and between two tries at one.
 const PAUSE: Duration = Duration::from_millis(250);
-/// A listener is told what came so much before it began to listen: its question may have taken so long.
+/// A listener receives notices from this long before it began to listen: its request may have taken that time.
 const BEFORE: Duration = Duration::from_secs(4);
-/// How long a dendrite may be out of reach before listeners are told.
+/// How long a dendrite may be out of reach before listeners are informed.
 const SILENCE: Duration = Duration::from_secs(10);
 
-/// What a client has heard, and from whom.
+/// The notices that a client has received, and from which dendrites.
 #[derive(Debug)]
 pub(crate) struct Listening {
     notices: broadcast::Sender<Notice>,
     since: OnceLock<Instant>,
-    /// Dendrites, and when one of them was last said to be there.
+    /// Dendrites, and when each was last named.
     named: Mutex<BTreeMap<String, Instant>>,
 }
 
@@ -66,7 +66,7 @@ impl Client {
     }
 }
 
-/// Has every dendrite listened to that was given or named, until the client is gone.
+/// Listens to every dendrite that was given or named, until the client is dropped.
 async fn look_for_dendrites(client: Weak<Inner>, since: Instant) {
     let mut listeners: BTreeMap<String, tokio::task::JoinHandle<()>> = BTreeMap::new();
     while let Some(inner) = client.upgrade() {
@@ -82,7 +82,7 @@ async fn look_for_dendrites(client: Weak<Inner>, since: Instant) {
     }
 }
 
-/// Until the client is gone, or the dendrite is silent and nobody names it any more.
+/// Listens until the client is dropped, or the dendrite is silent and no other names it any more.
 async fn listen_to(client: Weak<Inner>, address: String, since: Instant) {
     let (mut journal, mut next, mut silent_since, mut is_told) = (0, 0, None, false);
     while let Some(inner) = client.upgrade() {
@@ -134,7 +134,7 @@ impl Listening {
         let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
         named.extend(members.into_iter().map(|member| (member, now)));
         drop(named);
-        // Nobody may listen at the moment.
+        // There may be no listener at the moment.
         notices.into_iter().for_each(|notice| drop(self.notices.send(notice)));
     }
 }

@@ -1,4 +1,4 @@
-//! Whatever bytes come: no panic, and what is read is written back to the same message. For fuzzing.
+//! For fuzzing: no bytes cause a panic, and a message that was read is written back to the same message.
 
 use crate::cluster::frame::Frames;
 use crate::cluster::hello::read_hello;

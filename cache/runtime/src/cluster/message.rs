@@ -14,7 +14,7 @@ use crate::cluster::parts::{
     write_queries, write_query, write_touched_write,
 };
 
-/// How long a caller waits, and what it knows.
+/// The terms of a request: how long the caller waits, and what it knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Terms {
     pub(crate) within_ms: u64,
@@ -80,7 +80,7 @@ impl MessageKind {
     }
 }
 
-/// What is said once both sides have proved who they are.
+/// The messages after the handshake.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Message {
     Welcome {
@@ -91,9 +91,9 @@ pub(crate) enum Message {
     Read(u64, Terms, Query),
     Write(u64, Terms, Write),
     ReadAll(u64, Terms, Vec<Query>),
-    /// For so many milliseconds.
+    /// For this many milliseconds.
     Bulk(u64, Terms, u64),
-    /// About the request with the second ticket, and whether nothing of the load is under way.
+    /// About the request with the second ticket, and whether no part of the load is under way.
     BulkOver(u64, u64, bool),
     Listen(u64, Listen),
     Peer(u64, RangeId, PeerId, CallId, PeerCall),
@@ -108,7 +108,7 @@ pub(crate) enum Message {
 }
 
 impl Message {
-    /// The ticket that an answer answers.
+    /// The ticket of the request that this message answers.
     pub(crate) const fn answered(&self) -> Option<u64> {
         match self {
             Self::Value(ticket, _)
@@ -233,7 +233,7 @@ impl Message {
     /// The message of a frame.
     ///
     /// # Errors
-    /// `Corrupt` if it is of no kind that there is, says what cannot be, or has bytes left over; `Unsupported` if a part
+    /// `Corrupt` if its kind is unknown, its content inconsistent, or bytes are left over; `Unsupported` if a part
     /// of it is newer.
     pub(crate) fn read(kind: u8, body: &[u8]) -> Result<Self> {
         let mut from = reader(body);

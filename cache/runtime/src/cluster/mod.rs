@@ -1,28 +1,30 @@
-//! Several processes before one store: dendrites that answer each other's requests, and clients that own nothing.
+//! Several processes over one store: dendrites that answer each other's requests, and clients that own nothing.
 //!
-//! A collection is cut into ranges, each owned by at most one [`Dendrite`] at a time. A
-//! [`Server`] makes one reachable, [`Net`] is its way to the others, a [`Client`] asks whichever owns what it needs.
+//! A collection is cut into ranges, each owned by at most one [`Dendrite`] at a time. A [`Server`] makes one
+//! reachable, [`Net`] connects it to the others, a [`Client`] asks the dendrite that owns the range it needs.
 //!
-//! With the table cut at 100, a client that asks the wrong dendrite for `110..=120` is told where the right one is; a
-//! write that moves a row from 90 to 110 goes to the owner of the lower range, which takes a lease at the other.
+//! With the table cut at 100, a client that asks the wrong dendrite for `110..=120` is redirected to the right
+//! one; a write that moves a row from 90 to 110 goes to the owner of the lower range, which takes a lease at the
+//! other.
 //!
 //! | file | idea |
 //! | --- | --- |
 //! | `server/` | takes connections, answers requests |
 //! | `client.rs`, `journey.rs`, `ask.rs` | finds the owner, follows redirects |
 //! | `bulk.rs`, `listening.rs` | leases for bulk loads; notices of all dendrites |
-//! | `net.rs` | the neighbours of a dendrite |
+//! | `net.rs` | how a dendrite reaches the others |
 //! | `links.rs`, `link.rs`, `stream.rs` | connections |
-//! | `network.rs` | what makes them: TCP, or a simulation |
+//! | `network.rs` | how connections are made: TCP, or a simulation |
 //! | `hello.rs`, `secret.rs` | the handshake and its keys |
 //! | `frame.rs`, `message.rs`, `fault.rs`, `parts.rs`, `noticed.rs` | the bytes: `docs/format/dendrite-protocol.md` |
 //!
-//! Guarantee: that of the owners. Only who knows the secret is answered or believed; frames that were damaged, changed,
-//! repeated or left out end the connection. Nothing is encrypted. A write whose answer is lost is reported as unknown.
+//! Guarantee: that of the owners. Only a peer that knows the secret is answered or trusted; frames that were
+//! damaged, changed, repeated or left out end the connection. Nothing is encrypted. A write whose answer is lost
+//! is reported as unknown.
 //!
 //! Cost: a round trip for each request, and about 25 bytes and one HMAC of its length for each frame.
 //!
-//! Report, section 3 and 5. Here the frames are authenticated, and a request has a deadline.
+//! Report, sections 3 and 5. Here the frames are authenticated, and a request has a deadline.
 
 mod ask;
 mod bulk;
@@ -55,7 +57,7 @@ pub use net::Net;
 pub use secret::Secret;
 pub use server::Server;
 
-/// What tests and fuzzing need; no part of the library's promises.
+/// What tests and fuzzing need; not part of the library's promises.
 #[doc(hidden)]
 pub mod testing {
     pub use super::dendrite::{Answer, Forwarding};

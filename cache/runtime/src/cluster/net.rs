@@ -1,4 +1,4 @@
-//! The way of a dendrite to the others.
+//! How a dendrite reaches the others.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::cluster::message::Message;
 use crate::cluster::network::Network;
 use crate::cluster::secret::Secret;
 
-/// How long the call of an owner may take; it asks again by itself.
+/// How long the call of an owner may take; the owner repeats it on its own.
 const PEER_WITHIN: Duration = Duration::from_secs(10);
 
 /// Dendrites over TCP.
@@ -47,7 +47,7 @@ impl Net {
     }
 }
 
-/// A request that is not handed on again.
+/// The terms of a request that must not be forwarded again.
 const fn asking(within: Duration) -> Asking {
     Asking { within, may_redirect: false, version: 0 }
 }

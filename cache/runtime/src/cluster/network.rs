@@ -1,8 +1,8 @@
-//! How connections come about: over TCP, or on a network that a test simulates.
+//! How connections are made: over TCP, or on a network that a test simulates.
 //!
-//! Whoever connects names a [`Network`], whoever is connected to brings a [`Listener`]. Both give the two directions of a
-//! connection, which everything else is generic over: over TCP these are tokio's own halves, and nothing is paid for the choice
-//! but one call through a table for each connection that is made.
+//! The connecting side names a [`Network`], the listening side brings a [`Listener`]. Both return the two
+//! directions of a connection, over which all other code is generic: over TCP these are tokio's own halves, and
+//! the choice costs only one virtual call for each connection that is made.
 
 use std::fmt::Debug;
 use std::io;
@@ -19,21 +19,21 @@ use crate::cluster::hello::Role;
 use crate::cluster::link::Link;
 use crate::cluster::secret::Secret;
 
-/// How long a connection may be silent before the other machine is asked whether it is there, how long it has to answer, and
-/// how often it is asked: half a minute in all.
+/// How long a connection may be silent before the other machine is probed, how long it has to answer, and how
+/// often it is probed: half a minute in all.
 const KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(15), Duration::from_secs(5), 3);
 
 /// Makes connections.
 pub trait Network: Debug + Send + Sync + 'static {
-    /// What is heard.
+    /// The incoming direction.
     type Incoming: AsyncRead + Debug + Send + Unpin + 'static;
-    /// What is said.
+    /// The outgoing direction.
     type Outgoing: AsyncWrite + Debug + Send + Unpin + 'static;
 
-    /// A connection to whoever listens at an address.
+    /// A connection to the listener at an address.
     ///
     /// # Errors
-    /// If nobody does.
+    /// If there is no listener.
     fn connect(
         &self,
         address: &str,
@@ -42,9 +42,9 @@ pub trait Network: Debug + Send + Sync + 'static {
 
 /// Takes connections.
 pub trait Listener: Send + Sync + 'static {
-    /// What is heard.
+    /// The incoming direction.
     type Incoming: AsyncRead + Debug + Send + Unpin + 'static;
-    /// What is said.
+    /// The outgoing direction.
     type Outgoing: AsyncWrite + Debug + Send + Unpin + 'static;
 
     /// The next connection.
@@ -80,7 +80,8 @@ impl Listener for TcpListener {
     }
 }
 
-/// Small messages go at once, and a connection to a machine that has gone without a word ends, with what its caller holds here.
+/// Small messages are sent immediately, and a connection to a machine that failed silently ends, which releases what
+/// its caller holds here.
 fn prepare(socket: &TcpStream) -> io::Result<()> {
     let (after, between, probes) = KEEPALIVE;
     let keepalive = TcpKeepalive::new().with_time(after).with_interval(between).with_retries(probes);

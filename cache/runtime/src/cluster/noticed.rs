@@ -1,4 +1,4 @@
-//! Notices as they are told to listeners, and their bytes.
+//! Notices as they are sent to listeners, and their bytes.
 
 use std::time::Duration;
 
@@ -9,23 +9,23 @@ use lacuna_cache_protocol::{Command, Notice};
 use crate::cluster::frame::malformed;
 use crate::cluster::parts::{read_touched, write_touched};
 
-/// From where on somebody wants to hear notices.
+/// A request for notices, and from where on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Listen {
     pub(crate) within_ms: u64,
-    /// What was heard before: the number of a journal, 0 for none, and of its next notice.
+    /// The last position received: the number of a journal, 0 for none, and of its next notice.
     pub(crate) journal: u64,
     pub(crate) next: u64,
-    /// How long this caller has been listening. What is older is not for it.
+    /// How long this caller has been listening. Older notices are not for it.
     pub(crate) age_ms: u64,
 }
 
-/// What there was to hear.
+/// The notices for a listener.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Noticed {
     pub(crate) journal: u64,
     pub(crate) next: u64,
-    /// Where others are that may have notices, too.
+    /// The addresses of others that may have notices, too.
     pub(crate) members: Vec<String>,
     pub(crate) notices: Vec<Notice>,
 }

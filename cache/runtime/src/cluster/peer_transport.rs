@@ -1,4 +1,4 @@
-//! Other dendrites, as a dendrite needs them.
+//! The messages of a dendrite to other dendrites.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use lacuna_cache_protocol::{CallId, PeerCall, PeerId, PeerReply, Query, RangeId,
 use crate::owner::bulk::BulkLease;
 use crate::owner::requests::Written;
 
-/// Hands requests and calls on to the dendrite at an address, which does not hand them on again.
+/// Passes requests and calls to the dendrite at an address, which does not forward them again.
 pub trait PeerTransport: Debug + Send + Sync {
     /// The result of a query.
     ///
@@ -17,7 +17,7 @@ pub trait PeerTransport: Debug + Send + Sync {
     /// `InvalidInput` if the store does not understand it, `Unavailable` if the dendrite is not there or not the owner.
     fn read<'a>(&'a self, address: &'a str, query: &'a Query, within: Duration) -> Reply<'a, Value>;
 
-    /// Carries out a write: [`WriteError::NotDone`] only if it surely was not carried out and will not be.
+    /// Executes a write: [`WriteError::NotDone`] only if it certainly was not executed and will not be.
     fn write<'a>(&'a self, address: &'a str, write: &'a Write, within: Duration) -> Written<'a>;
 
     /// Results of several queries, all of one moment.
@@ -37,7 +37,7 @@ pub trait PeerTransport: Debug + Send + Sync {
     /// As [`PeerTransport::read`].
     fn bulk<'a>(&'a self, address: &'a str, lasts: Duration, within: Duration) -> Reply<'a, BulkLease>;
 
-    /// Asks the owner of `range` for a lease, or gives one back.
+    /// Asks the owner of `range` for a lease, or releases one.
     ///
     /// # Errors
     /// `Unavailable` if no reply came.

@@ -1,8 +1,8 @@
-//! The secret that all dendrites of a cache share, and what is made of it.
+//! The secret that all dendrites of a cache share, and the keys derived from it.
 //!
-//! Both sides of a connection prove that they know it, without showing it, over random bytes of both; the tags of later
-//! frames are made with keys that only this connection has. `docs/format/dendrite-protocol.md` says what that protects
-//! against, and what not.
+//! Both sides of a connection prove that they know it, without revealing it, over random bytes of both; the tags
+//! of later frames are made with keys that only this connection has. `docs/format/dendrite-protocol.md` says what
+//! that protects against, and what not.
 
 use std::fmt;
 use std::path::Path;
@@ -13,7 +13,7 @@ use sha2::Sha256;
 
 /// Shorter ones can be guessed.
 const SHORTEST: usize = 16;
-/// Bytes of a tag: nobody guesses 128 bits at a server that hangs up at the first error.
+/// Bytes of a tag: 128 bits cannot be guessed at a server that closes the connection at the first error.
 pub(crate) const TAG_BYTES: usize = 16;
 
 /// A secret of at least 16 bytes.
@@ -46,7 +46,7 @@ impl Secret {
         Ok(Self(keyed(secret)))
     }
 
-    /// The content of a file, white space at its end aside.
+    /// The content of a file, without white space at its end.
     ///
     /// # Errors
     /// `Unavailable` if it cannot be read, otherwise as [`Secret::new`].
@@ -65,17 +65,17 @@ impl Secret {
         mac
     }
 
-    /// What one side shows to prove that it knows the secret.
+    /// The proof of one side that it knows the secret.
     pub(crate) fn proof(&self, side: Side, transcript: &[u8]) -> [u8; 32] {
         self.of(side.name(), transcript).finalize().into_bytes().into()
     }
 
-    /// Whether a side has proved it. Takes the same time for every wrong proof.
+    /// Whether `proof` is the proof of a side. Takes the same time for every wrong proof.
     pub(crate) fn is_proof(&self, side: Side, transcript: &[u8], proof: &[u8; 32]) -> bool {
         self.of(side.name(), transcript).verify_slice(proof).is_ok()
     }
 
-    /// What tags the frames that a side sends.
+    /// The seal that tags the frames that a side sends.
     pub(crate) fn seal(&self, side: Side, transcript: &[u8]) -> Seal {
         let key = self.of(side.direction(), transcript).finalize().into_bytes();
         Seal { key: keyed(&key), next: 0 }

@@ -10,7 +10,7 @@ use crate::cluster::frame::{Frames, write_frame};
 use crate::cluster::message::Message;
 use crate::cluster::secret::Seal;
 
-/// How long the other side may take no bytes at all.
+/// How long the other side may accept no bytes at all.
 const STALL: Duration = Duration::from_secs(10);
 /// Bytes that are written at once.
 const BATCH: usize = 64 << 10;
@@ -19,7 +19,7 @@ fn lost(error: &std::io::Error) -> Error {
     Error::unavailable(error.to_string())
 }
 
-/// 32 bytes that nobody can know.
+/// 32 unpredictable bytes.
 pub(crate) fn random() -> Result<[u8; 32]> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|error| Error::unavailable(error.to_string()))?;
@@ -37,7 +37,7 @@ pub(crate) async fn write_all(
     to.write_all(&frame).await.map_err(|error| lost(&error))
 }
 
-/// Frames that come.
+/// The incoming frames.
 #[derive(Debug)]
 pub(crate) struct Incoming<R> {
     from: R,
@@ -55,7 +55,7 @@ impl<R: AsyncRead + Unpin> Incoming<R> {
         self.frames.seal = Some(seal);
     }
 
-    /// The next frame is tagged, unless it is a goodbye of one who does not know the secret.
+    /// The next frame is tagged, unless it is a goodbye of a peer that does not know the secret.
     pub(crate) fn seal_if_tagged(&mut self, seal: Seal) {
         self.frames.seal = Some(seal);
         self.frames.may_be_goodbye = true;
@@ -77,7 +77,7 @@ impl<R: AsyncRead + Unpin> Incoming<R> {
     /// The next message.
     ///
     /// # Errors
-    /// As [`Incoming::frame`], and `Corrupt` or `Unsupported` if the frame holds no message.
+    /// As [`Incoming::frame`], and `Corrupt` or `Unsupported` if the frame does not hold a message.
     pub(crate) async fn message(&mut self) -> Result<Message> {
         loop {
             if let Some((kind, body)) = self.frames.next()? {
@@ -98,7 +98,7 @@ impl<R: AsyncRead + Unpin> Incoming<R> {
     }
 }
 
-/// Messages that go out.
+/// The outgoing messages.
 #[derive(Debug)]
 pub(crate) struct Outgoing<W> {
     to: W,
@@ -110,13 +110,13 @@ impl<W: AsyncWrite + Unpin> Outgoing<W> {
         Self { to, seal }
     }
 
-    /// Writes what is said until nobody can say more, or the other side takes nothing.
+    /// Writes messages until there are no more senders, or the other side accepts no bytes.
     pub(crate) async fn run(mut self, mut from: mpsc::Receiver<Message>) {
         while let Some(first) = from.recv().await {
             let mut batch = Vec::new();
             let mut next = Some(first);
             while let Some(message) = next {
-                // One that is too long was refused before; without it the tickets behind it are answered all the same.
+                // A message that is too long was refused before; later tickets are answered nevertheless.
                 let (kind, body) = message.to_frame();
                 batch.extend(write_frame(kind, &body, Some(&mut self.seal)).unwrap_or_default());
                 next = if batch.len() < BATCH { from.try_recv().ok() } else { None };

@@ -97,7 +97,8 @@ fn a_peer_of_another_version_is_not_followed() {
     let refused = read_hello(1, &said).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Unsupported);
     assert!(refused.to_string().contains("version 1") && refused.to_string().contains("2 to 2"), "{refused}");
-    // A dendrite that does not speak our version says goodbye to our hello; were it to go on, it would not be followed.
+    // A dendrite of another version answers the hello with a goodbye; if it went on instead, the caller would not
+    // follow.
     let said = hello(Role::Client, VERSIONS, &[7; 32]);
     let goodbye = Fault::new(&Error::unsupported("this dendrite speaks version 2 of the protocol"));
     let (kind, body) = Message::Goodbye(goodbye).to_frame();
@@ -120,7 +121,7 @@ fn cut_and_lengthened_bodies_are_errors() {
         let (kind, body) = message.to_frame();
         let has_open_end = matches!(message, Message::Value(..) | Message::Write(..));
         for len in 0..body.len() {
-            // A value is what is left, and so is a command.
+            // A value is the rest of the message, and so is a command.
             let cut = Message::read(kind, &body[..len]);
             assert!(cut.is_err() || has_open_end, "{name} cut to {len}: {cut:?}");
         }
@@ -164,7 +165,7 @@ fn both_sides_prove_that_they_know_the_secret() {
     let refused = Transcript::of_challenge(&other, &said, 2, &challenge).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::InvalidInput, "the called does not know the caller's secret");
     assert!(called.check_proof(&secret(), 3, &caller.proof(&other)).is_err());
-    // A proof of one side is none of the other, and none of another connection.
+    // A proof of one side is not valid for the other side, nor for another connection.
     assert!(called.check_proof(&secret(), 3, challenge.last_chunk::<32>().unwrap()).is_err());
     let (_, elsewhere) = Transcript::challenge(&secret(), &said, &[3; 32]);
     assert!(elsewhere.check_proof(&secret(), 3, &caller.proof(&secret())).is_err());
@@ -197,7 +198,7 @@ fn newer_and_older_versions_are_refused_by_name() {
         assert_eq!(error.kind(), ErrorKind::Unsupported);
         assert!(error.to_string().contains(&format!("{} to {}", versions.0, versions.1)), "{error}");
     }
-    // One that speaks later versions too is welcome, whatever it says behind.
+    // A caller that speaks later versions, too, is accepted, whatever follows its hello.
     let later = [&hello(Role::Client, (1, 9), &[1; 32])[..], b"more"].concat();
     assert_eq!(read_hello(1, &later).unwrap(), Role::Client);
 }

@@ -1,7 +1,7 @@
-//! What happens by itself: the lease is kept, what changes is seen, wishes are carried out.
+//! Background work: renewing the lease, watching for changes, executing wishes.
 //!
-//! A watch rings when anything below the prefix changes; what has changed is then read, from the majority. So a watch that
-//! breaks, or hangs on a member that is cut off, costs time and nothing else: everything is read at a third of the lease
+//! A watch signals when anything below the prefix changes; the change is then read, from the majority. So a watch
+//! that breaks, or hangs on a member that is cut off, costs only time: everything is read each third of the lease
 //! anyway.
 
 use std::sync::Weak;
@@ -20,7 +20,7 @@ use crate::etcd::recutting;
 /// Changes that come together are read together.
 const TOGETHER: Duration = Duration::from_millis(20);
 
-/// Until the coordinator is gone.
+/// Runs until the coordinator is dropped.
 pub(crate) async fn run(coordinator: Weak<Inner>) {
     let mut bell = None;
     loop {
@@ -48,7 +48,7 @@ async fn hang_up_bell(inner: &Inner) -> Option<Incoming> {
     inner.session.cluster.stream("/v3/watch", &body).await.ok()
 }
 
-/// Until the bell rings, or a third of the lease is over.
+/// Waits until the watch signals, or a third of the lease is over.
 async fn wait(bell: &mut Option<Incoming>, period: Duration) {
     let Some(stream) = bell else { return sleep(period / 4).await };
     let Ok(rung) = timeout(period, stream.frame()).await else { return };

@@ -1,7 +1,7 @@
-//! The members of a cluster, any of which answers for all.
+//! The members of an etcd cluster, any of which can answer.
 //!
-//! Requests go to one member until it fails, then to the next. What only reads, or may be done twice, is asked of the next
-//! member at once; a transaction that may have been carried out is left to the caller.
+//! Requests go to one member until it fails, then to the next. A request that only reads, or may be executed
+//! twice, is sent to the next member at once; a transaction that may have been executed is reported to the caller.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -18,18 +18,18 @@ use crate::etcd::tls::Certificates;
 #[derive(Debug)]
 pub(crate) struct Cluster {
     members: Vec<Member>,
-    /// The member that is asked first, by its place.
+    /// The index of the member that is asked first.
     favourite: AtomicUsize,
     login: Option<Login>,
-    /// How long one member is waited for.
+    /// How long to wait for one member.
     patience: Duration,
 }
 
 impl Cluster {
-    /// The members of `etcd://host:port,host:port`; all together are waited for so long.
+    /// The members of `etcd://host:port,host:port`; `patience` limits the time for all of them together.
     ///
     /// # Errors
-    /// `InvalidInput` if they are none, or certificates are missing or none.
+    /// `InvalidInput` if the URL names none, or certificates are missing or invalid.
     pub(crate) fn new(
         url: &str,
         patience: Duration,
@@ -46,7 +46,8 @@ impl Cluster {
             (None, _) => (starting(["etcd://", "http://"]).ok_or_else(|| unreadable(url))?, None),
         };
         if tls.is_none() && certificates.is_some() {
-            let message = format!("{url} is not encrypted, and needs no certificates: etcds://HOST:PORT is");
+            let message =
+                format!("{url} is not encrypted, so certificates are not used: give etcds://HOST:PORT");
             return Err(Error::invalid_input(message));
         }
         let list = list.trim_end_matches('/');
@@ -66,11 +67,10 @@ impl Cluster {
         Ok(Self { members, favourite: AtomicUsize::new(0), login, patience: patience / share })
     }
 
-    /// Whether a member answers, is to be believed, and knows the user.
+    /// Checks that a member answers, is trusted, and accepts the user.
     ///
     /// # Errors
-    /// `InvalidInput` if one answers and certificates or password are not what it or this process wants; `Unavailable` if none
-    /// answers.
+    /// `InvalidInput` if one answers and certificates or password do not match; `Unavailable` if none answers.
     pub(crate) async fn check(&self) -> Result<()> {
         let mut why = Error::unavailable("no member of etcd was asked");
         for member in &self.members {
@@ -92,7 +92,7 @@ impl Cluster {
         Err(why)
     }
 
-    /// A call that may be carried out twice: every member is asked in turn until one answers.
+    /// A call that may be executed twice: every member is asked in turn until one answers.
     pub(crate) async fn ask(&self, path: &str, body: &Value) -> Result<Value, Failed> {
         let mut failed = Failed::NotSent(Error::unavailable("no member of etcd was asked"));
         for _ in 0..self.members.len() {
@@ -107,7 +107,7 @@ impl Cluster {
         Err(failed)
     }
 
-    /// A call that is sent once; members that are not reached do not count.
+    /// A call that is sent once; members that cannot be reached are skipped.
     pub(crate) async fn tell(&self, path: &str, body: &Value) -> Result<Value, Failed> {
         let mut failed = Failed::NotSent(Error::unavailable("no member of etcd was asked"));
         for _ in 0..self.members.len() {
@@ -119,7 +119,7 @@ impl Cluster {
         Err(failed)
     }
 
-    /// A member that does not know the token has carried nothing out, and is asked again with a new one.
+    /// A member that does not know the token has executed nothing, and is asked again with a new one.
     async fn call(&self, member: &Member, path: &str, body: &Value) -> Result<Value, Failed> {
         let Some(login) = &self.login else { return member.call(path, body, None).await };
         let token = login.token(member).await?;
@@ -146,10 +146,10 @@ impl Cluster {
         answer
     }
 
-    /// An endless answer of the favourite member.
+    /// A streaming answer of the preferred member.
     pub(crate) async fn stream(&self, path: &str, body: &Value) -> Result<Incoming> {
         let place = self.favourite.load(Ordering::Relaxed);
-        // Whoever asks otherwise renews it.
+        // Other calls renew the token.
         let token = self.login.as_ref().and_then(Login::known);
         let stream = timeout(self.patience, self.members[place].stream(path, body, token.as_deref())).await;
         match stream {
@@ -163,13 +163,13 @@ impl Cluster {
 
     fn pass_on(&self, from: usize) {
         let next = (from + 1) % self.members.len();
-        // Whoever was faster has moved it already.
+        // A concurrent call has moved it already.
         let _ = self.favourite.compare_exchange(from, next, Ordering::Relaxed, Ordering::Relaxed);
     }
 }
 
 fn unreadable(url: &str) -> Error {
     Error::invalid_input(format!(
-        "{url} is no etcd://HOST:PORT (or etcds://, if it is encrypted), with more of them behind commas"
+        "{url} is not of the form etcd://HOST:PORT,HOST:PORT (etcds:// if etcd is encrypted)"
     ))
 }

@@ -16,12 +16,12 @@ use crate::etcd::options::EtcdOptions;
 use crate::etcd::record::{Holder, Owned, RangeRecord, TABLE, owner_key, range_key};
 use crate::etcd::session::{Beat, Session};
 
-/// Epochs of one claim: the first is that of the tenure, the others are for going past the cache.
+/// Epochs of one claim: the first is that of the tenure, the others are for tenures that go past the cache.
 const EPOCHS: u64 = 1 << 10;
 
-/// Ranges leased through etcd: to one process at a time, with epochs that rise.
+/// Ranges leased through etcd: to one process at a time, with ascending epochs.
 ///
-/// Cloning it is not possible, sharing it in an `Arc` is: that is the process that others see. Made by
+/// It cannot be cloned, but can be shared in an `Arc`: others see it as one process. Made by
 /// [`EtcdOptions::open`].
 #[derive(Debug)]
 pub struct EtcdCoordinator {
@@ -36,13 +36,13 @@ pub(crate) struct Inner {
     held: Mutex<BTreeMap<RangeId, Held>>,
 }
 
-/// A range that this process was the last to have, as far as it knows.
+/// A range whose last known owner is this process.
 #[derive(Debug, Clone, Copy)]
 struct Held {
     epoch: Epoch,
-    /// The newest epoch of this claim that was given out.
+    /// The newest epoch of this claim that was granted.
     newest: Epoch,
-    /// Until when routes of the tenure may be used, by our clock.
+    /// Until when routes of the tenure may be used, by the local clock.
     routes_until_ms: u64,
     /// Until when routes to another cache server may be used.
     moved_until_ms: u64,
@@ -59,7 +59,7 @@ impl EtcdCoordinator {
         if let Some(table) = table.filter(|_| beat.map.table().is_none()) {
             let session = &inner.session;
             let first = Change::below(&session.prefix).if_same(TABLE, &beat.map.seen);
-            // Another process may be first.
+            // Another process may win the race.
             first.put(TABLE, &table.to_bytes()).commit(&session.cluster).await.map_err(Failed::into_error)?;
             session.beat().await?;
         }
@@ -67,12 +67,12 @@ impl EtcdCoordinator {
         Ok(Self { inner })
     }
 
-    /// Which process this is.
+    /// The number of this process.
     pub fn holder(&self) -> Holder {
         self.inner.session.holder
     }
 
-    /// Leaves at once: what this process has is anybody's. Owners are to be stopped before.
+    /// Leaves at once: other processes may claim the ranges of this one. Stop the owners first.
     ///
     /// # Errors
     /// `Unavailable` if etcd does not answer: the lease then has to run out.
@@ -122,7 +122,7 @@ impl Inner {
         Ok(Some(Tenure { epoch, cache, serve_after_ms: moved_ms, before, lease_ms: Some(lease_ms) }))
     }
 
-    /// Larger than every epoch of former claims, in etcd's memory and in the store's.
+    /// Larger than every epoch of former claims, as recorded by etcd and by the store.
     async fn next_epoch(&self, before: Option<RangeRecord>) -> Result<Epoch> {
         let fenced = match &self.options.store {
             Some(store) => store.largest_epoch().await?.0,
@@ -145,7 +145,7 @@ impl Inner {
         let has_to_move = lost_cache == Some(before.cache) || before.cache >= count;
         let cache = if has_to_move { (before.cache + 1) % count } else { before.cache };
         if cache != before.cache {
-            // That the former lease is gone says nothing: somebody may have revoked it, and its holder not know.
+            // A missing lease proves nothing: it may have been revoked without its holder knowing.
             return (cache, self.options.lease_ms());
         }
         let is_ours = map.owner(range).is_some();
@@ -154,7 +154,7 @@ impl Inner {
         (cache, held.map_or(before.routes_ms, |until| until.saturating_sub(now)))
     }
 
-    /// Whether nothing that the claim rests on has changed.
+    /// Whether everything that the claim depends on is unchanged.
     async fn grant(&self, beat: &Beat, range: RangeId, record: RangeRecord) -> Result<bool> {
         let seen = &beat.map.seen;
         let owned = Owned { holder: self.session.holder, epoch: record.epoch, cache: record.cache };
@@ -167,8 +167,8 @@ impl Inner {
         change.commit(&self.session.cluster).await.map_err(Failed::into_error)
     }
 
-    /// A tenure that needs no coordinator: its epoch belongs to our last claim, and the store refuses it as soon as a newer
-    /// owner has begun. It starts when no route to the cache server is left.
+    /// A tenure that needs no coordinator: its epoch belongs to the last claim of this process, and the store
+    /// refuses it as soon as a newer owner has begun. It starts when no route to the cache server is left (P11).
     fn go_past_the_cache(&self, range: RangeId) -> Option<Tenure> {
         if !self.options.goes_past_the_cache {
             return None;
@@ -178,7 +178,7 @@ impl Inner {
         let held = all.get_mut(&range).filter(|held| held.newest.0 + 1 < held.epoch.0 + EPOCHS)?;
         held.newest.0 += 1;
         let serve_after_ms = held.routes_until_ms.max(held.moved_until_ms).saturating_sub(now);
-        // No lease is behind it: this is only how often etcd is tried, which takes a third of a lease when it is away.
+        // Not backed by a lease: this is only how often etcd is tried, which takes a third of a lease when it is away.
         let lease_ms = Some(2 * self.options.lease_ms());
         Some(Tenure { epoch: held.newest, cache: usize::MAX, serve_after_ms, before: None, lease_ms })
     }
@@ -188,7 +188,7 @@ impl Inner {
         let held = self.held().get(&range).copied().filter(|held| held.newest == epoch);
         let Some(held) = held else { return Ok(false) };
         if epoch != held.epoch {
-            // It goes past the cache, which can be used again by the next tenure.
+            // This tenure goes past the cache; the next one can use the cache again.
             return Ok(beat.is_err());
         }
         let beat = beat?;
@@ -208,7 +208,7 @@ impl Inner {
         Ok(is_ours)
     }
 
-    /// Routes to the former cache server are over: whoever is next need not wait for them.
+    /// Routes to the former cache server are over: the next owner need not wait for them.
     async fn settle(&self, beat: &Beat, range: RangeId) {
         let record = beat.map.records.get(&range).filter(|record| record.routes_ms > 0);
         let Some(record) = record else { return };
@@ -232,7 +232,7 @@ impl Inner {
         let change = Change::below(&self.session.prefix).if_same(&owner, &map.seen).delete(&owner);
         let change = change.put(&range, record.write().as_bytes());
         change.commit(&self.session.cluster).await.map_err(Failed::into_error)?;
-        // Whoever asks for it now is to see that it has no owner.
+        // From now on every request sees that the range has no owner.
         self.session.beat().await.map(drop)
     }
 }

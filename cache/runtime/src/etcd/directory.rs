@@ -1,7 +1,7 @@
 //! Where ranges are, where they should be, and how they should be cut.
 //!
-//! Everything here goes by what was seen last, which a watch keeps new: while etcd is away, requests still find the owner
-//! that goes on without it.
+//! All answers come from the last seen state, which a watch keeps fresh: while etcd is away, requests still find
+//! the owner that goes on without it.
 
 use std::future::ready;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,15 +20,15 @@ use crate::etcd::recutting;
 /// Changes in one transaction; etcd allows 128.
 const MAX_CHANGES: usize = 64;
 
-/// How often in turn a change of the table must be the most useful before it is wished for.
+/// How often in a row a change of the table must be the most useful before it is wished for.
 const PATIENCE: u32 = 6;
 
-/// A change of the table that was the most useful so often in turn.
+/// A change of the table that was the most useful, and how often in a row.
 #[derive(Debug, Default)]
 pub(crate) struct Wanted(Mutex<Option<(Recut, u32)>>);
 
 impl Wanted {
-    /// Whether a change has been wanted for long enough. Where a range is cut may change meanwhile.
+    /// Whether a change has been wanted often enough. The exact cut may vary meanwhile.
     fn again(&self, wanted: Option<&Recut>) -> bool {
         let mut before = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let times = match (&*before, wanted) {
@@ -47,13 +47,13 @@ impl Wanted {
     }
 }
 
-/// Whether a load has changed enough to be told: whatever is told, all processes read.
+/// Whether a load has changed enough to be reported: all processes read every report.
 fn is_news(old: &RangeLoad, new: &RangeLoad) -> bool {
     old.requests.abs_diff(new.requests) > 8 + old.requests / 4
 }
 
 impl EtcdCoordinator {
-    /// What the coordinator knows now.
+    /// The current state of the coordinator.
     ///
     /// # Errors
     /// `Unavailable` if the majority of etcd does not answer.
@@ -61,12 +61,12 @@ impl EtcdCoordinator {
         Ok(self.inner.session.beat().await?.map)
     }
 
-    /// What it knew when it last answered; at once.
+    /// The state at its last answer; returns immediately.
     pub fn seen(&self) -> Arc<Map> {
         self.inner.session.seen().borrow().clone()
     }
 
-    /// Waits until it knows more than at `revision`, for as long as that takes.
+    /// Waits until its state is newer than `revision`, without a time limit.
     pub async fn newer_than(&self, revision: i64) -> Arc<Map> {
         let mut seen = self.inner.session.seen();
         let newer = seen.wait_for(|map| map.revision() > revision).await;
@@ -80,7 +80,7 @@ impl EtcdCoordinator {
         newer.map(|map| map.clone()).unwrap_or_default()
     }
 
-    /// Tells others what was measured of ranges that this process has.
+    /// Publishes the measured load of ranges of this process.
     ///
     /// # Errors
     /// `Unavailable` if etcd does not answer.
@@ -95,8 +95,9 @@ impl EtcdCoordinator {
         Ok(())
     }
 
-    /// Wishes for the most useful change of the range table, if one is worth it: owners of the ranges it is about are to
-    /// stop ([`Map::to_stop`]), and when they have, any process carries it out. See [`lacuna_cache_protocol::recut`].
+    /// Wishes for the most useful change of the range table, if one is worth its cost: the owners of its ranges
+    /// must stop ([`Map::to_stop`]), and when they have, any process executes it. See
+    /// [`lacuna_cache_protocol::recut`].
     ///
     /// # Errors
     /// `Unavailable` if etcd does not answer.
@@ -109,7 +110,7 @@ impl EtcdCoordinator {
         Ok(recutting::wish(&self.inner, &map, &wish).await?.then_some(wish))
     }
 
-    /// Wishes for a change of the range table; `false` if another is wished for already.
+    /// Wishes for a change of the range table; `false` if there is another wish already.
     ///
     /// # Errors
     /// `Unavailable` if etcd does not answer.
@@ -118,7 +119,8 @@ impl EtcdCoordinator {
         recutting::wish(&self.inner, &map, wish).await
     }
 
-    /// Carries the wish out if its ranges have no owner any more; this happens by itself too. Whether it did.
+    /// Executes the wish if its ranges have no owner any more; the background task does so, too. Returns whether
+    /// it did.
     ///
     /// # Errors
     /// `Unavailable` if etcd does not answer.
@@ -140,7 +142,7 @@ impl EtcdCoordinator {
         self.recut(&map).await
     }
 
-    /// One of all processes looks whether the table should change.
+    /// Only one of all processes decides whether the table should change.
     async fn recut(&self, map: &Map) -> Result<()> {
         let is_first = map.members().keys().next() == Some(&self.holder());
         let Some(table) = map.table().filter(|_| is_first && map.wish().is_none()) else { return Ok(()) };
@@ -158,11 +160,12 @@ impl Directory for EtcdCoordinator {
     fn table(&self) -> Reply<'_, Arc<RangeTable>> {
         let table = self.seen().table().cloned();
         Box::pin(ready(
-            table.ok_or_else(|| Error::invalid_input("no process has brought a range table to etcd")),
+            table.ok_or_else(|| Error::invalid_input("no process has stored a range table in etcd")),
         ))
     }
 
-    /// Of the owner, or of the process that is to claim the range, so that ranges of a dead process spread by load.
+    /// The address of the owner, or of the process that should claim the range, so that ranges of a dead process
+    /// spread by load.
     fn address(&self, range: RangeId) -> Reply<'_, Option<String>> {
         Box::pin(ready(Ok(self.seen().address(range).map(str::to_owned))))
     }

@@ -1,6 +1,6 @@
-//! One member of the cluster, spoken to over HTTP/1.1.
+//! One member of the cluster, called over HTTP/1.1.
 //!
-//! Connections are kept and used again, one request at a time on each.
+//! Connections are kept and reused, one request at a time on each.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,21 +19,21 @@ const MAX_BYTES: u64 = 64 << 20;
 
 type Connection = SendRequest<Full<Bytes>>;
 
-/// Why a request has no answer.
+/// Why a request failed.
 #[derive(Debug)]
 pub(crate) enum Failed {
-    /// It never left: nothing has happened.
+    /// It was never sent: nothing has happened.
     NotSent(Error),
-    /// It may have been carried out, or may yet be.
+    /// It may have been executed, or may be executed later.
     Unknown(Error),
-    /// The member understood, and says no: status and message.
+    /// The member has refused it: status and message.
     Refused(StatusCode, String),
 }
 
 impl Failed {
     pub(crate) fn into_error(self) -> Error {
         match self {
-            // Whether it is a matter of waiting or of settings: for whoever wanted a range it is not there.
+            // The cause may be temporary or a setting; either way the range is not available now.
             Self::NotSent(error) | Self::Unknown(error) => Error::unavailable(error.to_string()),
             Self::Refused(status, message) => Error::unavailable(format!("etcd answers {status}: {message}")),
         }
@@ -69,7 +69,7 @@ impl Member {
             let message = answer["error"].as_str().unwrap_or_default().to_owned();
             return Err(Failed::Refused(status, message));
         }
-        // A stream, as of a lease that is kept, has begun well before it fails.
+        // A stream, such as that of a renewed lease, begins with status 200 even if it then fails.
         if !answer["error"].is_null() {
             return Err(Failed::Refused(StatusCode::SERVICE_UNAVAILABLE, answer["error"].to_string()));
         }
@@ -86,7 +86,7 @@ impl Member {
         Ok(())
     }
 
-    /// A call whose answer never ends.
+    /// A call with a streaming answer.
     pub(crate) async fn stream(
         &self,
         path: &str,

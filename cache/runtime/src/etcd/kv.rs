@@ -1,6 +1,6 @@
-//! Reads and transactions of etcd's version 3 interface, as its JSON gateway takes them.
+//! Reads and transactions of etcd's version 3 interface, in the form of its JSON gateway.
 //!
-//! Bytes are base64, 64-bit numbers are decimal texts, and what is 0, empty or false is left out.
+//! Bytes are base64, 64-bit numbers are decimal texts, and fields that are 0, empty or false are left out.
 
 use std::collections::BTreeMap;
 
@@ -12,32 +12,32 @@ use serde_json::{Value, json};
 use crate::etcd::cluster::Cluster;
 use crate::etcd::http::Failed;
 
-/// A key's value, as of one moment.
+/// The value of a key at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Kept {
     pub(crate) value: Vec<u8>,
     /// The revision that wrote it; none is used twice.
     pub(crate) revision: i64,
-    /// The lease that it goes with; 0 for none.
+    /// The lease that it is attached to; 0 for none.
     pub(crate) lease: i64,
 }
 
-/// All keys below a prefix, and the revision at which they were so.
+/// All keys below a prefix, and the revision of this state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Snapshot {
     pub(crate) revision: i64,
-    /// By what follows the prefix.
+    /// By the part of the key after the prefix.
     pub(crate) keys: BTreeMap<String, Kept>,
 }
 
 impl Snapshot {
-    /// The revision of a key; 0 if it is not there.
+    /// The revision of a key; 0 if it does not exist.
     pub(crate) fn revision_of(&self, key: &str) -> i64 {
         self.keys.get(key).map_or(0, |kept| kept.revision)
     }
 }
 
-/// Changes that happen together, if nothing they rest on has changed.
+/// A transaction: changes that happen together, if its conditions hold.
 #[derive(Debug)]
 pub(crate) struct Change<'a> {
     prefix: &'a str,
@@ -59,12 +59,12 @@ impl<'a> Change<'a> {
         self
     }
 
-    /// `key` gets a value that stays.
+    /// Sets `key` to a value without a lease.
     pub(crate) fn put(self, key: &str, value: &[u8]) -> Self {
         self.put_with(key, value, 0)
     }
 
-    /// `key` gets a value that goes with the lease; 0 for none.
+    /// Sets `key` to a value attached to the lease; 0 for none.
     pub(crate) fn put_with(mut self, key: &str, value: &[u8], lease: i64) -> Self {
         let value = STANDARD.encode(value);
         let put = json!({ "key": self.encoded(key), "value": value, "lease": lease.to_string() });
@@ -81,14 +81,14 @@ impl<'a> Change<'a> {
         STANDARD.encode(format!("{}{key}", self.prefix))
     }
 
-    /// Whether it happened. An error means that nobody knows.
+    /// Commits; returns whether the conditions held. After an error the outcome is unknown.
     pub(crate) async fn commit(self, cluster: &Cluster) -> Result<bool, Failed> {
         let body = json!({ "compare": self.conditions, "success": self.operations });
         Ok(cluster.tell("/v3/kv/txn", &body).await?["succeeded"].as_bool().unwrap_or(false))
     }
 }
 
-/// Everything below `prefix`, as the majority has it.
+/// All keys below `prefix`, as the majority has them.
 pub(crate) async fn read_all(cluster: &Cluster, prefix: &str) -> Result<Snapshot> {
     let answer = cluster.ask("/v3/kv/range", &all_below(prefix)).await.map_err(Failed::into_error)?;
     let mut keys = BTreeMap::new();
@@ -108,25 +108,25 @@ pub(crate) fn all_below(prefix: &str) -> Value {
     json!({ "key": STANDARD.encode(prefix), "range_end": STANDARD.encode(end) })
 }
 
-/// A lease of so many seconds, at least: its number and its seconds.
+/// A lease of at least this many seconds: its number and its seconds.
 pub(crate) async fn grant(cluster: &Cluster, seconds: u64) -> Result<(i64, u64)> {
     let body = json!({ "TTL": seconds.to_string() });
-    // Granted twice, one of them ends by itself.
+    // If it is granted twice, one of them runs out.
     let answer = cluster.ask("/v3/lease/grant", &body).await.map_err(Failed::into_error)?;
     Ok((number(&answer["ID"])?, number(&answer["TTL"])?.cast_unsigned()))
 }
 
-/// Keeps a lease for another term; `false` if it has ended.
+/// Renews a lease for another term; `false` if it has ended.
 pub(crate) async fn keep_alive(cluster: &Cluster, lease: i64) -> Result<bool> {
     let body = json!({ "ID": lease.to_string() });
     let answer = cluster.ask("/v3/lease/keepalive", &body).await.map_err(Failed::into_error)?;
     if !answer["result"].is_object() {
-        return Err(Error::unavailable("etcd did not answer what became of a lease"));
+        return Err(Error::unavailable("etcd did not say whether a lease was renewed"));
     }
     Ok(number(&answer["result"]["TTL"])? > 0)
 }
 
-/// Ends a lease and all keys that go with it.
+/// Ends a lease and deletes all keys attached to it.
 pub(crate) async fn revoke(cluster: &Cluster, lease: i64) -> Result<()> {
     match cluster.ask("/v3/lease/revoke", &json!({ "ID": lease.to_string() })).await {
         Ok(_) | Err(Failed::Refused(..)) => Ok(()),
@@ -148,5 +148,5 @@ fn number(value: &Value) -> Result<i64> {
 }
 
 fn strange() -> Error {
-    Error::corrupt("etcd gave an answer that its interface does not have")
+    Error::corrupt("etcd gave an answer that does not fit its interface")
 }

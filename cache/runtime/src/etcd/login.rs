@@ -1,7 +1,8 @@
-//! A user of etcd, and the token that stands for its password.
+//! A user of etcd, and the token that replaces its password.
 //!
-//! etcd gives a token for name and password, which ends after some minutes, when a member restarts, or when users change. A
-//! member that does not know the token any more carries nothing out; it is asked for a new one, and then once more.
+//! etcd issues a token for name and password. It expires after some minutes, when a member restarts, or when users
+//! change. A member that does not know the token any more executes nothing; a new one is requested, and the call
+//! is repeated once.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -43,7 +44,7 @@ impl Login {
         Self { user, token: Mutex::new(None) }
     }
 
-    /// The token, of this member if there is none yet.
+    /// The token, requested from this member if there is none yet.
     pub(crate) async fn token(&self, member: &Member) -> Result<String, Failed> {
         match self.known() {
             Some(token) => Ok(token),
@@ -51,7 +52,7 @@ impl Login {
         }
     }
 
-    /// The token that was given last.
+    /// The last token.
     pub(crate) fn known(&self) -> Option<String> {
         self.token.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -60,9 +61,9 @@ impl Login {
     pub(crate) async fn renew(&self, member: &Member) -> Result<String, Failed> {
         let body = json!({ "name": self.user.name, "password": self.user.password });
         let answer = match member.call("/v3/auth/authenticate", &body, None).await {
-            // Nothing else was sent yet.
+            // The call itself was not sent yet.
             Err(Failed::Refused(status, message)) if !status.is_server_error() => {
-                let why = format!("etcd does not let the user {} in: {message}", self.user.name);
+                let why = format!("etcd refuses the login of the user {}: {message}", self.user.name);
                 return Err(Failed::NotSent(Error::invalid_input(why)));
             }
             Err(failed) => return Err(Failed::NotSent(failed.into_error())),
@@ -74,7 +75,8 @@ impl Login {
     }
 }
 
-/// Whether a member has refused a request because it does not know the token any more, or users have changed since.
+/// Whether a member has refused a request because it does not know the token any more, or users have changed
+/// since.
 pub(crate) fn is_outdated(failed: &Failed) -> bool {
     match failed {
         Failed::Refused(status, message) => {

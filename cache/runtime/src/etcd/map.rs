@@ -1,4 +1,4 @@
-//! Everything that the coordinator knew at one moment.
+//! The state of the coordinator at one moment.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::etcd::record::{
     Holder, Owned, RangeRecord, TABLE, WISH, read_address, read_holder, read_load, read_wish,
 };
 
-/// Ranges, their owners, and what is asked of them. It may be old: tenures and fences alone say who serves.
+/// Ranges, their owners, and their load. It may be old: tenures and fences alone decide which owner serves.
 #[derive(Debug, Clone, Default)]
 pub struct Map {
     pub(crate) seen: Snapshot,
@@ -64,12 +64,12 @@ impl Map {
         self.table.as_ref()
     }
 
-    /// Who has a range.
+    /// The owner of a range.
     pub fn owner(&self, range: RangeId) -> Option<Owned> {
         self.owners.get(&range).copied()
     }
 
-    /// Where the process that has a range, or is to have it, says that it is reached.
+    /// The address of the process that has a range, or should claim it.
     pub fn address(&self, range: RangeId) -> Option<&str> {
         let holder = self.owner(range).map(|owned| owned.holder).or_else(|| self.heir(range))?;
         self.members.get(&holder).map(String::as_str)
@@ -80,17 +80,17 @@ impl Map {
         &self.members
     }
 
-    /// What was measured of a range.
+    /// The measured load of a range.
     pub fn load(&self, range: RangeId) -> RangeLoad {
         self.loads.get(&range).cloned().unwrap_or_default()
     }
 
-    /// How the table is to change.
+    /// The wished change of the table.
     pub const fn wish(&self) -> Option<&Recut> {
         self.wish.as_ref()
     }
 
-    /// The ranges that the wish is about.
+    /// The ranges of the wish.
     pub(crate) fn wished(&self) -> Vec<RangeId> {
         match &self.wish {
             Some(Recut::Split(range, ..)) => vec![*range],
@@ -99,30 +99,31 @@ impl Map {
         }
     }
 
-    /// Whether a range has no owner, nothing left to do, and is to be cut: nobody may claim it meanwhile.
+    /// Whether a range has no owner, nothing left to apply, and is about to be cut: no process may claim it
+    /// meanwhile.
     pub(crate) fn is_kept_free(&self, range: RangeId) -> bool {
         self.wished().contains(&range) && self.is_free(range)
     }
 
-    /// Whether a range has no owner, and the last one left nothing undone.
+    /// Whether a range has no owner, and the last one left nothing to apply.
     pub(crate) fn is_free(&self, range: RangeId) -> bool {
         let is_drained = self.records.get(&range).is_none_or(|record| record.is_free);
         is_drained && !self.owners.contains_key(&range)
     }
 
-    /// Whose owners in this process are to stop, and give their ranges back.
+    /// The ranges whose owners in this process must stop and release them.
     pub fn to_stop(&self, holder: Holder) -> Vec<RangeId> {
         let mut wished = self.wished();
         wished.retain(|range| self.owner(*range).is_some_and(|owned| owned.holder == holder));
         wished
     }
 
-    /// Who has which range and what is asked of it, with processes by their place in [`Map::members`].
+    /// Ranges, owners and loads, with processes by their index in [`Map::members`].
     pub(crate) fn census(&self) -> Census {
         let place = |holder: Holder| self.members.keys().position(|member| *member == holder);
         let mut census = Census::new(self.members.len());
         for (range, load) in self.all_loads().into_iter().filter(|(range, _)| !self.is_kept_free(*range)) {
-            // Whoever is no member any more has its ranges until they are seen to be free.
+            // A process that is not a member any more keeps its ranges until they are seen to be free.
             let owner = self.owner(range).map(|owned| place(owned.holder).unwrap_or(usize::MAX));
             census.add(range, load.requests, owner);
         }
@@ -133,7 +134,8 @@ impl Map {
         self.members.keys().nth(place).copied()
     }
 
-    /// Which process is to have each range that has no owner, by measured load. The same wherever it is asked.
+    /// The process that should claim each range without an owner, by measured load. Every process computes the
+    /// same.
     pub fn heirs(&self) -> BTreeMap<RangeId, Holder> {
         let heirs = self.census().heirs().into_iter();
         heirs.filter_map(|(range, place)| Some((range, self.member(place)?))).collect()
@@ -143,19 +145,19 @@ impl Map {
         self.heirs().get(&range).copied()
     }
 
-    /// The ranges that a process is to claim, as nobody has them any more.
+    /// The ranges without an owner that a process should claim.
     pub fn heritage(&self, holder: Holder) -> Vec<RangeId> {
         let heirs = self.heirs().into_iter().filter(|(_, heir)| *heir == holder);
         heirs.map(|(range, _)| range).filter(|range| self.records.contains_key(range)).collect()
     }
 
-    /// A range that a process should leave to one that has less to do, if it is the busiest by far.
+    /// A range that a process should leave to a less busy one, if it is the busiest by far.
     pub fn to_leave(&self, holder: Holder) -> Option<RangeId> {
         let (range, busiest) = self.census().relief().filter(|_| self.wish.is_none())?;
         (self.member(busiest) == Some(holder)).then_some(range)
     }
 
-    /// All ranges of the table and what was measured of them.
+    /// All ranges of the table and their measured load.
     pub(crate) fn all_loads(&self) -> Vec<(RangeId, RangeLoad)> {
         let ranges = self.table.as_ref().map(|table| table.ranges()).unwrap_or_default();
         ranges.into_iter().map(|range| (range, self.load(range))).collect()

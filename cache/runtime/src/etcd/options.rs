@@ -1,4 +1,4 @@
-//! What a coordinator is made of.
+//! The settings of a coordinator.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::etcd::login::{Login, User};
 use crate::etcd::session::Session;
 use crate::etcd::tls::Certificates;
 
-/// Shortest lease that survives the election of a leader with etcd's own settings.
+/// Shortest lease that survives the election of a leader with etcd's default settings.
 const LEASE_S: u64 = 5;
 
 /// How to lease ranges through etcd.
@@ -48,8 +48,8 @@ pub struct EtcdOptions {
 }
 
 impl EtcdOptions {
-    /// The members `etcd://host:port,host:port`, or `etcds://` where connections are encrypted; and a name that all processes
-    /// of one cache share.
+    /// The members as `etcd://host:port,host:port`, or `etcds://` if connections are encrypted; and a name that
+    /// all processes of one cache share.
     pub fn new(url: impl Into<String>, namespace: impl Into<String>) -> Self {
         Self {
             url: url.into(),
@@ -67,15 +67,15 @@ impl EtcdOptions {
         }
     }
 
-    /// Other members than those it was made with.
+    /// Replaces the members that it was made with.
     #[must_use]
     pub fn reaching(mut self, url: impl Into<String>) -> Self {
         self.url = url.into();
         self
     }
 
-    /// The certificate of the authority that signs those of the members, as PEM; of several, one behind the other. `etcds://`
-    /// needs it: authorities that the machine believes are not asked.
+    /// The certificate of the authority that signs those of the members, as PEM; several may follow one another.
+    /// `etcds://` needs it: the authorities that the machine trusts are not used.
     #[must_use]
     pub fn authority(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.certificates.get_or_insert_default().authority = pem.into();
@@ -89,46 +89,46 @@ impl EtcdOptions {
         self
     }
 
-    /// A user of etcd, who may read and write all keys below `lacuna/` and the namespace, and its password. Tokens are renewed
-    /// by themselves.
+    /// A user of etcd and its password. The user must be allowed to read and write all keys below `lacuna/` and
+    /// the namespace. Tokens are renewed automatically.
     #[must_use]
     pub fn user(mut self, name: impl Into<String>, password: impl Into<String>) -> Self {
         self.user = Some(User { name: name.into(), password: password.into() });
         self
     }
 
-    /// Where other processes reach this one; without blanks. Nowhere, if it is not said.
+    /// The address at which other processes reach this one, without blanks; none by default.
     #[must_use]
     pub fn address(mut self, address: impl Into<String>) -> Self {
         self.address = address.into();
         self
     }
 
-    /// Seconds until the ranges of a dead process are others'; 5 if it is not said, at least 2. A fifth of it should be
-    /// longer than etcd's election timeout (1 s as delivered).
+    /// Seconds until other processes may claim the ranges of a dead process; 5 by default, at least 2. A fifth of
+    /// it should be longer than etcd's election timeout (1 s by default).
     #[must_use]
     pub const fn lease_s(mut self, seconds: u64) -> Self {
         self.lease_s = if seconds < 2 { 2 } else { seconds };
         self
     }
 
-    /// Ranges are cut in etcd: the first process brings this table. Without one, ranges are numbered elsewhere, and any
-    /// number may be claimed.
+    /// Ranges are cut in etcd: the first process stores this table. Without one, ranges are numbered elsewhere,
+    /// and any number may be claimed.
     #[must_use]
     pub fn table(mut self, table: RangeTable) -> Self {
         self.table = Some(table);
         self
     }
 
-    /// Ranges spread over so many cache servers; one if it is not said.
+    /// The number of cache servers over which ranges are spread; one by default.
     #[must_use]
     pub const fn cache_servers(mut self, count: usize) -> Self {
         self.cache_count = if count == 0 { 1 } else { count };
         self
     }
 
-    /// Epochs are above those that this store was fenced with, so that they rise even if etcd is restored from an older
-    /// copy of itself.
+    /// Epochs are larger than those that this store was fenced with, so that they ascend even if etcd is restored
+    /// from an older copy.
     #[must_use]
     pub fn above_fences_of(mut self, store: Arc<dyn DataStore>) -> Self {
         self.store = Some(store);
@@ -144,8 +144,8 @@ impl EtcdOptions {
         self
     }
 
-    /// No other process is ever told where hits of a range are, so that a range can serve as soon as it is cut. All
-    /// processes of a cache say so, or none.
+    /// Declares that no process uses routes of another, so that a range can serve as soon as it is cut. Either all
+    /// processes of a cache declare this, or none.
     #[must_use]
     pub const fn keeping_routes(mut self) -> Self {
         self.keeps_routes = true;
@@ -163,8 +163,8 @@ impl EtcdOptions {
         self.lease_s * 1_000
     }
 
-    /// How long a tenure holds after it was asked for: less than the lease, by what two clocks may differ and by what a
-    /// deposed leader of etcd may be late to notice.
+    /// How long a tenure is valid after it was requested: less than the lease, by the possible difference of two
+    /// clocks and by the delay with which a deposed leader of etcd may notice.
     pub(crate) const fn lease_ms(&self) -> u64 {
         self.ttl_ms() - self.ttl_ms() / 5
     }
@@ -172,8 +172,8 @@ impl EtcdOptions {
     /// Joins the cache, in a task of the present runtime that ends with the coordinator.
     ///
     /// # Errors
-    /// `InvalidInput` if URL, namespace or address are none, a certificate is not signed by the authority, or the user or its
-    /// password is another; `Unavailable` if etcd does not answer.
+    /// `InvalidInput` if URL, namespace or address are malformed, a certificate is not signed by the authority, or
+    /// user or password are wrong; `Unavailable` if etcd does not answer.
     pub async fn open(mut self) -> Result<EtcdCoordinator> {
         let is_name = |text: &str| !text.is_empty() && !text.contains(char::is_whitespace);
         if !is_name(&self.namespace) || self.namespace.contains('/') {

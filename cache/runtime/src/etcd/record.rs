@@ -1,7 +1,7 @@
-//! What keys say, as texts that a person can read. See `docs/format/range-cache-etcd.md`.
+//! The values of keys, as texts that a person can read. See `docs/format/range-cache-etcd.md`.
 //!
-//! Words between blanks, the first of which is the version: `1 4096 2 0 free` is a range whose last claim began at epoch
-//! 4096, on cache server 2, and that was given back.
+//! Words separated by blanks; the first is the version: `1 4096 2 0 free` is a range whose last claim began at
+//! epoch 4096, on cache server 2, and that was released.
 
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use lacuna_cache_protocol::{Error, Result};
 
 const VERSION: &str = "1";
 
-/// A process that owns ranges; drawn at random when it starts.
+/// A process that owns ranges; a random number, chosen when it starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Holder(pub u64);
 
@@ -21,26 +21,26 @@ impl fmt::Display for Holder {
     }
 }
 
-/// What stays of a range while nobody has it.
+/// The record of a range that remains without an owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RangeRecord {
     /// The first epoch of the last claim.
     pub(crate) epoch: Epoch,
     pub(crate) cache: usize,
-    /// How long after it was given back routes to another cache server may still be used.
+    /// How long after the release routes to another cache server may still be used.
     pub(crate) routes_ms: u64,
-    /// Whether the last owner had nothing left to do.
+    /// Whether the last owner had nothing left to apply.
     pub(crate) is_free: bool,
 }
 
-/// Who has a range.
+/// The owner of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Owned {
     /// The process.
     pub holder: Holder,
     /// The epoch it was granted.
     pub epoch: Epoch,
-    /// The cache server of the range, by its place in the list.
+    /// The cache server of the range, by its index in the list.
     pub cache: usize,
 }
 
@@ -135,7 +135,7 @@ pub(crate) fn read_wish(value: &[u8]) -> Result<Recut> {
     }
 }
 
-/// `0<6162`: in domain 0, before the key of these bytes; `>` is behind it.
+/// `0<6162`: in domain 0, before the key with these bytes; `>` is after it.
 fn write_cut(domain: DomainId, cut: &Cut<RangeKey>) -> String {
     let sign = if matches!(cut, Cut::After(_)) { '>' } else { '<' };
     let mut text = format!("{domain}{sign}");

@@ -1,12 +1,14 @@
 //! Changes of the range table, each a single compare-and-swap.
 //!
-//! A *wish* says what is to be cut or joined. It stands in etcd for ten seconds at most. Owners of its ranges stop, which
-//! drains them, and give their ranges back; nobody may claim these meanwhile. Then any process swaps the table, if table,
-//! wish, ranges and owners are as it saw them. So no owner ever sees its interval change, and no zombie has old ones: a
-//! range whose owner died is claimed and fenced again before it is cut.
+//! A *wish* names the range to cut or the ranges to join. It exists in etcd for ten seconds at most. Owners of its
+//! ranges stop, which drains them, and release their ranges; no process may claim these meanwhile. Then any
+//! process swaps the table, if table, wish, ranges and owners are unchanged since it read them. So no owner ever
+//! sees its interval change, and no paused owner keeps an old one: a range whose owner died is claimed and fenced
+//! again before it is cut.
 //!
-//! A fence goes with the number of a range. After a cut the fence of one half says nothing of keys that are the other's
-//! now, so the next owners wait until routes to the whole have ended, unless no route ever leaves the process of its owner.
+//! A fence belongs to the number of a range. After a cut the fence of one half does not cover the keys that moved
+//! to the other, so the next owners wait until routes to the whole have ended, unless no route ever leaves the
+//! process of its owner (P11).
 
 use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::{Epoch, RangeId, RangeLoad, RangeTable, Recut};
@@ -20,7 +22,7 @@ use crate::etcd::record::{RangeRecord, TABLE, WISH, load_key, owner_key, range_k
 /// How long owners may take to stop.
 const WISH_S: u64 = 10;
 
-/// Whether the wish stands.
+/// Stores the wish; returns whether it exists now.
 pub(crate) async fn wish(inner: &Inner, map: &Map, wish: &Recut) -> Result<bool> {
     let session = &inner.session;
     let is_possible = map.table().is_some_and(|table| changed(table, wish).is_some());
@@ -33,13 +35,13 @@ pub(crate) async fn wish(inner: &Inner, map: &Map, wish: &Recut) -> Result<bool>
     change.commit(&session.cluster).await.map_err(Failed::into_error)
 }
 
-/// The table that the wish makes of another.
+/// The table after the wish.
 fn changed(table: &RangeTable, wish: &Recut) -> Option<RangeTable> {
     match wish {
         Recut::Split(range, domain, cut) => {
             let split = table.split(*domain, cut.clone())?;
             let new = new_range(table, &split)?;
-            // The cut is inside of that range, and no other.
+            // The cut must be inside that range and no other.
             (split.below(new) == Some(*range)).then_some(split)
         }
         Recut::Merge(lower, upper) => {
@@ -57,7 +59,7 @@ fn new_range(before: &RangeTable, after: &RangeTable) -> Option<RangeId> {
     after.ranges().into_iter().find(|range| !old.contains(range))
 }
 
-/// Swaps the table if the ranges of the wish are free; whether it did.
+/// Swaps the table if the ranges of the wish are free; returns whether it did.
 pub(crate) async fn carry_out(inner: &Inner, map: &Map) -> Result<bool> {
     let session = &inner.session;
     let (Some(wish), Some(table)) = (map.wish(), map.table()) else { return Ok(false) };
@@ -82,12 +84,13 @@ pub(crate) async fn carry_out(inner: &Inner, map: &Map) -> Result<bool> {
     change.commit(&session.cluster).await.map_err(Failed::into_error)
 }
 
-/// The record of a range whose intervals have changed: no tenure had this epoch, so that whoever comes next begins cold.
+/// The record of a range whose intervals have changed: no tenure had this epoch, so that the next owner begins
+/// cold.
 const fn cut(record: RangeRecord, routes_ms: u64) -> RangeRecord {
     RangeRecord { routes_ms, epoch: Epoch(record.epoch.0 + 1), ..record }
 }
 
-/// The new range has had the epochs of the old: its next is above any that ever had its keys.
+/// The new range inherits the epochs of the old: its next is larger than any under which its keys were served.
 fn after_split<'a>(change: Change<'a>, map: &Map, halves: [RangeId; 2], routes_ms: u64) -> Change<'a> {
     let half = RangeLoad { requests: map.load(halves[0]).requests / 2, middle: None };
     let record = map.records.get(&halves[0]).map(|record| cut(*record, routes_ms));
@@ -117,7 +120,7 @@ fn after_merge<'a>(
     change.put(&range_key(lower), joined.write().as_bytes()).delete(&range_key(upper))
 }
 
-/// A wish that cannot be: the table has changed since.
+/// Removes a wish that is impossible because the table has changed since.
 async fn withdraw(inner: &Inner, map: &Map) -> Result<bool> {
     let session = &inner.session;
     let change = Change::below(&session.prefix).if_same(WISH, &map.seen).delete(WISH);

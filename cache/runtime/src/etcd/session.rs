@@ -1,8 +1,9 @@
-//! A process's lease in etcd: one for all its ranges, kept alive together.
+//! A process's lease in etcd: one for all its ranges, renewed together.
 //!
-//! A *beat* keeps the lease alive and then reads everything. Whoever wants to know that it still has a range waits for a
-//! beat that began after it asked, so that the lease holds at least for its term from the moment of asking; all who ask
-//! meanwhile share the next beat. Thirty ranges cost two requests a beat, as one does.
+//! A *beat* renews the lease and then reads everything. A caller that needs to know that it still has a range
+//! waits for a beat that began after its request, so that the lease is valid at least for its term from the moment
+//! of the request; all callers that come meanwhile share the next beat. Thirty ranges cost two requests a beat, as
+//! one does.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +17,7 @@ use crate::etcd::kv::{Change, grant, keep_alive, read_all, revoke};
 use crate::etcd::map::Map;
 use crate::etcd::record::{Holder, member_key, write_address};
 
-/// What a beat found.
+/// The result of a beat.
 #[derive(Debug, Clone)]
 pub(crate) struct Beat {
     pub(crate) lease: i64,
@@ -38,7 +39,7 @@ pub(crate) struct Session {
 #[derive(Debug, Default)]
 struct Last {
     lease: Option<i64>,
-    /// Number of the last beat that ended, and what it found.
+    /// Number of the last finished beat, and its result.
     number: u64,
     found: Option<Result<Beat, (ErrorKind, String)>>,
 }
@@ -53,12 +54,12 @@ impl Session {
         Ok(Self { cluster, prefix, holder, address, ttl_s, begun, last, seen })
     }
 
-    /// The newest map that any beat saw.
+    /// The newest map of any beat.
     pub(crate) fn seen(&self) -> watch::Receiver<Arc<Map>> {
         self.seen.subscribe()
     }
 
-    /// What a beat finds that begins from now on.
+    /// The result of a beat that begins after this call.
     pub(crate) async fn beat(&self) -> Result<Beat> {
         let begun_before = self.begun.load(Ordering::SeqCst);
         let mut last = self.last.lock().await;
@@ -79,7 +80,7 @@ impl Session {
             let number = self.keep(lease).await?;
             let map = Arc::new(Map::of(read_all(&self.cluster, &self.prefix).await?)?);
             if !map.members().contains_key(&self.holder) {
-                // The lease ended in between, or somebody cleared up.
+                // The lease ended in between, or its keys were deleted.
                 *lease = None;
                 return Err(Error::unavailable("the lease in etcd has ended"));
             }
@@ -89,7 +90,7 @@ impl Session {
         done.await.map_err(|error: Error| (error.kind(), error.to_string()))
     }
 
-    /// A lease that holds for its term from now.
+    /// A lease that is valid for its term from now.
     async fn keep(&self, lease: &mut Option<i64>) -> Result<i64> {
         if let Some(number) = *lease {
             if keep_alive(&self.cluster, number).await? {

@@ -18,7 +18,7 @@ pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// Whom to believe, and what to show, as PEM.
+/// Trusted authorities and the own certificate, as PEM.
 #[derive(Clone, Default)]
 pub(crate) struct Certificates {
     /// Of the authorities that sign the certificates of members.
@@ -46,10 +46,10 @@ fn certificates(what: &str, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>> 
 }
 
 impl Certificates {
-    /// What makes connections encrypted.
+    /// The settings of encrypted connections.
     ///
     /// # Errors
-    /// `InvalidInput` if something is no PEM, or key and certificate do not belong together.
+    /// `InvalidInput` if something is not PEM, or key and certificate do not belong together.
     pub(crate) fn config(&self) -> Result<Arc<ClientConfig>> {
         let what = "the certificate of the authority";
         let mut roots = RootCertStore::empty();
@@ -76,7 +76,7 @@ impl Certificates {
 /// A connection to `authority`, which is HOST:PORT.
 ///
 /// # Errors
-/// `Unavailable` if nobody answers there, `InvalidInput` if who answers is not to be believed.
+/// `Unavailable` if there is no answer, `InvalidInput` if the peer is not trusted.
 pub(crate) async fn connect(
     authority: &str,
     tls: Option<&Arc<ClientConfig>>,
@@ -90,7 +90,7 @@ pub(crate) async fn connect(
     let name = ServerName::try_from(host).map_err(|why| Error::invalid_input(why.to_string()))?;
     match TlsConnector::from(tls.clone()).connect(name, stream).await {
         Ok(stream) => Ok(TokioIo::new(Box::new(stream))),
-        // Not a matter of waiting: certificates do not fit, or no TLS is spoken there.
+        // Waiting does not help: certificates do not match, or the peer does not speak TLS.
         Err(why) if why.kind() == std::io::ErrorKind::InvalidData => Err(Error::invalid_input(about(why))),
         Err(why) => Err(Error::unavailable(about(why))),
     }

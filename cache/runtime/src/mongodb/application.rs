@@ -1,4 +1,5 @@
-//! What a write does to a cached result. The database keeps documents as they are given, so nothing has to be asked for.
+//! The effect of a write on a cached result. The database keeps documents as they are given, so no query is
+//! needed.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use crate::mongodb::domain_key::{integer, key};
 use crate::mongodb::schema::Schema;
 use crate::mongodb::write::DocumentWrite;
 
-/// The meaning of commands and results of a collection. Whatever it is not sure of, the store is asked for.
+/// The meaning of commands and results of a collection. If it is not certain of a result, the store is asked.
 #[derive(Debug, Clone)]
 pub(crate) struct Documents(pub(crate) Arc<Schema>);
 
@@ -27,7 +28,7 @@ impl Application for Documents {
                 let document = documents.iter_mut().find(|kept| kept.get("_id") == seen.get("_id"));
                 match document {
                     Some(document) => document.extend(values),
-                    // It may come from elsewhere, and only the database knows the rest of it.
+                    // It may come from outside the range, and only the database knows its other fields.
                     None if self.may_be_inside(query, &values)? => return None,
                     None => {}
                 }
@@ -51,7 +52,7 @@ impl Documents {
         Some(self.key(query, values)?.is_some_and(|key| query.interval.contains(&key)))
     }
 
-    /// Those of the range, in the order of the database; `None` if only the database knows it.
+    /// The documents inside the range, in the order of the database; `None` if only the database knows the order.
     fn ordered(&self, query: &Query, documents: Vec<Document>) -> Option<Vec<Document>> {
         let mut placed = Vec::new();
         for document in documents {
@@ -66,7 +67,7 @@ impl Documents {
     }
 }
 
-/// Documents of one value are in the order of their keys: whole numbers, texts by their bytes, or object ids.
+/// Documents of one value are ordered by their keys: whole numbers, texts by their bytes, or object ids.
 fn id_order(id: &Bson) -> Option<(u8, RangeKey)> {
     match id {
         Bson::String(text) => Some((1, RangeKey::from_bytes(text.as_bytes()))),

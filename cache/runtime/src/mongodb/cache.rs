@@ -1,4 +1,4 @@
-//! A database with a cache before it.
+//! A database with a cache in front of it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -21,12 +21,13 @@ use crate::mongodb::lease::Leases;
 use crate::mongodb::schema::Schema;
 use crate::mongodb::store::FencedCollection;
 
-/// Memory for results where no cache server is given.
+/// Memory for results if no cache server is given.
 const CACHE_BYTES: usize = 64 << 20;
 /// How long to look for a server.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Opens the database at `url` (`mongodb://host:port/database`) with a cache in the memory of this process, writing through.
+/// Opens the database at `url` (`mongodb://host:port/database`) with a cache in the memory of this process,
+/// writing through.
 ///
 /// # Errors
 /// As [`Options::open`].
@@ -34,7 +35,7 @@ pub async fn open(url: &str) -> Result<Cache> {
     Options::new(url).open().await
 }
 
-/// Settings of a cache; what is not set is as [`open`] has it.
+/// Settings of a cache; the defaults are those of [`open`].
 #[derive(Debug, Clone)]
 pub struct Options {
     url: String,
@@ -52,30 +53,33 @@ impl Options {
         Self { url: url.into(), policy, max_operation, verified_percent, caches }
     }
 
-    /// What a write does to cached results: around or through. Write-back needs transactions, which are not asked for here.
+    /// What a write does to cached results: around or through. Write-back needs transactions, which this store
+    /// does not use.
     #[must_use]
     pub const fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// How long a write may take, in milliseconds; 2,000 unless set. One that takes longer has an unknown outcome, and **each take-over
-    /// waits so long**: a write of the old owner that arrives later still is what the guarantee leaves out.
+    /// How long a write may take, in milliseconds; 2,000 by default. A write that takes longer has an unknown
+    /// outcome, and **each take-over waits that long**: the guarantee excludes a write of the old owner that
+    /// arrives even later.
     #[must_use]
     pub const fn max_operation_ms(mut self, ms: u64) -> Self {
         self.max_operation = Duration::from_millis(ms);
         self
     }
 
-    /// How many of a hundred hits are asked for again at the database, under their lease; none unless set. If one differs, somebody
-    /// has written past the cache: the read has what the database says, and everything cached of the collection is dropped.
+    /// The percentage of hits that are verified at the database, under their lease; none by default. If one
+    /// differs, a foreign write went past the cache: the read returns the result of the database, and all cached
+    /// entries of the collection are dropped.
     #[must_use]
     pub fn verify_hits(mut self, percent: u8) -> Self {
         self.verified_percent = percent.min(100);
         self
     }
 
-    /// Cache servers that results are spread over, in place of 64 MiB of this process.
+    /// Cache servers over which results are spread, in place of 64 MiB of this process.
     #[must_use]
     pub fn cache_servers(mut self, servers: impl IntoIterator<Item = Arc<dyn CacheServer>>) -> Self {
         self.caches = servers.into_iter().collect();
@@ -85,7 +89,8 @@ impl Options {
     /// Opens the database.
     ///
     /// # Errors
-    /// `InvalidInput` for a URL that names no database, `Unsupported` for [`Policy::WriteBack`], `Unavailable` if no server answers.
+    /// `InvalidInput` for a URL that names no database, `Unsupported` for [`Policy::WriteBack`], `Unavailable` if
+    /// no server answers.
     pub async fn open(mut self) -> Result<Cache> {
         if self.policy == Policy::WriteBack {
             return Err(Error::unsupported(
@@ -96,7 +101,7 @@ impl Options {
         let name = client.default_database.clone();
         let name = name.ok_or_else(|| Error::invalid_input(format!("{} names no database", self.url)))?;
         client.server_selection_timeout = Some(PATIENCE);
-        // A call is carried out at most once, and what is acknowledged stays.
+        // A call is executed at most once, and an acknowledged write is durable.
         client.retry_writes = Some(false);
         client.write_concern = Some(WriteConcern::majority());
         let database = Client::with_options(client).map_err(error_of)?.database(&name);
@@ -110,7 +115,7 @@ impl Options {
     }
 }
 
-/// A database and the cache before its registered collections.
+/// A database and the cache in front of its registered collections.
 #[derive(Debug)]
 pub struct Cache {
     database: Database,
@@ -121,11 +126,11 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Registers a collection. From now on all its writes must go through what is returned.
+    /// Registers a collection. From now on all its writes must go through the returned handle.
     ///
     /// # Errors
-    /// `InvalidInput` if it cannot be what the schema says, `Conflict` if it was registered before, `Unavailable` if the database
-    /// does not answer.
+    /// `InvalidInput` if the collection does not match the schema, `Conflict` if it was registered before,
+    /// `Unavailable` if the database does not answer.
     pub async fn collection(&self, schema: Schema) -> Result<Collection> {
         schema.check()?;
         self.check_order(&schema.collection).await?;
@@ -145,7 +150,7 @@ impl Cache {
             clock: self.clock.clone(),
         };
         let config = Config { domain_count: schema.domains.len(), ..Config::new(self.options.policy) };
-        // It holds while a take-over waits, too.
+        // The lease must hold while a take-over waits, too.
         let waits_ms = u64::try_from(self.options.max_operation.as_millis()).unwrap_or(u64::MAX);
         let config = Config { call_timeout: config.call_timeout.max(waits_ms.saturating_mul(4)), ..config };
         let mut collections = self.collections.lock().unwrap_or_else(PoisonError::into_inner);
@@ -159,7 +164,7 @@ impl Cache {
         Ok(Collection::new(cache, schema))
     }
 
-    /// Views are a second way to the same documents, and a collation orders texts otherwise than by their bytes.
+    /// Views are a second way to the same documents, and a collation does not order texts by their bytes.
     async fn check_order(&self, name: &str) -> Result<()> {
         let mut found =
             self.database.list_collections().filter(doc! { "name": name }).await.map_err(error_of)?;
@@ -169,20 +174,20 @@ impl Cache {
         let known = found.deserialize_current().map_err(error_of)?;
         if known.collection_type != CollectionType::Collection || known.options.collation.is_some() {
             let message = format!(
-                "{name} is a view, or has a collation: use a plain collection, whose order is that of bytes"
+                "{name} is a view, or has a collation: use a plain collection, which is ordered by bytes"
             );
             return Err(Error::invalid_input(message));
         }
         Ok(())
     }
 
-    /// What has happened since it was opened, over all collections.
+    /// Counters since it was opened, over all collections.
     pub fn counts(&self) -> Counts {
         let collections = self.collections.lock().unwrap_or_else(PoisonError::into_inner);
         collections.iter().fold(Counts::default(), |sum, cache| sum.plus(cache.counts()))
     }
 
-    /// Lets go of all collections.
+    /// Releases all collections.
     ///
     /// # Errors
     /// `Unavailable` if it was stopped before.

@@ -1,4 +1,4 @@
-//! A registered collection: reads by range, and writes that know what they touch.
+//! A registered collection: reads by range, and writes with known touched values.
 
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::mongodb::domain_key::key;
 use crate::mongodb::schema::{EPOCH, Schema};
 use crate::mongodb::write::DocumentWrite;
 
-/// A collection with a cache before it. Clones are the same collection.
+/// A collection with a cache in front of it. Clones are the same collection.
 #[derive(Debug, Clone)]
 pub struct Collection {
     cache: RangeCache,
@@ -28,7 +28,8 @@ impl Collection {
     /// All documents whose `field` lies in `range`, in the order of that field, then of `_id`.
     ///
     /// # Errors
-    /// `InvalidInput` for a field that is not registered or a bound of another type, `Unavailable` if nobody answers.
+    /// `InvalidInput` for a field that is not registered or a bound of another type, `Unavailable` if there is no
+    /// answer.
     pub async fn get<V: Into<Bson> + Clone>(
         &self,
         field: &str,
@@ -95,20 +96,22 @@ impl Collection {
     /// Adds a document, which has an `_id`.
     ///
     /// # Errors
-    /// `Refused` if there is one with this `_id`, or a registered field is of another type; see [`WriteError`].
+    /// `Refused` if there is a document with this `_id`, or a registered field is of another type; see
+    /// [`WriteError`].
     pub async fn insert(&self, document: Document) -> Result<(), WriteError> {
         check_fields(&document)?;
         if document.get("_id").is_none_or(|id| *id == Bson::Null) {
-            return Err(Error::invalid_input("a document needs an `_id` that tells it from others").into());
+            return Err(Error::invalid_input("a document needs an `_id` that identifies it").into());
         }
         let touched = self.touched(&[&document], None)?;
         self.send(touched, &DocumentWrite::Insert(document)).await
     }
 
-    /// Gives fields of a document new values. `document` was read, or has its `_id` and what is in its registered fields.
+    /// Sets fields of a document. `document` was read, or has its `_id` and the values of its registered fields.
     ///
     /// # Errors
-    /// `Refused`, of the kind `Conflict`, if a registered field is not what `document` says, or it is gone; see [`WriteError`].
+    /// `Refused`, of the kind `Conflict`, if a registered field differs from `document`, or the document is gone;
+    /// see [`WriteError`].
     pub async fn update(&self, document: &Document, values: Document) -> Result<(), WriteError> {
         check_fields(&values)?;
         if values.contains_key("_id") {
@@ -129,7 +132,8 @@ impl Collection {
         self.send(touched, &DocumentWrite::Delete(self.seen(document)?)).await
     }
 
-    /// The values of registered fields before and after: of `values` those that it names.
+    /// The values of registered fields before and after a write; `values` counts only for the fields that it
+    /// names.
     fn touched(&self, documents: &[&Document], values: Option<&Document>) -> Result<Vec<Touched>> {
         let mut touched = Vec::new();
         for (domain, (field, domain_type)) in self.schema.domains.iter().enumerate() {
@@ -139,7 +143,7 @@ impl Collection {
                 all.map(|all| key(*domain_type, all.get(field))).collect();
             let mut keys: Vec<RangeKey> = keys?.into_iter().flatten().collect();
             if keys.is_empty() {
-                // In no range; a domain that is not named would be taken whole.
+                // In no range; but a domain that is not named would be touched whole (P9).
                 keys.push(RangeKey::from_bytes(b""));
             }
             touched.extend(keys.into_iter().map(|key| (domain, Interval::point(key))));
@@ -147,9 +151,10 @@ impl Collection {
         Ok(touched)
     }
 
-    /// What the document must be for a write of it: nothing and null are one here, as for the database.
+    /// The precondition of a write of the document: its key and registered fields. Like the database, it treats a
+    /// missing field as null.
     fn seen(&self, document: &Document) -> Result<Document> {
-        let missing = || Error::invalid_input("a document without its `_id` names none");
+        let missing = || Error::invalid_input("the document has no `_id`, so it cannot be found");
         let mut seen = Document::new();
         seen.insert("_id", document.get("_id").ok_or_else(missing)?.clone());
         for (field, _) in self.schema.domains.iter().filter(|(field, _)| field != "_id") {
@@ -162,16 +167,16 @@ impl Collection {
         self.cache.write(Write { touched, command: write.command()? }).await
     }
 
-    /// What has happened since it was registered.
+    /// Counters since it was registered.
     pub fn counts(&self) -> Counts {
         self.cache.counts()
     }
 }
 
-/// Fields of the document itself: a path or an operator would change what is not looked at here.
+/// Top-level fields only: a path or an operator would change values that are not checked here.
 fn check_fields(document: &Document) -> Result<()> {
     match document.keys().find(|field| field.starts_with('$') || field.contains('.') || *field == EPOCH) {
-        Some(field) => Err(Error::invalid_input(format!("{field:?} is no field that can be written"))),
+        Some(field) => Err(Error::invalid_input(format!("{field:?} is not a field that can be written"))),
         None => Ok(()),
     }
 }

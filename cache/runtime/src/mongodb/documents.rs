@@ -1,4 +1,5 @@
-//! Results as they are cached: a byte of version, then the documents one behind the other, each of which says its length.
+//! Results as they are cached: a version byte, then the documents in sequence, each of which starts with its
+//! length.
 
 use lacuna_cache_protocol::Value;
 use lacuna_cache_protocol::{Error, Result};
@@ -10,7 +11,7 @@ pub(crate) fn bytes_of(document: &Document) -> Result<Vec<u8>> {
     document.to_vec().map_err(|error| Error::invalid_input(error.to_string()))
 }
 
-/// The first document of `bytes`, which then begin behind it.
+/// The first document of `bytes`; afterwards `bytes` begins after it.
 pub(crate) fn take(bytes: &mut &[u8]) -> Result<Document> {
     Document::from_reader(bytes).map_err(|error| Error::corrupt(error.to_string()))
 }
@@ -25,7 +26,7 @@ pub(crate) fn encode(documents: &[Document]) -> Result<Value> {
 
 pub(crate) fn decode(value: &Value) -> Result<Vec<Document>> {
     let Some((&VERSION, mut rest)) = value.as_bytes().split_first() else {
-        return Err(Error::unsupported("a cached result has a version that is not known"));
+        return Err(Error::unsupported("a cached result has an unknown version"));
     };
     let mut documents = Vec::new();
     while !rest.is_empty() {

@@ -1,7 +1,7 @@
-//! From values of fields to keys of domains, and intervals as conditions of a query.
+//! From values of fields to keys of domains, and from intervals to conditions of a query.
 //!
-//! The database compares values of one kind only with each other: `age >= 18` finds no text. Whole numbers and floats are one
-//! kind there, so a field has either: values of the other are refused.
+//! The database compares only values of one kind with each other: `age >= 18` finds no text. Whole numbers and
+//! floats are one kind there, so a field has either: values of the other are refused.
 
 use lacuna_cache_protocol::{Cut, DomainType, DomainValue, Interval, RangeKey};
 use lacuna_cache_protocol::{Error, Result};
@@ -12,9 +12,7 @@ const MICROS_OF_A_MILLI: i64 = 1_000;
 /// The key of `value`, `None` for null or no value.
 pub(crate) fn key(domain: DomainType, value: Option<&Bson>) -> Result<Option<RangeKey>> {
     let refused = |value: &Bson| {
-        Err(Error::invalid_input(format!(
-            "{value} is no value of the domain type {domain}, which has one order"
-        )))
+        Err(Error::invalid_input(format!("{value} is not a value of the domain type {domain}")))
     };
     let value = match (value, domain) {
         (None | Some(Bson::Null), _) => DomainValue::Null,
@@ -49,7 +47,7 @@ pub(crate) fn integer(value: &Bson) -> Option<i64> {
 
 /// The value that a key stands for.
 fn value(domain: DomainType, key: &RangeKey) -> Result<Bson> {
-    let foreign = || Error::invalid_input(format!("{key:?} is no {domain}"));
+    let foreign = || Error::invalid_input(format!("{key:?} is not a key of the domain type {domain}"));
     let number = || key.as_bytes().try_into().map(u64::from_be_bytes).map_err(|_| foreign());
     let signed = || number().map(|number| (number ^ (1 << 63)).cast_signed());
     Ok(match domain {
@@ -71,7 +69,8 @@ fn value(domain: DomainType, key: &RangeKey) -> Result<Bson> {
     })
 }
 
-/// That `field` lies in `interval`. What has no end has the kind of the domain as its end, or it would hold every kind.
+/// The condition that `field` lies in `interval`. It names the kind of the domain, because a missing end would
+/// otherwise include every kind.
 pub(crate) fn within(field: &str, domain: DomainType, interval: &Interval<RangeKey>) -> Result<Document> {
     let kind = match domain {
         DomainType::Text => "string",
@@ -80,7 +79,7 @@ pub(crate) fn within(field: &str, domain: DomainType, interval: &Interval<RangeK
     };
     let mut conditions = doc! { "$type": kind };
     if domain == DomainType::Float {
-        // Without an end it would hold what is no number.
+        // Without an end it would include values that are not numbers.
         conditions.insert("$gte", f64::NEG_INFINITY);
     }
     match interval.lo() {

@@ -1,16 +1,16 @@
-//! What an error of the driver means for a write.
+//! The meaning of a driver error for a write.
 
 use lacuna_cache_protocol::StoreReply;
 use lacuna_cache_protocol::ports::Answer;
 use lacuna_cache_protocol::{Error, ErrorKind};
 use mongodb::error::{ErrorKind as Kind, WriteFailure};
 
-/// The same may succeed later: a conflict of writes, a server that is no primary (any more).
+/// The same may succeed later: a write conflict, or a server that is not (any more) the primary.
 const LATER: [i32; 4] = [112, 189, 10_107, 13_435];
-/// It never will: values, operators and types that are wrong, fields that do not change, keys that are there.
+/// It never will: wrong values, operators or types, immutable fields, duplicate keys.
 const NEVER: [i32; 8] = [2, 9, 14, 28, 52, 66, 121, 11_000];
 
-/// What became of it.
+/// The outcome of the write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Later,
@@ -30,7 +30,7 @@ fn outcome(error: &mongodb::error::Error) -> Outcome {
     match &*error.kind {
         Kind::Write(WriteFailure::WriteError(refused)) => of_code(refused.code),
         Kind::Command(refused) => of_code(refused.code),
-        // No server, or none that lets us in: nothing was sent.
+        // No server was found, or none accepts the login: nothing was sent.
         Kind::ServerSelection { .. } | Kind::Authentication { .. } | Kind::DnsResolve { .. } => {
             Outcome::Later
         }
@@ -39,14 +39,14 @@ fn outcome(error: &mongodb::error::Error) -> Outcome {
     }
 }
 
-/// For a person, and for callers that only need the kind.
+/// An error with a message for a person, and the kind for callers.
 pub(crate) fn error_of(error: mongodb::error::Error) -> Error {
     let never = outcome(&error) == Outcome::Never;
     let kind = if never { ErrorKind::InvalidInput } else { ErrorKind::Unavailable };
     Error::new(kind, error.to_string()).with_source(error)
 }
 
-/// A write that failed: refused if that is sure, else an error, which means that nobody knows.
+/// A failed write: refused if that is certain, otherwise an error, which means that the outcome is unknown.
 pub(crate) fn refused(error: mongodb::error::Error) -> Result<Answer, Error> {
     match outcome(&error) {
         Outcome::Unknown => Err(error_of(error)),

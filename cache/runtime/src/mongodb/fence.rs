@@ -1,4 +1,4 @@
-//! Fences of collections: a document each, with the epoch of its owner.
+//! Fences of collections: one document for each, with the epoch of its owner.
 
 use lacuna_cache_protocol::{Epoch, RangeId};
 use lacuna_cache_protocol::{Error, Result};
@@ -9,7 +9,7 @@ use mongodb::{Collection, Database};
 use crate::mongodb::domain_key::integer;
 use crate::mongodb::failure::error_of;
 
-/// The documents of all fences of a database.
+/// The collection of all fences of a database.
 #[derive(Debug, Clone)]
 pub(crate) struct Fences(Collection<Document>);
 
@@ -34,10 +34,12 @@ impl Fences {
                 self.0.find_one_and_update(doc! { "_id": COUNTER }, doc! { "$inc": { "range": 1i64 } });
             let next = next.upsert(true).return_document(ReturnDocument::After).await.map_err(error_of)?;
             let range = next.as_ref().and_then(|counter| number(counter, "range")).unwrap_or(1);
-            // Another process may be first: the next round finds its document.
+            // Another process may win the race: the next round finds its document.
             drop(self.0.insert_one(doc! { "_id": collection, "range": range, "epoch": 0i64 }).await);
         }
-        Err(Error::unavailable(format!("no range for {collection}: others keep taking it")))
+        Err(Error::unavailable(format!(
+            "no range number for {collection}: other processes keep taking the next"
+        )))
     }
 
     pub(crate) async fn epoch(&self, range: RangeId) -> Result<Option<Epoch>> {

@@ -1,7 +1,8 @@
-//! Which process may put a cache before a collection: a document says who holds it, and counts renewals.
+//! Which process may cache a collection: a document names the holder, and counts renewals.
 //!
-//! As `table_lease.rs` of the SQL store: who waits for another's lease watches the count by its own clock, so that no two clocks are
-//! compared. A single document changes as a whole here, too, so nothing is lost for want of transactions.
+//! As in `table_lease.rs` of the SQL store, a process that waits for another's lease watches the count by its own
+//! clock, so that no two clocks are compared. A change of a single document is atomic here, too, so the lack of
+//! transactions does no harm.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,18 +27,18 @@ pub(crate) struct Leases {
     documents: Collection<Document>,
     fences: Fences,
     clock: Arc<dyn Clock>,
-    /// Of this process; no other has the same.
+    /// The number of this process; no other has the same.
     holder: i64,
     cache_count: usize,
     watched: Mutex<BTreeMap<RangeId, Watch>>,
 }
 
-/// What is known of a range here.
+/// The known state of a range.
 #[derive(Debug, Default)]
 struct Watch {
-    /// The count of another, and since when it has not moved.
+    /// The count of another process, and since when it has not moved.
     beat: Option<(i64, u64)>,
-    /// How many cache servers were lost under it.
+    /// How many cache servers of the range were lost.
     moves: usize,
 }
 
@@ -59,7 +60,7 @@ impl Leases {
         let name = i64::from(range.0);
         let Some(found) = self.documents.find_one(doc! { "_id": name }).await.map_err(error_of)? else {
             let free = doc! { "_id": name, "holder": NOBODY, "beat": 0i64, "epoch": 0i64 };
-            // Another process may be first.
+            // Another process may win the race.
             drop(self.documents.insert_one(free).await);
             return Ok(None);
         };
@@ -68,13 +69,13 @@ impl Leases {
         if holder != NOBODY && holder != self.holder && !self.is_gone(range, beat) {
             return Ok(None);
         }
-        // The fence may be ahead of the lease, if that was restored from a copy.
+        // The fence may be ahead of the lease, if the lease was restored from a copy.
         let next = Epoch(self.fences.largest().await?.0.max(epoch.cast_unsigned()) + 1);
         let seen = doc! { "_id": name, "beat": beat, "epoch": epoch };
         let set = doc! { "beat": beat + 1, "holder": self.holder, "epoch": next.0.cast_signed() };
         let is_ours = self.changes(seen, set).await?;
         let cache = self.cache(range, lost_cache);
-        // What the tenure before left in a cache is not taken over: a late write of it may have passed the fence.
+        // Entries of the previous tenure are not taken over: a late write of it may have passed the fence.
         let (before, lease_ms) = (None, Some(LEASE_MS));
         Ok(is_ours.then_some(Tenure { epoch: next, cache, serve_after_ms: 0, before, lease_ms }))
     }

@@ -1,4 +1,4 @@
-//! Collections of databases that speak the MongoDB protocol, behind a strongly consistent cache of range results.
+//! A strongly consistent cache of range results for collections of databases that speak the MongoDB protocol.
 //!
 //! ```no_run
 //! use lacuna_cache::mongodb::{DomainType, Schema, doc};
@@ -15,16 +15,17 @@
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `cache.rs`, `collection.rs` | opening a database; documents by range, and writes that know what they touch |
+//! | `cache.rs`, `collection.rs` | opening a database; documents by range, and writes with known touched values |
 //! | `schema.rs`, `domain_key.rs` | which fields, and values as keys of domains |
-//! | `write.rs`, `documents.rs`, `application.rs` | writes, results, and what the one does to the other |
-//! | `store.rs`, `fence.rs` | the port: what of a fence a store without transactions can have |
-//! | `lease.rs`, `failure.rs` | which process may put a cache before a collection; what errors mean |
+//! | `write.rs`, `documents.rs`, `application.rs` | writes, results, and the effect of a write on a result |
+//! | `store.rs`, `fence.rs` | the port: fences, as far as a store without transactions allows |
+//! | `lease.rs`, `failure.rs` | which process may cache a collection; the meaning of errors |
 //!
-//! Guarantee: a read returns what the last acknowledged write left, as long as all writes to a registered collection go through the
-//! cache, **and no write of a replaced owner is held up for longer than [`Options::max_operation_ms`] between its look at the fence
-//! and the document**: without transactions the two are not one step. Updates and deletions of documents that the new owner has
-//! written are refused however late they are. `docs/design/range-cache-mongodb.md` has the rest. Write-back is not offered.
+//! Guarantee: a read returns the state after the last acknowledged write, as long as all writes to a registered
+//! collection go through the cache, **and no write of a replaced owner is delayed for longer than
+//! [`Options::max_operation_ms`] between its check of the fence and the document**: without transactions the two
+//! are not one step. Updates and deletions of documents that the new owner has written are refused however late
+//! they are. `docs/design/range-cache-mongodb.md` has the rest. Write-back is not offered.
 
 mod application;
 mod cache;

@@ -1,12 +1,12 @@
-//! What the cache must know of a collection.
+//! The schema of a cached collection.
 
 use lacuna_cache_protocol::{DomainId, DomainType};
 use lacuna_cache_protocol::{Error, Result};
 
-/// The field that keeps the epoch of the owner who wrote a document last. Results are without it.
+/// The field with the epoch of the owner that wrote a document last. Results leave it out.
 pub(crate) const EPOCH: &str = "_lacuna";
 
-/// A collection, and the fields it is asked for by range. Its key is `_id`.
+/// A collection, and the fields that are queried by range. Its key is `_id`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schema {
     pub(crate) collection: String,
@@ -14,13 +14,13 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// A collection.
+    /// A collection without registered fields.
     pub fn new(collection: &str) -> Self {
         Self { collection: collection.to_owned(), domains: Vec::new() }
     }
 
-    /// Registers a field for ranges: whole numbers, floats, texts, or moments (`DateTime`, to the millisecond). A document without
-    /// the field, or with null in it, is in none of its ranges.
+    /// Registers a field for ranges: whole numbers, floats, texts, or moments (`DateTime`, to the millisecond). A
+    /// document without the field, or with null in it, is in none of its ranges.
     #[must_use]
     pub fn domain(mut self, field: &str, domain_type: DomainType) -> Self {
         self.domains.push((field.to_owned(), domain_type));
@@ -28,7 +28,7 @@ impl Schema {
     }
 
     /// # Errors
-    /// `InvalidInput` for what cannot be asked for by range.
+    /// `InvalidInput` for a field that cannot be queried by range.
     pub(crate) fn check(&self) -> Result<()> {
         let refused = |message: String| Err(Error::invalid_input(message));
         if self.domains.is_empty() {
@@ -37,7 +37,7 @@ impl Schema {
         for (field, domain) in &self.domains {
             if field.starts_with('$') || field.contains('.') || field == EPOCH || field.is_empty() {
                 return refused(format!(
-                    "{field:?} cannot be registered: it is no field of the document itself"
+                    "{field:?} cannot be registered: it is not a top-level field of the document"
                 ));
             }
             match domain {
@@ -59,11 +59,11 @@ impl Schema {
     pub(crate) fn domain_of(&self, field: &str) -> Result<DomainId> {
         let place = self.domains.iter().position(|(name, _)| name == field);
         place.ok_or_else(|| {
-            Error::invalid_input(format!("{field} is no registered domain of {}", self.collection))
+            Error::invalid_input(format!("{field} is not a registered domain of {}", self.collection))
         })
     }
 
-    /// Stands for the collection: results of others are never mistaken for its own.
+    /// Identifies the collection: results of others are never mistaken for its own.
     pub(crate) fn fingerprint(&self) -> u64 {
         lacuna_base::hash::hash_bytes(self.collection.as_bytes(), 0)
     }

@@ -1,9 +1,11 @@
-//! The port to a collection: a write looks at the fence of its range, and goes only to documents that no newer owner has written.
+//! The port to a collection: a write checks the fence of its range, and changes only documents that no newer owner
+//! has written.
 //!
-//! There are no transactions here, so the look and the write are two steps, and a new owner waits out what may be between them:
-//! it serves nothing until an operation of the old one, which gives up after [`FencedCollection::max_operation`], is over.
-//! What is held up for longer than that is refused only where the document has been written since: its `_lacuna` is the epoch of
-//! who wrote it, and an update or deletion demands that it is no newer.
+//! There are no transactions here, so the check and the write are two steps, and a new owner waits for writes that
+//! may be between them: it serves nothing until an operation of the old one, which gives up after
+//! [`FencedCollection::max_operation`], is over. A write that is delayed for longer is refused only if the
+//! document has been written since: its `_lacuna` is the epoch of its last writer, and an update or deletion
+//! requires that it is not newer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,13 +23,13 @@ use crate::mongodb::fence::Fences;
 use crate::mongodb::schema::{EPOCH, Schema};
 use crate::mongodb::write::DocumentWrite;
 
-/// A collection behind its fence.
+/// A collection with its fence.
 #[derive(Debug)]
 pub(crate) struct FencedCollection {
     pub(crate) documents: Collection<Document>,
     pub(crate) fences: Fences,
     pub(crate) schema: Arc<Schema>,
-    /// How long a look at the fence and the write behind it may take together.
+    /// How long a check of the fence and the write after it may take together.
     pub(crate) max_operation: Duration,
 }
 
@@ -49,7 +51,7 @@ impl FencedCollection {
         }
     }
 
-    /// Then waits for what the old owner may have on its way.
+    /// Raises the fence, then waits for writes that the old owner may have in flight.
     async fn raise_fence(&self, range: RangeId, epoch: Epoch) -> Result<Answer> {
         if !self.fences.raise(range, epoch).await? {
             return Ok(StoreReply::Fenced.into());
@@ -78,7 +80,7 @@ impl FencedCollection {
         while found.advance().await.map_err(error_of)? {
             let mut document: Document = found.deserialize_current().map_err(error_of)?;
             document.remove(EPOCH);
-            // A value without a key (a list, a float among whole numbers) is in places that nobody here knows.
+            // A value without a key (a list, a float among whole numbers) may match ranges that are not known here.
             last = key(*domain, document.get(field))?;
             documents.push(document);
         }
@@ -142,7 +144,7 @@ impl FencedCollection {
     }
 }
 
-/// The document of which `seen` holds, unless somebody of a later epoch has written it.
+/// The filter for the document with the fields of `seen`, unless an owner of a later epoch has written it.
 fn written_before(mut seen: Document, epoch: i64) -> Document {
     seen.insert("$or", [doc! { EPOCH: { "$exists": false } }, doc! { EPOCH: { "$lte": epoch } }].to_vec());
     seen

@@ -8,19 +8,19 @@ use crate::mongodb::documents::{bytes_of, take};
 
 const VERSION: u8 = 1;
 
-/// What is done to one document.
+/// The action of a write.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum DocumentWrite {
-    /// It is there now.
+    /// The document is added.
     Insert(Document),
-    /// The one of which `seen` holds (its `_id` and registered fields) has new values.
+    /// The document with the fields of `seen` (its `_id` and registered fields) gets new values.
     Set {
-        /// What must be so.
+        /// The precondition.
         seen: Document,
-        /// What is so afterwards.
+        /// The new values.
         values: Document,
     },
-    /// The one of which this holds is gone.
+    /// The document with these fields is removed.
     Delete(Document),
 }
 
@@ -40,7 +40,7 @@ impl DocumentWrite {
 
     pub(crate) fn read(command: &Command) -> Result<Self> {
         let [VERSION, kind, rest @ ..] = command.as_bytes() else {
-            return Err(Error::unsupported("a write of the MongoDB store has a version that is not known"));
+            return Err(Error::unsupported("a write of the MongoDB store has an unknown version"));
         };
         let mut rest = rest;
         let (first, second) = (take(&mut rest)?, take(&mut rest)?);
@@ -48,7 +48,7 @@ impl DocumentWrite {
             1 => Ok(Self::Insert(first)),
             2 => Ok(Self::Set { seen: first, values: second }),
             3 => Ok(Self::Delete(first)),
-            _ => Err(Error::unsupported("a write of the MongoDB store is of a kind that is not known")),
+            _ => Err(Error::unsupported("a write of the MongoDB store is of an unknown kind")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How owners hear of writes past the cache.
+//! How owners learn of foreign writes past the cache.
 
 #[cfg(feature = "cluster")]
 use std::sync::Weak;
@@ -9,8 +9,8 @@ use tokio::sync::mpsc;
 use crate::cluster::dendrite::DendriteState;
 use crate::owner::owner_handle::OwnerCommand;
 
-/// Tells the owners of this process that somebody has written to the store past them: nothing cached is believed any more.
-/// It does not keep them at work.
+/// Informs the owners of this process that a foreign write went past the cache: they drop all cached entries. It
+/// does not keep them running.
 #[derive(Debug, Clone)]
 pub struct Alarm(Owners);
 
@@ -31,8 +31,8 @@ impl Alarm {
         Self(Owners::All(state))
     }
 
-    /// Has them drop everything, and take nothing over from now on that another process has left. It is done soon after, not when this
-    /// returns.
+    /// Makes them drop all entries, and from now on take over none that another process has left. They do so soon
+    /// after this returns, not before.
     pub fn raise(&self) {
         let all_commands: Vec<_> = match &self.0 {
             Owners::One(commands) => commands.upgrade().into_iter().collect(),
@@ -42,10 +42,10 @@ impl Alarm {
         all_commands.into_iter().for_each(|commands| drop(commands.send(OwnerCommand::ForeignWrite)));
     }
 
-    /// Nobody knows who wrote before somebody began to look: what other processes have left is not taken over. To be called before
-    /// anything is owned.
+    /// Distrusts entries from before the watch began, as earlier foreign writes are unknown: entries that other
+    /// processes left are not taken over. Call it before any range is owned.
     pub fn begin_cold(&self) {
-        // Whoever owns a whole table takes nothing over anyway.
+        // The owner of a whole table takes nothing over anyway.
         #[cfg(feature = "cluster")]
         if let Owners::All(_) = self.0 {
             self.raise();

@@ -1,33 +1,35 @@
-//! A lease on everything, for whoever loads past the cache.
+//! A lease on all ranges, for bulk loads past the cache.
 //!
-//! Many rows at once are not worth the way through the cache: the loader asks for a lease on every range, writes to the
-//! store, and gives the lease back. Meanwhile there are no entries and nobody is let in. With ranges 0 and 1 in tenures 7 and
-//! 9, each transaction of the load checks that the fences of both are still 7 and 9.
+//! Many rows at once are not worth the path through the cache: the loader requests a lease on every range, writes
+//! to the store, and releases the lease. Meanwhile there are no entries and all requests wait. With ranges 0 and 1
+//! in tenures 7 and 9, each transaction of the load checks that the fences of both are still 7 and 9.
 //!
-//! Guarantee: a transaction that checks all [`BulkLease::fences`] lands while nobody else is let in, or not at all; so what is
-//! cached later shows it. A lease that is dropped without a word (its loader may have died in the middle of a transaction) ends
-//! the tenures of all ranges, and the next ones raise the fences before they serve.
+//! Guarantee: a transaction that checks all [`BulkLease::fences`] lands while no other request is admitted, or not
+//! at all; so every later cached result shows it. A lease that is dropped without being released (its loader may
+//! have died in the middle of a transaction) ends the tenures of all ranges, and the next ones raise the fences
+//! before they serve.
 //!
 //! Cost: all requests of the collection wait; one call to each owner at the beginning and at the end.
 //!
-//! Report, section 8 ("bulk loading"). The fences are ours: the report's loader holds the lease for as long as it likes.
+//! Report, section 8 ("bulk loading"). The fences are our addition: the report's loader holds the lease without a
+//! limit.
 
 use lacuna_cache_protocol::{Command, Epoch, RangeId, StoreCall};
 use lacuna_cache_protocol::{Error, Result};
 use tokio::sync::oneshot;
 
-/// A lease on all ranges, held until it is given back, dropped, or has lasted for as long as was asked for.
+/// A lease on all ranges, held until it is released, dropped, or has lasted for the requested time.
 #[derive(Debug)]
 pub struct BulkLease {
     fences: Vec<(RangeId, Epoch)>,
     over: oneshot::Sender<oneshot::Sender<bool>>,
 }
 
-/// What becomes of a lease, for whoever granted it.
+/// The end of a lease, for the side that granted it.
 #[derive(Debug)]
 pub(crate) struct BulkEnd(oneshot::Receiver<oneshot::Sender<bool>>);
 
-/// A lease on ranges in these tenures, that of the leader first, and what becomes of it.
+/// A lease on ranges in these tenures, that of the leader first, and its end.
 ///
 /// # Errors
 /// `Corrupt` without any range.
@@ -45,13 +47,13 @@ impl BulkLease {
         &self.fences
     }
 
-    /// What to ask the store, as the owner of which range in which tenure, for one transaction of the load.
+    /// The call to the store for one transaction of the load, with the range and tenure in whose name it is sent.
     pub fn call(&self, command: Command) -> (RangeId, Epoch, StoreCall) {
         let (range, epoch) = self.fences[0];
         (range, epoch, StoreCall::WriteAcross(command, self.fences[1..].to_vec()))
     }
 
-    /// The load is over: nothing of it is under way. Others are let in when this returns.
+    /// Releases the lease: no part of the load is under way. Other requests are admitted when this returns.
     ///
     /// # Errors
     /// `Unavailable` if the lease was lost before.
@@ -64,13 +66,14 @@ impl BulkLease {
 
     /// As [`BulkLease::give_back`], without waiting.
     pub fn let_go(self) {
-        // Whoever granted it may have gone.
+        // The granting side may have ended.
         drop(self.over.send(oneshot::channel().0));
     }
 }
 
 impl BulkEnd {
-    /// Waits for the end: whom to tell whether it was held until now, or `None` if parts of the load may be under way.
+    /// Waits for the end: the channel for the answer whether it was held until now, or `None` if parts of the load
+    /// may be under way.
     pub(crate) async fn ended(self) -> Option<oneshot::Sender<bool>> {
         self.0.await.ok()
     }

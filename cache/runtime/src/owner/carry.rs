@@ -1,7 +1,7 @@
-//! Carries calls to servers, and what they answer back to the seat.
+//! Carries calls to servers, and their replies back to the owner task.
 //!
-//! A call is first tried in place: what a cache in memory answers needs no task. What has to wait becomes a task, which is
-//! never cancelled, as half a call is worse than none.
+//! A call is first polled in place: a cache in memory replies without a task. A call that has to wait becomes a
+//! task, which is never cancelled: half a call is worse than none.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use tokio::time::timeout;
 use crate::owner::counters::count;
 use crate::owner::owner_handle::{OwnerCommand, OwnerHandle};
 
-/// How long an owner waits for a cache server. Each is to fail much earlier by itself; one that does not, would hold up for ever
-/// whoever waits for the same rows.
+/// How long an owner waits for a cache server. Each server should fail much earlier on its own; one that does not
+/// would block all requests for the same rows for ever.
 const MAX_OF_A_CALL: Duration = Duration::from_secs(60);
 
 /// Why a call failed, for a person.
@@ -25,16 +25,16 @@ const MAX_OF_A_CALL: Duration = Duration::from_secs(60);
 pub(crate) enum FailureCause {
     /// The cache server does not answer.
     Cache,
-    /// The store says so of a query.
+    /// The store's error for a query.
     Query(Query, Error),
-    /// The store says so of a command.
+    /// The store's error for a command.
     Command(Command, Error),
 }
 
 type CallOutcome = (Event, Option<FailureCause>);
 
 impl OwnerHandle {
-    /// Carries out a call; returns what was answered at once.
+    /// Executes a call; returns the reply if it came at once.
     pub(crate) fn carry(
         self: &Arc<Self>,
         epoch: Epoch,
@@ -46,7 +46,7 @@ impl OwnerHandle {
         if let Poll::Ready((event, why)) = outcome.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             return match why {
                 Some(FailureCause::Cache) => {
-                    // The seat has to know before the owner does.
+                    // The owner task has to know before the owner does.
                     drop(self.commands.send(OwnerCommand::Answered { epoch, event, why }));
                     None
                 }
@@ -88,7 +88,7 @@ impl OwnerHandle {
                     Err(_) => (Event::Lost(call), None),
                 }
             }
-            // Everything else is for the seat itself.
+            // The owner task handles all other actions itself.
             _ => (Event::Tick, None),
         }
     }

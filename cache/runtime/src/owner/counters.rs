@@ -1,4 +1,4 @@
-//! What happened, for whoever wants to see that the cache is worth its memory.
+//! Counters of a running cache: they show whether it is worth its memory.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,7 +10,7 @@ macro_rules! counters {
             $(pub(crate) $name: AtomicU64,)*
         }
 
-        /// Counters at one moment; all since the cache was started.
+        /// Counters at one moment, all since the cache was started.
         #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
         pub struct Counts {
             $($(#[$doc])* pub $name: u64,)*
@@ -23,7 +23,7 @@ macro_rules! counters {
         }
 
         impl Counts {
-            /// The counts of both.
+            /// The sums of both.
             #[must_use]
             pub const fn plus(self, other: Self) -> Self {
                 Self { $($name: self.$name + other.$name,)* }
@@ -37,7 +37,7 @@ counters! {
     reads,
     /// Reads that the cache server answered on the hit path.
     hits,
-    /// Of these, hits that were asked for again at the store.
+    /// Hits among these that were verified against the store.
     verified,
     /// Writes that were acknowledged.
     writes,
@@ -45,19 +45,19 @@ counters! {
     cache_calls,
     /// Queries that the store was asked.
     store_queries,
-    /// Statements and transactions that the store was asked, queries aside.
+    /// Statements and transactions sent to the store, without queries.
     store_writes,
     /// Calls to log servers.
     log_calls,
     /// Tenures that began to serve.
     tenures,
-    /// Of these, tenures without a cache server, as none answered.
+    /// Tenures among these without a cache server, as none answered.
     bypasses,
-    /// Requests that were handed on to an owner elsewhere.
+    /// Requests that were forwarded to another owner.
     forwards,
     /// Calls to owners of other ranges.
     peer_calls,
-    /// How often an owner has dropped everything, as somebody had written to the store past the cache.
+    /// How often an owner has dropped all entries because of a foreign write past the cache.
     foreign_writes,
 }
 

@@ -9,9 +9,9 @@ use lacuna_cache_protocol::{Error, ErrorKind};
 pub enum WriteError {
     /// The store refused it, as it would without a cache; nothing has changed.
     Refused(Error),
-    /// It was not carried out and will not be; the same may succeed later.
+    /// It was not executed and will not be; the same may succeed later.
     NotDone(Error),
-    /// A reply was lost: it may have been carried out, or may yet be. Reads show which.
+    /// A reply was lost: it may have been executed, or may be executed later. Reads show which.
     Unknown,
 }
 
@@ -41,7 +41,7 @@ impl From<Error> for WriteError {
     }
 }
 
-/// The same error once more, for another who asked.
+/// A copy of the error, for another caller.
 pub(crate) fn same_error(error: &Error) -> Error {
     Error::new(error.kind(), error.to_string())
 }

@@ -1,13 +1,15 @@
-//! Owners of ranges at work: the task of each, the way to it, and what it asks of servers.
+//! Running owners of ranges: the task of each, the handle to it, and its calls to servers.
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `range_cache.rs`, `requests.rs` | the cache of one range, as clients use it; whoever answers requests |
-//! | `desk.rs`, `seat/` | the way to an owner; the task that gives it its events and claims the next tenure when one ends |
-//! | `carry.rs`, `servers.rs` | takes calls to servers and brings replies back |
-//! | `route.rs`, `sample.rs` | where hits are looked up, and which of them are looked at once more |
-//! | `bulk.rs`, `alarm.rs` | a lease on everything; how owners hear of writes past the cache |
-//! | `counters.rs`, `error.rs` | what has happened; how a write can fail |
+//! | `range_cache.rs`, `requests.rs` | the cache of one range, as clients use it; the trait of everything that
+//! answers requests |
+//! | `owner_handle.rs`, `owner_task/` | the handle to an owner; the task that passes events to it and claims the
+//! next tenure when one ends |
+//! | `carry.rs`, `servers.rs` | carries calls to servers and replies back |
+//! | `route.rs`, `sample.rs` | where hits are looked up, and which of them are verified |
+//! | `bulk.rs`, `alarm.rs` | a lease on all ranges; how owners learn of foreign writes past the cache |
+//! | `counters.rs`, `error.rs` | counters; how a write can fail |
 
 pub(crate) mod alarm;
 pub(crate) mod bulk;

@@ -1,4 +1,4 @@
-//! What a seat and its clients share, and what they say to each other.
+//! The state that an owner task and its clients share, and their messages.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -21,55 +21,55 @@ use crate::owner::route::RouteCell;
 use crate::owner::sample::Sample;
 use crate::owner::servers::Servers;
 
-/// An answer of a seat.
+/// An answer of an owner task.
 #[derive(Debug)]
 pub(crate) struct OwnerReply<T> {
     pub(crate) outcome: T,
-    /// What the store says of it, for a person.
+    /// The store's reason, for a person.
     pub(crate) why: Option<Error>,
-    /// Whether the range, or its leadership, is another's: to ask here again is no use for now.
+    /// Whether another owner has the range, or leads it: asking here again is useless for now.
     pub(crate) is_elsewhere: bool,
 }
 
 pub(crate) type ReadAnswer = OwnerReply<ReadOutcome>;
 pub(crate) type WriteAnswer = OwnerReply<WriteOutcome>;
 
-/// What the hit path found.
+/// The result of the hit path.
 pub(crate) enum Hit {
     Is(Value),
-    /// The owner is to compare it with the store.
+    /// A hit that the owner must compare with the store.
     InDoubt,
     Miss,
 }
 
-/// What a seat hears.
+/// The messages to an owner task.
 #[derive(Debug)]
 pub(crate) enum OwnerCommand {
     Read(Query, oneshot::Sender<ReadAnswer>),
-    /// The same, and what is cached is to be compared with the store.
+    /// The same, and the cached value must be compared with the store.
     Verify(Query, oneshot::Sender<ReadAnswer>),
     Write(Write, oneshot::Sender<WriteAnswer>),
     /// Results of one moment.
     ReadAll(Vec<Query>, oneshot::Sender<OwnerReply<Option<Vec<Value>>>>),
-    /// A lease on everything, for so many milliseconds.
+    /// A lease on all ranges, for this many milliseconds.
     Bulk(u64, oneshot::Sender<OwnerReply<Option<BulkLease>>>),
-    /// Its loader has given it back, and waits for an answer; or has gone without a word.
+    /// The loader has released its lease, and waits for an answer; or it has ended without releasing.
     BulkOver(RequestId, Option<oneshot::Sender<bool>>),
     /// The owner of another range leads a request that touches this one.
     Peer(PeerId, CallId, PeerCall, oneshot::Sender<PeerReply>),
-    /// Somebody has written to the store past the cache.
+    /// A foreign write went past the cache.
     ForeignWrite,
     /// How full the memory of the cache server is, in percent.
     Memory(u8),
     /// There is a newer range table.
     Table(Arc<RangeTable>),
-    /// The range is to be had, though nobody asks for it.
+    /// The range must be claimed, even without a request for it.
     Claim,
-    /// The range is to be given back, once it is drained.
+    /// The range must be released, once it is drained.
     Leave,
-    /// It was given back.
+    /// The release is complete.
     GivenBack,
-    /// How much was asked of the owner since it was last asked this.
+    /// The load of the owner since this was last asked.
     Load(oneshot::Sender<RangeLoad>),
     Claimed {
         sent_ms: u64,
@@ -104,7 +104,7 @@ impl Peers for NoPeers {
     }
 }
 
-/// What seat and clients share.
+/// The state that owner task and clients share.
 #[derive(Debug)]
 pub(crate) struct OwnerHandle {
     pub(crate) servers: Servers,
@@ -112,9 +112,9 @@ pub(crate) struct OwnerHandle {
     pub(crate) peers: Arc<dyn Peers>,
     pub(crate) route: RouteCell,
     pub(crate) counters: Arc<Counters>,
-    /// Reads that were answered without the owner since its load was last asked for.
+    /// Reads that were answered without the owner since its load was last requested.
     pub(crate) unseen: AtomicU64,
-    /// The same, since the owner was last told of them.
+    /// The same, since the owner was last informed of them.
     pub(crate) untold: AtomicU64,
     /// Hits to be compared with the store.
     pub(crate) verified: Arc<Sample>,
@@ -127,7 +127,7 @@ impl OwnerHandle {
         self.servers.clock.now_ms()
     }
 
-    /// What the cache server has, and whether it is an answer.
+    /// Looks the query up in the cache server, and decides whether its value is an answer.
     pub(crate) async fn hit(&self, query: &Query) -> Hit {
         let Some(value) = self.cached(query).await else { return Hit::Miss };
         count(&self.counters.hits);
@@ -140,7 +140,8 @@ impl OwnerHandle {
         Hit::Is(value)
     }
 
-    /// A value counts if the fence is the epoch of the route, and the route still holds now that the reply is here.
+    /// A value counts if the fence is the epoch of the route, and the route still holds when the reply has arrived
+    /// (P11).
     async fn cached(&self, query: &Query) -> Option<Value> {
         let route = self.route.at(self.now_ms())?;
         count(&self.counters.cache_calls);
@@ -149,7 +150,7 @@ impl OwnerHandle {
         seen.value.filter(|_| self.route.holds(route.epoch, self.now_ms()))
     }
 
-    /// Asks the seat once.
+    /// Asks the owner task once.
     pub(crate) async fn read(&self, query: Query, is_in_doubt: bool, within: Duration) -> Result<ReadAnswer> {
         let (reply, answer) = oneshot::channel();
         let heard =
@@ -157,13 +158,13 @@ impl OwnerHandle {
         self.say(heard, answer, within).await
     }
 
-    /// Asks the seat once. After an error nobody knows whether the write was carried out.
+    /// Asks the owner task once. After an error it is unknown whether the write was executed.
     pub(crate) async fn write(&self, write: Write, within: Duration) -> Result<WriteAnswer> {
         let (reply, answer) = oneshot::channel();
         self.say(OwnerCommand::Write(write, reply), answer, within).await
     }
 
-    /// Asks the seat once.
+    /// Asks the owner task once.
     pub(crate) async fn read_all(
         &self,
         queries: Vec<Query>,
@@ -173,7 +174,7 @@ impl OwnerHandle {
         self.say(OwnerCommand::ReadAll(queries, reply), answer, within).await
     }
 
-    /// Asks the seat once.
+    /// Asks the owner task once.
     pub(crate) async fn bulk(
         &self,
         lasts: Duration,

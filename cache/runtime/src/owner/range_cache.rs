@@ -20,15 +20,15 @@ use crate::owner::requests::PATIENCE;
 use crate::owner::route::RouteCell;
 use crate::owner::servers::Servers;
 
-/// Between two tries.
+/// Pause between two tries.
 const PAUSE: Duration = Duration::from_millis(5);
-/// Notices that a listener may be behind.
+/// Notices that a listener may lag before it misses some.
 pub(crate) const NOTICES: usize = 1_024;
 
-/// Reads and writes of one range, strongly consistent: a read returns what the last acknowledged write left.
+/// Reads and writes of one range, strongly consistent: a read returns the state after the last acknowledged write.
 ///
-/// Clones share one owner. When the last is dropped the owner stops; [`RangeCache::stop`] waits for it, and for what
-/// write-back has not brought to the store yet.
+/// Clones share one owner. When the last is dropped the owner stops; [`RangeCache::stop`] waits for it, and until
+/// all writes buffered by write-back are in the store.
 #[derive(Debug, Clone)]
 pub struct RangeCache {
     handle: Arc<Handle>,
@@ -72,28 +72,28 @@ impl RangeCache {
         Self { handle: Arc::new(Handle(owner)), patience: PATIENCE }
     }
 
-    /// How long a request is tried before it fails; 5 seconds unless set. The owner of the range has as long again to answer
-    /// what it was asked last.
+    /// Sets how long a request is tried before it fails; 5 seconds by default. The owner of the range has as long
+    /// again to answer the last try.
     #[must_use]
     pub const fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// How many of a hundred hits are asked for again at the store; none unless set. Where the two differ, somebody has written
-    /// past the cache: nothing cached is believed any more.
+    /// Sets the percentage of hits that are verified against the store; none by default. If the two differ, a
+    /// foreign write went past the cache: all cached entries are dropped.
     #[must_use]
     pub fn with_verified_hits(self, percent: u8) -> Self {
         self.owner().verified.set(percent);
         self
     }
 
-    /// For whoever finds out that somebody writes past the cache.
+    /// The alarm, for code that notices a foreign write past the cache.
     pub fn alarm(&self) -> Alarm {
         Alarm::of_one(&self.owner().commands)
     }
 
-    /// Which range it is.
+    /// The number of its range.
     pub fn range(&self) -> RangeId {
         self.owner().range
     }
@@ -105,7 +105,7 @@ impl RangeCache {
     /// The result of a query: one round trip to the cache server for a hit.
     ///
     /// # Errors
-    /// `InvalidInput` if the store does not understand the query, `Unavailable` if nobody answers in time.
+    /// `InvalidInput` if the store does not understand the query, `Unavailable` if there is no answer in time.
     pub async fn read(&self, query: Query) -> Result<Value> {
         let value = match self.owner().hit(&query).await {
             Hit::Is(value) => value,
@@ -128,7 +128,7 @@ impl RangeCache {
         }
     }
 
-    /// Carries out a write. When it returns `Ok`, every later read sees it.
+    /// Executes a write. When it returns `Ok`, every later read sees it.
     ///
     /// # Errors
     /// See [`WriteError`]: refused and not done have changed nothing.
@@ -138,7 +138,7 @@ impl RangeCache {
             if self.owner().commands.is_closed() {
                 return Err(WriteError::NotDone(cache_stopped()));
             }
-            // Whoever waits no longer for a write that went out does not know what became of it.
+            // A write that was sent and is no longer waited for has an unknown outcome.
             let said = self.owner().write(write.clone(), self.left(until)).await;
             let Ok(answered) = said else { return Err(WriteError::Unknown) };
             let why = answered.why.unwrap_or_else(no_owner);
@@ -157,7 +157,8 @@ impl RangeCache {
         }
     }
 
-    /// Results of several queries, all of one moment: a row that leaves one and enters another is in one of them.
+    /// Results of several queries, all of one moment: a row that moves from one to another in between is in
+    /// exactly one.
     ///
     /// # Errors
     /// As [`RangeCache::read`].
@@ -176,7 +177,7 @@ impl RangeCache {
     /// A lease on all values, for a load past the cache that takes at most `lasts` (and never more than an hour).
     ///
     /// # Errors
-    /// `Unavailable` if it is not to be had in time.
+    /// `Unavailable` if it is not granted in time.
     pub async fn bulk(&self, lasts: Duration) -> Result<BulkLease> {
         let until = self.until();
         loop {
@@ -188,7 +189,7 @@ impl RangeCache {
         }
     }
 
-    /// Before the next try; an error if there is none.
+    /// Pauses before the next try; an error if there is no time for one.
     async fn pause(&self, until: u64, why: Error) -> Result<()> {
         if why.kind() == ErrorKind::InvalidInput || self.owner().now_ms() >= until {
             return Err(why);
@@ -201,22 +202,22 @@ impl RangeCache {
         self.owner().now_ms().saturating_add(u64::try_from(self.patience.as_millis()).unwrap_or(u64::MAX))
     }
 
-    /// How long to wait for the seat: it has an answer for everything in the end.
+    /// How long to wait for the owner task, which answers every request in the end.
     fn left(&self, until_ms: u64) -> Duration {
         Duration::from_millis(until_ms.saturating_sub(self.owner().now_ms())).saturating_add(self.patience)
     }
 
-    /// What has happened since the start.
+    /// Counters since the start.
     pub fn counts(&self) -> Counts {
         self.owner().counters.now()
     }
 
-    /// What the application must know, from now on: acknowledged writes that the store refused later, for example.
+    /// Notices for the application, from now on: acknowledged writes that the store refused later, for example.
     pub fn notices(&self) -> broadcast::Receiver<Notice> {
         self.owner().notices.subscribe()
     }
 
-    /// Waits until everything acknowledged is in the store, and ends. Requests that come later fail.
+    /// Waits until every acknowledged write is in the store, and ends. Later requests fail.
     ///
     /// # Errors
     /// `Unavailable` if it had stopped before.

@@ -1,4 +1,4 @@
-//! Whoever answers reads and carries out writes: an owner here, a dendrite, or a client of some.
+//! The trait of everything that answers reads and writes: an owner here, a dendrite, or a client of dendrites.
 
 use std::fmt::Debug;
 use std::pin::Pin;
@@ -14,10 +14,10 @@ use crate::owner::counters::Counts;
 use crate::owner::error::WriteError;
 use crate::owner::range_cache::RangeCache;
 
-/// How long a request may take unless it is said.
+/// How long a request may take by default.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What becomes of a write.
+/// The outcome of a write.
 pub type Written<'a> = Pin<Box<dyn Future<Output = Result<(), WriteError>> + Send + 'a>>;
 
 /// Reads and writes, strongly consistent, wherever the owners are.
@@ -25,10 +25,10 @@ pub trait Requests: Debug + Send + Sync {
     /// The result of a query.
     ///
     /// # Errors
-    /// `InvalidInput` if the store does not understand the query, `Unavailable` if nobody answers in time.
+    /// `InvalidInput` if the store does not understand the query, `Unavailable` if there is no answer in time.
     fn read(&self, query: Query) -> Reply<'_, Value>;
 
-    /// Carries out a write. When it returns `Ok`, every later read sees it.
+    /// Executes a write. When it returns `Ok`, every later read sees it.
     fn write(&self, write: Write) -> Written<'_>;
 
     /// Results of several queries, all of one moment.
@@ -37,16 +37,16 @@ pub trait Requests: Debug + Send + Sync {
     /// As [`Requests::read`].
     fn read_all(&self, queries: Vec<Query>) -> Reply<'_, Vec<Value>>;
 
-    /// A lease on everything, for a load past the cache that takes at most so long (and never more than an hour).
+    /// A lease on all ranges, for a load past the cache that takes at most `lasts` (and never more than an hour).
     ///
     /// # Errors
-    /// `Unavailable` if it is not to be had in time.
+    /// `Unavailable` if it is not granted in time.
     fn bulk(&self, lasts: Duration) -> Reply<'_, BulkLease>;
 
-    /// What has happened here since the start.
+    /// Counters of this process since the start.
     fn counts(&self) -> Counts;
 
-    /// What the application must know, from now on, as far as it is told here.
+    /// Notices for the application, from now on, as far as they reach this process.
     fn notices(&self) -> broadcast::Receiver<Notice>;
 }
 

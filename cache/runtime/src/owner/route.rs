@@ -10,11 +10,11 @@ use lacuna_cache_protocol::ports::CacheServer;
 pub(crate) struct Route {
     pub(crate) epoch: Epoch,
     pub(crate) cache: Arc<dyn CacheServer>,
-    /// When the lease may have run out, and with it the word of the cache server.
+    /// When the lease may have run out, after which the cache server must not be used.
     pub(crate) until_ms: u64,
 }
 
-/// The route of a range: written by its seat, read by every client.
+/// The route of a range: written by its owner task, read by every client.
 #[derive(Debug, Default)]
 pub(crate) struct RouteCell(RwLock<Option<Route>>);
 
@@ -23,7 +23,7 @@ impl RouteCell {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = route;
     }
 
-    /// The route, if there is one that holds at `now_ms`.
+    /// The route, if it holds at `now_ms`.
     pub(crate) fn at(&self, now_ms: u64) -> Option<Route> {
         let route = self.0.read().unwrap_or_else(PoisonError::into_inner);
         route.as_ref().filter(|route| now_ms < route.until_ms).cloned()

@@ -1,12 +1,13 @@
-//! Which hits are looked at once more.
+//! Which hits are verified.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use lacuna_base::hash::{hash_bytes, reduce};
 
-/// A share of a stream, drawn by a hash of the place: whoever asks the same queries in turn has each of them taken now and then.
+/// A share of a stream, chosen by a hash of the position, so that under a repeating sequence of queries each is
+/// chosen now and then.
 ///
-/// With 40 percent: of the first ten, those at places 0, 1, 3 and 6, for example.
+/// With 40 percent: for example, of the first ten, those at positions 0, 1, 3 and 6.
 #[derive(Debug, Default)]
 pub(crate) struct Sample {
     percent: AtomicU64,
@@ -18,7 +19,7 @@ impl Sample {
         self.percent.store(percent.min(100).into(), Ordering::Relaxed);
     }
 
-    /// Whether the next one is of the share.
+    /// Whether the next one is in the share.
     pub(crate) fn takes_next(&self) -> bool {
         let percent = self.percent.load(Ordering::Relaxed);
         if percent == 0 {

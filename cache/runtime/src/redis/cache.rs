@@ -17,9 +17,9 @@ use crate::redis::replies::{
 };
 use crate::redis::scripts::CacheScripts;
 
-/// How long the server may take, unless it is said. One that takes longer is worth no more than the store.
+/// How long the server may take by default. A slower server is worth no more than the store.
 const PATIENCE: Duration = Duration::from_millis(250);
-/// How long a value lives: so long do values of ended tenures take room, which nobody can name any more.
+/// How long a value lives: for this long values of ended tenures, which cannot be named any more, take memory.
 const LIFE_MS: u64 = 3_600_000;
 /// How long a lease lives; longer than a write may take.
 const LEASE_MS: u64 = 120_000;
@@ -42,17 +42,18 @@ pub struct RedisCache {
 }
 
 impl RedisCache {
-    /// The server at `url`, connected to when it is needed. Caches of different databases need different namespaces.
+    /// The server at `url`, connected at first use. Caches of different databases need different namespaces.
     ///
     /// # Errors
-    /// `InvalidInput` if `url` is none of a Redis server.
+    /// `InvalidInput` if `url` is not that of a Redis server.
     pub fn new(url: &str, namespace: &str) -> Result<Self> {
         let connection = Connection::to(url, PATIENCE)?;
         Ok(Self { connection, namespace: namespace.to_owned(), scripts: CacheScripts::new() })
     }
 
-    /// How long the server may take to be connected to, and to answer; a quarter of a second unless set. One that takes
-    /// longer counts as lost: reads and writes go on past it. More for a line on which requests queue.
+    /// Sets how long the server may take to be connected to, and to answer; a quarter of a second by default. A
+    /// slower server counts as lost: reads and writes go on without it. Set more for a line on which requests
+    /// queue.
     #[must_use]
     pub const fn with_patience(mut self, patience: Duration) -> Self {
         self.connection.patience = patience;
@@ -211,7 +212,7 @@ fn entry(script: &mut ScriptInvocation<'_>, keys: &Keys, epoch: Epoch, query: &Q
     script.key(keys.value(query)).key(keys.lease(epoch, query));
 }
 
-/// The log of entries behind the fence.
+/// Adds the keys of the log of entries after the fence.
 fn with_log<'a>(mut script: ScriptInvocation<'a>, keys: &Keys) -> ScriptInvocation<'a> {
     script.key(keys.log_count());
     for chunk in 0..LOG_CHUNKS {

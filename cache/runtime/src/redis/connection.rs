@@ -1,6 +1,6 @@
 //! One connection that all callers share, made anew after it broke.
 //!
-//! A call that was on its way when the connection broke is not sent again: nobody knows whether it happened.
+//! A call that was in flight when the connection broke is not sent again: its outcome is unknown.
 
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
@@ -17,11 +17,11 @@ pub(crate) struct Connection {
     /// How long the server may take to be connected to, and to answer.
     pub(crate) patience: Duration,
     open: RwLock<Option<MultiplexedConnection>>,
-    /// Held by whoever connects.
+    /// Held by the task that connects.
     connecting: Mutex<()>,
 }
 
-/// What a server answered.
+/// The answer of a server.
 pub(crate) enum Answer {
     Value(Value),
     /// Its memory is full.
@@ -63,7 +63,7 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Asks what a hit needs. A server that is late keeps its connection: scripts find out whether it is lost.
+    /// Runs the commands of a hit. A slow server keeps its connection: scripts find out whether it is lost.
     pub(crate) async fn hit(&self, command: &Cmd) -> Result<Value> {
         let mut connection = self.get().await?;
         let answered = connection.send_packed_command(command).await.and_then(Value::extract_error);
@@ -73,7 +73,7 @@ impl Connection {
         })
     }
 
-    /// Runs `command` on the connection; gives the connection up if it broke.
+    /// Runs `command` on the connection; drops the connection if it broke.
     pub(crate) async fn run<F>(&self, command: impl FnOnce(MultiplexedConnection) -> F) -> Result<Answer>
     where
         F: Future<Output = Result<Value, RedisError>>,

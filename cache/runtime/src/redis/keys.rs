@@ -2,7 +2,7 @@
 
 use lacuna_cache_protocol::{Epoch, Form, LogRecord, Query, RangeId, write_chunk};
 
-/// What a query mostly adds to a name.
+/// Bytes that a query usually adds to a name.
 const QUERY_BYTES: usize = 48;
 
 /// Names of the keys of one range.
@@ -21,17 +21,17 @@ impl Keys {
         self.named("f")
     }
 
-    /// The value of a query, behind eight bytes of its generation.
+    /// The value of a query, after eight bytes of its generation.
     pub(crate) fn value(&self, query: &Query) -> Vec<u8> {
         self.of_query("v:", query)
     }
 
-    /// The lease on a query: `I` or `Q`, and the session that has it.
+    /// The lease on a query: `I` or `Q`, and the session that holds it.
     pub(crate) fn lease(&self, epoch: Epoch, query: &Query) -> Vec<u8> {
         self.of_query(&format!("l:{}:", epoch.0), query)
     }
 
-    /// How many bytes the log of entries has.
+    /// The length of the log of entries in bytes.
     pub(crate) fn log_count(&self) -> Vec<u8> {
         self.named("pc")
     }
@@ -85,12 +85,12 @@ impl Keys {
         self.named("bn")
     }
 
-    /// What the lists of buffered writes are named by.
+    /// The common prefix of the names of the lists of buffered writes.
     pub(crate) fn log(&self) -> Vec<u8> {
         self.named("b")
     }
 
-    /// Buffered writes, as the owner of this epoch finds them.
+    /// Buffered writes, under the name that the owner of this epoch uses.
     pub(crate) fn log_of(&self, epoch: Epoch) -> Vec<u8> {
         self.named(&format!("b:{}", epoch.0))
     }

@@ -13,11 +13,11 @@ use crate::redis::connection::{Answer, Connection};
 use crate::redis::keys::Keys;
 use crate::redis::scripts::LogScripts;
 
-/// How long the server may take, unless it is said.
+/// How long the server may take by default.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Buffered writes on one plain Redis or Valkey server that keeps what it acknowledged: `appendonly yes`,
-/// `appendfsync always`, `maxmemory-policy noeviction`.
+/// Buffered writes on one plain Redis or Valkey server that keeps its acknowledged writes: `appendonly yes`,
+/// `appendfsync always`, `maxmemory-policy noeviction` (P13).
 #[derive(Debug)]
 pub struct RedisLog {
     connection: Connection,
@@ -26,16 +26,16 @@ pub struct RedisLog {
 }
 
 impl RedisLog {
-    /// The server at `url`, connected to when it is needed.
+    /// The server at `url`, connected at first use.
     ///
     /// # Errors
-    /// `InvalidInput` if `url` is none of a Redis server.
+    /// `InvalidInput` if `url` is not that of a Redis server.
     pub fn new(url: &str, namespace: &str) -> Result<Self> {
         let connection = Connection::to(url, PATIENCE)?;
         Ok(Self { connection, namespace: namespace.to_owned(), scripts: LogScripts::new() })
     }
 
-    /// How long the server may take to be connected to, and to answer; a second unless set.
+    /// Sets how long the server may take to be connected to, and to answer; a second by default.
     #[must_use]
     pub const fn with_patience(mut self, patience: Duration) -> Self {
         self.connection.patience = patience;
@@ -118,7 +118,7 @@ fn kept(item: &Value) -> Result<((Epoch, u64), Write)> {
     Ok(((Epoch(epoch), lsn), write))
 }
 
-/// Somebody else writes to our keys.
+/// The error for data of another program under our keys.
 fn strange() -> Error {
     Error::corrupt(
         "the Redis log server holds data that is not of a range cache: give it a namespace of its own",

@@ -1,4 +1,4 @@
-//! What scripts answer, as the owner hears it.
+//! The replies of scripts, as the owner receives them.
 
 use lacuna_cache_protocol::{CacheReply, Epoch, Query};
 use lacuna_cache_protocol::{Error, Result};
@@ -6,7 +6,7 @@ use redis::Value;
 
 use crate::redis::connection::Answer;
 
-/// What a script found of these queries. A server without room has nothing to tell.
+/// The values that a script found for these queries. A server without memory returns none.
 pub(crate) fn values(answer: Answer, queries: Vec<Query>) -> Result<CacheReply> {
     let found = match answer {
         Answer::Full => return Ok(CacheReply::Hidden(Vec::new())),
@@ -31,7 +31,7 @@ pub(crate) fn simple(answer: Answer) -> Result<CacheReply> {
     }
 }
 
-/// A server that has no room for a lease says nothing of a value either: the store is asked, and nothing installed.
+/// A server that has no memory for a lease returns no value either: the store is asked, and nothing is installed.
 pub(crate) fn looked_up(answer: Answer) -> Result<CacheReply> {
     let Answer::Value(Value::Array(mut found)) = answer else { return Ok(CacheReply::Busy) };
     match &mut found[..] {
@@ -53,7 +53,7 @@ fn value_of(value: Value) -> Option<lacuna_cache_protocol::Value> {
     }
 }
 
-/// A value that begins with this generation, without it.
+/// A value of this generation, without its first eight bytes.
 pub(crate) fn value_of_generation(value: Value, generation: u64) -> Option<lacuna_cache_protocol::Value> {
     let Value::BulkString(bytes) = value else { return None };
     lacuna_cache_protocol::Value::behind(&generation.to_le_bytes(), bytes)
@@ -70,7 +70,7 @@ pub(crate) fn fence_of(fence: &Value) -> Result<Option<(Epoch, u64)>> {
     }
 }
 
-/// To a take-over: chunks of the log, none where the range begins cold.
+/// The reply to a take-over: chunks of the log, none if the range begins cold.
 pub(crate) fn taken_over(answer: Answer) -> Result<CacheReply> {
     let Answer::Value(Value::Array(found)) = answer else { return Err(strange()) };
     match &found[..] {
@@ -96,7 +96,7 @@ pub(crate) fn log_read(answer: Answer) -> Result<CacheReply> {
     }
 }
 
-/// How full the memory is, in percent, as `INFO memory` tells it.
+/// How full the memory is, in percent, from `INFO memory`.
 pub(crate) fn memory_of(told: &Value) -> Option<u8> {
     let text = match told {
         Value::BulkString(bytes) => str::from_utf8(bytes).ok()?,
@@ -110,7 +110,7 @@ pub(crate) fn memory_of(told: &Value) -> Option<u8> {
     u8::try_from(used.saturating_mul(100).checked_div(max).unwrap_or(0).min(100)).ok()
 }
 
-/// Somebody else writes to our keys.
+/// The error for data of another program under our keys.
 pub(crate) fn strange() -> Error {
     Error::corrupt("the Redis server holds data that is not of a range cache: give it a namespace of its own")
 }

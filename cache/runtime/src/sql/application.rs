@@ -1,4 +1,4 @@
-//! What a write does to a cached result, without asking the database.
+//! The effect of a write on a cached result, without asking the database.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::sql::schema::Schema;
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::{Effect, SqlWrite};
 
-/// The meaning of commands and results of a table. Whatever it is not sure of, the store is asked for.
+/// The meaning of commands and results of a table. If it is not certain of a result, the store is asked.
 #[derive(Debug, Clone)]
 pub(crate) struct TableRows(pub(crate) Arc<Schema>);
 
@@ -39,7 +39,7 @@ impl Application for TableRows {
                 for (place, value) in columns {
                     match &mut row {
                         Some(row) => *row.get_mut(place)? = value,
-                        // The row comes from elsewhere, and only the database knows the rest of it.
+                        // The row comes from outside the range, and only the database knows its other columns.
                         None if self.enters(query, place, &value)? => return None,
                         None => {}
                     }
@@ -59,7 +59,8 @@ impl Application for TableRows {
         encode(self.0.columns.len(), &[])
     }
 
-    /// The second alone, where it sets the same columns of the same row, and finds it by values that the first leaves alone.
+    /// The second alone, if it sets the same columns of the same row, and finds the row by values that the first
+    /// does not change.
     fn merge(&self, first: &Command, second: &Command) -> Option<Command> {
         let schema = &*self.0;
         let (first, after) = (SqlWrite::read(first).ok()?, SqlWrite::read(second).ok()?);
@@ -73,7 +74,7 @@ impl Application for TableRows {
         let is_alike = key == same && places(set) == places(again) && !schema.has_triggers;
         let [one, other] = [&first, &after].map(|write| &write.statements[..]);
         let ([one], [other]) = (one, other) else { return None };
-        // NULL is no parameter, and stands in the text.
+        // NULL is not a parameter: it is part of the text.
         let set = set.iter().filter(|(_, value)| *value != SqlValue::Null).count();
         let is_alike = is_alike
             && (&one.sql, one.expected) == (&other.sql, other.expected)
@@ -84,7 +85,8 @@ impl Application for TableRows {
     fn shared_percent(&self, _: &Query, value: &Value, other: &Query) -> u8 {
         let Ok(rows) = decode(self.0.columns.len(), value) else { return 100 };
         let shared = rows.iter().filter(|row| self.is_selected(other, row) != Some(false)).count();
-        // Of its own rows: how many the other has is not known here, and the smaller of two has at most so many.
+        // Percentage of its own rows: the row count of the other is not known here, and the smaller of two has at
+        // most as many.
         let percent = (shared * 100).div_ceil(rows.len().max(1));
         u8::try_from(percent).unwrap_or(100)
     }
@@ -99,7 +101,7 @@ impl Application for TableRows {
             }
         }
         let mut ordered = self.ordered(query, rows)?;
-        // Domain and key together name a row.
+        // Domain value and key together identify a row.
         ordered.dedup_by(|(a, _), (b, _)| a == b);
         let rows: Vec<Vec<SqlValue>> = ordered.into_iter().map(|(_, row)| row).collect();
         Some(encode(self.0.columns.len(), &rows))
@@ -110,11 +112,11 @@ impl Application for TableRows {
     }
 }
 
-/// Where a row stands in a result: by its domain value, then by its key.
+/// The position of a row in a result: by its domain value, then by its key.
 type Place = (Option<RangeKey>, Vec<RangeKey>);
 
 impl TableRows {
-    /// Rows in the order of the database; `None` if only the database knows it.
+    /// Rows in the order of the database; `None` if only the database knows the order.
     fn ordered(&self, query: &Query, rows: Vec<Vec<SqlValue>>) -> Option<Vec<(Place, Vec<SqlValue>)>> {
         let place = |row: &Vec<SqlValue>| {
             let domain =
@@ -132,7 +134,7 @@ impl TableRows {
         self.0.domains.get(query.domain).map(|(_, domain_type)| *domain_type)
     }
 
-    /// `None` if the value is not what the domain holds.
+    /// `None` if the value is not of the type of the domain.
     pub(crate) fn is_selected(&self, query: &Query, row: &[SqlValue]) -> Option<bool> {
         self.is_inside(query, self.0.domain_value(query.domain, row))
     }
@@ -142,14 +144,14 @@ impl TableRows {
         Some(key.is_some_and(|key| query.interval.contains(&key)))
     }
 
-    /// Whether a row whose column gets this value may come into the result.
+    /// Whether a row whose column gets this value may enter the result.
     fn enters(&self, query: &Query, place: usize, value: &SqlValue) -> Option<bool> {
         let (name, _) = self.0.domains.get(query.domain)?;
         if self.0.columns.get(place)? == name { self.is_inside(query, value) } else { Some(false) }
     }
 }
 
-/// Rows of one domain value are in the order of their keys: whole numbers, or text by its bytes.
+/// Rows of one domain value are ordered by their keys: whole numbers, or text by its bytes.
 fn key_order(key: &SqlValue) -> Option<RangeKey> {
     match key {
         SqlValue::Integer(_) => domain_key::key(DomainType::Integer, key).ok()?,

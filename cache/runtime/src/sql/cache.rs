@@ -1,4 +1,4 @@
-//! A database with a cache before it.
+//! A database with a cache in front of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,11 +20,11 @@ use crate::sql::table_lease::TableLease;
 use crate::sql::watchdog::{Family, Watchdog};
 use crate::sql::whole::{self, WholeTables};
 
-/// How long an owner waits for a reply; a database may take its time.
+/// How long an owner waits for a reply; a database may be slow.
 const CALL_TIMEOUT_MS: u64 = 30_000;
-/// Buffered writes of one transaction: what its four messages to a server cost is shared by so many.
+/// Buffered writes of one transaction: they share the cost of its four messages to a server.
 const APPLY_BATCH: usize = 256;
-/// How often an owner asks before a server counts as lost.
+/// How often an owner tries before a server counts as lost.
 const ATTEMPTS: u32 = 3;
 
 /// Opens the database at `url` with a cache in the memory of this process, writing through.
@@ -35,7 +35,7 @@ pub async fn open(url: &str) -> Result<Cache> {
     Options::new(url).open().await
 }
 
-/// A database and the cache before its registered tables.
+/// A database and the cache in front of its registered tables.
 #[derive(Debug)]
 pub struct Cache {
     pub(crate) database: Arc<dyn Database>,
@@ -43,7 +43,7 @@ pub struct Cache {
     pub(crate) caches: Vec<Arc<dyn CacheServer>>,
     pub(crate) logs: Vec<Arc<dyn LogServer>>,
     coordinator: Arc<dyn Coordinator>,
-    /// The same, where other processes reach the database.
+    /// The same for a database that other processes reach, too.
     whole_tables: Option<Arc<WholeTables>>,
     pub(crate) clock: Arc<dyn Clock>,
     tables: Mutex<Tables>,
@@ -51,17 +51,18 @@ pub struct Cache {
     pub(crate) watchdog: Option<Arc<Watchdog>>,
 }
 
-/// What this process does with its tables.
+/// How this process uses its tables.
 #[derive(Debug, Default)]
 struct Tables {
     whole: Vec<RangeCache>,
-    /// Those of dendrites, where the database is nobody else's.
+    /// Tables of dendrites, if no other process has the database.
     cut: BTreeSet<RangeId>,
-    /// Those that are about to be, and by how many.
+    /// Tables that are about to be, and by how many calls.
     cutting: BTreeMap<RangeId, u32>,
 }
 
-/// While the row is written that says that dendrites own the ranges of a table, nobody here opens it as a whole.
+/// While the row that marks the ranges of a table as owned by dendrites is written, this process does not open the
+/// table as a whole.
 struct Cutting<'a>(&'a Cache, RangeId);
 
 impl<'a> Cutting<'a> {
@@ -130,11 +131,12 @@ impl Cache {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Registers a table. From now on all its writes must go through what is returned.
+    /// Registers a table. From now on all its writes must go through the returned handle.
     ///
     /// # Errors
     /// `InvalidInput` if the table is not what the schema says, `Unsupported` for a domain type that is not offered,
-    /// `Conflict` if it was registered before or dendrites own its ranges, `Unavailable` if the database does not answer.
+    /// `Conflict` if it was registered before or dendrites own its ranges, `Unavailable` if the database does not
+    /// answer.
     pub async fn table(&self, schema: Schema) -> Result<Table> {
         let (schema, family) = self.read(schema).await?;
         let range = range_of(&*self.database, &schema.table).await?;
@@ -178,7 +180,7 @@ impl Cache {
         Ok(())
     }
 
-    /// The schema with what the database says of its table, and what a watchdog must know of it.
+    /// The schema with what the catalogue says of its table, and what a watchdog must know of it.
     pub(crate) async fn read(&self, schema: Schema) -> Result<(Arc<Schema>, Option<Family>)> {
         let described = describe(&*self.database, &schema.table).await?;
         let schema = schema.with_columns(described)?;
@@ -189,7 +191,8 @@ impl Cache {
         Ok((Arc::new(schema), family))
     }
 
-    /// From now on strangers to the table raise the alarm, if there is a watchdog. To be called before anything is read.
+    /// From now on foreign writes to the table raise the alarm, if there is a watchdog. Call it before anything is
+    /// read.
     pub(crate) fn watch(&self, schema: &Schema, family: Option<Family>, alarm: Alarm) {
         if let (Some(watchdog), Some(family)) = (&self.watchdog, family) {
             watchdog.watch(&schema.table, family, alarm);
@@ -213,26 +216,26 @@ impl Cache {
         }
     }
 
-    /// Runs statements at the database, past the cache: to make tables, not to write to registered ones.
+    /// Runs statements at the database, past the cache: for creating tables, not for writes to registered ones.
     ///
     /// # Errors
-    /// `InvalidInput` with the words of the database if it refuses them.
+    /// `InvalidInput` with the message of the database if it refuses them.
     pub async fn run_sql(&self, sql: &str) -> Result<()> {
         self.database.run(sql).await.map_err(|failure: Failure| failure.error)
     }
 
-    /// What has happened since it was opened, over all tables.
+    /// Counters since it was opened, over all tables.
     pub fn counts(&self) -> Counts {
         self.tables().whole.iter().fold(Counts::default(), |sum, table| sum.plus(table.counts()))
     }
 
-    /// Waits until the database has everything that was acknowledged, and closes it.
+    /// Waits until the database has every acknowledged write, and closes it.
     ///
     /// # Errors
     /// `Unavailable` if it was stopped before.
     pub async fn stop(&self) -> Result<()> {
         self.watchdog.iter().for_each(|watchdog| watchdog.rest());
-        // They keep what they have counted.
+        // Stopped tables keep their counters.
         let tables = self.tables().whole.clone();
         for table in tables {
             table.stop().await?;
@@ -243,7 +246,7 @@ impl Cache {
     }
 }
 
-/// The log servers: those that are given, or a file that a former process may have left writes in.
+/// The log servers: the given ones, or a file in which a former process may have left writes.
 fn logs(options: &Options) -> Result<Vec<Arc<dyn LogServer>>> {
     if !options.logs.is_empty() {
         return Ok(options.logs.clone());
@@ -253,7 +256,7 @@ fn logs(options: &Options) -> Result<Vec<Arc<dyn LogServer>>> {
         Some(path) if is_buffering || path.exists() => vec![Arc::new(FileLog::open(path)?)],
         None if is_buffering && options.is_shared() => {
             let message =
-                "write-back before a database server needs log servers that other processes reach, too";
+                "write-back for a database server needs log servers that other processes can reach, too";
             return Err(Error::invalid_input(message));
         }
         None if is_buffering => vec![Arc::new(MemoryLog::default())],

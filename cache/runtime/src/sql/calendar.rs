@@ -1,7 +1,7 @@
-//! Days and moments as a calendar has them: day 19,844 since 1970-01-01 is `2024-05-01`.
+//! Days and moments in the calendar: day 19,844 since 1970-01-01 is `2024-05-01`.
 //!
-//! Years run over 400-year cycles of the Gregorian calendar, forwards and backwards without end, and are counted from March, so
-//! that the odd day is the last of its year. There is a year 0 here, which SQL writes as `1 BC`.
+//! Years run over 400-year cycles of the Gregorian calendar, in both directions without end, and are counted from
+//! March, so that the leap day is the last of its year. There is a year 0 here, which SQL writes as `1 BC`.
 
 const DAYS_OF_400_YEARS: i64 = 146_097;
 /// From 0000-03-01 to 1970-01-01.
@@ -24,7 +24,7 @@ pub(crate) fn civil(day: i64) -> (i64, u8, u8) {
     (cycle * 400 + year + i64::from(month <= 2), small(month), small(day_of_month))
 }
 
-/// The day since 1970-01-01 of a date of the calendar; one that the month has not is counted on into the next.
+/// The day since 1970-01-01 of a date of the calendar; a day beyond the end of the month counts into the next.
 pub(crate) fn day_of(year: i64, month: u8, day: u8) -> i64 {
     let (month, day) = (i64::from(month), i64::from(day));
     let year = year - i64::from(month <= 2);
@@ -36,7 +36,7 @@ pub(crate) fn day_of(year: i64, month: u8, day: u8) -> i64 {
         - DAYS_TO_1970
 }
 
-/// The day and the microsecond of it.
+/// The day, and the microsecond within it.
 pub(crate) const fn day_and_micros(micros: i64) -> (i64, i64) {
     (micros.div_euclid(MICROS_OF_A_DAY), micros.rem_euclid(MICROS_OF_A_DAY))
 }
@@ -47,12 +47,12 @@ pub(crate) fn moment(day: i64, micros: i64) -> Option<i64> {
     day.checked_mul(MICROS_OF_A_DAY)?.checked_add(micros)
 }
 
-/// As SQL writes a day.
+/// A day as SQL writes it.
 pub(crate) fn print_day(day: i64) -> String {
     with_era(day, "")
 }
 
-/// As SQL writes a moment, to the microsecond.
+/// A moment as SQL writes it, to the microsecond.
 pub(crate) fn print_moment(micros: i64) -> String {
     let (day, micros) = day_and_micros(micros);
     let (second, fraction) = (micros / 1_000_000, micros % 1_000_000);

@@ -1,12 +1,15 @@
-//! Which writes the database is certain to accept (P14): under write-back only these are acknowledged before it has them.
+//! Which writes the database is certain to accept (P14): under write-back only these are acknowledged before it
+//! has them.
 //!
-//! An update of the row `(7, "Anna", 20)` that compares `age = 20` is certain if a cached result shows this row so, while its lease
-//! keeps all others away from it. An insertion of key 7 is certain if a result that would show the row does not. Both hold only
-//! if nothing else may refuse the row: no check, no second unique index, no foreign key, no value that the column cannot hold.
-//! Everything else is in doubt, and written through.
+//! An update of the row `(7, "Anna", 20)` that compares `age = 20` is certain if a cached result shows this row
+//! with these values, while its lease keeps all other writes away from it. An insertion of key 7 is certain if a
+//! result that would show the row does not. Both hold only if nothing else may refuse the row: no check, no second
+//! unique index, no foreign key, no value that the column cannot hold. All other writes are in doubt, and written
+//! through.
 //!
-//! A write that frees or takes a key is certain only where a column of the key is registered. Otherwise an insertion elsewhere
-//! would not meet it, and could be refused for a row that was acknowledged to be gone.
+//! A write that frees or takes a key is certain only if a column of the key is registered. Otherwise an insertion
+//! in another range would not conflict with it, and could be refused because of a row whose removal was
+//! acknowledged.
 
 use lacuna_cache_protocol::{Command, DomainType, Form, Query, Value};
 
@@ -75,7 +78,7 @@ impl TableRows {
         is_free && !key.contains(&SqlValue::Null)
     }
 
-    /// The rows of results of the whole table; others may leave rows or columns out.
+    /// The rows of complete results of the whole table; other results may leave rows or columns out.
     fn results<'a>(
         &self,
         shown: &'a [(Query, Value)],
@@ -89,7 +92,8 @@ impl TableRows {
 }
 
 impl Schema {
-    /// Whether whoever takes a key that a write frees, or frees one that it takes, meets that write in a registered column.
+    /// Whether a write that takes a freed key, or frees a taken one, conflicts with the first write in a
+    /// registered column.
     pub(crate) fn frees_keys_visibly(&self) -> bool {
         let Some(constraints) = Some(&self.constraints).filter(|found| !found.is_referred_to) else {
             return false;
@@ -97,14 +101,15 @@ impl Schema {
         !constraints.has_other_keys && (0..self.domains.len()).any(|domain| self.is_key_domain(domain))
     }
 
-    /// Whether a registered column is of the key, and the database calls two of its values the same where they are so here.
+    /// Whether a registered column is part of the key, and the database considers two of its values equal if they
+    /// are equal here.
     fn is_key_domain(&self, domain: usize) -> bool {
         self.domains.get(domain).is_some_and(|(column, domain_type)| {
             self.keys.contains(column) && *domain_type != DomainType::Text && self.has_order_of(domain)
         })
     }
 
-    /// Whether no constraint looks at the column, and it holds the value as it is.
+    /// Whether no constraint involves the column, and it holds the value unchanged.
     fn surely_takes(&self, place: usize, value: &SqlValue) -> bool {
         let (Some(name), Some(column)) = (self.columns.get(place), self.described.get(place)) else {
             return false;

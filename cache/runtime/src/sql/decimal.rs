@@ -1,10 +1,10 @@
-//! Decimals as text, which is how databases take them and most hand them out: `-1250` with two digits behind the point is
-//! `-12.50`.
+//! Decimals as text, which is how databases take them and most return them: `-1250` with two digits after the
+//! point is `-12.50`.
 
-/// Most digits of a decimal that an `i128` surely holds.
+/// Maximum digits of a decimal that an `i128` certainly holds.
 pub(crate) const MAX_DIGITS: u8 = 38;
 
-/// Digits and scale of `text`, `None` if it is no plain decimal of at most 38 digits.
+/// Digits and scale of `text`, `None` if it is not a plain decimal of at most 38 digits.
 pub(crate) fn parse(text: &str) -> Option<(i128, u8)> {
     let (sign, number) = match text.strip_prefix('-') {
         Some(number) => (-1, number),
@@ -25,7 +25,7 @@ pub(crate) fn parse(text: &str) -> Option<(i128, u8)> {
     Some((sign * digits, scale))
 }
 
-/// `digits / 10^scale`, with all digits behind the point.
+/// `digits / 10^scale`, with all digits after the point.
 pub(crate) fn print(digits: i128, scale: u8) -> String {
     let sign = if digits < 0 { "-" } else { "" };
     let scale = usize::from(scale);

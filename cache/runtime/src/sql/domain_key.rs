@@ -6,7 +6,7 @@ use lacuna_cache_protocol::{Error, Result};
 
 use crate::sql::sql_value::SqlValue;
 
-/// `value` as a value of `domain`. What the domain cannot hold is left for the domain to refuse.
+/// `value` as a value of `domain`. Values that the domain cannot hold are refused later by the domain.
 pub(crate) fn domain_value(domain: DomainType, value: &SqlValue) -> DomainValue<'_> {
     match (value, domain) {
         (SqlValue::Null, _) => DomainValue::Null,
@@ -17,7 +17,10 @@ pub(crate) fn domain_value(domain: DomainType, value: &SqlValue) -> DomainValue<
         (SqlValue::Integer(value), DomainType::Decimal { .. }) => {
             DomainValue::Decimal { digits: i128::from(*value), scale: 0 }
         }
-        #[expect(clippy::cast_precision_loss, reason = "whoever has floats in a column has rounded before")]
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "an application with a float column has rounded before"
+        )]
         (SqlValue::Integer(value), DomainType::Float) => DomainValue::Float(*value as f64),
         (SqlValue::Integer(value), _) => DomainValue::Integer(*value),
         (SqlValue::Float(value), _) => DomainValue::Float(*value),
@@ -32,12 +35,12 @@ pub(crate) fn domain_value(domain: DomainType, value: &SqlValue) -> DomainValue<
 /// The key of `value`, `None` for NULL.
 pub(crate) fn key(domain: DomainType, value: &SqlValue) -> Result<Option<RangeKey>> {
     if matches!(value, SqlValue::Blob(_)) {
-        return Err(Error::invalid_input(format!("bytes are no value of the domain type {domain}")));
+        return Err(Error::invalid_input(format!("bytes are not a value of the domain type {domain}")));
     }
     domain.key(domain_value(domain, value))
 }
 
-/// The value that a key stands for; of moments a whole number.
+/// The value of a key; for a moment a whole number.
 pub(crate) fn value(domain: DomainType, key: &RangeKey) -> Result<SqlValue> {
     let bytes = key.as_bytes();
     let number = || bytes.try_into().map(u64::from_be_bytes).map_err(|_| foreign(domain, key));
@@ -72,7 +75,7 @@ pub(crate) fn value(domain: DomainType, key: &RangeKey) -> Result<SqlValue> {
 }
 
 fn foreign(domain: DomainType, key: &RangeKey) -> Error {
-    Error::invalid_input(format!("{key:?} is no {domain}"))
+    Error::invalid_input(format!("{key:?} is not a key of the domain type {domain}"))
 }
 
 #[cfg(test)]

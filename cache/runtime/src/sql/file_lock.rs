@@ -1,11 +1,11 @@
-//! A database file belongs to one process, as the cache before it is in that process's memory.
+//! A lock that gives a database file to one process, because its cache is in that process's memory.
 
 use std::fs::File;
 use std::path::Path;
 
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
 
-/// Holds the lock until it is released or gone.
+/// Holds the lock until it is released or dropped.
 #[derive(Debug)]
 pub(crate) struct FileLock {
     file: File,
@@ -19,15 +19,15 @@ impl FileLock {
         match file.try_lock() {
             Ok(()) => Ok(Self { file }),
             Err(_) => {
-                let message = "another process has a cache before this database";
+                let message = "another process has this database open with a cache";
                 Err(Error::new(ErrorKind::Conflict, message).with_context(context()))
             }
         }
     }
 
-    /// Lets others have the database.
+    /// Releases the lock.
     pub(crate) fn release(&self) {
-        // It goes with the file at the latest.
+        // It is released with the file at the latest.
         drop(self.file.unlock());
     }
 }

@@ -1,8 +1,8 @@
-//! The processes that own ranges of a table, with the database as the place where they see each other.
+//! The processes that own ranges of a table, which find each other through the database.
 //!
-//! A row of `lacuna_member` says where a process is reached and what is asked of its ranges (`0:120 3:44`), and counts up
-//! twice a second. One whose count stands still for longer than a few reports is not there any more, by the watcher's own
-//! clock. All of it is a hint: who serves a range, leases and fences say.
+//! A row of `lacuna_member` holds the address of a process and the load of its ranges (`0:120 3:44`), and is
+//! counted up twice a second. A process whose count does not move for longer than a few reports counts as gone, by
+//! the watcher's own clock. All of this is a hint: leases and fences decide which owner serves.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,9 +15,9 @@ use crate::sql::sql_value::{SqlValue, text};
 use crate::sql::table_lease::TableLease;
 use crate::sql::watched::Watched;
 
-/// How long a count may stand still.
+/// How long a count may stay the same before its process counts as gone.
 const ALIVE_MS: u64 = 2_500;
-/// After so long a row is removed.
+/// Rows of processes that are gone for this long are removed.
 const FORGOTTEN_MS: u64 = 60_000;
 
 #[derive(Debug)]
@@ -27,15 +27,15 @@ pub(crate) struct Members {
     seen: Mutex<Seen>,
 }
 
-/// What was seen last.
+/// The last seen state.
 #[derive(Debug, Default)]
 struct Seen {
     watched: Watched<i64>,
-    /// Holders that are there, ascending, and their addresses.
+    /// Live holders, ascending, and their addresses.
     alive: BTreeMap<i64, String>,
-    /// Ranges and what is asked of them.
+    /// Ranges and their load.
     ranges: BTreeMap<RangeId, u64>,
-    /// Ranges that were ever held, and by whom now.
+    /// Ranges that were ever held, and their present holders.
     owners: BTreeMap<RangeId, Option<i64>>,
 }
 
@@ -66,21 +66,21 @@ impl Members {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where a process is reached, or was.
+    /// The present or last address of a process.
     pub(crate) async fn address(lease: &TableLease, holder: i64) -> Result<Option<String>> {
         let sql = "SELECT address FROM lacuna_member WHERE holder = {}";
         let found = lease.rows(sql, &[holder.into()]).await?;
         Ok(found.into_iter().flatten().next().and_then(text))
     }
 
-    /// Where the process is reached that is to have a range that nobody has.
+    /// The address of the process that should claim a range without an owner.
     pub(crate) fn heir(&self, range: RangeId) -> Option<String> {
         let seen = self.seen();
         let place = seen.census(Some(range)).heirs().remove(&range)?;
         seen.alive.values().nth(place).cloned()
     }
 
-    /// Where the processes are reached that are there.
+    /// The addresses of the live processes.
     pub(crate) fn addresses(&self) -> Vec<String> {
         self.seen().alive.values().cloned().collect()
     }
@@ -98,7 +98,7 @@ impl Members {
         }
     }
 
-    /// Counts up, and sees who else does. `owners` are the ranges that were ever held.
+    /// Counts up, and reads the rows of all processes. `owners` are the ranges that were ever held.
     pub(crate) async fn look(
         &self,
         lease: &TableLease,
@@ -131,7 +131,7 @@ impl Members {
         lease.changes(insert, &row).await.map(drop)
     }
 
-    /// Keeps what was seen; returns those that are long gone.
+    /// Stores the read rows; returns the processes that are long gone.
     fn take(
         &self,
         now_ms: u64,
@@ -163,12 +163,12 @@ impl Members {
 }
 
 impl Seen {
-    /// With `free` as a range that nobody has.
+    /// The loads, with `free` as a range without an owner.
     fn census(&self, free: Option<RangeId>) -> Census {
         let mut census = Census::new(self.alive.len());
         for (range, requests) in &self.ranges {
             let owner = self.owners.get(range).copied().flatten().filter(|_| free != Some(*range));
-            // An owner that is not there any more has its ranges until its leases are over.
+            // An owner that is gone keeps its ranges until its leases are over.
             let place = |owner| self.alive.keys().position(|holder| *holder == owner).unwrap_or(usize::MAX);
             census.add(*range, *requests, owner.map(place));
         }

@@ -1,4 +1,4 @@
-//! Tables of SQL databases behind a strongly consistent cache of range results.
+//! A strongly consistent cache of range results for tables of SQL databases.
 //!
 //! ```
 //! use lacuna_cache::sql::{DomainType, Schema};
@@ -21,23 +21,24 @@
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `cache.rs`, `options.rs` | opening a database with a cache before it |
-//! | `table/` | a table as its users see it: reads by range, writes that know what they touch |
+//! | `cache.rs`, `options.rs` | opening a database with a cache in front of it |
+//! | `table/` | a table as its users see it: reads by range, writes with known touched values |
 //! | `schema.rs`, `select.rs` | which columns, and the SQL of a range |
 //! | `sql_value.rs`, `rows.rs`, `statement.rs` | values, results and writes, and their bytes |
 //! | `decimal.rs`, `calendar.rs` | decimals, days and moments as text |
-//! | `application.rs` | what a write does to a cached result |
+//! | `application.rs` | the effect of a write on a cached result |
 //! | `certainty.rs` | which writes the database cannot refuse, so that write-back may acknowledge them |
 //! | `fenced/` | the port: every write checks the fence of its range, in its statement or its transaction |
 //! | `several.rs`, `shared_ranges.rs`, `members.rs`, `numbers.rs` | tables whose ranges several processes share |
-//! | `table_lease.rs`, `whole/` | which process may put a cache before a table of a database server, and never beside dendrites |
-//! | `watchdog/` | who writes past the cache, as the log of a database server tells it |
-//! | `database/` | what differs between databases, and what their catalogues say of a table |
+//! | `table_lease.rs`, `whole/` | which process may cache a table of a database server, and never while dendrites
+//! own its ranges |
+//! | `watchdog/` | finds foreign writes past the cache in the log of a database server |
+//! | `database/` | differences between databases, and what their catalogues say of a table |
 //!
-//! Guarantee: a read returns what the last acknowledged write left, as long as all writes to a registered table go through
-//! the cache. Text is compared by its bytes. NULL is in no range. Moments are UTC, also in columns that know no time zone. A column
-//! whose order here would not be the database's is refused when the table is registered
-//! (`docs/design/range-cache-sql-types.md`).
+//! Guarantee: a read returns the state after the last acknowledged write, as long as all writes to a registered
+//! table go through the cache. Text is compared by its bytes. NULL is in no range. Moments are UTC, also in
+//! columns without a time zone. A column whose order here would not be the database's is refused when the table is
+//! registered (`docs/design/range-cache-sql-types.md`).
 
 mod application;
 mod cache;

@@ -1,7 +1,8 @@
-//! Ranges of a cut table, and the rows of the database that stand for them.
+//! The rows of the database for the ranges of a cut table.
 //!
-//! Dendrites number the ranges of their table from 0; the database keeps fences and leases of all tables in one place. The
-//! first range of `people` has the row that the whole table would have, the others are rows named `people#1`, `people#2`.
+//! Dendrites number the ranges of their table from 0; the database keeps fences and leases of all tables in one
+//! place. The first range of `people` uses the row that the whole table would use, the others have rows named
+//! `people#1`, `people#2`.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +14,7 @@ use lacuna_cache_protocol::{Epoch, RangeId, StoreCall};
 use crate::sql::database::Database;
 use crate::sql::fenced::{FencedTable, range_of};
 
-/// Which row stands for which range of a table.
+/// Maps each range of a table to its row.
 #[derive(Debug)]
 pub(crate) struct Numbers {
     database: Arc<dyn Database>,
@@ -41,7 +42,7 @@ impl Numbers {
     }
 }
 
-/// A table that is cut into ranges, each behind its own fence.
+/// A table that is cut into ranges, each with its own fence.
 #[derive(Debug)]
 pub(crate) struct CutTable {
     pub(crate) table: FencedTable,

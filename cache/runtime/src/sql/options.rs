@@ -1,4 +1,4 @@
-//! How to open a database with a cache before it.
+//! How to open a database with a cache in front of it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use lacuna_cache_protocol::ports::{CacheServer, LogServer};
 
 use crate::sql::cache::Cache;
 
-/// Settings of a cache; what is not set is as [`crate::sql::open`] has it.
+/// Settings of a cache; the defaults are those of [`crate::sql::open`].
 ///
 /// ```
 /// use lacuna_cache::sql::{Options, Policy};
@@ -63,97 +63,101 @@ impl Options {
         }
     }
 
-    /// What a write does to cached results; [`Policy::WriteThrough`] unless set.
+    /// What a write does to cached results; [`Policy::WriteThrough`] by default.
     #[must_use]
     pub const fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// Memory for results in this process; 64 MiB unless set. Without effect where other cache servers are given.
+    /// Memory for results in this process; 64 MiB by default. Without effect if other cache servers are given.
     #[must_use]
     pub const fn cache_bytes(mut self, bytes: usize) -> Self {
         self.cache_bytes = bytes;
         self
     }
 
-    /// Known-empty intervals to keep a table; 10,000 unless set.
+    /// Known-empty intervals to keep for each table; 10,000 by default.
     #[must_use]
     pub const fn max_gaps(mut self, gaps: usize) -> Self {
         self.max_gaps = gaps;
         self
     }
 
-    /// β: the largest percentage of its rows that a cached result may share with another; 100 unless set. Below 100 a
-    /// result is put together from overlapping cached ones and queries for what they leave, so that a write changes fewer
-    /// entries and a read may need several.
+    /// β: the largest percentage of its rows that a cached result may share with another; 100 by default. Below
+    /// 100 a result is put together from overlapping cached ones and queries for the gaps between them, so that a
+    /// write changes fewer entries and a read may need several.
     #[must_use]
     pub fn beta(mut self, percent: u8) -> Self {
         self.beta = percent.min(100);
         self
     }
 
-    /// Has each range choose β by itself, by steps of 25 after every 1,000 operations: down where writes are many or the cache server's
-    /// memory is short, up where whole results are found. [`Options::beta`] is where it begins.
+    /// Lets each range choose β automatically, in steps of 25 after every 1,000 operations: down where writes are
+    /// many or the cache server's memory is short, up where reads find whole results. [`Options::beta`] is the
+    /// initial value.
     #[must_use]
     pub const fn beta_auto(mut self) -> Self {
         self.beta_auto = true;
         self
     }
 
-    /// Has each range measure which results are too large to be worth caching: those whose lookups take as long as their
-    /// queries. Unless set, everything up to 1 MiB is cached.
+    /// Lets each range measure which results are too large to be worth caching: those whose lookups take as long
+    /// as their queries. By default, everything up to 1 MiB is cached.
     #[must_use]
     pub const fn measure_sizes(mut self) -> Self {
         self.measures_sizes = true;
         self
     }
 
-    /// How long a request is tried before it fails, and how long its last try may take; 5 seconds unless set.
+    /// How long a request is tried before it fails, and how long its last try may take; 5 seconds by default.
     #[must_use]
     pub const fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// How many of a hundred hits are asked for again at the database, under their lease; none unless set. If one differs,
-    /// somebody has written to the table past the cache: the read has what the database says, everything cached of the table is
-    /// dropped, [`Counts::foreign_writes`](crate::sql::Counts) counts it, and [`Notice::BypassDetected`](crate::sql::Notice) tells it.
+    /// The percentage of hits that are verified at the database, under their lease; none by default. If one
+    /// differs, a foreign write went past the cache: the read returns the result of the database, all cached
+    /// entries of the table are dropped, [`Counts::foreign_writes`](crate::sql::Counts) counts it, and
+    /// [`Notice::BypassDetected`](crate::sql::Notice) reports it.
     #[must_use]
     pub fn verify_hits(mut self, percent: u8) -> Self {
         self.verified_percent = percent.min(100);
         self
     }
 
-    /// Follows the log of the database server, and drops everything cached of a table when somebody else has written to it; counted and
-    /// told as by [`Options::verify_hits`]. Reads between that write and a tenth of a second later may be wrong all
-    /// the same. Every process that writes to these tables through a cache must have a watchdog, or it is taken for a stranger.
+    /// Follows the log of the database server, and drops all cached entries of a table after a foreign write;
+    /// counted and reported as by [`Options::verify_hits`]. Reads between that write and a tenth of a second later
+    /// may still be wrong. Every process that writes to these tables through a cache must have a watchdog, or its
+    /// writes count as foreign.
     ///
-    /// PostgreSQL needs `wal_level = logical` and a user with `REPLICATION`; MariaDB `log_bin`, `binlog_format = ROW` and a user with
-    /// `BINLOG MONITOR` and `REPLICATION SLAVE`. SQLite has no such log.
+    /// PostgreSQL needs `wal_level = logical` and a user with `REPLICATION`; MariaDB `log_bin`, `binlog_format =
+    /// ROW` and a user with `BINLOG MONITOR` and `REPLICATION SLAVE`. SQLite has no such log.
     #[must_use]
     pub const fn watchdog(mut self) -> Self {
         self.has_watchdog = true;
         self
     }
 
-    /// Another cache server in place of the memory of this process; tables spread over all that are given. One that is far
-    /// away may be put behind [`Compressed`](crate::sql::Compressed), several behind [`Hashed`](crate::sql::Hashed).
+    /// Another cache server in place of the memory of this process; tables spread over all that are given. A
+    /// remote server may be wrapped in [`Compressed`](crate::sql::Compressed), several in
+    /// [`Hashed`](crate::sql::Hashed).
     #[must_use]
     pub fn cache_server(mut self, server: Arc<dyn CacheServer>) -> Self {
         self.caches.push(server);
         self
     }
 
-    /// A log server for [`Policy::WriteBack`]; a write is acknowledged when all that are given have it. Without any, a
-    /// file beside a database of SQLite is the log; a database server needs log servers.
+    /// A log server for [`Policy::WriteBack`]; a write is acknowledged when all given servers have it. Without
+    /// any, a file next to a database of SQLite is the log; a database server needs log servers.
     #[must_use]
     pub fn log_server(mut self, server: Arc<dyn LogServer>) -> Self {
         self.logs.push(server);
         self
     }
 
-    /// What is wrong, in tests that must fail.
+    /// The injected flaw, in tests that must fail.
     #[cfg(feature = "flaws")]
     #[doc(hidden)]
     #[must_use]
@@ -165,8 +169,9 @@ impl Options {
     /// Opens the database.
     ///
     /// # Errors
-    /// `InvalidInput` for a URL of no database that is offered, `Conflict` while another process has the file open with a
-    /// cache, `Unavailable` if it cannot be opened. With a watchdog `InvalidInput` or `Unsupported` if the server keeps no log for it.
+    /// `InvalidInput` for a URL of an unsupported database, `Conflict` while another process has the file open
+    /// with a cache, `Unavailable` if it cannot be opened. With a watchdog `InvalidInput` or `Unsupported` if the
+    /// server keeps no log for it.
     pub async fn open(self) -> Result<Cache> {
         Cache::open(self).await
     }
@@ -184,7 +189,7 @@ impl Options {
         !self.url.starts_with("sqlite:")
     }
 
-    /// The file of that name with something added to it.
+    /// The path of the file with a suffix.
     pub(crate) fn beside(&self, suffix: &str) -> Option<PathBuf> {
         let mut name = self.file()?.into_os_string();
         name.push(suffix);

@@ -17,7 +17,7 @@ pub struct Row {
     values: Vec<SqlValue>,
 }
 
-/// Rows in the order of the range that was asked for.
+/// Rows in the order of the queried range.
 pub type Rows = Vec<Row>;
 
 impl Row {
@@ -66,7 +66,7 @@ pub(crate) fn encode(column_count: usize, rows: &[Vec<SqlValue>]) -> Value {
 pub(crate) fn decode(column_count: usize, value: &Value) -> Result<Vec<Vec<SqlValue>>> {
     let mut reader = reader(value.as_bytes());
     if reader.byte()? != VERSION {
-        return Err(Error::unsupported("a cached result has a version that is not known"));
+        return Err(Error::unsupported("a cached result has an unknown version"));
     }
     if reader.length()? != column_count {
         return Err(Error::corrupt("a cached result has another number of columns than its table"));

@@ -1,4 +1,4 @@
-//! What the cache must know of a table.
+//! The schema of a cached table.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use lacuna_cache_protocol::{Error, Result};
 use crate::sql::database::{Column, Constraints, Described, Dialect};
 use crate::sql::sql_value::SqlValue;
 
-/// A table, its primary key, and the columns it is asked for by range.
+/// A table, its primary key, and the columns that are queried by range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schema {
     pub(crate) table: String,
@@ -22,9 +22,9 @@ pub struct Schema {
     pub(crate) constraints: Constraints,
     /// Whether `columns` are all that the table has.
     pub(crate) has_all_columns: bool,
-    /// Whose table it is; known once it was opened.
+    /// The dialect of its database; known once it was opened.
     pub(crate) dialect: Option<Dialect>,
-    /// The columns that are read and written beside key and domains; `None` for all.
+    /// The columns that are read and written besides key and domains; `None` for all.
     only: Option<Vec<String>>,
 }
 
@@ -34,8 +34,8 @@ impl Schema {
         Self::with_keys(table, [key])
     }
 
-    /// A table with a primary key of several columns, which never change in a row. Rows of one value of a registered column
-    /// are in the order of these.
+    /// A table with a primary key of several columns, which never change in a row. Rows with the same value of a
+    /// registered column are ordered by these.
     pub fn with_keys<'a>(table: &str, keys: impl IntoIterator<Item = &'a str>) -> Self {
         Self {
             table: table.to_owned(),
@@ -51,18 +51,18 @@ impl Schema {
         }
     }
 
-    /// Triggers change rows of the table behind a write (those that there are when it is opened are found in the catalogue):
-    /// registered columns are taken whole by whatever sets columns, and
-    /// cached results that a write touches are dropped, never updated. (Triggers and cascading foreign keys must not change
-    /// registered columns of rows that the write does not name.)
+    /// Declares that triggers change rows of the table after a write (those that exist when it is opened are found
+    /// in the catalogue): a write that sets columns touches registered columns whole, and cached results that a
+    /// write touches are dropped, never updated. (Triggers and cascading foreign keys must not change registered
+    /// columns of rows that the write does not name.)
     #[must_use]
     pub const fn with_triggers(mut self) -> Self {
         self.has_triggers = true;
         self
     }
 
-    /// Reads bring, and writes name, only these columns beside the key and the registered ones: results are smaller, and
-    /// more of them are cached.
+    /// Reads return, and writes name, only these columns besides the key and the registered ones: results are
+    /// smaller, and more of them are cached.
     #[must_use]
     pub fn only<'a>(mut self, columns: impl IntoIterator<Item = &'a str>) -> Self {
         self.only = Some(columns.into_iter().map(ToOwned::to_owned).collect());
@@ -76,13 +76,13 @@ impl Schema {
         self
     }
 
-    /// With the name and the columns that the database says it has.
+    /// With the name and the columns that the catalogue gives.
     pub(crate) fn with_columns(mut self, described: Described) -> Result<Self> {
         self.table = described.name.clone();
         if let (false, Some(cascade)) = (self.has_triggers, described.cascades.first()) {
             let message = format!(
-                "rows of {} change past the cache as those that {cascade} refers to do: let it restrict, or say \
-                 `with_triggers` if none that a cascade would change is ever written",
+                "rows of {} change past the cache when rows that {cascade} refers to change: let it restrict, or declare \
+                 `with_triggers` if no row that a cascade would change is ever written",
                 self.table
             );
             return Err(Error::invalid_input(message));
@@ -117,7 +117,7 @@ impl Schema {
         Ok(self)
     }
 
-    /// Rows are told apart by their keys, here and in cached results: they must be what the database keeps apart.
+    /// Rows are identified by their keys, here and in cached results: the key must be unique in the database.
     fn check_key(&self, primary: &[String]) -> Result<()> {
         if !primary.is_empty() && primary.iter().all(|column| self.keys.contains(column)) {
             return Ok(());
@@ -133,24 +133,24 @@ impl Schema {
     pub(crate) fn domain_of(&self, column: &str) -> Result<DomainId> {
         let place = self.domains.iter().position(|(name, _)| name == column);
         place.ok_or_else(|| {
-            Error::invalid_input(format!("{column} is no registered domain of {}", self.table))
+            Error::invalid_input(format!("{column} is not a registered domain of {}", self.table))
         })
     }
 
-    /// The place of a column.
+    /// The index of a column.
     pub(crate) fn column(&self, column: &str) -> Result<usize> {
         let place = self.columns.iter().position(|name| name == column);
         place.ok_or_else(|| Error::invalid_input(format!("the table {} has no column {column}", self.table)))
     }
 
-    /// Whether the database keeps `value` in a column as it is, so that a cached row can have it without asking.
+    /// Whether the database keeps `value` in a column unchanged, so that a cached row can have it without a query.
     pub(crate) fn keeps(&self, place: usize, value: &SqlValue) -> bool {
         let column = self.described.get(place).filter(|column| !self.has_triggers && !column.is_changed);
         column.is_some_and(|column| column.kind.keeps(value))
     }
 
-    /// Whether rows lie in a domain where their values, as they are read, say: nothing pads, folds or rounds them. Other
-    /// domains are taken whole by every write.
+    /// Whether the order of a domain is that of the values as they are read: nothing pads, folds or rounds them.
+    /// Every write touches other domains whole (P9).
     pub(crate) fn has_order_of(&self, domain: DomainId) -> bool {
         let Some((column, domain_type)) = self.domains.get(domain) else { return false };
         let column = self.column(column).ok().and_then(|place| self.described.get(place));
@@ -162,7 +162,7 @@ impl Schema {
         self.described.get(place).map_or(value.clone(), |column| column.kind.fitted(value))
     }
 
-    /// The places of the columns of the key.
+    /// The indexes of the columns of the key.
     pub(crate) fn key_places(&self) -> impl Iterator<Item = usize> {
         self.keys.iter().filter_map(|key| self.column(key).ok())
     }
@@ -178,14 +178,14 @@ impl Schema {
         place.and_then(|place| row.get(place)).unwrap_or(&SqlValue::Null)
     }
 
-    /// Stands for the table, its columns and domains: results of another shape are never mistaken for these.
+    /// Identifies the table, its columns and domains: results of another shape are never mistaken for these.
     pub(crate) fn fingerprint(&self) -> u64 {
         let mut text = self.table.clone();
         self.columns.iter().for_each(|column| {
             text.push('\0');
             text.push_str(column);
         });
-        // One that was declared anew may be read as other values.
+        // A column with a new declaration may be read as other values.
         self.described.iter().for_each(|column| {
             text.push('\0');
             text.push_str(&column.declared);
@@ -196,7 +196,7 @@ impl Schema {
         lacuna_base::hash::hash_bytes(&bytes, 0)
     }
 
-    /// Stands for the name and type of each registered column, in their order (`docs/format/range-cache-sql.md`).
+    /// Identifies name and type of each registered column, in their order (`docs/format/range-cache-sql.md`).
     pub(crate) fn domain_marks(&self) -> Vec<u64> {
         let mark = |(column, domain): &(String, DomainType)| {
             let scale = if let DomainType::Decimal { scale } = domain { *scale } else { 0 };

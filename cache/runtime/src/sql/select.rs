@@ -1,4 +1,4 @@
-//! The SQL of a range, and of the writes that the table can make up by itself.
+//! The SQL of a range, and of the writes that the table generates.
 
 use lacuna_cache_protocol::{Cut, DomainId, DomainType, Form, Interval, Query, RangeKey};
 use lacuna_cache_protocol::{Error, Result};
@@ -9,7 +9,7 @@ use crate::sql::schema::Schema;
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::{Shape, Statement};
 
-/// SQL in the making: text and parameters.
+/// A statement under construction: text and parameters.
 #[derive(Debug)]
 pub(crate) struct Sql {
     dialect: Dialect,
@@ -32,7 +32,7 @@ impl Sql {
         self.text(&quoted)
     }
 
-    /// A parameter; NULL is written out, as a parameter without a type means nothing to some databases.
+    /// A parameter; NULL is written out, as a parameter without a type is an error in some databases.
     pub(crate) fn value(&mut self, value: &SqlValue) -> &mut Self {
         if *value == SqlValue::Null {
             return self.text("NULL");
@@ -42,7 +42,7 @@ impl Sql {
         self.text(&placeholder)
     }
 
-    /// A column as it is compared: text by its bytes.
+    /// A column in a comparison: text by its bytes.
     fn compared(&mut self, column: &str, domain: DomainType) -> &mut Self {
         let quoted = self.dialect.quoted(column);
         let compared = if domain == DomainType::Text { self.dialect.binary(&quoted) } else { quoted };
@@ -53,7 +53,7 @@ impl Sql {
         Statement { params: self.params, shape, ..Statement::new(self.text) }
     }
 
-    /// The column of a domain lies in `interval`.
+    /// The condition that the column of a domain lies in `interval`.
     pub(crate) fn within(
         &mut self,
         schema: &Schema,
@@ -77,7 +77,8 @@ impl Sql {
         Ok(())
     }
 
-    /// `column` holds `value`, NULL included. A collation may take other texts for the same; their bytes are compared, too.
+    /// The condition that `column` holds `value`, NULL included. A collation may consider other texts equal; so
+    /// their bytes are compared, too.
     pub(crate) fn holds(&mut self, column: &str, value: &SqlValue) -> &mut Self {
         if *value == SqlValue::Null {
             return self.name(column).text(" IS NULL");
@@ -95,7 +96,7 @@ fn domain_of(schema: &Schema, domain: DomainId) -> Result<(&str, DomainType)> {
     found.ok_or_else(|| Error::invalid_input(format!("{} has no domain {domain}", schema.table)))
 }
 
-/// Rows of a query, in the order of domain and key; from the other end for [`Form::Last`].
+/// Rows of a query, in the order of domain and key; in descending order for [`Form::Last`].
 pub(crate) fn select(dialect: Dialect, schema: &Schema, query: &Query) -> Result<Statement> {
     let (column, domain) = domain_of(schema, query.domain)?;
     let mut sql = Sql::new(dialect);

@@ -1,4 +1,4 @@
-//! One table, several processes: dendrites that own its ranges, and tables whose owners are elsewhere.
+//! One table in several processes: dendrites that own its ranges, and tables whose owners are in other processes.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::sql::sql_value::SqlValue;
 use crate::sql::table::Table;
 use crate::sql::watchdog::Family;
 
-/// How long another owner may hold a lease here without a word.
+/// How long another owner may hold a lease here without a message.
 const PEER_TIMEOUT_MS: u64 = 5_000;
 /// How long a request may wait for a lease.
 const REQUEST_TIMEOUT_MS: u64 = 4_000;
@@ -36,15 +36,17 @@ impl Schema {
         values.iter().try_fold(RangeTable::new(self.domains.len()), |table, value| {
             let cut = key(*domain, value)?.and_then(|key| table.split(0, Cut::Before(key)));
             cut.ok_or_else(|| {
-                Error::invalid_input(format!("{column} cannot be cut before {value:?} (again)"))
+                Error::invalid_input(format!(
+                    "{column} cannot be cut before {value:?}, or is cut there already"
+                ))
             })
         })
     }
 }
 
 impl Cache {
-    /// Leases on the ranges of a table, in the database itself. `address` is where other processes reach this one; `cuts`
-    /// counts only if the table was never cut before.
+    /// Leases on the ranges of a table, in the database itself. `address` is where other processes reach this one;
+    /// `cuts` counts only if the table was never cut before.
     ///
     /// # Errors
     /// `Unavailable` if the database does not answer.
@@ -59,7 +61,7 @@ impl Cache {
         .await
     }
 
-    /// The rows of a table as an owner of its ranges sees them.
+    /// The rows of a table as a store, for an owner of its ranges.
     ///
     /// # Errors
     /// As [`Cache::table`].
@@ -68,12 +70,13 @@ impl Cache {
         Ok(self.cut_table(&schema, family.as_ref()))
     }
 
-    /// A dendrite for a table, beside others around it: cache servers and logs need a namespace that no other table has.
-    /// From now on all writes to the table must go through dendrites that share `coordinator` and directory.
+    /// A dendrite for a table, among others of the same membership: cache servers and logs need a namespace that
+    /// no other table uses. From now on all writes to the table must go through dendrites that share `coordinator`
+    /// and directory.
     ///
     /// # Errors
-    /// As [`Cache::table`]; `Conflict` while a process has the table open as a whole. One that is gone without a word is waited
-    /// for, a little longer than its lease of three seconds.
+    /// As [`Cache::table`]; `Conflict` while a process has the table open as a whole. If that process has ended
+    /// without releasing the table, this waits a little longer than its lease of three seconds.
     pub async fn dendrite(
         &self,
         schema: Schema,
@@ -100,11 +103,12 @@ impl Cache {
         Ok(dendrite.with_patience(self.options.patience).with_verified_hits(self.options.verified_percent))
     }
 
-    /// A table whose owners are wherever `requests` go: a dendrite of this process, or a client of others. They were told of the same
-    /// columns and domains, in the same order.
+    /// A table whose owners are reached through `requests`: a dendrite of this process, or a client of others.
+    /// They must have the same columns and domains, in the same order.
     ///
     /// # Errors
-    /// As [`Cache::table`]. Reads fail as `InvalidInput` if owners were told of other columns or domains; nobody compares writes.
+    /// As [`Cache::table`]. Reads fail as `InvalidInput` if the owners have other columns or domains; writes are
+    /// not checked.
     pub async fn table_over(&self, schema: Schema, requests: Arc<dyn Requests>) -> Result<Table> {
         let (schema, family) = self.read(schema).await?;
         let store = self.cut_table(&schema, family.as_ref());

@@ -1,7 +1,7 @@
 //! Ranges of a table that several processes share, with the database itself as coordinator and directory.
 //!
-//! `lacuna_cut` keeps the range table as the first process gave it, `lacuna_member` where each process is reached and what
-//! it has to do (`members.rs`). Who has which range, and for how long, is as for whole tables ([`TableLease`]).
+//! `lacuna_cut` keeps the range table of the first process, `lacuna_member` the address and load of each process
+//! (`members.rs`). Leases on ranges work as for whole tables ([`TableLease`]).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::sql::numbers::Numbers;
 use crate::sql::sql_value::text;
 use crate::sql::table_lease::TableLease;
 
-/// A coordinator and directory in the database of the table. The table stays cut as it is.
+/// A coordinator and directory in the database of the table. The cuts of the table never change.
 #[derive(Debug)]
 pub struct SharedRanges {
     lease: TableLease,
@@ -43,7 +43,7 @@ impl SharedRanges {
         let lease = TableLease::new(database.clone(), clock, cache_count).await?;
         if cuts_of(&lease, name).await?.is_none() {
             let cuts = [name.into(), hex(&table.to_bytes()).into()];
-            // Another process may be first.
+            // Another process may win the race.
             drop(lease.changes("INSERT INTO lacuna_cut (name, cuts) VALUES ({}, {})", &cuts).await);
         }
         let missing =
@@ -55,7 +55,7 @@ impl SharedRanges {
         Ok(ranges)
     }
 
-    /// Of the owner, or of the process that is to be it.
+    /// The address of the owner, or of the process that should claim the range.
     async fn address_of(&self, range: RangeId) -> Result<Option<String>> {
         let row = self.numbers.row(range).await?;
         match self.lease.lease(row).await?.and_then(|lease| self.lease.owner(row, &lease)) {
@@ -64,7 +64,7 @@ impl SharedRanges {
         }
     }
 
-    /// Says that this process is there, and sees who else is and who has what.
+    /// Reports that this process is alive, and reads the other processes and the holders of all leases.
     async fn look(&self, loads: &[(RangeId, RangeLoad)]) -> Result<()> {
         let mut owners = BTreeMap::new();
         let leases = self.lease.leases().await?;
@@ -77,7 +77,7 @@ impl SharedRanges {
     }
 }
 
-/// Two processes that make the same table at once may be in each other's way.
+/// Two processes that create the same table at once may conflict; then one retries.
 async fn prepare(database: &dyn Database, sql: &str) -> Result<()> {
     let first = database.run(sql).await;
     let done = if first.is_err() { database.run(sql).await } else { first };
@@ -90,7 +90,7 @@ async fn cuts_of(lease: &TableLease, name: &str) -> Result<Option<RangeTable>> {
     cuts.map(|cuts| RangeTable::from_bytes(&from_hex(&cuts)?)).transpose()
 }
 
-/// Bytes of a table as a column that every database has.
+/// Bytes of a table as text, for a column type that every database has.
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

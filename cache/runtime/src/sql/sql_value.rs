@@ -6,7 +6,7 @@ use lacuna_cache_protocol::{Error, Result};
 
 use crate::sql::{calendar, decimal};
 
-/// What a column of a row holds.
+/// The value of a column in a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SqlValue {
     /// No value.
@@ -19,25 +19,25 @@ pub enum SqlValue {
     Text(String),
     /// Bytes.
     Blob(Vec<u8>),
-    /// `digits / 10^scale`, exactly. In SQL of one's own: `CAST(? AS NUMERIC)`, as it is handed over as text.
+    /// `digits / 10^scale`, exactly. In SQL of the application: `CAST(? AS NUMERIC)`, as it is sent as text.
     Decimal {
         /// The number without its point.
         digits: i128,
-        /// Digits behind the point, at most 38.
+        /// Digits after the point, at most 38.
         scale: u8,
     },
-    /// A day. In SQL of one's own: `CAST(? AS DATE)`.
+    /// A day. In SQL of the application: `CAST(? AS DATE)`.
     Date(Date),
-    /// A moment, in microseconds since 1970-01-01 UTC. Columns without a time zone are read and written as UTC. In SQL of
-    /// one's own: `CAST(? AS TIMESTAMPTZ)`, `CAST(? AS DATETIME(6))`.
+    /// A moment, in microseconds since 1970-01-01 UTC. Columns without a time zone are read and written as UTC. In
+    /// SQL of the application: `CAST(? AS TIMESTAMPTZ)`, `CAST(? AS DATETIME(6))`.
     Timestamp(i64),
 }
 
 impl SqlValue {
-    /// The decimal that `text` says, with as many digits behind the point.
+    /// The decimal in `text`, with the same number of digits after the point.
     ///
     /// # Errors
-    /// `InvalidInput` if it is none, or has more than 38 digits.
+    /// `InvalidInput` if it is not a decimal, or has more than 38 digits.
     ///
     /// ```
     /// use lacuna_cache::sql::SqlValue;
@@ -48,7 +48,7 @@ impl SqlValue {
     /// ```
     pub fn decimal(text: &str) -> Result<Self> {
         let (digits, scale) = decimal::parse(text)
-            .ok_or_else(|| Error::invalid_input(format!("{text:?} is no decimal of at most 38 digits")))?;
+            .ok_or_else(|| Error::invalid_input(format!("{text:?} is not a decimal of at most 38 digits")))?;
         Ok(Self::Decimal { digits, scale })
     }
 
@@ -71,7 +71,7 @@ impl SqlValue {
             .ok_or_else(|| Error::invalid_input(format!("there is no day {year}-{month}-{day}")))
     }
 
-    /// As databases without a type of their own for it take it.
+    /// The form for databases that have no type for it.
     pub(crate) fn as_text(&self) -> String {
         match self {
             Self::Decimal { digits, scale } => decimal::print(*digits, *scale),
@@ -86,7 +86,7 @@ impl SqlValue {
             Self::Null => writer.byte(0),
             Self::Integer(value) => {
                 writer.byte(1);
-                // The sign goes to the lowest bit, so that small numbers are short.
+                // The sign is the lowest bit, so that numbers near zero are short.
                 writer.number(((value << 1) ^ (value >> 63)).cast_unsigned());
             }
             Self::Float(value) => {
@@ -133,12 +133,12 @@ impl SqlValue {
             }
             6 => Self::Date(Date { days: i32::from_le_bytes(reader.fixed()?) }),
             7 => Self::Timestamp(i64::from_le_bytes(reader.fixed()?)),
-            _ => return Err(Error::unsupported("a value of the SQL store is of a kind that is not known")),
+            _ => return Err(Error::unsupported("a value of the SQL store is of an unknown kind")),
         })
     }
 }
 
-/// Reads what the SQL store wrote.
+/// Reads bytes that the SQL store wrote.
 pub(crate) const fn reader(bytes: &[u8]) -> Reader<'_> {
     Reader::new(bytes, "a value or a write of the SQL store")
 }
@@ -152,7 +152,7 @@ pub(crate) fn text(value: SqlValue) -> Option<String> {
     }
 }
 
-/// A decimal as a database says it. One that has no place among others (`NaN`), or too many digits, stays text.
+/// A decimal from its text in the database. If it is not a number (`NaN`), or has too many digits, it stays text.
 #[cfg_attr(
     not(any(feature = "postgres", feature = "mariadb")),
     allow(dead_code, reason = "SQLite has no decimals")

@@ -1,4 +1,4 @@
-//! A write: statements of SQL, what they must have changed, and what they do to cached rows. And the bytes of all this,
+//! A write: SQL statements, the rows they must change, and their effect on cached rows; and the bytes of all this,
 //! which write-back keeps in logs.
 
 use lacuna_cache_protocol::Command;
@@ -7,7 +7,7 @@ use lacuna_cache_protocol::{Error, Result};
 use crate::sql::sql_value::{SqlValue, reader};
 use lacuna_base::wire::{Reader, Writer};
 
-/// What is written and read.
+/// Version of the bytes.
 const VERSION: u8 = 1;
 
 /// One statement with its parameters.
@@ -21,17 +21,17 @@ const VERSION: u8 = 1;
 pub struct Statement {
     pub(crate) sql: String,
     pub(crate) params: Vec<SqlValue>,
-    /// Rows that it must change, or the whole write is refused.
+    /// The number of rows that it must change, or the whole write is refused.
     pub(crate) expected: Option<u64>,
     pub(crate) shape: Shape,
-    /// Whether whoever wrote it says that the database never refuses it.
+    /// Whether its author promises that the database never refuses it.
     pub(crate) is_accepted: bool,
 }
 
-/// Where a statement can take one condition more.
+/// Where a statement can take a further condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// Nowhere: somebody else wrote it.
+    /// Nowhere: the application wrote it.
     Own,
     /// It ends with the values of a `SELECT` without a table.
     Values,
@@ -45,7 +45,7 @@ impl Statement {
         Self { sql: sql.into(), params: Vec::new(), expected: None, shape: Shape::Own, is_accepted: false }
     }
 
-    /// The next parameter.
+    /// Adds the next parameter.
     #[must_use]
     pub fn with(mut self, value: impl Into<SqlValue>) -> Self {
         self.params.push(value.into());
@@ -59,11 +59,12 @@ impl Statement {
         self
     }
 
-    /// You promise that the database accepts it whatever its rows are, and that it neither frees nor takes a key: an addition
-    /// to a counter that cannot overflow, for example. Under write-back only such statements of your own are acknowledged
-    /// before the database has them; others are written through, as only the database knows whether it takes them. **If it
-    /// refuses one all the same, the write and those that depend on it are set aside after they were acknowledged**
-    /// ([`Notice::SetAside`](crate::Notice)). Of no effect beside [`Statement::expecting`].
+    /// Promises that the database accepts it whatever its rows are, and that it neither frees nor takes a key: an
+    /// addition to a counter that cannot overflow, for example. Under write-back only such statements of the
+    /// application are acknowledged before the database has them; others are written through, as only the database
+    /// knows whether it accepts them (P14). **If it refuses one nevertheless, the write and those that depend on
+    /// it are set aside after they were acknowledged** ([`Notice::SetAside`](crate::Notice)). No effect together
+    /// with [`Statement::expecting`].
     #[must_use]
     pub const fn never_refused(mut self) -> Self {
         self.is_accepted = true;
@@ -75,16 +76,17 @@ impl Statement {
     }
 }
 
-/// What a write does to cached rows.
+/// The effect of a write on cached rows.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Effect {
     /// Only the database knows.
     Unknown,
-    /// A row is there now.
+    /// A row was added.
     Insert(Vec<SqlValue>),
-    /// Columns of the row with this key, by their places, have new values. Before, its registered columns are as `was` says.
+    /// Columns of the row with this key, by their indexes, have new values. Before, its registered columns are
+    /// `was`.
     Set { key: Vec<SqlValue>, was: Vec<SqlValue>, columns: Vec<(usize, SqlValue)> },
-    /// The row with this key is gone. Before, its registered columns are as `was` says.
+    /// The row with this key was removed. Before, its registered columns are `was`.
     Delete { key: Vec<SqlValue>, was: Vec<SqlValue> },
 }
 
@@ -136,7 +138,7 @@ impl SqlWrite {
     pub(crate) fn read(command: &Command) -> Result<Self> {
         let mut reader = reader(command.as_bytes());
         if reader.byte()? != VERSION {
-            return Err(Error::unsupported("a write of the SQL store has a version that is not known"));
+            return Err(Error::unsupported("a write of the SQL store has an unknown version"));
         }
         let statements = (0..reader.length()?).map(|_| read_statement(&mut reader)).collect::<Result<_>>()?;
         let effect = match reader.byte()? {
@@ -149,7 +151,7 @@ impl SqlWrite {
                 Effect::Set { key, was, columns: columns.collect::<Result<_>>()? }
             }
             3 => Effect::Delete { key: read_values(&mut reader)?, was: read_values(&mut reader)? },
-            _ => return Err(Error::unsupported("a write of the SQL store has an effect that is not known")),
+            _ => return Err(Error::unsupported("a write of the SQL store has an unknown effect")),
         };
         Ok(Self { statements, effect })
     }
@@ -162,7 +164,7 @@ fn read_statement(reader: &mut Reader<'_>) -> Result<Statement> {
         0 => Shape::Own,
         1 => Shape::Values,
         2 => Shape::Condition,
-        _ => return Err(Error::unsupported("a statement of the SQL store has a shape that is not known")),
+        _ => return Err(Error::unsupported("a statement of the SQL store has an unknown shape")),
     };
     let is_accepted = reader.byte()? != 0;
     Ok(Statement { sql, params: read_values(reader)?, expected, shape, is_accepted })

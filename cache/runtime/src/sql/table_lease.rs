@@ -1,8 +1,8 @@
-//! A coordinator in the database itself: which process may put a cache before a table.
+//! A coordinator in the database itself: it grants each table to one process with a cache.
 //!
-//! A row of `lacuna_lease` names the holder of each range and counts its renewals. Whoever wants a range that another holds
-//! watches the count; if it has not moved for longer than a lease, by the watcher's own clock, the holder is gone or has
-//! stopped serving hits. So no clock is compared with another, and none has to be right.
+//! A row of `lacuna_lease` names the holder of each range and counts its renewals. A process that wants a range of
+//! another watches the count; if it has not moved for longer than a lease, by the watcher's own clock, the holder
+//! is gone or has stopped serving hits. So no two clocks are compared, and none has to be correct.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,11 +18,11 @@ use crate::sql::watched::Watched;
 
 /// How long a holder serves without a renewal.
 const LEASE_MS: u64 = 3_000;
-/// How long others wait before they take over; longer than a lease by more than clocks differ.
+/// How long others wait before they take over; longer than a lease by more than clocks drift apart.
 const PATIENCE_MS: u64 = 3_500;
 
 impl Lease {
-    /// Whether anybody ever held it.
+    /// Whether it ever had a holder.
     pub(crate) const fn was_held(&self) -> bool {
         self.epoch > 0
     }
@@ -32,7 +32,7 @@ impl Lease {
 pub(crate) struct TableLease {
     database: Arc<dyn Database>,
     clock: Arc<dyn Clock>,
-    /// Of this process; no other has the same.
+    /// The number of this process; no other has the same.
     holder: i64,
     cache_count: usize,
     state: Mutex<State>,
@@ -40,16 +40,16 @@ pub(crate) struct TableLease {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Counts of others.
+    /// Counts of other processes.
     watched: Watched<RangeId>,
-    /// Where ranges are that left their first cache server.
+    /// The cache servers of ranges that have left their first one.
     places: BTreeMap<RangeId, usize>,
 }
 
 /// A row of the table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lease {
-    /// 0 for nobody.
+    /// 0 without a holder.
     pub(crate) holder: i64,
     pub(crate) beat: i64,
     pub(crate) epoch: i64,
@@ -65,7 +65,7 @@ impl TableLease {
                    holder BIGINT NOT NULL, beat BIGINT NOT NULL, epoch BIGINT NOT NULL)";
         let sql = format!("{sql}{}", database.dialect().engine());
         if database.run(&sql).await.is_err() {
-            // Another process may have been at it.
+            // Another process may have created the table at the same time.
             database.run(&sql).await.map_err(|failure| failure.error)?;
         }
         let mut bytes = [0; 8];
@@ -105,18 +105,19 @@ impl TableLease {
         }))
     }
 
-    /// Larger than that of every tenure. The fence may be ahead of the lease, if this table was restored from a copy.
+    /// An epoch larger than that of every tenure. The fence may be ahead of the lease, if this table was restored
+    /// from a copy.
     pub(crate) async fn next_epoch(&self, lease: &Lease) -> Result<i64> {
         let fenced = crate::sql::fenced::largest_epoch(&*self.database).await?;
         Ok(lease.epoch.max(i64::try_from(fenced.0).unwrap_or(i64::MAX - 1)) + 1)
     }
 
-    /// Whether nobody else holds it, as far as this process can have seen.
+    /// Whether no other process holds it, as far as this process can know.
     fn is_free(&self, range: RangeId, lease: &Lease) -> bool {
         lease.holder == self.holder || self.is_over(range, lease)
     }
 
-    /// Whether nobody at all holds it, as far as this process can have seen.
+    /// Whether no process at all holds it, as far as this process can know.
     pub(crate) fn is_over(&self, range: RangeId, lease: &Lease) -> bool {
         if lease.holder == 0 {
             return true;
@@ -126,7 +127,7 @@ impl TableLease {
         state.watched.still_for(range, lease.beat, now) >= PATIENCE_MS
     }
 
-    /// The process that has a range, as far as this one can have seen.
+    /// The process that has a range, as far as this one can know.
     pub(crate) fn owner(&self, range: RangeId, lease: &Lease) -> Option<i64> {
         let is_owned = lease.holder == self.holder || !self.is_free(range, lease);
         is_owned.then_some(lease.holder)
@@ -147,7 +148,7 @@ impl TableLease {
         Ok(leases_of(&found).remove(&range))
     }
 
-    /// Who holds what; from now on all of it is watched.
+    /// All leases; from now on all of them are watched.
     pub(crate) async fn leases(&self) -> Result<BTreeMap<RangeId, Lease>> {
         let found = self.rows("SELECT range_id, holder, beat, epoch FROM lacuna_lease", &[]).await?;
         let leases = leases_of(&found);
@@ -161,17 +162,17 @@ impl TableLease {
         self.clock.now_ms()
     }
 
-    /// Which process this is.
+    /// The number of this process.
     pub(crate) const fn holder(&self) -> i64 {
         self.holder
     }
 
-    /// What a query finds.
+    /// The rows of a query.
     pub(crate) async fn rows(&self, sql: &str, values: &[SqlValue]) -> Result<Table> {
         self.database.query(&self.statement(sql, values)).await.map_err(|failure| failure.error)
     }
 
-    /// A row that nobody holds. Another process may be first.
+    /// Adds a row without a holder. Another process may win the race.
     pub(crate) async fn add(&self, range: RangeId) {
         let values = [i64::from(range.0).into()];
         drop(

@@ -1,8 +1,8 @@
-//! Counts that others move as long as they live, watched by our own clock.
+//! Counts that other processes increase while they live, watched by the local clock.
 
 use std::collections::BTreeMap;
 
-/// What each count was, and since when it has not moved.
+/// The last value of each count, and since when it has not moved.
 #[derive(Debug)]
 pub(crate) struct Watched<K>(BTreeMap<K, (i64, u64)>);
 
@@ -13,7 +13,7 @@ impl<K> Default for Watched<K> {
 }
 
 impl<K: Ord> Watched<K> {
-    /// For how many milliseconds a count has not moved, as far as it was looked at; it is `count` now.
+    /// Milliseconds since the count last moved, as far as it was watched; `count` is its present value.
     pub(crate) fn still_for(&mut self, key: K, count: i64, now_ms: u64) -> u64 {
         let (known, since) = self.0.entry(key).or_insert((count, now_ms));
         if *known != count {
@@ -22,7 +22,7 @@ impl<K: Ord> Watched<K> {
         now_ms.saturating_sub(*since)
     }
 
-    /// Forgets the counts of those that are gone.
+    /// Forgets the counts of processes that are gone.
     pub(crate) fn keep(&mut self, is_there: impl Fn(&K) -> bool) {
         self.0.retain(|key, _| is_there(key));
     }

@@ -1,4 +1,4 @@
-//! `lacuna cache dendrite`: owns ranges of a table, for itself and for clients and dendrites elsewhere.
+//! `lacuna cache dendrite`: owns ranges of a table, for itself, for clients and for other dendrites.
 
 use std::path::PathBuf;
 
@@ -19,17 +19,17 @@ Needs a binary that was built with the range cache, in the checkout by
 `cargo build --release -p lacuna-cli --features cache`.
 Exit code 2 if the arguments do not go together, or another process has the table open as a whole.";
 
-/// Own ranges of a table, beside other dendrites of the same secret
+/// Own ranges of a table, together with other dendrites that share the secret
 ///
-/// Runs until SIGTERM or Ctrl-C, then writes everything acknowledged to the store, gives its ranges back and prints its
-/// counters.
+/// Runs until SIGTERM or Ctrl-C, then writes every acknowledged write to the store, releases its ranges and prints
+/// its counters.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct DendriteArgs {
-    /// Where to listen; port 0 for any that is free
+    /// Where to listen; port 0 for any free port
     #[arg(long, value_name = "HOST:PORT")]
     listen: String,
-    /// Where others reach it, if not where it listens
+    /// The address at which others reach it, if that differs from --listen
     #[arg(long, value_name = "HOST:PORT")]
     address: Option<String>,
     /// The database: postgres://... or mysql://...
@@ -41,45 +41,46 @@ pub(super) struct DendriteArgs {
     /// A column of its primary key; several times
     #[arg(long = "key", value_name = "COLUMN", required = true)]
     keys: Vec<String>,
-    /// A column that is asked for by range, and its type: integer, unsigned, 'decimal(2)' (2 digits after the point),
-    /// float, text, date, timestamp; several times
+    /// A column that is queried by range, and its type: integer, unsigned, 'decimal(2)' (2 digits after the
+    /// point), float, text, date, timestamp; several times
     #[arg(long = "domain", value_name = "COLUMN:TYPE", required = true)]
     domains: Vec<String>,
-    /// Cut the table before this value of the first domain; several times. Counts for the first dendrite alone. A day is
-    /// written 2024-02-29, a moment in microseconds since 1970 UTC
+    /// Cut the table before this value of the first domain; several times. Only the first dendrite of a table uses
+    /// it. A day is written 2024-02-29, a moment in microseconds since 1970 UTC
     #[arg(long = "cut", value_name = "VALUE", allow_hyphen_values = true)]
     cuts: Vec<String>,
     /// A cache server: redis://...; several times
     #[arg(long = "cache", value_name = "URL", required = true)]
     caches: Vec<String>,
-    /// A log server for --policy back: redis://..., which writes to disk at once; several times
+    /// A log server for --policy back: redis://..., which must write to disk at once; several times
     #[arg(long = "log", value_name = "URL")]
     logs: Vec<String>,
     /// What a write does to cached results
     #[arg(long, value_enum, default_value = "through")]
     policy: PolicyName,
-    /// Who leases ranges: the database itself, or etcd://host:port,host:port (etcds:// if it is encrypted)
+    /// What leases ranges: the database itself, or etcd://host:port,host:port (etcds:// if it is encrypted)
     #[arg(long, value_name = "URL", default_value = "store")]
     coordinator: String,
-    /// Seconds after which other dendrites take the ranges of one that does not answer; with etcd only. A fifth of it
-    /// should be longer than etcd's election timeout
+    /// Seconds after which other dendrites take the ranges of a dendrite that does not answer; with etcd only. A
+    /// fifth of it should be longer than etcd's election timeout
     #[arg(long, value_name = "S", default_value_t = 5, value_parser = clap::value_parser!(u64).range(2..=60))]
     lease: u64,
     #[command(flatten)]
     etcd: EtcdArgs,
-    /// Which cache server holds a result: that of its range, or one by the hash of its query. All dendrites of a table need the
-    /// same placement, with the same servers in the same order
+    /// Which cache server holds a result: that of its range, or that of the hash of its query. All dendrites of a
+    /// table need the same placement, with the same servers in the same order
     #[arg(long, value_enum, default_value = "range")]
     placement: PlacementName,
-    /// Send results to cache servers compressed, where that makes them shorter. All dendrites of a table need the same setting
+    /// Compress results for cache servers, if that makes them shorter. All dendrites of a table need the same
+    /// setting
     #[arg(long)]
     compress: bool,
-    /// Read this percentage of the hits again from the database: where one differs, another program has written past the cache,
-    /// and everything cached is dropped
+    /// Verify this percentage of the hits at the database: if one differs, another program has written past the
+    /// cache, and all cached results are dropped
     #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u8).range(..=100))]
     verify_hits: u8,
-    /// Follow the log of the database, and drop everything cached when another program has written to the table. All dendrites
-    /// of it need the same setting
+    /// Follow the log of the database, and drop all cached results when another program has written to the table.
+    /// All dendrites of a table need the same setting
     #[arg(long)]
     watchdog: bool,
     /// A file with the secret that all dendrites and clients share, at least 16 bytes

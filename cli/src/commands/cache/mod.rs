@@ -14,7 +14,7 @@ const BUILD: &str = "\
 The commands need a binary that was built with the range cache; in the checkout:
   cargo build --release -p lacuna-cli --features cache";
 
-/// Run the range cache before a database
+/// Run the range cache in front of a database
 #[derive(Debug, Args)]
 #[command(after_help = BUILD)]
 pub(crate) struct CacheArgs {

@@ -1,4 +1,4 @@
-//! What a dendrite knows: its seats, the range table, and where other owners are.
+//! The state of a dendrite: its owner tasks, the range table, and the addresses of other owners.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,10 +22,10 @@ use crate::owner::route::RouteCell;
 use crate::owner::sample::Sample;
 use crate::owner::servers::Servers;
 
-/// Who is to be asked about a range.
+/// Where a request for a range goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Place {
-    /// The seat here, which may have to claim it first.
+    /// The owner task here, which may have to claim the range first.
     Here,
     /// The dendrite at an address.
     At(String),
@@ -39,13 +39,13 @@ pub(crate) struct DendriteState {
     pub(super) counters: Arc<Counters>,
     pub(super) notices: broadcast::Sender<Notice>,
     pub(super) verified: Arc<Sample>,
-    /// Whether what other processes left in the cache server may be wrong.
+    /// Whether the entries that other processes left in the cache server may be wrong.
     begins_cold: Arc<AtomicBool>,
     table: RwLock<Arc<RangeTable>>,
     new_owner: NewOwner,
-    /// `None` once it was closed.
+    /// `None` once the dendrite was closed.
     owners: Mutex<Option<BTreeMap<RangeId, Arc<OwnerHandle>>>>,
-    /// Where owners are said to be, and until when that is believed.
+    /// Where each owner was last reported, and until when this is used.
     known: Mutex<BTreeMap<RangeId, (Place, u64)>>,
 }
 
@@ -130,7 +130,7 @@ impl DendriteState {
         self.table.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes a newer table, and tells the seats.
+    /// Stores a newer table, and sends it to the owner tasks.
     pub(super) fn take_table(&self, table: &Arc<RangeTable>) {
         let mut known = self.table.write().unwrap_or_else(PoisonError::into_inner);
         if known.version() < table.version() {
@@ -143,13 +143,14 @@ impl DendriteState {
         }
     }
 
-    /// From now on no range takes over what another process left in the cache server. Returns where owners hear who were there before.
+    /// From now on no range takes over entries that another process left in the cache server. Returns the channels of
+    /// owners that were already running.
     pub(crate) fn begin_cold(&self) -> Vec<mpsc::UnboundedSender<OwnerCommand>> {
         self.begins_cold.store(true, Ordering::SeqCst);
         self.all_commands()
     }
 
-    /// Where owners hear.
+    /// The channels of all owner tasks.
     fn all_commands(&self) -> Vec<mpsc::UnboundedSender<OwnerCommand>> {
         self.handles().iter().map(|handle| handle.commands.clone()).collect()
     }
@@ -158,7 +159,7 @@ impl DendriteState {
         locked(&self.owners).iter().flat_map(BTreeMap::values).cloned().collect()
     }
 
-    /// The seat of a range, which is made when it is first needed.
+    /// The owner task of a range, started at its first use.
     pub(super) fn handle(&self, range: RangeId) -> Result<Arc<OwnerHandle>> {
         let table = self.table();
         let mut owners = locked(&self.owners);
@@ -190,17 +191,17 @@ impl DendriteState {
         place
     }
 
-    /// The owner that is known did not answer: the next who asks about the range tries to claim it.
+    /// The known owner did not answer: the next request for the range tries to claim it.
     pub(super) fn doubt(&self, range: RangeId) {
         locked(&self.known).insert(range, (Place::Here, self.now_ms() + KNOWN_MS));
     }
 
-    /// The range could not be claimed: the directory knows more.
+    /// The range could not be claimed: the directory is asked anew for its owner.
     pub(super) fn ask_again(&self, range: RangeId) {
         locked(&self.known).remove(&range);
     }
 
-    /// What was asked of the owners here since this was last called.
+    /// The load of the owners here since the last call.
     pub(super) async fn loads(&self) -> Vec<(RangeId, RangeLoad)> {
         let mut loads = Vec::new();
         for handle in self.handles().into_iter().filter(|handle| self.serves(handle.range)) {
@@ -211,9 +212,9 @@ impl DendriteState {
         loads
     }
 
-    /// Has a range claimed that nobody asks for here.
+    /// Claims a range without a request for it.
     pub(super) fn claim(&self, range: RangeId) {
-        // A house that is closed claims nothing.
+        // A closed dendrite claims nothing.
         if !self.serves(range)
             && let Ok(handle) = self.handle(range)
         {
@@ -231,7 +232,7 @@ impl DendriteState {
         locked(&self.owners).is_none()
     }
 
-    /// From now on there are no seats; returns those that were.
+    /// Closes the dendrite to new owner tasks; returns those that were running.
     pub(super) fn close(&self) -> Vec<Arc<OwnerHandle>> {
         locked(&self.owners).take().into_iter().flat_map(BTreeMap::into_values).collect()
     }
@@ -273,7 +274,7 @@ impl DendriteState {
     }
 }
 
-/// The way from a seat to the owners of other ranges.
+/// Carries the calls of owner tasks to the owners of other ranges.
 #[derive(Debug)]
 struct Through(Weak<DendriteState>);
 

@@ -1,19 +1,23 @@
-//! A dendrite: the owner of many ranges of one collection, among others that own the rest.
+//! A dendrite: the owner of many ranges of one collection, next to dendrites that own the others.
 //!
-//! A collection is cut into ranges by a table that a [`Directory`] keeps. A dendrite has a seat for each range that it was
-//! asked about, and a seat claims its range when somebody asks for it, unless the directory says that another dendrite has
-//! it or should have it. The ranges of a dead dendrite are claimed as soon as its lease is over, all at once, each by the one
-//! that the directory says; and a dendrite that has more to do than others leaves ranges to them (`chores.rs`).
+//! A collection is cut into ranges by a table that a [`Directory`] keeps. A dendrite has an owner task for each
+//! range that it was asked about. The task claims its range at the first request, unless the directory says that
+//! another dendrite has it or should have it. The ranges of a dead dendrite are claimed as soon as its lease is
+//! over, all at once, each by the dendrite that the directory names; and a dendrite that has more load than others
+//! leaves ranges to them (`rebalancer.rs`).
 //!
-//! With the table cut at 100 and another dendrite at the upper range, a read of `90..=95` is answered here, a read of
-//! `100..=110` is handed on, and for `90..=110` the owner here takes a lease there and then asks the store for all of it.
+//! With the table cut at 100 and another dendrite at the upper range, a read of `90..=95` is answered here, a read
+//! of `100..=110` is forwarded, and for `90..=110` the owner here takes a lease there and then asks the store for
+//! the whole interval.
 //!
-//! Guarantee: that of the owners. The directory is a hint: whoever is sent to the wrong place is refused there.
+//! Guarantee: that of the owners. The directory is a hint: a request that reaches the wrong dendrite is refused
+//! there.
 //!
-//! Cost: nothing beside that of a seat for what is owned here; one look at the directory in [`KNOWN_MS`] and a hop for what
-//! is not.
+//! Cost: for owned ranges, that of their owner tasks; for others, one look at the directory in [`KNOWN_MS`] and
+//! one forward.
 //!
-//! Report, section 3. Here ranges are claimed on demand, and owners of several ranges of one process talk as strangers do.
+//! Report, section 3. Here ranges are claimed on demand, and owners in one process talk like owners in different
+//! ones.
 
 mod dendrite_state;
 mod rebalancer;
@@ -42,17 +46,17 @@ use crate::owner::requests::PATIENCE;
 use crate::owner::servers::Servers;
 pub(crate) use dendrite_state::DendriteState;
 
-/// How long a dendrite believes what the directory said of a range.
+/// How long a dendrite uses an answer of the directory about a range.
 const KNOWN_MS: u64 = 300;
 
-/// Where a dendrite stands among others.
+/// How a dendrite finds others and is found by them.
 #[derive(Debug, Clone)]
 pub struct Membership {
-    /// Which ranges there are and who has them.
+    /// The ranges and their owners.
     pub directory: Arc<dyn Directory>,
-    /// The way to other dendrites.
+    /// Carries messages to other dendrites.
     pub transport: Arc<dyn PeerTransport>,
-    /// Where this one is reached, as the directory says it.
+    /// The address of this dendrite, as the directory gives it.
     pub address: String,
 }
 
@@ -61,21 +65,21 @@ pub struct Membership {
 pub enum Forwarding {
     /// To the owner, wherever it is.
     Anywhere,
-    /// Not beyond this dendrite.
+    /// Not beyond this dendrite: the caller is redirected.
     Here,
 }
 
-/// What became of a request.
+/// The outcome of a request.
 #[derive(Debug)]
 pub enum Answer<T> {
     /// It was answered.
     Is(T),
-    /// It was not carried out: the owner of this range is at this address.
+    /// It was not executed: the owner of this range is at this address.
     At(RangeId, String),
 }
 
-/// Reads and writes of a collection that is cut into ranges, some of which are owned here. Clones are the same dendrite.
-/// When the last is dropped its owners stop.
+/// Reads and writes of a collection that is cut into ranges, some of which are owned here. Clones are the same
+/// dendrite. When the last is dropped its owners stop.
 #[derive(Debug, Clone)]
 pub struct Dendrite {
     state: Arc<DendriteState>,
@@ -83,8 +87,8 @@ pub struct Dendrite {
 }
 
 impl Dendrite {
-    /// A dendrite that owns nothing yet, in tasks of the present runtime. `config` says how owners work, but for their
-    /// ranges.
+    /// A dendrite that owns nothing yet, in tasks of the present runtime. `config` is the settings of its owners,
+    /// except for their ranges.
     ///
     /// # Errors
     /// `Unavailable` if the directory does not answer.
@@ -102,22 +106,22 @@ impl Dendrite {
         Ok(Self { state, patience: PATIENCE })
     }
 
-    /// How long a request of this process may take that does not say so itself; 5 seconds unless set.
+    /// Sets how long a request of this process may take if it does not say so; 5 seconds by default.
     #[must_use]
     pub const fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// How many of a hundred hits are asked for again at the store; none unless set. Where the two differ, somebody has written
-    /// past the cache: nothing that the owner has cached is believed any more.
+    /// Sets the percentage of hits that are verified against the store; none by default. If the two differ, a
+    /// foreign write went past the cache: the owner drops all cached entries.
     #[must_use]
     pub fn with_verified_hits(self, percent: u8) -> Self {
         self.state.verified.set(percent);
         self
     }
 
-    /// For whoever finds out that somebody writes past the cache.
+    /// The alarm, for code that notices a foreign write past the cache.
     pub fn alarm(&self) -> Alarm {
         Alarm::of_all(Arc::downgrade(&self.state))
     }
@@ -125,8 +129,8 @@ impl Dendrite {
     /// The result of a query.
     ///
     /// # Errors
-    /// `InvalidInput` if the store does not understand the query or there is no such domain, `Unavailable` if nobody
-    /// answers in time.
+    /// `InvalidInput` if the store does not understand the query or there is no such domain, `Unavailable` if
+    /// there is no answer in time.
     #[doc(hidden)]
     pub async fn read(
         &self,
@@ -137,7 +141,8 @@ impl Dendrite {
         self.state.read(query, within, forwarding).await
     }
 
-    /// Results of several queries, all of one moment: a row that leaves one and enters another is in one of them.
+    /// Results of several queries, all of one moment: a row that moves from one to another in between is in
+    /// exactly one.
     ///
     /// # Errors
     /// As [`Dendrite::read`]; `InvalidInput` without a query.
@@ -154,7 +159,7 @@ impl Dendrite {
     /// A lease on all ranges, for a load past the cache that takes at most `lasts` (and never more than an hour).
     ///
     /// # Errors
-    /// `Unavailable` if it is not to be had in time.
+    /// `Unavailable` if it is not granted in time.
     #[doc(hidden)]
     pub async fn bulk(
         &self,
@@ -165,7 +170,7 @@ impl Dendrite {
         self.state.bulk(lasts, within, forwarding).await
     }
 
-    /// Carries out a write. When it returns `Ok(Is(()))`, every later read sees it.
+    /// Executes a write. When it returns `Ok(Is(()))`, every later read sees it.
     ///
     /// # Errors
     /// See [`WriteError`]: refused and not done have changed nothing.
@@ -179,7 +184,8 @@ impl Dendrite {
         self.state.write(write, within, forwarding).await
     }
 
-    /// What the owner of `range` answers to the owner of another range, if it is here.
+    /// Passes the call of the owner of another range to the owner of `range`, if that is here, and returns its
+    /// reply.
     ///
     /// # Errors
     /// `Unavailable` if it had no answer: its tenure has ended.
@@ -194,7 +200,7 @@ impl Dendrite {
         self.state.peer_here(range, peer, call, what).await
     }
 
-    /// Where the processes are reached that may own ranges, this one among them.
+    /// The addresses of the processes that may own ranges, including this one.
     pub fn members(&self) -> Vec<String> {
         self.state.membership.directory.members()
     }
@@ -214,32 +220,33 @@ impl Dendrite {
             .collect()
     }
 
-    /// Has a range claimed here, if nobody has it, though nobody asks for it.
+    /// Claims a range here, if it has no owner, without a request for it.
     pub fn claim(&self, range: RangeId) {
         self.state.claim(range);
     }
 
-    /// Drains a range and gives it back; it goes to whoever the directory says, or else to whoever is asked for it next.
+    /// Drains a range and releases it; the dendrite that the directory names claims it, or else the next that gets
+    /// a request.
     pub fn leave(&self, range: RangeId) {
         self.state.leave(range);
     }
 
-    /// What has happened since the start, over all ranges.
+    /// Counters since the start, over all ranges.
     pub fn counts(&self) -> Counts {
         self.state.counters.now()
     }
 
-    /// What the application must know, from now on.
+    /// Notices for the application, from now on.
     pub fn notices(&self) -> broadcast::Receiver<Notice> {
         self.state.notices.subscribe()
     }
 
-    /// Waits until everything acknowledged here is in the store, and gives all ranges back. Requests that come later fail.
+    /// Waits until every acknowledged write is in the store, and releases all ranges. Later requests fail.
     pub async fn stop(&self) {
         for handle in self.state.close() {
             let (reply, answer) = oneshot::channel();
             if handle.commands.send(OwnerCommand::Stop(Some(reply))).is_ok() {
-                // A seat that is gone has stopped.
+                // An owner task that has ended needs no stop.
                 let _ = answer.await;
             }
         }

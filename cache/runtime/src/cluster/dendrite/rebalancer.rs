@@ -1,11 +1,12 @@
-//! What a dendrite does though nobody asks: it tells what it has to do, and follows the directory's advice.
+//! The periodic work of a dendrite: it reports its load, and follows the directory's advice.
 //!
-//! Ranges that nobody has any more are claimed at once. A range that another dendrite should have is left only when the
-//! advice has been the same a few times in turn, and then not again for a while, so that ranges do not wander: loads are means
-//! of the last seconds, and a take-over costs more than a little unevenness.
+//! Ranges without an owner are claimed immediately. A range that another dendrite should have is left only when the
+//! advice has been the same a few times in a row, and then no other for a while, so that ranges do not oscillate:
+//! loads are means of the last seconds, and a take-over costs more than a small imbalance.
 //!
-//! With three ranges here and a dendrite that has just returned, one range is left to it after about three seconds, drained
-//! and given back as an orderly stop does. Requests for it wait a few milliseconds and go to the next owner.
+//! With three ranges here and a dendrite that has just returned, one range is left to it after about three
+//! seconds, drained and released as in an orderly stop. Requests for it wait a few milliseconds and go to the next
+//! owner.
 
 use std::collections::BTreeMap;
 use std::sync::Weak;
@@ -17,14 +18,14 @@ use super::dendrite_state::DendriteState;
 
 /// How often advice is followed.
 const LOOK: Duration = Duration::from_millis(250);
-/// How often the directory is told and asked for a newer table, in looks.
+/// How often the load is reported and a newer table requested, in looks.
 const REPORT_LOOKS: u32 = 2;
-/// How often in turn a range must be the one to leave.
+/// How often in a row the same range must be advised before it is left.
 const PATIENCE: u32 = 6;
-/// After a range was left, how many reports the next one waits for at least: others have to notice first.
+/// Reports to wait after a range was left before the next one: others have to notice first.
 const REST: u32 = 6;
 
-/// Until the house is gone or closed.
+/// Runs until the dendrite is dropped or closed.
 pub(super) async fn run(state: Weak<DendriteState>) {
     let mut chores = Chores::default();
     for look in 0u32.. {
@@ -45,7 +46,7 @@ pub(super) async fn run(state: Weak<DendriteState>) {
 #[derive(Debug, Default)]
 struct Chores {
     loads: BTreeMap<RangeId, RangeLoad>,
-    /// The range that is to leave, and how often in turn this was so.
+    /// The range that is advised to leave, and how often in a row.
     leaving: Option<(RangeId, u32)>,
     rest: u32,
 }
@@ -56,14 +57,14 @@ impl Chores {
         let loads: Vec<(RangeId, RangeLoad)> =
             state.loads().await.into_iter().map(|(range, load)| (range, self.mean(range, load))).collect();
         self.loads = loads.iter().cloned().collect();
-        // What is not told now is told next time.
+        // A report that fails is replaced by the next one.
         drop(directory.report(&loads).await);
         if let Ok(table) = directory.table().await {
             state.take_table(&table);
         }
     }
 
-    /// Of the last reports, the newest counting for a quarter.
+    /// Mean of the last reports; the newest counts for a quarter.
     fn mean(&self, range: RangeId, load: RangeLoad) -> RangeLoad {
         let Some(before) = self.loads.get(&range) else { return load };
         let requests = (3 * before.requests + load.requests) / 4;

@@ -1,4 +1,4 @@
-//! A request on its way to the owner of its range.
+//! The path of a request to the owner of its range.
 
 use std::time::Duration;
 
@@ -11,23 +11,23 @@ use crate::owner::counters::count;
 use crate::owner::error::{WriteError, no_owner, same_error};
 use crate::owner::owner_handle::{Hit, OwnerReply};
 
-/// Between two tries.
+/// Pause between two tries.
 const PAUSE: Duration = Duration::from_millis(5);
-/// Longest try of a read at a neighbour, which may be stalled; to ask another is safe then.
+/// Longest try of a read at another dendrite, which may be stalled; asking another is safe then.
 const READ_TRY: Duration = Duration::from_millis(1_000);
-/// How long beyond its time a request waits for the seat here, which has an answer for everything in the end.
+/// How long beyond its time a request waits for the owner task here, which answers every request in the end.
 pub(super) const GRACE: Duration = Duration::from_millis(500);
 
-/// What one try came to.
+/// The outcome of one try.
 pub(super) enum Tried<T> {
     Is(T),
-    /// Not carried out; the range, or its leadership, is another's.
+    /// Not executed; another owner has the range, or leads it.
     Elsewhere(Error),
-    /// Not carried out; the same may succeed soon.
+    /// Not executed; the same may succeed soon.
     Later(Error),
 }
 
-/// What the seat here says of a request that changes nothing.
+/// The reply of the owner task here to a request that changes nothing.
 pub(super) fn tried_here<T>(answered: OwnerReply<Option<T>>) -> Result<Tried<T>> {
     let why = match answered.outcome {
         Some(outcome) => return Ok(Tried::Is(outcome)),
@@ -40,7 +40,7 @@ pub(super) fn tried_here<T>(answered: OwnerReply<Option<T>>) -> Result<Tried<T>>
     }
 }
 
-/// What a neighbour says of a request that changes nothing.
+/// The reply of another dendrite to a request that changes nothing.
 pub(super) fn tried_there<T>(answer: Result<T>) -> Result<Tried<T>> {
     match answer {
         Ok(answer) => Ok(Tried::Is(answer)),
@@ -58,8 +58,8 @@ impl DendriteState {
         Duration::from_millis(until_ms.saturating_sub(self.now_ms()))
     }
 
-    /// Tries a request at the owner of the first range that it touches, `here` or `there` at a neighbour, until one has
-    /// answered or its time is over.
+    /// Tries a request at the owner of the first range that it touches, with `here` in this process or `there` at
+    /// another dendrite, until one has answered or its time is over.
     pub(super) async fn travel<T, E, H, N>(
         &self,
         touched: &[Touched],
@@ -165,7 +165,7 @@ impl DendriteState {
         until_ms: u64,
     ) -> Result<Tried<()>, WriteError> {
         let handle = self.handle(range)?;
-        // Whoever waits no longer for a write that went out does not know what became of it.
+        // A write that was sent and is no longer waited for has an unknown outcome.
         let said = handle.write(write.clone(), self.left(until_ms) + GRACE).await;
         let answered = said.map_err(|_| WriteError::Unknown)?;
         let why = answered.why.unwrap_or_else(no_owner);

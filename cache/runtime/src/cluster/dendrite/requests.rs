@@ -1,4 +1,4 @@
-//! A dendrite as whoever reads and writes sees it: wherever the owners are.
+//! A dendrite as [`Requests`]: reads and writes, wherever the owners are.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::owner::counters::Counts;
 use crate::owner::error::{WriteError, no_owner};
 use crate::owner::requests::{Requests, Written};
 
-/// Whoever may go anywhere is told nothing of places.
+/// A request that may be forwarded never gets a redirect.
 fn found<T>(answer: Answer<T>) -> Result<T> {
     match answer {
         Answer::Is(found) => Ok(found),

@@ -1,4 +1,4 @@
-//! What a dendrite answers to one request.
+//! The answer of a dendrite to one request.
 
 use std::time::Duration;
 
@@ -18,10 +18,10 @@ use crate::cluster::noticed::Listen;
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// The length of a byte string.
 const LONGEST_LENGTH: usize = 10;
-/// What a result needs besides its bytes.
+/// Bytes of a message that carries a result, besides those of the result.
 const BESIDE: usize = 64;
 
-/// What a dendrite asks, or whoever may be told of the owner, is answered here or not at all.
+/// A request of a dendrite, or of a caller that accepts a redirect, is not forwarded.
 pub(super) fn forwarding(role: Role, terms: Terms) -> Forwarding {
     if role == Role::Dendrite || terms.may_redirect { Forwarding::Here } else { Forwarding::Anywhere }
 }
@@ -67,13 +67,13 @@ pub(super) async fn answer_read_all(
     }
 }
 
-/// What is said instead of a result that no frame holds.
+/// The answer that replaces a result too large for a frame.
 fn fitting(ticket: u64, bytes: usize) -> Option<Message> {
     let why = format!("the result has {bytes} bytes, more than a frame holds: ask for a smaller range");
     (bytes + BESIDE > LONGEST).then(|| failed(ticket, How::NotDone, &Error::invalid_input(why)))
 }
 
-/// As soon as there is a notice, or the server stops.
+/// Answers as soon as there is a notice, or the server stops.
 pub(super) async fn answer_listen(shared: &Shared, ticket: u64, listen: Listen) -> Message {
     let mut stops = shared.stops.clone();
     let within = Duration::from_millis(listen.within_ms).min(LONGEST_WAIT);

@@ -1,7 +1,7 @@
 //! The last notices of a dendrite, for listeners.
 //!
-//! A listener says from which number on it wants to hear, or for how long it has been listening, and is answered as soon as
-//! there is something. What is not kept any more it is told to have missed.
+//! A listener says from which number on it wants notices, or for how long it has been listening, and is answered
+//! as soon as there is one. If some are no longer kept, it is informed that it has missed them.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,13 +18,13 @@ use crate::cluster::stream::random;
 const KEPT: usize = 1_024;
 /// Bytes of notices in one answer, unless one alone has more.
 const MAX_BYTES: usize = 1 << 20;
-/// The longest notice; of a longer one listeners hear that it is missing.
+/// The longest notice; for a longer one listeners receive that it is missing.
 const LONGEST: usize = 15 << 20;
 
 /// Kept notices, numbered from 1.
 #[derive(Debug)]
 pub(super) struct Journal {
-    /// Another number than that of any process before.
+    /// A random number that no earlier process had.
     number: u64,
     kept: Mutex<Kept>,
     /// Number of the next notice.
@@ -34,13 +34,13 @@ pub(super) struct Journal {
 #[derive(Debug, Default)]
 struct Kept {
     notices: VecDeque<(Instant, Notice)>,
-    /// Whether there were more, and when the last of them came.
+    /// Whether notices were dropped, and when the last of them came.
     dropped: Option<Instant>,
 }
 
 impl Journal {
     pub(super) fn new() -> Self {
-        // Where there is nothing random there are no callers, either: no handshake without it.
+        // Without randomness there are no callers, either: every handshake needs it.
         let number =
             random().ok().and_then(|bytes| bytes.first_chunk().copied()).map_or(0, u64::from_le_bytes);
         Self { number: number | 1, kept: Mutex::default(), next: watch::Sender::new(1) }
@@ -50,7 +50,7 @@ impl Journal {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps what comes, until no more can come.
+    /// Keeps notices as they come, until their senders are gone.
     pub(super) async fn keep(&self, mut from: broadcast::Receiver<Notice>) {
         loop {
             match from.recv().await {
@@ -71,7 +71,7 @@ impl Journal {
         self.next.send_modify(|next| *next += 1);
     }
 
-    /// What a listener has not heard yet; nothing, if nothing comes in time.
+    /// The notices that a listener has not received yet; none, if none comes in time.
     pub(super) async fn hear(&self, listen: Listen, within: Duration) -> Noticed {
         let begun = Instant::now();
         let heard = self.hear_now(listen, begun);
@@ -79,12 +79,12 @@ impl Journal {
             return heard;
         }
         let mut next = self.next.subscribe();
-        // Nothing came, or nothing more can come.
+        // None came, or none can come any more.
         drop(tokio::time::timeout(within, next.wait_for(|next| *next > heard.next)).await);
         self.hear_now(listen, begun)
     }
 
-    /// `begun`: when the listener asked.
+    /// `begun`: the time of the listener's request.
     fn hear_now(&self, listen: Listen, begun: Instant) -> Noticed {
         let kept = self.kept();
         let end = *self.next.borrow();
@@ -96,7 +96,7 @@ impl Journal {
             (listen.next.max(first), listen.next < first)
         } else {
             let old = kept.notices.iter().take_while(|(when, _)| is_old(*when)).count() as u64;
-            // It has listened to a process before this one, or began before what is kept does.
+            // It has listened to an earlier process, or began before the oldest kept notice.
             (first + old, listen.journal != 0 || kept.dropped.is_some_and(|when| !is_old(when)))
         };
         let mut heard =

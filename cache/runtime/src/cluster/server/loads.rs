@@ -1,6 +1,6 @@
-//! Leases for bulk loads that a caller has from here, by the tickets of its requests.
+//! Leases for bulk loads that a caller holds here, by the tickets of its requests.
 //!
-//! They go with the connection: a lease that is dropped is taken for abandoned.
+//! They end with the connection: a dropped lease counts as abandoned.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ use super::answer::{failed, forwarding, redirect, within};
 use crate::cluster::hello::Role;
 use crate::cluster::message::{How, Message, Terms};
 
-/// Of one connection. `None` for a request that is not answered yet.
+/// The loads of one connection. `None` for a request that is not answered yet.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Loads(Arc<Mutex<BTreeMap<u64, Option<BulkLease>>>>);
 
@@ -24,7 +24,7 @@ impl Loads {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that a request has come, before it is answered: it may be taken back meanwhile.
+    /// Notes a request before it is answered: it may be withdrawn meanwhile.
     pub(super) fn begin(&self, ticket: u64) {
         self.held().insert(ticket, None);
     }
@@ -57,18 +57,18 @@ impl Loads {
             Some(place) => *place = Some(lease),
             None => {
                 lease.let_go();
-                return failed(ticket, How::NotDone, &Error::unavailable("the caller gave the request up"));
+                return failed(ticket, How::NotDone, &Error::unavailable("the caller withdrew the request"));
             }
         }
         Message::HeldAll(ticket, fences)
     }
 
-    /// The caller's last word about the load that it asked for by the ticket `about`.
+    /// The caller's final message about the load that it requested with the ticket `about`.
     pub(super) async fn over(&self, ticket: u64, about: u64, is_sure: bool) -> Message {
         let lease = self.held().remove(&about).flatten();
         let given_back = match lease {
             Some(lease) if is_sure => lease.give_back().await,
-            _ => Err(Error::unavailable("the lease of the bulk load was lost, or given up")),
+            _ => Err(Error::unavailable("the lease of the bulk load was lost or withdrawn")),
         };
         match given_back {
             Ok(()) => Message::Done(ticket),

@@ -1,7 +1,7 @@
-//! A dendrite that others can call: takes connections and answers what is asked on them.
+//! A dendrite that others can reach: takes connections and answers their requests.
 //!
-//! A connection that breaks the protocol is closed, with a goodbye that says why. So many connections and so many requests
-//! on each are taken at a time; whoever sends more waits.
+//! A connection that breaks the protocol is closed, with a goodbye that says why. The number of connections, and
+//! of requests on each, is limited; excess ones wait.
 
 mod answer;
 mod journal;
@@ -25,7 +25,7 @@ use journal::Journal;
 const MAX_CONNECTIONS: usize = 1_024;
 /// Requests at a time on one connection.
 const IN_FLIGHT: u32 = 256;
-/// How long a server that stops waits for answers that are on their way.
+/// How long a stopping server waits for answers in progress.
 const LAST_WORDS: Duration = Duration::from_secs(10);
 
 /// What all connections of a server share.
@@ -37,7 +37,7 @@ struct Shared {
     stops: watch::Receiver<bool>,
 }
 
-/// A dendrite behind a port.
+/// A dendrite that listens at a port.
 ///
 /// ```no_run
 /// use lacuna_cache::cluster::{Dendrite, Secret, Server};
@@ -57,10 +57,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// A listener at an address; others can be told where it is before it takes connections.
+    /// A listener at an address; the address can be published before connections are taken.
     ///
     /// # Errors
-    /// `InvalidInput` if this is no address of this machine, `Unavailable` if somebody else listens there.
+    /// `InvalidInput` if this machine has no such address, `Unavailable` if another process listens there.
     pub async fn listen(address: &str) -> Result<TcpListener> {
         let about = |error: std::io::Error| {
             let kind = error.kind();
@@ -88,8 +88,8 @@ impl Server {
         &self.dendrite
     }
 
-    /// Takes no more requests, answers those that are on their way, has the store take everything acknowledged, and gives
-    /// all ranges back.
+    /// Takes no more requests, answers those in progress, waits until the store has every acknowledged write, and
+    /// releases all ranges.
     pub async fn stop(self) {
         self.stop.send_replace(true);
         drop(tokio::time::timeout(LAST_WORDS, self.accepting).await);
@@ -124,7 +124,7 @@ async fn accept_one<L: Listener>(
     match listener.accept().await {
         Ok((incoming, outgoing)) => Some((incoming, outgoing, slot)),
         Err(_) => {
-            // Out of file descriptors, for example: others may close soon.
+            // Out of file descriptors, for example: other connections may close soon.
             tokio::time::sleep(Duration::from_millis(50)).await;
             None
         }

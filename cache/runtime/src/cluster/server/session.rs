@@ -1,4 +1,4 @@
-//! One connection, from the side of the called.
+//! One connection, on the side of the server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,17 +18,17 @@ use crate::cluster::message::Message;
 use crate::cluster::secret::Side;
 use crate::cluster::stream::{Incoming, Outgoing, random, write_all};
 
-/// How long a caller may take to prove itself.
+/// How long the handshake of a caller may take.
 const HANDSHAKE: Duration = Duration::from_secs(3);
 
-/// A caller that has proved itself.
+/// A caller after its handshake.
 struct Session<R> {
     role: Role,
     incoming: Incoming<R>,
-    /// With room for as many as may be asked at a time: whoever does not listen is soon not answered.
+    /// Has room for [`IN_FLIGHT`] answers; a caller that does not read them gets no more.
     out: mpsc::Sender<Message>,
     slots: Arc<Semaphore>,
-    /// Answers in progress: dropped with the connection, as nobody would hear them.
+    /// Answers in progress: dropped with the connection, as they could not be delivered.
     answers: JoinSet<()>,
     loads: Loads,
     shared: Arc<Shared>,
@@ -59,7 +59,7 @@ where
     let (answers, loads) = (JoinSet::new(), Loads::default());
     let session = Session { role, incoming, out, slots, answers, loads, shared };
     session.serve().await;
-    // The last words are written before the connection goes.
+    // The last messages are written before the connection closes.
     drop(writing.await);
 }
 
@@ -78,7 +78,8 @@ async fn greet(
 }
 
 impl<R: AsyncRead + Unpin> Session<R> {
-    /// Until the caller hangs up, breaks the protocol, or the server stops; in the last case answers are waited for.
+    /// Runs until the caller closes the connection, breaks the protocol, or the server stops; in the last case
+    /// pending answers are awaited.
     async fn serve(mut self) {
         let mut stops = self.shared.stops.clone();
         let why = loop {
@@ -133,7 +134,7 @@ impl<R: AsyncRead + Unpin> Session<R> {
                 });
             }
             (Role::Client | Role::Dendrite, Message::BulkOver(ticket, about, is_sure)) => {
-                // Whatever room there is: those who fill it may wait for this lease.
+                // Takes no slot: the requests that fill the slots may wait for this lease.
                 let loads = self.loads.clone();
                 self.answers.spawn(async move {
                     drop(out.send(loads.over(ticket, about, is_sure).await).await);

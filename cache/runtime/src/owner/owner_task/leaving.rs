@@ -1,4 +1,5 @@
-//! How a seat lets its range go: to stop, to come back with a cache server, or for another process to have it.
+//! How an owner task releases its range: to stop, to come back with a cache server, or to leave it to another
+//! process.
 
 use std::sync::atomic::Ordering;
 
@@ -9,16 +10,16 @@ use tokio::sync::oneshot;
 use super::{Claims, OwnerTask, send_away};
 use crate::owner::owner_handle::OwnerCommand;
 
-/// How often a stopping seat takes the range again to drain what a lost tenure left.
+/// How often a stopping task claims the range again to drain writes of a lost tenure.
 const DRAIN_ATTEMPTS: u32 = 5;
 
 impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
-    /// What was asked of the owner, and of the cache server past it.
+    /// Sends the load of the owner, including hits that did not reach it.
     pub(super) fn tell_load(&mut self, reply: oneshot::Sender<RangeLoad>) {
         let load = self.active.as_mut().map(|active| active.owner.read_load());
         let mut load = load.unwrap_or_default();
         load.requests += self.handle.unseen.swap(0, Ordering::Relaxed);
-        // Whoever asked may have gone.
+        // The caller may have stopped waiting.
         let _ = reply.send(load);
     }
 
@@ -27,7 +28,7 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
         self.leave();
     }
 
-    /// Has the owner finish what it has begun, and end.
+    /// Makes the owner finish its tasks and end.
     pub(super) fn leave(&mut self) {
         if let Some(active) = self.active.as_mut().filter(|active| !active.is_leaving) {
             active.is_leaving = true;
@@ -35,7 +36,7 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
         }
     }
 
-    /// Whoever asks meanwhile waits, and is sent to the next owner.
+    /// Requests that come meanwhile wait, and are sent to the next owner.
     pub(super) fn leave_to_others(&mut self) {
         self.leave();
         self.active.iter_mut().for_each(|active| active.is_for_others = true);
@@ -59,7 +60,7 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
         self.failures = if was_published { 0 } else { self.failures + 1 };
         let is_drained = ending == Ending::Stopped || self.is_drained();
         if self.stopping.is_some() && is_drained {
-            // Whose writes may still be under way, lets its lease run out: nobody may cut the range before.
+            // If writes may still be under way, the lease must run out: the range must not be cut before.
             return self.finish(epoch.filter(|_| ending == Ending::Stopped));
         }
         self.drains += u32::from(self.stopping.is_some());
@@ -72,7 +73,7 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
         }
     }
 
-    /// Until it is given back nobody here claims it.
+    /// Releases the tenure; until that is complete, this process does not claim the range.
     fn give_back(&mut self, epoch: Epoch) {
         self.is_claiming = true;
         let handle = self.handle.clone();
@@ -92,7 +93,7 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
         }
     }
 
-    /// Whether a stopping seat leaves nothing behind that only an owner can put into the store.
+    /// Whether a stopping task leaves no buffered write that only an owner can put into the store.
     pub(super) fn is_drained(&self) -> bool {
         self.config.policy != Policy::WriteBack || self.drains >= DRAIN_ATTEMPTS
     }
@@ -106,7 +107,7 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
                 drop(handle.servers.coordinator.release(handle.range, epoch).await);
             }
             for reply in waiting {
-                // Whoever asked may have gone.
+                // The caller may have stopped waiting.
                 let _ = reply.send(());
             }
         });

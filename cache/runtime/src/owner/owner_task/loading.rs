@@ -7,10 +7,10 @@ use super::OwnerTask;
 use crate::owner::bulk::bulk_lease;
 use crate::owner::owner_handle::{OwnerCommand, OwnerReply};
 
-/// Longest load: whoever is silent for so long has gone without a word.
+/// Longest load: a loader that is silent for this long counts as ended.
 const LONGEST_LOAD_MS: u64 = 3_600_000;
 
-/// A load that has begun.
+/// A running load.
 #[derive(Debug)]
 pub(super) struct Load {
     until_ms: u64,
@@ -29,13 +29,13 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
         let commands = self.handle.commands.clone();
         tokio::spawn(async move { drop(commands.send(OwnerCommand::BulkOver(request, end.ended().await))) });
         let answered = OwnerReply { outcome: Some(lease), why: None, is_elsewhere: false };
-        // Whoever asked may have gone, and has loaded nothing.
+        // The caller may have stopped waiting, and has loaded nothing.
         if let Err(OwnerReply { outcome: Some(lease), .. }) = reply.send(answered) {
             lease.let_go();
         }
     }
 
-    /// The loader has given its lease back, or gone without a word.
+    /// The loader has released its lease, or ended without releasing it.
     pub(super) fn bulk_over(&mut self, request: RequestId, reply: Option<oneshot::Sender<bool>>) {
         match (self.loads.get_mut(&request), reply) {
             (Some(load), Some(reply)) => {
@@ -44,14 +44,14 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
             }
             (Some(_), None) => self.drive(Event::BulkAbandoned(request)),
             (None, Some(reply)) => {
-                // Nobody may wait for the answer, here and below.
+                // The caller may have stopped waiting, here and below.
                 let _ = reply.send(false);
             }
             (None, None) => {}
         }
     }
 
-    /// The owner's last word about a load.
+    /// The owner's final answer about a load.
     pub(super) fn bulk_done(&mut self, request: RequestId, outcome: WriteOutcome) {
         if let Some(reply) = self.loads.remove(&request).and_then(|load| load.given_back) {
             let _ = reply.send(outcome == WriteOutcome::Done);

@@ -1,12 +1,12 @@
-//! The seat of a range: the task that runs its owner, tenure after tenure.
+//! The task that runs the owner of a range, tenure after tenure.
 //!
-//! It hears requests and replies one at a time, gives them to the owner, and has what the owner wants carried out
-//! (`carry.rs`). When a tenure ends it claims the next (`tenure.rs`), unless it is to let go (`leaving.rs`). Requests that come in between wait (`waiting.rs`).
-//! Leases for bulk loads are in `loading.rs`.
+//! It receives requests and replies one at a time, passes them to the owner, and executes the owner's actions
+//! (`carry.rs`). When a tenure ends it claims the next (`tenure.rs`), unless the range is to be released
+//! (`leaving.rs`). Requests between two tenures wait (`waiting.rs`). Leases for bulk loads are in `loading.rs`.
 //!
-//! A cache server that does not answer ends the tenure. The coordinator may then name another; if it names one that is
-//! known not to answer, the tenure runs on a cache in this process that keeps nothing, so that requests go on against the
-//! store, fenced and in order as ever, until the server is back.
+//! A cache server that does not answer ends the tenure. The coordinator may then name another; if it names one
+//! that is known not to answer, the tenure runs on a cache in this process that keeps nothing, so that requests go
+//! on against the store, fenced and in order as before, until the server is back.
 
 mod leaving;
 mod loading;
@@ -33,19 +33,19 @@ use crate::owner::route::Route;
 use loading::Load;
 use waiting::{PeerLeases, Requests, Waiting, send_away};
 
-/// How often an owner is told that time passes.
+/// How often an owner receives a tick.
 const TICK: Duration = Duration::from_millis(10);
 
-/// When a seat wants a tenure.
+/// When an owner task wants a tenure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Claims {
     /// From its start to its end.
     Always,
-    /// Once somebody asks for it, and as long as it is not lost to another.
+    /// From the first request for it, until the range is lost to another process.
     OnDemand,
 }
 
-/// An owner at work.
+/// A running owner.
 #[derive(Debug)]
 struct ActiveTenure<A> {
     owner: Owner<A>,
@@ -54,9 +54,9 @@ struct ActiveTenure<A> {
     until_ms: u64,
     is_bypass: bool,
     is_published: bool,
-    /// Whether it was told to stop: no more requests for it.
+    /// Whether it was asked to stop: it takes no more requests.
     is_leaving: bool,
-    /// Whether another is to have the range then.
+    /// Whether another process should have the range then.
     is_for_others: bool,
 }
 
@@ -78,11 +78,12 @@ pub(crate) struct OwnerTask<A> {
     lost_cache: Option<usize>,
     /// The last tenure that was granted.
     granted: Option<Epoch>,
-    /// Until when the hits of another process may lead to a cache server that was not told of a tenure here.
+    /// Until when hits of another process may lead to a cache server that does not have the fence of a tenure
+    /// here.
     others_until_ms: u64,
-    /// Whether what the cache server still has may be wrong.
+    /// Whether the entries that are left in the cache server may be wrong.
     begins_cold: bool,
-    /// Tenures in turn that ended before they served.
+    /// Tenures in a row that ended before they served.
     failures: u32,
     ticks: u64,
     stopping: Option<Vec<oneshot::Sender<()>>>,
@@ -124,7 +125,7 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
         }
     }
 
-    /// Until it was stopped.
+    /// Runs until it was stopped.
     pub(crate) async fn run(mut self) {
         let mut ticks = tokio::time::interval(TICK);
         if self.claims == Claims::Always {
@@ -179,7 +180,7 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
     }
 
     fn ask(&mut self, heard: OwnerCommand) {
-        // Whoever holds a lease here and leaves waits for its release.
+        // Another owner that holds a lease here and stops waits for its release.
         let is_release = matches!(heard, OwnerCommand::Peer(_, _, PeerCall::Release, _));
         if self.active.as_ref().is_none_or(|active| active.is_leaving && !is_release) {
             self.waiting_for_tenure.push_back(heard);
@@ -217,14 +218,14 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
         }
     }
 
-    /// Drops everything, and takes nothing over into the next tenure.
+    /// Drops all entries, and takes none over into the next tenure.
     fn foreign_write(&mut self) {
         self.begins_cold = true;
         let everywhere = (0..self.config.domain_count).map(|domain| (domain, Interval::all()));
         self.drive(Event::ForeignWrite(everywhere.collect()));
     }
 
-    /// A tenure whose range is cut anew ends, and the next one has the new interval.
+    /// A tenure whose range is cut anew ends, and the next one gets the new interval.
     fn take_table(&mut self, table: Arc<RangeTable>) {
         if self.config.table.as_ref().is_some_and(|known| known.version() < table.version()) {
             self.config.table = Some(table.clone());
@@ -243,7 +244,7 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
         self.drive(event);
     }
 
-    /// Gives the owner an event, and has what it wants carried out; what is done at once, is heard at once.
+    /// Passes an event to the owner, and executes its actions; replies that come at once are passed back at once.
     fn drive(&mut self, event: Event) {
         let mut events = VecDeque::from([(event, None)]);
         while let Some((event, why)) = events.pop_front() {
@@ -263,7 +264,7 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
         }
     }
 
-    /// Does what the seat does itself; returns what is to be carried to others.
+    /// Executes the actions of the task itself; returns those that must be carried to others.
     fn take(&mut self, action: Action) -> Option<Action> {
         match action {
             Action::ReadDone(request, outcome) => {

@@ -1,4 +1,4 @@
-//! How a seat comes to a tenure and holds on to it.
+//! How an owner task gets a tenure and keeps it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,26 +13,28 @@ use super::{ActiveTenure, Claims, OwnerTask, send_away};
 use crate::owner::counters::count;
 use crate::owner::owner_handle::OwnerCommand;
 
-/// How often a cache server that did not answer is asked whether it is back, in ticks.
+/// How often a cache server that did not answer is probed, in ticks.
 const PROBE_TICKS: u64 = 25;
-/// How often an owner that chooses β by itself hears of hits and memory, in ticks.
+/// How often an owner with automatic β receives hits and memory use, in ticks.
 const LOAD_TICKS: u64 = 100;
 /// Longest pause before a claim.
 const LONGEST_PAUSE_MS: u64 = 500;
-/// So many claims in turn that were not granted make the pause longer.
+/// The pause grows with refused claims in a row, up to this many.
 const MAX_DENIALS: u32 = 4;
 
-/// How long the hits of another process may lead to a cache server that cannot be told of this tenure. That process may believe in
-/// its lease although the coordinator does not: somebody may have revoked it there. `granted`: the last tenure that was granted here.
+/// How long the hits of another process may lead to a cache server that this tenure cannot fence. That process may
+/// rely on its lease although the coordinator does not know it any more: it may have been revoked there.
+/// `granted`: the last tenure that was granted here.
 ///
-/// With tenure 5 granted here, and then tenure 9 after 5: nobody else was there, no wait. With tenure 9 after 7: a lease.
+/// With tenure 5 granted here, and then tenure 9 after 5: no other process had a tenure between, no wait. With
+/// tenure 9 after 7: wait for a lease.
 fn unfenced_ms(tenure: &Tenure, granted: Option<Epoch>) -> u64 {
     let is_anothers = tenure.before.is_some_and(|before| granted.is_none_or(|granted| granted < before));
     if is_anothers { tenure.lease_ms.unwrap_or(0) } else { 0 }
 }
 
 impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
-    /// Claims the range, unless a claim is out.
+    /// Claims the range, unless a claim is in flight.
     pub(super) fn claim(&mut self) {
         if std::mem::replace(&mut self.is_claiming, true) {
             return;
@@ -41,7 +43,7 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
         let pause = if self.failures == 0 { 0 } else { (5 << self.failures.min(10)).min(LONGEST_PAUSE_MS) };
         tokio::spawn(async move {
             tokio::time::sleep(Duration::from_millis(pause)).await;
-            // The lease holds from here on: nobody knows how long the answer takes.
+            // The lease counts from here on: the time of the answer does not show when it was granted.
             let sent_ms = handle.now_ms();
             let claimed = handle.servers.coordinator.claim(handle.range, lost).await;
             drop(handle.commands.send(OwnerCommand::Claimed { sent_ms, claimed }));
@@ -67,7 +69,7 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
         config.warm_from = tenure.before.filter(|_| is_warm);
         if is_bypass {
             count(&self.handle.counters.bypasses);
-            // Nothing in memory is an answer without a cache server that says who the owner is.
+            // Without a cache server no fence proves the tenure, so known-empty intervals are not answers.
             config.max_gaps = 0;
         }
         let owner = Owner::new(config, self.application.clone(), tenure.epoch);
@@ -91,10 +93,11 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
         }
     }
 
-    /// No tenure for now: whoever waits is told why. Where one is always wanted, the next claim comes soon.
+    /// No tenure for now: waiting requests are answered with the reason. If a tenure is always wanted, the next
+    /// claim comes soon.
     pub(super) fn go_without(&mut self, why: impl Fn() -> Error) {
         send_away(&mut self.waiting_for_tenure, why);
-        // What another has may be free at any moment.
+        // A range of another process may become free at any moment.
         self.failures = (self.failures + 1).min(MAX_DENIALS.max(self.failures));
         if self.stopping.is_some() && self.is_drained() {
             return self.finish(None);
@@ -125,7 +128,7 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
         }
     }
 
-    /// Hears how full the cache server is; one that does not answer soon is not waited for.
+    /// Asks how full the cache server is; a server that does not answer soon is not waited for.
     fn ask_memory(&self) {
         let Some(cache) = self.active.as_ref().map(|active| active.cache.clone()) else { return };
         let commands = self.handle.commands.clone();
@@ -135,13 +138,13 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
         });
     }
 
-    /// Tells the owner what clients did without it.
+    /// Informs the owner of hits that did not reach it.
     pub(super) fn tell_hits(&mut self, memory_percent: u8) {
         let hits = self.handle.untold.swap(0, Ordering::Relaxed);
         self.drive(Event::Load { hits, memory_percent });
     }
 
-    /// Whether another process may have the range by now. Nothing that this one has in memory is an answer then.
+    /// Whether another process may have the range by now. Then nothing in the memory of this one is an answer.
     pub(super) fn lease_is_over(&self) -> bool {
         let now = self.handle.now_ms();
         self.active.as_ref().is_some_and(|active| now >= active.until_ms)
@@ -170,7 +173,7 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
         }
     }
 
-    /// The range is another's. What was sent may have been carried out.
+    /// Another process has the range. Writes that were sent may have been executed.
     fn abandon(&mut self) {
         self.handle.route.set(None);
         self.active = None;

@@ -1,4 +1,4 @@
-//! Whoever waits for an answer of the owner: requests, and owners of other ranges.
+//! Pending requests at an owner, from clients and from owners of other ranges.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -19,12 +19,12 @@ pub(super) enum Waiting {
     Read(Query, oneshot::Sender<ReadAnswer>, Option<Error>),
     Write(Command, oneshot::Sender<WriteAnswer>, Option<Error>),
     ReadAll(Vec<Query>, oneshot::Sender<OwnerReply<Option<Vec<Value>>>>, Option<Error>),
-    /// For so many milliseconds.
+    /// For this many milliseconds.
     Bulk(u64, oneshot::Sender<OwnerReply<Option<BulkLease>>>),
 }
 
 impl Waiting {
-    /// Keeps the reason that a store gave, for whoever it is about.
+    /// Keeps the reason of the store, for the request it is about.
     pub(super) fn note(&mut self, why: &FailureCause) {
         match (self, why) {
             (Self::Read(query, _, place), FailureCause::Query(about, error)) if query == about => {
@@ -42,7 +42,8 @@ impl Waiting {
         }
     }
 
-    /// The range is another's, and nobody will answer here: what went out may have been carried out.
+    /// Another process has the range, and there will be no answer here: requests that were sent may have been
+    /// executed.
     pub(super) fn answer_lost(self) {
         match self {
             Self::Read(_, reply, why) => tell(reply, ReadOutcome::Retry, why, false),
@@ -52,7 +53,7 @@ impl Waiting {
         }
     }
 
-    /// It was not carried out, as another leads it.
+    /// It was not executed, as another owner leads it.
     pub(super) fn answer_elsewhere(self) {
         match self {
             Self::Read(_, reply, why) => tell(reply, ReadOutcome::Retry, why, true),
@@ -63,12 +64,12 @@ impl Waiting {
     }
 }
 
-/// Whoever asked may have gone.
+/// Sends an answer; the caller may have stopped waiting.
 fn tell<T>(reply: oneshot::Sender<OwnerReply<T>>, outcome: T, why: Option<Error>, is_elsewhere: bool) {
     drop(reply.send(OwnerReply { outcome, why, is_elsewhere }));
 }
 
-/// Requests that go to an owner, by the numbers that it knows them by.
+/// Requests that were passed to an owner, by their numbers there.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     waiting: BTreeMap<RequestId, Waiting>,
@@ -102,14 +103,14 @@ impl Requests {
         }
     }
 
-    /// `None`: another took the range meanwhile, or had it.
+    /// `None`: another owner took the range meanwhile, or had it.
     pub(super) fn read_all_done(&mut self, request: RequestId, values: Option<Vec<Value>>) {
         if let Some(Waiting::ReadAll(_, reply, why)) = self.waiting.remove(&request) {
             tell(reply, values, why, false);
         }
     }
 
-    /// For how many milliseconds a bulk load wants its lease, and who waits for it.
+    /// The requested milliseconds of a bulk lease, and the channel for the answer.
     pub(super) fn bulk_ready(
         &mut self,
         request: RequestId,
@@ -129,12 +130,12 @@ impl Requests {
     }
 }
 
-/// Owners of other ranges that wait for a lease here. Dropped without an answer, they hear that there is none.
+/// Owners of other ranges that wait for a lease here. Dropping their channel tells them that there is none.
 #[derive(Debug, Default)]
 pub(super) struct PeerLeases(BTreeMap<(PeerId, CallId), oneshot::Sender<PeerReply>>);
 
 impl PeerLeases {
-    /// A later call of a leader takes the place of its earlier ones.
+    /// A later call of a leader replaces its earlier ones.
     pub(super) fn add(
         &mut self,
         peer: PeerId,
@@ -150,7 +151,7 @@ impl PeerLeases {
 
     pub(super) fn answer(&mut self, peer: PeerId, call: CallId, reply: PeerReply) {
         if let Some(waiting) = self.0.remove(&(peer, call)) {
-            // Whoever asked may have gone.
+            // The caller may have stopped waiting.
             let _ = waiting.send(reply);
         }
         if reply == PeerReply::Released {
@@ -163,7 +164,7 @@ impl PeerLeases {
     }
 }
 
-/// Tells those who wait for a tenure that there is none here for now.
+/// Answers the requests that wait for a tenure: there is none here for now.
 pub(super) fn send_away(waiting_for_tenure: &mut VecDeque<OwnerCommand>, why: impl Fn() -> Error) {
     for heard in std::mem::take(waiting_for_tenure) {
         match heard {

@@ -1,10 +1,11 @@
 //! Scripts of a log server.
 //!
-//! Writes are a list whose name has the epoch of its owner, behind an empty item that keeps it alive. To fence is to rename it: what
-//! an earlier owner pushes then finds no list. So an append is one `RPUSHX`, and a script only where that finds none.
+//! Writes are a list whose name contains the epoch of its owner. Its first item is empty and keeps it alive. To
+//! fence the log is to rename the list: a push of an earlier owner then finds no list. So an append is one
+//! `RPUSHX`, and a script only if that finds none.
 //!
-//! A log that was fenced and not used since, by an owner that serves, has not got all there is; a take-over may have ended before it
-//! was complete. It is marked until then.
+//! A log that was fenced and not used since by an owner that serves is not complete; a take-over may have ended
+//! before it was. It is marked until then.
 
 use redis::Script;
 
@@ -24,8 +25,8 @@ impl LogScripts {
     }
 }
 
-/// What all begin with: `KEYS` fence, writes, mark. `last` is the epoch of the fence if its list is there. A fence that does not
-/// begin with `1:` is of a version that is not known, and is left alone.
+/// The common beginning: `KEYS` fence, writes, mark. `last` is the epoch of the fence if its list exists. A fence
+/// that does not begin with `1:` is of an unknown version, and is left alone.
 const HEAD: &str = "local mine = ARGV[1]
 local function list(epoch) return KEYS[2] .. ':' .. epoch end
 local fence = redis.call('GET', KEYS[1])
@@ -39,7 +40,7 @@ local function take()
 end
 ";
 
-/// Returns {0}, or {1, whether it has all there is, items}.
+/// Returns {0}, or {1, whether it is complete, items}.
 const FENCE: &str = "if is_fenced then return {0} end
 if not last then
   redis.call('SET', KEYS[3], '1')
@@ -57,7 +58,8 @@ take()
 redis.call('RPUSH', list(mine), ARGV[2])
 return 1";
 
-/// `ARGV` the last number that the store has. Returns 0 fenced, 1 done. The last item that goes becomes the empty one.
+/// `ARGV` the last number that the store has. Returns 0 fenced, 1 done. The last removed item becomes the empty
+/// one.
 const TRIM: &str = "if is_fenced or not last then return 0 end
 redis.call('DEL', KEYS[3])
 local gone, items

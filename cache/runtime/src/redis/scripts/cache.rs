@@ -51,7 +51,8 @@ for i = 2, #KEYS do redis.call('DEL', KEYS[i]) end
 redis.call('SET', KEYS[1], ARGV[1])
 return 1";
 
-/// What other scripts begin with. `read` gives a value of this generation, without it; `write` sets one.
+/// The common beginning of the other scripts. `read` gives a value of this generation, without its first bytes;
+/// `write` sets one.
 const FENCED: &str = "local fence = redis.call('GET', KEYS[1])
 local epoch, generation = string.match(fence or '', '^(%d+):?(%d*)$')
 local keeps_log = generation ~= ''
@@ -89,7 +90,8 @@ const INVALIDATE: &str = "if epoch ~= ARGV[1] then return 0 end
 for i = 2, #KEYS do redis.call('DEL', KEYS[i]) end
 return 1";
 
-/// `KEYS` value and lease of each entry; `ARGV` session, lease in ms. Returns {0}, or {1, value or nothing of each entry}.
+/// `KEYS` value and lease of each entry; `ARGV` session, lease in ms. Returns {0}, or {1, value or nothing of each
+/// entry}.
 const HIDE: &str = "if epoch ~= ARGV[1] then return {0} end
 local found = {1}
 for i = 2, #KEYS, 2 do
@@ -128,8 +130,8 @@ for i = 2, #KEYS, 2 do
 end
 return 1";
 
-/// `KEYS` value and lease of each entry, the gaps first; `ARGV` session, lease in ms, number of gaps. Returns {0}, or
-/// {1, value or nothing of each entry that is no gap}.
+/// `KEYS` value and lease of each entry, the gaps first; `ARGV` session, lease in ms, number of gaps. Returns {0},
+/// or {1, value or nothing of each entry that is not a gap}.
 const GATHER: &str = "if epoch ~= ARGV[1] then return {0} end
 local found, gaps = {1}, tonumber(ARGV[4])
 for i = 2, #KEYS, 2 do
@@ -145,7 +147,8 @@ for i = 2, #KEYS, 2 do
 end
 return found";
 
-/// `KEYS` count, chunks; `ARGV` pattern of values and leases. Returns 0 fenced, 1 done. Walks all keys: for rare events only.
+/// `KEYS` count, chunks; `ARGV` pattern of values and leases. Returns 0 fenced, 1 done. Walks all keys: for rare
+/// events only.
 const FORGET: &str = "if epoch ~= ARGV[1] then return 0 end
 local cursor = '0'
 repeat

@@ -1,10 +1,10 @@
 //! Scripts of the log of entries: what the next owner needs to begin warm.
 //!
-//! Chunks have no time to live, so that no `volatile-` policy evicts them. Their bytes are counted beside them: where the count is
-//! not theirs, something was lost, and the range begins cold.
+//! Chunks have no time to live, so that no `volatile-` policy evicts them. A separate key counts their bytes: if
+//! the count differs, a chunk was lost, and the range begins cold.
 
-/// `KEYS` count, chunks; `ARGV` the epoch before, or nothing. Returns {0}, or {1, chunks}: those of the last owner if the range
-/// stays warm, else none.
+/// `KEYS` count, chunks; `ARGV` the previous epoch, or nothing. Returns {0}, or {1, chunks}: those of the last
+/// owner if the range stays warm, else none.
 pub(super) const TAKE_OVER: &str = "#!lua flags=allow-oom
 local fence = redis.call('GET', KEYS[1])
 local last, generation = string.match(fence or '', '^(%d+):?(%d*)$')
@@ -45,7 +45,8 @@ pub(super) const READ: &str = "#!lua flags=allow-oom
 if string.match(redis.call('GET', KEYS[1]) or '', '^%d+') ~= ARGV[1] then return {0} end
 return {1, redis.call('GET', KEYS[2])}";
 
-/// `KEYS` count, chunk; `ARGV` length of what is replaced, the bytes for it. Returns 0 fenced, 1 done, 2 not so long.
+/// `KEYS` count, chunk; `ARGV` length of the replaced part, its new bytes. Returns 0 fenced, 1 done, 2 not that
+/// long.
 pub(super) const REPLACE: &str = "#!lua
 local fence = redis.call('GET', KEYS[1])
 local epoch, generation = string.match(fence or '', '^(%d+):?(%d*)$')

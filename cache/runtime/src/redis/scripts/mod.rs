@@ -1,14 +1,15 @@
-//! What runs inside the server, each whole and at once.
+//! Scripts that run inside the server; each is atomic.
 //!
-//! `KEYS[1]` is the fence and `ARGV[1]` the epoch of the caller, everywhere. Scripts that take something away may run when
-//! memory is full; those that add are refused then, before they have done anything.
+//! `KEYS[1]` is the fence and `ARGV[1]` the epoch of the caller, everywhere. Scripts that remove data may run when
+//! memory is full; those that add data are refused then, before they have done anything.
 //!
-//! The fence of a cache server is `epoch`, or `epoch:generation` where the log of entries is kept. A value begins with eight bytes
-//! of its generation: the epoch of the last tenure that began cold. Values of other generations are not there.
+//! The fence of a cache server is `epoch`, or `epoch:generation` if the log of entries is kept. A value begins
+//! with eight bytes of its generation: the epoch of the last tenure that began cold. Values of other generations
+//! count as absent.
 //!
-//! A value that a writer hides moves into the lease and is handed to the writer, who brings it back, or a newer one, when the
-//! write is durable. So a lease that the server loses loses an entry, and never shows an old one; and to hide once more, as a
-//! reply was lost, gives the same answer.
+//! A hidden value moves into the lease and is returned to the writer, which restores it, or sets a newer one, when
+//! the write is durable. So if the server loses a lease it loses an entry, and never shows an old one; and
+//! repeating a hide after a lost reply gives the same answer.
 
 mod buffered;
 mod cache;

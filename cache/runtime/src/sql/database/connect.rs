@@ -1,8 +1,8 @@
-//! Getting to a database, and what is said when that fails.
+//! Connecting to a database, and the errors of failed attempts.
 
 use lacuna_cache_protocol::Error;
 
-/// A URL, or a path in one, that the driver makes nothing of.
+/// A URL, or a path in one, that the driver cannot parse.
 pub(super) fn refused(error: sqlx::Error) -> Error {
     Error::invalid_input(error.to_string()).with_context("reading the URL")
 }
@@ -27,16 +27,16 @@ mod servers {
 
     /// How long a server may take to start, or to answer.
     const PATIENCE: Duration = Duration::from_secs(30);
-    /// Between two tries while it starts.
+    /// Pause between two tries while the server starts.
     const PAUSE: Duration = Duration::from_millis(50);
     /// PostgreSQL's `cannot_connect_now`: it starts, or recovers from a crash.
     const STARTING: &str = "57P03";
 
-    /// How long a connection may be idle and still be believed to be open.
+    /// How long a connection may be idle and still be assumed to be open.
     const TRUSTED: Duration = Duration::from_secs(1);
 
-    /// A pool of so many connections that asks one whether it is open only if it was not used for a while: a question is as far as a
-    /// statement. One that is alone lives as long as it can.
+    /// A pool of `connections` connections. It checks whether a connection is open only if that was not used for a
+    /// while: the check costs as much as a statement. A single connection lives as long as it can.
     pub(in super::super) fn trusting<D>(options: PoolOptions<D>, connections: u32) -> PoolOptions<D>
     where
         D: sqlx::Database,
@@ -53,7 +53,7 @@ mod servers {
         })
     }
 
-    /// Connects once. A pool would go on trying without a word where nobody listens, and then not say why it failed.
+    /// Connects once. A pool would retry silently where no server listens, and then not say why it failed.
     pub(in super::super) async fn check<O>(options: &O, place: &str) -> Result<()>
     where
         O: ConnectOptions<Connection: Sized>,

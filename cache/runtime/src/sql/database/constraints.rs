@@ -1,7 +1,8 @@
-//! What may make the database refuse a row, as its catalogue says.
+//! What may make the database refuse a row, according to its catalogue.
 //!
-//! Under write-back a write is acknowledged before the database has it only if the database cannot refuse it (P14). What is not
-//! understood here for certain (a check, an index over an expression, a policy) counts as a reason to ask.
+//! Under write-back a write is acknowledged before the database has it only if the database cannot refuse it
+//! (P14). A constraint that is not fully understood here (a check, an index over an expression, a policy) counts
+//! as a reason to ask.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +11,12 @@ use lacuna_cache_protocol::Result;
 use super::describe::{ask, names};
 use super::{Database, Dialect};
 
-/// What may make the database refuse a row of a table. One that was not opened may refuse everything.
+/// What may make the database refuse a row of a table. A table that was not opened may refuse every row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Constraints {
-    /// Whether something looks at whole rows: a check, a policy, an index over an expression, a partition.
+    /// Whether a constraint involves whole rows: a check, a policy, an index over an expression, a partition.
     pub(crate) are_of_rows: bool,
-    /// Columns that something beside the primary key looks at: unique indexes, checks, foreign keys, domains.
+    /// Columns with constraints other than the primary key: unique indexes, checks, foreign keys, domains.
     pub(crate) columns: BTreeSet<String>,
     /// Whether other columns than those of the primary key must be unique.
     pub(crate) has_other_keys: bool,
@@ -23,7 +24,7 @@ pub(crate) struct Constraints {
     pub(crate) is_referred_to: bool,
     /// Columns that cannot be NULL.
     pub(crate) required: BTreeSet<String>,
-    /// Columns of text that may not know every letter.
+    /// Columns of text whose character set may lack some letters.
     pub(crate) narrow: BTreeSet<String>,
 }
 
@@ -43,7 +44,7 @@ impl Default for Constraints {
 
 /// Queries of a catalogue; each has the name of the table as its parameter and returns names.
 struct Queries {
-    /// Anything that looks at whole rows.
+    /// Constraints on whole rows.
     of_rows: &'static [&'static str],
     unique: &'static str,
     columns: &'static str,
@@ -66,7 +67,7 @@ const SQLITE: Queries = Queries {
     of_rows: &[
         // A check has no entry of its own in the catalogue, and a strict table refuses values of other types.
         "SELECT name FROM sqlite_master WHERE name = ?1 AND type = 'table' AND (sql LIKE '%check%' OR sql LIKE '%strict%')",
-        // Expressions have no name; a partial index looks at its condition, too.
+        // Expressions have no name; a partial index depends on its condition, too.
         "SELECT l.name FROM pragma_index_list(?1) AS l, pragma_index_info(l.name) AS i WHERE l.partial OR i.name IS NULL",
     ],
     unique: "SELECT i.name FROM pragma_index_list(?1) AS l, pragma_index_info(l.name) AS i \
@@ -123,7 +124,7 @@ const MARIADB: Queries = Queries {
     ),
 };
 
-/// What the catalogue says of a table that is there.
+/// What the catalogue says of an existing table.
 pub(super) async fn constraints(database: &dyn Database, table: &str) -> Result<Constraints> {
     let queries = database.dialect().constraint_queries();
     let mut are_of_rows = false;

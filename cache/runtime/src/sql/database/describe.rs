@@ -7,26 +7,26 @@ use super::{Column, ColumnKind, Constraints, Database, Dialect, Failure};
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::Statement;
 
-/// A table as its database knows it.
+/// A table as its database describes it.
 #[derive(Debug)]
 pub(crate) struct Described {
-    /// Its name: the same whatever letters it was asked for by.
+    /// Its name in the spelling of the catalogue, whatever the spelling of the request.
     pub(crate) name: String,
     pub(crate) columns: Vec<(String, Column)>,
-    /// Columns of its primary key; none if it has none.
+    /// Columns of its primary key; empty if it has none.
     pub(crate) primary_key: Vec<String>,
     pub(crate) dialect: Dialect,
-    /// Whether columns change as others are set: some are generated, or there are triggers.
+    /// Whether columns change when others are set: some are generated, or there are triggers.
     pub(crate) changes_itself: bool,
-    /// Foreign keys by which rows change as those of other tables do.
+    /// Foreign keys through which rows change when those of other tables do.
     pub(crate) cascades: Vec<String>,
     /// What may make the database refuse a row.
     pub(crate) constraints: Constraints,
 }
 
 impl Dialect {
-    /// The name, and whether writes to it can be fenced: a table (a view, or a part of another table, would be a second way to
-    /// the same rows) whose transactions can be undone.
+    /// The name, and whether writes to it can be fenced: it must be a table with transactions (a view, or a part
+    /// of another table, would be a second way to the same rows).
     const fn table_query(self) -> &'static str {
         match self {
             Self::Sqlite => {
@@ -44,11 +44,11 @@ impl Dialect {
         }
     }
 
-    /// Columns that hold something else than what is put into them: generated ones, those of a clock, rounded floats.
+    /// Columns that do not keep the written value: generated ones, automatic timestamps, rounded floats.
     const fn changing_query(self) -> &'static str {
         match self {
-            // By itself the function says what its connection remembers, which may be an earlier table of that name;
-            // whatever reads a table has the schema looked at anew first.
+            // Alone, the function returns what its connection remembers, which may be an earlier table of that
+            // name; any statement that reads a table refreshes the schema first.
             Self::Sqlite => {
                 "SELECT x.name FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS x \
                  WHERE m.name = ?1 AND m.type = 'table' AND x.hidden IN (2, 3)"
@@ -78,7 +78,7 @@ impl Dialect {
         }
     }
 
-    /// The types of columns, in the words of the database. In SQLite values have types, not columns.
+    /// The declared types of columns, in the words of the database. In SQLite values have types, not columns.
     const fn declared_query(self) -> &'static str {
         match self {
             Self::Sqlite => "SELECT name, type FROM pragma_table_xinfo(?1) WHERE hidden <> 1",
@@ -118,7 +118,7 @@ impl Dialect {
         }
     }
 
-    /// Foreign keys by which rows of the table are changed as others are.
+    /// Foreign keys through which rows of the table change when others do.
     const fn cascade_query(self) -> &'static str {
         match self {
             Self::Sqlite => {
@@ -136,7 +136,7 @@ impl Dialect {
         }
     }
 
-    /// Columns whose value the database makes up where NULL (or 0) is put in.
+    /// Columns whose value the database generates if NULL (or 0) is inserted.
     const fn counting_query(self) -> Option<&'static str> {
         match self {
             Self::Sqlite | Self::Postgres => None,
@@ -148,7 +148,7 @@ impl Dialect {
     }
 }
 
-/// What there is to know of the table.
+/// Reads the description of the table.
 pub(crate) async fn describe(database: &dyn Database, table: &str) -> Result<Described> {
     let dialect = database.dialect();
     let found = ask(database, dialect.table_query(), table).await?;
@@ -161,15 +161,15 @@ pub(crate) async fn describe(database: &dyn Database, table: &str) -> Result<Des
         }
         Some(_) => {
             let message = format!(
-                "{table} is no table whose writes can be fenced: a view, a part of another, without transactions, or one that \
-                 resolves conflicts by itself"
+                "{table} is not a table whose writes can be fenced: a view, a part of another, without transactions, or one that \
+                 resolves conflicts on its own"
             );
             return Err(Error::invalid_input(message));
         }
         None => return Err(Error::invalid_input(format!("there is no table {table}"))),
     };
     let declared = pairs(ask(database, dialect.declared_query(), &name).await?);
-    // What is only prepared in SQLite may be prepared for a table that was there before.
+    // In SQLite a statement that is only prepared may be prepared for an earlier table of that name.
     let columns = match dialect {
         Dialect::Sqlite => {
             declared.iter().map(|(name, words)| (name.clone(), ColumnKind::affinity(words))).collect()
@@ -203,7 +203,8 @@ pub(super) async fn ask(database: &dyn Database, sql: &str, table: &str) -> Resu
     found.map_err(|failure| failure.error)
 }
 
-/// Whether a row of the table gives way to a new one, or a statement of SQLite that fails leaves its first half behind.
+/// Whether a row of the table is replaced by a new one, or a failed statement of SQLite leaves its first changes
+/// in place.
 fn resolves_conflicts(sql: &str) -> bool {
     let words: Vec<String> = sql.split_whitespace().map(str::to_ascii_uppercase).collect();
     let words = words.join(" ");

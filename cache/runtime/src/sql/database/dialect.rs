@@ -1,4 +1,4 @@
-//! Words of SQL that databases write differently.
+//! SQL that databases write differently.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use super::{MARK, Mark};
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::{Shape, Statement};
 
-/// Whose SQL it is.
+/// A dialect of SQL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(
     not(all(feature = "postgres", feature = "mariadb")),
@@ -45,8 +45,8 @@ impl Dialect {
         values.iter().cloned().fold(Statement::new(text), Statement::with)
     }
 
-    /// The parameter with this number, for `value`. What databases have under different names comes as text, and is made what
-    /// it is there: as text it would be compared as text, or as a float.
+    /// The parameter with this number, for `value`. Types with different names in the databases are sent as text
+    /// and cast: without a cast they would be compared as text, or as floats.
     pub(crate) fn typed(self, number: usize, value: &SqlValue) -> String {
         let placeholder = self.placeholder(number);
         let name = match (self, value) {
@@ -62,18 +62,19 @@ impl Dialect {
         format!("CAST({placeholder} AS {name})")
     }
 
-    /// A text compared by its bytes.
+    /// Text, compared by its bytes.
     pub(crate) fn binary(self, quoted: &str) -> String {
         match self {
             Self::Sqlite => format!("{quoted} COLLATE BINARY"),
             Self::Postgres => format!("{quoted} COLLATE \"C\""),
-            // By the bytes of UTF-8, whatever the column is kept in; trailing spaces count.
+            // By the bytes of UTF-8, whatever the character set of the column; trailing spaces count.
             Self::MariaDb => format!("BINARY CONVERT({quoted} USING utf8mb4)"),
         }
     }
 
-    /// SQL that writes only while the fence of `range` stands at `epoch`, which nobody can raise until it is done. It has two
-    /// parameters more, range and epoch, behind its own, `params` of them. Watchdogs know it again by its mark.
+    /// SQL that writes only while the fence of `range` is at `epoch`; the fence cannot be raised until the
+    /// statement is done. It has two more parameters, range and epoch, after its own `params`. Watchdogs recognize
+    /// it by its mark.
     pub(crate) fn fenced(
         self,
         sql: &str,
@@ -103,13 +104,13 @@ impl Dialect {
         })
     }
 
-    /// What leaves a mark in the log of the transaction that reads the fence.
+    /// An expression that leaves a mark in the log of the transaction that reads the fence.
     pub(crate) fn mark_of_fence(self, mark: Option<&Mark>) -> Option<String> {
         let signs = mark.filter(|_| self == Self::Postgres)?.as_str();
         Some(format!("pg_logical_emit_message(true, '{MARK}', '{signs}'::text)::text"))
     }
 
-    /// The statement behind its mark, where its words are in the log.
+    /// The statement after its mark, if statement texts are in the log.
     pub(crate) fn commented<'a>(self, sql: &'a str, mark: Option<&Mark>) -> Cow<'a, str> {
         match mark {
             Some(mark) if self == Self::MariaDb => {
@@ -119,17 +120,17 @@ impl Dialect {
         }
     }
 
-    /// Has a transaction wait until it is on disk, whatever the server is set to: a fence that a crash takes back lets writes of the
-    /// old owner through.
+    /// Makes a transaction wait until it is on disk, whatever the server is set to: a fence that a crash undoes
+    /// would admit writes of the old owner.
     pub(crate) const fn durably(self) -> Option<&'static str> {
         match self {
             Self::Postgres => Some("SET LOCAL synchronous_commit TO on"),
-            // A setting of the whole file, and of the whole server.
+            // There it is a setting of the whole file, or of the whole server.
             Self::Sqlite | Self::MariaDb => None,
         }
     }
 
-    /// Behind a query: nobody may change the rows until the transaction ends. SQLite has one writer anyway.
+    /// Appended to a query: its rows cannot be changed until the transaction ends. SQLite has one writer anyway.
     pub(crate) const fn shared_lock(self) -> &'static str {
         match self {
             Self::Sqlite => "",
@@ -138,7 +139,7 @@ impl Dialect {
         }
     }
 
-    /// Behind a query whose row is changed afterwards.
+    /// Appended to a query whose row is changed afterwards.
     pub(crate) const fn exclusive_lock(self) -> &'static str {
         match self {
             Self::Sqlite => "",
@@ -154,7 +155,7 @@ impl Dialect {
         }
     }
 
-    /// Behind the definition of a table: its transactions can be undone.
+    /// Appended to the definition of a table: its transactions can be rolled back.
     pub(crate) const fn engine(self) -> &'static str {
         match self {
             Self::Sqlite | Self::Postgres => "",

@@ -1,7 +1,7 @@
 //! The part of a driver that is the same for every database of `sqlx`, whose types differ.
 
 /// Implements [`super::Database`] and [`super::Transaction`] for one database. `$decode` reads a value of a row,
-/// `$kind` says what an error of the database means, and `$text` reads a value that came as text, where a log is heard.
+/// `$kind` classifies an error of the database, and `$text` reads a value that came as text, where a log is read.
 macro_rules! driver {
     ($name:ident, $open:ident, $database:ty, $dialect:expr, $begin:literal, $decode:path, $kind:path $(, $text:path)?) => {
         /// A pool of connections.
@@ -92,7 +92,7 @@ macro_rules! driver {
                     };
                     let sql = format!("SELECT * FROM {} WHERE 1 = 0", $dialect.quoted(name));
                     let mut connection = self.pool.acquire().await.map_err(failure)?;
-                    // What a connection remembers of a table may be older than the table: not so once it was read.
+                    // A connection may remember an older version of the table until it reads it.
                     connection.clear_cached_statements().await.map_err(failure)?;
                     let seen = sqlx::raw_sql(sqlx::AssertSqlSafe(sql.clone())).execute(&mut *connection);
                     seen.await.map_err(failure)?;
@@ -120,7 +120,8 @@ macro_rules! driver {
                         use sqlx::Row as _;
                         let connection =
                             self.pool.acquire().await.map_err(|error| failure(error).error)?;
-                        // Unless it was heard to the end it is closed, as what the server has begun must not outlive it.
+                        // Unless all rows were read the connection is closed, because its statement must not
+                        // outlive it.
                         let mut alone = $open { connection, is_over: false };
                         let statement = sqlx::raw_sql(sqlx::AssertSqlSafe(sql.to_owned()));
                         let mut rows = statement.fetch(&mut *alone.connection);

@@ -1,11 +1,12 @@
-//! Statements with their parameters written out, so that many of them are one message.
+//! Statements with their parameters written out, so that many of them fit into one message.
 //!
-//! A transaction of a hundred buffered writes would otherwise wait a hundred times for the way to the server and back. `UPDATE
-//! "people" SET "name" = $1 WHERE "id" = $2` becomes `UPDATE "people" SET "name" = E'O''Neill'::text WHERE "id" = '7'::int8`: values
-//! have the types that they are sent with as parameters.
+//! Otherwise a transaction of a hundred buffered writes would wait for a hundred round trips to the server.
+//! `UPDATE "people" SET "name" = $1 WHERE "id" = $2` becomes `UPDATE "people" SET "name" = E'O''Neill'::text WHERE
+//! "id" = '7'::int8`: values have the types that they have as parameters.
 //!
-//! Only for statements of which this crate wrote every word; names are quoted in them. What cannot be written in every mode of
-//! a server, and all of SQLite, which is on no way, is `None`: it is sent with parameters.
+//! Only for statements that this crate wrote completely; names are quoted in them. Values that cannot be written
+//! safely in every mode of a server, and all statements of SQLite, which has no round trips, give `None`: they are
+//! sent with parameters.
 
 use super::Dialect;
 use crate::sql::sql_value::SqlValue;
@@ -27,7 +28,7 @@ pub(crate) fn inlined(dialect: Dialect, statement: &Statement) -> Option<String>
                 text.push_str(&literal(dialect, params.next()?)?);
                 continue;
             }
-            // They are numbered in the order in which they stand.
+            // Placeholders are numbered in their order in the text.
             ('$', None) if dialect == Dialect::Postgres => {
                 while signs.next_if(char::is_ascii_digit).is_some() {}
                 text.push_str(&literal(dialect, params.next()?)?);
@@ -48,12 +49,12 @@ fn literal(dialect: Dialect, value: &SqlValue) -> Option<String> {
         (SqlValue::Float(value), _) if !value.is_finite() => return None,
         (SqlValue::Float(value), Dialect::Postgres) => format!("'{value:e}'::float8"),
         (SqlValue::Float(value), _) => format!("({value:e})"),
-        // It would end the message.
+        // A zero byte would end the message.
         (SqlValue::Text(text), _) if text.contains('\0') => return None,
         (SqlValue::Text(text), Dialect::Postgres) => {
             format!("E'{}'::text", text.replace('\\', "\\\\").replace('\'', "''"))
         }
-        // Whether it escapes the next sign is up to the mode of the server.
+        // Whether a backslash escapes the next character depends on the mode of the server.
         (SqlValue::Text(text), _) if text.contains('\\') => return None,
         (SqlValue::Text(text), _) => format!("'{}'", text.replace('\'', "''")),
         (SqlValue::Blob(bytes), Dialect::Postgres) => format!("E'\\\\x{}'::bytea", hex(bytes)),

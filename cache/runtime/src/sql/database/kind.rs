@@ -1,4 +1,4 @@
-//! What a column does to the values that are put into it.
+//! How a column changes the values that are written to it.
 
 use lacuna_cache_protocol::DomainType;
 
@@ -6,29 +6,29 @@ use crate::sql::decimal::MAX_DIGITS;
 use crate::sql::domain_key;
 use crate::sql::sql_value::SqlValue;
 
-/// Which values a column keeps as they are. Others it may round, pad, cut or make up.
+/// The kind of a column: which values it keeps unchanged. Others it may round, pad, cut or generate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ColumnKind {
     Integer,
-    /// Whole numbers; the database makes one up where NULL or 0 is put in.
+    /// Whole numbers; the database generates one if NULL or 0 is inserted.
     Counter,
     Float,
     /// Floats of 32 bits.
     Single,
     Text,
     Blob,
-    /// Exact numbers with so many digits, so many of them behind the point.
+    /// Exact numbers with a fixed number of digits, a fixed number of them after the point.
     Decimal {
         precision: u8,
         scale: u8,
     },
     Date,
-    /// Moments to so many digits of a second; some databases make one up where NULL is put in.
+    /// Moments to a fixed number of digits of a second; some databases generate one if NULL is inserted.
     Moment {
         digits: u8,
         is_stamp: bool,
     },
-    /// Nobody here knows.
+    /// An unknown kind.
     Other,
 }
 
@@ -36,14 +36,14 @@ pub(crate) enum ColumnKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Column {
     pub(crate) kind: ColumnKind,
-    /// Whether it holds something else than what is put into it, whatever that is.
+    /// Whether it does not keep the written value, whatever that is.
     pub(crate) is_changed: bool,
-    /// In the words of the database.
+    /// Its declared type, in the words of the database.
     pub(crate) declared: String,
 }
 
 impl ColumnKind {
-    /// By the name that the driver has for the type.
+    /// The kind for the driver's name of the type.
     pub(crate) fn named(name: &str) -> Self {
         match name {
             "INTEGER" | "INT" | "BIGINT" | "MEDIUMINT" | "SMALLINT" | "TINYINT" | "INT8" | "INT4"
@@ -59,7 +59,7 @@ impl ColumnKind {
         }
     }
 
-    /// What SQLite does to the values of a column that is declared so.
+    /// How SQLite converts the values of a column with this declared type.
     pub(crate) fn affinity(declared: &str) -> Self {
         let declared = declared.to_ascii_uppercase();
         let kinds = [
@@ -72,8 +72,8 @@ impl ColumnKind {
         found.map_or(Self::Other, |(_, kind)| kind)
     }
 
-    /// By the words of the database, where those of the driver do not say enough: `numeric(10,2)`, `timestamp(3) with time
-    /// zone`.
+    /// The kind for the declared type, if the driver's name is not precise enough: `numeric(10,2)`, `timestamp(3)
+    /// with time zone`.
     pub(crate) fn declared(words: &str, default_digits: u8) -> Option<Self> {
         let (name, rest) = words.split_at(words.find(['(', ' ']).unwrap_or(words.len()));
         let is_array = words.ends_with("[]");
@@ -94,7 +94,7 @@ impl ColumnKind {
         }
     }
 
-    /// Whether the value that is read afterwards is `value`, bit by bit.
+    /// Whether the value that is read later is `value`, bit for bit.
     pub(crate) fn keeps(self, value: &SqlValue) -> bool {
         match (self, value) {
             (Self::Counter, SqlValue::Integer(value)) => *value != 0,
@@ -108,14 +108,14 @@ impl ColumnKind {
             (Self::Moment { digits, .. }, SqlValue::Timestamp(micros)) => {
                 micros % 10i64.pow(6 - u32::from(digits).min(6)) == 0
             }
-            // SQLite makes NULL of what is no number, and has one zero.
+            // SQLite turns NaN into NULL, and has one zero.
             (Self::Float, SqlValue::Float(value)) => is_plain(*value),
             (Self::Single, SqlValue::Float(value)) => {
                 #[expect(clippy::cast_possible_truncation, reason = "that is what is asked")]
                 let single = *value as f32;
                 is_plain(*value) && f64::from(single).to_bits() == value.to_bits()
             }
-            // Spaces beyond the length of a column are cut without an error.
+            // Spaces beyond the length of a column are truncated without an error.
             (Self::Text, SqlValue::Text(value)) => !value.ends_with(' '),
             _ => false,
         }
@@ -139,7 +139,7 @@ impl ColumnKind {
         }
     }
 
-    /// `value` in the form in which it is read from the column, where it has another that says the same.
+    /// `value` in the form in which it is read from the column, if an equal value has another form.
     pub(crate) fn fitted(self, value: SqlValue) -> SqlValue {
         match (self, &value) {
             (Self::Decimal { scale, .. }, SqlValue::Integer(_) | SqlValue::Decimal { .. }) => {

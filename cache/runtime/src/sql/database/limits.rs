@@ -1,4 +1,4 @@
-//! Which values a column is certain to hold, by its declaration: those beyond it are refused by the database.
+//! Which values a column certainly holds, by its declaration: the database refuses those beyond its limits.
 
 use std::ops::RangeInclusive;
 
@@ -6,13 +6,13 @@ use super::{Column, ColumnKind, Dialect};
 use crate::sql::calendar;
 use crate::sql::sql_value::SqlValue;
 
-/// Years that every database has days and moments of.
+/// Years whose days and moments every database supports.
 const YEARS: RangeInclusive<i64> = 1_000..=9_999;
 /// The same for `TIMESTAMP` of MariaDB, whose last is in January 2038.
 const STAMP_YEARS: RangeInclusive<i64> = 1_971..=2_037;
 const MICROS_OF_DAY: i64 = 86_400_000_000;
 
-/// Whether the column holds the value, without a doubt. NULL is for constraints to refuse.
+/// Whether the column certainly holds the value. NULL is checked by the constraints.
 pub(crate) fn takes(dialect: Dialect, column: &Column, value: &SqlValue) -> bool {
     let declared = column.declared.as_str();
     match (column.kind, value) {
@@ -58,16 +58,17 @@ fn integers(dialect: Dialect, declared: &str) -> Option<RangeInclusive<i64>> {
     };
     let is_unsigned = declared.contains("unsigned");
     let max = i64::MAX >> (64 - bits);
-    // Those of a column without a sign that have no place here cannot be given, either.
+    // Unsigned values beyond `i64` cannot be given here, either.
     Some(if is_unsigned { 0..=max } else { -max - 1..=max })
 }
 
-/// Letters of a text, or bytes of others: `varchar(20)`, `text`. A text without a limit here has one of the write.
+/// Length limit of a text in letters, or of other values in bytes: `varchar(20)`, `text`. A text without a limit
+/// here is limited by the maximum of a write (`certainty.rs`).
 fn max_letters(declared: &str) -> Option<usize> {
     let given = declared.split_once('(').and_then(|(_, rest)| rest.split(')').next()?.parse().ok());
     match first_word(declared) {
         "varchar" | "char" | "character" | "varbinary" | "binary" if declared != "character varying" => given,
-        // Of bytes; a letter has at most four.
+        // The limit is in bytes; a letter has at most four.
         "tinytext" | "tinyblob" => Some(63),
         "text" | "mediumtext" | "longtext" | "blob" | "mediumblob" | "longblob" | "bytea" | "character" => {
             Some(usize::MAX)

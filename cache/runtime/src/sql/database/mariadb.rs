@@ -1,4 +1,5 @@
-//! MariaDB. The fence is read `LOCK IN SHARE MODE`, which sees the newest row whatever the transaction saw before.
+//! MariaDB. The fence is read `LOCK IN SHARE MODE`, which sees the newest row whatever the transaction has seen
+//! before.
 
 use lacuna_base::Date;
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
@@ -27,13 +28,13 @@ impl MariaDb {
     /// Connects to the database at `url`.
     pub(crate) async fn open(url: &str, connections: u32) -> Result<Self> {
         let url = url.replacen("mariadb:", "mysql:", 1);
-        // Moments are UTC here, whatever the server thinks of time.
+        // Moments are UTC here, whatever the time zone of the server.
         let options: MySqlConnectOptions = url.parse().map_err(refused)?;
         let options = options.timezone(Some("+00:00".to_owned()));
         let place = format!("{}:{}", options.get_host(), options.get_port());
         check(&options, &place).await?;
-        // Or a value that a column cannot hold would become another one, in a place that nobody was told of; or `CHAR` be read
-        // with the spaces that it is filled up with.
+        // Otherwise a value that a column cannot hold would become another one, in a place that the cache does not
+        // know; or `CHAR` would be read with its padding.
         let pool = MySqlPoolOptions::new().after_connect(|connection, _| {
             Box::pin(async move {
                 let strict = "SET SESSION sql_mode = CONCAT(REPLACE(@@sql_mode, 'PAD_CHAR_TO_FULL_LENGTH', ''), \
@@ -71,19 +72,20 @@ fn decoded(row: &MySqlRow, place: usize) -> Result<SqlValue, sqlx::Error> {
         "DATE" | "DATETIME" | "TIMESTAMP" => {
             moment(type_info.name() == "DATE", &row.try_get_unchecked::<Vec<u8>, _>(place)?)
         }
-        // What is no text is an error here, which says so.
+        // A value that is not text gives an error that says so.
         _ => SqlValue::Text(row.try_get(place)?),
     })
 }
 
-/// What came as text, whatever its type is.
+/// A value that came as text, whatever its type is.
 fn text(row: &MySqlRow, place: usize) -> Result<Option<String>, sqlx::Error> {
     let bytes: Option<&[u8]> = row.try_get_unchecked(place)?;
     Ok(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
 }
 
-/// A day or a moment: year in two bytes, month, day, hour, minute, second, and in four bytes microseconds, behind the number of
-/// these bytes, as the last may be missing. A date that is none (`0000-00-00`) is text, below all others.
+/// A day or a moment: first the number of the following bytes, as the last may be missing; then year in two bytes,
+/// month, day, hour, minute, second, and microseconds in four bytes. An invalid date (`0000-00-00`) is text, less
+/// than all others.
 fn moment(is_day: bool, bytes: &[u8]) -> SqlValue {
     let byte = |place: usize| bytes.get(place).copied().unwrap_or(0);
     let year = i64::from(u16::from_le_bytes([byte(1), byte(2)]));
@@ -102,8 +104,9 @@ fn moment(is_day: bool, bytes: &[u8]) -> SqlValue {
     SqlValue::Timestamp(moment.expect("years have two bytes"))
 }
 
-/// By the class of the code where it has one. Those without: no memory, disk or connections, locks that cannot be had, a server
-/// that may only be read pass; a commit that failed, or a connection that was killed, may have been carried out.
+/// By the class of the error code if it has one. Of those without a class, no memory, disk or connections,
+/// unavailable locks and a read-only server are temporary; a commit that failed, or a connection that was killed,
+/// may have been executed.
 fn kind_of(error: &dyn sqlx::error::DatabaseError) -> FailureKind {
     let number = error
         .try_downcast_ref::<sqlx::mysql::MySqlDatabaseError>()

@@ -1,4 +1,4 @@
-//! What differs between databases: how they are connected to, written to, and what their errors mean.
+//! The differences between databases: how to connect, how to write, and the meaning of their errors.
 
 mod connect;
 mod constraints;
@@ -34,9 +34,9 @@ pub(crate) use limits::takes;
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::Statement;
 
-/// The word before all marks.
+/// The word that begins every mark.
 pub(crate) const MARK: &str = "lacuna";
-/// Connections of a process, unless it has one alone.
+/// Connections of a process, unless it needs exactly one.
 const CONNECTIONS: u32 = 16;
 
 /// Connects to the database at `url`.
@@ -44,7 +44,7 @@ pub(crate) async fn open(url: &str) -> Result<Arc<dyn Database>> {
     connect(url, CONNECTIONS).await
 }
 
-/// The same, by one connection that lives as long as it can.
+/// The same with a single connection, which lives as long as it can.
 #[cfg_attr(
     not(any(feature = "postgres", feature = "mariadb")),
     allow(dead_code, reason = "no driver is built whose log is followed")
@@ -71,24 +71,24 @@ async fn connect(url: &str, connections: u32) -> Result<Arc<dyn Database>> {
     }
 }
 
-/// Whether nothing of the database outlives the process.
+/// Whether the database is in memory, so that nothing of it outlives the process.
 pub(crate) fn is_in_memory(url: &str) -> bool {
     url.contains(":memory:") || url.contains("mode=memory")
 }
 
 pub(crate) type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Whoever hears rows as they come, as texts.
+/// A receiver of rows as they come, as texts.
 #[cfg(any(feature = "postgres", feature = "mariadb"))]
 pub(crate) type Hear<'a> = &'a mut (dyn FnMut(&[Option<String>]) -> Result<()> + Send + 'a);
 
-/// What transactions of a cache leave in the log, where watchdogs know them again: the name of the table that they were sent to, in
-/// signs that end neither a text nor a comment.
+/// The mark that transactions of a cache leave in the log, by which watchdogs recognize them: the name of the
+/// table they were sent to, in characters that end neither a text nor a comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mark(String);
 
 impl Mark {
-    /// Of the table `people` it is `70656f706c65`.
+    /// For the table `people` it is `70656f706c65`.
     pub(crate) fn of(table: &str) -> Self {
         use std::fmt::Write as _;
         Self(table.bytes().fold(String::with_capacity(2 * table.len()), |mut signs, byte| {
@@ -112,14 +112,14 @@ pub(crate) struct Failure {
     pub(crate) kind: FailureKind,
 }
 
-/// What a failure says about the write it was part of.
+/// The meaning of a failure for its write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailureKind {
-    /// It was not carried out; the same may succeed later: a deadlock, a busy or full database, no connection.
+    /// It was not executed; the same may succeed later: a deadlock, a busy or full database, no connection.
     Later,
-    /// It was not carried out and never will be: a constraint, a syntax error.
+    /// It was not executed and never will be: a constraint, a syntax error.
     Never,
-    /// The connection broke, or the database cannot say: a statement by itself, or a commit, may have been carried out.
+    /// The connection broke, or the database cannot say: a single statement, or a commit, may have been executed.
     Unknown,
 }
 
@@ -130,17 +130,17 @@ pub(crate) trait Database: Debug + Send + Sync {
     /// One statement, in a transaction of its own.
     fn query<'a>(&'a self, statement: &'a Statement) -> Later<'a, Result<Table, Failure>>;
 
-    /// One statement that writes, in a transaction of its own: how many rows it changed.
+    /// One statement that writes, in a transaction of its own: returns how many rows it changed.
     fn execute<'a>(&'a self, statement: &'a Statement) -> Later<'a, Result<u64, Failure>>;
 
     /// The columns of a table.
     fn columns<'a>(&'a self, table: &'a str) -> Later<'a, Result<Vec<(String, ColumnKind)>, Failure>>;
 
-    /// Statements one behind the other, without parameters.
+    /// Several statements in sequence, without parameters.
     fn run<'a>(&'a self, sql: &'a str) -> Later<'a, Result<(), Failure>>;
 
-    /// One statement without parameters, whose rows are heard one by one and not kept. What is no UTF-8 in them is replaced. Whoever
-    /// does not hear all of them has the connection closed.
+    /// One statement without parameters, whose rows are passed on one by one and not kept. Invalid UTF-8 in them
+    /// is replaced. If not all of them are read, the connection is closed.
     #[cfg(any(feature = "postgres", feature = "mariadb"))]
     fn each_row<'a>(&'a self, _sql: &'a str, _hear: Hear<'a>) -> Later<'a, Result<()>> {
         Box::pin(async {
@@ -159,13 +159,15 @@ pub(crate) trait Database: Debug + Send + Sync {
 pub(crate) trait Transaction: Send {
     fn query<'a>(&'a mut self, statement: &'a Statement) -> Later<'a, Result<Table, Failure>>;
 
-    /// How many rows it changed.
+    /// Returns how many rows it changed.
     fn execute<'a>(&'a mut self, statement: &'a Statement) -> Later<'a, Result<u64, Failure>>;
 
-    /// Statements one behind the other, without parameters: how many rows each changed, or the place of the one that failed.
+    /// Several statements in sequence, without parameters: returns how many rows each changed, or the index of the
+    /// one that failed.
     fn run<'a>(&'a mut self, sql: &'a str) -> Later<'a, Result<Vec<u64>, (usize, Failure)>>;
 
-    /// After an error of the kind [`FailureKind::Unknown`] nobody knows whether it happened; after others it did not.
+    /// After an error of the kind [`FailureKind::Unknown`] the outcome is unknown; after others it was not
+    /// committed.
     fn commit(self: Box<Self>) -> Later<'static, Result<(), Failure>>;
 
     /// Changes nothing.

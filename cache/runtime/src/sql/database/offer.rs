@@ -1,6 +1,7 @@
-//! Which columns can be asked for by range: those whose values this process, the cache and the database put in one order.
+//! Which columns can be queried by range: those whose values have the same order in this process, the cache and
+//! the database.
 //!
-//! Others would give results that miss rows, so they are refused when the table is opened, with what to do instead.
+//! Others would give results that miss rows, so they are refused when the table is opened, with advice.
 
 use lacuna_cache_protocol::DomainType;
 use lacuna_cache_protocol::{Error, Result};
@@ -13,12 +14,13 @@ impl Dialect {
     /// Whether `column` can be registered with the type `domain`.
     pub(crate) fn offers(self, name: &str, column: &Column, domain: DomainType) -> Result<()> {
         let is_offered = match (self, domain) {
-            // Any column of SQLite may hold any value, which the order of the key follows where the types are those of the
-            // domain. Whole numbers beyond 2^53 have none among floats.
+            // Any column of SQLite may hold any value, which the order of the key follows if the types are those
+            // of the domain. Whole numbers beyond 2^53 have no exact order among floats.
             (Self::Sqlite, DomainType::Decimal { .. } | DomainType::Date) => false,
             (Self::Sqlite, DomainType::Float) => column.kind == ColumnKind::Float,
             (Self::Sqlite, _) => true,
-            // Texts of these types (an enumeration) are compared by their bytes, but the database may know them by others.
+            // Texts of these types (an enumeration) are compared by their bytes, but the database may order them
+            // differently.
             (Self::MariaDb, DomainType::Text) if column.kind == ColumnKind::Other => {
                 column.declared.starts_with("enum(")
             }
@@ -64,7 +66,8 @@ impl Dialect {
         }
     }
 
-    /// Whether SQL of the database can say `value`. What it cannot say it may take for NULL, and find nothing.
+    /// Checks that SQL of the database can express `value`. It may take an inexpressible value for NULL, and find
+    /// nothing.
     ///
     /// # Errors
     /// `InvalidInput` if it cannot.

@@ -1,4 +1,5 @@
-//! PostgreSQL. Writers of different rows run at once; the fence is read `FOR SHARE`, so that a new owner waits for them.
+//! PostgreSQL. Writers of different rows run concurrently; the fence is read `FOR SHARE`, so that a new owner
+//! waits for them.
 
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgRow};
@@ -13,8 +14,8 @@ use crate::sql::statement::Statement;
 
 driver!(Postgres, PostgresTransaction, sqlx::Postgres, Dialect::Postgres, "BEGIN", decoded, kind_of, text);
 
-/// Of a connection that is alone, as a slot ends with it. A host that is gone is found gone within a minute; what nobody here waits for
-/// any longer, the server gives up, too.
+/// Settings of a single connection, as a slot ends with it. A host that is gone is detected within a minute; a
+/// statement that is no longer waited for here ends at the server, too.
 const ALONE: [(&str, &str); 4] = [
     ("tcp_keepalives_idle", "30"),
     ("tcp_keepalives_interval", "10"),
@@ -48,17 +49,17 @@ fn decoded(row: &PgRow, place: usize) -> Result<SqlValue, sqlx::Error> {
         "FLOAT4" => SqlValue::Float(row.try_get::<f32, _>(place)?.into()),
         "FLOAT8" => SqlValue::Float(row.try_get(place)?),
         "BYTEA" => SqlValue::Blob(row.try_get(place)?),
-        // Comparisons leave the spaces out that it is filled up with.
+        // Comparisons ignore its padding.
         "CHAR" => SqlValue::Text(row.try_get::<String, _>(place)?.trim_end_matches(' ').to_owned()),
         "NUMERIC" => numeric(value.as_bytes().map_err(sqlx::Error::Decode)?),
         "DATE" => date(value.as_bytes().map_err(sqlx::Error::Decode)?),
         "TIMESTAMP" | "TIMESTAMPTZ" => moment(value.as_bytes().map_err(sqlx::Error::Decode)?),
-        // What is no text is an error here, which says so.
+        // A value that is not text gives an error that says so.
         _ => SqlValue::Text(row.try_get(place)?),
     })
 }
 
-/// What came as text, whatever its type is.
+/// A value that came as text, whatever its type is.
 fn text(row: &PgRow, place: usize) -> Result<Option<String>, sqlx::Error> {
     let value = row.try_get_raw(place)?;
     if value.is_null() {
@@ -68,14 +69,14 @@ fn text(row: &PgRow, place: usize) -> Result<Option<String>, sqlx::Error> {
     Ok(Some(String::from_utf8_lossy(bytes).into_owned()))
 }
 
-/// By the class of the code: what the statement or its values are to blame for never succeeds. A server that crashes, or that
-/// says so, does not know whether it committed; nor does one that ends a connection, which may be on the way back from its commit. All
-/// others (deadlocks, locks, memory, disk, a standby) pass.
+/// By the class of the error code: an error in the statement or its values is permanent. A server that crashes, or
+/// reports a crash, does not know whether it committed; nor does a server that ends a connection, which may be on
+/// the way back from its commit. All other errors (deadlocks, locks, memory, disk, a standby) are temporary.
 fn kind_of(error: &dyn sqlx::error::DatabaseError) -> FailureKind {
     let code = error.code().unwrap_or_default();
     match code.get(..2).unwrap_or("") {
         _ if matches!(&*code, "57P01" | "57P02" | "40003") => FailureKind::Unknown,
-        // A transaction that took too long, or may not write here, may do so later.
+        // A transaction that took too long, or is read-only here, may succeed later.
         _ if matches!(&*code, "25006" | "25P03" | "25P04") => FailureKind::Later,
         "0A" | "20" | "21" | "22" | "23" | "25" | "26" | "27" | "2B" | "38" | "39" | "42" | "44" | "54"
         | "P0" => FailureKind::Never,

@@ -1,7 +1,8 @@
-//! Values as PostgreSQL's binary format has them: decimals in groups of four digits, days and moments counted from 2000-01-01.
+//! PostgreSQL's binary format of values: decimals in groups of four digits, days and moments counted from
+//! 2000-01-01.
 //!
-//! What has no place among decimals, days or moments of ours (`NaN`, `infinity`, more digits, later years) is text: such rows are
-//! in ranges without an end, as for the database.
+//! Values that decimals, days or moments here cannot represent (`NaN`, `infinity`, more digits, later years)
+//! become text: such rows are in ranges without an end, as in the database.
 
 use lacuna_base::Date;
 
@@ -15,7 +16,8 @@ const NEGATIVE: u16 = 0x4000;
 const DAYS_TO_2000: i32 = 10_957;
 const MICROS_TO_2000: i64 = 946_684_800_000_000;
 
-/// Four numbers of 16 bits (groups, groups before the point less one, sign, digits behind the point), then the groups.
+/// Four numbers of 16 bits (groups, groups before the point less one, sign, digits after the point), then the
+/// groups.
 pub(super) fn numeric(bytes: &[u8]) -> SqlValue {
     let numbers: Vec<u16> =
         bytes.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]])).collect();

@@ -1,4 +1,4 @@
-//! SQLite, in this process. One writer at a time; readers see what was committed.
+//! SQLite, in this process. One writer at a time; readers see committed data.
 
 use std::time::Duration;
 
@@ -22,10 +22,10 @@ const CONNECTIONS: u32 = 4;
 const BUSY: Duration = Duration::from_secs(30);
 
 impl Sqlite {
-    /// Opens the database at `url`, or makes one.
+    /// Opens the database at `url`, or creates one.
     pub(crate) async fn open(url: &str, connections: u32) -> Result<Self> {
         let options: SqliteConnectOptions = url.parse().map_err(refused)?;
-        // A database in memory is its connection's.
+        // A database in memory belongs to its connection.
         let connections = if is_in_memory(url) { 1 } else { connections.min(CONNECTIONS) };
         let options = options
             .create_if_missing(true)
@@ -53,8 +53,8 @@ fn decoded(row: &SqliteRow, place: usize) -> Result<SqlValue, sqlx::Error> {
     })
 }
 
-/// By the primary code: busy, locked, out of memory, read-only, interrupted, full, cannot open, protocol; a disk that fails, or
-/// a file that is none, says nothing about what happened.
+/// By the primary code: busy, locked, out of memory, read-only, interrupted, full, cannot open, protocol; after a
+/// disk error, or an error that the file is not a database, the outcome is unknown.
 fn kind_of(error: &dyn sqlx::error::DatabaseError) -> FailureKind {
     let code = error.code().and_then(|code| code.parse::<u32>().ok()).unwrap_or(0);
     match code & 0xFF {

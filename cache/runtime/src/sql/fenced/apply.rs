@@ -1,4 +1,4 @@
-//! Buffered writes in one transaction: in few messages, however many they are.
+//! Applies buffered writes in one transaction, with few messages for any number of writes.
 
 use lacuna_cache_protocol::{Command, Epoch, RangeId, StoreReply};
 
@@ -8,10 +8,10 @@ use super::transaction::{Undone, changed_as_expected, execute};
 use crate::sql::database::{Failure, FailureKind, Transaction, inlined};
 use crate::sql::statement::{Effect, SqlWrite};
 
-/// Bytes of a message; what servers take without being told is much more.
+/// Bytes of a message; servers accept much more by default.
 const MESSAGE_BYTES: usize = 1 << 20;
 
-/// Statements that go out together, with the number of the write that each is of, and how many rows it must change.
+/// Statements that are sent together; for each, the number of its write, and how many rows it must change.
 #[derive(Debug, Default)]
 struct Message {
     sql: String,
@@ -25,7 +25,7 @@ impl Message {
         self.of.push((lsn, expected));
     }
 
-    /// Sends what there is.
+    /// Sends the gathered statements.
     async fn send(&mut self, open: &mut dyn Transaction) -> Result<(), Undone> {
         let Self { sql, of } = std::mem::take(self);
         if of.is_empty() {
@@ -50,7 +50,8 @@ impl FencedTable {
         epoch: Epoch,
         commands: &[(u64, Option<Command>)],
     ) -> Result<StoreReply, Undone> {
-        // It is changed at the end: a shared lock would have to be raised then, and could not be behind a waiting owner.
+        // The fence row is changed at the end: a shared lock would have to be upgraded, which deadlocks with a
+        // waiting owner.
         let found = self.check_under(open, range, epoch, self.database.dialect().exclusive_lock()).await?;
         let before = number(&found, 2).unwrap_or(0);
         let (mut applied, mut message) = (before, Message::default());
@@ -66,7 +67,7 @@ impl FencedTable {
         Ok(StoreReply::Done)
     }
 
-    /// Adds a write to the message; one that cannot be part of it goes out by itself, behind those before it.
+    /// Adds a write to the message; a write that cannot be part of it is sent separately, after those before it.
     async fn add(
         &self,
         open: &mut dyn Transaction,
@@ -78,7 +79,7 @@ impl FencedTable {
         let write =
             SqlWrite::read(command).map_err(|error| refused(Failure { error, kind: FailureKind::Never }))?;
         for statement in &write.statements {
-            // Words of others may be in what nobody but the database knows the effect of.
+            // The effect of such a write is unknown, so it may contain SQL of the application.
             let is_ours = write.effect != Effect::Unknown;
             if let Some(sql) = inlined(self.database.dialect(), statement).filter(|_| is_ours) {
                 message.push(&sql, Some(lsn), statement.expected);

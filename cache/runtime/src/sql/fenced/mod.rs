@@ -1,9 +1,10 @@
 //! The port to the database: every write checks the fence of its range.
 //!
-//! A row of `lacuna_fence` holds the epoch of the owner of each range (`row.rs`). A write reads it under a lock, so that a new
-//! owner who raises it waits for writes of the old one that are in flight, and those that come later change nothing. A single
-//! statement has the fence among its conditions, and costs one round trip (`statement.rs`); several, or SQL of one's own, read
-//! it in their transaction before they begin (`transaction.rs`, `apply.rs`). `docs/design/range-cache-fence.md` shows that both are as good.
+//! A row of `lacuna_fence` holds the epoch of the owner of each range (`row.rs`). A write reads it under a lock,
+//! so that a new owner that raises it waits for writes of the old one that are in flight, and later writes of the
+//! old one change nothing (P3). A single statement has the fence among its conditions, and costs one round trip
+//! (`statement.rs`); several statements, or SQL of the application, read it in their transaction before they begin
+//! (`transaction.rs`, `apply.rs`). `docs/design/range-cache-fence.md` shows that both are equally safe.
 
 mod apply;
 mod row;
@@ -28,30 +29,30 @@ use crate::sql::schema::Schema;
 use crate::sql::select::select;
 use crate::sql::watchdog::{Family, Watchdog};
 
-/// A table behind its fence.
+/// A table with its fence.
 #[derive(Debug)]
 pub(crate) struct FencedTable {
     pub(crate) database: Arc<dyn Database>,
     pub(crate) schema: Arc<Schema>,
     /// Whether owners buffer writes, which a take-over without logs must then report.
     pub(crate) is_buffering: bool,
-    /// By which watchdogs know its writes again.
+    /// The mark by which watchdogs recognize its writes.
     pub(crate) mark: Option<Mark>,
-    /// Looks for strangers as long as somebody may read the table through the cache.
+    /// Looks for foreign writes as long as the table may be read through the cache.
     pub(crate) _watchdog: Option<Arc<Watchdog>>,
-    /// The file is nobody else's while this lives.
+    /// Keeps other processes out of the file while this lives.
     pub(crate) _lock: Option<Arc<FileLock>>,
 }
 
 impl FencedTable {
-    /// A table of `cache`, whose watchdog knows it as one of this `family`.
+    /// A table of `cache`, which the watchdog knows as this `family`.
     pub(crate) fn new(cache: &Cache, schema: &Arc<Schema>, family: Option<&Family>) -> Self {
         Self {
             database: cache.database.clone(),
             schema: schema.clone(),
             is_buffering: cache.options.policy == Policy::WriteBack,
             mark: family.map(Family::mark),
-            // Owners that are still at work when the cache is dropped are still watched, and keep the lock.
+            // Owners that still run when the cache is dropped are still watched, and keep the lock.
             _watchdog: cache.watchdog.clone(),
             _lock: cache.lock.clone(),
         }
@@ -83,7 +84,7 @@ impl FencedTable {
         match done {
             Ok(reply) => match transaction.commit().await {
                 Ok(()) => Ok(reply.into()),
-                // Without an answer to a commit nobody knows: that is what an error of this port means.
+                // Without an answer to a commit the outcome is unknown: that is what an error of this port means.
                 Err(failure) if failure.kind == FailureKind::Unknown => Err(failure.error),
                 Err(failure) => refused(&call, None, failure),
             },
@@ -98,7 +99,7 @@ impl FencedTable {
     }
 
     async fn query(&self, query: &Query) -> Result<Answer> {
-        // Whoever asks without a fingerprint knows what the rows are.
+        // A query without a fingerprint comes from a caller that knows the columns.
         if query.fingerprint != 0 && query.fingerprint != self.schema.fingerprint() {
             return Err(Error::invalid_input(format!(
                 "{} is registered otherwise by its owner: name the same columns and domains, in the same order",
@@ -127,7 +128,8 @@ impl FencedTable {
     }
 }
 
-/// A transaction that surely changed nothing. An owner that begins does not hear of refusals: it asks again.
+/// A transaction that certainly changed nothing. An owner that begins gets an error instead of a refusal: it tries
+/// again.
 fn refused(call: &StoreCall, lsn: Option<u64>, failure: Failure) -> Result<Answer> {
     let first = match call {
         StoreCall::Apply(commands) => commands.first().map(|(lsn, _)| *lsn),

@@ -1,4 +1,4 @@
-//! The table of fences: a row a range.
+//! The table of fences: one row for each range.
 
 use lacuna_cache_protocol::{Epoch, RangeId};
 use lacuna_cache_protocol::{Error, Result};
@@ -7,7 +7,7 @@ use crate::sql::database::{Database, Dialect, Table};
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::Statement;
 
-/// Makes the table of fences. Two processes that do it at once may get into each other's way: the second finds it made.
+/// Creates the table of fences. Two processes that do so at once may conflict: the second then finds it created.
 pub(crate) async fn prepare(database: &dyn Database) -> Result<()> {
     let name = database.dialect().name_type();
     let sql = format!(
@@ -28,12 +28,14 @@ pub(crate) async fn range_of(database: &dyn Database, table: &str) -> Result<Ran
             return Ok(range);
         }
         let mut transaction = database.begin().await.map_err(|failure| failure.error)?;
-        // Another process may be first: the next round finds its row.
+        // Another process may win the race: the next round finds its row.
         if transaction.execute(&new_range(database.dialect(), table)).await.is_ok() {
             drop(transaction.commit().await);
         }
     }
-    Err(Error::unavailable(format!("no range for the table {table}: others keep taking the next")))
+    Err(Error::unavailable(format!(
+        "no range number for the table {table}: other processes keep taking the next"
+    )))
 }
 
 /// The statement that gives a name the next number.

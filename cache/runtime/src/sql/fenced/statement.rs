@@ -1,10 +1,10 @@
-//! One statement that checks its fence by itself.
+//! A single statement that checks its fence.
 //!
-//! `UPDATE people SET age = 21 WHERE id = 7` becomes, while range 3 is of epoch 12,
-//! `UPDATE people SET age = 21 WHERE id = 7 AND EXISTS (SELECT 1 FROM lacuna_fence WHERE range_id = 3 AND epoch = 12)`, with a
-//! shared lock on the row of the fence until the statement is committed, as it is by itself.
+//! `UPDATE people SET age = 21 WHERE id = 7` becomes, while range 3 has epoch 12, `UPDATE people SET age = 21
+//! WHERE id = 7 AND EXISTS (SELECT 1 FROM lacuna_fence WHERE range_id = 3 AND epoch = 12)`, with a shared lock on
+//! the row of the fence until the statement is committed, which happens automatically.
 //!
-//! If it changed a row, the fence stood. If it changed none, the fence is asked why.
+//! If it changed a row, the fence was valid. If it changed none, the fence is read to find out why.
 
 use lacuna_cache_protocol::ports::Answer;
 use lacuna_cache_protocol::{Command, Epoch, RangeId, StoreReply};
@@ -16,13 +16,13 @@ use crate::sql::database::{Dialect, Failure, FailureKind};
 use crate::sql::statement::{SqlWrite, Statement};
 
 impl FencedTable {
-    /// The write as one statement with its fence, if it is one that can have it.
+    /// The write as one statement with its fence, if it has a single statement that can take one.
     pub(super) fn single(&self, range: RangeId, epoch: Epoch, command: &Command) -> Option<Statement> {
         let write = SqlWrite::read(command).ok()?;
         let [statement] = &write.statements[..] else { return None };
         let dialect = self.database.dialect();
         if dialect == Dialect::Sqlite && self.schema.has_triggers {
-            // A trigger that fails (`RAISE(FAIL)`) leaves the rows changed that were before it, unless a transaction undoes them.
+            // A trigger that fails (`RAISE(FAIL)`) leaves earlier rows changed, unless a transaction undoes them.
             return None;
         }
         let mark = self.mark.as_ref();
@@ -46,12 +46,12 @@ impl FencedTable {
         match (changed, is_expected) {
             (0, _) => Ok(self.why_nothing_changed(range, epoch, is_expected).await),
             (_, true) => Ok(StoreReply::Done.into()),
-            // Committed, and not what was asked for: a key that is none. The next tenure begins with nothing cached.
+            // Committed although the key is not unique. The next tenure begins with nothing cached.
             (_, false) => Err(Error::corrupt(format!("{changed} rows have one key"))),
         }
     }
 
-    /// Epochs only rise: if the fence stands at `epoch` now, it did before.
+    /// Epochs only ascend: if the fence is at `epoch` now, it was at `epoch` before.
     async fn why_nothing_changed(&self, range: RangeId, epoch: Epoch, is_expected: bool) -> Answer {
         let sql = format!("SELECT epoch FROM lacuna_fence WHERE range_id = {}", self.placeholder());
         match self.database.query(&Statement::new(sql).with(i64::from(range.0))).await {

@@ -15,7 +15,7 @@ use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::{Effect, Shape, SqlWrite, Statement};
 use crate::sql::{DomainType, database};
 
-/// What a busy machine may take for what takes a moment.
+/// How long a busy machine may take for a step that is usually instant.
 const AT_MOST: Duration = Duration::from_secs(120);
 
 const OLD: Epoch = Epoch(1);
@@ -58,7 +58,7 @@ impl World {
         self.table.call(self.range, epoch, call).await.unwrap().reply
     }
 
-    /// A write of each shape: an update, an insertion, a deletion, and SQL of somebody's own.
+    /// A write of each shape: an update, an insertion, a deletion, and SQL of the application.
     fn writes(&self) -> Vec<StoreCall> {
         let sql = |text: &str, values: [i64; 2], between: &str| {
             let mut sql = Sql::new(self.database().dialect());
@@ -79,7 +79,7 @@ impl World {
         statements.map(|statement| StoreCall::Write(write(statement).command())).to_vec()
     }
 
-    /// Until so many statements wait for locks of others.
+    /// Waits until this many statements wait for locks of others.
     async fn waits(&self, wanted: i64) {
         let sql = match self.database().dialect() {
             Dialect::Postgres => "SELECT COUNT(*) FROM pg_locks WHERE NOT granted",
@@ -87,7 +87,7 @@ impl World {
         };
         let start = Instant::now();
         loop {
-            // MariaDB shows the same once more to whoever asks again within a tenth of a second.
+            // MariaDB repeats its last answer to a query within a tenth of a second.
             tokio::time::sleep(Duration::from_millis(250)).await;
             let found = self.database().query(&Statement::new(sql)).await.unwrap();
             let [SqlValue::Integer(waiting)] = found[0][..] else { panic!("{found:?} is no number") };
@@ -107,7 +107,7 @@ fn untouched() -> Vec<Vec<SqlValue>> {
     vec![vec![1.into(), 10.into()], vec![2.into(), 20.into()]]
 }
 
-/// Behind a raised fence, and beside one that is being raised: writes of the old epoch wait, and change nothing.
+/// After the fence is raised, and while it is being raised, writes of the old epoch wait and change nothing (P3).
 async fn old_writes_change_nothing(url: &str) {
     let world = World::open(url).await;
     for write in world.writes() {
@@ -121,12 +121,12 @@ async fn old_writes_change_nothing(url: &str) {
         assert!(!late.is_finished(), "it waits for the fence: {write:?}");
         raising.commit().await.unwrap();
         let reply = late.await.unwrap();
-        // A serialization failure is an answer, too: the same again hears of the fence.
+        // A serialization failure is an answer, too: the repeated write is refused by the fence.
         assert!(matches!(reply, StoreReply::Fenced | StoreReply::Refused { retry: true, .. }), "{reply:?}");
         assert_eq!(world.call(OLD, write).await, StoreReply::Fenced);
         assert_eq!(world.rows().await, untouched());
     }
-    // Under the new epoch each of them is carried out once.
+    // Under the new epoch each of them is executed once.
     let [set, insert, delete, _] = &world.writes()[..] else { panic!("four writes") };
     for write in [set, insert, delete] {
         assert_eq!(world.call(NEW, write.clone()).await, StoreReply::Done);
@@ -142,7 +142,7 @@ async fn old_writes_change_nothing(url: &str) {
     world.database().close().await;
 }
 
-/// Whoever raises the fence waits for a write of the old epoch that is in flight: here it waits for a row in turn.
+/// Raising the fence waits for a write of the old epoch that is in flight, which itself waits for a row here.
 async fn a_new_owner_waits_for_writes_in_flight(url: &str) {
     let world = World::open(url).await;
     let [set, ..] = &world.writes()[..] else { panic!("four writes") };
@@ -187,7 +187,7 @@ async fn the_fence_of_postgres_holds_under_every_isolation_level() {
 async fn the_fence_of_mariadb_holds_under_every_isolation_level() {
     let Some(server) = MariaDb::start() else { return };
     failures_say_what_became_of_a_write(&server.url(), |code| match code {
-        // The class of a code has no meaning of its own there.
+        // The class of a code means nothing there.
         "25P03" => "SIGNAL SQLSTATE '25006' SET MYSQL_ERRNO = 1792".to_owned(),
         "57P01" => "SIGNAL SQLSTATE '70100' SET MYSQL_ERRNO = 1317".to_owned(),
         code => format!("SIGNAL SQLSTATE '{code}'"),
@@ -202,8 +202,8 @@ async fn the_fence_of_mariadb_holds_under_every_isolation_level() {
     }
 }
 
-/// A connection that is ended may have committed; a login or a transaction that timed out may succeed later; what an index
-/// cannot hold never will.
+/// A connection that is ended may have committed; a login or a transaction that timed out may succeed later; a
+/// value that an index cannot hold never will.
 async fn failures_say_what_became_of_a_write(url: &str, raise: impl Fn(&str) -> String) {
     let database = database::open(url).await.unwrap();
     let kinds = [
@@ -220,7 +220,7 @@ async fn failures_say_what_became_of_a_write(url: &str, raise: impl Fn(&str) -> 
     database.close().await;
 }
 
-/// Where commits are not waited for (`synchronous_commit = off`), a raised fence is on disk all the same.
+/// Even if commits are not waited for (`synchronous_commit = off`), a raised fence is on disk.
 async fn fences_outlive_a_server_that_forgets_commits(url: &str) {
     let database = database::open(url).await.unwrap();
     database.run("ALTER SYSTEM SET wal_writer_delay = '10s'").await.unwrap();
@@ -231,7 +231,7 @@ async fn fences_outlive_a_server_that_forgets_commits(url: &str) {
     let behind = "SELECT (pg_current_wal_insert_lsn() - pg_current_wal_flush_lsn())::bigint";
     let mut is_seen = false;
     for _ in 0..100 {
-        // Others write, too: the last word is that of the fence.
+        // Other sessions write, too: the last record is that of the fence.
         world.database().run("UPDATE things SET value = value + 1").await.unwrap();
         let open = world.database().query(&Statement::new(behind)).await.unwrap();
         is_seen |= open != [vec![SqlValue::Integer(0)]];

@@ -1,7 +1,8 @@
-//! What runs in a transaction behind its fence.
+//! Transactions that check their fence.
 //!
-//! The fence is read under a lock that lasts as long as the transaction, whatever its isolation level: a new owner who raises it
-//! waits for transactions of the old one that are in flight, and those that come later find it raised.
+//! The fence is read under a lock that lasts as long as the transaction, whatever its isolation level: a new owner
+//! that raises it waits for transactions of the old one that are in flight, and later transactions of the old one
+//! find it raised (P3).
 
 use lacuna_cache_protocol::{Command, Epoch, RangeId, StoreReply, StoreState};
 use lacuna_cache_protocol::{Error, ErrorKind};
@@ -11,7 +12,7 @@ use super::row::{integer, number};
 use crate::sql::database::{Failure, FailureKind, Table, Transaction};
 use crate::sql::statement::{SqlWrite, Statement};
 
-/// A transaction that came to nothing.
+/// A transaction that was not committed.
 pub(super) enum Undone {
     Fenced,
     Refused { lsn: Option<u64>, failure: Failure },
@@ -35,7 +36,7 @@ impl FencedTable {
         open.query(&Statement::new(sql).with(i64::from(range.0))).await
     }
 
-    /// The fence is this epoch, and stays so until the transaction ends.
+    /// Whether the fence is at this epoch; it stays there until the transaction ends.
     async fn check(&self, open: &mut dyn Transaction, range: RangeId, epoch: Epoch) -> Result<Table, Undone> {
         self.check_under(open, range, epoch, self.database.dialect().shared_lock()).await
     }
@@ -111,7 +112,7 @@ impl FencedTable {
         Ok(StoreReply::Done)
     }
 
-    /// One write of several ranges, all of whose fences are checked.
+    /// One write of several ranges, whose fences are all checked.
     pub(super) async fn write_across(
         &self,
         open: &mut dyn Transaction,

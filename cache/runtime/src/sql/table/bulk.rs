@@ -1,12 +1,13 @@
 //! Many rows at once, past the cache.
 //!
-//! A bulk load has a lease on all ranges of the table: there are no cached results, and whoever reads or writes waits. Its
-//! statements go from here to the database, in transactions that check the fences of all ranges. With two dendrites in tenures
-//! 7 and 9, a transaction is committed only if nobody has followed either of them.
+//! A bulk load has a lease on all ranges of the table: there are no cached results, and all other reads and writes
+//! wait. Its statements go from here to the database, in transactions that check the fences of all ranges. With
+//! two dendrites in tenures 7 and 9, a transaction is committed only if neither has been replaced.
 //!
-//! Guarantee: what a transaction of the load commits is in every later result. If the lease is lost, as an owner was replaced,
-//! later transactions are refused. Others may have seen what was committed before, and so the half of the load; what they see
-//! is what the database has. One transaction is all or nothing for everybody.
+//! Guarantee: what a transaction of the load commits is in every later result. If the lease is lost because an
+//! owner was replaced, later transactions are refused. Other clients may have seen the earlier commits, and so
+//! half of the load; what they see is the state of the database. One transaction is all or nothing for every
+//! client.
 //!
 //! Cost: one call to each owner at the beginning and the end, no message to the cache in between.
 //!
@@ -23,8 +24,8 @@ use super::range::checked_words;
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::{Effect, SqlWrite, Statement};
 
-/// A bulk load that has begun. Dropped before it is finished, it lets others in again; if a transaction is under way then, only
-/// after some seconds.
+/// A bulk load that has begun. If it is dropped before it is finished, other requests are admitted again; if a
+/// transaction is under way then, only after some seconds.
 #[derive(Debug)]
 pub struct BulkLoad {
     table: Table,
@@ -39,8 +40,8 @@ fn lost() -> Error {
 }
 
 impl Table {
-    /// Begins a bulk load that takes at most `lasts` (and never more than an hour); the lease is lost after that. Waits until
-    /// requests that have begun are answered, and what was buffered is in the database.
+    /// Begins a bulk load that takes at most `lasts` (and never more than an hour); the lease is lost after that.
+    /// Waits until earlier requests are answered, and buffered writes are in the database.
     ///
     /// ```
     /// # use lacuna_cache::sql::{DomainType, Schema};
@@ -59,7 +60,7 @@ impl Table {
     /// ```
     ///
     /// # Errors
-    /// `Unavailable` if the lease is not to be had in time.
+    /// `Unavailable` if the lease is not granted in time.
     pub async fn bulk_load(&self, lasts: Duration) -> Result<BulkLoad> {
         let lease = self.requests.bulk(lasts).await?;
         Ok(BulkLoad { table: self.clone(), lease: Some(lease), is_in_doubt: false })
@@ -81,11 +82,11 @@ impl BulkLoad {
         self.run(statements).await
     }
 
-    /// Runs statements of your own, in one transaction.
+    /// Runs statements of the application, in one transaction.
     ///
     /// # Errors
-    /// `Refused` if the database refuses one, or it does not read or write rows; `NotDone` if the lease was lost before, and
-    /// `Unknown` if the reply of the database was. See [`WriteError`].
+    /// `Refused` if the database refuses one, or it does not read or write rows; `NotDone` if the lease was lost
+    /// before, and `Unknown` if the reply of the database was lost. See [`WriteError`].
     pub async fn execute(&mut self, statements: Vec<Statement>) -> Result<(), WriteError> {
         checked_words(&statements)?;
         self.run(statements).await
@@ -95,7 +96,7 @@ impl BulkLoad {
         let command = SqlWrite { statements, effect: Effect::Unknown }.command();
         let lease = self.lease.as_ref().ok_or_else(|| WriteError::NotDone(lost()))?;
         let (range, epoch, call) = lease.call(command);
-        // Whoever stops waiting for the answer leaves this as it is.
+        // If the caller stops waiting for the answer, this stays set.
         let was_in_doubt = std::mem::replace(&mut self.is_in_doubt, true);
         let answer = self.table.store.call(range, epoch, call).await.map_err(|_| WriteError::Unknown)?;
         self.is_in_doubt = was_in_doubt;
@@ -109,16 +110,17 @@ impl BulkLoad {
         }
     }
 
-    /// Lets others in again. If it returns `Ok`, nobody was let in since the load began, whatever else was written to the
-    /// table meanwhile (by a tool of the database, for example, that has ended by now).
+    /// Admits other requests again. If it returns `Ok`, none was admitted since the load began, even if other
+    /// writes to the table went past the cache meanwhile (those of a database tool, for example, that has ended by
+    /// now).
     ///
     /// # Errors
-    /// `Unavailable` if the lease was lost before, or nobody knows whether it was.
+    /// `Unavailable` if the lease was lost before, or it is unknown whether it was.
     pub async fn finish(mut self) -> Result<()> {
         // A transaction that changes nothing, and checks that the fences are what they were.
         self.run(Vec::new()).await.map_err(|_| lost())?;
         if let Some(lease) = self.lease.take().filter(|_| !self.is_in_doubt) {
-            // Lost from here on, it is no loss: what is read from now on shows the load.
+            // Losing the lease from here on does no harm: later reads show the load.
             drop(lease.give_back().await);
         }
         Ok(())

@@ -1,13 +1,13 @@
 //! Reads with several conditions: any of them, or all.
 //!
-//! `age < 20 or salary > 200` needs both results, of one moment: a raise that makes a row leave the one and enter the other in
-//! between would hide it from both. `age < 20 and salary > 200` is one read, of the condition that is expected to select
-//! fewer rows, which are looked at for the other. Where only the database knows the order of a column, or the place of a value
-//! in it, both are read, of one moment, and rows that are in both are found by their keys.
+//! `age < 20 or salary > 200` needs both results at one moment: a raise that moves a row from one to the other in
+//! between would hide it from both. `age < 20 and salary > 200` is one read, of the condition that is expected to
+//! select fewer rows; the other condition filters them. If only the database knows the order of a column, or the
+//! position of a value in it, both are read, of one moment, and rows that are in both are found by their keys.
 //!
 //! Guarantee: as [`Table::get`]; of several results, all show the same moment.
 //!
-//! Cost: for any, a lease on all ranges that the conditions touch, and a question to the store for each result that is not
+//! Cost: for any, a lease on all ranges that the conditions touch, and a store query for each result that is not
 //! cached; for all, one read.
 //!
 //! Report, section 8 ("conjunctive and disjunctive predicates").
@@ -29,7 +29,7 @@ use lacuna_base::wire::Writer;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition {
     domain: usize,
-    /// `None` if no value can lie in it.
+    /// `None` if the range is empty.
     interval: Option<Interval<RangeKey>>,
 }
 
@@ -48,11 +48,11 @@ impl Table {
         Ok(Condition { domain: self.schema.domain_of(column)?, interval: self.interval(column, range)? })
     }
 
-    /// The rows for which any of these conditions holds, each once: those of the first condition in the order of its column,
-    /// then what the second adds, and so on. All as they are at one moment.
+    /// The rows for which any of these conditions holds, each once: those of the first condition in the order of
+    /// its column, then those that the second adds, and so on. All of one moment.
     ///
     /// # Errors
-    /// As [`Table::get`]; `InvalidInput` for more than 256 conditions if the owners are elsewhere.
+    /// As [`Table::get`]; `InvalidInput` for more than 256 conditions if the owners are in other processes.
     pub async fn get_any(&self, conditions: &[Condition]) -> Result<Rows> {
         let queries: Vec<Query> = conditions.iter().filter_map(|condition| self.query(condition)).collect();
         let results = self.results(queries).await?;
@@ -60,14 +60,14 @@ impl Table {
         Ok(self.rows(rows.unwrap_or_default()))
     }
 
-    /// The rows for which all of these conditions hold, in the order of the column that was asked for; which one that is, is
-    /// learned from earlier results. Without a condition there are none.
+    /// The rows for which all of these conditions hold, in the order of the column that was queried; which one
+    /// that is depends on earlier results. Without a condition there are none.
     ///
     /// # Errors
     /// As [`Table::get_any`].
     pub async fn get_all(&self, conditions: &[Condition]) -> Result<Rows> {
         let queries: Option<Vec<Query>> = conditions.iter().map(|condition| self.query(condition)).collect();
-        // Nothing lies in one of them.
+        // One of the ranges is empty.
         let Some(queries) = queries else { return Ok(Vec::new()) };
         let Some(best) = self.most_selective(&queries) else { return Ok(Vec::new()) };
         let others: Vec<Query> = queries.iter().filter(|query| **query != best).cloned().collect();
@@ -93,7 +93,7 @@ impl Table {
         self.selectivity.lock().unwrap_or_else(PoisonError::into_inner).learn(query, rows);
     }
 
-    /// The rows of a result for which the other conditions hold, too; `None` where only the database knows.
+    /// The rows of a result for which the other conditions hold, too; `None` if only the database knows.
     async fn filtered(&self, query: Query, others: &[Query]) -> Result<Option<Vec<Values>>> {
         if !others.iter().all(|other| self.schema.has_order_of(other.domain)) {
             return Ok(None);
@@ -137,7 +137,8 @@ impl Table {
         Ok(results)
     }
 
-    /// What tells a row from others of one moment: its key, or all of it where NULL in a key may be in several rows.
+    /// The identity of a row among others of one moment: its key, or the whole row if a NULL in the key may be in
+    /// several rows.
     fn identity(&self, row: &[SqlValue]) -> Vec<u8> {
         let key = self.schema.key_of(row);
         let mut writer = Writer::default();

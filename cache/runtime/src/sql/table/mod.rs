@@ -1,11 +1,11 @@
-//! A registered table: reads by range, and writes that know what they touch.
+//! A registered table: reads by range, and writes with known touched values.
 //!
 //! - reads, here;
 //! - rows: every write of a row knows the values of the registered columns before and after it (`row.rs`);
-//! - ranges, and SQL of one's own (`range.rs`);
+//! - ranges, and SQL of the application (`range.rs`);
 //! - reads with several conditions (`conditions.rs`);
 //! - many rows at once, past the cache (`bulk.rs`);
-//! - results before anybody asks for them (`prefetch.rs`).
+//! - results that are loaded ahead of requests (`prefetch.rs`).
 
 mod bulk;
 mod conditions;
@@ -33,18 +33,18 @@ pub use bulk::BulkLoad;
 pub use conditions::Condition;
 pub use prefetch::QueryLog;
 
-/// A table with a cache before it. Clones are the same table.
+/// A table with a cache in front of it. Clones are the same table.
 #[derive(Debug, Clone)]
 pub struct Table {
     requests: Arc<dyn Requests>,
     schema: Arc<Schema>,
     dialect: Dialect,
     fingerprint: u64,
-    /// For what goes past the cache.
+    /// For bulk loads past the cache.
     store: Arc<dyn DataStore>,
-    /// What was asked, where it is recorded.
+    /// The log of queries, if they are recorded.
     log: Arc<OnceLock<QueryLog>>,
-    /// What results of conditions had.
+    /// How many rows results of conditions had.
     selectivity: Arc<Mutex<Selectivity>>,
 }
 
@@ -62,7 +62,8 @@ impl Table {
     /// All rows whose `column` lies in `range`, in the order of that column, then of the key.
     ///
     /// # Errors
-    /// `InvalidInput` for a column that is not registered or a bound of another type, `Unavailable` if nobody answers.
+    /// `InvalidInput` for a column that is not registered or a bound of another type, `Unavailable` if there is no
+    /// answer.
     pub async fn get<V: Into<SqlValue> + Clone>(
         &self,
         column: &str,
@@ -118,7 +119,7 @@ impl Table {
         Ok(rows.into_iter().map(|values| Row::new(columns.clone(), values)).collect())
     }
 
-    /// `None` if no value can lie in the range.
+    /// `None` if the range is empty.
     fn interval<V: Into<SqlValue> + Clone>(
         &self,
         column: &str,
@@ -149,13 +150,13 @@ impl Table {
         self.requests.write(Write { touched, command }).await
     }
 
-    /// What has happened since it was registered.
+    /// Counters since it was registered.
     pub fn counts(&self) -> Counts {
         self.requests.counts()
     }
 
-    /// What the application must know, from now on. Under write-back, acknowledged writes that the database refused for
-    /// good are told here.
+    /// Notices for the application, from now on. Under write-back they report acknowledged writes that the
+    /// database refused for good.
     pub fn notices(&self) -> broadcast::Receiver<Notice> {
         self.requests.notices()
     }

@@ -1,11 +1,11 @@
-//! Results that are fetched before anybody asks for them.
+//! Results that are loaded ahead of requests.
 //!
-//! Ranges that are known to be wanted, those between the starts of a histogram by their weight, or those that were asked for most
-//! before: each is read as any other, eight at a time, and is in the cache then. After a restart at night, a program that has kept
-//! a [`QueryLog`] answers its first thousand clients from the cache.
+//! The ranges are given, or chosen from a histogram by their weight, or the most frequent ones of earlier queries:
+//! each is read as any other, eight at a time, and is cached then. After a restart at night, a program that has
+//! kept a [`QueryLog`] answers its first thousand clients from the cache.
 //!
-//! Cost: what the misses would have cost, before anybody waits for them. A log keeps the last so many queries, about a hundred bytes
-//! each.
+//! Cost: that of the misses, before any client waits for them. A log keeps a fixed number of the last queries,
+//! about a hundred bytes each.
 //!
 //! Report, section 8 ("prefetching").
 
@@ -25,7 +25,7 @@ use crate::sql::sql_value::SqlValue;
 
 /// Reads under way at once: as many as keep a store busy, and few enough for others to get through.
 const AT_ONCE: usize = 8;
-/// What the bytes of a log begin with, and which version they are.
+/// The first bytes of a log, with their version.
 const MAGIC: [u8; 4] = *b"LQL\x01";
 
 /// The last queries of a table by one range, as [`Table::record_queries`] keeps them. Clones are the same log.
@@ -33,7 +33,7 @@ const MAGIC: [u8; 4] = *b"LQL\x01";
 pub struct QueryLog {
     queries: Arc<Mutex<VecDeque<Query>>>,
     max: usize,
-    /// What the numbers of domains stand for.
+    /// Identifies the columns to which the numbers of domains refer.
     domains: Arc<[u64]>,
 }
 
@@ -54,12 +54,12 @@ impl QueryLog {
         queries.push_back(query.clone());
     }
 
-    /// How many it has.
+    /// Number of its queries.
     pub fn len(&self) -> usize {
         self.queries().len()
     }
 
-    /// Whether nothing was asked yet.
+    /// Whether it has no query.
     pub fn is_empty(&self) -> bool {
         self.queries().is_empty()
     }
@@ -80,7 +80,7 @@ impl QueryLog {
     /// A log from its bytes.
     ///
     /// # Errors
-    /// `Corrupt` if they are none, or not whole.
+    /// `Corrupt` if they are not a log, or truncated.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let corrupt = || Error::corrupt("the bytes are not a log of queries, or are cut");
         let (rest, sum) = bytes.split_last_chunk().ok_or_else(corrupt)?;
@@ -97,7 +97,7 @@ impl QueryLog {
         Ok(Self { max: queries.len().max(1), queries: Arc::new(Mutex::new(queries)), domains })
     }
 
-    /// The queries whose columns are among these, by their numbers there.
+    /// The queries of these columns, with domains numbered as in `domains`.
     fn of(&self, domains: &[u64]) -> Vec<Query> {
         let number = |query: &Query| {
             let mark = self.domains.get(query.domain)?;
@@ -139,8 +139,8 @@ impl Table {
         self.fetch(intervals.into_iter().flatten().map(|interval| Query::all(domain, interval))).await
     }
 
-    /// Reads the ranges between ascending starts of the buckets of a histogram of `column`, each with its weight: the heaviest, at
-    /// most `most` of them. The last bucket has no end. Returns how many were read.
+    /// Reads the ranges between ascending starts of the buckets of a histogram of `column`, each with its weight:
+    /// the heaviest, at most `max` of them. The last bucket has no end. Returns how many were read.
     ///
     /// # Errors
     /// As [`Table::prefetch`]; `InvalidInput` for a start that is NULL.
@@ -162,8 +162,8 @@ impl Table {
         self.fetch(prefetch_histogram(place, &buckets, max)).await
     }
 
-    /// Reads what was asked for most by the log of a former run, at most `most` results. Returns how many were read. Queries of columns that
-    /// are not registered any more, or with another type, are passed over.
+    /// Reads the most frequent queries of a former run's log, at most `max` results. Returns how many were read.
+    /// Queries of columns that are not registered any more, or have another type, are skipped.
     ///
     /// # Errors
     /// As [`Table::prefetch`].
@@ -173,8 +173,8 @@ impl Table {
         self.fetch(prefetch_log(&known, max)).await
     }
 
-    /// Keeps the last `most` queries by one range from now on, in this process. Whoever asks again gets the same log. What is asked by several
-    /// conditions at once is not in it.
+    /// Keeps the last `max` queries of one range from now on, in this process. A second call returns the same log.
+    /// Queries of several conditions at once are not recorded.
     pub fn record_queries(&self, max: usize) -> QueryLog {
         self.log.get_or_init(|| QueryLog::new(max, self.schema.domain_marks())).clone()
     }
@@ -236,7 +236,7 @@ mod tests {
             wrong[place] ^= 1;
             assert!(QueryLog::from_bytes(&wrong).is_err());
         }
-        // A chunk that is whole by its sum, and makes no sense.
+        // A chunk with a valid checksum and invalid content.
         for rest in [&[0, 0, 0xFF, 0xFF, 0xFF, 0xFF][..], &[1, 0, 7, 7, 7], &[1]] {
             let mut wrong = [&MAGIC[..], rest].concat();
             wrong.extend(crc32c::crc32c(&wrong).to_le_bytes());

@@ -1,4 +1,4 @@
-//! Writes of ranges, and SQL of one's own.
+//! Writes of ranges, and SQL of the application.
 
 use std::ops::RangeBounds;
 
@@ -11,7 +11,8 @@ use crate::sql::select::Sql;
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::{Effect, Shape, Statement};
 
-/// What a statement of one's own may begin with. Whatever else there is may end the transaction, and the fence with it.
+/// The allowed first words of a statement of the application. Others may end the transaction, and with it the
+/// protection by the fence.
 const WORDS: [&str; 7] = ["DELETE", "INSERT", "MERGE", "REPLACE", "SELECT", "UPDATE", "WITH"];
 
 impl Table {
@@ -31,8 +32,9 @@ impl Table {
         self.change_range(column, range, change, is_certain).await
     }
 
-    /// Sets columns that are not registered, by expressions of SQL, in all rows whose `column` lies in `range`. Only the database
-    /// knows whether it takes them, so that it has them before they are acknowledged, under write-back too.
+    /// Sets columns that are not registered, by expressions of SQL, in all rows whose `column` lies in `range`.
+    /// Only the database knows whether it accepts them, so they are acknowledged after it has them, under
+    /// write-back too (P14).
     ///
     /// # Errors
     /// `Refused` for a registered column; as [`Table::insert`] otherwise.
@@ -45,9 +47,10 @@ impl Table {
         for (assigned, expression) in assignments {
             self.schema.column(assigned)?;
             if expression.contains("/*") {
-                return Err(
-                    Error::invalid_input("a comment could hide the conditions behind an expression").into()
-                );
+                return Err(Error::invalid_input(
+                    "a comment in an expression could hide the conditions after it",
+                )
+                .into());
             }
             let is_key = self.schema.keys.iter().any(|key| key == assigned);
             if self.schema.domain_of(assigned).is_ok() || is_key {
@@ -59,7 +62,7 @@ impl Table {
         let change = |sql: &mut Sql, table: &str| {
             sql.text("UPDATE ").name(table).text(" SET ");
             for (place, (assigned, expression)) in assignments.iter().enumerate() {
-                // A comment ends with the line, before the conditions and the fence.
+                // The line break ends a comment before the conditions and the fence.
                 sql.text(if place > 0 { ", " } else { "" })
                     .name(assigned)
                     .text(" = (")
@@ -83,8 +86,8 @@ impl Table {
         change(&mut sql, &self.schema.table);
         sql.text(" WHERE ");
         sql.within(&self.schema, domain, &interval)?;
-        // Rows of the range may have any value in other registered columns, which are therefore taken whole. So is this one
-        // where rows may come to lie elsewhere in it.
+        // Rows of the range may have any value in other registered columns, which are therefore touched whole
+        // (P9). So is this column if rows may move within it.
         let is_sure = self.schema.has_order_of(domain) && !self.schema.has_triggers;
         let touched = if is_sure { vec![(domain, interval)] } else { Vec::new() };
         let statement = sql.into_statement(Shape::Condition);
@@ -93,10 +96,10 @@ impl Table {
         self.send(touched, vec![statement], Effect::Unknown).await
     }
 
-    /// Runs statements of your own in one transaction. `touched` must hold the values of registered columns of every row
-    /// that they change, before and after; registered columns that it does not name, or names by an empty set, are taken whole.
-    /// **A set that lacks a value leaves stale results behind.** Under write-back, statements are written through unless all are
-    /// [`Statement::never_refused`].
+    /// Runs statements of the application in one transaction. `touched` must hold the values of registered columns
+    /// of every row that they change, before and after; registered columns that it does not name, or names by an
+    /// empty set, are touched whole. **A missing value leaves stale results in the cache.** Under write-back,
+    /// statements are written through unless all are [`Statement::never_refused`].
     ///
     /// # Errors
     /// `Refused` for a statement that does not read or write rows; as [`Table::insert`] otherwise.
@@ -117,7 +120,7 @@ impl Table {
     }
 }
 
-/// Statements of others read or write rows, one each.
+/// Checks that statements of the application read or write rows, one statement each.
 pub(super) fn checked_words(statements: &[Statement]) -> Result<()> {
     for statement in statements {
         let word = statement.sql.split_whitespace().next().unwrap_or("").to_ascii_uppercase();
@@ -134,7 +137,8 @@ pub(super) fn checked_words(statements: &[Statement]) -> Result<()> {
     Ok(())
 }
 
-/// Whether something stands behind a semicolon that is neither quoted nor in a comment: SQLite would run it, too.
+/// Whether a second statement follows a semicolon that is neither quoted nor in a comment: SQLite would run it,
+/// too.
 fn has_second(mut sql: &str) -> bool {
     while let Some(place) = sql.find([';', '\'', '"', '`', '[', '-', '/']) {
         let rest = &sql[place..];

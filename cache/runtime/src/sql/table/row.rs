@@ -1,8 +1,8 @@
 //! Writes of rows.
 //!
-//! What a write touches is known before it, and the database checks that it was right: an update or a deletion of a [`Row`] is
-//! refused with `Conflict` if the row was changed meanwhile. Where the database may make another value of one (it rounds,
-//! pads, counts up, has a trigger), the domain is not named, and so taken whole.
+//! The touched values of a write are known before it, and the database checks them: an update or a deletion of a
+//! [`Row`] is refused with `Conflict` if the row was changed meanwhile. If the database may change a value (it
+//! rounds, pads, counts up, has a trigger), the domain is not named, and so touched whole (P9).
 
 use crate::owner::WriteError;
 use lacuna_cache_protocol::{Error, Result};
@@ -15,17 +15,17 @@ use crate::sql::select::Sql;
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::{Effect, Shape, Statement};
 
-/// Columns by their places, and their new values.
+/// Columns by their indexes, and their new values.
 type Columns = Vec<(usize, SqlValue)>;
 
 impl Table {
     /// Adds a row.
     ///
-    /// Under write-back it is acknowledged before the database has it only if the cache knows that the key is free and that no
-    /// constraint looks at the row; otherwise once the database has it.
+    /// Under write-back it is acknowledged before the database has it only if the cache knows that the key is free
+    /// and that no constraint involves the row; otherwise once the database has it (P14).
     ///
     /// # Errors
-    /// `Refused` if the database refuses it (a key that is taken, for example) or a value is of another type; see
+    /// `Refused` if the database refuses it (a duplicate key, for example) or a value is of another type; see
     /// [`WriteError`].
     pub async fn insert<'a>(
         &self,
@@ -56,12 +56,12 @@ impl Table {
         Ok((sql.into_statement(Shape::Values).expecting(1), columns))
     }
 
-    /// A row that is known without reading it, for [`Table::update`] and [`Table::delete`]: its key and the values of all
-    /// registered columns. What else is in it need not be said, and is NULL here.
+    /// A row that is known without reading it, for [`Table::update`] and [`Table::delete`]: its key and the values
+    /// of all registered columns. Other columns may be omitted, and are NULL here.
     ///
     /// # Errors
-    /// `InvalidInput` for a column that the table has not or that is given twice, and if the key or a registered column is
-    /// left out.
+    /// `InvalidInput` for a column that the table does not have or that is given twice, and if the key or a
+    /// registered column is missing.
     pub fn known_row<'a>(&self, values: impl IntoIterator<Item = (&'a str, SqlValue)>) -> Result<Row> {
         let columns = self.columns(values)?;
         for column in self.schema.domains.iter().map(|(name, _)| name).chain(&self.schema.keys) {
@@ -73,21 +73,21 @@ impl Table {
         Ok(Row::new(self.schema.columns.clone(), self.spread(columns)))
     }
 
-    /// Values at their places, NULL between them.
+    /// A whole row of these values, with NULL in the other columns.
     fn spread(&self, columns: Columns) -> Vec<SqlValue> {
         let mut row = vec![SqlValue::Null; self.schema.columns.len()];
         columns.into_iter().for_each(|(place, value)| row[place] = value);
         row
     }
 
-    /// Gives columns of a row new values.
+    /// Sets columns of a row.
     ///
-    /// Under write-back it is acknowledged before the database has it only if the cache shows the row as `row` says and no
-    /// constraint looks at the columns; otherwise once the database has it.
+    /// Under write-back it is acknowledged before the database has it only if the cache shows the row with the
+    /// values of `row` and no constraint involves the columns; otherwise once the database has it (P14).
     ///
     /// # Errors
-    /// `Refused`, of the kind `Conflict`, if a registered column of the row is not what `row` says, or the row is gone;
-    /// see [`WriteError`].
+    /// `Refused`, of the kind `Conflict`, if a registered column of the row differs from `row`, or the row is
+    /// gone; see [`WriteError`].
     pub async fn update<'a>(
         &self,
         row: &Row,
@@ -128,13 +128,13 @@ impl Table {
         self.send(touched, vec![sql.into_statement(Shape::Condition).expecting(1)], effect).await
     }
 
-    /// What the row must hold in the registered columns for a write of it to be carried out.
+    /// The values that the registered columns of the row must have for a write of it to be executed.
     fn registered_values(&self, row: &Row) -> Vec<SqlValue> {
         let domains = 0..self.schema.domains.len();
         domains.map(|domain| self.schema.domain_value(domain, row.values()).clone()).collect()
     }
 
-    /// Columns by their places, each once.
+    /// Columns by their indexes, each once.
     fn columns<'a>(&self, values: impl IntoIterator<Item = (&'a str, SqlValue)>) -> Result<Columns> {
         let mut columns = Columns::new();
         for (column, value) in values {
@@ -174,8 +174,8 @@ impl Table {
         Ok(touched)
     }
 
-    /// Whether a row lies in a domain where its values say: a column that is left out of a new row gets a default, which may be
-    /// any value, and whatever sets columns may set off triggers.
+    /// Whether the values of a domain are certain: a column that is left out of a new row gets a default, which
+    /// may be any value, and a write that sets columns may fire triggers.
     fn is_sure_of(
         &self,
         domain: usize,
@@ -191,7 +191,7 @@ impl Table {
         self.schema.has_order_of(domain) && is_after_sure
     }
 
-    /// The row is there, and its registered columns are what `row` says. Returns its key.
+    /// The condition that the row exists, and its registered columns are those of `row`. Returns its key.
     fn where_row(&self, sql: &mut Sql, row: &Row) -> Result<Vec<SqlValue>> {
         let key = self.schema.key_of(row.values());
         for (nth, (column, value)) in self.schema.keys.iter().zip(&key).enumerate() {

@@ -1,7 +1,7 @@
-//! The binary log of MariaDB, as `SHOW BINLOG EVENTS` tells it (`events.rs`).
+//! The binary log of MariaDB, as `SHOW BINLOG EVENTS` shows it (`events.rs`).
 //!
-//! A transaction is in the log some moments before it is visible. Whoever reads in between finds old rows, and may cache them behind
-//! the alarm. So a stranger is told of once more at the look behind the next pause.
+//! A transaction is in the log shortly before it is visible. A read in between finds old rows, and may cache them
+//! after the alarm. So a foreign write is reported a second time at the first look after the next pause.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use super::family::{Family, Member, touched};
 use super::{Families, Journal, few_rows};
 use crate::sql::database::{Database, Later, open_alone};
 
-/// Events at once.
+/// Maximum events in one read.
 const EVENTS: usize = 200;
 
-/// A log that is read from a place on.
+/// A log that is read from a position on.
 #[derive(Debug)]
 pub(super) struct Binlog {
     database: Arc<dyn Database>,
     events: Events,
-    /// Whether the last look was not at the end.
+    /// Whether the last look did not reach the end.
     has_more: bool,
-    /// Tables of which strangers are told now once more, and behind the next pause.
+    /// Tables whose foreign writes are reported a second time: at this look, and at the look after the next pause.
     once_more: BTreeSet<String>,
     behind_pause: BTreeSet<String>,
 }
@@ -80,14 +80,14 @@ impl Journal for Binlog {
     }
 }
 
-/// What an event is, where it ends, and what is said of it.
+/// The kind of an event, its end position, and its text.
 fn parts(row: &[Option<String>]) -> Result<(&str, u64, &str)> {
     if let [_, _, Some(kind), _, Some(end), Some(words)] = row
         && let Ok(end) = end.parse::<u64>()
     {
         return Ok((kind.as_str(), end, words.as_str()));
     }
-    Err(Error::unavailable(format!("an event of the log is of another form: {row:?}")))
+    Err(Error::unavailable(format!("an event of the log has an unknown form: {row:?}")))
 }
 
 async fn end_of_log(database: &dyn Database) -> Result<Place> {
@@ -102,7 +102,8 @@ async fn end_of_log(database: &dyn Database) -> Result<Place> {
         return Err(Error::invalid_input(message));
     }
     let position = position.parse::<u64>();
-    let position = position.map_err(|_| Error::unavailable(format!("the log ends nowhere: {found:?}")))?;
+    let position = position
+        .map_err(|_| Error::unavailable(format!("the server gives no end position of its log: {found:?}")))?;
     Ok(Place { file: file.clone(), position })
 }
 
@@ -112,14 +113,14 @@ fn leaves_out(schema: &str, only: &str, never: &str) -> bool {
     !is_kept || never.split(',').any(|name| name.eq_ignore_ascii_case(schema))
 }
 
-/// The database that the URL names.
+/// The database in the URL.
 async fn schema(database: &dyn Database) -> Result<String> {
     let found = few_rows(database, "SELECT DATABASE()").await?.concat();
     let schema = found.into_iter().flatten().next();
     schema.ok_or_else(|| Error::invalid_input("name the database in the URL: mysql://user@host/database"))
 }
 
-/// A table has no parts here, and the log tells by words how it is defined.
+/// A table has no parts here, and the log contains the text of its definitions.
 pub(super) async fn family(database: &dyn Database, table: &str) -> Result<Family> {
     let name = format!("{}.{table}", schema(database).await?).to_lowercase();
     let itself = Member { name, definition: String::new(), is_logged: true, is_itself: true };
@@ -127,7 +128,7 @@ pub(super) async fn family(database: &dyn Database, table: &str) -> Result<Famil
     family.ok_or_else(|| Error::invalid_input(format!("there is no table {table}")))
 }
 
-/// The name of a file as it is written in a statement.
+/// A file name as a literal of a statement.
 fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }

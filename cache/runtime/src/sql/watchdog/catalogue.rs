@@ -1,8 +1,9 @@
 //! What the catalogue of PostgreSQL says of watched tables and their parts.
 //!
-//! A definition writes the row of its table in `pg_class` anew, which shows in the number of the transaction that wrote it (`xmin`):
-//! `ALTER TABLE`, `TRUNCATE`, whatever writes all rows anew. Where a part is attached or detached, its row in `pg_inherits` comes,
-//! goes or changes; where columns change their names, rows in `pg_attribute`. `VACUUM` and `ANALYZE` change none of them.
+//! A definition rewrites the row of its table in `pg_class`, which shows in the number of the transaction that
+//! wrote it (`xmin`): `ALTER TABLE`, `TRUNCATE`, every statement that rewrites all rows. When a part is attached
+//! or detached, its row in `pg_inherits` appears, disappears or changes; when columns are renamed, rows in
+//! `pg_attribute` change. `VACUUM` and `ANALYZE` change none of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,8 +12,8 @@ use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use super::family::{Family, Member};
 use crate::sql::database::Database;
 
-/// For names in place of `{}`: whose part it is, its name in the log, what changes with its definition, whether the log has its rows,
-/// and whether it is the table itself.
+/// For names in place of `{}`: the table it is a part of, its name in the log, a value that changes with its
+/// definition, whether the log has its rows, and whether it is the table itself.
 const QUERY: &str = "WITH RECURSIVE family (watched, id, link) AS (\
      SELECT watched, to_regclass(quote_ident(watched))::oid, ''::text FROM unnest(ARRAY[{}]::text[]) AS tables (watched) \
      UNION SELECT watched, inhrelid, pg_inherits.xmin::text FROM pg_inherits JOIN family ON inhparent = family.id) \
@@ -33,14 +34,14 @@ pub(super) async fn family(database: &dyn Database, table: &str) -> Result<Famil
     let family = family.ok_or_else(|| Error::invalid_input(format!("there is no table {table}")))?;
     if family.is_unseen() {
         let message = format!(
-            "{table}, or a part of it, is an unlogged or a foreign table: no log tells a watchdog who writes to it"
+            "{table}, or a part of it, is an unlogged or a foreign table: no log shows a watchdog its writes"
         );
         return Err(Error::new(ErrorKind::Unsupported, message));
     }
     Ok(family)
 }
 
-/// Those of the tables that there are, with their parts.
+/// The existing tables among these, with their parts.
 pub(super) async fn members(
     database: &dyn Database,
     tables: &[String],
@@ -50,7 +51,7 @@ pub(super) async fn members(
     let mut found = BTreeMap::<String, BTreeSet<Member>>::new();
     let mut keep = |row: &[Option<String>]| -> Result<()> {
         let [Some(watched), Some(name), Some(definition), Some(is_logged), Some(is_itself)] = row else {
-            return Err(Error::unavailable(format!("the catalogue is of another form: {row:?}")));
+            return Err(Error::unavailable(format!("the catalogue has an unknown form: {row:?}")));
         };
         let (name, definition) = (name.clone(), definition.clone());
         let member = Member { name, definition, is_logged: is_logged == "t", is_itself: is_itself == "t" };
@@ -61,7 +62,7 @@ pub(super) async fn members(
     Ok(found)
 }
 
-/// A text as it is written in a statement, whatever the server is set to.
+/// A text as a literal of a statement, whatever the settings of the server.
 fn literal(text: &str) -> String {
     format!("E'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }

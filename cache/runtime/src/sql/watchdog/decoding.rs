@@ -1,7 +1,9 @@
-//! The log of PostgreSQL, decoded by `test_decoding`, which comes with the server, for a slot that ends with its connection.
+//! The log of PostgreSQL, decoded by `test_decoding`, which is part of the server, for a slot that ends with its
+//! connection.
 //!
-//! A look reads lines (`lines.rs`), then the catalogue (`catalogue.rs`), then which transactions are not shown yet (`pending.rs`). In
-//! this order: a part that was written to is in the catalogue, and a transaction whose lock is gone was read before that.
+//! A look reads lines (`lines.rs`), then the catalogue (`catalogue.rs`), then which transactions are not visible
+//! yet (`pending.rs`). The order matters: a part that was written to is in the catalogue, and the commit of a
+//! transaction whose lock is gone was read before.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,14 +16,14 @@ use super::pending::Pending;
 use super::{Families, Journal, catalogue, few_rows};
 use crate::sql::database::{Database, Later, open_alone};
 
-/// So much of a line has every name of a table in it, and few of the values behind. A mark of the longest names of a schema and a table
-/// takes 572.
+/// Bytes of a line that are read: enough for every table name in it, with few of the values after it. A mark of
+/// the longest names of a schema and a table takes 572.
 const LINE: usize = 600;
-/// Lines at once, and what their transactions have beyond.
+/// Lines in one read, and the further lines of their transactions.
 const LINES: usize = 10_000;
-/// Looks between two alarms of a table that has a part in no log: about a second.
+/// Looks between two alarms of a table with a part that is not logged: about a second.
 const UNSEEN: u64 = 10;
-/// Numbers of transactions that are not shown yet.
+/// Numbers of transactions that are not visible yet.
 const LOCKS: &str = "SELECT transactionid::text FROM pg_locks WHERE locktype = 'transactionid'";
 
 /// A slot that lives as long as its connection.
@@ -64,7 +66,7 @@ impl Decoding {
         let (mut count, lines) = (0, &mut self.lines);
         let mut hear = |row: &[Option<String>]| -> Result<()> {
             let [Some(xid), Some(line)] = row else {
-                return Err(Error::unavailable(format!("a line of the log is of another form: {row:?}")));
+                return Err(Error::unavailable(format!("a line of the log has an unknown form: {row:?}")));
             };
             lines.hear(xid, line);
             count += 1;
@@ -89,7 +91,7 @@ impl Decoding {
         Ok(found)
     }
 
-    /// Tables that were defined anew, or whose strangers nobody can tell.
+    /// Tables with a new definition, or whose foreign writes cannot be detected.
     async fn defined(&mut self, watched: &mut Families) -> Result<BTreeSet<String>> {
         let mut found = BTreeSet::new();
         if watched.is_empty() {

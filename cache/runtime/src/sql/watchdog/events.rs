@@ -1,4 +1,4 @@
-//! What MariaDB shows of its binary log, event by event.
+//! Parses the events of MariaDB's binary log.
 //!
 //! ```text
 //! Gtid           BEGIN GTID 0-1-5
@@ -8,7 +8,8 @@
 //! Xid            COMMIT /* xid=9 */
 //! ```
 //!
-//! A table has a `Table_map` as soon as a statement may change it, by a trigger for example; rows that it changed follow by its number.
+//! A table has a `Table_map` as soon as a statement may change it, by a trigger for example; changed rows refer to
+//! it by its number.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,17 +18,17 @@ use lacuna_cache_protocol::{Error, Result};
 use super::transaction::Told;
 use crate::sql::database::MARK;
 
-/// Makes tables of a cache, which are no other tables.
+/// Statements that create tables of a cache do not create other tables.
 const OWN_TABLES: &str = "CREATE TABLE IF NOT EXISTS lacuna_";
 
-/// A place in the log.
+/// A position in the log.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) file: String,
     pub(super) position: u64,
 }
 
-/// Hears events from a place on, and keeps of them what transactions have changed.
+/// Reads events from a position on, and keeps the names of changed tables for each transaction.
 #[derive(Debug, Default)]
 pub(super) struct Events {
     place: Place,
@@ -38,22 +39,22 @@ pub(super) struct Events {
 }
 
 impl Events {
-    /// From the end of a transaction on.
+    /// Starts after the end of a transaction.
     pub(super) fn behind(place: Place) -> Self {
         Self { place, ..Self::default() }
     }
 
-    /// Where the next event is.
+    /// The position of the next event.
     pub(super) const fn place(&self) -> &Place {
         &self.place
     }
 
-    /// What has ended since this was asked last.
+    /// The transactions that have ended since the last call.
     pub(super) fn take(&mut self) -> BTreeSet<Told> {
         std::mem::take(&mut self.ended)
     }
 
-    /// An event that ends at a position.
+    /// Reads an event that ends at a position.
     pub(super) fn hear(&mut self, kind: &str, words: &str, end: u64) -> Result<()> {
         self.place.position = end;
         match kind {
@@ -64,14 +65,16 @@ impl Events {
             "Query" | "Query_compressed" => self.hear_statement(without_database(words)),
             "Rotate" => match next_file(words) {
                 Some(file) => self.place = Place { file, position: 4 },
-                None => return Err(Error::unavailable(format!("the log goes on nowhere: {words}"))),
+                None => {
+                    return Err(Error::unavailable(format!("the log does not name its next file: {words}")));
+                }
             },
-            // The server has stopped; what it wrote since is in another file.
+            // The server has stopped; later writes are in another file.
             "Stop" => return Err(Error::unavailable("the log has ended")),
             "Format_desc" | "Gtid_list" | "Binlog_checkpoint" | "Start_encryption" | "Intvar" | "RAND"
             | "User var" => {}
             rows if rows.contains("_rows") => self.change(words),
-            // Whatever a newer server may tell.
+            // Unknown events of a newer server.
             _ => self.end_unnamed(),
         }
         Ok(())
@@ -80,10 +83,10 @@ impl Events {
     fn hear_statement(&mut self, words: &str) {
         match words {
             "BEGIN" => {}
-            // What cannot be undone is in the log before a `ROLLBACK`.
+            // Changes that cannot be undone are in the log before a `ROLLBACK`.
             "COMMIT" | "ROLLBACK" => self.end(),
             words if is_of_savepoints(words) || words.starts_with(OWN_TABLES) => {}
-            // A statement that is told by its words, such as `TRUNCATE`.
+            // A statement that is logged as text, such as `TRUNCATE`.
             words => {
                 self.mark(words);
                 self.end_unnamed();
@@ -124,19 +127,19 @@ impl Events {
     }
 }
 
-/// The signs of the mark that a statement begins with.
+/// The signs of the mark at the start of a statement.
 fn mark_of(words: &str) -> Option<&str> {
     let rest = words.strip_prefix("/* ")?.strip_prefix(MARK)?.strip_prefix(' ')?;
     rest.split_once(" */").map(|(signs, _)| signs)
 }
 
-/// The statement that was said in a database: ``use `test`; TRUNCATE people`` is `TRUNCATE people`.
+/// The statement without its database: ``use `test`; TRUNCATE people`` is `TRUNCATE people`.
 fn without_database(words: &str) -> &str {
     let rest = words.strip_prefix("use ").and_then(|rest| rest.split_once("; "));
     rest.map_or(words, |(_, statement)| statement)
 }
 
-/// Whether a statement makes a place to go back to, or goes back to one: it ends nothing.
+/// Whether a statement sets a savepoint, or rolls back to one: it does not end the transaction.
 fn is_of_savepoints(words: &str) -> bool {
     let mut words = words.split_ascii_whitespace();
     let first = words.next().unwrap_or("");
@@ -149,7 +152,7 @@ fn number_of(words: &str) -> Option<&str> {
     words.strip_prefix("table_id: ")?.split_ascii_whitespace().next()
 }
 
-/// `table_id: 18 (test.people)` has `test.people`. Small letters, as a server may be set to have no others.
+/// `table_id: 18 (test.people)` has `test.people`. In lower case, as a server may be set to have no other.
 fn table_of(words: &str) -> Option<String> {
     let (_, name) = words.split_once('(')?;
     Some(name.strip_suffix(')')?.to_lowercase())
@@ -176,7 +179,7 @@ mod tests {
         format!("/* lacuna {} */ UPDATE people SET age = 21", Mark::of(table).as_str())
     }
 
-    /// Whether one of the transactions is a stranger's to a table.
+    /// Whether one of the transactions is foreign to a table.
     fn touches(table: &str, events: &[(&str, &str)]) -> bool {
         let mut log = Events::default();
         events.iter().for_each(|(kind, words)| log.hear(kind, words, 7).unwrap());

@@ -1,8 +1,9 @@
-//! A watched table and all whose rows are its own: partitions, and whatever inherits from it.
+//! A watched table and all tables whose rows belong to it: partitions, and tables that inherit from it.
 //!
-//! Who takes a part away from it, or puts another table in its place, changes its rows without a row in the log. So the tables are
-//! compared with what they were at the look before. With `people` of two parts and then of one, the alarm is raised; and a change of
-//! the part that is gone is still one of `people`, as it may have come before it went.
+//! Detaching a part, or putting another table in its place, changes the rows of the table without a row in the
+//! log. So the tables are compared with those of the previous look. If `people` had two parts and then has one,
+//! the alarm is raised; and a change of the detached part still counts as one of `people`, as it may have happened
+//! before.
 
 use std::collections::BTreeSet;
 
@@ -10,25 +11,25 @@ use super::Families;
 use super::transaction::Told;
 use crate::sql::database::Mark;
 
-/// A table whose rows are those of a watched one.
+/// A table whose rows belong to a watched one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Member {
-    /// As the log has it.
+    /// Its name in the log.
     pub(super) name: String,
-    /// Other words after each definition.
+    /// A text that changes with each definition.
     pub(super) definition: String,
-    /// Whether the log tells who changes it.
+    /// Whether the log shows who changes it.
     pub(super) is_logged: bool,
-    /// Whether it is the watched table, and no part of it.
+    /// Whether it is the watched table itself, not a part of it.
     pub(super) is_itself: bool,
 }
 
-/// What there is to know of a watched table.
+/// Everything that is known of a watched table.
 #[derive(Debug, Clone)]
 pub(crate) struct Family {
     mark: Mark,
     members: BTreeSet<Member>,
-    /// Names at the look before.
+    /// Names at the previous look.
     former: BTreeSet<String>,
 }
 
@@ -39,12 +40,12 @@ impl Family {
         Some(Self { mark: Mark::of(&itself.name), members, former: BTreeSet::new() })
     }
 
-    /// By which its caches are known. It stays the same however the table is called later.
+    /// The mark by which its caches are recognized. It stays the same even if the table is renamed.
     pub(crate) fn mark(&self) -> Mark {
         self.mark.clone()
     }
 
-    /// Takes it as it is now. Whether it is another than before.
+    /// Stores the present tables; returns whether they differ from those before.
     pub(super) fn renew(&mut self, members: BTreeSet<Member>) -> bool {
         let is_other = self.members != members;
         let former = std::mem::replace(&mut self.members, members);
@@ -52,7 +53,7 @@ impl Family {
         is_other
     }
 
-    /// Whether nobody can tell who changes it: it is gone, or a part of it is in no log.
+    /// Whether foreign writes cannot be detected: the table is gone, or a part of it is not logged.
     pub(super) fn is_unseen(&self) -> bool {
         self.members.is_empty() || self.members.iter().any(|member| !member.is_logged)
     }
@@ -62,7 +63,7 @@ impl Family {
     }
 }
 
-/// Those of the tables that the transaction is a stranger's to.
+/// The tables for which the transaction is foreign.
 pub(super) fn touched(watched: &Families, told: &Told) -> BTreeSet<String> {
     let is_touched = |family: &Family| told.is_strangers(&family.mark, |table| family.has(table));
     watched.iter().filter(|(_, family)| is_touched(family)).map(|(table, _)| table.clone()).collect()

@@ -1,4 +1,4 @@
-//! The task that follows the log, and what it does when it cannot.
+//! The task that follows the log, and its behaviour when it cannot.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -7,14 +7,14 @@ use lacuna_cache_protocol::Result;
 
 use super::{Families, Journal, Tables, locked, opened};
 
-/// How often the log is looked at.
+/// How often the log is read.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long that may take.
+/// How long one look may take.
 const AT_MOST: Duration = Duration::from_secs(5);
-/// Between two alarms while the log is not followed, and between two attempts to follow it.
+/// Pause between two alarms while the log is not followed, and between two attempts to follow it.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Raises the alarm of each table that strangers touch, as long as it is let.
+/// Raises the alarm of each table with foreign writes, until it is stopped.
 pub(super) async fn follow(mut journal: Box<dyn Journal>, url: String, tables: Tables) {
     let (mut known, mut has_more) = (Families::new(), false);
     loop {
@@ -33,10 +33,10 @@ pub(super) async fn follow(mut journal: Box<dyn Journal>, url: String, tables: T
     }
 }
 
-/// Whether there is more to look at.
+/// Whether there is more to read.
 async fn look(journal: &mut dyn Journal, known: &mut Families, tables: &Tables) -> Result<bool> {
     let has_more = journal.read().await?;
-    // Only now: a table that was registered meanwhile may have been cached, and written to, before the log was read.
+    // Locked only now: a table registered meanwhile may have been cached, and written to, before the log was read.
     locked(tables).iter().for_each(|watched| {
         known.entry(watched.table.clone()).or_insert_with(|| watched.family.clone());
     });
@@ -50,8 +50,8 @@ fn raise(tables: &Tables, is_touched: impl Fn(&str) -> bool) {
     tables.iter().filter(|watched| is_touched(&watched.table)).for_each(|watched| watched.alarm.raise());
 }
 
-/// Follows the log anew. What happens meanwhile is seen by nobody: the alarm is raised at once, each second as long as it lasts, and
-/// when it is over.
+/// Follows the log anew. Foreign writes meanwhile go unnoticed, so the alarm is raised at once, each second while
+/// this lasts, and when it is over.
 async fn followed_again(url: &str, tables: &Tables) -> Box<dyn Journal> {
     let mut seconds = tokio::time::interval(PAUSE);
     let mut attempts = pin!(opened_in_the_end(url));
@@ -62,7 +62,7 @@ async fn followed_again(url: &str, tables: &Tables) -> Box<dyn Journal> {
         }
     };
     raise(tables, |_| true);
-    // What came into the log before it was followed again may be visible a little later.
+    // Writes that were logged before it was followed again may become visible a little later.
     tokio::time::sleep(LOOK).await;
     raise(tables, |_| true);
     journal

@@ -1,4 +1,4 @@
-//! What `test_decoding` says of transactions, line by line.
+//! Parses the lines of `test_decoding`.
 //!
 //! ```text
 //! BEGIN 745
@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::transaction::Told;
 use crate::sql::database::MARK;
 
-/// Transactions that have ended, and the numbers of those of which the same was told.
+/// Ended transactions, and the numbers of those with the same content.
 pub(super) type Ended = BTreeMap<Told, BTreeSet<String>>;
 
-/// Hears lines, and keeps of them what transactions have changed.
+/// Reads lines, and keeps the names of changed tables for each transaction.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     telling: Told,
@@ -23,7 +23,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// A line of the transaction with this number. Only so much of it is needed as has names and marks.
+    /// Reads a line of the transaction with this number. Only the part with names and marks is needed.
     pub(super) fn hear(&mut self, xid: &str, line: &str) {
         if line.starts_with("COMMIT") {
             if let Some(told) = self.telling.end() {
@@ -40,19 +40,19 @@ impl Lines {
         }
     }
 
-    /// What has ended since this was asked last.
+    /// The transactions that have ended since the last call.
     pub(super) fn take(&mut self) -> Ended {
         std::mem::take(&mut self.ended)
     }
 }
 
-/// The signs of a message that a cache has left.
+/// The signs of the message that a cache has left.
 fn mark_of(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("message: transactional: 1 prefix: ")?.strip_prefix(MARK)?;
     rest.strip_prefix(", sz: ")?.split_once(" content:").map(|(_, signs)| signs)
 }
 
-/// The names before the first colon that is in none of them; none if that is not there.
+/// The names before the first colon outside of names; none if there is no such colon.
 ///
 /// `public.people, public."a: b": TRUNCATE: (no-flags)` has `public.people` and `public."a: b"`.
 fn tables_of(line: &str) -> Vec<&str> {

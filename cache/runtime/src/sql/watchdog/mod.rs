@@ -1,21 +1,23 @@
-//! Whoever writes to a registered table past the cache is found, and nothing cached is believed any more.
+//! Finds foreign writes to a registered table, past the cache, and then drops all cached entries.
 //!
-//! All that transactions change is in the log by which a database server is copied: PostgreSQL decodes it for a slot that ends with
-//! its connection (`decoding.rs`), MariaDB shows its binary log (`binlog.rs`). Both are asked ten times a second by a connection of
-//! their own (`follow.rs`). A transaction of a cache has a mark there, which names the table that it was sent to. One that changes a
-//! watched table and has no mark of it is a stranger's (`transaction.rs`); so is whoever defines the table anew (`family.rs`).
+//! The replication log of a database server contains all changes of transactions: PostgreSQL decodes it for a slot
+//! that ends with its connection (`decoding.rs`), MariaDB shows its binary log (`binlog.rs`). Both are read ten
+//! times a second by a separate connection (`follow.rs`). A transaction of a cache has a mark in the log, which
+//! names the table it was sent to. A transaction that changes a watched table and has no mark of it is foreign
+//! (`transaction.rs`); so is a new definition of the table (`family.rs`).
 //!
-//! With rows 1 and 2 written through the cache and row 3 by `psql`, the third transaction raises the alarm: results without row
-//! 3 are shown for a tenth of a second and what it takes to drop them. A write to `orders` through its cache whose trigger changes
-//! `people` has the mark of `orders` alone, and raises the alarm of `people`.
+//! With rows 1 and 2 written through the cache and row 3 by `psql`, the third transaction raises the alarm:
+//! results without row 3 are shown for a tenth of a second and the time it takes to drop them. A write to `orders`
+//! through its cache whose trigger changes `people` has only the mark of `orders`, and raises the alarm of
+//! `people`.
 //!
-//! Guarantee: none about what is read until then; a cache cannot know of a write before it is in the log. When the log
-//! could not be followed, there may have been a stranger: the alarm is raised then, too, once a second.
+//! Guarantee: none about reads until then; a cache cannot know of a write before it is in the log. While the log
+//! cannot be followed, there may be foreign writes: the alarm is raised then, too, once a second.
 //!
-//! Cost: a mark in each statement of a write, up to three queries in a tenth of a second, and what the server spends on its log. However
-//! large a transaction is, what is kept of it are the names of its tables.
+//! Cost: a mark in each statement of a write, up to three queries in a tenth of a second, and the server's work
+//! for its log. However large a transaction is, only the names of its tables are kept.
 //!
-//! A bypass writer voids the report's protocol (the report takes it that there are none); this finds out.
+//! Foreign writes void the report's protocol (the report assumes that there are none); the watchdog detects them.
 
 #[cfg(feature = "mariadb")]
 mod binlog;
@@ -45,19 +47,19 @@ use tokio::task::JoinHandle;
 use crate::sql::database::{Database, Later};
 pub(crate) use family::Family;
 
-/// How long it may take to begin to follow a log.
+/// How long starting to follow a log may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Tables that are looked for, by their names.
+/// Watched tables, by their names.
 type Families = BTreeMap<String, Family>;
 
-/// The log of a database server, from where it was opened on.
+/// The log of a database server, read from where it was opened.
 trait Journal: Debug + Send {
-    /// Reads on, not too much at once. Whether there is more.
+    /// Reads on, with a limit. Returns whether there is more.
     fn read(&mut self) -> Later<'_, Result<bool>>;
 
-    /// Which of these tables strangers have touched, by all that was read and was not told before. They are known by what they are
-    /// now from here on.
+    /// The tables among these with foreign writes, by everything that was read and not reported before. From here
+    /// on the tables are compared with their present state.
     fn touched<'a>(&'a mut self, watched: &'a mut Families) -> Later<'a, Result<BTreeSet<String>>>;
 }
 
@@ -65,14 +67,14 @@ trait Journal: Debug + Send {
 #[derive(Debug)]
 struct Watched {
     table: String,
-    /// As it was before anything of it was cached.
+    /// Its state before any of it was cached.
     family: Family,
     alarm: Alarm,
 }
 
 type Tables = Arc<Mutex<Vec<Watched>>>;
 
-/// Looks for strangers until it is dropped.
+/// Looks for foreign writes until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Watchdog {
     database: Arc<dyn Database>,
@@ -91,38 +93,39 @@ fn locked(tables: &Tables) -> MutexGuard<'_, Vec<Watched>> {
 }
 
 impl Watchdog {
-    /// Begins to follow the log of the server at `url`, which `database` is at, too.
+    /// Begins to follow the log of the server at `url`, which is also the server of `database`.
     ///
     /// # Errors
-    /// `Unsupported` or `InvalidInput` if there is no log that can be followed, `Unavailable` if it cannot be followed now.
+    /// `Unsupported` or `InvalidInput` if there is no log that can be followed, `Unavailable` if it cannot be
+    /// followed now.
     pub(crate) async fn start(url: &str, database: Arc<dyn Database>) -> Result<Self> {
         let (journal, tables) = (opened(url).await?, Tables::default());
         let task = tokio::spawn(follow::follow(journal, url.to_owned(), tables.clone()));
         Ok(Self { database, tables, task })
     }
 
-    /// The table as it is now.
+    /// The present state of the table.
     ///
     /// # Errors
-    /// `Unsupported` if the log does not tell who changes it.
+    /// `Unsupported` if the log does not show who changes it.
     pub(crate) async fn family(&self, table: &str) -> Result<Family> {
         family(&*self.database, table).await
     }
 
-    /// Looks no longer.
+    /// Stops looking.
     pub(crate) fn rest(&self) {
         self.task.abort();
     }
 
-    /// From now on whoever changes `table` past the cache, or has changed it since it was this `family`, raises the alarm. What was
-    /// cached by others before is not believed.
+    /// From now on a foreign write to `table`, also one since it was this `family`, raises the alarm. Entries that
+    /// other processes cached before are dropped.
     pub(crate) fn watch(&self, table: &str, family: Family, alarm: Alarm) {
         locked(&self.tables).push(Watched { table: table.to_owned(), family, alarm: alarm.clone() });
         alarm.begin_cold();
     }
 }
 
-/// Follows a log from now on.
+/// Starts to follow a log.
 async fn opened(url: &str) -> Result<Box<dyn Journal>> {
     let late = |_| {
         let message = "the log of the database server could not be followed within 30 seconds. PostgreSQL begins to decode it only \
@@ -141,7 +144,7 @@ async fn open(url: &str) -> Result<Box<dyn Journal>> {
         Some("mysql" | "mariadb") => Ok(Box::new(binlog::Binlog::open(url).await?)),
         _ => {
             let message = "a watchdog needs the log of a database server, which SQLite does not have: `verify_hits` finds \
-                           strangers there, too";
+                           foreign writes there, too";
             Err(Error::new(ErrorKind::Unsupported, message))
         }
     }
@@ -155,12 +158,12 @@ async fn family(database: &dyn Database, table: &str) -> Result<Family> {
         crate::sql::database::Dialect::MariaDb => binlog::family(database, table).await,
         _ => Err(Error::new(
             ErrorKind::Unsupported,
-            format!("the database has no log that says who writes to {table}"),
+            format!("the database has no log that shows the writes to {table}"),
         )),
     }
 }
 
-/// All rows of a statement that has few.
+/// All rows of a statement that returns few.
 #[cfg(any(feature = "postgres", feature = "mariadb"))]
 async fn few_rows(database: &dyn Database, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
     let mut rows = Vec::new();

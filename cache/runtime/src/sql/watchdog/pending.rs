@@ -1,13 +1,13 @@
-//! Transactions that are in the log, and not seen by everybody yet.
+//! Transactions that are in the log, but not visible to all yet.
 //!
-//! PostgreSQL writes a commit into the log, waits for its replicas (`synchronous_standby_names`), shows what was changed, and then
-//! lets go of the lock that each transaction has on its own number. An alarm between the first and the third would drop old results,
-//! and they would be cached once more. So a stranger is told of at the first look after which nobody has the lock: until it is shown,
-//! old rows are right.
+//! PostgreSQL writes a commit into the log, waits for its replicas (`synchronous_standby_names`), makes the
+//! changes visible, and then releases the lock that each transaction has on its own number. An alarm before the
+//! changes are visible would drop old results, and they would be cached once more. So a foreign write is reported
+//! at the first look at which its lock is released: until it is visible, old rows are correct.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Numbers of strangers' transactions, and the tables that they touch.
+/// Numbers of foreign transactions, and the tables that they touch.
 #[derive(Debug, Default)]
 pub(super) struct Pending(BTreeMap<String, BTreeSet<String>>);
 
@@ -20,7 +20,8 @@ impl Pending {
         self.0.is_empty()
     }
 
-    /// Tables of transactions that have no lock any more, as `locked` was read after their commit was; each is told once.
+    /// Tables of transactions that have released their locks, if `locked` was read after their commits; each is
+    /// reported once.
     pub(super) fn shown(&mut self, locked: &BTreeSet<String>) -> BTreeSet<String> {
         let all = std::mem::take(&mut self.0);
         let (waiting, shown): (BTreeMap<_, _>, BTreeMap<_, _>) =

@@ -1,22 +1,22 @@
-//! A transaction, as the log tells it bit by bit.
+//! A transaction, read from the log step by step.
 
 use std::collections::BTreeSet;
 
 use crate::sql::database::Mark;
 
-/// What the log tells of a transaction, however large it is.
+/// The summary of a transaction, however large it is.
 #[derive(Debug, Default, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Told {
-    /// By the names that the log has for them.
+    /// By their names in the log.
     tables: BTreeSet<String>,
     /// Signs of the tables that caches sent it to.
     marks: BTreeSet<String>,
-    /// Nobody can tell what else it changes.
+    /// Whether it may change further, unknown tables.
     changes_more: bool,
 }
 
 impl Told {
-    /// It is one of a cache.
+    /// A cache sent it.
     pub(super) fn mark(&mut self, signs: &str) {
         if !self.marks.contains(signs) {
             self.marks.insert(signs.to_owned());
@@ -30,18 +30,18 @@ impl Told {
         }
     }
 
-    /// It changes what has no name.
+    /// It changes tables without names in the log.
     pub(super) const fn change_more(&mut self) {
         self.changes_more = true;
     }
 
-    /// It is over: what was told of it, if it changes anything. Another begins.
+    /// Ends it: returns its summary, if it changes anything, and starts the next.
     pub(super) fn end(&mut self) -> Option<Self> {
         let told = std::mem::take(self);
         (told.changes_more || !told.tables.is_empty()).then_some(told)
     }
 
-    /// Whether it changes a table that is in the log under one of these names, and no cache of the table sent it.
+    /// Whether it changes a table with one of these names in the log, and no cache of the table sent it.
     pub(super) fn is_strangers(&self, mark: &Mark, is_named: impl Fn(&str) -> bool) -> bool {
         let is_touching = self.changes_more || self.tables.iter().any(|table| is_named(table));
         is_touching && !self.marks.contains(mark.as_str())

@@ -1,16 +1,17 @@
 //! A table is open as a whole in one process, or dendrites own its ranges: never both.
 //!
-//! Both would write behind each other's entries, and both would show stale results. Whoever has a table as a whole leases its
-//! row (`table_lease.rs`) and counts it up as long as it serves. The first dendrite waits until the row was given back, or has
-//! stood still for longer than a lease; if it is counted up meanwhile, the dendrite is refused. Then one transaction counts the row
-//! up, raises the fence of the table against writes that are still under way, and adds the row `people#` to the fences. Whoever
-//! claims the table as a whole looks for that row before the claim, and again behind it:
+//! Both would write without updating each other's entries, and both would show stale results. A process that has a
+//! table as a whole leases its row (`table_lease.rs`) and counts it up as long as it serves. The first dendrite
+//! waits until the row was released, or has not moved for longer than a lease; if it is counted up meanwhile, the
+//! dendrite is refused. Then one transaction counts the row up, raises the fence of the table against writes that
+//! are still under way (P3), and adds the row `people#` to the fences. A process that claims the table as a whole
+//! looks for that row before the claim, and again after it:
 //!
 //! - a dendrite that came before the claim has left its row, which is found;
-//! - one that comes behind it finds the lease counted up, and changes nothing.
+//! - a dendrite that comes after the claim finds the lease counted up, and changes nothing.
 //!
-//! So no order of the two lets both in. The claim costs three questions more than that of a range, a dendrite's start one, and the
-//! first one's a transaction.
+//! So no order of the two admits both. The claim costs three queries more than that of a range, the start of a
+//! dendrite one, and that of the first dendrite a transaction.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,12 +26,13 @@ use crate::sql::sql_value::{SqlValue, text};
 use crate::sql::statement::Statement;
 use crate::sql::table_lease::{Lease, TableLease};
 
-/// How often a dendrite looks whether the table is still open as a whole.
+/// How often a dendrite checks whether the table is still open as a whole.
 const LOOK: Duration = Duration::from_millis(250);
-/// So often a hand-over may fail for reasons of the database, or be overtaken.
+/// How often a hand-over may fail because of the database, or lose a race.
 const MAX_FAILURES: u32 = 20;
 
-/// The row of `lacuna_fence` that says that dendrites own the ranges of a table, whoever leases them.
+/// The name of the row of `lacuna_fence` that marks the ranges of a table as owned by dendrites, whichever
+/// coordinator leases them.
 fn name_of_dendrites(table: &str) -> String {
     format!("{table}#")
 }
@@ -43,27 +45,27 @@ fn of_dendrites(table: &str) -> Error {
     Error::new(ErrorKind::Conflict, message)
 }
 
-/// What a dendrite is told while somebody has the table.
+/// The error of a dendrite while a process has the table as a whole.
 pub(crate) fn open_as_a_whole(table: &str) -> Error {
     let message = format!(
-        "a process at work has the table {table} open as a whole: stop it before dendrites start on the table"
+        "a running process has the table {table} open as a whole: stop it before dendrites start on the table"
     );
     Error::new(ErrorKind::Conflict, message)
 }
 
-/// An error where dendrites own ranges of the table.
+/// Fails if dendrites own ranges of the table.
 pub(crate) async fn check_whole(database: &dyn Database, table: &str) -> Result<()> {
     let found = known_range(database, &name_of_dendrites(table)).await?;
     found.map_or(Ok(()), |_| Err(of_dendrites(table)))
 }
 
-/// From now on dendrites own the ranges, where no other process can have the table: a file of SQLite.
+/// Gives the ranges to dendrites, if no other process can have the table: in a file of SQLite.
 pub(crate) async fn leave_to_dendrites(database: &dyn Database, table: &str) -> Result<()> {
     range_of(database, &name_of_dendrites(table)).await.map(drop)
 }
 
-/// What dendrites left of a table counts for nothing once it is written to as a whole: entries that they kept, and writes of
-/// theirs that are still under way.
+/// Invalidates everything that dendrites left of a table before it is written to as a whole: entries that they
+/// kept, and their writes that are still under way (P3).
 pub(crate) async fn supersede_dendrites(database: &dyn Database, table: &str) -> Result<()> {
     let error = |failure: Failure| failure.error;
     let names = Statement::new("SELECT range_id, name FROM lacuna_fence");
@@ -77,13 +79,13 @@ pub(crate) async fn supersede_dendrites(database: &dyn Database, table: &str) ->
     Ok(())
 }
 
-/// The number of a row of `lacuna_fence`, if it is a range of the table but for the first: `people#2`.
+/// The number of a row of `lacuna_fence`, if it is a range of the table other than the first: `people#2`.
 fn part_of(row: Vec<SqlValue>, table: &str) -> Option<SqlValue> {
     let [range, name] = <[SqlValue; 2]>::try_from(row).ok()?;
     text(name)?.strip_prefix(table)?.strip_prefix('#')?.parse::<u32>().ok().map(|_| range)
 }
 
-/// Leases on tables of a database server as wholes.
+/// Leases on whole tables of a database server.
 #[derive(Debug)]
 pub(crate) struct WholeTables {
     database: Arc<dyn Database>,
@@ -114,11 +116,12 @@ impl WholeTables {
         name.ok_or_else(|| Error::unavailable(format!("no table has the range {}", range.0)))
     }
 
-    /// From now on dendrites own the ranges of a table. Waits until it is open as a whole nowhere, as long as whoever had it
-    /// says nothing.
+    /// Gives the ranges of a table to dendrites. Waits until no process has it open as a whole, as long as its
+    /// holder is silent.
     ///
     /// # Errors
-    /// `Conflict` if a process has it, or left writes that are not in the database; `Unavailable` if the database does not answer.
+    /// `Conflict` if a process has it, or left writes that are not in the database; `Unavailable` if the database
+    /// does not answer.
     pub(crate) async fn leave_to_dendrites(&self, table: &str) -> Result<()> {
         let range = range_of(&*self.database, table).await?;
         let (mut first_beat, mut failures) = (None, 0);
@@ -151,7 +154,7 @@ impl WholeTables {
         self.lease.lease(range).await?.ok_or_else(missing)
     }
 
-    /// Whoever stops in good order gives the lease back when the database has everything that was acknowledged.
+    /// A process that stops in order releases the lease when the database has every acknowledged write.
     async fn check_drained(&self, table: &str, range: RangeId, lease: &Lease) -> Result<()> {
         let sql = "SELECT is_buffered FROM lacuna_fence WHERE range_id = {}";
         let found = self.lease.rows(sql, &[i64::from(range.0).into()]).await?;
@@ -160,13 +163,13 @@ impl WholeTables {
             return Ok(());
         }
         let message = format!(
-            "a process that buffers writes had the table {table} open as a whole and did not stop in good order: open it as a \
+            "a process that buffers writes had the table {table} open as a whole and did not stop in order: open it as a \
              whole once more, so that the database has them, and stop it then"
         );
         Err(Error::new(ErrorKind::Conflict, message))
     }
 
-    /// `false` if somebody else was faster.
+    /// `false` if another process was faster.
     async fn hand_over(&self, table: &str, range: RangeId, lease: &Lease) -> Result<bool> {
         let epoch = self.lease.next_epoch(lease).await?;
         self.hand_over_at(epoch, table, range, lease).await.map_err(|failure| failure.error)
@@ -184,7 +187,7 @@ impl WholeTables {
         if let Some(durably) = dialect.durably() {
             open.execute(&Statement::new(durably)).await?;
         }
-        // The range that was never held stays so: nobody has to have it before it is asked for.
+        // A range that was never held stays so: it is claimed at its first request.
         let after = if lease.was_held() { epoch } else { 0 };
         let values = [after, number, lease.holder, lease.beat, lease.epoch].map(SqlValue::from);
         let take = "UPDATE lacuna_lease SET holder = 0, beat = beat + 1, epoch = {} \

@@ -1,4 +1,4 @@
-//! Either a process with the table as a whole, or dendrites, in every order.
+//! A process with the table as a whole against dendrites, in every order.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,7 +12,7 @@ use crate::sql::database::{self, describe};
 use crate::sql::fenced::{FencedTable, prepare};
 use crate::sql::schema::Schema;
 
-/// A clock that goes on by so many milliseconds whenever it is looked at.
+/// A clock that advances by a number of milliseconds at every look.
 #[derive(Debug)]
 struct Ticks(AtomicU64, u64);
 
@@ -37,13 +37,13 @@ impl World {
         world
     }
 
-    /// As if nobody had ever opened the table.
+    /// As if the table had never been opened.
     async fn reset(&self) {
         self.database.run("DELETE FROM lacuna_fence; DELETE FROM lacuna_lease").await.unwrap();
         assert_eq!(range_of(&*self.database, "things").await.unwrap(), self.range);
     }
 
-    /// A process whose clock goes on by so much at every look.
+    /// A process whose clock advances by a fixed amount at every look.
     async fn process(&self, step_ms: u64) -> WholeTables {
         let clock = Arc::new(Ticks(AtomicU64::new(0), step_ms));
         WholeTables::new(
@@ -75,7 +75,7 @@ async fn claimed(process: &WholeTables, range: RangeId) -> Tenure {
     }
 }
 
-/// Counts its lease up until it is told to stop; whether it has had it all the time.
+/// Counts its lease up until it is stopped; returns whether it held it all the time.
 async fn serve(
     process: &WholeTables,
     range: RangeId,
@@ -86,14 +86,14 @@ async fn serve(
         match process.renew(range, tenure.epoch).await {
             Ok(true) => {}
             Ok(false) => return false,
-            // A transaction that lost against another.
+            // A transaction that lost a race.
             Err(why) => println!("{why}"),
         }
     }
     true
 }
 
-/// A process at work is not disturbed, and dendrites start once it has stopped.
+/// A running process is not disturbed, and dendrites start once it has stopped.
 async fn dendrites_are_refused_beside_a_whole_table(world: &World) {
     let (whole, dendrite) = (world.process(0).await, world.process(0).await);
     let tenure = claimed(&whole, world.range).await;
@@ -115,7 +115,7 @@ async fn dendrites_are_refused_beside_a_whole_table(world: &World) {
     assert!(refused.kind() == ErrorKind::Conflict && refused.to_string().contains("things#"), "{refused}");
 }
 
-/// A process that says nothing for longer than a lease loses the table, with all it still has on the way.
+/// A process that is silent for longer than a lease loses the table, and its writes in flight are refused.
 async fn a_silent_process_is_fenced_by_dendrites(world: &World) {
     world.reset().await;
     let (whole, dendrite) = (world.process(0).await, world.process(1_000).await);
@@ -127,7 +127,7 @@ async fn a_silent_process_is_fenced_by_dendrites(world: &World) {
     dendrite.leave_to_dendrites("things").await.unwrap();
     assert!(!whole.renew(world.range, tenure.epoch).await.unwrap());
     assert_eq!(whole.claim(world.range, None).await.unwrap_err().kind(), ErrorKind::Conflict);
-    // It had not even begun: its first word to the store comes too late.
+    // It had not even begun: its first call to the store comes too late.
     let described = describe(&*world.database, "things").await.unwrap();
     let schema =
         Schema::new("things", "id").domain("id", DomainType::Integer).with_columns(described).unwrap();
@@ -139,7 +139,7 @@ async fn a_silent_process_is_fenced_by_dendrites(world: &World) {
     }
 }
 
-/// Whoever is first has it, and the other hears so.
+/// The first one gets the table, and the other gets an error.
 async fn never_both_at_once(world: &World) {
     let (mut whole_first, mut dendrites_first) = (0, 0);
     for round in 0..16_u64 {
@@ -168,7 +168,7 @@ async fn never_both_at_once(world: &World) {
     println!("the whole table {whole_first} times, dendrites {dendrites_first} times");
 }
 
-/// The control: without the lease among what is asked both have the table, and without the row of dendrites, too.
+/// The control: without the condition on the lease both have the table, and also without the row of dendrites.
 async fn half_of_it_lets_both_in(world: &World) {
     world.reset().await;
     let whole = world.process(0).await;
@@ -178,7 +178,7 @@ async fn half_of_it_lets_both_in(world: &World) {
     assert!(whole.lease.claim(world.range, None).await.unwrap().is_some());
 }
 
-/// Dendrites that come back after the table was written to as a whole begin cold, and older ones are fenced.
+/// Dendrites that return after the table was written to as a whole begin cold, and older ones are fenced.
 async fn what_dendrites_left_counts_for_nothing_behind_a_whole_table(world: &World) {
     world.reset().await;
     for name in ["things#1", "things#2", "things_too#1", "things#x"] {
