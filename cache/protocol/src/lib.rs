@@ -53,7 +53,6 @@ mod balance;
 mod buffered_writes;
 mod cache_model;
 mod call;
-mod census;
 mod combine;
 mod config;
 mod domain;
@@ -62,6 +61,7 @@ mod error;
 mod gaps;
 mod interval;
 mod lease_table;
+mod load_survey;
 mod log;
 mod message;
 mod owner;
@@ -79,7 +79,6 @@ pub use balance::{LoadMeter, RangeLoad, Recut, recut, spread};
 pub use buffered_writes::{BufferedWrite, BufferedWrites};
 pub use cache_model::{CacheModel, RangeId};
 pub use call::{CacheCall, CacheReply, LogCall, LogReply, Rows, StoreCall, StoreReply, StoreState};
-pub use census::{Advice, Census};
 pub use combine::{Selectivity, prefetch_histogram, prefetch_log, union};
 #[cfg(feature = "flaws")]
 #[doc(hidden)]
@@ -90,6 +89,7 @@ pub use error::{Error, ErrorKind, Result};
 pub use gaps::Gaps;
 pub use interval::{Cut, Interval};
 pub use lease_table::{Claim, LeaseId, LeaseMode, LeaseTable};
+pub use load_survey::{Advice, LoadSurvey};
 pub use log::{LOG_CHUNKS, LogRecord, compact, read_chunk, replay, write_chunk};
 pub use message::{
     Action, CallId, Command, Ending, Epoch, Event, Notice, PeerCall, PeerId, PeerReply, ReadOutcome,

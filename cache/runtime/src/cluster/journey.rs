@@ -59,7 +59,7 @@ impl Client {
                 },
                 Err(why) => why,
             };
-            self.lost(&mut journey, why).await.map_err(WriteError::NotDone)?;
+            self.pause_before_next(&mut journey, why).await.map_err(WriteError::NotDone)?;
         }
     }
 
@@ -132,7 +132,7 @@ impl Client {
     }
 
     /// Nothing was executed: pauses before the next dendrite is asked; an error if there is no time left.
-    async fn lost(&self, journey: &mut Journey, why: Error) -> Result<()> {
+    async fn pause_before_next(&self, journey: &mut Journey, why: Error) -> Result<()> {
         self.inner.places.lock().unwrap_or_else(PoisonError::into_inner).remove(&journey.range);
         journey.tries += 1;
         if Instant::now() >= journey.until {

@@ -15,7 +15,7 @@ const STALL: Duration = Duration::from_secs(10);
 /// Bytes that are written at once.
 const BATCH: usize = 64 << 10;
 
-fn lost(error: &std::io::Error) -> Error {
+fn broken_connection(error: &std::io::Error) -> Error {
     Error::unavailable(error.to_string())
 }
 
@@ -34,7 +34,7 @@ pub(crate) async fn write_all(
     seal: Option<&mut Seal>,
 ) -> Result<()> {
     let frame = write_frame(kind, body, seal)?;
-    to.write_all(&frame).await.map_err(|error| lost(&error))
+    to.write_all(&frame).await.map_err(|error| broken_connection(&error))
 }
 
 /// The incoming frames.
@@ -88,7 +88,7 @@ impl<R: AsyncRead + Unpin> Incoming<R> {
     }
 
     async fn more(&mut self) -> Result<()> {
-        let len = self.from.read(&mut self.buffer).await.map_err(|error| lost(&error))?;
+        let len = self.from.read(&mut self.buffer).await.map_err(|error| broken_connection(&error))?;
         if len == 0 {
             let end = if self.frames.is_empty() { "was closed" } else { "ended in the middle of a frame" };
             return Err(Error::unavailable(format!("the connection {end}")));

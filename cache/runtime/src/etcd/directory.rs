@@ -29,7 +29,7 @@ pub(crate) struct Wanted(Mutex<Option<(Recut, u32)>>);
 
 impl Wanted {
     /// Whether a change has been wanted often enough. The exact cut may vary meanwhile.
-    fn again(&self, wanted: Option<&Recut>) -> bool {
+    fn is_wanted_long(&self, wanted: Option<&Recut>) -> bool {
         let mut before = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let times = match (&*before, wanted) {
             (Some((Recut::Split(before, ..), times)), Some(Recut::Split(range, ..))) if before == range => {
@@ -146,11 +146,12 @@ impl EtcdCoordinator {
     async fn recut(&self, map: &Map) -> Result<()> {
         let is_first = map.members().keys().next() == Some(&self.holder());
         let Some(table) = map.table().filter(|_| is_first && map.wish().is_none()) else { return Ok(()) };
-        let wanted = map.census().recut(table, &map.all_loads());
-        if let Some(wanted) = wanted.as_ref().filter(|wanted| self.inner.wanted.again(Some(wanted))) {
+        let wanted = map.survey().recut(table, &map.all_loads());
+        if let Some(wanted) = wanted.as_ref().filter(|wanted| self.inner.wanted.is_wanted_long(Some(wanted)))
+        {
             recutting::wish(&self.inner, map, wanted).await?;
         } else if wanted.is_none() {
-            self.inner.wanted.again(None);
+            self.inner.wanted.is_wanted_long(None);
         }
         Ok(())
     }

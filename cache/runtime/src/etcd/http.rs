@@ -60,9 +60,13 @@ impl Member {
         let response = self.send(&mut connection, path, body, token).await?;
         let status = response.status();
         if response.body().size_hint().lower() > MAX_BYTES {
-            return Err(Failed::Unknown(strange()));
+            return Err(Failed::Unknown(not_a_gateway()));
         }
-        let bytes = response.into_body().collect().await.map_err(|error| Failed::Unknown(lost(&error)))?;
+        let bytes = response
+            .into_body()
+            .collect()
+            .await
+            .map_err(|error| Failed::Unknown(broken_connection(&error)))?;
         self.lock().push(connection);
         let answer: Value = serde_json::from_slice(&bytes.to_bytes()).unwrap_or(Value::Null);
         if !status.is_success() {
@@ -73,7 +77,7 @@ impl Member {
         if !answer["error"].is_null() {
             return Err(Failed::Refused(StatusCode::SERVICE_UNAVAILABLE, answer["error"].to_string()));
         }
-        if answer.is_object() { Ok(answer) } else { Err(Failed::Unknown(strange())) }
+        if answer.is_object() { Ok(answer) } else { Err(Failed::Unknown(not_a_gateway())) }
     }
 
     /// Whether a connection can be made; it is kept for the next call.
@@ -114,7 +118,11 @@ impl Member {
         })?;
         connection.send_request(request).await.map_err(|error| {
             let is_unsent = error.is_canceled();
-            if is_unsent { Failed::NotSent(lost(&error)) } else { Failed::Unknown(lost(&error)) }
+            if is_unsent {
+                Failed::NotSent(broken_connection(&error))
+            } else {
+                Failed::Unknown(broken_connection(&error))
+            }
         })
     }
 
@@ -138,16 +146,16 @@ impl Member {
 
     async fn connect(&self) -> Result<Connection> {
         let stream = tls::connect(&self.authority, self.tls.as_ref()).await?;
-        let (sender, connection) = handshake(stream).await.map_err(|error| lost(&error))?;
+        let (sender, connection) = handshake(stream).await.map_err(|error| broken_connection(&error))?;
         tokio::spawn(async move { drop(connection.await) });
         Ok(sender)
     }
 }
 
-fn lost(error: &hyper::Error) -> Error {
+fn broken_connection(error: &hyper::Error) -> Error {
     Error::unavailable(format!("the connection to etcd broke: {error}"))
 }
 
-fn strange() -> Error {
+fn not_a_gateway() -> Error {
     Error::unavailable("the endpoint is not an etcd JSON gateway: give the client URL")
 }

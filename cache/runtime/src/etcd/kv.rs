@@ -93,8 +93,8 @@ pub(crate) async fn read_all(cluster: &Cluster, prefix: &str) -> Result<Snapshot
     let answer = cluster.ask("/v3/kv/range", &all_below(prefix)).await.map_err(Failed::into_error)?;
     let mut keys = BTreeMap::new();
     for kept in answer["kvs"].as_array().into_iter().flatten() {
-        let key = String::from_utf8(bytes(&kept["key"])?).map_err(|_| strange())?;
-        let key = key.strip_prefix(prefix).ok_or_else(strange)?.to_owned();
+        let key = String::from_utf8(bytes(&kept["key"])?).map_err(|_| unexpected_answer())?;
+        let key = key.strip_prefix(prefix).ok_or_else(unexpected_answer)?.to_owned();
         let (revision, lease) = (number(&kept["mod_revision"])?, number(&kept["lease"])?);
         keys.insert(key, Kept { value: bytes(&kept["value"])?, revision, lease });
     }
@@ -135,18 +135,18 @@ pub(crate) async fn revoke(cluster: &Cluster, lease: i64) -> Result<()> {
 }
 
 fn bytes(value: &Value) -> Result<Vec<u8>> {
-    STANDARD.decode(value.as_str().unwrap_or_default()).map_err(|_| strange())
+    STANDARD.decode(value.as_str().unwrap_or_default()).map_err(|_| unexpected_answer())
 }
 
 fn number(value: &Value) -> Result<i64> {
     match value {
         Value::Null => Ok(0),
-        Value::String(text) => text.parse().map_err(|_| strange()),
-        Value::Number(number) => number.as_i64().ok_or_else(strange),
-        _ => Err(strange()),
+        Value::String(text) => text.parse().map_err(|_| unexpected_answer()),
+        Value::Number(number) => number.as_i64().ok_or_else(unexpected_answer),
+        _ => Err(unexpected_answer()),
     }
 }
 
-fn strange() -> Error {
+fn unexpected_answer() -> Error {
     Error::corrupt("etcd gave an answer that does not fit its interface")
 }

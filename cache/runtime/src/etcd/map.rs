@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lacuna_cache_protocol::Result;
-use lacuna_cache_protocol::{Census, RangeId, RangeLoad, RangeTable, Recut};
+use lacuna_cache_protocol::{LoadSurvey, RangeId, RangeLoad, RangeTable, Recut};
 
 use crate::etcd::kv::Snapshot;
 use crate::etcd::record::{
@@ -119,15 +119,15 @@ impl Map {
     }
 
     /// Ranges, owners and loads, with processes by their index in [`Map::members`].
-    pub(crate) fn census(&self) -> Census {
+    pub(crate) fn survey(&self) -> LoadSurvey {
         let place = |holder: Holder| self.members.keys().position(|member| *member == holder);
-        let mut census = Census::new(self.members.len());
+        let mut survey = LoadSurvey::new(self.members.len());
         for (range, load) in self.all_loads().into_iter().filter(|(range, _)| !self.is_kept_free(*range)) {
             // A process that is not a member any more keeps its ranges until they are seen to be free.
             let owner = self.owner(range).map(|owned| place(owned.holder).unwrap_or(usize::MAX));
-            census.add(range, load.requests, owner);
+            survey.add(range, load.requests, owner);
         }
-        census
+        survey
     }
 
     fn member(&self, place: usize) -> Option<Holder> {
@@ -137,7 +137,7 @@ impl Map {
     /// The process that should claim each range without an owner, by measured load. Every process computes the
     /// same.
     pub fn heirs(&self) -> BTreeMap<RangeId, Holder> {
-        let heirs = self.census().heirs().into_iter();
+        let heirs = self.survey().heirs().into_iter();
         heirs.filter_map(|(range, place)| Some((range, self.member(place)?))).collect()
     }
 
@@ -153,7 +153,7 @@ impl Map {
 
     /// A range that a process should leave to a less busy one, if it is the busiest by far.
     pub fn to_leave(&self, holder: Holder) -> Option<RangeId> {
-        let (range, busiest) = self.census().relief().filter(|_| self.wish.is_none())?;
+        let (range, busiest) = self.survey().relief().filter(|_| self.wish.is_none())?;
         (self.member(busiest) == Some(holder)).then_some(range)
     }
 

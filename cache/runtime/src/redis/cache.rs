@@ -13,7 +13,7 @@ use redis::{ScriptInvocation, Value};
 use crate::redis::connection::{Answer, Connection};
 use crate::redis::keys::Keys;
 use crate::redis::replies::{
-    fence_of, log_read, looked_up, memory_of, simple, strange, taken_over, value_of_generation, values,
+    fence_of, foreign_data, log_read, looked_up, memory_of, simple, taken_over, value_of_generation, values,
 };
 use crate::redis::scripts::CacheScripts;
 
@@ -65,7 +65,7 @@ impl RedisCache {
         let mut get = redis::cmd("MGET");
         get.arg(keys.fence()).arg(keys.value(query));
         let Value::Array(found) = self.connection.hit(&get).await? else { return Ok(None) };
-        let [fence, value] = <[Value; 2]>::try_from(found).map_err(|_| strange())?;
+        let [fence, value] = <[Value; 2]>::try_from(found).map_err(|_| foreign_data())?;
         let Some((fence, generation)) = fence_of(&fence)? else { return Ok(None) };
         Ok(Some(Seen { fence, value: value_of_generation(value, generation) }))
     }
@@ -193,8 +193,8 @@ impl RedisCache {
         let mut info = redis::cmd("INFO");
         info.arg("memory");
         let run = |mut connection| async move { info.query_async::<Value>(&mut connection).await };
-        let Answer::Value(told) = self.connection.run(run).await? else { return Ok(100) };
-        memory_of(&told).ok_or_else(strange)
+        let Answer::Value(answer) = self.connection.run(run).await? else { return Ok(100) };
+        memory_of(&answer).ok_or_else(foreign_data)
     }
 
     async fn invoke(&self, script: ScriptInvocation<'_>) -> Result<Answer> {

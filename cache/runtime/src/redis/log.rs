@@ -89,7 +89,7 @@ fn replied(answer: Answer) -> Result<LogReply> {
         Answer::Value(Value::Int(0)) => Ok(LogReply::Fenced),
         Answer::Value(Value::Int(_)) => Ok(LogReply::Done),
         Answer::Value(Value::Array(found)) => fenced(&found),
-        Answer::Value(_) => Err(strange()),
+        Answer::Value(_) => Err(foreign_data()),
     }
 }
 
@@ -102,24 +102,24 @@ fn fenced(found: &[Value]) -> Result<LogReply> {
             let writes = writes.into_iter().map(|((epoch, lsn), write)| (epoch, lsn, write)).collect();
             Ok(LogReply::Kept { writes, is_whole: *has_all == 1 })
         }
-        _ => Err(strange()),
+        _ => Err(foreign_data()),
     }
 }
 
 /// `<epoch>:<lsn>:`, and the write.
 fn kept(item: &Value) -> Result<((Epoch, u64), Write)> {
-    let Value::BulkString(item) = item else { return Err(strange()) };
+    let Value::BulkString(item) = item else { return Err(foreign_data()) };
     let mut parts = item.splitn(3, |byte| *byte == b':');
     let (Some(epoch), Some(_), Some(bytes)) = (parts.next(), parts.next(), parts.next()) else {
-        return Err(strange());
+        return Err(foreign_data());
     };
-    let epoch = str::from_utf8(epoch).ok().and_then(|epoch| epoch.parse().ok()).ok_or_else(strange)?;
+    let epoch = str::from_utf8(epoch).ok().and_then(|epoch| epoch.parse().ok()).ok_or_else(foreign_data)?;
     let (lsn, write) = decode_write(bytes)?;
     Ok(((Epoch(epoch), lsn), write))
 }
 
 /// The error for data of another program under our keys.
-fn strange() -> Error {
+fn foreign_data() -> Error {
     Error::corrupt(
         "the Redis log server holds data that is not of a range cache: give it a namespace of its own",
     )

@@ -11,7 +11,7 @@ pub(crate) fn values(answer: Answer, queries: Vec<Query>) -> Result<CacheReply> 
     let found = match answer {
         Answer::Full => return Ok(CacheReply::Hidden(Vec::new())),
         Answer::Value(Value::Array(found)) => found,
-        Answer::Value(_) => return Err(strange()),
+        Answer::Value(_) => return Err(foreign_data()),
     };
     if found.first() == Some(&Value::Int(0)) {
         return Ok(CacheReply::Fenced);
@@ -27,7 +27,7 @@ pub(crate) fn simple(answer: Answer) -> Result<CacheReply> {
         Answer::Value(Value::Int(0)) => Ok(CacheReply::Fenced),
         Answer::Value(Value::Int(1)) => Ok(CacheReply::Done),
         Answer::Value(Value::Int(2)) => Ok(CacheReply::NotHeld),
-        Answer::Value(_) => Err(strange()),
+        Answer::Value(_) => Err(foreign_data()),
     }
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn looked_up(answer: Answer) -> Result<CacheReply> {
         }
         [Value::Int(2)] => Ok(CacheReply::Leased),
         [Value::Int(3)] => Ok(CacheReply::Busy),
-        _ => Err(strange()),
+        _ => Err(foreign_data()),
     }
 }
 
@@ -62,37 +62,37 @@ pub(crate) fn value_of_generation(value: Value, generation: u64) -> Option<lacun
 /// The epoch of a fence, and its generation.
 pub(crate) fn fence_of(fence: &Value) -> Result<Option<(Epoch, u64)>> {
     let Value::BulkString(bytes) = fence else { return Ok(None) };
-    let text = str::from_utf8(bytes).map_err(|_| strange())?;
+    let text = str::from_utf8(bytes).map_err(|_| foreign_data())?;
     let (epoch, generation) = text.split_once(':').unwrap_or((text, text));
     match (epoch.parse(), generation.parse()) {
         (Ok(epoch), Ok(generation)) => Ok(Some((Epoch(epoch), generation))),
-        _ => Err(strange()),
+        _ => Err(foreign_data()),
     }
 }
 
 /// The reply to a take-over: chunks of the log, none if the range begins cold.
 pub(crate) fn taken_over(answer: Answer) -> Result<CacheReply> {
-    let Answer::Value(Value::Array(found)) = answer else { return Err(strange()) };
+    let Answer::Value(Value::Array(found)) = answer else { return Err(foreign_data()) };
     match &found[..] {
         [Value::Int(0)] => Ok(CacheReply::Fenced),
         [Value::Int(1), Value::Array(chunks)] => {
             let chunk = |chunk: &Value| match chunk {
                 Value::BulkString(bytes) => Ok(bytes.clone()),
-                _ => Err(strange()),
+                _ => Err(foreign_data()),
             };
             Ok(CacheReply::Warm(chunks.iter().map(chunk).collect::<Result<_>>()?))
         }
-        _ => Err(strange()),
+        _ => Err(foreign_data()),
     }
 }
 
 pub(crate) fn log_read(answer: Answer) -> Result<CacheReply> {
-    let Answer::Value(Value::Array(found)) = answer else { return Err(strange()) };
+    let Answer::Value(Value::Array(found)) = answer else { return Err(foreign_data()) };
     match &found[..] {
         [Value::Int(0)] => Ok(CacheReply::Fenced),
         [Value::Int(1), Value::BulkString(bytes)] => Ok(CacheReply::Log(bytes.clone())),
         [Value::Int(1), ..] => Ok(CacheReply::Log(Vec::new())),
-        _ => Err(strange()),
+        _ => Err(foreign_data()),
     }
 }
 
@@ -111,6 +111,6 @@ pub(crate) fn memory_of(told: &Value) -> Option<u8> {
 }
 
 /// The error for data of another program under our keys.
-pub(crate) fn strange() -> Error {
+pub(crate) fn foreign_data() -> Error {
     Error::corrupt("the Redis server holds data that is not of a range cache: give it a namespace of its own")
 }

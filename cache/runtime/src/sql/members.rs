@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use lacuna_cache_protocol::Result;
-use lacuna_cache_protocol::{Advice, Census, RangeId, RangeLoad};
+use lacuna_cache_protocol::{Advice, LoadSurvey, RangeId, RangeLoad};
 
 use crate::sql::database::Database;
 use crate::sql::sql_value::{SqlValue, text};
@@ -76,7 +76,7 @@ impl Members {
     /// The address of the process that should claim a range without an owner.
     pub(crate) fn heir(&self, range: RangeId) -> Option<String> {
         let seen = self.seen();
-        let place = seen.census(Some(range)).heirs().remove(&range)?;
+        let place = seen.survey(Some(range)).heirs().remove(&range)?;
         seen.alive.values().nth(place).cloned()
     }
 
@@ -88,13 +88,13 @@ impl Members {
     pub(crate) fn advice(&self, me: i64) -> Advice {
         let seen = self.seen();
         let Some(me) = seen.alive.keys().position(|holder| *holder == me) else { return Advice::default() };
-        let census = seen.census(None);
+        let survey = seen.survey(None);
         let is_left = |range: &RangeId| seen.owners.get(range) == Some(&None);
-        let mine = census.heirs().into_iter().filter(|(_, heir)| *heir == me).map(|(range, _)| range);
+        let mine = survey.heirs().into_iter().filter(|(_, heir)| *heir == me).map(|(range, _)| range);
         Advice {
             claim: mine.filter(is_left).collect(),
             stop: Vec::new(),
-            leave: census.relief().filter(|(_, busiest)| *busiest == me).map(|(range, _)| range),
+            leave: survey.relief().filter(|(_, busiest)| *busiest == me).map(|(range, _)| range),
         }
     }
 
@@ -164,15 +164,15 @@ impl Members {
 
 impl Seen {
     /// The loads, with `free` as a range without an owner.
-    fn census(&self, free: Option<RangeId>) -> Census {
-        let mut census = Census::new(self.alive.len());
+    fn survey(&self, free: Option<RangeId>) -> LoadSurvey {
+        let mut survey = LoadSurvey::new(self.alive.len());
         for (range, requests) in &self.ranges {
             let owner = self.owners.get(range).copied().flatten().filter(|_| free != Some(*range));
             // An owner that is gone keeps its ranges until its leases are over.
             let place = |owner| self.alive.keys().position(|holder| *holder == owner).unwrap_or(usize::MAX);
-            census.add(*range, *requests, owner.map(place));
+            survey.add(*range, *requests, owner.map(place));
         }
-        census
+        survey
     }
 }
 

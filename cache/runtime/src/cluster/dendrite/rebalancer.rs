@@ -27,31 +27,31 @@ const REST: u32 = 6;
 
 /// Runs until the dendrite is dropped or closed.
 pub(super) async fn run(state: Weak<DendriteState>) {
-    let mut chores = Chores::default();
+    let mut rebalance = RebalanceState::default();
     for look in 0u32.. {
         tokio::time::sleep(LOOK).await;
         let Some(state) = state.upgrade().filter(|state| !state.is_closed()) else { return };
         let is_report = look % REPORT_LOOKS == 0;
         if is_report {
-            chores.report(&state).await;
+            rebalance.report(&state).await;
         }
         let advice = state.membership.directory.advice();
         advice.claim.iter().for_each(|range| state.claim(*range));
         advice.stop.iter().for_each(|range| state.leave(*range));
-        let left = if is_report { chores.is_to_leave(&advice) } else { None };
+        let left = if is_report { rebalance.is_to_leave(&advice) } else { None };
         left.into_iter().for_each(|range| state.leave(range));
     }
 }
 
 #[derive(Debug, Default)]
-struct Chores {
+struct RebalanceState {
     loads: BTreeMap<RangeId, RangeLoad>,
     /// The range that is advised to leave, and how often in a row.
     leaving: Option<(RangeId, u32)>,
     rest: u32,
 }
 
-impl Chores {
+impl RebalanceState {
     async fn report(&mut self, state: &DendriteState) {
         let directory = state.membership.directory.clone();
         let loads: Vec<(RangeId, RangeLoad)> =
@@ -96,8 +96,8 @@ mod tests {
 
     #[test]
     fn a_range_is_left_after_the_same_advice_many_times() {
-        let mut chores = Chores::default();
-        let mut left = |range| chores.is_to_leave(&says(range));
+        let mut rebalance = RebalanceState::default();
+        let mut left = |range| rebalance.is_to_leave(&says(range));
         for _ in 1..PATIENCE {
             assert_eq!(left(Some(1)), None);
         }
@@ -113,15 +113,15 @@ mod tests {
 
     #[test]
     fn a_load_is_a_mean_that_comes_down_to_nothing() {
-        let mut chores = Chores::default();
+        let mut rebalance = RebalanceState::default();
         let load = |requests| RangeLoad { requests, middle: None };
-        chores.loads.insert(RangeId(1), load(100));
-        assert_eq!(chores.mean(RangeId(1), load(0)).requests, 75);
-        assert_eq!(chores.mean(RangeId(2), load(8)).requests, 8);
+        rebalance.loads.insert(RangeId(1), load(100));
+        assert_eq!(rebalance.mean(RangeId(1), load(0)).requests, 75);
+        assert_eq!(rebalance.mean(RangeId(2), load(8)).requests, 8);
         for _ in 0..60 {
-            let next = chores.mean(RangeId(1), load(0));
-            chores.loads.insert(RangeId(1), next);
+            let next = rebalance.mean(RangeId(1), load(0));
+            rebalance.loads.insert(RangeId(1), next);
         }
-        assert_eq!(chores.loads[&RangeId(1)].requests, 0);
+        assert_eq!(rebalance.loads[&RangeId(1)].requests, 0);
     }
 }

@@ -35,7 +35,7 @@ pub struct BulkLoad {
     is_in_doubt: bool,
 }
 
-fn lost() -> Error {
+fn lease_lost() -> Error {
     Error::unavailable("the lease of the bulk load was lost: begin another")
 }
 
@@ -94,7 +94,7 @@ impl BulkLoad {
 
     async fn run(&mut self, statements: Vec<Statement>) -> Result<(), WriteError> {
         let command = SqlWrite { statements, effect: Effect::Unknown }.command();
-        let lease = self.lease.as_ref().ok_or_else(|| WriteError::NotDone(lost()))?;
+        let lease = self.lease.as_ref().ok_or_else(|| WriteError::NotDone(lease_lost()))?;
         let (range, epoch, call) = lease.call(command);
         // If the caller stops waiting for the answer, this stays set.
         let was_in_doubt = std::mem::replace(&mut self.is_in_doubt, true);
@@ -106,7 +106,7 @@ impl BulkLoad {
                 let silent = || Error::invalid_input("the database refused it and did not say why");
                 Err(WriteError::Refused(answer.why.unwrap_or_else(silent)))
             }
-            _ => Err(WriteError::NotDone(lost())),
+            _ => Err(WriteError::NotDone(lease_lost())),
         }
     }
 
@@ -118,7 +118,7 @@ impl BulkLoad {
     /// `Unavailable` if the lease was lost before, or it is unknown whether it was.
     pub async fn finish(mut self) -> Result<()> {
         // A transaction that changes nothing, and checks that the fences are what they were.
-        self.run(Vec::new()).await.map_err(|_| lost())?;
+        self.run(Vec::new()).await.map_err(|_| lease_lost())?;
         if let Some(lease) = self.lease.take().filter(|_| !self.is_in_doubt) {
             // Losing the lease from here on does no harm: later reads show the load.
             drop(lease.give_back().await);

@@ -61,8 +61,8 @@ impl Binlog {
     }
 
     fn look(&mut self, watched: &Families) -> BTreeSet<String> {
-        let told = self.events.take();
-        let now: BTreeSet<String> = told.iter().flat_map(|told| touched(watched, told)).collect();
+        let logged = self.events.take();
+        let now: BTreeSet<String> = logged.iter().flat_map(|logged| touched(watched, logged)).collect();
         self.behind_pause.extend(now.iter().cloned());
         let mut found = std::mem::take(&mut self.once_more);
         found.extend(now);

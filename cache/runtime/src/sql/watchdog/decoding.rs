@@ -78,8 +78,8 @@ impl Decoding {
 
     async fn look(&mut self, watched: &mut Families) -> Result<BTreeSet<String>> {
         let mut found = self.defined(watched).await?;
-        for (told, xids) in self.lines.take() {
-            let tables = touched(watched, &told);
+        for (logged, xids) in self.lines.take() {
+            let tables = touched(watched, &logged);
             if !tables.is_empty() {
                 xids.into_iter().for_each(|xid| self.pending.add(xid, tables.clone()));
             }

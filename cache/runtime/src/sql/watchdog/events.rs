@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lacuna_cache_protocol::{Error, Result};
 
-use super::transaction::Told;
+use super::transaction::LoggedTransaction;
 use crate::sql::database::MARK;
 
 /// Statements that create tables of a cache do not create other tables.
@@ -32,10 +32,10 @@ pub(super) struct Place {
 #[derive(Debug, Default)]
 pub(super) struct Events {
     place: Place,
-    telling: Told,
+    open: LoggedTransaction,
     /// Tables of the transaction by their numbers.
     tables: BTreeMap<String, String>,
-    ended: BTreeSet<Told>,
+    ended: BTreeSet<LoggedTransaction>,
 }
 
 impl Events {
@@ -50,7 +50,7 @@ impl Events {
     }
 
     /// The transactions that have ended since the last call.
-    pub(super) fn take(&mut self) -> BTreeSet<Told> {
+    pub(super) fn take(&mut self) -> BTreeSet<LoggedTransaction> {
         std::mem::take(&mut self.ended)
     }
 
@@ -95,34 +95,34 @@ impl Events {
     }
 
     fn begin(&mut self) {
-        self.telling = Told::default();
+        self.open = LoggedTransaction::default();
         self.tables.clear();
     }
 
     fn mark(&mut self, words: &str) {
-        mark_of(words).into_iter().for_each(|signs| self.telling.mark(signs));
+        mark_of(words).into_iter().for_each(|signs| self.open.mark(signs));
     }
 
     fn name(&mut self, words: &str) {
         match (number_of(words), table_of(words)) {
             (Some(number), Some(table)) => drop(self.tables.insert(number.to_owned(), table)),
-            _ => self.telling.change_more(),
+            _ => self.open.change_more(),
         }
     }
 
     fn change(&mut self, words: &str) {
         match number_of(words).and_then(|number| self.tables.get(number)) {
-            Some(table) => self.telling.change(table),
-            None => self.telling.change_more(),
+            Some(table) => self.open.change(table),
+            None => self.open.change_more(),
         }
     }
 
     fn end(&mut self) {
-        self.ended.extend(self.telling.end());
+        self.ended.extend(self.open.end());
     }
 
     fn end_unnamed(&mut self) {
-        self.telling.change_more();
+        self.open.change_more();
         self.end();
     }
 }
@@ -183,7 +183,7 @@ mod tests {
     fn touches(table: &str, events: &[(&str, &str)]) -> bool {
         let mut log = Events::default();
         events.iter().for_each(|(kind, words)| log.hear(kind, words, 7).unwrap());
-        log.take().iter().any(|told| told.is_strangers(&Mark::of(table), |name| name == table))
+        log.take().iter().any(|logged| logged.is_foreign(&Mark::of(table), |name| name == table))
     }
 
     #[test]

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use super::Families;
-use super::transaction::Told;
+use super::transaction::LoggedTransaction;
 use crate::sql::database::Mark;
 
 /// A table whose rows belong to a watched one.
@@ -64,8 +64,8 @@ impl Family {
 }
 
 /// The tables for which the transaction is foreign.
-pub(super) fn touched(watched: &Families, told: &Told) -> BTreeSet<String> {
-    let is_touched = |family: &Family| told.is_strangers(&family.mark, |table| family.has(table));
+pub(super) fn touched(watched: &Families, logged: &LoggedTransaction) -> BTreeSet<String> {
+    let is_touched = |family: &Family| logged.is_foreign(&family.mark, |table| family.has(table));
     watched.iter().filter(|(_, family)| is_touched(family)).map(|(table, _)| table.clone()).collect()
 }
 
@@ -83,10 +83,10 @@ mod tests {
         BTreeSet::from([member("public.people", "7 700"), member("public.low", "8 800 750")])
     }
 
-    fn changing(table: &str) -> Told {
-        let mut telling = Told::default();
-        telling.change(table);
-        telling.end().unwrap()
+    fn changing(table: &str) -> LoggedTransaction {
+        let mut open = LoggedTransaction::default();
+        open.change(table);
+        open.end().unwrap()
     }
 
     #[test]

@@ -9,16 +9,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::transaction::Told;
+use super::transaction::LoggedTransaction;
 use crate::sql::database::MARK;
 
 /// Ended transactions, and the numbers of those with the same content.
-pub(super) type Ended = BTreeMap<Told, BTreeSet<String>>;
+pub(super) type Ended = BTreeMap<LoggedTransaction, BTreeSet<String>>;
 
 /// Reads lines, and keeps the names of changed tables for each transaction.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
-    telling: Told,
+    open: LoggedTransaction,
     ended: Ended,
 }
 
@@ -26,17 +26,17 @@ impl Lines {
     /// Reads a line of the transaction with this number. Only the part with names and marks is needed.
     pub(super) fn hear(&mut self, xid: &str, line: &str) {
         if line.starts_with("COMMIT") {
-            if let Some(told) = self.telling.end() {
-                self.ended.entry(told).or_default().insert(xid.to_owned());
+            if let Some(logged) = self.open.end() {
+                self.ended.entry(logged).or_default().insert(xid.to_owned());
             }
         } else if let Some(rest) = line.strip_prefix("table ") {
             let tables = tables_of(rest);
             if tables.is_empty() {
-                self.telling.change_more();
+                self.open.change_more();
             }
-            tables.into_iter().for_each(|table| self.telling.change(table));
+            tables.into_iter().for_each(|table| self.open.change(table));
         } else if let Some(signs) = mark_of(line) {
-            self.telling.mark(signs);
+            self.open.mark(signs);
         }
     }
 
@@ -86,29 +86,29 @@ mod tests {
         format!("message: transactional: 1 prefix: {prefix}, sz: {} content:{signs}", signs.len())
     }
 
-    fn told(lines: &[&str]) -> Ended {
-        let mut telling = Lines::default();
-        lines.iter().for_each(|line| telling.hear("7", line));
-        telling.take()
+    fn logged(lines: &[&str]) -> Ended {
+        let mut open = Lines::default();
+        lines.iter().for_each(|line| open.hear("7", line));
+        open.take()
     }
 
-    fn is_strangers(lines: &[&str]) -> bool {
+    fn is_foreign(lines: &[&str]) -> bool {
         let is_people = |table: &str| table == "public.people";
-        told(lines).keys().any(|told| told.is_strangers(&Mark::of("public.people"), is_people))
+        logged(lines).keys().any(|logged| logged.is_foreign(&Mark::of("public.people"), is_people))
     }
 
     #[test]
     fn a_transaction_without_the_mark_of_the_table_is_a_strangers() {
         let (begin, end, mark) = ("BEGIN 7", "COMMIT 7", message(MARK, "public.people"));
-        assert!(is_strangers(&[begin, ROW, end]));
-        assert!(!is_strangers(&[begin, &mark, ROW, end]) && !is_strangers(&[begin, ROW, &mark, end]));
-        assert!(is_strangers(&[begin, &mark, ROW, end, begin, ROW, end]), "it counts once");
-        assert!(!is_strangers(&[begin, ROW]), "it may have a mark yet");
-        assert!(is_strangers(&[begin, &message(MARK, "public.orders"), ROW, end]), "by a trigger");
-        assert!(is_strangers(&[begin, &message("lacunae", "public.people"), ROW, end]), "somebody else's");
+        assert!(is_foreign(&[begin, ROW, end]));
+        assert!(!is_foreign(&[begin, &mark, ROW, end]) && !is_foreign(&[begin, ROW, &mark, end]));
+        assert!(is_foreign(&[begin, &mark, ROW, end, begin, ROW, end]), "it counts once");
+        assert!(!is_foreign(&[begin, ROW]), "it may have a mark yet");
+        assert!(is_foreign(&[begin, &message(MARK, "public.orders"), ROW, end]), "by a trigger");
+        assert!(is_foreign(&[begin, &message("lacunae", "public.people"), ROW, end]), "somebody else's");
         let message = "message: transactional: 1 prefix: lacuna, sz: 0 content:";
-        assert!(is_strangers(&[begin, message, ROW, end]), "no table is named");
-        assert!(told(&[begin, &mark, end]).is_empty(), "nothing is changed");
+        assert!(is_foreign(&[begin, message, ROW, end]), "no table is named");
+        assert!(logged(&[begin, &mark, end]).is_empty(), "nothing is changed");
     }
 
     #[test]
@@ -131,6 +131,6 @@ mod tests {
         let several = "public.people, \"My: s\".\"a, \"\"b\"\": c\": TRUNCATE: (no-flags)";
         assert_eq!(tables_of(several), ["public.people", "\"My: s\".\"a, \"\"b\"\": c\""]);
         assert!(tables_of("public.\"cut").is_empty());
-        assert!(is_strangers(&["BEGIN 7", "table public.\"cut", "COMMIT 7"]), "it may be any");
+        assert!(is_foreign(&["BEGIN 7", "table public.\"cut", "COMMIT 7"]), "it may be any");
     }
 }

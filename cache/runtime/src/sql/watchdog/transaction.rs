@@ -6,7 +6,7 @@ use crate::sql::database::Mark;
 
 /// The summary of a transaction, however large it is.
 #[derive(Debug, Default, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Told {
+pub(super) struct LoggedTransaction {
     /// By their names in the log.
     tables: BTreeSet<String>,
     /// Signs of the tables that caches sent it to.
@@ -15,7 +15,7 @@ pub(super) struct Told {
     changes_more: bool,
 }
 
-impl Told {
+impl LoggedTransaction {
     /// A cache sent it.
     pub(super) fn mark(&mut self, signs: &str) {
         if !self.marks.contains(signs) {
@@ -37,12 +37,12 @@ impl Told {
 
     /// Ends it: returns its summary, if it changes anything, and starts the next.
     pub(super) fn end(&mut self) -> Option<Self> {
-        let told = std::mem::take(self);
-        (told.changes_more || !told.tables.is_empty()).then_some(told)
+        let logged = std::mem::take(self);
+        (logged.changes_more || !logged.tables.is_empty()).then_some(logged)
     }
 
     /// Whether it changes a table with one of these names in the log, and no cache of the table sent it.
-    pub(super) fn is_strangers(&self, mark: &Mark, is_named: impl Fn(&str) -> bool) -> bool {
+    pub(super) fn is_foreign(&self, mark: &Mark, is_named: impl Fn(&str) -> bool) -> bool {
         let is_touching = self.changes_more || self.tables.iter().any(|table| is_named(table));
         is_touching && !self.marks.contains(mark.as_str())
     }
@@ -55,29 +55,30 @@ mod tests {
     #[test]
     fn a_mark_counts_for_its_own_table() {
         let (people, orders) = (Mark::of("public.people"), Mark::of("public.orders"));
-        let mut telling = Told::default();
-        telling.change("public.orders");
-        telling.change("public.people");
-        telling.mark(orders.as_str());
-        let told = telling.end();
-        assert_eq!(telling, Told::default());
-        let is_strangers = |mark: &Mark, name: &str| {
-            told.as_ref().is_some_and(|told| told.is_strangers(mark, |table| table == name))
+        let mut open = LoggedTransaction::default();
+        open.change("public.orders");
+        open.change("public.people");
+        open.mark(orders.as_str());
+        let logged = open.end();
+        assert_eq!(open, LoggedTransaction::default());
+        let is_foreign = |mark: &Mark, name: &str| {
+            logged.as_ref().is_some_and(|logged| logged.is_foreign(mark, |table| table == name))
         };
-        assert!(is_strangers(&people, "public.people"), "a trigger of the orders");
-        assert!(!is_strangers(&orders, "public.orders"));
-        assert!(!is_strangers(&people, "public.others"));
+        assert!(is_foreign(&people, "public.people"), "a trigger of the orders");
+        assert!(!is_foreign(&orders, "public.orders"));
+        assert!(!is_foreign(&people, "public.others"));
     }
 
     #[test]
     fn what_has_no_name_is_any_table_without_a_mark() {
         let (people, orders) = (Mark::of("people"), Mark::of("orders"));
-        let mut telling = Told::default();
-        assert_eq!(telling.end(), None, "nothing is changed");
-        telling.mark(orders.as_str());
-        telling.change_more();
-        let told = telling.end();
-        let is_strangers = |mark: &Mark| told.as_ref().is_some_and(|told| told.is_strangers(mark, |_| false));
-        assert!(is_strangers(&people) && !is_strangers(&orders));
+        let mut open = LoggedTransaction::default();
+        assert_eq!(open.end(), None, "nothing is changed");
+        open.mark(orders.as_str());
+        open.change_more();
+        let logged = open.end();
+        let is_foreign =
+            |mark: &Mark| logged.as_ref().is_some_and(|logged| logged.is_foreign(mark, |_| false));
+        assert!(is_foreign(&people) && !is_foreign(&orders));
     }
 }

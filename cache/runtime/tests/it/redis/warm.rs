@@ -18,6 +18,9 @@ const RANGE: RangeId = RangeId(0);
 struct Last;
 
 impl Application for Last {
+    fn is_certain(&self, _: &Command, _: &[(Query, Value)]) -> bool {
+        true
+    }
     fn update(&self, command: &Command, _: &Query, _: &Value) -> Option<Value> {
         Some(Value::new(command.as_bytes()))
     }

@@ -43,24 +43,24 @@ pub struct Advice {
 /// Ranges, their owners by index among the live processes, and their requests.
 ///
 /// ```
-/// use lacuna_cache_protocol::{Census, RangeId};
+/// use lacuna_cache_protocol::{LoadSurvey, RangeId};
 ///
-/// let mut census = Census::new(2);
+/// let mut survey = LoadSurvey::new(2);
 /// for (range, requests) in [(0, 50), (1, 30), (2, 20)] {
-///     census.add(RangeId(range), requests, Some(0));
+///     survey.add(RangeId(range), requests, Some(0));
 /// }
-/// assert_eq!(census.relief(), Some((RangeId(0), 0)));
-/// census.add(RangeId(3), 10, None);
-/// assert_eq!(census.heirs()[&RangeId(3)], 1);
+/// assert_eq!(survey.relief(), Some((RangeId(0), 0)));
+/// survey.add(RangeId(3), 10, None);
+/// assert_eq!(survey.heirs()[&RangeId(3)], 1);
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Census {
+pub struct LoadSurvey {
     members: usize,
     ranges: Vec<(RangeId, u64, Option<usize>)>,
 }
 
-impl Census {
-    /// A census of `members` processes without ranges.
+impl LoadSurvey {
+    /// A survey of `members` processes without ranges.
     pub const fn new(members: usize) -> Self {
         Self { members, ranges: Vec::new() }
     }
@@ -123,14 +123,14 @@ mod tests {
     fn settle(requests: &[u64], members: usize, owner_of: impl Fn(usize) -> usize) -> (Vec<u64>, usize) {
         let mut owners: Vec<usize> = (0..requests.len()).map(owner_of).collect();
         for moves in 0..1_000 {
-            let mut census = Census::new(members);
+            let mut survey = LoadSurvey::new(members);
             for (place, requests) in requests.iter().enumerate() {
-                census.add(RangeId(u32::try_from(place).unwrap()), *requests, Some(owners[place]));
+                survey.add(RangeId(u32::try_from(place).unwrap()), *requests, Some(owners[place]));
             }
-            let Some((range, from)) = census.relief() else { return (census.loads(), moves) };
+            let Some((range, from)) = survey.relief() else { return (survey.loads(), moves) };
             assert_eq!(owners[range.0 as usize], from);
-            census.ranges.iter_mut().filter(|(other, ..)| *other == range).for_each(|range| range.2 = None);
-            owners[range.0 as usize] = census.heirs()[&range];
+            survey.ranges.iter_mut().filter(|(other, ..)| *other == range).for_each(|range| range.2 = None);
+            owners[range.0 as usize] = survey.heirs()[&range];
             assert_ne!(owners[range.0 as usize], from, "it does not come back");
         }
         panic!("ranges wander: {requests:?}");
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(settle(&[1_000], 3, |_| 1).1, 0, "one hot range has nowhere to go");
         let (loads, moves) = settle(&[0; 40], 2, |_| 0);
         assert!(loads.iter().all(|load| *load >= 17 * IDLE) && moves <= 20, "many small ones: {loads:?}");
-        assert_eq!(Census::new(0).relief(), None);
+        assert_eq!(LoadSurvey::new(0).relief(), None);
     }
 
     #[test]
@@ -168,14 +168,14 @@ mod tests {
         }
         let load = |requests| RangeLoad { requests, middle: Some((0, Cut::Before(0.into()))) };
         let even: Vec<_> = table.ranges().into_iter().map(|range| (range, load(1_000))).collect();
-        assert_eq!(Census::new(2).recut(&table, &even), None);
+        assert_eq!(LoadSurvey::new(2).recut(&table, &even), None);
         let mut skewed = even.clone();
         skewed[7].1 = load(90_000);
-        assert!(matches!(Census::new(2).recut(&table, &skewed), Some(Recut::Split(RangeId(7), ..))));
-        let alone = Census::new(1).recut(&table, &skewed);
+        assert!(matches!(LoadSurvey::new(2).recut(&table, &skewed), Some(Recut::Split(RangeId(7), ..))));
+        let alone = LoadSurvey::new(1).recut(&table, &skewed);
         assert!(!matches!(alone, Some(Recut::Split(..))), "a process alone gains nothing: {alone:?}");
         let idle: Vec<_> = table.ranges().into_iter().map(|range| (range, load(0))).collect();
-        assert!(matches!(Census::new(2).recut(&table, &idle), Some(Recut::Merge(..))));
-        assert_eq!(Census::new(8).recut(&table, &idle), None);
+        assert!(matches!(LoadSurvey::new(2).recut(&table, &idle), Some(Recut::Merge(..))));
+        assert_eq!(LoadSurvey::new(8).recut(&table, &idle), None);
     }
 }
