@@ -1,9 +1,9 @@
 //! How often, and after how many probes, a range without keys would be "maybe".
 //!
-//! The answers for different nodes are independent, so a node of level h survives with the chance `a(h) = p(h) (1 - (1
-//! - a(h-1))^2)` where p is the rate of the level's filter, 1 without one. A range is its largest aligned nodes, at
-//! most two of a level; neither its start nor the keys next to it matter. The probes below a node are a branching
-//! process, whose mean and second moment follow the same recursion; against a bound on probes their sum is taken to be
+//! The answers for different nodes are independent, so a node of level h survives with the chance
+//! `a(h) = p(h) (1 - (1 - a(h-1))^2)`, where p is the rate of the level's filter, 1 without one. A range is its largest
+//! aligned nodes, at most two of a level; neither its start nor the keys next to it matter. The probes below a node are a
+//! branching process, whose mean and second moment follow the same recursion; against a bound on probes their sum is taken to be
 //! about normal.
 
 use super::codec::{Header, LEVELS};
