@@ -30,14 +30,15 @@ PAPER_FEATURES_rangeqc := --features cache
 # The command line and the laboratory with all that they can do, each linked once for its tests.
 WHOLE := --features lacuna-cli/cache,lacuna-cli/rocksdb,lacuna-lab/cache,lacuna-lab/rocksdb
 
-.PHONY: demo test test-long bench paper bars bars-cache fuzz fmt clean browser servers
+.PHONY: demo test fresh-stages test-long bench paper bars bars-cache fuzz fmt clean browser servers
 
 demo:
 	$(CARGO) build --release --locked
 	$(TARGET)/release/lacuna demo $(ARGS)
 
 test: export LACUNA_REQUIRE := all
-test: $(DENY) browser servers
+test: export LACUNA_STAGES := $(abspath $(TARGET))/stages
+test: fresh-stages $(DENY) browser servers
 	$(STAGE) format $(CARGO) fmt --all --check
 	$(STAGE) "supply chain" $(CARGO) fetch --locked
 	$(STAGE) "supply chain of fuzzing" $(CARGO) fetch --locked --manifest-path lab/fuzz/Cargo.toml
@@ -55,6 +56,11 @@ test: $(DENY) browser servers
 	$(STAGE) "examples of the documentation" $(WITH_ROCKSDB) $(CARGO) test --release --locked --quiet --workspace --all-features --doc
 	$(STAGE) "example in C++" $(WITH_ROCKSDB) .ci/cpp-example
 	$(STAGE) cassandra .ci/cassandra
+	@cat $(LACUNA_STAGES)
+
+# The list of stages, with their minutes, which is printed at the end.
+fresh-stages:
+	@mkdir -p $(TARGET) && rm -f $(LACUNA_STAGES)
 
 test-long: export LACUNA_REQUIRE := all
 test-long: export LACUNA_LONG := 1
