@@ -82,7 +82,7 @@ const SQLITE: Queries = Queries {
 const POSTGRES: Queries = Queries {
     of_rows: &[
         "SELECT relname::text FROM pg_class WHERE oid = to_regclass(quote_ident($1::text)) \
-         AND (relrowsecurity OR relhasrules OR relkind = 'p')",
+         AND (relrowsecurity OR relhasrules OR relhassubclass OR relkind = 'p')",
         "SELECT indexrelid::text FROM pg_index WHERE indrelid = to_regclass(quote_ident($1::text)) \
          AND (indexprs IS NOT NULL OR indpred IS NOT NULL)",
         // A check of no column, or a constraint of a kind that this list does not know.

@@ -2,6 +2,7 @@
 
 mod beyond;
 mod buffered;
+mod certainty;
 mod clients;
 mod conditions;
 mod edges;

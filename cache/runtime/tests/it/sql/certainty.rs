@@ -1,0 +1,126 @@
+//! Which writes are buffered: those that the database cannot refuse, on each database, for tables with every kind of
+//! constraint.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use lacuna_cache::sql::{Cache, DomainType, Options, Schema, SqlValue, WriteError};
+use lacuna_cache_protocol::embedded::MemoryLog;
+use lacuna_cache_protocol::ports::{LogServer, Reply};
+use lacuna_cache_protocol::{Epoch, LogCall, LogReply, Policy, RangeId};
+use lacuna_testkit::servers::{MariaDb, Postgres};
+
+use crate::sql::world::{Place, patient};
+
+/// What a table is like, what is added to it, and whether these writes go through the log: an update of a shown row, an
+/// insertion of a free key, a deletion of a shown row.
+type Case = (&'static str, &'static str, [bool; 3]);
+
+/// What all databases understand.
+const CASES: [Case; 7] = [
+    ("plain", "", [true, true, true]),
+    ("unique", ", UNIQUE (name)", [true, false, false]),
+    ("unique in what is updated", ", UNIQUE (note)", [false, false, false]),
+    ("checked", ", CHECK (note < 1000)", [false, false, false]),
+    ("referring", ", FOREIGN KEY (note) REFERENCES others (id)", [false, false, true]),
+    ("required", ", extra BIGINT NOT NULL DEFAULT 7", [true, true, true]),
+    ("referred to", "", [true, false, false]),
+];
+
+/// The tables before a case.
+const FRESH: &str = "DROP TABLE IF EXISTS children; DROP TABLE IF EXISTS things; DROP TABLE IF EXISTS others; \
+     CREATE TABLE others (id BIGINT PRIMARY KEY); INSERT INTO others VALUES (1); INSERT INTO others VALUES (2)";
+
+const CHILDREN: &str = "CREATE TABLE children \
+                        (id BIGINT PRIMARY KEY, thing BIGINT, FOREIGN KEY (thing) REFERENCES things (id))";
+
+/// A log that counts the writes it is given.
+#[derive(Debug, Default)]
+struct CountingLog {
+    log: MemoryLog,
+    appends: AtomicU64,
+}
+
+impl LogServer for CountingLog {
+    fn call(&self, range: RangeId, epoch: Epoch, call: LogCall) -> Reply<'_, LogReply> {
+        self.appends.fetch_add(u64::from(matches!(call, LogCall::Append(..))), Ordering::Relaxed);
+        self.log.call(range, epoch, call)
+    }
+}
+
+impl CountingLog {
+    /// Whether a write goes through the log.
+    async fn has(&self, write: impl Future<Output = Result<(), WriteError>>) -> bool {
+        let before = self.appends.load(Ordering::Relaxed);
+        write.await.unwrap();
+        self.appends.load(Ordering::Relaxed) > before
+    }
+}
+
+/// The second row, with all columns that the table has.
+fn second(what: &str) -> Vec<(&'static str, SqlValue)> {
+    let mut row = vec![("id", 2.into()), ("mark", 2.into()), ("note", 1.into()), ("name", "n2".into())];
+    if what == "required" {
+        row.push(("extra", 3.into()));
+    }
+    row
+}
+
+async fn writes_are_buffered_as_expected(cache: &Cache, log: &CountingLog, (what, clause, expected): Case) {
+    let sql = format!(
+        "CREATE TABLE things (id BIGINT PRIMARY KEY, mark BIGINT, note BIGINT, name VARCHAR(20){}{}); \
+         INSERT INTO things (id, mark, note, name) VALUES (1, 1, 1, 'n1')",
+        // A column stands before the constraints of the table.
+        if what == "required" { clause } else { "" },
+        if what == "required" { "" } else { clause },
+    );
+    cache.run_sql(&sql).await.unwrap();
+    if what == "referred to" {
+        cache.run_sql(CHILDREN).await.unwrap();
+    }
+    let schema = Schema::new("things", "id");
+    let schema = schema.domain("id", DomainType::Integer).domain("mark", DomainType::Integer);
+    let table = cache.table(schema).await.unwrap();
+    let first = table.get("id", 0..=9).await.unwrap().remove(0);
+    let update = log.has(table.update(&first, [("note", 2.into())])).await;
+    table.get("id", 0..=9).await.unwrap();
+    let insertion = log.has(table.insert(second(what))).await;
+    let second = table.get("id", 0..=9).await.unwrap().remove(1);
+    let deletion = log.has(table.delete(&second)).await;
+    assert_eq!([update, insertion, deletion], expected, "{what}");
+}
+
+/// One case; a table is registered once in the life of a cache.
+async fn check(options: Options, case: Case) {
+    let log = Arc::new(CountingLog::default());
+    let cache = options.policy(Policy::WriteBack).log_server(log.clone()).open().await.unwrap();
+    cache.run_sql(FRESH).await.unwrap();
+    writes_are_buffered_as_expected(&cache, &log, case).await;
+    cache.stop().await.unwrap();
+}
+
+async fn check_all(url: &str) {
+    for case in CASES {
+        check(patient(url), case).await;
+    }
+}
+
+#[tokio::test]
+async fn constraints_keep_writes_out_of_the_log_on_sqlite() {
+    for case in CASES {
+        let place = Place::new();
+        check(place.options(Policy::WriteBack), case).await;
+    }
+}
+
+#[tokio::test]
+async fn constraints_keep_writes_out_of_the_log_on_postgres() {
+    let Some(server) = Postgres::start() else { return };
+    check_all(&server.url()).await;
+}
+
+#[tokio::test]
+async fn constraints_keep_writes_out_of_the_log_on_mariadb() {
+    let Some(server) = MariaDb::start() else { return };
+    check_all(&server.url()).await;
+}
