@@ -10,7 +10,7 @@
 //! - [`FilterSpec`], [`FilterBuilder`], [`RangeFilter`] and their erased twins [`DynSpec`], [`DynBuilder`], [`DynFilter`];
 //! - [`SeekCandidate`], [`CountEstimate`], [`PrefixFilter`], [`InsertKey`], [`RemoveKey`]: what some filters can do beyond that;
 //! - [`BuildPlan`], [`Budget`], [`Sample`]: what a builder is given;
-//! - [`PredictRate`], [`KeyStatistics`], [`Prediction`]: what would be built, without building it; [`seek_abreast`] for models;
+//! - [`PredictRate`], [`KeyStatistics`], [`Prediction`]: what would be built, without building it;
 //! - [`Envelope`] and [`Sealed`]: the 64-byte header of every filter on disk;
 //! - [`hash`]: hashes whose output is fixed for ever; [`wire`]: numbers and byte strings as bytes;
 //! - [`Error`] and [`ErrorKind`].

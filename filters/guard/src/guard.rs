@@ -37,12 +37,12 @@ enum Space {
 }
 
 impl Guard {
-    /// Opens a copy of `bytes`, see [`open_or_scan`].
+    /// Opens a copy of `bytes`. Bytes that do not open are "read always", and are counted.
     pub fn open_or_scan(bytes: &[u8], codec: &GuardCodec, counters: &Arc<Counters>) -> Self {
         Self::open_shared(SharedBytes::copy_of(bytes), codec, counters)
     }
 
-    /// Opens `bytes` without a copy, see [`open_or_scan`].
+    /// As [`Guard::open_or_scan`], without a copy.
     pub fn open_shared(bytes: SharedBytes, codec: &GuardCodec, counters: &Arc<Counters>) -> Self {
         let space = match codec {
             GuardCodec::Integers { codec, .. } => {

@@ -8,8 +8,8 @@
 //! - [`GuardSpec`]: what to build, as text such as `grafite@14 codec=fixed_be:8`, or `off`;
 //! - [`GuardCodec`]: the codec that maps the engine's keys, chosen by text, with the key space erased;
 //! - [`GuardBuilder`]: takes the engine's keys, builds, coarsens if it must, stores nothing if it cannot;
-//! - [`Guarded`], [`open_or_scan`] and, with the key space erased, [`Guard`]: a filter, or "read always" and why;
-//! - [`SampleQueue`] and, erased, [`QueryLog`]: recent queries that found nothing, thinned; the next build uses them;
+//! - [`Guard`]: a filter at its place, or "read always" and why;
+//! - [`QueryLog`]: recent queries that found nothing, thinned; the next build uses them;
 //! - [`SeekPlanner`]: which files to open, and in which order, to find the next key;
 //! - [`LearnedGaps`]: what reading a file has shown it not to hold, asked after the filter;
 //! - [`Counters`]: what was built, opened, asked and skipped.

@@ -71,7 +71,8 @@ impl QueryLog {
     /// Puts the queries of another log's bytes into this one and returns how many there were.
     ///
     /// # Errors
-    /// As [`sample_from_bytes`].
+    /// `Unsupported` for a newer version, another key space or another codec; `Corrupt` for every flipped bit, cut and
+    /// inverted query.
     pub fn seed_from_bytes(&self, bytes: &[u8]) -> Result<usize> {
         match &self.queue {
             Queue::Integers(queue) => {

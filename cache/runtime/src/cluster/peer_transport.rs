@@ -17,7 +17,7 @@ pub trait PeerTransport: Debug + Send + Sync {
     /// `InvalidInput` if the store does not understand it, `Unavailable` if the dendrite is not there or not the owner.
     fn read<'a>(&'a self, address: &'a str, query: &'a Query, within: Duration) -> Reply<'a, Value>;
 
-    /// Executes a write: [`WriteError::NotDone`] only if it certainly was not executed and will not be.
+    /// Executes a write: [`NotDone`](crate::WriteError::NotDone) only if it certainly was not executed and will not be.
     fn write<'a>(&'a self, address: &'a str, write: &'a Write, within: Duration) -> Written<'a>;
 
     /// Results of several queries, all of one moment.

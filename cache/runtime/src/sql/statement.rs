@@ -63,7 +63,7 @@ impl Statement {
     /// addition to a counter that cannot overflow, for example. Under write-back only such statements of the
     /// application are acknowledged before the database has them; others are written through, as only the database
     /// knows whether it accepts them (P14). **If it refuses one nevertheless, the write and those that depend on
-    /// it are set aside after they were acknowledged** ([`Notice::SetAside`](crate::Notice)). No effect together
+    /// it are set aside after they were acknowledged** ([`Notice::SetAside`](crate::sql::Notice)). No effect together
     /// with [`Statement::expecting`].
     #[must_use]
     pub const fn never_refused(mut self) -> Self {
