@@ -121,7 +121,7 @@ const CASES: &[(&str, &str)] = &[
     ),
     ("bench engine --engine slatedb --keys keys.u64 --queries uniform:9:1 --empty 1.5", "give 0 to 1"),
     ("bench engine --engine slatedb --keys keys.u64 --queries uniform:9:1 --empty -1", "give 0 to 1"),
-    ("bench engine --engine slatedb --keys keys.u64 --queries uniform:9:1:hit", "leave `:hit`"),
+    ("bench engine --engine slatedb --keys keys.u64 --queries uniform:9:1:hit", "leave out `:hit`"),
     ("bench engine --engine slatedb --keys keys.u64 --queries uniform:9:1 --levels 0", "0 levels"),
     ("bench engine --engine slatedb --keys keys.u64 --queries uniform:9:1 --direction up", "up"),
     // the command line itself
