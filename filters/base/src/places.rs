@@ -17,7 +17,7 @@ pub const ABREAST: usize = 16;
 /// let keys = [10, 20, 30, 40];
 /// let queries = [15, 35, 50];
 /// let mut places = [0; 3];
-/// lacuna_base::seek_abreast(&mut places, 0..4, |query, place| keys[place] < queries[query]);
+/// lacuna_base::internal::seek_abreast(&mut places, 0..4, |query, place| keys[place] < queries[query]);
 /// assert_eq!(places, [1, 3, 4]);
 /// ```
 #[inline(always)]

@@ -183,9 +183,9 @@ impl<'a, K: KeySpace + ?Sized> KeyStatistics<'a, K> {
 /// run's number picks, so that a sample that repeats itself is not always caught at the same place.
 ///
 /// ```
-/// let some: Vec<usize> = lacuna_base::thinned(1_000, 100).collect();
+/// let some: Vec<usize> = lacuna_base::internal::thinned(1_000, 100).collect();
 /// assert!(some.len() == 100 && some.is_sorted() && some[99] >= 990);
-/// assert_eq!(lacuna_base::thinned(3, 100).collect::<Vec<_>>(), [0, 1, 2]);
+/// assert_eq!(lacuna_base::internal::thinned(3, 100).collect::<Vec<_>>(), [0, 1, 2]);
 /// ```
 pub fn thinned(len: usize, max: usize) -> impl Iterator<Item = usize> {
     let runs = len.min(max);

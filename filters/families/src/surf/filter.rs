@@ -30,7 +30,7 @@ use crate::frame::{Clipped, FilterBytes, Frame, check_kind, check_version};
 /// surf.first_candidate((7 << 40) + 1, &mut candidate).expect("keys follow");
 /// assert!(candidate > 7 << 40 && candidate <= 8 << 40);
 /// let count = surf.count_range(U64Range::new(10 << 40, 20 << 40).expect("in order"));
-/// assert!(count.least <= 11 && 11 <= count.most && count.most - count.least <= 2);
+/// assert!(count.min <= 11 && 11 <= count.max && count.max - count.min <= 2);
 /// # Ok::<(), lacuna_base::Error>(())
 /// ```
 pub struct Surf<K: ?Sized, B> {

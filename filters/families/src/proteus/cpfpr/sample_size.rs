@@ -4,7 +4,7 @@
 /// rate is at most `rate`: the smaller of the two Chernoff bounds of section 4.3.
 ///
 /// ```
-/// use lacuna_families::cpfpr::sample_error_bound;
+/// use lacuna_families::testing::cpfpr::sample_error_bound;
 ///
 /// // From 10,000 queries, a rate of up to a tenth is known to within a hundredth, in all but 4 cases of a hundred.
 /// assert!(sample_error_bound(10_000, 0.01, 0.1) < 0.0425);
