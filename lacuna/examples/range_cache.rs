@@ -18,7 +18,7 @@ async fn main() -> Result {
         .run_sql("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, age INTEGER, pay INTEGER)")
         .await?;
     cache.run_sql("CREATE INDEX people_by_age ON people (age, id)").await?;
-    let people = cache.table(Schema::new("people", "id").domain("age", DomainType::Integer)).await?;
+    let people = cache.table(Schema::new("people", "id").with_domain("age", DomainType::Integer)).await?;
     for (id, (name, age)) in (1i64..).zip([("Anna", 20), ("Berta", 22), ("Carla", 40)]) {
         let values: [(&str, SqlValue); 4] =
             [("id", id.into()), ("name", name.into()), ("age", age.into()), ("pay", 1_000.into())];

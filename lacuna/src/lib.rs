@@ -55,7 +55,7 @@ pub use lacuna_guard as guard;
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let cache = lacuna::cache::open("sqlite::memory:").await?;
 /// cache.run_sql("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, age INTEGER)").await?;
-/// let people = cache.table(Schema::new("people", "id").domain("age", DomainType::Integer)).await?;
+/// let people = cache.table(Schema::new("people", "id").with_domain("age", DomainType::Integer)).await?;
 /// people.insert([("id", 1.into()), ("name", "Anna".into()), ("age", 20.into())]).await?;
 /// assert_eq!(people.get("age", 18..=22).await?[0].text("name"), Some("Anna"));
 /// # cache.stop().await?;

@@ -20,13 +20,13 @@ impl EtcdArgs {
 
     pub(crate) fn added_to(&self, mut options: EtcdOptions) -> Result<EtcdOptions> {
         if let Some(path) = &self.coordinator_authority {
-            options = options.authority(read(path)?);
+            options = options.with_authority(read(path)?);
         }
         if let (Some(certificate), Some(key)) = (&self.coordinator_certificate, &self.coordinator_key) {
-            options = options.client_certificate(read(certificate)?, read(key)?);
+            options = options.with_client_certificate(read(certificate)?, read(key)?);
         }
         match &self.coordinator_user {
-            Some(user) => Ok(options.user(user, self.password()?)),
+            Some(user) => Ok(options.with_user(user, self.password()?)),
             None => Ok(options),
         }
     }

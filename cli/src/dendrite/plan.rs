@@ -62,9 +62,10 @@ impl Plan {
         if (self.policy == Policy::WriteBack) == self.logs.is_empty() {
             return Err(Error::invalid_input("--policy back and --log go together"));
         }
-        let mut options = Options::new(&self.store).policy(self.policy).verify_hits(self.verify_hits);
+        let mut options =
+            Options::new(&self.store).with_policy(self.policy).with_verified_hits(self.verify_hits);
         if self.has_watchdog {
-            options = options.watchdog();
+            options = options.with_watchdog();
         }
         let servers = self.caches.iter().map(|url| self.cache_server(url)).collect::<Result<Vec<_>>>()?;
         if self.is_hashed && servers.len() < 2 {
@@ -73,12 +74,12 @@ impl Plan {
             ));
         }
         if self.is_hashed {
-            options = options.cache_server(Arc::new(Hashed::new(servers)?));
+            options = options.with_cache_server(Arc::new(Hashed::new(servers)?));
         } else {
-            options = servers.into_iter().fold(options, Options::cache_server);
+            options = servers.into_iter().fold(options, Options::with_cache_server);
         }
         for url in &self.logs {
-            options = options.log_server(Arc::new(RedisLog::new(url, &self.table)?));
+            options = options.with_log_server(Arc::new(RedisLog::new(url, &self.table)?));
         }
         Ok(options)
     }
@@ -108,14 +109,15 @@ impl Plan {
         cuts: RangeTable,
         store: Arc<dyn DataStore>,
     ) -> Result<EtcdOptions> {
-        let options = EtcdOptions::new(&self.coordinator, &self.table).address(address).table(cuts);
+        let options =
+            EtcdOptions::new(&self.coordinator, &self.table).with_address(address).with_range_table(cuts);
         let options = options
-            .lease_s(self.lease_s)
-            .cache_servers(self.places())
-            .above_fences_of(store)
-            .keeping_routes();
+            .with_lease_s(self.lease_s)
+            .with_cache_servers(self.places())
+            .with_fences_of(store)
+            .without_foreign_routes();
         let options = self.etcd.added_to(options)?;
-        Ok(if self.policy == Policy::WriteBack { options } else { options.going_past_the_cache() })
+        Ok(if self.policy == Policy::WriteBack { options } else { options.with_uncached_fallback() })
     }
 
     pub(crate) fn is_leased_by_etcd(&self) -> bool {
@@ -127,7 +129,7 @@ impl Plan {
         let schema = Schema::with_keys(&self.table, self.keys.iter().map(String::as_str));
         self.domains.iter().try_fold(schema, |schema, domain| {
             let (column, domain_type) = parsed(domain)?;
-            Ok(schema.domain(column, domain_type))
+            Ok(schema.with_domain(column, domain_type))
         })
     }
 

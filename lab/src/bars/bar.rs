@@ -9,6 +9,8 @@ pub(crate) enum Limit {
     AtMost(f64),
     /// No less than this.
     AtLeast(f64),
+    /// Less than this.
+    Below(f64),
     /// Nothing: the number is for information.
     None,
 }
@@ -44,8 +46,9 @@ impl Limit {
         match self {
             Self::AtMost(max) if ratio <= max => Verdict::Pass,
             Self::AtLeast(min) if ratio >= min => Verdict::Pass,
+            Self::Below(bound) if ratio < bound => Verdict::Pass,
             Self::None => Verdict::Info,
-            Self::AtMost(_) | Self::AtLeast(_) => Verdict::Fail,
+            Self::AtMost(_) | Self::AtLeast(_) | Self::Below(_) => Verdict::Fail,
         }
     }
 }
@@ -104,7 +107,14 @@ impl Bar {
     }
 
     /// Any number, written as `value`, that is `ratio` times what it stands beside.
-    pub(crate) fn number(name: String, value: String, beside: String, ratio: f64, limit: Limit) -> Self {
+    pub(crate) fn number(
+        name: impl Into<String>,
+        value: impl Into<String>,
+        beside: impl Into<String>,
+        ratio: f64,
+        limit: Limit,
+    ) -> Self {
+        let (name, value, beside) = (name.into(), value.into(), beside.into());
         Self { name, value, beside, ratio, limit, spread: None, verdict: limit.verdict(ratio) }
     }
 
@@ -133,7 +143,11 @@ mod tests {
         assert_eq!(Limit::AtMost(2.2).verdict(2.21), Verdict::Fail);
         assert_eq!(Limit::AtLeast(2.5).verdict(2.5), Verdict::Pass);
         assert_eq!(Limit::AtLeast(2.5).verdict(2.4), Verdict::Fail);
+        assert_eq!(Limit::Below(1.0).verdict(0.99), Verdict::Pass);
+        assert_eq!(Limit::Below(1.0).verdict(1.0), Verdict::Fail);
         assert_eq!(Limit::None.verdict(99.0), Verdict::Info);
-        assert_eq!(Limit::AtMost(2.0).verdict(f64::NAN), Verdict::Fail);
+        for limit in [Limit::AtMost(2.0), Limit::AtLeast(2.0), Limit::Below(2.0)] {
+            assert_eq!(limit.verdict(f64::NAN), Verdict::Fail);
+        }
     }
 }

@@ -7,7 +7,6 @@
 pub(crate) mod bar;
 #[cfg(feature = "cache")]
 pub(crate) mod cache;
-pub(crate) mod console;
 pub(crate) mod groups;
 pub(crate) mod page;
 pub(crate) mod setting;

@@ -67,7 +67,8 @@ pub(crate) fn summary(bars: &[&Bar]) -> String {
     format!("{pass} of {} bars pass.", pass + fail)
 }
 
-fn markdown_table(bars: &[Bar]) -> String {
+/// The table of a page.
+pub(crate) fn markdown_table(bars: &[Bar]) -> String {
     let mut text = format!("| {} |\n|{}\n", HEADER.join(" | "), " --- |".repeat(HEADER.len()));
     for bar in bars {
         writeln!(text, "| {} |", cells(bar).join(" | ")).expect("a string takes all text");
@@ -79,6 +80,7 @@ fn cells(bar: &Bar) -> [String; 7] {
     let limit = match bar.limit {
         Limit::AtMost(max) => format!("<= {max}"),
         Limit::AtLeast(min) => format!(">= {min}"),
+        Limit::Below(bound) => format!("< {bound}"),
         Limit::None => "-".to_owned(),
     };
     let verdict = match bar.verdict {

@@ -7,10 +7,9 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use lacuna_base::{Error, Result as CoreResult};
 use lacuna_bench::cpu_model;
-use lacuna_cli::{Failure, Output, Result};
+use lacuna_cli::{Failure, Output, Progress, Result};
 
 use crate::bars::bar::{Bar, Verdict};
-use crate::bars::console::Console;
 use crate::bars::groups::{GROUPS, Group};
 use crate::bars::page;
 use crate::bars::setting::Setting;
@@ -51,11 +50,12 @@ fn examples() -> String {
 /// Measures the bars.
 pub(super) fn run(args: &BarsArgs) -> Result<()> {
     let setting = Setting { quick: args.quick, seed: args.seed };
-    let (mut console, mut out) = (Console::new(), Output::new());
+    let mut out = Output::new();
     let mut measured = Vec::new();
     for group in GROUPS.iter().filter(|group| args.wants(group.name)) {
-        let bars = (group.run)(&setting, &mut console).map_err(|error| error.with_context(group.name))?;
-        console.clear();
+        let progress = Progress::spinner(group.name);
+        let bars = (group.run)(&setting, &progress).map_err(|error| error.with_context(group.name))?;
+        drop(progress);
         out.text(&format!("{}\n{}\n", group.about, page::to_text(&bars)))?;
         out.flush()?;
         measured.push((group, bars));

@@ -9,7 +9,9 @@ use lacuna_base::{Error, Result as CoreResult};
 use lacuna_bench::cpu_model;
 use lacuna_cli::{Failure, Output, Progress, Result};
 
-use crate::bars::cache::{Bar, Effort, GROUPS, Group, to_page, to_table};
+use crate::bars::bar::{Bar, Verdict};
+use crate::bars::cache::{Effort, GROUPS, Group, to_page};
+use crate::bars::page::to_text;
 use crate::cache_bench::interrupt;
 use crate::cache_bench::run::Bench;
 use crate::cache_bench::setup::Length;
@@ -55,10 +57,10 @@ pub(super) fn run(args: &CacheBarsArgs) -> Result<()> {
     }
     measured?;
     let mut out = Output::new();
-    out.text(&to_table(&bars))?;
+    out.text(&to_text(&bars))?;
     out.finish()?;
     args.write(&bars)?;
-    match bars.iter().filter(|bar| !bar.passes()).count() {
+    match bars.iter().filter(|bar| bar.verdict == Verdict::Fail).count() {
         0 => Ok(()),
         failed => Err(Failure::DoesNotHold(format!("{failed} of {} bars are not met", bars.len()))),
     }

@@ -8,16 +8,16 @@
 /// otherwise.
 #[macro_export]
 macro_rules! conformance {
-    ($module:ident, $space:ty, $spec:expr, using = $($house:ident)::+ $(, $option:ident = $value:expr)* $(,)?) => {
+    ($module:ident, $space:ty, $spec:expr, using = $($family:ident)::+ $(, $option:ident = $value:expr)* $(,)?) => {
         mod $module {
-            use $($house)::+ as house;
+            use $($family)::+ as family;
 
             fn subject() -> $crate::Subject<$space> {
                 $crate::Subject::new(
                     $spec,
-                    house::spec::<$space>,
-                    house::open::<$space, $crate::OffsetBytes>,
-                    house::open_verified::<$space, $crate::OffsetBytes>,
+                    family::spec::<$space>,
+                    family::open::<$space, $crate::OffsetBytes>,
+                    family::open_verified::<$space, $crate::OffsetBytes>,
                 )
                 .in_module(module_path!())
                 $(.$option($value))*
@@ -84,12 +84,12 @@ macro_rules! conformance {
 /// [`conformance!`](crate::conformance).
 #[macro_export]
 macro_rules! golden {
-    ($name:ident, $space:ty, $spec:expr, $path:expr, using = $($house:ident)::+ $(,)?) => {
+    ($name:ident, $space:ty, $spec:expr, $path:expr, using = $($family:ident)::+ $(,)?) => {
         #[test]
         fn $name() {
-            use $($house)::+ as house;
-            let (open, verified) = (house::open::<$space, _>, house::open_verified::<$space, _>);
-            let subject = $crate::Subject::<$space>::new($spec, house::spec::<$space>, open, verified);
+            use $($family)::+ as family;
+            let (open, verified) = (family::open::<$space, _>, family::open_verified::<$space, _>);
+            let subject = $crate::Subject::<$space>::new($spec, family::spec::<$space>, open, verified);
             $crate::demand($crate::golden_file_is_kept(&subject, $path));
         }
     };

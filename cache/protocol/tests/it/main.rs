@@ -4,9 +4,9 @@
 
 mod clean;
 mod controls;
-mod desk;
 mod explore;
 mod log_golden;
+mod one_owner;
 mod scripts;
 mod several;
 mod sim;

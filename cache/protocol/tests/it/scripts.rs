@@ -5,7 +5,7 @@ use lacuna_cache_protocol::{
     Rows, StoreReply, Value, WriteOutcome,
 };
 
-use crate::desk::{Desk, Servers, store_writes};
+use crate::one_owner::{OneOwner, Servers, store_writes};
 use crate::sim::table::{Change, closed};
 
 const POLICIES: [Policy; 3] = [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack];
@@ -23,11 +23,11 @@ fn put(key: u64) -> Change {
 fn stalled_writer(flaw: Option<Flaw>) -> (u32, u32) {
     let mut servers = Servers::new(Policy::WriteAround, flaw);
     let config = Config { flaw, ..Config::new(Policy::WriteAround) };
-    let mut old = Desk::seated(&mut servers, config.clone(), 1);
+    let mut old = OneOwner::started(&mut servers, config.clone(), 1);
     old.read(&mut servers, &query());
     old.holds = store_writes;
     old.change(&mut servers, 100, put(3));
-    let mut new = Desk::seated(&mut servers, config, 2);
+    let mut new = OneOwner::started(&mut servers, config, 2);
     new.read(&mut servers, &query());
     old.let_go(&mut servers);
     let version = |rows: Vec<crate::sim::table::Row>| rows.iter().find(|row| row.key == 3).unwrap().version;
@@ -48,8 +48,8 @@ fn without_p3_a_stalled_writer_leaves_the_cache_stale_for_ever() {
 fn a_miss_costs_two_scripts_and_one_query() {
     for policy in POLICIES {
         let mut servers = Servers::new(policy, None);
-        let mut desk = Desk::seated(&mut servers, Config::new(policy), 1);
-        assert_eq!(desk.read(&mut servers, &query()).len(), 4);
+        let mut owner = OneOwner::started(&mut servers, Config::new(policy), 1);
+        assert_eq!(owner.read(&mut servers, &query()).len(), 4);
         assert_eq!(
             servers.calls.iter().map(|(name, count)| (*name, *count)).collect::<Vec<_>>(),
             [("install", 1), ("lookup", 1), ("query", 1)]
@@ -67,11 +67,11 @@ fn a_write_costs_what_its_policy_says() {
     ];
     for (policy, cost) in POLICIES.into_iter().zip(costs) {
         let mut servers = Servers::new(policy, None);
-        let mut desk = Desk::seated(&mut servers, Config::new(policy), 1);
-        desk.read(&mut servers, &query());
+        let mut owner = OneOwner::started(&mut servers, Config::new(policy), 1);
+        owner.read(&mut servers, &query());
         servers.calls.clear();
-        let write = desk.change(&mut servers, 100, put(3));
-        assert_eq!(desk.writes[&write], WriteOutcome::Done);
+        let write = owner.change(&mut servers, 100, put(3));
+        assert_eq!(owner.writes[&write], WriteOutcome::Done);
         assert_eq!(
             servers.calls.iter().map(|(name, count)| (*name, *count)).collect::<Vec<_>>(),
             cost,
@@ -86,50 +86,50 @@ fn a_write_costs_what_its_policy_says() {
 #[test]
 fn many_readers_of_one_missing_key_ask_the_store_once() {
     let mut servers = Servers::new(Policy::WriteAround, None);
-    let mut desk = Desk::seated(&mut servers, Config::new(Policy::WriteAround), 1);
-    desk.holds = |action| matches!(action, Action::Store(..));
-    let requests: Vec<u64> = (0..50).map(|_| desk.ask(&mut servers, &query())).collect();
-    desk.let_go(&mut servers);
-    assert!(requests.iter().all(|request| desk.value(*request).is_some()));
+    let mut owner = OneOwner::started(&mut servers, Config::new(Policy::WriteAround), 1);
+    owner.holds = |action| matches!(action, Action::Store(..));
+    let requests: Vec<u64> = (0..50).map(|_| owner.ask(&mut servers, &query())).collect();
+    owner.let_go(&mut servers);
+    assert!(requests.iter().all(|request| owner.value(*request).is_some()));
     assert_eq!(servers.calls["query"], 1);
 }
 
 #[test]
 fn an_empty_range_is_asked_once() {
     let mut servers = Servers::new(Policy::WriteThrough, None);
-    let mut desk = Desk::seated(&mut servers, Config::new(Policy::WriteThrough), 1);
+    let mut owner = OneOwner::started(&mut servers, Config::new(Policy::WriteThrough), 1);
     let (wide, narrow) = (Query::all(0, closed(20, 40)), Query::all(0, closed(25, 30)));
-    assert!(desk.read(&mut servers, &wide).is_empty());
+    assert!(owner.read(&mut servers, &wide).is_empty());
     servers.calls.clear();
-    assert!(desk.read(&mut servers, &narrow).is_empty());
+    assert!(owner.read(&mut servers, &narrow).is_empty());
     assert_eq!(servers.calls.keys().copied().collect::<Vec<_>>(), ["lookup"], "no question to the store");
-    desk.change(&mut servers, 100, put(27));
-    assert_eq!(desk.read(&mut servers, &narrow).len(), 1);
+    owner.change(&mut servers, 100, put(27));
+    assert_eq!(owner.read(&mut servers, &narrow).len(), 1);
     servers.calls.clear();
-    assert!(desk.read(&mut servers, &Query::all(0, closed(28, 40))).is_empty());
+    assert!(owner.read(&mut servers, &Query::all(0, closed(28, 40))).is_empty());
     assert_eq!(servers.calls.get("query"), None);
 }
 
 #[test]
 fn an_unknown_outcome_ends_the_tenure() {
     let mut servers = Servers::new(Policy::WriteThrough, None);
-    let mut desk = Desk::seated(&mut servers, Config::new(Policy::WriteThrough), 1);
-    desk.read(&mut servers, &query());
-    desk.holds = store_writes;
-    let write = desk.change(&mut servers, 100, put(3));
+    let mut owner = OneOwner::started(&mut servers, Config::new(Policy::WriteThrough), 1);
+    owner.read(&mut servers, &query());
+    owner.holds = store_writes;
+    let write = owner.change(&mut servers, 100, put(3));
     assert_eq!(servers.hit(Epoch(1), &query()), None, "hidden while nobody knows");
-    desk.wait(&mut servers, 10_000);
-    assert_eq!((desk.writes[&write], desk.ending), (WriteOutcome::Unknown, Some(Ending::OutcomeUnknown)));
+    owner.wait(&mut servers, 10_000);
+    assert_eq!((owner.writes[&write], owner.ending), (WriteOutcome::Unknown, Some(Ending::OutcomeUnknown)));
 }
 
 #[test]
 fn a_refused_write_leaves_the_entries_as_they_were() {
     let mut servers = Servers::new(Policy::WriteThrough, None);
     servers.store.forbidden.push(100);
-    let mut desk = Desk::seated(&mut servers, Config::new(Policy::WriteThrough), 1);
-    let before = desk.read(&mut servers, &query());
-    let write = desk.change(&mut servers, 100, put(3));
-    assert_eq!(desk.writes[&write], WriteOutcome::Refused);
+    let mut owner = OneOwner::started(&mut servers, Config::new(Policy::WriteThrough), 1);
+    let before = owner.read(&mut servers, &query());
+    let write = owner.change(&mut servers, 100, put(3));
+    assert_eq!(owner.writes[&write], WriteOutcome::Refused);
     assert_eq!(servers.hit(Epoch(1), &query()), Some(before));
 }
 
@@ -137,36 +137,36 @@ fn a_refused_write_leaves_the_entries_as_they_were() {
 fn a_value_that_grows_too_large_is_dropped() {
     let mut servers = Servers::new(Policy::WriteThrough, None);
     let config = Config { largest_value: 4 * 24, ..Config::new(Policy::WriteThrough) };
-    let mut desk = Desk::seated(&mut servers, config, 1);
+    let mut owner = OneOwner::started(&mut servers, config, 1);
     let query = Query::all(0, closed(5, 20));
-    assert_eq!(desk.read(&mut servers, &query).len(), 3);
-    desk.change(&mut servers, 100, put(9));
+    assert_eq!(owner.read(&mut servers, &query).len(), 3);
+    owner.change(&mut servers, 100, put(9));
     assert!(servers.hit(Epoch(1), &query).is_some());
-    desk.change(&mut servers, 101, put(10));
+    owner.change(&mut servers, 101, put(10));
     assert_eq!(servers.hit(Epoch(1), &query), None);
-    assert!(desk.owner.index().is_empty());
+    assert!(owner.machine.index().is_empty());
 }
 
 #[test]
 fn stopping_drains_what_is_buffered() {
     let mut servers = Servers::new(Policy::WriteBack, None);
-    let mut desk = Desk::seated(&mut servers, Config::new(Policy::WriteBack), 1);
+    let mut owner = OneOwner::started(&mut servers, Config::new(Policy::WriteBack), 1);
     for id in 100..110 {
-        desk.change(&mut servers, id, put(3));
+        owner.change(&mut servers, id, put(3));
     }
-    assert_eq!(desk.owner.buffered().len(), 10);
-    desk.tell(&mut servers, Event::Stop);
-    let late = desk.change(&mut servers, 200, put(4));
-    desk.wait(&mut servers, 1);
-    assert_eq!((desk.writes[&late], desk.ending), (WriteOutcome::Retry, Some(Ending::Stopped)));
+    assert_eq!(owner.machine.buffered().len(), 10);
+    owner.tell(&mut servers, Event::Stop);
+    let late = owner.change(&mut servers, 200, put(4));
+    owner.wait(&mut servers, 1);
+    assert_eq!((owner.writes[&late], owner.ending), (WriteOutcome::Retry, Some(Ending::Stopped)));
     assert_eq!(servers.store.rows[&3].version, 109);
 }
 
 #[test]
 fn hits_count_only_under_the_epoch_of_the_route() {
     let mut servers = Servers::new(Policy::WriteAround, None);
-    let mut desk = Desk::seated(&mut servers, Config::new(Policy::WriteAround), 1);
-    desk.read(&mut servers, &query());
+    let mut owner = OneOwner::started(&mut servers, Config::new(Policy::WriteAround), 1);
+    owner.read(&mut servers, &query());
     assert!(servers.hit(Epoch(1), &query()).is_some());
     // The range was elsewhere meanwhile, and has just come back: its new fence is not here yet.
     assert_eq!(servers.hit(Epoch(3), &query()), None);
@@ -176,13 +176,13 @@ fn hits_count_only_under_the_epoch_of_the_route() {
 fn an_epoch_that_went_back_is_refused_everywhere() {
     for policy in POLICIES {
         let mut servers = Servers::new(policy, None);
-        let mut desk = Desk::seated(&mut servers, Config::new(policy), 5);
-        desk.read(&mut servers, &query());
-        let late = Desk::unseated(&mut servers, Config::new(policy), 3);
+        let mut owner = OneOwner::started(&mut servers, Config::new(policy), 5);
+        owner.read(&mut servers, &query());
+        let late = OneOwner::unseated(&mut servers, Config::new(policy), 3);
         assert!(!late.owner.is_serving() && late.ending.is_some());
         // The cache server is new, and does not know better: the store does.
         servers.cache = CacheModel::new(100);
-        let late = Desk::unseated(&mut servers, Config::new(policy), 4);
+        let late = OneOwner::unseated(&mut servers, Config::new(policy), 4);
         assert_eq!((late.owner.is_serving(), late.ending), (false, Some(Ending::Fenced)), "{policy:?}");
     }
 }
@@ -190,11 +190,11 @@ fn an_epoch_that_went_back_is_refused_everywhere() {
 #[test]
 fn a_cache_server_that_lost_its_memory_ends_the_tenure() {
     let mut servers = Servers::new(Policy::WriteThrough, None);
-    let mut desk = Desk::seated(&mut servers, Config::new(Policy::WriteThrough), 1);
-    desk.read(&mut servers, &query());
+    let mut owner = OneOwner::started(&mut servers, Config::new(Policy::WriteThrough), 1);
+    owner.read(&mut servers, &query());
     servers.cache = CacheModel::new(100);
-    let write = desk.change(&mut servers, 100, put(3));
-    assert_eq!((desk.writes[&write], desk.ending), (WriteOutcome::Retry, Some(Ending::CacheLost)));
+    let write = owner.change(&mut servers, 100, put(3));
+    assert_eq!((owner.writes[&write], owner.ending), (WriteOutcome::Retry, Some(Ending::CacheLost)));
     assert_eq!(servers.store.rows[&3].version, 4, "not carried out, as it says");
 }
 
@@ -202,24 +202,24 @@ fn a_cache_server_that_lost_its_memory_ends_the_tenure() {
 fn an_owner_on_a_new_cache_server_waits_for_the_routes_to_end() {
     let mut servers = Servers::new(Policy::WriteAround, None);
     let config = Config { serve_from: 500, ..Config::new(Policy::WriteAround) };
-    let mut desk = Desk::unseated(&mut servers, config, 1);
-    let early = desk.ask(&mut servers, &query());
-    desk.wait(&mut servers, 499);
-    assert!(!desk.owner.is_serving() && desk.value(early).is_none());
-    desk.wait(&mut servers, 1);
-    assert!(desk.owner.is_serving() && desk.value(early).is_some());
+    let mut owner = OneOwner::unseated(&mut servers, config, 1);
+    let early = owner.ask(&mut servers, &query());
+    owner.wait(&mut servers, 499);
+    assert!(!owner.machine.is_serving() && owner.value(early).is_none());
+    owner.wait(&mut servers, 1);
+    assert!(owner.machine.is_serving() && owner.value(early).is_some());
 }
 
 #[test]
 fn a_clock_that_goes_back_changes_nothing() {
     let mut servers = Servers::new(Policy::WriteThrough, None);
-    let mut desk = Desk::seated(&mut servers, Config::new(Policy::WriteThrough), 1);
-    desk.now = 1_000_000;
-    desk.read(&mut servers, &query());
-    desk.now = 5;
-    let write = desk.change(&mut servers, 100, put(3));
-    desk.wait(&mut servers, 1);
-    assert_eq!((desk.writes[&write], desk.ending), (WriteOutcome::Done, None));
+    let mut owner = OneOwner::started(&mut servers, Config::new(Policy::WriteThrough), 1);
+    owner.now = 1_000_000;
+    owner.read(&mut servers, &query());
+    owner.now = 5;
+    let write = owner.change(&mut servers, 100, put(3));
+    owner.wait(&mut servers, 1);
+    assert_eq!((owner.writes[&write], owner.ending), (WriteOutcome::Done, None));
 }
 
 #[test]
@@ -227,12 +227,12 @@ fn a_full_cache_stops_installing_for_a_while() {
     let mut servers = Servers::new(Policy::WriteAround, None);
     servers.cache = CacheModel::new(1);
     let config = Config::new(Policy::WriteAround);
-    let mut desk = Desk::seated(&mut servers, config.clone(), 1);
+    let mut owner = OneOwner::started(&mut servers, config.clone(), 1);
     let queries: Vec<Query> = (0..5).map(|key| Query::all(0, closed(key, key))).collect();
-    queries.iter().for_each(|query| assert_eq!(desk.read(&mut servers, query).len(), 1));
+    queries.iter().for_each(|query| assert_eq!(owner.read(&mut servers, query).len(), 1));
     assert_eq!(servers.calls["install"], 2, "the second was refused, the others not tried");
-    desk.wait(&mut servers, config.write_through_for);
-    desk.read(&mut servers, &queries[4]);
+    owner.wait(&mut servers, config.write_through_for);
+    owner.read(&mut servers, &queries[4]);
     assert_eq!(servers.calls["install"], 3);
 }
 
@@ -240,9 +240,9 @@ fn a_full_cache_stops_installing_for_a_while() {
 fn a_replaced_owner_does_not_answer_from_memory() {
     for policy in POLICIES {
         let mut servers = Servers::new(policy, None);
-        let mut old = Desk::seated(&mut servers, Config::new(policy), 1);
+        let mut old = OneOwner::started(&mut servers, Config::new(policy), 1);
         assert!(old.read(&mut servers, &Query::all(0, closed(20, 40))).is_empty());
-        let mut new = Desk::seated(&mut servers, Config::new(policy), 2);
+        let mut new = OneOwner::started(&mut servers, Config::new(policy), 2);
         new.change(&mut servers, 100, put(27));
         let late = old.ask(&mut servers, &Query::all(0, closed(26, 28)));
         assert_eq!(
@@ -256,10 +256,10 @@ fn a_replaced_owner_does_not_answer_from_memory() {
 #[test]
 fn whoever_asks_a_replaced_owner_late_does_not_join_an_old_query() {
     let mut servers = Servers::new(Policy::WriteBack, None);
-    let mut old = Desk::seated(&mut servers, Config::new(Policy::WriteBack), 1);
+    let mut old = OneOwner::started(&mut servers, Config::new(Policy::WriteBack), 1);
     old.holds = |action| matches!(action, Action::Store(..));
     let early = old.ask(&mut servers, &query());
-    let mut new = Desk::seated(&mut servers, Config::new(Policy::WriteBack), 2);
+    let mut new = OneOwner::started(&mut servers, Config::new(Policy::WriteBack), 2);
     new.change(&mut servers, 100, put(3));
     let late = old.ask(&mut servers, &query());
     old.let_go(&mut servers);
@@ -273,15 +273,15 @@ fn whoever_asks_a_replaced_owner_late_does_not_join_an_old_query() {
 fn an_entry_that_another_reader_installed_stays_known_to_a_full_server() {
     for policy in POLICIES {
         let mut servers = Servers::new(policy, None);
-        let mut desk = Desk::seated(&mut servers, Config::new(policy), 1);
-        desk.holds = |action| matches!(action, Action::Cache(_, _, CacheCall::Install(..)));
-        desk.tell(&mut servers, Event::Verify(RequestId(90), query()));
-        desk.ask(&mut servers, &query());
-        let Action::Cache(first, ..) = desk.held.remove(0) else { panic!("an installation") };
-        desk.let_go(&mut servers);
-        desk.tell(&mut servers, Event::Cache(first, CacheReply::Full));
+        let mut owner = OneOwner::started(&mut servers, Config::new(policy), 1);
+        owner.holds = |action| matches!(action, Action::Cache(_, _, CacheCall::Install(..)));
+        owner.tell(&mut servers, Event::Verify(RequestId(90), query()));
+        owner.ask(&mut servers, &query());
+        let Action::Cache(first, ..) = owner.held.remove(0) else { panic!("an installation") };
+        owner.let_go(&mut servers);
+        owner.tell(&mut servers, Event::Cache(first, CacheReply::Full));
         assert!(servers.hit(Epoch(1), &query()).is_some());
-        desk.change(&mut servers, 100, put(3));
+        owner.change(&mut servers, 100, put(3));
         let cached = servers.hit(Epoch(1), &query());
         assert!(cached.is_none_or(|rows| rows.iter().any(|row| row.version == 100)), "{policy:?}: stale");
     }
@@ -290,14 +290,14 @@ fn an_entry_that_another_reader_installed_stays_known_to_a_full_server() {
 #[test]
 fn what_one_condition_finds_empty_another_may_not() {
     let mut servers = Servers::new(Policy::WriteAround, None);
-    let mut desk = Desk::seated(&mut servers, Config::new(Policy::WriteAround), 1);
+    let mut owner = OneOwner::started(&mut servers, Config::new(Policy::WriteAround), 1);
     let narrow = Query { fingerprint: 5, ..query() };
-    desk.holds = |action| matches!(action, Action::Store(..));
-    let request = desk.ask(&mut servers, &narrow);
-    let Some(Action::Store(call, ..)) = desk.held.pop() else { panic!("a query") };
+    owner.holds = |action| matches!(action, Action::Store(..));
+    let request = owner.ask(&mut servers, &narrow);
+    let Some(Action::Store(call, ..)) = owner.held.pop() else { panic!("a query") };
     let none = Rows { value: Value::new(b""), is_empty: true, last: None };
-    desk.tell(&mut servers, Event::Store(call, StoreReply::Rows(none)));
-    assert_eq!(desk.value(request), Some(Value::new(b"")));
-    desk.holds = crate::desk::no_call;
-    assert_eq!(desk.read(&mut servers, &query()).len(), 4, "no condition, and there are rows");
+    owner.tell(&mut servers, Event::Store(call, StoreReply::Rows(none)));
+    assert_eq!(owner.value(request), Some(Value::new(b"")));
+    owner.holds = crate::one_owner::no_call;
+    assert_eq!(owner.read(&mut servers, &query()).len(), 4, "no condition, and there are rows");
 }

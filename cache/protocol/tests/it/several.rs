@@ -1,4 +1,4 @@
-//! Several owners on a desk, and what else takes leases as a write does.
+//! Several owners by hand, and what else takes leases as a write does.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use lacuna_cache_protocol::{
     RangeTable, ReadOutcome, RequestId, WriteOutcome,
 };
 
-use crate::desk::{Desk, Servers};
+use crate::one_owner::{OneOwner, Servers};
 use crate::sim::table::{Change, closed};
 
 /// Keys below 4 belong to range 0, the others to range 1.
@@ -19,31 +19,31 @@ fn config(range: u32, policy: Policy) -> Config {
     Config { range: RangeId(range), table: Some(table()), ..Config::new(policy) }
 }
 
-fn two(policy: Policy, flaw: Option<Flaw>) -> (Servers, Desk, Desk) {
+fn two(policy: Policy, flaw: Option<Flaw>) -> (Servers, OneOwner, OneOwner) {
     let mut servers = Servers::new(policy, flaw);
-    let low = Desk::seated(&mut servers, Config { flaw, ..config(0, policy) }, 1);
-    let high = Desk::seated(&mut servers, Config { flaw, ..config(1, policy) }, 2);
+    let low = OneOwner::started(&mut servers, Config { flaw, ..config(0, policy) }, 1);
+    let high = OneOwner::started(&mut servers, Config { flaw, ..config(1, policy) }, 2);
     (servers, low, high)
 }
 
 /// Carries what the owners say to each other until they are silent.
-fn talk(servers: &mut Servers, desks: &mut [&mut Desk]) {
-    while let Some((from, action)) = desks
+fn talk(servers: &mut Servers, owners: &mut [&mut OneOwner]) {
+    while let Some((from, action)) = owners
         .iter_mut()
         .enumerate()
-        .find_map(|(from, desk)| (!desk.to_peers.is_empty()).then(|| (from, desk.to_peers.remove(0))))
+        .find_map(|(from, owner)| (!owner.to_peers.is_empty()).then(|| (from, owner.to_peers.remove(0))))
     {
         match action {
             Action::Peer(call, range, peer, what) => {
-                let to = desks.iter().position(|desk| desk.range == range && desk.ending.is_none());
+                let to = owners.iter().position(|owner| owner.range == range && owner.ending.is_none());
                 match to {
-                    Some(to) => desks[to].tell(servers, Event::Peer(peer, call, what)),
-                    None => desks[from].tell(servers, Event::PeerReply(call, PeerReply::Refused)),
+                    Some(to) => owners[to].tell(servers, Event::Peer(peer, call, what)),
+                    None => owners[from].tell(servers, Event::PeerReply(call, PeerReply::Refused)),
                 }
             }
             Action::PeerReply(peer, call, reply) => {
-                let to = desks.iter().position(|desk| desk.range == peer.range);
-                desks[to.unwrap()].tell(servers, Event::PeerReply(call, reply));
+                let to = owners.iter().position(|owner| owner.range == peer.range);
+                owners[to.unwrap()].tell(servers, Event::PeerReply(call, reply));
             }
             _ => unreachable!("only words to peers are kept"),
         }
@@ -101,7 +101,7 @@ fn replaced_peer(flaw: Option<Flaw>) -> (WriteOutcome, bool) {
     let write = low.change(&mut servers, 100, across());
     talk(&mut servers, &mut [&mut low, &mut high]);
     assert_eq!(low.held.len(), 1, "every lease is held, the statement is on its way");
-    let mut new = Desk::seated(&mut servers, Config { flaw, ..config(1, Policy::WriteAround) }, 3);
+    let mut new = OneOwner::started(&mut servers, Config { flaw, ..config(1, Policy::WriteAround) }, 3);
     let above = Query::all(0, closed(5, 6));
     new.read(&mut servers, &above);
     low.let_go(&mut servers);
@@ -148,15 +148,15 @@ fn an_unreachable_peer_leaves_nothing_behind() {
 fn a_request_that_waits_too_long_is_sent_away() {
     let mut servers = Servers::new(Policy::WriteAround, None);
     let config = Config { request_timeout: 500, call_timeout: 10_000, ..Config::new(Policy::WriteAround) };
-    let mut desk = Desk::seated(&mut servers, config, 1);
-    desk.holds = crate::desk::store_writes;
-    desk.change(&mut servers, 100, Change::Put { key: 3, other: 1 });
-    let second = desk.change(&mut servers, 101, Change::Put { key: 3, other: 1 });
-    let read = desk.ask(&mut servers, &Query::all(0, closed(3, 3)));
-    desk.wait(&mut servers, 500);
-    assert_eq!(desk.writes[&second], WriteOutcome::Retry);
-    assert!(desk.reads.contains_key(&read) && desk.value(read).is_none());
-    desk.let_go(&mut servers);
+    let mut owner = OneOwner::started(&mut servers, config, 1);
+    owner.holds = crate::one_owner::store_writes;
+    owner.change(&mut servers, 100, Change::Put { key: 3, other: 1 });
+    let second = owner.change(&mut servers, 101, Change::Put { key: 3, other: 1 });
+    let read = owner.ask(&mut servers, &Query::all(0, closed(3, 3)));
+    owner.wait(&mut servers, 500);
+    assert_eq!(owner.writes[&second], WriteOutcome::Retry);
+    assert!(owner.reads.contains_key(&read) && owner.value(read).is_none());
+    owner.let_go(&mut servers);
     assert_eq!(servers.store.rows[&3].version, 100);
 }
 
@@ -188,7 +188,7 @@ fn a_bulk_load_is_alone_and_seen_afterwards() {
 }
 
 /// A bulk load that has begun at the lower of two owners.
-fn loading() -> (Servers, Desk, Desk, RequestId) {
+fn loading() -> (Servers, OneOwner, OneOwner, RequestId) {
     let (mut servers, mut low, mut high) = two(Policy::WriteThrough, None);
     low.next += 1;
     let bulk = RequestId(low.next);
@@ -228,54 +228,54 @@ fn nobody_is_let_in_before_new_fences_once_a_bulk_load_is_abandoned() {
 #[test]
 fn a_doubted_hit_finds_who_writes_past_the_cache() {
     let mut servers = Servers::new(Policy::WriteThrough, None);
-    let mut desk = Desk::seated(&mut servers, Config::new(Policy::WriteThrough), 1);
+    let mut owner = OneOwner::started(&mut servers, Config::new(Policy::WriteThrough), 1);
     let query = Query::all(0, closed(2, 5));
-    desk.read(&mut servers, &query);
-    let verify = |desk: &mut Desk, servers: &mut Servers, number| {
-        desk.tell(servers, Event::Verify(RequestId(number), query.clone()));
-        crate::sim::table::decode(&desk.value(number).unwrap())
+    owner.read(&mut servers, &query);
+    let verify = |owner: &mut OneOwner, servers: &mut Servers, number| {
+        owner.tell(servers, Event::Verify(RequestId(number), query.clone()));
+        crate::sim::table::decode(&owner.value(number).unwrap())
     };
-    verify(&mut desk, &mut servers, 900);
-    assert!(desk.notices.is_empty(), "nobody did");
+    verify(&mut owner, &mut servers, 900);
+    assert!(owner.notices.is_empty(), "nobody did");
     servers.store.write(&Change::Put { key: 3, other: 7 }.write(300, false).command);
-    let rows = verify(&mut desk, &mut servers, 901);
+    let rows = verify(&mut owner, &mut servers, 901);
     assert!(rows.iter().any(|row| row.version == 300), "the store is right");
-    assert!(matches!(desk.notices[..], [Notice::BypassDetected(_)]));
+    assert!(matches!(owner.notices[..], [Notice::BypassDetected(_)]));
     assert_eq!(servers.hit(Epoch(1), &query), None, "what showed it is gone");
 }
 
 #[test]
 fn a_foreign_write_drops_what_shows_it_and_known_gaps() {
     let mut servers = Servers::new(Policy::WriteAround, None);
-    let mut desk = Desk::seated(&mut servers, Config::new(Policy::WriteAround), 1);
+    let mut owner = OneOwner::started(&mut servers, Config::new(Policy::WriteAround), 1);
     let (shown, empty) = (Query::all(0, closed(2, 5)), Query::all(0, closed(20, 30)));
-    desk.read(&mut servers, &shown);
-    desk.read(&mut servers, &empty);
+    owner.read(&mut servers, &shown);
+    owner.read(&mut servers, &empty);
     for key in [3, 25] {
         servers.store.write(&Change::Put { key, other: 7 }.write(300, false).command);
-        desk.tell(&mut servers, Event::ForeignWrite(vec![(0, closed(key, key))]));
+        owner.tell(&mut servers, Event::ForeignWrite(vec![(0, closed(key, key))]));
     }
-    assert_eq!(desk.read(&mut servers, &empty).len(), 1);
-    assert!(desk.read(&mut servers, &shown).iter().any(|row| row.version == 300));
-    assert_eq!(desk.notices.len(), 2);
+    assert_eq!(owner.read(&mut servers, &empty).len(), 1);
+    assert!(owner.read(&mut servers, &shown).iter().any(|row| row.version == 300));
+    assert_eq!(owner.notices.len(), 2);
 }
 
 #[test]
 fn an_overlapping_query_asks_the_store_for_the_gap_alone() {
     let mut servers = Servers::new(Policy::WriteThrough, None);
     let config = Config { beta: 0, ..Config::new(Policy::WriteThrough) };
-    let mut desk = Desk::seated(&mut servers, config, 1);
-    desk.read(&mut servers, &Query::all(0, closed(0, 2)));
-    desk.read(&mut servers, &Query::all(0, closed(5, 7)));
+    let mut owner = OneOwner::started(&mut servers, config, 1);
+    owner.read(&mut servers, &Query::all(0, closed(0, 2)));
+    owner.read(&mut servers, &Query::all(0, closed(5, 7)));
     servers.calls.clear();
-    let rows = desk.read(&mut servers, &Query::all(0, closed(1, 6)));
+    let rows = owner.read(&mut servers, &Query::all(0, closed(1, 6)));
     assert_eq!(rows.iter().map(|row| row.key).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
     let calls: Vec<_> = servers.calls.iter().map(|(name, count)| (*name, *count)).collect();
     assert_eq!(calls, [("gather", 1), ("install", 1), ("lookup", 1), ("query", 1)]);
     servers.calls.clear();
-    assert_eq!(desk.read(&mut servers, &Query::all(0, closed(1, 6))), rows);
+    assert_eq!(owner.read(&mut servers, &Query::all(0, closed(1, 6))), rows);
     assert_eq!(servers.calls.get("query"), None, "the parts hold all of it");
-    assert_eq!(desk.owner.index().len(), 3, "no row is cached twice");
+    assert_eq!(owner.machine.index().len(), 3, "no row is cached twice");
 }
 
 #[test]
@@ -284,12 +284,12 @@ fn a_new_owner_finds_the_entries_of_the_one_before() {
         let mut servers = Servers::new(policy, None);
         let logged =
             |before| Config { keeps_log: true, warm_from: before, log_batch: 2, ..Config::new(policy) };
-        let mut old = Desk::seated(&mut servers, logged(None), 1);
+        let mut old = OneOwner::started(&mut servers, logged(None), 1);
         for key in 0..6 {
             old.read(&mut servers, &Query::all(0, closed(key, key)));
         }
         old.change(&mut servers, 100, Change::Put { key: 3, other: 1 });
-        let mut new = Desk::seated(&mut servers, logged(Some(Epoch(1))), 2);
+        let mut new = OneOwner::started(&mut servers, logged(Some(Epoch(1))), 2);
         let hits = (0..6).filter(|key| servers.hit(Epoch(2), &Query::all(0, closed(*key, *key))).is_some());
         assert_eq!(hits.count(), if policy == Policy::WriteAround { 5 } else { 6 });
         let write = new.change(&mut servers, 101, Change::Touch { lo: 0, hi: 7 });
@@ -305,11 +305,11 @@ fn a_new_owner_finds_the_entries_of_the_one_before() {
 fn a_log_that_cannot_be_read_means_to_begin_cold() {
     let mut servers = Servers::new(Policy::WriteAround, None);
     let logged = |before| Config { keeps_log: true, warm_from: before, ..Config::new(Policy::WriteAround) };
-    let mut old = Desk::seated(&mut servers, logged(None), 1);
+    let mut old = OneOwner::started(&mut servers, logged(None), 1);
     let query = Query::all(0, closed(2, 5));
     old.read(&mut servers, &query);
     servers.cache.damage_log(RangeId(0));
-    let new = Desk::seated(&mut servers, logged(Some(Epoch(1))), 2);
+    let new = OneOwner::started(&mut servers, logged(Some(Epoch(1))), 2);
     assert!(new.owner.index().is_empty());
     assert_eq!(servers.hit(Epoch(2), &query), None);
 }
@@ -323,7 +323,7 @@ fn the_log_stays_small_and_a_late_compaction_changes_nothing() {
         log_batch: 8,
         ..Config::new(Policy::WriteAround)
     };
-    let mut old = Desk::seated(&mut servers, logged(None), 1);
+    let mut old = OneOwner::started(&mut servers, logged(None), 1);
     let query = Query::all(0, closed(2, 5));
     for id in 100..600 {
         old.read(&mut servers, &query);
@@ -341,7 +341,7 @@ fn the_log_stays_small_and_a_late_compaction_changes_nothing() {
     }
     old.read(&mut servers, &query);
     assert_eq!(old.held.len(), 1);
-    let new = Desk::seated(&mut servers, logged(Some(Epoch(1))), 2);
+    let new = OneOwner::started(&mut servers, logged(Some(Epoch(1))), 2);
     let bytes = servers.cache.log_bytes(RangeId(0));
     old.let_go(&mut servers);
     assert_eq!((servers.cache.log_bytes(RangeId(0)), new.owner.index().len()), (bytes, 1));
@@ -391,8 +391,8 @@ fn a_disjunction_that_outlasts_the_leases_of_others_is_no_answer() {
     for is_late in [false, true] {
         let mut servers = Servers::new(Policy::WriteThrough, None);
         let patient = |range| Config { call_timeout: 1_000_000, ..config(range, Policy::WriteThrough) };
-        let mut low = Desk::seated(&mut servers, patient(0), 1);
-        let mut high = Desk::seated(&mut servers, patient(1), 2);
+        let mut low = OneOwner::started(&mut servers, patient(0), 1);
+        let mut high = OneOwner::started(&mut servers, patient(1), 2);
         let queries = vec![Query::all(0, closed(2, 3)), Query::all(0, closed(5, 6))];
         low.holds =
             |action| matches!(action, Action::Store(_, _, lacuna_cache_protocol::StoreCall::Query(_)));

@@ -4,7 +4,7 @@ use lacuna_cache_protocol::{
     Action, Config, Ending, Epoch, Event, LogCall, Notice, Policy, Query, StoreCall, StoreReply, WriteOutcome,
 };
 
-use crate::desk::{Desk, Servers, applies};
+use crate::one_owner::{OneOwner, Servers, applies};
 use crate::sim::table::{Change, Table, closed};
 
 fn put(key: u64) -> Change {
@@ -15,105 +15,105 @@ fn config() -> Config {
     Config::new(Policy::WriteBack)
 }
 
-fn seated() -> (Servers, Desk) {
+fn seated() -> (Servers, OneOwner) {
     let mut servers = Servers::new(Policy::WriteBack, None);
-    let desk = Desk::seated(&mut servers, config(), 1);
-    (servers, desk)
+    let owner = OneOwner::started(&mut servers, config(), 1);
+    (servers, owner)
 }
 
 #[test]
 fn a_full_log_means_writing_through_and_back_again() {
-    let (mut servers, mut desk) = seated();
-    desk.change(&mut servers, 100, put(3));
-    assert_eq!(desk.owner.buffered().len(), 1);
+    let (mut servers, mut owner) = seated();
+    owner.change(&mut servers, 100, put(3));
+    assert_eq!(owner.machine.buffered().len(), 1);
     servers.logs[2].is_full = true;
-    let write = desk.change(&mut servers, 101, put(3));
-    assert_eq!(desk.writes[&write], WriteOutcome::Done);
-    assert!(desk.owner.buffered().is_empty(), "it is in the store, and what it depends on");
-    assert_eq!(desk.notices, [Notice::WritingThrough]);
+    let write = owner.change(&mut servers, 101, put(3));
+    assert_eq!(owner.writes[&write], WriteOutcome::Done);
+    assert!(owner.machine.buffered().is_empty(), "it is in the store, and what it depends on");
+    assert_eq!(owner.notices, [Notice::WritingThrough]);
     servers.calls.clear();
-    desk.change(&mut servers, 102, put(4));
+    owner.change(&mut servers, 102, put(4));
     assert_eq!((servers.calls.get("append"), servers.calls["write"]), (None, 1));
     servers.logs[2].is_full = false;
-    desk.wait(&mut servers, config().write_through_for);
-    desk.change(&mut servers, 103, put(5));
-    assert_eq!(desk.owner.buffered().len(), 1);
+    owner.wait(&mut servers, config().write_through_for);
+    owner.change(&mut servers, 103, put(5));
+    assert_eq!(owner.machine.buffered().len(), 1);
 }
 
 #[test]
 fn a_new_owner_finds_what_was_acknowledged() {
-    let (mut servers, mut desk) = seated();
+    let (mut servers, mut owner) = seated();
     for id in 100..120 {
-        desk.change(&mut servers, id, put(u64::from(id) % 8));
+        owner.change(&mut servers, id, put(u64::from(id) % 8));
     }
-    drop(desk);
+    drop(owner);
     servers.logs[0].lose_disk();
     servers.logs[1].lose_disk();
-    let mut desk = Desk::seated(&mut servers, config(), 2);
-    assert!(desk.notices.is_empty(), "one whole copy is enough");
+    let mut owner = OneOwner::started(&mut servers, config(), 2);
+    assert!(owner.notices.is_empty(), "one whole copy is enough");
     assert!((0..8).all(|key| servers.store.rows[&key].version >= 112));
-    let rows = desk.read(&mut servers, &Query::all(0, closed(0, 7)));
+    let rows = owner.read(&mut servers, &Query::all(0, closed(0, 7)));
     assert_eq!(rows.iter().map(|row| row.version).max(), Some(119));
 }
 
 #[test]
 fn applied_writes_are_not_applied_again() {
-    let (mut servers, mut desk) = seated();
-    desk.change(&mut servers, 100, put(3));
+    let (mut servers, mut owner) = seated();
+    owner.change(&mut servers, 100, put(3));
     // The store has it; the log is not told.
-    desk.holds = |action| matches!(action, Action::Log(..));
-    desk.wait(&mut servers, 1);
-    assert!(desk.owner.buffered().is_empty());
+    owner.holds = |action| matches!(action, Action::Log(..));
+    owner.wait(&mut servers, 1);
+    assert!(owner.machine.buffered().is_empty());
     let states = servers.store.slots[&3].len();
-    Desk::seated(&mut servers, config(), 2);
+    OneOwner::started(&mut servers, config(), 2);
     assert_eq!(servers.store.slots[&3].len(), states);
 }
 
 #[test]
 fn the_loss_of_all_logs_is_told() {
-    let (mut servers, mut desk) = seated();
-    desk.change(&mut servers, 100, put(3));
+    let (mut servers, mut owner) = seated();
+    owner.change(&mut servers, 100, put(3));
     servers.logs.iter_mut().for_each(crate::sim::store::LogServer::lose_disk);
-    let desk = Desk::seated(&mut servers, config(), 2);
-    assert_eq!(desk.notices, [Notice::BufferedWritesLost]);
+    let owner = OneOwner::started(&mut servers, config(), 2);
+    assert_eq!(owner.notices, [Notice::BufferedWritesLost]);
 }
 
 #[test]
 fn a_record_in_one_log_only_does_not_come_back_later() {
-    let (mut servers, mut desk) = seated();
+    let (mut servers, mut owner) = seated();
     // The write reaches one log, and its owner dies; the next owner cannot reach that log.
-    desk.holds = |action| matches!(action, Action::Log(server, ..) if *server > 0);
-    desk.change(&mut servers, 100, put(3));
+    owner.holds = |action| matches!(action, Action::Log(server, ..) if *server > 0);
+    owner.change(&mut servers, 100, put(3));
     let lonely = std::mem::take(&mut servers.logs[0]);
-    let mut second = Desk::seated(&mut servers, config(), 2);
+    let mut second = OneOwner::started(&mut servers, config(), 2);
     second.change(&mut servers, 101, put(3));
     second.wait(&mut servers, 1);
     servers.logs[0] = lonely;
-    Desk::seated(&mut servers, config(), 3);
+    OneOwner::started(&mut servers, config(), 3);
     assert_eq!(servers.store.rows[&3].version, 101, "the older write must not overwrite the newer");
 }
 
 #[test]
 fn a_refused_write_is_set_aside_with_what_depends_on_it() {
-    let (mut servers, mut desk) = seated();
+    let (mut servers, mut owner) = seated();
     let query = Query::all(0, closed(2, 5));
-    desk.read(&mut servers, &query);
+    owner.read(&mut servers, &query);
     servers.store.forbidden.push(100);
-    desk.holds = applies;
-    desk.change(&mut servers, 100, put(3));
-    desk.change(&mut servers, 101, Change::Touch { lo: 3, hi: 4 });
-    desk.change(&mut servers, 102, put(6));
+    owner.holds = applies;
+    owner.change(&mut servers, 100, put(3));
+    owner.change(&mut servers, 101, Change::Touch { lo: 3, hi: 4 });
+    owner.change(&mut servers, 102, put(6));
     assert!(servers.hit(Epoch(1), &query).unwrap().iter().any(|row| row.version == 101));
-    desk.wait(&mut servers, 1);
-    desk.let_go(&mut servers);
-    desk.wait(&mut servers, 1);
-    let [Notice::SetAside(aside), ..] = &desk.notices[..] else { panic!("{:?}", desk.notices) };
+    owner.wait(&mut servers, 1);
+    owner.let_go(&mut servers);
+    owner.wait(&mut servers, 1);
+    let [Notice::SetAside(aside), ..] = &owner.notices[..] else { panic!("{:?}", owner.notices) };
     let ids: Vec<u32> = aside.iter().map(|(_, command)| Change::read(command).0).collect();
     assert_eq!(ids, [100, 101]);
     assert_eq!(servers.hit(Epoch(1), &query), None, "what showed them is gone");
-    assert!(desk.owner.buffered().is_empty());
+    assert!(owner.machine.buffered().is_empty());
     assert_eq!((servers.store.rows[&6].version, servers.store.rows[&3].version), (102, 4), "others went on");
-    let again = desk.read(&mut servers, &query);
+    let again = owner.read(&mut servers, &query);
     assert!(again.iter().all(|row| row.version < 100));
 }
 
@@ -124,79 +124,79 @@ fn passes_over(action: &Action) -> bool {
 
 #[test]
 fn who_depends_on_a_refused_write_hears_of_it_once_no_owner_will_carry_it_out() {
-    let (mut servers, mut desk) = seated();
+    let (mut servers, mut owner) = seated();
     servers.store.forbidden.push(100);
-    desk.holds = |action| applies(action) || matches!(action, Action::Log(_, _, _, LogCall::Append(2, _)));
-    desk.change(&mut servers, 100, put(3));
-    let request = desk.change(&mut servers, 101, Change::Touch { lo: 3, hi: 4 });
-    let held = std::mem::take(&mut desk.held);
+    owner.holds = |action| applies(action) || matches!(action, Action::Log(_, _, _, LogCall::Append(2, _)));
+    owner.change(&mut servers, 100, put(3));
+    let request = owner.change(&mut servers, 101, Change::Touch { lo: 3, hi: 4 });
+    let held = std::mem::take(&mut owner.held);
     let (apply, appends) = held.split_at(1);
-    desk.let_some_go(&mut servers, apply, passes_over);
-    assert!(matches!(desk.notices[0], Notice::SetAside(_)), "{:?}", desk.notices);
-    desk.let_some_go(&mut servers, appends, passes_over);
-    assert_eq!(desk.writes.get(&request), None, "the next owner would find it in a log");
-    desk.let_go(&mut servers);
-    assert_eq!(desk.writes[&request], WriteOutcome::Refused);
-    assert!(desk.owner.buffered().is_empty());
+    owner.let_some_go(&mut servers, apply, passes_over);
+    assert!(matches!(owner.notices[0], Notice::SetAside(_)), "{:?}", owner.notices);
+    owner.let_some_go(&mut servers, appends, passes_over);
+    assert_eq!(owner.writes.get(&request), None, "the next owner would find it in a log");
+    owner.let_go(&mut servers);
+    assert_eq!(owner.writes[&request], WriteOutcome::Refused);
+    assert!(owner.machine.buffered().is_empty());
 }
 
 #[test]
 fn several_writes_to_one_row_are_applied_as_one() {
     let mut servers = Servers::new(Policy::WriteBack, None);
-    let mut desk = Desk::with_table(&mut servers, config(), 1, Table { merges: true });
-    desk.holds = applies;
+    let mut owner = OneOwner::with_table(&mut servers, config(), 1, Table { merges: true });
+    owner.holds = applies;
     for id in 100..110 {
-        desk.change(&mut servers, id, put(3));
-        desk.change(&mut servers, id + 100, put(4));
+        owner.change(&mut servers, id, put(3));
+        owner.change(&mut servers, id + 100, put(4));
     }
-    desk.wait(&mut servers, 1);
+    owner.wait(&mut servers, 1);
     servers.applied.clear();
-    desk.let_go(&mut servers);
+    owner.let_go(&mut servers);
     assert_eq!(servers.applied, [2], "twenty writes to two rows");
     assert_eq!((servers.store.rows[&3].version, servers.store.rows[&4].version), (109, 209));
 }
 
 #[test]
 fn a_miss_waits_for_the_buffered_writes_of_its_interval() {
-    let (mut servers, mut desk) = seated();
-    desk.change(&mut servers, 100, Change::Touch { lo: 2, hi: 4 });
-    desk.change(&mut servers, 101, Change::Touch { lo: 4, hi: 6 });
-    let rows = desk.read(&mut servers, &Query::all(0, closed(4, 5)));
+    let (mut servers, mut owner) = seated();
+    owner.change(&mut servers, 100, Change::Touch { lo: 2, hi: 4 });
+    owner.change(&mut servers, 101, Change::Touch { lo: 4, hi: 6 });
+    let rows = owner.read(&mut servers, &Query::all(0, closed(4, 5)));
     assert_eq!(rows.iter().map(|row| row.version).collect::<Vec<_>>(), [101, 101]);
     assert_eq!(servers.store.rows[&2].version, 100, "the write it depends on came first");
 }
 
 #[test]
 fn a_log_that_does_not_answer_is_waited_for_if_no_other_is_whole() {
-    let (mut servers, mut desk) = seated();
-    desk.holds = applies;
-    let write = desk.change(&mut servers, 100, put(3));
-    assert_eq!(desk.writes[&write], WriteOutcome::Done);
+    let (mut servers, mut owner) = seated();
+    owner.holds = applies;
+    let write = owner.change(&mut servers, 100, put(3));
+    assert_eq!(owner.writes[&write], WriteOutcome::Done);
     servers.logs[0].lose_disk();
     servers.logs[1].is_silent = true;
     servers.logs[2].is_silent = true;
-    let mut second = Desk::unseated(&mut servers, config(), 2);
+    let mut second = OneOwner::unseated(&mut servers, config(), 2);
     (0..10).for_each(|_| second.wait(&mut servers, config().call_timeout));
     assert_eq!(second.ending, Some(Ending::NotStarted), "they may have what was acknowledged");
     servers.logs[1].is_silent = false;
     servers.logs[2].is_silent = false;
-    let third = Desk::seated(&mut servers, config(), 3);
+    let third = OneOwner::started(&mut servers, config(), 3);
     assert_eq!((servers.store.rows[&3].version, third.notices), (100, vec![]));
 }
 
 #[test]
 fn a_log_that_a_take_over_only_fenced_is_not_whole() {
-    let (mut servers, mut desk) = seated();
-    desk.holds = applies;
-    desk.change(&mut servers, 100, put(3));
+    let (mut servers, mut owner) = seated();
+    owner.holds = applies;
+    owner.change(&mut servers, 100, put(3));
     servers.logs[0].lose_disk();
     // A take-over fences all logs and dies; then those that have the write are out of reach.
     for server in 0..3 {
-        servers.logs[server].call(crate::desk::RANGE, Epoch(2), &LogCall::Fence);
+        servers.logs[server].call(crate::one_owner::RANGE, Epoch(2), &LogCall::Fence);
     }
     servers.logs[1].lose_disk();
     servers.logs[2].lose_disk();
-    let third = Desk::seated(&mut servers, config(), 3);
+    let third = OneOwner::started(&mut servers, config(), 3);
     assert_eq!(third.notices, [Notice::BufferedWritesLost], "told, not hidden");
 }
 
@@ -204,27 +204,27 @@ fn a_log_that_a_take_over_only_fenced_is_not_whole() {
 fn a_write_logged_under_other_domains_is_taken_over() {
     let mut servers = Servers::new(Policy::WriteBack, None);
     let two = Config { domain_count: 2, ..config() };
-    let mut desk = Desk::seated(&mut servers, two, 1);
-    desk.holds = applies;
-    desk.change(&mut servers, 100, put(3));
-    Desk::seated(&mut servers, config(), 2);
+    let mut owner = OneOwner::started(&mut servers, two, 1);
+    owner.holds = applies;
+    owner.change(&mut servers, 100, put(3));
+    OneOwner::started(&mut servers, config(), 2);
     assert_eq!(servers.store.rows[&3].version, 100);
 }
 
 #[test]
 fn a_store_that_is_busy_for_long_takes_acknowledged_writes_in_the_end() {
-    let (mut servers, mut desk) = seated();
-    desk.holds = applies;
-    desk.change(&mut servers, 100, put(3));
-    desk.wait(&mut servers, 1);
+    let (mut servers, mut owner) = seated();
+    owner.holds = applies;
+    owner.change(&mut servers, 100, put(3));
+    owner.wait(&mut servers, 1);
     for _ in 0..50 {
-        let Some(Action::Store(call, ..)) = desk.held.pop() else { panic!("it is tried") };
+        let Some(Action::Store(call, ..)) = owner.held.pop() else { panic!("it is tried") };
         let busy = StoreReply::Refused { lsn: Some(1), retry: true };
-        desk.tell(&mut servers, Event::Store(call, busy));
-        desk.wait(&mut servers, 1_000);
+        owner.tell(&mut servers, Event::Store(call, busy));
+        owner.wait(&mut servers, 1_000);
     }
-    desk.let_go(&mut servers);
-    assert_eq!((servers.store.rows[&3].version, desk.notices), (100, vec![]));
+    owner.let_go(&mut servers);
+    assert_eq!((servers.store.rows[&3].version, owner.notices), (100, vec![]));
 }
 
 /// The second write waits for the first, the third for the second alone. When the second has waited too long and leaves, the
@@ -232,15 +232,15 @@ fn a_store_that_is_busy_for_long_takes_acknowledged_writes_in_the_end() {
 #[test]
 fn whoever_is_let_in_as_another_gives_up_is_not_sent_away() {
     let mut servers = Servers::new(Policy::WriteBack, None);
-    let mut desk = Desk::seated(&mut servers, Config { request_timeout: 100, ..config() }, 1);
-    desk.holds = |action| matches!(action, Action::Log(..));
-    let first = desk.change(&mut servers, 100, put(3));
-    let second = desk.change(&mut servers, 101, Change::Touch { lo: 3, hi: 4 });
-    let third = desk.change(&mut servers, 102, put(4));
-    desk.wait(&mut servers, 100);
-    assert_eq!((desk.writes.get(&second), desk.writes.get(&third)), (Some(&WriteOutcome::Retry), None));
-    desk.let_go(&mut servers);
-    desk.wait(&mut servers, 1);
-    assert_eq!((desk.writes[&first], desk.writes[&third]), (WriteOutcome::Done, WriteOutcome::Done));
+    let mut owner = OneOwner::started(&mut servers, Config { request_timeout: 100, ..config() }, 1);
+    owner.holds = |action| matches!(action, Action::Log(..));
+    let first = owner.change(&mut servers, 100, put(3));
+    let second = owner.change(&mut servers, 101, Change::Touch { lo: 3, hi: 4 });
+    let third = owner.change(&mut servers, 102, put(4));
+    owner.wait(&mut servers, 100);
+    assert_eq!((owner.writes.get(&second), owner.writes.get(&third)), (Some(&WriteOutcome::Retry), None));
+    owner.let_go(&mut servers);
+    owner.wait(&mut servers, 1);
+    assert_eq!((owner.writes[&first], owner.writes[&third]), (WriteOutcome::Done, WriteOutcome::Done));
     assert_eq!((servers.store.rows[&3].version, servers.store.rows[&4].version), (100, 102));
 }

@@ -24,8 +24,8 @@ const LEASE_S: u64 = 5;
 ///
 /// # async fn open() -> Result<(), lacuna_cache_protocol::Error> {
 /// let coordinator = EtcdOptions::new("etcd://10.0.0.1:2379,10.0.0.2:2379,10.0.0.3:2379", "orders")
-///     .address("10.0.0.7:7070")
-///     .cache_servers(3)
+///     .with_address("10.0.0.7:7070")
+///     .with_cache_servers(3)
 ///     .open()
 ///     .await?;
 /// # Ok(())
@@ -69,7 +69,7 @@ impl EtcdOptions {
 
     /// Replaces the members that it was made with.
     #[must_use]
-    pub fn reaching(mut self, url: impl Into<String>) -> Self {
+    pub fn with_endpoint(mut self, url: impl Into<String>) -> Self {
         self.url = url.into();
         self
     }
@@ -77,14 +77,18 @@ impl EtcdOptions {
     /// The certificate of the authority that signs those of the members, as PEM; several may follow one another.
     /// `etcds://` needs it: the authorities that the machine trusts are not used.
     #[must_use]
-    pub fn authority(mut self, pem: impl Into<Vec<u8>>) -> Self {
+    pub fn with_authority(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.certificates.get_or_insert_default().authority = pem.into();
         self
     }
 
     /// A certificate of this process, and its key, both as PEM, for members that ask for one.
     #[must_use]
-    pub fn client_certificate(mut self, certificate: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Self {
+    pub fn with_client_certificate(
+        mut self,
+        certificate: impl Into<Vec<u8>>,
+        key: impl Into<Vec<u8>>,
+    ) -> Self {
         self.certificates.get_or_insert_default().own = Some((certificate.into(), key.into()));
         self
     }
@@ -92,14 +96,14 @@ impl EtcdOptions {
     /// A user of etcd and its password. The user must be allowed to read and write all keys below `lacuna/` and
     /// the namespace. Tokens are renewed automatically.
     #[must_use]
-    pub fn user(mut self, name: impl Into<String>, password: impl Into<String>) -> Self {
+    pub fn with_user(mut self, name: impl Into<String>, password: impl Into<String>) -> Self {
         self.user = Some(User { name: name.into(), password: password.into() });
         self
     }
 
     /// The address at which other processes reach this one, without blanks; none by default.
     #[must_use]
-    pub fn address(mut self, address: impl Into<String>) -> Self {
+    pub fn with_address(mut self, address: impl Into<String>) -> Self {
         self.address = address.into();
         self
     }
@@ -107,7 +111,7 @@ impl EtcdOptions {
     /// Seconds until other processes may claim the ranges of a dead process; 5 by default, at least 2. A fifth of
     /// it should be longer than etcd's election timeout (1 s by default).
     #[must_use]
-    pub const fn lease_s(mut self, seconds: u64) -> Self {
+    pub const fn with_lease_s(mut self, seconds: u64) -> Self {
         self.lease_s = if seconds < 2 { 2 } else { seconds };
         self
     }
@@ -115,14 +119,14 @@ impl EtcdOptions {
     /// Ranges are cut in etcd: the first process stores this table. Without one, ranges are numbered elsewhere,
     /// and any number may be claimed.
     #[must_use]
-    pub fn table(mut self, table: RangeTable) -> Self {
+    pub fn with_range_table(mut self, table: RangeTable) -> Self {
         self.table = Some(table);
         self
     }
 
     /// The number of cache servers over which ranges are spread; one by default.
     #[must_use]
-    pub const fn cache_servers(mut self, count: usize) -> Self {
+    pub const fn with_cache_servers(mut self, count: usize) -> Self {
         self.cache_count = if count == 0 { 1 } else { count };
         self
     }
@@ -130,7 +134,7 @@ impl EtcdOptions {
     /// Epochs are larger than those that this store was fenced with, so that they ascend even if etcd is restored
     /// from an older copy.
     #[must_use]
-    pub fn above_fences_of(mut self, store: Arc<dyn DataStore>) -> Self {
+    pub fn with_fences_of(mut self, store: Arc<dyn DataStore>) -> Self {
         self.store = Some(store);
         self
     }
@@ -139,7 +143,7 @@ impl EtcdOptions {
     /// write-around and write-through, where the store has every acknowledged write: with buffered writes a newer owner
     /// could know what the store does not.
     #[must_use]
-    pub const fn going_past_the_cache(mut self) -> Self {
+    pub const fn with_uncached_fallback(mut self) -> Self {
         self.goes_past_the_cache = true;
         self
     }
@@ -147,14 +151,14 @@ impl EtcdOptions {
     /// Declares that no process uses routes of another, so that a range can serve as soon as it is cut. Either all
     /// processes of a cache declare this, or none.
     #[must_use]
-    pub const fn keeping_routes(mut self) -> Self {
+    pub const fn without_foreign_routes(mut self) -> Self {
         self.keeps_routes = true;
         self
     }
 
     /// Another clock than the machine's.
     #[must_use]
-    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
         self
     }

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     fn after(write: &DocumentWrite, old: &[Document]) -> Option<Vec<Document>> {
-        let schema = Schema::new("people").domain("age", DomainType::Integer);
+        let schema = Schema::new("people").with_domain("age", DomainType::Integer);
         let bound = |age: i64| key(DomainType::Integer, Some(&age.into())).unwrap().unwrap();
         let query = Query::all(0, Interval::closed(bound(18), bound(22)).unwrap());
         let new =

@@ -56,7 +56,7 @@ impl Options {
     /// What a write does to cached results: around or through. Write-back needs transactions, which this store
     /// does not use.
     #[must_use]
-    pub const fn policy(mut self, policy: Policy) -> Self {
+    pub const fn with_policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
     }
@@ -65,7 +65,7 @@ impl Options {
     /// outcome, and **each take-over waits that long**: the guarantee excludes a write of the old owner that
     /// arrives even later.
     #[must_use]
-    pub const fn max_operation_ms(mut self, ms: u64) -> Self {
+    pub const fn with_max_operation_ms(mut self, ms: u64) -> Self {
         self.max_operation = Duration::from_millis(ms);
         self
     }
@@ -74,14 +74,14 @@ impl Options {
     /// differs, a foreign write went past the cache: the read returns the result of the database, and all cached
     /// entries of the collection are dropped.
     #[must_use]
-    pub fn verify_hits(mut self, percent: u8) -> Self {
+    pub fn with_verified_hits(mut self, percent: u8) -> Self {
         self.verified_percent = percent.min(100);
         self
     }
 
     /// Cache servers over which results are spread, in place of 64 MiB of this process.
     #[must_use]
-    pub fn cache_servers(mut self, servers: impl IntoIterator<Item = Arc<dyn CacheServer>>) -> Self {
+    pub fn with_cache_servers(mut self, servers: impl IntoIterator<Item = Arc<dyn CacheServer>>) -> Self {
         self.caches = servers.into_iter().collect();
         self
     }

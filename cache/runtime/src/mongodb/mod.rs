@@ -1,4 +1,4 @@
-//! A strongly consistent cache of range results for collections of databases that speak the MongoDB protocol.
+//! Experimental: a strongly consistent cache of range results for collections of databases that speak the MongoDB protocol.
 //!
 //! ```no_run
 //! use lacuna_cache::mongodb::{DomainType, Schema, doc};
@@ -6,7 +6,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let cache = lacuna_cache::mongodb::open("mongodb://127.0.0.1:27017/app").await?;
-//! let people = cache.collection(Schema::new("people").domain("age", DomainType::Integer)).await?;
+//! let people = cache.collection(Schema::new("people").with_domain("age", DomainType::Integer)).await?;
 //! people.insert(doc! { "_id": 1, "name": "Anna", "age": 20 }).await?;
 //! assert_eq!(people.get("age", 18..=22).await?.len(), 1);
 //! # Ok(())
@@ -23,7 +23,7 @@
 //!
 //! Guarantee: a read returns the state after the last acknowledged write, as long as all writes to a registered
 //! collection go through the cache, **and no write of a replaced owner is delayed for longer than
-//! [`Options::max_operation_ms`] between its check of the fence and the document**: without transactions the two
+//! [`Options::with_max_operation_ms`] between its check of the fence and the document**: without transactions the two
 //! are not one step. Updates and deletions of documents that the new owner has written are refused however late
 //! they are. `docs/design/range-cache-mongodb.md` has the rest. Write-back is not offered.
 

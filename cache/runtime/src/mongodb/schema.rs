@@ -22,7 +22,7 @@ impl Schema {
     /// Registers a field for ranges: whole numbers, floats, texts, or moments (`DateTime`, to the millisecond). A
     /// document without the field, or with null in it, is in none of its ranges.
     #[must_use]
-    pub fn domain(mut self, field: &str, domain_type: DomainType) -> Self {
+    pub fn with_domain(mut self, field: &str, domain_type: DomainType) -> Self {
         self.domains.push((field.to_owned(), domain_type));
         self
     }
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn fields_without_our_order_are_refused() {
-        let check = |field, domain| Schema::new("things").domain(field, domain).check();
+        let check = |field, domain| Schema::new("things").with_domain(field, domain).check();
         assert!(check("age", DomainType::Integer).is_ok() && check("at", DomainType::Timestamp).is_ok());
         for field in ["a.b", "$a", "", EPOCH] {
             assert!(check(field, DomainType::Integer).is_err(), "{field}");

@@ -49,9 +49,13 @@ impl TableRows {
             && self.is_key_free(row, shown)
     }
 
-    /// Whether a result shows the row with this key, with these values of the registered columns.
+    /// Whether a result shows the row with this key, with these values of all registered columns. A client that
+    /// registers fewer columns than this owner compares fewer values: its writes are in doubt.
     fn is_shown(&self, key: &[SqlValue], was: &[SqlValue], shown: &[(Query, Value)]) -> bool {
         let schema = &*self.0;
+        if was.len() != schema.domains.len() {
+            return false;
+        }
         let is_same = |row: &Vec<SqlValue>| {
             schema.key_of(row) == key
                 && was.iter().enumerate().all(|(domain, value)| schema.domain_value(domain, row) == value)

@@ -7,7 +7,7 @@
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let cache = lacuna_cache::sql::open("sqlite::memory:").await?;
 //! cache.run_sql("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, age INTEGER)").await?;
-//! let people = cache.table(Schema::new("people", "id").domain("age", DomainType::Integer)).await?;
+//! let people = cache.table(Schema::new("people", "id").with_domain("age", DomainType::Integer)).await?;
 //! people.insert([("id", 1.into()), ("name", "Anna".into()), ("age", 20.into())]).await?;
 //! assert_eq!(people.get("age", 18..=22).await?.len(), 1);
 //!

@@ -19,7 +19,7 @@ use crate::sql::cache::Cache;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let cache = Options::new("sqlite::memory:").policy(Policy::WriteThrough).cache_bytes(16 << 20).open().await?;
+/// let cache = Options::new("sqlite::memory:").with_policy(Policy::WriteThrough).with_cache_bytes(16 << 20).open().await?;
 /// # cache.stop().await?;
 /// # Ok(())
 /// # }
@@ -65,21 +65,21 @@ impl Options {
 
     /// What a write does to cached results; [`Policy::WriteThrough`] by default.
     #[must_use]
-    pub const fn policy(mut self, policy: Policy) -> Self {
+    pub const fn with_policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
     }
 
     /// Memory for results in this process; 64 MiB by default. Without effect if other cache servers are given.
     #[must_use]
-    pub const fn cache_bytes(mut self, bytes: usize) -> Self {
+    pub const fn with_cache_bytes(mut self, bytes: usize) -> Self {
         self.cache_bytes = bytes;
         self
     }
 
     /// Known-empty intervals to keep for each table; 10,000 by default.
     #[must_use]
-    pub const fn max_gaps(mut self, gaps: usize) -> Self {
+    pub const fn with_max_gaps(mut self, gaps: usize) -> Self {
         self.max_gaps = gaps;
         self
     }
@@ -88,16 +88,16 @@ impl Options {
     /// 100 a result is put together from overlapping cached ones and queries for the gaps between them, so that a
     /// write changes fewer entries and a read may need several.
     #[must_use]
-    pub fn beta(mut self, percent: u8) -> Self {
+    pub fn with_beta(mut self, percent: u8) -> Self {
         self.beta = percent.min(100);
         self
     }
 
     /// Lets each range choose β automatically, in steps of 25 after every 1,000 operations: down where writes are
-    /// many or the cache server's memory is short, up where reads find whole results. [`Options::beta`] is the
+    /// many or the cache server's memory is short, up where reads find whole results. [`Options::with_beta`] is the
     /// initial value.
     #[must_use]
-    pub const fn beta_auto(mut self) -> Self {
+    pub const fn with_auto_beta(mut self) -> Self {
         self.beta_auto = true;
         self
     }
@@ -105,14 +105,14 @@ impl Options {
     /// Lets each range measure which results are too large to be worth caching: those whose lookups take as long
     /// as their queries. By default, everything up to 1 MiB is cached.
     #[must_use]
-    pub const fn measure_sizes(mut self) -> Self {
+    pub const fn with_measured_sizes(mut self) -> Self {
         self.measures_sizes = true;
         self
     }
 
     /// How long a request is tried before it fails, and how long its last try may take; 5 seconds by default.
     #[must_use]
-    pub const fn patience(mut self, patience: Duration) -> Self {
+    pub const fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
@@ -122,20 +122,20 @@ impl Options {
     /// entries of the table are dropped, [`Counts::foreign_writes`](crate::sql::Counts) counts it, and
     /// [`Notice::BypassDetected`](crate::sql::Notice) reports it.
     #[must_use]
-    pub fn verify_hits(mut self, percent: u8) -> Self {
+    pub fn with_verified_hits(mut self, percent: u8) -> Self {
         self.verified_percent = percent.min(100);
         self
     }
 
     /// Follows the log of the database server, and drops all cached entries of a table after a foreign write;
-    /// counted and reported as by [`Options::verify_hits`]. Reads between that write and a tenth of a second later
+    /// counted and reported as by [`Options::with_verified_hits`]. Reads between that write and a tenth of a second later
     /// may still be wrong. Every process that writes to these tables through a cache must have a watchdog, or its
     /// writes count as foreign.
     ///
     /// PostgreSQL needs `wal_level = logical` and a user with `REPLICATION`; MariaDB `log_bin`, `binlog_format =
     /// ROW` and a user with `BINLOG MONITOR` and `REPLICATION SLAVE`. SQLite has no such log.
     #[must_use]
-    pub const fn watchdog(mut self) -> Self {
+    pub const fn with_watchdog(mut self) -> Self {
         self.has_watchdog = true;
         self
     }
@@ -144,7 +144,7 @@ impl Options {
     /// remote server may be wrapped in [`Compressed`](crate::sql::Compressed), several in
     /// [`Hashed`](crate::sql::Hashed).
     #[must_use]
-    pub fn cache_server(mut self, server: Arc<dyn CacheServer>) -> Self {
+    pub fn with_cache_server(mut self, server: Arc<dyn CacheServer>) -> Self {
         self.caches.push(server);
         self
     }
@@ -152,7 +152,7 @@ impl Options {
     /// A log server for [`Policy::WriteBack`]; a write is acknowledged when all given servers have it. Without
     /// any, a file next to a database of SQLite is the log; a database server needs log servers.
     #[must_use]
-    pub fn log_server(mut self, server: Arc<dyn LogServer>) -> Self {
+    pub fn with_log_server(mut self, server: Arc<dyn LogServer>) -> Self {
         self.logs.push(server);
         self
     }

@@ -64,14 +64,14 @@ impl Schema {
     /// Reads return, and writes name, only these columns besides the key and the registered ones: results are
     /// smaller, and more of them are cached.
     #[must_use]
-    pub fn only<'a>(mut self, columns: impl IntoIterator<Item = &'a str>) -> Self {
+    pub fn with_only<'a>(mut self, columns: impl IntoIterator<Item = &'a str>) -> Self {
         self.only = Some(columns.into_iter().map(ToOwned::to_owned).collect());
         self
     }
 
     /// Registers a column for ranges. Every write must know its value, before and after; see [`crate::sql::Table`].
     #[must_use]
-    pub fn domain(mut self, column: &str, domain_type: DomainType) -> Self {
+    pub fn with_domain(mut self, column: &str, domain_type: DomainType) -> Self {
         self.domains.push((column.to_owned(), domain_type));
         self
     }

@@ -49,7 +49,8 @@ async fn a_dendrite_owns_ranges_of_decimals_and_days() {
     let mut dendrite = tokio::task::block_in_place(|| Process::start(command, port, None));
     let client = Arc::new(team.client(&[dendrite.address()]).await);
     let schema = Schema::with_keys("prices", ["shop", "item"]);
-    let schema = schema.domain("price", DomainType::Decimal { scale: 2 }).domain("day", DomainType::Date);
+    let schema =
+        schema.with_domain("price", DomainType::Decimal { scale: 2 }).with_domain("day", DomainType::Date);
     let table = cache.table_over(schema, client).await.unwrap();
     for (item, at, on) in [(1, "-0.06", 1), (2, "-0.05", 29), (3, "12.49", 2), (4, "12.5", 29)] {
         let row = [("shop", 1.into()), ("item", item.into()), ("price", price(at)), ("day", day(on))];

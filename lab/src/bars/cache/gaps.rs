@@ -139,15 +139,17 @@ pub(super) fn gaps(_: &mut Bench, effort: &Effort, say: &mut dyn FnMut(String)) 
         let seen = until_interrupted(&runtime, measure(keys, effort))?;
         let twin = if set.is_twin() { ", a generated twin" } else { "" };
         let without = 100.0 * (1.0 - seen.statements as f64 / seen.empty.max(1) as f64);
-        bars.push(Bar::new(
+        bars.push(Bar::number(
             format!("empty ranges of `{name}` that need no statement, %"),
-            format!("{} statements for {} empty ranges{twin}", seen.statements, seen.empty),
+            format!("{} statements", seen.statements),
+            format!("{} empty ranges{twin}", seen.empty),
             without,
             Limit::AtLeast(95.0),
         ));
-        bars.push(Bar::new(
+        bars.push(Bar::number(
             format!("scans of `{name}` that show another row than there is"),
-            format!("{} of {} that are known", seen.wrong, seen.checked),
+            seen.wrong.to_string(),
+            format!("{} that are known", seen.checked),
             seen.wrong as f64,
             Limit::AtMost(0.0),
         ));
@@ -159,8 +161,8 @@ async fn measure(keys: &[u64], effort: &Effort) -> Result<Seen> {
     let folder = folder()?;
     let url = format!("sqlite:{}", folder.path().join("gaps.db").display());
     load(&url, keys).await?;
-    let cache = Options::new(&url).cache_bytes(CACHE_BYTES).open().await?;
-    let table = cache.table(Schema::new("points", "id").domain("id", DomainType::Integer)).await?;
+    let cache = Options::new(&url).with_cache_bytes(CACHE_BYTES).open().await?;
+    let table = cache.table(Schema::new("points", "id").with_domain("id", DomainType::Integer)).await?;
     let windows = Arc::new(Windows::over(keys, effort.seed)?);
     for first in windows.full.iter().copied().chain(windows.empty.iter().map(|window| window.first)) {
         table.get("id", windows.whole(first)).await?;

@@ -50,7 +50,7 @@ impl Stage<'_> {
         let pair = self.bench.measure_in_turn(setups, TURNS, self.say)?;
         let [row, than] = &pair.rows;
         let ratio = if is_right(row) && is_right(than) { pair.ratio } else { f64::NAN };
-        Ok(Bar::new(name, throughputs(row, than), ratio, limit))
+        Ok(Bar::number(name, throughput(row), throughput(than), ratio, limit))
     }
 }
 
@@ -58,27 +58,24 @@ fn is_right(row: &Row) -> bool {
     row.anomalies == 0 && row.lost_updates == 0
 }
 
-fn throughputs(row: &Row, than: &Row) -> String {
-    format!(
-        "{:.0} operations a second, {:.0} beside{}",
-        row.throughput(),
-        than.throughput(),
-        if is_right(row) && is_right(than) { "" } else { "; NOT CONSISTENT" }
-    )
+fn throughput(row: &Row) -> String {
+    let note = if is_right(row) { "" } else { ", NOT CONSISTENT" };
+    format!("{:.0} operations a second{note}", row.throughput())
 }
 
 /// Throughput of one over that of another, which every row with an anomaly or a lost update fails.
 fn faster(name: &str, row: &Row, than: &Row, limit: Limit) -> Bar {
     let ratio = if is_right(row) && is_right(than) { row.throughput() / than.throughput() } else { f64::NAN };
-    Bar::new(name, throughputs(row, than), ratio, limit)
+    Bar::number(name, throughput(row), throughput(than), ratio, limit)
 }
 
 /// Pinned bytes do not grow: in the last fifth they are on average at most the maximum of the middle fifth.
 fn pinned(name: &str, row: &Row) -> Bar {
     let (middle, end) = (row.pinned_middle(), row.pinned_end());
-    let value = format!("{end} bytes in the last fifth, up to {middle} in the middle one");
+    let (value, beside) =
+        (format!("{end} bytes in the last fifth"), format!("up to {middle} in the middle one"));
     let ratio = end as f64 / middle.max(1) as f64;
-    Bar::new(format!("pinned bytes of {name}"), value, ratio, Limit::AtMost(1.0))
+    Bar::number(format!("pinned bytes of {name}"), value, beside, ratio, Limit::AtMost(1.0))
 }
 
 /// Store delay 5 ms, warm, 5 rows, against the store alone, for one client. More clients would raise the

@@ -6,8 +6,8 @@ use lacuna_bench::harness::{Rounds, TaskId};
 use super::contest::{PlannedFilter, add_single, points, ranges};
 use crate::bars::bar::Bar;
 use crate::bars::bar::Limit;
-use crate::bars::console::Console;
 use crate::bars::setting::Setting;
+use lacuna_cli::Progress;
 
 /// Filters asked for what costs them most.
 pub(super) struct Bounded<'a> {
@@ -23,8 +23,8 @@ const SAMPLED: usize = 20_000;
 
 impl Bounded<'_> {
     /// Measures every spec over uniform keys.
-    pub(super) fn bars(&self, setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> {
-        console.say(&format!("{}: questions that use up their bound", self.specs[0].0));
+    pub(super) fn bars(&self, setting: &Setting, progress: &Progress) -> Result<Vec<Bar>> {
+        progress.say(format!("{}: questions that use up their bound", self.specs[0].0));
         let keys = setting.keys(&format!("uniform:{}", setting.rate_keys()))?;
         let ends = setting.ranges(&self.law.replace('N', &(setting.questions() / 16).to_string()), &keys)?;
         let (points, pool) = (points(&ends), ranges(&ends));

@@ -9,8 +9,8 @@ use lacuna_families::{AutoSpec, BloomSpec};
 
 use crate::bars::bar::Bar;
 use crate::bars::bar::Limit::{AtLeast, AtMost};
-use crate::bars::console::Console;
 use crate::bars::setting::Setting;
+use lacuna_cli::Progress;
 
 /// Workloads that are designed for.
 const QUERIES: [&str; 4] =
@@ -23,14 +23,14 @@ const EVERY: usize = 15;
 const SAMPLED: usize = 20_000;
 
 /// Measures everything.
-pub(super) fn run(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> {
+pub(super) fn run(setting: &Setting, progress: &Progress) -> Result<Vec<Bar>> {
     let mut bars = Vec::new();
     let keys = setting.keys(&format!("uniform:{}", setting.rate_keys()))?;
     for queries in QUERIES {
-        console.say(&format!("designer: time for {queries}"));
+        progress.say(format!("designer: time for {queries}"));
         bars.push(time_bar(setting, &keys, queries)?);
     }
-    bars.extend(grid_bars(setting, console)?);
+    bars.extend(grid_bars(setting, progress)?);
     Ok(bars)
 }
 
@@ -56,12 +56,12 @@ fn time_bar(setting: &Setting, keys: &[u64], queries: &str) -> Result<Bar> {
 }
 
 /// The designer beside the best family; costs of questions by its own constants.
-fn grid_bars(setting: &Setting, console: &mut Console) -> Result<[Bar; 2]> {
+fn grid_bars(setting: &Setting, progress: &Progress) -> Result<[Bar; 2]> {
     let (key_count, seed) = (setting.rate_keys(), setting.seed);
     let scale = Scale { key_count, query_count: SAMPLED, seed, clock: Clock::Counted };
     let mut outcomes: Vec<Outcome> = Vec::new();
     for cell in cells().into_iter().skip(1).step_by(EVERY) {
-        console.say(&format!("designer: {cell}"));
+        progress.say(format!("designer: {cell}"));
         outcomes.extend(run_cell(cell, scale)?);
     }
     let Summary { cells, close, worst } = Summary::of(&outcomes);

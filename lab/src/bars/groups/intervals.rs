@@ -9,8 +9,8 @@ use lacuna_cache_protocol::{Interval, IntervalTree, PredicateIndex, Query};
 use lacuna_workload::Rng;
 
 use crate::bars::bar::{Bar, Limit};
-use crate::bars::console::Console;
 use crate::bars::setting::Setting;
+use lacuna_cli::Progress;
 
 /// Operations of a round.
 const OPERATIONS: usize = 100_000;
@@ -59,10 +59,10 @@ const LAWS: [Law; 4] = [
 ];
 
 /// Measures everything.
-pub(super) fn run(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> {
+pub(super) fn run(setting: &Setting, progress: &Progress) -> Result<Vec<Bar>> {
     let mut bars = Vec::new();
     for law in LAWS {
-        console.say(&format!("intervals: {}", law.name));
+        progress.say(format!("intervals: {}", law.name));
         bars.extend(measure::<u64>(setting, law));
         bars.extend(measure::<[u8; 32]>(setting, law));
     }

@@ -1,7 +1,7 @@
 //! The bars, one module a group.
 //!
 //! A group measures its filters and yardsticks side by side and gives back its bars. To add one: a module with
-//! `pub(super) fn run(&Setting, &mut Console) -> Result<Vec<Bar>>`, and a line in [`GROUPS`].
+//! `pub(super) fn run(&Setting, &Progress) -> Result<Vec<Bar>>`, and a line in [`GROUPS`].
 
 mod baselines;
 mod bounded;
@@ -23,8 +23,8 @@ mod surf_strings;
 use lacuna_base::Result;
 
 use crate::bars::bar::Bar;
-use crate::bars::console::Console;
 use crate::bars::setting::Setting;
+use lacuna_cli::Progress;
 
 /// Bars that are measured together.
 pub(crate) struct Group {
@@ -33,7 +33,7 @@ pub(crate) struct Group {
     /// One sentence.
     pub(crate) about: &'static str,
     /// Measures.
-    pub(crate) run: fn(&Setting, &mut Console) -> Result<Vec<Bar>>,
+    pub(crate) run: fn(&Setting, &Progress) -> Result<Vec<Bar>>,
 }
 
 /// Every group, in the order of the page.

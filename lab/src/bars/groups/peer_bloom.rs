@@ -12,16 +12,16 @@ use lacuna_bench::harness::{Rounds, TaskId, dependent, independent, predicted};
 use super::contest::{PlannedFilter, add_questions, points};
 use crate::bars::bar::Bar;
 use crate::bars::bar::Limit::{AtMost, None};
-use crate::bars::console::Console;
 use crate::bars::setting::Setting;
+use lacuna_cli::Progress;
 
 /// Bits per key, and the best number of hashes for them.
 const BUDGETS: [(f64, u32); 2] = [(14.0, 10), (18.0, 12)];
 const MAX: f64 = 1.1;
 
 /// Measures all budgets.
-pub(super) fn run(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> {
-    console.say("peer-bloom: drawing keys and queries");
+pub(super) fn run(setting: &Setting, progress: &Progress) -> Result<Vec<Bar>> {
+    progress.say("peer-bloom: drawing keys and queries");
     let keys = setting.keys(&format!("uniform:{}", setting.speed_keys()))?;
     let absent = points(&setting.ranges(&format!("points:{}", setting.questions()), &keys)?);
     let present = points(&setting.ranges(&format!("points:{}:hit", setting.questions()), &keys)?);
@@ -29,12 +29,12 @@ pub(super) fn run(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> 
     for (bits, hash_count) in BUDGETS {
         let ours = PlannedFilter::try_new(&format!("bloom:k={hash_count}"), bits, setting.seed)?;
         let theirs = Peer::new(bits, hash_count, keys.len(), setting.seed);
-        console.say(&format!("peer-bloom: building filters of {bits} bits"));
+        progress.say(format!("peer-bloom: building filters of {bits} bits"));
         let filters = (ours.open(&keys)?, theirs.build(&keys));
         let contest = Contest { setting, bits, ours: &*filters.0, peer: &theirs, theirs: &filters.1 };
-        bars.extend(contest.query_bars(console, "absent", &absent, AtMost(MAX)));
-        bars.extend(contest.query_bars(console, "present", &present, None));
-        bars.push(build_bar(setting, console, bits, &keys, &ours, &theirs));
+        bars.extend(contest.query_bars(progress, "absent", &absent, AtMost(MAX)));
+        bars.extend(contest.query_bars(progress, "present", &present, None));
+        bars.push(build_bar(setting, progress, bits, &keys, &ours, &theirs));
     }
     Ok(bars)
 }
@@ -80,7 +80,7 @@ struct Contest<'a> {
 impl Contest<'_> {
     fn query_bars(
         &self,
-        console: &mut Console,
+        progress: &Progress,
         kind: &str,
         pool: &[U64Range],
         limit: crate::bars::bar::Limit,
@@ -95,7 +95,7 @@ impl Contest<'_> {
         ];
         let (bits, of) = (self.bits, self.setting.query_rounds());
         let timings = rounds.run(of, &mut |round| {
-            console.say(&format!("peer-bloom: {kind} keys at {bits} bits, round {round} of {of}"));
+            progress.say(format!("peer-bloom: {kind} keys at {bits} bits, round {round} of {of}"));
         });
         let bar = |way: &str, tasks: [TaskId; 2], limit| {
             Bar::times_longer(format!("bloom {way}, {kind}, {bits} bits"), &timings, tasks, limit)
@@ -111,7 +111,7 @@ impl Contest<'_> {
 
 fn build_bar(
     setting: &Setting,
-    console: &mut Console,
+    progress: &Progress,
     bits: f64,
     keys: &[u64],
     ours: &PlannedFilter,
@@ -122,7 +122,7 @@ fn build_bar(
     let their_build = rounds.add("fastbloom", keys.len(), || theirs.build(keys));
     let of = setting.build_rounds();
     let timings = rounds.run(of, &mut |round| {
-        console.say(&format!("peer-bloom: builds at {bits} bits, round {round} of {of}"));
+        progress.say(format!("peer-bloom: builds at {bits} bits, round {round} of {of}"));
     });
     let name = format!("bloom build per key, {bits} bits");
     Bar::times_longer(name, &timings, [our_build, their_build], AtMost(MAX))

@@ -13,8 +13,8 @@ use super::bounded::Bounded;
 use super::contest::{PlannedFilter, ranges};
 use crate::bars::bar::Bar;
 use crate::bars::bar::Limit::AtMost;
-use crate::bars::console::Console;
 use crate::bars::setting::Setting;
+use lacuna_cli::Progress;
 
 const BITS: f64 = 10.0;
 /// Sampled queries.
@@ -28,19 +28,19 @@ const SHARES: [(&str, f64); 3] = [("1PBF", 0.02), ("Proteus", 0.04), ("2PBF", 0.
 const SPLIT_RATES: [(&str, f64); 2] = [("proteus", 0.055), ("two_prefix_bloom", 0.125)];
 
 /// Measures everything.
-pub(super) fn run(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> {
+pub(super) fn run(setting: &Setting, progress: &Progress) -> Result<Vec<Bar>> {
     let keys = setting.keys(&format!("normal:{}", setting.speed_keys()))?;
-    let mut bars = model_bars(setting, console, &keys)?;
-    bars.extend(split_bars(setting, console, keys)?);
+    let mut bars = model_bars(setting, progress, &keys)?;
+    bars.extend(split_bars(setting, progress, keys)?);
     // 62 or 63 prefixes of 64 keys.
     let specs =
         [("proteus:trie=0,bloom=58", AtMost(64.0)), ("two_prefix_bloom:short=0,long=58", AtMost(64.0))];
     let bounded = Bounded { specs: &specs, law: "uniform:N:3900-3968", bits: 14.0 };
-    bars.extend(bounded.bars(setting, console)?);
+    bars.extend(bounded.bars(setting, progress)?);
     Ok(bars)
 }
 
-fn model_bars(setting: &Setting, console: &mut Console, keys: &[u64]) -> Result<Vec<Bar>> {
+fn model_bars(setting: &Setting, progress: &Progress, keys: &[u64]) -> Result<Vec<Bar>> {
     let plan = |law: &str| -> Result<BuildPlan<u64>> {
         let mut sample = Sample::new();
         setting.ranges(law, keys)?.iter().for_each(|&(lo, hi)| sample.push(lo, hi));
@@ -57,7 +57,7 @@ fn model_bars(setting: &Setting, console: &mut Console, keys: &[u64]) -> Result<
     ];
     let of = setting.build_rounds();
     let timings =
-        rounds.run(of, &mut |round| console.say(&format!("proteus: models, round {round} of {of}")));
+        rounds.run(of, &mut |round| progress.say(format!("proteus: models, round {round} of {of}")));
     let bars = SHARES.iter().zip(tasks).map(|((name, max), task)| {
         let name = format!("{name}: modelling {} keys", keys.len());
         Bar::times_longer(name, &timings, [task, bloom], AtMost(*max))
@@ -66,8 +66,8 @@ fn model_bars(setting: &Setting, console: &mut Console, keys: &[u64]) -> Result<
 }
 
 /// Rates over keys that are spread by a hundredth of the space.
-fn split_bars(setting: &Setting, console: &mut Console, mut keys: Vec<u64>) -> Result<Vec<Bar>> {
-    console.say("proteus: rates of a split workload");
+fn split_bars(setting: &Setting, progress: &Progress, mut keys: Vec<u64>) -> Result<Vec<Bar>> {
+    progress.say("proteus: rates of a split workload");
     keys.iter_mut().for_each(|key| *key = narrowed(*key));
     let asked = setting.questions() / 2 * 2;
     let sample = split(setting, &keys, SAMPLED, 1)?;

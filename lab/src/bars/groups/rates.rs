@@ -11,8 +11,8 @@ use lacuna_bench::statistics::{queries_expecting, rate_passes};
 
 use super::contest::{PlannedFilter, ranges};
 use crate::bars::bar::Bar;
-use crate::bars::console::Console;
 use crate::bars::setting::Setting;
+use lacuna_cli::Progress;
 
 const KEY_SHAPES: [&str; 2] = ["uniform", "clustered"];
 const BUDGETS: [f64; 4] = [10.0, 14.0, 18.0, 22.0];
@@ -23,10 +23,10 @@ const DEGREE: u64 = 1_024;
 const QUERIES: (u64, u64) = (100_000, 20_000_000);
 
 /// Measures every shape of keys, kind of queries, length and budget.
-pub(super) fn run(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> {
+pub(super) fn run(setting: &Setting, progress: &Progress) -> Result<Vec<Bar>> {
     let mut bars = Vec::new();
     for shape in KEY_SHAPES {
-        console.say(&format!("rates: building filters over {shape} keys"));
+        progress.say(format!("rates: building filters over {shape} keys"));
         let keys = setting.keys(&format!("{shape}:{}", setting.rate_keys()))?;
         let mut subjects = Vec::new();
         for bits in BUDGETS {
@@ -35,7 +35,7 @@ pub(super) fn run(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> 
         for kind in ["uniform", "correlated"] {
             for length in LENGTHS {
                 let name = format!("{shape} keys, {kind} queries, L = {length}");
-                console.say(&format!("rates: {name}"));
+                progress.say(format!("rates: {name}"));
                 let tested: Vec<&Subject> =
                     subjects.iter().filter(|subject| subject.is_tested(length)).collect();
                 let pool = pool(setting, &keys, kind, length, &tested)?;

@@ -11,8 +11,8 @@ use lacuna_slatedb::measure::{MeasuredDb, Reads};
 use slatedb::object_store::local::LocalFileSystem;
 
 use crate::bars::bar::{Bar, Limit};
-use crate::bars::console::Console;
 use crate::bars::setting::Setting;
+use lacuna_cli::Progress;
 
 const SSTS: usize = 16;
 const QUESTIONS: usize = 1_000;
@@ -21,12 +21,12 @@ const VALUE_BYTES: usize = 92;
 const ROW_BYTES: usize = 8 + 8 + VALUE_BYTES;
 
 /// Measures the same questions without filters, with SlateDB's own, and with Grafite.
-pub(super) fn run(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> {
+pub(super) fn run(setting: &Setting, progress: &Progress) -> Result<Vec<Bar>> {
     let keys = setting.keys(&format!("uniform:{}", setting.read_keys()))?;
     let questions = setting.ranges(&format!("split:{QUESTIONS}:1-32:32"), &keys)?;
     let runtime = tokio::runtime::Runtime::new().map_err(failure)?;
     let mut reads = |name: &str, open: fn(Arc<LocalFileSystem>) -> Result<MeasuredDb>| {
-        console.say(&format!("reads: {name}"));
+        progress.say(format!("reads: {name}"));
         runtime.block_on(count(&keys, &questions, open))
     };
     let none = reads("no filter", |store| Ok(MeasuredDb::without_filters(store, "db")))?;

@@ -8,17 +8,17 @@ mod speed;
 use lacuna_base::Result;
 
 use crate::bars::bar::Bar;
-use crate::bars::console::Console;
 use crate::bars::setting::Setting;
+use lacuna_cli::Progress;
 
 /// Queries that `REncoderSE` is shown.
 const SAMPLED: usize = 20_000;
 
 /// Measures everything.
-pub(super) fn run(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> {
-    let mut bars = rates::bars(setting, console)?;
-    bars.extend(remembered::bars(setting, console)?);
-    bars.extend(speed::bars(setting, console)?);
+pub(super) fn run(setting: &Setting, progress: &Progress) -> Result<Vec<Bar>> {
+    let mut bars = rates::bars(setting, progress)?;
+    bars.extend(remembered::bars(setting, progress)?);
+    bars.extend(speed::bars(setting, progress)?);
     Ok(bars)
 }
 

@@ -9,8 +9,8 @@ use lacuna_bench::harness::{MemoryFloor, Rounds, TaskId, Timings};
 use super::contest::{Asked, PlannedFilter, add_floor, add_questions, points, ranges};
 use crate::bars::bar::Bar;
 use crate::bars::bar::Limit::{AtLeast, AtMost, None};
-use crate::bars::console::Console;
 use crate::bars::setting::Setting;
+use lacuna_cli::Progress;
 
 const BUDGETS: [f64; 2] = [14.0, 18.0];
 const BLOOM: usize = 0;
@@ -20,8 +20,8 @@ const BUCKETING: usize = 3;
 const SPECS: [&str; 4] = ["bloom", "blocked_bloom", "grafite", "bucketing"];
 
 /// Measures all budgets.
-pub(super) fn run(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> {
-    console.say("speed: drawing keys and queries");
+pub(super) fn run(setting: &Setting, progress: &Progress) -> Result<Vec<Bar>> {
+    progress.say("speed: drawing keys and queries");
     let keys = setting.keys(&format!("uniform:{}", setting.speed_keys()))?;
     let pools = Pools::draw(setting, &keys)?;
     let mut bars = Vec::new();
@@ -30,8 +30,8 @@ pub(super) fn run(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> 
         for spec in SPECS {
             planned.push(PlannedFilter::try_new(spec, bits, setting.seed)?);
         }
-        bars.extend(query_bars(setting, console, bits, &keys, &planned, &pools)?);
-        bars.extend(build_bars(setting, console, bits, &keys, &planned));
+        bars.extend(query_bars(setting, progress, bits, &keys, &planned, &pools)?);
+        bars.extend(build_bars(setting, progress, bits, &keys, &planned));
     }
     Ok(bars)
 }
@@ -87,13 +87,13 @@ struct Tasks {
 
 fn query_bars(
     setting: &Setting,
-    console: &mut Console,
+    progress: &Progress,
     bits: f64,
     keys: &[u64],
     planned: &[PlannedFilter],
     pools: &Pools,
 ) -> Result<Vec<Bar>> {
-    console.say(&format!("speed: building filters of {bits} bits"));
+    progress.say(format!("speed: building filters of {bits} bits"));
     let mut filters: Vec<Box<DynFilter<u64>>> = Vec::new();
     for planned in planned {
         filters.push(planned.open(keys)?);
@@ -105,7 +105,7 @@ fn query_bars(
         (0..filters.len()).map(|index| pools.add(&mut rounds, index, &*filters[index], &floor)).collect();
     let of = setting.query_rounds();
     let timings = rounds
-        .run(of, &mut |round| console.say(&format!("speed: queries at {bits} bits, round {round} of {of}")));
+        .run(of, &mut |round| progress.say(format!("speed: queries at {bits} bits, round {round} of {of}")));
     let mut bars = range_bars(bits, &timings, &tasks);
     bars.extend(blocked_bars(bits, &timings, &tasks));
     bars.extend(predicted_bars(bits, &timings, &tasks));
@@ -184,7 +184,7 @@ fn information(bits: f64, timings: &Timings, tasks: &[Tasks]) -> Vec<Bar> {
 
 fn build_bars(
     setting: &Setting,
-    console: &mut Console,
+    progress: &Progress,
     bits: f64,
     keys: &[u64],
     planned: &[PlannedFilter],
@@ -193,7 +193,7 @@ fn build_bars(
     let tasks: Vec<TaskId> = planned.iter().map(|planned| planned.add_build(&mut rounds, keys)).collect();
     let of = setting.build_rounds();
     let timings = rounds
-        .run(of, &mut |round| console.say(&format!("speed: builds at {bits} bits, round {round} of {of}")));
+        .run(of, &mut |round| progress.say(format!("speed: builds at {bits} bits, round {round} of {of}")));
     let bar = |index: usize, limit| {
         let name = format!("{} build per key, {bits} bits", SPECS[index]);
         Bar::times_longer(name, &timings, [tasks[index], tasks[BLOOM]], limit)

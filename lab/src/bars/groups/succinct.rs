@@ -16,8 +16,8 @@ use sux::rank_sel::{Rank9, SelectAdapt};
 use sux::traits::{IndexedSeq, Pred, Rank, Select, Succ};
 
 use crate::bars::bar::{Bar, Limit};
-use crate::bars::console::Console;
 use crate::bars::setting::Setting;
+use lacuna_cli::Progress;
 
 const LOW_BITS: u32 = 12;
 /// Key values of a range question.
@@ -26,14 +26,14 @@ const WIDTH: u64 = 32;
 const STREAMS: [u64; 3] = [128, 129, 130];
 
 /// Measures both structures.
-pub(super) fn run(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> {
-    let mut bars = elias_fano(setting, console);
-    bars.extend(rank_select(setting, console));
+pub(super) fn run(setting: &Setting, progress: &Progress) -> Result<Vec<Bar>> {
+    let mut bars = elias_fano(setting, progress);
+    bars.extend(rank_select(setting, progress));
     Ok(bars)
 }
 
-fn elias_fano(setting: &Setting, console: &mut Console) -> Vec<Bar> {
-    console.say("succinct: building Elias-Fano");
+fn elias_fano(setting: &Setting, progress: &Progress) -> Vec<Bar> {
+    progress.say("succinct: building Elias-Fano");
     let universe = (setting.speed_keys() as u64) << LOW_BITS;
     let values = sorted_values(setting, universe);
     let ours = EliasFano::from_sorted(&values, universe - 1);
@@ -75,11 +75,11 @@ fn elias_fano(setting: &Setting, console: &mut Console) -> Vec<Bar> {
         ),
     ];
     let bits = ours.as_bytes().len() as f64 * 8.0 / values.len() as f64;
-    bars(setting, console, rounds, &format!("Elias-Fano of {bits:.2} bits a value"), &pairs)
+    bars(setting, progress, rounds, &format!("Elias-Fano of {bits:.2} bits a value"), &pairs)
 }
 
-fn rank_select(setting: &Setting, console: &mut Console) -> Vec<Bar> {
-    console.say("succinct: building bit vectors");
+fn rank_select(setting: &Setting, progress: &Progress) -> Vec<Bar> {
+    progress.say("succinct: building bit vectors");
     let bits = random_bits(setting);
     let theirs: BitVec = (0..bits.len()).map(|place| bits.get(place)).collect();
     let theirs = SelectAdapt::new(Rank9::new(theirs));
@@ -112,7 +112,7 @@ fn rank_select(setting: &Setting, console: &mut Console) -> Vec<Bar> {
             ],
         ),
     ];
-    bars(setting, console, rounds, &format!("bit vector of {} bits", bits.len()), &pairs)
+    bars(setting, progress, rounds, &format!("bit vector of {} bits", bits.len()), &pairs)
 }
 
 /// Adds dependent questions over `pool`.
@@ -127,14 +127,14 @@ fn add<'a>(
 
 fn bars(
     setting: &Setting,
-    console: &mut Console,
+    progress: &Progress,
     rounds: Rounds<'_>,
     name: &str,
     pairs: &[(&str, [TaskId; 2])],
 ) -> Vec<Bar> {
     let of = setting.query_rounds();
     let timings =
-        rounds.run(of, &mut |round| console.say(&format!("succinct: {name}, round {round} of {of}")));
+        rounds.run(of, &mut |round| progress.say(format!("succinct: {name}, round {round} of {of}")));
     let bar = |(question, tasks): &(&str, [TaskId; 2])| {
         Bar::times_longer(format!("{name}: {question}"), &timings, *tasks, Limit::None)
     };

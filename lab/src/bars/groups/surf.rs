@@ -10,8 +10,8 @@ use super::contest::{PlannedFilter, points, ranges};
 use super::{surf_batches, surf_strings};
 use crate::bars::bar::Bar;
 use crate::bars::bar::Limit::{AtMost, None};
-use crate::bars::console::Console;
 use crate::bars::setting::Setting;
+use lacuna_cli::Progress;
 
 const BLOOM_BITS: f64 = 14.0;
 /// Specs and room for each.
@@ -26,15 +26,15 @@ const COUNTED: u64 = 1 << 50;
 const SIZES: [(&str, f64); 3] = [("1M", 10.6), ("10M", 8.4), ("50M", 10.7)];
 
 /// Measures everything.
-pub(super) fn run(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> {
-    console.say("surf: drawing keys and queries");
+pub(super) fn run(setting: &Setting, progress: &Progress) -> Result<Vec<Bar>> {
+    progress.say("surf: drawing keys and queries");
     let keys = setting.keys(&format!("uniform:{}", setting.speed_keys()))?;
-    let mut bars = query_bars(setting, console, &keys)?;
-    bars.extend(surf_batches::bars(setting, console, &keys)?);
-    bars.extend(build_bars(setting, console, &keys)?);
+    let mut bars = query_bars(setting, progress, &keys)?;
+    bars.extend(surf_batches::bars(setting, progress, &keys)?);
+    bars.extend(build_bars(setting, progress, &keys)?);
     drop(keys);
-    bars.extend(surf_strings::bars(setting, console)?);
-    bars.extend(size_bars(setting, console)?);
+    bars.extend(surf_strings::bars(setting, progress)?);
+    bars.extend(size_bars(setting, progress)?);
     Ok(bars)
 }
 
@@ -45,7 +45,7 @@ struct Tasks {
     count: TaskId,
 }
 
-fn query_bars(setting: &Setting, console: &mut Console, keys: &[u64]) -> Result<Vec<Bar>> {
+fn query_bars(setting: &Setting, progress: &Progress, keys: &[u64]) -> Result<Vec<Bar>> {
     let ends = setting.ranges(&format!("uniform:{}:32", setting.questions()), keys)?;
     let (points, ranges) = (points(&ends), ranges(&ends));
     let wide = |&(lo, _): &(u64, u64)| U64Range::new(lo, lo.saturating_add(COUNTED)).expect("in order");
@@ -67,7 +67,7 @@ fn query_bars(setting: &Setting, console: &mut Console, keys: &[u64]) -> Result<
         });
     }
     let of = setting.query_rounds();
-    let timings = rounds.run(of, &mut |round| console.say(&format!("surf: queries, round {round} of {of}")));
+    let timings = rounds.run(of, &mut |round| progress.say(format!("surf: queries, round {round} of {of}")));
     Ok(speed_bars(&timings, &tasks, yardstick))
 }
 
@@ -111,7 +111,7 @@ fn speed_bars(timings: &Timings, tasks: &[Tasks], yardstick: TaskId) -> Vec<Bar>
 }
 
 /// Builds of the trie beside a Bloom filter, and of small sets beside the large one.
-fn build_bars(setting: &Setting, console: &mut Console, keys: &[u64]) -> Result<Vec<Bar>> {
+fn build_bars(setting: &Setting, progress: &Progress, keys: &[u64]) -> Result<Vec<Bar>> {
     let bloom = PlannedFilter::try_new("bloom", BLOOM_BITS, setting.seed)?;
     let surfs = [SURFS[BASE], SURFS[REAL_4]];
     let mut planned = Vec::new();
@@ -127,7 +127,7 @@ fn build_bars(setting: &Setting, console: &mut Console, keys: &[u64]) -> Result<
     let large: Vec<TaskId> = planned.iter().map(|planned| planned.add_build(&mut rounds, keys)).collect();
     let few: Vec<TaskId> = small.iter().map(|few| add_builds(&mut rounds, &planned[0], few)).collect();
     let of = setting.build_rounds();
-    let timings = rounds.run(of, &mut |round| console.say(&format!("surf: builds, round {round} of {of}")));
+    let timings = rounds.run(of, &mut |round| progress.say(format!("surf: builds, round {round} of {of}")));
     let mut bars = Vec::new();
     for ((spec, _), task) in surfs.iter().zip(&large) {
         let name = format!("{spec} build per key");
@@ -148,7 +148,7 @@ fn add_builds<'a>(rounds: &mut Rounds<'a>, planned: &'a PlannedFilter, keys: &'a
     })
 }
 
-fn size_bars(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> {
+fn size_bars(setting: &Setting, progress: &Progress) -> Result<Vec<Bar>> {
     let is_long = std::env::var_os("LACUNA_LONG").is_some_and(|value| value == "1");
     let sizes = match (setting.quick, is_long) {
         (true, _) => &SIZES[..1],
@@ -157,7 +157,7 @@ fn size_bars(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> {
     };
     let mut bars = Vec::new();
     for (name, max_bits) in sizes {
-        console.say(&format!("surf: size and rate at {name} keys"));
+        progress.say(format!("surf: size and rate at {name} keys"));
         let keys = setting.keys(&format!("uniform:{name}"))?;
         let surf = PlannedFilter::try_new("surf:real=0", 16.0, setting.seed)?.open(&keys)?;
         let bits = (surf.size_in_bytes() - 64) as f64 * 8.0 / keys.len() as f64;

@@ -6,8 +6,8 @@ use lacuna_bench::harness::{Rounds, TaskId, Timings, batched, dependent, indepen
 use super::contest::{PlannedFilter, points, ranges};
 use crate::bars::bar::Bar;
 use crate::bars::bar::Limit::AtLeast;
-use crate::bars::console::Console;
 use crate::bars::setting::Setting;
+use lacuna_cli::Progress;
 
 /// Specs and room for each.
 const SURFS: [(&str, f64); 2] = [("surf:real=0", 24.0), ("surf:real=4", 24.0)];
@@ -20,8 +20,8 @@ struct Tasks {
 }
 
 /// Measures points and ranges over `keys`, batched beside one by one.
-pub(super) fn bars(setting: &Setting, console: &mut Console, keys: &[u64]) -> Result<Vec<Bar>> {
-    console.say("surf: batches");
+pub(super) fn bars(setting: &Setting, progress: &Progress, keys: &[u64]) -> Result<Vec<Bar>> {
+    progress.say("surf: batches");
     let ends = setting.ranges(&format!("uniform:{}:32", setting.questions() / 4), keys)?;
     let pools = [("point", points(&ends)), ("range", ranges(&ends))];
     let mut surfs = Vec::new();

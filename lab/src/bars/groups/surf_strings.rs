@@ -9,8 +9,8 @@ use lacuna_workload::Rng;
 
 use crate::bars::bar::Bar;
 use crate::bars::bar::Limit::AtMost;
-use crate::bars::console::Console;
 use crate::bars::setting::Setting;
+use lacuna_cli::Progress;
 
 const SHARED: [usize; 3] = [0, 20, 40];
 const GROUPS: u64 = 200;
@@ -44,8 +44,8 @@ fn string(rng: &mut Rng, shared: usize) -> Vec<u8> {
 }
 
 /// Measures all three sets side by side.
-pub(super) fn bars(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> {
-    console.say("surf: strings");
+pub(super) fn bars(setting: &Setting, progress: &Progress) -> Result<Vec<Bar>> {
+    progress.say("surf: strings");
     let mut sets = Vec::new();
     for shared in SHARED {
         sets.push(Set::draw(setting, shared)?);

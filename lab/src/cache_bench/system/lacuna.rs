@@ -30,10 +30,10 @@ pub(super) struct Lacuna {
 impl Lacuna {
     /// Opens the store with a cache before it.
     pub(super) async fn open(setup: &Setup, servers: &RunServers, policy: Policy) -> Result<Self> {
-        let mut options = Options::new(&servers.store_url).policy(policy).beta(setup.beta);
-        options = options.cache_bytes(1 << 30).patience(PATIENCE);
+        let mut options = Options::new(&servers.store_url).with_policy(policy).with_beta(setup.beta);
+        options = options.with_cache_bytes(1 << 30).with_patience(PATIENCE);
         if setup.beta_auto {
-            options = options.beta_auto();
+            options = options.with_auto_beta();
         }
         for url in &servers.cache_urls {
             let mut server = RedisCache::new(url, NAMESPACE)?;
@@ -43,20 +43,20 @@ impl Lacuna {
             }
             let server = Arc::new(server);
             options = if setup.is_compressed {
-                options.cache_server(Arc::new(Compressed::new(server)))
+                options.with_cache_server(Arc::new(Compressed::new(server)))
             } else {
-                options.cache_server(server)
+                options.with_cache_server(server)
             };
         }
         for url in &servers.log_urls {
-            options = options.log_server(Arc::new(RedisLog::new(url, NAMESPACE)?));
+            options = options.with_log_server(Arc::new(RedisLog::new(url, NAMESPACE)?));
         }
         let cache = options.open().await?;
         let mut tables = Vec::new();
         for table in 0..setup.tables() {
-            let mut schema = Schema::new(&table_name(table), "id").domain("id", DomainType::Integer);
+            let mut schema = Schema::new(&table_name(table), "id").with_domain("id", DomainType::Integer);
             if setup.columns < COLUMNS {
-                schema = schema.only(NAMES[..setup.columns].iter().copied());
+                schema = schema.with_only(NAMES[..setup.columns].iter().copied());
             }
             tables.push(cache.table(schema).await?);
         }

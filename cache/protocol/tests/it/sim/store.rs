@@ -176,7 +176,7 @@ struct Kept {
 pub(crate) struct LogServer {
     ranges: BTreeMap<RangeId, Kept>,
     pub(crate) is_full: bool,
-    /// Whether it answers nobody; for stories on a desk.
+    /// Whether it answers nobody; for stories by hand.
     pub(crate) is_silent: bool,
 }
 

@@ -36,7 +36,8 @@ impl World {
         let range = range_of(&*database, "things").await.unwrap();
         database.run("UPDATE lacuna_fence SET epoch = 0").await.unwrap();
         let described = describe(&*database, "things").await.unwrap();
-        let schema = Schema::new("things", "id").domain("value", DomainType::Integer).with_columns(described);
+        let schema =
+            Schema::new("things", "id").with_domain("value", DomainType::Integer).with_columns(described);
         let table = FencedTable {
             database,
             schema: Arc::new(schema.unwrap()),

@@ -49,7 +49,7 @@ impl Table {
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let cache = lacuna_cache::sql::open("sqlite::memory:").await?;
     /// # cache.run_sql("CREATE TABLE people (id INTEGER PRIMARY KEY, age INTEGER)").await?;
-    /// # let people = cache.table(Schema::new("people", "id").domain("age", DomainType::Integer)).await?;
+    /// # let people = cache.table(Schema::new("people", "id").with_domain("age", DomainType::Integer)).await?;
     /// assert!(people.get("age", 18..=22).await?.is_empty());
     /// let mut load = people.bulk_load(std::time::Duration::from_secs(60)).await?;
     /// load.insert((0..100_i64).map(|id| [("id", id.into()), ("age", (id % 50).into())])).await?;

@@ -117,7 +117,7 @@ impl Table {
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// # let cache = lacuna_cache::sql::open("sqlite::memory:").await?;
     /// # cache.run_sql("CREATE TABLE people (id INTEGER PRIMARY KEY, age INTEGER)").await?;
-    /// # let people = cache.table(Schema::new("people", "id").domain("age", DomainType::Integer)).await?;
+    /// # let people = cache.table(Schema::new("people", "id").with_domain("age", DomainType::Integer)).await?;
     /// assert_eq!(people.prefetch("age", [0..18, 18..65]).await?, 2);
     /// let asked = people.counts().store_queries;
     /// people.get("age", 18..65).await?;
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn the_bytes_of_a_log_are_those_of_its_page() {
-        let schema = Schema::new("people", "id").domain("age", DomainType::Integer);
+        let schema = Schema::new("people", "id").with_domain("age", DomainType::Integer);
         let log = QueryLog::new(10, schema.domain_marks());
         let ages = |lo: u64, hi: u64| Query::all(0, Interval::closed(lo.into(), hi.into()).unwrap());
         let queries = [ages(18, 22), Query { form: Form::First(3), fingerprint: 7, ..ages(18, 60) }];
@@ -214,16 +214,18 @@ mod tests {
     #[test]
     fn queries_of_other_columns_are_passed_over() {
         let people = || Schema::new("people", "id");
-        let marks =
-            people().domain("age", DomainType::Integer).domain("name", DomainType::Text).domain_marks();
+        let marks = people()
+            .with_domain("age", DomainType::Integer)
+            .with_domain("name", DomainType::Text)
+            .domain_marks();
         let log = QueryLog::new(10, marks);
         let of = |domain| Query::all(domain, Interval::point(7.into()));
         [0, 1].map(of).iter().for_each(|query| log.note(query));
         let log = QueryLog::from_bytes(&log.to_bytes()).unwrap();
-        assert_eq!(log.of(&people().domain("name", DomainType::Text).domain_marks()), [of(0)]);
-        assert_eq!(log.of(&people().domain("age", DomainType::Unsigned).domain_marks()), []);
-        let cents = people().domain("age", DomainType::Decimal { scale: 2 });
-        let mills = people().domain("age", DomainType::Decimal { scale: 3 });
+        assert_eq!(log.of(&people().with_domain("name", DomainType::Text).domain_marks()), [of(0)]);
+        assert_eq!(log.of(&people().with_domain("age", DomainType::Unsigned).domain_marks()), []);
+        let cents = people().with_domain("age", DomainType::Decimal { scale: 2 });
+        let mills = people().with_domain("age", DomainType::Decimal { scale: 3 });
         assert_ne!(cents.domain_marks(), mills.domain_marks());
     }
 

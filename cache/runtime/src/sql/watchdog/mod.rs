@@ -143,7 +143,7 @@ async fn open(url: &str) -> Result<Box<dyn Journal>> {
         #[cfg(feature = "mariadb")]
         Some("mysql" | "mariadb") => Ok(Box::new(binlog::Binlog::open(url).await?)),
         _ => {
-            let message = "a watchdog needs the log of a database server, which SQLite does not have: `verify_hits` finds \
+            let message = "a watchdog needs the log of a database server, which SQLite does not have: `with_verified_hits` finds \
                            foreign writes there, too";
             Err(Error::new(ErrorKind::Unsupported, message))
         }

@@ -130,7 +130,7 @@ async fn a_silent_process_is_fenced_by_dendrites(world: &World) {
     // It had not even begun: its first call to the store comes too late.
     let described = describe(&*world.database, "things").await.unwrap();
     let schema =
-        Schema::new("things", "id").domain("id", DomainType::Integer).with_columns(described).unwrap();
+        Schema::new("things", "id").with_domain("id", DomainType::Integer).with_columns(described).unwrap();
     let (database, schema) = (world.database.clone(), Arc::new(schema));
     let table =
         FencedTable { database, schema, is_buffering: false, mark: None, _watchdog: None, _lock: None };

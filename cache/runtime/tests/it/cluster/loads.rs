@@ -9,7 +9,7 @@ use lacuna_cache_protocol::{Notice, Policy};
 use lacuna_testkit::servers::Redis;
 use tokio::sync::broadcast::Receiver;
 
-use crate::cluster::hall::{AT_MOST, CUT, Hall, connected, places, slot};
+use crate::cluster::dendrites::{AT_MOST, CUT, Dendrites, connected, places, slot};
 use crate::cluster::relay::{Mood, Relay};
 
 const LONG: Duration = Duration::from_secs(600);
@@ -26,10 +26,10 @@ fn names(rows: &Rows) -> Vec<&str> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_union_over_two_dendrites_shows_one_moment() {
     for policy in [Policy::WriteThrough, Policy::WriteBack] {
-        let hall = Hall::open(2, policy).await;
-        hall.take_seats().await;
-        let client = hall.client().await;
-        let (table, at_second) = (hall.table_of(&client).await, hall.table_at(1).await);
+        let dendrites = Dendrites::open(2, policy).await;
+        dendrites.claim_both_ranges().await;
+        let client = dendrites.client().await;
+        let (table, at_second) = (dendrites.table_of(&client).await, dendrites.table_at(1).await);
         table.insert(slot(1, 50)).await.unwrap();
         let moving = tokio::spawn({
             let table = table.clone();
@@ -50,17 +50,17 @@ async fn a_union_over_two_dendrites_shows_one_moment() {
             reads += 1;
         }
         moving.await.unwrap();
-        assert!(hall.counts(1).forwards > 0 && hall.counts(0).peer_calls > 0);
-        hall.stop().await;
+        assert!(dendrites.counts(1).forwards > 0 && dendrites.counts(0).peer_calls > 0);
+        dendrites.stop().await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn too_many_or_too_long_results_are_refused_by_name() {
-    let hall = Hall::open(2, Policy::WriteThrough).await;
-    hall.take_seats().await;
-    let client = hall.client().await;
-    let table = hall.table_of(&client).await;
+    let dendrites = Dendrites::open(2, Policy::WriteThrough).await;
+    dendrites.claim_both_ranges().await;
+    let client = dendrites.client().await;
+    let table = dendrites.table_of(&client).await;
     let many: Vec<Condition> = (0..257).map(|at| table.condition("place", at..=at).unwrap()).collect();
     let refused = table.get_any(&many).await.unwrap_err();
     assert!(refused.to_string().contains("257 queries"), "{refused}");
@@ -76,7 +76,7 @@ async fn too_many_or_too_long_results_are_refused_by_name() {
     load.finish().await.unwrap();
     let refused = table.get_any(&sides(&table)).await.unwrap_err();
     assert!(refused.to_string().contains("smaller range"), "{refused}");
-    hall.stop().await;
+    dendrites.stop().await;
 }
 
 /// Reads over both ranges, each alone and together, until it is over; what is read at once is of one load.
@@ -97,22 +97,22 @@ async fn read_on(table: Table, is_over: Arc<AtomicBool>) -> u32 {
 }
 
 async fn nobody_sees_half_of_a_load(policy: Policy, server: Option<&Redis>) {
-    let hall = Hall::open_before(2, policy, server).await;
-    hall.take_seats().await;
-    let client = hall.client().await;
-    let table = hall.table_of(&client).await;
+    let dendrites = Dendrites::open_before(2, policy, server).await;
+    dendrites.claim_both_ranges().await;
+    let client = dendrites.client().await;
+    let table = dendrites.table_of(&client).await;
     let mut load = table.bulk_load(LONG).await.unwrap();
     load.insert((0..40).map(|id| slot(id, id * 5))).await.unwrap();
     load.finish().await.unwrap();
     let is_over = Arc::new(AtomicBool::new(false));
     let mut readers = tokio::task::JoinSet::new();
     for place in 0..2 {
-        readers.spawn(read_on(hall.table_at(place).await, is_over.clone()));
+        readers.spawn(read_on(dendrites.table_at(place).await, is_over.clone()));
         readers.spawn(read_on(table.clone(), is_over.clone()));
     }
     for round in 0..6 {
         // Begun at a client, and at the dendrite that does not lead.
-        let loader = if round % 2 == 0 { table.clone() } else { hall.table_at(1).await };
+        let loader = if round % 2 == 0 { table.clone() } else { dendrites.table_at(1).await };
         let mut load = loader.bulk_load(LONG).await.unwrap();
         for half in ["place < 100", "place >= 100"] {
             let change = format!("UPDATE slots SET name = 'load {round}' WHERE {half}");
@@ -127,7 +127,7 @@ async fn nobody_sees_half_of_a_load(policy: Policy, server: Option<&Redis>) {
     while let Some(reads) = readers.join_next().await {
         assert!(reads.unwrap() >= 10);
     }
-    hall.stop().await;
+    dendrites.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -144,12 +144,12 @@ async fn nobody_sees_half_of_a_load_past_redis() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_loader_that_was_cut_off_changes_nothing_that_others_were_shown() {
-    let hall = Hall::open(2, Policy::WriteThrough).await;
-    hall.take_seats().await;
-    let relay = Relay::to(&hall.addresses[0]).await;
-    let far = hall.table_of(&connected(&[&relay.address]).await.with_patience(AT_MOST)).await;
-    let client = hall.client().await;
-    let near = hall.table_of(&client).await;
+    let dendrites = Dendrites::open(2, Policy::WriteThrough).await;
+    dendrites.claim_both_ranges().await;
+    let relay = Relay::to(&dendrites.addresses[0]).await;
+    let far = dendrites.table_of(&connected(&[&relay.address]).await.with_patience(AT_MOST)).await;
+    let client = dendrites.client().await;
+    let near = dendrites.table_of(&client).await;
     let mut load = far.bulk_load(LONG).await.unwrap();
     load.insert([slot(1, 50)]).await.unwrap();
     relay.set(Mood::Cut);
@@ -162,22 +162,22 @@ async fn a_loader_that_was_cut_off_changes_nothing_that_others_were_shown() {
     }
     assert!(load.finish().await.is_err());
     assert_eq!(places(&near.get("place", 0..2 * CUT).await.unwrap()), [50]);
-    hall.stop().await;
+    dendrites.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_for_a_load_that_is_given_up_leaves_no_lease_behind() {
-    let hall = Hall::open(2, Policy::WriteThrough).await;
-    hall.take_seats().await;
-    let client = hall.client().await;
-    let table = hall.table_of(&client).await;
+    let dendrites = Dendrites::open(2, Policy::WriteThrough).await;
+    dendrites.claim_both_ranges().await;
+    let client = dendrites.client().await;
+    let table = dendrites.table_of(&client).await;
     for wait_ms in 0..12 {
         let asked = tokio::time::timeout(Duration::from_millis(wait_ms), table.bulk_load(LONG)).await;
         // Whether it was granted or not, and whether anybody heard of it.
         drop(asked);
         assert!(table.get("place", 0..2 * CUT).await.unwrap().is_empty(), "after {wait_ms} ms");
     }
-    hall.stop().await;
+    dendrites.stop().await;
 }
 
 /// A row whose key is taken, by a statement of which the application said that the database would take it.
@@ -201,28 +201,28 @@ async fn set_aside(notices: &mut Receiver<Notice>) -> usize {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn clients_are_told_of_writes_that_were_set_aside() {
-    let hall = Hall::open(2, Policy::WriteBack).await;
-    hall.take_seats().await;
+    let dendrites = Dendrites::open(2, Policy::WriteBack).await;
+    dendrites.claim_both_ranges().await;
     // Neither was given the address of the second dendrite.
-    let clients = [connected(&hall.addresses[..1]).await, connected(&hall.addresses[..1]).await];
-    let writer = hall.table_of(&clients[0].clone().with_patience(AT_MOST)).await;
-    let other = hall.table_of(&clients[1].clone().with_patience(AT_MOST)).await;
+    let clients = [connected(&dendrites.addresses[..1]).await, connected(&dendrites.addresses[..1]).await];
+    let writer = dendrites.table_of(&clients[0].clone().with_patience(AT_MOST)).await;
+    let other = dendrites.table_of(&clients[1].clone().with_patience(AT_MOST)).await;
     let mut heard = [writer.notices(), other.notices()];
     writer.insert(slot(1, 150)).await.unwrap();
     refused_later(&writer, 1, 151).await;
     for notices in &mut heard {
         assert_eq!(set_aside(notices).await, 1);
     }
-    hall.stop().await;
+    dendrites.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn notices_that_came_while_the_line_was_cut_are_told_when_it_is_back() {
-    let hall = Hall::open(1, Policy::WriteBack).await;
-    let relay = Relay::to(&hall.addresses[0]).await;
-    let far = hall.table_of(&connected(&[&relay.address]).await.with_patience(AT_MOST)).await;
+    let dendrites = Dendrites::open(1, Policy::WriteBack).await;
+    let relay = Relay::to(&dendrites.addresses[0]).await;
+    let far = dendrites.table_of(&connected(&[&relay.address]).await.with_patience(AT_MOST)).await;
     let mut notices = far.notices();
-    let near = hall.table_at(0).await;
+    let near = dendrites.table_at(0).await;
     relay.set(Mood::Cut);
     near.insert(slot(1, 1)).await.unwrap();
     refused_later(&near, 1, 2).await;
@@ -232,17 +232,17 @@ async fn notices_that_came_while_the_line_was_cut_are_told_when_it_is_back() {
     }
     relay.set(Mood::Passing);
     assert_eq!(set_aside(&mut notices).await, 1);
-    hall.stop().await;
+    dendrites.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_cannot_hear_a_dendrite_is_told_so() {
-    let hall = Hall::open(1, Policy::WriteBack).await;
-    let relay = Relay::to(&hall.addresses[0]).await;
-    let far = hall.table_of(&connected(&[&relay.address]).await.with_patience(AT_MOST)).await;
+    let dendrites = Dendrites::open(1, Policy::WriteBack).await;
+    let relay = Relay::to(&dendrites.addresses[0]).await;
+    let far = dendrites.table_of(&connected(&[&relay.address]).await.with_patience(AT_MOST)).await;
     relay.set(Mood::Silent);
     let mut notices = far.notices();
     let notice = tokio::time::timeout(AT_MOST, notices.recv()).await.unwrap().unwrap();
     assert_eq!(notice, Notice::MayBeMissing);
-    hall.stop().await;
+    dendrites.stop().await;
 }

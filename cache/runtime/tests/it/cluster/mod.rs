@@ -1,6 +1,6 @@
 //! Dendrites and clients in one process, over real sockets.
 
-mod hall;
+mod dendrites;
 mod loads;
 mod moves;
 mod peers;

@@ -6,32 +6,32 @@ use lacuna_cache::sql::WriteError;
 use lacuna_cache_protocol::ErrorKind;
 use lacuna_cache_protocol::{Policy, RangeId};
 
-use crate::cluster::hall::{AT_MOST, CUT, Hall, connected, places, schema, slot};
+use crate::cluster::dendrites::{AT_MOST, CUT, Dendrites, connected, places, schema, slot};
 use crate::cluster::relay::{Mood, Relay};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_for_a_range_elsewhere_is_handed_on() {
-    let hall = Hall::open(2, Policy::WriteThrough).await;
-    hall.take_seats().await;
-    let low = hall.table_at(0).await;
+    let dendrites = Dendrites::open(2, Policy::WriteThrough).await;
+    dendrites.claim_both_ranges().await;
+    let low = dendrites.table_at(0).await;
     low.insert(slot(1, 120)).await.unwrap();
     assert_eq!(places(&low.get("place", 110..130).await.unwrap()), [120]);
-    assert!(hall.counts(0).forwards >= 2, "a write and a read: {:?}", hall.counts(0));
-    assert_eq!((hall.counts(1).writes, hall.counts(0).writes), (1, 0));
+    assert!(dendrites.counts(0).forwards >= 2, "a write and a read: {:?}", dendrites.counts(0));
+    assert_eq!((dendrites.counts(1).writes, dendrites.counts(0).writes), (1, 0));
     // The second time it is a hit at its owner.
-    let before = hall.counts(1);
+    let before = dendrites.counts(1);
     assert_eq!(places(&low.get("place", 110..130).await.unwrap()), [120]);
-    let after = hall.counts(1);
+    let after = dendrites.counts(1);
     assert!(after.hits > before.hits && after.store_queries == before.store_queries, "{before:?} {after:?}");
-    hall.stop().await;
+    dendrites.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_is_told_where_owners_are_and_remembers() {
-    let hall = Hall::open(2, Policy::WriteThrough).await;
-    hall.take_seats().await;
-    let client = hall.client().await;
-    let table = hall.table_of(&client).await;
+    let dendrites = Dendrites::open(2, Policy::WriteThrough).await;
+    dendrites.claim_both_ranges().await;
+    let client = dendrites.client().await;
+    let table = dendrites.table_of(&client).await;
     for round in 0..20 {
         table.insert(slot(round, round)).await.unwrap();
         table.insert(slot(1_000 + round, CUT + round)).await.unwrap();
@@ -41,16 +41,16 @@ async fn a_client_is_told_where_owners_are_and_remembers() {
     }
     // One redirect a range, and a few more where an answer was late; of eighty requests.
     assert!(table.counts().forwards <= 10, "{:?}", table.counts());
-    assert!(hall.counts(0).forwards + hall.counts(1).forwards <= 10, "nobody had to hand on");
-    hall.stop().await;
+    assert!(dendrites.counts(0).forwards + dendrites.counts(1).forwards <= 10, "nobody had to hand on");
+    dendrites.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_row_that_moves_to_another_dendrite_is_seen_there_at_once() {
     for policy in [Policy::WriteAround, Policy::WriteThrough] {
-        let hall = Hall::open(2, policy).await;
-        hall.take_seats().await;
-        let (low, high) = (hall.table_at(0).await, hall.table_at(1).await);
+        let dendrites = Dendrites::open(2, policy).await;
+        dendrites.claim_both_ranges().await;
+        let (low, high) = (dendrites.table_at(0).await, dendrites.table_at(1).await);
         low.insert(slot(1, 50)).await.unwrap();
         for round in 0..20 {
             let (from, to) = if round % 2 == 0 { (&low, &high) } else { (&high, &low) };
@@ -61,9 +61,13 @@ async fn a_row_that_moves_to_another_dendrite_is_seen_there_at_once() {
             assert_eq!(places(&to.get("place", there..=there).await.unwrap()), [there], "{policy:?}");
             assert!(from.get("place", here..=here).await.unwrap().is_empty(), "{policy:?}");
         }
-        assert!(hall.counts(0).peer_calls >= 40, "a lease and its end for each move: {:?}", hall.counts(0));
+        assert!(
+            dendrites.counts(0).peer_calls >= 40,
+            "a lease and its end for each move: {:?}",
+            dendrites.counts(0)
+        );
         assert_eq!(places(&high.get("place", 0..200).await.unwrap()), [50], "over both ranges");
-        hall.stop().await;
+        dendrites.stop().await;
     }
 }
 
@@ -81,28 +85,28 @@ async fn ranges_of_a_dendrite_that_stops_are_anothers_at_once() {
 }
 
 async fn take_over_from_one_that_stops() -> Duration {
-    let mut hall = Hall::open(2, Policy::WriteThrough).await;
-    hall.take_seats().await;
-    let client = hall.client().await;
-    let table = hall.table_of(&client).await;
+    let mut dendrites = Dendrites::open(2, Policy::WriteThrough).await;
+    dendrites.claim_both_ranges().await;
+    let client = dendrites.client().await;
+    let table = dendrites.table_of(&client).await;
     table.insert(slot(1, 150)).await.unwrap();
-    hall.servers.remove(1).stop().await;
+    dendrites.servers.remove(1).stop().await;
     let start = Instant::now();
     assert_eq!(places(&table.get("place", 0..200).await.unwrap()), [150]);
     table.insert(slot(2, 151)).await.unwrap();
     let took = start.elapsed();
-    hall.claim(0, RangeId(0)).await;
-    hall.claim(0, RangeId(1)).await;
-    hall.stop().await;
+    dendrites.claim(0, RangeId(0)).await;
+    dendrites.claim(0, RangeId(1)).await;
+    dendrites.stop().await;
     took
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cut_line_is_made_anew_and_a_lost_write_is_unknown() {
-    let hall = Hall::open(1, Policy::WriteThrough).await;
-    let relay = Relay::to(&hall.addresses[0]).await;
+    let dendrites = Dendrites::open(1, Policy::WriteThrough).await;
+    let relay = Relay::to(&dendrites.addresses[0]).await;
     let client = connected(&[&relay.address]).await.with_patience(AT_MOST);
-    let table = hall.table_of(&client).await;
+    let table = dendrites.table_of(&client).await;
     table.insert(slot(1, 1)).await.unwrap();
     relay.set(Mood::Cut);
     tokio::time::sleep(Duration::from_millis(50)).await;
@@ -117,16 +121,16 @@ async fn a_cut_line_is_made_anew_and_a_lost_write_is_unknown() {
     relay.holds_something_back().await;
     relay.set(Mood::Cut);
     assert!(matches!(writing.await.unwrap(), Err(WriteError::Unknown)), "nobody knows whether it arrived");
-    hall.stop().await;
+    dendrites.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_ends_at_its_deadline() {
-    let hall = Hall::open(1, Policy::WriteThrough).await;
-    let relay = Relay::to(&hall.addresses[0]).await;
+    let dendrites = Dendrites::open(1, Policy::WriteThrough).await;
+    let relay = Relay::to(&dendrites.addresses[0]).await;
     let client = connected(&[&relay.address]).await.with_patience(AT_MOST);
-    assert!(hall.table_of(&client).await.get("place", 0..9).await.unwrap().is_empty());
-    let table = hall.table_of(&client.with_patience(Duration::from_millis(200))).await;
+    assert!(dendrites.table_of(&client).await.get("place", 0..9).await.unwrap().is_empty());
+    let table = dendrites.table_of(&client.with_patience(Duration::from_millis(200))).await;
     relay.set(Mood::Silent);
     // The best of some: a machine may be out of breath.
     let mut took = Duration::MAX;
@@ -137,15 +141,15 @@ async fn a_request_ends_at_its_deadline() {
         took = took.min(start.elapsed());
     }
     assert!(took < Duration::from_secs(3), "{took:?}");
-    hall.stop().await;
+    dendrites.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn more_requests_than_a_connection_takes_are_all_answered() {
-    let hall = Hall::open(2, Policy::WriteThrough).await;
-    hall.take_seats().await;
-    let client = hall.client().await;
-    let table = hall.table_of(&client).await;
+    let dendrites = Dendrites::open(2, Policy::WriteThrough).await;
+    dendrites.claim_both_ranges().await;
+    let client = dendrites.client().await;
+    let table = dendrites.table_of(&client).await;
     let mut asked = tokio::task::JoinSet::new();
     for number in 0..1_500i64 {
         let table = table.clone();
@@ -156,15 +160,15 @@ async fn more_requests_than_a_connection_takes_are_all_answered() {
     while let Some(answer) = asked.join_next().await {
         assert_eq!(answer.unwrap().unwrap(), 0);
     }
-    hall.stop().await;
+    dendrites.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_database_says_of_a_write_is_heard_by_the_client() {
-    let hall = Hall::open(2, Policy::WriteThrough).await;
-    hall.take_seats().await;
-    let client = hall.client().await;
-    let table = hall.table_of(&client).await;
+    let dendrites = Dendrites::open(2, Policy::WriteThrough).await;
+    dendrites.claim_both_ranges().await;
+    let client = dendrites.client().await;
+    let table = dendrites.table_of(&client).await;
     table.insert(slot(1, 120)).await.unwrap();
     let refused = table.insert(slot(1, 130)).await;
     assert!(
@@ -173,45 +177,46 @@ async fn what_a_database_says_of_a_write_is_heard_by_the_client() {
     );
     let unknown = lacuna_cache_protocol::Query::all(7, lacuna_cache_protocol::Interval::all());
     assert_eq!(client.get(&unknown).await.unwrap_err().kind(), ErrorKind::InvalidInput);
-    hall.stop().await;
+    dendrites.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_table_of_dendrites_is_not_opened_as_a_whole() {
-    let hall = Hall::open(1, Policy::WriteThrough).await;
-    let refused = hall.cache.table(schema()).await.unwrap_err();
+    let dendrites = Dendrites::open(1, Policy::WriteThrough).await;
+    let refused = dendrites.cache.table(schema()).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Conflict);
     assert!(refused.to_string().contains("slots#"), "{refused}");
-    hall.stop().await;
+    dendrites.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_table_that_is_open_as_a_whole_has_no_dendrites() {
-    let hall = Hall::open(0, Policy::WriteThrough).await;
-    let table = hall.cache.table(schema()).await.unwrap();
+    let dendrites = Dendrites::open(0, Policy::WriteThrough).await;
+    let table = dendrites.cache.table(schema()).await.unwrap();
     table.insert(slot(1, 50)).await.unwrap();
-    let refused = hall.try_dendrite("127.0.0.1:1").await.unwrap_err();
+    let refused = dendrites.try_dendrite("127.0.0.1:1").await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Conflict);
     assert!(refused.to_string().contains("as a whole"), "{refused}");
     table.insert(slot(2, 150)).await.unwrap();
     assert_eq!(places(&table.get("place", 0..200).await.unwrap()), [50, 150], "it is not disturbed");
-    hall.stop().await;
+    dendrites.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_table_that_could_not_be_left_to_dendrites_is_opened_as_a_whole() {
-    let hall = Hall::open(0, Policy::WriteThrough).await;
+    let dendrites = Dendrites::open(0, Policy::WriteThrough).await;
     // The database refuses the row that says that dendrites own the ranges.
-    hall.cache
+    dendrites
+        .cache
         .run_sql(
             "CREATE TRIGGER refuse BEFORE INSERT ON lacuna_fence WHEN NEW.name = 'slots#' \
              BEGIN SELECT RAISE(ABORT, 'no dendrites today'); END",
         )
         .await
         .unwrap();
-    assert!(hall.try_dendrite("127.0.0.1:1").await.is_err());
-    let table = hall.cache.table(schema()).await.unwrap();
+    assert!(dendrites.try_dendrite("127.0.0.1:1").await.is_err());
+    let table = dendrites.cache.table(schema()).await.unwrap();
     table.insert(slot(1, 50)).await.unwrap();
     assert_eq!(places(&table.get("place", 0..200).await.unwrap()), [50]);
-    hall.stop().await;
+    dendrites.stop().await;
 }

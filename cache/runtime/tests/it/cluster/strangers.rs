@@ -10,7 +10,7 @@ use lacuna_cache_protocol::Policy;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::cluster::hall::{AT_MOST, Hall, SECRET, connected, refusal, secret, slot};
+use crate::cluster::dendrites::{AT_MOST, Dendrites, SECRET, connected, refusal, secret, slot};
 
 /// What a dendrite says to these bytes until it hangs up.
 async fn answer_to(address: &str, bytes: &[u8]) -> Vec<u8> {
@@ -43,27 +43,27 @@ fn goodbye(heard: &[u8]) -> (u8, String) {
 
 #[tokio::test]
 async fn another_secret_is_refused_on_both_sides() {
-    let hall = Hall::open(1, Policy::WriteThrough).await;
-    let refused = refusal(&hall.addresses, b"what nobody else knows").await;
+    let dendrites = Dendrites::open(1, Policy::WriteThrough).await;
+    let refused = refusal(&dendrites.addresses, b"what nobody else knows").await;
     assert_eq!(refused.kind(), ErrorKind::InvalidInput);
     assert!(refused.to_string().contains("secret"), "{refused}");
     // A caller that guesses a proof is told so, and no more.
-    let heard = answer_to(&hall.addresses[0], &[hello(1, 1), frame(3, &[9; 32])].concat()).await;
+    let heard = answer_to(&dendrites.addresses[0], &[hello(1, 1), frame(3, &[9; 32])].concat()).await;
     assert_eq!(heard[4], 2, "the challenge");
     let rest = &heard[4 + u32::from_le_bytes(*heard.first_chunk().unwrap()) as usize..];
     assert_eq!((rest[4], rest[5]), (5, 1), "goodbye, invalid input: {}", String::from_utf8_lossy(rest));
-    hall.stop().await;
+    dendrites.stop().await;
 }
 
 #[tokio::test]
 async fn a_version_that_is_not_spoken_is_refused_by_name() {
-    let hall = Hall::open(1, Policy::WriteThrough).await;
+    let dendrites = Dendrites::open(1, Policy::WriteThrough).await;
     for (lowest, highest) in [(0, 0), (2, 2), (3, 9)] {
-        let (code, text) = goodbye(&answer_to(&hall.addresses[0], &hello(lowest, highest)).await);
+        let (code, text) = goodbye(&answer_to(&dendrites.addresses[0], &hello(lowest, highest)).await);
         assert_eq!(code, 4, "unsupported");
         assert!(text.contains("version 1 ") && text.contains(&format!("{lowest} to {highest}")), "{text}");
     }
-    hall.stop().await;
+    dendrites.stop().await;
 }
 
 #[tokio::test]
@@ -87,7 +87,7 @@ async fn a_dendrite_of_another_version_is_reported_to_the_caller() {
 
 #[tokio::test]
 async fn noise_closes_the_connection_and_nothing_else() {
-    let hall = Hall::open(1, Policy::WriteThrough).await;
+    let dendrites = Dendrites::open(1, Policy::WriteThrough).await;
     let mut damaged = hello(1, 1);
     damaged[20] ^= 1;
     let noise = [
@@ -100,12 +100,12 @@ async fn noise_closes_the_connection_and_nothing_else() {
         frame(1, &[0; 1_000]),
     ];
     for bytes in noise {
-        let heard = answer_to(&hall.addresses[0], &bytes).await;
+        let heard = answer_to(&dendrites.addresses[0], &bytes).await;
         assert!(heard.is_empty() || goodbye(&heard).0 == 5, "corrupt: {heard:?}");
     }
-    let client = hall.client().await;
-    hall.table_of(&client).await.insert(slot(1, 1)).await.unwrap();
-    hall.stop().await;
+    let client = dendrites.client().await;
+    dendrites.table_of(&client).await.insert(slot(1, 1)).await.unwrap();
+    dendrites.stop().await;
 }
 
 /// Passes on what is said, with a frame behind whatever comes after hello and proof.
@@ -124,12 +124,13 @@ async fn add_a_frame(caller: TcpStream, called: TcpStream) {
 
 #[tokio::test]
 async fn frames_after_the_handshake_that_nobody_tagged_end_the_connection() {
-    let hall = Hall::open(1, Policy::WriteThrough).await;
-    let client = hall.client().await;
-    let table = hall.table_of(&client).await;
+    let dendrites = Dendrites::open(1, Policy::WriteThrough).await;
+    let client = dendrites.client().await;
+    let table = dendrites.table_of(&client).await;
     table.insert(slot(1, 1)).await.unwrap();
     // An attacker on the way adds a frame of its own behind those of the caller.
-    let (listener, target) = (TcpListener::bind("127.0.0.1:0").await.unwrap(), hall.addresses[0].clone());
+    let (listener, target) =
+        (TcpListener::bind("127.0.0.1:0").await.unwrap(), dendrites.addresses[0].clone());
     let address = listener.local_addr().unwrap().to_string();
     let attacker = tokio::spawn(async move {
         while let Ok((caller, _)) = listener.accept().await {
@@ -139,12 +140,12 @@ async fn frames_after_the_handshake_that_nobody_tagged_end_the_connection() {
     let victim = connected(&[address]).await.with_patience(Duration::from_millis(500));
     // There is no other line.
     attacker.abort();
-    let through = hall.table_of(&victim).await;
+    let through = dendrites.table_of(&victim).await;
     // The first request may be answered before the injected frame is read; the connection does not outlive it.
     drop(through.get("place", 0..9).await);
     assert!(through.get("place", 0..9).await.is_err(), "the connection has ended");
     assert_eq!(table.get("place", 0..9).await.unwrap().len(), 1, "others go on");
-    hall.stop().await;
+    dendrites.stop().await;
 }
 
 #[tokio::test]
@@ -162,16 +163,16 @@ async fn an_address_that_is_taken_or_none_is_named() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_table_that_its_owners_know_otherwise_is_not_read() {
-    let hall = Hall::open(1, Policy::WriteThrough).await;
-    hall.table_at(0).await.insert(slot(1, 50)).await.unwrap();
+    let dendrites = Dendrites::open(1, Policy::WriteThrough).await;
+    dendrites.table_at(0).await.insert(slot(1, 50)).await.unwrap();
     // Here the first domain is the number, there it is the place.
-    let other = Schema::new("slots", "id").domain("id", DomainType::Integer);
-    let client = Arc::new(hall.client().await);
-    let table = hall.cache.table_over(other, client).await.unwrap();
+    let other = Schema::new("slots", "id").with_domain("id", DomainType::Integer);
+    let client = Arc::new(dendrites.client().await);
+    let table = dendrites.cache.table_over(other, client).await.unwrap();
     let refused = table.get("id", 40..60).await.unwrap_err();
     assert!(
         refused.kind() == ErrorKind::InvalidInput && refused.to_string().contains("otherwise"),
         "{refused}"
     );
-    hall.stop().await;
+    dendrites.stop().await;
 }

@@ -34,8 +34,9 @@ pub(crate) async fn open(options: EtcdOptions) -> EtcdCoordinator {
 }
 
 pub(crate) fn options(etcd: &Etcd, name: &str, address: &str) -> EtcdOptions {
-    let options = EtcdOptions::new(etcd.url(), name).address(address).table(RangeTable::new(1));
-    options.lease_s(LEASE_S).cache_servers(3).keeping_routes()
+    let options =
+        EtcdOptions::new(etcd.url(), name).with_address(address).with_range_table(RangeTable::new(1));
+    options.with_lease_s(LEASE_S).with_cache_servers(3).without_foreign_routes()
 }
 
 async fn claim(process: &EtcdCoordinator, range: RangeId) -> Option<Tenure> {
@@ -107,7 +108,7 @@ async fn one_process_has_a_range_and_epochs_rise() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dead_process_loses_its_ranges_after_a_lease() {
     let Some(etcd) = Etcd::start(1) else { return };
-    let opened = |address| open(options(&etcd, "dead", address).lease_s(3));
+    let opened = |address| open(options(&etcd, "dead", address).with_lease_s(3));
     let (a, b) = (opened("a:1").await, opened("b:1").await);
     // Its lease holds for its term from some moment behind this one.
     let start = Instant::now();
@@ -218,7 +219,7 @@ async fn a_range_whose_owner_died_is_claimed_before_it_is_cut() {
     claim(&a, RANGE).await.unwrap();
     assert!(b.wish(&Recut::Split(RANGE, 0, Cut::Before(9.into()))).await.unwrap());
     assert!(!b.wish(&Recut::Merge(RANGE, RangeId(1))).await.unwrap(), "nothing to merge");
-    a.leave().await.unwrap();
+    a.remove().await.unwrap();
     drop(a);
     assert!(!b.carry_out_wish().await.unwrap(), "what its owner had in flight is not fenced");
     let tenure = wait_for(&b, RANGE).await;
@@ -235,14 +236,14 @@ async fn bad_input_is_told_apart_from_trouble() {
         ("etcd://127.0.0.1:1", "two words", "a:1"),
         ("etcd://127.0.0.1:1", "name", "a 1"),
     ] {
-        let refused = EtcdOptions::new(url, namespace).address(address).open().await.unwrap_err();
+        let refused = EtcdOptions::new(url, namespace).with_address(address).open().await.unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::InvalidInput, "{url} {namespace} {address}: {refused}");
     }
     let nobody = EtcdOptions::new("etcd://127.0.0.1:1", "name").open().await.unwrap_err();
     assert_eq!(nobody.kind(), ErrorKind::Unavailable, "{nobody}");
     let Some(etcd) = Etcd::start(1) else { return };
     // Ranges are numbered elsewhere: there is no table, and every number can be had.
-    let free = EtcdOptions::new(etcd.url(), "free").lease_s(LEASE_S).open().await.unwrap();
+    let free = EtcdOptions::new(etcd.url(), "free").with_lease_s(LEASE_S).open().await.unwrap();
     assert_eq!(free.table().await.unwrap_err().kind(), ErrorKind::InvalidInput);
     assert!(free.claim(RangeId(77), None).await.unwrap().is_some());
     assert!(!free.wish(&Recut::Split(RANGE, 0, Cut::Before(9.into()))).await.unwrap());

@@ -8,7 +8,7 @@ use lacuna_cache::WriteError;
 use lacuna_cache::sql::{BulkLoad, Statement, Table};
 use lacuna_cache_protocol::RangeId;
 
-use crate::etcd::together::{AT_MOST, Ground, House, apart};
+use crate::etcd::together::{AT_MOST, Member, SharedServers, apart};
 
 const LONG: Duration = Duration::from_secs(600);
 const BOTH: [RangeId; 2] = [RangeId(0), RangeId(1)];
@@ -56,23 +56,23 @@ async fn load_surely(table: &Table, version: i64) {
 }
 
 /// The ranges of a dead dendrite are another's.
-async fn has_all(house: &House) {
-    let me = house.coordinator.holder();
+async fn has_all(member: &Member) {
+    let me = member.coordinator.holder();
     let start = Instant::now();
-    while !BOTH.iter().all(|range| house.dendrite.owned().contains(range)) {
+    while !BOTH.iter().all(|range| member.dendrite.owned().contains(range)) {
         assert!(start.elapsed() < AT_MOST, "it takes over");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    house
+    member
         .map_with(|map| BOTH.iter().all(|range| map.owner(*range).is_some_and(|owned| owned.holder == me)))
         .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_load_in_the_middle_of_which_an_owner_dies_is_refused_and_begun_again() {
-    let Some(ground) = Ground::new().await else { return };
-    let b = ground.house("b").await;
-    let (runtime, a) = apart(&ground, "a").await;
+    let Some(servers) = SharedServers::new().await else { return };
+    let b = servers.member("b").await;
+    let (runtime, a) = apart(&servers, "a").await;
     a.settle(&[&b]).await;
     let mut load = b.table.bulk_load(LONG).await.unwrap();
     let row = |place: i64| [("place", (place * 50).into()), ("version", 0.into())];
@@ -87,7 +87,7 @@ async fn a_load_in_the_middle_of_which_an_owner_dies_is_refused_and_begun_again(
     let mut load = b.table.bulk_load(LONG).await.unwrap();
     raise(&mut load, "<", 2).await.unwrap();
     // As kill -9 does: nothing is given back, nothing is finished.
-    ground.street.leave("a");
+    servers.transport.remove("a");
     runtime.shutdown_background();
     has_all(&b).await;
     let late = raise(&mut load, ">=", 2).await;

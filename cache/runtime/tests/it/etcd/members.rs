@@ -16,7 +16,7 @@ const RANGE: RangeId = RangeId(0);
 const LEASE_S: u64 = 15;
 
 async fn process(etcd: &Etcd, name: &str, address: &str) -> EtcdCoordinator {
-    open(options(etcd, name, address).lease_s(LEASE_S)).await
+    open(options(etcd, name, address).with_lease_s(LEASE_S)).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -38,7 +38,7 @@ async fn claims_and_renewals_outlive_the_leader() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_majority_nobody_claims() {
     let Some(mut etcd) = Etcd::start(3) else { return };
-    let a = open(options(&etcd, "most", "a:1").lease_s(LEASE_S).going_past_the_cache()).await;
+    let a = open(options(&etcd, "most", "a:1").with_lease_s(LEASE_S).with_uncached_fallback()).await;
     let b = process(&etcd, "most", "b:1").await;
     let leader = etcd.leader();
     let tenure = granted(&a).await;
@@ -96,12 +96,13 @@ async fn a_member_in_a_minority_grants_nothing() {
     let leader = etcd.leader();
     let (near, far) = ((leader + 1) % 3, (leader + 2) % 3);
     let (name, lease_s) = ("minority", 6);
-    let alone = open(options(&etcd, name, "a:1").lease_s(lease_s).reaching(etcd.url_of(leader))).await;
+    let alone =
+        open(options(&etcd, name, "a:1").with_lease_s(lease_s).with_endpoint(etcd.url_of(leader))).await;
     let tenure = wait_for(&alone, RANGE).await;
     etcd.isolate(leader);
     let others = format!("{},{}", etcd.url_of(near), etcd.url_of(far).trim_start_matches("etcd://"));
     let start = Instant::now();
-    let b = open(options(&etcd, name, "b:1").lease_s(lease_s).reaching(others)).await;
+    let b = open(options(&etcd, name, "b:1").with_lease_s(lease_s).with_endpoint(others)).await;
     // Its old leader still answers; what it says is not believed without the others.
     assert_eq!(alone.renew(RANGE, tenure.epoch).await.unwrap_err().kind(), ErrorKind::Unavailable);
     assert_eq!(alone.claim(RANGE, None).await.unwrap_err().kind(), ErrorKind::Unavailable);

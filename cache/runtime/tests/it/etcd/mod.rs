@@ -3,8 +3,8 @@
 mod claims;
 mod interleavings;
 mod loads;
+mod local_transport;
 mod members;
 mod secure;
-mod street;
 mod together;
 mod warmth;

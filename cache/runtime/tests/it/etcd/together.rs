@@ -15,22 +15,22 @@ use lacuna_testkit::servers::{Etcd, Postgres, Redis};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::time::sleep;
 
-use crate::etcd::street::Street;
+use crate::etcd::local_transport::LocalTransport;
 
 const LEASE_S: u64 = 4;
 /// What a busy machine may take.
 pub(crate) const AT_MOST: Duration = Duration::from_secs(120);
 
 /// Servers that all dendrites of a test share.
-pub(crate) struct Ground {
+pub(crate) struct SharedServers {
     postgres: Postgres,
     pub(crate) redis: Redis,
     etcd: Etcd,
-    pub(crate) street: Arc<Street>,
+    pub(crate) transport: Arc<LocalTransport>,
 }
 
-/// A dendrite and what it stands on.
-pub(crate) struct House {
+/// A dendrite and the servers below it.
+pub(crate) struct Member {
     cache: Cache,
     pub(crate) coordinator: Arc<EtcdCoordinator>,
     pub(crate) dendrite: Dendrite,
@@ -40,16 +40,16 @@ pub(crate) struct House {
 }
 
 fn schema() -> Schema {
-    Schema::new("slots", "place").domain("place", DomainType::Integer)
+    Schema::new("slots", "place").with_domain("place", DomainType::Integer)
 }
 
-impl Ground {
+impl SharedServers {
     pub(crate) async fn new() -> Option<Arc<Self>> {
         let (postgres, redis, etcd) = (Postgres::start()?, Redis::cache()?, Etcd::start(3)?);
         let first = Options::new(postgres.url()).open().await.unwrap();
         first.run_sql("CREATE TABLE slots (place BIGINT PRIMARY KEY, version BIGINT)").await.unwrap();
         first.stop().await.unwrap();
-        Some(Arc::new(Self { postgres, redis, etcd, street: Arc::default() }))
+        Some(Arc::new(Self { postgres, redis, etcd, transport: Arc::default() }))
     }
 
     fn redis(&self) -> RedisCache {
@@ -57,24 +57,25 @@ impl Ground {
     }
 
     /// A dendrite at `address` of a table that is cut at 500.
-    pub(crate) async fn house(&self, address: &str) -> House {
-        let options = Options::new(self.postgres.url()).patience(AT_MOST);
-        let cache = options.cache_server(Arc::new(self.redis())).open().await.unwrap();
-        let options = EtcdOptions::new(self.etcd.url(), "slots").address(address).lease_s(LEASE_S);
-        let options = options.table(schema().cut_before(&[500.into()]).unwrap()).keeping_routes();
-        let options = options.above_fences_of(cache.store(schema()).await.unwrap()).going_past_the_cache();
+    pub(crate) async fn member(&self, address: &str) -> Member {
+        let options = Options::new(self.postgres.url()).with_patience(AT_MOST);
+        let cache = options.with_cache_server(Arc::new(self.redis())).open().await.unwrap();
+        let options = EtcdOptions::new(self.etcd.url(), "slots").with_address(address).with_lease_s(LEASE_S);
+        let options =
+            options.with_range_table(schema().cut_before(&[500.into()]).unwrap()).without_foreign_routes();
+        let options = options.with_fences_of(cache.store(schema()).await.unwrap()).with_uncached_fallback();
         let coordinator = Arc::new(crate::etcd::claims::open(options).await);
-        let (directory, transport) = (coordinator.clone(), self.street.clone());
+        let (directory, transport) = (coordinator.clone(), self.transport.clone());
         let membership = Membership { directory, transport, address: address.to_owned() };
         let dendrite = cache.dendrite(schema(), coordinator.clone(), membership).await.unwrap();
         let runtime = Handle::current();
-        self.street.enter(address, runtime.clone(), dendrite.clone());
+        self.transport.add(address, runtime.clone(), dendrite.clone());
         let table = Arc::new(cache.table_over(schema(), Arc::new(dendrite.clone())).await.unwrap());
-        House { cache, coordinator, dendrite, table, runtime }
+        Member { cache, coordinator, dendrite, table, runtime }
     }
 }
 
-impl House {
+impl Member {
     async fn put(&self, place: i64) -> Result<(), WriteError> {
         let table = self.table.clone();
         let row = [("place", place.into()), ("version", 1.into())];
@@ -90,18 +91,18 @@ impl House {
 
     /// Claims both ranges where the map says they belong, so that each dendrite of two has one.
     pub(crate) async fn settle(&self, others: &[&Self]) {
-        let (start, houses) = (Instant::now(), others.len() + 1);
-        for house in others {
-            house.map_with(|map| map.members().len() == houses).await;
+        let (start, members) = (Instant::now(), others.len() + 1);
+        for member in others {
+            member.map_with(|map| map.members().len() == members).await;
         }
         while !self.coordinator.seen().owner(RangeId(0)).is_some_and(|lower| {
             let upper = self.coordinator.seen().owner(RangeId(1)).map(|owned| owned.holder);
-            upper.is_some_and(|upper| houses == 1 || upper != lower.holder)
+            upper.is_some_and(|upper| members == 1 || upper != lower.holder)
         }) {
             assert!(start.elapsed() < AT_MOST, "ranges are claimed, and spread");
-            for house in [self].into_iter().chain(others.iter().copied()) {
-                drop(house.count(0, 9).await);
-                drop(house.count(900, 909).await);
+            for member in [self].into_iter().chain(others.iter().copied()) {
+                drop(member.count(0, 9).await);
+                drop(member.count(900, 909).await);
             }
             sleep(Duration::from_millis(10)).await;
         }
@@ -131,18 +132,18 @@ impl House {
 }
 
 /// A dendrite in a runtime of its own, with one thread, which can be stopped dead or for a while.
-pub(crate) async fn apart(ground: &Arc<Ground>, address: &'static str) -> (Runtime, House) {
+pub(crate) async fn apart(servers: &Arc<SharedServers>, address: &'static str) -> (Runtime, Member) {
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let ground = ground.clone();
-    let house = runtime.spawn(async move { ground.house(address).await }).await.unwrap();
-    (runtime, house)
+    let servers = servers.clone();
+    let member = runtime.spawn(async move { servers.member(address).await }).await.unwrap();
+    (runtime, member)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_ranges_of_a_dead_dendrite_are_served_again() {
-    let Some(ground) = Ground::new().await else { return };
-    let b = ground.house("b").await;
-    let (runtime, a) = apart(&ground, "a").await;
+    let Some(servers) = SharedServers::new().await else { return };
+    let b = servers.member("b").await;
+    let (runtime, a) = apart(&servers, "a").await;
     a.settle(&[&b]).await;
     let map =
         b.map_with(|map| [RangeId(0), RangeId(1)].iter().all(|range| map.owner(*range).is_some())).await;
@@ -152,7 +153,7 @@ async fn the_ranges_of_a_dead_dendrite_are_served_again() {
     b.put_surely(orphan).await;
     assert_eq!(b.count(orphan, orphan + 9).await.unwrap(), 1);
     // As kill -9 does: nothing is given back, nothing is finished.
-    ground.street.leave("a");
+    servers.transport.remove("a");
     runtime.shutdown_background();
     let start = Instant::now();
     while b.count(orphan, orphan + 9).await.ok() != Some(1) {
@@ -168,9 +169,9 @@ async fn the_ranges_of_a_dead_dendrite_are_served_again() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_paused_dendrite_wakes_up_fenced() {
-    let Some(ground) = Ground::new().await else { return };
-    let b = ground.house("b").await;
-    let (runtime, a) = apart(&ground, "a").await;
+    let Some(servers) = SharedServers::new().await else { return };
+    let b = servers.member("b").await;
+    let (runtime, a) = apart(&servers, "a").await;
     a.settle(&[&b]).await;
     let map =
         b.map_with(|map| [RangeId(0), RangeId(1)].iter().all(|range| map.owner(*range).is_some())).await;
@@ -182,14 +183,14 @@ async fn a_paused_dendrite_wakes_up_fenced() {
     assert_eq!(a.count(place, place + 9).await.unwrap(), 0);
     assert_eq!(a.count(place, place + 9).await.unwrap(), 0);
     // Its only thread hears nothing for longer than the lease.
-    ground.street.leave("a");
+    servers.transport.remove("a");
     runtime.spawn(async { std::thread::sleep(Duration::from_secs(LEASE_S + 4)) });
     let start = Instant::now();
     b.put_surely(place).await;
     println!("written {:?} after its dendrite was paused, with a lease of {LEASE_S} s", start.elapsed());
     // What it still has on the way is refused by the cache server and by the store.
     let query = Query::all(0, Interval::closed(0.into(), 9.into()).unwrap());
-    let fence = || async { ground.redis().get(range, old, &query).await.unwrap().map(|seen| seen.fence) };
+    let fence = || async { servers.redis().get(range, old, &query).await.unwrap().map(|seen| seen.fence) };
     while fence().await <= Some(old) {
         // A server that a busy machine keeps waiting is passed over for a while.
         assert!(start.elapsed() < AT_MOST, "the cache server knows the new owner");
@@ -209,13 +210,13 @@ async fn a_paused_dendrite_wakes_up_fenced() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_etcd_requests_go_on_against_the_store() {
-    let Some(mut ground) = Ground::new().await else { return };
-    let a = ground.house("a").await;
+    let Some(mut servers) = SharedServers::new().await else { return };
+    let a = servers.member("a").await;
     a.settle(&[]).await;
     while a.table.counts().hits < 2 {
         assert_eq!(a.count(0, 9).await.unwrap(), 0);
     }
-    let etcd = &mut Arc::get_mut(&mut ground).expect("the only one").etcd;
+    let etcd = &mut Arc::get_mut(&mut servers).expect("the only one").etcd;
     let leader = etcd.leader();
     [leader, (leader + 1) % 3].iter().for_each(|place| etcd.kill(*place));
     let (start, mut written, mut longest, mut last) = (Instant::now(), 0, Duration::ZERO, Instant::now());

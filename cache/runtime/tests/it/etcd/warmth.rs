@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use lacuna_cache_protocol::RangeId;
 use lacuna_testkit::effort;
 
-use crate::etcd::together::{AT_MOST, Ground, House, apart};
+use crate::etcd::together::{AT_MOST, Member, SharedServers, apart};
 
 /// Rows of each range, and how many of them a query asks for.
 const ROWS: i64 = 400;
@@ -26,7 +26,7 @@ struct TakeOver {
     warm: Duration,
 }
 
-impl House {
+impl Member {
     /// The share of hits of the next window of reads, of some queries in turn.
     async fn rate(&self, first: i64, next: &mut i64) -> f64 {
         let before = self.table.counts();
@@ -57,9 +57,9 @@ fn empty(redis_url: &str) {
     assert_eq!(&answer, b"+OK\r\n");
 }
 
-async fn take_over(ground: &Arc<Ground>, keeps_entries: bool) -> TakeOver {
-    let b = ground.house("b").await;
-    let (runtime, a) = apart(ground, "a").await;
+async fn take_over(servers: &Arc<SharedServers>, keeps_entries: bool) -> TakeOver {
+    let b = servers.member("b").await;
+    let (runtime, a) = apart(servers, "a").await;
     a.settle(&[&b]).await;
     let map =
         b.map_with(|map| [RangeId(0), RangeId(1)].iter().all(|range| map.owner(*range).is_some())).await;
@@ -70,11 +70,11 @@ async fn take_over(ground: &Arc<Ground>, keeps_entries: bool) -> TakeOver {
     }
     a.until(0.98, first).await;
     let old_rate = a.rate(first, &mut 0).await;
-    ground.street.leave("a");
+    servers.transport.remove("a");
     runtime.shutdown_background();
     let killed = Instant::now();
     if !keeps_entries {
-        empty(&ground.redis.url());
+        empty(&servers.redis.url());
     }
     while b.count(first, first).await.ok() != Some(1) {
         assert!(killed.elapsed() < AT_MOST, "the range is served again");
@@ -92,8 +92,8 @@ async fn take_over(ground: &Arc<Ground>, keeps_entries: bool) -> TakeOver {
 async fn hits_are_back_after_a_take_over() {
     for (name, keeps_entries) in [("warm", true), ("cold", false)] {
         for _ in 0..effort::short_or_long(1, 3) {
-            let Some(ground) = Ground::new().await else { return };
-            let TakeOver { old_rate, served, warm } = take_over(&ground, keeps_entries).await;
+            let Some(servers) = SharedServers::new().await else { return };
+            let TakeOver { old_rate, served, warm } = take_over(&servers, keeps_entries).await;
             println!(
                 "{name}: hit rate {old_rate:.2} before; served again after {served:.2?}, and 90 % of that rate {warm:.2?} later"
             );

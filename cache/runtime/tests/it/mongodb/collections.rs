@@ -21,9 +21,10 @@ fn is_refused(written: Result<(), WriteError>, kind: ErrorKind) {
 async fn writes_of_every_kind_are_seen_at_once() {
     let Some(server) = server() else { return };
     for policy in [Policy::WriteAround, Policy::WriteThrough] {
-        let cache = options(&server.url()).policy(policy).open().await.unwrap();
+        let cache = options(&server.url()).with_policy(policy).open().await.unwrap();
         let name = format!("people{policy:?}");
-        let people = cache.collection(Schema::new(&name).domain("age", DomainType::Integer)).await.unwrap();
+        let people =
+            cache.collection(Schema::new(&name).with_domain("age", DomainType::Integer)).await.unwrap();
         assert!(people.get("age", 0..=99).await.unwrap().is_empty());
         for (id, age) in [(2, 20), (1, 20), (3, 30)] {
             people.insert(person(id, age)).await.unwrap();
@@ -61,10 +62,10 @@ async fn values_are_in_the_order_of_their_keys() {
     let Some(server) = server() else { return };
     let cache = options(&server.url()).open().await.unwrap();
     let schema = Schema::new("things")
-        .domain("whole", DomainType::Integer)
-        .domain("float", DomainType::Float)
-        .domain("text", DomainType::Text)
-        .domain("moment", DomainType::Timestamp);
+        .with_domain("whole", DomainType::Integer)
+        .with_domain("float", DomainType::Float)
+        .with_domain("text", DomainType::Text)
+        .with_domain("moment", DomainType::Timestamp);
     let things = cache.collection(schema).await.unwrap();
     let values = [
         (i64::MIN, f64::MIN, "", -86_400_000),
@@ -107,9 +108,9 @@ async fn bad_input_is_a_typed_error() {
     is_refused(people.insert(doc! { "age": 5 }).await, ErrorKind::InvalidInput);
     is_refused(people.insert(doc! { "_id": 1, "_lacuna": 5 }).await, ErrorKind::InvalidInput);
     is_refused(people.update(&doc! { "_id": 1 }, doc! { "age.x": 5 }).await, ErrorKind::InvalidInput);
-    let again = cache.collection(Schema::new("people").domain("age", DomainType::Integer)).await;
+    let again = cache.collection(Schema::new("people").with_domain("age", DomainType::Integer)).await;
     assert_eq!(kind(again.unwrap_err()), ErrorKind::Conflict);
-    let back = Options::new(server.url()).policy(Policy::WriteBack).open().await;
+    let back = Options::new(server.url()).with_policy(Policy::WriteBack).open().await;
     assert_eq!(kind(back.unwrap_err()), ErrorKind::Unsupported);
     assert_eq!(
         kind(Options::new("mongodb://127.0.0.1:1").open().await.unwrap_err()),

@@ -28,6 +28,7 @@ fn is_done(written: Result<(), WriteError>) -> bool {
 
 async fn people(url: &str) -> (Cache, Collection) {
     let cache = options(url).open().await.unwrap();
-    let people = cache.collection(Schema::new("people").domain("age", DomainType::Integer)).await.unwrap();
+    let people =
+        cache.collection(Schema::new("people").with_domain("age", DomainType::Integer)).await.unwrap();
     (cache, people)
 }

@@ -48,9 +48,10 @@ async fn a_raised_fence_ends_the_tenure_and_the_write_is_done_in_the_next() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_take_over_waits_out_the_longest_operation() {
     let Some(server) = server() else { return };
-    let cache = options(&server.url()).max_operation_ms(1_500).open().await.unwrap();
+    let cache = options(&server.url()).with_max_operation_ms(1_500).open().await.unwrap();
     let start = std::time::Instant::now();
-    let things = cache.collection(Schema::new("things").domain("size", DomainType::Integer)).await.unwrap();
+    let things =
+        cache.collection(Schema::new("things").with_domain("size", DomainType::Integer)).await.unwrap();
     assert!(things.get("size", 1..=2).await.unwrap().is_empty());
     assert!(start.elapsed() >= Duration::from_millis(1_500), "{:?}", start.elapsed());
     cache.stop().await.unwrap();

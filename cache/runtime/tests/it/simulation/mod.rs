@@ -5,9 +5,9 @@
 //! checker looks at what clients saw. What `tokio::select!` and maps of random order choose is not in the seed, so that a seed
 //! says where to look, not what will be found.
 
-mod ground;
-mod people;
-mod town;
+mod clients;
+mod servers;
+mod simulated_cluster;
 mod weather;
 mod wires;
 
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use lacuna_cache_protocol::Policy;
 use lacuna_testkit::effort;
 
-use town::{Ended, Town};
+use simulated_cluster::{Ended, SimulatedCluster};
 
 const POLICIES: [Policy; 3] = [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack];
 
@@ -48,7 +48,7 @@ fn clients_on_a_bad_network_see_nothing_stale() {
         let mut total = Total::default();
         for run in 0..effort::short_or_long(30, 1_000) {
             let seed = effort::seed() * 1_000 + run;
-            let ended = Town::new(seed, policy).live();
+            let ended = SimulatedCluster::new(seed, policy).live();
             assert!(ended.checked.is_ok(), "seed {seed}, {policy:?}: {}", ended.checked.unwrap_err());
             total.add(&ended);
         }
@@ -65,8 +65,8 @@ fn clients_on_a_bad_network_see_nothing_stale() {
 #[test]
 fn whoever_takes_a_lost_answer_for_a_refusal_is_found_out() {
     let found = (0..100).find(|run| {
-        let town = Town::new(effort::seed() * 1_000 + run, Policy::WriteThrough);
-        town.whose_clients_take_silence_for_no().live().checked.is_err()
+        let cluster = SimulatedCluster::new(effort::seed() * 1_000 + run, Policy::WriteThrough);
+        cluster.whose_clients_take_silence_for_no().live().checked.is_err()
     });
     println!("found out after {found:?} runs");
     assert!(found.is_some());
@@ -76,7 +76,7 @@ fn whoever_takes_a_lost_answer_for_a_refusal_is_found_out() {
 #[test]
 fn lines_that_say_nothing_are_made_anew() {
     for policy in POLICIES {
-        let took = Town::new(effort::seed(), policy).is_answered_after_a_partition();
+        let took = SimulatedCluster::new(effort::seed(), policy).is_answered_after_a_partition();
         println!("{policy:?}: answered {took:?} after the network was repaired");
         assert!(took.as_secs() < 5, "{policy:?}: {took:?}");
     }

@@ -7,7 +7,7 @@ use crate::sql::values::{ids, table};
 
 /// Noon as the database is told in its own words, whatever zone it thinks it is in.
 pub(crate) async fn moments_without_a_zone_are_utc(url: &str, column: &str) {
-    let schema = Schema::new("things", "id").domain("value", DomainType::Timestamp);
+    let schema = Schema::new("things", "id").with_domain("value", DomainType::Timestamp);
     let (cache, things) = table(url, &format!("id BIGINT PRIMARY KEY, value {column}"), schema).await;
     let noon = SqlValue::Timestamp(19_844 * 86_400_000_000 + 43_200_000_000);
     let insert = Statement::new("INSERT INTO things VALUES (1, '2024-05-01 12:00:00')");
@@ -23,7 +23,7 @@ pub(crate) async fn moments_without_a_zone_are_utc(url: &str, column: &str) {
 /// `NaN` is above all numbers for the database, and no number here.
 pub(crate) async fn rows_beyond_all_decimals_are_in_ranges_without_an_end(url: &str) {
     let price = |text| SqlValue::decimal(text).unwrap();
-    let schema = Schema::new("things", "id").domain("value", DomainType::Decimal { scale: 2 });
+    let schema = Schema::new("things", "id").with_domain("value", DomainType::Decimal { scale: 2 });
     let (cache, things) = table(url, "id BIGINT PRIMARY KEY, value NUMERIC(10,2)", schema).await;
     things.insert([("id", 1.into()), ("value", 5.into())]).await.unwrap();
     assert_eq!(ids(things.get("value", price("4.5")..).await).await, [1]);
@@ -47,7 +47,7 @@ pub(crate) async fn rows_beyond_all_decimals_are_in_ranges_without_an_end(url: &
 
 /// It would take them for NULL, and find nothing.
 pub(crate) async fn days_that_mariadb_has_not_are_refused(url: &str) {
-    let schema = Schema::new("things", "id").domain("value", DomainType::Date);
+    let schema = Schema::new("things", "id").with_domain("value", DomainType::Date);
     let (cache, things) = table(url, "id BIGINT PRIMARY KEY, value DATE", schema).await;
     let day = |year, month, day| SqlValue::date(year, month, day).unwrap();
     things.insert([("id", 1.into()), ("value", day(2024, 2, 29))]).await.unwrap();

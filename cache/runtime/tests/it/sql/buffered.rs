@@ -26,9 +26,10 @@ const TEXTS: [&str; 12] = [
 ];
 
 async fn open(url: &str, policy: Policy) -> (Cache, Table) {
-    let options = patient(url).policy(policy).log_server(Arc::new(MemoryLog::default()));
+    let options = patient(url).with_policy(policy).with_log_server(Arc::new(MemoryLog::default()));
     let cache = options.open().await.unwrap();
-    let table = cache.table(Schema::new("things", "id").domain("id", DomainType::Integer)).await.unwrap();
+    let table =
+        cache.table(Schema::new("things", "id").with_domain("id", DomainType::Integer)).await.unwrap();
     (cache, table)
 }
 

@@ -79,7 +79,7 @@ async fn writes_are_buffered_as_expected(cache: &Cache, log: &CountingLog, (what
         cache.run_sql(CHILDREN).await.unwrap();
     }
     let schema = Schema::new("things", "id");
-    let schema = schema.domain("id", DomainType::Integer).domain("mark", DomainType::Integer);
+    let schema = schema.with_domain("id", DomainType::Integer).with_domain("mark", DomainType::Integer);
     let table = cache.table(schema).await.unwrap();
     let first = table.get("id", 0..=9).await.unwrap().remove(0);
     let update = log.has(table.update(&first, [("note", 2.into())])).await;
@@ -95,7 +95,7 @@ async fn writes_are_buffered_as_expected(cache: &Cache, log: &CountingLog, (what
 /// One case; a table is registered once in the life of a cache.
 async fn check(options: Options, case: Case) {
     let log = Arc::new(CountingLog::default());
-    let cache = options.policy(Policy::WriteBack).log_server(log.clone()).open().await.unwrap();
+    let cache = options.with_policy(Policy::WriteBack).with_log_server(log.clone()).open().await.unwrap();
     cache.run_sql(FRESH).await.unwrap();
     writes_are_buffered_as_expected(&cache, &log, case).await;
     cache.stop().await.unwrap();

@@ -15,8 +15,9 @@ const LONG: Duration = Duration::from_secs(600);
 async fn people(place: &Place, policy: Policy) -> (Cache, Table) {
     let cache = place.options(policy).open().await.unwrap();
     cache.run_sql("CREATE TABLE people (id INTEGER PRIMARY KEY, age BIGINT, pay BIGINT)").await.unwrap();
-    let schema =
-        Schema::new("people", "id").domain("age", DomainType::Integer).domain("pay", DomainType::Integer);
+    let schema = Schema::new("people", "id")
+        .with_domain("age", DomainType::Integer)
+        .with_domain("pay", DomainType::Integer);
     let table = cache.table(schema).await.unwrap();
     (cache, table)
 }

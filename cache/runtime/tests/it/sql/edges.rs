@@ -16,7 +16,7 @@ async fn table(place: &Place, columns: &str, schema: Schema) -> (lacuna_cache::s
 #[tokio::test]
 async fn bad_input_is_a_typed_error() {
     let place = Place::new();
-    let schema = Schema::new("things", "id").domain("size", DomainType::Integer);
+    let schema = Schema::new("things", "id").with_domain("size", DomainType::Integer);
     let (cache, things) = table(&place, "id INTEGER PRIMARY KEY, size INTEGER", schema.clone()).await;
     let kind = |error: lacuna_cache_protocol::Error| error.kind();
     assert_eq!(kind(things.get("colour", 1..=2).await.unwrap_err()), ErrorKind::InvalidInput);
@@ -28,9 +28,9 @@ async fn bad_input_is_a_typed_error() {
     assert!(inverted.is_empty());
     assert_eq!(kind(cache.table(schema).await.unwrap_err()), ErrorKind::Conflict);
     assert_eq!(kind(cache.run_sql("SELEC 1").await.unwrap_err()), ErrorKind::InvalidInput);
-    let missing = Schema::new("nowhere", "id").domain("size", DomainType::Integer);
+    let missing = Schema::new("nowhere", "id").with_domain("size", DomainType::Integer);
     assert_eq!(kind(cache.table(missing).await.unwrap_err()), ErrorKind::InvalidInput);
-    let column = Schema::new("things", "id").domain("colour", DomainType::Text);
+    let column = Schema::new("things", "id").with_domain("colour", DomainType::Text);
     assert_eq!(kind(cache.table(column).await.unwrap_err()), ErrorKind::InvalidInput);
     assert_eq!(kind(Options::new("oracle:x").open().await.unwrap_err()), ErrorKind::InvalidInput);
     assert_eq!(
@@ -54,8 +54,9 @@ async fn one_file_has_one_cache_at_a_time() {
 
 #[tokio::test]
 async fn ends_of_domains_are_values_like_others() {
-    let schema =
-        Schema::new("things", "id").domain("size", DomainType::Integer).domain("name", DomainType::Text);
+    let schema = Schema::new("things", "id")
+        .with_domain("size", DomainType::Integer)
+        .with_domain("name", DomainType::Text);
     let place = Place::new();
     let (_cache, things) = table(&place, "id INTEGER PRIMARY KEY, size INTEGER, name TEXT", schema).await;
     for (id, size) in (1i64..).zip([i64::MIN, 0, i64::MAX]) {
@@ -74,8 +75,9 @@ async fn ends_of_domains_are_values_like_others() {
 
 #[tokio::test]
 async fn two_domains_of_one_table_agree() {
-    let schema =
-        Schema::new("things", "id").domain("size", DomainType::Integer).domain("weight", DomainType::Float);
+    let schema = Schema::new("things", "id")
+        .with_domain("size", DomainType::Integer)
+        .with_domain("weight", DomainType::Float);
     let place = Place::new();
     let (_cache, things) = table(&place, "id INTEGER PRIMARY KEY, size INTEGER, weight REAL", schema).await;
     for id in 1..=9i64 {
@@ -95,7 +97,7 @@ async fn two_domains_of_one_table_agree() {
 #[tokio::test]
 async fn a_database_that_is_gone_is_unavailable() {
     let place = Place::new();
-    let schema = Schema::new("things", "id").domain("size", DomainType::Integer);
+    let schema = Schema::new("things", "id").with_domain("size", DomainType::Integer);
     let (cache, things) = table(&place, "id INTEGER PRIMARY KEY, size INTEGER", schema).await;
     cache.stop().await.unwrap();
     assert_eq!(things.get("size", 1..=2).await.unwrap_err().kind(), ErrorKind::Unavailable);

@@ -12,7 +12,7 @@ async fn people(place: &Place, policy: Policy) -> (Cache, Table) {
     let sql =
         "CREATE TABLE IF NOT EXISTS people (id INTEGER PRIMARY KEY, name TEXT UNIQUE, age INTEGER, pay REAL)";
     cache.run_sql(sql).await.unwrap();
-    let schema = Schema::new("people", "id").domain("age", DomainType::Integer);
+    let schema = Schema::new("people", "id").with_domain("age", DomainType::Integer);
     let table = cache.table(schema).await.unwrap();
     (cache, table)
 }
@@ -88,9 +88,9 @@ async fn limits_and_ties_are_right_after_writes() {
 async fn overlapping_results_are_put_together_below_a_beta_of_100() {
     for policy in ALL {
         let place = Place::new();
-        let cache = place.options(policy).beta(0).open().await.unwrap();
+        let cache = place.options(policy).with_beta(0).open().await.unwrap();
         cache.run_sql("CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, age INTEGER)").await.unwrap();
-        let schema = Schema::new("people", "id").domain("age", DomainType::Integer);
+        let schema = Schema::new("people", "id").with_domain("age", DomainType::Integer);
         let people = cache.table(schema).await.unwrap();
         for id in 1..=20 {
             let name = format!("n{id}");
@@ -118,9 +118,9 @@ async fn only_the_columns_asked_for_are_brought() {
     add(&people, 1, "a", 10).await.unwrap();
     cache.stop().await.unwrap();
     let cache = place.open(Policy::WriteThrough).await;
-    let schema = || Schema::new("people", "id").domain("age", DomainType::Integer);
-    assert!(cache.table(schema().only(["nose"])).await.is_err(), "there is no such column");
-    let people = cache.table(schema().only(["pay"])).await.unwrap();
+    let schema = || Schema::new("people", "id").with_domain("age", DomainType::Integer);
+    assert!(cache.table(schema().with_only(["nose"])).await.is_err(), "there is no such column");
+    let people = cache.table(schema().with_only(["pay"])).await.unwrap();
     let row = people.get("age", 0..=20).await.unwrap().remove(0);
     assert_eq!((row.values().len(), row.get("name")), (3, None));
     people.update(&row, [("pay", 2.5.into())]).await.unwrap();

@@ -15,7 +15,8 @@ use crate::sql::world::AT_MOST;
 async fn people(options: Options) -> (Cache, Table) {
     let cache = options.open().await.unwrap();
     cache.run_sql("CREATE TABLE people (id INTEGER PRIMARY KEY, age INTEGER, note TEXT)").await.unwrap();
-    let people = cache.table(Schema::new("people", "id").domain("age", DomainType::Integer)).await.unwrap();
+    let people =
+        cache.table(Schema::new("people", "id").with_domain("age", DomainType::Integer)).await.unwrap();
     let mut load = people.bulk_load(Duration::from_secs(60)).await.unwrap();
     let note = || SqlValue::Text("a note that is like any other, ".repeat(10));
     load.insert((0..1_000_i64).map(|id| [("id", id.into()), ("age", id.into()), ("note", note())]))
@@ -97,8 +98,8 @@ async fn the_log_of_one_run_warms_the_next() {
 async fn compressed_results_are_the_same_in_less_memory() {
     let servers = [MemoryCache::new(1 << 24), MemoryCache::new(1 << 24)].map(Arc::new);
     let compressed = Arc::new(Compressed::new(servers[1].clone()));
-    let (_plain, plain) = people(in_memory().cache_server(servers[0].clone())).await;
-    let (_small, small) = people(in_memory().cache_server(compressed.clone())).await;
+    let (_plain, plain) = people(in_memory().with_cache_server(servers[0].clone())).await;
+    let (_small, small) = people(in_memory().with_cache_server(compressed.clone())).await;
     for table in [&plain, &small] {
         for nth in 0..40_i64 {
             table.get("age", 10 * nth..10 * nth + 7).await.unwrap();
@@ -121,7 +122,8 @@ async fn compressed_results_of_redis_follow_writes_of_every_policy() {
         let Some(redis) = Redis::cache() else { return };
         let server = Arc::new(RedisCache::new(&redis.url(), "test").unwrap());
         let compressed = Arc::new(Compressed::new(server));
-        let (cache, people) = people(in_memory().policy(policy).cache_server(compressed.clone())).await;
+        let (cache, people) =
+            people(in_memory().with_policy(policy).with_cache_server(compressed.clone())).await;
         let mut expected = None;
         for nth in 0..100 {
             let (hits, start) = (people.counts().hits, Instant::now());
@@ -146,7 +148,7 @@ async fn compressed_results_of_redis_follow_writes_of_every_policy() {
 
 #[tokio::test]
 async fn a_range_that_is_mostly_written_comes_to_keep_rows_once() {
-    let (_cache, people) = people(in_memory().beta_auto()).await;
+    let (_cache, people) = people(in_memory().with_auto_beta()).await;
     let row = people.get("age", 5..6).await.unwrap().remove(0);
     let start = Instant::now();
     let mut note = 0_i64;

@@ -31,15 +31,17 @@ enum Placement {
 fn with_servers(mut options: Options, placement: Placement, caches: &[Redis], logs: &[Redis]) -> Options {
     let servers = caches.iter().map(|server| RedisCache::new(&server.url(), "test").unwrap());
     options = match placement {
-        Placement::OfRange => servers.fold(options, |options, server| options.cache_server(Arc::new(server))),
+        Placement::OfRange => {
+            servers.fold(options, |options, server| options.with_cache_server(Arc::new(server)))
+        }
         Placement::Hashed => {
             let compressed = servers.map(|server| Compressed::new(Arc::new(server)));
             let servers = compressed.map(|server| -> Arc<dyn CacheServer> { Arc::new(server) });
-            options.cache_server(Arc::new(Hashed::new(servers.collect()).unwrap()))
+            options.with_cache_server(Arc::new(Hashed::new(servers.collect()).unwrap()))
         }
     };
     for server in logs {
-        options = options.log_server(Arc::new(RedisLog::new(&server.url(), "test").unwrap()));
+        options = options.with_log_server(Arc::new(RedisLog::new(&server.url(), "test").unwrap()));
     }
     options
 }

@@ -21,11 +21,11 @@ async fn refusal(url: &str, sql: &str, schema: Schema) -> String {
 /// The column `value`, what it is registered as, and what the error says to do.
 async fn columns_are_refused(url: &str, cases: &[(&str, DomainType, &str)]) {
     for (column, domain, advice) in cases {
-        let schema = Schema::new("things", "id").domain("value", *domain);
+        let schema = Schema::new("things", "id").with_domain("value", *domain);
         let why = refusal(url, &format!("(id BIGINT PRIMARY KEY, value {column})"), schema).await;
         assert!(why.contains(advice), "{column} as {domain}: {why}");
     }
-    let whole = || Schema::new("things", "id").domain("value", DomainType::Integer);
+    let whole = || Schema::new("things", "id").with_domain("value", DomainType::Integer);
     let why = refusal(url, "(id BIGINT, value BIGINT)", whole()).await;
     assert!(why.contains("no primary key"), "{why}");
     let why = refusal(url, "(id BIGINT, value BIGINT, PRIMARY KEY (id, value))", whole()).await;
@@ -44,7 +44,7 @@ async fn columns_without_our_order_are_refused_by_sqlite() {
     ];
     columns_are_refused(&sqlite(&place), &cases).await;
     for rule in ["ON CONFLICT REPLACE", "on  conflict\nreplace", "ON CONFLICT FAIL"] {
-        let schema = Schema::new("things", "id").domain("value", DomainType::Integer);
+        let schema = Schema::new("things", "id").with_domain("value", DomainType::Integer);
         let definition = format!("(id INTEGER PRIMARY KEY {rule}, value INTEGER)");
         let why = refusal(&sqlite(&place), &definition, schema).await;
         assert!(why.contains("fenced"), "an insertion could replace a row that nobody named: {why}");
@@ -71,7 +71,7 @@ async fn columns_without_our_order_are_refused_by_postgres() {
     let sql = "CREATE TABLE whole (id BIGINT PRIMARY KEY, value BIGINT) PARTITION BY RANGE (id); \
                CREATE TABLE part PARTITION OF whole FOR VALUES FROM (0) TO (9)";
     cache.run_sql(sql).await.unwrap();
-    let schema = |name| Schema::new(name, "id").domain("value", DomainType::Integer);
+    let schema = |name| Schema::new(name, "id").with_domain("value", DomainType::Integer);
     assert_eq!(cache.table(schema("part")).await.unwrap_err().kind(), ErrorKind::InvalidInput);
     let whole = cache.table(schema("whole")).await.unwrap();
     whole.insert([("id", 1.into()), ("value", 5.into())]).await.unwrap();
@@ -113,7 +113,7 @@ async fn lines(table: &Table, range: std::ops::RangeInclusive<i64>) -> Vec<(i64,
 
 async fn keys_of_several_columns_name_rows(url: &str) {
     let columns = "buyer BIGINT NOT NULL, line BIGINT NOT NULL, amount BIGINT, note VARCHAR(9), PRIMARY KEY (buyer, line)";
-    let schema = Schema::with_keys("things", ["buyer", "line"]).domain("amount", DomainType::Integer);
+    let schema = Schema::with_keys("things", ["buyer", "line"]).with_domain("amount", DomainType::Integer);
     let (cache, things) = table(url, columns, schema).await;
     let row = |buyer: i64, line: i64, amount: i64| {
         [("buyer", buyer.into()), ("line", line.into()), ("amount", amount.into()), ("note", "a".into())]
@@ -160,7 +160,7 @@ async fn values_that_stay_are_written(url: &str) {
 }
 
 async fn simple(url: &str) -> (Cache, Table) {
-    let schema = Schema::new("things", "id").domain("value", DomainType::Integer);
+    let schema = Schema::new("things", "id").with_domain("value", DomainType::Integer);
     table(url, "id BIGINT PRIMARY KEY, value BIGINT, note VARCHAR(9)", schema).await
 }
 
@@ -182,7 +182,7 @@ async fn rows_that_others_change_are_noticed(url: &str) {
     cache.run_sql(trigger).await.unwrap();
     cache.stop().await.unwrap();
     let cache = patient(url).open().await.unwrap();
-    let schema = || Schema::new("things", "id").domain("value", DomainType::Integer);
+    let schema = || Schema::new("things", "id").with_domain("value", DomainType::Integer);
     let things = cache.table(schema()).await.unwrap();
     assert!(ids(things.get("value", 100..).await).await.is_empty());
     things.insert([("id", 1.into()), ("value", 5.into())]).await.unwrap();

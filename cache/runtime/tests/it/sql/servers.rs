@@ -37,7 +37,7 @@ async fn work(world: &Arc<World>, is_over: &AtomicBool) {
     }
 }
 
-async fn clients_see_nothing_stale(dialect: Dialect, options: Options, mut ground: Ground<'_>) {
+async fn clients_see_nothing_stale(dialect: Dialect, options: Options, mut breakable: Breakable<'_>) {
     let world = World::open_in(dialect, options.clone()).await;
     let is_over = Arc::new(AtomicBool::new(false));
     let working = tokio::spawn({
@@ -46,7 +46,7 @@ async fn clients_see_nothing_stale(dialect: Dialect, options: Options, mut groun
     });
     let faults = Faults::default();
     if effort::is_long() {
-        ground.break_all(&faults).await;
+        breakable.break_all(&faults).await;
     }
     is_over.store(true, Ordering::Relaxed);
     working.await.unwrap();
@@ -62,13 +62,13 @@ async fn clients_see_nothing_stale(dialect: Dialect, options: Options, mut groun
 }
 
 /// What can be broken before a database, and its connections.
-struct Ground<'a> {
+struct Breakable<'a> {
     url: &'a str,
     caches: &'a mut [Redis],
     logs: &'a mut [Redis],
 }
 
-impl Ground<'_> {
+impl Breakable<'_> {
     /// Each kind of fault a hundred times.
     async fn break_all(&mut self, faults: &Faults) {
         let kinds = CacheFault::ALL.len() + 1 + if self.logs.is_empty() { 0 } else { 2 };
@@ -96,12 +96,12 @@ async fn every_policy(dialect: Dialect, url: &str) {
     let Some(mut logs) = (0..2).map(|_| Redis::log()).collect::<Option<Vec<Redis>>>() else { return };
     let drop_tables = "DROP TABLE IF EXISTS slots; DROP TABLE IF EXISTS states";
     for policy in [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack] {
-        let (mut options, is_back) = (patient(url).policy(policy), policy == Policy::WriteBack);
+        let (mut options, is_back) = (patient(url).with_policy(policy), policy == Policy::WriteBack);
         if is_back || effort::is_long() {
-            options = options.cache_server(Arc::new(RedisCache::new(&cache.url(), "test").unwrap()));
+            options = options.with_cache_server(Arc::new(RedisCache::new(&cache.url(), "test").unwrap()));
         }
         for log in logs.iter().filter(|_| is_back) {
-            options = options.log_server(Arc::new(RedisLog::new(&log.url(), "test").unwrap()));
+            options = options.with_log_server(Arc::new(RedisLog::new(&log.url(), "test").unwrap()));
         }
         let fresh = patient(url).open().await.unwrap();
         fresh.run_sql(drop_tables).await.unwrap();
@@ -110,7 +110,7 @@ async fn every_policy(dialect: Dialect, url: &str) {
         clients_see_nothing_stale(
             dialect,
             options,
-            Ground { url, caches: std::slice::from_mut(&mut cache), logs },
+            Breakable { url, caches: std::slice::from_mut(&mut cache), logs },
         )
         .await;
     }
@@ -146,7 +146,7 @@ async fn is_refused_until_it_is_free(url: &str, place: i64) -> bool {
     let is_done =
         |done: Result<(), WriteError>| !matches!(done, Err(WriteError::NotDone(_) | WriteError::Unknown));
     first.table.insert(row(place)).await.unwrap();
-    let hasty = Options::new(url).patience(Duration::from_secs(2));
+    let hasty = Options::new(url).with_patience(Duration::from_secs(2));
     let second = World::open_in(Dialect::Postgres, hasty).await;
     let refused = second.table.insert(row(place + 1)).await;
     let is_refused = matches!(refused, Err(WriteError::NotDone(_)))

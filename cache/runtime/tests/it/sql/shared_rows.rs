@@ -30,7 +30,7 @@ struct Seen {
 
 /// The rows that the database has, read by a process of its own so to speak.
 async fn last_rows(again: Options) -> Rows {
-    let cache = again.policy(Policy::WriteAround).open().await.unwrap();
+    let cache = again.with_policy(Policy::WriteAround).open().await.unwrap();
     let rows = cache.table(schema()).await.unwrap().get("id", 0..IDS).await.unwrap();
     cache.stop().await.unwrap();
     rows
@@ -131,10 +131,10 @@ async fn storms_over_redis(dialect: Dialect, url: &str) {
         let fresh = patient(url).open().await.unwrap();
         fresh.run_sql("DROP TABLE IF EXISTS shared").await.unwrap();
         fresh.stop().await.unwrap();
-        let mut options = patient(url).policy(policy);
-        options = options.cache_server(Arc::new(RedisCache::new(&cache.url(), "shared").unwrap()));
+        let mut options = patient(url).with_policy(policy);
+        options = options.with_cache_server(Arc::new(RedisCache::new(&cache.url(), "shared").unwrap()));
         for log in logs.iter().filter(|_| policy == Policy::WriteBack) {
-            options = options.log_server(Arc::new(RedisLog::new(&log.url(), "shared").unwrap()));
+            options = options.with_log_server(Arc::new(RedisLog::new(&log.url(), "shared").unwrap()));
         }
         let is_over = Arc::new(AtomicBool::new(false));
         let working = tokio::spawn({
@@ -213,7 +213,7 @@ async fn a_key_that_was_given_back_can_be_taken_again() {
         let cache = place.open(policy).await;
         make_table(&cache).await;
         let by_mark = lacuna_cache::sql::Schema::new("shared", "id")
-            .domain("mark", lacuna_cache::sql::DomainType::Integer);
+            .with_domain("mark", lacuna_cache::sql::DomainType::Integer);
         let table = cache.table(by_mark).await.unwrap();
         let start = Instant::now();
         for round in 0..50 {

@@ -28,7 +28,7 @@ async fn make(cache: &Cache, sql: &str) {
 }
 
 fn schema(table: &str) -> Schema {
-    Schema::new(table, "id").domain("age", DomainType::Integer)
+    Schema::new(table, "id").with_domain("age", DomainType::Integer)
 }
 
 fn row(id: i64, age: i64) -> [(&'static str, SqlValue); 2] {
@@ -74,7 +74,7 @@ async fn write_in_every_way(people: &Table) {
 /// A cache is never taken for a stranger, and a stranger always for one.
 async fn strangers_are_told_from_caches(options: Options, url: &str) -> (Cache, Cache, Table) {
     let stranger = open(url).await.unwrap();
-    let cache = options.watchdog().open().await.unwrap();
+    let cache = options.with_watchdog().open().await.unwrap();
     make(&cache, PEOPLE).await;
     let people = cache.table(schema("people")).await.unwrap();
     let mut notices = people.notices();
@@ -126,7 +126,7 @@ async fn the_log_of_postgres_tells_strangers_from_caches() {
 async fn the_log_of_postgres_tells_strangers_from_buffered_writes() {
     let Some(server) = Postgres::logged() else { return };
     let log = Arc::new(MemoryLog::default());
-    let options = patient(server.url()).policy(Policy::WriteBack).log_server(log);
+    let options = patient(server.url()).with_policy(Policy::WriteBack).with_log_server(log);
     let (cache, ..) = strangers_are_told_from_caches(options, &server.url()).await;
     cache.stop().await.unwrap();
 }
@@ -156,16 +156,19 @@ async fn the_log_of_mariadb_tells_strangers_from_caches() {
 async fn the_log_of_mariadb_tells_strangers_from_buffered_writes() {
     let Some(server) = MariaDb::logged() else { return };
     let log = Arc::new(MemoryLog::default());
-    let options = patient(server.url()).policy(Policy::WriteBack).log_server(log);
+    let options = patient(server.url()).with_policy(Policy::WriteBack).with_log_server(log);
     let (cache, ..) = strangers_are_told_from_caches(options, &server.url()).await;
     cache.stop().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_watchdog_needs_is_said() {
-    let refused = async |options: Options| options.watchdog().open().await.unwrap_err();
+    let refused = async |options: Options| options.with_watchdog().open().await.unwrap_err();
     let none = refused(Options::new("sqlite::memory:")).await;
-    assert!(none.kind() == ErrorKind::Unsupported && none.to_string().contains("verify_hits"), "{none}");
+    assert!(
+        none.kind() == ErrorKind::Unsupported && none.to_string().contains("with_verified_hits"),
+        "{none}"
+    );
     if let Some(server) = Postgres::start() {
         let none = refused(patient(server.url())).await;
         assert!(none.kind() == ErrorKind::InvalidInput && none.to_string().contains("wal_level"), "{none}");
@@ -175,7 +178,7 @@ async fn what_a_watchdog_needs_is_said() {
         assert!(none.kind() == ErrorKind::InvalidInput && none.to_string().contains("log_bin"), "{none}");
     }
     if let Some(server) = Postgres::logged() {
-        let cache = patient(server.url()).watchdog().open().await.unwrap();
+        let cache = patient(server.url()).with_watchdog().open().await.unwrap();
         cache
             .run_sql("CREATE UNLOGGED TABLE scratch (id BIGINT PRIMARY KEY, age BIGINT NOT NULL)")
             .await
@@ -188,7 +191,8 @@ async fn what_a_watchdog_needs_is_said() {
 #[tokio::test]
 async fn hits_that_are_looked_at_once_more_find_who_writes_past_the_cache() {
     for policy in [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack] {
-        let cache = Options::new("sqlite::memory:").policy(policy).verify_hits(50).open().await.unwrap();
+        let cache =
+            Options::new("sqlite::memory:").with_policy(policy).with_verified_hits(50).open().await.unwrap();
         cache.run_sql(PEOPLE).await.unwrap();
         let people = cache.table(schema("people")).await.unwrap();
         people.insert(row(1, 1)).await.unwrap();

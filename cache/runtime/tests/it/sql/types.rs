@@ -190,7 +190,7 @@ fn expected(domain: DomainType, rows: &[(i64, SqlValue)], range: &Range) -> Vec<
 async fn the_order_of_the_store_is_that_of_keys(url: &str, case: Case, seed: u64) {
     let Case { column, domain, edges, random } = case;
     let mut rng = effort::rng(seed);
-    let schema = Schema::new("things", "id").domain("value", domain);
+    let schema = Schema::new("things", "id").with_domain("value", domain);
     let (cache, things) = table(url, &format!("id BIGINT PRIMARY KEY, value {column}"), schema).await;
     let mut values = edges;
     values.extend((0..20).map(|_| random(&mut rng)));

@@ -14,7 +14,7 @@ use crate::sql::beyond::{
 use crate::sql::world::{Place, patient};
 
 pub(crate) async fn table(url: &str, columns: &str, schema: Schema) -> (Cache, Table) {
-    let cache = patient(url).policy(Policy::WriteThrough).open().await.unwrap();
+    let cache = patient(url).with_policy(Policy::WriteThrough).open().await.unwrap();
     cache.run_sql(&format!("DROP TABLE IF EXISTS things; CREATE TABLE things ({columns})")).await.unwrap();
     let table = cache.table(schema).await.unwrap();
     (cache, table)
@@ -36,7 +36,7 @@ async fn arrives<V: Into<SqlValue> + Clone>(
     range: std::ops::RangeInclusive<V>,
     value: impl Into<SqlValue>,
 ) {
-    let schema = Schema::new("things", "id").domain("value", domain);
+    let schema = Schema::new("things", "id").with_domain("value", domain);
     let (cache, things) = table(url, columns, schema).await;
     assert!(ids(things.get("value", range.clone()).await).await.is_empty(), "{columns}");
     things.insert([("id", 1.into()), ("value", value.into())]).await.unwrap();
@@ -101,7 +101,7 @@ async fn values_that_mariadb_cuts_or_counts_are_seen_where_they_come_to_lie() {
     arrives(&url, "id BIGINT PRIMARY KEY, value CHAR(5)", DomainType::Text, "ab"..="ab", "ab").await;
     days_that_mariadb_has_not_are_refused(&url).await;
 
-    let counter = Schema::new("things", "id").domain("id", DomainType::Integer);
+    let counter = Schema::new("things", "id").with_domain("id", DomainType::Integer);
     let (cache, things) = table(&url, "id BIGINT AUTO_INCREMENT PRIMARY KEY, value BIGINT", counter).await;
     assert!(ids(things.get("id", 1..=9).await).await.is_empty());
     things.insert([("id", 0.into()), ("value", 5.into())]).await.unwrap();
@@ -109,20 +109,20 @@ async fn values_that_mariadb_cuts_or_counts_are_seen_where_they_come_to_lie() {
     // A number that the column cannot hold is refused, not made the largest there is.
     cache.run_sql("SET GLOBAL sql_mode = ''").await.unwrap();
     cache.stop().await.unwrap();
-    let narrow = Schema::new("things", "id").domain("value", DomainType::Integer);
+    let narrow = Schema::new("things", "id").with_domain("value", DomainType::Integer);
     let (cache, things) = table(&url, "id BIGINT PRIMARY KEY, value SMALLINT", narrow).await;
     let refused = things.insert([("id", 1.into()), ("value", 70_000.into())]).await;
     assert!(matches!(refused, Err(WriteError::Refused(_))), "{refused:?}");
     // What cannot be undone cannot be fenced.
     cache.run_sql("CREATE TABLE plain (id BIGINT PRIMARY KEY) ENGINE=MyISAM").await.unwrap();
-    let plain = cache.table(Schema::new("plain", "id").domain("id", DomainType::Integer)).await;
+    let plain = cache.table(Schema::new("plain", "id").with_domain("id", DomainType::Integer)).await;
     assert_eq!(plain.unwrap_err().kind(), ErrorKind::InvalidInput);
     cache.stop().await.unwrap();
 }
 
 /// `anna` and `ANNA` are one text for the column, and two for the cache.
 async fn texts_that_differ_in_bytes_only(url: &str) {
-    let schema = Schema::new("things", "id").domain("value", DomainType::Text);
+    let schema = Schema::new("things", "id").with_domain("value", DomainType::Text);
     let (cache, things) = table(url, "id BIGINT PRIMARY KEY, value VARCHAR(9)", schema).await;
     things.insert([("id", 1.into()), ("value", "anna".into())]).await.unwrap();
     let old = things.get("value", "a"..="b").await.unwrap().remove(0);
@@ -136,10 +136,10 @@ async fn texts_that_differ_in_bytes_only(url: &str) {
 
 /// A view is a second way to the rows of a table, and a statement that ends the transaction gives up the fence.
 async fn names_and_statements(url: &str) {
-    let schema = Schema::new("things", "id").domain("value", DomainType::Integer);
+    let schema = Schema::new("things", "id").with_domain("value", DomainType::Integer);
     let (cache, things) = table(url, "id BIGINT PRIMARY KEY, value BIGINT", schema).await;
     cache.run_sql("CREATE VIEW seen AS SELECT * FROM things").await.unwrap();
-    let view = cache.table(Schema::new("seen", "id").domain("value", DomainType::Integer)).await;
+    let view = cache.table(Schema::new("seen", "id").with_domain("value", DomainType::Integer)).await;
     assert_eq!(view.unwrap_err().kind(), ErrorKind::InvalidInput);
     for sql in ["COMMIT", "rollback", "TRUNCATE things", "ALTER TABLE things ADD COLUMN x INT", "/**/ COMMIT"]
     {
@@ -164,7 +164,7 @@ async fn names_and_statements(url: &str) {
 #[tokio::test]
 async fn one_table_has_one_cache_whatever_it_is_called() {
     let place = Place::new();
-    let schema = |name| Schema::new(name, "id").domain("value", DomainType::Integer);
+    let schema = |name| Schema::new(name, "id").with_domain("value", DomainType::Integer);
     let (cache, _things) =
         table(&sqlite(&place), "id INTEGER PRIMARY KEY, value INTEGER", schema("things")).await;
     assert_eq!(cache.table(schema("THINGS")).await.unwrap_err().kind(), ErrorKind::Conflict);
@@ -175,8 +175,9 @@ async fn one_table_has_one_cache_whatever_it_is_called() {
 #[tokio::test]
 async fn values_that_sqlite_makes_up_or_forgets_are_seen_where_they_come_to_lie() {
     let place = Place::new();
-    let schema =
-        Schema::new("things", "id").domain("id", DomainType::Integer).domain("value", DomainType::Float);
+    let schema = Schema::new("things", "id")
+        .with_domain("id", DomainType::Integer)
+        .with_domain("value", DomainType::Float);
     let (_cache, things) = table(&sqlite(&place), "id INTEGER PRIMARY KEY, value REAL", schema).await;
     assert!(ids(things.get("id", 1..=9).await).await.is_empty());
     things.insert([("id", SqlValue::Null), ("value", 1.5.into())]).await.unwrap();
@@ -207,7 +208,7 @@ async fn a_table_that_was_made_anew_is_seen_as_it_is() {
         let again =
             format!("DROP TABLE things; CREATE TABLE things (id INTEGER PRIMARY KEY, {name} INTEGER{value})");
         cache.run_sql(&again).await.unwrap();
-        let schema = Schema::new("things", "id").domain(&name, DomainType::Integer);
+        let schema = Schema::new("things", "id").with_domain(&name, DomainType::Integer);
         let things = cache.table(schema).await.unwrap_or_else(|error| panic!("round {round}: {error}"));
         assert!(ids(things.get(&name, 1..=9).await).await.is_empty());
         let row = [("id", 1.into())].into_iter().chain((!made_up).then(|| (name.as_str(), 2.into())));
@@ -220,7 +221,7 @@ async fn a_table_that_was_made_anew_is_seen_as_it_is() {
 #[tokio::test]
 async fn registered_columns_that_triggers_or_expressions_set_are_taken_whole() {
     let place = Place::new();
-    let schema = Schema::new("things", "id").domain("value", DomainType::Integer).with_triggers();
+    let schema = Schema::new("things", "id").with_domain("value", DomainType::Integer).with_triggers();
     let (cache, things) = table(&sqlite(&place), "id INTEGER PRIMARY KEY, value INTEGER", schema).await;
     let trigger = "CREATE TRIGGER more AFTER INSERT ON things BEGIN \
                    UPDATE things SET value = value + 100 WHERE id = NEW.id; END";
@@ -231,7 +232,7 @@ async fn registered_columns_that_triggers_or_expressions_set_are_taken_whole() {
     cache.stop().await.unwrap();
 
     let columns = "id INTEGER PRIMARY KEY, price INTEGER, value INTEGER AS (price * 2) STORED";
-    let schema = Schema::new("things", "id").domain("value", DomainType::Integer);
+    let schema = Schema::new("things", "id").with_domain("value", DomainType::Integer);
     let (_cache, things) = table(&sqlite(&place), columns, schema).await;
     things.insert([("id", 1.into()), ("price", 5.into())]).await.unwrap();
     assert_eq!(ids(things.get("value", 10..=10).await).await, [1]);

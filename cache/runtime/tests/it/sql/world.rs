@@ -204,7 +204,7 @@ impl World {
 
 /// The table that clients work on.
 pub(crate) fn schema() -> Schema {
-    Schema::new("slots", "place").domain("place", DomainType::Integer)
+    Schema::new("slots", "place").with_domain("place", DomainType::Integer)
 }
 
 /// The table, and beside it every state of every row.
@@ -224,8 +224,8 @@ pub(crate) async fn make_tables(cache: &Cache, dialect: Dialect) {
 
 /// The states that the file says, read by a process of its own so to speak.
 async fn states(again: Options) -> Vec<(u64, SlotState)> {
-    let cache = again.policy(Policy::WriteAround).open().await.unwrap();
-    let schema = Schema::new("states", "sequence").domain("sequence", DomainType::Integer);
+    let cache = again.with_policy(Policy::WriteAround).open().await.unwrap();
+    let schema = Schema::new("states", "sequence").with_domain("sequence", DomainType::Integer);
     let states = cache.table(schema).await.unwrap().get::<i64>("sequence", ..).await.unwrap();
     cache.stop().await.unwrap();
     let state = |row: &lacuna_cache::sql::Row| {
@@ -254,7 +254,7 @@ fn decoded(rows: &Rows) -> Vec<Row> {
 
 /// Options of a cache that goes on trying for as long as a busy machine may take.
 pub(crate) fn patient(url: impl Into<String>) -> Options {
-    Options::new(url).patience(AT_MOST)
+    Options::new(url).with_patience(AT_MOST)
 }
 
 /// A database in a folder that goes with it.
@@ -282,6 +282,6 @@ impl Place {
     }
 
     pub(crate) fn options(&self, policy: Policy) -> Options {
-        patient(format!("sqlite:{}", self.folder.path().join("app.db").display())).policy(policy)
+        patient(format!("sqlite:{}", self.folder.path().join("app.db").display())).with_policy(policy)
     }
 }

@@ -7,8 +7,8 @@ use lacuna_families::CuckooTable;
 
 use crate::bars::bar::Bar;
 use crate::bars::bar::Limit::{AtMost, None};
-use crate::bars::console::Console;
 use crate::bars::setting::Setting;
+use lacuna_cli::Progress;
 
 type InsertAll = fn(&mut CuckooTable, &[u64]) -> Result<u64>;
 
@@ -25,11 +25,11 @@ const WAYS: [(&str, InsertAll); 4] = [
 ];
 
 /// Measures all ways; the bar is for an owner.
-pub(super) fn bars(setting: &Setting, console: &mut Console) -> Vec<Bar> {
+pub(super) fn bars(setting: &Setting, progress: &Progress) -> Vec<Bar> {
     let (keys, of) = (setting.speed_keys(), setting.query_rounds());
     let mut times: [Vec<f64>; 5] = Default::default();
     for round in 0..of {
-        console.say(&format!("cuckoo: insertion, round {} of {of}", round + 1));
+        progress.say(format!("cuckoo: insertion, round {} of {of}", round + 1));
         let seed = setting.seed + round as u64;
         times[0].push(bloom_insertion(keys, 0.9, seed));
         for (times, (_, insert_all)) in times[1..].iter_mut().zip(WAYS) {

@@ -11,22 +11,22 @@ use lacuna_families::CuckooTable;
 use super::contest::{PlannedFilter, add_single, points};
 use crate::bars::bar::Bar;
 use crate::bars::bar::Limit::AtMost;
-use crate::bars::console::Console;
 use crate::bars::setting::Setting;
+use lacuna_cli::Progress;
 
 /// Bits per key of the contest: a table of 10-bit fingerprints at 95 % load takes 10.5.
 const BITS: f64 = 11.0;
 
 /// Measures lookups, insertion, memory, and the bytes of node filters.
-pub(super) fn run(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> {
-    console.say("cuckoo: drawing keys and queries");
+pub(super) fn run(setting: &Setting, progress: &Progress) -> Result<Vec<Bar>> {
+    progress.say("cuckoo: drawing keys and queries");
     let keys = setting.keys(&format!("uniform:{}", setting.speed_keys()))?;
     let mut bars = Vec::new();
     for (kind, law) in [("absent", "points:N"), ("present", "points:N:hit")] {
         let ends = setting.ranges(&law.replace('N', &setting.questions().to_string()), &keys)?;
-        bars.extend(lookup_bars(setting, console, kind, &keys, &points(&ends))?);
+        bars.extend(lookup_bars(setting, progress, kind, &keys, &points(&ends))?);
     }
-    bars.extend(insertion::bars(setting, console));
+    bars.extend(insertion::bars(setting, progress));
     bars.extend(memory_bars(setting));
     bars.extend(exchange::bars());
     Ok(bars)
@@ -35,7 +35,7 @@ pub(super) fn run(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> 
 /// The sealed filter and the live table, each question waiting for the answer before.
 fn lookup_bars(
     setting: &Setting,
-    console: &mut Console,
+    progress: &Progress,
     kind: &str,
     keys: &[u64],
     pool: &[U64Range],
@@ -52,7 +52,7 @@ fn lookup_bars(
     ];
     let of = setting.query_rounds();
     let timings =
-        rounds.run(of, &mut |round| console.say(&format!("cuckoo: {kind} keys, round {round} of {of}")));
+        rounds.run(of, &mut |round| progress.say(format!("cuckoo: {kind} keys, round {round} of {of}")));
     Ok(tasks.map(|(name, task)| {
         let name = format!("{name} lookup, {kind}, {BITS} bits");
         Bar::times_longer(name, &timings, [task, yardstick], AtMost(1.3))

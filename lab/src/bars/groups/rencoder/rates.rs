@@ -11,8 +11,8 @@ use super::super::contest::{PlannedFilter, ranges};
 use super::sample;
 use crate::bars::bar::Bar;
 use crate::bars::bar::Limit::AtMost;
-use crate::bars::console::Console;
 use crate::bars::setting::Setting;
+use lacuna_cli::Progress;
 
 /// Bits per key with the paper's rate, for the base and for SS and SE.
 const BASE: [(f64, f64); 5] = [(6.5, 0.5), (8.5, 0.25), (10.5, 0.1), (16.0, 0.01), (21.0, 0.001)];
@@ -28,18 +28,18 @@ const NEAR_BITS: f64 = 16.0;
 const MIN_QUERIES: u64 = 20_000;
 
 /// Measures all rates.
-pub(super) fn bars(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> {
+pub(super) fn bars(setting: &Setting, progress: &Progress) -> Result<Vec<Bar>> {
     let keys = setting.keys(&format!("uniform:{}", setting.rate_keys()))?;
     let subject = Subject { setting, keys: &keys };
-    console.say("rencoder: rates of table 2");
+    progress.say("rencoder: rates of table 2");
     let mut bars = subject.table_2()?;
-    console.say("rencoder: rates of one base for two laws");
+    progress.say("rencoder: rates of one base for two laws");
     for (bits, max) in BOTH {
         for law in [ANYWHERE, BEHIND] {
             bars.push(subject.rate_bar("rencoder", bits, law, max)?);
         }
     }
-    console.say("rencoder: rates next to keys");
+    progress.say("rencoder: rates next to keys");
     bars.extend(subject.near_bars()?);
     bars.push(subject.equal_bar()?);
     Ok(bars)

@@ -12,8 +12,8 @@ use lacuna_workload::{Rng, ZipfPool, is_empty};
 use super::SAMPLED;
 use crate::bars::bar::Bar;
 use crate::bars::bar::Limit::{AtLeast, AtMost, None};
-use crate::bars::console::Console;
 use crate::bars::setting::Setting;
+use lacuna_cli::Progress;
 
 type Ranges = Vec<(u64, u64)>;
 
@@ -26,8 +26,8 @@ const NEW_BITS: f64 = 14.0;
 const PAPERS_PART: f64 = 0.9;
 
 /// Measures factors, bytes and what is known of new queries.
-pub(super) fn bars(setting: &Setting, console: &mut Console) -> Result<Vec<Bar>> {
-    console.say("rencoder: rounds of section 5.11");
+pub(super) fn bars(setting: &Setting, progress: &Progress) -> Result<Vec<Bar>> {
+    progress.say("rencoder: rounds of section 5.11");
     let keys = setting.keys(&format!("uniform:{}", setting.rate_keys()))?;
     let law = |law: &str| setting.ranges(&law.replace('N', &(keys.len() / 5).to_string()), &keys);
     let (anywhere, behind) = (law("uniform:N:2-32")?, law("offset:N:2-32:32")?);

@@ -39,7 +39,9 @@ pub(crate) struct Shared {
 type Seen = BTreeMap<i64, Option<Row>>;
 
 pub(crate) fn schema() -> Schema {
-    Schema::new("shared", "id").domain("id", DomainType::Integer).domain("mark", DomainType::Integer)
+    Schema::new("shared", "id")
+        .with_domain("id", DomainType::Integer)
+        .with_domain("mark", DomainType::Integer)
 }
 
 pub(crate) async fn make_table(cache: &Cache) {

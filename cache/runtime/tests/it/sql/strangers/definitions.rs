@@ -10,7 +10,7 @@ use crate::sql::world::patient;
 async fn parts_that_come_and_go_are_found() {
     let Some(server) = Postgres::logged() else { return };
     let stranger = open(&server.url()).await.unwrap();
-    let cache = patient(server.url()).watchdog().open().await.unwrap();
+    let cache = patient(server.url()).with_watchdog().open().await.unwrap();
     let columns = "id BIGINT PRIMARY KEY, age BIGINT NOT NULL";
     make(&cache, &format!("CREATE TABLE \"some: parts\" ({columns}) PARTITION BY RANGE (id)")).await;
     let parts = cache.table(schema("some: parts")).await.unwrap();
@@ -35,7 +35,7 @@ async fn parts_that_come_and_go_are_found() {
 async fn a_table_that_is_defined_anew_is_found() {
     let Some(server) = Postgres::logged() else { return };
     let stranger = open(&server.url()).await.unwrap();
-    let cache = patient(server.url()).watchdog().open().await.unwrap();
+    let cache = patient(server.url()).with_watchdog().open().await.unwrap();
     let columns = "id BIGINT PRIMARY KEY, age BIGINT NOT NULL, spare BIGINT NOT NULL DEFAULT 5000";
     make(&cache, &format!("CREATE TABLE people ({columns})")).await;
     let people = cache.table(schema("people")).await.unwrap();

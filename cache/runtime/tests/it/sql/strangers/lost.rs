@@ -12,7 +12,7 @@ use crate::sql::world::{AT_MOST, patient};
 async fn a_table_that_outlives_its_cache_is_watched() {
     let Some(server) = Postgres::logged() else { return };
     let stranger = open(&server.url()).await.unwrap();
-    let cache = patient(server.url()).watchdog().open().await.unwrap();
+    let cache = patient(server.url()).with_watchdog().open().await.unwrap();
     make(&cache, PEOPLE).await;
     let people = cache.table(schema("people")).await.unwrap();
     drop(cache);
@@ -41,7 +41,7 @@ async fn until_all_is_quiet(table: &Table) {
 async fn strangers_are_found_while_an_open_transaction_holds_up_the_log() {
     let Some(server) = Postgres::logged() else { return };
     let (stranger, idler) = (open(&server.url()).await.unwrap(), open(&server.url()).await.unwrap());
-    let cache = patient(server.url()).watchdog().open().await.unwrap();
+    let cache = patient(server.url()).with_watchdog().open().await.unwrap();
     make(&cache, PEOPLE).await;
     make(&cache, OTHERS).await;
     let people = cache.table(schema("people")).await.unwrap();

@@ -32,7 +32,7 @@ async fn a_trigger_is_a_stranger_to_what_it_changes(cache: Cache, trigger: &str)
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_trigger_of_postgres_is_a_stranger_to_what_it_changes() {
     let Some(server) = Postgres::logged() else { return };
-    let cache = patient(server.url()).watchdog().open().await.unwrap();
+    let cache = patient(server.url()).with_watchdog().open().await.unwrap();
     let trigger = "CREATE FUNCTION add_person() RETURNS trigger LANGUAGE plpgsql AS \
                    $$ BEGIN INSERT INTO people VALUES (NEW.id, NEW.age, NULL); RETURN NEW; END $$; \
                    CREATE TRIGGER orders_add AFTER INSERT ON orders FOR EACH ROW EXECUTE FUNCTION add_person()";
@@ -42,7 +42,7 @@ async fn a_trigger_of_postgres_is_a_stranger_to_what_it_changes() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_trigger_of_mariadb_is_a_stranger_to_what_it_changes() {
     let Some(server) = MariaDb::logged() else { return };
-    let cache = patient(server.url()).watchdog().open().await.unwrap();
+    let cache = patient(server.url()).with_watchdog().open().await.unwrap();
     let trigger = "CREATE TRIGGER orders_add AFTER INSERT ON orders FOR EACH ROW \
                    INSERT INTO people VALUES (NEW.id, NEW.age, NULL)";
     a_trigger_is_a_stranger_to_what_it_changes(cache, trigger).await;
@@ -53,7 +53,7 @@ async fn a_trigger_of_mariadb_is_a_stranger_to_what_it_changes() {
 async fn what_is_no_text_and_what_ends_no_transaction_is_no_stranger() {
     let Some(server) = MariaDb::logged() else { return };
     let stranger = open(&server.url()).await.unwrap();
-    let cache = patient(server.url()).watchdog().open().await.unwrap();
+    let cache = patient(server.url()).with_watchdog().open().await.unwrap();
     make(&cache, "CREATE TABLE files (id BIGINT PRIMARY KEY, age BIGINT NOT NULL, body BLOB)").await;
     make(&stranger, OTHERS).await;
     let files = cache.table(schema("files")).await.unwrap();

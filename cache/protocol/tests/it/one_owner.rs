@@ -1,4 +1,4 @@
-//! One owner on a desk: its calls are carried out at once, or held back by hand.
+//! One owner by hand: its calls are carried out at once, or held back by hand.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -48,8 +48,8 @@ impl Servers {
 }
 
 /// An owner and what it said.
-pub(crate) struct Desk {
-    pub(crate) owner: Owner<Table>,
+pub(crate) struct OneOwner {
+    pub(crate) machine: Owner<Table>,
     pub(crate) range: RangeId,
     pub(crate) now: u64,
     queue: VecDeque<Action>,
@@ -80,17 +80,17 @@ pub(crate) fn applies(action: &Action) -> bool {
     matches!(action, Action::Store(_, _, StoreCall::Apply(_)))
 }
 
-impl Desk {
+impl OneOwner {
     /// A tenure that serves.
-    pub(crate) fn seated(servers: &mut Servers, config: Config, epoch: u64) -> Self {
+    pub(crate) fn started(servers: &mut Servers, config: Config, epoch: u64) -> Self {
         Self::with_table(servers, config, epoch, Table::default())
     }
 
     pub(crate) fn with_table(servers: &mut Servers, config: Config, epoch: u64, table: Table) -> Self {
-        let desk = Self::begun(servers, config, epoch, table);
-        assert!(desk.owner.is_serving());
+        let owner = Self::begun(servers, config, epoch, table);
+        assert!(owner.machine.is_serving());
         servers.calls.clear();
-        desk
+        owner
     }
 
     /// A tenure that may have ended, or not begun to serve.
@@ -100,10 +100,10 @@ impl Desk {
 
     fn begun(servers: &mut Servers, config: Config, epoch: u64, table: Table) -> Self {
         let range = config.range;
-        let owner = Owner::new(config, table, Epoch(epoch));
+        let machine = Owner::new(config, table, Epoch(epoch));
         let (reads, writes, held) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
-        let mut desk = Self {
-            owner,
+        let mut owner = Self {
+            machine,
             range,
             now: 0,
             queue: VecDeque::new(),
@@ -119,13 +119,13 @@ impl Desk {
             unions: BTreeMap::new(),
             next: 0,
         };
-        desk.tell(servers, Event::Tick);
-        desk
+        owner.tell(servers, Event::Tick);
+        owner
     }
 
     /// Gives the owner an event and carries out whatever follows.
     pub(crate) fn tell(&mut self, servers: &mut Servers, event: Event) {
-        self.queue.extend(self.owner.handle(self.now, event));
+        self.queue.extend(self.machine.handle(self.now, event));
         while let Some(action) = self.queue.pop_front() {
             if (self.holds)(&action) {
                 self.held.push(action);
@@ -191,7 +191,7 @@ impl Desk {
             Action::Notice(notice) => return self.notices.push(notice),
             Action::Ended(ending) => return self.ending = Some(ending),
         };
-        self.queue.extend(self.owner.handle(now, event));
+        self.queue.extend(self.machine.handle(now, event));
     }
 
     /// Asks a query, and returns its number.

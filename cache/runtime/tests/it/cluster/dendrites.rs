@@ -19,7 +19,7 @@ pub(crate) const CUT: i64 = 100;
 /// What a busy machine may take.
 pub(crate) const AT_MOST: Duration = Duration::from_secs(120);
 
-pub(crate) struct Hall {
+pub(crate) struct Dendrites {
     pub(crate) cache: Cache,
     pub(crate) servers: Vec<Server>,
     pub(crate) addresses: Vec<String>,
@@ -31,10 +31,10 @@ pub(crate) fn secret() -> Secret {
 }
 
 pub(crate) fn schema() -> Schema {
-    Schema::new("slots", "id").domain("place", DomainType::Integer)
+    Schema::new("slots", "id").with_domain("place", DomainType::Integer)
 }
 
-impl Hall {
+impl Dendrites {
     pub(crate) async fn open(count: usize, policy: Policy) -> Self {
         Self::open_before(count, policy, None).await
     }
@@ -43,18 +43,18 @@ impl Hall {
     pub(crate) async fn open_before(count: usize, policy: Policy, server: Option<&Redis>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let options =
-            Options::new(format!("sqlite:{}", folder.path().join("app.db").display())).patience(AT_MOST);
+            Options::new(format!("sqlite:{}", folder.path().join("app.db").display())).with_patience(AT_MOST);
         let options = server.into_iter().fold(options, |options, server| {
-            options.cache_server(Arc::new(RedisCache::new(&server.url(), "slots").unwrap()))
+            options.with_cache_server(Arc::new(RedisCache::new(&server.url(), "slots").unwrap()))
         });
-        let cache = options.policy(policy).open().await.unwrap();
+        let cache = options.with_policy(policy).open().await.unwrap();
         cache.run_sql("CREATE TABLE slots (id INTEGER PRIMARY KEY, place BIGINT, name TEXT)").await.unwrap();
         let (servers, addresses) = (Vec::new(), Vec::new());
-        let mut hall = Self { cache, servers, addresses, _folder: folder };
+        let mut dendrites = Self { cache, servers, addresses, _folder: folder };
         for _ in 0..count {
-            hall.add().await;
+            dendrites.add().await;
         }
-        hall
+        dendrites
     }
 
     pub(crate) async fn add(&mut self) {
@@ -109,7 +109,7 @@ impl Hall {
     }
 
     /// Range 0 is owned by the first, range 1 by the second dendrite.
-    pub(crate) async fn take_seats(&self) {
+    pub(crate) async fn claim_both_ranges(&self) {
         self.claim(0, RangeId(0)).await;
         self.claim(1, RangeId(1)).await;
     }

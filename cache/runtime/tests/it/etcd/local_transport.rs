@@ -15,24 +15,24 @@ use tokio::runtime::Handle;
 
 /// Dendrites of one process, each in a runtime of its own, which reach each other by their addresses as strangers do.
 #[derive(Debug, Default)]
-pub(crate) struct Street(Mutex<BTreeMap<String, (Handle, Dendrite)>>);
+pub(crate) struct LocalTransport(Mutex<BTreeMap<String, (Handle, Dendrite)>>);
 
 fn gone() -> Error {
-    Error::unavailable("nobody lives there")
+    Error::unavailable("no dendrite has this address")
 }
 
 fn moved() -> Error {
     Error::unavailable("the owner is elsewhere")
 }
 
-impl Street {
-    /// Somebody moves in.
-    pub(crate) fn enter(&self, address: &str, runtime: Handle, dendrite: Dendrite) {
+impl LocalTransport {
+    /// A dendrite that can be reached from now on.
+    pub(crate) fn add(&self, address: &str, runtime: Handle, dendrite: Dendrite) {
         self.0.lock().unwrap().insert(address.to_owned(), (runtime, dendrite));
     }
 
-    /// Nobody lives there any more.
-    pub(crate) fn leave(&self, address: &str) {
+    /// No dendrite can be reached there from now on.
+    pub(crate) fn remove(&self, address: &str) {
         self.0.lock().unwrap().remove(address);
     }
 
@@ -46,7 +46,7 @@ impl Street {
     }
 }
 
-impl PeerTransport for Street {
+impl PeerTransport for LocalTransport {
     fn read<'a>(&'a self, address: &'a str, query: &'a Query, within: Duration) -> Reply<'a, Value> {
         let query = query.clone();
         Box::pin(async move {

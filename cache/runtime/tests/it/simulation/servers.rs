@@ -28,7 +28,7 @@ const SELDOM: u64 = 150;
 
 /// Everything behind the dendrites; it does not die with any of them.
 #[derive(Debug)]
-pub(crate) struct Ground {
+pub(crate) struct SharedServers {
     pub(crate) store: Mutex<Store>,
     cache: Mutex<CacheModel>,
     logs: Vec<Mutex<LogServer>>,
@@ -61,7 +61,7 @@ enum Fate {
     Late(Duration),
 }
 
-impl Ground {
+impl SharedServers {
     pub(crate) fn new(seed: u64, store: Store, log_count: usize) -> Arc<Self> {
         let table = RangeTable::new(1).split(0, Cut::Before(CUT.into())).unwrap();
         let leases = Leases { next: 1, held: BTreeMap::new(), table: Arc::new(table) };
@@ -126,7 +126,7 @@ impl Ground {
 /// The way of a dendrite to all this.
 #[derive(Debug, Clone)]
 pub(crate) struct Way {
-    pub(crate) ground: Arc<Ground>,
+    pub(crate) servers: Arc<SharedServers>,
     /// Of the dendrite.
     pub(crate) address: String,
 }
@@ -134,42 +134,42 @@ pub(crate) struct Way {
 impl ports::CacheServer for Way {
     fn get<'a>(&'a self, range: RangeId, _: Epoch, query: &'a Query) -> Reply<'a, Option<Seen>> {
         let query = query.clone();
-        Box::pin(self.ground.clone().carry(move |ground| {
-            let found = ground.cache.lock().unwrap().get(range, &query);
+        Box::pin(self.servers.clone().carry(move |servers| {
+            let found = servers.cache.lock().unwrap().get(range, &query);
             found.map(|(fence, value)| Seen { fence, value })
         }))
     }
 
     fn call(&self, range: RangeId, epoch: Epoch, call: CacheCall) -> Reply<'_, CacheReply> {
-        let run = move |ground: &Ground| ground.cache.lock().unwrap().call(range, epoch, &call);
-        Box::pin(self.ground.clone().carry(run))
+        let run = move |servers: &SharedServers| servers.cache.lock().unwrap().call(range, epoch, &call);
+        Box::pin(self.servers.clone().carry(run))
     }
 }
 
 impl DataStore for Way {
     fn call(&self, range: RangeId, epoch: Epoch, call: StoreCall) -> Reply<'_, Answer> {
-        Box::pin(self.ground.clone().carry(move |ground| {
+        Box::pin(self.servers.clone().carry(move |servers| {
             if matches!(call, StoreCall::Fence) {
-                let mut largest = ground.largest.lock().unwrap();
+                let mut largest = servers.largest.lock().unwrap();
                 *largest = (*largest).max(epoch);
             }
-            Answer::from(ground.store.lock().unwrap().call(range, epoch, &call, false))
+            Answer::from(servers.store.lock().unwrap().call(range, epoch, &call, false))
         }))
     }
 
     fn largest_epoch(&self) -> Reply<'_, Epoch> {
-        Box::pin(self.ground.clone().carry(|ground| *ground.largest.lock().unwrap()))
+        Box::pin(self.servers.clone().carry(|servers| *servers.largest.lock().unwrap()))
     }
 }
 
 /// The way to one of the logs.
 #[derive(Debug)]
-pub(crate) struct LogWay(pub(crate) Arc<Ground>, pub(crate) usize);
+pub(crate) struct LogWay(pub(crate) Arc<SharedServers>, pub(crate) usize);
 
 impl ports::LogServer for LogWay {
     fn call(&self, range: RangeId, epoch: Epoch, call: LogCall) -> Reply<'_, LogReply> {
         let log = self.1;
-        let run = move |ground: &Ground| ground.logs[log].lock().unwrap().call(range, epoch, &call);
+        let run = move |servers: &SharedServers| servers.logs[log].lock().unwrap().call(range, epoch, &call);
         Box::pin(self.0.clone().carry(run))
     }
 }
@@ -177,15 +177,15 @@ impl ports::LogServer for LogWay {
 impl Coordinator for Way {
     fn claim(&self, range: RangeId, _: Option<usize>) -> Reply<'_, Option<Tenure>> {
         let address = self.address.clone();
-        Box::pin(self.ground.clone().carry(move |ground| ground.leases().claim(range, address)))
+        Box::pin(self.servers.clone().carry(move |servers| servers.leases().claim(range, address)))
     }
 
     fn renew(&self, range: RangeId, epoch: Epoch) -> Reply<'_, bool> {
-        Box::pin(self.ground.clone().carry(move |ground| ground.leases().renew(range, epoch)))
+        Box::pin(self.servers.clone().carry(move |servers| servers.leases().renew(range, epoch)))
     }
 
     fn release(&self, range: RangeId, epoch: Epoch) -> Reply<'_, ()> {
-        Box::pin(self.ground.clone().carry(move |ground| ground.leases().release(range, epoch)))
+        Box::pin(self.servers.clone().carry(move |servers| servers.leases().release(range, epoch)))
     }
 }
 
@@ -217,12 +217,12 @@ impl Leases {
 
 impl Directory for Way {
     fn table(&self) -> Reply<'_, Arc<RangeTable>> {
-        Box::pin(self.ground.clone().carry(|ground| ground.leases().table.clone()))
+        Box::pin(self.servers.clone().carry(|servers| servers.leases().table.clone()))
     }
 
     fn address(&self, range: RangeId) -> Reply<'_, Option<String>> {
-        Box::pin(self.ground.clone().carry(move |ground| {
-            let (now, leases) = (SimulatedClock.now_ms(), ground.leases());
+        Box::pin(self.servers.clone().carry(move |servers| {
+            let (now, leases) = (SimulatedClock.now_ms(), servers.leases());
             leases.held.get(&range).filter(|held| held.until_ms > now).map(|held| held.address.clone())
         }))
     }

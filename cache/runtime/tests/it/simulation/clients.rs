@@ -10,15 +10,15 @@ use lacuna_workload::Rng;
 
 use crate::sim::history::{How, Moment};
 use crate::sim::table::{Change, WriteId, closed, decode};
-use crate::simulation::ground::KEYS;
+use crate::simulation::servers::KEYS;
 use crate::simulation::wires::{Wires, now};
 
 /// How long a request may take.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What all clients of a town saw.
+/// What all clients of a cluster saw.
 #[derive(Debug, Default)]
-pub(crate) struct Book {
+pub(crate) struct Journal {
     pub(crate) history: Vec<Moment>,
     next: u32,
     pub(crate) reads: u64,
@@ -26,7 +26,7 @@ pub(crate) struct Book {
     pub(crate) unknown: u64,
 }
 
-impl Book {
+impl Journal {
     /// A number that none before had; those of the first rows are below.
     fn number(&mut self) -> u32 {
         self.next += 1;
@@ -35,8 +35,8 @@ impl Book {
 }
 
 /// A client of some dendrites.
-pub(crate) struct Person {
-    pub(crate) book: Arc<Mutex<Book>>,
+pub(crate) struct SimulatedClient {
+    pub(crate) journal: Arc<Mutex<Journal>>,
     pub(crate) rng: Rng,
     /// Whether a write without an answer counts as refused: the flaw of the control.
     pub(crate) takes_silence_for_no: bool,
@@ -52,7 +52,7 @@ pub(crate) async fn connected(addresses: &[String], secret: &Secret) -> Client {
     }
 }
 
-impl Person {
+impl SimulatedClient {
     /// Reads and writes until then.
     pub(crate) async fn live(mut self, client: Client, until: Duration) {
         while now() < until {
@@ -71,38 +71,40 @@ impl Person {
         let form = if self.rng.below(8) == 0 { Form::First(2) } else { Form::All };
         let query = Query { form, ..Query::all(0, closed(lo, hi)) };
         let read = {
-            let mut book = self.book.lock().unwrap();
-            let read = u64::from(book.number());
-            book.history.push(Moment::ReadBegan(read));
+            let mut journal = self.journal.lock().unwrap();
+            let read = u64::from(journal.number());
+            journal.history.push(Moment::ReadBegan(read));
             read
         };
         if let Ok(value) = client.get(&query).await {
-            let mut book = self.book.lock().unwrap();
-            book.reads += 1;
-            book.history.push(Moment::ReadEnded(read, query, decode(&value), How::Hit));
+            let mut journal = self.journal.lock().unwrap();
+            journal.reads += 1;
+            journal.history.push(Moment::ReadEnded(read, query, decode(&value), How::Hit));
         }
     }
 
     async fn write(&mut self, client: &Client) {
         let change = self.some_change();
         let id: WriteId = {
-            let mut book = self.book.lock().unwrap();
-            let id = book.number();
-            book.history.push(Moment::WriteBegan(id));
+            let mut journal = self.journal.lock().unwrap();
+            let id = journal.number();
+            journal.history.push(Moment::WriteBegan(id));
             id
         };
         let done = client.write(change.write(id, false)).await;
-        let mut book = self.book.lock().unwrap();
+        let mut journal = self.journal.lock().unwrap();
         match done {
             Ok(()) => {
-                book.done += 1;
-                book.history.push(Moment::WriteDone(id));
+                journal.done += 1;
+                journal.history.push(Moment::WriteDone(id));
             }
-            Err(WriteError::Refused(_) | WriteError::NotDone(_)) => book.history.push(Moment::WriteNot(id)),
+            Err(WriteError::Refused(_) | WriteError::NotDone(_)) => {
+                journal.history.push(Moment::WriteNot(id))
+            }
             Err(WriteError::Unknown) => {
-                book.unknown += 1;
+                journal.unknown += 1;
                 if self.takes_silence_for_no {
-                    book.history.push(Moment::WriteNot(id));
+                    journal.history.push(Moment::WriteNot(id));
                 }
             }
         }

@@ -15,8 +15,8 @@ use turmoil::{Builder, Sim};
 use crate::sim::history::{Checker, Moment};
 use crate::sim::store::Store;
 use crate::sim::table::{Change, Table, closed, decode};
-use crate::simulation::ground::{Ground, KEYS, LogWay, Way};
-use crate::simulation::people::{Book, Person, connected};
+use crate::simulation::clients::{Journal, SimulatedClient, connected};
+use crate::simulation::servers::{KEYS, LogWay, SharedServers, Way};
 use crate::simulation::weather::Weather;
 use crate::simulation::wires::{Ear, PORT, SimulatedClock, Wires, now};
 
@@ -38,11 +38,11 @@ pub(crate) struct Ended {
 }
 
 /// Dendrites of one collection.
-pub(crate) struct Town {
+pub(crate) struct SimulatedCluster {
     seed: u64,
     policy: Policy,
-    ground: Arc<Ground>,
-    book: Arc<Mutex<Book>>,
+    servers: Arc<SharedServers>,
+    journal: Arc<Mutex<Journal>>,
     hits: Arc<Mutex<u64>>,
     takes_silence_for_no: bool,
 }
@@ -59,19 +59,19 @@ fn addresses() -> Vec<String> {
     names("dendrite", DENDRITES).iter().map(|name| format!("{name}:{PORT}")).collect()
 }
 
-impl Town {
+impl SimulatedCluster {
     pub(crate) fn new(seed: u64, policy: Policy) -> Self {
         let mut store = Store::new(None, policy == Policy::WriteBack);
-        let mut book = Book::default();
+        let mut journal = Journal::default();
         for key in 0..KEYS {
             let id = u32::try_from(key).unwrap() + 1;
-            book.history.push(Moment::WriteBegan(id));
+            journal.history.push(Moment::WriteBegan(id));
             store.write(&Change::Put { key, other: key % 5 }.write(id, false).command);
         }
         let log_count = if policy == Policy::WriteBack { 2 } else { 0 };
-        let ground = Ground::new(seed, store, log_count);
-        let book = Arc::new(Mutex::new(book));
-        Self { seed, policy, ground, book, hits: Arc::default(), takes_silence_for_no: false }
+        let servers = SharedServers::new(seed, store, log_count);
+        let journal = Arc::new(Mutex::new(journal));
+        Self { seed, policy, servers, journal, hits: Arc::default(), takes_silence_for_no: false }
     }
 
     /// With clients that are wrong.
@@ -92,7 +92,7 @@ impl Town {
         let mut sim = builder.build();
         for name in names("dendrite", DENDRITES) {
             let house = House {
-                way: Way { ground: self.ground.clone(), address: format!("{name}:{PORT}") },
+                way: Way { servers: self.servers.clone(), address: format!("{name}:{PORT}") },
                 policy: self.policy,
                 hits: self.hits.clone(),
             };
@@ -105,20 +105,20 @@ impl Town {
     pub(crate) fn live(&self) -> Ended {
         let mut sim = self.build();
         for (number, name) in (0..).zip(names("client", CLIENTS)) {
-            let person = Person {
-                book: self.book.clone(),
+            let client = SimulatedClient {
+                journal: self.journal.clone(),
                 rng: Rng::with_stream(self.seed, 100 + number),
                 takes_silence_for_no: self.takes_silence_for_no,
             };
             sim.client(name, async move {
-                person.live(connected(&addresses(), &secret()).await, WORK).await;
+                client.live(connected(&addresses(), &secret()).await, WORK).await;
                 Ok(())
             });
         }
-        let ground = self.ground.clone();
+        let servers = self.servers.clone();
         sim.client("auditor", async move {
             tokio::time::sleep(WORK).await;
-            come_to_rest(&ground).await;
+            come_to_rest(&servers).await;
             Ok(())
         });
         let rng = Rng::with_stream(self.seed, 2);
@@ -132,17 +132,17 @@ impl Town {
     }
 
     fn ended(&self, weather: Weather) -> Ended {
-        let (store, book) = (self.ground.store.lock().unwrap(), self.book.lock().unwrap());
+        let (store, journal) = (self.servers.store.lock().unwrap(), self.journal.lock().unwrap());
         let mut checker = Checker::new(&store, KEYS, self.policy != Policy::WriteBack);
         let mut faults = weather.faults;
         *faults.entry("calls to servers lost or late").or_default() +=
-            *self.ground.lost_calls.lock().unwrap();
+            *self.servers.lost_calls.lock().unwrap();
         Ended {
-            checked: checker.check(&book.history),
-            reads: book.reads,
+            checked: checker.check(&journal.history),
+            reads: journal.reads,
             hits: *self.hits.lock().unwrap(),
-            done: book.done,
-            unknown: book.unknown,
+            done: journal.done,
+            unknown: journal.unknown,
             faults,
         }
     }
@@ -171,13 +171,13 @@ impl Town {
 }
 
 /// Until what was acknowledged is what the store has: a client is shown no more than that.
-async fn come_to_rest(ground: &Ground) {
+async fn come_to_rest(servers: &SharedServers) {
     let (client, all) = (connected(&addresses(), &secret()).await, Query::all(0, closed(0, KEYS - 1)));
     let mut times_alike = 0;
     while times_alike < 5 {
         tokio::time::sleep(Duration::from_millis(500)).await;
         let Ok(shown) = client.get(&all).await else { continue };
-        let is_alike = decode(&shown) == ground.store.lock().unwrap().fresh(&all);
+        let is_alike = decode(&shown) == servers.store.lock().unwrap().fresh(&all);
         times_alike = if is_alike { times_alike + 1 } else { 0 };
     }
 }
@@ -195,7 +195,7 @@ impl House {
     async fn live(self) -> turmoil::Result {
         let way = Arc::new(self.way.clone());
         let logs = if self.policy == Policy::WriteBack { 2 } else { 0 };
-        let log = |place| Arc::new(LogWay(way.ground.clone(), place)) as Arc<dyn LogServer>;
+        let log = |place| Arc::new(LogWay(way.servers.clone(), place)) as Arc<dyn LogServer>;
         let servers = Servers {
             caches: vec![way.clone()],
             store: way.clone(),
