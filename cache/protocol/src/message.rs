@@ -251,7 +251,7 @@ pub enum Notice {
     /// A foreign write past the cache was noticed. Entries that showed these intervals were dropped.
     BypassDetected(Vec<Touched>),
     /// This listener may have missed notices: it was not connected to their sender, or was slower than they came.
-    /// Owners do not send this; the carrier of notices does.
+    /// Owners do not send this; the runtime does.
     MayBeMissing,
 }
 

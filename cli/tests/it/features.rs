@@ -39,3 +39,12 @@ fn help_needs_no_feature() {
         assert!(help.contains(option), "{help}");
     }
 }
+
+#[test]
+fn a_group_without_a_command_lists_its_commands() {
+    let folder = Folder::new();
+    for (line, command) in [("cache", "dendrite"), ("bench", "filters")] {
+        let run = folder.lacuna(line);
+        assert!(run.code == Some(2) && run.stderr.contains(command) && run.stdout.is_empty(), "{run:?}");
+    }
+}
