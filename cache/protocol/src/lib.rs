@@ -18,7 +18,7 @@
 //! - [`AutoBeta`], [`SizeThreshold`], [`Selectivity`]: what is measured instead of fixed.
 //!
 //! The driver of an [`Owner`] carries its calls to servers and their replies back; time and numbers come in as
-//! arguments, so that a simulation can drive many owners from one seed. `docs/design/range-cache-protocol.md`
+//! arguments, so that a simulation can drive many owners from one seed. [`docs/design/range-cache-protocol.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/range-cache-protocol.md)
 //! explains the protocol and where it differs from the report.
 //!
 //! Ghandeharizadeh, Alabdulkarim, Nguyen, "RangeQC: A Framework for Caching Range Predicate Query Results", USC

@@ -5,7 +5,7 @@
 //! is written anew next to the old file and renamed.
 //!
 //! Guarantee: a write is acknowledged after it is synced (P13). A record that was torn by a crash ends the file;
-//! every acknowledged record is before it. Format: `docs/format/range-cache-buffered.md`.
+//! every acknowledged record is before it. Format: [`docs/format/range-cache-buffered.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/range-cache-buffered.md).
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};

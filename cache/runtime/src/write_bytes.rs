@@ -1,5 +1,5 @@
 //! A buffered write as bytes: its touched intervals, as log records, and its command. See
-//! `docs/format/range-cache-buffered.md`.
+//! [`docs/format/range-cache-buffered.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/range-cache-buffered.md).
 
 use lacuna_cache_protocol::{Command, LogRecord, Write, read_chunk, write_chunk};
 use lacuna_cache_protocol::{Error, Result};

@@ -2,18 +2,18 @@
 //!
 //! | family | point | range | next to a key | cost of a query | bytes |
 //! | --- | --- | --- | --- | --- | --- |
-//! | [`bloom`](BloomSpec) | best known | key by key, up to 64 | as a point | about 2 cache misses | `docs/format/bloom.md` |
-//! | [`blocked_bloom`](BlockedBloomSpec) | half a bit worse | key by key, up to 64 | as a point | 1 cache miss | `docs/format/bloom.md` |
-//! | [`prefix_bloom`](PrefixBloomSpec) | of prefixes | up to 64 prefixes | "maybe" within a prefix | as `bloom` for each prefix | `docs/format/prefix_bloom.md` |
-//! | [`bucketing`](BucketingSpec) | good | any length, by the gaps of the keys | "maybe" within a bucket | 1 to 2 misses | `docs/format/bucketing.md` |
-//! | [`grafite`](GrafiteSpec) | good | bounded for any keys and queries | the same bound | 1 to 2 misses | `docs/format/grafite.md` |
-//! | [`rencoder`](RencoderSpec) | good | in proportion to the length, by the levels stored | as anywhere, with enough hash functions | a few misses at once | `docs/format/rencoder.md` |
-//! | [`surf`](SurfSpec) | halves with each hash bit | any length, by the keys' first bytes | "maybe" within a key's first bytes | 1 to 4 misses | `docs/format/surf.md` |
-//! | [`proteus`](ProteusSpec) | as the sample asks | any length, by the prefixes stored | "maybe" within a longer prefix | a walk, then a Bloom probe a prefix | `docs/format/proteus.md` |
-//! | [`two_prefix_bloom`](TwoPrefixBloomSpec) | of prefixes | up to 64 prefixes of either length | "maybe" within a longer prefix | as `bloom` for each prefix | `docs/format/two_prefix_bloom.md` |
-//! | [`rosetta`](RosettaSpec) | as `bloom`, less what upper levels take | bounded, in proportion to the length | the same bound | a miss for each node, 64 at most | `docs/format/rosetta.md` |
-//! | [`snarf`](SnarfSpec) | good | any length, by the gaps of the keys | "maybe" on a key's position | a search and half a block | `docs/format/snarf.md` |
-//! | [`cuckoo`](CuckooSpec) | better than `bloom` below 3 % | key by key, up to 64 | as a point | 2 misses at once | `docs/format/cuckoo.md` |
+//! | [`bloom`](BloomSpec) | best known | key by key, up to 64 | as a point | about 2 cache misses | [`docs/format/bloom.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/bloom.md) |
+//! | [`blocked_bloom`](BlockedBloomSpec) | half a bit worse | key by key, up to 64 | as a point | 1 cache miss | [`docs/format/bloom.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/bloom.md) |
+//! | [`prefix_bloom`](PrefixBloomSpec) | of prefixes | up to 64 prefixes | "maybe" within a prefix | as `bloom` for each prefix | [`docs/format/prefix_bloom.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/prefix_bloom.md) |
+//! | [`bucketing`](BucketingSpec) | good | any length, by the gaps of the keys | "maybe" within a bucket | 1 to 2 misses | [`docs/format/bucketing.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/bucketing.md) |
+//! | [`grafite`](GrafiteSpec) | good | bounded for any keys and queries | the same bound | 1 to 2 misses | [`docs/format/grafite.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/grafite.md) |
+//! | [`rencoder`](RencoderSpec) | good | in proportion to the length, by the levels stored | as anywhere, with enough hash functions | a few misses at once | [`docs/format/rencoder.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/rencoder.md) |
+//! | [`surf`](SurfSpec) | halves with each hash bit | any length, by the keys' first bytes | "maybe" within a key's first bytes | 1 to 4 misses | [`docs/format/surf.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/surf.md) |
+//! | [`proteus`](ProteusSpec) | as the sample asks | any length, by the prefixes stored | "maybe" within a longer prefix | a walk, then a Bloom probe a prefix | [`docs/format/proteus.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/proteus.md) |
+//! | [`two_prefix_bloom`](TwoPrefixBloomSpec) | of prefixes | up to 64 prefixes of either length | "maybe" within a longer prefix | as `bloom` for each prefix | [`docs/format/two_prefix_bloom.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/two_prefix_bloom.md) |
+//! | [`rosetta`](RosettaSpec) | as `bloom`, less what upper levels take | bounded, in proportion to the length | the same bound | a miss for each node, 64 at most | [`docs/format/rosetta.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/rosetta.md) |
+//! | [`snarf`](SnarfSpec) | good | any length, by the gaps of the keys | "maybe" on a key's position | a search and half a block | [`docs/format/snarf.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/snarf.md) |
+//! | [`cuckoo`](CuckooSpec) | better than `bloom` below 3 % | key by key, up to 64 | as a point | 2 misses at once | [`docs/format/cuckoo.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/cuckoo.md) |
 //!
 //! [`auto`](AutoSpec) predicts all but `rosetta`, `cuckoo` and, unless it is asked to, `two_prefix_bloom` (and `snarf` over byte strings)
 //! on the keys and a sample of the queries, and builds the cheapest.

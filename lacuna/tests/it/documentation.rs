@@ -8,8 +8,7 @@ use std::path::{Component, Path, PathBuf};
 const WEB: [&str; 2] =
     ["https://github.com/lacuna-db/lacuna/blob/main/", "https://github.com/lacuna-db/lacuna/tree/main/"];
 /// Crates whose rustdoc names pages by their place on the web alone.
-const LINKED: [&str; 7] =
-    ["lacuna", "filters/base", "filters/succinct", "filters/guard", "engines", "bindings", "bench"];
+const LINKED: [&str; 7] = ["lacuna", "filters", "engines", "nodes", "cache", "bindings", "bench"];
 const MAX_README_LINES: usize = 110;
 
 fn root() -> PathBuf {

@@ -10,10 +10,10 @@
 //! - [`Node`]: the exchange. Events in, messages out, time as an argument;
 //! - [`Question`], [`Decision`]: when a coordinator may answer "empty", and why not;
 //! - [`Config`], [`Mode`]: shadow, eventual, safe;
-//! - [`Message`]: the bytes between nodes, `docs/format/node-filters.md`.
+//! - [`Message`]: the bytes between nodes, [`docs/format/node-filters.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/node-filters.md).
 //!
 //! Guarantee in safe mode: no read that begins after a write was acknowledged, or its row seen, is answered "empty" for it,
-//! whatever crashes, pauses, sleeps or is lost. `docs/design/node-filters.md` gives the reasons.
+//! whatever crashes, pauses, sleeps or is lost. [`docs/design/node-filters.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/node-filters.md) gives the reasons.
 //!
 //! Cost: about 11 bits a key and copy at 1 %, 8 bytes for each new key and peer, one frame of some 60 bytes for each peer
 //! and interval. A write of a known key waits only for new keys that other writes have brought.

@@ -2,7 +2,7 @@
 //!
 //! An owner records every interval that enters or leaves an index: `insert:7:18:22:key`, `delete:9:18:22`. Records
 //! of a range have ascending numbers (LSN). Inserts are written together with what they announce, deletes may come
-//! later, batched and out of order: replay sorts by number. `docs/format/range-cache-log.md` has the bytes: at
+//! later, batched and out of order: replay sorts by number. [`docs/format/range-cache-log.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/range-cache-log.md) has the bytes: at
 //! most 18 and the key, as long as number and width of an interval with ends of 8 bytes take 6 bytes together.
 //!
 //! A delete says that no entry remains for its interval; all records of an interval go to the same chunk.

@@ -26,7 +26,7 @@
 //! every write acknowledged before the read began, and that is not older than the result of any read finished
 //! before it began.
 //!
-//! Report, sections 2 to 6; the corrections P1 to P14 are explained in `docs/design/range-cache-protocol.md`.
+//! Report, sections 2 to 6; the corrections P1 to P14 are explained in [`docs/design/range-cache-protocol.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/range-cache-protocol.md).
 
 mod across;
 mod apply;

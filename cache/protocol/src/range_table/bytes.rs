@@ -1,5 +1,5 @@
 //! A range table as bytes, for coordinators that keep it and for dendrites that send it. See
-//! `docs/format/range-table.md`.
+//! [`docs/format/range-table.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/range-table.md).
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Frames: the units of a stream of bytes. See `docs/format/dendrite-protocol.md`.
+//! Frames: the units of a stream of bytes. See [`docs/format/dendrite-protocol.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/dendrite-protocol.md).
 
 use lacuna_base::wire::Reader;
 use lacuna_cache_protocol::{Error, Result};

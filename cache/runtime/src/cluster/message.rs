@@ -1,4 +1,4 @@
-//! Messages, and their bodies. See `docs/format/dendrite-protocol.md`.
+//! Messages, and their bodies. See [`docs/format/dendrite-protocol.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/dendrite-protocol.md).
 
 use lacuna_base::wire::{Reader, Writer};
 use lacuna_cache_protocol::Result;

@@ -16,7 +16,7 @@
 //! | `links.rs`, `link.rs`, `stream.rs` | connections |
 //! | `network.rs` | how connections are made: TCP, or a simulation |
 //! | `hello.rs`, `secret.rs` | the handshake and its keys |
-//! | `frame.rs`, `message.rs`, `fault.rs`, `parts.rs`, `noticed.rs` | the bytes: `docs/format/dendrite-protocol.md` |
+//! | `frame.rs`, `message.rs`, `fault.rs`, `parts.rs`, `noticed.rs` | the bytes: [`docs/format/dendrite-protocol.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/dendrite-protocol.md) |
 //!
 //! Guarantee: that of the owners. Only a peer that knows the secret is answered or trusted; frames that were
 //! damaged, changed, repeated or left out end the connection. Nothing is encrypted. A write whose answer is lost

@@ -1,7 +1,7 @@
 //! The secret that all dendrites of a cache share, and the keys derived from it.
 //!
 //! Both sides of a connection prove that they know it, without revealing it, over random bytes of both; the tags
-//! of later frames are made with keys that only this connection has. `docs/format/dendrite-protocol.md` says what
+//! of later frames are made with keys that only this connection has. [`docs/format/dendrite-protocol.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/dendrite-protocol.md) says what
 //! that protects against, and what not.
 
 use std::fmt;

@@ -21,7 +21,7 @@
 //! lease; its epochs ascend whatever clocks do, and fences in store and cache server depend on epochs alone. Cost:
 //! two requests in each third of the lease for all ranges of a process, four for a claim.
 //!
-//! Report, section 3: coordinator, shadow coordinators, leases on ranges. `docs/design/range-cache-etcd.md` says
+//! Report, section 3: coordinator, shadow coordinators, leases on ranges. [`docs/design/range-cache-etcd.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/range-cache-etcd.md) says
 //! what differs and why.
 
 mod background;

@@ -1,4 +1,4 @@
-//! The values of keys, as texts that a person can read. See `docs/format/range-cache-etcd.md`.
+//! The values of keys, as texts that a person can read. See [`docs/format/range-cache-etcd.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/range-cache-etcd.md).
 //!
 //! Words separated by blanks; the first is the version: `1 4096 2 0 free` is a range whose last claim began at
 //! epoch 4096, on cache server 2, and that was released.

@@ -25,7 +25,7 @@
 //! collection go through the cache, **and no write of a replaced owner is delayed for longer than
 //! [`Options::with_max_operation_ms`] between its check of the fence and the document**: without transactions the two
 //! are not one step. Updates and deletions of documents that the new owner has written are refused however late
-//! they are. `docs/design/range-cache-mongodb.md` has the rest. Write-back is not offered.
+//! they are. [`docs/design/range-cache-mongodb.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/range-cache-mongodb.md) has the rest. Write-back is not offered.
 
 mod application;
 mod cache;

@@ -1,4 +1,4 @@
-//! A write of one document, and its bytes. See `docs/format/range-cache-mongodb.md`.
+//! A write of one document, and its bytes. See [`docs/format/range-cache-mongodb.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/range-cache-mongodb.md).
 
 use lacuna_cache_protocol::Command;
 use lacuna_cache_protocol::{Error, Result};

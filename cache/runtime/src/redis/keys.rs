@@ -1,4 +1,4 @@
-//! Names of keys. See `docs/format/range-cache-redis.md`.
+//! Names of keys. See [`docs/format/range-cache-redis.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/range-cache-redis.md).
 
 use lacuna_cache_protocol::{Epoch, Form, LogRecord, Query, RangeId, write_chunk};
 

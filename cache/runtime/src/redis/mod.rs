@@ -9,7 +9,7 @@
 //! live.
 //!
 //! Several plain servers are several of these; the coordinator assigns ranges to them. Keys of a range share a
-//! hash tag. `docs/format/range-cache-redis.md` has their names.
+//! hash tag. [`docs/format/range-cache-redis.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/range-cache-redis.md) has their names.
 
 mod cache;
 mod connection;

@@ -38,7 +38,7 @@
 //! Guarantee: a read returns the state after the last acknowledged write, as long as all writes to a registered
 //! table go through the cache. Text is compared by its bytes. NULL is in no range. Moments are UTC, also in
 //! columns without a time zone. A column whose order here would not be the database's is refused when the table is
-//! registered (`docs/design/range-cache-sql-types.md`).
+//! registered ([`docs/design/range-cache-sql-types.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/range-cache-sql-types.md)).
 
 mod application;
 mod cache;

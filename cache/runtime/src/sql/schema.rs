@@ -196,7 +196,7 @@ impl Schema {
         lacuna_base::hash::hash_bytes(&bytes, 0)
     }
 
-    /// Identifies name and type of each registered column, in their order (`docs/format/range-cache-sql.md`).
+    /// Identifies name and type of each registered column, in their order ([`docs/format/range-cache-sql.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/range-cache-sql.md)).
     pub(crate) fn domain_marks(&self) -> Vec<u64> {
         let mark = |(column, domain): &(String, DomainType)| {
             let scale = if let DomainType::Decimal { scale } = domain { *scale } else { 0 };

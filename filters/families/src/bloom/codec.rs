@@ -1,4 +1,4 @@
-//! Bytes of both Bloom filters: `docs/format/bloom.md`.
+//! Bytes of both Bloom filters: [`docs/format/bloom.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/bloom.md).
 
 use lacuna_base::{Error, Result};
 

@@ -1,4 +1,4 @@
-//! Bytes of Bucketing: `docs/format/bucketing.md`.
+//! Bytes of Bucketing: [`docs/format/bucketing.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/bucketing.md).
 
 use lacuna_base::hash::reduce;
 use lacuna_base::{Error, Result};

@@ -1,4 +1,4 @@
-//! Bytes of a cuckoo filter: `docs/format/cuckoo.md`.
+//! Bytes of a cuckoo filter: [`docs/format/cuckoo.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/cuckoo.md).
 
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;

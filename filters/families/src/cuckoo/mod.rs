@@ -24,7 +24,7 @@
 //! Mitzenmacher, Wieder, "More robust hashing: cuckoo hashing with a stash", 2009; Mosharraf, Adnan, "Improving lookup and
 //! query execution performance in distributed Big Data systems using Cuckoo Filter", 2022, for the deleted-key list.
 //! Litwin, "Linear hashing", VLDB 1980, for the order of growth. Here the number of buckets is any number, because the
-//! other bucket is found by subtraction, not by XOR. `docs/design/cuckoo.md` has the reasons.
+//! other bucket is found by subtraction, not by XOR. [`docs/design/cuckoo.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/cuckoo.md) has the reasons.
 
 mod builder;
 mod codec;

@@ -17,7 +17,7 @@
 //! keys first: 8 bytes each for integers, their bytes and 8 more for byte strings.
 //!
 //! Knorr and others, "Proteus", SIGMOD 2022, for choosing a design by a model of keys and sampled queries. Ours: the
-//! choice is among families, by cost instead of rate; see `docs/design/designer.md`.
+//! choice is among families, by cost instead of rate; see [`docs/design/designer.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/designer.md).
 
 mod assumed;
 mod bounds;

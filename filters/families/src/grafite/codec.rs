@@ -1,4 +1,4 @@
-//! Bytes of Grafite: `docs/format/grafite.md`.
+//! Bytes of Grafite: [`docs/format/grafite.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/grafite.md).
 
 use lacuna_base::{Error, Result};
 

@@ -1,4 +1,4 @@
-//! Bytes of the prefix Bloom filter: `docs/format/prefix_bloom.md`.
+//! Bytes of the prefix Bloom filter: [`docs/format/prefix_bloom.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/prefix_bloom.md).
 
 use lacuna_base::{Error, Result};
 

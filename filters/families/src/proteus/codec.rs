@@ -1,4 +1,4 @@
-//! Bytes of Proteus: `docs/format/proteus.md`.
+//! Bytes of Proteus: [`docs/format/proteus.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/proteus.md).
 
 use lacuna_base::{Envelope, Error, KeySpaceId, Result};
 use lacuna_succinct::trie::uniform::UniformTrie;

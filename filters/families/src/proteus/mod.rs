@@ -17,7 +17,7 @@
 //! Knorr, Lemaire, Lim and others, "Proteus: A Self-Designing Range Filter", SIGMOD 2022. Ours: the bound on probes,
 //! which the model knows; the estimate of the trie's size counts keys that are alone in their prefix; l1 and l2 count
 //! from after the common prefix of byte strings, and prefixes of more than 64 bits are hashed as a head and a tail, so
-//! that neighbours cost one short hash each (`docs/design/proteus.md`).
+//! that neighbours cost one short hash each ([`docs/design/proteus.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/proteus.md)).
 
 mod builder;
 mod codec;

@@ -1,4 +1,4 @@
-//! Bytes of REncoder: `docs/format/rencoder.md`.
+//! Bytes of REncoder: [`docs/format/rencoder.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/rencoder.md).
 
 use lacuna_base::{Error, Result};
 

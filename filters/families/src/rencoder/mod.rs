@@ -22,7 +22,7 @@
 //! a sample of queries from the keys; `po` asks points on the lowest level alone; `float` stores exponents, then
 //! mantissas. Ours: the root of a mini-tree is not stored, since the leaf above it says the same; each level of a
 //! mini-tree has its own word and turn inside an aligned line instead of one byte offset across two lines ([`lines`],
-//! measured in `docs/design/rencoder-windows.md`); a block of 64 leaves is verified at once ([`tree`]); levels and k
+//! measured in [`docs/design/rencoder-windows.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/rencoder-windows.md)); a block of 64 leaves is verified at once ([`tree`]); levels and k
 //! are predicted from one counting pass instead of found by inserting ([`levels`], [`design`]), `round=N` builds as
 //! the paper does.
 

@@ -1,4 +1,4 @@
-//! Bytes of Rosetta: `docs/format/rosetta.md`.
+//! Bytes of Rosetta: [`docs/format/rosetta.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/rosetta.md).
 
 use lacuna_base::{Error, Result};
 use lacuna_succinct::bytes::load_u32;

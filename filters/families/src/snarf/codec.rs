@@ -1,4 +1,4 @@
-//! Bytes of SNARF: `docs/format/snarf.md`.
+//! Bytes of SNARF: [`docs/format/snarf.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/snarf.md).
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,4 @@
-//! Bytes of a body: `docs/format/surf.md`.
+//! Bytes of a body: [`docs/format/surf.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/surf.md).
 
 use lacuna_base::{Error, Result};
 use lacuna_succinct::trie::Layout;

@@ -18,7 +18,7 @@
 //! Zhang and others, "SuRF: Practical Range Query Filtering with Fast Succinct Tries", SIGMOD 2018, section 3. Ours:
 //! both ends of a range are followed at once, so that a range costs little more than a point and keeps no stack; real bits
 //! and keys that end early compare as if zeros followed, without which a stored `ab` and a query up to `ab` would miss
-//! each other; candidates and counts have stated bounds (`docs/design/surf-seek.md`).
+//! each other; candidates and counts have stated bounds ([`docs/design/surf-seek.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/surf-seek.md)).
 
 mod batch;
 mod budget;

@@ -1,4 +1,4 @@
-//! The walks to the next key that may be there, in both directions; the rules are proved in `docs/design/surf-seek.md`.
+//! The walks to the next key that may be there, in both directions; the rules are proved in [`docs/design/surf-seek.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/surf-seek.md).
 //!
 //! On the way down the path of `from`, the deepest branch that turns off to the wanted side is remembered, so that one
 //! walk down that branch finds the neighbour and nothing is stacked up.

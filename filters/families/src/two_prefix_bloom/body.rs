@@ -1,4 +1,4 @@
-//! Bytes, writing and asking: `docs/format/two_prefix_bloom.md`.
+//! Bytes, writing and asking: [`docs/format/two_prefix_bloom.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/two_prefix_bloom.md).
 
 use lacuna_base::hash::IntegerHasher;
 use lacuna_base::testing::cross;

@@ -11,7 +11,7 @@
 //!
 //! Knorr, Lemaire, Lim and others, "Proteus: A Self-Designing Range Filter", SIGMOD 2022, section 3.1 (2PBF). Ours: the
 //! bound on probes, which the model knows; the model multiplies the chances of ends and middle, where equation 4 prints
-//! a difference (`docs/design/cpfpr.md`). A design of long prefixes alone is allowed, with all bytes for them.
+//! a difference ([`docs/design/cpfpr.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/cpfpr.md)). A design of long prefixes alone is allowed, with all bytes for them.
 
 mod body;
 mod model;

@@ -1,4 +1,4 @@
-//! Messages as frames, and back: `docs/format/node-filters.md`.
+//! Messages as frames, and back: [`docs/format/node-filters.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/node-filters.md).
 
 use lacuna_base::Result;
 

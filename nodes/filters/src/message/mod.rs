@@ -1,4 +1,4 @@
-//! What nodes say to each other; bytes in `docs/format/node-filters.md`.
+//! What nodes say to each other; bytes in [`docs/format/node-filters.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/node-filters.md).
 
 mod codec;
 

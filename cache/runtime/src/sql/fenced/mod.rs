@@ -4,7 +4,7 @@
 //! so that a new owner that raises it waits for writes of the old one that are in flight, and later writes of the
 //! old one change nothing (P3). A single statement has the fence among its conditions, and costs one round trip
 //! (`statement.rs`); several statements, or SQL of the application, read it in their transaction before they begin
-//! (`transaction.rs`, `apply.rs`). `docs/design/range-cache-fence.md` shows that both are equally safe.
+//! (`transaction.rs`, `apply.rs`). [`docs/design/range-cache-fence.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/range-cache-fence.md) shows that both are equally safe.
 
 mod apply;
 mod row;

@@ -64,7 +64,7 @@ impl QueryLog {
         self.queries().is_empty()
     }
 
-    /// Its bytes, to be kept for the next start (`docs/format/range-cache-sql.md`).
+    /// Its bytes, to be kept for the next start ([`docs/format/range-cache-sql.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/range-cache-sql.md)).
     pub fn to_bytes(&self) -> Vec<u8> {
         let queries = self.queries();
         let record = |(lsn, query): (u64, &Query)| LogRecord::of_entry(lsn, query, query.interval.clone());

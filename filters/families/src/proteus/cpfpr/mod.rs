@@ -18,7 +18,7 @@
 //! **Paper.** Knorr, Lemaire, Lim and others, "Proteus", SIGMOD 2022, sections 3 and 4.3.
 //!
 //! **Changed.** The formulas are derived anew where the printed ones slip, and a query with more prefixes than the filter
-//! will ask for counts as "maybe" (`docs/design/cpfpr.md`).
+//! will ask for counts as "maybe" ([`docs/design/cpfpr.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/cpfpr.md)).
 
 mod bins;
 mod bloom_rate;
