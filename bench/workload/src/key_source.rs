@@ -32,7 +32,7 @@ impl KeyShape {
     pub const ALL: [Self; 5] = [Self::Uniform, Self::Normal, Self::Zipf, Self::Clustered, Self::Skew99];
 
     /// The name in a key source, such as `uniform`.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Uniform => "uniform",
             Self::Normal => "normal",

@@ -67,7 +67,7 @@ impl KeyType {
     }
 
     /// The type of a file whose type was not given: `u64` for `.u64` and `.u64.gz`, else text.
-    pub fn of_file(path: &Path) -> Self {
+    pub(crate) fn of_file(path: &Path) -> Self {
         if is_binary(path) { Self::U64 } else { Self::Text }
     }
 

@@ -130,7 +130,7 @@ impl RangeFilters {
     }
 
     /// The spec that is built.
-    pub fn spec(&self) -> &GuardSpec {
+    pub(crate) fn spec(&self) -> &GuardSpec {
         self.guard.spec()
     }
 

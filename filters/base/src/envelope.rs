@@ -57,7 +57,7 @@ pub struct Envelope {
 
 impl Envelope {
     /// The 64 bytes to stand before `payload`.
-    pub fn encode(&self, payload: &[u8]) -> [u8; ENVELOPE_BYTES] {
+    pub(crate) fn encode(&self, payload: &[u8]) -> [u8; ENVELOPE_BYTES] {
         let mut bytes = [0; ENVELOPE_BYTES];
         bytes[0..4].copy_from_slice(&MAGIC);
         bytes[4] = ENVELOPE_VERSION;

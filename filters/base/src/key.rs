@@ -18,7 +18,7 @@ pub enum KeySpaceId {
 
 impl KeySpaceId {
     /// The key space with this number, if there is one.
-    pub fn from_number(number: u8) -> Option<Self> {
+    pub(crate) fn from_number(number: u8) -> Option<Self> {
         match number {
             1 => Some(Self::U64),
             2 => Some(Self::Bytes),

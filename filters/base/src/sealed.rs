@@ -88,18 +88,18 @@ impl Sealed {
     }
 
     /// A payload of zeros of `payload_bytes`, to be written in place and then [closed](Self::close).
-    pub fn zeroed(payload_bytes: usize) -> Self {
+    pub(crate) fn zeroed(payload_bytes: usize) -> Self {
         Self { bytes: AlignedBytes::zeroed(ENVELOPE_BYTES + payload_bytes) }
     }
 
     /// The payload, to be written.
-    pub fn payload_mut(&mut self) -> &mut [u8] {
+    pub(crate) fn payload_mut(&mut self) -> &mut [u8] {
         &mut self.bytes.as_mut_slice()[ENVELOPE_BYTES..]
     }
 
     /// Writes `envelope` with the payload's length and both checksums.
     #[must_use]
-    pub fn close(mut self, envelope: &Envelope) -> Self {
+    pub(crate) fn close(mut self, envelope: &Envelope) -> Self {
         let header = envelope.encode(self.payload());
         self.bytes.as_mut_slice()[..ENVELOPE_BYTES].copy_from_slice(&header);
         self

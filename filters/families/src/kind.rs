@@ -16,7 +16,7 @@ impl Kind {
     }
 
     /// Its number in the envelope.
-    pub fn id(self) -> KindId {
+    pub(crate) fn id(self) -> KindId {
         KindId(self.number)
     }
 

@@ -27,7 +27,7 @@ impl GapCounters {
     }
 
     /// Counts a file that was read for a hint: with a gap there, or with a key.
-    pub fn count_confirmation(&self, is_gap: bool) {
+    pub(crate) fn count_confirmation(&self, is_gap: bool) {
         let counter = if is_gap { &self.learned } else { &self.refuted };
         counter.fetch_add(1, Relaxed);
     }

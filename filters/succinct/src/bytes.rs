@@ -19,7 +19,7 @@ pub const fn low_mask(width: u32) -> u64 {
 
 /// The byte that holds bit `bit`; past every slice if it cannot be addressed.
 #[inline(always)]
-pub fn byte_of(bit: u64) -> usize {
+pub(crate) fn byte_of(bit: u64) -> usize {
     address(bit >> 3)
 }
 
@@ -117,7 +117,7 @@ impl<'a> BitWriter<'a> {
     }
 
     /// Bits written so far.
-    pub fn len_bits(&self) -> u64 {
+    pub(crate) fn len_bits(&self) -> u64 {
         (self.out.len() - self.start) as u64 * 8 + u64::from(self.pending_bits)
     }
 

@@ -87,7 +87,7 @@ impl Protocol<'_> {
     ///
     /// # Errors
     /// As the spec's `build`.
-    pub fn seal(&self, bits_per_key: f64) -> Result<Sealed> {
+    pub(crate) fn seal(&self, bits_per_key: f64) -> Result<Sealed> {
         let mut sample = Sample::new();
         self.sample.iter().for_each(|&(lo, hi)| sample.push(lo, hi));
         let plan = BuildPlan::<u64>::new(Budget::bits_per_key(bits_per_key)?).with_seed(self.seed);

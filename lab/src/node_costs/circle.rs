@@ -33,7 +33,7 @@ pub struct Circle {
 
 impl Circle {
     /// `count` nodes, whose filters are made for `capacity` keys each at a false positive rate of `rate`.
-    pub fn new(count: u8, config: Config, capacity: u64, rate: f64) -> Self {
+    pub(crate) fn new(count: u8, config: Config, capacity: u64, rate: f64) -> Self {
         let ids = (0..count).map(|id| NodeId(u128::from(id)));
         let mut nodes: Vec<Node> = ids.clone().map(|id| Node::new(id, config, 1, 0)).collect();
         for node in &mut nodes {
@@ -46,12 +46,12 @@ impl Circle {
     }
 
     /// Sends every node's filter to every other node.
-    pub fn set_ready(&mut self) {
+    pub(crate) fn set_ready(&mut self) {
         self.nodes.iter_mut().for_each(|node| node.set_ready(TABLE));
     }
 
     /// Lets an interval pass, in which each node asks every other once.
-    pub fn pass_interval(&mut self) {
+    pub(crate) fn pass_interval(&mut self) {
         for _ in 0..STEPS {
             self.now += self.interval / STEPS;
             let clock = WorkClock::start();
@@ -62,7 +62,7 @@ impl Circle {
     }
 
     /// Carries messages until no node has any.
-    pub fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         while (0..self.nodes.len()).map(|from| self.carry(from)).sum::<usize>() > 0 {}
     }
 
@@ -79,7 +79,7 @@ impl Circle {
     }
 
     /// The bytes that each node sent and received since the last call, and the time that all of them worked for it.
-    pub fn take_traffic(&mut self) -> (Vec<Traffic>, Duration) {
+    pub(crate) fn take_traffic(&mut self) -> (Vec<Traffic>, Duration) {
         let traffic = self.traffic.iter_mut().map(std::mem::take).collect();
         (traffic, std::mem::take(&mut self.work))
     }

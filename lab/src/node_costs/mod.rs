@@ -24,6 +24,6 @@ pub use insertion::{bloom_insertion, cuckoo_insertion};
 pub const TABLE: TableId = TableId(7);
 
 /// A partition by its number.
-pub fn partition(number: u64) -> KeyId {
+pub(crate) fn partition(number: u64) -> KeyId {
     KeyId::of_partition(&number.to_le_bytes())
 }

@@ -20,7 +20,7 @@ pub enum FigureId {
 
 impl FigureId {
     /// Whether a person who types `text` means this: `7` or `figure7`, `table2`, or the name.
-    pub fn is_named(self, text: &str) -> bool {
+    pub(crate) fn is_named(self, text: &str) -> bool {
         let text = text.to_lowercase().replace([' ', '-'], "");
         match self {
             Self::Figure(number) => text == number.to_string() || text == format!("figure{number}"),
@@ -41,7 +41,7 @@ impl FigureId {
     }
 
     /// The heading, such as `Figure 7`.
-    pub fn heading(self) -> String {
+    pub(crate) fn heading(self) -> String {
         match self {
             Self::Figure(number) => format!("Figure {number}"),
             Self::Table(number) => format!("Table {number}"),
@@ -51,7 +51,7 @@ impl FigureId {
     }
 
     /// The name of its files without ending, such as `figure-7`.
-    pub fn file_stem(self) -> String {
+    pub(crate) fn file_stem(self) -> String {
         match self {
             Self::Figure(number) => format!("figure-{number}"),
             Self::Table(number) => format!("table-{number}"),

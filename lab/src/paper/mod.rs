@@ -76,7 +76,7 @@ const BY_FEATURE: [(&str, &str, &str); 2] = [
 ];
 
 /// The name of every paper and what it is, those included that this build cannot make.
-pub fn available() -> Vec<(&'static str, String)> {
+pub(crate) fn available() -> Vec<(&'static str, String)> {
     let mut list: Vec<(&str, String)> =
         papers().into_iter().map(|paper| (paper.name, paper.citation.to_owned())).collect();
     for (name, what, feature) in BY_FEATURE {

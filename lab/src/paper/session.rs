@@ -77,33 +77,33 @@ impl<'a> Session<'a> {
     }
 
     /// Seed of keys, queries and hashes.
-    pub fn seed(&self) -> u64 {
+    pub(crate) fn seed(&self) -> u64 {
         self.setting.seed
     }
 
     /// Number of keys of a generated set: as asked, else a million, else what the paper takes.
-    pub fn key_count(&self, paper: usize) -> usize {
+    pub(crate) fn key_count(&self, paper: usize) -> usize {
         let own = if self.setting.full { paper } else { paper.min(1_000_000) };
         self.setting.keys.unwrap_or(own)
     }
 
     /// Number of queries: as asked, else a million.
-    pub fn query_count(&self) -> usize {
+    pub(crate) fn query_count(&self) -> usize {
         self.setting.queries.unwrap_or(1_000_000)
     }
 
     /// As [`key_count`](Self::key_count), where a figure has a number of its own for machines like this one.
-    pub fn key_count_or(&self, own: usize, paper: usize) -> usize {
+    pub(crate) fn key_count_or(&self, own: usize, paper: usize) -> usize {
         self.setting.keys.unwrap_or(if self.setting.full { paper } else { own })
     }
 
     /// As [`query_count`](Self::query_count), where a figure has a number of its own.
-    pub fn query_count_or(&self, own: usize) -> usize {
+    pub(crate) fn query_count_or(&self, own: usize) -> usize {
         self.setting.queries.unwrap_or(own)
     }
 
     /// Says what is being done.
-    pub fn say(&mut self, stage: impl Into<String>) {
+    pub(crate) fn say(&mut self, stage: impl Into<String>) {
         self.step.stage = stage.into();
         (self.progress)(&self.step);
     }
@@ -112,7 +112,7 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// As `make`.
-    pub fn once<T: 'static>(
+    pub(crate) fn once<T: 'static>(
         &mut self,
         name: String,
         make: impl FnOnce(&mut Self) -> Result<T>,
@@ -155,7 +155,12 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// As [`QuerySource::workload`].
-    pub fn test_bed_of(&mut self, keys: &Rc<Vec<u64>>, queries: &str, count: usize) -> Result<TestBed> {
+    pub(crate) fn test_bed_of(
+        &mut self,
+        keys: &Rc<Vec<u64>>,
+        queries: &str,
+        count: usize,
+    ) -> Result<TestBed> {
         self.say(format!("queries {queries}"));
         let sampled = SAMPLED_QUERIES.min(count.div_ceil(2));
         let source = QuerySource::parse(&queries.replacen('N', &(count + sampled).to_string(), 1))?;

@@ -61,27 +61,27 @@ impl<K: KeySpace + ?Sized> Subject<K> {
     }
 
     /// The spec's text.
-    pub fn text(&self) -> &'static str {
+    pub(crate) fn text(&self) -> &'static str {
         self.text
     }
 
     /// The plain spec's text, then the forced ones.
-    pub fn all_texts(&self) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn all_texts(&self) -> impl Iterator<Item = &'static str> {
         std::iter::once(self.text).chain(self.forced.iter().copied())
     }
 
     /// The rare paths that must be walked.
-    pub fn path_names(&self) -> &[&'static str] {
+    pub(crate) fn path_names(&self) -> &[&'static str] {
         &self.paths
     }
 
     /// Whether every seed must give the same bytes.
-    pub fn seed_is_ignored(&self) -> bool {
+    pub(crate) fn seed_is_ignored(&self) -> bool {
         self.ignores_seed
     }
 
     /// The test module without its crate, as the test binary's command line takes it.
-    pub fn module(&self) -> &'static str {
+    pub(crate) fn module(&self) -> &'static str {
         self.module.split_once("::").map_or(self.module, |(_, module)| module)
     }
 
@@ -89,7 +89,7 @@ impl<K: KeySpace + ?Sized> Subject<K> {
     ///
     /// # Errors
     /// A fault if the family refuses the text.
-    pub fn spec(&self, text: &str) -> Result<Box<dyn DynSpec<K>>, Fault> {
+    pub(crate) fn spec(&self, text: &str) -> Result<Box<dyn DynSpec<K>>, Fault> {
         (self.read_spec)(text).map_err(|error| Fault::new(format!("spec `{text}` was refused: {error}")))
     }
 
@@ -97,7 +97,7 @@ impl<K: KeySpace + ?Sized> Subject<K> {
     ///
     /// # Errors
     /// The family's own.
-    pub fn try_open(&self, bytes: OffsetBytes) -> Result<Box<DynFilter<K>>> {
+    pub(crate) fn try_open(&self, bytes: OffsetBytes) -> Result<Box<DynFilter<K>>> {
         (self.open)(bytes)
     }
 
@@ -105,7 +105,7 @@ impl<K: KeySpace + ?Sized> Subject<K> {
     ///
     /// # Errors
     /// The family's own.
-    pub fn try_open_verified(&self, bytes: OffsetBytes) -> Result<Box<DynFilter<K>>> {
+    pub(crate) fn try_open_verified(&self, bytes: OffsetBytes) -> Result<Box<DynFilter<K>>> {
         (self.open_verified)(bytes)
     }
 
@@ -113,7 +113,7 @@ impl<K: KeySpace + ?Sized> Subject<K> {
     ///
     /// # Errors
     /// A fault if it does not open.
-    pub fn open(&self, sealed: Sealed) -> Result<Box<DynFilter<K>>, Fault> {
+    pub(crate) fn open(&self, sealed: Sealed) -> Result<Box<DynFilter<K>>, Fault> {
         self.try_open(sealed.into())
             .map_err(|error| Fault::new(format!("{}: its own bytes do not open: {error}", self.text)))
     }
@@ -122,7 +122,12 @@ impl<K: KeySpace + ?Sized> Subject<K> {
     ///
     /// # Errors
     /// As [`seal_or_coarsen`].
-    pub fn seal(&self, keys: SortedKeys<'_, K>, bits_per_key: f64, seed: u64) -> Result<Sealed, Fault> {
+    pub(crate) fn seal(
+        &self,
+        keys: SortedKeys<'_, K>,
+        bits_per_key: f64,
+        seed: u64,
+    ) -> Result<Sealed, Fault> {
         seal_or_coarsen(&*self.spec(self.text)?, keys, bits_per_key, seed)
     }
 
@@ -130,7 +135,7 @@ impl<K: KeySpace + ?Sized> Subject<K> {
     ///
     /// # Errors
     /// As [`seal`](Self::seal) and [`open`](Self::open).
-    pub fn filter(
+    pub(crate) fn filter(
         &self,
         keys: SortedKeys<'_, K>,
         bits_per_key: f64,

@@ -12,13 +12,13 @@ pub struct Fault(String);
 
 impl Fault {
     /// A fault with this `message`.
-    pub fn new(message: impl Into<String>) -> Self {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
         Self(message.into())
     }
 
     /// Puts the place where it happened before the message.
     #[must_use]
-    pub fn within(self, place: impl Display) -> Self {
+    pub(crate) fn within(self, place: impl Display) -> Self {
         Self(format!("{place}: {}", self.0))
     }
 }

@@ -111,7 +111,8 @@ fn figures_of_three_papers_are_listed() {
 #[test]
 fn unknown_figures_are_refused() {
     let folder = crate::support::Folder::new();
-    let sentence = folder.lacuna("paper rocksdb --figure 99 --out out").sentence(2);
+    let run = folder.lacuna("paper rocksdb --figure 99 --out out");
+    let sentence = run.sentence(2);
     assert!(sentence.contains("`99`") && sentence.contains("surf-5"), "{sentence}");
     assert!(folder.names().is_empty(), "nothing was made");
 }

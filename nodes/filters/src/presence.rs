@@ -48,7 +48,7 @@ pub struct Deletion {
 
 impl Deletion {
     /// Whether nothing of the key can be alive: a deletion wins against everything that is not newer.
-    pub fn is_proof(self) -> bool {
+    pub(crate) fn is_proof(self) -> bool {
         self.newest_in_files.max(self.newest_in_memory).is_none_or(|newest| newest <= self.time)
     }
 }
@@ -69,7 +69,7 @@ impl NodeFilter {
     }
 
     /// A filter that says "unknown" to everything.
-    pub fn unknown() -> Self {
+    pub(crate) fn unknown() -> Self {
         Self { any: None, dead: MarkTable::default(), full_at: 0 }
     }
 
@@ -89,7 +89,7 @@ impl NodeFilter {
     }
 
     /// Whether a key is proven deleted, whether or not the filter holds anything else.
-    pub fn is_dead(&self, id: KeyId) -> bool {
+    pub(crate) fn is_dead(&self, id: KeyId) -> bool {
         self.any.is_some() && self.dead.get(id.mark()).is_some()
     }
 
@@ -100,7 +100,7 @@ impl NodeFilter {
     }
 
     /// As [`write`](Self::write) for a key known by its first half only: all dead keys that begin so are live again.
-    pub fn write_hash(&mut self, hash: u64) {
+    pub(crate) fn write_hash(&mut self, hash: u64) {
         let risen: Vec<_> = self.dead.marks_of(hash).collect();
         for mark in risen {
             self.dead.remove(mark);
@@ -109,7 +109,7 @@ impl NodeFilter {
     }
 
     /// Enters a proven deletion; `false` if it is known, or no proof.
-    pub fn bury(&mut self, id: KeyId, deletion: Deletion) -> bool {
+    pub(crate) fn bury(&mut self, id: KeyId, deletion: Deletion) -> bool {
         deletion.is_proof() && self.dead.insert(id.mark(), deletion.time) != Some(deletion.time)
     }
 
@@ -126,12 +126,12 @@ impl NodeFilter {
     }
 
     /// Forgets all deletions: a crash does. Only "no" is lost.
-    pub fn forget_deletions(&mut self) {
+    pub(crate) fn forget_deletions(&mut self) {
         self.dead = MarkTable::default();
     }
 
     /// The dead keys with the times of their deletions.
-    pub fn dead(&self) -> impl Iterator<Item = (KeyId, u64)> {
+    pub(crate) fn dead(&self) -> impl Iterator<Item = (KeyId, u64)> {
         self.dead.iter().map(|((hash, check), time)| (KeyId::from_halves(hash, check), time))
     }
 
@@ -176,7 +176,7 @@ impl NodeFilter {
 
     /// Takes at most `max_bytes`: shorter fingerprints, then no deletions, then nothing at all. `true` if copies of it say
     /// something else from now on: a forgotten mark would stay in them when its key is written again.
-    pub fn shrink_to(&mut self, max_bytes: usize) -> bool {
+    pub(crate) fn shrink_to(&mut self, max_bytes: usize) -> bool {
         let has_changed = self.shorten_to(max_bytes);
         let is_given_up = self.memory_bytes() > max_bytes && self.any.take().is_some();
         has_changed || is_given_up

@@ -46,12 +46,12 @@ pub struct Asked {
 
 impl Asked {
     /// `value` for each question.
-    pub fn per_question(&self, value: u64) -> f64 {
+    pub(crate) fn per_question(&self, value: u64) -> f64 {
         value as f64 / (self.questions.max(1)) as f64
     }
 
     /// Nanoseconds for each question.
-    pub fn ns(&self) -> f64 {
+    pub(crate) fn ns(&self) -> f64 {
         self.elapsed.as_nanos() as f64 / (self.questions.max(1)) as f64
     }
 }

@@ -54,7 +54,7 @@ pub enum Direction {
 
 impl Direction {
     /// The word on the command line.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Forward => "forward",
             Self::Reverse => "reverse",

@@ -44,7 +44,7 @@ impl FilterChoice {
     }
 
     /// The word that [`parse`](Self::parse) takes.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         match self {
             Self::None => "none",
             Self::Engine { .. } => "engine",
@@ -53,7 +53,7 @@ impl FilterChoice {
     }
 
     /// The bits per key asked for; `None` without a filter.
-    pub fn bits_per_key(&self) -> Option<f64> {
+    pub(crate) fn bits_per_key(&self) -> Option<f64> {
         match self {
             Self::None => None,
             Self::Engine { bits_per_key } | Self::Lacuna { bits_per_key, .. } => Some(*bits_per_key),

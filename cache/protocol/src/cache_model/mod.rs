@@ -150,7 +150,8 @@ impl CacheModel {
     }
 
     /// Drops an entry with its lease, which a correct server does not do even when its memory is full.
-    pub fn evict_lease(&mut self, range: RangeId, query: &Query) {
+    #[cfg(test)]
+    pub(crate) fn evict_lease(&mut self, range: RangeId, query: &Query) {
         self.ranges.get_mut(&range).and_then(|region| region.slots.remove(query));
     }
 

@@ -69,7 +69,6 @@ impl<A: Application> Owner<A> {
     pub(super) fn end_write(&mut self, task: TaskId) {
         let Some(mut write) = self.writes.remove(&task) else { return };
         if matches!(write.kind, Kind::Write | Kind::Across) {
-            self.writes_done += 1;
             self.auto_beta.was_written();
         }
         if let Some(request) = write.request.take() {

@@ -103,7 +103,6 @@ pub struct Owner<A> {
     entry_log: EntryLog,
     auto_beta: AutoBeta,
     sizes: SizeThreshold,
-    writes_done: u64,
     load: LoadMeter,
     actions: Vec<Action>,
 }
@@ -145,7 +144,6 @@ impl<A: Application> Owner<A> {
             entry_log: EntryLog::new(),
             auto_beta: AutoBeta::new(config.beta),
             sizes: SizeThreshold::new(),
-            writes_done: 0,
             load: LoadMeter::new(),
             actions: Vec::new(),
             config,
@@ -177,7 +175,7 @@ impl<A: Application> Owner<A> {
     }
 
     /// The present β.
-    pub const fn beta(&self) -> u8 {
+    pub(crate) const fn beta(&self) -> u8 {
         if self.config.beta_auto { self.auto_beta.beta() } else { self.config.beta }
     }
 
@@ -185,11 +183,6 @@ impl<A: Application> Owner<A> {
     /// clients are not counted here.
     pub fn read_load(&mut self) -> RangeLoad {
         self.load.read()
-    }
-
-    /// Number of writes executed in this tenure.
-    pub const fn writes_done(&self) -> u64 {
-        self.writes_done
     }
 
     /// The tasks in progress, by name: the points at which a crash may strike.

@@ -56,7 +56,7 @@ impl RangeTable {
     }
 
     /// Number of domains of the collection.
-    pub const fn domain_count(&self) -> usize {
+    pub(crate) const fn domain_count(&self) -> usize {
         self.domains.len()
     }
 

@@ -75,7 +75,7 @@ impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
     }
 
     /// Whether the tree has no entries.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
 
@@ -85,7 +85,7 @@ impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
     }
 
     /// The entries whose interval covers all of `query`, in order.
-    pub fn covering<'a>(&'a self, query: &'a Interval<B>) -> Matches<'a, B, V, Covering<'a, B>, N> {
+    pub(crate) fn covering<'a>(&'a self, query: &'a Interval<B>) -> Matches<'a, B, V, Covering<'a, B>, N> {
         Matches::new(self, Covering(query))
     }
 
@@ -100,7 +100,7 @@ impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
     }
 
     /// Bytes of memory it takes, without the allocations of its bounds.
-    pub fn memory_bytes(&self) -> usize {
+    pub(crate) fn memory_bytes(&self) -> usize {
         size_of::<Self>() + self.leaves.memory_bytes() + self.inners.memory_bytes()
     }
 }

@@ -180,7 +180,7 @@ pub struct Entry<'a, B, V> {
 
 impl<B: Ord + Clone, V> Entry<'_, B, V> {
     /// A copy of its interval.
-    pub fn interval(&self) -> Interval<B> {
+    pub(crate) fn interval(&self) -> Interval<B> {
         Interval::between(self.lo.clone(), self.hi.clone()).expect("entries hold intervals")
     }
 }

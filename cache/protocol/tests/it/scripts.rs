@@ -179,11 +179,11 @@ fn an_epoch_that_went_back_is_refused_everywhere() {
         let mut owner = OneOwner::started(&mut servers, Config::new(policy), 5);
         owner.read(&mut servers, &query());
         let late = OneOwner::unseated(&mut servers, Config::new(policy), 3);
-        assert!(!late.owner.is_serving() && late.ending.is_some());
+        assert!(!late.machine.is_serving() && late.ending.is_some());
         // The cache server is new, and does not know better: the store does.
         servers.cache = CacheModel::new(100);
         let late = OneOwner::unseated(&mut servers, Config::new(policy), 4);
-        assert_eq!((late.owner.is_serving(), late.ending), (false, Some(Ending::Fenced)), "{policy:?}");
+        assert_eq!((late.machine.is_serving(), late.ending), (false, Some(Ending::Fenced)), "{policy:?}");
     }
 }
 

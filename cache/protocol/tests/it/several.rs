@@ -66,7 +66,7 @@ fn a_row_that_moves_to_another_owner_is_seen_there() {
         assert_eq!(low.writes[&write], WriteOutcome::Done);
         assert_eq!(low.read(&mut servers, &below).len(), 1, "{policy:?}");
         assert!(high.read(&mut servers, &above).iter().any(|row| row.version == 100), "{policy:?}");
-        assert!(low.owner.is_idle() && high.owner.is_idle());
+        assert!(low.machine.is_idle() && high.machine.is_idle());
     }
 }
 
@@ -75,12 +75,12 @@ fn a_read_over_two_owners_sees_buffered_writes_of_both() {
     let (mut servers, mut low, mut high) = two(Policy::WriteBack, None);
     low.change(&mut servers, 100, Change::Put { key: 3, other: 0 });
     high.change(&mut servers, 101, Change::Put { key: 4, other: 0 });
-    assert_eq!((low.owner.buffered().len(), high.owner.buffered().len()), (1, 1));
+    assert_eq!((low.machine.buffered().len(), high.machine.buffered().len()), (1, 1));
     let read = low.ask(&mut servers, &Query::all(0, closed(3, 4)));
     talk(&mut servers, &mut [&mut low, &mut high]);
     let rows = crate::sim::table::decode(&low.value(read).unwrap());
     assert_eq!(rows.iter().map(|row| row.version).collect::<Vec<_>>(), [100, 101]);
-    assert!(low.owner.is_idle() && high.owner.is_idle());
+    assert!(low.machine.is_idle() && high.machine.is_idle());
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn an_unreachable_peer_leaves_nothing_behind() {
         low.wait(&mut servers, 2_000);
     }
     assert_eq!((low.writes[&write], low.ending), (WriteOutcome::Retry, None));
-    assert!(low.owner.is_idle() && servers.store.rows[&3].version == 4);
+    assert!(low.machine.is_idle() && servers.store.rows[&3].version == 4);
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn a_bulk_load_is_alone_and_seen_afterwards() {
     low.tell(&mut servers, Event::BulkLoad(bulk));
     talk(&mut servers, &mut [&mut low, &mut high]);
     assert!(matches!(&low.bulk_ready[..], [(ready, held)] if *ready == bulk && held.len() == 1));
-    assert!(low.owner.buffered().is_empty(), "the store has what was buffered");
+    assert!(low.machine.buffered().is_empty(), "the store has what was buffered");
     let late = high.ask(&mut servers, &above);
     assert_eq!(high.value(late), None, "it waits");
     for key in 0..8 {
@@ -310,7 +310,7 @@ fn a_log_that_cannot_be_read_means_to_begin_cold() {
     old.read(&mut servers, &query);
     servers.cache.damage_log(RangeId(0));
     let new = OneOwner::started(&mut servers, logged(Some(Epoch(1))), 2);
-    assert!(new.owner.index().is_empty());
+    assert!(new.machine.index().is_empty());
     assert_eq!(servers.hit(Epoch(2), &query), None);
 }
 
@@ -344,7 +344,7 @@ fn the_log_stays_small_and_a_late_compaction_changes_nothing() {
     let new = OneOwner::started(&mut servers, logged(Some(Epoch(1))), 2);
     let bytes = servers.cache.log_bytes(RangeId(0));
     old.let_go(&mut servers);
-    assert_eq!((servers.cache.log_bytes(RangeId(0)), new.owner.index().len()), (bytes, 1));
+    assert_eq!((servers.cache.log_bytes(RangeId(0)), new.machine.index().len()), (bytes, 1));
     assert_eq!(old.ending, Some(Ending::CacheLost));
 }
 
@@ -398,7 +398,7 @@ fn a_disjunction_that_outlasts_the_leases_of_others_is_no_answer() {
             |action| matches!(action, Action::Store(_, _, lacuna_cache_protocol::StoreCall::Query(_)));
         low.tell(&mut servers, Event::ReadAll(RequestId(900), queries));
         talk(&mut servers, &mut [&mut low, &mut high]);
-        assert!(high.owner.buffered().is_empty() && !low.unions.contains_key(&900));
+        assert!(high.machine.buffered().is_empty() && !low.unions.contains_key(&900));
         // Another owner lets writers in after that long.
         let timeout = patient(1).peer_timeout;
         low.wait(&mut servers, if is_late { timeout } else { timeout / 2 });

@@ -126,7 +126,7 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::get`]; `InvalidInput` without a query, or for more than 256.
-    pub async fn get_all(&self, queries: &[Query]) -> Result<Vec<Value>> {
+    pub(crate) async fn get_all(&self, queries: &[Query]) -> Result<Vec<Value>> {
         if queries.len() > MAX_QUERIES {
             let message = format!("{} queries at once; {MAX_QUERIES} are allowed", queries.len());
             return Err(Error::invalid_input(message));
@@ -143,7 +143,7 @@ impl Client {
     ///
     /// # Errors
     /// `Unavailable` if it is not granted in time.
-    pub async fn bulk(&self, lasts: Duration) -> Result<BulkLease> {
+    pub(crate) async fn bulk(&self, lasts: Duration) -> Result<BulkLease> {
         let everything = self.table().whole(&[]);
         self.travel_idly(&everything, |link, how| bulk::ask(link, lasts, how)).await
     }

@@ -55,7 +55,7 @@ impl Map {
     }
 
     /// A number that grows with every change.
-    pub const fn revision(&self) -> i64 {
+    pub(crate) const fn revision(&self) -> i64 {
         self.seen.revision
     }
 
@@ -81,12 +81,12 @@ impl Map {
     }
 
     /// The measured load of a range.
-    pub fn load(&self, range: RangeId) -> RangeLoad {
+    pub(crate) fn load(&self, range: RangeId) -> RangeLoad {
         self.loads.get(&range).cloned().unwrap_or_default()
     }
 
     /// The wished change of the table.
-    pub const fn wish(&self) -> Option<&Recut> {
+    pub(crate) const fn wish(&self) -> Option<&Recut> {
         self.wish.as_ref()
     }
 
@@ -146,13 +146,13 @@ impl Map {
     }
 
     /// The ranges without an owner that a process should claim.
-    pub fn heritage(&self, holder: Holder) -> Vec<RangeId> {
+    pub(crate) fn heritage(&self, holder: Holder) -> Vec<RangeId> {
         let heirs = self.heirs().into_iter().filter(|(_, heir)| *heir == holder);
         heirs.map(|(range, _)| range).filter(|range| self.records.contains_key(range)).collect()
     }
 
     /// A range that a process should leave to a less busy one, if it is the busiest by far.
-    pub fn to_leave(&self, holder: Holder) -> Option<RangeId> {
+    pub(crate) fn to_leave(&self, holder: Holder) -> Option<RangeId> {
         let (range, busiest) = self.survey().relief().filter(|_| self.wish.is_none())?;
         (self.member(busiest) == Some(holder)).then_some(range)
     }

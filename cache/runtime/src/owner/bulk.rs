@@ -43,12 +43,12 @@ pub(crate) fn bulk_lease(fences: Vec<(RangeId, Epoch)>) -> Result<(BulkLease, Bu
 
 impl BulkLease {
     /// The ranges and their tenures, that of the leader first.
-    pub fn fences(&self) -> &[(RangeId, Epoch)] {
+    pub(crate) fn fences(&self) -> &[(RangeId, Epoch)] {
         &self.fences
     }
 
     /// The call to the store for one transaction of the load, with the range and tenure in whose name it is sent.
-    pub fn call(&self, command: Command) -> (RangeId, Epoch, StoreCall) {
+    pub(crate) fn call(&self, command: Command) -> (RangeId, Epoch, StoreCall) {
         let (range, epoch) = self.fences[0];
         (range, epoch, StoreCall::WriteAcross(command, self.fences[1..].to_vec()))
     }
@@ -57,7 +57,7 @@ impl BulkLease {
     ///
     /// # Errors
     /// `Unavailable` if the lease was lost before.
-    pub async fn give_back(self) -> Result<()> {
+    pub(crate) async fn give_back(self) -> Result<()> {
         let lost = || Error::unavailable("the lease of the bulk load was lost");
         let (reply, answer) = oneshot::channel();
         self.over.send(reply).map_err(|_| lost())?;
@@ -65,7 +65,7 @@ impl BulkLease {
     }
 
     /// As [`BulkLease::give_back`], without waiting.
-    pub fn let_go(self) {
+    pub(crate) fn let_go(self) {
         // The granting side may have ended.
         drop(self.over.send(oneshot::channel().0));
     }

@@ -75,7 +75,7 @@ impl RangeCache {
     /// Sets how long a request is tried before it fails; 5 seconds by default. The owner of the range has as long
     /// again to answer the last try.
     #[must_use]
-    pub const fn with_patience(mut self, patience: Duration) -> Self {
+    pub(crate) const fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
@@ -83,18 +83,18 @@ impl RangeCache {
     /// Sets the percentage of hits that are verified against the store; none by default. If the two differ, a
     /// foreign write went past the cache: all cached entries are dropped.
     #[must_use]
-    pub fn with_verified_hits(self, percent: u8) -> Self {
+    pub(crate) fn with_verified_hits(self, percent: u8) -> Self {
         self.owner().verified.set(percent);
         self
     }
 
     /// The alarm, for code that notices a foreign write past the cache.
-    pub fn alarm(&self) -> Alarm {
+    pub(crate) fn alarm(&self) -> Alarm {
         Alarm::of_one(&self.owner().commands)
     }
 
     /// The number of its range.
-    pub fn range(&self) -> RangeId {
+    pub(crate) fn range(&self) -> RangeId {
         self.owner().range
     }
 
@@ -132,7 +132,7 @@ impl RangeCache {
     ///
     /// # Errors
     /// See [`WriteError`]: refused and not done have changed nothing.
-    pub async fn write(&self, write: Write) -> Result<(), WriteError> {
+    pub(crate) async fn write(&self, write: Write) -> Result<(), WriteError> {
         let until = self.until();
         loop {
             if self.owner().commands.is_closed() {
@@ -162,7 +162,7 @@ impl RangeCache {
     ///
     /// # Errors
     /// As [`RangeCache::read`].
-    pub async fn read_all(&self, queries: Vec<Query>) -> Result<Vec<Value>> {
+    pub(crate) async fn read_all(&self, queries: Vec<Query>) -> Result<Vec<Value>> {
         let until = self.until();
         loop {
             let answered = self.owner().read_all(queries.clone(), self.left(until)).await?;
@@ -178,7 +178,7 @@ impl RangeCache {
     ///
     /// # Errors
     /// `Unavailable` if it is not granted in time.
-    pub async fn bulk(&self, lasts: Duration) -> Result<BulkLease> {
+    pub(crate) async fn bulk(&self, lasts: Duration) -> Result<BulkLease> {
         let until = self.until();
         loop {
             let answered = self.owner().bulk(lasts, self.left(until)).await?;
@@ -213,7 +213,7 @@ impl RangeCache {
     }
 
     /// Notices for the application, from now on: acknowledged writes that the store refused later, for example.
-    pub fn notices(&self) -> broadcast::Receiver<Notice> {
+    pub(crate) fn notices(&self) -> broadcast::Receiver<Notice> {
         self.owner().notices.subscribe()
     }
 

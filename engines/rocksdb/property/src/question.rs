@@ -190,7 +190,7 @@ impl Question {
     }
 
     /// The bounds of the range.
-    pub fn bounds(&self) -> (Bound<&[u8]>, Bound<&[u8]>) {
+    pub(crate) fn bounds(&self) -> (Bound<&[u8]>, Bound<&[u8]>) {
         (self.asked.lo.as_ref().map(Vec::as_slice), self.asked.hi.as_ref().map(Vec::as_slice))
     }
 

@@ -101,7 +101,7 @@ impl TableGuard {
     }
 
     /// Most bytes of one table's property.
-    pub fn max_bytes(&self) -> usize {
+    pub(crate) fn max_bytes(&self) -> usize {
         self.max_bytes
     }
 

@@ -65,7 +65,7 @@ impl CountingStore {
 
     /// Waits `delay` before each read, as if the objects lay in a cloud.
     #[must_use]
-    pub fn with_read_delay(mut self, delay: Duration) -> Self {
+    pub(crate) fn with_read_delay(mut self, delay: Duration) -> Self {
         self.read_delay = delay;
         self
     }

@@ -92,7 +92,7 @@ impl ByteGapSet {
     }
 
     /// Most intervals it can hold.
-    pub fn capacity(&self) -> usize {
+    pub(crate) fn capacity(&self) -> usize {
         self.intervals.capacity()
     }
 

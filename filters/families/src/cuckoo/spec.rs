@@ -38,7 +38,7 @@ impl CuckooSpec {
 
     /// Sets the most bits of a fingerprint, 4 to 32; what the budget leaves goes into more buckets.
     #[must_use]
-    pub fn with_fingerprint_bits(mut self, bits: u32) -> Self {
+    pub(crate) fn with_fingerprint_bits(mut self, bits: u32) -> Self {
         self.fingerprint_bits = Some(bits.clamp(4, 32));
         self
     }

@@ -175,7 +175,7 @@ impl CuckooTable {
     }
 
     /// Fingerprints that fit before the table grows.
-    pub fn capacity(&self) -> u64 {
+    pub(crate) fn capacity(&self) -> u64 {
         self.buckets.load(Ordering::Relaxed) * SLOTS * LOAD_PERCENT / 100
     }
 

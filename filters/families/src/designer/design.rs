@@ -68,18 +68,14 @@ impl<'a, K: DesignKey + ?Sized> Design<'a, K> {
     }
 
     /// The assumption about the queries, if there is no sample.
-    pub fn assumption(&self) -> Option<&'static str> {
+    pub(crate) fn assumption(&self) -> Option<&'static str> {
         self.is_assumed.then_some(ASSUMPTION)
     }
 
     /// Empty queries that the predictions are made for.
-    pub fn query_count(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn query_count(&self) -> usize {
         self.query_count
-    }
-
-    /// Nanoseconds that one needless read costs.
-    pub fn price_ns(&self) -> f64 {
-        self.rules.model.price_ns
     }
 
     /// Builds the cheapest candidate; where it needs more space than predicted, the next.

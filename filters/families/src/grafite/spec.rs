@@ -37,7 +37,7 @@ pub struct GrafiteSpec {
 
 impl GrafiteSpec {
     /// Grafite as it should be used.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 

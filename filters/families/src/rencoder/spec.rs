@@ -102,7 +102,7 @@ impl RencoderSpec {
 
     /// `REncoderPO`: stores from the lowest level upwards as the base, with points asked on that level only and the
     /// number of hash functions chosen for them. The rate of ranges is higher, above all of long ones.
-    pub fn point() -> Self {
+    pub(crate) fn point() -> Self {
         Self { variant: Variant::Point, ..Self::default() }
     }
 
@@ -113,7 +113,7 @@ impl RencoderSpec {
 
     /// Sets the number of hash functions, 1 to 32, which is otherwise chosen by prediction.
     #[must_use]
-    pub fn with_hash_count(mut self, hash_count: u32) -> Self {
+    pub(crate) fn with_hash_count(mut self, hash_count: u32) -> Self {
         self.hash_count = Some(hash_count.clamp(1, MAX_HASHES));
         self
     }

@@ -81,7 +81,7 @@ impl RosettaSpec {
     }
 
     /// Prefixes a query asks for at most.
-    pub fn max_probes(self) -> u32 {
+    pub(crate) fn max_probes(self) -> u32 {
         self.probes.or(match self.policy {
             Policy::Published => MAX_PROBES,
             Policy::Chosen | Policy::Single => Self::MAX_PROBES,

@@ -15,7 +15,7 @@ pub struct Avx2 {
 
 impl Avx2 {
     /// The set, if this machine has it.
-    pub fn detect() -> Option<Self> {
+    pub(crate) fn detect() -> Option<Self> {
         let present = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")

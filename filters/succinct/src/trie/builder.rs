@@ -168,7 +168,7 @@ impl Levels {
     }
 
     /// The counts of every level.
-    pub fn shape(&self) -> &Shape {
+    pub(crate) fn shape(&self) -> &Shape {
         &self.shape
     }
 

@@ -42,7 +42,7 @@ impl<'t, B: AsRef<[u8]>> Cursor<'t, B> {
     }
 
     /// The place of the present key among all values.
-    pub fn leaf(&self) -> Option<u64> {
+    pub(crate) fn leaf(&self) -> Option<u64> {
         let step = self.trace.steps.last()?;
         let (layout, bytes) = (self.trie.layout(), self.trie.as_bytes());
         Some(dispatch(LeafOf { layout, bytes, step: *step }))

@@ -25,7 +25,7 @@ pub(super) fn run(setting: &Setting, progress: &Progress) -> Result<Vec<Bar>> {
     let keys = setting.keys(&format!("uniform:{}", setting.read_keys()))?;
     let questions = setting.ranges(&format!("split:{QUESTIONS}:1-32:32"), &keys)?;
     let runtime = tokio::runtime::Runtime::new().map_err(failure)?;
-    let mut reads = |name: &str, open: fn(Arc<LocalFileSystem>) -> Result<MeasuredDb>| {
+    let reads = |name: &str, open: fn(Arc<LocalFileSystem>) -> Result<MeasuredDb>| {
         progress.say(format!("reads: {name}"));
         runtime.block_on(count(&keys, &questions, open))
     };

@@ -32,7 +32,7 @@ impl NamedFilter {
     }
 
     /// Whether this build knows the family and parameters of its first spec.
-    pub fn is_known(&self) -> bool {
+    pub(crate) fn is_known(&self) -> bool {
         self.specs.first().is_some_and(|spec| u64::spec(spec).is_ok())
     }
 }
@@ -97,7 +97,7 @@ pub struct Speed {
 
 impl Cell {
     /// False positives among empty queries.
-    pub fn rate(&self) -> f64 {
+    pub(crate) fn rate(&self) -> f64 {
         self.false_positives as f64 / self.empty.max(1) as f64
     }
 }
@@ -118,7 +118,7 @@ impl GridResult {
     }
 
     /// The cells of `name`, ascending in bits.
-    pub fn of<'s>(&'s self, name: &'s str) -> impl Iterator<Item = &'s Cell> {
+    pub(crate) fn of<'s>(&'s self, name: &'s str) -> impl Iterator<Item = &'s Cell> {
         self.cells.iter().filter(move |cell| cell.name == name)
     }
 
@@ -135,7 +135,7 @@ impl Grid {
     /// # Errors
     /// `InvalidInput` for keys or queries that do not exist; what building reports other than that the budget is too
     /// small, which leaves a cell out.
-    pub fn measure(&self, session: &mut Session<'_>) -> Result<GridResult> {
+    pub(crate) fn measure(&self, session: &mut Session<'_>) -> Result<GridResult> {
         let keys = session.keys(&self.keys)?;
         let mut test_bed = session.test_bed(&keys, &self.queries)?;
         if let Some(source) = &self.sample {

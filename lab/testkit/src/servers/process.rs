@@ -21,7 +21,7 @@ impl Process {
     ///
     /// # Panics
     /// If it cannot be started or does not listen in time.
-    pub fn start(program: &str, arguments: &[String], port: u16) -> Self {
+    pub(crate) fn start(program: &str, arguments: &[String], port: u16) -> Self {
         Self::start_as(None, program, arguments, port)
     }
 
@@ -59,18 +59,18 @@ impl Process {
     }
 
     /// Kills it, as a power failure would.
-    pub fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());
     }
 
     /// Pauses it, as on a machine that is overloaded.
-    pub fn pause(&self) {
+    pub(crate) fn pause(&self) {
         self.signal("STOP");
     }
 
     /// Resumes it.
-    pub fn resume(&self) {
+    pub(crate) fn resume(&self) {
         self.signal("CONT");
     }
 

@@ -129,7 +129,7 @@ impl RocksDatabase {
     ///
     /// # Errors
     /// `Unavailable` if RocksDB fails.
-    pub fn files_by_level(&self) -> Result<Vec<usize>> {
+    pub(crate) fn files_by_level(&self) -> Result<Vec<usize>> {
         let mut levels = Vec::new();
         for file in self.db.live_files().map_err(failed)? {
             let level = usize::try_from(file.level).expect("levels count from 0");

@@ -108,7 +108,7 @@ impl Dendrite {
 
     /// Sets how long a request of this process may take if it does not say so; 5 seconds by default.
     #[must_use]
-    pub const fn with_patience(mut self, patience: Duration) -> Self {
+    pub(crate) const fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
@@ -116,7 +116,7 @@ impl Dendrite {
     /// Sets the percentage of hits that are verified against the store; none by default. If the two differ, a
     /// foreign write went past the cache: the owner drops all cached entries.
     #[must_use]
-    pub fn with_verified_hits(self, percent: u8) -> Self {
+    pub(crate) fn with_verified_hits(self, percent: u8) -> Self {
         self.state.verified.set(percent);
         self
     }
@@ -201,7 +201,7 @@ impl Dendrite {
     }
 
     /// The addresses of the processes that may own ranges, including this one.
-    pub fn members(&self) -> Vec<String> {
+    pub(crate) fn members(&self) -> Vec<String> {
         self.state.membership.directory.members()
     }
 

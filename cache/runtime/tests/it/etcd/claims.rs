@@ -219,7 +219,7 @@ async fn a_range_whose_owner_died_is_claimed_before_it_is_cut() {
     claim(&a, RANGE).await.unwrap();
     assert!(b.wish(&Recut::Split(RANGE, 0, Cut::Before(9.into()))).await.unwrap());
     assert!(!b.wish(&Recut::Merge(RANGE, RangeId(1))).await.unwrap(), "nothing to merge");
-    a.remove().await.unwrap();
+    a.leave().await.unwrap();
     drop(a);
     assert!(!b.carry_out_wish().await.unwrap(), "what its owner had in flight is not fenced");
     let tenure = wait_for(&b, RANGE).await;

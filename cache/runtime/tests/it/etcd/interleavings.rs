@@ -64,7 +64,7 @@ impl Process {
                 drop(coordinator.wish(&Recut::Merge(lower, upper)).await);
             }
             Step::CarryOut => drop(coordinator.carry_out_wish().await),
-            Step::LoseLease => drop(coordinator.remove().await),
+            Step::LoseLease => drop(coordinator.leave().await),
         }
         None
     }

@@ -30,7 +30,7 @@ pub(super) type Question = (u128, u128);
 
 impl Events {
     /// `count` events, fewer only where two are the same.
-    pub fn new(count: usize, seed: u64) -> Self {
+    pub(crate) fn new(count: usize, seed: u64) -> Self {
         let mut rng = Rng::with_stream(seed, EVENTS);
         let span_ns = MEAN_GAP_NS * count.max(1) as u64;
         let mut keys: Vec<u128> = (0..count).map(|_| key(rng.below(span_ns), rng.below(SENSORS))).collect();
@@ -40,7 +40,7 @@ impl Events {
     }
 
     /// Number of events.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.keys.len()
     }
 
@@ -50,18 +50,18 @@ impl Events {
     }
 
     /// The keys as bytes, ascending.
-    pub fn keys(&self) -> impl Iterator<Item = Key> + Clone {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = Key> + Clone {
         self.keys.iter().map(|key| key.to_be_bytes())
     }
 
     /// `count` events, each chosen at random.
-    pub fn picked(&self, count: usize, seed: u64) -> Vec<Key> {
+    pub(crate) fn picked(&self, count: usize, seed: u64) -> Vec<Key> {
         let mut rng = Rng::with_stream(seed, WARMING);
         (0..count).map(|_| self.keys[rng.index(self.keys.len())].to_be_bytes()).collect()
     }
 
     /// `count` questions from a random time and sensor to the same sensor `range_ns` later.
-    pub fn questions(&self, count: usize, range_ns: u64, seed: u64) -> Vec<Question> {
+    pub(crate) fn questions(&self, count: usize, range_ns: u64, seed: u64) -> Vec<Question> {
         // Each length has starts of its own: blocks that one of them has cached are not the next one's.
         let mut rng = Rng::with_stream(seed, QUESTIONS + range_ns);
         let question = |_| {
@@ -72,7 +72,7 @@ impl Events {
     }
 
     /// The earliest event of a range.
-    pub fn first_in(&self, (low, high): Question) -> Option<Key> {
+    pub(crate) fn first_in(&self, (low, high): Question) -> Option<Key> {
         let first = self.keys.get(self.keys.partition_point(|key| *key < low));
         first.filter(|key| **key <= high).map(|key| key.to_be_bytes())
     }
