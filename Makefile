@@ -9,11 +9,8 @@ TOOLS := $(or $(LACUNA_TOOLS),$(HOME)/.cache/lacuna)
 DENY_VERSION := 0.20.2
 DENY := $(TOOLS)/bin/cargo-deny-$(DENY_VERSION)
 
-# The crates below the engines. Their tests run with every check on, and not a second time without; the other crates
-# run theirs in the profile that users get.
-CHECKED_CRATES := base succinct families guard workload testkit cache-protocol node-filters
-CHECKED := $(CHECKED_CRATES:%=-p lacuna-%) --features lacuna-families/baselines
-UNCHECKED := --workspace $(CHECKED_CRATES:%=--exclude lacuna-%)
+# Every test runs with all internal checks on and all features: one profile and one set of features is one compilation.
+TESTS := --profile checked --locked --workspace --all-features
 
 # The browser that the report is looked at in.
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
@@ -27,9 +24,6 @@ LAB = $(CARGO) run --release --locked -p lacuna-lab $(FEATURES) --
 PAPER_FEATURES_rocksdb := --features rocksdb
 PAPER_FEATURES_rangeqc := --features cache
 
-# The command line and the laboratory with all that they can do, each linked once for its tests.
-WHOLE := --features lacuna-cli/cache,lacuna-cli/rocksdb,lacuna-lab/cache,lacuna-lab/rocksdb
-
 .PHONY: demo test fresh-stages test-long bench paper bars bars-cache fuzz fmt clean browser servers
 
 demo:
@@ -37,6 +31,7 @@ demo:
 	$(TARGET)/release/lacuna demo $(ARGS)
 
 test: export LACUNA_REQUIRE := all
+test: export LACUNA_WITHOUT_FEATURES := $(abspath $(TARGET))/release/lacuna
 test: export LACUNA_STAGES := $(abspath $(TARGET))/stages
 test: fresh-stages $(DENY) browser servers
 	$(STAGE) format $(CARGO) fmt --all --check
@@ -50,10 +45,8 @@ test: fresh-stages $(DENY) browser servers
 	$(STAGE) words lab/words
 	$(STAGE) packages .ci/package
 	$(STAGE) docs $(WITH_ROCKSDB) env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --locked --workspace --all-features --no-deps --lib
-	$(STAGE) "tests, all checks on" $(CARGO) test --profile checked --locked --quiet $(CHECKED) --lib --tests
-	$(STAGE) tests $(WITH_ROCKSDB) $(CARGO) test --release --locked --quiet $(UNCHECKED) $(WHOLE) --lib --bins --tests
-	$(STAGE) "command line without features" $(CARGO) test --release --locked --quiet -p lacuna-cli --test it features::
-	$(STAGE) "examples of the documentation" $(WITH_ROCKSDB) $(CARGO) test --release --locked --quiet --workspace --all-features --doc
+	$(STAGE) tests $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --lib --bins --tests
+	$(STAGE) "examples of the documentation" $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --doc
 	$(STAGE) "example in C++" $(WITH_ROCKSDB) .ci/cpp-example
 	$(STAGE) cassandra .ci/cassandra
 	@cat $(LACUNA_STAGES)
@@ -64,10 +57,11 @@ fresh-stages:
 
 test-long: export LACUNA_REQUIRE := all
 test-long: export LACUNA_LONG := 1
+test-long: export LACUNA_WITHOUT_FEATURES := $(abspath $(TARGET))/release/lacuna
 test-long: browser servers
+	$(STAGE) build $(CARGO) build --release --locked
 	$(STAGE) ferretdb .ci/ferretdb
-	$(STAGE) "long tests, all checks on" $(CARGO) test --profile checked --locked $(CHECKED) --lib --tests
-	$(STAGE) "long tests" $(WITH_ROCKSDB) $(CARGO) test --release --locked $(UNCHECKED) $(WHOLE) --lib --bins --tests
+	$(STAGE) "long tests" $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --lib --bins --tests
 	$(STAGE) "long cassandra" .ci/cassandra -DforkCount=1 -Dlacuna.operations=20000 -Dlacuna.checks=20000 -Dlacuna.ring_changes=true
 	$(STAGE) "cassandra beside stock" .ci/cassandra -Dtest=BesideStockTest -Dlacuna.beside_stock=true -Dlacuna.operations=100000
 	$(STAGE) "cassandra 5.0.0" .ci/cassandra -Dcassandra.version=5.0.0 -Dtest='ControlsTest,ExchangeTest'
@@ -113,5 +107,5 @@ clean:
 	$(CARGO) clean
 
 $(DENY):
-	$(STAGE) "install cargo-deny" $(CARGO) install --locked cargo-deny --version $(DENY_VERSION) --root $(TOOLS) --force
+	$(STAGE) "install cargo-deny" $(CARGO) install --locked --debug cargo-deny --version $(DENY_VERSION) --root $(TOOLS) --force
 	mv $(TOOLS)/bin/cargo-deny $@

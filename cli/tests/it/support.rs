@@ -1,5 +1,6 @@
 //! A folder of its own for every test, and the binary run in it.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -79,7 +80,12 @@ impl Folder {
 
     /// Runs `lacuna` with `args` and `input` in the folder.
     pub(crate) fn run(&self, args: &[&str], input: &str) -> Run {
-        let mut command = Command::new(crate::BINARY);
+        self.run_binary(crate::BINARY.as_ref(), args, input)
+    }
+
+    /// Runs another build of `lacuna` in the folder.
+    pub(crate) fn run_binary(&self, binary: &OsStr, args: &[&str], input: &str) -> Run {
+        let mut command = Command::new(binary);
         let output = command.args(args).current_dir(self.root()).write_stdin(input).output();
         let output = output.expect("the binary runs");
         Run {
