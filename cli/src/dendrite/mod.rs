@@ -1,10 +1,14 @@
-//! A dendrite as a process.
+//! Dendrites of some tables as a process.
 
+pub(crate) mod config;
 mod etcd;
+mod metrics;
 mod plan;
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::io::Write as _;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use lacuna_cache::Counts;
@@ -12,41 +16,102 @@ use lacuna_cache::cluster::{Dendrite, Membership};
 use lacuna_cache::cluster::{Net, Secret, Server};
 use lacuna_cache::sql::{Cache, Notice};
 use lacuna_cache_protocol::{Error, Result};
+use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::broadcast;
 
 pub(crate) use plan::Plan;
 
-/// Runs a dendrite until SIGTERM or Ctrl-C.
-pub(crate) fn run(plan: &Plan) -> Result<()> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Error::unavailable(error.to_string()))?;
-    runtime.block_on(serve(plan))
+/// What the process serves.
+struct Serving {
+    dendrites: BTreeMap<String, Dendrite>,
+    /// The cache of each table, in the order in which they were opened: the first of a database has its connections.
+    caches: Vec<(String, Cache)>,
 }
 
-async fn serve(plan: &Plan) -> Result<()> {
+/// Runs a dendrite of each table until SIGTERM or Ctrl-C. The first plan says where the process listens.
+pub(crate) fn run(plans: &[Plan]) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Error::unavailable(error.to_string()))?;
+    runtime.block_on(serve(plans))
+}
+
+async fn serve(plans: &[Plan]) -> Result<()> {
+    let first = plans.first().ok_or_else(|| Error::invalid_input("there is no table to serve"))?;
     let stop = stop_signal()?;
-    let secret = Secret::from_file(&plan.secret_file)?;
-    let listener = Server::listen(&plan.listen).await?;
+    let secret = Secret::from_file(&first.secret_file)?;
+    let listener = Server::listen(&first.listen).await?;
+    let monitored = monitored(first).await?;
     let here = listener.local_addr().map_err(|error| Error::unavailable(error.to_string()))?;
-    let address = plan.address.clone().unwrap_or_else(|| here.to_string());
-    let cache = plan.options()?.open().await?;
-    let dendrite = start(plan, &cache, &secret, &address).await?;
-    tokio::spawn(complain(dendrite.notices()));
-    let ranges = dendrite.table().ranges().len();
-    let server = Server::start(listener, dendrite.clone(), secret);
-    say(&format!("listening at {address}: table {} in {ranges} ranges", plan.table));
+    let address = first.address.clone().unwrap_or_else(|| here.to_string());
+    let serving = Arc::new(start_all(plans, &secret, &address).await?);
+    let server = Server::start(listener, serving.dendrites.clone(), secret);
+    say(&format!("listening at {address}: {}", listed(&serving.dendrites)));
+    if let Some((listener, place)) = monitored {
+        say(&format!("metrics at http://{place}/metrics"));
+        tokio::spawn(metrics::serve(listener, serving.clone()));
+    }
     stop.await;
     server.stop().await;
-    cache.stop().await?;
-    say(&counted(&dendrite.counts()));
+    serving.close().await?;
+    say(&counted(&serving.dendrites));
     Ok(())
+}
+
+/// Where monitoring is answered.
+async fn monitored(plan: &Plan) -> Result<Option<(TcpListener, SocketAddr)>> {
+    let Some(address) = &plan.metrics else { return Ok(None) };
+    let listener = Server::listen(address).await?;
+    let here = listener.local_addr().map_err(|error| Error::unavailable(error.to_string()))?;
+    Ok(Some((listener, here)))
+}
+
+/// A dendrite of each table; if one cannot be started, those that were are stopped.
+async fn start_all(plans: &[Plan], secret: &Secret, address: &str) -> Result<Serving> {
+    let mut serving = Serving { dendrites: BTreeMap::new(), caches: Vec::new() };
+    for plan in plans {
+        if let Err(why) = serving.add(plan, secret, address).await {
+            for dendrite in serving.dendrites.values() {
+                dendrite.stop().await;
+            }
+            drop(serving.close().await);
+            return Err(why.with_context(format!("the table {}", plan.table)));
+        }
+    }
+    Ok(serving)
+}
+
+impl Serving {
+    async fn add(&mut self, plan: &Plan, secret: &Secret, address: &str) -> Result<()> {
+        if self.dendrites.contains_key(&plan.table) {
+            return Err(Error::invalid_input("it is named twice"));
+        }
+        let options = plan.options()?;
+        let cache = match self.caches.iter().find(|(store, _)| *store == plan.store) {
+            Some((_, connected)) => connected.beside(options).await?,
+            None => options.open().await?,
+        };
+        let started = start(plan, &cache, secret, address).await;
+        self.caches.push((plan.store.clone(), cache));
+        let dendrite = started?;
+        tokio::spawn(complain(plan.table.clone(), dendrite.notices()));
+        self.dendrites.insert(plan.table.clone(), dendrite);
+        Ok(())
+    }
+
+    /// Closes all connections, those that others share at last.
+    async fn close(&self) -> Result<()> {
+        for (_, cache) in self.caches.iter().rev() {
+            cache.stop().await?;
+        }
+        Ok(())
+    }
 }
 
 async fn start(plan: &Plan, cache: &Cache, secret: &Secret, address: &str) -> Result<Dendrite> {
     let schema = plan.schema()?;
     let cuts = plan.cut(&schema)?;
-    let transport = Arc::new(Net::new(secret.clone()));
+    let transport = Arc::new(Net::new(secret.clone(), &plan.table));
     let membership = |directory| Membership { directory, transport, address: address.to_owned() };
     if !plan.is_leased_by_etcd() {
         let ranges = Arc::new(cache.shared_ranges(&plan.table, &cuts, address).await?);
@@ -75,12 +140,12 @@ fn stop_signal() -> Result<impl Future<Output = ()>> {
 }
 
 /// Prints notices for the application to standard error, a line each.
-async fn complain(mut notices: broadcast::Receiver<Notice>) {
+async fn complain(table: String, mut notices: broadcast::Receiver<Notice>) {
     loop {
         match notices.recv().await {
-            Ok(notice) => eprintln!("lacuna: {notice:?}"),
+            Ok(notice) => eprintln!("lacuna: {table}: {notice:?}"),
             Err(broadcast::error::RecvError::Lagged(missed)) => {
-                eprintln!("lacuna: {missed} notices came too fast to be printed");
+                eprintln!("lacuna: {table}: {missed} notices came too fast to be printed");
             }
             Err(broadcast::error::RecvError::Closed) => return,
         }
@@ -93,11 +158,25 @@ fn say(line: &str) {
     drop(writeln!(out, "{line}").and_then(|()| out.flush()));
 }
 
-fn counted(counts: &Counts) -> String {
-    serde_json::json!({
-        "reads": counts.reads, "hits": counts.hits, "writes": counts.writes, "store_queries": counts.store_queries,
-        "store_writes": counts.store_writes, "cache_calls": counts.cache_calls, "tenures": counts.tenures,
-        "bypasses": counts.bypasses, "forwards": counts.forwards, "peer_calls": counts.peer_calls, "verified": counts.verified, "foreign_writes": counts.foreign_writes,
-    })
-    .to_string()
+/// `table people in 3 ranges`, and more of them.
+fn listed(dendrites: &BTreeMap<String, Dendrite>) -> String {
+    let tables = dendrites
+        .iter()
+        .map(|(table, dendrite)| format!("table {table} in {} ranges", dendrite.table().ranges().len()));
+    tables.collect::<Vec<_>>().join(", ")
+}
+
+/// The counters of all tables together, and those of each.
+fn counted(dendrites: &BTreeMap<String, Dendrite>) -> String {
+    let object = |counts: &Counts| -> serde_json::Map<String, serde_json::Value> {
+        counts.each().map(|(name, _, value)| (name.to_owned(), value.into())).collect()
+    };
+    let sum = dendrites.values().fold(Counts::default(), |sum, dendrite| sum.plus(dendrite.counts()));
+    let tables: serde_json::Map<String, serde_json::Value> = dendrites
+        .iter()
+        .map(|(table, dendrite)| (table.clone(), object(&dendrite.counts()).into()))
+        .collect();
+    let mut all = object(&sum);
+    all.insert("tables".to_owned(), tables.into());
+    serde_json::Value::Object(all).to_string()
 }

@@ -20,6 +20,7 @@ const MAX_DIGITS: u8 = 38;
 pub(crate) struct Plan {
     pub(crate) listen: String,
     pub(crate) address: Option<String>,
+    pub(crate) metrics: Option<String>,
     pub(crate) store: String,
     pub(crate) table: String,
     pub(crate) keys: Vec<String>,

@@ -35,7 +35,8 @@ const READ_TRY: Duration = Duration::from_millis(1_500);
 /// use lacuna_cache::cluster::{Client, Secret};
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let client = Client::connect(&["10.0.0.7:7400", "10.0.0.8:7400"], Secret::from_file("secret".as_ref())?).await?;
+/// let secret = Secret::from_file("secret".as_ref())?;
+/// let client = Client::connect(&["10.0.0.7:7400", "10.0.0.8:7400"], secret, "people").await?;
 /// let ages = Interval::closed(18.into(), 22.into()).expect("18 <= 22");
 /// let people = client.get(&Query::all(0, ages)).await?;
 /// client.update(vec![(0, Interval::point(20.into()))], Command::new(b"what the store understands")).await?;
@@ -60,13 +61,14 @@ pub(crate) struct Inner {
 }
 
 impl Client {
-    /// A client of the dendrites at these addresses, one of which must answer.
+    /// A client of the dendrites of a collection at these addresses, one of which must answer. For a table of a
+    /// database the collection is its name.
     ///
     /// # Errors
-    /// `InvalidInput` without addresses or for another secret, `Unsupported` if the dendrites speak another version,
+    /// `InvalidInput` without addresses, for another secret or for a collection that is not served there, `Unsupported` if the dendrites speak another version,
     /// `Unavailable` if none answers.
-    pub async fn connect(addresses: &[impl AsRef<str>], secret: Secret) -> Result<Self> {
-        Self::connect_by(Links::new(secret), addresses).await
+    pub async fn connect(addresses: &[impl AsRef<str>], secret: Secret, collection: &str) -> Result<Self> {
+        Self::connect_by(Links::new(secret, collection), addresses).await
     }
 
     /// The same on another network than the machine's.
@@ -78,8 +80,9 @@ impl Client {
         network: impl Network,
         addresses: &[impl AsRef<str>],
         secret: Secret,
+        collection: &str,
     ) -> Result<Self> {
-        Self::connect_by(Links::over(network, secret), addresses).await
+        Self::connect_by(Links::over(network, secret, collection), addresses).await
     }
 
     async fn connect_by(links: Links, addresses: &[impl AsRef<str>]) -> Result<Self> {

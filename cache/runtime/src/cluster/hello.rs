@@ -26,8 +26,11 @@ pub(crate) enum Role {
     Owner,
 }
 
-/// The body of a hello.
-pub(crate) fn hello(role: Role, versions: (u16, u16), random: &[u8; 32]) -> Vec<u8> {
+/// The longest name of a collection in bytes.
+const MAX_NAME: usize = 1_024;
+
+/// The body of a hello to the dendrite of a collection.
+pub(crate) fn hello(role: Role, versions: (u16, u16), random: &[u8; 32], collection: &str) -> Vec<u8> {
     let role = match role {
         Role::Client => 1,
         Role::Dendrite => 2,
@@ -39,14 +42,16 @@ pub(crate) fn hello(role: Role, versions: (u16, u16), random: &[u8; 32]) -> Vec<
     body.extend_from_slice(&FEATURES.to_le_bytes());
     body.push(role);
     body.extend_from_slice(random);
+    body.extend_from_slice(&u16::try_from(collection.len()).unwrap_or(u16::MAX).to_le_bytes());
+    body.extend_from_slice(collection.as_bytes());
     body
 }
 
-/// The role of a caller, if it speaks a version that this code does.
+/// The role of a caller and the collection that it asks about, if it speaks a version that this code does.
 ///
 /// # Errors
 /// `Corrupt` if this is not a hello, `Unsupported` if there is no common version.
-pub(crate) fn read_hello(kind: u8, body: &[u8]) -> Result<Role> {
+pub(crate) fn read_hello(kind: u8, body: &[u8]) -> Result<(Role, String)> {
     let mut reader = reader(body);
     if kind != HELLO || reader.fixed::<8>()? != MAGIC {
         return Err(Error::corrupt("the peer does not speak the dendrite protocol"));
@@ -67,7 +72,12 @@ pub(crate) fn read_hello(kind: u8, body: &[u8]) -> Result<Role> {
         _ => return Err(malformed("role")),
     };
     reader.fixed::<32>()?;
-    Ok(role)
+    let bytes = usize::from(u16::from_le_bytes(reader.fixed()?));
+    if bytes > MAX_NAME {
+        return Err(malformed("collection"));
+    }
+    let collection = str::from_utf8(reader.take(bytes)?).map_err(|_| malformed("collection"))?;
+    Ok((role, collection.to_owned()))
 }
 
 /// The messages of both sides before the proofs.

@@ -62,29 +62,36 @@ impl Drop for Ticket<'_> {
 }
 
 impl Link {
-    /// Connects; both sides prove that they know the secret.
+    /// Connects to the dendrite of a collection; both sides prove that they know the secret.
     ///
     /// # Errors
-    /// `Unavailable` if there is no answer, `InvalidInput` for another secret, `Unsupported` for another version,
-    /// `Corrupt` if the peer is not a dendrite.
+    /// `Unavailable` if there is no answer, `InvalidInput` for another secret or a collection that is not served there,
+    /// `Unsupported` for another version, `Corrupt` if the peer is not a dendrite.
     pub(crate) async fn connect(
         network: &impl Network,
         address: &str,
         secret: &Secret,
-        role: Role,
+        (role, collection): (Role, &str),
     ) -> Result<Self> {
         let about = |error: Error| error.with_context(format!("calling {address}"));
-        match tokio::time::timeout(CONNECT, Self::try_connect(network, address, secret, role)).await {
+        match tokio::time::timeout(CONNECT, Self::try_connect(network, address, secret, (role, collection)))
+            .await
+        {
             Ok(connected) => connected.map_err(about),
             Err(_) => Err(about(Error::unavailable("no answer in time"))),
         }
     }
 
-    async fn try_connect(network: &impl Network, address: &str, secret: &Secret, role: Role) -> Result<Self> {
+    async fn try_connect(
+        network: &impl Network,
+        address: &str,
+        secret: &Secret,
+        (role, collection): (Role, &str),
+    ) -> Result<Self> {
         let lost = |error: std::io::Error| Error::unavailable(error.to_string());
         let (read, mut write) = network.connect(address).await.map_err(lost)?;
         let mut incoming = Incoming::new(read);
-        let said = hello(role, VERSIONS, &random()?);
+        let said = hello(role, VERSIONS, &random()?, collection);
         write_all(&mut write, HELLO, &said, None).await?;
         let (kind, body) = incoming.frame().await?;
         let transcript = Transcript::of_challenge(secret, &said, kind, &body)?;

@@ -1,4 +1,4 @@
-//! Connections to dendrites by their addresses, made at first use.
+//! Connections to the dendrites of one collection by their addresses, made at first use.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,16 +28,18 @@ type Places = BTreeMap<(Role, String), Arc<tokio::sync::Mutex<Place>>>;
 pub(crate) struct Links {
     network: Box<dyn Dial>,
     secret: Secret,
+    collection: String,
     places: Mutex<Places>,
 }
 
 impl Links {
-    pub(crate) fn new(secret: Secret) -> Self {
-        Self::over(Tcp, secret)
+    pub(crate) fn new(secret: Secret, collection: &str) -> Self {
+        Self::over(Tcp, secret, collection)
     }
 
-    pub(crate) fn over(network: impl Network, secret: Secret) -> Self {
-        Self { network: Box::new(network), secret, places: Mutex::default() }
+    pub(crate) fn over(network: impl Network, secret: Secret, collection: &str) -> Self {
+        let (network, collection) = (Box::new(network), collection.to_owned());
+        Self { network, secret, collection, places: Mutex::default() }
     }
 
     /// The connection to an address, made anew if the last one has ended.
@@ -58,7 +60,7 @@ impl Links {
         {
             return Err(Error::new(why.kind(), why.to_string()));
         }
-        match self.network.dial(address, &self.secret, role).await {
+        match self.network.dial(address, &self.secret, (role, &self.collection)).await {
             Ok(link) => {
                 let link = Arc::new(link);
                 (place.link, place.failed) = (Some(link.clone()), None);

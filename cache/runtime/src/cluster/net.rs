@@ -26,15 +26,15 @@ pub struct Net {
 }
 
 impl Net {
-    /// Dendrites that share a secret.
-    pub fn new(secret: Secret) -> Self {
-        Self { links: Links::new(secret) }
+    /// The dendrites of a collection, which share a secret.
+    pub fn new(secret: Secret, collection: &str) -> Self {
+        Self { links: Links::new(secret, collection) }
     }
 
     /// Dendrites on another network than the machine's.
     #[doc(hidden)]
-    pub fn over(network: impl Network, secret: Secret) -> Self {
-        Self { links: Links::over(network, secret) }
+    pub fn over(network: impl Network, secret: Secret, collection: &str) -> Self {
+        Self { links: Links::over(network, secret, collection) }
     }
 
     async fn ask_owner(&self, address: &str, request: impl FnOnce(u64) -> Message) -> Result<PeerReply> {

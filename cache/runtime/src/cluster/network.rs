@@ -91,11 +91,12 @@ fn prepare(socket: &TcpStream) -> io::Result<()> {
 
 /// A [`Network`] as an object that makes links.
 pub(crate) trait Dial: Debug + Send + Sync {
+    /// A link to the dendrite at an address, in a role and about a collection.
     fn dial<'a>(
         &'a self,
         address: &'a str,
         secret: &'a Secret,
-        role: Role,
+        what: (Role, &'a str),
     ) -> Pin<Box<dyn Future<Output = Result<Link>> + Send + 'a>>;
 }
 
@@ -104,9 +105,9 @@ impl<N: Network> Dial for N {
         &'a self,
         address: &'a str,
         secret: &'a Secret,
-        role: Role,
+        what: (Role, &'a str),
     ) -> Pin<Box<dyn Future<Output = Result<Link>> + Send + 'a>> {
-        Box::pin(Link::connect(self, address, secret, role))
+        Box::pin(Link::connect(self, address, secret, what))
     }
 }
 

@@ -84,7 +84,7 @@ fn frames_are_what_they_were() {
         );
         assert_eq!(Message::read(kind, &body).unwrap(), message);
     }
-    let said = hello(Role::Client, VERSIONS, &[7; 32]);
+    let said = hello(Role::Client, VERSIONS, &[7; 32], "people");
     let (challenge, transcript) = Transcript::challenge(&secret(), &said, &[9; 32]);
     golden("hello", &write_frame(1, &said, None).unwrap());
     golden("challenge", &write_frame(2, &challenge, None).unwrap());
@@ -93,13 +93,13 @@ fn frames_are_what_they_were() {
 
 #[test]
 fn a_peer_of_another_version_is_not_followed() {
-    let said = hello(Role::Client, (2, 2), &[7; 32]);
+    let said = hello(Role::Client, (2, 2), &[7; 32], "people");
     let refused = read_hello(1, &said).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Unsupported);
     assert!(refused.to_string().contains("version 1") && refused.to_string().contains("2 to 2"), "{refused}");
     // A dendrite of another version answers the hello with a goodbye; if it went on instead, the caller would not
     // follow.
-    let said = hello(Role::Client, VERSIONS, &[7; 32]);
+    let said = hello(Role::Client, VERSIONS, &[7; 32], "people");
     let goodbye = Fault::new(&Error::unsupported("this dendrite speaks version 2 of the protocol"));
     let (kind, body) = Message::Goodbye(goodbye).to_frame();
     let refused = Transcript::of_challenge(&secret(), &said, kind, &body).unwrap_err();
@@ -157,8 +157,8 @@ fn unknown_kinds_are_errors() {
 #[test]
 fn both_sides_prove_that_they_know_the_secret() {
     let other = Secret::new(b"another secret of 16 bytes").unwrap();
-    let said = hello(Role::Owner, VERSIONS, &[1; 32]);
-    assert_eq!(read_hello(1, &said).unwrap(), Role::Owner);
+    let said = hello(Role::Owner, VERSIONS, &[1; 32], "people");
+    assert_eq!(read_hello(1, &said).unwrap(), (Role::Owner, "people".to_owned()));
     let (challenge, called) = Transcript::challenge(&secret(), &said, &[2; 32]);
     let caller = Transcript::of_challenge(&secret(), &said, 2, &challenge).unwrap();
     called.check_proof(&secret(), 3, &caller.proof(&secret())).unwrap();
@@ -173,7 +173,7 @@ fn both_sides_prove_that_they_know_the_secret() {
 
 #[test]
 fn whoever_changes_the_first_words_is_found_out() {
-    let said = hello(Role::Client, VERSIONS, &[1; 32]);
+    let said = hello(Role::Client, VERSIONS, &[1; 32], "people");
     for bit in 0..said.len() * 8 {
         let mut changed = said.clone();
         changed[bit / 8] ^= 1 << (bit % 8);
@@ -194,13 +194,19 @@ fn whoever_changes_the_first_words_is_found_out() {
 #[test]
 fn newer_and_older_versions_are_refused_by_name() {
     for versions in [(2, 3), (0, 0)] {
-        let error = read_hello(1, &hello(Role::Client, versions, &[1; 32])).unwrap_err();
+        let error = read_hello(1, &hello(Role::Client, versions, &[1; 32], "people")).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);
         assert!(error.to_string().contains(&format!("{} to {}", versions.0, versions.1)), "{error}");
     }
+    for name in [1_025, u16::MAX] {
+        let mut long = hello(Role::Client, VERSIONS, &[1; 32], &"x".repeat(usize::from(name)));
+        assert_eq!(read_hello(1, &long).unwrap_err().kind(), ErrorKind::Corrupt, "a name of {name} bytes");
+        long.truncate(60);
+        assert_eq!(read_hello(1, &long).unwrap_err().kind(), ErrorKind::Corrupt, "a name that ends early");
+    }
     // A caller that speaks later versions, too, is accepted, whatever follows its hello.
-    let later = [&hello(Role::Client, (1, 9), &[1; 32])[..], b"more"].concat();
-    assert_eq!(read_hello(1, &later).unwrap(), Role::Client);
+    let later = [&hello(Role::Client, (1, 9), &[1; 32], "people")[..], b"more"].concat();
+    assert_eq!(read_hello(1, &later).unwrap(), (Role::Client, "people".to_owned()));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 macro_rules! counters {
-    ($($(#[$doc:meta])* $name:ident,)*) => {
+    ($($name:ident: $help:literal,)*) => {
         /// Counters of a running cache.
         #[derive(Debug, Default)]
         pub(crate) struct Counters {
@@ -13,7 +13,7 @@ macro_rules! counters {
         /// Counters at one moment, all since the cache was started.
         #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
         pub struct Counts {
-            $($(#[$doc])* pub $name: u64,)*
+            $(#[doc = $help] pub $name: u64,)*
         }
 
         impl Counters {
@@ -28,37 +28,29 @@ macro_rules! counters {
             pub const fn plus(self, other: Self) -> Self {
                 Self { $($name: self.$name + other.$name,)* }
             }
+
+            /// Each counter: its name, what it counts, and its value.
+            pub fn each(&self) -> impl Iterator<Item = (&'static str, &'static str, u64)> {
+                [$((stringify!($name), $help, self.$name),)*].into_iter()
+            }
         }
     };
 }
 
 counters! {
-    /// Reads that were answered.
-    reads,
-    /// Reads that the cache server answered on the hit path.
-    hits,
-    /// Hits among these that were verified against the store.
-    verified,
-    /// Writes that were acknowledged.
-    writes,
-    /// Calls to cache servers, those of the hit path included.
-    cache_calls,
-    /// Queries that the store was asked.
-    store_queries,
-    /// Statements and transactions sent to the store, without queries.
-    store_writes,
-    /// Calls to log servers.
-    log_calls,
-    /// Tenures that began to serve.
-    tenures,
-    /// Tenures among these without a cache server, as none answered.
-    bypasses,
-    /// Requests that were forwarded to another owner.
-    forwards,
-    /// Calls to owners of other ranges.
-    peer_calls,
-    /// How often an owner has dropped all entries because of a foreign write past the cache.
-    foreign_writes,
+    reads: "Reads that were answered.",
+    hits: "Reads that the cache server answered on the hit path.",
+    verified: "Hits among these that were verified against the store.",
+    writes: "Writes that were acknowledged.",
+    cache_calls: "Calls to cache servers, those of the hit path included.",
+    store_queries: "Queries that the store was asked.",
+    store_writes: "Statements and transactions sent to the store, without queries.",
+    log_calls: "Calls to log servers.",
+    tenures: "Tenures that began to serve.",
+    bypasses: "Tenures among these without a cache server, as none answered.",
+    forwards: "Requests that were forwarded to another owner.",
+    peer_calls: "Calls to owners of other ranges.",
+    foreign_writes: "How often an owner has dropped all entries because of a foreign write past the cache.",
 }
 
 pub(crate) fn count(counter: &AtomicU64) {

@@ -8,6 +8,7 @@ use lacuna_cache_protocol::embedded::{MemoryCache, MemoryLog, SingleProcess, Ste
 use lacuna_cache_protocol::ports::{CacheServer, Clock, Coordinator, DataStore, LogServer};
 use lacuna_cache_protocol::{Config, Policy, RangeId};
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
+use tokio::sync::OnceCell;
 
 use crate::sql::application::TableRows;
 use crate::sql::database::{Database, Failure, describe};
@@ -42,13 +43,22 @@ pub struct Cache {
     pub(crate) options: Options,
     pub(crate) caches: Vec<Arc<dyn CacheServer>>,
     pub(crate) logs: Vec<Arc<dyn LogServer>>,
-    coordinator: Arc<dyn Coordinator>,
-    /// The same for a database that other processes reach, too.
-    whole_tables: Option<Arc<WholeTables>>,
+    /// Made when the first table is registered: a client of dendrites needs none.
+    coordination: OnceCell<Coordination>,
     pub(crate) clock: Arc<dyn Clock>,
     tables: Mutex<Tables>,
     pub(crate) lock: Option<Arc<FileLock>>,
     pub(crate) watchdog: Option<Arc<Watchdog>>,
+    /// Whether the connections are those of another cache, which closes them.
+    is_guest: bool,
+}
+
+/// Which process may cache a table.
+#[derive(Debug)]
+pub(crate) struct Coordination {
+    coordinator: Arc<dyn Coordinator>,
+    /// The same for a database that other processes reach, too.
+    whole_tables: Option<Arc<WholeTables>>,
 }
 
 /// How this process uses its tables.
@@ -101,30 +111,57 @@ impl Cache {
         let lock =
             options.beside("-lacuna.lock").map(|path| FileLock::take(&path)).transpose()?.map(Arc::new);
         let database = crate::sql::database::open(&options.url).await?;
-        prepare(&*database).await?;
+        Self::over(database, options, lock, false).await
+    }
+
+    /// Another cache over the same connections, with servers, policy and tables of its own. Stop it before this one,
+    /// which closes the connections.
+    ///
+    /// # Errors
+    /// `InvalidInput` if `options` are for another database; as [`Options::open`].
+    pub async fn beside(&self, options: Options) -> Result<Self> {
+        if options.url != self.options.url {
+            return Err(Error::invalid_input("connections are shared by caches of one database only"));
+        }
+        Self::over(self.database.clone(), options, self.lock.clone(), true).await
+    }
+
+    async fn over(
+        database: Arc<dyn Database>,
+        options: Options,
+        lock: Option<Arc<FileLock>>,
+        is_guest: bool,
+    ) -> Result<Self> {
         let logs = logs(&options)?;
         let mut caches = options.caches.clone();
         if caches.is_empty() {
             caches.push(Arc::new(MemoryCache::new(options.cache_bytes)));
         }
-        let clock: Arc<dyn Clock> = Arc::new(SteadyClock::new());
-        let whole_tables = if options.is_shared() {
-            let lease = TableLease::new(database.clone(), clock.clone(), caches.len()).await?;
-            Some(Arc::new(WholeTables::new(database.clone(), lease)))
-        } else {
-            None
-        };
-        let coordinator: Arc<dyn Coordinator> = match &whole_tables {
-            Some(shared) => shared.clone(),
-            None => Arc::new(SingleProcess::above(largest_epoch(&*database).await?, caches.len())),
-        };
         let watchdog = if options.has_watchdog {
             Some(Arc::new(Watchdog::start(&options.url, database.clone()).await?))
         } else {
             None
         };
-        let tables = Mutex::default();
-        Ok(Self { database, options, caches, logs, coordinator, whole_tables, clock, tables, lock, watchdog })
+        let (coordination, tables) = (OnceCell::new(), Mutex::default());
+        let clock: Arc<dyn Clock> = Arc::new(SteadyClock::new());
+        Ok(Self { database, options, caches, logs, coordination, clock, tables, lock, watchdog, is_guest })
+    }
+
+    /// The tables of fences and leases, made by the first process that needs them.
+    pub(crate) async fn coordination(&self) -> Result<&Coordination> {
+        self.coordination.get_or_try_init(|| self.coordinate()).await
+    }
+
+    async fn coordinate(&self) -> Result<Coordination> {
+        prepare(&*self.database).await?;
+        if !self.options.is_shared() {
+            let epoch = largest_epoch(&*self.database).await?;
+            let coordinator = Arc::new(SingleProcess::above(epoch, self.caches.len()));
+            return Ok(Coordination { coordinator, whole_tables: None });
+        }
+        let lease = TableLease::new(self.database.clone(), self.clock.clone(), self.caches.len()).await?;
+        let shared = Arc::new(WholeTables::new(self.database.clone(), lease));
+        Ok(Coordination { coordinator: shared.clone(), whole_tables: Some(shared) })
     }
 
     fn tables(&self) -> MutexGuard<'_, Tables> {
@@ -135,21 +172,24 @@ impl Cache {
     ///
     /// # Errors
     /// `InvalidInput` if the table is not what the schema says, `Unsupported` for a domain type that is not offered,
-    /// `Conflict` if it was registered before or dendrites own its ranges, `Unavailable` if the database does not
-    /// answer.
+    /// `Conflict` if it was registered before, another process has it or dendrites own its ranges, `Unavailable` if the
+    /// database does not answer. After a process that had the table and did not stop in order, this waits until its
+    /// lease of three seconds is over.
     pub async fn table(&self, schema: Schema) -> Result<Table> {
+        let coordination = self.coordination().await?;
         let (schema, family) = self.read(schema).await?;
         let range = range_of(&*self.database, &schema.table).await?;
         whole::check_whole(&*self.database, &schema.table).await?;
-        if self.whole_tables.is_none() {
-            whole::supersede_dendrites(&*self.database, &schema.table).await?;
+        match &coordination.whole_tables {
+            Some(shared) => shared.check_free(&schema.table, range).await?,
+            None => whole::supersede_dendrites(&*self.database, &schema.table).await?,
         }
         let store: Arc<dyn DataStore> = Arc::new(FencedTable::new(self, &schema, family.as_ref()));
         let servers = Servers {
             caches: self.caches.clone(),
             store: store.clone(),
             logs: self.logs.clone(),
-            coordinator: self.coordinator.clone(),
+            coordinator: coordination.coordinator.clone(),
             clock: self.clock.clone(),
         };
         let cache = {
@@ -170,8 +210,9 @@ impl Cache {
 
     /// From now on dendrites own the ranges of a table, here and elsewhere.
     pub(crate) async fn leave_to_dendrites(&self, table: &str) -> Result<()> {
+        let coordination = self.coordination().await?;
         let range = range_of(&*self.database, table).await?;
-        if let Some(shared) = &self.whole_tables {
+        if let Some(shared) = &coordination.whole_tables {
             return shared.leave_to_dendrites(table).await;
         }
         let _cutting = Cutting::begin(self, range, table)?;
@@ -229,7 +270,8 @@ impl Cache {
         self.tables().whole.iter().fold(Counts::default(), |sum, table| sum.plus(table.counts()))
     }
 
-    /// Waits until the database has every acknowledged write, and closes it.
+    /// Waits until the database has every acknowledged write, and closes the connections unless another cache lent
+    /// them.
     ///
     /// # Errors
     /// `Unavailable` if it was stopped before.
@@ -239,6 +281,9 @@ impl Cache {
         let tables = self.tables().whole.clone();
         for table in tables {
             table.stop().await?;
+        }
+        if self.is_guest {
+            return Ok(());
         }
         self.database.close().await;
         self.lock.iter().for_each(|lock| lock.release());

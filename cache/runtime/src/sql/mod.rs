@@ -30,6 +30,7 @@
 //! | `certainty.rs` | which writes the database cannot refuse, so that write-back may acknowledge them |
 //! | `fenced/` | the port: every write checks the fence of its range, in its statement or its transaction |
 //! | `several.rs`, `shared_ranges.rs`, `members.rs`, `numbers.rs` | tables whose ranges several processes share |
+//! | `own_tables.rs` | makes the tables that the cache needs, where it may |
 //! | `table_lease.rs`, `whole/` | which process may cache a table of a database server, and never while dendrites
 //! own its ranges |
 //! | `watchdog/` | finds foreign writes past the cache in the log of a database server |
@@ -54,6 +55,7 @@ mod members;
 #[cfg(feature = "cluster")]
 mod numbers;
 mod options;
+mod own_tables;
 mod rows;
 mod schema;
 mod select;

@@ -51,6 +51,7 @@ impl Cache {
     /// # Errors
     /// `Unavailable` if the database does not answer.
     pub async fn shared_ranges(&self, table: &str, cuts: &RangeTable, address: &str) -> Result<SharedRanges> {
+        self.coordination().await?;
         SharedRanges::open(
             self.database.clone(),
             self.clock.clone(),
@@ -66,6 +67,7 @@ impl Cache {
     /// # Errors
     /// As [`Cache::table`].
     pub async fn store(&self, schema: Schema) -> Result<Arc<dyn DataStore>> {
+        self.coordination().await?;
         let (schema, family) = self.read(schema).await?;
         Ok(self.cut_table(&schema, family.as_ref()))
     }

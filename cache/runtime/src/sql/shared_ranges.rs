@@ -13,6 +13,7 @@ use lacuna_cache_protocol::{Error, Result};
 use crate::sql::database::Database;
 use crate::sql::members::Members;
 use crate::sql::numbers::Numbers;
+use crate::sql::own_tables::ensure;
 use crate::sql::sql_value::text;
 use crate::sql::table_lease::TableLease;
 
@@ -35,11 +36,10 @@ impl SharedRanges {
     ) -> Result<Self> {
         let type_of_names = database.dialect().name_type();
         let sql = format!(
-            "CREATE TABLE IF NOT EXISTS lacuna_cut (name {type_of_names} NOT NULL PRIMARY KEY, cuts TEXT NOT NULL); \
-             {}",
-            Members::table(&*database)
+            "CREATE TABLE IF NOT EXISTS lacuna_cut (name {type_of_names} NOT NULL PRIMARY KEY, cuts TEXT NOT NULL)"
         );
-        prepare(&*database, &sql).await?;
+        ensure(&*database, "lacuna_cut", &sql).await?;
+        ensure(&*database, "lacuna_member", &Members::table(&*database)).await?;
         let lease = TableLease::new(database.clone(), clock, cache_count).await?;
         if cuts_of(&lease, name).await?.is_none() {
             let cuts = [name.into(), hex(&table.to_bytes()).into()];
@@ -75,13 +75,6 @@ impl SharedRanges {
         }
         self.members.look(&self.lease, loads, &self.table.ranges(), owners).await
     }
-}
-
-/// Two processes that create the same table at once may conflict; then one retries.
-async fn prepare(database: &dyn Database, sql: &str) -> Result<()> {
-    let first = database.run(sql).await;
-    let done = if first.is_err() { database.run(sql).await } else { first };
-    done.map_err(|failure| failure.error)
 }
 
 async fn cuts_of(lease: &TableLease, name: &str) -> Result<Option<RangeTable>> {

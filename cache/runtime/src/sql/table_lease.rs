@@ -12,6 +12,7 @@ use lacuna_cache_protocol::{Epoch, RangeId};
 use lacuna_cache_protocol::{Error, Result};
 
 use crate::sql::database::{Database, Failure, Table};
+use crate::sql::own_tables::ensure;
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::Statement;
 use crate::sql::watched::Watched;
@@ -64,10 +65,7 @@ impl TableLease {
         let sql = "CREATE TABLE IF NOT EXISTS lacuna_lease (range_id INTEGER NOT NULL PRIMARY KEY, \
                    holder BIGINT NOT NULL, beat BIGINT NOT NULL, epoch BIGINT NOT NULL)";
         let sql = format!("{sql}{}", database.dialect().engine());
-        if database.run(&sql).await.is_err() {
-            // Another process may have created the table at the same time.
-            database.run(&sql).await.map_err(|failure| failure.error)?;
-        }
+        ensure(&*database, "lacuna_lease", &sql).await?;
         let mut bytes = [0; 8];
         getrandom::fill(&mut bytes).map_err(|error| Error::unavailable(error.to_string()))?;
         let holder = i64::from_le_bytes(bytes) | 1;

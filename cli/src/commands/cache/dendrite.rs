@@ -15,6 +15,8 @@ Examples:
       --table people --key id --domain age:integer --policy back --log redis://10.0.0.6:6379 \\
       --cache redis://10.0.0.5:6379 --coordinator etcd://10.0.0.2:2379 --secret-file secret
 
+  lacuna cache dendrite --config dendrite.toml      # many tables of one database; docs/guide/range-cache.md
+
 Needs a binary that was built with the range cache, in the checkout by
 `cargo build --release -p lacuna-cli --features cache`.
 Exit code 2 if the arguments do not go together, or another process has the table open as a whole.";
@@ -26,6 +28,18 @@ Exit code 2 if the arguments do not go together, or another process has the tabl
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct DendriteArgs {
+    /// Take everything from a file of TOML, whose keys are these arguments: `[[table]]` for each table, with its
+    /// `name`; what is above the tables holds for all of them
+    #[arg(long, value_name = "FILE", exclusive = true)]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    table: Option<TableArgs>,
+}
+
+/// The arguments for one table.
+#[derive(Debug, Args)]
+#[group(multiple = true)]
+struct TableArgs {
     /// Where to listen; port 0 for any free port
     #[arg(long, value_name = "HOST:PORT")]
     listen: String,
@@ -83,9 +97,21 @@ pub(super) struct DendriteArgs {
     /// All dendrites of a table need the same setting
     #[arg(long)]
     watchdog: bool,
+    /// Where to answer `GET /metrics` for Prometheus, and `GET /healthz`; without it, nowhere
+    #[arg(long, value_name = "HOST:PORT")]
+    metrics: Option<String>,
     /// A file with the secret that all dendrites and clients share, at least 16 bytes
     #[arg(long, value_name = "FILE")]
     secret_file: PathBuf,
+}
+
+/// One table's section of a file, read as arguments.
+#[cfg(feature = "cache")]
+#[derive(Debug, clap::Parser)]
+#[command(no_binary_name = true)]
+struct Section {
+    #[command(flatten)]
+    table: TableArgs,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -110,11 +136,36 @@ pub(super) fn run(_: &DendriteArgs) -> Result<()> {
 /// Runs a dendrite until it is asked to stop.
 #[cfg(feature = "cache")]
 pub(super) fn run(args: &DendriteArgs) -> Result<()> {
-    Ok(crate::dendrite::run(&plan(args)).map_err(lacuna_base::Error::from)?)
+    let plans = match (&args.config, &args.table) {
+        (Some(path), _) => sections(path)?,
+        (None, Some(table)) => vec![plan(table)],
+        (None, None) => {
+            return Err(
+                lacuna_base::Error::invalid_input("name a --config, or the arguments of a table").into()
+            );
+        }
+    };
+    Ok(crate::dendrite::run(&plans).map_err(lacuna_base::Error::from)?)
+}
+
+/// The tables of a file.
+#[cfg(feature = "cache")]
+fn sections(path: &std::path::Path) -> Result<Vec<crate::dendrite::Plan>> {
+    let tables = crate::dendrite::config::arguments(path).map_err(lacuna_base::Error::from)?;
+    let read = |arguments: Vec<String>| {
+        let section = <Section as clap::Parser>::try_parse_from(arguments);
+        let section = section.map_err(|why| {
+            let why = why.to_string();
+            let why = why.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            lacuna_base::Error::invalid_input(format!("{}: {why}", path.display()))
+        })?;
+        Ok(plan(&section.table))
+    };
+    tables.into_iter().map(read).collect()
 }
 
 #[cfg(feature = "cache")]
-fn plan(args: &DendriteArgs) -> crate::dendrite::Plan {
+fn plan(args: &TableArgs) -> crate::dendrite::Plan {
     use lacuna_cache_protocol::Policy;
 
     let policy = match args.policy {
@@ -125,6 +176,7 @@ fn plan(args: &DendriteArgs) -> crate::dendrite::Plan {
     crate::dendrite::Plan {
         listen: args.listen.clone(),
         address: args.address.clone(),
+        metrics: args.metrics.clone(),
         store: args.store.clone(),
         table: args.table.clone(),
         keys: args.keys.clone(),

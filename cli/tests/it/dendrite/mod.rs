@@ -4,6 +4,7 @@ mod arguments;
 mod faults;
 mod loads;
 mod lost_log;
+mod many;
 #[path = "../../../../cache/runtime/tests/it/sql/nemesis.rs"]
 #[allow(dead_code, reason = "the faults of other tests, too")]
 pub(crate) mod nemesis;

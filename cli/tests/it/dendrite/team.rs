@@ -132,6 +132,31 @@ impl Team {
         self.command_for(self.table, port, address)
     }
 
+    /// Dendrites of the tables in a file of settings, which says what is not said here.
+    pub(crate) fn command_of_file(&self, tables: &str, port: u16) -> Command {
+        let urls = |servers: &[Redis]| format!("{:?}", servers.iter().map(Redis::url).collect::<Vec<_>>());
+        let text = format!(
+            "listen = \"127.0.0.1:{port}\"\nmetrics = \"127.0.0.1:0\"\nsecret-file = {:?}\nstore = \"${{LACUNA_TEST_STORE}}\"\n\
+             cache = {}\n{tables}",
+            self.secret_file(),
+            urls(&self.caches),
+        );
+        let file = self.folder.path().join(format!("{port}.toml"));
+        std::fs::write(&file, text).unwrap();
+        let mut command = Command::new("setpriv");
+        command.args([
+            "--pdeathsig",
+            "KILL",
+            "--",
+            env!("CARGO_BIN_EXE_lacuna"),
+            "cache",
+            "dendrite",
+            "--config",
+        ]);
+        command.arg(file).env("LACUNA_TEST_STORE", self.postgres.url());
+        command
+    }
+
     /// The command of a dendrite of another table.
     pub(crate) fn command_for(&self, table: &[&str], port: u16, address: Option<&str>) -> Command {
         let mut command = Command::new("setpriv");
@@ -169,9 +194,13 @@ impl Team {
     }
 
     pub(crate) async fn client(&self, addresses: &[String]) -> Client {
+        self.client_of(self.table[1], addresses).await
+    }
+
+    pub(crate) async fn client_of(&self, table: &str, addresses: &[String]) -> Client {
         let begun = Instant::now();
         loop {
-            match Client::connect(addresses, Secret::new(SECRET).unwrap()).await {
+            match Client::connect(addresses, Secret::new(SECRET).unwrap(), table).await {
                 Ok(client) => return client.with_patience(AT_MOST),
                 Err(error) => assert!(begun.elapsed() < AT_MOST, "{error}"),
             }
@@ -194,6 +223,20 @@ impl Process {
             assert!(first.is_empty() && begun.elapsed() < AT_MOST, "{first:?}");
             child.wait().unwrap();
         }
+    }
+
+    /// The next line that it prints.
+    pub(crate) fn line(&mut self) -> String {
+        let mut line = String::new();
+        BufReader::with_capacity(1, self.child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        line.trim_end().to_owned()
+    }
+
+    /// Bytes of memory that it occupies.
+    pub(crate) fn resident(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        1_024 * line.trim().trim_end_matches(" kB").parse::<u64>().unwrap()
     }
 
     pub(crate) fn address(&self) -> String {

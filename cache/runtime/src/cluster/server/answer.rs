@@ -7,7 +7,7 @@ use crate::owner::WriteError;
 use lacuna_cache_protocol::Error;
 use lacuna_cache_protocol::{CallId, PeerCall, PeerId, Query, RangeId, Write};
 
-use super::Shared;
+use super::Served;
 use crate::cluster::fault::Fault;
 use crate::cluster::frame::LONGEST;
 use crate::cluster::hello::Role;
@@ -74,18 +74,18 @@ fn fitting(ticket: u64, bytes: usize) -> Option<Message> {
 }
 
 /// Answers as soon as there is a notice, or the server stops.
-pub(super) async fn answer_listen(shared: &Shared, ticket: u64, listen: Listen) -> Message {
-    let mut stops = shared.stops.clone();
+pub(super) async fn answer_listen(served: &Served, ticket: u64, listen: Listen) -> Message {
+    let mut stops = served.stops.clone();
     let within = Duration::from_millis(listen.within_ms).min(LONGEST_WAIT);
     let heard = tokio::select! {
-        noticed = shared.journal.hear(listen, within) => Some(noticed),
+        noticed = served.journal.hear(listen, within) => Some(noticed),
         _ = stops.wait_for(|stops| *stops) => None,
     };
     let mut noticed = match heard {
         Some(noticed) => noticed,
-        None => shared.journal.hear(listen, Duration::ZERO).await,
+        None => served.journal.hear(listen, Duration::ZERO).await,
     };
-    noticed.members = shared.dendrite.members();
+    noticed.members = served.dendrite.members();
     Message::Notices(ticket, noticed)
 }
 

@@ -10,7 +10,7 @@ use crate::cluster::dendrite::Answer;
 use crate::owner::BulkLease;
 use lacuna_cache_protocol::Error;
 
-use super::Shared;
+use super::Served;
 use super::answer::{failed, forwarding, redirect, within};
 use crate::cluster::hello::Role;
 use crate::cluster::message::{How, Message, Terms};
@@ -31,18 +31,18 @@ impl Loads {
 
     pub(super) async fn answer(
         &self,
-        shared: &Shared,
+        served: &Served,
         role: Role,
         ticket: u64,
         terms: Terms,
         lasts_ms: u64,
     ) -> Message {
         let lasts = Duration::from_millis(lasts_ms);
-        match shared.dendrite.bulk(lasts, within(terms), forwarding(role, terms)).await {
+        match served.dendrite.bulk(lasts, within(terms), forwarding(role, terms)).await {
             Ok(Answer::Is(lease)) => self.hold(ticket, lease),
             Ok(Answer::At(range, address)) => {
                 self.held().remove(&ticket);
-                redirect(&shared.dendrite, ticket, terms, range, address)
+                redirect(&served.dendrite, ticket, terms, range, address)
             }
             Err(why) => {
                 self.held().remove(&ticket);

@@ -1,5 +1,6 @@
-//! A dendrite that others can reach: takes connections and answers their requests.
+//! Dendrites that others can reach, one for each collection: takes connections and answers their requests.
 //!
+//! The caller names the collection when it connects, and everything on the connection is about that collection.
 //! A connection that breaks the protocol is closed, with a goodbye that says why. The number of connections, and
 //! of requests on each, is limited; excess ones wait.
 
@@ -8,6 +9,7 @@ mod journal;
 mod loads;
 mod session;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,30 +30,49 @@ const IN_FLIGHT: u32 = 256;
 /// How long a stopping server waits for answers in progress.
 const LAST_WORDS: Duration = Duration::from_secs(10);
 
-/// What all connections of a server share.
+/// A collection that a server answers for.
 #[derive(Debug)]
-struct Shared {
+struct Served {
     dendrite: Dendrite,
-    secret: Secret,
     journal: Arc<Journal>,
     stops: watch::Receiver<bool>,
 }
 
-/// A dendrite that listens at a port.
+/// What all connections of a server share.
+#[derive(Debug)]
+struct Shared {
+    collections: BTreeMap<String, Arc<Served>>,
+    secret: Secret,
+    stops: watch::Receiver<bool>,
+}
+
+impl Shared {
+    /// # Errors
+    /// `InvalidInput` with the collections that there are.
+    fn served(&self, collection: &str) -> Result<Arc<Served>> {
+        self.collections.get(collection).cloned().ok_or_else(|| {
+            let names: Vec<&str> = self.collections.keys().map(String::as_str).collect();
+            let names = names.join(", ");
+            Error::invalid_input(format!("{collection} is not served here; served are: {names}"))
+        })
+    }
+}
+
+/// Dendrites of some collections that listen at one port.
 ///
 /// ```no_run
 /// use lacuna_cache::cluster::{Dendrite, Secret, Server};
 ///
 /// # async fn example(dendrite: Dendrite) -> Result<(), lacuna_cache_protocol::Error> {
 /// let listener = Server::listen("10.0.0.7:7400").await?;
-/// let server = Server::start(listener, dendrite, Secret::from_file("secret".as_ref())?);
+/// let server = Server::start(listener, [("people", dendrite)], Secret::from_file("secret".as_ref())?);
 /// server.stop().await;
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug)]
 pub struct Server {
-    dendrite: Dendrite,
+    dendrites: BTreeMap<String, Dendrite>,
     stop: watch::Sender<bool>,
     accepting: tokio::task::JoinHandle<()>,
 }
@@ -73,19 +94,24 @@ impl Server {
         TcpListener::bind(address).await.map_err(about)
     }
 
-    /// Takes connections, in tasks of the present runtime.
-    pub fn start(listener: impl Listener, dendrite: Dendrite, secret: Secret) -> Self {
+    /// Takes connections for these collections, in tasks of the present runtime.
+    pub fn start(
+        listener: impl Listener,
+        dendrites: impl IntoIterator<Item = (impl Into<String>, Dendrite)>,
+        secret: Secret,
+    ) -> Self {
         let (stop, stops) = watch::channel(false);
-        let (journal, notices) = (Arc::new(Journal::new()), dendrite.notices());
-        let shared = Arc::new(Shared { dendrite: dendrite.clone(), secret, journal: journal.clone(), stops });
-        tokio::spawn(async move { journal.keep(notices).await });
+        let dendrites: BTreeMap<String, Dendrite> =
+            dendrites.into_iter().map(|(collection, dendrite)| (collection.into(), dendrite)).collect();
+        let collections = dendrites.iter().map(|(name, dendrite)| (name.clone(), serve(dendrite, &stops)));
+        let shared = Arc::new(Shared { collections: collections.collect(), secret, stops: stops.clone() });
         let accepting = tokio::spawn(accept(listener, shared));
-        Self { dendrite, stop, accepting }
+        Self { dendrites, stop, accepting }
     }
 
-    /// The dendrite.
-    pub const fn dendrite(&self) -> &Dendrite {
-        &self.dendrite
+    /// The dendrites by the names of their collections.
+    pub const fn dendrites(&self) -> &BTreeMap<String, Dendrite> {
+        &self.dendrites
     }
 
     /// Takes no more requests, answers those in progress, waits until the store has every acknowledged write, and
@@ -93,8 +119,18 @@ impl Server {
     pub async fn stop(self) {
         self.stop.send_replace(true);
         drop(tokio::time::timeout(LAST_WORDS, self.accepting).await);
-        self.dendrite.stop().await;
+        for dendrite in self.dendrites.values() {
+            dendrite.stop().await;
+        }
     }
+}
+
+/// Begins to collect the notices of a dendrite for its callers.
+fn serve(dendrite: &Dendrite, stops: &watch::Receiver<bool>) -> Arc<Served> {
+    let (journal, notices) = (Arc::new(Journal::new()), dendrite.notices());
+    let keeping = journal.clone();
+    tokio::spawn(async move { keeping.keep(notices).await });
+    Arc::new(Served { dendrite: dendrite.clone(), journal, stops: stops.clone() })
 }
 
 async fn accept(listener: impl Listener, shared: Arc<Shared>) {

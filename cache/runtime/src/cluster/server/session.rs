@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 
 use super::answer::{answer_listen, answer_peer, answer_read, answer_read_all, answer_write};
 use super::loads::Loads;
-use super::{IN_FLIGHT, Shared};
+use super::{IN_FLIGHT, Served, Shared};
 use crate::cluster::fault::Fault;
 use crate::cluster::hello::{CHALLENGE, Role, Transcript, read_hello};
 use crate::cluster::message::Message;
@@ -31,7 +31,7 @@ struct Session<R> {
     /// Answers in progress: dropped with the connection, as they could not be delivered.
     answers: JoinSet<()>,
     loads: Loads,
-    shared: Arc<Shared>,
+    served: Arc<Served>,
 }
 
 pub(super) async fn run<R, W>(read: R, mut write: W, shared: Arc<Shared>)
@@ -43,7 +43,7 @@ where
     let greeted = tokio::time::timeout(HANDSHAKE, greet(&mut incoming, &mut write, &shared)).await;
     let greeted = greeted
         .unwrap_or_else(|_| Err(Error::unavailable("the caller did not finish the handshake in time")));
-    let (role, transcript) = match greeted {
+    let (role, served, transcript) = match greeted {
         Ok(greeted) => greeted,
         Err(why) => {
             let (kind, body) = Message::Goodbye(Fault::new(&why)).to_frame();
@@ -52,12 +52,12 @@ where
     };
     let (out, from) = mpsc::channel(IN_FLIGHT as usize);
     let writing = tokio::spawn(Outgoing::new(write, transcript.seal(&shared.secret, Side::Called)).run(from));
-    let table = (*shared.dendrite.table()).clone();
+    let table = (*served.dendrite.table()).clone();
     drop(out.send(Message::Welcome { in_flight: IN_FLIGHT, table }).await);
     incoming.seal(transcript.seal(&shared.secret, Side::Caller));
     let slots = Arc::new(Semaphore::new(IN_FLIGHT as usize));
     let (answers, loads) = (JoinSet::new(), Loads::default());
-    let session = Session { role, incoming, out, slots, answers, loads, shared };
+    let session = Session { role, incoming, out, slots, answers, loads, served };
     session.serve().await;
     // The last messages are written before the connection closes.
     drop(writing.await);
@@ -67,21 +67,22 @@ async fn greet(
     incoming: &mut Incoming<impl AsyncRead + Unpin>,
     write: &mut (impl AsyncWrite + Unpin),
     shared: &Shared,
-) -> Result<(Role, Transcript)> {
+) -> Result<(Role, Arc<Served>, Transcript)> {
     let (kind, hello) = incoming.frame().await?;
-    let role = read_hello(kind, &hello)?;
+    let (role, collection) = read_hello(kind, &hello)?;
     let (challenge, transcript) = Transcript::challenge(&shared.secret, &hello, &random()?);
     write_all(write, CHALLENGE, &challenge, None).await?;
     let (kind, proof) = incoming.frame().await?;
     transcript.check_proof(&shared.secret, kind, &proof)?;
-    Ok((role, transcript))
+    // Only a caller that knows the secret learns which collections there are.
+    Ok((role, shared.served(&collection)?, transcript))
 }
 
 impl<R: AsyncRead + Unpin> Session<R> {
     /// Runs until the caller closes the connection, breaks the protocol, or the server stops; in the last case
     /// pending answers are awaited.
     async fn serve(mut self) {
-        let mut stops = self.shared.stops.clone();
+        let mut stops = self.served.stops.clone();
         let why = loop {
             let message = tokio::select! {
                 _ = stops.wait_for(|stops| *stops) => break Error::unavailable("the dendrite is stopping"),
@@ -105,12 +106,12 @@ impl<R: AsyncRead + Unpin> Session<R> {
     }
 
     async fn take(&mut self, message: Message) -> Result<()> {
-        let (out, shared) = (self.out.clone(), self.shared.clone());
+        let (out, served) = (self.out.clone(), self.served.clone());
         match (self.role, message) {
             (Role::Client | Role::Dendrite, Message::Read(ticket, terms, query)) => {
                 let (slot, role) = (self.slots.clone().acquire_owned().await, self.role);
                 self.answers.spawn(async move {
-                    let answer = answer_read(&shared.dendrite, role, ticket, terms, &query).await;
+                    let answer = answer_read(&served.dendrite, role, ticket, terms, &query).await;
                     drop(out.send(answer).await);
                     drop(slot);
                 });
@@ -118,7 +119,7 @@ impl<R: AsyncRead + Unpin> Session<R> {
             (Role::Client | Role::Dendrite, Message::ReadAll(ticket, terms, queries)) => {
                 let (slot, role) = (self.slots.clone().acquire_owned().await, self.role);
                 self.answers.spawn(async move {
-                    let answer = answer_read_all(&shared.dendrite, role, ticket, terms, &queries).await;
+                    let answer = answer_read_all(&served.dendrite, role, ticket, terms, &queries).await;
                     drop(out.send(answer).await);
                     drop(slot);
                 });
@@ -128,7 +129,7 @@ impl<R: AsyncRead + Unpin> Session<R> {
                 let loads = self.loads.clone();
                 loads.begin(ticket);
                 self.answers.spawn(async move {
-                    let answer = loads.answer(&shared, role, ticket, terms, lasts_ms).await;
+                    let answer = loads.answer(&served, role, ticket, terms, lasts_ms).await;
                     drop(out.send(answer).await);
                     drop(slot);
                 });
@@ -143,14 +144,14 @@ impl<R: AsyncRead + Unpin> Session<R> {
             (Role::Client, Message::Listen(ticket, listen)) => {
                 let slot = self.slots.clone().acquire_owned().await;
                 self.answers.spawn(async move {
-                    drop(out.send(answer_listen(&shared, ticket, listen).await).await);
+                    drop(out.send(answer_listen(&served, ticket, listen).await).await);
                     drop(slot);
                 });
             }
             (Role::Client | Role::Dendrite, Message::Write(ticket, terms, write)) => {
                 let (slot, role) = (self.slots.clone().acquire_owned().await, self.role);
                 self.answers.spawn(async move {
-                    let answer = answer_write(&shared.dendrite, role, ticket, terms, &write).await;
+                    let answer = answer_write(&served.dendrite, role, ticket, terms, &write).await;
                     drop(out.send(answer).await);
                     drop(slot);
                 });
@@ -162,7 +163,7 @@ impl<R: AsyncRead + Unpin> Session<R> {
                     return Ok(());
                 }
                 self.answers.spawn(async move {
-                    let answer = answer_peer(&shared.dendrite, ticket, range, peer, call, what).await;
+                    let answer = answer_peer(&served.dendrite, ticket, range, peer, call, what).await;
                     drop(out.send(answer).await);
                     drop(slot);
                 });

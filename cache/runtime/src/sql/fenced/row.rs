@@ -4,10 +4,11 @@ use lacuna_cache_protocol::{Epoch, RangeId};
 use lacuna_cache_protocol::{Error, Result};
 
 use crate::sql::database::{Database, Dialect, Table};
+use crate::sql::own_tables::ensure;
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::Statement;
 
-/// Creates the table of fences. Two processes that do so at once may conflict: the second then finds it created.
+/// Makes the table of fences.
 pub(crate) async fn prepare(database: &dyn Database) -> Result<()> {
     let name = database.dialect().name_type();
     let sql = format!(
@@ -15,10 +16,7 @@ pub(crate) async fn prepare(database: &dyn Database) -> Result<()> {
          epoch BIGINT NOT NULL, recovered BIGINT NOT NULL, applied_lsn BIGINT NOT NULL, is_buffered INTEGER NOT NULL){}",
         database.dialect().engine()
     );
-    if database.run(&sql).await.is_ok() {
-        return Ok(());
-    }
-    database.run(&sql).await.map_err(|failure| failure.error)
+    ensure(database, "lacuna_fence", &sql).await
 }
 
 /// The range of a table; the same in every process.

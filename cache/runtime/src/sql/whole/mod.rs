@@ -53,6 +53,15 @@ pub(crate) fn open_as_a_whole(table: &str) -> Error {
     Error::new(ErrorKind::Conflict, message)
 }
 
+/// The error of a process that opens a table as a whole while another one has it.
+fn open_elsewhere(table: &str) -> Error {
+    let message = format!(
+        "another running process caches the table {table}: stop it, or let both be clients of dendrites (`lacuna cache \
+         dendrite`)"
+    );
+    Error::new(ErrorKind::Conflict, message)
+}
+
 /// Fails if dendrites own ranges of the table.
 pub(crate) async fn check_whole(database: &dyn Database, table: &str) -> Result<()> {
     let found = known_range(database, &name_of_dendrites(table)).await?;
@@ -114,6 +123,24 @@ impl WholeTables {
         let found = self.lease.rows(sql, &[i64::from(range.0).into()]).await?;
         let name = found.into_iter().flatten().next().and_then(text);
         name.ok_or_else(|| Error::unavailable(format!("no table has the range {}", range.0)))
+    }
+
+    /// Waits until no other process has the table open, as long as its holder is silent.
+    ///
+    /// # Errors
+    /// `Conflict` as soon as another process renews its lease, `Unavailable` if the database does not answer.
+    pub(crate) async fn check_free(&self, table: &str, range: RangeId) -> Result<()> {
+        let mut first_beat = None;
+        while let Some(lease) = self.lease.lease(range).await? {
+            if self.lease.owner(range, &lease).is_none_or(|owner| owner == self.lease.holder()) {
+                return Ok(());
+            }
+            if *first_beat.get_or_insert(lease.beat) != lease.beat {
+                return Err(open_elsewhere(table));
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+        Ok(())
     }
 
     /// Gives the ranges of a table to dendrites. Waits until no process has it open as a whole, as long as its

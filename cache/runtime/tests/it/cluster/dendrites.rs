@@ -13,6 +13,9 @@ use lacuna_testkit::servers::Redis;
 
 pub(crate) const SECRET: &[u8] = b"what all dendrites of the tests know";
 
+/// The table that the dendrites serve.
+pub(crate) const TABLE: &str = "slots";
+
 /// Places below this value belong to range 0, the others to range 1.
 pub(crate) const CUT: i64 = 100;
 
@@ -31,7 +34,7 @@ pub(crate) fn secret() -> Secret {
 }
 
 pub(crate) fn schema() -> Schema {
-    Schema::new("slots", "id").with_domain("place", DomainType::Integer)
+    Schema::new(TABLE, "id").with_domain("place", DomainType::Integer)
 }
 
 impl Dendrites {
@@ -61,14 +64,14 @@ impl Dendrites {
         let listener = Server::listen("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let dendrite = self.try_dendrite(&address).await.unwrap();
-        self.servers.push(Server::start(listener, dendrite, secret()));
+        self.servers.push(Server::start(listener, [(TABLE, dendrite)], secret()));
         self.addresses.push(address);
     }
 
     pub(crate) async fn try_dendrite(&self, address: &str) -> Result<Dendrite> {
         let cuts = schema().cut_before(&[CUT.into()]).unwrap();
-        let ranges = Arc::new(self.cache.shared_ranges("slots", &cuts, address).await.unwrap());
-        let transport = Arc::new(Net::new(secret()));
+        let ranges = Arc::new(self.cache.shared_ranges(TABLE, &cuts, address).await.unwrap());
+        let transport = Arc::new(Net::new(secret(), TABLE));
         let membership = Membership { directory: ranges.clone(), transport, address: address.to_owned() };
         self.cache.dendrite(schema(), ranges, membership).await
     }
@@ -87,7 +90,7 @@ impl Dendrites {
     }
 
     pub(crate) fn dendrite(&self, place: usize) -> &Dendrite {
-        self.servers[place].dendrite()
+        &self.servers[place].dendrites()[TABLE]
     }
 
     pub(crate) fn counts(&self, place: usize) -> Counts {
@@ -126,7 +129,7 @@ impl Dendrites {
 pub(crate) async fn connected(addresses: &[impl AsRef<str>]) -> Client {
     let start = Instant::now();
     loop {
-        match Client::connect(addresses, secret()).await {
+        match Client::connect(addresses, secret(), TABLE).await {
             Ok(client) => return client,
             Err(error) => {
                 assert!(error.kind() == ErrorKind::Unavailable && start.elapsed() < AT_MOST, "{error}");
@@ -139,7 +142,7 @@ pub(crate) async fn connected(addresses: &[impl AsRef<str>]) -> Client {
 pub(crate) async fn refusal(addresses: &[impl AsRef<str>], secret: &[u8]) -> Error {
     let start = Instant::now();
     loop {
-        let refused = Client::connect(addresses, Secret::new(secret).unwrap()).await.unwrap_err();
+        let refused = Client::connect(addresses, Secret::new(secret).unwrap(), TABLE).await.unwrap_err();
         if refused.kind() != ErrorKind::Unavailable || start.elapsed() > AT_MOST {
             return refused;
         }

@@ -10,7 +10,7 @@ use lacuna_cache_protocol::Policy;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::cluster::dendrites::{AT_MOST, Dendrites, SECRET, connected, refusal, secret, slot};
+use crate::cluster::dendrites::{AT_MOST, Dendrites, SECRET, TABLE, connected, refusal, secret, slot};
 
 /// What a dendrite says to these bytes until it hangs up.
 async fn answer_to(address: &str, bytes: &[u8]) -> Vec<u8> {
@@ -156,9 +156,12 @@ async fn an_address_that_is_taken_or_none_is_named() {
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     assert!(error.to_string().contains(&address), "{error}");
     assert_eq!(Server::listen("nowhere").await.unwrap_err().kind(), ErrorKind::InvalidInput);
-    let nobody = Client::connect(&["127.0.0.1:1"], secret()).await.unwrap_err();
+    let nobody = Client::connect(&["127.0.0.1:1"], secret(), TABLE).await.unwrap_err();
     assert_eq!(nobody.kind(), ErrorKind::Unavailable);
-    assert_eq!(Client::connect(&[] as &[&str], secret()).await.unwrap_err().kind(), ErrorKind::InvalidInput);
+    assert_eq!(
+        Client::connect(&[] as &[&str], secret(), TABLE).await.unwrap_err().kind(),
+        ErrorKind::InvalidInput
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -13,6 +13,8 @@ use crate::sim::table::{Change, WriteId, closed, decode};
 use crate::simulation::servers::KEYS;
 use crate::simulation::wires::{Wires, now};
 
+/// What all dendrites of the simulation serve.
+pub(crate) const COLLECTION: &str = "rows";
 /// How long a request may take.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -45,7 +47,7 @@ pub(crate) struct SimulatedClient {
 /// Connects however long that takes.
 pub(crate) async fn connected(addresses: &[String], secret: &Secret) -> Client {
     loop {
-        match Client::connect_over(Wires, addresses, secret.clone()).await {
+        match Client::connect_over(Wires, addresses, secret.clone(), COLLECTION).await {
             Ok(client) => return client.with_patience(PATIENCE),
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }

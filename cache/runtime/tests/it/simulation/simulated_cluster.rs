@@ -15,7 +15,7 @@ use turmoil::{Builder, Sim};
 use crate::sim::history::{Checker, Moment};
 use crate::sim::store::Store;
 use crate::sim::table::{Change, Table, closed, decode};
-use crate::simulation::clients::{Journal, SimulatedClient, connected};
+use crate::simulation::clients::{COLLECTION, Journal, SimulatedClient, connected};
 use crate::simulation::servers::{KEYS, LogWay, SharedServers, Way};
 use crate::simulation::weather::Weather;
 use crate::simulation::wires::{Ear, PORT, SimulatedClock, Wires, now};
@@ -203,7 +203,7 @@ impl House {
             coordinator: way.clone(),
             clock: Arc::new(SimulatedClock),
         };
-        let transport = Arc::new(Net::over(Wires, secret()));
+        let transport = Arc::new(Net::over(Wires, secret(), COLLECTION));
         let membership = Membership { directory: way.clone(), transport, address: way.address.clone() };
         let config = Config {
             log_count: logs,
@@ -224,11 +224,11 @@ impl House {
                 Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
             }
         };
-        let server = Server::start(Ear::open().await?, dendrite, secret());
+        let server = Server::start(Ear::open().await?, [(COLLECTION, dendrite)], secret());
         let mut before = Counts::default();
         loop {
             tokio::time::sleep(Duration::from_millis(100)).await;
-            let counts = server.dendrite().counts();
+            let counts = server.dendrites()[COLLECTION].counts();
             *self.hits.lock().unwrap() += counts.hits - before.hits;
             before = counts;
         }

@@ -10,6 +10,7 @@ mod nemesis;
 mod policies;
 mod prefetch;
 mod redis;
+mod rights;
 mod schemas;
 mod servers;
 mod shared;

@@ -1,0 +1,71 @@
+//! Processes whose user of the database may not create tables.
+
+use lacuna_cache::sql::{Cache, DomainType, Options, Schema, Table};
+use lacuna_cache_protocol::ErrorKind;
+use lacuna_testkit::servers::Postgres;
+
+use crate::sql::world::patient;
+
+fn schema() -> Schema {
+    Schema::new("people", "id").with_domain("age", DomainType::Integer)
+}
+
+/// The database as another user sees it.
+fn as_user(server: &Postgres, user: &str) -> Options {
+    patient(server.url().replacen("postgres@", &format!("{user}@"), 1))
+}
+
+async fn insert(table: &Table, id: i64) {
+    table.insert([("id", id.into()), ("age", 20.into())]).await.unwrap();
+}
+
+/// A database with a table, and a user who may read and write it but create nothing.
+async fn prepared(server: &Postgres) -> Cache {
+    let admin = patient(server.url()).open().await.unwrap();
+    let sql = "CREATE TABLE people (id BIGINT PRIMARY KEY, age BIGINT); CREATE ROLE worker LOGIN; \
+               REVOKE CREATE ON SCHEMA public FROM PUBLIC; GRANT ALL ON people TO worker";
+    admin.run_sql(sql).await.unwrap();
+    admin
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_worker_uses_the_tables_that_an_administrator_made() {
+    let Some(server) = Postgres::start() else { return };
+    let admin = prepared(&server).await;
+    let worker = as_user(&server, "worker").open().await.expect("opening creates nothing");
+    let refused = worker.table(schema()).await.unwrap_err();
+    assert!(refused.to_string().contains("CREATE TABLE IF NOT EXISTS lacuna_fence"), "{refused}");
+    // Registering the table once makes what is missing.
+    drop(admin.table(schema()).await.unwrap());
+    admin.run_sql("GRANT ALL ON lacuna_fence, lacuna_lease TO worker").await.unwrap();
+    admin.stop().await.unwrap();
+    let people = worker.table(schema()).await.unwrap();
+    insert(&people, 1).await;
+    assert_eq!(people.get("age", 18..=22).await.unwrap().len(), 1);
+    worker.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn caches_share_connections_and_nothing_else() {
+    let Some(server) = Postgres::start() else { return };
+    let first = prepared(&server).await;
+    let other = patient("postgres://postgres@127.0.0.1:1/other");
+    assert_eq!(first.beside(other).await.unwrap_err().kind(), ErrorKind::InvalidInput);
+    let second = first.beside(patient(server.url())).await.unwrap();
+    first.run_sql("CREATE TABLE orders (id BIGINT PRIMARY KEY, age BIGINT)").await.unwrap();
+    let people = first.table(schema()).await.unwrap();
+    let orders = Schema::new("orders", "id").with_domain("age", DomainType::Integer);
+    let orders = second.table(orders).await.unwrap();
+    insert(&people, 1).await;
+    insert(&orders, 1).await;
+    insert(&orders, 2).await;
+    for _ in 0..2 {
+        assert_eq!(people.get("age", 18..=22).await.unwrap().len(), 1);
+        assert_eq!(orders.get("age", 18..=22).await.unwrap().len(), 2);
+    }
+    assert_eq!((first.counts().reads, second.counts().reads), (2, 2));
+    second.stop().await.unwrap();
+    insert(&people, 2).await;
+    assert_eq!(people.get("age", 18..=22).await.unwrap().len(), 2, "the connections are open");
+    first.stop().await.unwrap();
+}
