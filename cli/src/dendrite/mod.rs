@@ -2,6 +2,7 @@
 
 pub(crate) mod config;
 mod etcd;
+mod log;
 mod metrics;
 mod plan;
 
@@ -31,6 +32,7 @@ struct Serving {
 
 /// Runs a dendrite of each table until SIGTERM or Ctrl-C. The first plan says where the process listens.
 pub(crate) fn run(plans: &[Plan]) -> Result<()> {
+    log::start()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Error::unavailable(error.to_string()))?;
     runtime.block_on(serve(plans))

@@ -8,6 +8,7 @@ use lacuna_cache_protocol::{PeerCall, PeerReply};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
+use tracing::warn;
 
 use super::answer::{answer_listen, answer_peer, answer_read, answer_read_all, answer_write};
 use super::loads::Loads;
@@ -46,6 +47,7 @@ where
     let (role, served, transcript) = match greeted {
         Ok(greeted) => greeted,
         Err(why) => {
+            warn!(%why, "a caller was refused");
             let (kind, body) = Message::Goodbye(Fault::new(&why)).to_frame();
             return drop(write_all(&mut write, kind, &body, None).await);
         }

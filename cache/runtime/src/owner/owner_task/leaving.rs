@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use lacuna_cache_protocol::Error;
 use lacuna_cache_protocol::{Application, Ending, Epoch, Event, Policy, RangeLoad};
 use tokio::sync::oneshot;
+use tracing::{info, warn};
 
 use super::{Claims, OwnerTask, send_away};
 use crate::owner::owner_handle::OwnerCommand;
@@ -53,7 +54,11 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
     pub(super) fn ended(&mut self, ending: Ending) {
         self.handle.route.set(None);
         self.peer_leases.go_away();
-        let epoch = self.epoch();
+        let (epoch, range) = (self.epoch(), self.handle.range.0);
+        match ending {
+            Ending::Stopped => info!(range, "the range was given up in order"),
+            _ => warn!(range, ?ending, "the tenure of the range has ended"),
+        }
         let active = self.active.take();
         let is_for_others = active.as_ref().is_some_and(|active| active.is_for_others);
         let was_published = active.is_some_and(|active| active.is_published);

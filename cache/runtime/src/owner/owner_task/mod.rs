@@ -24,6 +24,7 @@ use lacuna_cache_protocol::{
     RequestId,
 };
 use tokio::sync::{mpsc, oneshot};
+use tracing::{debug, info, warn};
 
 use crate::owner::carry::FailureCause;
 use crate::owner::counters::count;
@@ -236,7 +237,13 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
     fn answered(&mut self, event: Event, why: Option<FailureCause>) {
         if let Some(why) = why {
             if let (FailureCause::Cache, Some(active)) = (&why, &self.active) {
-                self.unreachable.insert(active.tenure.cache);
+                if self.unreachable.insert(active.tenure.cache) {
+                    warn!(
+                        range = self.handle.range.0,
+                        server = active.tenure.cache,
+                        "a cache server does not answer"
+                    );
+                }
                 self.lost_cache = Some(active.tenure.cache);
             }
             self.requests.note(&why);
@@ -281,6 +288,7 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
             }
             Action::BulkReady(request, held) => self.bulk_ready(request, held),
             Action::Notice(notice) => {
+                debug!(range = self.handle.range.0, ?notice, "a notice for the application");
                 if matches!(notice, Notice::BypassDetected(_)) {
                     count(&self.handle.counters.foreign_writes);
                     // This tenure may end before it has dropped everything.
@@ -307,6 +315,7 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
         let (epoch, cache, until_ms) = (active.tenure.epoch, active.cache.clone(), active.until_ms);
         self.others_until_ms = 0;
         if !self.handle.route.holds(epoch, 0) {
+            info!(range = self.handle.range.0, epoch = epoch.0, "the range is served");
             count(&self.handle.counters.tenures);
         }
         self.handle.route.set(Some(Route { epoch, cache, until_ms }));

@@ -8,6 +8,7 @@ use lacuna_cache_protocol::embedded::MemoryCache;
 use lacuna_cache_protocol::ports::Tenure;
 use lacuna_cache_protocol::{Application, Epoch, Event, Owner};
 use lacuna_cache_protocol::{Error, Result};
+use tracing::warn;
 
 use super::{ActiveTenure, Claims, OwnerTask, send_away};
 use crate::owner::counters::count;
@@ -68,6 +69,10 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
         let is_warm = config.keeps_log && !is_bypass && !std::mem::take(&mut self.begins_cold);
         config.warm_from = tenure.before.filter(|_| is_warm);
         if is_bypass {
+            warn!(
+                range = self.handle.range.0,
+                "no cache server answers: the range is served by the store alone"
+            );
             count(&self.handle.counters.bypasses);
             // Without a cache server no fence proves the tenure, so known-empty intervals are not answers.
             config.max_gaps = 0;
@@ -175,6 +180,7 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
 
     /// Another process has the range. Writes that were sent may have been executed.
     fn abandon(&mut self) {
+        warn!(range = self.handle.range.0, "another process has taken the range");
         self.handle.route.set(None);
         self.active = None;
         self.requests.are_lost();
