@@ -130,8 +130,9 @@ impl RunServers {
         } else {
             ""
         };
-        bare.run(&format!("{role}DROP TABLE IF EXISTS lacuna_fence; DROP TABLE IF EXISTS lacuna_lease"))
-            .await?;
+        let own = ["lacuna_fence", "lacuna_slot", "lacuna_lease"];
+        let drop_own = own.map(|table| format!("DROP TABLE IF EXISTS {table}")).join("; ");
+        bare.run(&format!("{role}{drop_own}")).await?;
         let count = setup.records_of_a_table();
         for table in 0..setup.tables() {
             bare.load(table, table * count, count, crate::cache_bench::records::COLUMNS).await?;

@@ -73,8 +73,8 @@ impl Dialect {
     }
 
     /// SQL that writes only while the fence of `range` is at `epoch`; the fence cannot be raised until the
-    /// statement is done. It has two more parameters, range and epoch, after its own `params`. Watchdogs recognize
-    /// it by its mark.
+    /// statement is done. It has more parameters after its own `params`: range, epoch, and the slot where there are
+    /// slots. Watchdogs recognize it by its mark.
     pub(crate) fn fenced(
         self,
         sql: &str,
@@ -83,12 +83,15 @@ impl Dialect {
         mark: Option<&Mark>,
     ) -> Option<String> {
         let shown = self.mark_of_fence(mark).unwrap_or_else(|| "1".to_owned());
-        let fence = format!(
-            "SELECT {shown} FROM lacuna_fence WHERE range_id = {} AND epoch = {}{}",
-            self.placeholder(params + 1),
-            self.placeholder(params + 2),
-            self.shared_lock()
-        );
+        let [range, epoch, slot] = [1, 2, 3].map(|number| self.placeholder(params + number));
+        let fence = if self.has_slots() {
+            format!(
+                "SELECT {shown} FROM lacuna_slot WHERE range_id = {range} AND epoch = {epoch} AND slot = {slot} FOR UPDATE"
+            )
+        } else {
+            let lock = self.shared_lock();
+            format!("SELECT {shown} FROM lacuna_fence WHERE range_id = {range} AND epoch = {epoch}{lock}")
+        };
         let joint = match (shape, self) {
             (Shape::Own, _) => return None,
             (Shape::Condition, _) => " AND",
@@ -130,11 +133,11 @@ impl Dialect {
         }
     }
 
-    /// Appended to a query: its rows cannot be changed until the transaction ends. SQLite has one writer anyway.
+    /// Appended to a query: its rows cannot be changed until the transaction ends. SQLite has one writer anyway, and
+    /// PostgreSQL has slots.
     pub(crate) const fn shared_lock(self) -> &'static str {
         match self {
-            Self::Sqlite => "",
-            Self::Postgres => " FOR SHARE",
+            Self::Sqlite | Self::Postgres => "",
             Self::MariaDb => " LOCK IN SHARE MODE",
         }
     }

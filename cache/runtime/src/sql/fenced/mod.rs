@@ -8,6 +8,7 @@
 
 mod apply;
 mod row;
+mod slots;
 mod statement;
 mod transaction;
 
@@ -18,6 +19,7 @@ use lacuna_cache_protocol::{Epoch, Form, Policy, Query, RangeId, Rows, StoreCall
 use lacuna_cache_protocol::{Error, Result};
 
 pub(crate) use row::{integer, known_range, largest_epoch, new_range, prepare, range_of};
+pub(crate) use slots::{Slots, raise_slots};
 use transaction::Undone;
 
 use crate::sql::cache::Cache;
@@ -36,6 +38,8 @@ pub(crate) struct FencedTable {
     pub(crate) schema: Arc<Schema>,
     /// Whether owners buffer writes, which a take-over without logs must then report.
     pub(crate) is_buffering: bool,
+    /// What its writes hold of the fence.
+    pub(crate) slots: Slots,
     /// The mark by which watchdogs recognize its writes.
     pub(crate) mark: Option<Mark>,
     /// Looks for foreign writes as long as the table may be read through the cache.
@@ -51,6 +55,7 @@ impl FencedTable {
             database: cache.database.clone(),
             schema: schema.clone(),
             is_buffering: cache.options.policy == Policy::WriteBack,
+            slots: Slots::default(),
             mark: family.map(Family::mark),
             // Owners that still run when the cache is dropped are still watched, and keep the lock.
             _watchdog: cache.watchdog.clone(),
@@ -63,10 +68,12 @@ impl FencedTable {
             return self.query(&query).await;
         }
         if let StoreCall::Write(command) = &call
-            && let Some(statement) = self.single(range, epoch, command)
+            && let Some(statement) = self.single(command)
         {
-            return self.run_single(range, epoch, &statement).await;
+            return self.run_single(range, epoch, statement).await;
         }
+        // Held until the transaction has ended, with its locks.
+        let slot = self.slots.take();
         let mut transaction = match self.database.begin().await {
             Ok(begun) => begun,
             Err(failure) => return refused(&call, None, failure),
@@ -74,9 +81,9 @@ impl FencedTable {
         let done = match &call {
             StoreCall::Fence => self.raise_fence(&mut *transaction, range, epoch).await,
             StoreCall::Recovered => self.recovered(&mut *transaction, range, epoch).await,
-            StoreCall::Write(command) => self.write(&mut *transaction, range, epoch, command).await,
+            StoreCall::Write(command) => self.write(&mut *transaction, (range, epoch), command, &slot).await,
             StoreCall::WriteAcross(command, others) => {
-                self.write_across(&mut *transaction, (range, epoch), command, others).await
+                self.write_across(&mut *transaction, (range, epoch), command, others, &slot).await
             }
             StoreCall::Apply(commands) => self.apply(&mut *transaction, range, epoch, commands).await,
             StoreCall::Query(_) => unreachable!("answered above"),

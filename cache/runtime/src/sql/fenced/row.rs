@@ -3,12 +3,13 @@
 use lacuna_cache_protocol::{Epoch, RangeId};
 use lacuna_cache_protocol::{Error, Result};
 
+use super::slots;
 use crate::sql::database::{Database, Dialect, Table};
 use crate::sql::own_tables::ensure;
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::Statement;
 
-/// Makes the table of fences.
+/// Makes the tables of fences.
 pub(crate) async fn prepare(database: &dyn Database) -> Result<()> {
     let name = database.dialect().name_type();
     let sql = format!(
@@ -16,7 +17,8 @@ pub(crate) async fn prepare(database: &dyn Database) -> Result<()> {
          epoch BIGINT NOT NULL, recovered BIGINT NOT NULL, applied_lsn BIGINT NOT NULL, is_buffered INTEGER NOT NULL){}",
         database.dialect().engine()
     );
-    ensure(database, "lacuna_fence", &sql).await
+    ensure(database, "lacuna_fence", &sql).await?;
+    slots::prepare(database).await
 }
 
 /// The range of a table; the same in every process.

@@ -17,7 +17,7 @@ use crate::sql::statement::{SqlWrite, Statement};
 
 impl FencedTable {
     /// The write as one statement with its fence, if it has a single statement that can take one.
-    pub(super) fn single(&self, range: RangeId, epoch: Epoch, command: &Command) -> Option<Statement> {
+    pub(super) fn single(&self, command: &Command) -> Option<Statement> {
         let write = SqlWrite::read(command).ok()?;
         let [statement] = &write.statements[..] else { return None };
         let dialect = self.database.dialect();
@@ -27,17 +27,21 @@ impl FencedTable {
         }
         let mark = self.mark.as_ref();
         let sql = dialect.fenced(&statement.sql, statement.shape, statement.params.len(), mark)?;
-        let fenced = Statement { sql, ..statement.clone() };
-        Some(fenced.with(i64::from(range.0)).with(integer(epoch.0)))
+        Some(Statement { sql, ..statement.clone() })
     }
 
     pub(super) async fn run_single(
         &self,
         range: RangeId,
         epoch: Epoch,
-        statement: &Statement,
+        statement: Statement,
     ) -> Result<Answer> {
-        let changed = match self.database.execute(statement).await {
+        let slot = self.slots.take();
+        let mut statement = statement.with(i64::from(range.0)).with(integer(epoch.0));
+        if self.database.dialect().has_slots() {
+            statement = statement.with(i64::from(slot.number));
+        }
+        let changed = match self.database.execute(&statement).await {
             Ok(changed) => changed,
             Err(failure) if failure.kind == FailureKind::Unknown => return Err(failure.error),
             Err(failure) => return Ok(refused(failure)),

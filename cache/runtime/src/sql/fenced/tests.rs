@@ -7,7 +7,7 @@ use lacuna_cache_protocol::ports::DataStore as _;
 use lacuna_cache_protocol::{Epoch, RangeId, StoreCall, StoreReply};
 use lacuna_testkit::servers::{MariaDb, Postgres};
 
-use super::{FencedTable, prepare, range_of};
+use super::{FencedTable, Slots, prepare, range_of};
 use crate::sql::database::{Database, Dialect, FailureKind, describe};
 use crate::sql::schema::Schema;
 use crate::sql::select::Sql;
@@ -42,6 +42,7 @@ impl World {
             database,
             schema: Arc::new(schema.unwrap()),
             is_buffering: false,
+            slots: Slots::default(),
             mark: None,
             _watchdog: None,
             _lock: None,
@@ -57,6 +58,13 @@ impl World {
 
     async fn call(&self, epoch: Epoch, call: StoreCall) -> StoreReply {
         self.table.call(self.range, epoch, call).await.unwrap().reply
+    }
+
+    /// What raises, or lowers, the fences of all ranges.
+    fn raising(&self, epoch: Epoch) -> Vec<String> {
+        let mut tables = vec!["lacuna_fence"];
+        tables.extend(self.database().dialect().has_slots().then_some("lacuna_slot"));
+        tables.iter().map(|table| format!("UPDATE {table} SET epoch = {}", epoch.0)).collect()
     }
 
     /// A write of each shape: an update, an insertion, a deletion, and SQL of the application.
@@ -112,9 +120,13 @@ fn untouched() -> Vec<Vec<SqlValue>> {
 async fn old_writes_change_nothing(url: &str) {
     let world = World::open(url).await;
     for write in world.writes() {
-        world.database().run(&format!("UPDATE lacuna_fence SET epoch = {}", OLD.0)).await.unwrap();
+        for sql in world.raising(OLD) {
+            world.database().run(&sql).await.unwrap();
+        }
         let mut raising = world.database().begin().await.unwrap();
-        raising.execute(&Statement::new(format!("UPDATE lacuna_fence SET epoch = {}", NEW.0))).await.unwrap();
+        for sql in world.raising(NEW) {
+            raising.execute(&Statement::new(sql)).await.unwrap();
+        }
         let table = Arc::clone(&world.table);
         let (range, late) = (world.range, write.clone());
         let late = tokio::spawn(async move { table.call(range, OLD, late).await.unwrap().reply });
@@ -163,6 +175,49 @@ async fn a_new_owner_waits_for_writes_in_flight(url: &str) {
     assert!(matches!(fence.await.unwrap(), StoreReply::State(_)));
     assert_eq!(world.rows().await[0], [1.into(), 99.into()], "it was over before the fence was raised");
     assert_eq!(write.await.unwrap(), StoreReply::Done);
+    world.database().close().await;
+}
+
+/// Multixacts that the server has used.
+async fn multixacts(database: &dyn Database) -> i64 {
+    database.run("CHECKPOINT").await.unwrap();
+    let sql = "SELECT next_multixact_id::text::bigint FROM pg_control_checkpoint()";
+    let found = database.query(&Statement::new(sql)).await.unwrap();
+    let [SqlValue::Integer(next)] = found[0][..] else { panic!("{found:?} is no number") };
+    next
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn writes_at_once_cost_postgres_no_multixacts() {
+    const WRITERS: i64 = 16;
+    const WRITES: i64 = 100;
+    let Some(server) = Postgres::start() else { return };
+    let world = World::open(&server.url()).await;
+    let fill = format!("INSERT INTO things SELECT n, 0 FROM generate_series(100, {}) n", 100 + WRITERS);
+    world.database().run(&fill).await.unwrap();
+    let before = multixacts(world.database()).await;
+    let mut writers = tokio::task::JoinSet::new();
+    for writer in 0..WRITERS {
+        let (table, range) = (Arc::clone(&world.table), world.range);
+        writers.spawn(async move {
+            for write in 0..WRITES {
+                let shape = if write % 2 == 0 { Shape::Condition } else { Shape::Own };
+                let mut sql = Sql::new(table.database.dialect());
+                sql.text("UPDATE things SET value = ").value(&write.into());
+                sql.text(" WHERE id = ").value(&(100 + writer).into());
+                let statements = vec![sql.into_statement(shape).expecting(1)];
+                let write = SqlWrite { statements, effect: Effect::Unknown }.command();
+                let reply = table.call(range, OLD, StoreCall::Write(write)).await.unwrap().reply;
+                assert_eq!(reply, StoreReply::Done);
+            }
+        });
+    }
+    while let Some(writer) = writers.join_next().await {
+        writer.unwrap();
+    }
+    let used = multixacts(world.database()).await - before;
+    println!("{used} multixacts in {} writes", WRITERS * WRITES);
+    assert!(used * 1_000 <= WRITERS * WRITES, "{used} multixacts");
     world.database().close().await;
 }
 

@@ -9,6 +9,7 @@ use lacuna_cache_protocol::{Error, ErrorKind};
 
 use super::FencedTable;
 use super::row::{integer, number};
+use super::slots::{Slot, raise_slots};
 use crate::sql::database::{Failure, FailureKind, Table, Transaction};
 use crate::sql::statement::{SqlWrite, Statement};
 
@@ -37,8 +38,20 @@ impl FencedTable {
     }
 
     /// Whether the fence is at this epoch; it stays there until the transaction ends.
-    async fn check(&self, open: &mut dyn Transaction, range: RangeId, epoch: Epoch) -> Result<Table, Undone> {
-        self.check_under(open, range, epoch, self.database.dialect().shared_lock()).await
+    async fn check(
+        &self,
+        open: &mut dyn Transaction,
+        range: RangeId,
+        epoch: Epoch,
+        slot: &Slot<'_>,
+    ) -> Result<(), Undone> {
+        let dialect = self.database.dialect();
+        if !dialect.has_slots() {
+            return self.check_under(open, range, epoch, dialect.shared_lock()).await.map(drop);
+        }
+        let mark = dialect.mark_of_fence(self.mark.as_ref()).map(|mark| format!(", {mark}"));
+        let found = open.query(&slot.query(dialect, &mark.unwrap_or_default(), range)).await?;
+        if number(&found, 0) == Some(epoch.0) { Ok(()) } else { Err(Undone::Fenced) }
     }
 
     pub(super) async fn check_under(
@@ -75,6 +88,7 @@ impl FencedTable {
         if number(&found, 0) != Some(epoch.0) {
             return Err(Undone::Fenced);
         }
+        raise_slots(open, dialect, range, epoch).await?;
         let part = |place| number(&found, place).unwrap_or(0);
         let (recovered, applied_lsn, is_buffered) = (Epoch(part(1)), part(2), part(3) > 0);
         Ok(StoreReply::State(StoreState { applied_lsn, recovered, is_buffered }))
@@ -103,11 +117,11 @@ impl FencedTable {
     pub(super) async fn write(
         &self,
         open: &mut dyn Transaction,
-        range: RangeId,
-        epoch: Epoch,
+        (range, epoch): (RangeId, Epoch),
         command: &Command,
+        slot: &Slot<'_>,
     ) -> Result<StoreReply, Undone> {
-        self.check(open, range, epoch).await?;
+        self.check(open, range, epoch, slot).await?;
         self.execute_all(open, command).await?;
         Ok(StoreReply::Done)
     }
@@ -119,11 +133,12 @@ impl FencedTable {
         (range, epoch): (RangeId, Epoch),
         command: &Command,
         others: &[(RangeId, Epoch)],
+        slot: &Slot<'_>,
     ) -> Result<StoreReply, Undone> {
         for (other, epoch) in others {
-            self.check(open, *other, *epoch).await?;
+            self.check(open, *other, *epoch, slot).await?;
         }
-        self.write(open, range, epoch, command).await
+        self.write(open, (range, epoch), command, slot).await
     }
 
     async fn execute_all(&self, open: &mut dyn Transaction, command: &Command) -> Result<(), Failure> {

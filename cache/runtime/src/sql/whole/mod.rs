@@ -21,7 +21,7 @@ use lacuna_cache_protocol::{Epoch, RangeId};
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
 
 use crate::sql::database::{Database, Failure};
-use crate::sql::fenced::{integer, known_range, largest_epoch, new_range, range_of};
+use crate::sql::fenced::{integer, known_range, largest_epoch, new_range, raise_slots, range_of};
 use crate::sql::sql_value::{SqlValue, text};
 use crate::sql::statement::Statement;
 use crate::sql::table_lease::{Lease, TableLease};
@@ -80,18 +80,28 @@ pub(crate) async fn supersede_dendrites(database: &dyn Database, table: &str) ->
     let names = Statement::new("SELECT range_id, name FROM lacuna_fence");
     let found = database.query(&names).await.map_err(error)?;
     for range in found.into_iter().filter_map(|row| part_of(row, table)) {
-        let epoch = integer(largest_epoch(database).await?.0 + 1);
-        let sql = "UPDATE lacuna_fence SET epoch = {}, recovered = {} WHERE range_id = {}";
-        let raise = database.dialect().statement(sql, &[epoch.clone(), epoch, range]);
-        database.execute(&raise).await.map_err(error)?;
+        let epoch = Epoch(largest_epoch(database).await?.0 + 1);
+        supersede(database, range, epoch).await.map_err(error)?;
     }
     Ok(())
 }
 
+/// Raises the fence of a range as if its entries had been recovered.
+async fn supersede(database: &dyn Database, range: RangeId, epoch: Epoch) -> Result<(), Failure> {
+    let (dialect, number) = (database.dialect(), i64::from(range.0));
+    let sql = "UPDATE lacuna_fence SET epoch = {}, recovered = {} WHERE range_id = {}";
+    let raise = dialect.statement(sql, &[integer(epoch.0), integer(epoch.0), number.into()]);
+    let mut open = database.begin().await?;
+    open.execute(&raise).await?;
+    raise_slots(&mut *open, dialect, range, epoch).await?;
+    open.commit().await
+}
+
 /// The number of a row of `lacuna_fence`, if it is a range of the table other than the first: `people#2`.
-fn part_of(row: Vec<SqlValue>, table: &str) -> Option<SqlValue> {
-    let [range, name] = <[SqlValue; 2]>::try_from(row).ok()?;
-    text(name)?.strip_prefix(table)?.strip_prefix('#')?.parse::<u32>().ok().map(|_| range)
+fn part_of(row: Vec<SqlValue>, table: &str) -> Option<RangeId> {
+    let [SqlValue::Integer(range), name] = <[SqlValue; 2]>::try_from(row).ok()? else { return None };
+    text(name)?.strip_prefix(table)?.strip_prefix('#')?.parse::<u32>().ok()?;
+    u32::try_from(range).ok().map(RangeId)
 }
 
 /// Leases on whole tables of a database server.
@@ -225,6 +235,7 @@ impl WholeTables {
         }
         let raise = "UPDATE lacuna_fence SET epoch = {} WHERE range_id = {}";
         open.execute(&dialect.statement(raise, &[epoch.into(), number.into()])).await?;
+        raise_slots(&mut *open, dialect, range, Epoch(epoch.cast_unsigned())).await?;
         open.execute(&new_range(dialect, &name_of_dendrites(table))).await?;
         open.commit().await?;
         Ok(true)

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::*;
 use crate::sql::database::{self, describe};
-use crate::sql::fenced::{FencedTable, prepare};
+use crate::sql::fenced::{FencedTable, Slots, prepare};
 use crate::sql::schema::Schema;
 
 /// A clock that advances by a number of milliseconds at every look.
@@ -132,8 +132,15 @@ async fn a_silent_process_is_fenced_by_dendrites(world: &World) {
     let schema =
         Schema::new("things", "id").with_domain("id", DomainType::Integer).with_columns(described).unwrap();
     let (database, schema) = (world.database.clone(), Arc::new(schema));
-    let table =
-        FencedTable { database, schema, is_buffering: false, mark: None, _watchdog: None, _lock: None };
+    let table = FencedTable {
+        database,
+        schema,
+        is_buffering: false,
+        slots: Slots::default(),
+        mark: None,
+        _watchdog: None,
+        _lock: None,
+    };
     for late in [StoreCall::Fence, StoreCall::Recovered] {
         assert_eq!(table.call(world.range, tenure.epoch, late).await.unwrap().reply, StoreReply::Fenced);
     }

@@ -37,7 +37,7 @@ async fn a_worker_uses_the_tables_that_an_administrator_made() {
     assert!(refused.to_string().contains("CREATE TABLE IF NOT EXISTS lacuna_fence"), "{refused}");
     // Registering the table once makes what is missing.
     drop(admin.table(schema()).await.unwrap());
-    admin.run_sql("GRANT ALL ON lacuna_fence, lacuna_lease TO worker").await.unwrap();
+    admin.run_sql("GRANT ALL ON lacuna_fence, lacuna_slot, lacuna_lease TO worker").await.unwrap();
     admin.stop().await.unwrap();
     let people = worker.table(schema()).await.unwrap();
     insert(&people, 1).await;
