@@ -88,7 +88,7 @@ pub(crate) fn usage_exit_code(error: &clap::Error) -> ExitCode {
 }
 
 /// The first paragraph of clap's message on one line; the rest repeats the usage.
-fn usage_sentence(message: &str) -> String {
+pub(crate) fn usage_sentence(message: &str) -> String {
     let paragraph = message.split("\n\n").next().unwrap_or_default();
     let words: Vec<&str> = paragraph.split_whitespace().collect();
     let sentence = words.join(" ");

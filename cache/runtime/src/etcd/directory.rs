@@ -84,7 +84,7 @@ impl EtcdCoordinator {
     ///
     /// # Errors
     /// `Unavailable` if etcd does not answer.
-    pub(crate) async fn report(&self, loads: &[(RangeId, RangeLoad)]) -> Result<()> {
+    pub async fn report(&self, loads: &[(RangeId, RangeLoad)]) -> Result<()> {
         let session = &self.inner.session;
         for some in loads.chunks(MAX_CHANGES) {
             let puts = some.iter().fold(Change::below(&session.prefix), |change, (range, load)| {

@@ -32,39 +32,31 @@ pub(super) struct DendriteArgs {
     /// `name`; what is above the tables holds for all of them
     #[arg(long, value_name = "FILE", exclusive = true)]
     config: Option<PathBuf>,
-    #[command(flatten)]
-    table: Option<TableArgs>,
-}
-
-/// The arguments for one table.
-#[derive(Debug, Args)]
-#[group(multiple = true)]
-struct TableArgs {
     /// Where to listen; port 0 for any free port
-    #[arg(long, value_name = "HOST:PORT")]
-    listen: String,
+    #[arg(long, value_name = "HOST:PORT", required_unless_present = "config")]
+    listen: Option<String>,
     /// The address at which others reach it, if that differs from --listen
     #[arg(long, value_name = "HOST:PORT")]
     address: Option<String>,
     /// The database: postgres://... or mysql://...
-    #[arg(long, value_name = "URL")]
-    store: String,
+    #[arg(long, value_name = "URL", required_unless_present = "config")]
+    store: Option<String>,
     /// The table
-    #[arg(long)]
-    table: String,
+    #[arg(long, required_unless_present = "config")]
+    table: Option<String>,
     /// A column of its primary key; several times
-    #[arg(long = "key", value_name = "COLUMN", required = true)]
+    #[arg(long = "key", value_name = "COLUMN", required_unless_present = "config")]
     keys: Vec<String>,
     /// A column that is queried by range, and its type: integer, unsigned, 'decimal(2)' (2 digits after the
     /// point), float, text, date, timestamp; several times
-    #[arg(long = "domain", value_name = "COLUMN:TYPE", required = true)]
+    #[arg(long = "domain", value_name = "COLUMN:TYPE", required_unless_present = "config")]
     domains: Vec<String>,
     /// Cut the table before this value of the first domain; several times. Only the first dendrite of a table uses
     /// it. A day is written 2024-02-29, a moment in microseconds since 1970 UTC
     #[arg(long = "cut", value_name = "VALUE", allow_hyphen_values = true)]
     cuts: Vec<String>,
     /// A cache server: redis://...; several times
-    #[arg(long = "cache", value_name = "URL", required = true)]
+    #[arg(long = "cache", value_name = "URL", required_unless_present = "config")]
     caches: Vec<String>,
     /// A log server for --policy back: redis://..., which must write to disk at once; several times
     #[arg(long = "log", value_name = "URL")]
@@ -101,8 +93,8 @@ struct TableArgs {
     #[arg(long, value_name = "HOST:PORT")]
     metrics: Option<String>,
     /// A file with the secret that all dendrites and clients share, at least 16 bytes
-    #[arg(long, value_name = "FILE")]
-    secret_file: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "config")]
+    secret_file: Option<PathBuf>,
 }
 
 /// One table's section of a file, read as arguments.
@@ -111,7 +103,7 @@ struct TableArgs {
 #[command(no_binary_name = true)]
 struct Section {
     #[command(flatten)]
-    table: TableArgs,
+    args: DendriteArgs,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -136,14 +128,9 @@ pub(super) fn run(_: &DendriteArgs) -> Result<()> {
 /// Runs a dendrite until it is asked to stop.
 #[cfg(feature = "cache")]
 pub(super) fn run(args: &DendriteArgs) -> Result<()> {
-    let plans = match (&args.config, &args.table) {
-        (Some(path), _) => sections(path)?,
-        (None, Some(table)) => vec![plan(table)],
-        (None, None) => {
-            return Err(
-                lacuna_base::Error::invalid_input("name a --config, or the arguments of a table").into()
-            );
-        }
+    let plans = match &args.config {
+        Some(path) => sections(path)?,
+        None => vec![plan(args)?],
     };
     Ok(crate::dendrite::run(&plans).map_err(lacuna_base::Error::from)?)
 }
@@ -151,21 +138,21 @@ pub(super) fn run(args: &DendriteArgs) -> Result<()> {
 /// The tables of a file.
 #[cfg(feature = "cache")]
 fn sections(path: &std::path::Path) -> Result<Vec<crate::dendrite::Plan>> {
-    let tables = crate::dendrite::config::arguments(path).map_err(lacuna_base::Error::from)?;
+    let about = |why: String| lacuna_base::Error::invalid_input(format!("{}: {why}", path.display()));
     let read = |arguments: Vec<String>| {
         let section = <Section as clap::Parser>::try_parse_from(arguments);
-        let section = section.map_err(|why| {
-            let why = why.to_string();
-            let why = why.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            lacuna_base::Error::invalid_input(format!("{}: {why}", path.display()))
-        })?;
-        Ok(plan(&section.table))
+        let args = section.map_err(|why| about(crate::errors::usage_sentence(&why.to_string())))?.args;
+        if args.config.is_some() {
+            return Err(about("`config` is no setting of a file".to_owned()).into());
+        }
+        plan(&args)
     };
+    let tables = crate::dendrite::config::arguments(path).map_err(lacuna_base::Error::from)?;
     tables.into_iter().map(read).collect()
 }
 
 #[cfg(feature = "cache")]
-fn plan(args: &TableArgs) -> crate::dendrite::Plan {
+fn plan(args: &DendriteArgs) -> Result<crate::dendrite::Plan> {
     use lacuna_cache_protocol::Policy;
 
     let policy = match args.policy {
@@ -173,12 +160,13 @@ fn plan(args: &TableArgs) -> crate::dendrite::Plan {
         PolicyName::Through => Policy::WriteThrough,
         PolicyName::Back => Policy::WriteBack,
     };
-    crate::dendrite::Plan {
-        listen: args.listen.clone(),
+    let missing = |name: &str| lacuna_base::Error::invalid_input(format!("--{name} is missing"));
+    Ok(crate::dendrite::Plan {
+        listen: args.listen.clone().ok_or_else(|| missing("listen"))?,
         address: args.address.clone(),
         metrics: args.metrics.clone(),
-        store: args.store.clone(),
-        table: args.table.clone(),
+        store: args.store.clone().ok_or_else(|| missing("store"))?,
+        table: args.table.clone().ok_or_else(|| missing("table"))?,
         keys: args.keys.clone(),
         domains: args.domains.clone(),
         cuts: args.cuts.clone(),
@@ -192,6 +180,6 @@ fn plan(args: &TableArgs) -> crate::dendrite::Plan {
         is_hashed: matches!(args.placement, PlacementName::Hash),
         verify_hits: args.verify_hits,
         has_watchdog: args.watchdog,
-        secret_file: args.secret_file.clone(),
-    }
+        secret_file: args.secret_file.clone().ok_or_else(|| missing("secret-file"))?,
+    })
 }

@@ -98,5 +98,5 @@ fn names_of_keys_are_fixed() {
     assert_eq!(found, FIXED, "copies of other versions would not find keys: {found:#X?}");
 }
 
-/// XXH3-64 under the seeds of `docs/format/node-filters.md`.
+/// XXH3-64 under the seeds of the format's page.
 const FIXED: [u64; 3] = [0x3899_08D1_CC09_8D13, 0x007E_7AFC_7CAB_E067, 0xF2A2_54DC_76F9_869F];

@@ -205,7 +205,8 @@ async fn a_table_that_is_open_as_a_whole_has_no_dendrites() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_table_that_could_not_be_left_to_dendrites_is_opened_as_a_whole() {
     let dendrites = Dendrites::open(0, Policy::WriteThrough).await;
-    // The database refuses the row that says that dendrites own the ranges.
+    // The database refuses the row that says that dendrites own the ranges. Its table is there since a store was asked for.
+    drop(dendrites.cache.store(schema()).await.unwrap());
     dendrites
         .cache
         .run_sql(

@@ -33,7 +33,8 @@ fn frame(kind: u8, body: &[u8]) -> Vec<u8> {
 
 fn hello(lowest: u16, highest: u16) -> Vec<u8> {
     let versions = [lowest.to_le_bytes(), highest.to_le_bytes()].concat();
-    frame(1, &[&b"LACUNAdp"[..], &versions, &[0; 8], &[1], &[7; 32]].concat())
+    let name = [&u16::try_from(TABLE.len()).unwrap().to_le_bytes()[..], TABLE.as_bytes()].concat();
+    frame(1, &[&b"LACUNAdp"[..], &versions, &[0; 8], &[1], &[7; 32], &name].concat())
 }
 
 fn goodbye(heard: &[u8]) -> (u8, String) {
