@@ -1,7 +1,7 @@
 //! The rate a filter promises is the rate it has, for uniform queries and for queries that start next to a key.
 //!
 //! A bound is held by statistics: over empty queries whose bounds add up to `E`, a count of false positives up to
-//! `E + 3.3 sqrt(E)` passes; `E` is at least 100, in a long run 400. That rule needs queries that are independent.
+//! `E + 3.3 sqrt(E)` passes; `E` is at least 64, in a long run 400. That rule needs queries that are independent.
 //! Two queries next to the same key are not: what makes one a false positive makes the other one too. So each filter
 //! gets one query for each cluster of keys, and the next queries go to a filter with another seed.
 
@@ -18,8 +18,8 @@ const STREAM: u64 = 0xA00;
 const BUDGETS: [f64; 6] = [3.0, 5.0, 8.0, 11.0, 14.0, 18.0];
 /// Lengths of the ranges asked, in keys.
 const RANGE_LENGTHS: [u64; 5] = [1, 2, 32, 100, 1_024];
-/// Queries asked even where fewer would do: at high rates, 100 expected positives let an excess of a third pass.
-const MIN_QUERIES: (f64, f64) = (100_000.0, 4e6);
+/// Queries asked even where fewer would do: at high rates, 64 expected positives let an excess of two fifths pass.
+const MIN_QUERIES: (f64, f64) = (40_000.0, 4e6);
 /// Keys of every set.
 const KEYS: u64 = 20_000;
 
@@ -93,7 +93,7 @@ struct Count {
 impl<K: TestSpace + ?Sized> Cell<'_, K> {
     /// Whether enough empty queries of this kind exist to hold the bound; if so, it is kept.
     fn is_measured_within_bound(&self, rng: &mut Rng) -> Result<bool, Fault> {
-        let (min_expected, max_queries) = effort::short_or_long((100.0, 1.5e6), (400.0, 8e6));
+        let (min_expected, max_queries) = effort::short_or_long((64.0, 6e5), (400.0, 8e6));
         let min_queries = effort::short_or_long(MIN_QUERIES.0, MIN_QUERIES.1);
         let mut count = Count::default();
         loop {
