@@ -1,0 +1,1 @@
+//! What is Ribbon's own; the conformance suite proves the rest.
