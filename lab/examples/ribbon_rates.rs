@@ -28,7 +28,8 @@ fn main() {
         let spec = lacuna_families::spec::<u64>(spec).expect("known");
         spec.build(SortedKeys::integers(&keys).expect("ascending"), &plan).expect("fits")
     };
-    let open = |spec: &str| lacuna_families::open::<u64, AlignedBytes>(build(spec).into_bytes()).expect("sealed");
+    let open =
+        |spec: &str| lacuna_families::open::<u64, AlignedBytes>(build(spec).into_bytes()).expect("sealed");
     let (bloom, filter) = (open("bloom"), open(&spec));
     println!("{spec}: {:.4} bits a key", filter.size_in_bytes() as f64 * 8.0 / keys.len() as f64);
     rates(&*filter, &keys, &mut rng);

@@ -66,8 +66,7 @@ fn write_spilled(keys: &[u64], max_bytes: usize, seed: u64) -> Result<Vec<u8>, T
     let layout = Layout::of(0, 0, 1, &[]).expect("a header fits memory");
     let room = max_bytes.saturating_sub(layout.spill_at);
     let spill = grafite::write_body(GrafiteSpec::new(), keys, room, seed ^ SPILL_SEED);
-    let spill =
-        spill.map_err(|small| TooSmall { smallest_bytes: small.smallest_bytes + layout.spill_at })?;
+    let spill = spill.map_err(|small| TooSmall { smallest_bytes: small.smallest_bytes + layout.spill_at })?;
     Ok([layout.zeroed(), spill].concat())
 }
 
@@ -95,8 +94,7 @@ impl Build<'_> {
         let (layers, left) = self.eliminate(entries);
         self.spill_blocks(left, &mut spilled);
         let sizes: Vec<Layer> = layers.iter().map(Eliminated::layer).collect();
-        let layout =
-            Layout::of(self.seed, block_log2, self.spec.window(), &sizes).expect("rows fit memory");
+        let layout = Layout::of(self.seed, block_log2, self.spec.window(), &sizes).expect("rows fit memory");
         let mut body = layout.zeroed();
         for (index, layer) in layers.iter().enumerate() {
             layer.write_thresholds(&mut body[layout.thresholds_at(index)..]);
@@ -140,8 +138,7 @@ impl Build<'_> {
             }
             let layer = layer_of(index, rows_for(entries.len() as u64), planes, tall_buckets);
             let (hasher, window) = (IntegerHasher::new(self.seed), self.spec.window());
-            let mut solved =
-                eliminate(&Equations { hasher, block_log2, window, index, layer }, &entries);
+            let mut solved = eliminate(&Equations { hasher, block_log2, window, index, layer }, &entries);
             entries = std::mem::take(&mut solved.bumped);
             layers.push(solved);
         }

@@ -157,6 +157,8 @@ fn read_layer(field: &[u8; LAYER_BYTES], planes: u32) -> Result<Layer> {
     if rows > 0 && tall_rows <= rows && fits {
         Ok(Layer { rows, tall_rows, planes })
     } else {
-        Err(Error::corrupt(format!("a ribbon layer of {rows} rows, {tall_rows} of them tall, does not exist")))
+        Err(Error::corrupt(format!(
+            "a ribbon layer of {rows} rows, {tall_rows} of them tall, does not exist"
+        )))
     }
 }

@@ -110,3 +110,42 @@ impl Layer {
         (self.rows / WINDOW).div_ceil(4)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lacuna_base::hash::IntegerHasher;
+
+    use super::*;
+
+    /// Every window lies among rows of one height, and every row but the last of each height starts one.
+    #[test]
+    fn no_window_crosses_from_tall_rows_to_others() {
+        let hasher = IntegerHasher::new(5);
+        for (rows, tall_rows) in [(32, 0), (32, 32), (64, 32), (96, 32), (256, 96), (256, 256), (256, 0)] {
+            let layer = Layer { rows, tall_rows, planes: 4 };
+            let starts = (0..20_000).map(|block| layer.start(BlockHash::new(hasher, block)).row);
+            let mut started = vec![false; rows as usize];
+            for row in starts {
+                started[row as usize] = true;
+                let last = row + WINDOW - 1;
+                assert!(last < rows && (row < tall_rows) == (last < tall_rows), "row {row} of {layer:?}");
+            }
+            let expected = windows(tall_rows) + windows(rows - tall_rows);
+            assert_eq!(started.iter().filter(|is_started| **is_started).count() as u64, expected);
+        }
+    }
+
+    #[test]
+    fn thresholds_are_steps_of_a_bucket() {
+        assert_eq!([0, 1, 2, 3].map(threshold), [0, 8, 16, 32]);
+    }
+
+    #[test]
+    fn groups_follow_one_another() {
+        let layer = Layer { rows: 128, tall_rows: 32, planes: 5 };
+        for group in 0..layer.groups() {
+            let end = layer.byte_of(group) + 2 * u64::from(layer.planes_of(group));
+            assert_eq!(end, layer.byte_of(group + 1));
+        }
+    }
+}

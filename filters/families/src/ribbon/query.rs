@@ -87,7 +87,10 @@ impl Ribbon {
         let group = start.group();
         let planes = layer.planes_of(group);
         let rows = u64::from(hash.coefficients(self.layout.window)) << (start.row % GROUP_ROWS);
-        #[expect(clippy::cast_possible_truncation, reason = "16 of 48 bits; rows lie within a slice in memory")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "16 of 48 bits; rows lie within a slice in memory"
+        )]
         let (masks, byte) =
             ([rows as u16, (rows >> 16) as u16, (rows >> 32) as u16], layer.byte_of(group) as usize);
         let at = self.layout.rows_at(index) + byte;

@@ -53,7 +53,10 @@ impl Equations {
     pub(crate) fn equation(&self, entry: u64) -> Equation {
         let first = self.hash(entry);
         let hash = first.in_layer(self.index);
-        #[expect(clippy::cast_possible_truncation, reason = "a position has at most 31 bits; rows lie in memory")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a position has at most 31 bits; rows lie in memory"
+        )]
         let (position, row) =
             ((entry & ((1 << self.block_log2) - 1)) as u32, self.layer.start(hash).row as usize);
         Equation { row, coefficients: hash.coefficients(self.window), value: first.mask() ^ position, entry }
@@ -201,4 +204,3 @@ fn substitute<const LANES: usize>(layer: Layer, rows: &[Row], out: &mut [u8]) {
         }
     }
 }
-

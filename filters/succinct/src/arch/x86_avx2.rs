@@ -1,9 +1,9 @@
 //! x86-64 with AVX2 and both bit-manipulation sets: Intel since Haswell, AMD since Zen 3.
 
 use core::arch::x86_64::{
-    __cpuid, __m256i, _mm256_and_si256, _mm256_castsi256_si128, _mm256_cmpeq_epi8, _mm256_extracti128_si256,
-    _mm256_loadu_si256, _mm256_max_epu8, _mm256_movemask_epi8, _mm256_set1_epi8, _mm256_set1_epi16,
-    _mm256_slli_epi16, _mm256_srli_epi16, _mm256_xor_si256, _mm_movemask_epi8, _mm_packs_epi16, _pdep_u64,
+    __cpuid, __m256i, _mm_movemask_epi8, _mm_packs_epi16, _mm256_and_si256, _mm256_castsi256_si128,
+    _mm256_cmpeq_epi8, _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_max_epu8, _mm256_movemask_epi8,
+    _mm256_set1_epi8, _mm256_set1_epi16, _mm256_slli_epi16, _mm256_srli_epi16, _mm256_xor_si256, _pdep_u64,
 };
 
 use super::{Isa, Kernel};
