@@ -7,6 +7,7 @@ use crate::grafite::GrafiteSpec;
 use crate::prefix_bloom::PrefixBloomSpec;
 use crate::proteus::ProteusSpec;
 use crate::rencoder::RencoderSpec;
+use crate::ribbon::RibbonSpec;
 #[cfg(feature = "baselines")]
 use crate::rosetta::RosettaSpec;
 use crate::snarf::SnarfSpec;
@@ -24,6 +25,7 @@ families! {
         PrefixBloomSpec,
         BucketingSpec,
         GrafiteSpec,
+        RibbonSpec,
         RencoderSpec,
         SurfSpec,
         ProteusSpec,

@@ -2,6 +2,7 @@
 
 use lacuna_base::hash::{IntegerHasher, hash_bytes, reduce};
 use lacuna_base::{Budget, BuildPlan, Position, Sealed, SortedKeys};
+use lacuna_succinct::arch::prefetch;
 
 use super::BlockedBloomSpec;
 use super::blocked::{self, line_start, mask};
@@ -98,16 +99,46 @@ pub(crate) fn write_standard(
     let bit_count = (max_bytes - HEADER_BYTES) as u64 * 8;
     let hash_count = spec.hash_count(bit_count as f64 / key_count as f64);
     Header { seed, hash_count }.write(&mut body);
-    let bits = &mut body[HEADER_BYTES..];
-    for hash in hashes {
-        let mut places = Places::new(hash, bit_count);
-        for _ in 0..hash_count {
-            let place = places.next();
-            let byte = (place >> 3) as usize;
-            bits[byte] |= 1 << (place & 7);
+    set_bits(&mut body[HEADER_BYTES..], hashes, hash_count);
+    body
+}
+
+/// Keys whose lines are on their way together: more than one at a time waits for memory, more than these leave the first
+/// cache before they are written.
+const KEYS_AHEAD: usize = 32;
+
+/// Sets `hash_count` bits for each hash.
+fn set_bits(bits: &mut [u8], mut hashes: impl Iterator<Item = u64>, hash_count: u32) {
+    let bit_count = bits.len() as u64 * 8;
+    let mut group = [0; KEYS_AHEAD];
+    loop {
+        let mut len = 0;
+        for (slot, hash) in group.iter_mut().zip(&mut hashes) {
+            *slot = hash;
+            len += 1;
+        }
+        let group = &group[..len];
+        for &hash in group {
+            let mut places = Places::new(hash, bit_count);
+            (0..hash_count).for_each(|_| prefetch(bits, byte_of(places.next())));
+        }
+        for &hash in group {
+            let mut places = Places::new(hash, bit_count);
+            for _ in 0..hash_count {
+                let place = places.next();
+                bits[byte_of(place)] |= 1 << (place & 7);
+            }
+        }
+        if len < KEYS_AHEAD {
+            return;
         }
     }
-    body
+}
+
+/// The byte of a bit.
+fn byte_of(place: u64) -> usize {
+    let byte = (place >> 3) as usize;
+    byte
 }
 
 fn write_blocked(

@@ -34,9 +34,21 @@ pub(crate) fn write_body(
     }
     let last = last.min(MAX_LAST);
     let block_log2 = (last + 1).ilog2().min(spec.max_block_log2());
+    Ok(write_circle(spec, keys, last, block_log2, seed))
+}
+
+/// Writes the body for `keys` in blocks of `2^block_log2 <= last + 1` on a circle of `last + 1 <= 2^63` values.
+pub(crate) fn write_circle(
+    spec: GrafiteSpec,
+    keys: &[u64],
+    last: u64,
+    block_log2: u32,
+    seed: u64,
+) -> Vec<u8> {
     let circle = Circle::new(seed, block_log2, last);
     let mut values: Vec<u64> = keys.iter().map(|&key| circle.value(key)).collect();
     sort_below(&mut values, last);
     values.dedup();
-    Ok(body_of(&Reduction::Hashed { seed, block_log2 }.encode(), &values, last, geometry, max_bytes))
+    let max_bytes = HEADER_BYTES + encoded_len(values.len() as u64, last, spec.geometry());
+    body_of(&Reduction::Hashed { seed, block_log2 }.encode(), &values, last, spec.geometry(), max_bytes)
 }

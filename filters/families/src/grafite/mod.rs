@@ -26,5 +26,8 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use query::Grafite;
+pub(crate) use builder::{write_body, write_circle};
+pub(crate) use codec::HEADER_BYTES;
+pub(crate) use predict::predict_within;
+pub(crate) use query::{Grafite, GrafiteProbe};
 pub use spec::GrafiteSpec;

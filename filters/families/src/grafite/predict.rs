@@ -18,28 +18,37 @@ use crate::statistics::{EmptyQuery, IntegerStatistics};
 
 impl PredictIntegers for GrafiteSpec {
     fn predict_body(&self, statistics: &IntegerStatistics) -> Result<Prediction, TooSmall> {
-        let (span, count) = (statistics.span(), statistics.place_count());
-        let body_bytes =
-            |last: u64| HEADER_BYTES + encoded_len(count.min(last.saturating_add(1)), last, self.geometry());
-        let last = largest_within(span, |last| body_bytes(last) <= statistics.max_bytes)
-            .ok_or_else(|| TooSmall { smallest_bytes: body_bytes(0) })?;
-        let asked = statistics.mean(|_| 1.0);
-        let exact = Prediction {
-            rate: statistics.rate(|_| 0.0),
-            probes: asked,
-            fetches: asked,
-            payload_bytes: body_bytes(last),
-            is_robust: true,
-        };
-        if last == span {
-            return Ok(exact);
-        }
-        let last = last.min(MAX_LAST);
-        let block_log2 = (last + 1).ilog2().min(self.max_block_log2());
-        let blocks = Blocks { log2: block_log2, last, statistics };
-        let rate = statistics.rate(|query| blocks.rate(query));
-        Ok(Prediction { rate, probes: statistics.mean(|query| blocks.parts(query)), ..exact })
+        predict_within(*self, statistics, statistics.max_bytes)
     }
+}
+
+/// The prediction for a body of at most `max_bytes`.
+pub(crate) fn predict_within(
+    spec: GrafiteSpec,
+    statistics: &IntegerStatistics,
+    max_bytes: usize,
+) -> Result<Prediction, TooSmall> {
+    let (span, count) = (statistics.span(), statistics.place_count());
+    let body_bytes =
+        |last: u64| HEADER_BYTES + encoded_len(count.min(last.saturating_add(1)), last, spec.geometry());
+    let last = largest_within(span, |last| body_bytes(last) <= max_bytes)
+        .ok_or_else(|| TooSmall { smallest_bytes: body_bytes(0) })?;
+    let asked = statistics.mean(|_| 1.0);
+    let exact = Prediction {
+        rate: statistics.rate(|_| 0.0),
+        probes: asked,
+        fetches: asked,
+        payload_bytes: body_bytes(last),
+        is_robust: true,
+    };
+    if last == span {
+        return Ok(exact);
+    }
+    let last = last.min(MAX_LAST);
+    let block_log2 = (last + 1).ilog2().min(spec.max_block_log2());
+    let blocks = Blocks { log2: block_log2, last, statistics };
+    let rate = statistics.rate(|query| blocks.rate(query));
+    Ok(Prediction { rate, probes: statistics.mean(|query| blocks.parts(query)), ..exact })
 }
 
 struct Blocks<'a> {

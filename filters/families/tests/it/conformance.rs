@@ -27,6 +27,33 @@ conformance!(
 );
 conformance!(grafite_bytes, [u8], "grafite", forced = ["grafite:block=1,slice=1,heavy=1"]);
 conformance!(
+    ribbon_u64,
+    u64,
+    "ribbon",
+    forced = [
+        "ribbon:block=0,planes=3,window=2,layer=1",
+        "ribbon:block=1,planes=2,window=1,layer=1",
+        "ribbon:block=2,planes=2,window=2,layer=1",
+        "ribbon:block=2,planes=6,window=1,layer=1",
+        "ribbon:block=3,planes=17,window=3,layer=1",
+        "ribbon:block=1,planes=1,window=32,layer=1"
+    ],
+    paths = [
+        "ribbon: bumped",
+        "ribbon: next layer",
+        "ribbon: fits no layer",
+        "ribbon: spill asked",
+        "ribbon: several blocks",
+        "ribbon: too many blocks"
+    ]
+);
+conformance!(
+    ribbon_bytes,
+    [u8],
+    "ribbon",
+    forced = ["ribbon:block=2,planes=3,window=2,layer=1", "ribbon:block=4,planes=20,window=1,layer=1"]
+);
+conformance!(
     rencoder_u64,
     u64,
     "rencoder",

@@ -14,6 +14,8 @@ golden!(bucketing_u64_v1, u64, "bucketing", "tests/golden/bucketing_u64_v1.lacun
 golden!(bucketing_bytes_v1, [u8], "bucketing", "tests/golden/bucketing_bytes_v1.lacuna");
 golden!(grafite_u64_v1, u64, "grafite", "tests/golden/grafite_u64_v1.lacuna");
 golden!(grafite_bytes_v1, [u8], "grafite", "tests/golden/grafite_bytes_v1.lacuna");
+golden!(ribbon_u64_v1, u64, "ribbon:block=2,planes=5,layer=1", "tests/golden/ribbon_u64_v1.lacuna");
+golden!(ribbon_bytes_v1, [u8], "ribbon", "tests/golden/ribbon_bytes_v1.lacuna");
 golden!(rencoder_u64_v1, u64, "rencoder", "tests/golden/rencoder_u64_v1.lacuna");
 golden!(rencoder_bytes_v1, [u8], "rencoder", "tests/golden/rencoder_bytes_v1.lacuna");
 golden!(surf_u64_v1, u64, "surf", "tests/golden/surf_u64_v1.lacuna");

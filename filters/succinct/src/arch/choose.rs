@@ -133,6 +133,44 @@ mod tests {
         }
     }
 
+    /// Parities of the picked bits of 16 columns.
+    struct Parities([[u8; 32]; 3], [u16; 3]);
+
+    impl Kernel for Parities {
+        type Output = u16;
+        #[inline(always)]
+        fn run<I: Isa>(self, isa: I) -> u16 {
+            isa.parities([&self.0[0], &self.0[1], &self.0[2]], self.1)
+        }
+    }
+
+    #[test]
+    fn parities_are_those_of_single_bits() {
+        let mut state = 7_u64;
+        let mut next = || {
+            state = state.wrapping_mul(0xD129_42F9_3B2E_21A5).wrapping_add(0x1234_5678_9ABC_DEF1);
+            (state ^ state >> 29).to_le_bytes()
+        };
+        for _ in 0..2_000 {
+            let rows: [[u8; 32]; 3] = std::array::from_fn(|_| std::array::from_fn(|_| next()[3]));
+            let masks: [u16; 3] = std::array::from_fn(|_| u16::from_le_bytes([next()[2], next()[5]]));
+            let bit = |column: usize, row: usize, place: usize| {
+                let byte = rows[row][2 * column + place / 8];
+                byte >> (place % 8) & 1 == 1 && masks[row] >> place & 1 == 1
+            };
+            let parity = |column: usize| {
+                let picked = (0..48).filter(|&place| bit(column, place / 16, place % 16)).count();
+                u16::from(picked % 2 == 1) << column
+            };
+            let expected: u16 = (0..16).map(parity).sum();
+            for kind in IsaKind::ALL {
+                if let Some(found) = dispatch_on(kind, Parities(rows, masks)) {
+                    assert_eq!(found, expected, "{kind:?} on {rows:?} under {masks:?}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn all_instruction_sets_agree() {
         let mut words: Vec<u64> =

@@ -28,6 +28,9 @@ pub trait Isa: Copy {
     fn select_in_word(self, word: u64, rank: u32) -> u32;
     /// Which of 32 bytes are below `bound`: bit i stands for byte i.
     fn bytes_below(self, bytes: &[u8; 32], bound: u8) -> u32;
+    /// For each of 16 columns, the parity of the bits that `masks` picks from it: bit k stands for column k, whose 48 bits
+    /// are the k-th 16-bit little-endian words of the three `rows`, each under its mask.
+    fn parities(self, rows: [&[u8; 32]; 3], masks: [u16; 3]) -> u16;
     /// Runs `kernel` with this set in a function of its own: for rare paths, which would crowd the common one.
     fn run_apart<K: Kernel>(self, kernel: K) -> K::Output;
 }

@@ -39,6 +39,17 @@ impl Isa for Scalar {
         bytes.iter().zip(0..).fold(0, |mask, (&byte, place)| mask | u32::from(byte < bound) << place)
     }
 
+    #[inline(always)]
+    fn parities(self, rows: [&[u8; 32]; 3], masks: [u16; 3]) -> u16 {
+        let word = |row: usize, column: usize| {
+            u16::from_le_bytes([rows[row][2 * column], rows[row][2 * column + 1]])
+        };
+        (0..16).fold(0, |parities, column| {
+            let picked = (0..3).fold(0, |picked, row| picked ^ (word(row, column) & masks[row]));
+            parities | ((picked.count_ones() & 1) as u16) << column
+        })
+    }
+
     #[inline(never)]
     fn run_apart<K: Kernel>(self, kernel: K) -> K::Output {
         kernel.run(self)

@@ -1,8 +1,9 @@
 //! x86-64 with AVX2 and both bit-manipulation sets: Intel since Haswell, AMD since Zen 3.
 
 use core::arch::x86_64::{
-    __cpuid, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_max_epu8, _mm256_movemask_epi8, _mm256_set1_epi8,
-    _pdep_u64,
+    __cpuid, __m256i, _mm_movemask_epi8, _mm_packs_epi16, _mm256_and_si256, _mm256_castsi256_si128,
+    _mm256_cmpeq_epi8, _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_max_epu8, _mm256_movemask_epi8,
+    _mm256_set1_epi8, _mm256_set1_epi16, _mm256_slli_epi16, _mm256_srli_epi16, _mm256_xor_si256, _pdep_u64,
 };
 
 use super::{Isa, Kernel};
@@ -81,6 +82,26 @@ impl Isa for Avx2 {
             _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_max_epu8(labels, bounds), labels))
         };
         !reaching.cast_unsigned()
+    }
+
+    #[inline(always)]
+    fn parities(self, rows: [&[u8; 32]; 3], masks: [u16; 3]) -> u16 {
+        // SAFETY: `self` exists, so `detect` has seen AVX2; each load reads the 32 bytes of an array, at any alignment.
+        let mask = unsafe {
+            let picked = |row: usize| {
+                let words = _mm256_loadu_si256(rows[row].as_ptr().cast());
+                _mm256_and_si256(words, _mm256_set1_epi16(masks[row].cast_signed()))
+            };
+            let all = _mm256_xor_si256(_mm256_xor_si256(picked(0), picked(1)), picked(2));
+            let eighths = _mm256_xor_si256(all, _mm256_srli_epi16::<8>(all));
+            let quarters = _mm256_xor_si256(eighths, _mm256_srli_epi16::<4>(eighths));
+            let pairs = _mm256_xor_si256(quarters, _mm256_srli_epi16::<2>(quarters));
+            let parities: __m256i = _mm256_xor_si256(pairs, _mm256_srli_epi16::<1>(pairs));
+            let signs = _mm256_slli_epi16::<15>(parities);
+            let (low, high) = (_mm256_castsi256_si128(signs), _mm256_extracti128_si256::<1>(signs));
+            _mm_movemask_epi8(_mm_packs_epi16(low, high))
+        };
+        mask as u16
     }
 
     #[inline(always)]

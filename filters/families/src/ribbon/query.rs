@@ -1,0 +1,298 @@
+//! Asking the ribbon filter: block by block, each with one window of rows.
+
+use lacuna_base::hash::IntegerHasher;
+use lacuna_base::testing::cross;
+use lacuna_base::{Envelope, Result};
+use lacuna_succinct::arch::{Isa, Kernel, prefetch};
+
+use super::codec::{Layout, VERSION};
+use super::hash::BlockHash;
+use super::layer::{GROUP_ROWS, threshold};
+use super::shape::{max_blocks, unit_rate};
+use crate::grafite::{Grafite, GrafiteProbe};
+use crate::integer::IntegerBody;
+use crate::probes::note_probe;
+
+/// Bytes that one load of a group reads: 16 planes.
+const LOAD_BYTES: usize = 32;
+/// Planes of one load.
+const LOAD_PLANES: u32 = 16;
+
+/// A view of a ribbon filter.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ribbon {
+    hasher: IntegerHasher,
+    layout: Layout,
+    max_blocks: u64,
+    /// Expected "maybe" of the layers, for each key asked for.
+    unit_rate: f64,
+    spill: Grafite,
+}
+
+/// A window of rows: where it stands, and how to read a value from it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Window {
+    at: usize,
+    /// Bytes of a group.
+    stride: usize,
+    /// Rows to sum up, for each of three groups.
+    masks: [u16; 3],
+    /// What the value is hidden under.
+    hidden: u32,
+    planes: u32,
+}
+
+/// The state that stage two of a batch hands to stage three.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum RibbonProbe {
+    /// The window of the only block.
+    One(Window, u64, u64),
+    /// Several blocks, or one that is in the spill.
+    Blocks(u64, u64),
+    /// All keys are in the spill.
+    Spill(GrafiteProbe),
+}
+
+impl Ribbon {
+    /// The window of `block`; `None` if it is in no layer.
+    #[inline(always)]
+    fn window(&self, body: &[u8], block: u64) -> Option<Window> {
+        let first = BlockHash::new(self.hasher, block);
+        let mut hash = first;
+        for (index, layer) in self.layout.layers().iter().enumerate() {
+            let start = layer.start(hash);
+            if start.offset() >= self.threshold(body, index, start.bucket()) {
+                return Some(self.window_in(index, first, hash));
+            }
+            cross("ribbon: next layer");
+            hash = hash.next();
+        }
+        None
+    }
+
+    /// The threshold of `bucket` in layer `index`.
+    #[inline(always)]
+    fn threshold(&self, body: &[u8], index: usize, bucket: u64) -> u32 {
+        #[expect(clippy::cast_possible_truncation, reason = "buckets lie within a slice in memory")]
+        let at = self.layout.thresholds_at(index) + (bucket / 4) as usize;
+        let byte = body.get(at).copied().unwrap_or_default();
+        threshold(byte >> (2 * (bucket % 4)))
+    }
+
+    /// The window in layer `index`, where the block has the hash `hash`.
+    #[inline(always)]
+    fn window_in(&self, index: usize, first: BlockHash, hash: BlockHash) -> Window {
+        let layer = &self.layout.layers()[index];
+        let start = layer.start(hash);
+        let group = start.group();
+        let planes = layer.planes_of(group);
+        let rows = u64::from(hash.coefficients(self.layout.window)) << (start.row % GROUP_ROWS);
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "16 of 48 bits; rows lie within a slice in memory"
+        )]
+        let (masks, byte) =
+            ([rows as u16, (rows >> 16) as u16, (rows >> 32) as u16], layer.byte_of(group) as usize);
+        let at = self.layout.rows_at(index) + byte;
+        Window { at, stride: 2 * planes as usize, masks, hidden: first.mask(), planes }
+    }
+
+    /// The lowest and the highest position of `lo..=hi`, which lie in one block.
+    #[inline(always)]
+    fn positions(&self, lo: u64, hi: u64) -> (u32, u32) {
+        let mask = (1 << self.layout.block_log2) - 1;
+        #[expect(clippy::cast_possible_truncation, reason = "a position has at most 31 bits")]
+        ((lo & mask) as u32, (hi & mask) as u32)
+    }
+
+    /// Whether a key may lie in `lo..=hi`, all in the block of `window`.
+    #[inline(always)]
+    fn any_in_window<I: Isa>(&self, isa: I, body: &[u8], window: &Window, lo: u64, hi: u64) -> bool {
+        note_probe();
+        let Some(value) = window.value(isa, body) else { return true };
+        let (first, last) = self.positions(lo, hi);
+        if value == (1 << self.layout.block_log2) - 1 {
+            return self.any_in_spill(isa, body, lo, hi);
+        }
+        // A value with check bits left is larger than any position.
+        value.wrapping_sub(first) <= last - first
+    }
+
+    /// Whether a key may lie in `lo..=hi`, all in one block that is spilled; apart, because it is rare.
+    #[inline(always)]
+    fn any_in_spill<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> bool {
+        cross("ribbon: spill asked");
+        isa.run_apart(AnyInSpill { ribbon: self, body, lo, hi })
+    }
+
+    /// Whether a key may lie in `lo..=hi`, all in one block.
+    #[inline(always)]
+    fn any_in_block<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> bool {
+        match self.window(body, lo >> self.layout.block_log2) {
+            Some(window) => self.any_in_window(isa, body, &window, lo, hi),
+            None => self.any_in_spill(isa, body, lo, hi),
+        }
+    }
+
+    /// Whether a key may lie in `lo..=hi`, in any number of blocks.
+    #[inline(always)]
+    fn any_in_blocks<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> bool {
+        let block_log2 = self.layout.block_log2;
+        let (first, last) = (lo >> block_log2, hi >> block_log2);
+        if last - first >= self.max_blocks {
+            cross("ribbon: too many blocks");
+            return true;
+        }
+        cross("ribbon: several blocks");
+        isa.run_apart(AnyInBlocks { ribbon: self, body, lo, hi })
+    }
+
+    /// Whether `lo` and `hi` are in one block.
+    #[inline(always)]
+    fn is_one_block(&self, lo: u64, hi: u64) -> bool {
+        (lo ^ hi) >> self.layout.block_log2 == 0
+    }
+
+    #[inline(always)]
+    fn is_spilled(&self) -> bool {
+        self.layout.layers().is_empty()
+    }
+}
+
+/// A question to the spill.
+struct AnyInSpill<'a> {
+    ribbon: &'a Ribbon,
+    body: &'a [u8],
+    lo: u64,
+    hi: u64,
+}
+
+impl Kernel for AnyInSpill<'_> {
+    type Output = bool;
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> bool {
+        let Self { ribbon, body, lo, hi } = self;
+        ribbon.spill.any_in(isa, &body[ribbon.layout.spill_at..], lo, hi)
+    }
+}
+
+/// A question to each block of a range.
+struct AnyInBlocks<'a> {
+    ribbon: &'a Ribbon,
+    body: &'a [u8],
+    lo: u64,
+    hi: u64,
+}
+
+impl Kernel for AnyInBlocks<'_> {
+    type Output = bool;
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> bool {
+        let Self { ribbon, body, lo, hi } = self;
+        let block_log2 = ribbon.layout.block_log2;
+        let first_of = |block: u64| block << block_log2;
+        let last_of = |block: u64| first_of(block) | ((1 << block_log2) - 1);
+        (lo >> block_log2..=hi >> block_log2)
+            .any(|block| ribbon.any_in_block(isa, body, lo.max(first_of(block)), hi.min(last_of(block))))
+    }
+}
+
+impl Window {
+    /// The value of the block, if the window lies in `body`.
+    #[inline(always)]
+    fn value<I: Isa>(&self, isa: I, body: &[u8]) -> Option<u32> {
+        let low = u32::from(self.sums(isa, body, 0)?);
+        let high = if self.planes > LOAD_PLANES { u32::from(self.sums(isa, body, LOAD_BYTES)?) } else { 0 };
+        let value = (low | high << LOAD_PLANES) ^ self.hidden;
+        Some(value & (u32::MAX >> (32 - self.planes)))
+    }
+
+    /// The sums of 16 planes, beginning `skipped` bytes after the first.
+    #[inline(always)]
+    fn sums<I: Isa>(&self, isa: I, body: &[u8], skipped: usize) -> Option<u16> {
+        let groups = body.get(self.at + skipped..)?;
+        let load = |group: usize| groups.get(group * self.stride..)?.first_chunk::<LOAD_BYTES>();
+        let last = load(2)?;
+        Some(isa.parities([load(0)?, load(1)?, last], self.masks))
+    }
+
+    /// Asks for its lines: two adjacent ones, or three.
+    #[inline(always)]
+    fn prefetch(&self, body: &[u8]) {
+        prefetch(body, self.at);
+        prefetch(body, self.at + 3 * self.stride - 1);
+    }
+}
+
+impl IntegerBody for Ribbon {
+    const VERSION: u16 = VERSION;
+    type Probe = RibbonProbe;
+
+    fn open(body: &[u8], envelope: &Envelope) -> Result<Self> {
+        let layout = Layout::read(body)?;
+        let spill = Grafite::open(&body[layout.spill_at..], envelope)?;
+        let hasher = IntegerHasher::new(layout.seed);
+        let Some(first) = layout.layers().first() else {
+            return Ok(Self { hasher, layout, max_blocks: u64::MAX, unit_rate: 0.0, spill });
+        };
+        let max_blocks = max_blocks(first.planes, layout.block_log2);
+        Ok(Self { hasher, layout, max_blocks, unit_rate: unit_rate(*first), spill })
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, body: &[u8], lo: u64, hi: u64) {
+        if self.is_spilled() {
+            self.spill.prefetch(&body[self.layout.spill_at..], lo, hi);
+        }
+    }
+
+    #[inline(always)]
+    fn prepare<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> RibbonProbe {
+        if self.is_spilled() {
+            return RibbonProbe::Spill(self.spill.prepare(isa, &body[self.layout.spill_at..], lo, hi));
+        }
+        let block_log2 = self.layout.block_log2;
+        let window = self.window(body, lo >> block_log2);
+        window.inspect(|window| window.prefetch(body));
+        match window {
+            Some(window) if self.is_one_block(lo, hi) => RibbonProbe::One(window, lo, hi),
+            _ => {
+                self.window(body, hi >> block_log2).inspect(|window| window.prefetch(body));
+                RibbonProbe::Blocks(lo, hi)
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn finish<I: Isa>(&self, isa: I, body: &[u8], probe: RibbonProbe) -> bool {
+        match probe {
+            RibbonProbe::One(window, lo, hi) => self.any_in_window(isa, body, &window, lo, hi),
+            RibbonProbe::Blocks(lo, hi) => self.any_in_blocks(isa, body, lo, hi),
+            RibbonProbe::Spill(probe) => self.spill.finish(isa, &body[self.layout.spill_at..], probe),
+        }
+    }
+
+    #[inline(always)]
+    fn any_in<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> bool {
+        if self.is_spilled() {
+            return self.spill.any_in(isa, &body[self.layout.spill_at..], lo, hi);
+        }
+        if self.is_one_block(lo, hi) {
+            return self.any_in_block(isa, body, lo, hi);
+        }
+        self.any_in_blocks(isa, body, lo, hi)
+    }
+
+    fn rate_bound(&self, range_len: u64) -> f64 {
+        if self.is_spilled() {
+            return self.spill.rate_bound(range_len);
+        }
+        let max_touched = (range_len.saturating_sub(1) >> self.layout.block_log2).saturating_add(2);
+        if max_touched > self.max_blocks {
+            return 1.0;
+        }
+        // A block without a key that seems to be spilled asks the spill; one that is spilled does.
+        let spilled = self.spill.rate_bound(1);
+        (range_len as f64 * (self.unit_rate * (1.0 + spilled)).max(spilled)).min(1.0)
+    }
+}

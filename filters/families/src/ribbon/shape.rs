@@ -1,0 +1,174 @@
+//! The size of a block and the number of planes for a budget.
+//!
+//! Larger blocks leave room for longer ranges in one block, smaller ones for fewer keys that share one. Of all sizes whose
+//! mean rate over the lengths asked for is within 2 % of the best, the largest is taken.
+
+use lacuna_succinct::elias_fano::{Geometry, encoded_len};
+
+use super::codec::{MAX_BLOCK_LOG2, MAX_LAYERS, MAX_PLANES, PADDING_BYTES, SHORT_HEADER_BYTES, header_bytes};
+use super::counts::BlockCounts;
+use super::layer::{Layer, WINDOW};
+use super::spec::RibbonSpec;
+use crate::grafite;
+use crate::largest::largest_within;
+
+/// Blocks for 100 windows: measured to need the fewest bytes with windows of 32 rows and buckets of 32.
+const LOAD: f64 = 1.02;
+/// Share of the blocks that go to the next layer at this load, measured, and a little more.
+const BUMPED: f64 = 0.036;
+/// Mean rates that count as the same.
+const TOLERANCE: f64 = 1.02;
+/// Lengths of ranges where nothing is known of them.
+const LENGTHS: [f64; 3] = [1.0, 32.0, 1_024.0];
+/// Most blocks of a range that are asked.
+const MAX_BLOCKS: u64 = 64;
+
+/// What a filter is made of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Shape {
+    pub(crate) block_log2: u32,
+    pub(crate) planes: u32,
+    /// Buckets of the first layer with one plane more; the further layers have it if there are any.
+    pub(crate) tall_buckets: u64,
+    /// Expected bytes of the body.
+    pub(crate) bytes: f64,
+    /// Expected "maybe" about a range without a key, for each key of its length.
+    pub(crate) unit_rate: f64,
+}
+
+/// Most blocks of a range that are asked: where there are many more than there are checks against, the answer is "maybe".
+#[inline(always)]
+pub(crate) fn max_blocks(planes: u32, block_log2: u32) -> u64 {
+    (4 << planes.saturating_sub(block_log2).min(16)).min(MAX_BLOCKS)
+}
+
+/// Rows for `blocks` blocks.
+pub(crate) fn rows_for(blocks: u64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, reason = "fewer rows than blocks, which lie in memory")]
+    let rows = (blocks as f64 / LOAD) as u64;
+    rows.next_multiple_of(WINDOW).max(WINDOW)
+}
+
+/// Values of the spill's circle: `spilled` keys on it have the rate of `planes` planes, and a block fits.
+pub(crate) fn spill_last(spilled: u64, planes: u32) -> u64 {
+    (spilled.max(1) << planes) - 1
+}
+
+fn spill_bytes(spilled: f64, planes: u32) -> f64 {
+    #[expect(clippy::cast_possible_truncation, reason = "at most the number of keys")]
+    let spilled = spilled.ceil() as u64;
+    (grafite::HEADER_BYTES + encoded_len(spilled, spill_last(spilled, planes), Geometry::default())) as f64
+}
+
+/// What decides the shape.
+pub(crate) struct Choice<'a> {
+    pub(crate) spec: RibbonSpec,
+    pub(crate) counts: &'a BlockCounts,
+    pub(crate) span: u64,
+    pub(crate) max_bytes: usize,
+    /// Lengths of the ranges that are asked for; may be empty.
+    pub(crate) lengths: &'a [f64],
+}
+
+impl Choice<'_> {
+    /// The best shape with layers; `None` if all keys should be spilled.
+    pub(crate) fn best(&self) -> Option<Shape> {
+        let sizes = match self.spec.block_log2() {
+            Some(block_log2) => block_log2..=block_log2,
+            None => 0..=MAX_BLOCK_LOG2,
+        };
+        let shapes: Vec<(Shape, f64)> = sizes.filter_map(|block_log2| self.with_block(block_log2)).collect();
+        let best = shapes.iter().map(|(_, rate)| *rate).fold(f64::INFINITY, f64::min);
+        let (shape, rate) = *shapes.iter().rev().find(|(_, rate)| *rate <= best * TOLERANCE)?;
+        (self.spec.planes().is_some() || rate < self.spilled_rate()).then_some(shape)
+    }
+
+    /// The mean rate of a filter that spills all keys.
+    fn spilled_rate(&self) -> f64 {
+        match self.largest_circle() {
+            Some(last) if last == self.span => 0.0,
+            Some(last) => self.mean_rate(self.counts.keys() / (last as f64 + 1.0), f64::INFINITY),
+            None => 1.0,
+        }
+    }
+
+    /// The last value of the largest circle that holds all keys.
+    fn largest_circle(&self) -> Option<u64> {
+        #[expect(clippy::cast_possible_truncation, reason = "a number of keys")]
+        let keys = self.counts.keys() as u64;
+        largest_within(self.span, |last| {
+            let values = keys.min(last.saturating_add(1));
+            SHORT_HEADER_BYTES + grafite::HEADER_BYTES + encoded_len(values, last, Geometry::default())
+                <= self.max_bytes
+        })
+    }
+
+    /// Mean over the lengths of the rate where ranges of at most `max_len` are asked.
+    fn mean_rate(&self, unit_rate: f64, max_len: f64) -> f64 {
+        let lengths = if self.lengths.is_empty() { &LENGTHS[..] } else { self.lengths };
+        let rate = |len: &f64| if *len <= max_len { (len * unit_rate).min(1.0) } else { 1.0 };
+        lengths.iter().map(rate).sum::<f64>() / lengths.len() as f64
+    }
+
+    /// The shape with blocks of `2^block_log2` keys, and its mean rate.
+    fn with_block(&self, block_log2: u32) -> Option<(Shape, f64)> {
+        let shape = match self.spec.planes() {
+            Some(planes) => (block_log2 <= planes).then(|| self.shape(block_log2, planes, 0))?,
+            None => self.largest(block_log2)?,
+        };
+        let max_len = (max_blocks(shape.planes, block_log2) - 1) as f64 * (1_u64 << block_log2) as f64;
+        Some((shape, self.mean_rate(shape.unit_rate, max_len)))
+    }
+
+    /// As many planes as fit.
+    fn largest(&self, block_log2: u32) -> Option<Shape> {
+        let fits = |shape: &Shape| shape.bytes <= self.max_bytes as f64;
+        let planes = (block_log2.max(1)..=MAX_PLANES)
+            .take_while(|&planes| fits(&self.shape(block_log2, planes, 0)))
+            .last()?;
+        if planes == MAX_PLANES {
+            return Some(self.shape(block_log2, planes, 0));
+        }
+        let buckets = self.rows(block_log2)[0] / WINDOW;
+        let tall = largest_within(buckets, |tall| fits(&self.shape(block_log2, planes, tall)))?;
+        Some(self.shape(block_log2, planes, tall))
+    }
+
+    /// Expected rows of each layer.
+    fn rows(&self, block_log2: u32) -> [u64; MAX_LAYERS] {
+        let mut blocks = self.counts.blocks(block_log2);
+        std::array::from_fn(|layer| {
+            #[expect(clippy::cast_possible_truncation, reason = "at most the number of keys")]
+            let here = blocks.round() as u64;
+            blocks *= BUMPED;
+            if layer > 0 && here < self.spec.min_layer() { 0 } else { rows_for(here) }
+        })
+    }
+
+    fn shape(&self, block_log2: u32, planes: u32, tall_buckets: u64) -> Shape {
+        let rows = self.rows(block_log2).into_iter().take_while(|&rows| rows > 0).enumerate();
+        let layers: Vec<Layer> =
+            rows.map(|(index, rows)| layer_of(index, rows, planes, tall_buckets)).collect();
+        let layer_bytes: u64 = layers.iter().map(|layer| layer.row_bytes() + layer.threshold_bytes()).sum();
+        let left = (0..layers.len()).fold(self.counts.blocks(block_log2), |blocks, _| blocks * BUMPED);
+        let spilled = self.counts.spilled(block_log2) + left;
+        let spill = spill_bytes(spilled, planes + u32::from(tall_buckets > 0));
+        let bytes = (header_bytes(layers.len()) + PADDING_BYTES) as f64 + layer_bytes as f64 + spill;
+        Shape { block_log2, planes, tall_buckets, bytes, unit_rate: unit_rate(layers[0]) }
+    }
+}
+
+/// Layer `index` of `rows` rows.
+pub(crate) fn layer_of(index: usize, rows: u64, planes: u32, tall_buckets: u64) -> Layer {
+    let tall_rows = match (index, tall_buckets) {
+        (_, 0) => 0,
+        (0, buckets) => (buckets * WINDOW).min(rows),
+        _ => rows,
+    };
+    Layer { rows, tall_rows, planes }
+}
+
+/// The chance that a block without a key is "maybe", for each key asked of it.
+pub(crate) fn unit_rate(first: Layer) -> f64 {
+    (1.0 - first.tall_share() / 2.0) * libm::exp2(-f64::from(first.planes))
+}

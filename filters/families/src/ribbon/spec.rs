@@ -1,0 +1,107 @@
+//! Parameters of the ribbon filter.
+
+use lacuna_base::Result;
+
+use super::builder::write_body;
+use super::codec::{MAX_BLOCK_LOG2, MAX_PLANES, VERSION};
+use super::query::Ribbon;
+use crate::costs::ProbeCosts;
+use crate::family::FilterFamily;
+use crate::frame::FilterBytes;
+use crate::integer::{IntegerFilter, WindowedFilter};
+use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, integer_family};
+use crate::kind::Kind;
+use crate::spec_text::{SpecText, spec_text};
+
+/// The ribbon filter; everything follows from the budget, the keys and the sample.
+///
+/// ```
+/// use lacuna_base::{Budget, BuildPlan, FilterSpec, SortedKeys, U64Range};
+/// use lacuna_families::RibbonSpec;
+///
+/// let keys: Vec<u64> = (0..10_000).map(|i| i * i * 1_000_003).collect();
+/// let plan = BuildPlan::<u64>::new(Budget::bits_per_key(16.0)?).with_seed(42);
+/// let sealed = RibbonSpec::default().build(SortedKeys::integers(&keys)?, &plan)?;
+/// let filter = lacuna_families::open::<u64, _>(sealed)?;
+/// assert!(filter.may_contain_range(U64Range::new(keys[7] - 3, keys[7]).expect("not inverted")));
+/// assert!(filter.rate_bound(32) < 0.001);
+/// # Ok::<(), lacuna_base::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RibbonSpec {
+    block_log2: Option<u32>,
+    planes: Option<u32>,
+    window: Option<u32>,
+    min_layer: Option<u32>,
+}
+
+/// Layers of fewer blocks cost more than the spill would.
+const MIN_LAYER: u32 = 256;
+
+impl RibbonSpec {
+    /// The size of a block to use, as a power of two.
+    pub(crate) fn block_log2(self) -> Option<u32> {
+        self.block_log2
+    }
+
+    /// The number of planes to use.
+    pub(crate) fn planes(self) -> Option<u32> {
+        self.planes
+    }
+
+    /// Rows that a value may be the sum of.
+    pub(crate) fn window(self) -> u32 {
+        self.window.unwrap_or(32)
+    }
+
+    /// Fewest blocks of a layer after the first.
+    pub(crate) fn min_layer(self) -> u64 {
+        u64::from(self.min_layer.unwrap_or(MIN_LAYER))
+    }
+}
+
+/// Lengths of sampled ranges that are looked at.
+const MAX_LENGTHS: usize = 1_000;
+
+impl IntegerSpec for RibbonSpec {
+    const VERSION: u16 = VERSION;
+
+    fn text(&self) -> String {
+        let parameters = [
+            ("block", self.block_log2),
+            ("planes", self.planes),
+            ("window", self.window),
+            ("layer", self.min_layer),
+        ];
+        spec_text(RibbonSpec::KIND.name(), &parameters)
+    }
+
+    fn write_body(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall> {
+        let ranges = (order.sample_ranges)();
+        let step = ranges.len().div_ceil(MAX_LENGTHS).max(1);
+        let lengths = ranges.iter().step_by(step).map(|(lo, hi)| (hi - lo) as f64 + 1.0);
+        write_body(*self, keys, max_bytes, order.seed, &lengths.collect::<Vec<_>>())
+    }
+}
+
+integer_family!(RibbonSpec);
+
+impl FilterFamily for RibbonSpec {
+    const KIND: Kind = Kind::new(13, "ribbon");
+    const ABOUT: &'static str =
+        "the lowest rate that is bounded for any keys and any queries, in proportion to the range's length";
+    const EXAMPLE: &'static str = "ribbon";
+    const COSTS: ProbeCosts = ProbeCosts { integers_ns: 20.0, strings_ns: 20.0, probe_ns: 6.5, wait: 0.8 };
+
+    type OverIntegers<B: FilterBytes> = IntegerFilter<B, Ribbon>;
+    type OverStrings<B: FilterBytes> = WindowedFilter<B, Ribbon>;
+
+    fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
+        Ok(Self {
+            block_log2: spec.take("block", 0, MAX_BLOCK_LOG2)?,
+            planes: spec.take("planes", 1, MAX_PLANES)?,
+            window: spec.take("window", 1, 32)?,
+            min_layer: spec.take("layer", 1, u32::MAX)?,
+        })
+    }
+}
