@@ -35,14 +35,14 @@ pub(super) struct DendriteArgs {
     /// The database: postgres://... or mysql://...
     #[arg(long, value_name = "URL")]
     store: String,
-    /// The table
+    /// The table; `sales.orders` in another schema
     #[arg(long)]
     table: String,
     /// A column of its primary key; several times
     #[arg(long = "key", value_name = "COLUMN", required = true)]
     keys: Vec<String>,
     /// A column that is queried by range, and its type: integer, unsigned, 'decimal(2)' (2 digits after the
-    /// point), float, text, date, timestamp; several times
+    /// point), float, text, date, timestamp, bool, uuid, bytes (in hexadecimal digits); several times
     #[arg(long = "domain", value_name = "COLUMN:TYPE", required = true)]
     domains: Vec<String>,
     /// Cut the table before this value of the first domain; several times. Only the first dendrite of a table uses

@@ -82,7 +82,7 @@ pub(crate) struct Column {
     pub(crate) is_generated: bool,
     /// Its declared type, in the words of the database.
     pub(crate) declared: String,
-    /// The type that texts are cast to for it, where the database does not do so by itself.
+    /// The type that texts are cast to for it, where the database does not do so.
     pub(crate) cast: Option<String>,
     pub(crate) order: TextOrder,
     /// Whether two texts are equal for the database only if their bytes are.
