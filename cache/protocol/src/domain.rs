@@ -3,7 +3,7 @@
 //! Intervals are compared here, in the cache and in the store. They mean the same only if all three order values alike,
 //! so each domain type has one map into bytes whose order is the store's: integers flip their sign bit, decimals are
 //! scaled to the digits of the column, floats have one zero and one NaN above infinity, text is its UTF-8 bytes
-//! (binary collation only), dates are days and moments microseconds. `-2` becomes `7F FF FF FF FF FF FF FE`.
+//! (binary collation only), dates are days and moments microseconds, UUIDs and byte strings are themselves. `-2` becomes `7F FF FF FF FF FF FF FE`.
 //!
 //! Guarantee: `a < b` in the domain exactly if the bytes of `a` are less. NULL has no bytes, as no range holds it.
 //! Cost: none of the types allocates except text and keys of more than [`RangeKey::INLINE_BYTES`] bytes.
@@ -31,12 +31,18 @@ pub enum DomainType {
     },
     /// Floats; `real` columns too.
     Float,
-    /// Text under a binary collation (`C`, `_bin`, `BINARY`).
+    /// Text, by the bytes of its UTF-8, whatever the collation of the column.
     Text,
     /// Days.
     Date,
     /// Moments, in microseconds since 1970-01-01.
     Timestamp,
+    /// False, then true.
+    Bool,
+    /// UUIDs, by their bytes.
+    Uuid,
+    /// Byte strings; a prefix comes before what it is a prefix of.
+    Bytes,
 }
 
 /// A value of a column.
@@ -63,6 +69,12 @@ pub enum DomainValue<'a> {
     Date(Date),
     /// For [`DomainType::Timestamp`], in microseconds since 1970-01-01.
     Timestamp(i64),
+    /// For [`DomainType::Bool`].
+    Bool(bool),
+    /// For [`DomainType::Uuid`].
+    Uuid([u8; 16]),
+    /// For [`DomainType::Bytes`].
+    Bytes(&'a [u8]),
 }
 
 /// Largest scale of a decimal: 10^38 is the largest power of ten within 127 bits.
@@ -92,6 +104,9 @@ impl DomainType {
             (Self::Float, DomainValue::Float(value)) => typed(value),
             (Self::Date, DomainValue::Date(value)) => typed(value),
             (Self::Text, DomainValue::Text(value)) => RangeKey::from_bytes(value.as_bytes()),
+            (Self::Bool, DomainValue::Bool(value)) => RangeKey::from_bytes(&[value.into()]),
+            (Self::Uuid, DomainValue::Uuid(value)) => RangeKey::from_bytes(&value),
+            (Self::Bytes, DomainValue::Bytes(value)) => RangeKey::from_bytes(value),
             (Self::Decimal { scale }, DomainValue::Decimal { digits, scale: given }) => {
                 decimal(rescaled(digits, given, scale)?)
             }
@@ -136,6 +151,9 @@ impl fmt::Display for DomainType {
             Self::Text => f.write_str("text"),
             Self::Date => f.write_str("date"),
             Self::Timestamp => f.write_str("timestamp"),
+            Self::Bool => f.write_str("bool"),
+            Self::Uuid => f.write_str("uuid"),
+            Self::Bytes => f.write_str("bytes"),
         }
     }
 }
@@ -205,6 +223,13 @@ mod tests {
         }
 
         #[test]
+        fn bytes_and_uuids_keep_their_order(a in any::<Vec<u8>>(), b in any::<Vec<u8>>(), c in any::<[u8; 16]>(), d in any::<[u8; 16]>()) {
+            let by_bytes = order(DomainType::Bytes, DomainValue::Bytes(&a), DomainValue::Bytes(&b));
+            prop_assert_eq!(by_bytes, a.cmp(&b));
+            prop_assert_eq!(order(DomainType::Uuid, DomainValue::Uuid(c), DomainValue::Uuid(d)), c.cmp(&d));
+        }
+
+        #[test]
         fn decimals_of_any_scale_keep_their_order(a in any::<i64>(), a_scale in 0u8..6, b in any::<i64>(), b_scale in 0u8..6) {
             let number = |digits: i64, scale| DomainValue::Decimal { digits: i128::from(digits), scale };
             let by_bytes = order(DomainType::Decimal { scale: 6 }, number(a, a_scale), number(b, b_scale));
@@ -242,6 +267,8 @@ mod tests {
     fn wrong_types_are_refused() {
         let refused = DomainType::Integer.key(DomainValue::Text("5")).unwrap_err();
         assert_eq!(refused.kind(), crate::error::ErrorKind::InvalidInput);
+        assert!(DomainType::Bool.key(DomainValue::Integer(1)).is_err());
+        assert!(order(DomainType::Bool, DomainValue::Bool(false), DomainValue::Bool(true)).is_lt());
         let coarse = DomainType::Decimal { scale: 1 };
         assert!(coarse.key(DomainValue::Decimal { digits: 125, scale: 2 }).is_err());
         assert!(coarse.key(DomainValue::Decimal { digits: i128::MAX, scale: 0 }).is_err());

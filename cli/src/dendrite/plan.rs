@@ -153,8 +153,11 @@ fn parsed(domain: &str) -> Result<(&str, DomainType)> {
         "text" => DomainType::Text,
         "date" => DomainType::Date,
         "timestamp" => DomainType::Timestamp,
+        "bool" => DomainType::Bool,
+        "uuid" => DomainType::Uuid,
+        "bytes" => DomainType::Bytes,
         _ => decimal(name).ok_or_else(|| {
-            let types = "integer, unsigned, decimal(DIGITS AFTER THE POINT), float, text, date or timestamp";
+            let types = "integer, unsigned, decimal(DIGITS AFTER THE POINT), float, text, date, timestamp, bool, uuid or bytes";
             Error::invalid_input(format!("{domain} is not a domain: give COLUMN:TYPE with {types}"))
         })?,
     };
@@ -181,8 +184,25 @@ fn value(domain: DomainType, text: &str) -> Result<SqlValue> {
         DomainType::Timestamp => {
             text.parse::<i64>().map_err(|_| none("0, microseconds since 1970 UTC"))?.into()
         }
-        DomainType::Integer | DomainType::Unsigned => text.parse::<i64>().map_err(|_| none("42"))?.into(),
+        DomainType::Integer => text.parse::<i64>().map_err(|_| none("42"))?.into(),
+        DomainType::Unsigned => text.parse::<u64>().map_err(|_| none("42"))?.into(),
+        DomainType::Bool => text.parse::<bool>().map_err(|_| none("true"))?.into(),
+        DomainType::Uuid => {
+            SqlValue::uuid(text).map_err(|_| none("550e8400-e29b-41d4-a716-446655440000"))?
+        }
+        DomainType::Bytes => hex(text).ok_or_else(|| none("00ff"))?.into(),
     })
+}
+
+/// Bytes in hexadecimal digits.
+fn hex(text: &str) -> Option<Vec<u8>> {
+    let pair = |pair: &[u8]| match pair {
+        [a, b] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => {
+            u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok()
+        }
+        _ => None,
+    };
+    text.as_bytes().chunks(2).map(pair).collect()
 }
 
 /// The decimal in `text`, if it has no more digits after the point than the domain.
@@ -228,6 +248,10 @@ mod tests {
             ("at:timestamp", "1714521600000000", 1_714_521_600_000_000_i64.into()),
             ("size:float", "1e3", 1e3.into()),
             ("name:text", "2024-02-30", "2024-02-30".into()),
+            ("id:unsigned", "18446744073709551615", u64::MAX.into()),
+            ("is_open:bool", "true", true.into()),
+            ("id:uuid", "00000000-0000-0000-0000-00000000000a", 10_u128.to_be_bytes().into()),
+            ("hash:bytes", "00fF", vec![0, 255].into()),
         ];
         for (domain, text, expected) in right {
             assert_eq!(said(domain, text).unwrap(), expected, "{domain} {text}");
@@ -246,6 +270,9 @@ mod tests {
             ("day:date", "20240229", "2024-02-29"),
             ("day:date", "2024-02-+9", "2024-02-29"),
             ("id:integer", "1.5", "42"),
+            ("id:uuid", "a", "550e8400"),
+            ("hash:bytes", "0", "00ff"),
+            ("is_open:bool", "1", "true"),
             ("at:timestamp", "2024-02-29", "microseconds"),
         ];
         for (domain, text, example) in wrong {

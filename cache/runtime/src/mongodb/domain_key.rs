@@ -65,7 +65,11 @@ fn value(domain: DomainType, key: &RangeKey) -> Result<Bson> {
             Bson::Double(f64::from_bits(if key >> 63 == 1 { key ^ (1 << 63) } else { !key }))
         }
         DomainType::Text => Bson::String(str::from_utf8(key.as_bytes()).map_err(|_| foreign())?.to_owned()),
-        DomainType::Decimal { .. } | DomainType::Date => return Err(foreign()),
+        DomainType::Decimal { .. }
+        | DomainType::Date
+        | DomainType::Bool
+        | DomainType::Uuid
+        | DomainType::Bytes => return Err(foreign()),
     })
 }
 

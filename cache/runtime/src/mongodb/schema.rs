@@ -49,6 +49,9 @@ impl Schema {
                         "{field}: keep moments, as Timestamp, or texts like 2024-05-01, as Text"
                     ));
                 }
+                DomainType::Bool | DomainType::Uuid | DomainType::Bytes => {
+                    return refused(format!("{field}: keep numbers, as Integer, or texts, as Text"));
+                }
                 _ => {}
             }
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use lacuna_cache_protocol::{Application, Command, DomainType, Form, Query, RangeKey, Value};
 
+use crate::sql::database::{ColumnKind, Dialect, TextOrder};
 use crate::sql::domain_key;
 use crate::sql::rows::{decode, encode};
 use crate::sql::schema::Schema;
@@ -121,7 +122,7 @@ impl TableRows {
         let place = |row: &Vec<SqlValue>| {
             let domain =
                 domain_key::key(self.domain_type(query)?, self.0.domain_value(query.domain, row)).ok()?;
-            let keys = self.0.key_places().map(|place| key_order(&row[place]));
+            let keys = self.0.key_places().map(|place| self.key_order(place, &row[place]));
             Some((domain, keys.collect::<Option<_>>()?))
         };
         let mut ordered =
@@ -149,12 +150,32 @@ impl TableRows {
         let (name, _) = self.0.domains.get(query.domain)?;
         if self.0.columns.get(place)? == name { self.is_inside(query, value) } else { Some(false) }
     }
-}
 
-/// Rows of one domain value are ordered by their keys: whole numbers, or text by its bytes.
-fn key_order(key: &SqlValue) -> Option<RangeKey> {
-    match key {
-        SqlValue::Integer(_) => domain_key::key(DomainType::Integer, key).ok()?,
-        _ => None,
+    /// Rows of one domain value are ordered by their keys: numbers, days, or texts and others by their bytes.
+    /// `None` for a value that is not of the kind of its column.
+    fn key_order(&self, place: usize, key: &SqlValue) -> Option<RangeKey> {
+        let column = self.0.described.get(place)?;
+        let is_sqlite = self.0.dialect == Some(Dialect::Sqlite);
+        let typed = |domain| domain_key::key(domain, key).ok().flatten();
+        match (column.kind, key) {
+            (ColumnKind::Integer | ColumnKind::Counter, SqlValue::Integer(_)) => typed(DomainType::Integer),
+            (ColumnKind::Other, SqlValue::Integer(_)) if is_sqlite => typed(DomainType::Integer),
+            // Above all that `i64` holds, whose keys have eight bytes.
+            (ColumnKind::Integer | ColumnKind::Counter, SqlValue::Unsigned(value)) => {
+                Some(RangeKey::from_bytes(&[[0xFF; 8], value.to_be_bytes()].concat()))
+            }
+            (ColumnKind::Text, SqlValue::Text(_)) if column.order != TextOrder::Foreign => typed(DomainType::Text),
+            (ColumnKind::Label { .. } | ColumnKind::Other, SqlValue::Text(_)) if !is_sqlite => {
+                typed(DomainType::Text)
+            }
+            (ColumnKind::Json { .. }, SqlValue::Json(_)) => typed(DomainType::Text),
+            (ColumnKind::Blob | ColumnKind::Padded { .. }, SqlValue::Blob(_)) => typed(DomainType::Bytes),
+            (ColumnKind::Uuid { .. }, SqlValue::Uuid(_)) => typed(DomainType::Uuid),
+            (ColumnKind::Bool, SqlValue::Bool(_)) => typed(DomainType::Bool),
+            (ColumnKind::Date, SqlValue::Date(_)) => typed(DomainType::Date),
+            (ColumnKind::Moment { .. }, SqlValue::Timestamp(_)) => typed(DomainType::Timestamp),
+            (ColumnKind::Decimal { scale, .. }, SqlValue::Decimal { .. }) => typed(DomainType::Decimal { scale }),
+            _ => None,
+        }
     }
 }

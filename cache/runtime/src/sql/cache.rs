@@ -225,9 +225,9 @@ impl Cache {
     pub(crate) async fn read(&self, schema: Schema) -> Result<(Arc<Schema>, Option<Family>)> {
         let described = describe(&*self.database, &schema.table).await?;
         let schema = schema.with_columns(described)?;
-        let family = match &self.watchdog {
-            Some(watchdog) => Some(watchdog.family(&schema.table).await?),
-            None => None,
+        let family = match (&self.watchdog, &schema.name) {
+            (Some(watchdog), Some(name)) => Some(watchdog.family(name).await?),
+            _ => None,
         };
         Ok((Arc::new(schema), family))
     }
@@ -236,7 +236,7 @@ impl Cache {
     /// read.
     pub(crate) fn watch(&self, schema: &Schema, family: Option<Family>, alarm: Alarm) {
         if let (Some(watchdog), Some(family)) = (&self.watchdog, family) {
-            watchdog.watch(&schema.table, family, alarm);
+            watchdog.watch(&schema.quoted(self.database.dialect()), family, alarm);
         }
     }
 

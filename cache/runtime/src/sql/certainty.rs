@@ -109,7 +109,10 @@ impl Schema {
     /// are equal here.
     fn is_key_domain(&self, domain: usize) -> bool {
         self.domains.get(domain).is_some_and(|(column, domain_type)| {
-            self.keys.contains(column) && *domain_type != DomainType::Text && self.has_order_of(domain)
+            let place = self.column(column).ok();
+            let described = place.and_then(|place| self.described.get(place));
+            let is_exact = *domain_type != DomainType::Text || described.is_some_and(|found| found.is_equal_by_bytes);
+            self.keys.contains(column) && is_exact && self.has_order_of(domain)
         })
     }
 
@@ -120,7 +123,7 @@ impl Schema {
         };
         let constraints = &self.constraints;
         let is_narrow =
-            constraints.narrow.contains(name) && matches!(value, SqlValue::Text(text) if !text.is_ascii());
+            constraints.narrow.contains(name) && matches!(value, SqlValue::Text(text) | SqlValue::Json(text) if !text.is_ascii());
         let is_missing = *value == SqlValue::Null && constraints.required.contains(name);
         !constraints.columns.contains(name)
             && !is_narrow
@@ -132,7 +135,7 @@ impl Schema {
 
 fn is_short<'a>(values: impl IntoIterator<Item = &'a SqlValue>) -> bool {
     let bytes = |value: &SqlValue| match value {
-        SqlValue::Text(text) => text.len(),
+        SqlValue::Text(text) | SqlValue::Json(text) => text.len(),
         SqlValue::Blob(bytes) => bytes.len(),
         _ => 0,
     };

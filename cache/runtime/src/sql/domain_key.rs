@@ -24,19 +24,27 @@ pub(crate) fn domain_value(domain: DomainType, value: &SqlValue) -> DomainValue<
         (SqlValue::Integer(value), DomainType::Float) => DomainValue::Float(*value as f64),
         (SqlValue::Integer(value), _) => DomainValue::Integer(*value),
         (SqlValue::Float(value), _) => DomainValue::Float(*value),
+        (SqlValue::Text(value), DomainType::Uuid) => match SqlValue::uuid(value) {
+            Ok(SqlValue::Uuid(bytes)) => DomainValue::Uuid(bytes),
+            _ => DomainValue::Text(value),
+        },
         (SqlValue::Text(value), _) => DomainValue::Text(value),
         (SqlValue::Decimal { digits, scale }, _) => DomainValue::Decimal { digits: *digits, scale: *scale },
         (SqlValue::Date(date), _) => DomainValue::Date(*date),
         (SqlValue::Timestamp(micros), _) => DomainValue::Timestamp(*micros),
-        (SqlValue::Blob(_), _) => DomainValue::Null,
+        (SqlValue::Blob(bytes), _) => DomainValue::Bytes(bytes),
+        (SqlValue::Unsigned(value), DomainType::Decimal { .. }) => {
+            DomainValue::Decimal { digits: i128::from(*value), scale: 0 }
+        }
+        (SqlValue::Unsigned(value), _) => DomainValue::Unsigned(*value),
+        (SqlValue::Bool(value), _) => DomainValue::Bool(*value),
+        (SqlValue::Uuid(bytes), _) => DomainValue::Uuid(*bytes),
+        (SqlValue::Json(text), _) => DomainValue::Text(text),
     }
 }
 
 /// The key of `value`, `None` for NULL.
 pub(crate) fn key(domain: DomainType, value: &SqlValue) -> Result<Option<RangeKey>> {
-    if matches!(value, SqlValue::Blob(_)) {
-        return Err(Error::invalid_input(format!("bytes are not a value of the domain type {domain}")));
-    }
     domain.key(domain_value(domain, value))
 }
 
@@ -48,12 +56,10 @@ pub(crate) fn value(domain: DomainType, key: &RangeKey) -> Result<SqlValue> {
         DomainType::Integer | DomainType::Timestamp => {
             SqlValue::Integer((number()? ^ (1 << 63)).cast_signed())
         }
-        DomainType::Unsigned => {
-            let value = i64::try_from(number()?);
-            SqlValue::Integer(
-                value.map_err(|_| Error::invalid_input("the database has no integers beyond 2^63"))?,
-            )
-        }
+        DomainType::Unsigned => number()?.into(),
+        DomainType::Bool => SqlValue::Bool(bytes != [0]),
+        DomainType::Uuid => SqlValue::Uuid(bytes.try_into().map_err(|_| foreign(domain, key))?),
+        DomainType::Bytes => SqlValue::Blob(bytes.to_vec()),
         DomainType::Float => {
             let key = number()?;
             SqlValue::Float(f64::from_bits(if key >> 63 == 1 { key ^ (1 << 63) } else { !key }))
@@ -85,7 +91,7 @@ mod tests {
     #[test]
     fn keys_lead_back_to_their_values() {
         let price = DomainType::Decimal { scale: 2 };
-        let cases: [(DomainType, SqlValue); 13] = [
+        let cases: [(DomainType, SqlValue); 18] = [
             (price, SqlValue::decimal("-0.05").unwrap()),
             (price, SqlValue::decimal("999999999999999999999999999999999999.99").unwrap()),
             (DomainType::Date, SqlValue::date(1969, 12, 31).unwrap()),
@@ -95,6 +101,11 @@ mod tests {
             (DomainType::Integer, 20.into()),
             (DomainType::Timestamp, (-5).into()),
             (DomainType::Unsigned, i64::MAX.into()),
+            (DomainType::Unsigned, u64::MAX.into()),
+            (DomainType::Bool, true.into()),
+            (DomainType::Bool, false.into()),
+            (DomainType::Uuid, [9; 16].into()),
+            (DomainType::Bytes, vec![0, 255].into()),
             (DomainType::Float, 1.5.into()),
             (DomainType::Float, (-1.5e300).into()),
             (DomainType::Text, "".into()),
@@ -112,5 +123,13 @@ mod tests {
         assert!(key(DomainType::Integer, &"five".into()).is_err());
         assert!(key(DomainType::Unsigned, &(-1).into()).is_err());
         assert!(key(DomainType::Text, &vec![1].into()).is_err());
+        assert!(key(DomainType::Integer, &u64::MAX.into()).is_err());
+        assert!(key(DomainType::Bool, &1.into()).is_err());
+        let text = SqlValue::from("00000000-0000-0000-0000-000000000009");
+        assert_eq!(
+            key(DomainType::Uuid, &text).unwrap(),
+            key(DomainType::Uuid, &9_u128.to_be_bytes().into()).unwrap()
+        );
+        assert!(key(DomainType::Uuid, &"9".into()).is_err());
     }
 }

@@ -23,7 +23,7 @@
 //! | --- | --- |
 //! | `cache.rs`, `options.rs` | opening a database with a cache in front of it |
 //! | `table/` | a table as its users see it: reads by range, writes with known touched values |
-//! | `schema.rs`, `select.rs` | which columns, and the SQL of a range |
+//! | `schema.rs`, `select.rs`, `superset.rs` | which columns, and the SQL of a range |
 //! | `sql_value.rs`, `rows.rs`, `statement.rs` | values, results and writes, and their bytes |
 //! | `decimal.rs`, `calendar.rs` | decimals, days and moments as text |
 //! | `application.rs` | the effect of a write on a cached result |
@@ -56,6 +56,8 @@ mod members;
 mod numbers;
 mod options;
 mod own_tables;
+#[cfg(test)]
+mod plans;
 mod rows;
 mod schema;
 mod select;
@@ -65,6 +67,7 @@ mod several;
 mod shared_ranges;
 mod sql_value;
 mod statement;
+mod superset;
 mod table;
 mod table_lease;
 #[cfg_attr(

@@ -39,10 +39,10 @@ impl Row {
         }
     }
 
-    /// The value of a column of text, unless it is NULL.
+    /// The value of a column of text, of JSON, or of a type that is carried as text, unless it is NULL.
     pub fn text(&self, column: &str) -> Option<&str> {
         match self.get(column)? {
-            SqlValue::Text(value) => Some(value),
+            SqlValue::Text(value) | SqlValue::Json(value) => Some(value),
             _ => None,
         }
     }

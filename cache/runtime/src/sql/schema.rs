@@ -5,13 +5,15 @@ use std::sync::Arc;
 use lacuna_cache_protocol::{DomainId, DomainType};
 use lacuna_cache_protocol::{Error, Result};
 
-use crate::sql::database::{Column, Constraints, Described, Dialect};
+use crate::sql::database::{Column, Constraints, Described, Dialect, TableName, TextOrder};
 use crate::sql::sql_value::SqlValue;
 
 /// A table, its primary key, and the columns that are queried by range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schema {
     pub(crate) table: String,
+    /// The same, known once it was opened.
+    pub(crate) name: Option<TableName>,
     pub(crate) keys: Vec<String>,
     pub(crate) domains: Vec<(String, DomainType)>,
     /// All columns; known once the table was opened.
@@ -29,7 +31,8 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// A table with a primary key of one column, which never changes in a row.
+    /// A table with a primary key of one column, which never changes in a row. `sales.orders` is a table of another
+    /// schema (PostgreSQL) or database (MariaDB), unless there is a table whose own name this is.
     pub fn new(table: &str, key: &str) -> Self {
         Self::with_keys(table, [key])
     }
@@ -39,6 +42,7 @@ impl Schema {
     pub fn with_keys<'a>(table: &str, keys: impl IntoIterator<Item = &'a str>) -> Self {
         Self {
             table: table.to_owned(),
+            name: None,
             keys: keys.into_iter().map(ToOwned::to_owned).collect(),
             domains: Vec::new(),
             columns: Arc::new([]),
@@ -78,7 +82,8 @@ impl Schema {
 
     /// With the name and the columns that the catalogue gives.
     pub(crate) fn with_columns(mut self, described: Described) -> Result<Self> {
-        self.table = described.name.clone();
+        self.table = described.name.to_string();
+        self.name = Some(described.name.clone());
         if let (false, Some(cascade)) = (self.has_triggers, described.cascades.first()) {
             let message = format!(
                 "rows of {} change past the cache when rows that {cascade} refers to change: let it restrict, or declare \
@@ -129,12 +134,46 @@ impl Schema {
         Err(Error::invalid_input(message))
     }
 
+    /// The table in SQL.
+    pub(crate) fn quoted(&self, dialect: Dialect) -> String {
+        self.name.as_ref().map_or_else(|| dialect.quoted(&self.table), |name| name.quoted(dialect))
+    }
+
+    /// A column in an expression that could be taken for one of the results.
+    pub(crate) fn quoted_column(&self, dialect: Dialect, column: &str) -> String {
+        let table = self.name.as_ref().map_or(&self.table, |name| &name.table);
+        format!("{}.{}", dialect.quoted(table), dialect.quoted(column))
+    }
+
     /// The number of a registered column.
     pub(crate) fn domain_of(&self, column: &str) -> Result<DomainId> {
         let place = self.domains.iter().position(|(name, _)| name == column);
         place.ok_or_else(|| {
             Error::invalid_input(format!("{column} is not a registered domain of {}", self.table))
         })
+    }
+
+    /// Values as they are returned to users, from what the driver read.
+    pub(crate) fn received(&self, row: Vec<SqlValue>) -> Vec<SqlValue> {
+        let kinds = self.described.iter().map(|column| column.kind);
+        row.into_iter().zip(kinds).map(|(value, kind)| kind.received(value)).collect()
+    }
+
+    /// What would make queries of registered columns faster: indexes that the table lacks.
+    pub(crate) fn index_advice(&self) -> Vec<String> {
+        let dialect = self.dialect.unwrap_or(Dialect::Sqlite);
+        let advice = |(name, domain): &(String, DomainType)| {
+            let column = &self.described[self.column(name).ok()?];
+            let is_text = dialect == Dialect::Postgres && *domain == DomainType::Text;
+            let collation = if is_text && column.order != TextOrder::Bytes { " COLLATE \"C\"" } else { "" };
+            let (table, name) = (self.quoted(dialect), dialect.quoted(name));
+            let sql = match dialect {
+                Dialect::MariaDb => format!("ALTER TABLE {table} ADD INDEX ({name})"),
+                _ => format!("CREATE INDEX ON {table} ({name}{collation})"),
+            };
+            (!column.is_indexed).then_some(sql)
+        };
+        self.domains.iter().filter_map(advice).collect()
     }
 
     /// The index of a column.
@@ -208,6 +247,9 @@ impl Schema {
                 DomainType::Text => 4,
                 DomainType::Date => 5,
                 DomainType::Timestamp => 6,
+                DomainType::Bool => 7,
+                DomainType::Uuid => 8,
+                DomainType::Bytes => 9,
             };
             lacuna_base::hash::hash_bytes(&[column.as_bytes(), &[kind, scale]].concat(), 0)
         };

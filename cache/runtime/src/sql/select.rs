@@ -3,11 +3,12 @@
 use lacuna_cache_protocol::{Cut, DomainId, DomainType, Form, Interval, Query, RangeKey};
 use lacuna_cache_protocol::{Error, Result};
 
-use crate::sql::database::Dialect;
+use crate::sql::database::{Column, ColumnKind, Dialect, TextOrder};
 use crate::sql::domain_key;
 use crate::sql::schema::Schema;
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::{Shape, Statement};
+use crate::sql::superset;
 
 /// A statement under construction: text and parameters.
 #[derive(Debug)]
@@ -42,11 +43,33 @@ impl Sql {
         self.text(&placeholder)
     }
 
+    /// A table in SQL.
+    pub(crate) fn table(&mut self, schema: &Schema) -> &mut Self {
+        let quoted = schema.quoted(self.dialect);
+        self.text(&quoted)
+    }
+
+    /// A value for a column, whose type it is cast to if it is a text of another type.
+    pub(crate) fn assigned(&mut self, column: &Column, value: &SqlValue) -> &mut Self {
+        let is_cast = column.kind.is_cast() || matches!(value, SqlValue::Text(_));
+        match &column.cast {
+            Some(name) if is_cast && *value != SqlValue::Null => {
+                self.text("CAST(").value(value).text(" AS ").text(name).text(")")
+            }
+            _ => self.value(value),
+        }
+    }
+
     /// A column in a comparison: text by its bytes.
-    fn compared(&mut self, column: &str, domain: DomainType) -> &mut Self {
+    fn compared(&mut self, column: &str, described: &Column, domain: DomainType) -> &mut Self {
         let quoted = self.dialect.quoted(column);
-        let compared = if domain == DomainType::Text { self.dialect.binary(&quoted) } else { quoted };
-        self.text(&compared)
+        let text = match (self.dialect, domain) {
+            (Dialect::Sqlite, DomainType::Text) => format!("{quoted} COLLATE BINARY"),
+            // Its operators compare bytes, whatever the collation.
+            _ if is_by_pattern(described, domain) => quoted,
+            _ => self.dialect.by_bytes(&quoted, described),
+        };
+        self.text(&text)
     }
 
     pub(crate) fn into_statement(self, shape: Shape) -> Statement {
@@ -62,33 +85,86 @@ impl Sql {
     ) -> Result<()> {
         let (column, domain) = domain_of(schema, domain)?;
         let place = schema.column(column)?;
+        let described = &schema.described[place];
         self.name(column).text(" IS NOT NULL");
-        for (cut, included, excluded) in [(interval.lo(), " >= ", " > "), (interval.hi(), " <= ", " < ")] {
-            let is_lo = included == " >= ";
+        let bound = |key: &RangeKey| Ok::<_, Error>(schema.fitted(place, domain_key::value(domain, key)?));
+        if let (Cut::Before(lo), Cut::After(hi), DomainType::Text) = (interval.lo(), interval.hi(), domain)
+            && lo == hi
+            && described.kind == ColumnKind::Text
+        {
+            self.text(" AND ").holds(column, described, &bound(lo)?);
+            return Ok(());
+        }
+        let signs = if is_by_pattern(described, domain) {
+            [" ~>=~ ", " ~>~ ", " ~<=~ ", " ~<~ "]
+        } else {
+            [" >= ", " > ", " <= ", " < "]
+        };
+        for (cut, before, after) in [(interval.lo(), signs[0], signs[1]), (interval.hi(), signs[3], signs[2])] {
             let (key, sign) = match cut {
                 Cut::Least | Cut::Greatest => continue,
-                Cut::Before(key) => (key, if is_lo { included } else { excluded }),
-                Cut::After(key) => (key, if is_lo { excluded } else { included }),
+                Cut::Before(key) => (key, before),
+                Cut::After(key) => (key, after),
             };
-            let bound = schema.fitted(place, domain_key::value(domain, key)?);
+            let bound = bound(key)?;
             self.dialect.can_say(&bound)?;
-            self.text(" AND ").compared(column, domain).text(sign).value(&bound);
+            self.text(" AND ").compared(column, described, domain).text(sign).value(&bound);
+        }
+        if self.dialect == Dialect::MariaDb && described.kind == ColumnKind::Text {
+            self.within_collation(column, described.order, interval);
         }
         Ok(())
     }
 
-    /// The condition that `column` holds `value`, NULL included. A collation may consider other texts equal; so
-    /// their bytes are compared, too.
-    pub(crate) fn holds(&mut self, column: &str, value: &SqlValue) -> &mut Self {
+    /// A condition that an index of the column serves, and that all texts of the interval meet.
+    fn within_collation(&mut self, column: &str, order: TextOrder, interval: &Interval<RangeKey>) {
+        let text = |cut: &Cut<RangeKey>| match cut {
+            Cut::Before(key) | Cut::After(key) => {
+                str::from_utf8(key.as_bytes()).ok().map(ToOwned::to_owned)
+            }
+            Cut::Least | Cut::Greatest => None,
+        };
+        let (lo, hi) = (text(interval.lo()), text(interval.hi()));
+        match order {
+            TextOrder::Padded => {
+                if let Some(lo) = lo.as_deref().and_then(superset::padded_lo) {
+                    self.text(" AND ").name(column).text(" >= ").value(&lo);
+                }
+                if let Some(hi) = hi.as_deref().map(superset::padded_hi) {
+                    self.text(" AND ").name(column).text(" <= ").value(&hi);
+                }
+            }
+            TextOrder::Collated => {
+                let (Some(lo), Some(hi)) = (lo, hi) else { return };
+                let patterns = superset::patterns(&lo, &hi, matches!(interval.hi(), Cut::After(_)));
+                for (nth, pattern) in patterns.iter().enumerate() {
+                    self.text(if nth > 0 { " OR " } else { " AND (" }).name(column).text(" LIKE ").value(pattern);
+                    self.text(&format!(" ESCAPE '{}'", superset::ESCAPE));
+                }
+                self.text(if patterns.is_empty() { "" } else { ")" });
+            }
+            TextOrder::Bytes | TextOrder::Pattern | TextOrder::Foreign => {}
+        }
+    }
+
+    /// The condition that a column holds `value`, NULL included. The database may consider other values equal (by a
+    /// collation, or because they differ in their form only); so texts are compared by their bytes, too.
+    pub(crate) fn holds(&mut self, column: &str, described: &Column, value: &SqlValue) -> &mut Self {
         if *value == SqlValue::Null {
             return self.name(column).text(" IS NULL");
         }
-        self.name(column).text(" = ").value(value);
-        if matches!(value, SqlValue::Text(_)) {
-            self.text(" AND ").compared(column, DomainType::Text).text(" = ").value(value);
+        self.name(column).text(" = ").assigned(described, value);
+        if let SqlValue::Text(text) | SqlValue::Json(text) = value {
+            let text = SqlValue::Text(text.clone());
+            self.text(" AND ").compared(column, described, DomainType::Bytes).text(" = ").value(&text);
         }
         self
     }
+}
+
+/// Whether ranges of the column are written with the operators of `text_pattern_ops`.
+fn is_by_pattern(column: &Column, domain: DomainType) -> bool {
+    domain == DomainType::Text && column.order == TextOrder::Pattern
 }
 
 fn domain_of(schema: &Schema, domain: DomainId) -> Result<(&str, DomainType)> {
@@ -102,14 +178,32 @@ pub(crate) fn select(dialect: Dialect, schema: &Schema, query: &Query) -> Result
     let mut sql = Sql::new(dialect);
     sql.text("SELECT ");
     for (place, name) in schema.columns.iter().enumerate() {
-        sql.text(if place > 0 { ", " } else { "" }).name(name);
+        let read = dialect.read(&dialect.quoted(name), schema.described[place].kind);
+        sql.text(if place > 0 { ", " } else { "" }).text(&read);
     }
-    sql.text(" FROM ").name(&schema.table).text(" WHERE ");
+    sql.text(" FROM ").table(schema).text(" WHERE ");
     sql.within(schema, query.domain, &query.interval)?;
-    let direction = if matches!(query.form, Form::Last(_)) { " DESC" } else { "" };
-    sql.text(" ORDER BY ").compared(column, domain).text(direction);
+    let is_last = matches!(query.form, Form::Last(_));
+    let direction = if is_last { " DESC" } else { "" };
+    let ordered = |column: &str| -> Result<String> {
+        // Alone, the name of a column might mean its text in the result.
+        let described = &schema.described[schema.column(column)?];
+        Ok(dialect.by_bytes(&schema.quoted_column(dialect, column), described))
+    };
+    let described = &schema.described[schema.column(column)?];
+    let by_domain = match domain {
+        DomainType::Text if is_by_pattern(described, domain) => {
+            let sign = if is_last { "~>~" } else { "~<~" };
+            format!("{} USING {sign}", schema.quoted_column(dialect, column))
+        }
+        DomainType::Text if dialect == Dialect::Sqlite => {
+            format!("{} COLLATE BINARY{direction}", schema.quoted_column(dialect, column))
+        }
+        _ => format!("{}{direction}", ordered(column)?),
+    };
+    sql.text(" ORDER BY ").text(&by_domain);
     for key in &schema.keys {
-        sql.text(", ").name(key).text(direction);
+        sql.text(", ").text(&ordered(key)?).text(direction);
     }
     if let Form::First(limit) | Form::Last(limit) = query.form {
         sql.text(&format!(" LIMIT {limit}"));

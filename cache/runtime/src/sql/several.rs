@@ -10,6 +10,7 @@ use lacuna_cache_protocol::{Error, Result};
 
 use crate::sql::application::TableRows;
 use crate::sql::cache::Cache;
+use crate::sql::database::canonical;
 use crate::sql::domain_key::key;
 use crate::sql::fenced::FencedTable;
 use crate::sql::numbers::{CutTable, Numbers};
@@ -49,14 +50,15 @@ impl Cache {
     /// `cuts` counts only if the table was never cut before.
     ///
     /// # Errors
-    /// `Unavailable` if the database does not answer.
+    /// `InvalidInput` if there is no such table, `Unavailable` if the database does not answer.
     pub async fn shared_ranges(&self, table: &str, cuts: &RangeTable, address: &str) -> Result<SharedRanges> {
         self.coordination().await?;
+        let table = canonical(&*self.database, table).await?;
         SharedRanges::open(
             self.database.clone(),
             self.clock.clone(),
             self.caches.len(),
-            (table, cuts),
+            (&table, cuts),
             address,
         )
         .await

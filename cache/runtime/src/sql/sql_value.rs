@@ -7,7 +7,11 @@ use lacuna_cache_protocol::{Error, Result};
 use crate::sql::{calendar, decimal};
 
 /// The value of a column in a row.
+///
+/// A value of a type without a kind of its own here (an array, an interval, an address, a point) is `Text` in the
+/// database's own form, and is written back through the type of its column.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum SqlValue {
     /// No value.
     Null,
@@ -31,6 +35,14 @@ pub enum SqlValue {
     /// A moment, in microseconds since 1970-01-01 UTC. Columns without a time zone are read and written as UTC. In
     /// SQL of the application: `CAST(? AS TIMESTAMPTZ)`, `CAST(? AS DATETIME(6))`.
     Timestamp(i64),
+    /// A whole number beyond `i64`; those that `i64` holds are `Integer`.
+    Unsigned(u64),
+    /// True or false. MariaDB and SQLite have whole numbers instead, and return `Integer`.
+    Bool(bool),
+    /// A UUID by its bytes. In SQL of the application: `CAST(? AS UUID)`, as it is sent as text.
+    Uuid([u8; 16]),
+    /// A JSON document, as the database writes it. In SQL of the application: `CAST(? AS JSONB)`.
+    Json(String),
 }
 
 impl SqlValue {
@@ -71,12 +83,37 @@ impl SqlValue {
             .ok_or_else(|| Error::invalid_input(format!("there is no day {year}-{month}-{day}")))
     }
 
+    /// The UUID in `text`: 32 hexadecimal digits, with hyphens anywhere between them or without.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it is not a UUID.
+    ///
+    /// ```
+    /// use lacuna_cache::sql::SqlValue;
+    ///
+    /// let id = SqlValue::uuid("00000000-0000-0000-0000-0000000000ff")?;
+    /// assert_eq!(id, SqlValue::Uuid(255_u128.to_be_bytes()));
+    /// assert!(SqlValue::uuid("ff").is_err());
+    /// # Ok::<(), lacuna_cache_protocol::Error>(())
+    /// ```
+    pub fn uuid(text: &str) -> Result<Self> {
+        let digits = text.replace('-', "");
+        let is_uuid = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let number = u128::from_str_radix(&digits, 16).ok().filter(|_| is_uuid);
+        number
+            .map(|number| Self::Uuid(number.to_be_bytes()))
+            .ok_or_else(|| Error::invalid_input(format!("{text:?} is not a UUID")))
+    }
+
     /// The form for databases that have no type for it.
     pub(crate) fn as_text(&self) -> String {
         match self {
             Self::Decimal { digits, scale } => decimal::print(*digits, *scale),
             Self::Date(date) => calendar::print_day(date.days.into()),
             Self::Timestamp(micros) => calendar::print_moment(*micros),
+            Self::Unsigned(value) => value.to_string(),
+            Self::Uuid(bytes) => print_uuid(*bytes),
+            Self::Json(text) => text.clone(),
             other => format!("{other:?}"),
         }
     }
@@ -114,6 +151,22 @@ impl SqlValue {
                 writer.byte(7);
                 writer.fixed(&micros.to_le_bytes());
             }
+            Self::Unsigned(value) => {
+                writer.byte(8);
+                writer.fixed(&value.to_le_bytes());
+            }
+            Self::Bool(value) => {
+                writer.byte(9);
+                writer.byte((*value).into());
+            }
+            Self::Uuid(bytes) => {
+                writer.byte(10);
+                writer.fixed(bytes);
+            }
+            Self::Json(text) => {
+                writer.byte(11);
+                writer.bytes(text.as_bytes());
+            }
         }
     }
 
@@ -133,6 +186,10 @@ impl SqlValue {
             }
             6 => Self::Date(Date { days: i32::from_le_bytes(reader.fixed()?) }),
             7 => Self::Timestamp(i64::from_le_bytes(reader.fixed()?)),
+            8 => Self::Unsigned(u64::from_le_bytes(reader.fixed()?)),
+            9 => Self::Bool(reader.byte()? != 0),
+            10 => Self::Uuid(reader.fixed()?),
+            11 => Self::Json(reader.text()?),
             _ => return Err(Error::unsupported("a value of the SQL store is of an unknown kind")),
         })
     }
@@ -164,6 +221,12 @@ pub(crate) fn decimal_or_text(text: String) -> SqlValue {
     }
 }
 
+/// `550e8400-e29b-41d4-a716-446655440000`.
+fn print_uuid(bytes: [u8; 16]) -> String {
+    let digits = format!("{:032x}", u128::from_be_bytes(bytes));
+    [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
+}
+
 macro_rules! from {
     ($($from:ty => $variant:ident($value:ident) $into:expr,)*) => {$(
         impl From<$from> for SqlValue {
@@ -182,6 +245,14 @@ from! {
     String => Text(value) value,
     Vec<u8> => Blob(value) value,
     Date => Date(value) value,
+    bool => Bool(value) value,
+    [u8; 16] => Uuid(value) value,
+}
+
+impl From<u64> for SqlValue {
+    fn from(value: u64) -> Self {
+        i64::try_from(value).map_or(Self::Unsigned(value), Self::Integer)
+    }
 }
 
 impl<T: Into<Self>> From<Option<T>> for SqlValue {
@@ -195,6 +266,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn uuids_come_back_from_their_text() {
+        let id = SqlValue::uuid("550E8400e29b-41d4-a716446655440000").unwrap();
+        assert_eq!(id.as_text(), "550e8400-e29b-41d4-a716-446655440000");
+        for wrong in ["", "550e8400-e29b-41d4-a716-44665544000", "+50e8400-e29b-41d4-a716-446655440000"] {
+            assert!(SqlValue::uuid(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
     fn values_come_back_from_their_bytes() {
         let integers = [0, 1, -1, 63, -64, 64, i64::MAX, i64::MIN].map(SqlValue::Integer);
         let others = [
@@ -206,6 +286,11 @@ mod tests {
             SqlValue::decimal("-12.50").unwrap(),
             SqlValue::date(1969, 12, 31).unwrap(),
             SqlValue::Timestamp(i64::MIN),
+            u64::MAX.into(),
+            true.into(),
+            false.into(),
+            [7; 16].into(),
+            SqlValue::Json("{}".to_owned()),
         ];
         for value in integers.into_iter().chain(others) {
             let mut writer = Writer::default();

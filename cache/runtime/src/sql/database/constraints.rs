@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use lacuna_cache_protocol::Result;
 
 use super::describe::{ask, names};
+use super::table_name::TableName;
 use super::{Database, Dialect};
 
 /// What may make the database refuse a row of a table. A table that was not opened may refuse every row.
@@ -81,51 +82,51 @@ const SQLITE: Queries = Queries {
 
 const POSTGRES: Queries = Queries {
     of_rows: &[
-        "SELECT relname::text FROM pg_class WHERE oid = to_regclass(quote_ident($1::text)) \
+        "SELECT relname::text FROM pg_class WHERE oid = to_regclass($1::text) \
          AND (relrowsecurity OR relhasrules OR relhassubclass OR relkind = 'p')",
-        "SELECT indexrelid::text FROM pg_index WHERE indrelid = to_regclass(quote_ident($1::text)) \
+        "SELECT indexrelid::text FROM pg_index WHERE indrelid = to_regclass($1::text) \
          AND (indexprs IS NOT NULL OR indpred IS NOT NULL)",
         // A check of no column, or a constraint of a kind that this list does not know.
-        "SELECT conname::text FROM pg_constraint WHERE conrelid = to_regclass(quote_ident($1::text)) \
+        "SELECT conname::text FROM pg_constraint WHERE conrelid = to_regclass($1::text) \
          AND (conkey IS NULL OR contype NOT IN ('c', 'f', 'n', 'p', 'u', 'x'))",
     ],
     unique: "SELECT attname::text FROM pg_attribute JOIN pg_index ON attrelid = indrelid AND attnum = ANY (indkey) \
-             WHERE indrelid = to_regclass(quote_ident($1::text)) AND (indisunique OR indisexclusion) AND NOT indisprimary",
+             WHERE indrelid = to_regclass($1::text) AND (indisunique OR indisexclusion) AND NOT indisprimary",
     columns: "SELECT attname::text FROM pg_attribute JOIN pg_constraint ON attrelid = conrelid AND attnum = ANY (conkey) \
-              WHERE conrelid = to_regclass(quote_ident($1::text)) AND contype IN ('c', 'f', 'x') \
+              WHERE conrelid = to_regclass($1::text) AND contype IN ('c', 'f', 'x') \
               UNION SELECT attname::text FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid \
-              WHERE attrelid = to_regclass(quote_ident($1::text)) AND attnum > 0 AND (typtype = 'd' OR attidentity = 'a')",
-    referring: "SELECT conname::text FROM pg_constraint WHERE confrelid = to_regclass(quote_ident($1::text)) AND contype = 'f'",
-    required: "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass(quote_ident($1::text)) AND attnum > 0 \
+              WHERE attrelid = to_regclass($1::text) AND attnum > 0 AND (typtype = 'd' OR attidentity = 'a')",
+    referring: "SELECT conname::text FROM pg_constraint WHERE confrelid = to_regclass($1::text) AND contype = 'f'",
+    required: "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1::text) AND attnum > 0 \
                AND attnotnull",
     narrow: Some(
-        "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass(quote_ident($1::text)) AND attnum > 0 \
+        "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1::text) AND attnum > 0 \
          AND current_setting('server_encoding') <> 'UTF8'",
     ),
 };
 
 const MARIADB: Queries = Queries {
     of_rows: &[
-        "SELECT CONSTRAINT_NAME FROM information_schema.CHECK_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = DATABASE() AND TABLE_NAME = ?",
-        "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? \
+        "SELECT CONSTRAINT_NAME FROM information_schema.CHECK_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = ? AND TABLE_NAME = ?",
+        "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? \
          AND CREATE_OPTIONS LIKE '%partitioned%'",
     ],
-    unique: "SELECT COLUMN_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? \
+    unique: "SELECT COLUMN_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? \
              AND NON_UNIQUE = 0 AND INDEX_NAME <> 'PRIMARY'",
-    columns: "SELECT COLUMN_NAME FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? \
+    columns: "SELECT COLUMN_NAME FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? \
               AND REFERENCED_TABLE_NAME IS NOT NULL",
     referring: "SELECT CONSTRAINT_NAME FROM information_schema.KEY_COLUMN_USAGE \
-                WHERE REFERENCED_TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_NAME = ?",
-    required: "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? \
+                WHERE REFERENCED_TABLE_SCHEMA = ? AND REFERENCED_TABLE_NAME = ?",
+    required: "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? \
                AND IS_NULLABLE = 'NO'",
     narrow: Some(
-        "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? \
+        "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? \
          AND CHARACTER_SET_NAME <> 'utf8mb4'",
     ),
 };
 
 /// What the catalogue says of an existing table.
-pub(super) async fn constraints(database: &dyn Database, table: &str) -> Result<Constraints> {
+pub(super) async fn constraints(database: &dyn Database, table: &TableName) -> Result<Constraints> {
     let queries = database.dialect().constraint_queries();
     let mut are_of_rows = false;
     for query in queries.of_rows {

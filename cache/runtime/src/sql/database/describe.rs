@@ -1,17 +1,21 @@
 //! What the catalogue of a database says of a table.
 
+use std::collections::BTreeSet;
+
 use lacuna_cache_protocol::{Error, Result};
 
+use super::columns::{Marked, columns};
 use super::constraints::constraints;
-use super::{Column, ColumnKind, Constraints, Database, Dialect, Failure};
+use super::table_name::TableName;
+use super::{Column, Constraints, Database, Dialect};
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::Statement;
 
 /// A table as its database describes it.
 #[derive(Debug)]
 pub(crate) struct Described {
-    /// Its name in the spelling of the catalogue, whatever the spelling of the request.
-    pub(crate) name: String,
+    /// Its one name, in the spelling of the catalogue.
+    pub(crate) name: TableName,
     pub(crate) columns: Vec<(String, Column)>,
     /// Columns of its primary key; empty if it has none.
     pub(crate) primary_key: Vec<String>,
@@ -25,21 +29,25 @@ pub(crate) struct Described {
 }
 
 impl Dialect {
-    /// The name, and whether writes to it can be fenced: it must be a table with transactions (a view, or a part
-    /// of another table, would be a second way to the same rows).
+    /// Schema and name, whether it is found without its schema, whether writes to it can be fenced, and its
+    /// definition. It must be a table with transactions (a view, or a part of another table, would be a second way
+    /// to the same rows).
     const fn table_query(self) -> &'static str {
         match self {
             Self::Sqlite => {
-                "SELECT name, type = 'table', sql FROM sqlite_master WHERE name = ?1 COLLATE NOCASE \
-                 AND type IN ('table', 'view')"
+                "SELECT '', name, 't', CASE type WHEN 'table' THEN 't' ELSE '' END, COALESCE(sql, '') FROM sqlite_master \
+                 WHERE name = ?1 COLLATE NOCASE AND type IN ('table', 'view')"
             }
             Self::Postgres => {
-                "SELECT $1::text, relkind IN ('r', 'p') AND relpersistence <> 't' AND NOT EXISTS \
-                 (SELECT 1 FROM pg_inherits WHERE inhrelid = pg_class.oid) FROM pg_class WHERE oid = to_regclass(quote_ident($1::text))"
+                "SELECT nspname::text, relname::text, CASE WHEN pg_table_is_visible(pg_class.oid) THEN 't' ELSE '' END, \
+                 CASE WHEN relkind IN ('r', 'p') AND relpersistence <> 't' AND NOT EXISTS \
+                 (SELECT 1 FROM pg_inherits WHERE inhrelid = pg_class.oid) THEN 't' ELSE '' END, '' \
+                 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE pg_class.oid = to_regclass($1::text)"
             }
             Self::MariaDb => {
-                "SELECT TABLE_NAME, TABLE_TYPE = 'BASE TABLE' AND COALESCE(ENGINE, '') = 'InnoDB' \
-                 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?"
+                "SELECT TABLE_SCHEMA, TABLE_NAME, CASE WHEN TABLE_SCHEMA = DATABASE() THEN 't' ELSE '' END, \
+                 CASE WHEN TABLE_TYPE = 'BASE TABLE' AND COALESCE(ENGINE, '') = 'InnoDB' THEN 't' ELSE '' END, '' \
+                 FROM information_schema.TABLES WHERE TABLE_SCHEMA = COALESCE(?, DATABASE()) AND TABLE_NAME = ?"
             }
         }
     }
@@ -54,11 +62,11 @@ impl Dialect {
                  WHERE m.name = ?1 AND m.type = 'table' AND x.hidden IN (2, 3)"
             }
             Self::Postgres => {
-                "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass(quote_ident($1::text)) AND attnum > 0 \
+                "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1::text) AND attnum > 0 \
                  AND attgenerated <> ''"
             }
             Self::MariaDb => {
-                "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? \
+                "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? \
                  AND (EXTRA LIKE '%GENERATED%' OR EXTRA LIKE '%on update%' OR COLUMN_TYPE LIKE 'double(%' OR COLUMN_TYPE LIKE 'float(%')"
             }
         }
@@ -69,38 +77,12 @@ impl Dialect {
             Self::Sqlite => "SELECT name FROM pragma_table_info(?1) WHERE pk > 0",
             Self::Postgres => {
                 "SELECT attname::text FROM pg_attribute JOIN pg_index ON attrelid = indrelid AND attnum = ANY (indkey) \
-                 WHERE indrelid = to_regclass(quote_ident($1::text)) AND indisprimary"
+                 WHERE indrelid = to_regclass($1::text) AND indisprimary"
             }
             Self::MariaDb => {
-                "SELECT COLUMN_NAME FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = DATABASE() \
+                "SELECT COLUMN_NAME FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = ? \
                  AND TABLE_NAME = ? AND CONSTRAINT_NAME = 'PRIMARY'"
             }
-        }
-    }
-
-    /// The declared types of columns, in the words of the database. In SQLite values have types, not columns.
-    const fn declared_query(self) -> &'static str {
-        match self {
-            Self::Sqlite => "SELECT name, type FROM pragma_table_xinfo(?1) WHERE hidden <> 1",
-            Self::Postgres => {
-                "SELECT attname::text, format_type(atttypid, atttypmod) FROM pg_attribute \
-                 WHERE attrelid = to_regclass(quote_ident($1::text)) AND attnum > 0 AND NOT attisdropped"
-            }
-            Self::MariaDb => {
-                "SELECT COLUMN_NAME, COLUMN_TYPE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() \
-                 AND TABLE_NAME = ?"
-            }
-        }
-    }
-
-    fn declared(self, words: &str) -> Option<ColumnKind> {
-        match self {
-            Self::Sqlite => None,
-            Self::Postgres => ColumnKind::declared(words, 6).map(|kind| match kind {
-                ColumnKind::Moment { digits, .. } => ColumnKind::Moment { digits, is_stamp: false },
-                kind => kind,
-            }),
-            Self::MariaDb => ColumnKind::declared(words, 0),
         }
     }
 
@@ -109,10 +91,10 @@ impl Dialect {
         match self {
             Self::Sqlite => "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?1",
             Self::Postgres => {
-                "SELECT tgname::text FROM pg_trigger WHERE tgrelid = to_regclass(quote_ident($1::text)) AND NOT tgisinternal"
+                "SELECT tgname::text FROM pg_trigger WHERE tgrelid = to_regclass($1::text) AND NOT tgisinternal"
             }
             Self::MariaDb => {
-                "SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = DATABASE() \
+                "SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = ? \
                  AND EVENT_OBJECT_TABLE = ?"
             }
         }
@@ -126,11 +108,11 @@ impl Dialect {
                  OR on_update IN ('CASCADE', 'SET NULL', 'SET DEFAULT')"
             }
             Self::Postgres => {
-                "SELECT conname::text FROM pg_constraint WHERE conrelid = to_regclass(quote_ident($1::text)) \
+                "SELECT conname::text FROM pg_constraint WHERE conrelid = to_regclass($1::text) \
                  AND contype = 'f' AND (confdeltype IN ('c', 'n', 'd') OR confupdtype IN ('c', 'n', 'd'))"
             }
             Self::MariaDb => {
-                "SELECT CONSTRAINT_NAME FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = DATABASE() \
+                "SELECT CONSTRAINT_NAME FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = ? \
                  AND TABLE_NAME = ? AND (DELETE_RULE IN ('CASCADE', 'SET NULL') OR UPDATE_RULE IN ('CASCADE', 'SET NULL'))"
             }
         }
@@ -141,65 +123,81 @@ impl Dialect {
         match self {
             Self::Sqlite | Self::Postgres => None,
             Self::MariaDb => Some(
-                "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? \
+                "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? \
                  AND EXTRA LIKE '%auto_increment%'",
             ),
         }
     }
 }
 
+/// An existing table: its one name, and the name by which its catalogue is queried.
+struct Located {
+    name: TableName,
+    full: TableName,
+    is_fenceable: bool,
+}
+
+#[cfg(feature = "cluster")]
+/// The one name of a table, however it is asked for.
+pub(crate) async fn canonical(database: &dyn Database, table: &str) -> Result<String> {
+    Ok(located(database, table).await?.name.to_string())
+}
+
 /// Reads the description of the table.
 pub(crate) async fn describe(database: &dyn Database, table: &str) -> Result<Described> {
     let dialect = database.dialect();
-    let found = ask(database, dialect.table_query(), table).await?;
-    let name = match found.first().map(Vec::as_slice) {
-        Some([SqlValue::Text(name), SqlValue::Integer(1)]) => name.clone(),
-        Some([SqlValue::Text(name), SqlValue::Integer(1), SqlValue::Text(sql)])
-            if !resolves_conflicts(sql) =>
-        {
-            name.clone()
-        }
-        Some(_) => {
-            let message = format!(
-                "{table} is not a table whose writes can be fenced: a view, a part of another, without transactions, or one that \
-                 resolves conflicts on its own"
-            );
-            return Err(Error::invalid_input(message));
-        }
-        None => return Err(Error::invalid_input(format!("there is no table {table}"))),
-    };
-    let declared = pairs(ask(database, dialect.declared_query(), &name).await?);
-    // In SQLite a statement that is only prepared may be prepared for an earlier table of that name.
-    let columns = match dialect {
-        Dialect::Sqlite => {
-            declared.iter().map(|(name, words)| (name.clone(), ColumnKind::affinity(words))).collect()
-        }
-        _ => database.columns(&name).await.map_err(|failure: Failure| failure.error)?,
-    };
-    let changing = names(ask(database, dialect.changing_query(), &name).await?);
-    let triggers = names(ask(database, dialect.trigger_query(), &name).await?);
-    let cascades = names(ask(database, dialect.cascade_query(), &name).await?);
-    let primary_key = names(ask(database, dialect.primary_key_query(), &name).await?);
-    let mut counting = primary_key.clone();
-    if let Some(query) = dialect.counting_query() {
-        counting.extend(names(ask(database, query, &name).await?));
+    let Located { name, full, is_fenceable } = located(database, table).await?;
+    if !is_fenceable {
+        let message = format!(
+            "{table} is not a table whose writes can be fenced: a view, a part of another, without transactions, or one that \
+             resolves conflicts on its own"
+        );
+        return Err(Error::invalid_input(message));
     }
-    let described = |(column, kind): (String, ColumnKind)| {
-        let words = declared.iter().find(|(name, _)| *name == column).map_or("", |(_, words)| words);
-        let kind = dialect.declared(words).unwrap_or(kind);
-        let is_counted = kind == ColumnKind::Integer && counting.contains(&column);
-        let kind = if is_counted { ColumnKind::Counter } else { kind };
-        let is_changed = changing.contains(&column);
-        (column, Column { kind, is_changed, declared: words.to_owned() })
-    };
-    let columns = columns.into_iter().map(described).collect();
+    let list = async |query| Ok::<_, Error>(names(ask(database, query, &full).await?));
+    let changing = list(dialect.changing_query()).await?;
+    let triggers = list(dialect.trigger_query()).await?;
+    let cascades = list(dialect.cascade_query()).await?;
+    let primary_key = list(dialect.primary_key_query()).await?;
+    let mut counting: BTreeSet<String> = primary_key.iter().cloned().collect();
+    if let Some(query) = dialect.counting_query() {
+        counting.extend(list(query).await?);
+    }
     let changes_itself = !changing.is_empty() || !triggers.is_empty();
-    let constraints = constraints(database, &name).await?;
+    let marked = Marked { changing: changing.into_iter().collect(), counting };
+    let columns = columns(database, &full, &marked).await?;
+    let constraints = constraints(database, &full).await?;
     Ok(Described { name, columns, primary_key, dialect, changes_itself, cascades, constraints })
 }
 
-pub(super) async fn ask(database: &dyn Database, sql: &str, table: &str) -> Result<super::Table> {
-    let found = database.query(&Statement::new(sql).with(table)).await;
+async fn located(database: &dyn Database, table: &str) -> Result<Located> {
+    let dialect = database.dialect();
+    for meaning in TableName::meanings(table) {
+        if meaning.schema.is_some() && dialect == Dialect::Sqlite {
+            continue;
+        }
+        let found = ask(database, dialect.table_query(), &meaning).await?.into_iter().next();
+        let Some(row) = found else { continue };
+        let texts: Option<Vec<String>> = row.into_iter().map(crate::sql::sql_value::text).collect();
+        let Ok([schema, name, searched, fenceable, sql]) =
+            <[String; 5]>::try_from(texts.unwrap_or_default())
+        else {
+            return Err(Error::unavailable("the catalogue describes a table in an unknown form"));
+        };
+        let full = TableName { schema: Some(schema.clone()).filter(|_| dialect != Dialect::Sqlite), table: name };
+        let name = match &full.schema {
+            Some(schema) => TableName::found(schema, &full.table, searched == "t"),
+            None => full.clone(),
+        };
+        let is_fenceable = fenceable == "t" && !resolves_conflicts(&sql);
+        return Ok(Located { name, full, is_fenceable });
+    }
+    Err(Error::invalid_input(format!("there is no table {table}")))
+}
+
+pub(super) async fn ask(database: &dyn Database, sql: &str, table: &TableName) -> Result<super::Table> {
+    let statement = table.params(database.dialect()).into_iter().fold(Statement::new(sql), Statement::with);
+    let found = database.query(&statement).await;
     found.map_err(|failure| failure.error)
 }
 
@@ -209,14 +207,6 @@ fn resolves_conflicts(sql: &str) -> bool {
     let words: Vec<String> = sql.split_whitespace().map(str::to_ascii_uppercase).collect();
     let words = words.join(" ");
     words.contains("ON CONFLICT REPLACE") || words.contains("ON CONFLICT FAIL")
-}
-
-fn pairs(found: super::Table) -> Vec<(String, String)> {
-    let pair = |row: Vec<SqlValue>| match <[SqlValue; 2]>::try_from(row) {
-        Ok([SqlValue::Text(name), SqlValue::Text(words)]) => Some((name, words)),
-        _ => None,
-    };
-    found.into_iter().filter_map(pair).collect()
 }
 
 pub(super) fn names(found: super::Table) -> Vec<String> {

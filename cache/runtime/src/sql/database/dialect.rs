@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{MARK, Mark};
+use super::{Column, ColumnKind, MARK, Mark, TextOrder};
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::{Shape, Statement};
 
@@ -50,7 +50,9 @@ impl Dialect {
     pub(crate) fn typed(self, number: usize, value: &SqlValue) -> String {
         let placeholder = self.placeholder(number);
         let name = match (self, value) {
-            (Self::Postgres, SqlValue::Decimal { .. }) => "NUMERIC",
+            (Self::Postgres, SqlValue::Decimal { .. } | SqlValue::Unsigned(_)) => "NUMERIC",
+            (Self::Postgres, SqlValue::Uuid(_)) => "UUID",
+            (Self::MariaDb, SqlValue::Unsigned(_)) => "UNSIGNED",
             (Self::Postgres, SqlValue::Timestamp(_)) => "TIMESTAMPTZ",
             (Self::MariaDb, SqlValue::Decimal { scale, .. }) => {
                 return format!("CAST({placeholder} AS DECIMAL(65, {scale}))");
@@ -62,13 +64,37 @@ impl Dialect {
         format!("CAST({placeholder} AS {name})")
     }
 
-    /// Text, compared by its bytes.
-    pub(crate) fn binary(self, quoted: &str) -> String {
+    /// What is read of a column: its value, or its text in the database's own form.
+    pub(crate) fn read(self, quoted: &str, kind: ColumnKind) -> String {
+        match (self, kind) {
+            (Self::Postgres, kind) if kind.is_cast() => format!("CAST({quoted} AS text)"),
+            (Self::MariaDb, ColumnKind::Bits) => format!("CAST({quoted} AS UNSIGNED)"),
+            (Self::MariaDb, ColumnKind::Geometry) => format!("CAST({quoted} AS BINARY)"),
+            (Self::MariaDb, ColumnKind::Uuid { .. } | ColumnKind::Label { .. } | ColumnKind::Other) => {
+                format!("CONVERT(CAST({quoted} AS CHAR) USING utf8mb4)")
+            }
+            _ => quoted.to_owned(),
+        }
+    }
+
+    /// A column, compared and ordered as its values are here: texts by their bytes.
+    pub(crate) fn by_bytes(self, quoted: &str, column: &Column) -> String {
+        let read = self.read(quoted, column.kind);
+        let is_text = match self {
+            // A value of a column may be a text whatever its declaration, unless that is one of numbers.
+            Self::Sqlite => {
+                !matches!(column.kind, ColumnKind::Integer | ColumnKind::Counter | ColumnKind::Float)
+            }
+            _ => column.kind == ColumnKind::Text || column.kind.is_cast(),
+        };
+        if !is_text || (column.kind == ColumnKind::Text && column.order == TextOrder::Bytes) {
+            return read;
+        }
         match self {
-            Self::Sqlite => format!("{quoted} COLLATE BINARY"),
-            Self::Postgres => format!("{quoted} COLLATE \"C\""),
+            Self::Sqlite => format!("{read} COLLATE BINARY"),
+            Self::Postgres => format!("{read} COLLATE \"C\""),
             // By the bytes of UTF-8, whatever the character set of the column; trailing spaces count.
-            Self::MariaDb => format!("BINARY CONVERT({quoted} USING utf8mb4)"),
+            Self::MariaDb => format!("BINARY CONVERT({read} USING utf8mb4)"),
         }
     }
 

@@ -34,9 +34,13 @@ macro_rules! driver {
                 SqlValue::Float(value) => query.bind(*value),
                 SqlValue::Text(value) => query.bind(value.clone()),
                 SqlValue::Blob(value) => query.bind(value.clone()),
-                SqlValue::Decimal { .. } | SqlValue::Date(_) | SqlValue::Timestamp(_) => {
-                    query.bind(value.as_text())
-                }
+                SqlValue::Bool(value) => query.bind(*value),
+                SqlValue::Decimal { .. }
+                | SqlValue::Date(_)
+                | SqlValue::Timestamp(_)
+                | SqlValue::Unsigned(_)
+                | SqlValue::Uuid(_)
+                | SqlValue::Json(_) => query.bind(value.as_text()),
             })
         }
 
@@ -81,28 +85,6 @@ macro_rules! driver {
                 Box::pin(async move {
                     let done = prepared(statement).execute(&self.pool).await.map_err(failure)?;
                     Ok(done.rows_affected())
-                })
-            }
-
-            fn columns<'a>(&'a self, name: &'a str) -> Later<'a, Result<Vec<(String, ColumnKind)>, Failure>> {
-                Box::pin(async move {
-                    use sqlx::{
-                        Column as _, Connection as _, Executor as _, SqlSafeStr as _, Statement as _,
-                        TypeInfo as _,
-                    };
-                    let sql = format!("SELECT * FROM {} WHERE 1 = 0", $dialect.quoted(name));
-                    let mut connection = self.pool.acquire().await.map_err(failure)?;
-                    // A connection may remember an older version of the table until it reads it.
-                    connection.clear_cached_statements().await.map_err(failure)?;
-                    let seen = sqlx::raw_sql(sqlx::AssertSqlSafe(sql.clone())).execute(&mut *connection);
-                    seen.await.map_err(failure)?;
-                    let described = connection.prepare(sqlx::AssertSqlSafe(sql).into_sql_str()).await;
-                    let described = described.map_err(failure)?;
-                    let kind = |name: &str| ColumnKind::named(name);
-                    let columns = described.columns().iter();
-                    Ok(columns
-                        .map(|column| (column.name().to_owned(), kind(column.type_info().name())))
-                        .collect())
                 })
             }
 

@@ -59,7 +59,17 @@ fn literal(dialect: Dialect, value: &SqlValue) -> Option<String> {
         (SqlValue::Text(text), _) => format!("'{}'", text.replace('\'', "''")),
         (SqlValue::Blob(bytes), Dialect::Postgres) => format!("E'\\\\x{}'::bytea", hex(bytes)),
         (SqlValue::Blob(bytes), _) => format!("X'{}'", hex(bytes)),
-        (SqlValue::Decimal { .. } | SqlValue::Date(_) | SqlValue::Timestamp(_), _) => {
+        (SqlValue::Bool(value), Dialect::Postgres) => format!("'{value}'::bool"),
+        (SqlValue::Bool(value), _) => format!("({})", u8::from(*value)),
+        (
+            SqlValue::Decimal { .. }
+            | SqlValue::Date(_)
+            | SqlValue::Timestamp(_)
+            | SqlValue::Unsigned(_)
+            | SqlValue::Uuid(_)
+            | SqlValue::Json(_),
+            _,
+        ) => {
             return literal(dialect, &SqlValue::Text(value.as_text()));
         }
     })

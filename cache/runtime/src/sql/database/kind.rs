@@ -10,13 +10,37 @@ use crate::sql::sql_value::SqlValue;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ColumnKind {
     Integer,
+    /// Whole numbers that the database does not store as such: bits, years.
+    Bits,
+    /// True or false.
+    Bool,
     /// Whole numbers; the database generates one if NULL or 0 is inserted.
     Counter,
     Float,
     /// Floats of 32 bits.
     Single,
     Text,
+    /// One text of a list, in the spelling of the list, or as it was written if that is the only one accepted.
+    Label {
+        is_verbatim: bool,
+    },
     Blob,
+    /// Byte strings of one length, which is padded to.
+    Padded {
+        length: u8,
+    },
+    /// UUIDs; some databases do not order them by their bytes.
+    Uuid {
+        is_ordered: bool,
+    },
+    /// Documents; some databases do not keep their spelling.
+    Json {
+        is_verbatim: bool,
+    },
+    /// Shapes, in the database's own bytes.
+    Geometry,
+    /// Exact numbers of any number of digits.
+    Number,
     /// Exact numbers with a fixed number of digits, a fixed number of them after the point.
     Decimal {
         precision: u8,
@@ -28,8 +52,24 @@ pub(crate) enum ColumnKind {
         digits: u8,
         is_stamp: bool,
     },
-    /// An unknown kind.
+    /// Any other type, as text in the database's own form.
     Other,
+}
+
+/// How the database compares texts of a column, and so what a range of it is written as in SQL.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum TextOrder {
+    /// By the bytes of UTF-8.
+    Bytes,
+    /// Otherwise, but an index of the column has operators that compare bytes (`text_pattern_ops`).
+    Pattern,
+    /// By code points, after spaces at the end (`utf8mb4_bin`).
+    Padded,
+    /// In another order.
+    #[default]
+    Collated,
+    /// The server's character set has another order than UTF-8.
+    Foreign,
 }
 
 /// A column as its database describes it.
@@ -38,27 +78,20 @@ pub(crate) struct Column {
     pub(crate) kind: ColumnKind,
     /// Whether it does not keep the written value, whatever that is.
     pub(crate) is_changed: bool,
+    /// Whether the database alone sets it.
+    pub(crate) is_generated: bool,
     /// Its declared type, in the words of the database.
     pub(crate) declared: String,
+    /// The type that texts are cast to for it, where the database does not do so.
+    pub(crate) cast: Option<String>,
+    pub(crate) order: TextOrder,
+    /// Whether two texts are equal for the database only if their bytes are.
+    pub(crate) is_equal_by_bytes: bool,
+    /// Whether an index serves ranges of it, compared as they are here.
+    pub(crate) is_indexed: bool,
 }
 
 impl ColumnKind {
-    /// The kind for the driver's name of the type.
-    pub(crate) fn named(name: &str) -> Self {
-        match name {
-            "INTEGER" | "INT" | "BIGINT" | "MEDIUMINT" | "SMALLINT" | "TINYINT" | "INT8" | "INT4"
-            | "INT2" | "BOOLEAN" => Self::Integer,
-            "INT UNSIGNED" | "BIGINT UNSIGNED" | "MEDIUMINT UNSIGNED" | "SMALLINT UNSIGNED"
-            | "TINYINT UNSIGNED" => Self::Integer,
-            "REAL" | "DOUBLE" | "FLOAT8" => Self::Float,
-            "FLOAT" | "FLOAT4" => Self::Single,
-            // `CHAR` pads what it keeps, and drivers here read it without the spaces.
-            "TEXT" | "VARCHAR" | "CHAR" | "TINYTEXT" | "MEDIUMTEXT" | "LONGTEXT" => Self::Text,
-            "BLOB" | "BYTEA" | "VARBINARY" => Self::Blob,
-            _ => Self::Other,
-        }
-    }
-
     /// How SQLite converts the values of a column with this declared type.
     pub(crate) fn affinity(declared: &str) -> Self {
         let declared = declared.to_ascii_uppercase();
@@ -72,38 +105,82 @@ impl ColumnKind {
         found.map_or(Self::Other, |(_, kind)| kind)
     }
 
-    /// The kind for the declared type, if the driver's name is not precise enough: `numeric(10,2)`, `timestamp(3)
-    /// with time zone`.
-    pub(crate) fn declared(words: &str, default_digits: u8) -> Option<Self> {
-        let (name, rest) = words.split_at(words.find(['(', ' ']).unwrap_or(words.len()));
-        let is_array = words.ends_with("[]");
-        let inside =
-            rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).map_or("", |(inside, _)| inside);
-        let numbers: Vec<Option<u8>> = inside.split(',').map(|number| number.trim().parse().ok()).collect();
+    /// The kind of a column of PostgreSQL: `numeric(10,2)`, `timestamp(3) with time zone`. An array has none.
+    pub(crate) fn of_postgres(words: &str, is_enum: bool) -> Self {
+        let (name, numbers) = parts(words);
         match (name, &numbers[..]) {
-            _ if is_array => None,
-            ("numeric" | "decimal", [Some(precision), Some(scale)]) => {
-                Some(Self::Decimal { precision: *precision, scale: *scale })
+            _ if is_enum => Self::Label { is_verbatim: true },
+            _ if words.ends_with("[]") => Self::Other,
+            ("smallint" | "integer" | "bigint", _) => Self::Integer,
+            ("boolean", _) => Self::Bool,
+            ("real", _) => Self::Single,
+            ("double", _) => Self::Float,
+            // `character` pads what it keeps, and is read here without the spaces.
+            ("text" | "character" | "bpchar", _) => Self::Text,
+            ("bytea", _) => Self::Blob,
+            ("uuid", _) => Self::Uuid { is_ordered: true },
+            ("json" | "jsonb", _) => Self::Json { is_verbatim: name == "json" },
+            ("numeric", [Some(precision), Some(scale)]) => {
+                Self::Decimal { precision: *precision, scale: *scale }
             }
-            ("date", _) => Some(Self::Date),
-            ("timestamp" | "datetime", [digits, ..]) => Some(Self::Moment {
-                digits: digits.unwrap_or(default_digits),
-                is_stamp: words == "timestamp",
-            }),
-            _ => None,
+            ("numeric", _) => Self::Number,
+            ("date", _) => Self::Date,
+            ("timestamp", [digits, ..]) => Self::Moment { digits: digits.unwrap_or(6), is_stamp: false },
+            _ => Self::Other,
         }
+    }
+
+    /// The kind of a column of MariaDB: `int(10) unsigned`, `datetime(6)`.
+    pub(crate) fn of_mariadb(words: &str) -> Self {
+        let (name, numbers) = parts(words);
+        match (name, &numbers[..]) {
+            ("tinyint" | "smallint" | "mediumint" | "int" | "bigint", _) => Self::Integer,
+            ("bit" | "year", _) => Self::Bits,
+            ("float", _) => Self::Single,
+            ("double", _) => Self::Float,
+            ("char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext", _) => Self::Text,
+            ("enum", _) => Self::Label { is_verbatim: false },
+            ("varbinary" | "tinyblob" | "blob" | "mediumblob" | "longblob", _) => Self::Blob,
+            ("binary", [Some(length), ..]) => Self::Padded { length: *length },
+            ("uuid", _) => Self::Uuid { is_ordered: false },
+            ("json", _) => Self::Json { is_verbatim: true },
+            (
+                "geometry" | "point" | "linestring" | "polygon" | "multipoint" | "multilinestring"
+                | "multipolygon" | "geometrycollection",
+                _,
+            ) => Self::Geometry,
+            ("decimal", [Some(precision), Some(scale)]) => {
+                Self::Decimal { precision: *precision, scale: *scale }
+            }
+            ("date", _) => Self::Date,
+            ("timestamp" | "datetime", [digits, ..]) => {
+                Self::Moment { digits: digits.unwrap_or(0), is_stamp: name == "timestamp" }
+            }
+            _ => Self::Other,
+        }
+    }
+
+    /// Whether values are texts in the database's own form, which are cast to the type of the column.
+    pub(crate) const fn is_cast(self) -> bool {
+        matches!(self, Self::Other | Self::Label { .. } | Self::Json { .. })
     }
 
     /// Whether the value that is read later is `value`, bit for bit.
     pub(crate) fn keeps(self, value: &SqlValue) -> bool {
         match (self, value) {
             (Self::Counter, SqlValue::Integer(value)) => *value != 0,
-            (Self::Counter | Self::Other, _) => false,
+            (Self::Counter, SqlValue::Unsigned(_)) => true,
+            (Self::Counter | Self::Other | Self::Bits | Self::Number | Self::Geometry, _) => false,
             (Self::Moment { is_stamp: true, .. }, SqlValue::Null) => false,
             (_, SqlValue::Null)
             | (Self::Date, SqlValue::Date(_))
-            | (Self::Integer, SqlValue::Integer(_))
+            | (Self::Integer, SqlValue::Integer(_) | SqlValue::Unsigned(_))
+            | (Self::Bool, SqlValue::Bool(_))
+            | (Self::Uuid { .. }, SqlValue::Uuid(_))
+            | (Self::Label { is_verbatim: true }, SqlValue::Text(_))
             | (Self::Blob, SqlValue::Blob(_)) => true,
+            (Self::Padded { length }, SqlValue::Blob(bytes)) => bytes.len() == usize::from(length),
+            (Self::Json { is_verbatim: true }, SqlValue::Json(text)) => !text.ends_with(' '),
             (Self::Decimal { scale: kept, .. }, SqlValue::Decimal { scale, .. }) => kept == *scale,
             (Self::Moment { digits, .. }, SqlValue::Timestamp(micros)) => {
                 micros % 10i64.pow(6 - u32::from(digits).min(6)) == 0
@@ -131,11 +208,25 @@ impl ColumnKind {
             | (Self::Float | Self::Single, DomainType::Float)
             | (Self::Text, DomainType::Text)
             | (Self::Date, DomainType::Date)
+            | (Self::Bool, DomainType::Bool)
+            | (Self::Uuid { is_ordered: true }, DomainType::Uuid)
+            | (Self::Blob | Self::Padded { .. }, DomainType::Bytes)
             | (Self::Moment { .. }, DomainType::Timestamp) => true,
             (Self::Decimal { precision, scale }, DomainType::Decimal { scale: registered }) => {
                 scale == registered && precision <= MAX_DIGITS
             }
             _ => false,
+        }
+    }
+
+    /// A value as it is returned to users, from what the driver read.
+    pub(crate) fn received(self, value: SqlValue) -> SqlValue {
+        match (self, value) {
+            (Self::Uuid { .. }, SqlValue::Text(text)) => {
+                SqlValue::uuid(&text).unwrap_or(SqlValue::Text(text))
+            }
+            (Self::Json { .. }, SqlValue::Text(text)) => SqlValue::Json(text),
+            (_, value) => value,
         }
     }
 
@@ -149,9 +240,24 @@ impl ColumnKind {
             }
             (Self::Integer | Self::Counter, SqlValue::Timestamp(micros)) => SqlValue::Integer(*micros),
             (Self::Moment { .. }, SqlValue::Integer(micros)) => SqlValue::Timestamp(*micros),
+            (Self::Bool, SqlValue::Integer(number @ 0..=1)) => SqlValue::Bool(*number == 1),
+            (Self::Integer | Self::Counter | Self::Bits, SqlValue::Bool(is_true)) => SqlValue::Integer((*is_true).into()),
+            (Self::Uuid { .. }, SqlValue::Text(text)) => SqlValue::uuid(text).unwrap_or(value),
+            (Self::Blob | Self::Padded { .. }, SqlValue::Uuid(bytes)) => SqlValue::Blob(bytes.to_vec()),
+            (Self::Text | Self::Label { .. }, SqlValue::Uuid(_) | SqlValue::Json(_)) => {
+                SqlValue::Text(value.as_text())
+            }
+            (Self::Json { .. }, SqlValue::Text(text)) => SqlValue::Json(text.clone()),
             _ => value,
         }
     }
+}
+
+/// The first word of a declared type, and the numbers in its first brackets.
+fn parts(words: &str) -> (&str, Vec<Option<u8>>) {
+    let (name, rest) = words.split_at(words.find(['(', ' ']).unwrap_or(words.len()));
+    let inside = rest.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map_or("", |(inside, _)| inside);
+    (name, inside.split(',').map(|number| number.trim().parse().ok()).collect())
 }
 
 fn is_plain(value: f64) -> bool {
@@ -201,17 +307,57 @@ mod tests {
 
     #[test]
     fn the_words_of_databases_say_what_columns_keep() {
-        let kind = |words| ColumnKind::declared(words, 6);
-        assert_eq!(kind("numeric(10,2)"), Some(ColumnKind::Decimal { precision: 10, scale: 2 }));
-        assert_eq!(kind("decimal(5,0) unsigned"), Some(ColumnKind::Decimal { precision: 5, scale: 0 }));
-        assert_eq!(
-            kind("timestamp(3) with time zone"),
-            Some(ColumnKind::Moment { digits: 3, is_stamp: false })
-        );
-        assert_eq!(kind("datetime"), Some(ColumnKind::Moment { digits: 6, is_stamp: false }));
-        assert_eq!(kind("date"), Some(ColumnKind::Date));
-        for other in ["numeric", "numeric(10,-2)", "numeric(10,2)[]", "date[]", "daterange", "text"] {
-            assert_eq!(kind(other), None, "{other}");
+        let decimal = |precision, scale| ColumnKind::Decimal { precision, scale };
+        let moment = |digits, is_stamp| ColumnKind::Moment { digits, is_stamp };
+        let postgres = [
+            ("numeric(10,2)", decimal(10, 2)),
+            ("numeric(10,-2)", ColumnKind::Number),
+            ("timestamp(3) with time zone", moment(3, false)),
+            ("timestamp without time zone", moment(6, false)),
+            ("double precision", ColumnKind::Float),
+            ("character varying(3)", ColumnKind::Text),
+            ("jsonb", ColumnKind::Json { is_verbatim: false }),
+            ("numeric(10,2)[]", ColumnKind::Other),
+            ("date[]", ColumnKind::Other),
+            ("daterange", ColumnKind::Other),
+            ("\"char\"", ColumnKind::Other),
+            ("shop.\"date\"", ColumnKind::Other),
+        ];
+        for (words, kind) in postgres {
+            assert_eq!(ColumnKind::of_postgres(words, false), kind, "{words}");
         }
+        let mariadb = [
+            ("decimal(5,0) unsigned", decimal(5, 0)),
+            ("datetime", moment(0, false)),
+            ("timestamp(6)", moment(6, true)),
+            ("bigint(20) unsigned", ColumnKind::Integer),
+            ("binary(16)", ColumnKind::Padded { length: 16 }),
+            ("bit(8)", ColumnKind::Bits),
+            ("enum('int(3)','b')", ColumnKind::Label { is_verbatim: false }),
+            ("time(6)", ColumnKind::Other),
+        ];
+        for (words, kind) in mariadb {
+            assert_eq!(ColumnKind::of_mariadb(words), kind, "{words}");
+        }
+    }
+
+    #[test]
+    fn other_forms_of_a_value_become_that_of_the_column() {
+        let id = SqlValue::Uuid([1; 16]);
+        let json = ColumnKind::Json { is_verbatim: false };
+        let forms: [(ColumnKind, SqlValue, SqlValue); 7] = [
+            (ColumnKind::Uuid { is_ordered: true }, id.as_text().into(), id.clone()),
+            (ColumnKind::Padded { length: 16 }, id.clone(), vec![1; 16].into()),
+            (ColumnKind::Text, id.clone(), id.as_text().into()),
+            (ColumnKind::Bool, 1.into(), true.into()),
+            (ColumnKind::Bool, 2.into(), 2.into()),
+            (ColumnKind::Integer, true.into(), 1.into()),
+            (json, "{}".into(), SqlValue::Json("{}".to_owned())),
+        ];
+        for (kind, given, fitted) in forms {
+            assert_eq!(kind.fitted(given), fitted);
+        }
+        assert!(!json.keeps(&SqlValue::Json("{}".to_owned())));
+        assert!(!ColumnKind::Padded { length: 4 }.keeps(&vec![1; 3].into()));
     }
 }

@@ -16,7 +16,10 @@ const MICROS_OF_DAY: i64 = 86_400_000_000;
 pub(crate) fn takes(dialect: Dialect, column: &Column, value: &SqlValue) -> bool {
     let declared = column.declared.as_str();
     match (column.kind, value) {
-        (_, SqlValue::Null) | (ColumnKind::Float | ColumnKind::Single, SqlValue::Float(_)) => true,
+        (_, SqlValue::Null)
+        | (ColumnKind::Float | ColumnKind::Single, SqlValue::Float(_))
+        | (ColumnKind::Bool, SqlValue::Bool(_))
+        | (ColumnKind::Uuid { .. }, SqlValue::Uuid(_)) => true,
         (ColumnKind::Integer | ColumnKind::Counter, SqlValue::Integer(value)) => {
             dialect == Dialect::Sqlite
                 || integers(dialect, declared).is_some_and(|range| range.contains(value))
@@ -84,9 +87,19 @@ fn first_word(declared: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sql::database::TextOrder;
 
     fn column(kind: ColumnKind, declared: &str) -> Column {
-        Column { kind, is_changed: false, declared: declared.to_owned() }
+        Column {
+            kind,
+            is_changed: false,
+            is_generated: false,
+            declared: declared.to_owned(),
+            cast: None,
+            order: TextOrder::Collated,
+            is_equal_by_bytes: false,
+            is_indexed: false,
+        }
     }
 
     #[test]
@@ -96,7 +109,7 @@ mod tests {
         let stamp = ColumnKind::Moment { digits: 6, is_stamp: true };
         let day = |year| SqlValue::date(year, 1, 1).unwrap();
         let year_2100 = SqlValue::Timestamp(4_102_444_800_000_000);
-        let cases: [(Dialect, ColumnKind, &str, SqlValue, bool); 20] = [
+        let cases: [(Dialect, ColumnKind, &str, SqlValue, bool); 23] = [
             (Postgres, ColumnKind::Integer, "integer", i64::from(i32::MAX).into(), true),
             (Postgres, ColumnKind::Integer, "integer", (i64::from(i32::MAX) + 1).into(), false),
             (Postgres, ColumnKind::Integer, "smallint", (-32_769).into(), false),
@@ -112,6 +125,9 @@ mod tests {
             (Postgres, ColumnKind::Text, "text", "abcd".into(), true),
             (Postgres, ColumnKind::Text, "citext", "abcd".into(), false),
             (MariaDb, ColumnKind::Blob, "varbinary(2)", SqlValue::Blob(vec![1; 3]), false),
+            (Postgres, ColumnKind::Uuid { is_ordered: true }, "uuid", [1; 16].into(), true),
+            (Postgres, ColumnKind::Other, "inet", "10.0.0.1".into(), false),
+            (MariaDb, ColumnKind::Integer, "bigint(20) unsigned", u64::MAX.into(), false),
             (MariaDb, price, "decimal(4,2)", SqlValue::decimal("99.99").unwrap(), true),
             (MariaDb, price, "decimal(4,2)", SqlValue::decimal("100.00").unwrap(), false),
             (MariaDb, ColumnKind::Date, "date", day(999), false),

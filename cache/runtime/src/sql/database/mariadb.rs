@@ -8,7 +8,7 @@ use sqlx::{Row as _, TypeInfo as _, ValueRef as _};
 
 use super::connect::{check, refused, trusting, unreachable};
 use super::driver::driver;
-use super::{ColumnKind, Database, Dialect, Failure, FailureKind, Later, Table, Transaction};
+use super::{Database, Dialect, Failure, FailureKind, Later, Table, Transaction};
 use crate::sql::calendar;
 use crate::sql::sql_value::{SqlValue, decimal_or_text};
 use crate::sql::statement::Statement;
@@ -65,8 +65,7 @@ fn decoded(row: &MySqlRow, place: usize) -> Result<SqlValue, sqlx::Error> {
         }
         "TINYINT UNSIGNED" | "SMALLINT UNSIGNED" | "MEDIUMINT UNSIGNED" | "INT UNSIGNED"
         | "BIGINT UNSIGNED" => {
-            let value = i64::try_from(row.try_get::<u64, _>(place)?);
-            SqlValue::Integer(value.map_err(|error| sqlx::Error::Decode(Box::new(error)))?)
+            row.try_get::<u64, _>(place)?.into()
         }
         "DECIMAL" => decimal_or_text(row.try_get_unchecked(place)?),
         "DATE" | "DATETIME" | "TIMESTAMP" => {
@@ -92,7 +91,9 @@ fn moment(is_day: bool, bytes: &[u8]) -> SqlValue {
     let (month, day_of_month) = (byte(3), byte(4));
     let day = calendar::day_of(year, month, day_of_month);
     if calendar::civil(day) != (year, month, day_of_month) {
-        return SqlValue::Text(format!("{year:04}-{month:02}-{day_of_month:02}"));
+        let date = format!("{year:04}-{month:02}-{day_of_month:02}");
+        let time = format!(" {:02}:{:02}:{:02}", byte(5), byte(6), byte(7));
+        return SqlValue::Text(if is_day { date } else { date + &time });
     }
     if is_day {
         let days = i32::try_from(day).expect("years have two bytes");

@@ -1,6 +1,7 @@
 //! The differences between databases: how to connect, how to write, and the meaning of their errors.
 
 mod connect;
+mod columns;
 mod constraints;
 mod describe;
 mod dialect;
@@ -17,6 +18,7 @@ mod postgres;
 mod postgres_binary;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod table_name;
 
 use std::fmt::Debug;
 use std::pin::Pin;
@@ -25,11 +27,14 @@ use std::sync::Arc;
 use lacuna_cache_protocol::{Error, Result};
 
 pub(crate) use constraints::Constraints;
+#[cfg(feature = "cluster")]
+pub(crate) use describe::canonical;
 pub(crate) use describe::{Described, describe};
 pub(crate) use dialect::Dialect;
 pub(crate) use inlined::inlined;
-pub(crate) use kind::{Column, ColumnKind};
+pub(crate) use kind::{Column, ColumnKind, TextOrder};
 pub(crate) use limits::takes;
+pub(crate) use table_name::TableName;
 
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::Statement;
@@ -132,9 +137,6 @@ pub(crate) trait Database: Debug + Send + Sync {
 
     /// One statement that writes, in a transaction of its own: returns how many rows it changed.
     fn execute<'a>(&'a self, statement: &'a Statement) -> Later<'a, Result<u64, Failure>>;
-
-    /// The columns of a table.
-    fn columns<'a>(&'a self, table: &'a str) -> Later<'a, Result<Vec<(String, ColumnKind)>, Failure>>;
 
     /// Several statements in sequence, without parameters.
     fn run<'a>(&'a self, sql: &'a str) -> Later<'a, Result<(), Failure>>;

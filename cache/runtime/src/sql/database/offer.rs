@@ -6,7 +6,7 @@
 use lacuna_cache_protocol::DomainType;
 use lacuna_cache_protocol::{Error, Result};
 
-use super::{Column, ColumnKind, Dialect};
+use super::{Column, ColumnKind, Dialect, TextOrder};
 use crate::sql::calendar;
 use crate::sql::sql_value::SqlValue;
 
@@ -16,14 +16,16 @@ impl Dialect {
         let is_offered = match (self, domain) {
             // Any column of SQLite may hold any value, which the order of the key follows if the types are those
             // of the domain. Whole numbers beyond 2^53 have no exact order among floats.
-            (Self::Sqlite, DomainType::Decimal { .. } | DomainType::Date) => false,
+            (Self::Sqlite, DomainType::Decimal { .. } | DomainType::Date | DomainType::Bool | DomainType::Uuid) => {
+                false
+            }
             (Self::Sqlite, DomainType::Float) => column.kind == ColumnKind::Float,
+            (Self::Sqlite, DomainType::Bytes) => column.kind == ColumnKind::Blob,
             (Self::Sqlite, _) => true,
             // Texts of these types (an enumeration) are compared by their bytes, but the database may order them
             // differently.
-            (Self::MariaDb, DomainType::Text) if column.kind == ColumnKind::Other => {
-                column.declared.starts_with("enum(")
-            }
+            (Self::MariaDb, DomainType::Text) if matches!(column.kind, ColumnKind::Label { .. }) => true,
+            (_, DomainType::Text) if column.order == TextOrder::Foreign => false,
             _ => column.kind.has_order_of(domain),
         };
         if is_offered {
@@ -44,7 +46,28 @@ impl Dialect {
                 "SQLite has no days; keep them as texts like 2024-05-01, as Text, or count them, as Integer"
                     .to_owned()
             }
+            (Self::Sqlite, DomainType::Bool, _) => "SQLite has 0 and 1 instead; register it as Integer".to_owned(),
+            (Self::Sqlite, DomainType::Uuid, _) => {
+                "keep UUIDs as texts, as Text, or in a column that is declared BLOB, as Bytes".to_owned()
+            }
+            (Self::Sqlite, DomainType::Bytes, _) => "declare the column BLOB".to_owned(),
             (Self::Sqlite, ..) => "declare the column REAL".to_owned(),
+            (_, _, ColumnKind::Uuid { is_ordered: false }) => {
+                "MariaDB does not order UUIDs by their bytes; declare the column BINARY(16), as Bytes, or \
+                 CHAR(36) CHARACTER SET ascii, as Text"
+                    .to_owned()
+            }
+            (_, DomainType::Text, ColumnKind::Text) => {
+                "the character set of the server has another order than UTF-8; make the database with UTF8".to_owned()
+            }
+            (_, _, ColumnKind::Uuid { .. }) => "register it as Uuid".to_owned(),
+            (Self::MariaDb, DomainType::Bool, _) => "MariaDB has 0 and 1 instead; register it as Integer".to_owned(),
+            (_, _, ColumnKind::Bool) => "register it as Bool".to_owned(),
+            (_, _, ColumnKind::Blob | ColumnKind::Padded { .. }) => "register it as Bytes".to_owned(),
+            (_, DomainType::Bool, _) => "declare the column BOOLEAN".to_owned(),
+            (_, DomainType::Uuid, _) => "declare the column UUID".to_owned(),
+            (Self::MariaDb, DomainType::Bytes, _) => "declare the column VARBINARY(n)".to_owned(),
+            (_, DomainType::Bytes, _) => "declare the column BYTEA".to_owned(),
             (_, _, ColumnKind::Decimal { scale, precision: ..=38 }) => {
                 format!("register it as Decimal {{ scale: {scale} }}")
             }

@@ -7,8 +7,8 @@ use sqlx::{Row as _, TypeInfo as _, ValueRef as _};
 
 use super::connect::{check, refused, trusting, unreachable};
 use super::driver::driver;
-use super::postgres_binary::{date, moment, numeric};
-use super::{ColumnKind, Database, Dialect, Failure, FailureKind, Later, Table, Transaction};
+use super::postgres_binary::{date, moment, numeric, uuid};
+use super::{Database, Dialect, Failure, FailureKind, Later, Table, Transaction};
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::Statement;
 
@@ -45,7 +45,7 @@ fn decoded(row: &PgRow, place: usize) -> Result<SqlValue, sqlx::Error> {
         "INT2" => SqlValue::Integer(row.try_get::<i16, _>(place)?.into()),
         "INT4" => SqlValue::Integer(row.try_get::<i32, _>(place)?.into()),
         "INT8" => SqlValue::Integer(row.try_get(place)?),
-        "BOOL" => SqlValue::Integer(row.try_get::<bool, _>(place)?.into()),
+        "BOOL" => SqlValue::Bool(row.try_get(place)?),
         "FLOAT4" => SqlValue::Float(row.try_get::<f32, _>(place)?.into()),
         "FLOAT8" => SqlValue::Float(row.try_get(place)?),
         "BYTEA" => SqlValue::Blob(row.try_get(place)?),
@@ -54,6 +54,7 @@ fn decoded(row: &PgRow, place: usize) -> Result<SqlValue, sqlx::Error> {
         "NUMERIC" => numeric(value.as_bytes().map_err(sqlx::Error::Decode)?),
         "DATE" => date(value.as_bytes().map_err(sqlx::Error::Decode)?),
         "TIMESTAMP" | "TIMESTAMPTZ" => moment(value.as_bytes().map_err(sqlx::Error::Decode)?),
+        "UUID" => uuid(value.as_bytes().map_err(sqlx::Error::Decode)?),
         // A value that is not text gives an error that says so.
         _ => SqlValue::Text(row.try_get(place)?),
     })

@@ -65,6 +65,10 @@ pub(super) fn moment(bytes: &[u8]) -> SqlValue {
     }
 }
 
+pub(super) fn uuid(bytes: &[u8]) -> SqlValue {
+    bytes.try_into().map_or_else(|_| SqlValue::Blob(bytes.to_vec()), SqlValue::Uuid)
+}
+
 fn beyond(is_late: bool) -> SqlValue {
     SqlValue::Text(if is_late { "infinity" } else { "-infinity" }.to_owned())
 }

@@ -10,7 +10,7 @@ use sqlx::{Row as _, TypeInfo as _, ValueRef as _};
 
 use super::connect::{refused, unreachable};
 use super::driver::driver;
-use super::{ColumnKind, Database, Dialect, Failure, FailureKind, Later, Table, Transaction, is_in_memory};
+use super::{Database, Dialect, Failure, FailureKind, Later, Table, Transaction, is_in_memory};
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::Statement;
 

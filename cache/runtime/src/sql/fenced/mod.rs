@@ -23,7 +23,7 @@ pub(crate) use slots::{Slots, raise_slots};
 use transaction::Undone;
 
 use crate::sql::cache::Cache;
-use crate::sql::database::{Database, Failure, FailureKind, Mark};
+use crate::sql::database::{Database, Failure, FailureKind, Mark, Table};
 use crate::sql::domain_key;
 use crate::sql::file_lock::FileLock;
 use crate::sql::rows::encode;
@@ -114,7 +114,8 @@ impl FencedTable {
             )));
         }
         let statement = select(self.database.dialect(), &self.schema, query)?;
-        let mut rows = self.database.query(&statement).await.map_err(|failure| failure.error)?;
+        let rows = self.database.query(&statement).await.map_err(|failure| failure.error)?;
+        let mut rows: Table = rows.into_iter().map(|row| self.schema.received(row)).collect();
         let limit = match query.form {
             Form::All => None,
             Form::First(limit) | Form::Last(limit) => Some(limit as usize),

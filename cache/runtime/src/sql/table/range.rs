@@ -25,8 +25,8 @@ impl Table {
         column: &str,
         range: impl RangeBounds<V>,
     ) -> Result<(), WriteError> {
-        let change = |sql: &mut Sql, table: &str| {
-            sql.text("DELETE FROM ").name(table);
+        let change = |sql: &mut Sql| {
+            sql.text("DELETE FROM ").table(&self.schema);
         };
         let is_certain = self.schema.frees_keys_visibly() && !self.schema.constraints.are_of_rows;
         self.change_range(column, range, change, is_certain).await
@@ -59,8 +59,8 @@ impl Table {
                 return Err(Error::invalid_input(message).into());
             }
         }
-        let change = |sql: &mut Sql, table: &str| {
-            sql.text("UPDATE ").name(table).text(" SET ");
+        let change = |sql: &mut Sql| {
+            sql.text("UPDATE ").table(&self.schema).text(" SET ");
             for (place, (assigned, expression)) in assignments.iter().enumerate() {
                 // The line break ends a comment before the conditions and the fence.
                 sql.text(if place > 0 { ", " } else { "" })
@@ -77,13 +77,13 @@ impl Table {
         &self,
         column: &str,
         range: impl RangeBounds<V>,
-        change: impl FnOnce(&mut Sql, &str),
+        change: impl FnOnce(&mut Sql),
         is_certain: bool,
     ) -> Result<(), WriteError> {
         let domain = self.schema.domain_of(column)?;
         let Some(interval) = self.interval(column, range)? else { return Ok(()) };
         let mut sql = Sql::new(self.dialect);
-        change(&mut sql, &self.schema.table);
+        change(&mut sql);
         sql.text(" WHERE ");
         sql.within(&self.schema, domain, &interval)?;
         // Rows of the range may have any value in other registered columns, which are therefore touched whole

@@ -9,6 +9,7 @@ use lacuna_cache_protocol::{Error, Result};
 use lacuna_cache_protocol::{Touched, WriteSet};
 
 use super::Table;
+use crate::sql::database::Dialect;
 use crate::sql::domain_key::{domain_value, key};
 use crate::sql::rows::Row;
 use crate::sql::select::Sql;
@@ -18,8 +19,18 @@ use crate::sql::statement::{Effect, Shape, Statement};
 /// Columns by their indexes, and their new values.
 type Columns = Vec<(usize, SqlValue)>;
 
+/// The values of a write.
+#[derive(Debug, Default)]
+pub(super) struct Given {
+    columns: Columns,
+    /// Columns that the table did not have when it was opened, or that are not read.
+    others: Vec<(String, SqlValue)>,
+}
+
 impl Table {
-    /// Adds a row.
+    /// Adds a row. It may name columns that the table got after it was opened; until it is opened again they are
+    /// written and not read, and such a write drops the cached results that it touches (on MariaDB and SQLite all
+    /// of the table).
     ///
     /// Under write-back it is acknowledged before the database has it only if the cache knows that the key is free
     /// and that no constraint involves the row; otherwise once the database has it (P14).
@@ -31,29 +42,33 @@ impl Table {
         &self,
         values: impl IntoIterator<Item = (&'a str, SqlValue)>,
     ) -> Result<(), WriteError> {
-        let (statement, columns) = self.insertion(values)?;
-        let touched = self.touched_by(None, &columns)?;
-        let is_known = self.keeps_all(&columns) && columns.len() == self.schema.columns.len();
-        let effect = if is_known { Effect::Insert(self.spread(columns)) } else { Effect::Unknown };
+        let (statement, given) = self.insertion(values)?;
+        let touched = self.touched_by(None, &given)?;
+        let is_known = self.keeps_all(&given) && given.columns.len() == self.schema.columns.len();
+        let effect = if is_known { Effect::Insert(self.spread(given.columns)) } else { Effect::Unknown };
         self.send(touched, vec![statement], effect).await
     }
 
-    /// The statement that adds a row, and its columns.
+    /// The statement that adds a row, and its values.
     pub(super) fn insertion<'a>(
         &self,
         values: impl IntoIterator<Item = (&'a str, SqlValue)>,
-    ) -> Result<(Statement, Columns)> {
-        let columns = self.columns(values)?;
+    ) -> Result<(Statement, Given)> {
+        let given = self.given(values)?;
         let mut sql = Sql::new(self.dialect);
-        sql.text("INSERT INTO ").name(&self.schema.table).text(" (");
-        for (nth, (place, _)) in columns.iter().enumerate() {
-            sql.text(if nth > 0 { ", " } else { "" }).name(&self.schema.columns[*place]);
+        sql.text("INSERT INTO ").table(&self.schema).text(" (");
+        let names = given.columns.iter().map(|(place, _)| &self.schema.columns[*place]);
+        for (nth, name) in names.chain(given.others.iter().map(|(name, _)| name)).enumerate() {
+            sql.text(if nth > 0 { ", " } else { "" }).name(name);
         }
         sql.text(") SELECT ");
-        for (nth, (_, value)) in columns.iter().enumerate() {
-            sql.text(if nth > 0 { ", " } else { "" }).value(value);
+        for (nth, (place, value)) in given.columns.iter().enumerate() {
+            sql.text(if nth > 0 { ", " } else { "" }).assigned(&self.schema.described[*place], value);
         }
-        Ok((sql.into_statement(Shape::Values).expecting(1), columns))
+        for (nth, (_, value)) in given.others.iter().enumerate() {
+            sql.text(if nth + given.columns.len() > 0 { ", " } else { "" }).value(value);
+        }
+        Ok((sql.into_statement(Shape::Values).expecting(1), given))
     }
 
     /// A row that is known without reading it, for [`Table::update`] and [`Table::delete`]: its key and the values
@@ -63,7 +78,10 @@ impl Table {
     /// `InvalidInput` for a column that the table does not have or that is given twice, and if the key or a
     /// registered column is missing.
     pub fn known_row<'a>(&self, values: impl IntoIterator<Item = (&'a str, SqlValue)>) -> Result<Row> {
-        let columns = self.columns(values)?;
+        let Given { columns, others } = self.given(values)?;
+        if let Some((name, _)) = others.first() {
+            return Err(Error::invalid_input(format!("the table {} has no column {name}", self.schema.table)));
+        }
         for column in self.schema.domains.iter().map(|(name, _)| name).chain(&self.schema.keys) {
             let place = self.schema.column(column)?;
             if columns.iter().all(|(known, _)| *known != place) {
@@ -80,7 +98,7 @@ impl Table {
         row
     }
 
-    /// Sets columns of a row.
+    /// Sets columns of a row, also such that [`Table::insert`] says of.
     ///
     /// Under write-back it is acknowledged before the database has it only if the cache shows the row with the
     /// values of `row` and no constraint involves the columns; otherwise once the database has it (P14).
@@ -93,24 +111,29 @@ impl Table {
         row: &Row,
         values: impl IntoIterator<Item = (&'a str, SqlValue)>,
     ) -> Result<(), WriteError> {
-        let columns = self.columns(values)?;
-        if columns.iter().any(|(place, _)| self.schema.key_places().any(|key| key == *place)) {
+        let given = self.given(values)?;
+        if given.columns.iter().any(|(place, _)| self.schema.key_places().any(|key| key == *place)) {
             return Err(Error::invalid_input(
                 "the primary key of a row does not change: delete it and insert",
             )
             .into());
         }
-        let touched = self.touched_by(Some(row), &columns)?;
+        let touched = self.touched_by(Some(row), &given)?;
         let mut sql = Sql::new(self.dialect);
-        sql.text("UPDATE ").name(&self.schema.table).text(" SET ");
-        for (nth, (place, value)) in columns.iter().enumerate() {
+        sql.text("UPDATE ").table(&self.schema).text(" SET ");
+        for (nth, (place, value)) in given.columns.iter().enumerate() {
             let separator = if nth > 0 { ", " } else { "" };
-            sql.text(separator).name(&self.schema.columns[*place]).text(" = ").value(value);
+            let (name, column) = (&self.schema.columns[*place], &self.schema.described[*place]);
+            sql.text(separator).name(name).text(" = ").assigned(column, value);
+        }
+        for (nth, (name, value)) in given.others.iter().enumerate() {
+            let separator = if nth + given.columns.len() > 0 { ", " } else { "" };
+            sql.text(separator).name(name).text(" = ").value(value);
         }
         let key = self.where_row(&mut sql, row)?;
         let was = self.registered_values(row);
-        let effect =
-            if self.keeps_all(&columns) { Effect::Set { key, was, columns } } else { Effect::Unknown };
+        let is_known = self.keeps_all(&given);
+        let effect = if is_known { Effect::Set { key, was, columns: given.columns } } else { Effect::Unknown };
         self.send(touched, vec![sql.into_statement(Shape::Condition).expecting(1)], effect).await
     }
 
@@ -119,9 +142,9 @@ impl Table {
     /// # Errors
     /// As [`Table::update`].
     pub async fn delete(&self, row: &Row) -> Result<(), WriteError> {
-        let touched = self.touched_by(Some(row), &[])?;
+        let touched = self.touched_by(Some(row), &Given::default())?;
         let mut sql = Sql::new(self.dialect);
-        sql.text("DELETE FROM ").name(&self.schema.table);
+        sql.text("DELETE FROM ").table(&self.schema);
         let key = self.where_row(&mut sql, row)?;
         let was = self.registered_values(row);
         let effect = if self.schema.has_triggers { Effect::Unknown } else { Effect::Delete { key, was } };
@@ -134,28 +157,48 @@ impl Table {
         domains.map(|domain| self.schema.domain_value(domain, row.values()).clone()).collect()
     }
 
-    /// Columns by their indexes, each once.
-    fn columns<'a>(&self, values: impl IntoIterator<Item = (&'a str, SqlValue)>) -> Result<Columns> {
-        let mut columns = Columns::new();
+    /// The values of a write, each column once.
+    fn given<'a>(&self, values: impl IntoIterator<Item = (&'a str, SqlValue)>) -> Result<Given> {
+        let mut given = Given::default();
         for (column, value) in values {
-            let place = self.schema.column(column)?;
-            if columns.iter().any(|(known, _)| *known == place) {
+            self.dialect.can_say(&value)?;
+            let place = self.schema.columns.iter().position(|name| name == column);
+            let is_twice = given.columns.iter().any(|(known, _)| Some(*known) == place)
+                || given.others.iter().any(|(known, _)| known == column);
+            if is_twice {
                 return Err(Error::invalid_input(format!("the column {column} is given twice")));
             }
-            let value = self.schema.fitted(place, value);
-            self.dialect.can_say(&value)?;
-            columns.push((place, value));
+            match place {
+                Some(place) => given.columns.push((place, self.assignable(place, value)?)),
+                None => given.others.push((column.to_owned(), value)),
+            }
         }
-        Ok(columns)
+        Ok(given)
     }
 
-    fn keeps_all(&self, columns: &[(usize, SqlValue)]) -> bool {
-        columns.iter().all(|(place, value)| self.schema.keeps(*place, value))
+    /// A value in the form of its column.
+    fn assignable(&self, place: usize, value: SqlValue) -> Result<SqlValue> {
+        if self.schema.described[place].is_generated {
+            let message = format!("{} is set by the database alone", self.schema.columns[place]);
+            return Err(Error::invalid_input(message));
+        }
+        let value = self.schema.fitted(place, value);
+        self.dialect.can_say(&value)?;
+        Ok(value)
+    }
+
+    fn keeps_all(&self, given: &Given) -> bool {
+        given.others.is_empty() && given.columns.iter().all(|(place, value)| self.schema.keeps(*place, value))
     }
 
     /// Values of the registered columns before a write, in `row` if there is one, and after columns get new values.
-    fn touched_by(&self, row: Option<&Row>, columns: &[(usize, SqlValue)]) -> Result<Vec<Touched>> {
+    fn touched_by(&self, row: Option<&Row>, given: &Given) -> Result<Vec<Touched>> {
         let mut touched = Vec::new();
+        // Where names of columns are found in another spelling, one of these may be a registered column.
+        if !given.others.is_empty() && self.dialect != Dialect::Postgres {
+            return Ok(touched);
+        }
+        let (columns, is_deletion) = (&given.columns, given.columns.is_empty() && given.others.is_empty());
         for (domain, (column, domain_type)) in self.schema.domains.iter().enumerate() {
             let mut values = WriteSet::new(domain, *domain_type);
             if let Some(row) = row {
@@ -166,7 +209,7 @@ impl Table {
             if let Some(value) = after {
                 values.after(checked(*domain_type, value)?)?;
             }
-            if self.is_sure_of(domain, place, row, after, columns.is_empty()) {
+            if self.is_sure_of(domain, place, row, after, is_deletion) {
                 touched.extend(values.touched());
             }
         }
@@ -199,16 +242,18 @@ impl Table {
                 let message = format!("{column} is NULL, which may be in several rows: name them by a range");
                 return Err(Error::invalid_input(message));
             }
-            sql.text(if nth > 0 { " AND " } else { " WHERE " }).holds(column, value);
+            let described = &self.schema.described[self.schema.column(column)?];
+            sql.text(if nth > 0 { " AND " } else { " WHERE " }).holds(column, described, value);
         }
         for (domain, (column, _)) in self.schema.domains.iter().enumerate() {
-            sql.text(" AND ").holds(column, self.schema.domain_value(domain, row.values()));
+            let described = &self.schema.described[self.schema.column(column)?];
+            sql.text(" AND ").holds(column, described, self.schema.domain_value(domain, row.values()));
         }
         Ok(key)
     }
 }
 
-/// The value for a set of values, bytes refused.
+/// The value for a set of values, those of other types refused.
 fn checked(
     domain: lacuna_cache_protocol::DomainType,
     value: &SqlValue,

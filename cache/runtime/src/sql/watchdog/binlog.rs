@@ -11,7 +11,7 @@ use lacuna_cache_protocol::{Error, Result};
 use super::events::{Events, Place};
 use super::family::{Family, Member, touched};
 use super::{Families, Journal, few_rows};
-use crate::sql::database::{Database, Later, open_alone};
+use crate::sql::database::{Database, Later, TableName, open_alone};
 
 /// Maximum events in one read.
 const EVENTS: usize = 200;
@@ -91,12 +91,16 @@ fn parts(row: &[Option<String>]) -> Result<(&str, u64, &str)> {
 }
 
 async fn end_of_log(database: &dyn Database) -> Result<Place> {
-    let schema = schema(database).await?;
+    place_of(database, &schema(database).await?).await
+}
+
+/// Where the log ends, if it has the writes to a database.
+async fn place_of(database: &dyn Database, schema: &str) -> Result<Place> {
     let found = few_rows(database, "SHOW MASTER STATUS").await?.concat();
     let [Some(file), Some(position), only, never, ..] = &found[..] else {
         return Err(Error::unavailable(format!("the server does not say where its log ends: {found:?}")));
     };
-    if leaves_out(&schema, only.as_deref().unwrap_or(""), never.as_deref().unwrap_or("")) {
+    if leaves_out(schema, only.as_deref().unwrap_or(""), never.as_deref().unwrap_or("")) {
         let message =
             format!("binlog_do_db or binlog_ignore_db keeps {schema} out of the log: no watchdog sees it");
         return Err(Error::invalid_input(message));
@@ -121,8 +125,13 @@ async fn schema(database: &dyn Database) -> Result<String> {
 }
 
 /// A table has no parts here, and the log contains the text of its definitions.
-pub(super) async fn family(database: &dyn Database, table: &str) -> Result<Family> {
-    let name = format!("{}.{table}", schema(database).await?).to_lowercase();
+pub(super) async fn family(database: &dyn Database, table: &TableName) -> Result<Family> {
+    let schema = match &table.schema {
+        Some(schema) => schema.clone(),
+        None => schema(database).await?,
+    };
+    place_of(database, &schema).await?;
+    let name = format!("{schema}.{}", table.table).to_lowercase();
     let itself = Member { name, definition: String::new(), is_logged: true, is_itself: true };
     let family = Family::of(BTreeSet::from([itself]));
     family.ok_or_else(|| Error::invalid_input(format!("there is no table {table}")))

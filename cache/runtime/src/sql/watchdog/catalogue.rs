@@ -12,10 +12,10 @@ use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use super::family::{Family, Member};
 use crate::sql::database::Database;
 
-/// For names in place of `{}`: the table it is a part of, its name in the log, a value that changes with its
+/// For names, quoted as in SQL, in place of `{}`: the table it is a part of, its name in the log, a value that changes with its
 /// definition, whether the log has its rows, and whether it is the table itself.
 const QUERY: &str = "WITH RECURSIVE family (watched, id, link) AS (\
-     SELECT watched, to_regclass(quote_ident(watched))::oid, ''::text FROM unnest(ARRAY[{}]::text[]) AS tables (watched) \
+     SELECT watched, to_regclass(watched)::oid, ''::text FROM unnest(ARRAY[{}]::text[]) AS tables (watched) \
      UNION SELECT watched, inhrelid, pg_inherits.xmin::text FROM pg_inherits JOIN family ON inhparent = family.id) \
      SELECT watched, quote_ident(nspname) || '.' || quote_ident(relname), \
      concat_ws(' ', pg_class.oid, pg_class.xmin, link, CASE WHEN link = '' THEN (\

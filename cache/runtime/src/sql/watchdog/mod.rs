@@ -44,13 +44,13 @@ use crate::owner::Alarm;
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use tokio::task::JoinHandle;
 
-use crate::sql::database::{Database, Later};
+use crate::sql::database::{Database, Later, TableName};
 pub(crate) use family::Family;
 
 /// How long starting to follow a log may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Watched tables, by their names.
+/// Watched tables, by their names in SQL.
 type Families = BTreeMap<String, Family>;
 
 /// The log of a database server, read from where it was opened.
@@ -108,7 +108,7 @@ impl Watchdog {
     ///
     /// # Errors
     /// `Unsupported` if the log does not show who changes it.
-    pub(crate) async fn family(&self, table: &str) -> Result<Family> {
+    pub(crate) async fn family(&self, table: &TableName) -> Result<Family> {
         family(&*self.database, table).await
     }
 
@@ -117,7 +117,7 @@ impl Watchdog {
         self.task.abort();
     }
 
-    /// From now on a foreign write to `table`, also one since it was this `family`, raises the alarm. Entries that
+    /// From now on a foreign write to `table`, by its name in SQL, also one since it was this `family`, raises the alarm. Entries that
     /// other processes cached before are dropped.
     pub(crate) fn watch(&self, table: &str, family: Family, alarm: Alarm) {
         locked(&self.tables).push(Watched { table: table.to_owned(), family, alarm: alarm.clone() });
@@ -150,10 +150,12 @@ async fn open(url: &str) -> Result<Box<dyn Journal>> {
     }
 }
 
-async fn family(database: &dyn Database, table: &str) -> Result<Family> {
+async fn family(database: &dyn Database, table: &TableName) -> Result<Family> {
     match database.dialect() {
         #[cfg(feature = "postgres")]
-        crate::sql::database::Dialect::Postgres => catalogue::family(database, table).await,
+        crate::sql::database::Dialect::Postgres => {
+            catalogue::family(database, &table.quoted(database.dialect())).await
+        }
         #[cfg(feature = "mariadb")]
         crate::sql::database::Dialect::MariaDb => binlog::family(database, table).await,
         _ => Err(Error::new(

@@ -41,6 +41,9 @@ async fn columns_without_our_order_are_refused_by_sqlite() {
         ("NUMERIC(10,2)", PRICE, "smallest unit"),
         ("DATE", DomainType::Date, "texts like 2024-05-01"),
         ("INTEGER", DomainType::Float, "REAL"),
+        ("UUID", DomainType::Uuid, "as Text"),
+        ("BOOLEAN", DomainType::Bool, "as Integer"),
+        ("TEXT", DomainType::Bytes, "BLOB"),
     ];
     columns_are_refused(&sqlite(&place), &cases).await;
     for rule in ["ON CONFLICT REPLACE", "on  conflict\nreplace", "ON CONFLICT FAIL"] {
@@ -61,8 +64,11 @@ async fn columns_without_our_order_are_refused_by_postgres() {
         ("NUMERIC(10,2)", DomainType::Float, "Decimal { scale: 2 }"),
         ("TIMESTAMPTZ", DomainType::Date, "Timestamp"),
         ("DATE", DomainType::Timestamp, "Date"),
-        ("UUID", DomainType::Text, "generated column"),
-        ("BOOLEAN", DomainType::Integer, "BIGINT"),
+        ("UUID", DomainType::Text, "as Uuid"),
+        ("BOOLEAN", DomainType::Integer, "as Bool"),
+        ("INTERVAL", DomainType::Text, "generated column"),
+        ("BYTEA", DomainType::Text, "as Bytes"),
+        ("TEXT", DomainType::Bytes, "BYTEA"),
         ("DATE[]", DomainType::Date, "DATE"),
     ];
     columns_are_refused(&server.url(), &cases).await;
@@ -91,6 +97,9 @@ async fn columns_without_our_order_are_refused_by_mariadb() {
         ("DATETIME(6)", DomainType::Date, "Timestamp"),
         ("DATE", DomainType::Text, "Date"),
         ("YEAR", DomainType::Integer, "BIGINT"),
+        ("UUID", DomainType::Uuid, "BINARY(16)"),
+        ("BOOLEAN", DomainType::Bool, "as Integer"),
+        ("TIME", DomainType::Text, "generated column"),
     ];
     columns_are_refused(&server.url(), &cases).await;
     keys_of_several_columns_name_rows(&server.url()).await;

@@ -1,0 +1,127 @@
+//! The columns of a table, as its catalogue describes them.
+
+use std::collections::BTreeSet;
+
+use lacuna_cache_protocol::{Error, Result};
+
+use super::describe::ask;
+use super::table_name::TableName;
+use super::{Column, ColumnKind, Database, Dialect, TextOrder};
+use crate::sql::sql_value::SqlValue;
+
+/// For each column, as texts: name, declared type, the type without its length, `e` for an enumeration, `s` if the
+/// database alone sets it, how texts are compared, `t` if an index serves ranges.
+const SQLITE: &str = "SELECT name, type, '', '', CASE WHEN hidden IN (2, 3) THEN 's' ELSE '' END, '', 't' \
+                      FROM pragma_table_xinfo(?1) WHERE hidden <> 1";
+
+/// A domain is described by the type it stands for. `C` has the order of bytes, and so have the collations of
+/// provider `b`; the database's own collation has number 100, that of the catalogue's `C` is 950.
+const POSTGRES: &str = "\
+    WITH RECURSIVE base (num, id, mod) AS (\
+      SELECT attnum, atttypid, atttypmod FROM pg_attribute \
+      WHERE attrelid = to_regclass($1::text) AND attnum > 0 AND NOT attisdropped \
+      UNION ALL SELECT num, typbasetype, typtypmod FROM base JOIN pg_type ON pg_type.oid = id WHERE typtype = 'd'), \
+    own AS (SELECT COALESCE(to_jsonb(d) ->> 'datlocprovider', 'c') AS provider, datcollate AS name \
+      FROM pg_database AS d WHERE datname = current_database()), \
+    indexes AS (SELECT indkey[0] AS num, indcollation[0] AS collation_id, opfname FROM pg_index \
+      JOIN pg_opclass ON pg_opclass.oid = indclass[0] JOIN pg_opfamily ON pg_opfamily.oid = opcfamily \
+      JOIN pg_am ON pg_am.oid = opfmethod \
+      WHERE indrelid = to_regclass($1::text) AND indisvalid AND indpred IS NULL AND amname = 'btree'), \
+    texts AS (SELECT attnum AS num, attcollation AS collation_id, \
+      COALESCE(to_jsonb(c) ->> 'collisdeterministic', 'true') = 'true' AS is_exact, \
+      c.collprovider = 'b' OR (c.collprovider = 'c' AND c.collcollate IN ('C', 'POSIX')) OR (c.oid = 100 AND EXISTS ( \
+        SELECT FROM own WHERE own.provider = 'b' OR (own.provider = 'c' AND own.name IN ('C', 'POSIX')))) AS has_bytes \
+      FROM pg_attribute JOIN pg_collation AS c ON c.oid = attcollation WHERE attrelid = to_regclass($1::text)) \
+    SELECT attname::text, format_type(base.id, base.mod), format_type(base.id, -1), typtype::text, \
+      CASE WHEN attgenerated <> '' OR attidentity = 'a' THEN 's' ELSE '' END, \
+      CASE WHEN texts.num IS NULL THEN '' \
+        WHEN getdatabaseencoding() NOT IN ('UTF8', 'LATIN1', 'SQL_ASCII') THEN 'foreign' \
+        WHEN has_bytes THEN 'bytes' \
+        WHEN base.id IN (25, 1043) AND EXISTS (SELECT FROM indexes WHERE num = attnum AND opfname = 'text_pattern_ops') \
+          AND NOT EXISTS (SELECT FROM indexes WHERE num = attnum AND indexes.collation_id = 950 AND opfname = 'text_ops') \
+          THEN 'pattern' \
+        ELSE 'collated' END || CASE WHEN is_exact THEN ' exact' ELSE '' END, \
+      CASE WHEN EXISTS (SELECT FROM indexes WHERE num = attnum AND (texts.num IS NULL OR opfname = 'text_pattern_ops' \
+        OR (opfname = 'text_ops' AND (has_bytes OR indexes.collation_id = 950)))) THEN 't' ELSE '' END \
+    FROM base JOIN pg_type ON pg_type.oid = base.id AND typtype <> 'd' \
+    JOIN pg_attribute ON attrelid = to_regclass($1::text) AND attnum = base.num LEFT JOIN texts ON texts.num = attnum \
+    ORDER BY attnum";
+
+/// A document is a text with a check here.
+const MARIADB: &str = "\
+    SELECT COLUMN_NAME, CASE WHEN EXISTS (SELECT 1 FROM information_schema.CHECK_CONSTRAINTS AS k \
+        WHERE k.CONSTRAINT_SCHEMA = c.TABLE_SCHEMA AND k.TABLE_NAME = c.TABLE_NAME \
+        AND k.CHECK_CLAUSE = CONCAT('json_valid(`', c.COLUMN_NAME, '`)')) THEN 'json' ELSE COLUMN_TYPE END, '', '', \
+      CASE WHEN EXTRA LIKE '%GENERATED%' THEN 's' ELSE '' END, \
+      CASE COLLATION_NAME WHEN 'utf8mb4_nopad_bin' THEN 'bytes exact' WHEN 'utf8mb4_bin' THEN 'padded' ELSE 'collated' END, \
+      CASE WHEN EXISTS (SELECT 1 FROM information_schema.STATISTICS AS s WHERE s.TABLE_SCHEMA = c.TABLE_SCHEMA \
+        AND s.TABLE_NAME = c.TABLE_NAME AND s.COLUMN_NAME = c.COLUMN_NAME AND SEQ_IN_INDEX = 1 \
+        AND INDEX_TYPE = 'BTREE') THEN 't' ELSE '' END \
+    FROM information_schema.COLUMNS AS c WHERE c.TABLE_SCHEMA = ? AND c.TABLE_NAME = ? ORDER BY ORDINAL_POSITION";
+
+impl Dialect {
+    const fn columns_query(self) -> &'static str {
+        match self {
+            Self::Sqlite => SQLITE,
+            Self::Postgres => POSTGRES,
+            Self::MariaDb => MARIADB,
+        }
+    }
+
+    fn kind(self, words: &str, class: &str) -> ColumnKind {
+        match self {
+            Self::Sqlite => ColumnKind::affinity(words),
+            Self::Postgres => ColumnKind::of_postgres(words, class == "e"),
+            Self::MariaDb => ColumnKind::of_mariadb(words),
+        }
+    }
+}
+
+/// What is known of columns besides their declarations.
+pub(super) struct Marked {
+    /// Columns that do not keep the written value.
+    pub(super) changing: BTreeSet<String>,
+    /// Columns of whole numbers that the database may count up.
+    pub(super) counting: BTreeSet<String>,
+}
+
+/// The columns of an existing table, in their order.
+pub(super) async fn columns(
+    database: &dyn Database,
+    name: &TableName,
+    marked: &Marked,
+) -> Result<Vec<(String, Column)>> {
+    let dialect = database.dialect();
+    let found = ask(database, dialect.columns_query(), name).await?;
+    found.into_iter().map(|row| column(dialect, row, marked)).collect()
+}
+
+fn column(dialect: Dialect, row: Vec<SqlValue>, marked: &Marked) -> Result<(String, Column)> {
+    let texts: Option<Vec<String>> = row.into_iter().map(crate::sql::sql_value::text).collect();
+    let unknown = || Error::unavailable("the catalogue describes a column in an unknown form");
+    let [name, declared, plain, class, generated, order, indexed] =
+        <[String; 7]>::try_from(texts.ok_or_else(unknown)?).map_err(|_| unknown())?;
+    let kind = dialect.kind(&declared, &class);
+    let is_counted = kind == ColumnKind::Integer && marked.counting.contains(&name);
+    let column = Column {
+        kind: if is_counted { ColumnKind::Counter } else { kind },
+        is_changed: marked.changing.contains(&name),
+        is_generated: generated == "s",
+        declared,
+        cast: (kind != ColumnKind::Text).then_some(plain).filter(|_| dialect == Dialect::Postgres),
+        order: text_order(&order),
+        is_equal_by_bytes: order.ends_with(" exact"),
+        is_indexed: indexed == "t",
+    };
+    Ok((name, column))
+}
+
+fn text_order(words: &str) -> TextOrder {
+    match words.split(' ').next() {
+        Some("bytes") => TextOrder::Bytes,
+        Some("pattern") => TextOrder::Pattern,
+        Some("padded") => TextOrder::Padded,
+        Some("foreign") => TextOrder::Foreign,
+        _ => TextOrder::Collated,
+    }
+}

@@ -1,0 +1,105 @@
+//! Tables of other schemas than the one that is searched: each has one name, and its own rows.
+
+use lacuna_cache::sql::{Cache, DomainType, Schema, Table};
+use lacuna_cache_protocol::ErrorKind;
+use lacuna_testkit::servers::{MariaDb, Postgres};
+
+use crate::sql::plain::Plain;
+use crate::sql::values::ids;
+use crate::sql::world::patient;
+
+fn schema(name: &str) -> Schema {
+    Schema::new(name, "id").with_domain("value", DomainType::Integer)
+}
+
+async fn all_that_can_be_done(table: &Table) {
+    assert!(ids(table.get("value", 0..=9).await).await.is_empty());
+    for id in 1..=3i64 {
+        table.insert([("id", id.into()), ("value", id.into())]).await.unwrap();
+    }
+    let row = table.get("value", 1..=1).await.unwrap().remove(0);
+    table.update(&row, [("value", 5.into())]).await.unwrap();
+    table.delete_range("value", 2..=2).await.unwrap();
+    table.update_range("value", 3..=3, &[("note", "'n'")]).await.unwrap();
+    assert_eq!(ids(table.get("value", 0..=9).await).await, [3, 1]);
+    assert_eq!(ids(table.last("value", 0..=9, 1).await).await, [1]);
+}
+
+async fn opened_twice(cache: &Cache, first: &str, second: &str) {
+    let _first = cache.table(schema(first)).await.unwrap();
+    assert_eq!(cache.table(schema(second)).await.unwrap_err().kind(), ErrorKind::Conflict, "{first}, {second}");
+}
+
+async fn each_schema_has_its_table(url: &str, here: &str, quote: char, options: &str) {
+    let mut plain = Plain::open(url).await;
+    let quoted = |name: &str| format!("{quote}{name}{quote}");
+    let columns = "(id BIGINT PRIMARY KEY, value BIGINT, note VARCHAR(9))";
+    plain.run(&format!("CREATE SCHEMA sales; CREATE SCHEMA {}", quoted("Odd schema"))).await;
+    let odd = format!("{}.{}", quoted("Odd schema"), quoted("Odd.table"));
+    for table in ["things", "sales.things", &odd, "orders", &quoted("sales.orders"), "sales.orders"] {
+        plain.run(&format!("CREATE TABLE {table} {columns}{options}")).await;
+    }
+    let cache = patient(url).open().await.unwrap();
+    for name in ["things", "sales.things", "Odd schema.\"Odd.table\""] {
+        all_that_can_be_done(&cache.table(schema(name)).await.unwrap()).await;
+    }
+    for table in ["things", "sales.things", &odd] {
+        let sql = format!("SELECT CAST(SUM(id * 100 + value) AS CHAR(9)) FROM {table}");
+        assert_eq!(plain.value(&sql).await.unwrap().trim(), "408", "{table}");
+    }
+    // Names of one table are one name, and names of two tables are two.
+    opened_twice(&cache, "orders", &format!("{here}.orders")).await;
+    opened_twice(&cache, "sales.orders", &format!("{here}.\"sales.orders\"")).await;
+    let other = cache.table(schema("\"sales\".orders")).await.unwrap();
+    all_that_can_be_done(&other).await;
+    assert_eq!(cache.table(schema("sales.nothing")).await.unwrap_err().kind(), ErrorKind::InvalidInput);
+    assert_eq!(cache.table(schema("nowhere.things")).await.unwrap_err().kind(), ErrorKind::InvalidInput);
+    cache.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tables_of_other_schemas_are_cached_on_postgres() {
+    let Some(server) = Postgres::start() else { return };
+    each_schema_has_its_table(&server.url(), "public", '"', "").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tables_of_other_databases_are_cached_on_mariadb() {
+    let Some(server) = MariaDb::start() else { return };
+    each_schema_has_its_table(&server.url(), "test", '`', "").await;
+}
+
+/// A write to a table of the same name in another schema is none to this.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_watchdog_knows_tables_of_other_schemas() {
+    if let Some(server) = Postgres::logged() {
+        foreign_writes_are_found(&server.url()).await;
+    }
+    if let Some(server) = MariaDb::logged() {
+        foreign_writes_are_found(&server.url()).await;
+    }
+}
+
+async fn foreign_writes_are_found(url: &str) {
+    let mut plain = Plain::open(url).await;
+    let columns = "(id BIGINT PRIMARY KEY, value BIGINT)";
+    plain.run(&format!("CREATE SCHEMA sales; CREATE TABLE sales.things {columns}")).await;
+    plain.run(&format!("CREATE TABLE things {columns}")).await;
+    let cache = patient(url).with_watchdog().open().await.unwrap();
+    let things = cache.table(schema("sales.things")).await.unwrap();
+    things.insert([("id", 1.into()), ("value", 1.into())]).await.unwrap();
+    assert_eq!(ids(things.get("value", 0..=9).await).await, [1]);
+    tokio::time::sleep(std::time::Duration::from_millis(600)).await;
+    let before = cache.counts().foreign_writes;
+    plain.run("INSERT INTO things VALUES (7, 7)").await;
+    tokio::time::sleep(std::time::Duration::from_millis(1_000)).await;
+    assert_eq!(cache.counts().foreign_writes, before, "it is another table");
+    plain.run("INSERT INTO sales.things VALUES (2, 2)").await;
+    let start = std::time::Instant::now();
+    while ids(things.get("value", 0..=9).await).await != [1, 2] {
+        assert!(start.elapsed() < crate::sql::world::AT_MOST, "the write is found");
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    assert!(cache.counts().foreign_writes > before);
+    cache.stop().await.unwrap();
+}

@@ -1,0 +1,66 @@
+//! Plain SQL, past the cache, as texts.
+
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _, ValueRef as _};
+
+/// A connection of another program.
+pub(crate) enum Plain {
+    Postgres(sqlx::PgConnection),
+    MariaDb(sqlx::MySqlConnection),
+}
+
+impl Plain {
+    pub(crate) async fn open(url: &str) -> Self {
+        if url.starts_with("postgres") {
+            Self::Postgres(sqlx::PgConnection::connect(url).await.unwrap())
+        } else {
+            let options: sqlx::mysql::MySqlConnectOptions = url.parse().unwrap();
+            Self::MariaDb(options.connect().await.unwrap())
+        }
+    }
+
+    /// Runs statements, one after the other.
+    pub(crate) async fn run(&mut self, sql: &str) {
+        let done = match self {
+            Self::Postgres(open) => sqlx::raw_sql(AssertSqlSafe(sql)).execute(open).await.map(drop),
+            Self::MariaDb(open) => sqlx::raw_sql(AssertSqlSafe(sql)).execute(open).await.map(drop),
+        };
+        done.unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+
+    /// Rows of a query, whose columns must be texts.
+    pub(crate) async fn rows(&mut self, sql: &str) -> Vec<Vec<Option<String>>> {
+        match self {
+            Self::Postgres(open) => {
+                let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_all(open).await;
+                rows.unwrap_or_else(|error| panic!("{sql}: {error}"))
+                    .iter()
+                    .map(|row| (0..row.len()).map(|place| postgres_text(row, place)).collect())
+                    .collect()
+            }
+            Self::MariaDb(open) => {
+                let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_all(open).await;
+                rows.unwrap_or_else(|error| panic!("{sql}: {error}"))
+                    .iter()
+                    .map(|row| (0..row.len()).map(|place| mariadb_text(row, place)).collect())
+                    .collect()
+            }
+        }
+    }
+
+    /// The only value of a query, `None` for NULL.
+    pub(crate) async fn value(&mut self, sql: &str) -> Option<String> {
+        let mut rows = self.rows(sql).await;
+        assert_eq!(rows.len(), 1, "{sql}: {rows:?}");
+        rows.remove(0).remove(0)
+    }
+}
+
+fn postgres_text(row: &sqlx::postgres::PgRow, place: usize) -> Option<String> {
+    let value = row.try_get_raw(place).unwrap();
+    if value.is_null() { None } else { Some(value.as_str().unwrap().to_owned()) }
+}
+
+fn mariadb_text(row: &sqlx::mysql::MySqlRow, place: usize) -> Option<String> {
+    let bytes: Option<Vec<u8>> = row.try_get_unchecked(place).unwrap();
+    bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
