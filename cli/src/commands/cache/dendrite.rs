@@ -39,30 +39,17 @@ pub(super) struct DendriteArgs {
     #[arg(long, value_name = "HOST:PORT")]
     address: Option<String>,
     /// The database: postgres://... or mysql://...
-<<<<<<< HEAD
     #[arg(long, value_name = "URL", required_unless_present = "config")]
     store: Option<String>,
-    /// The table
+    /// The table; `sales.orders` in another schema
     #[arg(long, required_unless_present = "config")]
     table: Option<String>,
-=======
-    #[arg(long, value_name = "URL")]
-    store: String,
-    /// The table; `sales.orders` in another schema
-    #[arg(long)]
-    table: String,
->>>>>>> tables
     /// A column of its primary key; several times
     #[arg(long = "key", value_name = "COLUMN", required_unless_present = "config")]
     keys: Vec<String>,
     /// A column that is queried by range, and its type: integer, unsigned, 'decimal(2)' (2 digits after the
-<<<<<<< HEAD
-    /// point), float, text, date, timestamp; several times
-    #[arg(long = "domain", value_name = "COLUMN:TYPE", required_unless_present = "config")]
-=======
     /// point), float, text, date, timestamp, bool, uuid, bytes (in hexadecimal digits); several times
-    #[arg(long = "domain", value_name = "COLUMN:TYPE", required = true)]
->>>>>>> tables
+    #[arg(long = "domain", value_name = "COLUMN:TYPE", required_unless_present = "config")]
     domains: Vec<String>,
     /// Cut the table before this value of the first domain; several times. Only the first dendrite of a table uses
     /// it. A day is written 2024-02-29, a moment in microseconds since 1970 UTC
