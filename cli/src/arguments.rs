@@ -1,11 +1,13 @@
 //! Arguments that several commands share: where keys come from.
 
 use std::fs;
+use std::path::Path;
 
 use clap::Args;
-use lacuna_base::{Result, Sample};
-use lacuna_workload::{KeySource, KeyType, Keys, Queries, ReadOptions};
+use lacuna_base::{Error, Result, Sample};
+use lacuna_workload::{KeySource, KeyType, Queries, ReadOptions, TypedKeys};
 
+use crate::pending_file::is_same_file;
 use crate::progress::Progress;
 
 /// Where keys come from.
@@ -18,7 +20,9 @@ pub(crate) struct KeyArgs {
     #[arg(long, value_name = "K")]
     keys: String,
 
-    /// How the keys are written: u64, text, f64, date or hex [default: u64 for .u64, else text]
+    /// How the keys are written: u64, i64, f64, date, timestamp, text or hex [default: u64 for .u64, else text]
+    ///
+    /// Dates are days such as 2024-01-31; timestamps may have a time, fractions and an offset.
     #[arg(long, value_name = "T")]
     key_type: Option<KeyType>,
 
@@ -32,9 +36,18 @@ impl KeyArgs {
     ///
     /// # Errors
     /// As [`KeySource::load`].
-    pub(crate) fn load(&self, seed: u64) -> Result<Keys> {
+    pub(crate) fn load(&self, seed: u64) -> Result<TypedKeys> {
+        self.load_as(self.key_type, seed)
+    }
+
+    /// The keys in ascending order, each once, written as keys of `key_type` unless their source says otherwise.
+    ///
+    /// # Errors
+    /// As [`KeySource::load`].
+    pub(crate) fn load_as(&self, key_type: Option<KeyType>, seed: u64) -> Result<TypedKeys> {
         let source = KeySource::parse(&self.keys)?;
-        let options = ReadOptions { key_type: self.key_type, sort: self.sort };
+        let key_type = self.key_type.and(key_type).or(source.key_type()).or(key_type);
+        let options = ReadOptions { key_type, sort: self.sort };
         let progress = match &source {
             KeySource::File(path) => match fs::metadata(path).map_or(0, |metadata| metadata.len()) {
                 // The length of a pipe is not known.
@@ -43,7 +56,26 @@ impl KeyArgs {
             },
             KeySource::Generated { .. } => Progress::spinner("making keys"),
         };
-        source.load(&options, seed, &mut |bytes| progress.set(bytes))
+        source.load_typed(&options, seed, &mut |bytes| progress.set(bytes))
+    }
+
+    /// Makes sure that writing `out` does not destroy the keys.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it is the file of the keys, by whatever name.
+    pub(crate) fn spare(&self, out: &Path) -> Result<()> {
+        if is_same_file(Path::new(&self.keys), out) {
+            return Err(Error::invalid_input(format!(
+                "{} is the file of the keys, which would be lost; give another --out",
+                out.display()
+            )));
+        }
+        Ok(())
+    }
+
+    /// The type that was asked for.
+    pub(crate) fn key_type(&self) -> Option<KeyType> {
+        self.key_type
     }
 
     /// The text that names the keys.

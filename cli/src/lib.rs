@@ -7,6 +7,7 @@
 //! | `demo/` | `lacuna demo`: a store with and without guards |
 //! | `arguments.rs` | arguments that several commands share |
 //! | `filter_file.rs`, `pending_file.rs` | reading a filter, and writing one whole or not at all |
+//! | `key_text.rs` | keys that a filter names, as they are typed |
 //! | `dendrite/` | `lacuna cache dendrite`: a process that owns ranges (feature `cache`) |
 //! | `features.rs` | what this binary was built without, and how to build it |
 //! | `output.rs`, `progress.rs`, `errors.rs` | what goes to standard output, to a terminal, to standard error |
@@ -33,6 +34,7 @@ mod errors;
 mod features;
 mod filter_file;
 mod interrupt;
+mod key_text;
 mod output;
 mod pending_file;
 mod progress;

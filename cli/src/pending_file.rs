@@ -1,7 +1,8 @@
 //! An output file that is there whole or not at all.
 //!
 //! The bytes go to a temporary file in the same folder, are synced, and take the name asked for in one rename. Errors
-//! and Ctrl-C remove the temporary file; whatever stood there before stays until the rename.
+//! and Ctrl-C remove the temporary file; whatever stood there before stays until the rename, and gives its permissions
+//! to the new file. A link stays a link.
 
 use std::fs;
 use std::io::Write as _;
@@ -18,6 +19,9 @@ use crate::interrupt::on_interrupt;
 /// Exit code after Ctrl-C: 128 and the number of the signal.
 const INTERRUPTED: i32 = 130;
 
+/// Links that are followed, as by Linux.
+const MAX_LINKS: usize = 40;
+
 /// The temporary file to remove when Ctrl-C comes. Held while a file takes its name, so that the two cannot overlap.
 static TEMPORARY: Mutex<Option<PathBuf>> = Mutex::new(None);
 
@@ -26,6 +30,8 @@ static TEMPORARY: Mutex<Option<PathBuf>> = Mutex::new(None);
 pub struct PendingFile {
     temporary: NamedTempFile,
     target: PathBuf,
+    /// Those of the file that is replaced.
+    permissions: Option<fs::Permissions>,
 }
 
 impl PendingFile {
@@ -49,7 +55,8 @@ impl PendingFile {
             refused(path, format!("its folder takes no file: {error}")).with_source(error)
         })?;
         *registered = Some(temporary.path().to_owned());
-        Ok(Self { temporary, target })
+        let permissions = fs::metadata(&target).ok().map(|metadata| metadata.permissions());
+        Ok(Self { temporary, target, permissions })
     }
 
     /// Writes `bytes` and gives the file its name.
@@ -62,6 +69,9 @@ impl PendingFile {
             Error::unavailable(format!("cannot write {}: {error}", target.display())).with_source(error)
         };
         self.temporary.write_all(bytes).map_err(failed)?;
+        if let Some(permissions) = self.permissions {
+            self.temporary.as_file().set_permissions(permissions).map_err(failed)?;
+        }
         self.temporary.as_file().sync_all().map_err(failed)?;
         let mut registered = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
         self.temporary.persist(&target).map_err(|error| failed(error.error))?;
@@ -84,8 +94,31 @@ fn resolve(path: &Path) -> Result<PathBuf> {
             Err(refused(path, "it is not a regular file; give another name".to_owned()))
         }
         Ok(_) => fs::canonicalize(path).map_err(|error| refused(path, error.to_string()).with_source(error)),
-        Err(_) => Ok(path.to_owned()),
+        Err(_) => Ok(end_of_links(path.to_owned())),
     }
+}
+
+/// Where a link leads that leads to no file yet.
+fn end_of_links(mut path: PathBuf) -> PathBuf {
+    for _ in 0..MAX_LINKS {
+        let Ok(next) = fs::read_link(&path) else { break };
+        path = path.parent().map_or(next.clone(), |folder| folder.join(next));
+    }
+    path
+}
+
+/// Whether both names are those of one file that is there.
+#[cfg(unix)]
+pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let place = |path| fs::metadata(path).map(|metadata| (metadata.dev(), metadata.ino()));
+    matches!((place(one), place(other)), (Ok(one), Ok(other)) if one == other)
+}
+
+/// Whether both names are those of one file that is there.
+#[cfg(not(unix))]
+pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
+    matches!((fs::canonicalize(one), fs::canonicalize(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 /// A new file with the permissions that any other new file gets.

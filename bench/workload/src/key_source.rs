@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use lacuna_base::{Error, Result};
 
 use crate::generate::generate;
+use crate::key_text::{is_binary, type_of_file};
 use crate::numbers::with_commas;
-use crate::{KeyType, Keys, ReadOptions, parse_count, read_keys};
+use crate::{KeyType, Keys, ReadOptions, TypedKeys, parse_count, read_keys};
 
 /// Most keys that a generator gives: 2^32, which are 32 GiB.
 const MAX_KEY_COUNT: u64 = 1 << 32;
@@ -97,6 +98,14 @@ impl KeySource {
         }
     }
 
+    /// The type of the keys, if the source itself fixes it: `u64` for generators and `.u64` files.
+    pub fn key_type(&self) -> Option<KeyType> {
+        match self {
+            Self::File(path) if !is_binary(path) => None,
+            _ => Some(KeyType::U64),
+        }
+    }
+
     /// The keys: generated from `seed`, or read from the file with `options`. `progress` is called with the number of file
     /// bytes read so far, now and then.
     ///
@@ -105,9 +114,26 @@ impl KeySource {
     /// `InvalidInput` when generated keys are asked for with a key type other than `u64`, and whatever [`read_keys`]
     /// reports.
     pub fn load(&self, options: &ReadOptions, seed: u64, progress: &mut dyn FnMut(u64)) -> Result<Keys> {
+        self.load_typed(options, seed, progress).map(|typed| typed.keys)
+    }
+
+    /// As [`load`](Self::load), with the type of the keys.
+    ///
+    /// # Errors
+    ///
+    /// As `load`.
+    pub fn load_typed(
+        &self,
+        options: &ReadOptions,
+        seed: u64,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<TypedKeys> {
         match self {
             Self::Generated { shape, count } => match options.key_type {
-                None | Some(KeyType::U64) => Ok(Keys::U64(generate(*shape, *count, seed))),
+                None | Some(KeyType::U64) => {
+                    let keys = Keys::U64(generate(*shape, *count, seed));
+                    Ok(TypedKeys { keys, key_type: KeyType::U64 })
+                }
                 Some(other) => Err(Error::invalid_input(format!(
                     "generated keys are u64, not {}; leave out --key-type or give a key file",
                     other.name()
@@ -125,7 +151,7 @@ impl KeySource {
                 format!("{} distinct u64 keys ({self})\n{}", with_commas(*count as u64), shape.describe())
             }
             Self::File(path) => {
-                let key_type = KeyType::of_file(path);
+                let key_type = type_of_file(path);
                 format!(
                     "the keys of {}\nread as {} unless --key-type says otherwise",
                     path.display(),

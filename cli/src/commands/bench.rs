@@ -114,7 +114,7 @@ fn run_filters(args: &FiltersArgs) -> Result<()> {
     let specs = specs(args)?;
     let sources = args.queries.iter().map(|text| QuerySource::parse(text)).collect::<CoreResult<Vec<_>>>()?;
     args.report.as_deref().map(make_folder).transpose()?;
-    let keys = args.keys.load(args.seed)?;
+    let keys = args.keys.load(args.seed)?.keys;
     let mut rows = Vec::new();
     for source in &sources {
         rows.extend(rows_of(args, &specs, source, &keys)?);

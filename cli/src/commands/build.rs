@@ -8,7 +8,7 @@ use lacuna_base::{
     Budget, BuildPlan, DynSpec, ENVELOPE_BYTES, Error, Result as CoreResult, Sealed, SortedKeys,
 };
 use lacuna_families::{AutoSpec, DesignKey};
-use lacuna_workload::{Kept, Keys, Queries, QuerySource, Want};
+use lacuna_workload::{Kept, Keys, Queries, QuerySource, TypedKeys, Want};
 
 use crate::arguments::{KeyArgs, byte_sample, integer_sample};
 use crate::errors::Result;
@@ -25,7 +25,8 @@ Examples:
   lacuna build --keys temperatures.txt --key-type f64 --sort --filter bloom:k=7 \\
       --bits-per-key 10 --out temperatures.lacuna
 
-The budget covers the payload: at most B bits for each distinct key, and 64 bytes.
+The budget covers the payload: at most B bits for each distinct key, and 64 bytes. F names the type of
+its keys.
 F is written beside its name and renamed: it is there whole or not at all.";
 
 /// Build a filter over a set of keys
@@ -79,25 +80,28 @@ pub(super) fn run(args: &BuildArgs) -> Result<()> {
     let budget = Budget::bits_per_key(args.bits_per_key)?;
     // The text names the same families in both key spaces; a wrong name is reported before the keys are read.
     lacuna_families::spec::<u64>(&args.filter)?;
+    args.keys.spare(&args.out)?;
     let file = PendingFile::create(&args.out)?;
     let keys = args.keys.load(args.seed)?;
-    let key_count = keys.len();
+    let key_count = keys.keys.len();
     let built = build(args, budget, keys)?;
     file.commit(built.sealed.as_bytes())?;
     print_design(args, key_count, &built)
 }
 
-fn build(args: &BuildArgs, budget: Budget, keys: Keys) -> CoreResult<Built> {
+fn build(args: &BuildArgs, budget: Budget, TypedKeys { keys, key_type }: TypedKeys) -> CoreResult<Built> {
     let (keys, queries) = sample_queries(args, keys)?;
     let _progress = Progress::spinner(format!("building {} over {} keys", args.filter, counted(keys.len())));
     match &keys {
         Keys::U64(keys) => {
             let plan = BuildPlan::new(budget).with_sample(Arc::new(integer_sample(&queries)));
-            seal(args, &*lacuna_families::spec::<u64>(&args.filter)?, keys, plan.with_seed(args.seed))
+            let plan = plan.with_seed(args.seed).with_key_type(key_type);
+            seal(args, &*lacuna_families::spec::<u64>(&args.filter)?, keys, plan)
         }
         Keys::Bytes(keys) => {
             let plan = BuildPlan::new(budget).with_sample(Arc::new(byte_sample(&queries)));
-            seal(args, &*lacuna_families::spec::<[u8]>(&args.filter)?, keys, plan.with_seed(args.seed))
+            let plan = plan.with_seed(args.seed).with_key_type(key_type);
+            seal(args, &*lacuna_families::spec::<[u8]>(&args.filter)?, keys, plan)
         }
     }
 }

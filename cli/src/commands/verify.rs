@@ -3,16 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use lacuna_base::{
-    Budget, ENVELOPE_BYTES, Envelope, Error, KeySpaceId, RangeFilter as _, Result as CoreResult,
-};
+use lacuna_base::{Budget, ENVELOPE_BYTES, Envelope, Error, RangeFilter as _, Result as CoreResult};
 use lacuna_families::AnyFilter;
-use lacuna_workload::{Kept, Keys, QuerySource};
+use lacuna_workload::{Kept, KeyType, Keys, QuerySource, TypedKeys};
 
 use crate::arguments::KeyArgs;
 use crate::checks::{Finding, Rate, check_presence, measure_rate};
 use crate::errors::{Failure, Result};
-use crate::filter_file::{key_space_name, open_filter};
+use crate::filter_file::{key_space_name, key_type_for, open_filter};
 use crate::output::{self, Output, counted, with_commas};
 use crate::progress::Progress;
 
@@ -24,12 +22,13 @@ Examples:
   lacuna verify uniform.lacuna --keys uniform:100k
   lacuna verify uniform.lacuna --keys uniform:100k --bits-per-key 14 \\
       --queries correlated:50k:1-1024:1k
-  lacuna verify temperatures.lacuna --keys temperatures.txt --key-type f64 --sort
+  lacuna verify temperatures.lacuna --keys temperatures.txt --sort
 
 Every key is asked for: alone, in ranges around it, one by one and in batches; a single `no` is a false
 negative. The measured rate must be believable under the bound that the filter states. The file does not
 say which budget was asked for; give --bits-per-key to have it checked.
-Keys come as they came to `build`: same --key-type, --sort and, for a generator, same --seed.
+Keys come as they came to `build`: same --sort and, for a generator, same --seed. The filter names their
+type; one from a program that named none needs --key-type.
 Exit code 1 if something does not hold.";
 
 /// Prove that a filter keeps its promises for the keys it was built from
@@ -61,8 +60,7 @@ pub(super) fn run(args: &VerifyArgs) -> Result<()> {
     let budget = args.bits_per_key.map(Budget::bits_per_key).transpose()?;
     let sources = query_sources(args)?;
     let (envelope, filter) = open_filter(&args.filter)?;
-    let keys = args.keys.load(args.seed)?;
-    check_key_space(args, &envelope, &keys)?;
+    let keys = load_keys(args, &envelope)?;
     let mut findings = vec![key_finding(args, &envelope, &keys)];
     findings.extend(presence_findings(&filter, &keys, args.seed)?);
     findings.push(budget_finding(&filter, budget, keys.len()));
@@ -86,21 +84,36 @@ fn query_sources(args: &VerifyArgs) -> Result<Vec<QuerySource>> {
     .into())
 }
 
-fn check_key_space(args: &VerifyArgs, envelope: &Envelope, keys: &Keys) -> Result<()> {
-    let of_keys = match keys {
-        Keys::U64(_) => KeySpaceId::U64,
-        Keys::Bytes(_) => KeySpaceId::Bytes,
+/// The keys, read as keys of the filter's type.
+fn load_keys(args: &VerifyArgs, envelope: &Envelope) -> Result<Keys> {
+    let asked = match envelope.key_type {
+        KeyType::Unknown => args.keys.key_type(),
+        _ => Some(key_type_for(envelope, args.keys.key_type())?),
     };
-    if of_keys == envelope.key_space {
-        return Ok(());
+    let TypedKeys { keys, key_type } = args.keys.load_as(asked, args.seed)?;
+    check_type(args, envelope, key_type)?;
+    Ok(keys)
+}
+
+fn check_type(args: &VerifyArgs, envelope: &Envelope, of_keys: KeyType) -> Result<()> {
+    let name = args.keys.name();
+    match envelope.key_type {
+        KeyType::Unknown if of_keys.key_space() != Some(envelope.key_space) => {
+            Err(Error::invalid_input(format!(
+                "the keys of {name} are of type {of_keys}, but those of the filter are {}; give the --key-type that the \
+                 filter was built with",
+                key_space_name(envelope.key_space)
+            ))
+            .into())
+        }
+        KeyType::Unknown | KeyType::Tuple => Ok(()),
+        noted if noted == of_keys => Ok(()),
+        noted => Err(Error::invalid_input(format!(
+            "the keys of {name} are of type {of_keys}, but those of the filter are of type {noted}; give the keys it was \
+             built from"
+        ))
+        .into()),
     }
-    Err(Error::invalid_input(format!(
-        "the keys of {} are {}, but those of the filter are {}; give the --key-type that the filter was built with",
-        args.keys.name(),
-        key_space_name(of_keys),
-        key_space_name(envelope.key_space)
-    ))
-    .into())
 }
 
 fn key_finding(args: &VerifyArgs, envelope: &Envelope, keys: &Keys) -> Finding {

@@ -42,7 +42,7 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "K", conflicts_with = "folder")]
     keys: Option<String>,
 
-    /// How the keys are written: u64, text, f64, date or hex [default: u64 for .u64, else text]
+    /// How the keys are written: u64, i64, f64, date, timestamp, text or hex [default: u64 for .u64, else text]
     #[arg(long, value_name = "T", requires = "keys")]
     key_type: Option<KeyType>,
 

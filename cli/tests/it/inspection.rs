@@ -18,6 +18,8 @@ fn inspection_as_json_has_every_field() {
         ("kind", 5.into()),
         ("envelope_version", 1.into()),
         ("key_space", "u64".into()),
+        ("key_type", "u64".into()),
+        ("time_unit", Value::Null),
         ("codec", 0.into()),
         ("key_count", 3.into()),
         ("smallest", 3.into()),
@@ -38,7 +40,7 @@ fn inspection_as_json_has_every_field() {
     for name in ["rate_bound_1", "rate_bound_32", "rate_bound_1024"] {
         assert!((0.0..=1.0).contains(&found[name].as_f64().unwrap()), "{name} in {text}");
     }
-    assert_eq!(found.len(), 19, "{text}");
+    assert_eq!(found.len(), 21, "{text}");
 }
 
 #[test]
@@ -64,6 +66,7 @@ fn the_table_names_everything() {
         "family",
         "envelope",
         "keys",
+        "key type",
         "codec",
         "smallest",
         "largest",

@@ -14,6 +14,7 @@ mod engine;
 mod features;
 mod help;
 mod inspection;
+mod key_types;
 mod neighbours;
 mod output_files;
 mod readme;

@@ -4,6 +4,8 @@
 //! LF or CRLF, and may be `.gz` of either. A file is expected in ascending order, because a filter is built from
 //! sorted keys and silently sorting a wrong file would hide the mistake; equal neighbours are kept once.
 //!
+//! Moments are kept in seconds or milliseconds if they are whole, else in microseconds: the type of the keys says which.
+//!
 //! Memory: the keys and one buffer. Progress counts the bytes of the file as it lies on disk.
 
 pub(crate) mod lines;
@@ -13,10 +15,10 @@ use std::cmp::Ordering;
 use std::io::{ErrorKind as IoErrorKind, Read};
 use std::path::Path;
 
-use lacuna_base::{ByteColumn, Error, Result};
+use lacuna_base::{ByteColumn, Error, KeyType, Result};
 
-use crate::key_type::is_binary;
-use crate::{Key, KeyType, Keys};
+use crate::key_text::{is_binary, type_of_file};
+use crate::{Key, Keys, TypedKeys, parse_key};
 use lines::Lines;
 use reader::{Input, open, read_error};
 
@@ -40,7 +42,7 @@ const CHUNK_BYTES: usize = 1 << 18;
 ///
 /// let options = ReadOptions { key_type: Some(KeyType::F64), sort: true };
 /// let keys = read_keys(Path::new("values.txt.gz"), &options, &mut |bytes| eprintln!("{bytes} bytes"))?;
-/// println!("{} keys", keys.len());
+/// println!("{} keys of type {}", keys.keys.len(), keys.key_type);
 /// # Ok::<(), lacuna_workload::Error>(())
 /// ```
 ///
@@ -48,9 +50,9 @@ const CHUNK_BYTES: usize = 1 << 18;
 ///
 /// `InvalidInput` when the file is missing, a directory, not sound gzip, of odd size, holds a line that is not a key or
 /// stands in another order without [`ReadOptions::sort`]; `Unavailable` when the system cannot read it.
-pub fn read_keys(path: &Path, options: &ReadOptions, progress: &mut dyn FnMut(u64)) -> Result<Keys> {
+pub fn read_keys(path: &Path, options: &ReadOptions, progress: &mut dyn FnMut(u64)) -> Result<TypedKeys> {
     let binary = is_binary(path);
-    let key_type = options.key_type.unwrap_or(KeyType::of_file(path));
+    let key_type = options.key_type.unwrap_or(type_of_file(path));
     if binary && key_type != KeyType::U64 {
         let name = key_type.name();
         return Err(in_file(
@@ -69,7 +71,8 @@ pub fn read_keys(path: &Path, options: &ReadOptions, progress: &mut dyn FnMut(u6
         read_lines(path, input, key_type, &mut collected)
     };
     read.map_err(|error| in_file(path, error))?;
-    Ok(if options.sort { collected.keys.into_sorted_distinct() } else { collected.keys })
+    let keys = if options.sort { collected.keys.into_sorted_distinct() } else { collected.keys };
+    Ok(TypedKeys { keys, key_type }.in_coarsest_unit())
 }
 
 fn in_file(path: &Path, error: Error) -> Error {
@@ -80,7 +83,8 @@ fn read_lines(path: &Path, input: Input<'_>, key_type: KeyType, collected: &mut 
     let mut lines = Lines::new(input, path);
     while let Some((number, line)) = lines.next_line()? {
         let place = || format!("line {number}");
-        let key = key_type.parse_key(line).map_err(|error| error.with_context(place()))?;
+        let key = parse_key(key_type, line).map_err(|error| error.with_context(place()))?;
+        let place = || format!("{}{}", place(), if line.is_empty() { ", the empty key," } else { "" });
         collected.add(&key, place)?;
     }
     Ok(())

@@ -134,7 +134,7 @@ pub(super) fn run(args: &EngineArgs) -> Result<()> {
 
 fn measured(args: &EngineArgs, engine: &dyn Engine) -> CoreResult<Vec<EngineRow>> {
     let source = QuerySource::parse(&args.queries)?;
-    let keys = args.keys.load(args.seed)?;
+    let keys = args.keys.load(args.seed)?.keys;
     let setting = EngineSetting::new(args.keys.name(), keys, &source, args.seed)?
         .with_empty_share(args.empty)?
         .with_value_bytes(args.value_bytes)

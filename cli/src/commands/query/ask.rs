@@ -8,8 +8,8 @@ use lacuna_families::OpenAbility;
 use lacuna_workload::{Key, KeyType, Queries};
 
 use super::Question;
-use super::key_text::{bytes_text, integer_text};
 use crate::errors::Result;
+use crate::key_text::{bytes_text, integer_text};
 use crate::output::Output;
 
 /// Ranges asked in one call, so that their cache misses overlap.
