@@ -13,7 +13,7 @@ use crate::progress::Progress;
 /// Where keys come from.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct KeyArgs {
-    /// A key file, or uniform:N, normal:N, zipf:N, clustered:N or skew99:N
+    /// A key file, - for standard input, or uniform:N, normal:N, zipf:N, clustered:N or skew99:N
     ///
     /// `.u64` holds little-endian integers, any other file one key a line; both may be `.gz`. A generator's keys
     /// follow from --seed.
@@ -25,6 +25,12 @@ pub(crate) struct KeyArgs {
     /// Dates are days such as 2024-01-31; timestamps may have a time, fractions and an offset.
     #[arg(long, value_name = "T")]
     key_type: Option<KeyType>,
+
+    /// Take the keys from this column of a CSV, TSV or Parquet file
+    ///
+    /// A name that the first row of a CSV file has, or a number from 1 if the file has no such row.
+    #[arg(long, value_name = "NAME")]
+    column: Option<String>,
 
     /// Sort the keys instead of refusing a file in another order
     #[arg(long)]
@@ -45,18 +51,26 @@ impl KeyArgs {
     /// # Errors
     /// As [`KeySource::load`].
     pub(crate) fn load_as(&self, key_type: Option<KeyType>, seed: u64) -> Result<TypedKeys> {
-        let source = KeySource::parse(&self.keys)?;
+        let source = self.source()?;
         let key_type = self.key_type.and(key_type).or(source.key_type()).or(key_type);
         let options = ReadOptions { key_type, sort: self.sort };
         let progress = match &source {
-            KeySource::File(path) => match fs::metadata(path).map_or(0, |metadata| metadata.len()) {
-                // The length of a pipe is not known.
-                0 => Progress::spinner("reading keys"),
-                total => Progress::bytes("reading keys", total),
-            },
+            KeySource::Column { path, .. } | KeySource::File(path) => {
+                match fs::metadata(path).map_or(0, |metadata| metadata.len()) {
+                    // The length of a pipe is not known.
+                    0 => Progress::spinner("reading keys"),
+                    total => Progress::bytes("reading keys", total),
+                }
+            }
+            KeySource::StandardInput => Progress::spinner("reading keys from standard input"),
             KeySource::Generated { .. } => Progress::spinner("making keys"),
         };
         source.load_typed(&options, seed, &mut |bytes| progress.set(bytes))
+    }
+
+    fn source(&self) -> Result<KeySource> {
+        let source = KeySource::parse(&self.keys)?;
+        self.column.as_deref().map_or(Ok(source.clone()), |column| source.with_column(column))
     }
 
     /// Makes sure that writing `out` does not destroy the keys.
@@ -87,8 +101,9 @@ impl KeyArgs {
     pub(crate) fn as_arguments(&self) -> String {
         let key_type =
             self.key_type.map_or(String::new(), |key_type| format!(" --key-type {}", key_type.name()));
+        let column = self.column.as_ref().map_or(String::new(), |column| format!(" --column {column}"));
         let sort = if self.sort { " --sort" } else { "" };
-        format!("--keys {}{key_type}{sort}", self.keys)
+        format!("--keys {}{column}{key_type}{sort}", self.keys)
     }
 }
 

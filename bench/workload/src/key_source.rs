@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use lacuna_base::{Error, Result};
 
 use crate::generate::generate;
+use crate::key_file::columns::read_column;
+use crate::key_file::read_standard_input;
 use crate::key_text::{is_binary, type_of_file};
 use crate::numbers::with_commas;
 use crate::{KeyType, Keys, ReadOptions, TypedKeys, parse_count, read_keys};
@@ -73,12 +75,22 @@ pub enum KeySource {
         /// Number of distinct keys, at most 2^32.
         count: usize,
     },
+    /// The keys of standard input, one a line.
+    StandardInput,
+    /// The values of one column of a CSV or Parquet file.
+    Column {
+        /// The file.
+        path: PathBuf,
+        /// The column's name, or its number from 1 in a CSV file without names.
+        column: String,
+    },
     /// The keys of a file; see [`read_keys`].
     File(PathBuf),
 }
 
 impl KeySource {
-    /// Reads `uniform:N`, `normal:N`, `zipf:N`, `clustered:N` or `skew99:N`; any other text is the path of a file.
+    /// Reads `uniform:N`, `normal:N`, `zipf:N`, `clustered:N` or `skew99:N`; `-` is standard input, any other text the path
+    /// of a file.
     ///
     /// # Errors
     ///
@@ -89,6 +101,9 @@ impl KeySource {
                 "the keys are missing; give a file or a generator such as uniform:1M",
             ));
         }
+        if text == "-" {
+            return Ok(Self::StandardInput);
+        }
         let generator = text.split_once(':').and_then(|(name, count)| Some((shape_named(name)?, count)));
         match generator {
             Some((shape, count)) => key_count(count)
@@ -98,11 +113,26 @@ impl KeySource {
         }
     }
 
+    /// The column `column` of the file.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` unless the source is a file other than `.u64`.
+    pub fn with_column(self, column: &str) -> Result<Self> {
+        match self {
+            Self::File(path) if !is_binary(&path) => Ok(Self::Column { path, column: column.to_owned() }),
+            other => Err(Error::invalid_input(format!(
+                "`{other}` has no columns; give a CSV or Parquet file, or leave out --column"
+            ))),
+        }
+    }
+
     /// The type of the keys, if the source itself fixes it: `u64` for generators and `.u64` files.
     pub fn key_type(&self) -> Option<KeyType> {
         match self {
-            Self::File(path) if !is_binary(path) => None,
-            _ => Some(KeyType::U64),
+            Self::Generated { .. } => Some(KeyType::U64),
+            Self::File(path) if is_binary(path) => Some(KeyType::U64),
+            _ => None,
         }
     }
 
@@ -139,6 +169,8 @@ impl KeySource {
                     other.name()
                 ))),
             },
+            Self::StandardInput => read_standard_input(options, progress),
+            Self::Column { path, column } => read_column(path, column, options, progress),
             Self::File(path) => read_keys(path, options, progress)
                 .map_err(|error| if path.exists() { error } else { unknown_source(path, error) }),
         }
@@ -149,6 +181,13 @@ impl KeySource {
         match self {
             Self::Generated { shape, count } => {
                 format!("{} distinct u64 keys ({self})\n{}", with_commas(*count as u64), shape.describe())
+            }
+            Self::StandardInput => {
+                "the keys of standard input, one a line\nread as text unless --key-type says otherwise"
+                    .to_owned()
+            }
+            Self::Column { path, column } => {
+                format!("the column {column} of {}\nread as the file says, else as text", path.display())
             }
             Self::File(path) => {
                 let key_type = type_of_file(path);
@@ -166,7 +205,8 @@ impl fmt::Display for KeySource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Generated { shape, count } => write!(f, "{}:{count}", shape.name()),
-            Self::File(path) => write!(f, "{}", path.display()),
+            Self::StandardInput => f.write_str("-"),
+            Self::Column { path, .. } | Self::File(path) => write!(f, "{}", path.display()),
         }
     }
 }

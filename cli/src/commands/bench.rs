@@ -9,7 +9,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use lacuna_base::{Budget, Error, Result as CoreResult};
 use lacuna_bench::{Contender, Effort, Progress as Stage, Row, Setting, measure, report};
 use lacuna_families::FAMILIES;
-use lacuna_workload::{Keys, QuerySource};
+use lacuna_workload::{QueryInput, TypedKeys};
 
 use engine::EngineArgs;
 
@@ -57,7 +57,7 @@ struct FiltersArgs {
     #[command(flatten)]
     keys: KeyArgs,
 
-    /// What to ask, such as uniform:100k:1-32; several separated by commas
+    /// What to ask, such as uniform:100k:1-32 or file:PATH; several separated by commas
     #[arg(long, value_name = "Q", required = true, value_delimiter = ',')]
     queries: Vec<String>,
 
@@ -112,12 +112,12 @@ pub(super) fn run(args: &BenchArgs) -> Result<()> {
 
 fn run_filters(args: &FiltersArgs) -> Result<()> {
     let specs = specs(args)?;
-    let sources = args.queries.iter().map(|text| QuerySource::parse(text)).collect::<CoreResult<Vec<_>>>()?;
+    let inputs = args.queries.iter().map(|text| QueryInput::parse(text)).collect::<CoreResult<Vec<_>>>()?;
     args.report.as_deref().map(make_folder).transpose()?;
-    let keys = args.keys.load(args.seed)?.keys;
+    let keys = args.keys.load(args.seed)?;
     let mut rows = Vec::new();
-    for source in &sources {
-        rows.extend(rows_of(args, &specs, source, &keys)?);
+    for input in &inputs {
+        rows.extend(rows_of(args, &specs, input, &keys)?);
     }
     if let Some(folder) = &args.report {
         report::write_report(folder, "Filters side by side", &command_line(args, &specs), &rows)?;
@@ -170,13 +170,18 @@ fn make_folder(folder: &Path) -> CoreResult<()> {
     })
 }
 
-fn rows_of(args: &FiltersArgs, specs: &[String], source: &QuerySource, keys: &Keys) -> CoreResult<Vec<Row>> {
-    let workload = source.workload(keys.clone(), args.seed)?;
+fn rows_of(
+    args: &FiltersArgs,
+    specs: &[String],
+    input: &QueryInput,
+    keys: &TypedKeys,
+) -> CoreResult<Vec<Row>> {
+    let workload = input.workload(keys.clone(), args.seed)?;
     let contenders: Vec<Contender<'_>> = specs
         .iter()
         .flat_map(|spec| args.bits_per_key.iter().map(move |&bits_per_key| Contender { spec, bits_per_key }))
         .collect();
-    let queries = source.to_string();
+    let queries = input.to_string();
     let setting = Setting { keys: args.keys.name(), queries: &queries, workload: &workload, seed: args.seed };
     let effort = if args.quick { Effort::SMALL } else { Effort::FULL };
     let progress = Progress::spinner(format!("measuring {queries}"));

@@ -1,6 +1,7 @@
 //! `lacuna build`: keys in, one sealed filter out, and what was designed.
 
-use std::path::PathBuf;
+use std::io::{self, IsTerminal as _};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
@@ -8,7 +9,7 @@ use lacuna_base::{
     Budget, BuildPlan, DynSpec, ENVELOPE_BYTES, Error, Result as CoreResult, Sealed, SortedKeys,
 };
 use lacuna_families::{AutoSpec, DesignKey};
-use lacuna_workload::{Kept, Keys, Queries, QuerySource, TypedKeys, Want};
+use lacuna_workload::{Kept, Keys, Queries, QueryInput, TypedKeys, Want};
 
 use crate::arguments::{KeyArgs, byte_sample, integer_sample};
 use crate::errors::Result;
@@ -22,6 +23,7 @@ Examples:
   lacuna build --keys words.txt --filter bucketing --bits-per-key 12 --out words.lacuna
   lacuna build --keys uniform:100k --filter auto --bits-per-key 12 --sample correlated:10k:1-32:32 \\
       --measure --out designed.lacuna
+  sort words.txt | lacuna build --keys - --filter grafite --bits-per-key 14 --out piped.lacuna
   lacuna build --keys temperatures.txt --key-type f64 --sort --filter bloom:k=7 \\
       --bits-per-key 10 --out temperatures.lacuna
 
@@ -43,7 +45,7 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_name = "B", allow_negative_numbers = true)]
     bits_per_key: f64,
 
-    /// Empty queries to design for, such as correlated:10k:1-32:32; families without a choice ignore them
+    /// Empty queries to design for, such as correlated:10k:1-32:32 or file:PATH; families without a choice ignore them
     #[arg(long, value_name = "Q")]
     sample: Option<String>,
 
@@ -55,7 +57,7 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
 
-    /// The file to write
+    /// The file to write, or - for standard output, which then holds nothing else
     #[arg(long, value_name = "F")]
     out: PathBuf,
 }
@@ -80,6 +82,9 @@ pub(super) fn run(args: &BuildArgs) -> Result<()> {
     let budget = Budget::bits_per_key(args.bits_per_key)?;
     // The text names the same families in both key spaces; a wrong name is reported before the keys are read.
     lacuna_families::spec::<u64>(&args.filter)?;
+    if args.out == Path::new("-") {
+        return write_to_output(args, budget);
+    }
     args.keys.spare(&args.out)?;
     let file = PendingFile::create(&args.out)?;
     let keys = args.keys.load(args.seed)?;
@@ -89,7 +94,20 @@ pub(super) fn run(args: &BuildArgs) -> Result<()> {
     print_design(args, key_count, &built)
 }
 
-fn build(args: &BuildArgs, budget: Budget, TypedKeys { keys, key_type }: TypedKeys) -> CoreResult<Built> {
+/// Writes the filter to standard output.
+fn write_to_output(args: &BuildArgs, budget: Budget) -> Result<()> {
+    if io::stdout().is_terminal() {
+        let message = "a filter is no text for a terminal; send it to a file or a pipe, or give --out a name";
+        return Err(Error::invalid_input(message).into());
+    }
+    let built = build(args, budget, args.keys.load(args.seed)?)?;
+    let mut out = Output::new();
+    out.bytes(built.sealed.as_bytes())?;
+    out.finish()
+}
+
+fn build(args: &BuildArgs, budget: Budget, keys: TypedKeys) -> CoreResult<Built> {
+    let key_type = keys.key_type;
     let (keys, queries) = sample_queries(args, keys)?;
     let _progress = Progress::spinner(format!("building {} over {} keys", args.filter, counted(keys.len())));
     match &keys {
@@ -146,15 +164,17 @@ fn design_table<K: DesignKey + ?Sized>(
 }
 
 /// The keys as they were, and the sample drawn between them, if one is asked for.
-fn sample_queries(args: &BuildArgs, keys: Keys) -> CoreResult<(Keys, Queries)> {
-    let Some(text) = &args.sample else { return Ok((keys, Queries::U64(Vec::new()))) };
-    let source = QuerySource::parse(text)?;
-    if source.kept != Kept::All || source.want != Want::Empty {
+fn sample_queries(args: &BuildArgs, keys: TypedKeys) -> CoreResult<(Keys, Queries)> {
+    let Some(text) = &args.sample else { return Ok((keys.keys, Queries::U64(Vec::new()))) };
+    let input = QueryInput::parse(text)?;
+    if let QueryInput::Drawn(source) = &input
+        && (source.kept != Kept::All || source.want != Want::Empty)
+    {
         return Err(Error::invalid_input(format!(
-            "the sample `{text}` is not of empty queries between all keys; give points, uniform, correlated or split"
+            "the sample `{text}` is not of empty queries between all keys; give points, uniform, correlated, split or a file"
         )));
     }
-    let workload = source.workload(keys, args.seed)?;
+    let workload = input.workload(keys, args.seed)?;
     Ok((workload.inserted, workload.queries))
 }
 

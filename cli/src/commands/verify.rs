@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use lacuna_base::{Budget, ENVELOPE_BYTES, Envelope, Error, RangeFilter as _, Result as CoreResult};
 use lacuna_families::AnyFilter;
-use lacuna_workload::{Kept, KeyType, Keys, QuerySource, TypedKeys};
+use lacuna_workload::{Kept, KeyType, Keys, QueryInput, TypedKeys};
 
 use crate::arguments::KeyArgs;
 use crate::checks::{Finding, Rate, check_presence, measure_rate};
@@ -42,7 +42,7 @@ pub(crate) struct VerifyArgs {
     #[command(flatten)]
     keys: KeyArgs,
 
-    /// Ranges to measure the rate with, such as uniform:1M:1-32 [default: points, uniform and correlated ones]
+    /// Ranges to measure the rate with, such as uniform:1M:1-32 or file:PATH [default: points, uniform and correlated]
     #[arg(long, value_name = "Q")]
     queries: Option<String>,
 
@@ -58,40 +58,40 @@ pub(crate) struct VerifyArgs {
 /// Prints the report; a promise that is not kept is a failure.
 pub(super) fn run(args: &VerifyArgs) -> Result<()> {
     let budget = args.bits_per_key.map(Budget::bits_per_key).transpose()?;
-    let sources = query_sources(args)?;
+    let inputs = query_inputs(args)?;
     let (envelope, filter) = open_filter(&args.filter)?;
     let keys = load_keys(args, &envelope)?;
-    let mut findings = vec![key_finding(args, &envelope, &keys)];
-    findings.extend(presence_findings(&filter, &keys, args.seed)?);
-    findings.push(budget_finding(&filter, budget, keys.len()));
-    for source in &sources {
-        findings.push(rate_finding(args, source, &filter, &keys)?);
+    let mut findings = vec![key_finding(args, &envelope, &keys.keys)];
+    findings.extend(presence_findings(&filter, &keys.keys, args.seed)?);
+    findings.push(budget_finding(&filter, budget, keys.keys.len()));
+    for input in &inputs {
+        findings.push(rate_finding(args, input, &filter, &keys)?);
     }
     print_report(args, &envelope, &findings)
 }
 
-fn query_sources(args: &VerifyArgs) -> Result<Vec<QuerySource>> {
+fn query_inputs(args: &VerifyArgs) -> Result<Vec<QueryInput>> {
     let Some(text) = &args.queries else {
-        return USUAL_QUERIES.iter().map(|text| Ok(QuerySource::parse(text)?)).collect();
+        return USUAL_QUERIES.iter().map(|text| Ok(QueryInput::parse(text)?)).collect();
     };
-    let source = QuerySource::parse(text)?;
-    if source.kept == Kept::All {
-        return Ok(vec![source]);
+    match QueryInput::parse(text)? {
+        QueryInput::Drawn(source) if source.kept != Kept::All => Err(Error::invalid_input(format!(
+            "the queries `{text}` take keys out, but the filter holds them all; give points, uniform, correlated, split or \
+             a file"
+        ))
+        .into()),
+        input => Ok(vec![input]),
     }
-    Err(Error::invalid_input(format!(
-        "the queries `{text}` take keys out, but the filter holds them all; give points, uniform, correlated or split"
-    ))
-    .into())
 }
 
 /// The keys, read as keys of the filter's type.
-fn load_keys(args: &VerifyArgs, envelope: &Envelope) -> Result<Keys> {
+fn load_keys(args: &VerifyArgs, envelope: &Envelope) -> Result<TypedKeys> {
     let asked = match envelope.key_type {
         KeyType::Unknown => args.keys.key_type(),
         _ => Some(key_type_for(envelope, args.keys.key_type())?),
     };
-    let TypedKeys { keys, key_type } = args.keys.load_as(asked, args.seed)?;
-    check_type(args, envelope, key_type)?;
+    let keys = args.keys.load_as(asked, args.seed)?;
+    check_type(args, envelope, keys.key_type)?;
     Ok(keys)
 }
 
@@ -187,19 +187,19 @@ fn budget_finding(filter: &AnyFilter, budget: Option<Budget>, key_count: usize) 
 
 fn rate_finding(
     args: &VerifyArgs,
-    source: &QuerySource,
+    input: &QueryInput,
     filter: &AnyFilter,
-    keys: &Keys,
+    keys: &TypedKeys,
 ) -> CoreResult<Finding> {
-    let _progress = Progress::spinner(format!("asking {source}"));
-    let queries = match source.workload(keys.clone(), args.seed) {
+    let _progress = Progress::spinner(format!("asking {input}"));
+    let queries = match input.workload(keys.clone(), args.seed) {
         Ok(workload) => workload.queries,
         // Some key sets have no such ranges; that is reported only to a user who asked for them.
         Err(error) if args.queries.is_none() => return Ok(Finding::not_checked("rate", error.to_string())),
         Err(error) => return Err(error),
     };
-    let rate = measure_rate(filter, keys, &queries)?;
-    Ok(Finding::new("rate", rate.holds(), format!("{source}: {}", rate_text(&rate))))
+    let rate = measure_rate(filter, &keys.keys, &queries)?;
+    Ok(Finding::new("rate", rate.holds(), format!("{input}: {}", rate_text(&rate))))
 }
 
 fn rate_text(rate: &Rate) -> String {

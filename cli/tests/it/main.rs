@@ -17,6 +17,7 @@ mod inspection;
 mod key_types;
 mod neighbours;
 mod output_files;
+mod own_data;
 mod readme;
 mod real_sets;
 #[cfg(feature = "rocksdb")]

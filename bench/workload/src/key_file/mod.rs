@@ -8,6 +8,7 @@
 //!
 //! Memory: the keys and one buffer. Progress counts the bytes of the file as it lies on disk.
 
+pub(crate) mod columns;
 pub(crate) mod lines;
 pub(crate) mod reader;
 
@@ -20,7 +21,7 @@ use lacuna_base::{ByteColumn, Error, KeyType, Result};
 use crate::key_text::{is_binary, type_of_file};
 use crate::{Key, Keys, TypedKeys, parse_key};
 use lines::Lines;
-use reader::{Input, open, read_error};
+use reader::{Input, metered, open, read_error};
 
 /// How a key file is read.
 #[derive(Debug, Clone, Copy, Default)]
@@ -63,16 +64,30 @@ pub fn read_keys(path: &Path, options: &ReadOptions, progress: &mut dyn FnMut(u6
         ));
     }
     let input = open(path, progress)?;
-    let empty = if key_type.is_bytes() { Keys::Bytes(ByteColumn::new()) } else { Keys::U64(Vec::new()) };
-    let mut collected = Collected { keys: empty, sort: options.sort };
-    let read = if binary {
-        read_integers(path, input, &mut collected)
+    let read = collect(input, path, key_type, options.sort);
+    read.map_err(|error| in_file(path, error))
+}
+
+/// Reads the keys of standard input, one a line; without a type they are texts.
+///
+/// # Errors
+/// As [`read_keys`].
+pub(crate) fn read_standard_input(options: &ReadOptions, progress: &mut dyn FnMut(u64)) -> Result<TypedKeys> {
+    let key_type = options.key_type.unwrap_or(KeyType::Text);
+    let input = metered(std::io::stdin(), progress);
+    let read = collect(Box::new(input), Path::new(""), key_type, options.sort);
+    read.map_err(|error| error.with_context("standard input"))
+}
+
+/// The keys of `input`: integers if the name says so, else lines.
+fn collect(input: Input<'_>, path: &Path, key_type: KeyType, sort: bool) -> Result<TypedKeys> {
+    let mut collected = Collected::new(key_type, sort);
+    if is_binary(path) {
+        read_integers(path, input, &mut collected)?;
     } else {
-        read_lines(path, input, key_type, &mut collected)
-    };
-    read.map_err(|error| in_file(path, error))?;
-    let keys = if options.sort { collected.keys.into_sorted_distinct() } else { collected.keys };
-    Ok(TypedKeys { keys, key_type }.in_coarsest_unit())
+        read_lines(path, input, key_type, &mut collected)?;
+    }
+    Ok(collected.finish(key_type))
 }
 
 fn in_file(path: &Path, error: Error) -> Error {
@@ -133,6 +148,17 @@ struct Collected {
 }
 
 impl Collected {
+    fn new(key_type: KeyType, sort: bool) -> Self {
+        let keys = if key_type.is_bytes() { Keys::Bytes(ByteColumn::new()) } else { Keys::U64(Vec::new()) };
+        Self { keys, sort }
+    }
+
+    /// The keys in ascending order.
+    fn finish(self, key_type: KeyType) -> TypedKeys {
+        let keys = if self.sort { self.keys.into_sorted_distinct() } else { self.keys };
+        TypedKeys { keys, key_type }.in_coarsest_unit()
+    }
+
     fn add(&mut self, key: &Key<'_>, place: impl Fn() -> String) -> Result<()> {
         match self.keys.compare_with_last(key) {
             Ordering::Equal => {}
