@@ -107,6 +107,14 @@ impl KeyArgs {
     }
 }
 
+/// Reads a budget.
+///
+/// # Errors
+/// `InvalidInput` unless it is a number.
+pub(crate) fn bits_per_key(text: &str) -> Result<f64> {
+    text.parse().map_err(|_| Error::invalid_input(format!("`{text}` is not a number; give one such as 14")))
+}
+
 /// Integer queries as a sample to design by.
 pub(crate) fn integer_sample(queries: &Queries) -> Sample<u64> {
     let mut sample = Sample::new();

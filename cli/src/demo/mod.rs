@@ -27,6 +27,8 @@ use crate::progress::Progress;
 use measured::{Measured, Plan};
 use source::Source;
 
+use crate::work_folder::WorkFolder;
+
 /// Show what filters save: the same scans without filters, with SlateDB's own, and with Lacuna
 ///
 /// Stores every file under a folder by the second it was last changed in an embedded SlateDB, scans short spans of time
@@ -82,6 +84,9 @@ Examples:
   lacuna demo --keys uniform:100k --filter bucketing@12
   lacuna demo --folder /usr/share --scans 100 --cloud-latency-ms 2";
 
+/// Stores on disk at the same time.
+const STORES: u64 = 3;
+
 /// Fewest rows of an SST: SlateDB makes no filter for fewer.
 const MIN_ROWS: usize = 1_000;
 
@@ -129,7 +134,7 @@ impl DemoArgs {
 
     /// Builds and asks the three stores, one after the other.
     async fn measure(&self, plan: &Plan<'_>, lacuna: RangeFilters) -> Result<[Measured; 3]> {
-        let folder = source::work_folder(self.store.as_ref())?;
+        let folder = WorkFolder::create("demo", self.store.as_deref(), STORES * plan.source.bytes())?;
         let store = |name: &str| -> Result<Arc<dyn ObjectStore>> {
             let place = folder.path().join(name);
             let made = std::fs::create_dir(&place);
@@ -137,13 +142,13 @@ impl DemoArgs {
             Ok(Arc::new(LocalFileSystem::new_with_prefix(&place).map_err(store_failure)?))
         };
         let delay = Duration::from_millis(self.cloud_latency_ms);
-        let progress = Progress::spinner("writing and scanning: no filter");
+        let progress = Progress::steps("writing and scanning: no filter", STORES);
         let none = MeasuredDb::without_filters(store("none")?, "db").with_read_delay(delay);
         let none = plan.run("no filter", none).await?;
-        progress.say("writing and scanning: SlateDB's Bloom filter");
+        progress.step("writing and scanning: SlateDB's Bloom filter", 1, STORES);
         let bloom = MeasuredDb::new(store("bloom")?, "db", None).with_read_delay(delay);
         let bloom = plan.run("SlateDB's Bloom", bloom).await?;
-        progress.say("writing and scanning: Lacuna");
+        progress.step("writing and scanning: Lacuna", 2, STORES);
         let ours = MeasuredDb::new(store("lacuna")?, "db", Some(lacuna)).with_read_delay(delay);
         let ours = plan.run("Lacuna", ours).await?;
         Ok([none, bloom, ours])

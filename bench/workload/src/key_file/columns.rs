@@ -33,9 +33,9 @@ pub(crate) fn read_column(
 }
 
 #[cfg(feature = "csv")]
-use csv::read as read_csv;
+use self::csv::read as read_csv;
 #[cfg(feature = "parquet")]
-use parquet::read as read_parquet;
+use self::parquet::read as read_parquet;
 
 #[cfg(not(feature = "csv"))]
 fn read_csv(_: &Path, _: &str, _: &ReadOptions, _: &mut dyn FnMut(u64)) -> Result<TypedKeys> {

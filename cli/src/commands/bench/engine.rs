@@ -9,10 +9,11 @@ use lacuna_bench::report;
 use lacuna_workload::{QueryInput, parse_count};
 
 use super::{Format, every_family, split_specs};
-use crate::arguments::KeyArgs;
+use crate::arguments::{KeyArgs, bits_per_key};
 use crate::errors::Result;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::work_folder::WorkFolder;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,7 +60,8 @@ pub(super) struct EngineArgs {
         value_name = "B,..",
         value_delimiter = ',',
         default_value = "14",
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        value_parser = bits_per_key
     )]
     bits_per_key: Vec<f64>,
 
@@ -146,6 +148,10 @@ fn measured(args: &EngineArgs, engine: &dyn Engine) -> CoreResult<Vec<EngineRow>
         None => setting,
     };
     let filters = filters(args, &setting)?;
+    let row_bytes = (setting.keys().total_bytes() + setting.keys().len() * args.value_bytes) as u64;
+    let folder = WorkFolder::create("bench", None, row_bytes * filters.len() as u64)?;
+    // Databases of the engines go into the temporary folder of the process.
+    drop(tempfile::env::override_temp_dir(folder.path()));
     let progress = Progress::spinner("writing databases");
     compare(engine, &filters, &setting, &mut |stage| progress.say(stage))
 }
