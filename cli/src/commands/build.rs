@@ -11,7 +11,7 @@ use lacuna_base::{
 use lacuna_families::{AutoSpec, DesignKey};
 use lacuna_workload::{Kept, Keys, Queries, QueryInput, TypedKeys, Want};
 
-use crate::arguments::{KeyArgs, byte_sample, integer_sample};
+use crate::arguments::{KeyArgs, bits_per_key, byte_sample, integer_sample};
 use crate::errors::Result;
 use crate::output::{self, Output, SHOWN_LENGTHS, counted};
 use crate::pending_file::PendingFile;
@@ -42,7 +42,7 @@ pub(crate) struct BuildArgs {
     filter: String,
 
     /// Space for the filter in bits per distinct key, above 0 and at most 128
-    #[arg(long, value_name = "B", allow_negative_numbers = true)]
+    #[arg(long, value_name = "B", allow_negative_numbers = true, value_parser = bits_per_key)]
     bits_per_key: f64,
 
     /// Empty queries to design for, such as correlated:10k:1-32:32 or file:PATH; families without a choice ignore them
@@ -68,6 +68,9 @@ fn examples() -> String {
     format!("auto, auto:price=20000, {}", examples.join(", "))
 }
 
+/// The predicted rate above which a filter is of little use.
+const HARDLY: f64 = 0.5;
+
 /// A filter just built, with what is said about it.
 struct Built {
     sealed: Sealed,
@@ -75,6 +78,8 @@ struct Built {
     /// The candidates that `auto` chose among.
     design: Option<String>,
     rate_bounds: [f64; 3],
+    /// The predicted rate, where it is over one half.
+    warning: Option<String>,
 }
 
 /// Builds the filter and prints its design.
@@ -143,6 +148,26 @@ fn seal<K: DesignKey + ?Sized>(
         spec: spec.name(),
         design: design.map(|design| design_table(&design, args.measure)).transpose()?,
         rate_bounds: SHOWN_LENGTHS.map(|length| filter.rate_bound(length)),
+        warning: warning(args, keys, &plan),
+    })
+}
+
+/// What is to be said of a filter that would answer "maybe" to most queries without a key.
+fn warning<K: DesignKey + ?Sized>(
+    args: &BuildArgs,
+    keys: SortedKeys<'_, K>,
+    plan: &BuildPlan<K>,
+) -> Option<String> {
+    let (plan, about) = match plan.sample().is_empty() {
+        true => (plan.clone().with_sample(Arc::new(K::assumed(keys))), "points and short ranges"),
+        false => (plan.clone(), "the queries of the sample"),
+    };
+    let predicted = lacuna_families::predict::<K>(&args.filter, keys, &plan).ok()?;
+    (predicted.rate > HARDLY).then(|| {
+        format!(
+            "hardly answers {about}: `maybe` to {:.0} % of those without a key; bench filters compares others",
+            predicted.rate * 100.0
+        )
     })
 }
 
@@ -181,7 +206,7 @@ fn sample_queries(args: &BuildArgs, keys: TypedKeys) -> CoreResult<(Keys, Querie
 fn print_design(args: &BuildArgs, key_count: usize, built: &Built) -> Result<()> {
     let (payload_bytes, sealed_bytes) = (built.sealed.payload().len(), built.sealed.as_bytes().len());
     let mut out = Output::new();
-    out.pairs(&[
+    let mut pairs = vec![
         ("filter", built.spec.clone()),
         ("keys", format!("{} distinct keys of {}", counted(key_count), args.keys.name())),
         (
@@ -198,7 +223,9 @@ fn print_design(args: &BuildArgs, key_count: usize, built: &Built) -> Result<()>
         ),
         ("rate bound", output::rate_bounds(&SHOWN_LENGTHS, &built.rate_bounds)),
         ("written to", args.out.display().to_string()),
-    ])?;
+    ];
+    pairs.extend(built.warning.clone().map(|warning| ("warning", warning)));
+    out.pairs(&pairs)?;
     if let Some(design) = &built.design {
         out.line("")?;
         out.text(design)?;

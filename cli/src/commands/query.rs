@@ -8,7 +8,7 @@ use clap::Args;
 use lacuna_workload::{KeyType, QueryLines, parse_query_file, parse_range};
 
 use self::ask::{AnyAsker, BATCH, Ends};
-use crate::errors::Result;
+use crate::errors::{Failure, Result};
 use crate::filter_file::{key_type_for, read_filter};
 use crate::output::Output;
 
@@ -35,7 +35,8 @@ LO without HI asks for one key. The file names the type of its keys, and keys of
 refused; only a filter from a program that named none needs --key-type. Of moments, a bare day is its
 start as LO and its end as HI. Write `--` before a LO that starts with a dash and is no number.
 A batch holds one `LO HI`, or one key, a line, with blanks, a tab or a comma between; text keys need the
-tab. Blank lines are left out; a file may be .gz. Answers to a pipe come 1,024 at a time.";
+tab. Blank lines are left out; a file may be .gz. With --exit-code a script
+needs no output: 0 if any answer is not `no`, 1 if every one is. Answers to a pipe come 1,024 at a time.";
 
 /// Ask a filter whether a range can hold a key
 #[derive(Debug, Args)]
@@ -69,10 +70,17 @@ pub(crate) struct QueryArgs {
     #[arg(long, group = "question")]
     seek_last: bool,
 
+    /// Exit with 1 if every answer is `no`, as grep does
+    #[arg(long)]
+    exit_code: bool,
+
     /// How the keys are written, if the filter does not say: u64, i64, f64, date, timestamp, text or hex
     #[arg(long, value_name = "T")]
     key_type: Option<KeyType>,
 }
+
+/// Exit code with --exit-code when every answer is `no`.
+const ALL_NO: u8 = 1;
 
 /// The question put to each range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,34 +109,36 @@ pub(super) fn run(args: &QueryArgs) -> Result<()> {
         .map_err(|error| error.with_context(args.filter.display().to_string()))?;
     let key_type = key_type_for(&envelope, args.key_type)?;
     let mut out = Output::new();
-    match (&args.lo, &args.hi, &args.batch) {
+    let any_maybe = match (&args.lo, &args.hi, &args.batch) {
         (Some(lo), hi, _) => {
             let hi = hi.as_ref().unwrap_or(lo);
             let ends = parse_range(key_type, lo.as_encoded_bytes(), hi.as_encoded_bytes())?;
-            asker.answer_ends(&[ends], key_type, &mut out)?;
+            asker.answer_ends(&[ends], key_type, &mut out)?
         }
         (_, _, Some(batch)) if batch == Path::new("-") => answer_stream(&asker, key_type, &mut out)?,
         (_, _, Some(batch)) => {
-            asker.answer_queries(&parse_query_file(batch, key_type)?, key_type, &mut out)?;
+            asker.answer_queries(&parse_query_file(batch, key_type)?, key_type, &mut out)?
         }
         _ => unreachable!("the arguments require LO or a batch"),
-    }
-    out.finish()
+    };
+    out.finish()?;
+    if args.exit_code && !any_maybe { Err(Failure::Exit(ALL_NO)) } else { Ok(()) }
 }
 
-/// Answers standard input as it comes; the answers before a wrong line are printed.
-fn answer_stream(asker: &AnyAsker, key_type: KeyType, out: &mut Output) -> Result<()> {
+/// Answers standard input as it comes; the answers before a wrong line are printed. Gives whether any was not `no`.
+fn answer_stream(asker: &AnyAsker, key_type: KeyType, out: &mut Output) -> Result<bool> {
     let mut lines = QueryLines::new(io::stdin().lock(), key_type);
+    let mut any_maybe = false;
     loop {
         let mut wrong = None;
         let good =
             lines.by_ref().take(BATCH).map_while(|line| line.map_err(|error| wrong = Some(error)).ok());
         let batch: Vec<Ends<'_>> = good.map(|line| (line.low, line.high)).collect();
-        asker.answer_ends(&batch, key_type, out)?;
+        any_maybe |= asker.answer_ends(&batch, key_type, out)?;
         out.flush()?;
         match wrong {
             Some(error) => return Err(error.with_context("standard input").into()),
-            None if batch.len() < BATCH => return Ok(()),
+            None if batch.len() < BATCH => return Ok(any_maybe),
             None => {}
         }
     }

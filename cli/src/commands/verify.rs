@@ -7,12 +7,15 @@ use lacuna_base::{Budget, ENVELOPE_BYTES, Envelope, Error, RangeFilter as _, Res
 use lacuna_families::AnyFilter;
 use lacuna_workload::{Kept, KeyType, Keys, QueryInput, TypedKeys};
 
-use crate::arguments::KeyArgs;
+use crate::arguments::{KeyArgs, bits_per_key};
 use crate::checks::{Finding, Rate, check_presence, measure_rate};
 use crate::errors::{Failure, Result};
 use crate::filter_file::{key_space_name, key_type_for, open_filter};
 use crate::output::{self, Output, counted, with_commas};
 use crate::progress::Progress;
+
+/// The rate above which a filter is of little use.
+const HARDLY: f64 = 0.5;
 
 /// The queries that are asked by default.
 const USUAL_QUERIES: [&str; 3] = ["points:100k", "uniform:100k:1-32", "correlated:100k:1-32:32"];
@@ -47,7 +50,7 @@ pub(crate) struct VerifyArgs {
     queries: Option<String>,
 
     /// The budget that was asked for, to be checked
-    #[arg(long, value_name = "B", allow_negative_numbers = true)]
+    #[arg(long, value_name = "B", allow_negative_numbers = true, value_parser = bits_per_key)]
     bits_per_key: Option<f64>,
 
     /// Seed of generated keys, of queries and of the ranges around keys
@@ -207,12 +210,15 @@ fn rate_text(rate: &Rate) -> String {
     if rate.empty == 0 {
         return hits;
     }
+    let beyond = if rate.measured() > rate.stated() { ", which chance allows" } else { "" };
+    let hardly = if rate.measured() > HARDLY { "; the filter hardly answers such queries" } else { "" };
     let empty = format!(
-        "{} of {} empty ranges answered maybe: {}, stated bound {}",
+        "{} of {} empty ranges answered maybe: {}, stated bound {}{}{hardly}",
         with_commas(rate.false_positives),
         with_commas(rate.empty),
         output::rate(rate.measured()),
         output::bound(rate.stated()),
+        if rate.holds() { beyond } else { "" },
     );
     if rate.hits == 0 { empty } else { format!("{empty}; {hits}") }
 }
@@ -229,5 +235,10 @@ fn print_report(args: &VerifyArgs, envelope: &Envelope, findings: &[Finding]) ->
     if failed.is_empty() {
         return Ok(());
     }
-    Err(Failure::DoesNotHold(format!("{name} does not hold what it promises: {}", failed.join(", "))))
+    let keys = args.keys.name();
+    let doubt = match failed.contains(&"keys") {
+        true => format!("; is {keys} what it was built from?"),
+        false => String::new(),
+    };
+    Err(Failure::DoesNotHold(format!("{name} does not hold what it promises: {}{doubt}", failed.join(", "))))
 }

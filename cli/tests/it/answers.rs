@@ -121,6 +121,23 @@ fn an_empty_key_file_denies_everything() {
 }
 
 #[test]
+fn the_exit_code_tells_a_script() {
+    let folder = Folder::new();
+    folder.write_integers("keys.u64", &[5, 9_000_000]);
+    folder.lacuna("build --keys keys.u64 --filter grafite --bits-per-key 40 --out f").done();
+    let code = |line: &str, input: &str| {
+        let run = folder.run(&line.split_whitespace().collect::<Vec<_>>(), input);
+        assert!(run.stderr.is_empty(), "{}", run.stderr);
+        run.code
+    };
+    assert_eq!(code("query f 5 --exit-code", ""), Some(0));
+    assert_eq!(code("query f 6 --exit-code", ""), Some(1));
+    assert_eq!(code("query f 6", ""), Some(0));
+    assert_eq!(code("query f --batch - --exit-code", "6\n5\n7\n"), Some(0));
+    assert_eq!(code("query f --batch - --exit-code", "6\n7\n"), Some(1));
+}
+
+#[test]
 fn an_empty_batch_gives_no_answer() {
     let folder = Folder::new();
     folder.write("batch.txt", "");

@@ -66,6 +66,11 @@ const CASES: &[(&str, &str)] = &[
     ("build --keys keys.u64 --filter bloom --bits-per-key 10000 --out new", "at most 128"),
     ("build --keys keys.u64 --filter bloom --bits-per-key 10,000 --out new", "--bits-per-key"),
     (
+        "build --keys keys.u64 --filter bloom --bits-per-key abc --out new",
+        "`abc` is not a number; give one such as 14",
+    ),
+    ("bench filters --keys keys.u64 --queries points:9 --bits-per-key 10,,14", "`` is not a number"),
+    (
         "build --keys keys.u64 --filter bloom --bits-per-key 14 --sample heldout:9:1 --out new",
         "not of empty queries",
     ),
@@ -113,7 +118,7 @@ const CASES: &[(&str, &str)] = &[
     ("bench filters --keys keys.u64 --queries uniform:9:1 --bits-per-key 14,0 --quick", "the budget is 0"),
     (
         "bench filters --keys keys.u64 --queries uniform:9:1 --report keys.u64 --quick",
-        "cannot be written into keys.u64",
+        "cannot be written into keys.u64: it is a file; give a folder",
     ),
     // engines
     ("bench engine --engine leveldb --keys keys.u64 --queries uniform:9:1", "leveldb"),

@@ -82,6 +82,23 @@ fn the_table_names_everything() {
 }
 
 #[test]
+fn a_filter_that_hardly_answers_is_warned_of() {
+    let folder = Folder::new();
+    let build = |rest: &str| folder.lacuna(&format!("build --keys uniform:5k --out f {rest}")).done();
+    let sample = "--sample correlated:1k:1-32:32";
+    let blind = build(&format!("--filter bucketing --bits-per-key 10 {sample}"));
+    assert!(
+        blind.contains("warning") && blind.contains("hardly answers the queries of the sample"),
+        "{blind}"
+    );
+    let sound = build(&format!("--filter grafite --bits-per-key 18 {sample}"));
+    assert!(!sound.contains("warning"), "{sound}");
+    folder.lacuna("build --keys uniform:5k --filter bucketing --bits-per-key 10 --out g").done();
+    let report = folder.lacuna("verify g --keys uniform:5k --queries correlated:1k:1-32:32").done();
+    assert!(report.contains("; the filter hardly answers such queries"), "{report}");
+}
+
+#[test]
 fn the_design_is_printed() {
     let folder = Folder::new();
     let design = folder.lacuna("build --keys uniform:10k --filter grafite --bits-per-key 14 --out f").done();

@@ -15,6 +15,8 @@ mod features;
 mod help;
 mod inspection;
 mod key_types;
+#[cfg(feature = "terminal")]
+mod manual;
 mod neighbours;
 mod output_files;
 mod own_data;
@@ -22,6 +24,7 @@ mod readme;
 mod real_sets;
 #[cfg(feature = "rocksdb")]
 mod rocksdb;
+mod signals;
 mod support;
 mod verification;
 
