@@ -9,6 +9,7 @@ use std::process;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use tokio::runtime::Builder;
 
@@ -16,19 +17,32 @@ use crate::errors::complain;
 
 /// Exit code after Ctrl-C: 128 and the number of the signal.
 const INTERRUPTED: u8 = 130;
+/// How often a command that waits for a signal looks.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long a command may take to end after it was asked to.
+const GRACE: Duration = Duration::from_secs(5);
 /// Exit code after SIGTERM.
 const TERMINATED: u8 = 143;
 
 /// What is to be done before the process ends.
-static ENDING: Mutex<Ending> = Mutex::new(Ending { actions: Vec::new(), next: 0, can_stop: false });
+static ENDING: Mutex<Ending> = Mutex::new(Ending { actions: Vec::new(), next: 0, stop: None });
 /// The exit code of the signal that asked a command to stop; 0 if none did.
 static STOP: AtomicU8 = AtomicU8::new(0);
 
 struct Ending {
     actions: Vec<(u64, Box<dyn FnMut() + Send>)>,
     next: u64,
-    /// Whether the command looks at [`STOP`].
-    can_stop: bool,
+    /// How the command ends that looks at [`STOP`], if it does.
+    stop: Option<Stop>,
+}
+
+/// How a command ends by itself when it is asked to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    /// As if it were ended at once, after its threads.
+    Quietly,
+    /// With what it has.
+    WithResults,
 }
 
 /// From the return on, Ctrl-C and SIGTERM do what this module says. Without a thread or a way to receive them they end
@@ -78,10 +92,30 @@ impl Drop for BeforeEnd {
 pub(crate) struct StopFlag;
 
 impl StopFlag {
-    pub(crate) fn new() -> Self {
+    /// For a command that prints what it has.
+    pub(crate) fn with_results() -> Self {
+        Self::set_up(Stop::WithResults)
+    }
+
+    /// For a command whose threads write files until they are ended.
+    pub(crate) fn quiet() -> Self {
+        Self::set_up(Stop::Quietly)
+    }
+
+    fn set_up(stop: Stop) -> Self {
         watch();
-        lock().can_stop = true;
+        lock().stop = Some(stop);
         Self
+    }
+
+    /// Waits for a signal; gives its exit code.
+    pub(crate) async fn wait(&self) -> u8 {
+        loop {
+            if let Some(exit_code) = self.exit_code() {
+                return exit_code;
+            }
+            tokio::time::sleep(LOOK).await;
+        }
     }
 
     /// Whether a signal came.
@@ -97,7 +131,7 @@ impl StopFlag {
 
 impl Drop for StopFlag {
     fn drop(&mut self) {
-        lock().can_stop = false;
+        lock().stop = None;
     }
 }
 
@@ -113,14 +147,36 @@ pub(crate) fn end_with(sentence: &str, exit_code: u8) -> ! {
     process::exit(exit_code.into());
 }
 
-fn signalled(exit_code: u8) {
-    let can_stop = lock().can_stop;
-    if can_stop && STOP.swap(exit_code, Ordering::SeqCst) == 0 {
-        clear_line();
-        complain("ending with what is done; once more ends at once");
-        return;
+/// Asks the command to end with `sentence` and this exit code; ends it if it does not.
+pub(crate) fn end_soon(sentence: &str, exit_code: u8) {
+    let is_asked = lock().stop == Some(Stop::Quietly) && ask(sentence, exit_code);
+    if is_asked {
+        thread::sleep(GRACE);
     }
-    end_with(if exit_code == TERMINATED { "terminated" } else { "interrupted" }, exit_code);
+    end_with(sentence, exit_code);
+}
+
+fn signalled(exit_code: u8) {
+    let sentence = if exit_code == TERMINATED { "terminated" } else { "interrupted" };
+    let stop = lock().stop;
+    let is_asked = match stop {
+        None => false,
+        Some(Stop::Quietly) => ask(sentence, exit_code),
+        Some(Stop::WithResults) => ask("ending with what is done; once more ends at once", exit_code),
+    };
+    if !is_asked {
+        end_with(sentence, exit_code);
+    }
+}
+
+/// Asks the command to stop; `false` if it was asked before.
+fn ask(sentence: &str, exit_code: u8) -> bool {
+    let is_first = STOP.swap(exit_code, Ordering::SeqCst) == 0;
+    if is_first {
+        clear_line();
+        complain(sentence);
+    }
+    is_first
 }
 
 /// Takes a progress bar off a terminal.

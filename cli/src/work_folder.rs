@@ -15,7 +15,7 @@ use std::time::Duration;
 use lacuna_base::{Error, Result};
 use tempfile::TempDir;
 
-use crate::interrupt::{BeforeEnd, before_end, end_with};
+use crate::interrupt::{BeforeEnd, before_end, end_soon};
 
 /// How often the disk is looked at.
 const LOOK: Duration = Duration::from_millis(250);
@@ -86,7 +86,7 @@ fn watch_disk(folder: PathBuf) -> Sender<()> {
             let is_full = free_bytes(&folder).is_some_and(|free| free < FULL_BYTES);
             looks = if is_full { looks + 1 } else { 0 };
             if looks == LOOKS {
-                end_with(&format!("the disk of {} is full", folder.display()), BAD_INPUT);
+                end_soon(&format!("the disk of {} is full", folder.display()), BAD_INPUT);
             }
         }
     });

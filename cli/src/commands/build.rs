@@ -14,7 +14,7 @@ use lacuna_workload::{Kept, Keys, Queries, QueryInput, TypedKeys, Want};
 use crate::arguments::{KeyArgs, bits_per_key, byte_sample, integer_sample};
 use crate::errors::Result;
 use crate::output::{self, Output, SHOWN_LENGTHS, counted};
-use crate::pending_file::PendingFile;
+use crate::pending_file::{PendingFile, is_same_file};
 use crate::progress::Progress;
 
 const EXAMPLES: &str = "\
@@ -91,12 +91,24 @@ pub(super) fn run(args: &BuildArgs) -> Result<()> {
         return write_to_output(args, budget);
     }
     args.keys.spare(&args.out)?;
+    spare_sample(args)?;
     let file = PendingFile::create(&args.out)?;
     let keys = args.keys.load(args.seed)?;
     let key_count = keys.keys.len();
     let built = build(args, budget, keys)?;
     file.commit(built.sealed.as_bytes())?;
     print_design(args, key_count, &built)
+}
+
+/// Makes sure that writing the filter does not destroy the queries of the sample.
+fn spare_sample(args: &BuildArgs) -> CoreResult<()> {
+    match args.sample.as_deref().map(QueryInput::parse).transpose()? {
+        Some(QueryInput::File(path)) if is_same_file(&path, &args.out) => Err(Error::invalid_input(format!(
+            "{} is the file of the queries, which would be lost; give another --out",
+            args.out.display()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Writes the filter to standard output.

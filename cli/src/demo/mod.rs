@@ -9,7 +9,7 @@ mod questions;
 mod report;
 mod source;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +22,7 @@ use slatedb::object_store::ObjectStore;
 use slatedb::object_store::local::LocalFileSystem;
 
 use crate::errors::{Failure, Result};
+use crate::interrupt::StopFlag;
 use crate::progress::Progress;
 
 use measured::{Measured, Plan};
@@ -84,6 +85,8 @@ Examples:
   lacuna demo --keys uniform:100k --filter bucketing@12
   lacuna demo --folder /usr/share --scans 100 --cloud-latency-ms 2";
 
+/// How long the tasks of the stores may take to end.
+const GRACE: Duration = Duration::from_secs(3);
 /// Stores on disk at the same time.
 const STORES: u64 = 3;
 
@@ -105,7 +108,18 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
         .enable_all()
         .build()
         .map_err(|error| Error::unavailable(format!("no threads for the store: {error}")))?;
-    let measured = runtime.block_on(args.measure(&plan, lacuna))?;
+    let folder = WorkFolder::create("demo", args.store.as_deref(), STORES * source.bytes())?;
+    let stop = StopFlag::quiet();
+    let measured = runtime.block_on(async {
+        tokio::select! {
+            measured = args.measure(&plan, lacuna, folder.path()) => measured,
+            exit_code = stop.wait() => Err(Failure::Exit(exit_code)),
+        }
+    });
+    // The stores write until their tasks are ended, and would make the folder anew.
+    runtime.shutdown_timeout(GRACE);
+    drop(folder);
+    let measured = measured?;
     report::print(&source, &questions, ssts, &args.filter, args.cloud_latency_ms, &measured)?;
     same_answers(&measured)
 }
@@ -133,10 +147,9 @@ impl DemoArgs {
     }
 
     /// Builds and asks the three stores, one after the other.
-    async fn measure(&self, plan: &Plan<'_>, lacuna: RangeFilters) -> Result<[Measured; 3]> {
-        let folder = WorkFolder::create("demo", self.store.as_deref(), STORES * plan.source.bytes())?;
+    async fn measure(&self, plan: &Plan<'_>, lacuna: RangeFilters, folder: &Path) -> Result<[Measured; 3]> {
         let store = |name: &str| -> Result<Arc<dyn ObjectStore>> {
-            let place = folder.path().join(name);
+            let place = folder.join(name);
             let made = std::fs::create_dir(&place);
             made.map_err(|error| Error::unavailable(format!("{}: {error}", place.display())))?;
             Ok(Arc::new(LocalFileSystem::new_with_prefix(&place).map_err(store_failure)?))

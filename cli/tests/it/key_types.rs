@@ -60,10 +60,10 @@ fn verification_takes_the_type_from_the_filter() {
             .sentence(2)
             .contains("those of the filter are of type f64")
     );
-    let folder = built("timestamp", "2024-01-31T00:00:00.5\n");
+    let folder = built("timestamp", "2024-01-31T00:00:00.000005\n");
     folder.write("whole.txt", "2024-01-31\n");
     let sentence = folder.lacuna("verify f --keys whole.txt").sentence(2);
-    assert!(sentence.contains("timestamp in seconds") && sentence.contains("in milliseconds"), "{sentence}");
+    assert!(sentence.contains("timestamp in seconds") && sentence.contains("in microseconds"), "{sentence}");
 }
 
 #[test]

@@ -61,6 +61,10 @@ fn the_keys_are_never_overwritten() {
         assert!(sentence.contains("is the file of the keys, which would be lost"), "{sentence}");
     }
     assert_eq!(fs::read(folder.path("keys.txt")).unwrap(), b"a\nb\n");
+    folder.write("asked.txt", "aa\n");
+    let build =
+        "build --keys keys.txt --sample file:asked.txt --filter bloom --bits-per-key 14 --out asked.txt";
+    assert!(folder.lacuna(build).sentence(2).contains("is the file of the queries, which would be lost"));
 }
 
 /// Keys that come slowly keep `build` at work for longer than a progress bar waits.

@@ -83,7 +83,7 @@ pub(super) fn run(args: &FiltersArgs) -> Result<()> {
     let inputs = args.queries.iter().map(|text| QueryInput::parse(text)).collect::<CoreResult<Vec<_>>>()?;
     args.report.as_deref().map(make_folder).transpose()?;
     let keys = args.keys.load(args.seed)?;
-    let stop = StopFlag::new();
+    let stop = StopFlag::with_results();
     let (mut printer, mut outcomes) = (Printer::new(args.format), Vec::new());
     for input in &inputs {
         let found = outcomes_of(args, &specs, input, &keys, &stop)?;
