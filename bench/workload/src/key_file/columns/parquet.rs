@@ -199,3 +199,76 @@ fn unusable(column: &ColumnDescriptor, what: &str) -> Error {
 fn unreadable(error: ParquetError) -> Error {
     Error::invalid_input(format!("the file is not sound Parquet: {error}")).with_source(error)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use parquet::data_type::{ByteArrayType, Int32Type, Int64Type};
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+
+    use super::*;
+    use crate::Keys;
+
+    /// The keys of a file of one column `c`, in which a missing value is a null.
+    fn read_back<T: DataType>(
+        column: &str,
+        values: &[T::T],
+        levels: Option<&[i16]>,
+        asked: Option<KeyType>,
+    ) -> Result<TypedKeys> {
+        let name: String = column.chars().filter(char::is_ascii_alphanumeric).collect();
+        let path = std::env::temp_dir().join(format!("lacuna-{}-{name}.parquet", std::process::id()));
+        let schema = Arc::new(parse_message_type(&format!("message keys {{ {column}; }}")).unwrap());
+        let mut file =
+            SerializedFileWriter::new(File::create(&path).unwrap(), schema, Arc::default()).unwrap();
+        let mut group = file.next_row_group().unwrap();
+        let mut writer = group.next_column().unwrap().unwrap();
+        writer.typed::<T>().write_batch(values, levels, None).unwrap();
+        writer.close().unwrap();
+        group.close().unwrap();
+        file.close().unwrap();
+        let read = read(&path, "c", &ReadOptions { key_type: asked, sort: true }, &mut |_| {});
+        std::fs::remove_file(&path).unwrap();
+        read
+    }
+
+    #[test]
+    fn the_file_says_what_its_values_are() {
+        let found = read_back::<Int64Type>("OPTIONAL INT64 c", &[5, -7], Some(&[1, 0, 1]), None).unwrap();
+        assert_eq!(
+            found,
+            TypedKeys { keys: Keys::U64(vec![(-7_i64).to_key(), 5_i64.to_key()]), key_type: KeyType::I64 }
+        );
+        let days = read_back::<Int32Type>("REQUIRED INT32 c (DATE)", &[19_753], None, None).unwrap();
+        assert_eq!(
+            days,
+            TypedKeys { keys: Keys::U64(vec![Date { days: 19_753 }.to_key()]), key_type: KeyType::Date }
+        );
+        let moments =
+            read_back::<Int64Type>("REQUIRED INT64 c (TIMESTAMP(MILLIS,true))", &[1_500, 2_000], None, None);
+        assert_eq!(moments.unwrap().key_type, KeyType::Timestamp(TimeUnit::Milliseconds));
+        let unsigned =
+            read_back::<Int32Type>("REQUIRED INT32 c (INTEGER(32,false))", &[-1], None, None).unwrap();
+        assert_eq!(
+            unsigned,
+            TypedKeys { keys: Keys::U64(vec![u64::from(u32::MAX)]), key_type: KeyType::U64 }
+        );
+        let words = [ByteArray::from("b"), ByteArray::from("a")];
+        let texts = read_back::<ByteArrayType>("REQUIRED BYTE_ARRAY c (STRING)", &words, None, None).unwrap();
+        assert_eq!(
+            texts,
+            TypedKeys { keys: Keys::Bytes(["a", "b"].iter().collect()), key_type: KeyType::Text }
+        );
+    }
+
+    #[test]
+    fn another_type_is_refused() {
+        let asked = Some(KeyType::U64);
+        let error = read_back::<Int64Type>("REQUIRED INT64 c", &[5], None, asked).unwrap_err().to_string();
+        assert!(error.contains("holds values of type i64, not u64"), "{error}");
+        let error = read_back::<Int64Type>("REQUIRED INT64 d", &[5], None, None).unwrap_err().to_string();
+        assert!(error.contains("there is no column `c`; the file has d"), "{error}");
+    }
+}
