@@ -158,7 +158,11 @@ fn packed_batches_are_read() {
     folder.write("words.txt", "a\nb\n");
     folder.lacuna("build --keys words.txt --filter bloom --bits-per-key 14 --out f").done();
     let run = folder.run(&["query", "f", "--batch", path.to_str().unwrap()], "");
-    assert!(run.sentence(2).contains("the line is not one range; give LO and HI with a tab between"), "{}", run.stderr);
+    assert!(
+        run.sentence(2).contains("the line is not one range; give LO and HI with a tab between"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]

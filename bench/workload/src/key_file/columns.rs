@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use lacuna_base::{Error, Result};
+use lacuna_base::Result;
 
 use super::{ReadOptions, in_file};
 use crate::TypedKeys;
@@ -48,8 +48,8 @@ fn read_parquet(_: &Path, _: &str, _: &ReadOptions, _: &mut dyn FnMut(u64)) -> R
 }
 
 #[cfg(not(all(feature = "csv", feature = "parquet")))]
-fn missing(feature: &str) -> Error {
-    Error::invalid_input(format!(
+fn missing(feature: &str) -> lacuna_base::Error {
+    lacuna_base::Error::invalid_input(format!(
         "this was built without {feature}; in the checkout, `cargo build --release -p lacuna-cli --features {feature}` \
          builds a `lacuna` that reads it"
     ))
