@@ -1,26 +1,36 @@
 //! Arguments that several commands share: where keys come from.
 
 use std::fs;
+use std::path::Path;
 
 use clap::Args;
-use lacuna_base::{Result, Sample};
-use lacuna_workload::{KeySource, KeyType, Keys, Queries, ReadOptions};
+use lacuna_base::{Error, Result, Sample};
+use lacuna_workload::{KeySource, KeyType, Queries, ReadOptions, TypedKeys};
 
+use crate::pending_file::is_same_file;
 use crate::progress::Progress;
 
 /// Where keys come from.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct KeyArgs {
-    /// A key file, or uniform:N, normal:N, zipf:N, clustered:N or skew99:N
+    /// A key file, - for standard input, or uniform:N, normal:N, zipf:N, clustered:N or skew99:N
     ///
     /// `.u64` holds little-endian integers, any other file one key a line; both may be `.gz`. A generator's keys
     /// follow from --seed.
     #[arg(long, value_name = "K")]
     keys: String,
 
-    /// How the keys are written: u64, text, f64, date or hex [default: u64 for .u64, else text]
+    /// How the keys are written: u64, i64, f64, date, timestamp, text or hex [default: u64 for .u64, else text]
+    ///
+    /// Dates are days such as 2024-01-31; timestamps may have a time, fractions and an offset.
     #[arg(long, value_name = "T")]
     key_type: Option<KeyType>,
+
+    /// Take the keys from this column of a CSV, TSV or Parquet file
+    ///
+    /// A name that the first row of a CSV file has, or a number from 1 if the file has no such row.
+    #[arg(long, value_name = "NAME")]
+    column: Option<String>,
 
     /// Sort the keys instead of refusing a file in another order
     #[arg(long)]
@@ -32,18 +42,54 @@ impl KeyArgs {
     ///
     /// # Errors
     /// As [`KeySource::load`].
-    pub(crate) fn load(&self, seed: u64) -> Result<Keys> {
-        let source = KeySource::parse(&self.keys)?;
-        let options = ReadOptions { key_type: self.key_type, sort: self.sort };
+    pub(crate) fn load(&self, seed: u64) -> Result<TypedKeys> {
+        self.load_as(self.key_type, seed)
+    }
+
+    /// The keys in ascending order, each once, written as keys of `key_type` unless their source says otherwise.
+    ///
+    /// # Errors
+    /// As [`KeySource::load`].
+    pub(crate) fn load_as(&self, key_type: Option<KeyType>, seed: u64) -> Result<TypedKeys> {
+        let source = self.source()?;
+        let key_type = self.key_type.and(key_type).or(source.key_type()).or(key_type);
+        let options = ReadOptions { key_type, sort: self.sort };
         let progress = match &source {
-            KeySource::File(path) => match fs::metadata(path).map_or(0, |metadata| metadata.len()) {
-                // The length of a pipe is not known.
-                0 => Progress::spinner("reading keys"),
-                total => Progress::bytes("reading keys", total),
-            },
+            KeySource::Column { path, .. } | KeySource::File(path) => {
+                match fs::metadata(path).map_or(0, |metadata| metadata.len()) {
+                    // The length of a pipe is not known.
+                    0 => Progress::spinner("reading keys"),
+                    total => Progress::bytes("reading keys", total),
+                }
+            }
+            KeySource::StandardInput => Progress::spinner("reading keys from standard input"),
             KeySource::Generated { .. } => Progress::spinner("making keys"),
         };
-        source.load(&options, seed, &mut |bytes| progress.set(bytes))
+        source.load_typed(&options, seed, &mut |bytes| progress.set(bytes))
+    }
+
+    fn source(&self) -> Result<KeySource> {
+        let source = KeySource::parse(&self.keys)?;
+        self.column.as_deref().map_or(Ok(source.clone()), |column| source.with_column(column))
+    }
+
+    /// Makes sure that writing `out` does not destroy the keys.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it is the file of the keys, by whatever name.
+    pub(crate) fn spare(&self, out: &Path) -> Result<()> {
+        if is_same_file(Path::new(&self.keys), out) {
+            return Err(Error::invalid_input(format!(
+                "{} is the file of the keys, which would be lost; give another --out",
+                out.display()
+            )));
+        }
+        Ok(())
+    }
+
+    /// The type that was asked for.
+    pub(crate) fn key_type(&self) -> Option<KeyType> {
+        self.key_type
     }
 
     /// The text that names the keys.
@@ -55,9 +101,18 @@ impl KeyArgs {
     pub(crate) fn as_arguments(&self) -> String {
         let key_type =
             self.key_type.map_or(String::new(), |key_type| format!(" --key-type {}", key_type.name()));
+        let column = self.column.as_ref().map_or(String::new(), |column| format!(" --column {column}"));
         let sort = if self.sort { " --sort" } else { "" };
-        format!("--keys {}{key_type}{sort}", self.keys)
+        format!("--keys {}{column}{key_type}{sort}", self.keys)
     }
+}
+
+/// Reads a budget.
+///
+/// # Errors
+/// `InvalidInput` unless it is a number.
+pub(crate) fn bits_per_key(text: &str) -> Result<f64> {
+    text.parse().map_err(|_| Error::invalid_input(format!("`{text}` is not a number; give one such as 14")))
 }
 
 /// Integer queries as a sample to design by.

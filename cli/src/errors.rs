@@ -87,13 +87,18 @@ pub(crate) fn usage_exit_code(error: &clap::Error) -> ExitCode {
     }
 }
 
-/// The first paragraph of clap's message on one line; the rest repeats the usage.
+/// The first paragraph of clap's message and its tip, on one line; the rest repeats the usage.
 pub(crate) fn usage_sentence(message: &str) -> String {
-    let paragraph = message.split("\n\n").next().unwrap_or_default();
-    let words: Vec<&str> = paragraph.split_whitespace().collect();
-    let sentence = words.join(" ");
-    let sentence = sentence.strip_prefix("error: ").unwrap_or(&sentence);
-    format!("{sentence}; --help shows the arguments and an example")
+    let mut paragraphs = message.split("\n\n").map(on_one_line);
+    let problem = paragraphs.next().unwrap_or_default();
+    let problem = problem.strip_prefix("error: ").unwrap_or(&problem);
+    let tip = paragraphs.find_map(|paragraph| Some(paragraph.strip_prefix("tip: ")?.to_owned()));
+    let tip = tip.map_or(String::new(), |tip| format!("; {tip}"));
+    format!("{problem}{tip}; --help shows the arguments and an example")
+}
+
+fn on_one_line(paragraph: &str) -> String {
+    paragraph.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// One line on standard error, whatever stands in the sentence.
@@ -114,6 +119,17 @@ mod tests {
         assert_eq!(
             usage_sentence(message),
             "the following required arguments were not provided: --keys <K> --out <F>; \
+             --help shows the arguments and an example"
+        );
+    }
+
+    #[test]
+    fn a_tip_stays() {
+        let message = "error: unrecognized subcommand 'bulid'\n\n  tip: a similar subcommand exists: 'build'\n\n\
+                       Usage: lacuna <COMMAND>\n";
+        assert_eq!(
+            usage_sentence(message),
+            "unrecognized subcommand 'bulid'; a similar subcommand exists: 'build'; \
              --help shows the arguments and an example"
         );
     }

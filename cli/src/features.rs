@@ -24,6 +24,13 @@ pub(crate) const ROCKSDB: Feature = Feature {
 pub(crate) const CACHE: Feature =
     Feature { adds: "the range cache", build: "cargo build --release -p lacuna-cli --features cache" };
 
+/// Completions, manual pages and suggestions for typing errors.
+#[cfg(not(feature = "terminal"))]
+pub(crate) const TERMINAL: Feature = Feature {
+    adds: "completions and manual pages",
+    build: "cargo build --release -p lacuna-cli --features terminal",
+};
+
 impl Feature {
     /// The failure of a command that needs it.
     pub(crate) fn is_missing(&self) -> Failure {

@@ -50,39 +50,98 @@ pub(crate) fn key_space_name(key_space: KeySpaceId) -> &'static str {
     }
 }
 
-/// The type in which keys of a filter are written: what was asked for, else `u64` or `text`. The file itself only
-/// knows integers from byte strings.
+/// The type in which keys of a filter are written: as the filter says, or, if it does not, as was asked for.
 ///
 /// # Errors
-/// `InvalidInput` if keys of the type asked for cannot be in the filter.
-pub(crate) fn key_type_for(key_space: KeySpaceId, asked: Option<KeyType>) -> Result<KeyType> {
-    let (usual, others) = match key_space {
-        KeySpaceId::U64 => (KeyType::U64, "u64, f64 or date"),
-        KeySpaceId::Bytes => (KeyType::Text, "text or hex"),
+/// `InvalidInput` if another type was asked for, whose keys would be denied although they are there, and if the type is
+/// known to neither.
+pub(crate) fn key_type_for(envelope: &Envelope, asked: Option<KeyType>) -> Result<KeyType> {
+    match (envelope.key_type, asked) {
+        (KeyType::Unknown, asked) => unnoted_type(envelope.key_space, asked),
+        (KeyType::Tuple, Some(KeyType::Hex)) => Ok(KeyType::Hex),
+        (KeyType::Tuple, _) => Err(Error::invalid_input(
+            "the filter's keys are tuples, which have no text; give their bytes with --key-type hex",
+        )),
+        (noted, Some(asked)) if asked.name() != noted.name() => Err(Error::invalid_input(format!(
+            "the filter's keys are of type {}, not {}; leave out --key-type",
+            noted.name(),
+            asked.name()
+        ))),
+        (noted, _) => Ok(noted),
+    }
+}
+
+/// The type that was asked for, of a filter whose builder noted none.
+fn unnoted_type(key_space: KeySpaceId, asked: Option<KeyType>) -> Result<KeyType> {
+    let others = match key_space {
+        KeySpaceId::U64 => "u64, i64, f64, date or timestamp",
+        KeySpaceId::Bytes => "text or hex",
     };
     match asked {
-        Some(asked) if asked.is_bytes() != usual.is_bytes() => Err(Error::invalid_input(format!(
+        None => Err(Error::invalid_input(format!(
+            "the filter does not say what its {} stand for; say so with --key-type {others}",
+            key_space_name(key_space)
+        ))),
+        Some(asked) if asked.key_space() != Some(key_space) => Err(Error::invalid_input(format!(
             "the filter's keys are {}, which `--key-type {}` does not name; give {others}",
             key_space_name(key_space),
             asked.name()
         ))),
-        _ => Ok(asked.unwrap_or(usual)),
+        Some(asked) => Ok(asked),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use lacuna_base::{CodecId, KindId};
+    use lacuna_workload::TimeUnit;
+
     use super::*;
 
+    fn envelope(key_space: KeySpaceId, key_type: KeyType) -> Envelope {
+        let (kind, codec) = (KindId(1), CodecId::IDENTITY);
+        Envelope {
+            kind,
+            payload_version: 1,
+            key_space,
+            codec,
+            key_type,
+            key_count: 0,
+            smallest: 0,
+            largest: 0,
+        }
+    }
+
     #[test]
-    fn only_types_of_the_key_space_are_taken() {
-        for key_type in KeyType::ALL {
-            for key_space in [KeySpaceId::U64, KeySpaceId::Bytes] {
-                let fits = key_type.is_bytes() == (key_space == KeySpaceId::Bytes);
-                assert_eq!(key_type_for(key_space, Some(key_type)).is_ok(), fits, "{}", key_type.name());
+    fn only_the_type_of_the_filter_is_taken() {
+        for noted in KeyType::WRITTEN {
+            let filter = envelope(noted.key_space().expect("it is written"), noted);
+            assert_eq!(key_type_for(&filter, None).unwrap(), noted);
+            for asked in KeyType::WRITTEN {
+                assert_eq!(key_type_for(&filter, Some(asked)).is_ok(), asked == noted, "{asked} of {noted}");
             }
         }
-        assert_eq!(key_type_for(KeySpaceId::U64, None).unwrap(), KeyType::U64);
-        assert_eq!(key_type_for(KeySpaceId::Bytes, None).unwrap(), KeyType::Text);
+        let seconds = envelope(KeySpaceId::U64, KeyType::Timestamp(TimeUnit::Seconds));
+        let asked = "timestamp".parse().unwrap();
+        assert_eq!(key_type_for(&seconds, Some(asked)).unwrap(), seconds.key_type);
+    }
+
+    #[test]
+    fn a_filter_without_a_type_needs_one() {
+        for key_space in [KeySpaceId::U64, KeySpaceId::Bytes] {
+            let filter = envelope(key_space, KeyType::Unknown);
+            assert!(key_type_for(&filter, None).is_err());
+            for asked in KeyType::WRITTEN {
+                let fits = asked.key_space() == Some(key_space);
+                assert_eq!(key_type_for(&filter, Some(asked)).is_ok(), fits, "{asked}");
+            }
+        }
+    }
+
+    #[test]
+    fn tuples_are_asked_for_by_their_bytes() {
+        let tuples = envelope(KeySpaceId::Bytes, KeyType::Tuple);
+        assert_eq!(key_type_for(&tuples, Some(KeyType::Hex)).unwrap(), KeyType::Hex);
+        assert!(key_type_for(&tuples, None).is_err() && key_type_for(&tuples, Some(KeyType::Text)).is_err());
     }
 }

@@ -7,16 +7,18 @@
 //! | `demo/` | `lacuna demo`: a store with and without guards |
 //! | `arguments.rs` | arguments that several commands share |
 //! | `filter_file.rs`, `pending_file.rs` | reading a filter, and writing one whole or not at all |
+//! | `key_text.rs` | keys that a filter names, as they are typed |
 //! | `dendrite/` | `lacuna cache dendrite`: a process that owns ranges (feature `cache`) |
 //! | `features.rs` | what this binary was built without, and how to build it |
 //! | `output.rs`, `progress.rs`, `errors.rs` | what goes to standard output, to a terminal, to standard error |
-//! | `interrupt.rs` | Ctrl-C |
+//! | `interrupt.rs`, `work_folder.rs` | Ctrl-C and SIGTERM, a full disk: what a command has begun is removed |
 //!
 //! A command returns `errors::Result`; this file turns it into an exit code: 0 done, 1 something does not hold,
 //! 2 bad input.
 //!
 //! The feature `rocksdb` adds RocksDB to `bench engine` and takes a compiler for C++; the feature `cache` adds `cache
-//! dendrite` and its drivers of databases. Without them the commands are listed all the same, and say how to build them.
+//! dendrite` and its drivers of databases; `csv` and `parquet` read keys from columns; `terminal` adds completions, manual
+//! pages and suggestions. Without them the commands are listed all the same, and say how to build them.
 //!
 //! Output, progress and errors are a library, because another command line of this workspace shares them.
 
@@ -29,13 +31,15 @@ mod demo;
 #[cfg(feature = "cache")]
 mod dendrite;
 mod errors;
-#[cfg(not(all(feature = "rocksdb", feature = "cache")))]
+#[cfg(not(all(feature = "rocksdb", feature = "cache", feature = "terminal")))]
 mod features;
 mod filter_file;
 mod interrupt;
+mod key_text;
 mod output;
 mod pending_file;
 mod progress;
+mod work_folder;
 
 use std::process::ExitCode;
 

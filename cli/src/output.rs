@@ -38,6 +38,14 @@ impl Output {
         self.writer.write_all(text.as_bytes()).map_err(Failure::from_output)
     }
 
+    /// Writes bytes as they are.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        self.writer.write_all(bytes).map_err(Failure::from_output)
+    }
+
     /// Prints pairs of a label and a text, the texts below each other.
     ///
     /// # Errors

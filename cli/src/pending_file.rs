@@ -1,31 +1,30 @@
 //! An output file that is there whole or not at all.
 //!
 //! The bytes go to a temporary file in the same folder, are synced, and take the name asked for in one rename. Errors
-//! and Ctrl-C remove the temporary file; whatever stood there before stays until the rename.
+//! and signals remove the temporary file; whatever stood there before stays until the rename, and gives its permissions
+//! to the new file. A link stays a link.
 
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process;
-use std::sync::{Mutex, Once, PoisonError};
 
 use lacuna_base::{Error, Result};
 use tempfile::NamedTempFile;
 
-use crate::errors::complain;
-use crate::interrupt::on_interrupt;
+use crate::interrupt::{BeforeEnd, before_end};
 
-/// Exit code after Ctrl-C: 128 and the number of the signal.
-const INTERRUPTED: i32 = 130;
-
-/// The temporary file to remove when Ctrl-C comes. Held while a file takes its name, so that the two cannot overlap.
-static TEMPORARY: Mutex<Option<PathBuf>> = Mutex::new(None);
+/// Links that are followed, as by Linux.
+const MAX_LINKS: usize = 40;
 
 /// A file on its way to `target`. Dropped before [`commit`](Self::commit), it leaves no file.
 #[derive(Debug)]
 pub struct PendingFile {
     temporary: NamedTempFile,
     target: PathBuf,
+    /// Those of the file that is replaced.
+    permissions: Option<fs::Permissions>,
+    /// Removes the temporary file if a signal ends the process.
+    removal: BeforeEnd,
 }
 
 impl PendingFile {
@@ -43,13 +42,17 @@ impl PendingFile {
             let folder = folder.display();
             return Err(refused(path, format!("there is no folder {folder}; make it first")));
         }
-        exit_cleanly_on_interrupt();
-        let mut registered = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
         let temporary = temporary_in(folder).map_err(|error| {
-            refused(path, format!("its folder takes no file: {error}")).with_source(error)
+            let reason = error
+                .raw_os_error()
+                .map_or(error.kind().to_string(), |code| std::io::Error::from_raw_os_error(code).to_string());
+            refused(path, format!("its folder takes no file: {reason}")).with_source(error)
         })?;
-        *registered = Some(temporary.path().to_owned());
-        Ok(Self { temporary, target })
+        let removed = temporary.path().to_owned();
+        // The file may be gone already, which is the aim.
+        let removal = before_end(move || drop(fs::remove_file(&removed)));
+        let permissions = fs::metadata(&target).ok().map(|metadata| metadata.permissions());
+        Ok(Self { temporary, target, permissions, removal })
     }
 
     /// Writes `bytes` and gives the file its name.
@@ -62,11 +65,12 @@ impl PendingFile {
             Error::unavailable(format!("cannot write {}: {error}", target.display())).with_source(error)
         };
         self.temporary.write_all(bytes).map_err(failed)?;
+        if let Some(permissions) = self.permissions {
+            self.temporary.as_file().set_permissions(permissions).map_err(failed)?;
+        }
         self.temporary.as_file().sync_all().map_err(failed)?;
-        let mut registered = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
-        self.temporary.persist(&target).map_err(|error| failed(error.error))?;
-        *registered = None;
-        Ok(())
+        let persisted = self.removal.settle(|| self.temporary.persist(&target));
+        persisted.map(drop).map_err(|error| failed(error.error))
     }
 }
 
@@ -84,8 +88,31 @@ fn resolve(path: &Path) -> Result<PathBuf> {
             Err(refused(path, "it is not a regular file; give another name".to_owned()))
         }
         Ok(_) => fs::canonicalize(path).map_err(|error| refused(path, error.to_string()).with_source(error)),
-        Err(_) => Ok(path.to_owned()),
+        Err(_) => Ok(end_of_links(path.to_owned())),
     }
+}
+
+/// Where a link leads that leads to no file yet.
+fn end_of_links(mut path: PathBuf) -> PathBuf {
+    for _ in 0..MAX_LINKS {
+        let Ok(next) = fs::read_link(&path) else { break };
+        path = path.parent().map_or(next.clone(), |folder| folder.join(next));
+    }
+    path
+}
+
+/// Whether both names are those of one file that is there.
+#[cfg(unix)]
+pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let place = |path| fs::metadata(path).map(|metadata| (metadata.dev(), metadata.ino()));
+    matches!((place(one), place(other)), (Ok(one), Ok(other)) if one == other)
+}
+
+/// Whether both names are those of one file that is there.
+#[cfg(not(unix))]
+pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
+    matches!((fs::canonicalize(one), fs::canonicalize(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 /// A new file with the permissions that any other new file gets.
@@ -98,21 +125,4 @@ fn temporary_in(folder: &Path) -> std::io::Result<NamedTempFile> {
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     builder.tempfile_in(folder)
-}
-
-fn exit_cleanly_on_interrupt() {
-    static INSTALLED: Once = Once::new();
-    // Without a handler Ctrl-C still ends the process, and may leave the temporary file, never a half result.
-    INSTALLED.call_once(|| drop(on_interrupt(remove_temporary_and_exit)));
-}
-
-fn remove_temporary_and_exit() {
-    // Kept to the end of the process: no file takes its name from here on.
-    let registered = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(temporary) = registered.as_deref() {
-        // The file may be gone already, which is the aim.
-        let _ = fs::remove_file(temporary);
-    }
-    complain("interrupted");
-    process::exit(INTERRUPTED);
 }

@@ -1,6 +1,7 @@
 //! A progress bar: on a terminal only, and only once the work has taken two seconds.
 //!
-//! A small thread waits for the two seconds and then shows the bar, so that work which reports nothing is shown too.
+//! It says what is done, how long it has taken, and how much is left where that is known. A small thread waits for the
+//! two seconds and then shows the bar, so that work which reports nothing is shown too.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -14,6 +15,13 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Time between two pictures of a spinner.
 const TICK: Duration = Duration::from_millis(200);
 
+/// Work whose length is not known.
+const SPINNER: &str = "{spinner} {wide_msg} {elapsed}";
+/// Work on a number of bytes.
+const BYTES: &str = "{msg} {wide_bar} {bytes}/{total_bytes}, {elapsed}, {eta} left";
+/// Work in a number of steps.
+const STEPS: &str = "{wide_bar} {pos}/{len}, {elapsed}, {eta} left: {msg}";
+
 /// Work under way. Dropping it clears the bar.
 #[derive(Debug)]
 pub struct Progress {
@@ -24,23 +32,17 @@ pub struct Progress {
 impl Progress {
     /// Work whose length is not known.
     pub fn spinner(message: impl Into<String>) -> Self {
-        Self::start(ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()), message.into())
+        Self::start(hidden(None, SPINNER), message.into())
     }
 
     /// Reading of `total` bytes.
     pub fn bytes(message: impl Into<String>, total: u64) -> Self {
-        let style = ProgressStyle::with_template("{msg} {wide_bar} {bytes}/{total_bytes}, {eta} left")
-            .expect("the template is well formed");
-        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden()).with_style(style);
-        Self::start(bar, message.into())
+        Self::start(hidden(Some(total), BYTES), message.into())
     }
 
     /// Work in `total` steps that take about as long each.
     pub fn steps(message: impl Into<String>, total: u64) -> Self {
-        let style = ProgressStyle::with_template("{wide_bar} {pos}/{len}, {eta} left: {msg}")
-            .expect("the template is well formed");
-        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden()).with_style(style);
-        Self::start(bar, message.into())
+        Self::start(hidden(Some(total), STEPS), message.into())
     }
 
     fn start(bar: ProgressBar, message: String) -> Self {
@@ -58,6 +60,22 @@ impl Progress {
     pub fn set(&self, position: u64) {
         self.bar.set_position(position);
     }
+
+    /// Says what is being done now, and how far that is.
+    pub(crate) fn step(&self, message: impl Into<String>, position: u64, total: u64) {
+        if self.bar.length() != Some(total) {
+            self.bar.set_style(style(STEPS));
+            self.bar.set_length(total);
+            self.bar.reset_eta();
+        }
+        self.bar.set_message(message.into());
+        self.bar.set_position(position);
+    }
+
+    /// Leaves a line above the bar, once there is one.
+    pub(crate) fn note(&self, line: &str) {
+        self.bar.println(line);
+    }
 }
 
 impl Drop for Progress {
@@ -69,6 +87,14 @@ impl Drop for Progress {
         }
         self.bar.finish_and_clear();
     }
+}
+
+fn hidden(total: Option<u64>, template: &str) -> ProgressBar {
+    ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden()).with_style(style(template))
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("the template is well formed")
 }
 
 /// Shows the bar unless the other end is dropped before.

@@ -4,7 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use lacuna_base::internal::KeyColumn;
-use lacuna_base::{Budget, BuildPlan, DynFilter, DynSpec, Envelope, Error, Result, SortedKeys};
+use lacuna_base::{
+    Budget, BuildPlan, DynFilter, DynSpec, Envelope, Error, KeyType, Result, SortedKeys, TypedKey,
+};
 use lacuna_families::FilterBytes;
 
 use crate::bounds::{KeyBounds, range_of};
@@ -71,6 +73,32 @@ pub fn open<K: FilterKey + ?Sized>(bytes: impl FilterBytes) -> Result<Filter<K>>
 pub fn open_verified<K: FilterKey + ?Sized>(bytes: impl FilterBytes) -> Result<Filter<K>> {
     let (envelope, _) = Envelope::open_verified(bytes.as_ref())?;
     Filter::over(envelope, bytes)
+}
+
+impl Filter<u64> {
+    /// A filter of numbers, days or moments, which notes their type, so that it is not asked for another by mistake.
+    ///
+    /// ```
+    /// use lacuna::{Filter, KeyType, TypedKey};
+    ///
+    /// let filter = Filter::build_typed([-21.5, 1.5, 3.25], 20.0)?;
+    /// assert_eq!(filter.key_type(), KeyType::F64);
+    /// assert!(filter.may_contain_range(1.0.to_key()..=2.0.to_key()));
+    /// # Ok::<(), lacuna::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_typed<T, B>(values: impl IntoIterator<Item = T>, budget: B) -> Result<Self>
+    where
+        T: TypedKey,
+        B: TryInto<Budget>,
+        Error: From<B::Error>,
+    {
+        let plan = BuildPlan::new(budget.try_into()?).with_key_type(T::KEY_TYPE);
+        let keys = values.into_iter().map(TypedKey::to_key);
+        Self::build_with(keys, &*u64::spec(u64::USUAL_SPEC)?, &plan)
+    }
 }
 
 impl<K: FilterKey + ?Sized> Filter<K> {
@@ -159,6 +187,11 @@ impl<K: FilterKey + ?Sized> Filter<K> {
     /// The family's name, such as `grafite`.
     pub fn family(&self) -> &'static str {
         lacuna_families::family(self.envelope.kind).map_or("unknown", |family| family.kind.name())
+    }
+
+    /// The type of the values that the keys stand for, as its builder noted it.
+    pub fn key_type(&self) -> KeyType {
+        self.envelope.key_type
     }
 
     /// Number of distinct keys the filter was built from.

@@ -5,7 +5,7 @@ use lacuna_guard::internal::GuardKey;
 
 /// The keys a [`Filter`](crate::Filter) is over: `u64` or `[u8]`. Nothing else implements it.
 ///
-/// Signed integers, floats and dates become `u64` in their order with [`TypedKey`](crate::TypedKey).
+/// Signed integers, floats, days and moments become `u64` in their order with [`TypedKey`](crate::TypedKey).
 pub trait FilterKey: GuardKey + OpenFilter {
     /// What [`Filter::build`](crate::Filter::build) builds over these keys.
     #[doc(hidden)]

@@ -20,7 +20,8 @@
 //!
 //! - [`Filter`], [`open`], [`open_verified`]: all that a program with sorted files of its own needs;
 //! - [`Budget`], [`BuildPlan`], [`Sample`], [`filters`]: which filter, for which queries, in how much space;
-//! - [`TypedKey`]: order-preserving maps from signed integers, floats and dates to `u64`;
+//! - [`TypedKey`]: order-preserving maps from signed integers, floats, days and moments to `u64`; [`KeyType`] names
+//!   them in a filter;
 //! - [`RangeFilter`], [`SortedKeys`], [`U64Range`], [`ByteRange`]: the contract of all families, for code that is generic
 //!   over filters, and for keys that are not to be copied;
 //! - [`guard`]: what an adapter to a storage engine needs.
@@ -39,8 +40,8 @@ pub use bounds::KeyBounds;
 pub use filter::{Filter, open, open_verified};
 pub use key::{AsKey, FilterKey};
 pub use lacuna_base::{
-    Budget, BuildPlan, ByteColumn, ByteRange, Date, DynFilter, Error, ErrorKind, RangeFilter, Result, Sample,
-    Sealed, SortedKeys, TypedKey, U64Range,
+    Budget, BuildPlan, ByteColumn, ByteRange, Date, DynFilter, Error, ErrorKind, KeyType, RangeFilter,
+    Result, Sample, Sealed, SortedKeys, TimeUnit, Timestamp, TypedKey, U64Range,
 };
 pub use lacuna_families as filters;
 pub use lacuna_families::spec;

@@ -6,6 +6,8 @@ use lacuna_base::{
 use lacuna_families::DesignKey;
 use lacuna_workload::{Keys, Queries, Workload, is_empty, is_empty_bytes};
 
+use crate::Crowd;
+
 /// Distance that the range around an integer key reaches to either side.
 const AROUND: u64 = 16;
 
@@ -31,6 +33,11 @@ pub trait BenchKey: DesignKey {
 
     /// Whether no key of the ascending `keys` lies in `range`; one binary search.
     fn is_empty(keys: &Self::OwnedColumn, range: KeyRange<'_, Self>) -> bool;
+
+    /// The keys that a filter over integers cannot tell apart, if they are many.
+    fn crowd(_keys: &Self::OwnedColumn) -> Option<Crowd> {
+        None
+    }
 
     /// How many of `keys` the filter denies when asked for a short range around the key.
     fn count_denied_around(filter: &DynFilter<Self>, keys: &Self::OwnedColumn) -> u64;
@@ -95,6 +102,10 @@ impl BenchKey for [u8] {
 
     fn is_empty(keys: &ByteColumn, range: ByteRange<'_>) -> bool {
         range.hi().is_some_and(|hi| is_empty_bytes(keys, range.lo(), hi))
+    }
+
+    fn crowd(keys: &ByteColumn) -> Option<Crowd> {
+        Crowd::of(keys)
     }
 
     /// The range reaches from the key without its last byte to the key with a byte of ones after it.

@@ -36,4 +36,6 @@ pub mod statistics;
 
 pub use bench_key::BenchKey;
 pub use machine::cpu_model;
-pub use measure::{Contender, Effort, Progress, Row, Setting, measure};
+pub use measure::{
+    Contender, Crowd, Effort, Outcome, Progress, Row, Setting, Unfit, Watch, measure, measure_fitting,
+};

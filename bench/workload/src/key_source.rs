@@ -6,8 +6,11 @@ use std::path::{Path, PathBuf};
 use lacuna_base::{Error, Result};
 
 use crate::generate::generate;
+use crate::key_file::columns::read_column;
+use crate::key_file::read_standard_input;
+use crate::key_text::{is_binary, type_of_file};
 use crate::numbers::with_commas;
-use crate::{KeyType, Keys, ReadOptions, parse_count, read_keys};
+use crate::{KeyType, Keys, ReadOptions, TypedKeys, parse_count, read_keys};
 
 /// Most keys that a generator gives: 2^32, which are 32 GiB.
 const MAX_KEY_COUNT: u64 = 1 << 32;
@@ -72,12 +75,22 @@ pub enum KeySource {
         /// Number of distinct keys, at most 2^32.
         count: usize,
     },
+    /// The keys of standard input, one a line.
+    StandardInput,
+    /// The values of one column of a CSV or Parquet file.
+    Column {
+        /// The file.
+        path: PathBuf,
+        /// The column's name, or its number from 1 in a CSV file without names.
+        column: String,
+    },
     /// The keys of a file; see [`read_keys`].
     File(PathBuf),
 }
 
 impl KeySource {
-    /// Reads `uniform:N`, `normal:N`, `zipf:N`, `clustered:N` or `skew99:N`; any other text is the path of a file.
+    /// Reads `uniform:N`, `normal:N`, `zipf:N`, `clustered:N` or `skew99:N`; `-` is standard input, any other text the path
+    /// of a file.
     ///
     /// # Errors
     ///
@@ -88,12 +101,38 @@ impl KeySource {
                 "the keys are missing; give a file or a generator such as uniform:1M",
             ));
         }
+        if text == "-" {
+            return Ok(Self::StandardInput);
+        }
         let generator = text.split_once(':').and_then(|(name, count)| Some((shape_named(name)?, count)));
         match generator {
             Some((shape, count)) => key_count(count)
                 .map(|count| Self::Generated { shape, count })
                 .map_err(|error| error.with_context(format!("keys `{text}`"))),
             None => Ok(Self::File(text.into())),
+        }
+    }
+
+    /// The column `column` of the file.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` unless the source is a file other than `.u64`.
+    pub fn with_column(self, column: &str) -> Result<Self> {
+        match self {
+            Self::File(path) if !is_binary(&path) => Ok(Self::Column { path, column: column.to_owned() }),
+            other => Err(Error::invalid_input(format!(
+                "`{other}` has no columns; give a CSV or Parquet file, or leave out --column"
+            ))),
+        }
+    }
+
+    /// The type of the keys, if the source itself fixes it: `u64` for generators and `.u64` files.
+    pub fn key_type(&self) -> Option<KeyType> {
+        match self {
+            Self::Generated { .. } => Some(KeyType::U64),
+            Self::File(path) if is_binary(path) => Some(KeyType::U64),
+            _ => None,
         }
     }
 
@@ -105,14 +144,33 @@ impl KeySource {
     /// `InvalidInput` when generated keys are asked for with a key type other than `u64`, and whatever [`read_keys`]
     /// reports.
     pub fn load(&self, options: &ReadOptions, seed: u64, progress: &mut dyn FnMut(u64)) -> Result<Keys> {
+        self.load_typed(options, seed, progress).map(|typed| typed.keys)
+    }
+
+    /// As [`load`](Self::load), with the type of the keys.
+    ///
+    /// # Errors
+    ///
+    /// As `load`.
+    pub fn load_typed(
+        &self,
+        options: &ReadOptions,
+        seed: u64,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<TypedKeys> {
         match self {
             Self::Generated { shape, count } => match options.key_type {
-                None | Some(KeyType::U64) => Ok(Keys::U64(generate(*shape, *count, seed))),
+                None | Some(KeyType::U64) => {
+                    let keys = Keys::U64(generate(*shape, *count, seed));
+                    Ok(TypedKeys { keys, key_type: KeyType::U64 })
+                }
                 Some(other) => Err(Error::invalid_input(format!(
                     "generated keys are u64, not {}; leave out --key-type or give a key file",
                     other.name()
                 ))),
             },
+            Self::StandardInput => read_standard_input(options, progress),
+            Self::Column { path, column } => read_column(path, column, options, progress),
             Self::File(path) => read_keys(path, options, progress)
                 .map_err(|error| if path.exists() { error } else { unknown_source(path, error) }),
         }
@@ -124,8 +182,15 @@ impl KeySource {
             Self::Generated { shape, count } => {
                 format!("{} distinct u64 keys ({self})\n{}", with_commas(*count as u64), shape.describe())
             }
+            Self::StandardInput => {
+                "the keys of standard input, one a line\nread as text unless --key-type says otherwise"
+                    .to_owned()
+            }
+            Self::Column { path, column } => {
+                format!("the column {column} of {}\nread as the file says, else as text", path.display())
+            }
             Self::File(path) => {
-                let key_type = KeyType::of_file(path);
+                let key_type = type_of_file(path);
                 format!(
                     "the keys of {}\nread as {} unless --key-type says otherwise",
                     path.display(),
@@ -140,7 +205,8 @@ impl fmt::Display for KeySource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Generated { shape, count } => write!(f, "{}:{count}", shape.name()),
-            Self::File(path) => write!(f, "{}", path.display()),
+            Self::StandardInput => f.write_str("-"),
+            Self::Column { path, .. } | Self::File(path) => write!(f, "{}", path.display()),
         }
     }
 }

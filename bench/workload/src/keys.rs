@@ -2,10 +2,11 @@
 
 use std::cmp::Ordering;
 
-use lacuna_base::ByteColumn;
+use lacuna_base::{ByteColumn, KeyType, TimeUnit};
 
 use crate::Key;
 use crate::columns::{sorted_distinct, to_be_bytes};
+use crate::key_text::{micros_of, moment_key};
 
 /// Keys in ascending order, each once.
 ///
@@ -22,6 +23,32 @@ pub enum Keys {
     U64(Vec<u64>),
     /// Byte strings.
     Bytes(ByteColumn),
+}
+
+/// Keys, and the type of the values that they stand for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TypedKeys {
+    /// The keys.
+    pub keys: Keys,
+    /// What they stand for.
+    pub key_type: KeyType,
+}
+
+impl TypedKeys {
+    /// Moments in microseconds become moments in the coarsest unit that loses nothing; other keys stay as they are.
+    ///
+    /// A range of an hour is 3,600 seconds or 3,600,000,000 microseconds, and filters answer short ranges better.
+    pub(crate) fn in_coarsest_unit(self) -> Self {
+        match self {
+            Self { keys: Keys::U64(keys), key_type: KeyType::Timestamp(TimeUnit::Microseconds) } => {
+                let is_whole = |unit: &TimeUnit| keys.iter().all(|&key| micros_of(key) % unit.micros() == 0);
+                let unit = TimeUnit::ALL.into_iter().find(is_whole).unwrap_or(TimeUnit::Microseconds);
+                let keys = keys.into_iter().map(|key| moment_key(micros_of(key), unit)).collect();
+                Self { keys: Keys::U64(keys), key_type: KeyType::Timestamp(unit) }
+            }
+            other => other,
+        }
+    }
 }
 
 impl Keys {

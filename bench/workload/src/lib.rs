@@ -15,7 +15,8 @@
 //! ```
 //!
 //! * Keys: [`Keys`], [`ByteColumn`], made by a [`KeySource`] or read by [`read_keys`] as a [`KeyType`].
-//! * Queries: [`Queries`], [`ByteQueries`], drawn by a [`QuerySource`] into a [`Workload`], or read by [`QueryLines`].
+//! * Queries: [`Queries`], [`ByteQueries`], drawn by a [`QuerySource`] into a [`Workload`], or read by [`QueryLines`];
+//!   a [`QueryInput`] is either.
 //! * Truth: [`is_empty`], [`is_empty_bytes`], [`count_empty`] ask the sorted keys themselves.
 //! * Real data: [`real_sets`] lists eight public key sets, or generated twins where the files are absent.
 //! * Repetition: [`ZipfPool`] asks a few queries often, as real users do.
@@ -27,12 +28,13 @@ mod draw;
 mod generate;
 mod key_file;
 mod key_source;
-mod key_type;
+mod key_text;
 mod keys;
 mod numbers;
 mod oracle;
 mod queries;
 mod query_file;
+mod query_input;
 mod query_source;
 mod real;
 mod rng;
@@ -42,13 +44,14 @@ pub use columns::to_be_bytes;
 pub use draw::Workload;
 pub use key_file::{ReadOptions, read_keys};
 pub use key_source::{KeyShape, KeySource};
-pub use key_type::{Key, KeyType};
-pub use keys::Keys;
-pub use lacuna_base::{ByteColumn, Error, ErrorKind, Result};
+pub use key_text::{Key, parse_key, parse_range};
+pub use keys::{Keys, TypedKeys};
+pub use lacuna_base::{ByteColumn, Error, ErrorKind, KeyType, Result, TimeUnit};
 pub use numbers::{Lengths, parse_count};
 pub use oracle::{count_empty, is_empty, is_empty_bytes};
 pub use queries::{ByteQueries, Queries};
 pub use query_file::{QueryLine, QueryLines, parse_query_file};
+pub use query_input::QueryInput;
 pub use query_source::{Kept, QueryShape, QuerySource, Want};
 pub use real::{RealSet, real_sets};
 pub use rng::Rng;

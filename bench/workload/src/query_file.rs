@@ -1,7 +1,8 @@
 //! A batch of queries from a file or a pipe: one closed range a line.
 //!
-//! Both ends are keys of one [`KeyType`], `LO HI` with blanks or a tab between; text keys may hold blanks, so they
-//! need the tab. A range that runs backwards is refused rather than turned round: it is a mistake of the caller's.
+//! Both ends are keys of one [`KeyType`], `LO HI` with blanks, a tab or a comma between; one key alone asks for itself.
+//! Text keys may hold blanks and commas, so they need the tab, and a text alone on its line has neither. Blank lines are
+//! left out. A range that runs backwards is refused rather than turned round: it is a mistake of the caller's.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -10,7 +11,7 @@ use lacuna_base::{Error, Result};
 
 use crate::key_file::lines::Lines;
 use crate::key_file::reader::open;
-use crate::{ByteQueries, Key, KeyType, Queries};
+use crate::{ByteQueries, Key, KeyType, Queries, parse_range};
 
 /// One range of a batch, both ends included.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,8 +50,16 @@ impl<R: BufRead> QueryLines<R> {
 
     fn next_query(&mut self) -> Result<Option<QueryLine>> {
         let key_type = self.key_type;
-        let Some((number, line)) = self.lines.next_line()? else { return Ok(None) };
-        parse_line(line, key_type).map(Some).map_err(|error| error.with_context(format!("line {number}")))
+        loop {
+            match self.lines.next_line()? {
+                None => return Ok(None),
+                Some((_, line)) if is_blank(line, key_type) => {}
+                Some((number, line)) => {
+                    let query = parse_line(line, key_type);
+                    return query.map(Some).map_err(|error| error.with_context(format!("line {number}")));
+                }
+            }
+        }
     }
 }
 
@@ -87,25 +96,37 @@ fn collect(lines: impl Iterator<Item = Result<QueryLine>>, key_type: KeyType) ->
 
 fn parse_line(line: &[u8], key_type: KeyType) -> Result<QueryLine> {
     let Some((low, high)) = split_ends(line, key_type) else {
-        let between = if key_type == KeyType::Text { "a tab" } else { "a blank" };
-        return Err(Error::invalid_input(format!(
-            "the line is not one range; give `LO HI` with {between} between"
-        )));
+        let form = match key_type {
+            KeyType::Text => "give LO and HI with a tab between; write a key with blanks or commas twice",
+            _ => "give `LO HI` with a blank between, or one key",
+        };
+        return Err(Error::invalid_input(format!("the line is not one range; {form}")));
     };
-    let (low_key, high_key) = (key_type.parse_key(low)?, key_type.parse_key(high)?);
-    if low_key > high_key {
-        let (low, high) = (String::from_utf8_lossy(low), String::from_utf8_lossy(high));
-        return Err(Error::invalid_input(format!("the range runs backwards; give {high} before {low}")));
-    }
-    Ok(QueryLine { low: owned(low_key), high: owned(high_key) })
+    let (low, high) = parse_range(key_type, low, high)?;
+    Ok(QueryLine { low: owned(low), high: owned(high) })
 }
 
+/// Both ends; the same twice where there is one.
 fn split_ends(line: &[u8], key_type: KeyType) -> Option<(&[u8], &[u8])> {
     let is_text = key_type == KeyType::Text;
-    let between = |byte: &u8| *byte == b'\t' || (*byte == b' ' && !is_text);
+    let between = |byte: &u8| *byte == b'\t' || (is_separator(*byte) && !is_text);
     let mut ends = line.split(between).filter(|end| is_text || !end.is_empty());
-    let (low, high) = (ends.next()?, ends.next()?);
-    ends.next().is_none().then_some((low, high))
+    let low = ends.next()?;
+    match (ends.next(), ends.next()) {
+        // A text with blanks or commas and no tab may have been meant as two.
+        (None, _) => (!is_text || !low.iter().any(|byte| is_separator(*byte))).then_some((low, low)),
+        (Some(high), None) => Some((low, high)),
+        _ => None,
+    }
+}
+
+/// A sign that stands between the ends of a line, unless they are texts.
+fn is_separator(byte: u8) -> bool {
+    byte == b' ' || byte == b','
+}
+
+fn is_blank(line: &[u8], key_type: KeyType) -> bool {
+    line.is_empty() || key_type != KeyType::Text && line.iter().all(|byte| b" \t".contains(byte))
 }
 
 fn owned(key: Key<'_>) -> Key<'static> {
@@ -117,6 +138,8 @@ fn owned(key: Key<'_>) -> Key<'static> {
 
 #[cfg(test)]
 mod tests {
+    use lacuna_base::TimeUnit;
+
     use super::*;
 
     #[test]
@@ -126,9 +149,13 @@ mod tests {
             (KeyType::U64, "17\t29"),
             (KeyType::U64, " 17   17 "),
             (KeyType::F64, "-2.5 -1e-3"),
-            (KeyType::Date, "2024-01-31 2024-02-01T00:00:00Z"),
+            (KeyType::Date, "2024-01-31 2024-02-01"),
+            (KeyType::Timestamp(TimeUnit::Seconds), "2024-01-31,2024-02-01T00:00:00.5+01:00"),
+            (KeyType::I64, "-5, 5"),
             (KeyType::Hex, "00 0a0b"),
+            (KeyType::Hex, "0x 0a0b"),
             (KeyType::Text, "a b\tb c"),
+            (KeyType::Text, "\ta,b"),
         ];
         for (key_type, line) in cases {
             let query = parse_line(line.as_bytes(), key_type).unwrap();
@@ -137,15 +164,34 @@ mod tests {
     }
 
     #[test]
+    fn one_key_asks_for_itself() {
+        for (key_type, line) in [(KeyType::U64, " 17 "), (KeyType::Text, "plum"), (KeyType::Hex, "0a")] {
+            let query = parse_line(line.as_bytes(), key_type).unwrap();
+            assert_eq!(query.low, query.high, "{line}");
+        }
+        let day = parse_line(b"2024-01-31", KeyType::Timestamp(TimeUnit::Seconds)).unwrap();
+        assert!(day.low < day.high, "a day of moments");
+    }
+
+    #[test]
+    fn blank_lines_are_left_out() {
+        let text = "\n1 2\n  \n\t\n3\n\n";
+        let found = collect(QueryLines::new(text.as_bytes(), KeyType::U64), KeyType::U64).unwrap();
+        assert_eq!(found, Queries::U64(vec![(1, 2), (3, 3)]));
+    }
+
+    #[test]
     fn wrong_lines_are_named() {
         let cases = [
-            (KeyType::U64, "1 2\n3\n", "line 2: the line is not one range"),
-            (KeyType::U64, "1 2 3", "line 1: the line is not one range"),
-            (KeyType::U64, "1 2\n\n", "line 2: the line is not one range"),
+            (KeyType::U64, "1 2\n3 4 5\n", "line 2: the line is not one range"),
+            (KeyType::U64, "1,2,3", "line 1: the line is not one range"),
+            (KeyType::U64, ",", "line 1: the line is not one range"),
             (KeyType::U64, "1 x", "line 1: `x` is not an integer"),
             (KeyType::U64, "9 3", "line 1: the range runs backwards; give 3 before 9"),
             (KeyType::Text, "a b", "with a tab between"),
-            (KeyType::Text, "a\t", "the key is empty"),
+            (KeyType::Text, "a,b", "with a tab between"),
+            (KeyType::Text, "a\t", "the range runs backwards"),
+            (KeyType::Text, "a\tb\tc", "not one range"),
             (KeyType::Text, "b\ta", "give a before b"),
             (KeyType::F64, "1 -1", "runs backwards"),
         ];

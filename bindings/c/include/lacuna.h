@@ -30,6 +30,32 @@ typedef enum {
   LACUNA_KEY_SPACE_BYTES = 1,
 } LacunaKeySpace;
 
+// What values the keys of a filter stand for.
+typedef enum {
+  // Not noted.
+  LACUNA_KEY_TYPE_UNKNOWN = 0,
+  // Unsigned integers.
+  LACUNA_KEY_TYPE_U64 = 1,
+  // Signed integers, sign bit flipped.
+  LACUNA_KEY_TYPE_I64 = 2,
+  // Floating-point numbers: all bits flipped if negative, else the sign bit.
+  LACUNA_KEY_TYPE_F64 = 3,
+  // Days since 1970-01-01, as signed integers.
+  LACUNA_KEY_TYPE_DATE = 4,
+  // Seconds since 1970-01-01T00:00:00Z, as signed integers.
+  LACUNA_KEY_TYPE_TIMESTAMP_SECONDS = 5,
+  // Milliseconds, likewise.
+  LACUNA_KEY_TYPE_TIMESTAMP_MILLISECONDS = 6,
+  // Microseconds, likewise.
+  LACUNA_KEY_TYPE_TIMESTAMP_MICROSECONDS = 7,
+  // Texts.
+  LACUNA_KEY_TYPE_TEXT = 8,
+  // Byte strings, written in hexadecimal.
+  LACUNA_KEY_TYPE_HEX = 9,
+  // Tuples of fields.
+  LACUNA_KEY_TYPE_TUPLE = 10,
+} LacunaKeyType;
+
 // What a bound of a range means.
 typedef enum {
   // There is none; the key is not looked at.
@@ -60,6 +86,8 @@ typedef struct {
   uint16_t payload_version;
   // What its keys are.
   LacunaKeySpace key_space;
+  // What values they stand for.
+  LacunaKeyType key_type;
   // Number of the codec that made the keys.
   uint16_t codec;
   // Parameter of the codec.

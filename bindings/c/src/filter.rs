@@ -2,7 +2,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use lacuna_base::{AlignedBytes, ByteRange, Envelope, KeySpaceId, U64Range};
+use lacuna_base::{
+    AlignedBytes, ByteRange, Envelope, KeySpaceId, KeyType as CoreKeyType, TimeUnit, U64Range,
+};
 use lacuna_families::AnyFilter;
 
 use crate::lent::lent;
@@ -23,6 +25,52 @@ pub enum KeySpace {
     Bytes = 1,
 }
 
+/// What values the keys of a filter stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub enum KeyType {
+    /// Not noted.
+    Unknown = 0,
+    /// Unsigned integers.
+    U64 = 1,
+    /// Signed integers, sign bit flipped.
+    I64 = 2,
+    /// Floating-point numbers: all bits flipped if negative, else the sign bit.
+    F64 = 3,
+    /// Days since 1970-01-01, as signed integers.
+    Date = 4,
+    /// Seconds since 1970-01-01T00:00:00Z, as signed integers.
+    TimestampSeconds = 5,
+    /// Milliseconds, likewise.
+    TimestampMilliseconds = 6,
+    /// Microseconds, likewise.
+    TimestampMicroseconds = 7,
+    /// Texts.
+    Text = 8,
+    /// Byte strings, written in hexadecimal.
+    Hex = 9,
+    /// Tuples of fields.
+    Tuple = 10,
+}
+
+impl From<CoreKeyType> for KeyType {
+    fn from(key_type: CoreKeyType) -> Self {
+        match key_type {
+            CoreKeyType::U64 => Self::U64,
+            CoreKeyType::I64 => Self::I64,
+            CoreKeyType::F64 => Self::F64,
+            CoreKeyType::Date => Self::Date,
+            CoreKeyType::Timestamp(TimeUnit::Seconds) => Self::TimestampSeconds,
+            CoreKeyType::Timestamp(TimeUnit::Milliseconds) => Self::TimestampMilliseconds,
+            CoreKeyType::Timestamp(TimeUnit::Microseconds) => Self::TimestampMicroseconds,
+            CoreKeyType::Text => Self::Text,
+            CoreKeyType::Hex => Self::Hex,
+            CoreKeyType::Tuple => Self::Tuple,
+            _ => Self::Unknown,
+        }
+    }
+}
+
 /// What the envelope of a filter says.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
@@ -33,6 +81,8 @@ pub struct Info {
     pub payload_version: u16,
     /// What its keys are.
     pub key_space: KeySpace,
+    /// What values they stand for.
+    pub key_type: KeyType,
     /// Number of the codec that made the keys.
     pub codec: u16,
     /// Parameter of the codec.
@@ -120,6 +170,7 @@ pub unsafe extern "C" fn lacuna_inspect(bytes: *const u8, size: usize, info: *mu
             KeySpaceId::U64 => KeySpace::U64,
             KeySpaceId::Bytes => KeySpace::Bytes,
         },
+        key_type: envelope.key_type.into(),
         codec: envelope.codec.number,
         codec_parameter: envelope.codec.parameter,
         key_count: envelope.key_count,

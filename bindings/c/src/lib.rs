@@ -20,8 +20,8 @@ mod status;
 mod table;
 
 pub use filter::{
-    Filter, Info, KeySpace, lacuna_close, lacuna_inspect, lacuna_may_contain_bytes, lacuna_may_contain_u64,
-    lacuna_open,
+    Filter, Info, KeySpace, KeyType, lacuna_close, lacuna_inspect, lacuna_may_contain_bytes,
+    lacuna_may_contain_u64, lacuna_open,
 };
 pub use status::{Status, lacuna_last_error};
 pub use table::{

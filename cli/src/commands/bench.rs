@@ -1,37 +1,12 @@
-//! `lacuna bench filters`: filters side by side over the same keys and queries, measured in turn in one run.
+//! `lacuna bench`: filters side by side, alone and in an engine.
 
 mod engine;
-
-use std::fs;
-use std::path::{Path, PathBuf};
+mod filters;
 
 use clap::{Args, Subcommand, ValueEnum};
-use lacuna_base::{Budget, Error, Result as CoreResult};
-use lacuna_bench::{Contender, Effort, Progress as Stage, Row, Setting, measure, report};
 use lacuna_families::FAMILIES;
-use lacuna_workload::{Keys, QuerySource};
 
-use engine::EngineArgs;
-
-use crate::arguments::KeyArgs;
-use crate::errors::{Failure, Result};
-use crate::output::Output;
-use crate::progress::Progress;
-
-const EXAMPLES: &str = "\
-Examples:
-  lacuna bench filters --keys uniform:20k --queries uniform:10k:32 --quick
-  lacuna bench filters --filters grafite,bloom:k=7 --keys uniform:20k --bits-per-key 10,14 \\
-      --queries uniform:5k:1-32,correlated:5k:32:32 --quick --format json
-  lacuna bench filters --filters grafite,bucketing --keys words.txt --queries heldout:1k:1-4 \\
-      --bits-per-key 8,12,16 --quick --report report
-  lacuna bench filters --filters all --keys uniform:20k --queries uniform:10k:32 \\
-      --bits-per-key 14,18 --quick --report report
-
-Times are medians of interleaved rounds on one thread: compare them with each other, not with those of
-another run. `batched` asks 1,024 ranges a call; `floor` is one random read in as much memory as the
-filter has. Queries that take keys out (heldout, half, lastbyte) leave those keys out of the filter.
-Exit code 1 if a filter denies a key that it holds.";
+use crate::errors::Result;
 
 /// Compare filters: rate, size, speed
 #[derive(Debug, Args)]
@@ -42,50 +17,8 @@ pub(crate) struct BenchArgs {
 
 #[derive(Debug, Subcommand)]
 enum BenchCommand {
-    Filters(FiltersArgs),
-    Engine(EngineArgs),
-}
-
-/// Compare filters over the same keys and queries
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-struct FiltersArgs {
-    /// Specs to compare, separated by commas; `all` stands for every family [default: all]
-    #[arg(long, value_name = "A,B,..")]
-    filters: Option<String>,
-
-    #[command(flatten)]
-    keys: KeyArgs,
-
-    /// What to ask, such as uniform:100k:1-32; several separated by commas
-    #[arg(long, value_name = "Q", required = true, value_delimiter = ',')]
-    queries: Vec<String>,
-
-    /// Budgets in bits per distinct key, separated by commas
-    #[arg(
-        long,
-        value_name = "B,..",
-        value_delimiter = ',',
-        default_value = "14",
-        allow_negative_numbers = true
-    )]
-    bits_per_key: Vec<f64>,
-
-    /// How to print the rows
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
-
-    /// Also write report.html, rows.csv and rows.jsonl into this folder
-    #[arg(long, value_name = "DIR")]
-    report: Option<PathBuf>,
-
-    /// Few rounds: the rates are as good, the times are rough
-    #[arg(long)]
-    quick: bool,
-
-    /// Seed of the hashes, of generated keys and of the queries
-    #[arg(long, value_name = "S", default_value_t = 1)]
-    seed: u64,
+    Filters(filters::FiltersArgs),
+    Engine(engine::EngineArgs),
 }
 
 /// How rows are printed.
@@ -105,40 +38,9 @@ const EVERY_FAMILY: &str = "all";
 /// Runs the comparison.
 pub(super) fn run(args: &BenchArgs) -> Result<()> {
     match &args.command {
-        BenchCommand::Filters(args) => run_filters(args),
+        BenchCommand::Filters(args) => filters::run(args),
         BenchCommand::Engine(args) => engine::run(args),
     }
-}
-
-fn run_filters(args: &FiltersArgs) -> Result<()> {
-    let specs = specs(args)?;
-    let sources = args.queries.iter().map(|text| QuerySource::parse(text)).collect::<CoreResult<Vec<_>>>()?;
-    args.report.as_deref().map(make_folder).transpose()?;
-    let keys = args.keys.load(args.seed)?;
-    let mut rows = Vec::new();
-    for source in &sources {
-        rows.extend(rows_of(args, &specs, source, &keys)?);
-    }
-    if let Some(folder) = &args.report {
-        report::write_report(folder, "Filters side by side", &command_line(args, &specs), &rows)?;
-    }
-    print_rows(args, &rows)?;
-    deny_false_negatives(&rows)
-}
-
-/// The specs asked for, each known to exist.
-fn specs(args: &FiltersArgs) -> Result<Vec<String>> {
-    let specs = match &args.filters {
-        Some(text) => split_specs(text),
-        None => every_family().collect(),
-    };
-    for spec in &specs {
-        lacuna_families::spec::<u64>(spec)?;
-    }
-    for &bits_per_key in &args.bits_per_key {
-        Budget::bits_per_key(bits_per_key)?;
-    }
-    Ok(specs)
 }
 
 /// The plain spec of every family.
@@ -146,13 +48,12 @@ fn every_family() -> impl Iterator<Item = String> {
     FAMILIES.iter().map(|family| family.kind.name().to_owned())
 }
 
-/// Splits at the commas between specs, not at those between the parameters of one: `a:x=1,y=2,b` is `a:x=1,y=2`, `b`.
+/// Splits at the commas between specs, not at those between the parameters of one: `a:x=1,cut,b` is `a:x=1,cut`, `b`.
 fn split_specs(text: &str) -> Vec<String> {
     let mut specs: Vec<String> = Vec::new();
     for part in text.split(',') {
-        let is_parameter = part.contains('=') && !part.contains(':');
         match specs.last_mut() {
-            Some(spec) if is_parameter => {
+            Some(spec) if is_parameter(part, spec) => {
                 spec.push(',');
                 spec.push_str(part);
             }
@@ -163,61 +64,10 @@ fn split_specs(text: &str) -> Vec<String> {
     specs
 }
 
-fn make_folder(folder: &Path) -> CoreResult<()> {
-    fs::create_dir_all(folder).map_err(|error| {
-        let message = format!("the report cannot be written into {}: {error}", folder.display());
-        Error::invalid_input(message).with_source(error)
-    })
-}
-
-fn rows_of(args: &FiltersArgs, specs: &[String], source: &QuerySource, keys: &Keys) -> CoreResult<Vec<Row>> {
-    let workload = source.workload(keys.clone(), args.seed)?;
-    let contenders: Vec<Contender<'_>> = specs
-        .iter()
-        .flat_map(|spec| args.bits_per_key.iter().map(move |&bits_per_key| Contender { spec, bits_per_key }))
-        .collect();
-    let queries = source.to_string();
-    let setting = Setting { keys: args.keys.name(), queries: &queries, workload: &workload, seed: args.seed };
-    let effort = if args.quick { Effort::SMALL } else { Effort::FULL };
-    let progress = Progress::spinner(format!("measuring {queries}"));
-    measure(&contenders, &setting, effort, &mut |Stage { stage, done, of }| {
-        progress.say(format!("{queries}: {stage}, {done} of {of}"));
-    })
-}
-
-/// The command that gives the same report again.
-fn command_line(args: &FiltersArgs, specs: &[String]) -> String {
-    let budgets: Vec<String> = args.bits_per_key.iter().map(f64::to_string).collect();
-    format!(
-        "lacuna bench filters --filters {} {} --queries {} --bits-per-key {}{} --seed {}",
-        specs.join(","),
-        args.keys.as_arguments(),
-        args.queries.join(","),
-        budgets.join(","),
-        if args.quick { " --quick" } else { "" },
-        args.seed
-    )
-}
-
-fn print_rows(args: &FiltersArgs, rows: &[Row]) -> Result<()> {
-    let text = match args.format {
-        Format::Table => report::to_table(rows),
-        Format::Json => report::to_json_lines(rows),
-        Format::Csv => report::to_csv(rows),
-    };
-    let mut out = Output::new();
-    out.text(&text)?;
-    out.finish()
-}
-
-fn deny_false_negatives(rows: &[Row]) -> Result<()> {
-    match rows.iter().find(|row| row.false_negatives > 0) {
-        None => Ok(()),
-        Some(row) => Err(Failure::DoesNotHold(format!(
-            "{} denied {} keys or ranges that it holds; this is a bug",
-            row.spec, row.false_negatives
-        ))),
-    }
+/// Whether `part` belongs to the spec before it: a value, or a flag after other parameters.
+fn is_parameter(part: &str, before: &str) -> bool {
+    let begins_a_spec = part == EVERY_FAMILY || lacuna_families::spec::<u64>(part).is_ok();
+    !part.contains(':') && (part.contains('=') || before.contains(':') && !begins_a_spec)
 }
 
 #[cfg(test)]
@@ -230,6 +80,8 @@ mod tests {
             split_specs("grafite:block=3,slice=1,bloom,bloom:k=7"),
             ["grafite:block=3,slice=1", "bloom", "bloom:k=7"]
         );
+        assert_eq!(split_specs("surf:real=4,cut,auto,surf"), ["surf:real=4,cut", "auto", "surf"]);
+        assert_eq!(split_specs("bloom,blom"), ["bloom", "blom"]);
         assert_eq!(split_specs("grafite"), ["grafite"]);
         assert_eq!(split_specs("k=7"), ["k=7"]);
     }

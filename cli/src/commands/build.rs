@@ -1,6 +1,7 @@
 //! `lacuna build`: keys in, one sealed filter out, and what was designed.
 
-use std::path::PathBuf;
+use std::io::{self, IsTerminal as _};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
@@ -8,12 +9,12 @@ use lacuna_base::{
     Budget, BuildPlan, DynSpec, ENVELOPE_BYTES, Error, Result as CoreResult, Sealed, SortedKeys,
 };
 use lacuna_families::{AutoSpec, DesignKey};
-use lacuna_workload::{Kept, Keys, Queries, QuerySource, Want};
+use lacuna_workload::{Kept, Keys, Queries, QueryInput, TypedKeys, Want};
 
-use crate::arguments::{KeyArgs, byte_sample, integer_sample};
+use crate::arguments::{KeyArgs, bits_per_key, byte_sample, integer_sample};
 use crate::errors::Result;
 use crate::output::{self, Output, SHOWN_LENGTHS, counted};
-use crate::pending_file::PendingFile;
+use crate::pending_file::{PendingFile, is_same_file};
 use crate::progress::Progress;
 
 const EXAMPLES: &str = "\
@@ -22,10 +23,12 @@ Examples:
   lacuna build --keys words.txt --filter bucketing --bits-per-key 12 --out words.lacuna
   lacuna build --keys uniform:100k --filter auto --bits-per-key 12 --sample correlated:10k:1-32:32 \\
       --measure --out designed.lacuna
+  sort words.txt | lacuna build --keys - --filter grafite --bits-per-key 14 --out piped.lacuna
   lacuna build --keys temperatures.txt --key-type f64 --sort --filter bloom:k=7 \\
       --bits-per-key 10 --out temperatures.lacuna
 
-The budget covers the payload: at most B bits for each distinct key, and 64 bytes.
+The budget covers the payload: at most B bits for each distinct key, and 64 bytes. F names the type of
+its keys.
 F is written beside its name and renamed: it is there whole or not at all.";
 
 /// Build a filter over a set of keys
@@ -39,10 +42,10 @@ pub(crate) struct BuildArgs {
     filter: String,
 
     /// Space for the filter in bits per distinct key, above 0 and at most 128
-    #[arg(long, value_name = "B", allow_negative_numbers = true)]
+    #[arg(long, value_name = "B", allow_negative_numbers = true, value_parser = bits_per_key)]
     bits_per_key: f64,
 
-    /// Empty queries to design for, such as correlated:10k:1-32:32; families without a choice ignore them
+    /// Empty queries to design for, such as correlated:10k:1-32:32 or file:PATH; families without a choice ignore them
     #[arg(long, value_name = "Q")]
     sample: Option<String>,
 
@@ -54,7 +57,7 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
 
-    /// The file to write
+    /// The file to write, or - for standard output, which then holds nothing else
     #[arg(long, value_name = "F")]
     out: PathBuf,
 }
@@ -65,6 +68,9 @@ fn examples() -> String {
     format!("auto, auto:price=20000, {}", examples.join(", "))
 }
 
+/// The predicted rate above which a filter is of little use.
+const HARDLY: f64 = 0.5;
+
 /// A filter just built, with what is said about it.
 struct Built {
     sealed: Sealed,
@@ -72,6 +78,8 @@ struct Built {
     /// The candidates that `auto` chose among.
     design: Option<String>,
     rate_bounds: [f64; 3],
+    /// The predicted rate, where it is over one half.
+    warning: Option<String>,
 }
 
 /// Builds the filter and prints its design.
@@ -79,25 +87,56 @@ pub(super) fn run(args: &BuildArgs) -> Result<()> {
     let budget = Budget::bits_per_key(args.bits_per_key)?;
     // The text names the same families in both key spaces; a wrong name is reported before the keys are read.
     lacuna_families::spec::<u64>(&args.filter)?;
+    if args.out == Path::new("-") {
+        return write_to_output(args, budget);
+    }
+    args.keys.spare(&args.out)?;
+    spare_sample(args)?;
     let file = PendingFile::create(&args.out)?;
     let keys = args.keys.load(args.seed)?;
-    let key_count = keys.len();
+    let key_count = keys.keys.len();
     let built = build(args, budget, keys)?;
     file.commit(built.sealed.as_bytes())?;
     print_design(args, key_count, &built)
 }
 
-fn build(args: &BuildArgs, budget: Budget, keys: Keys) -> CoreResult<Built> {
+/// Makes sure that writing the filter does not destroy the queries of the sample.
+fn spare_sample(args: &BuildArgs) -> CoreResult<()> {
+    match args.sample.as_deref().map(QueryInput::parse).transpose()? {
+        Some(QueryInput::File(path)) if is_same_file(&path, &args.out) => Err(Error::invalid_input(format!(
+            "{} is the file of the queries, which would be lost; give another --out",
+            args.out.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Writes the filter to standard output.
+fn write_to_output(args: &BuildArgs, budget: Budget) -> Result<()> {
+    if io::stdout().is_terminal() {
+        let message = "a filter is no text for a terminal; send it to a file or a pipe, or give --out a name";
+        return Err(Error::invalid_input(message).into());
+    }
+    let built = build(args, budget, args.keys.load(args.seed)?)?;
+    let mut out = Output::new();
+    out.bytes(built.sealed.as_bytes())?;
+    out.finish()
+}
+
+fn build(args: &BuildArgs, budget: Budget, keys: TypedKeys) -> CoreResult<Built> {
+    let key_type = keys.key_type;
     let (keys, queries) = sample_queries(args, keys)?;
     let _progress = Progress::spinner(format!("building {} over {} keys", args.filter, counted(keys.len())));
     match &keys {
         Keys::U64(keys) => {
             let plan = BuildPlan::new(budget).with_sample(Arc::new(integer_sample(&queries)));
-            seal(args, &*lacuna_families::spec::<u64>(&args.filter)?, keys, plan.with_seed(args.seed))
+            let plan = plan.with_seed(args.seed).with_key_type(key_type);
+            seal(args, &*lacuna_families::spec::<u64>(&args.filter)?, keys, plan)
         }
         Keys::Bytes(keys) => {
             let plan = BuildPlan::new(budget).with_sample(Arc::new(byte_sample(&queries)));
-            seal(args, &*lacuna_families::spec::<[u8]>(&args.filter)?, keys, plan.with_seed(args.seed))
+            let plan = plan.with_seed(args.seed).with_key_type(key_type);
+            seal(args, &*lacuna_families::spec::<[u8]>(&args.filter)?, keys, plan)
         }
     }
 }
@@ -121,6 +160,26 @@ fn seal<K: DesignKey + ?Sized>(
         spec: spec.name(),
         design: design.map(|design| design_table(&design, args.measure)).transpose()?,
         rate_bounds: SHOWN_LENGTHS.map(|length| filter.rate_bound(length)),
+        warning: warning(args, keys, &plan),
+    })
+}
+
+/// What is to be said of a filter that would answer "maybe" to most queries without a key.
+fn warning<K: DesignKey + ?Sized>(
+    args: &BuildArgs,
+    keys: SortedKeys<'_, K>,
+    plan: &BuildPlan<K>,
+) -> Option<String> {
+    let (plan, about) = match plan.sample().is_empty() {
+        true => (plan.clone().with_sample(Arc::new(K::assumed(keys))), "points and short ranges"),
+        false => (plan.clone(), "the queries of the sample"),
+    };
+    let predicted = lacuna_families::predict::<K>(&args.filter, keys, &plan).ok()?;
+    (predicted.rate > HARDLY).then(|| {
+        format!(
+            "hardly answers {about}: `maybe` to {:.0} % of those without a key; bench filters compares others",
+            predicted.rate * 100.0
+        )
     })
 }
 
@@ -142,22 +201,24 @@ fn design_table<K: DesignKey + ?Sized>(
 }
 
 /// The keys as they were, and the sample drawn between them, if one is asked for.
-fn sample_queries(args: &BuildArgs, keys: Keys) -> CoreResult<(Keys, Queries)> {
-    let Some(text) = &args.sample else { return Ok((keys, Queries::U64(Vec::new()))) };
-    let source = QuerySource::parse(text)?;
-    if source.kept != Kept::All || source.want != Want::Empty {
+fn sample_queries(args: &BuildArgs, keys: TypedKeys) -> CoreResult<(Keys, Queries)> {
+    let Some(text) = &args.sample else { return Ok((keys.keys, Queries::U64(Vec::new()))) };
+    let input = QueryInput::parse(text)?;
+    if let QueryInput::Drawn(source) = &input
+        && (source.kept != Kept::All || source.want != Want::Empty)
+    {
         return Err(Error::invalid_input(format!(
-            "the sample `{text}` is not of empty queries between all keys; give points, uniform, correlated or split"
+            "the sample `{text}` is not of empty queries between all keys; give points, uniform, correlated, split or a file"
         )));
     }
-    let workload = source.workload(keys, args.seed)?;
+    let workload = input.workload(keys, args.seed)?;
     Ok((workload.inserted, workload.queries))
 }
 
 fn print_design(args: &BuildArgs, key_count: usize, built: &Built) -> Result<()> {
     let (payload_bytes, sealed_bytes) = (built.sealed.payload().len(), built.sealed.as_bytes().len());
     let mut out = Output::new();
-    out.pairs(&[
+    let mut pairs = vec![
         ("filter", built.spec.clone()),
         ("keys", format!("{} distinct keys of {}", counted(key_count), args.keys.name())),
         (
@@ -174,7 +235,9 @@ fn print_design(args: &BuildArgs, key_count: usize, built: &Built) -> Result<()>
         ),
         ("rate bound", output::rate_bounds(&SHOWN_LENGTHS, &built.rate_bounds)),
         ("written to", args.out.display().to_string()),
-    ])?;
+    ];
+    pairs.extend(built.warning.clone().map(|warning| ("warning", warning)));
+    out.pairs(&pairs)?;
     if let Some(design) = &built.design {
         out.line("")?;
         out.text(design)?;

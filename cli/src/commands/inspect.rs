@@ -3,12 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use lacuna_base::{ENVELOPE_BYTES, ENVELOPE_VERSION, Envelope, Error, KeySpaceId, RangeFilter as _};
+use lacuna_base::{
+    ENVELOPE_BYTES, ENVELOPE_VERSION, Envelope, Error, KeySpaceId, KeyType, RangeFilter as _, TimeUnit,
+};
 use lacuna_families::AnyFilter;
 use serde::Serialize;
 
 use crate::errors::Result;
 use crate::filter_file::{key_space_name, open_filter};
+use crate::key_text::integer_text;
 use crate::output::{self, Output, SHOWN_LENGTHS, with_commas};
 
 const EXAMPLES: &str = "\
@@ -17,8 +20,8 @@ Examples:
   lacuna inspect uniform.lacuna --format json
 
 Both checksums are verified; a damaged file is refused.
-Smallest and largest key are integers; typed keys (f64, date) are shown as the integer that stands for
-them, byte strings as the eight bytes after the prefix that all keys share.";
+Smallest and largest key of byte strings are the eight bytes after the prefix that all keys share. JSON
+has the integer that stands for a key of another type, as for u64.";
 
 /// Show what a filter is, how large it is and what it promises
 #[derive(Debug, Args)]
@@ -51,6 +54,8 @@ struct Inspection {
     envelope_version: u8,
     payload_version: u16,
     key_space: &'static str,
+    key_type: &'static str,
+    time_unit: Option<&'static str>,
     codec: u16,
     codec_parameter: u64,
     key_count: u64,
@@ -68,16 +73,16 @@ struct Inspection {
 
 /// Prints the inspection.
 pub(super) fn run(args: &InspectArgs) -> Result<()> {
-    let inspection = inspect(&args.filter)?;
+    let (inspection, key_type) = inspect(&args.filter)?;
     let mut out = Output::new();
     match args.format {
-        Format::Table => out.pairs(&pairs(&inspection))?,
+        Format::Table => out.pairs(&pairs(&inspection, key_type))?,
         Format::Json => out.line(&serde_json::to_string(&inspection).map_err(unwritable)?)?,
     }
     out.finish()
 }
 
-fn inspect(path: &Path) -> Result<Inspection> {
+fn inspect(path: &Path) -> Result<(Inspection, KeyType)> {
     let (envelope, filter) = open_filter(path)?;
     let (sealed_bytes, memory_bytes, bounds) = match &filter {
         AnyFilter::U64(filter) => {
@@ -90,13 +95,15 @@ fn inspect(path: &Path) -> Result<Inspection> {
     let Envelope { key_count, .. } = envelope;
     let payload_bytes = sealed_bytes - ENVELOPE_BYTES;
     let any = key_count > 0;
-    Ok(Inspection {
+    let inspection = Inspection {
         file: path.display().to_string(),
         family: lacuna_families::family(envelope.kind)?.kind.name(),
         kind: envelope.kind.0,
         envelope_version: ENVELOPE_VERSION,
         payload_version: envelope.payload_version,
         key_space: key_space_text(envelope.key_space),
+        key_type: envelope.key_type.name(),
+        time_unit: envelope.key_type.time_unit().map(TimeUnit::name),
         codec: envelope.codec.number,
         codec_parameter: envelope.codec.parameter,
         key_count,
@@ -110,7 +117,8 @@ fn inspect(path: &Path) -> Result<Inspection> {
         rate_bound_32: bounds[1],
         rate_bound_1024: bounds[2],
         verified: true,
-    })
+    };
+    Ok((inspection, envelope.key_type))
 }
 
 fn bounds(rate_bound: impl Fn(u64) -> f64) -> [f64; 3] {
@@ -124,10 +132,10 @@ fn key_space_text(key_space: KeySpaceId) -> &'static str {
     }
 }
 
-fn pairs(found: &Inspection) -> Vec<(&'static str, String)> {
+fn pairs(found: &Inspection, key_type: KeyType) -> Vec<(&'static str, String)> {
     let end = |key: Option<u64>| match key {
         Some(key) if found.key_space == "bytes" => format!("{key:#018x} after the common prefix"),
-        Some(key) => key.to_string(),
+        Some(key) => integer_text(key, key_type),
         None => "none".to_owned(),
     };
     let bounds = [found.rate_bound_1, found.rate_bound_32, found.rate_bound_1024];
@@ -141,6 +149,7 @@ fn pairs(found: &Inspection) -> Vec<(&'static str, String)> {
         ),
         ("envelope", format!("version {}, {ENVELOPE_BYTES} bytes", found.envelope_version)),
         ("keys", format!("{} {}", with_commas(found.key_count), keys_text(found.key_space))),
+        ("key type", key_type.to_string()),
         ("codec", format!("{}, parameter {}", found.codec, found.codec_parameter)),
         ("smallest", end(found.smallest)),
         ("largest", end(found.largest)),

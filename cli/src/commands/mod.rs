@@ -4,6 +4,7 @@ mod bench;
 mod build;
 pub(crate) mod cache;
 mod inspect;
+mod manual;
 mod query;
 mod verify;
 
@@ -11,10 +12,11 @@ use clap::{Parser, Subcommand};
 
 use crate::demo::{self, DemoArgs};
 use crate::errors::Result;
+use crate::interrupt;
 
 /// Range filters: can this sorted file hold a key in [LO, HI]? "no" is always true.
 #[derive(Debug, Parser)]
-#[command(name = "lacuna", version, propagate_version = true, after_help = EXAMPLES)]
+#[command(name = "lacuna", version = env!("LACUNA_VERSION"), propagate_version = true, after_help = EXAMPLES)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -26,7 +28,7 @@ Examples:
   lacuna query uniform.lacuna 1000 2000
   lacuna verify uniform.lacuna --keys uniform:100k
 
-Exit codes: 0 done, 1 something does not hold, 2 bad input.
+Exit codes: 0 done, 1 something does not hold, 2 bad input, 130 after Ctrl-C, 143 after SIGTERM.
 `lacuna COMMAND --help` explains each command with examples.";
 
 #[derive(Debug, Subcommand)]
@@ -38,11 +40,17 @@ enum Command {
     Bench(bench::BenchArgs),
     Demo(DemoArgs),
     Cache(cache::CacheArgs),
+    Completions(manual::CompletionsArgs),
+    Man(manual::ManArgs),
 }
 
 impl Cli {
     /// Runs the command.
     pub(crate) fn run(&self) -> Result<()> {
+        if !matches!(self.command, Command::Cache(_)) {
+            // A dendrite hears signals itself: it hands its ranges over.
+            interrupt::watch();
+        }
         match &self.command {
             Command::Build(args) => build::run(args),
             Command::Query(args) => query::run(args),
@@ -51,6 +59,8 @@ impl Cli {
             Command::Bench(args) => bench::run(args),
             Command::Demo(args) => demo::run(args),
             Command::Cache(args) => cache::run(args),
+            Command::Completions(args) => manual::completions(args),
+            Command::Man(args) => manual::man(args),
         }
     }
 }

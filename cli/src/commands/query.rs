@@ -5,23 +5,21 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lacuna_base::{Error, Result as CoreResult};
-use lacuna_workload::{KeyType, QueryLines, parse_query_file};
+use lacuna_workload::{KeyType, QueryLines, parse_query_file, parse_range};
 
 use self::ask::{AnyAsker, BATCH, Ends};
-use crate::errors::Result;
+use crate::errors::{Failure, Result};
 use crate::filter_file::{key_type_for, read_filter};
 use crate::output::Output;
 
 mod ask;
-mod key_text;
 
 const EXAMPLES: &str = "\
 Examples:
   lacuna query uniform.lacuna 1000 2000
   lacuna query words.lacuna apple apricot
   printf '17 29\\n5 5\\n' | lacuna query uniform.lacuna --batch -
-  lacuna query temperatures.lacuna --key-type f64 -- -1.5 20
+  lacuna query temperatures.lacuna -1.5 20
   lacuna build --keys words.txt --filter surf --bits-per-key 60 --out trie.lacuna
   lacuna query trie.lacuna --count apple apricot
   lacuna query trie.lacuna --seek apple apricot
@@ -32,11 +30,13 @@ One line an answer: `no` is always true, `maybe` means go and read. Ranges inclu
 which the truth always lies (at most 2 apart, unless the filter was cut to its budget).
 --seek says where the first key of the range can be: `from KEY`, with no key of the range before KEY.
 --seek-last looks from the other end: `through KEY`, or `below KEY` if KEY itself is not there. Both
-say `no` if the range holds no key. Bytes that are not text are shown as `\\xff`; --key-type hex is exact.
-The file only knows integers from byte strings: keys that were built as f64, date or hex need the same
---key-type here. Write `--` before a LO that starts with a dash.
-A batch holds one `LO HI` a line, text keys with a tab between; a file may be .gz. Answers to a pipe
-come 1,024 at a time.";
+say `no` if the range holds no key. Bytes that are not text are shown as `\\xff`.
+LO without HI asks for one key. The file names the type of its keys, and keys of another type are
+refused; only a filter from a program that named none needs --key-type. Of moments, a bare day is its
+start as LO and its end as HI. Write `--` before a LO that starts with a dash and is no number.
+A batch holds one `LO HI`, or one key, a line, with blanks, a tab or a comma between; text keys need the
+tab. Blank lines are left out; a file may be .gz. With --exit-code a script
+needs no output: 0 if any answer is not `no`, 1 if every one is. Answers to a pipe come 1,024 at a time.";
 
 /// Ask a filter whether a range can hold a key
 #[derive(Debug, Args)]
@@ -47,15 +47,10 @@ pub(crate) struct QueryArgs {
     filter: PathBuf,
 
     /// Smallest key of the range
-    #[arg(
-        value_name = "LO",
-        required_unless_present = "batch",
-        requires = "hi",
-        allow_negative_numbers = true
-    )]
+    #[arg(value_name = "LO", required_unless_present = "batch", allow_negative_numbers = true)]
     lo: Option<OsString>,
 
-    /// Largest key of the range
+    /// Largest key of the range [default: LO]
     #[arg(value_name = "HI", allow_negative_numbers = true)]
     hi: Option<OsString>,
 
@@ -75,10 +70,17 @@ pub(crate) struct QueryArgs {
     #[arg(long, group = "question")]
     seek_last: bool,
 
-    /// How the keys are written: u64, f64, date, text or hex [default: u64 or text, as the filter has it]
+    /// Exit with 1 if every answer is `no`, as grep does
+    #[arg(long)]
+    exit_code: bool,
+
+    /// How the keys are written, if the filter does not say: u64, i64, f64, date, timestamp, text or hex
     #[arg(long, value_name = "T")]
     key_type: Option<KeyType>,
 }
+
+/// Exit code with --exit-code when every answer is `no`.
+const ALL_NO: u8 = 1;
 
 /// The question put to each range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,44 +107,38 @@ pub(super) fn run(args: &QueryArgs) -> Result<()> {
     let (envelope, bytes) = read_filter(&args.filter)?;
     let asker = AnyAsker::open(envelope.key_space, bytes, args.question())
         .map_err(|error| error.with_context(args.filter.display().to_string()))?;
-    let key_type = key_type_for(envelope.key_space, args.key_type)?;
+    let key_type = key_type_for(&envelope, args.key_type)?;
     let mut out = Output::new();
-    match (&args.lo, &args.hi, &args.batch) {
-        (Some(lo), Some(hi), _) => {
-            let ends = ends(lo.as_encoded_bytes(), hi.as_encoded_bytes(), key_type)?;
-            asker.answer_ends(&[ends], key_type, &mut out)?;
+    let any_maybe = match (&args.lo, &args.hi, &args.batch) {
+        (Some(lo), hi, _) => {
+            let hi = hi.as_ref().unwrap_or(lo);
+            let ends = parse_range(key_type, lo.as_encoded_bytes(), hi.as_encoded_bytes())?;
+            asker.answer_ends(&[ends], key_type, &mut out)?
         }
         (_, _, Some(batch)) if batch == Path::new("-") => answer_stream(&asker, key_type, &mut out)?,
         (_, _, Some(batch)) => {
-            asker.answer_queries(&parse_query_file(batch, key_type)?, key_type, &mut out)?;
+            asker.answer_queries(&parse_query_file(batch, key_type)?, key_type, &mut out)?
         }
-        _ => unreachable!("the arguments require LO and HI, or a batch"),
-    }
-    out.finish()
+        _ => unreachable!("the arguments require LO or a batch"),
+    };
+    out.finish()?;
+    if args.exit_code && !any_maybe { Err(Failure::Exit(ALL_NO)) } else { Ok(()) }
 }
 
-fn ends<'a>(low: &'a [u8], high: &'a [u8], key_type: KeyType) -> CoreResult<Ends<'a>> {
-    let ends = (key_type.parse_key(low)?, key_type.parse_key(high)?);
-    if ends.0 <= ends.1 {
-        return Ok(ends);
-    }
-    let (low, high) = (String::from_utf8_lossy(low), String::from_utf8_lossy(high));
-    Err(Error::invalid_input(format!("the range runs backwards; give {high} before {low}")))
-}
-
-/// Answers standard input as it comes; the answers before a wrong line are printed.
-fn answer_stream(asker: &AnyAsker, key_type: KeyType, out: &mut Output) -> Result<()> {
+/// Answers standard input as it comes; the answers before a wrong line are printed. Gives whether any was not `no`.
+fn answer_stream(asker: &AnyAsker, key_type: KeyType, out: &mut Output) -> Result<bool> {
     let mut lines = QueryLines::new(io::stdin().lock(), key_type);
+    let mut any_maybe = false;
     loop {
         let mut wrong = None;
         let good =
             lines.by_ref().take(BATCH).map_while(|line| line.map_err(|error| wrong = Some(error)).ok());
         let batch: Vec<Ends<'_>> = good.map(|line| (line.low, line.high)).collect();
-        asker.answer_ends(&batch, key_type, out)?;
+        any_maybe |= asker.answer_ends(&batch, key_type, out)?;
         out.flush()?;
         match wrong {
             Some(error) => return Err(error.with_context("standard input").into()),
-            None if batch.len() < BATCH => return Ok(()),
+            None if batch.len() < BATCH => return Ok(any_maybe),
             None => {}
         }
     }

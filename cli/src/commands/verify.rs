@@ -3,18 +3,19 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use lacuna_base::{
-    Budget, ENVELOPE_BYTES, Envelope, Error, KeySpaceId, RangeFilter as _, Result as CoreResult,
-};
+use lacuna_base::{Budget, ENVELOPE_BYTES, Envelope, Error, RangeFilter as _, Result as CoreResult};
 use lacuna_families::AnyFilter;
-use lacuna_workload::{Kept, Keys, QuerySource};
+use lacuna_workload::{Kept, KeyType, Keys, QueryInput, TypedKeys};
 
-use crate::arguments::KeyArgs;
+use crate::arguments::{KeyArgs, bits_per_key};
 use crate::checks::{Finding, Rate, check_presence, measure_rate};
 use crate::errors::{Failure, Result};
-use crate::filter_file::{key_space_name, open_filter};
+use crate::filter_file::{key_space_name, key_type_for, open_filter};
 use crate::output::{self, Output, counted, with_commas};
 use crate::progress::Progress;
+
+/// The rate above which a filter is of little use.
+const HARDLY: f64 = 0.5;
 
 /// The queries that are asked by default.
 const USUAL_QUERIES: [&str; 3] = ["points:100k", "uniform:100k:1-32", "correlated:100k:1-32:32"];
@@ -24,12 +25,13 @@ Examples:
   lacuna verify uniform.lacuna --keys uniform:100k
   lacuna verify uniform.lacuna --keys uniform:100k --bits-per-key 14 \\
       --queries correlated:50k:1-1024:1k
-  lacuna verify temperatures.lacuna --keys temperatures.txt --key-type f64 --sort
+  lacuna verify temperatures.lacuna --keys temperatures.txt --sort
 
 Every key is asked for: alone, in ranges around it, one by one and in batches; a single `no` is a false
 negative. The measured rate must be believable under the bound that the filter states. The file does not
 say which budget was asked for; give --bits-per-key to have it checked.
-Keys come as they came to `build`: same --key-type, --sort and, for a generator, same --seed.
+Keys come as they came to `build`: same --sort and, for a generator, same --seed. The filter names their
+type; one from a program that named none needs --key-type.
 Exit code 1 if something does not hold.";
 
 /// Prove that a filter keeps its promises for the keys it was built from
@@ -43,12 +45,12 @@ pub(crate) struct VerifyArgs {
     #[command(flatten)]
     keys: KeyArgs,
 
-    /// Ranges to measure the rate with, such as uniform:1M:1-32 [default: points, uniform and correlated ones]
+    /// Ranges to measure the rate with, such as uniform:1M:1-32 or file:PATH [default: points, uniform and correlated]
     #[arg(long, value_name = "Q")]
     queries: Option<String>,
 
     /// The budget that was asked for, to be checked
-    #[arg(long, value_name = "B", allow_negative_numbers = true)]
+    #[arg(long, value_name = "B", allow_negative_numbers = true, value_parser = bits_per_key)]
     bits_per_key: Option<f64>,
 
     /// Seed of generated keys, of queries and of the ranges around keys
@@ -59,48 +61,62 @@ pub(crate) struct VerifyArgs {
 /// Prints the report; a promise that is not kept is a failure.
 pub(super) fn run(args: &VerifyArgs) -> Result<()> {
     let budget = args.bits_per_key.map(Budget::bits_per_key).transpose()?;
-    let sources = query_sources(args)?;
+    let inputs = query_inputs(args)?;
     let (envelope, filter) = open_filter(&args.filter)?;
-    let keys = args.keys.load(args.seed)?;
-    check_key_space(args, &envelope, &keys)?;
-    let mut findings = vec![key_finding(args, &envelope, &keys)];
-    findings.extend(presence_findings(&filter, &keys, args.seed)?);
-    findings.push(budget_finding(&filter, budget, keys.len()));
-    for source in &sources {
-        findings.push(rate_finding(args, source, &filter, &keys)?);
+    let keys = load_keys(args, &envelope)?;
+    let mut findings = vec![key_finding(args, &envelope, &keys.keys)];
+    findings.extend(presence_findings(&filter, &keys.keys, args.seed)?);
+    findings.push(budget_finding(&filter, budget, keys.keys.len()));
+    for input in &inputs {
+        findings.push(rate_finding(args, input, &filter, &keys)?);
     }
     print_report(args, &envelope, &findings)
 }
 
-fn query_sources(args: &VerifyArgs) -> Result<Vec<QuerySource>> {
+fn query_inputs(args: &VerifyArgs) -> Result<Vec<QueryInput>> {
     let Some(text) = &args.queries else {
-        return USUAL_QUERIES.iter().map(|text| Ok(QuerySource::parse(text)?)).collect();
+        return USUAL_QUERIES.iter().map(|text| Ok(QueryInput::parse(text)?)).collect();
     };
-    let source = QuerySource::parse(text)?;
-    if source.kept == Kept::All {
-        return Ok(vec![source]);
+    match QueryInput::parse(text)? {
+        QueryInput::Drawn(source) if source.kept != Kept::All => Err(Error::invalid_input(format!(
+            "the queries `{text}` take keys out, but the filter holds them all; give points, uniform, correlated, split or \
+             a file"
+        ))
+        .into()),
+        input => Ok(vec![input]),
     }
-    Err(Error::invalid_input(format!(
-        "the queries `{text}` take keys out, but the filter holds them all; give points, uniform, correlated or split"
-    ))
-    .into())
 }
 
-fn check_key_space(args: &VerifyArgs, envelope: &Envelope, keys: &Keys) -> Result<()> {
-    let of_keys = match keys {
-        Keys::U64(_) => KeySpaceId::U64,
-        Keys::Bytes(_) => KeySpaceId::Bytes,
+/// The keys, read as keys of the filter's type.
+fn load_keys(args: &VerifyArgs, envelope: &Envelope) -> Result<TypedKeys> {
+    let asked = match envelope.key_type {
+        KeyType::Unknown => args.keys.key_type(),
+        _ => Some(key_type_for(envelope, args.keys.key_type())?),
     };
-    if of_keys == envelope.key_space {
-        return Ok(());
+    let keys = args.keys.load_as(asked, args.seed)?;
+    check_type(args, envelope, keys.key_type)?;
+    Ok(keys)
+}
+
+fn check_type(args: &VerifyArgs, envelope: &Envelope, of_keys: KeyType) -> Result<()> {
+    let name = args.keys.name();
+    match envelope.key_type {
+        KeyType::Unknown if of_keys.key_space() != Some(envelope.key_space) => {
+            Err(Error::invalid_input(format!(
+                "the keys of {name} are of type {of_keys}, but those of the filter are {}; give the --key-type that the \
+                 filter was built with",
+                key_space_name(envelope.key_space)
+            ))
+            .into())
+        }
+        KeyType::Unknown | KeyType::Tuple => Ok(()),
+        noted if noted == of_keys => Ok(()),
+        noted => Err(Error::invalid_input(format!(
+            "the keys of {name} are of type {of_keys}, but those of the filter are of type {noted}; give the keys it was \
+             built from"
+        ))
+        .into()),
     }
-    Err(Error::invalid_input(format!(
-        "the keys of {} are {}, but those of the filter are {}; give the --key-type that the filter was built with",
-        args.keys.name(),
-        key_space_name(of_keys),
-        key_space_name(envelope.key_space)
-    ))
-    .into())
 }
 
 fn key_finding(args: &VerifyArgs, envelope: &Envelope, keys: &Keys) -> Finding {
@@ -174,19 +190,19 @@ fn budget_finding(filter: &AnyFilter, budget: Option<Budget>, key_count: usize) 
 
 fn rate_finding(
     args: &VerifyArgs,
-    source: &QuerySource,
+    input: &QueryInput,
     filter: &AnyFilter,
-    keys: &Keys,
+    keys: &TypedKeys,
 ) -> CoreResult<Finding> {
-    let _progress = Progress::spinner(format!("asking {source}"));
-    let queries = match source.workload(keys.clone(), args.seed) {
+    let _progress = Progress::spinner(format!("asking {input}"));
+    let queries = match input.workload(keys.clone(), args.seed) {
         Ok(workload) => workload.queries,
         // Some key sets have no such ranges; that is reported only to a user who asked for them.
         Err(error) if args.queries.is_none() => return Ok(Finding::not_checked("rate", error.to_string())),
         Err(error) => return Err(error),
     };
-    let rate = measure_rate(filter, keys, &queries)?;
-    Ok(Finding::new("rate", rate.holds(), format!("{source}: {}", rate_text(&rate))))
+    let rate = measure_rate(filter, &keys.keys, &queries)?;
+    Ok(Finding::new("rate", rate.holds(), format!("{input}: {}", rate_text(&rate))))
 }
 
 fn rate_text(rate: &Rate) -> String {
@@ -194,12 +210,15 @@ fn rate_text(rate: &Rate) -> String {
     if rate.empty == 0 {
         return hits;
     }
+    let beyond = if rate.measured() > rate.stated() { ", which chance allows" } else { "" };
+    let hardly = if rate.measured() > HARDLY { "; the filter hardly answers such queries" } else { "" };
     let empty = format!(
-        "{} of {} empty ranges answered maybe: {}, stated bound {}",
+        "{} of {} empty ranges answered maybe: {}, stated bound {}{}{hardly}",
         with_commas(rate.false_positives),
         with_commas(rate.empty),
         output::rate(rate.measured()),
         output::bound(rate.stated()),
+        if rate.holds() { beyond } else { "" },
     );
     if rate.hits == 0 { empty } else { format!("{empty}; {hits}") }
 }
@@ -216,5 +235,10 @@ fn print_report(args: &VerifyArgs, envelope: &Envelope, findings: &[Finding]) ->
     if failed.is_empty() {
         return Ok(());
     }
-    Err(Failure::DoesNotHold(format!("{name} does not hold what it promises: {}", failed.join(", "))))
+    let keys = args.keys.name();
+    let doubt = match failed.contains(&"keys") {
+        true => format!("; is {keys} what it was built from?"),
+        false => String::new(),
+    };
+    Err(Failure::DoesNotHold(format!("{name} does not hold what it promises: {}{doubt}", failed.join(", "))))
 }

@@ -13,7 +13,7 @@ use super::store_failure;
 use crate::errors::Result;
 
 /// The block cache is this part of the rows.
-const CACHE_PART: usize = 10;
+const CACHE_PART: u64 = 10;
 
 /// The settings of every store.
 pub(super) struct Plan<'a> {
@@ -48,8 +48,7 @@ impl Plan<'_> {
     pub(super) async fn run(&self, name: &'static str, measured: MeasuredDb) -> Result<Measured> {
         let rows = self.source.rows.iter().map(|(key, value)| (key, value));
         measured.write_rows_interleaved(rows, self.ssts).await.map_err(store_failure)?;
-        let row_bytes: usize = self.source.rows.iter().map(|(key, value)| key.len() + value.len()).sum();
-        let db = measured.open_warm((row_bytes / CACHE_PART) as u64).await.map_err(store_failure)?;
+        let db = measured.open_warm(self.source.bytes() / CACHE_PART).await.map_err(store_failure)?;
         let mut answers = 0;
         scan_all(&measured, &db, &self.questions.empty, &mut answers).await?;
         let empty = scan_all(&measured, &db, &self.questions.empty, &mut answers).await?;

@@ -9,7 +9,7 @@ mod questions;
 mod report;
 mod source;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,10 +22,13 @@ use slatedb::object_store::ObjectStore;
 use slatedb::object_store::local::LocalFileSystem;
 
 use crate::errors::{Failure, Result};
+use crate::interrupt::StopFlag;
 use crate::progress::Progress;
 
 use measured::{Measured, Plan};
 use source::Source;
+
+use crate::work_folder::WorkFolder;
 
 /// Show what filters save: the same scans without filters, with SlateDB's own, and with Lacuna
 ///
@@ -42,7 +45,7 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "K", conflicts_with = "folder")]
     keys: Option<String>,
 
-    /// How the keys are written: u64, text, f64, date or hex [default: u64 for .u64, else text]
+    /// How the keys are written: u64, i64, f64, date, timestamp, text or hex [default: u64 for .u64, else text]
     #[arg(long, value_name = "T", requires = "keys")]
     key_type: Option<KeyType>,
 
@@ -82,6 +85,11 @@ Examples:
   lacuna demo --keys uniform:100k --filter bucketing@12
   lacuna demo --folder /usr/share --scans 100 --cloud-latency-ms 2";
 
+/// How long the tasks of the stores may take to end.
+const GRACE: Duration = Duration::from_secs(3);
+/// Stores on disk at the same time.
+const STORES: u64 = 3;
+
 /// Fewest rows of an SST: SlateDB makes no filter for fewer.
 const MIN_ROWS: usize = 1_000;
 
@@ -100,7 +108,18 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
         .enable_all()
         .build()
         .map_err(|error| Error::unavailable(format!("no threads for the store: {error}")))?;
-    let measured = runtime.block_on(args.measure(&plan, lacuna))?;
+    let folder = WorkFolder::create("demo", args.store.as_deref(), STORES * source.bytes())?;
+    let stop = StopFlag::quiet();
+    let measured = runtime.block_on(async {
+        tokio::select! {
+            measured = args.measure(&plan, lacuna, folder.path()) => measured,
+            exit_code = stop.wait() => Err(Failure::Exit(exit_code)),
+        }
+    });
+    // The stores write until their tasks are ended, and would make the folder anew.
+    runtime.shutdown_timeout(GRACE);
+    drop(folder);
+    let measured = measured?;
     report::print(&source, &questions, ssts, &args.filter, args.cloud_latency_ms, &measured)?;
     same_answers(&measured)
 }
@@ -128,22 +147,21 @@ impl DemoArgs {
     }
 
     /// Builds and asks the three stores, one after the other.
-    async fn measure(&self, plan: &Plan<'_>, lacuna: RangeFilters) -> Result<[Measured; 3]> {
-        let folder = source::work_folder(self.store.as_ref())?;
+    async fn measure(&self, plan: &Plan<'_>, lacuna: RangeFilters, folder: &Path) -> Result<[Measured; 3]> {
         let store = |name: &str| -> Result<Arc<dyn ObjectStore>> {
-            let place = folder.path().join(name);
+            let place = folder.join(name);
             let made = std::fs::create_dir(&place);
             made.map_err(|error| Error::unavailable(format!("{}: {error}", place.display())))?;
             Ok(Arc::new(LocalFileSystem::new_with_prefix(&place).map_err(store_failure)?))
         };
         let delay = Duration::from_millis(self.cloud_latency_ms);
-        let progress = Progress::spinner("writing and scanning: no filter");
+        let progress = Progress::steps("writing and scanning: no filter", STORES);
         let none = MeasuredDb::without_filters(store("none")?, "db").with_read_delay(delay);
         let none = plan.run("no filter", none).await?;
-        progress.say("writing and scanning: SlateDB's Bloom filter");
+        progress.step("writing and scanning: SlateDB's Bloom filter", 1, STORES);
         let bloom = MeasuredDb::new(store("bloom")?, "db", None).with_read_delay(delay);
         let bloom = plan.run("SlateDB's Bloom", bloom).await?;
-        progress.say("writing and scanning: Lacuna");
+        progress.step("writing and scanning: Lacuna", 2, STORES);
         let ours = MeasuredDb::new(store("lacuna")?, "db", Some(lacuna)).with_read_delay(delay);
         let ours = plan.run("Lacuna", ours).await?;
         Ok([none, bloom, ours])

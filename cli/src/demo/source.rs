@@ -1,24 +1,19 @@
 //! What the demo stores: the machine's own files by time, or the keys of a file.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use bytes::Bytes;
 use lacuna_base::Error;
 use lacuna_workload::{KeySource, Keys, ReadOptions};
-use tempfile::TempDir;
 use walkdir::WalkDir;
 
 use crate::errors::Result;
-use crate::interrupt::on_interrupt;
 use crate::output::counted;
 use crate::progress::Progress;
 
 /// Bytes of a value: what a small record of metadata takes.
 const VALUE_BYTES: usize = 100;
-
-/// Exit code after Ctrl-C, as of a shell.
-const INTERRUPTED: i32 = 130;
 
 /// A row of the store.
 pub(super) type Row = (Bytes, Bytes);
@@ -34,6 +29,13 @@ pub(super) struct Source {
     pub(super) place_at: usize,
     /// One sentence.
     pub(super) story: String,
+}
+
+impl Source {
+    /// Bytes of all rows.
+    pub(super) fn bytes(&self) -> u64 {
+        self.rows.iter().map(|(key, value)| (key.len() + value.len()) as u64).sum()
+    }
 }
 
 /// Every file under `folder`: the key is its modification time in seconds and its path.
@@ -98,24 +100,4 @@ fn value(text: &[u8]) -> Bytes {
     let taken = text.len().min(VALUE_BYTES);
     value[..taken].copy_from_slice(&text[..taken]);
     value.into()
-}
-
-/// A folder for the stores, removed when it goes out of scope, and when the demo is interrupted.
-pub(super) fn work_folder(given: Option<&PathBuf>) -> Result<TempDir> {
-    let made = match given {
-        Some(folder) => tempfile::tempdir_in(folder),
-        None => tempfile::tempdir(),
-    };
-    let folder = made.map_err(|error| {
-        let message = format!("no folder for the stores can be made: {error}; --store names another place");
-        Error::invalid_input(message).with_source(error)
-    })?;
-    let path = folder.path().to_owned();
-    let handler = on_interrupt(move || {
-        // Files that cannot be removed now are in a temporary folder, which the system cleans.
-        let _ = std::fs::remove_dir_all(&path);
-        std::process::exit(INTERRUPTED);
-    });
-    handler.map_err(|error| Error::unavailable(format!("Ctrl-C cannot be watched for: {error}")))?;
-    Ok(folder)
 }

@@ -2,7 +2,8 @@
 
 use std::process::{Command, Stdio};
 
-use lacuna_workload::{Key, KeyType, Queries, QuerySource, real_sets};
+use lacuna_base::{RangeFilter as _, TypedKey as _};
+use lacuna_workload::{Key, KeyType, Queries, QuerySource, parse_key, real_sets};
 
 use crate::support::Folder;
 
@@ -66,11 +67,18 @@ fn typed_keys_are_found_as_typed() {
     let cases = [
         ("f64", "-21.5\n-0.25\n3\n8.6e8\n", ["-21.5", "-0.25", "3.0", "860000000"], ("5", "6")),
         (
-            "date",
+            "timestamp",
             "2024-01-31\n2024-02-01T12:00:00\n",
             ["2024-01-31", "2024-01-31T00:00:00Z", "2024-02-01T12:00:00Z", "2024-01-31"],
             ("2024-01-31T01:00:00", "2024-01-31T02:00:00"),
         ),
+        (
+            "date",
+            "2024-01-31\n2024-02-03\n",
+            ["2024-01-31", "2024-01-31", "2024-02-03", "2024-02-03"],
+            ("2024-02-01", "2024-02-02"),
+        ),
+        ("i64", "-5\n7\n", ["-5", "-5", "7", "7"], ("-4", "6")),
         ("hex", "00ff\n0a0b0c\n", ["00ff", "0x00FF", "0A0B0C", "0a0b0c"], ("0b", "0c")),
         ("text", "a b\nc d\n", ["a b", "a b", "c d", "c d"], ("b", "c")),
     ];
@@ -84,7 +92,7 @@ fn typed_keys_are_found_as_typed() {
             let answer = folder.run(&[&["query", "f"], &key_type[..], &["--", key, key]].concat(), "").done();
             assert_eq!(answer, "maybe\n", "{key_type:?} {key}");
         }
-        let answer = folder.run(&[&["query", "f"], &key_type[..], &[low, high]].concat(), "").done();
+        let answer = folder.run(&[&["query", "f"], &key_type[..], &["--", low, high]].concat(), "").done();
         assert_eq!(answer, "no\n", "{key_type:?} {low} {high}");
     }
 }
@@ -113,6 +121,23 @@ fn an_empty_key_file_denies_everything() {
 }
 
 #[test]
+fn the_exit_code_tells_a_script() {
+    let folder = Folder::new();
+    folder.write_integers("keys.u64", &[5, 9_000_000]);
+    folder.lacuna("build --keys keys.u64 --filter grafite --bits-per-key 40 --out f").done();
+    let code = |line: &str, input: &str| {
+        let run = folder.run(&line.split_whitespace().collect::<Vec<_>>(), input);
+        assert!(run.stderr.is_empty(), "{}", run.stderr);
+        run.code
+    };
+    assert_eq!(code("query f 5 --exit-code", ""), Some(0));
+    assert_eq!(code("query f 6 --exit-code", ""), Some(1));
+    assert_eq!(code("query f 6", ""), Some(0));
+    assert_eq!(code("query f --batch - --exit-code", "6\n5\n7\n"), Some(0));
+    assert_eq!(code("query f --batch - --exit-code", "6\n7\n"), Some(1));
+}
+
+#[test]
 fn an_empty_batch_gives_no_answer() {
     let folder = Folder::new();
     folder.write("batch.txt", "");
@@ -133,7 +158,11 @@ fn packed_batches_are_read() {
     folder.write("words.txt", "a\nb\n");
     folder.lacuna("build --keys words.txt --filter bloom --bits-per-key 14 --out f").done();
     let run = folder.run(&["query", "f", "--batch", path.to_str().unwrap()], "");
-    assert!(run.sentence(2).contains("line 1: the line is not one range"), "{}", run.stderr);
+    assert!(
+        run.sentence(2).contains("the line is not one range; give LO and HI with a tab between"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]
@@ -156,10 +185,12 @@ fn a_reader_that_leaves_ends_the_run_quietly() {
 #[test]
 fn keys_read_as_the_library_reads_them() {
     // The answers above hang on one map from text to keys; this pins it to the library's.
-    let Key::U64(key) = KeyType::F64.parse_key(b"-21.5").unwrap() else { panic!("numbers map to integers") };
+    let Key::U64(key) = parse_key(KeyType::F64, b"-21.5").unwrap() else { panic!("numbers map to integers") };
     let folder = Folder::new();
     folder.write("keys.txt", "-21.5\n");
     folder.lacuna("build --keys keys.txt --key-type f64 --filter bloom --bits-per-key 14 --out f").done();
-    assert_eq!(folder.run(&["query", "f", &key.to_string(), &key.to_string()], "").done(), "maybe\n");
-    assert_eq!(folder.run(&["query", "f", "0", &(key - 1).to_string()], "").done(), "no\n");
+    let bytes = std::fs::read(folder.path("f")).unwrap();
+    let filter = lacuna_families::open::<u64, _>(bytes).unwrap();
+    assert!(filter.may_contain((-21.5_f64).to_key()) && key == (-21.5_f64).to_key());
+    assert!(!filter.may_contain(key - 1));
 }

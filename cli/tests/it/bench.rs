@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::support::Folder;
 
 /// The fields of a row, in order.
-const FIELDS: [&str; 17] = [
+const FIELDS: [&str; 18] = [
     "filter",
     "spec",
     "keys",
@@ -25,6 +25,7 @@ const FIELDS: [&str; 17] = [
     "ns_per_query_batched",
     "memory_floor_ns",
     "seed",
+    "note",
 ];
 
 const COMMAND: &str = "bench filters --filters grafite,proteus,auto,bloom:k=7 --keys uniform:5k --bits-per-key 10,14 \
@@ -68,6 +69,32 @@ fn the_table_has_every_family_by_default() {
     for name in lacuna_families::FAMILIES.iter().map(|family| family.kind.name()) {
         assert!(table.lines().any(|line| line.starts_with(name)), "{name} is not in\n{table}");
     }
+}
+
+#[test]
+fn a_filter_that_does_not_fit_is_a_row() {
+    let folder = Folder::new();
+    let mut paths: Vec<String> =
+        (0..3_000).map(|n| format!("usr/share/package {}/locale/part-{n}/file.mo\n", n % 40)).collect();
+    paths.sort();
+    folder.write("paths.txt", paths.concat());
+    let bench = |queries: &str, rest: &str| {
+        folder.lacuna(&format!("bench filters --keys paths.txt --queries {queries} --quick {rest}")).done()
+    };
+    let table = bench("heldout:300:1-4", "");
+    for name in lacuna_families::FAMILIES.iter().map(|family| family.kind.name()) {
+        assert!(table.lines().any(|line| line.starts_with(name)), "{name} is not in\n{table}");
+    }
+    assert!(table.contains("\nsurf: does not fit: needs "), "{table}");
+    assert!(table.contains("\ngrafite: sees 8 bytes, in which "), "{table}");
+    let rows = bench("heldout:300:1-4", "--filters surf,auto,bloom --format json");
+    let rows: Vec<Value> = rows.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(rows.len(), 3);
+    assert!(rows[0]["smallest_bits_per_key"].as_f64().unwrap() > 14.0, "{}", rows[0]);
+    assert!(rows[1]["note"].as_str().unwrap().starts_with("chose "), "{}", rows[1]);
+    let csv = bench("heldout:300:1-4,points:100", "--filters surf,bloom --format csv");
+    assert_eq!(csv.lines().count(), 1 + 4, "one header: {csv}");
+    assert!(csv.contains(",does not fit: needs "), "{csv}");
 }
 
 #[test]

@@ -8,7 +8,11 @@ use crate::support::Folder;
 const WITHOUT_FEATURES: &str = "LACUNA_WITHOUT_FEATURES";
 
 /// Commands that need a feature, and the feature.
-const BY_FEATURE: [(&str, &str); 2] = [
+const BY_FEATURE: [(&str, &str); 6] = [
+    ("completions bash", "terminal"),
+    ("man", "terminal"),
+    ("build --keys a.csv --column a --filter bloom --bits-per-key 9 --out f", "csv"),
+    ("build --keys a.parquet --column a --filter bloom --bits-per-key 9 --out f", "parquet"),
     ("bench engine --engine rocksdb --keys uniform:1k --queries uniform:9:1", "rocksdb"),
     (
         "cache dendrite --listen 127.0.0.1:0 --store postgres://a@127.0.0.1:1/a --table t --key id \
@@ -19,7 +23,14 @@ const BY_FEATURE: [(&str, &str); 2] = [
 
 /// A build without features: this one, or the one that is named; none if none is.
 fn build_without_features() -> Option<OsString> {
-    if !cfg!(any(feature = "rocksdb", feature = "cache")) {
+    let any = cfg!(any(
+        feature = "rocksdb",
+        feature = "cache",
+        feature = "csv",
+        feature = "parquet",
+        feature = "terminal"
+    ));
+    if !any {
         return Some(crate::BINARY.into());
     }
     let named = std::env::var_os(WITHOUT_FEATURES);

@@ -18,6 +18,8 @@ fn inspection_as_json_has_every_field() {
         ("kind", 5.into()),
         ("envelope_version", 1.into()),
         ("key_space", "u64".into()),
+        ("key_type", "u64".into()),
+        ("time_unit", Value::Null),
         ("codec", 0.into()),
         ("key_count", 3.into()),
         ("smallest", 3.into()),
@@ -38,7 +40,7 @@ fn inspection_as_json_has_every_field() {
     for name in ["rate_bound_1", "rate_bound_32", "rate_bound_1024"] {
         assert!((0.0..=1.0).contains(&found[name].as_f64().unwrap()), "{name} in {text}");
     }
-    assert_eq!(found.len(), 19, "{text}");
+    assert_eq!(found.len(), 21, "{text}");
 }
 
 #[test]
@@ -64,6 +66,7 @@ fn the_table_names_everything() {
         "family",
         "envelope",
         "keys",
+        "key type",
         "codec",
         "smallest",
         "largest",
@@ -76,6 +79,23 @@ fn the_table_names_everything() {
         assert!(table.lines().any(|line| line.starts_with(label)), "{label} is not in\n{table}");
     }
     assert!(table.contains("3 byte strings") && table.contains("bucketing (kind 4)"), "{table}");
+}
+
+#[test]
+fn a_filter_that_hardly_answers_is_warned_of() {
+    let folder = Folder::new();
+    let build = |rest: &str| folder.lacuna(&format!("build --keys uniform:5k --out f {rest}")).done();
+    let sample = "--sample correlated:1k:1-32:32";
+    let blind = build(&format!("--filter bucketing --bits-per-key 10 {sample}"));
+    assert!(
+        blind.contains("warning") && blind.contains("hardly answers the queries of the sample"),
+        "{blind}"
+    );
+    let sound = build(&format!("--filter grafite --bits-per-key 18 {sample}"));
+    assert!(!sound.contains("warning"), "{sound}");
+    folder.lacuna("build --keys uniform:5k --filter bucketing --bits-per-key 10 --out g").done();
+    let report = folder.lacuna("verify g --keys uniform:5k --queries correlated:1k:1-32:32").done();
+    assert!(report.contains("; the filter hardly answers such queries"), "{report}");
 }
 
 #[test]

@@ -14,12 +14,17 @@ mod engine;
 mod features;
 mod help;
 mod inspection;
+mod key_types;
+#[cfg(feature = "terminal")]
+mod manual;
 mod neighbours;
 mod output_files;
+mod own_data;
 mod readme;
 mod real_sets;
 #[cfg(feature = "rocksdb")]
 mod rocksdb;
+mod signals;
 mod support;
 mod verification;
 

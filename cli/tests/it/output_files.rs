@@ -41,6 +41,30 @@ fn links_and_permissions_are_those_of_any_file() {
     assert!(fs::read(folder.path("target")).unwrap().starts_with(b"LCNA"));
     let mode = |name: &str| fs::metadata(folder.path(name)).unwrap().permissions().mode();
     assert_eq!(mode("target"), mode("plain"));
+    fs::set_permissions(folder.path("target"), fs::Permissions::from_mode(0o600)).unwrap();
+    folder.lacuna("build --keys uniform:10 --filter bloom --bits-per-key 14 --out link").done();
+    assert_eq!(mode("target") & 0o777, 0o600);
+    std::os::unix::fs::symlink("later", folder.path("early")).unwrap();
+    folder.lacuna("build --keys uniform:10 --filter bloom --bits-per-key 14 --out early").done();
+    assert!(fs::symlink_metadata(folder.path("early")).unwrap().is_symlink());
+    assert!(fs::read(folder.path("later")).unwrap().starts_with(b"LCNA"));
+}
+
+#[test]
+fn the_keys_are_never_overwritten() {
+    let folder = Folder::new();
+    folder.write("keys.txt", "a\nb\n");
+    fs::hard_link(folder.path("keys.txt"), folder.path("twin.txt")).unwrap();
+    for out in ["keys.txt", "./keys.txt", "twin.txt"] {
+        let build = format!("build --keys keys.txt --filter bloom --bits-per-key 14 --out {out}");
+        let sentence = folder.lacuna(&build).sentence(2);
+        assert!(sentence.contains("is the file of the keys, which would be lost"), "{sentence}");
+    }
+    assert_eq!(fs::read(folder.path("keys.txt")).unwrap(), b"a\nb\n");
+    folder.write("asked.txt", "aa\n");
+    let build =
+        "build --keys keys.txt --sample file:asked.txt --filter bloom --bits-per-key 14 --out asked.txt";
+    assert!(folder.lacuna(build).sentence(2).contains("is the file of the queries, which would be lost"));
 }
 
 /// Keys that come slowly keep `build` at work for longer than a progress bar waits.

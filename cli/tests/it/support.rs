@@ -25,14 +25,14 @@ impl Run {
 
     /// The one sentence of a run that must have failed with `code`.
     #[track_caller]
-    pub(crate) fn sentence(&self, code: i32) -> &str {
+    pub(crate) fn sentence(&self, code: i32) -> String {
         assert_eq!(self.code, Some(code), "{self:?}");
         let line = self.stderr.strip_suffix('\n').expect("the sentence ends its line");
         assert!(line.starts_with("lacuna: ") && !line.contains('\n'), "not one sentence: {line}");
         for debug in ["Error {", "panicked", "Some(", "kind:", "backtrace", "error: "] {
             assert!(!line.contains(debug), "`{debug}` in: {line}");
         }
-        line
+        line.to_owned()
     }
 }
 

@@ -17,6 +17,14 @@ fn a_filter_over_other_keys_does_not_hold() {
 }
 
 #[test]
+fn other_keys_are_asked_about() {
+    let folder = Folder::new();
+    folder.lacuna("build --keys uniform:1k --filter bloom --bits-per-key 14 --out f").done();
+    let sentence = folder.lacuna("verify f --keys uniform:2k").sentence(1);
+    assert!(sentence.ends_with("; is uniform:2k what it was built from?"), "{sentence}");
+}
+
+#[test]
 fn a_missing_key_does_not_hold() {
     let folder = Folder::new();
     folder.write("some.txt", "apple\ncherry\n");

@@ -6,6 +6,7 @@
 use crate::codec::CodecId;
 use crate::error::{Error, Result};
 use crate::key::KeySpaceId;
+use crate::key_type::KeyType;
 
 /// Bytes of the envelope.
 pub const ENVELOPE_BYTES: usize = 64;
@@ -22,13 +23,14 @@ pub struct KindId(pub u16);
 /// The fields of the envelope, without lengths and checksums.
 ///
 /// ```
-/// use lacuna_base::{CodecId, Envelope, KeySpaceId, KindId, Sealed};
+/// use lacuna_base::{CodecId, Envelope, KeySpaceId, KeyType, KindId, Sealed};
 ///
 /// let envelope = Envelope {
 ///     kind: KindId(0x8001),
 ///     payload_version: 1,
 ///     key_space: KeySpaceId::U64,
 ///     codec: CodecId::IDENTITY,
+///     key_type: KeyType::U64,
 ///     key_count: 2,
 ///     smallest: 3,
 ///     largest: 9,
@@ -47,6 +49,8 @@ pub struct Envelope {
     pub key_space: KeySpaceId,
     /// Codec that made the keys.
     pub codec: CodecId,
+    /// Type of the values that the keys stand for.
+    pub key_type: KeyType,
     /// Number of distinct keys.
     pub key_count: u64,
     /// Smallest key; for byte strings what the [`Window`](crate::Window) after the stored prefix reads there.
@@ -65,7 +69,8 @@ impl Envelope {
         bytes[6..8].copy_from_slice(&self.kind.0.to_le_bytes());
         bytes[8..10].copy_from_slice(&self.payload_version.to_le_bytes());
         bytes[10..12].copy_from_slice(&self.codec.number.to_le_bytes());
-        // Bytes 12..16 are the flags; none is defined yet.
+        bytes[12..14].copy_from_slice(&self.key_type.to_le_bytes());
+        // Bytes 14..16 are the flags; none is defined yet.
         bytes[16..24].copy_from_slice(&self.codec.parameter.to_le_bytes());
         bytes[24..32].copy_from_slice(&self.key_count.to_le_bytes());
         bytes[32..40].copy_from_slice(&self.smallest.to_le_bytes());
@@ -81,7 +86,7 @@ impl Envelope {
     /// another layer has checksummed, such as an engine's block.
     ///
     /// # Errors
-    /// `Unsupported` for a newer envelope, key space or flag; `Corrupt` for anything else that does not hold together.
+    /// `Unsupported` for a newer envelope, key space, key type or flag; `Corrupt` for anything else that does not hold together.
     pub fn open(bytes: &[u8]) -> Result<(Self, &[u8])> {
         let header: &[u8; ENVELOPE_BYTES] = bytes.first_chunk().ok_or_else(|| {
             Error::corrupt(format!(
@@ -127,12 +132,16 @@ impl Envelope {
             payload_version: u16_at(header, 8),
             key_space,
             codec: CodecId { number: u16_at(header, 10), parameter: u64_at(header, 16) },
+            key_type: KeyType::from_le_bytes([header[12], header[13]])?,
             key_count: u64_at(header, 24),
             smallest: u64_at(header, 32),
             largest: u64_at(header, 40),
         };
         if envelope.key_count > 0 && envelope.smallest > envelope.largest {
             return Err(Error::corrupt("the envelope's smallest key is above its largest"));
+        }
+        if envelope.key_type.key_space().is_some_and(|of_type| of_type != key_space) {
+            return Err(Error::corrupt("the envelope's key type is not of its key space"));
         }
         Ok(envelope)
     }
@@ -154,7 +163,7 @@ fn check_identity(header: &[u8; ENVELOPE_BYTES]) -> Result<()> {
             "the envelope's checksum is {computed:08x}, not {stored:08x} as stored"
         )));
     }
-    let flags = u32_at(header, 12);
+    let flags = u16_at(header, 14);
     if header[4] == 0 || flags != 0 {
         return Err(Error::unsupported(format!("envelope flags {flags:#x} are not known to this version")));
     }
@@ -171,4 +180,66 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
 
 fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(*bytes[at..].first_chunk().expect("the header has 64 bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+    use crate::key_type::TimeUnit;
+    use crate::sealed::Sealed;
+
+    fn sealed(key_space: KeySpaceId, key_type: KeyType) -> Vec<u8> {
+        let (kind, codec) = (KindId(5), CodecId::IDENTITY);
+        let envelope = Envelope {
+            kind,
+            payload_version: 1,
+            key_space,
+            codec,
+            key_type,
+            key_count: 1,
+            smallest: 3,
+            largest: 3,
+        };
+        Sealed::assemble(&envelope, &[]).as_bytes().to_vec()
+    }
+
+    /// A sealed filter with these bytes of its header, checksum fitted.
+    fn changed(at: usize, bytes: &[u8]) -> Vec<u8> {
+        let mut header = sealed(KeySpaceId::U64, KeyType::U64);
+        header[at..at + bytes.len()].copy_from_slice(bytes);
+        let crc = crc32c::crc32c(&header[..60]).to_le_bytes();
+        header[60..64].copy_from_slice(&crc);
+        header
+    }
+
+    #[test]
+    fn key_types_stand_at_their_bytes() {
+        let moments = KeyType::Timestamp(TimeUnit::Milliseconds);
+        for (key_space, key_type, bytes) in [
+            (KeySpaceId::U64, KeyType::Unknown, [0, 0, 0, 0]),
+            (KeySpaceId::Bytes, KeyType::Unknown, [0, 0, 0, 0]),
+            (KeySpaceId::U64, KeyType::F64, [3, 0, 0, 0]),
+            (KeySpaceId::U64, moments, [5, 1, 0, 0]),
+            (KeySpaceId::Bytes, KeyType::Tuple, [8, 0, 0, 0]),
+        ] {
+            let sealed = sealed(key_space, key_type);
+            assert_eq!(sealed[12..16], bytes);
+            assert_eq!(Envelope::open_verified(&sealed).unwrap().0.key_type, key_type);
+        }
+    }
+
+    #[test]
+    fn what_a_newer_version_wrote_is_unsupported() {
+        for (at, bytes) in [(12, &[9, 0][..]), (12, &[5, 3]), (14, &[1, 0]), (14, &[0, 128])] {
+            let kind = Envelope::open(&changed(at, bytes)).unwrap_err().kind();
+            assert_eq!(kind, ErrorKind::Unsupported, "{bytes:?} at {at}");
+        }
+    }
+
+    #[test]
+    fn a_type_of_the_other_key_space_is_damage() {
+        let kind = Envelope::open(&changed(12, &[6, 0])).unwrap_err().kind();
+        assert_eq!(kind, ErrorKind::Corrupt);
+    }
 }

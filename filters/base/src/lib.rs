@@ -6,6 +6,7 @@
 //!
 //! - [`KeySpace`], [`SortedKeys`], [`U64Range`], [`ByteRange`]: keys and ranges, over `u64` and over byte strings;
 //! - [`TypedKey`] and [`mod@tuple`]: order-preserving maps from the types people have to the keys filters take;
+//!   [`KeyType`] is how a filter names such a type;
 //! - [`KeyCodec`] and [`Cover`]: how an engine's keys and bounds map into a key space;
 //! - [`FilterSpec`], [`FilterBuilder`], [`RangeFilter`] and their erased twins [`DynSpec`], [`DynBuilder`], [`DynFilter`];
 //! - [`SeekCandidate`], [`CountEstimate`], [`PrefixFilter`], [`InsertKey`], [`RemoveKey`]: what some filters can do beyond that;
@@ -35,6 +36,7 @@ mod filter;
 mod gaps;
 pub mod hash;
 mod key;
+mod key_type;
 mod places;
 mod plan;
 mod predict;
@@ -57,11 +59,12 @@ pub use error::{Error, ErrorKind, Result};
 pub use filter::RangeFilter;
 pub use gaps::{ByteGapSet, GapSet};
 pub use key::{KeyRange, KeySpace, KeySpaceId};
+pub use key_type::{KeyType, TimeUnit};
 pub use plan::{Budget, BuildPlan, Sample};
 pub use predict::{KeyStatistics, PredictRate, Prediction};
 pub use range::{ByteRange, U64Range};
 pub use sealed::{AlignedBytes, Sealed};
-pub use typed::{Date, TypedKey, Zorder};
+pub use typed::{Date, Timestamp, TypedKey, Zorder};
 pub use window::{Position, Window};
 
 /// Which rare paths a test walked: for the tests of Lacuna's own crates.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::codec::CodecId;
 use crate::error::{Error, Result};
 use crate::key::{KeyRange, KeySpace};
+use crate::key_type::KeyType;
 
 /// Bits per key that Grafite takes beyond `log2(range_len / rate)`: 2 for the upper half of its Elias-Fano sequence, the
 /// rest for the index of it.
@@ -178,6 +179,7 @@ pub struct BuildPlan<K: KeySpace + ?Sized> {
     sample: Arc<Sample<K>>,
     seed: u64,
     codec: CodecId,
+    key_type: KeyType,
 }
 
 impl<K: KeySpace + ?Sized> Clone for BuildPlan<K> {
@@ -187,7 +189,7 @@ impl<K: KeySpace + ?Sized> Clone for BuildPlan<K> {
 }
 
 impl<K: KeySpace + ?Sized> BuildPlan<K> {
-    /// A plan with this budget, no hint, no sample, seed 0 and keys as they are.
+    /// A plan with this budget, no hint, no sample, seed 0, keys as they are and of unknown type.
     pub fn new(budget: Budget) -> Self {
         Self {
             budget,
@@ -195,6 +197,7 @@ impl<K: KeySpace + ?Sized> BuildPlan<K> {
             sample: Arc::new(Sample::new()),
             seed: 0,
             codec: CodecId::IDENTITY,
+            key_type: KeyType::Unknown,
         }
     }
 
@@ -226,6 +229,13 @@ impl<K: KeySpace + ?Sized> BuildPlan<K> {
         self
     }
 
+    /// Sets the type of the values that the keys stand for, noted in the envelope.
+    #[must_use]
+    pub fn with_key_type(mut self, key_type: KeyType) -> Self {
+        self.key_type = key_type;
+        self
+    }
+
     /// Space for the payload.
     pub fn budget(&self) -> Budget {
         self.budget
@@ -249,5 +259,10 @@ impl<K: KeySpace + ?Sized> BuildPlan<K> {
     /// The codec that made the keys.
     pub fn codec(&self) -> CodecId {
         self.codec
+    }
+
+    /// The type of the values that the keys stand for.
+    pub fn key_type(&self) -> KeyType {
+        self.key_type
     }
 }

@@ -1,9 +1,11 @@
 //! Order-preserving maps from the types people have to the integers filters take.
 
+use crate::key_type::{KeyType, TimeUnit};
+
 /// A value with an order that a `u64` keeps: `a < b` exactly when `a.to_key() < b.to_key()`.
 ///
 /// Signed integers flip their sign bit. Floats have one zero (`-0.0` and `0.0` share a key) and one NaN, above
-/// infinity. Dates are days.
+/// infinity. Dates are days, timestamps microseconds.
 ///
 /// ```
 /// use lacuna_base::TypedKey;
@@ -14,6 +16,9 @@
 /// assert!((-1i32).to_key() < 0i32.to_key());
 /// ```
 pub trait TypedKey: Copy {
+    /// How a filter over such keys names their type.
+    const KEY_TYPE: KeyType;
+
     /// The integer that stands for the value.
     fn to_key(self) -> u64;
 }
@@ -21,6 +26,8 @@ pub trait TypedKey: Copy {
 macro_rules! unsigned_key {
     ($($integer:ty),*) => {$(
         impl TypedKey for $integer {
+            const KEY_TYPE: KeyType = KeyType::U64;
+
             #[inline]
             fn to_key(self) -> u64 {
                 u64::from(self)
@@ -33,6 +40,8 @@ unsigned_key!(bool, u8, u16, u32, u64, char);
 macro_rules! signed_key {
     ($($integer:ty),*) => {$(
         impl TypedKey for $integer {
+            const KEY_TYPE: KeyType = KeyType::I64;
+
             #[inline]
             fn to_key(self) -> u64 {
                 i64::from(self).cast_unsigned() ^ (1 << 63)
@@ -43,6 +52,8 @@ macro_rules! signed_key {
 signed_key!(i8, i16, i32, i64);
 
 impl TypedKey for f64 {
+    const KEY_TYPE: KeyType = KeyType::F64;
+
     #[inline]
     fn to_key(self) -> u64 {
         let bits = canonical(self).to_bits();
@@ -52,6 +63,8 @@ impl TypedKey for f64 {
 }
 
 impl TypedKey for f32 {
+    const KEY_TYPE: KeyType = KeyType::F64;
+
     #[inline]
     fn to_key(self) -> u64 {
         f64::from(self).to_key()
@@ -77,9 +90,36 @@ pub struct Date {
 }
 
 impl TypedKey for Date {
+    const KEY_TYPE: KeyType = KeyType::Date;
+
     #[inline]
     fn to_key(self) -> u64 {
         self.days.to_key()
+    }
+}
+
+/// A moment, counted from 1970-01-01T00:00:00Z.
+///
+/// A day and its midnight are different integers: a filter of one type does not answer questions of the other.
+///
+/// ```
+/// use lacuna_base::{Date, Timestamp, TypedKey};
+///
+/// let (day, midnight) = (Date { days: 1 }, Timestamp { micros: 86_400_000_000 });
+/// assert!(day.to_key() != midnight.to_key() && Date::KEY_TYPE != Timestamp::KEY_TYPE);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp {
+    /// Microseconds since 1970-01-01T00:00:00Z; negative before it.
+    pub micros: i64,
+}
+
+impl TypedKey for Timestamp {
+    const KEY_TYPE: KeyType = KeyType::Timestamp(TimeUnit::Microseconds);
+
+    #[inline]
+    fn to_key(self) -> u64 {
+        self.micros.to_key()
     }
 }
 
@@ -101,6 +141,8 @@ pub struct Zorder {
 }
 
 impl TypedKey for Zorder {
+    const KEY_TYPE: KeyType = KeyType::Unknown;
+
     #[inline]
     fn to_key(self) -> u64 {
         (spread(self.x) << 1) | spread(self.y)

@@ -122,6 +122,7 @@ pub(crate) fn envelope<K: KeySpace + ?Sized>(
         payload_version,
         key_space,
         codec: plan.codec(),
+        key_type: plan.key_type(),
         key_count,
         smallest,
         largest,

@@ -101,6 +101,7 @@ mod tests {
                 payload_version: 1,
                 key_space: KeySpaceId::U64,
                 codec: plan.codec(),
+                key_type: plan.key_type(),
                 key_count: keys.len() as u64,
                 smallest: 1,
                 largest: 3,

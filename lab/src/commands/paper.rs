@@ -58,7 +58,7 @@ pub(super) struct PaperArgs {
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
 
-    /// Folder for the files, made if it is missing [default: docs/results/NAME]
+    /// Folder for the files, made if it is missing [default: NAME; docs/results/NAME holds what is published]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
@@ -123,8 +123,7 @@ fn list_figures(paper: &'static Paper, only: Option<&str>) -> Result<()> {
 }
 
 fn make(args: &PaperArgs, paper: &'static Paper) -> Result<()> {
-    let default = || Path::new("docs/results").join(paper.name);
-    let folder = args.out.clone().unwrap_or_else(default);
+    let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(paper.name));
     make_folder(&folder)?;
     let setting = Setting {
         keys: args.keys,

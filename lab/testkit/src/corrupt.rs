@@ -106,14 +106,22 @@ fn resize(payload: &mut Vec<u8>, rng: &mut Rng) {
 
 #[cfg(test)]
 mod tests {
-    use lacuna_base::{CodecId, KeySpaceId, KindId};
+    use lacuna_base::{CodecId, KeySpaceId, KeyType, KindId};
 
     use super::*;
 
     fn sealed() -> Sealed {
         let (kind, key_space, codec) = (KindId(0x8000), KeySpaceId::U64, CodecId::IDENTITY);
-        let envelope =
-            Envelope { kind, payload_version: 1, key_space, codec, key_count: 2, smallest: 3, largest: 9 };
+        let envelope = Envelope {
+            kind,
+            payload_version: 1,
+            key_space,
+            codec,
+            key_type: KeyType::U64,
+            key_count: 2,
+            smallest: 3,
+            largest: 9,
+        };
         Sealed::assemble(&envelope, &[7; 100])
     }
 

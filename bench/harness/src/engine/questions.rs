@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use lacuna_base::{ByteColumn, Error, Result};
 use lacuna_guard::{GuardCodec, QueryLog};
-use lacuna_workload::{Keys, Queries, QuerySource, Rng, Want};
+use lacuna_workload::{Keys, Queries, QuerySource, Rng, Want, Workload, is_empty_bytes};
 
 use super::{Counts, Database, Direction};
 
@@ -59,6 +59,24 @@ impl Questions {
         }
         shuffle(&mut asked, seed);
         Ok(Self { keys: empty.inserted.to_be_bytes(), asked, sample })
+    }
+
+    /// The queries of `workload` in their order; the sample is the empty ones among them.
+    ///
+    /// # Errors
+    /// `InvalidInput` if there is no key or no query.
+    pub fn brought(workload: &Workload) -> Result<Self> {
+        if workload.inserted.is_empty() || workload.queries.is_empty() {
+            return Err(Error::invalid_input("there is nothing to ask; give at least one key and one query"));
+        }
+        let mut asked = questions(&workload.queries, true);
+        let keys = workload.inserted.to_be_bytes();
+        for question in &mut asked {
+            question.is_empty = is_empty_bytes(&keys, &question.lo, &question.hi);
+        }
+        let empty = asked.iter().filter(|question| question.is_empty);
+        let sample = empty.take(SAMPLED).cloned().collect();
+        Ok(Self { keys, asked, sample })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use lacuna_base::{ByteColumn, Error, Result};
 use lacuna_guard::GuardCodec;
-use lacuna_workload::{Keys, QueryShape, QuerySource};
+use lacuna_workload::{Keys, QueryShape, QuerySource, Workload};
 
 use super::{Direction, Manner, Question, Questions, sample_bytes};
 
@@ -37,6 +37,18 @@ impl EngineSetting {
         let manner = Manner { points, max_rows: u64::MAX, ..Manner::CLOSED_SEEK };
         let setting = Self::of(keys_name, &source.to_string(), codec, questions, manner, seed);
         Ok(Self { source: Some((keys, *source)), ..setting })
+    }
+
+    /// All queries of `workload`, with and without keys; filters may be designed by the empty ones.
+    ///
+    /// # Errors
+    /// As [`Questions::brought`].
+    pub fn brought(keys_name: &str, queries_name: &str, workload: &Workload, seed: u64) -> Result<Self> {
+        let codec = codec_of(&workload.inserted)?;
+        let questions = Questions::brought(workload)?;
+        let points = questions.asked.iter().all(|question| question.lo == question.hi);
+        let manner = Manner { points, max_rows: u64::MAX, ..Manner::CLOSED_SEEK };
+        Ok(Self::of(keys_name, queries_name, codec, questions, manner, seed))
     }
 
     /// Questions that were not drawn from a source, over keys of `codec`.

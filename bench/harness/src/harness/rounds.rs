@@ -78,7 +78,15 @@ impl<'a> Rounds<'a> {
 
     /// Runs every task `round_count` times (at least once), in rounds that start with another task each. `on_round`
     /// is called with the number of finished rounds.
-    pub fn run(mut self, round_count: usize, on_round: &mut dyn FnMut(usize)) -> Timings {
+    pub fn run(self, round_count: usize, on_round: &mut dyn FnMut(usize)) -> Timings {
+        self.run_while(round_count, &mut |done| {
+            on_round(done);
+            true
+        })
+    }
+
+    /// As [`run`](Self::run), but no round begins once `goes_on`, called with the number of finished rounds, says no.
+    pub(crate) fn run_while(mut self, round_count: usize, goes_on: &mut dyn FnMut(usize) -> bool) -> Timings {
         let task_count = self.tasks.len();
         let mut ns = vec![Vec::new(); task_count];
         for round in 0..round_count.max(1) {
@@ -87,7 +95,9 @@ impl<'a> Rounds<'a> {
                 let task = &mut self.tasks[index];
                 ns[index].push((task.run)().as_nanos() as f64 / task.steps as f64);
             }
-            on_round(round + 1);
+            if !goes_on(round + 1) {
+                break;
+            }
         }
         for (index, task) in self.tasks.iter().enumerate() {
             if let Some(TaskId(less)) = task.less {

@@ -1,4 +1,4 @@
-//! How much work a measurement puts in, and the progress that it reports.
+//! How much work a measurement puts in, the progress that it reports, and when it ends early.
 
 use crate::harness::{BUILD_ROUNDS, QUERY_ROUNDS};
 
@@ -31,4 +31,27 @@ pub struct Progress {
     pub done: usize,
     /// Parts of the stage.
     pub of: usize,
+}
+
+/// Sees what a measurement does, and may end it early.
+pub trait Watch {
+    /// The work under way.
+    fn progress(&mut self, progress: Progress);
+
+    /// A filter was built and asked, or does not fit; its times come with the row.
+    fn found(&mut self, _spec: &str, _bits_per_key: f64, _finding: &str) {}
+
+    /// Whether to end with what there is: nothing more is built, and a round of timing that began is the last.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+}
+
+/// Only hears of the progress.
+pub(super) struct Listener<'a>(pub(super) &'a mut dyn FnMut(Progress));
+
+impl Watch for Listener<'_> {
+    fn progress(&mut self, progress: Progress) {
+        (self.0)(progress);
+    }
 }

@@ -3,6 +3,7 @@
 //! For every contender: build it, ask it every question with a known answer, and time it beside the others.
 //!
 //! - *Sample*: families that design themselves are shown some of the queries, as a store shows its recent ones.
+//! - *Fit*: a contender that its budget is too small for is reported with the budget that would do.
 //! - *Build*: sorted slice to sealed bytes, the check of the order included; median of interleaved builds.
 //! - *Rate*: "maybe" among the queries that hold no key.
 //! - *False negatives*: "no" to an inserted key, to a short range around one, or to a query that holds one. They must
@@ -10,6 +11,7 @@
 //! - *Time*: dependent singles, batches of 1,024, and the memory floor of the filter's own size, in the same rounds.
 
 mod effort;
+mod notes;
 mod row;
 mod speed;
 mod truth;
@@ -18,13 +20,17 @@ use std::sync::Arc;
 
 use lacuna_base::internal::thinned;
 use lacuna_base::{
-    AlignedBytes, Budget, BuildPlan, DynFilter, DynSpec, Error, KeyRange, KeySpace, Result, Sample,
-    SortedKeys,
+    AlignedBytes, Budget, BuildPlan, DynFilter, DynSpec, Envelope, Error, ErrorKind, KeyRange, KeySpace,
+    KindId, Result, Sample, SortedKeys,
 };
 use lacuna_workload::Workload;
 
-pub use effort::{Effort, Progress};
-pub use row::Row;
+pub use effort::{Effort, Progress, Watch};
+pub use notes::Crowd;
+pub use row::{Outcome, Row, Unfit};
+
+use effort::Listener;
+use truth::Truth;
 
 use crate::BenchKey;
 
@@ -61,12 +67,31 @@ pub fn measure(
     effort: Effort,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Vec<Row>> {
+    let outcomes = measure_fitting(contenders, setting, effort, &mut Listener(progress))?;
+    let row = |outcome| match outcome {
+        Outcome::Row(row) => Ok(*row),
+        Outcome::Unfit(unfit) => Err(Error::budget_too_small(&unfit.spec, unfit.smallest_bits_per_key)),
+    };
+    outcomes.into_iter().map(row).collect()
+}
+
+/// As [`measure()`], but a contender that does not fit its budget is an outcome as good as another, and `watch` may end
+/// the measurement early: contenders that were not reached are then left out.
+///
+/// # Errors
+/// `InvalidInput` for a spec or budget that does not exist, no keys, or no queries.
+pub fn measure_fitting(
+    contenders: &[Contender<'_>],
+    setting: &Setting<'_>,
+    effort: Effort,
+    watch: &mut dyn Watch,
+) -> Result<Vec<Outcome>> {
     if setting.workload.inserted.is_empty() || setting.workload.queries.is_empty() {
         return Err(Error::invalid_input("there is nothing to measure; give at least one key and one query"));
     }
     match u64::inserted(setting.workload) {
-        Some(_) => measure_over::<u64>(contenders, setting, effort, progress),
-        None => measure_over::<[u8]>(contenders, setting, effort, progress),
+        Some(_) => measure_over::<u64>(contenders, setting, effort, watch),
+        None => measure_over::<[u8]>(contenders, setting, effort, watch),
     }
 }
 
@@ -107,6 +132,7 @@ struct Built<K: KeySpace + ?Sized> {
     spec: Box<dyn DynSpec<K>>,
     plan: BuildPlan<K>,
     filter: Box<DynFilter<K>>,
+    kind: KindId,
 }
 
 impl<K: BenchKey + ?Sized> Built<K> {
@@ -120,9 +146,76 @@ impl<K: BenchKey + ?Sized> Built<K> {
         let plan = BuildPlan::new(Budget::bits_per_key(contender.bits_per_key)?)
             .with_sample(Arc::clone(sample))
             .with_seed(seed);
-        let sealed = spec.build(keys, &plan).map_err(|error| error.with_context(contender.spec))?;
+        let sealed = spec.build(keys, &plan)?;
+        let (envelope, _) = Envelope::open(sealed.as_bytes())?;
         let filter = lacuna_families::open::<K, AlignedBytes>(sealed.into_bytes())?;
-        Ok(Self { spec, plan, filter })
+        Ok(Self { spec, plan, filter, kind: envelope.kind })
+    }
+}
+
+/// The smallest budget that would have worked, if that is what the error is about.
+fn smallest_budget(error: &Error) -> Option<f64> {
+    match error.kind() {
+        ErrorKind::BudgetTooSmall { smallest_bits_per_key } => Some(smallest_bits_per_key),
+        _ => None,
+    }
+}
+
+/// Filters that fit, with what they answered, and what became of each contender: a place among them, or nothing.
+struct Field<'a, K: BenchKey + ?Sized> {
+    built: Vec<Built<K>>,
+    truths: Vec<Truth>,
+    tried: Vec<(&'a Contender<'a>, std::result::Result<usize, Unfit>)>,
+}
+
+impl<'a, K: BenchKey + ?Sized> Field<'a, K> {
+    /// Builds and asks one contender after the other.
+    fn of(
+        contenders: &'a [Contender<'a>],
+        inputs: &Inputs<'_, K>,
+        setting: &Setting<'_>,
+        watch: &mut dyn Watch,
+    ) -> Result<Self> {
+        let questions = truth::Questions::of(inputs);
+        let sample = Arc::new(sample_of::<K>(&inputs.ranges));
+        let mut field = Self { built: Vec::new(), truths: Vec::new(), tried: Vec::new() };
+        for (done, contender) in contenders.iter().enumerate() {
+            if watch.is_stopped() {
+                break;
+            }
+            watch.progress(Progress { stage: "building", done, of: contenders.len() });
+            let tried = match Built::try_new(contender, inputs.keys, &sample, setting.seed) {
+                Ok(built) => Ok(field.ask(built, &questions, inputs)),
+                Err(error) => Err(Unfit::new(
+                    contender,
+                    setting,
+                    smallest_budget(&error).ok_or_else(|| error.with_context(contender.spec))?,
+                )),
+            };
+            field.tried.push((contender, tried));
+            field.tell(watch);
+        }
+        Ok(field)
+    }
+
+    /// Asks a filter everything; gives its place.
+    fn ask(&mut self, built: Built<K>, questions: &truth::Questions<'_, K>, inputs: &Inputs<'_, K>) -> usize {
+        self.truths.push(questions.ask(&built, inputs));
+        self.built.push(built);
+        self.built.len() - 1
+    }
+
+    /// Tells what the last contender has come to.
+    fn tell(&self, watch: &mut dyn Watch) {
+        let Some((contender, tried)) = self.tried.last() else { return };
+        let finding = match tried {
+            Ok(place) => {
+                let truth = self.truths[*place];
+                format!("rate {}", crate::report::shown_rate(truth.rate()))
+            }
+            Err(unfit) => unfit.note.clone(),
+        };
+        watch.found(contender.spec, contender.bits_per_key, &finding);
     }
 }
 
@@ -130,24 +223,34 @@ fn measure_over<K: BenchKey + ?Sized>(
     contenders: &[Contender<'_>],
     setting: &Setting<'_>,
     effort: Effort,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Vec<Row>> {
+    watch: &mut dyn Watch,
+) -> Result<Vec<Outcome>> {
     let inputs = Inputs::<K>::try_new(setting.workload)?;
-    let sample = Arc::new(sample_of::<K>(&inputs.ranges));
-    let mut built = Vec::with_capacity(contenders.len());
-    for contender in contenders {
-        progress(Progress { stage: "building", done: built.len(), of: contenders.len() });
-        built.push(Built::try_new(contender, inputs.keys, &sample, setting.seed)?);
+    let field = Field::of(contenders, &inputs, setting, watch)?;
+    let Field { built, truths, tried } = &field;
+    if built.is_empty() {
+        return Ok(field
+            .tried
+            .into_iter()
+            .filter_map(|(_, tried)| tried.err().map(Outcome::Unfit))
+            .collect());
     }
-    let truths: Vec<truth::Truth> = truth::all(&built, &inputs, progress);
-    let build_ns = speed::build_ns(&built, &inputs, effort, progress);
-    let speeds = speed::query_speeds(&built, &inputs, effort, setting.seed, progress);
-    let rows = contenders.iter().zip(&built).enumerate().map(|(index, (contender, built))| {
-        let predicted = <K as BenchKey>::predict(contender.spec, inputs.keys, &built.plan)
-            .ok()
-            .filter(|_| truths[index].empty_count > 0);
-        let row = Row::new(contender, setting, built, &truths[index], build_ns[index], speeds[index]);
-        Row { predicted_fpr: predicted.map(|prediction| prediction.rate), ..row }
-    });
-    Ok(rows.collect())
+    let build_ns = speed::build_ns(built, &inputs, effort, watch);
+    let speeds = speed::query_speeds(built, &inputs, effort, setting.seed, watch);
+    let outcome = |(contender, tried): &(&Contender<'_>, std::result::Result<usize, Unfit>)| match tried {
+        Err(unfit) => Outcome::Unfit(unfit.clone()),
+        Ok(place) => {
+            let (built, truth) = (&built[*place], &truths[*place]);
+            let predicted = <K as BenchKey>::predict(contender.spec, inputs.keys, &built.plan)
+                .ok()
+                .filter(|_| truth.empty_count > 0);
+            let row = Row::new(contender, setting, built, truth, build_ns[*place], speeds[*place]);
+            Outcome::Row(Box::new(Row {
+                predicted_fpr: predicted.map(|prediction| prediction.rate),
+                note: notes::about(contender, built, &inputs),
+                ..row
+            }))
+        }
+    };
+    Ok(tried.iter().map(outcome).collect())
 }

@@ -44,6 +44,8 @@ pub struct Row {
     pub memory_floor_ns: f64,
     /// Seed of the workload and of the filter's hashes.
     pub seed: u64,
+    /// What a designer chose, or why the filter says little about these keys.
+    pub note: Option<String>,
 }
 
 impl Row {
@@ -68,19 +70,76 @@ impl Row {
             queries: setting.queries.to_owned(),
             query_count: truth.query_count,
             empty_count: truth.empty_count,
-            fpr: share(truth.false_positives, truth.empty_count),
+            fpr: truth.rate(),
             predicted_fpr: None,
             false_negatives: truth.false_negatives,
             ns_per_query: rounded(speed.per_query, 1e2),
             ns_per_query_batched: rounded(speed.per_query_batched, 1e2),
             memory_floor_ns: rounded(speed.memory_floor, 1e2),
             seed: setting.seed,
+            note: None,
         }
     }
 }
 
-fn share(part: usize, whole: usize) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
+/// A filter that does not fit its budget. The fields are those of a [`Row`], as far as they are known.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Unfit {
+    /// Family, such as `surf`.
+    pub filter: String,
+    /// Spec as it was given.
+    pub spec: String,
+    /// Where the keys came from.
+    pub keys: String,
+    /// Number of distinct keys.
+    pub key_count: usize,
+    /// Budget, in bits per key.
+    pub bits_per_key_asked: f64,
+    /// Where the queries came from.
+    pub queries: String,
+    /// Seed of the workload and of the filter's hashes.
+    pub seed: u64,
+    /// The smallest budget that works, in bits per key.
+    pub smallest_bits_per_key: f64,
+    /// A sentence about it.
+    pub note: String,
+}
+
+impl Unfit {
+    pub(super) fn new(contender: &Contender<'_>, setting: &Setting<'_>, smallest_bits_per_key: f64) -> Self {
+        let shown = (smallest_bits_per_key * 100.0).ceil() / 100.0;
+        Self {
+            filter: contender.spec.split(':').next().unwrap_or_default().to_owned(),
+            spec: contender.spec.to_owned(),
+            keys: setting.keys.to_owned(),
+            key_count: setting.workload.inserted.len(),
+            bits_per_key_asked: contender.bits_per_key,
+            queries: setting.queries.to_owned(),
+            seed: setting.seed,
+            smallest_bits_per_key,
+            note: format!("does not fit: needs {shown:.2} bits per key"),
+        }
+    }
+}
+
+/// What became of a contender.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Outcome {
+    /// It was measured.
+    Row(Box<Row>),
+    /// It was not built.
+    Unfit(Unfit),
+}
+
+impl Outcome {
+    /// The row, if there is one.
+    pub fn row(&self) -> Option<&Row> {
+        match self {
+            Self::Row(row) => Some(row),
+            Self::Unfit(_) => None,
+        }
+    }
 }
 
 /// `value` to the nearest `1 / parts`: digits beyond that are noise.

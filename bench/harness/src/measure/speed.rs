@@ -2,9 +2,9 @@
 
 use lacuna_base::{DynFilter, KeyRange, SortedKeys};
 
-use super::{Built, Effort, Inputs, Progress};
+use super::{Built, Effort, Inputs, Progress, Watch};
 use crate::BenchKey;
-use crate::harness::{MemoryFloor, Rounds, TaskId, batched, dependent};
+use crate::harness::{MemoryFloor, Rounds, TaskId, Timings, batched, dependent};
 
 /// Median times of one filter, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,13 +19,11 @@ pub(super) fn build_ns<K: BenchKey + ?Sized>(
     built: &[Built<K>],
     inputs: &Inputs<'_, K>,
     effort: Effort,
-    progress: &mut dyn FnMut(Progress),
+    watch: &mut dyn Watch,
 ) -> Vec<f64> {
     let mut rounds = Rounds::new();
     let tasks: Vec<TaskId> = built.iter().map(|built| add_build(&mut rounds, built, inputs)).collect();
-    let mut on_round =
-        |done| progress(Progress { stage: "timing builds", done, of: effort.build_rounds.max(1) });
-    let timings = rounds.run(effort.build_rounds, &mut on_round);
+    let timings = timed(rounds, "timing builds", effort.build_rounds, watch);
     tasks.into_iter().map(|task| timings.median_ns(task)).collect()
 }
 
@@ -35,7 +33,7 @@ pub(super) fn query_speeds<K: BenchKey + ?Sized>(
     inputs: &Inputs<'_, K>,
     effort: Effort,
     seed: u64,
-    progress: &mut dyn FnMut(Progress),
+    watch: &mut dyn Watch,
 ) -> Vec<Speed> {
     let pool = &inputs.ranges[..inputs.ranges.len().min(effort.questions.max(1))];
     let passes = effort.questions.div_ceil(pool.len()).max(1);
@@ -46,15 +44,23 @@ pub(super) fn query_speeds<K: BenchKey + ?Sized>(
     let questions = Questions { pool, passes, floor: &floor };
     let tasks: Vec<[TaskId; 3]> =
         built.iter().map(|built| questions.add(&mut rounds, &*built.filter)).collect();
-    let mut on_round =
-        |done| progress(Progress { stage: "timing queries", done, of: effort.query_rounds.max(1) });
-    let timings = rounds.run(effort.query_rounds, &mut on_round);
+    let timings = timed(rounds, "timing queries", effort.query_rounds, watch);
     let speed = |[floor, single, batched]: [TaskId; 3]| Speed {
         per_query: timings.median_ns(single),
         per_query_batched: timings.median_ns(batched),
         memory_floor: timings.median_ns(floor),
     };
     tasks.into_iter().map(speed).collect()
+}
+
+/// Runs the rounds, at least one, until they are done or the measurement is to end.
+fn timed(rounds: Rounds<'_>, stage: &'static str, count: usize, watch: &mut dyn Watch) -> Timings {
+    let of = count.max(1);
+    watch.progress(Progress { stage, done: 0, of });
+    rounds.run_while(count, &mut |done| {
+        watch.progress(Progress { stage, done, of });
+        !watch.is_stopped()
+    })
 }
 
 /// From the check of the order to sealed bytes.

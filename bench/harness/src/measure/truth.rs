@@ -2,7 +2,7 @@
 
 use lacuna_base::{DynFilter, KeyRange, KeySpace};
 
-use super::{Built, Inputs, Progress};
+use super::{Built, Inputs};
 use crate::BenchKey;
 use crate::harness::{BATCH, batched};
 
@@ -15,20 +15,30 @@ pub(super) struct Truth {
     pub(super) false_negatives: u64,
 }
 
-/// The truth about each filter.
-pub(super) fn all<K: BenchKey + ?Sized>(
-    built: &[Built<K>],
-    inputs: &Inputs<'_, K>,
-    progress: &mut dyn FnMut(Progress),
-) -> Vec<Truth> {
-    let is_empty = |range: &KeyRange<'_, K>| K::is_empty(inputs.column, *range);
-    let (empty, hits): (Vec<_>, Vec<_>) = inputs.ranges.iter().copied().partition(is_empty);
-    let mut truths = Vec::with_capacity(built.len());
-    for built in built {
-        progress(Progress { stage: "checking answers", done: truths.len(), of: truths.capacity() });
-        truths.push(truth_about(&*built.filter, inputs, &empty, &hits));
+impl Truth {
+    /// Share of "maybe" among the empty queries, if there are any.
+    pub(super) fn rate(&self) -> Option<f64> {
+        (self.empty_count > 0).then(|| self.false_positives as f64 / self.empty_count as f64)
     }
-    truths
+}
+
+/// The questions, by their true answer.
+pub(super) struct Questions<'a, K: BenchKey + ?Sized> {
+    empty: Vec<KeyRange<'a, K>>,
+    hits: Vec<KeyRange<'a, K>>,
+}
+
+impl<'a, K: BenchKey + ?Sized> Questions<'a, K> {
+    pub(super) fn of(inputs: &Inputs<'a, K>) -> Self {
+        let is_empty = |range: &KeyRange<'_, K>| K::is_empty(inputs.column, *range);
+        let (empty, hits) = inputs.ranges.iter().copied().partition(is_empty);
+        Self { empty, hits }
+    }
+
+    /// The truth about a filter.
+    pub(super) fn ask(&self, built: &Built<K>, inputs: &Inputs<'_, K>) -> Truth {
+        truth_about(&*built.filter, inputs, &self.empty, &self.hits)
+    }
 }
 
 fn truth_about<K: BenchKey + ?Sized>(

@@ -3,10 +3,8 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::Row;
-
 /// The names of the columns, in the order of [`Row`]'s fields.
-pub(super) const COLUMNS: [&str; 17] = [
+pub(super) const COLUMNS: [&str; 18] = [
     "filter",
     "spec",
     "keys",
@@ -24,10 +22,12 @@ pub(super) const COLUMNS: [&str; 17] = [
     "ns_per_query_batched",
     "memory_floor_ns",
     "seed",
+    "note",
 ];
 
-/// A header and one line a row; what is unknown stays empty.
-pub fn to_csv(rows: &[Row]) -> String {
+/// A header and one line a row; what is unknown stays empty. Rows are [`Row`](crate::Row)s or
+/// [`Outcome`](crate::Outcome)s.
+pub fn to_csv<R: Serialize>(rows: &[R]) -> String {
     csv_of(&COLUMNS, rows)
 }
 

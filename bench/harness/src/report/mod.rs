@@ -17,7 +17,7 @@ pub use chart::{Chart, Point, Scale, Series};
 pub use csv::{csv_of, to_csv};
 pub use html::to_html;
 pub(crate) use table::shown_rate;
-pub use table::{Table, to_table};
+pub use table::{Table, outcomes_to_table, to_table};
 
 use crate::Row;
 

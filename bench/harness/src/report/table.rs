@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Row;
+use crate::{Outcome, Row, Unfit};
 
 /// A table for a terminal: the first column to the left, numbers to the right.
 ///
@@ -61,24 +61,74 @@ impl fmt::Display for Table {
     }
 }
 
-/// The rows as an aligned table.
+/// The columns of [`to_table`].
+const HEADER: [&str; 12] = [
+    "filter",
+    "keys",
+    "queries",
+    "asked",
+    "bits/key",
+    "build ns/key",
+    "empty",
+    "rate",
+    "missed",
+    "ns/query",
+    "batched",
+    "floor",
+];
+
+/// The rows as an aligned table, and below it what is to be said about some of them.
 pub fn to_table(rows: &[Row]) -> String {
-    let mut table = Table::new([
-        "filter",
-        "keys",
-        "queries",
-        "asked",
-        "bits/key",
-        "build ns/key",
-        "empty",
-        "rate",
-        "missed",
-        "ns/query",
-        "batched",
-        "floor",
-    ]);
+    let mut table = Table::new(HEADER);
     rows.iter().for_each(|row| table.push(cells(row)));
-    table.to_string()
+    let notes = rows.iter().filter_map(|row| row.note.as_deref().map(|note| (row.spec.as_str(), note)));
+    table.to_string() + &noted(notes)
+}
+
+/// As [`to_table`], with a row for each filter that does not fit its budget.
+pub fn outcomes_to_table(outcomes: &[Outcome]) -> String {
+    let mut table = Table::new(HEADER);
+    for outcome in outcomes {
+        match outcome {
+            Outcome::Row(row) => table.push(cells(row)),
+            Outcome::Unfit(unfit) => table.push(unfit_cells(unfit)),
+        }
+    }
+    let notes = outcomes.iter().filter_map(|outcome| match outcome {
+        Outcome::Row(row) => row.note.as_deref().map(|note| (row.spec.as_str(), note)),
+        Outcome::Unfit(unfit) => Some((unfit.spec.as_str(), unfit.note.as_str())),
+    });
+    table.to_string() + &noted(notes)
+}
+
+/// Each note once, under its filter.
+fn noted<'a>(notes: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for (spec, note) in notes {
+        let line = format!("{spec}: {note}\n");
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines.concat()
+}
+
+fn unfit_cells(unfit: &Unfit) -> [String; 12] {
+    let unknown = || "-".to_owned();
+    [
+        unfit.spec.clone(),
+        unfit.keys.clone(),
+        unfit.queries.clone(),
+        unfit.bits_per_key_asked.to_string(),
+        unknown(),
+        unknown(),
+        unknown(),
+        unknown(),
+        unknown(),
+        unknown(),
+        unknown(),
+        unknown(),
+    ]
 }
 
 fn cells(row: &Row) -> [String; 12] {

@@ -1,8 +1,9 @@
 //! Rows that come out of a measurement.
 
 use lacuna_base::{ErrorKind, Result};
-use lacuna_bench::{Contender, Effort, Progress, Row, Setting, measure};
-use lacuna_workload::{Keys, Queries, Workload};
+use lacuna_bench::report::outcomes_to_table;
+use lacuna_bench::{Contender, Effort, Outcome, Progress, Row, Setting, Watch, measure, measure_fitting};
+use lacuna_workload::{Keys, Queries, QuerySource, Workload};
 
 use crate::workloads::{byte_workload, workload};
 
@@ -87,5 +88,63 @@ fn every_stage_is_announced() {
     };
     let contender = Contender { spec: "bloom", bits_per_key: 10.0 };
     measure(&[contender], &setting, Effort::SMALL, &mut hear).expect("fits");
-    assert_eq!(stages, ["building", "checking answers", "timing builds", "timing queries"]);
+    assert_eq!(stages, ["building", "timing builds", "timing queries"]);
+}
+
+/// Ends the measurement after so many filters.
+struct Impatient {
+    filters: usize,
+    found: Vec<String>,
+}
+
+impl Watch for Impatient {
+    fn progress(&mut self, _: Progress) {}
+
+    fn found(&mut self, spec: &str, _: f64, finding: &str) {
+        self.found.push(format!("{spec}: {finding}"));
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.found.len() >= self.filters
+    }
+}
+
+#[test]
+fn a_filter_that_does_not_fit_is_an_outcome() {
+    let workload = byte_workload("uniform:2k", "points:200", 1);
+    let setting = Setting { keys: "", queries: "", workload: &workload, seed: 1 };
+    let contenders = ["surf", "bloom"].map(|spec| Contender { spec, bits_per_key: 4.0 });
+    let mut watch = Impatient { filters: usize::MAX, found: Vec::new() };
+    let outcomes = measure_fitting(&contenders, &setting, Effort::SMALL, &mut watch).expect("bloom fits");
+    let [Outcome::Unfit(unfit), Outcome::Row(row)] = &outcomes[..] else { panic!("{outcomes:?}") };
+    assert!(unfit.smallest_bits_per_key > 4.0 && row.spec == "bloom", "{outcomes:?}");
+    let table = outcomes_to_table(&outcomes);
+    assert!(table.contains("\nsurf: does not fit: needs "), "{table}");
+    assert!(watch.found[0].starts_with("surf: does not fit") && watch.found[1].starts_with("bloom: rate"));
+    let error = measure(&contenders, &setting, Effort::SMALL, &mut |_| {}).expect_err("surf does not fit");
+    assert!(error.to_string().starts_with("surf does not fit the budget"), "{error}");
+}
+
+#[test]
+fn an_ended_measurement_keeps_what_is_done() {
+    let workload = workload("uniform:1k", "points:100", 1);
+    let setting = Setting { keys: "", queries: "", workload: &workload, seed: 1 };
+    let contenders = ["bloom", "grafite", "bucketing"].map(|spec| Contender { spec, bits_per_key: 14.0 });
+    let mut watch = Impatient { filters: 2, found: Vec::new() };
+    let outcomes = measure_fitting(&contenders, &setting, Effort::FULL, &mut watch).expect("all fit");
+    assert_eq!(outcomes.len(), 2, "{outcomes:?}");
+    assert!(outcomes.iter().all(|outcome| outcome.row().is_some_and(|row| row.ns_per_query > 0.0)));
+}
+
+#[test]
+fn notes_name_the_choice_and_the_blind() {
+    let mut keys: Vec<String> = (1_000..3_000).map(|n| format!("{}/a/long/path/{n}", n % 2)).collect();
+    keys.sort();
+    let inserted = Keys::from_byte_strings(&keys);
+    let workload = QuerySource::parse("points:200").and_then(|source| source.workload(inserted, 1)).unwrap();
+    let rows = measured(&workload, &[("auto", 20.0), ("grafite", 20.0), ("bloom", 20.0)]).expect("all fit");
+    let notes: Vec<&str> = rows.iter().map(|row| row.note.as_deref().unwrap_or_default()).collect();
+    assert!(notes[0].starts_with("chose "), "{notes:?}");
+    assert!(notes[1].starts_with("sees 8 bytes, in which 2000 keys have 2 values"), "{notes:?}");
+    assert_eq!(notes[2], "");
 }

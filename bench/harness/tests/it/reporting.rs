@@ -26,6 +26,7 @@ fn row(spec: &str, bits: f64, fpr: Option<f64>) -> Row {
         ns_per_query_batched: 12.5,
         memory_floor_ns: 30.0,
         seed: 7,
+        note: None,
     }
 }
 
@@ -44,7 +45,7 @@ fn json_lines_have_the_agreed_fields() {
         r#"{"filter":"prefix_bloom","spec":"prefix_bloom:bits=44","keys":"uniform:1k","key_count":1000,"#,
         r#""bits_per_key_asked":10.0,"bits_per_key":9.75,"build_ns_per_key":21.5,"queries":"uniform:5k:32","#,
         r#""query_count":5000,"empty_count":5000,"fpr":0.0,"predicted_fpr":null,"false_negatives":0,"#,
-        r#""ns_per_query":60.25,"ns_per_query_batched":12.5,"memory_floor_ns":30.0,"seed":7}"#,
+        r#""ns_per_query":60.25,"ns_per_query_batched":12.5,"memory_floor_ns":30.0,"seed":7,"note":null}"#,
         "\n"
     );
     assert_eq!(to_json_lines(&rows()[2..3]), expected);
@@ -64,8 +65,8 @@ fn csv_has_a_header_and_empty_unknowns() {
     odd.keys = "a, \"b\"".to_owned();
     let expected = "filter,spec,keys,key_count,bits_per_key_asked,bits_per_key,build_ns_per_key,queries,query_count,\
                     empty_count,fpr,predicted_fpr,false_negatives,ns_per_query,ns_per_query_batched,memory_floor_ns,\
-                    seed\n\
-                    bloom,bloom,\"a, \"\"b\"\"\",1000,10.0,9.75,21.5,uniform:5k:32,5000,5000,,,0,60.25,12.5,30.0,7\n";
+                    seed,note\n\
+                    bloom,bloom,\"a, \"\"b\"\"\",1000,10.0,9.75,21.5,uniform:5k:32,5000,5000,,,0,60.25,12.5,30.0,7,\n";
     assert_eq!(to_csv(&[odd]), expected);
 }
 

@@ -4,8 +4,11 @@
 //! LF or CRLF, and may be `.gz` of either. A file is expected in ascending order, because a filter is built from
 //! sorted keys and silently sorting a wrong file would hide the mistake; equal neighbours are kept once.
 //!
+//! Moments are kept in seconds or milliseconds if they are whole, else in microseconds: the type of the keys says which.
+//!
 //! Memory: the keys and one buffer. Progress counts the bytes of the file as it lies on disk.
 
+pub(crate) mod columns;
 pub(crate) mod lines;
 pub(crate) mod reader;
 
@@ -13,12 +16,12 @@ use std::cmp::Ordering;
 use std::io::{ErrorKind as IoErrorKind, Read};
 use std::path::Path;
 
-use lacuna_base::{ByteColumn, Error, Result};
+use lacuna_base::{ByteColumn, Error, KeyType, Result};
 
-use crate::key_type::is_binary;
-use crate::{Key, KeyType, Keys};
+use crate::key_text::{is_binary, type_of_file};
+use crate::{Key, Keys, TypedKeys, parse_key};
 use lines::Lines;
-use reader::{Input, open, read_error};
+use reader::{Input, metered, open, read_error};
 
 /// How a key file is read.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,7 +43,7 @@ const CHUNK_BYTES: usize = 1 << 18;
 ///
 /// let options = ReadOptions { key_type: Some(KeyType::F64), sort: true };
 /// let keys = read_keys(Path::new("values.txt.gz"), &options, &mut |bytes| eprintln!("{bytes} bytes"))?;
-/// println!("{} keys", keys.len());
+/// println!("{} keys of type {}", keys.keys.len(), keys.key_type);
 /// # Ok::<(), lacuna_workload::Error>(())
 /// ```
 ///
@@ -48,9 +51,9 @@ const CHUNK_BYTES: usize = 1 << 18;
 ///
 /// `InvalidInput` when the file is missing, a directory, not sound gzip, of odd size, holds a line that is not a key or
 /// stands in another order without [`ReadOptions::sort`]; `Unavailable` when the system cannot read it.
-pub fn read_keys(path: &Path, options: &ReadOptions, progress: &mut dyn FnMut(u64)) -> Result<Keys> {
+pub fn read_keys(path: &Path, options: &ReadOptions, progress: &mut dyn FnMut(u64)) -> Result<TypedKeys> {
     let binary = is_binary(path);
-    let key_type = options.key_type.unwrap_or(KeyType::of_file(path));
+    let key_type = options.key_type.unwrap_or(type_of_file(path));
     if binary && key_type != KeyType::U64 {
         let name = key_type.name();
         return Err(in_file(
@@ -61,15 +64,30 @@ pub fn read_keys(path: &Path, options: &ReadOptions, progress: &mut dyn FnMut(u6
         ));
     }
     let input = open(path, progress)?;
-    let empty = if key_type.is_bytes() { Keys::Bytes(ByteColumn::new()) } else { Keys::U64(Vec::new()) };
-    let mut collected = Collected { keys: empty, sort: options.sort };
-    let read = if binary {
-        read_integers(path, input, &mut collected)
+    let read = collect(input, path, key_type, options.sort);
+    read.map_err(|error| in_file(path, error))
+}
+
+/// Reads the keys of standard input, one a line; without a type they are texts.
+///
+/// # Errors
+/// As [`read_keys`].
+pub(crate) fn read_standard_input(options: &ReadOptions, progress: &mut dyn FnMut(u64)) -> Result<TypedKeys> {
+    let key_type = options.key_type.unwrap_or(KeyType::Text);
+    let input = metered(std::io::stdin(), progress);
+    let read = collect(Box::new(input), Path::new(""), key_type, options.sort);
+    read.map_err(|error| error.with_context("standard input"))
+}
+
+/// The keys of `input`: integers if the name says so, else lines.
+fn collect(input: Input<'_>, path: &Path, key_type: KeyType, sort: bool) -> Result<TypedKeys> {
+    let mut collected = Collected::new(key_type, sort);
+    if is_binary(path) {
+        read_integers(path, input, &mut collected)?;
     } else {
-        read_lines(path, input, key_type, &mut collected)
-    };
-    read.map_err(|error| in_file(path, error))?;
-    Ok(if options.sort { collected.keys.into_sorted_distinct() } else { collected.keys })
+        read_lines(path, input, key_type, &mut collected)?;
+    }
+    Ok(collected.finish(key_type))
 }
 
 fn in_file(path: &Path, error: Error) -> Error {
@@ -80,7 +98,8 @@ fn read_lines(path: &Path, input: Input<'_>, key_type: KeyType, collected: &mut 
     let mut lines = Lines::new(input, path);
     while let Some((number, line)) = lines.next_line()? {
         let place = || format!("line {number}");
-        let key = key_type.parse_key(line).map_err(|error| error.with_context(place()))?;
+        let key = parse_key(key_type, line).map_err(|error| error.with_context(place()))?;
+        let place = || format!("{}{}", place(), if line.is_empty() { ", the empty key," } else { "" });
         collected.add(&key, place)?;
     }
     Ok(())
@@ -129,6 +148,17 @@ struct Collected {
 }
 
 impl Collected {
+    fn new(key_type: KeyType, sort: bool) -> Self {
+        let keys = if key_type.is_bytes() { Keys::Bytes(ByteColumn::new()) } else { Keys::U64(Vec::new()) };
+        Self { keys, sort }
+    }
+
+    /// The keys in ascending order.
+    fn finish(self, key_type: KeyType) -> TypedKeys {
+        let keys = if self.sort { self.keys.into_sorted_distinct() } else { self.keys };
+        TypedKeys { keys, key_type }.in_coarsest_unit()
+    }
+
     fn add(&mut self, key: &Key<'_>, place: impl Fn() -> String) -> Result<()> {
         match self.keys.compare_with_last(key) {
             Ordering::Equal => {}

@@ -20,12 +20,17 @@ pub(crate) fn open<'a>(path: &Path, progress: impl FnMut(u64) + 'a) -> Result<In
     if metadata.is_dir() {
         return Err(Error::invalid_input(format!("{} is a directory; give a file", path.display())));
     }
-    let packed = BufReader::with_capacity(BUFFER_BYTES, Metered { file, seen: 0, progress });
+    let packed = metered(file, progress);
     Ok(if is_gzip(path) {
         Box::new(BufReader::with_capacity(BUFFER_BYTES, MultiGzDecoder::new(packed)))
     } else {
         Box::new(packed)
     })
+}
+
+/// The bytes of `file`; `progress` is called with the number taken from it so far.
+pub(crate) fn metered<R: Read>(file: R, progress: impl FnMut(u64)) -> impl BufRead {
+    BufReader::with_capacity(BUFFER_BYTES, Metered { file, seen: 0, progress })
 }
 
 /// The error of a read from the file at `path`, without its name.
@@ -42,7 +47,7 @@ pub(crate) fn read_error(path: &Path, error: io::Error) -> Error {
     }
 }
 
-fn open_error(path: &Path, error: io::Error) -> Error {
+pub(crate) fn open_error(path: &Path, error: io::Error) -> Error {
     let reason = match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".to_owned(),
         io::ErrorKind::PermissionDenied => "it may not be read; change its permissions".to_owned(),
@@ -55,13 +60,13 @@ fn is_gzip(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "gz")
 }
 
-struct Metered<P> {
-    file: File,
+struct Metered<R, P> {
+    file: R,
     seen: u64,
     progress: P,
 }
 
-impl<P: FnMut(u64)> Read for Metered<P> {
+impl<R: Read, P: FnMut(u64)> Read for Metered<R, P> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.file.read(buffer)?;
         self.seen += count as u64;

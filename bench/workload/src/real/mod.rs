@@ -151,7 +151,7 @@ impl RealSet {
     pub fn load(&self) -> Result<Keys> {
         let options = ReadOptions { key_type: Some(self.known.key_type), sort: false };
         match &self.path {
-            Some(path) => read_keys(path, &options, &mut |_| {}),
+            Some(path) => read_keys(path, &options, &mut |_| {}).map(|typed| typed.keys),
             None => Ok((self.known.twin)()),
         }
     }

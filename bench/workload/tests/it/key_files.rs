@@ -6,9 +6,14 @@ use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use lacuna_base::{Date, TypedKey};
 use lacuna_workload::{
-    Error, ErrorKind, KeyType, Keys, Queries, ReadOptions, Result, parse_query_file, read_keys, to_be_bytes,
+    Error, ErrorKind, KeyType, Keys, Queries, ReadOptions, Result, TimeUnit, TypedKeys, parse_query_file,
+    read_keys, to_be_bytes,
 };
+
+/// Moments as the name of the type means them.
+const MOMENTS: KeyType = KeyType::Timestamp(TimeUnit::Microseconds);
 
 /// Writes a file of this test run; `name` is unique among the tests.
 fn file(name: &str, content: &[u8]) -> PathBuf {
@@ -30,6 +35,10 @@ fn little_endian(keys: &[u64]) -> Vec<u8> {
 }
 
 fn read(path: &Path, key_type: Option<KeyType>, sort: bool) -> Result<Keys> {
+    read_typed(path, key_type, sort).map(|typed| typed.keys)
+}
+
+fn read_typed(path: &Path, key_type: Option<KeyType>, sort: bool) -> Result<TypedKeys> {
     read_keys(path, &ReadOptions { key_type, sort }, &mut |_| {})
 }
 
@@ -69,9 +78,58 @@ fn every_form_reads() {
 fn typed_lines_keep_their_order() {
     let floats = file("floats.txt", b"-inf\n-21.5\n-0.0\n0.0\n1e-300\n8.6e8\ninf\nnan\n");
     assert_eq!(read(&floats, Some(KeyType::F64), false).unwrap().len(), 7, "both zeros are one key");
-    let dates =
-        file("dates.txt", b"1969-12-31\n1970-01-01\n2024-01-31\n2024-01-31T12:00:00\n2024-01-31T12:00:01Z\n");
-    assert_eq!(read(&dates, Some(KeyType::Date), false).unwrap().len(), 5);
+    let dates = file(
+        "moments.txt",
+        b"1969-12-31\n1970-01-01\n2024-01-31\n2024-01-31T12:00:00\n2024-01-31T12:00:01Z\n",
+    );
+    assert_eq!(read(&dates, Some(MOMENTS), false).unwrap().len(), 5);
+    let days = file("days.txt", b"1969-12-31\n1970-01-01\n2024-01-31\n");
+    let days = read_typed(&days, Some(KeyType::Date), false).unwrap();
+    let expected = [-1, 0, 19_753].map(|days| Date { days }.to_key());
+    assert_eq!(days.keys, Keys::U64(expected.to_vec()), "the days that the library makes");
+    let signed = file("signed.txt", b"-9\n-1\n0\n7\n");
+    assert_eq!(read(&signed, Some(KeyType::I64), false).unwrap().len(), 4);
+}
+
+#[test]
+fn moments_have_the_coarsest_unit_that_fits() {
+    for (name, last, unit) in [
+        ("seconds.txt", "2024-01-31T12:00:01Z", TimeUnit::Seconds),
+        ("millis.txt", "2024-01-31T12:00:01.5Z", TimeUnit::Milliseconds),
+        ("micros.txt", "2024-01-31T12:00:01.000001Z", TimeUnit::Microseconds),
+    ] {
+        let path = file(name, format!("1969-12-31T23:59:59Z\n2024-01-31\n{last}\n").as_bytes());
+        let found = read_typed(&path, Some(MOMENTS), false).unwrap();
+        assert_eq!((found.keys.len(), found.key_type), (3, KeyType::Timestamp(unit)), "{name}");
+        let Keys::U64(keys) = found.keys else { panic!("moments are integers") };
+        assert_eq!(keys[0], (-unit_per_second(unit)).to_key(), "{name}");
+    }
+}
+
+/// How many of the unit make a second.
+fn unit_per_second(unit: TimeUnit) -> i64 {
+    1_000_000 / unit.micros()
+}
+
+#[test]
+fn the_empty_string_is_a_key() {
+    let words = file("empty_first.txt", b"\na\n");
+    assert_eq!(read(&words, None, false).unwrap(), texts(&["", "a"]));
+    let hex = file("empty_hex.txt", b"0x\n00\n");
+    assert_eq!(read(&hex, Some(KeyType::Hex), false).unwrap().len(), 2);
+    let message = read(&file("blank.txt", b"a\n\nb\n"), None, false).unwrap_err().to_string();
+    assert!(message.contains("line 2, the empty key, is below the key before it"), "{message}");
+}
+
+#[test]
+fn marks_and_junk_are_recognised() {
+    let marked = file("marked.txt", b"\xEF\xBB\xBFa\nb\n");
+    assert_eq!(read(&marked, None, false).unwrap(), texts(&["a", "b"]));
+    let junk = file("junk.bin", &(0..200).rev().collect::<Vec<u8>>());
+    for sort in [false, true] {
+        let message = read(&junk, None, sort).unwrap_err().to_string();
+        assert!(message.contains("looks like a binary file"), "{message}");
+    }
 }
 
 #[test]
@@ -93,9 +151,9 @@ fn mistakes_are_named() {
     let cases = [
         (file("odd.u64", &[0; 11]), None, "3 bytes follow the last whole key"),
         (file("words.txt", b"12\ntwelve\n"), Some(KeyType::U64), "line 2: `twelve` is not an integer"),
-        (file("blank.txt", b"a\n\nb\n"), None, "line 2: the key is empty"),
+        (file("blank_number.txt", b"1\n\n2\n"), Some(KeyType::U64), "line 2: the key is empty"),
         (file("half.txt", b"00\n0\n"), Some(KeyType::Hex), "line 2: `0` is not hexadecimal"),
-        (file("day.txt", b"2024-02-30\n"), Some(KeyType::Date), "line 1: `2024-02-30` is not a date"),
+        (file("day.txt", b"2024-02-30\n"), Some(KeyType::Date), "line 1: `2024-02-30` is not a day"),
         (file("real.txt", b"1.0\n1,5\n"), Some(KeyType::F64), "line 2: `1,5` is not a number"),
         (file("typed.u64", &[0; 8]), Some(KeyType::Text), "a .u64 file holds integers, not text"),
         (file("wrong.txt.gz", b"a\nc\n"), None, "not sound gzip"),

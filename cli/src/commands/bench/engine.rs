@@ -6,13 +6,14 @@ use lacuna_bench::engine::{
     COLUMNS, Direction, Engine, EngineRow, EngineSetting, FilterChoice, SlateDbEngine, compare, to_table,
 };
 use lacuna_bench::report;
-use lacuna_workload::{QuerySource, parse_count};
+use lacuna_workload::{QueryInput, parse_count};
 
 use super::{Format, every_family, split_specs};
-use crate::arguments::KeyArgs;
+use crate::arguments::{KeyArgs, bits_per_key};
 use crate::errors::Result;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::work_folder::WorkFolder;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -45,13 +46,13 @@ pub(super) struct EngineArgs {
     #[command(flatten)]
     keys: KeyArgs,
 
-    /// What to ask, such as uniform:10k:1-32 or points:10k
+    /// What to ask, such as uniform:10k:1-32, points:10k or file:PATH, all of whose ranges are asked
     #[arg(long, value_name = "Q")]
     queries: String,
 
-    /// Share of the queries that hold no key, from 0 to 1
-    #[arg(long, value_name = "SHARE", default_value_t = 1.0, allow_negative_numbers = true)]
-    empty: f64,
+    /// Share of the queries that hold no key, from 0 to 1 [default: 1]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    empty: Option<f64>,
 
     /// Budgets in bits per key, separated by commas
     #[arg(
@@ -59,7 +60,8 @@ pub(super) struct EngineArgs {
         value_name = "B,..",
         value_delimiter = ',',
         default_value = "14",
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        value_parser = bits_per_key
     )]
     bits_per_key: Vec<f64>,
 
@@ -133,10 +135,8 @@ pub(super) fn run(args: &EngineArgs) -> Result<()> {
 }
 
 fn measured(args: &EngineArgs, engine: &dyn Engine) -> CoreResult<Vec<EngineRow>> {
-    let source = QuerySource::parse(&args.queries)?;
-    let keys = args.keys.load(args.seed)?;
-    let setting = EngineSetting::new(args.keys.name(), keys, &source, args.seed)?
-        .with_empty_share(args.empty)?
+    let input = QueryInput::parse(&args.queries)?;
+    let setting = setting(args, &input)?
         .with_value_bytes(args.value_bytes)
         .with_levels(args.levels, args.size_ratio)?
         .with_direction(match args.direction {
@@ -148,8 +148,30 @@ fn measured(args: &EngineArgs, engine: &dyn Engine) -> CoreResult<Vec<EngineRow>
         None => setting,
     };
     let filters = filters(args, &setting)?;
+    let row_bytes = (setting.keys().total_bytes() + setting.keys().len() * args.value_bytes) as u64;
+    let folder = WorkFolder::create("bench", None, row_bytes * filters.len() as u64)?;
+    // Databases of the engines go into the temporary folder of the process.
+    drop(tempfile::env::override_temp_dir(folder.path()));
     let progress = Progress::spinner("writing databases");
     compare(engine, &filters, &setting, &mut |stage| progress.say(stage))
+}
+
+/// Keys and questions.
+fn setting(args: &EngineArgs, input: &QueryInput) -> CoreResult<EngineSetting> {
+    let keys = args.keys.load(args.seed)?;
+    match (input, args.empty) {
+        (QueryInput::Drawn(source), empty) => {
+            EngineSetting::new(args.keys.name(), keys.keys, source, args.seed)?
+                .with_empty_share(empty.unwrap_or(1.0))
+        }
+        (QueryInput::File(_), Some(_)) => Err(Error::invalid_input(
+            "a file of queries already fixes the share of empty ones; leave out --empty",
+        )),
+        (QueryInput::File(_), None) => {
+            let workload = input.workload(keys, args.seed)?;
+            EngineSetting::brought(args.keys.name(), &input.to_string(), &workload, args.seed)
+        }
+    }
 }
 
 /// Every filter with every budget; no filter once.

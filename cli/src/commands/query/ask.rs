@@ -8,8 +8,8 @@ use lacuna_families::OpenAbility;
 use lacuna_workload::{Key, KeyType, Queries};
 
 use super::Question;
-use super::key_text::{bytes_text, integer_text};
 use crate::errors::Result;
+use crate::key_text::{bytes_text, integer_text};
 use crate::output::Output;
 
 /// Ranges asked in one call, so that their cache misses overlap.
@@ -36,7 +36,7 @@ impl AnyAsker {
         })
     }
 
-    pub(super) fn answer_ends(&self, ends: &[Ends<'_>], key_type: KeyType, out: &mut Output) -> Result<()> {
+    pub(super) fn answer_ends(&self, ends: &[Ends<'_>], key_type: KeyType, out: &mut Output) -> Result<bool> {
         match self {
             Self::U64(asker) => asker.print(ends.iter().map(integer_range), key_type, out),
             Self::Bytes(asker) => asker.print(ends.iter().map(byte_range), key_type, out),
@@ -48,7 +48,7 @@ impl AnyAsker {
         queries: &Queries,
         key_type: KeyType,
         out: &mut Output,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         match (self, queries) {
             (Self::U64(asker), Queries::U64(ranges)) => {
                 asker.print(ranges.iter().map(|&(low, high)| U64Range::new(low, high)), key_type, out)
@@ -110,24 +110,25 @@ impl<K: ShowKey + ?Sized> Asker<K> {
         })
     }
 
+    /// Prints a line for each range; gives whether any of them may hold a key.
     fn print<'a>(
         &self,
         ranges: impl Iterator<Item = Option<KeyRange<'a, K>>>,
         key_type: KeyType,
         out: &mut Output,
-    ) -> Result<()> {
-        let mut ranges =
+    ) -> Result<bool> {
+        let ranges =
             ranges.map(|range| range.expect("kind and order of the ends were checked when they were read"));
         match self {
             Self::MayContain(filter) => print_in_batches(&**filter, ranges, out),
             Self::Count(filter) => {
-                ranges.try_for_each(|range| out.line(&count_text(filter.count_range(range))))
+                print_all(ranges.map(|range| count_text(filter.count_range(range))), NONE, out)
             }
             Self::SeekFirst(filter) => {
-                ranges.try_for_each(|range| out.line(&first_text(&**filter, range, key_type)))
+                print_all(ranges.map(|range| first_text(&**filter, range, key_type)), NO, out)
             }
             Self::SeekLast(filter) => {
-                ranges.try_for_each(|range| out.line(&last_text(&**filter, range, key_type)))
+                print_all(ranges.map(|range| last_text(&**filter, range, key_type)), NO, out)
             }
         }
     }
@@ -137,22 +138,36 @@ fn print_in_batches<'a, K: ShowKey + ?Sized>(
     filter: &DynFilter<K>,
     mut ranges: impl Iterator<Item = KeyRange<'a, K>>,
     out: &mut Output,
-) -> Result<()> {
+) -> Result<bool> {
     let mut answers = [false; BATCH];
+    let mut any_maybe = false;
     loop {
         let batch: Vec<KeyRange<'a, K>> = ranges.by_ref().take(BATCH).collect();
         if batch.is_empty() {
-            return Ok(());
+            return Ok(any_maybe);
         }
         filter.may_contain_ranges(&batch, &mut answers[..batch.len()]);
         for &answer in &answers[..batch.len()] {
+            any_maybe |= answer;
             out.line(if answer { "maybe" } else { NO })?;
         }
     }
 }
 
+/// Prints the lines; gives whether any of them is another than `no`.
+fn print_all(lines: impl Iterator<Item = String>, no: &str, out: &mut Output) -> Result<bool> {
+    let mut any_maybe = false;
+    for line in lines {
+        any_maybe |= line != no;
+        out.line(&line)?;
+    }
+    Ok(any_maybe)
+}
+
 /// The range holds no key.
 const NO: &str = "no";
+/// The count of such a range.
+const NONE: &str = "0";
 
 fn count_text(CountBounds { min, max }: CountBounds) -> String {
     if min == max { max.to_string() } else { format!("{min}-{max}") }

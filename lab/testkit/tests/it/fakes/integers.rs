@@ -120,6 +120,7 @@ fn seal(quirk: Quirk, keys: &[u64], plan: &BuildPlan<u64>) -> Result<Sealed> {
         payload_version: 1,
         key_space: KeySpaceId::U64,
         codec: plan.codec(),
+        key_type: plan.key_type(),
         key_count: keys.len() as u64,
         smallest: keys.first().copied().unwrap_or(0),
         largest: keys.last().copied().unwrap_or(0),

@@ -36,10 +36,16 @@ impl BuildFromKeys<[u8]> for Coarse {
     }
 
     fn build_from(&self, keys: SortedKeys<'_, [u8]>, plan: &BuildPlan<[u8]>) -> Result<Sealed> {
-        let (key_space, codec, key_count) = (KeySpaceId::Bytes, plan.codec(), keys.len() as u64);
-        let (smallest, largest) = (0, 0);
-        let envelope =
-            Envelope { kind: KIND, payload_version: 1, key_space, codec, key_count, smallest, largest };
+        let envelope = Envelope {
+            kind: KIND,
+            payload_version: 1,
+            key_space: KeySpaceId::Bytes,
+            codec: plan.codec(),
+            key_type: plan.key_type(),
+            key_count: keys.len() as u64,
+            smallest: 0,
+            largest: 0,
+        };
         Ok(Sealed::assemble(&envelope, &[]))
     }
 }

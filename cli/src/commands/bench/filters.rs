@@ -1,0 +1,223 @@
+//! `lacuna bench filters`: filters side by side over the same keys and queries, measured in turn in one run.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use lacuna_base::{Budget, Error, Result as CoreResult};
+use lacuna_bench::{
+    Contender, Effort, Outcome, Progress as Stage, Row, Setting, Watch, measure_fitting, report,
+};
+use lacuna_workload::{QueryInput, TypedKeys};
+
+use super::{Format, every_family, split_specs};
+use crate::arguments::{KeyArgs, bits_per_key};
+use crate::errors::{Failure, Result};
+use crate::interrupt::StopFlag;
+use crate::output::Output;
+use crate::progress::Progress;
+
+const EXAMPLES: &str = "\
+Examples:
+  lacuna bench filters --keys uniform:20k --queries uniform:10k:32 --quick
+  lacuna bench filters --filters grafite,bloom:k=7 --keys uniform:20k --bits-per-key 10,14 \\
+      --queries uniform:5k:1-32,correlated:5k:32:32 --quick --format json
+  lacuna bench filters --filters grafite,bucketing --keys words.txt --queries heldout:1k:1-4 \\
+      --bits-per-key 8,12,16 --quick --report report
+  lacuna bench filters --filters all --keys uniform:20k --queries uniform:10k:32 \\
+      --bits-per-key 14,18 --quick --report report
+
+Times are medians of interleaved rounds on one thread: compare them with each other, not with those of
+another run. `batched` asks 1,024 ranges a call; `floor` is one random read in as much memory as the
+filter has. Queries that take keys out (heldout, half, lastbyte) leave those keys out of the filter.
+A filter that does not fit its budget is a row that says what it needs; what is to be said about others
+stands below the table. Rows are printed as soon as their queries are done, and Ctrl-C prints what is
+done. Exit code 1 if a filter denies a key that it holds.";
+
+/// Compare filters over the same keys and queries
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct FiltersArgs {
+    /// Specs to compare, separated by commas; `all` stands for every family [default: all]
+    #[arg(long, value_name = "A,B,..")]
+    filters: Option<String>,
+
+    #[command(flatten)]
+    keys: KeyArgs,
+
+    /// What to ask, such as uniform:100k:1-32 or file:PATH; several separated by commas
+    #[arg(long, value_name = "Q", required = true, value_delimiter = ',')]
+    queries: Vec<String>,
+
+    /// Budgets in bits per distinct key, separated by commas
+    #[arg(
+        long,
+        value_name = "B,..",
+        value_delimiter = ',',
+        default_value = "14",
+        allow_negative_numbers = true,
+        value_parser = bits_per_key
+    )]
+    bits_per_key: Vec<f64>,
+
+    /// How to print the rows
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+
+    /// Also write report.html, rows.csv and rows.jsonl into this folder
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
+
+    /// Few rounds: the rates are as good, the times are rough
+    #[arg(long)]
+    quick: bool,
+
+    /// Seed of the hashes, of generated keys and of the queries
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+}
+
+/// Runs the comparison.
+pub(super) fn run(args: &FiltersArgs) -> Result<()> {
+    let specs = specs(args)?;
+    let inputs = args.queries.iter().map(|text| QueryInput::parse(text)).collect::<CoreResult<Vec<_>>>()?;
+    args.report.as_deref().map(make_folder).transpose()?;
+    let keys = args.keys.load(args.seed)?;
+    let stop = StopFlag::with_results();
+    let (mut printer, mut outcomes) = (Printer::new(args.format), Vec::new());
+    for input in &inputs {
+        let found = outcomes_of(args, &specs, input, &keys, &stop)?;
+        printer.print(&found)?;
+        outcomes.extend(found);
+        if stop.is_set() {
+            break;
+        }
+    }
+    let rows: Vec<Row> = outcomes.iter().filter_map(Outcome::row).cloned().collect();
+    if let Some(folder) = args.report.as_deref().filter(|_| !rows.is_empty()) {
+        report::write_report(folder, "Filters side by side", &command_line(args, &specs), &rows)?;
+    }
+    deny_false_negatives(&rows)?;
+    stop.exit_code().map_or(Ok(()), |code| Err(Failure::Exit(code)))
+}
+
+/// The specs asked for, each known to exist.
+fn specs(args: &FiltersArgs) -> Result<Vec<String>> {
+    let specs = match &args.filters {
+        Some(text) => split_specs(text),
+        None => every_family().collect(),
+    };
+    for spec in &specs {
+        lacuna_families::spec::<u64>(spec)?;
+    }
+    for &bits_per_key in &args.bits_per_key {
+        Budget::bits_per_key(bits_per_key)?;
+    }
+    Ok(specs)
+}
+
+fn make_folder(folder: &Path) -> CoreResult<()> {
+    let refused = |reason: String| {
+        Error::invalid_input(format!("the report cannot be written into {}: {reason}", folder.display()))
+    };
+    if folder.is_file() {
+        return Err(refused("it is a file; give a folder".to_owned()));
+    }
+    fs::create_dir_all(folder).map_err(|error| refused(error.to_string()).with_source(error))
+}
+
+/// What became of every filter with every budget.
+fn outcomes_of(
+    args: &FiltersArgs,
+    specs: &[String],
+    input: &QueryInput,
+    keys: &TypedKeys,
+    stop: &StopFlag,
+) -> CoreResult<Vec<Outcome>> {
+    let queries = input.to_string();
+    let progress = Progress::spinner(format!("drawing {queries}"));
+    let workload = input.workload(keys.clone(), args.seed)?;
+    let contenders: Vec<Contender<'_>> = specs
+        .iter()
+        .flat_map(|spec| args.bits_per_key.iter().map(move |&bits_per_key| Contender { spec, bits_per_key }))
+        .collect();
+    let setting = Setting { keys: args.keys.name(), queries: &queries, workload: &workload, seed: args.seed };
+    let effort = if args.quick { Effort::SMALL } else { Effort::FULL };
+    let mut viewer = Viewer { queries: &queries, progress, stop };
+    measure_fitting(&contenders, &setting, effort, &mut viewer)
+}
+
+/// Shows a terminal what is done, and ends the measurement when it is asked to.
+struct Viewer<'a> {
+    queries: &'a str,
+    progress: Progress,
+    stop: &'a StopFlag,
+}
+
+impl Watch for Viewer<'_> {
+    fn progress(&mut self, Stage { stage, done, of }: Stage) {
+        self.progress.step(format!("{}: {stage}", self.queries), done as u64, of as u64);
+    }
+
+    fn found(&mut self, spec: &str, bits_per_key: f64, finding: &str) {
+        self.progress.note(&format!("{spec} at {bits_per_key} bits, {}: {finding}", self.queries));
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.is_set()
+    }
+}
+
+/// Prints the outcomes of each kind of queries when they are there.
+struct Printer {
+    format: Format,
+    is_first: bool,
+}
+
+impl Printer {
+    fn new(format: Format) -> Self {
+        Self { format, is_first: true }
+    }
+
+    fn print(&mut self, outcomes: &[Outcome]) -> Result<()> {
+        let is_first = std::mem::replace(&mut self.is_first, false);
+        let text = match self.format {
+            Format::Table if is_first => report::outcomes_to_table(outcomes),
+            Format::Table => format!("\n{}", report::outcomes_to_table(outcomes)),
+            Format::Json => report::to_json_lines(outcomes),
+            Format::Csv if is_first => report::to_csv(outcomes),
+            Format::Csv => without_first_line(&report::to_csv(outcomes)),
+        };
+        let mut out = Output::new();
+        out.text(&text)?;
+        out.finish()
+    }
+}
+
+fn without_first_line(text: &str) -> String {
+    text.split_once('\n').map_or(String::new(), |(_, rest)| rest.to_owned())
+}
+
+/// The command that gives the same report again.
+fn command_line(args: &FiltersArgs, specs: &[String]) -> String {
+    let budgets: Vec<String> = args.bits_per_key.iter().map(f64::to_string).collect();
+    format!(
+        "lacuna bench filters --filters {} {} --queries {} --bits-per-key {}{} --seed {}",
+        specs.join(","),
+        args.keys.as_arguments(),
+        args.queries.join(","),
+        budgets.join(","),
+        if args.quick { " --quick" } else { "" },
+        args.seed
+    )
+}
+
+fn deny_false_negatives(rows: &[Row]) -> Result<()> {
+    match rows.iter().find(|row| row.false_negatives > 0) {
+        None => Ok(()),
+        Some(row) => Err(Failure::DoesNotHold(format!(
+            "{} denied {} keys or ranges that it holds; this is a bug",
+            row.spec, row.false_negatives
+        ))),
+    }
+}

@@ -1,0 +1,139 @@
+//! Keys and queries of one's own, wherever they come from.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::Folder;
+
+/// Words and ranges between them: two without a word, one with.
+fn words() -> Folder {
+    let folder = Folder::new();
+    let words: Vec<String> = (0..2_000).map(|number| format!("word {:05}\n", number * 7)).collect();
+    folder.write("words.txt", words.concat());
+    folder.write("asked.txt", "word 00001\tword 00003\n\nword 00007\tword 00007x\nword 00008\tword 00009\n");
+    folder
+}
+
+#[test]
+fn filters_are_compared_with_the_users_queries() {
+    let folder = words();
+    let bench = "bench filters --keys words.txt --filters bloom,surf --bits-per-key 30 --quick --format json \
+                 --queries file:asked.txt";
+    for line in folder.lacuna(bench).done().lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(row["queries"], "file:asked.txt");
+        assert_eq!((&row["query_count"], &row["empty_count"]), (&3.into(), &2.into()), "{line}");
+        assert_eq!(row["false_negatives"], 0);
+    }
+    folder.write("numbers.txt", "3,5\n9\n\n12 40\n");
+    let bench = "bench filters --keys uniform:1k --filters bloom --quick --format csv --queries file:numbers.txt,points:9";
+    assert_eq!(folder.lacuna(bench).done().lines().count(), 3);
+}
+
+#[test]
+fn engines_are_asked_the_users_queries() {
+    let folder = words();
+    let bench = "bench engine --engine slatedb --keys words.txt --filters none,bloom --levels 1 --format json \
+                 --queries file:asked.txt";
+    let rows = folder.lacuna(bench).done();
+    assert_eq!(rows.lines().count(), 2, "{rows}");
+    for line in rows.lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(row["queries"], "file:asked.txt", "{line}");
+    }
+    let refused = folder.lacuna(&format!("{bench} --empty 0.5"));
+    assert!(refused.sentence(2).contains("leave out --empty"), "{}", refused.stderr);
+}
+
+#[test]
+fn samples_and_proofs_take_the_users_queries() {
+    let folder = words();
+    folder
+        .lacuna("build --keys words.txt --filter auto --sample file:asked.txt --bits-per-key 20 --out f")
+        .done();
+    let report = folder.lacuna("verify f --keys words.txt --queries file:asked.txt").done();
+    assert!(report.contains("rate      ok      file:asked.txt: "), "{report}");
+    assert!(
+        report.contains("of 2 empty ranges") && report.contains("0 of 1 ranges with a key denied"),
+        "{report}"
+    );
+}
+
+#[test]
+fn a_file_of_queries_is_read_in_the_type_of_the_keys() {
+    let folder = Folder::new();
+    folder.write("days.txt", "2024-01-31\n2024-03-01\n");
+    folder.write("asked.txt", "2024-02-01,2024-02-02\n2024-01-31\n");
+    folder.lacuna("build --keys days.txt --key-type date --filter grafite --bits-per-key 40 --out f").done();
+    let report = folder.lacuna("verify f --keys days.txt --queries file:asked.txt").done();
+    assert!(
+        report.contains("0 of 1 empty ranges") && report.contains("0 of 1 ranges with a key"),
+        "{report}"
+    );
+    folder.write("wrong.txt", "2024-02-01 soon\n");
+    let refused = folder.lacuna("verify f --keys days.txt --queries file:wrong.txt");
+    assert!(refused.sentence(2).contains("wrong.txt: line 1: `soon` is not a day"), "{}", refused.stderr);
+}
+
+#[test]
+fn keys_come_from_a_pipe() {
+    let folder = words();
+    let words = fs::read_to_string(folder.path("words.txt")).unwrap();
+    let build = ["build", "--keys", "-", "--filter", "grafite", "--bits-per-key", "14", "--out", "piped"];
+    assert!(folder.run(&build, &words).done().contains("2,000 distinct keys of -"));
+    folder.lacuna("build --keys words.txt --filter grafite --bits-per-key 14 --out read").done();
+    assert_eq!(fs::read(folder.path("piped")).unwrap(), fs::read(folder.path("read")).unwrap());
+    let wrong = folder.run(&build, "b\na\n").sentence(2);
+    assert!(wrong.contains("standard input: line 2 is below the key before it"), "{wrong}");
+}
+
+#[test]
+fn the_filter_goes_into_a_pipe() {
+    let folder = words();
+    let output = std::process::Command::new(crate::BINARY)
+        .args(["build", "--keys", "words.txt", "--filter", "grafite", "--bits-per-key", "14", "--out", "-"])
+        .current_dir(folder.root())
+        .output()
+        .unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    folder.lacuna("build --keys words.txt --filter grafite --bits-per-key 14 --out f").done();
+    assert_eq!(output.stdout, fs::read(folder.path("f")).unwrap());
+    assert_eq!(folder.names(), ["asked.txt", "f", "words.txt"]);
+}
+
+#[cfg(feature = "csv")]
+#[test]
+fn keys_come_from_a_column() {
+    let folder = Folder::new();
+    folder.write("people.csv", "\u{feff}name,age\n\"Smith, Anna\",20\nBob,7\n\"Ca\"\"rl\",\n");
+    folder.write("bare.tsv", "7\tx\n9\ty\n");
+    let build = |rest: &str| format!("build {rest} --filter bloom --bits-per-key 40 --out f");
+    let done = folder.lacuna(&build("--keys people.csv --column name --sort")).done();
+    assert!(done.contains("3 distinct keys"), "{done}");
+    assert_eq!(folder.run(&["query", "f", "Smith, Anna"], "").done(), "maybe\n");
+    assert_eq!(folder.run(&["query", "f", "Ca\"rl"], "").done(), "maybe\n");
+    let done = folder.lacuna(&build("--keys people.csv --column age --key-type i64 --sort")).done();
+    assert!(done.contains("2 distinct keys"), "a row without a number has no key: {done}");
+    folder.lacuna("verify f --keys people.csv --column age --sort").done();
+    folder.lacuna(&build("--keys bare.tsv --column 1 --key-type u64")).done();
+    assert_eq!(folder.lacuna("query f 7").done(), "maybe\n");
+    for (rest, said) in [
+        ("--keys people.csv --column size", "there is no column `size`; the first row names name, age"),
+        ("--keys people.csv --column 3", "line 1 has 2 cells, so there is no column 3"),
+        ("--keys people.csv --column age --key-type i64", "line 3 is below the key before it"),
+        ("--keys people.csv --column name --key-type f64 --sort", "line 2: `Smith, Anna` is not a number"),
+        ("--keys uniform:9 --column name", "`uniform:9` has no columns"),
+    ] {
+        assert!(folder.lacuna(&build(rest)).sentence(2).contains(said), "{rest}");
+    }
+}
+
+#[cfg(not(feature = "csv"))]
+#[test]
+fn a_build_without_csv_says_so() {
+    let folder = Folder::new();
+    folder.write("people.csv", "name\nAnna\n");
+    let build = "build --keys people.csv --column name --filter bloom --bits-per-key 14 --out f";
+    assert!(folder.lacuna(build).sentence(2).contains("--features csv"));
+}
