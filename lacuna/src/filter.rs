@@ -8,6 +8,7 @@ use lacuna_base::{
     Budget, BuildPlan, DynFilter, DynSpec, Envelope, Error, KeyType, Result, SortedKeys, TypedKey,
 };
 use lacuna_families::FilterBytes;
+use lacuna_guard::internal::GuardKey as _;
 
 use crate::bounds::{KeyBounds, range_of};
 use crate::key::{AsKey, FilterKey};

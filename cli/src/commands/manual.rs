@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+#[cfg(not(feature = "terminal"))]
 use crate::errors::Result;
 
 /// Print completions for a shell

@@ -111,7 +111,8 @@ impl Schema {
         self.domains.get(domain).is_some_and(|(column, domain_type)| {
             let place = self.column(column).ok();
             let described = place.and_then(|place| self.described.get(place));
-            let is_exact = *domain_type != DomainType::Text || described.is_some_and(|found| found.is_equal_by_bytes);
+            let is_exact =
+                *domain_type != DomainType::Text || described.is_some_and(|found| found.is_equal_by_bytes);
             self.keys.contains(column) && is_exact && self.has_order_of(domain)
         })
     }
@@ -122,8 +123,8 @@ impl Schema {
             return false;
         };
         let constraints = &self.constraints;
-        let is_narrow =
-            constraints.narrow.contains(name) && matches!(value, SqlValue::Text(text) | SqlValue::Json(text) if !text.is_ascii());
+        let is_narrow = constraints.narrow.contains(name)
+            && matches!(value, SqlValue::Text(text) | SqlValue::Json(text) if !text.is_ascii());
         let is_missing = *value == SqlValue::Null && constraints.required.contains(name);
         !constraints.columns.contains(name)
             && !is_narrow

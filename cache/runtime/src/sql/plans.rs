@@ -12,7 +12,9 @@ use super::statement::Statement;
 /// A table with many texts; then an index.
 async fn make(database: &dyn Database, column: &str, index: &str) {
     let rows = match database.dialect() {
-        super::database::Dialect::MariaDb => "SELECT seq, CONCAT('name ', LPAD(seq, 6, '0')), 0 FROM seq_1_to_20000",
+        super::database::Dialect::MariaDb => {
+            "SELECT seq, CONCAT('name ', LPAD(seq, 6, '0')), 0 FROM seq_1_to_20000"
+        }
         _ => "SELECT i, 'name ' || lpad(i::text, 6, '0'), 0 FROM generate_series(1, 20000) AS i",
     };
     let analyze = match database.dialect() {

@@ -100,7 +100,8 @@ impl Sql {
         } else {
             [" >= ", " > ", " <= ", " < "]
         };
-        for (cut, before, after) in [(interval.lo(), signs[0], signs[1]), (interval.hi(), signs[3], signs[2])] {
+        for (cut, before, after) in [(interval.lo(), signs[0], signs[1]), (interval.hi(), signs[3], signs[2])]
+        {
             let (key, sign) = match cut {
                 Cut::Least | Cut::Greatest => continue,
                 Cut::Before(key) => (key, before),
@@ -119,9 +120,7 @@ impl Sql {
     /// A condition that an index of the column serves, and that all texts of the interval meet.
     fn within_collation(&mut self, column: &str, order: TextOrder, interval: &Interval<RangeKey>) {
         let text = |cut: &Cut<RangeKey>| match cut {
-            Cut::Before(key) | Cut::After(key) => {
-                str::from_utf8(key.as_bytes()).ok().map(ToOwned::to_owned)
-            }
+            Cut::Before(key) | Cut::After(key) => str::from_utf8(key.as_bytes()).ok().map(ToOwned::to_owned),
             Cut::Least | Cut::Greatest => None,
         };
         let (lo, hi) = (text(interval.lo()), text(interval.hi()));
@@ -138,7 +137,10 @@ impl Sql {
                 let (Some(lo), Some(hi)) = (lo, hi) else { return };
                 let patterns = superset::patterns(&lo, &hi, matches!(interval.hi(), Cut::After(_)));
                 for (nth, pattern) in patterns.iter().enumerate() {
-                    self.text(if nth > 0 { " OR " } else { " AND (" }).name(column).text(" LIKE ").value(pattern);
+                    self.text(if nth > 0 { " OR " } else { " AND (" })
+                        .name(column)
+                        .text(" LIKE ")
+                        .value(pattern);
                     self.text(&format!(" ESCAPE '{}'", superset::ESCAPE));
                 }
                 self.text(if patterns.is_empty() { "" } else { ")" });

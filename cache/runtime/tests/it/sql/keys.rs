@@ -175,7 +175,9 @@ async fn keys_of_every_kind_hit_on_mariadb() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn keys_of_every_kind_hit_on_sqlite() {
-    for (column, key) in [("TEXT", word as fn(u64) -> SqlValue), ("TEXT COLLATE NOCASE", word), ("BLOB", bytes)] {
+    for (column, key) in
+        [("TEXT", word as fn(u64) -> SqlValue), ("TEXT COLLATE NOCASE", word), ("BLOB", bytes)]
+    {
         let place = Place::new();
         keys_hit(&sqlite(&place), column, key).await;
     }
