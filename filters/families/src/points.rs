@@ -51,34 +51,26 @@ pub(crate) struct PointProbe {
 }
 
 impl<P: PointBody> Points<P> {
-    /// Whether one of several keys may be there; apart, so that a point has the processor's registers to itself.
+    /// Whether a key of `lo + 1 ..= hi` may be there; apart, so that a point has the processor's registers to itself.
     #[inline(never)]
-    fn any_of<I: Isa>(&self, isa: I, body: &[u8], PointProbe { lo, hi, first_hash }: PointProbe) -> bool {
-        if hi - lo >= MAX_POINTS {
-            cross("points: too many");
-            return true;
-        }
-        isa.run_apart(AnyAmong { points: self, body, lo, hi, first_hash })
+    fn any_behind<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> bool {
+        isa.run_apart(AnyBehind { points: self, body, lo, hi })
     }
 }
 
-/// The keys of a short range.
-struct AnyAmong<'a, P> {
+/// The keys after the first of a short range.
+struct AnyBehind<'a, P> {
     points: &'a Points<P>,
     body: &'a [u8],
     lo: u64,
     hi: u64,
-    first_hash: u64,
 }
 
-impl<P: PointBody> Kernel for AnyAmong<'_, P> {
+impl<P: PointBody> Kernel for AnyBehind<'_, P> {
     type Output = bool;
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> bool {
-        let Self { points, body, lo, hi, first_hash } = self;
-        if points.body.may_contain(isa, body, first_hash) {
-            return true;
-        }
+        let Self { points, body, lo, hi } = self;
         let mut key = lo;
         while key < hi {
             key += 1;
@@ -111,20 +103,17 @@ impl<P: PointBody> IntegerBody for Points<P> {
     }
 
     #[inline(always)]
-    fn finish<I: Isa>(&self, isa: I, body: &[u8], probe: PointProbe) -> bool {
-        if probe.lo == probe.hi {
-            return self.body.may_contain(isa, body, probe.first_hash);
+    fn finish<I: Isa>(&self, isa: I, body: &[u8], PointProbe { lo, hi, first_hash }: PointProbe) -> bool {
+        if hi - lo >= MAX_POINTS {
+            cross("points: too many");
+            return true;
         }
-        self.any_of(isa, body, probe)
+        self.body.may_contain(isa, body, first_hash) || (lo < hi && self.any_behind(isa, body, lo, hi))
     }
 
     #[inline(always)]
     fn any_in<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> bool {
-        let first_hash = self.hasher.hash(lo);
-        if lo == hi {
-            return self.body.may_contain(isa, body, first_hash);
-        }
-        self.any_of(isa, body, PointProbe { lo, hi, first_hash })
+        self.finish(isa, body, PointProbe { lo, hi, first_hash: self.hasher.hash(lo) })
     }
 
     fn rate_bound(&self, range_len: u64) -> f64 {
