@@ -4,9 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-#[cfg(not(feature = "terminal"))]
-use crate::errors::Result;
-
 /// Print completions for a shell
 ///
 /// They need a build with the feature `terminal`: `cargo build --release -p lacuna-cli --features terminal`.
@@ -42,13 +39,13 @@ enum Shell {
 }
 
 #[cfg(not(feature = "terminal"))]
-pub(super) fn completions(args: &CompletionsArgs) -> Result<()> {
+pub(super) fn completions(args: &CompletionsArgs) -> crate::errors::Result<()> {
     let _ = args.shell;
     Err(crate::features::TERMINAL.is_missing())
 }
 
 #[cfg(not(feature = "terminal"))]
-pub(super) fn man(args: &ManArgs) -> Result<()> {
+pub(super) fn man(args: &ManArgs) -> crate::errors::Result<()> {
     let _ = &args.out;
     Err(crate::features::TERMINAL.is_missing())
 }
