@@ -23,7 +23,7 @@ pub struct Oracle<K: KeySpace + ?Sized> {
 
 impl<K: KeySpace + ?Sized> Oracle<K> {
     /// The set of `keys`, given in any order and any number of times.
-    pub(crate) fn new(mut keys: Vec<K::Owned>) -> Self {
+    pub fn new(mut keys: Vec<K::Owned>) -> Self {
         keys.sort();
         keys.dedup();
         let mut column = K::OwnedColumn::default();
@@ -34,7 +34,7 @@ impl<K: KeySpace + ?Sized> Oracle<K> {
     }
 
     /// The keys, ascending.
-    pub(crate) fn keys(&self) -> &[K::Owned] {
+    pub fn keys(&self) -> &[K::Owned] {
         &self.keys
     }
 
@@ -49,18 +49,18 @@ impl<K: KeySpace + ?Sized> Oracle<K> {
     }
 
     /// The keys as a filter takes them.
-    pub(crate) fn sorted(&self) -> SortedKeys<'_, K> {
+    pub fn sorted(&self) -> SortedKeys<'_, K> {
         SortedKeys::try_new(K::column(&self.column)).expect("`new` sorted the keys and removed repeats")
     }
 
     /// Whether `key` is there.
-    pub(crate) fn contains(&self, key: K::Ref<'_>) -> bool {
+    pub fn contains(&self, key: K::Ref<'_>) -> bool {
         let place = self.first_at(key);
         self.keys.get(place).is_some_and(|found| K::borrow(found) == K::shorten(key))
     }
 
     /// Whether any key of `range` is there.
-    pub(crate) fn holds_any(&self, range: KeyRange<'_, K>) -> bool {
+    pub fn holds_any(&self, range: KeyRange<'_, K>) -> bool {
         let (lo, _) = K::ends(range);
         // The first key may be an excluded end; the one after it is then the first that can be inside.
         let candidates = self.keys[self.first_at(lo)..].iter().take(2);
