@@ -41,6 +41,7 @@ test: fresh-stages $(DENY) browser servers
 	$(STAGE) build $(CARGO) build --release --locked
 	$(STAGE) rocksdb .ci/rocksdb
 	$(STAGE) lints $(WITH_ROCKSDB) $(CARGO) clippy --release --locked --workspace --all-targets --all-features -- -D warnings
+	$(STAGE) "fuzz targets" $(CARGO) check --release --locked --manifest-path lab/fuzz/Cargo.toml --target-dir $(TARGET)
 	$(STAGE) "features of the range cache, each alone" .ci/features
 	$(STAGE) words lab/words
 	$(STAGE) packages .ci/package

@@ -45,7 +45,7 @@ pub(crate) struct BuildArgs {
     #[arg(long, value_name = "B", allow_negative_numbers = true, value_parser = bits_per_key)]
     bits_per_key: f64,
 
-    /// Empty queries to design for, such as correlated:10k:1-32:32 or file:PATH; families without a choice ignore them
+    /// Empty queries to design for, such as correlated:10k:1-32:32 or `file:PATH`; families without a choice ignore them
     #[arg(long, value_name = "Q")]
     sample: Option<String>,
 

@@ -45,7 +45,7 @@ pub(crate) struct VerifyArgs {
     #[command(flatten)]
     keys: KeyArgs,
 
-    /// Ranges to measure the rate with, such as uniform:1M:1-32 or file:PATH [default: points, uniform and correlated]
+    /// Ranges to measure the rate with, such as uniform:1M:1-32 or `file:PATH` [default: points, uniform and correlated]
     #[arg(long, value_name = "Q")]
     queries: Option<String>,
 

@@ -46,7 +46,7 @@ pub(super) struct EngineArgs {
     #[command(flatten)]
     keys: KeyArgs,
 
-    /// What to ask, such as uniform:10k:1-32, points:10k or file:PATH, all of whose ranges are asked
+    /// What to ask, such as uniform:10k:1-32, points:10k or `file:PATH`, all of whose ranges are asked
     #[arg(long, value_name = "Q")]
     queries: String,
 

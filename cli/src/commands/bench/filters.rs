@@ -45,7 +45,7 @@ pub(super) struct FiltersArgs {
     #[command(flatten)]
     keys: KeyArgs,
 
-    /// What to ask, such as uniform:100k:1-32 or file:PATH; several separated by commas
+    /// What to ask, such as uniform:100k:1-32 or `file:PATH`; several separated by commas
     #[arg(long, value_name = "Q", required = true, value_delimiter = ',')]
     queries: Vec<String>,
 

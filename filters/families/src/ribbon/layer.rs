@@ -124,9 +124,10 @@ mod tests {
         for (rows, tall_rows) in [(32, 0), (32, 32), (64, 32), (96, 32), (256, 96), (256, 256), (256, 0)] {
             let layer = Layer { rows, tall_rows, planes: 4 };
             let starts = (0..20_000).map(|block| layer.start(BlockHash::new(hasher, block)).row);
-            let mut started = vec![false; rows as usize];
+            let place = |row: u64| usize::try_from(row).expect("few rows");
+            let mut started = vec![false; place(rows)];
             for row in starts {
-                started[row as usize] = true;
+                started[place(row)] = true;
                 let last = row + WINDOW - 1;
                 assert!(last < rows && (row < tall_rows) == (last < tall_rows), "row {row} of {layer:?}");
             }

@@ -181,8 +181,10 @@ impl Kernel for Substitute<'_> {
 #[inline(always)]
 fn substitute<const LANES: usize>(layer: Layer, rows: &[Row], out: &mut [u8]) {
     let mut lanes = [0_u32; LANES];
-    let bits: [u32; LANES] = std::array::from_fn(|plane| 1_u32.unbounded_shl(plane as u32));
-    for (group, rows) in rows.chunks_exact(GROUP_ROWS as usize).enumerate().rev() {
+    #[expect(clippy::cast_possible_truncation, reason = "lanes are few, and a group has 16 rows")]
+    let (bits, group_rows): ([u32; LANES], usize) =
+        (std::array::from_fn(|plane| 1_u32.unbounded_shl(plane as u32)), GROUP_ROWS as usize);
+    for (group, rows) in rows.chunks_exact(group_rows).enumerate().rev() {
         for row in rows.iter().rev() {
             for (lane, bit) in lanes.iter_mut().zip(bits) {
                 let mut sum = (row.coefficients >> 1) & *lane;

@@ -101,7 +101,7 @@ impl SimulatedClient {
                 journal.history.push(Moment::WriteDone(id));
             }
             Err(WriteError::Refused(_) | WriteError::NotDone(_)) => {
-                journal.history.push(Moment::WriteNot(id))
+                journal.history.push(Moment::WriteNot(id));
             }
             Err(WriteError::Unknown) => {
                 journal.unknown += 1;

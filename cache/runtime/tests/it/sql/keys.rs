@@ -19,7 +19,7 @@ fn word(number: u64) -> SqlValue {
 }
 
 fn uuid(number: u64) -> SqlValue {
-    SqlValue::Uuid((u128::from(number) * 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835 >> 3).to_be_bytes())
+    SqlValue::Uuid(((u128::from(number) * 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835) >> 3).to_be_bytes())
 }
 
 fn address(number: u64) -> SqlValue {
