@@ -137,8 +137,7 @@ fn set_bits(bits: &mut [u8], mut hashes: impl Iterator<Item = u64>, hash_count: 
 
 /// The byte of a bit.
 fn byte_of(place: u64) -> usize {
-    let byte = (place >> 3) as usize;
-    byte
+    (place >> 3) as usize
 }
 
 fn write_blocked(

@@ -181,7 +181,8 @@ impl Kernel for Substitute<'_> {
 #[inline(always)]
 fn substitute<const LANES: usize>(layer: Layer, rows: &[Row], out: &mut [u8]) {
     let mut lanes = [0_u32; LANES];
-    let bits: [u32; LANES] = std::array::from_fn(|plane| 1_u32.unbounded_shl(plane as u32));
+    let mut bits = [1_u32; LANES];
+    bits.iter_mut().zip(0..).for_each(|(bit, plane)| *bit <<= plane);
     for (group, rows) in rows.chunks_exact(GROUP_ROWS as usize).enumerate().rev() {
         for row in rows.iter().rev() {
             for (lane, bit) in lanes.iter_mut().zip(bits) {
