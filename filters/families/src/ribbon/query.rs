@@ -73,7 +73,6 @@ impl Ribbon {
     /// The threshold of `bucket` in layer `index`.
     #[inline(always)]
     fn threshold(&self, body: &[u8], index: usize, bucket: u64) -> u32 {
-        #[expect(clippy::cast_possible_truncation, reason = "buckets lie within a slice in memory")]
         let at = self.layout.thresholds_at(index) + (bucket / 4) as usize;
         let byte = body.get(at).copied().unwrap_or_default();
         threshold(byte >> (2 * (bucket % 4)))

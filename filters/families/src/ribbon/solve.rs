@@ -10,7 +10,7 @@ use lacuna_base::testing::cross;
 use lacuna_succinct::arch::{Isa, Kernel, dispatch};
 
 use super::hash::BlockHash;
-use super::layer::{GROUP_ROWS, Layer};
+use super::layer::Layer;
 use super::partition::{Part, parts};
 
 /// How blocks become equations.
@@ -183,7 +183,7 @@ fn substitute<const LANES: usize>(layer: Layer, rows: &[Row], out: &mut [u8]) {
     let mut lanes = [0_u32; LANES];
     let mut bits = [1_u32; LANES];
     bits.iter_mut().zip(0..).for_each(|(bit, plane)| *bit <<= plane);
-    for (group, rows) in rows.chunks_exact(GROUP_ROWS as usize).enumerate().rev() {
+    for (group, rows) in rows.as_chunks::<16>().0.iter().enumerate().rev() {
         for row in rows.iter().rev() {
             for (lane, bit) in lanes.iter_mut().zip(bits) {
                 let mut sum = (row.coefficients >> 1) & *lane;
