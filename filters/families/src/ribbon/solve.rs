@@ -10,7 +10,7 @@ use lacuna_base::testing::cross;
 use lacuna_succinct::arch::{Isa, Kernel, dispatch};
 
 use super::hash::BlockHash;
-use super::layer::{GROUP_ROWS, Layer};
+use super::layer::Layer;
 use super::partition::{Part, parts};
 
 /// How blocks become equations.
@@ -181,10 +181,9 @@ impl Kernel for Substitute<'_> {
 #[inline(always)]
 fn substitute<const LANES: usize>(layer: Layer, rows: &[Row], out: &mut [u8]) {
     let mut lanes = [0_u32; LANES];
-    #[expect(clippy::cast_possible_truncation, reason = "lanes are few, and a group has 16 rows")]
-    let (bits, group_rows): ([u32; LANES], usize) =
-        (std::array::from_fn(|plane| 1_u32.unbounded_shl(plane as u32)), GROUP_ROWS as usize);
-    for (group, rows) in rows.chunks_exact(group_rows).enumerate().rev() {
+    let mut bits = [1_u32; LANES];
+    bits.iter_mut().zip(0..).for_each(|(bit, plane)| *bit <<= plane);
+    for (group, rows) in rows.as_chunks::<16>().0.iter().enumerate().rev() {
         for row in rows.iter().rev() {
             for (lane, bit) in lanes.iter_mut().zip(bits) {
                 let mut sum = (row.coefficients >> 1) & *lane;

@@ -101,9 +101,9 @@ impl Isa for Avx2 {
             let (low, high) = (_mm256_castsi256_si128(signs), _mm256_extracti128_si256::<1>(signs));
             _mm_movemask_epi8(_mm_packs_epi16(low, high))
         };
-        #[expect(clippy::cast_possible_truncation, reason = "sixteen lanes give sixteen bits")]
-        let mask = mask as u16;
-        mask
+        #[expect(clippy::cast_possible_truncation, reason = "a bit for each of 16 bytes")]
+        let parities = mask.cast_unsigned() as u16;
+        parities
     }
 
     #[inline(always)]
