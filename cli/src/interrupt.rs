@@ -36,7 +36,7 @@ struct Ending {
     stop: Option<Stop>,
 }
 
-/// How a command ends by itself when it is asked to.
+/// How a command ends that is asked to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stop {
     /// As if it were ended at once, after its threads.
