@@ -186,9 +186,7 @@ fn value(domain: DomainType, text: &str) -> Result<SqlValue> {
         DomainType::Integer => text.parse::<i64>().map_err(|_| none("42"))?.into(),
         DomainType::Unsigned => text.parse::<u64>().map_err(|_| none("42"))?.into(),
         DomainType::Bool => text.parse::<bool>().map_err(|_| none("true"))?.into(),
-        DomainType::Uuid => {
-            SqlValue::uuid(text).map_err(|_| none("550e8400-e29b-41d4-a716-446655440000"))?
-        }
+        DomainType::Uuid => SqlValue::uuid(text).map_err(|_| none("550e8400-e29b-41d4-a716-446655440000"))?,
         DomainType::Bytes => hex(text).ok_or_else(|| none("00ff"))?.into(),
     })
 }

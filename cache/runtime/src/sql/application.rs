@@ -164,7 +164,9 @@ impl TableRows {
             (ColumnKind::Integer | ColumnKind::Counter, SqlValue::Unsigned(value)) => {
                 Some(RangeKey::from_bytes(&[[0xFF; 8], value.to_be_bytes()].concat()))
             }
-            (ColumnKind::Text, SqlValue::Text(_)) if column.order != TextOrder::Foreign => typed(DomainType::Text),
+            (ColumnKind::Text, SqlValue::Text(_)) if column.order != TextOrder::Foreign => {
+                typed(DomainType::Text)
+            }
             (ColumnKind::Label { .. } | ColumnKind::Other, SqlValue::Text(_)) if !is_sqlite => {
                 typed(DomainType::Text)
             }
@@ -174,7 +176,9 @@ impl TableRows {
             (ColumnKind::Bool, SqlValue::Bool(_)) => typed(DomainType::Bool),
             (ColumnKind::Date, SqlValue::Date(_)) => typed(DomainType::Date),
             (ColumnKind::Moment { .. }, SqlValue::Timestamp(_)) => typed(DomainType::Timestamp),
-            (ColumnKind::Decimal { scale, .. }, SqlValue::Decimal { .. }) => typed(DomainType::Decimal { scale }),
+            (ColumnKind::Decimal { scale, .. }, SqlValue::Decimal { .. }) => {
+                typed(DomainType::Decimal { scale })
+            }
             _ => None,
         }
     }

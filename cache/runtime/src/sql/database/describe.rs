@@ -179,12 +179,12 @@ async fn located(database: &dyn Database, table: &str) -> Result<Located> {
         let found = ask(database, dialect.table_query(), &meaning).await?.into_iter().next();
         let Some(row) = found else { continue };
         let texts: Option<Vec<String>> = row.into_iter().map(crate::sql::sql_value::text).collect();
-        let Ok([schema, name, searched, fenceable, sql]) =
-            <[String; 5]>::try_from(texts.unwrap_or_default())
+        let Ok([schema, name, searched, fenceable, sql]) = <[String; 5]>::try_from(texts.unwrap_or_default())
         else {
             return Err(Error::unavailable("the catalogue describes a table in an unknown form"));
         };
-        let full = TableName { schema: Some(schema.clone()).filter(|_| dialect != Dialect::Sqlite), table: name };
+        let full =
+            TableName { schema: Some(schema.clone()).filter(|_| dialect != Dialect::Sqlite), table: name };
         let name = match &full.schema {
             Some(schema) => TableName::found(schema, &full.table, searched == "t"),
             None => full.clone(),

@@ -63,8 +63,10 @@ pub(crate) enum TextOrder {
     Bytes,
     /// Otherwise, but an index of the column has operators that compare bytes (`text_pattern_ops`).
     Pattern,
-    /// By code points, after spaces at the end (`utf8mb4_bin`).
+    /// By code points, as if spaces without end followed (`utf8mb4_bin`).
     Padded,
+    /// By one weight for each letter (`utf8mb4_general_ci`), so that texts with one beginning are side by side.
+    Prefixed,
     /// In another order.
     #[default]
     Collated,
@@ -241,7 +243,9 @@ impl ColumnKind {
             (Self::Integer | Self::Counter, SqlValue::Timestamp(micros)) => SqlValue::Integer(*micros),
             (Self::Moment { .. }, SqlValue::Integer(micros)) => SqlValue::Timestamp(*micros),
             (Self::Bool, SqlValue::Integer(number @ 0..=1)) => SqlValue::Bool(*number == 1),
-            (Self::Integer | Self::Counter | Self::Bits, SqlValue::Bool(is_true)) => SqlValue::Integer((*is_true).into()),
+            (Self::Integer | Self::Counter | Self::Bits, SqlValue::Bool(is_true)) => {
+                SqlValue::Integer((*is_true).into())
+            }
             (Self::Uuid { .. }, SqlValue::Text(text)) => SqlValue::uuid(text).unwrap_or(value),
             (Self::Blob | Self::Padded { .. }, SqlValue::Uuid(bytes)) => SqlValue::Blob(bytes.to_vec()),
             (Self::Text | Self::Label { .. }, SqlValue::Uuid(_) | SqlValue::Json(_)) => {
@@ -256,7 +260,8 @@ impl ColumnKind {
 /// The first word of a declared type, and the numbers in its first brackets.
 fn parts(words: &str) -> (&str, Vec<Option<u8>>) {
     let (name, rest) = words.split_at(words.find(['(', ' ']).unwrap_or(words.len()));
-    let inside = rest.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map_or("", |(inside, _)| inside);
+    let inside =
+        rest.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map_or("", |(inside, _)| inside);
     (name, inside.split(',').map(|number| number.trim().parse().ok()).collect())
 }
 

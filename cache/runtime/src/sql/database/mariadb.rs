@@ -64,9 +64,7 @@ fn decoded(row: &MySqlRow, place: usize) -> Result<SqlValue, sqlx::Error> {
             SqlValue::Blob(row.try_get(place)?)
         }
         "TINYINT UNSIGNED" | "SMALLINT UNSIGNED" | "MEDIUMINT UNSIGNED" | "INT UNSIGNED"
-        | "BIGINT UNSIGNED" => {
-            row.try_get::<u64, _>(place)?.into()
-        }
+        | "BIGINT UNSIGNED" => row.try_get::<u64, _>(place)?.into(),
         "DECIMAL" => decimal_or_text(row.try_get_unchecked(place)?),
         "DATE" | "DATETIME" | "TIMESTAMP" => {
             moment(type_info.name() == "DATE", &row.try_get_unchecked::<Vec<u8>, _>(place)?)

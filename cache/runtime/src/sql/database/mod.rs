@@ -1,7 +1,7 @@
 //! The differences between databases: how to connect, how to write, and the meaning of their errors.
 
-mod connect;
 mod columns;
+mod connect;
 mod constraints;
 mod describe;
 mod dialect;

@@ -16,9 +16,10 @@ impl Dialect {
         let is_offered = match (self, domain) {
             // Any column of SQLite may hold any value, which the order of the key follows if the types are those
             // of the domain. Whole numbers beyond 2^53 have no exact order among floats.
-            (Self::Sqlite, DomainType::Decimal { .. } | DomainType::Date | DomainType::Bool | DomainType::Uuid) => {
-                false
-            }
+            (
+                Self::Sqlite,
+                DomainType::Decimal { .. } | DomainType::Date | DomainType::Bool | DomainType::Uuid,
+            ) => false,
             (Self::Sqlite, DomainType::Float) => column.kind == ColumnKind::Float,
             (Self::Sqlite, DomainType::Bytes) => column.kind == ColumnKind::Blob,
             (Self::Sqlite, _) => true,
@@ -46,7 +47,9 @@ impl Dialect {
                 "SQLite has no days; keep them as texts like 2024-05-01, as Text, or count them, as Integer"
                     .to_owned()
             }
-            (Self::Sqlite, DomainType::Bool, _) => "SQLite has 0 and 1 instead; register it as Integer".to_owned(),
+            (Self::Sqlite, DomainType::Bool, _) => {
+                "SQLite has 0 and 1 instead; register it as Integer".to_owned()
+            }
             (Self::Sqlite, DomainType::Uuid, _) => {
                 "keep UUIDs as texts, as Text, or in a column that is declared BLOB, as Bytes".to_owned()
             }
@@ -58,10 +61,13 @@ impl Dialect {
                     .to_owned()
             }
             (_, DomainType::Text, ColumnKind::Text) => {
-                "the character set of the server has another order than UTF-8; make the database with UTF8".to_owned()
+                "the character set of the server has another order than UTF-8; make the database with UTF8"
+                    .to_owned()
             }
             (_, _, ColumnKind::Uuid { .. }) => "register it as Uuid".to_owned(),
-            (Self::MariaDb, DomainType::Bool, _) => "MariaDB has 0 and 1 instead; register it as Integer".to_owned(),
+            (Self::MariaDb, DomainType::Bool, _) => {
+                "MariaDB has 0 and 1 instead; register it as Integer".to_owned()
+            }
             (_, _, ColumnKind::Bool) => "register it as Bool".to_owned(),
             (_, _, ColumnKind::Blob | ColumnKind::Padded { .. }) => "register it as Bytes".to_owned(),
             (_, DomainType::Bool, _) => "declare the column BOOLEAN".to_owned(),

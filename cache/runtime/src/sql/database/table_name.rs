@@ -103,7 +103,9 @@ mod tests {
 
     #[test]
     fn a_name_is_read_as_it_is_shown() {
-        for (schema, table) in [("sales", "orders"), ("a.b", "c"), ("a", "b.c"), ("a\"b", "c\".d"), ("a", "b c")] {
+        for (schema, table) in
+            [("sales", "orders"), ("a.b", "c"), ("a", "b.c"), ("a\"b", "c\".d"), ("a", "b c")]
+        {
             let name = TableName::found(schema, table, false);
             assert_eq!(TableName::meanings(&name.to_string()).last(), Some(&name), "{name}");
         }

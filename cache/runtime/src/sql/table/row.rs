@@ -80,7 +80,10 @@ impl Table {
     pub fn known_row<'a>(&self, values: impl IntoIterator<Item = (&'a str, SqlValue)>) -> Result<Row> {
         let Given { columns, others } = self.given(values)?;
         if let Some((name, _)) = others.first() {
-            return Err(Error::invalid_input(format!("the table {} has no column {name}", self.schema.table)));
+            return Err(Error::invalid_input(format!(
+                "the table {} has no column {name}",
+                self.schema.table
+            )));
         }
         for column in self.schema.domains.iter().map(|(name, _)| name).chain(&self.schema.keys) {
             let place = self.schema.column(column)?;
@@ -133,7 +136,8 @@ impl Table {
         let key = self.where_row(&mut sql, row)?;
         let was = self.registered_values(row);
         let is_known = self.keeps_all(&given);
-        let effect = if is_known { Effect::Set { key, was, columns: given.columns } } else { Effect::Unknown };
+        let effect =
+            if is_known { Effect::Set { key, was, columns: given.columns } } else { Effect::Unknown };
         self.send(touched, vec![sql.into_statement(Shape::Condition).expecting(1)], effect).await
     }
 

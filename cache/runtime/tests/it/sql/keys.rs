@@ -75,6 +75,11 @@ async fn keys_hit(url: &str, column: &str, key: fn(u64) -> SqlValue) {
         let row = [("id", key(number)), ("place", place), ("note", 0.into())];
         things.insert(row).await.unwrap_or_else(|error| panic!("{column}: {error}"));
     }
+    // An address may be written in another form than it is read in, so a new row has to be read.
+    let is_rewritten = ["INET", "CIDR"].contains(&column);
+    rows(&things).await;
+    assert_eq!(cache.counts().store_queries > asked, is_rewritten, "{column}");
+    let asked = cache.counts().store_queries;
     let mut rng = effort::rng(31);
     for round in 1..=50i64 {
         let found = rows(&things).await;
@@ -175,7 +180,9 @@ async fn keys_of_every_kind_hit_on_mariadb() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn keys_of_every_kind_hit_on_sqlite() {
-    for (column, key) in [("TEXT", word as fn(u64) -> SqlValue), ("TEXT COLLATE NOCASE", word), ("BLOB", bytes)] {
+    for (column, key) in
+        [("TEXT", word as fn(u64) -> SqlValue), ("TEXT COLLATE NOCASE", word), ("BLOB", bytes)]
+    {
         let place = Place::new();
         keys_hit(&sqlite(&place), column, key).await;
     }

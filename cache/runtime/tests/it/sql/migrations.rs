@@ -38,7 +38,10 @@ async fn columns_that_come_later_are_written(url: &str, count: &str) {
     plain.run(required).await;
     let refused = insert(&things, 4).await;
     let why = format!("{refused:?}");
-    assert!(matches!(refused, Err(WriteError::Refused(_))) && why.contains("bonus"), "it names the column: {why}");
+    assert!(
+        matches!(refused, Err(WriteError::Refused(_))) && why.contains("bonus"),
+        "it names the column: {why}"
+    );
     // Named, it is written without opening the table again.
     let row = [("id", 4.into()), ("value", 4.into()), ("bonus", 9.into()), ("remark", "new".into())];
     things.insert(row).await.unwrap();

@@ -27,7 +27,11 @@ async fn all_that_can_be_done(table: &Table) {
 
 async fn opened_twice(cache: &Cache, first: &str, second: &str) {
     let _first = cache.table(schema(first)).await.unwrap();
-    assert_eq!(cache.table(schema(second)).await.unwrap_err().kind(), ErrorKind::Conflict, "{first}, {second}");
+    assert_eq!(
+        cache.table(schema(second)).await.unwrap_err().kind(),
+        ErrorKind::Conflict,
+        "{first}, {second}"
+    );
 }
 
 async fn each_schema_has_its_table(url: &str, here: &str, quote: char, options: &str) {
