@@ -14,7 +14,7 @@
 use lacuna_cache_protocol::{Command, DomainType, Form, Query, Value};
 
 use crate::sql::application::TableRows;
-use crate::sql::database::{Dialect, takes};
+use crate::sql::database::{Column, ColumnKind, Dialect, takes};
 use crate::sql::rows::decode;
 use crate::sql::schema::Schema;
 use crate::sql::sql_value::SqlValue;
@@ -44,6 +44,7 @@ impl TableRows {
         let schema = &*self.0;
         schema.has_all_columns
             && schema.frees_keys_visibly()
+            && schema.compares_keys_by_bytes()
             && row.iter().enumerate().all(|(place, value)| schema.surely_takes(place, value))
             && is_short(row)
             && self.is_key_free(row, shown)
@@ -103,6 +104,13 @@ impl Schema {
             return false;
         };
         !constraints.has_other_keys && (0..self.domains.len()).any(|domain| self.is_key_domain(domain))
+    }
+
+    /// Whether two keys are equal for the database only if they are equal here: a collation may consider other texts
+    /// equal.
+    fn compares_keys_by_bytes(&self) -> bool {
+        let is_exact = |column: &Column| column.kind != ColumnKind::Text || column.is_equal_by_bytes;
+        self.key_places().all(|place| self.described.get(place).is_some_and(is_exact))
     }
 
     /// Whether a registered column is part of the key, and the database considers two of its values equal if they

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lacuna_cache_protocol::{DomainId, DomainType};
 use lacuna_cache_protocol::{Error, Result};
 
-use crate::sql::database::{Column, Constraints, Described, Dialect, TableName, TextOrder};
+use crate::sql::database::{Column, ColumnKind, Constraints, Described, Dialect, TableName, TextOrder};
 use crate::sql::sql_value::SqlValue;
 
 /// A table, its primary key, and the columns that are queried by range.
@@ -156,7 +156,16 @@ impl Schema {
     /// Values as they are returned to users, from what the driver read.
     pub(crate) fn received(&self, row: Vec<SqlValue>) -> Vec<SqlValue> {
         let kinds = self.described.iter().map(|column| column.kind);
-        row.into_iter().zip(kinds).map(|(value, kind)| kind.received(value)).collect()
+        let is_text = |kind| matches!(kind, ColumnKind::Text | ColumnKind::Json { .. });
+        let received = |(value, kind): (SqlValue, ColumnKind)| match value {
+            // Its driver takes texts under a collation of bytes for bytes.
+            SqlValue::Blob(bytes) if self.dialect == Some(Dialect::MariaDb) && is_text(kind) => kind
+                .received(
+                    String::from_utf8(bytes).map_or_else(|error| error.into_bytes().into(), Into::into),
+                ),
+            value => kind.received(value),
+        };
+        row.into_iter().zip(kinds).map(received).collect()
     }
 
     /// What would make queries of registered columns faster: indexes that the table lacks.
@@ -167,7 +176,12 @@ impl Schema {
             let is_text = dialect == Dialect::Postgres && *domain == DomainType::Text;
             let collation = if is_text && column.order != TextOrder::Bytes { " COLLATE \"C\"" } else { "" };
             let (table, name) = (self.quoted(dialect), dialect.quoted(name));
+            let is_served = column.kind != ColumnKind::Text || column.order != TextOrder::Collated;
             let sql = match dialect {
+                Dialect::MariaDb if !is_served => format!(
+                    "declare {name} of {table} COLLATE utf8mb4_nopad_bin, utf8mb4_bin or utf8mb4_general_ci, with an index: \
+                     under its collation none serves ranges by bytes"
+                ),
                 Dialect::MariaDb => format!("ALTER TABLE {table} ADD INDEX ({name})"),
                 _ => format!("CREATE INDEX ON {table} ({name}{collation})"),
             };

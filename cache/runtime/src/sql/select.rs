@@ -91,7 +91,9 @@ impl Sql {
         if let (Cut::Before(lo), Cut::After(hi), DomainType::Text) = (interval.lo(), interval.hi(), domain)
             && lo == hi
             && described.kind == ColumnKind::Text
+            && (lo.as_bytes().is_ascii() || !schema.constraints.narrow.contains(column))
         {
+            // A letter that the character set of the column lacks cannot be compared by a collation.
             self.text(" AND ").holds(column, described, &bound(lo)?);
             return Ok(());
         }
@@ -133,7 +135,7 @@ impl Sql {
                     self.text(" AND ").name(column).text(" <= ").value(&hi);
                 }
             }
-            TextOrder::Collated => {
+            TextOrder::Prefixed => {
                 let (Some(lo), Some(hi)) = (lo, hi) else { return };
                 let patterns = superset::patterns(&lo, &hi, matches!(interval.hi(), Cut::After(_)));
                 for (nth, pattern) in patterns.iter().enumerate() {
@@ -145,7 +147,7 @@ impl Sql {
                 }
                 self.text(if patterns.is_empty() { "" } else { ")" });
             }
-            TextOrder::Bytes | TextOrder::Pattern | TextOrder::Foreign => {}
+            TextOrder::Bytes | TextOrder::Pattern | TextOrder::Collated | TextOrder::Foreign => {}
         }
     }
 
@@ -156,9 +158,17 @@ impl Sql {
             return self.name(column).text(" IS NULL");
         }
         self.name(column).text(" = ").assigned(described, value);
-        if let SqlValue::Text(text) | SqlValue::Json(text) = value {
-            let text = SqlValue::Text(text.clone());
-            self.text(" AND ").compared(column, described, DomainType::Bytes).text(" = ").value(&text);
+        let is_sqlite = self.dialect == Dialect::Sqlite;
+        if let SqlValue::Text(text) | SqlValue::Json(text) = value
+            && (is_sqlite || described.kind == ColumnKind::Text || described.kind.is_cast())
+        {
+            let quoted = self.dialect.quoted(column);
+            let bytes = if is_sqlite {
+                format!("{quoted} COLLATE BINARY")
+            } else {
+                self.dialect.by_bytes(&quoted, described)
+            };
+            self.text(" AND ").text(&bytes).text(" = ").value(&SqlValue::Text(text.clone()));
         }
         self
     }

@@ -2,9 +2,12 @@
 //!
 //! MariaDB has no index that orders texts by the bytes of UTF-8, unless the column is `utf8mb4_nopad_bin`. So a range
 //! has a second condition, which is true for all of its texts and for some others, in terms that an index of the
-//! column understands; the first condition then selects by bytes. `anna <= name < annz` is also
-//! `name LIKE 'ann%'`: whatever lies between two texts begins with what they both begin with, and a text matches
-//! its own beginning under every collation.
+//! column understands; the first condition then selects by bytes.
+//!
+//! `utf8mb4_general_ci` has one weight for each letter, so that all texts with one beginning are side by side in the
+//! index. `anna <= name < annz` is also `name LIKE 'ann%'`: whatever lies between two texts begins with what they
+//! both begin with. Other collations are left out: under those of the Unicode Collation Algorithm MariaDB 10.11 looks
+//! for `LIKE 'b%'` in a part of the index that lacks `b` before an emoji.
 //!
 //! Under `utf8mb4_bin` code points have the order of bytes, except that texts are compared as if spaces without end
 //! followed them: `a`, then a tab, comes before `a`. There the ends of the range are moved outwards, beyond

@@ -11,8 +11,10 @@ use crate::sql::sql_value::SqlValue;
 
 /// For each column, as texts: name, declared type, the type without its length, `e` for an enumeration, `s` if the
 /// database alone sets it, how texts are compared, `t` if an index serves ranges.
-const SQLITE: &str = "SELECT name, type, '', '', CASE WHEN hidden IN (2, 3) THEN 's' ELSE '' END, '', 't' \
-                      FROM pragma_table_xinfo(?1) WHERE hidden <> 1";
+const SQLITE: &str = "\
+    SELECT x.name, x.type, '', '', CASE WHEN hidden IN (2, 3) THEN 's' ELSE '' END, \
+      CASE WHEN m.sql LIKE '%collate%' THEN '' ELSE ' exact' END, 't' \
+    FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS x WHERE m.name = ?1 AND m.type = 'table' AND hidden <> 1";
 
 /// A domain is described by the type it stands for. `C` has the order of bytes, and so have the collations of
 /// provider `b`; the database's own collation has number 100, that of the catalogue's `C` is 950.
@@ -53,8 +55,10 @@ const MARIADB: &str = "\
         WHERE k.CONSTRAINT_SCHEMA = c.TABLE_SCHEMA AND k.TABLE_NAME = c.TABLE_NAME \
         AND k.CHECK_CLAUSE = CONCAT('json_valid(`', c.COLUMN_NAME, '`)')) THEN 'json' ELSE COLUMN_TYPE END, '', '', \
       CASE WHEN EXTRA LIKE '%GENERATED%' THEN 's' ELSE '' END, \
-      CASE COLLATION_NAME WHEN 'utf8mb4_nopad_bin' THEN 'bytes exact' WHEN 'utf8mb4_bin' THEN 'padded' ELSE 'collated' END, \
-      CASE WHEN EXISTS (SELECT 1 FROM information_schema.STATISTICS AS s WHERE s.TABLE_SCHEMA = c.TABLE_SCHEMA \
+      CASE WHEN COLLATION_NAME = 'utf8mb4_nopad_bin' THEN 'bytes exact' WHEN COLLATION_NAME = 'utf8mb4_bin' THEN 'padded' \
+        WHEN COLLATION_NAME IN ('utf8mb4_general_ci', 'utf8mb4_general_nopad_ci') THEN 'prefixed' ELSE 'collated' END, \
+      CASE WHEN COALESCE(COLLATION_NAME, 'utf8mb4_bin') IN \
+        ('utf8mb4_nopad_bin', 'utf8mb4_bin', 'utf8mb4_general_ci', 'utf8mb4_general_nopad_ci') AND EXISTS (SELECT 1 FROM information_schema.STATISTICS AS s WHERE s.TABLE_SCHEMA = c.TABLE_SCHEMA \
         AND s.TABLE_NAME = c.TABLE_NAME AND s.COLUMN_NAME = c.COLUMN_NAME AND SEQ_IN_INDEX = 1 \
         AND INDEX_TYPE = 'BTREE') THEN 't' ELSE '' END \
     FROM information_schema.COLUMNS AS c WHERE c.TABLE_SCHEMA = ? AND c.TABLE_NAME = ? ORDER BY ORDINAL_POSITION";
@@ -121,6 +125,7 @@ fn text_order(words: &str) -> TextOrder {
         Some("bytes") => TextOrder::Bytes,
         Some("pattern") => TextOrder::Pattern,
         Some("padded") => TextOrder::Padded,
+        Some("prefixed") => TextOrder::Prefixed,
         Some("foreign") => TextOrder::Foreign,
         _ => TextOrder::Collated,
     }

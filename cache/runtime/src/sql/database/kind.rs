@@ -63,8 +63,10 @@ pub(crate) enum TextOrder {
     Bytes,
     /// Otherwise, but an index of the column has operators that compare bytes (`text_pattern_ops`).
     Pattern,
-    /// By code points, after spaces at the end (`utf8mb4_bin`).
+    /// By code points, as if spaces without end followed (`utf8mb4_bin`).
     Padded,
+    /// By one weight for each letter (`utf8mb4_general_ci`), so that texts with one beginning are side by side.
+    Prefixed,
     /// In another order.
     #[default]
     Collated,

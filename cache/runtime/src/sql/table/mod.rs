@@ -150,8 +150,8 @@ impl Table {
         self.requests.write(Write { touched, command }).await
     }
 
-    /// Indexes that the table lacks for ranges of its registered columns, as statements that create them; without
-    /// one the database reads the whole table for a result that is not cached. PostgreSQL serves ranges of text only
+    /// Indexes that the table lacks for ranges of its registered columns, as statements that create them, or what else
+    /// is to be done; without one the database reads the whole table for a result that is not cached. PostgreSQL serves ranges of text only
     /// by an index `COLLATE "C"` or `text_pattern_ops`, unless the column has the collation `C`.
     pub fn index_advice(&self) -> Vec<String> {
         self.schema.index_advice()

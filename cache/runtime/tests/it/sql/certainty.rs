@@ -126,3 +126,48 @@ async fn constraints_keep_writes_out_of_the_log_on_mariadb() {
     let Some(server) = MariaDb::start() else { return };
     check_all(&server.url()).await;
 }
+
+/// Two texts may be one key for a collation, and two for the cache.
+async fn keys_that_a_collation_takes_for_one_are_in_doubt(url: &str, text: &str, is_refused: bool) {
+    let log = Arc::new(CountingLog::default());
+    let options = patient(url).with_policy(Policy::WriteBack).with_log_server(log.clone());
+    let cache = options.open().await.unwrap();
+    let columns = format!("id BIGINT, name {text}, note BIGINT, PRIMARY KEY (id, name)");
+    cache.run_sql(&format!("DROP TABLE IF EXISTS things; CREATE TABLE things ({columns})")).await.unwrap();
+    let schema = Schema::with_keys("things", ["id", "name"]).with_domain("id", DomainType::Integer);
+    let things = cache.table(schema).await.unwrap();
+    let row = |name: &str| [("id", 1.into()), ("name", name.into()), ("note", 1.into())];
+    assert!(things.get("id", 0..=9).await.unwrap().is_empty());
+    things.insert(row("anna")).await.unwrap();
+    assert_eq!(things.get("id", 0..=9).await.unwrap().len(), 1);
+    let again = things.insert(row("ANNA")).await;
+    assert_eq!(again.is_err(), is_refused, "{text}: {again:?}");
+    // Where they are two keys for the database as well, both go through the log.
+    let appends = log.appends.load(Ordering::Relaxed);
+    assert_eq!(appends, if is_refused { 0 } else { 2 }, "{text}");
+    cache.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_key_is_free_only_if_the_collation_says_so() {
+    let place = Place::new();
+    let url = format!("sqlite:{}", place.folder.path().join("app.db").display());
+    keys_that_a_collation_takes_for_one_are_in_doubt(&url, "TEXT COLLATE NOCASE", true).await;
+    keys_that_a_collation_takes_for_one_are_in_doubt(&url, "TEXT", false).await;
+    if let Some(server) = MariaDb::start() {
+        for (text, is_refused) in
+            [("VARCHAR(20)", true), ("VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin", false)]
+        {
+            keys_that_a_collation_takes_for_one_are_in_doubt(&server.url(), text, is_refused).await;
+        }
+    }
+    if let Some(server) = Postgres::start() {
+        let cache = patient(server.url()).open().await.unwrap();
+        let folded =
+            "CREATE COLLATION folded (provider = icu, locale = 'und-u-ks-level2', deterministic = false)";
+        cache.run_sql(folded).await.unwrap();
+        cache.stop().await.unwrap();
+        keys_that_a_collation_takes_for_one_are_in_doubt(&server.url(), "TEXT COLLATE folded", true).await;
+        keys_that_a_collation_takes_for_one_are_in_doubt(&server.url(), "TEXT", false).await;
+    }
+}

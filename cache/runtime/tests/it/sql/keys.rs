@@ -75,6 +75,11 @@ async fn keys_hit(url: &str, column: &str, key: fn(u64) -> SqlValue) {
         let row = [("id", key(number)), ("place", place), ("note", 0.into())];
         things.insert(row).await.unwrap_or_else(|error| panic!("{column}: {error}"));
     }
+    // An address may be written in another form than it is read in, so a new row has to be read.
+    let is_rewritten = ["INET", "CIDR"].contains(&column);
+    rows(&things).await;
+    assert_eq!(cache.counts().store_queries > asked, is_rewritten, "{column}");
+    let asked = cache.counts().store_queries;
     let mut rng = effort::rng(31);
     for round in 1..=50i64 {
         let found = rows(&things).await;
