@@ -26,7 +26,7 @@ pub struct Newcomers {
 /// them in a [`GapSet`], and then asks `new` queries, which are empty too.
 ///
 /// # Errors
-/// As [`Protocol::seal`].
+/// As `Protocol::seal`.
 pub fn new_queries(protocol: &Protocol<'_>, bits_per_key: f64, new: &[(u64, u64)]) -> Result<Newcomers> {
     let mut filter = BlacklistedRencoder::open(protocol.seal(bits_per_key)?)?;
     let plain = BlacklistedRencoder::open(protocol.seal(bits_per_key)?)?;

@@ -30,7 +30,7 @@ impl FigureId {
         }
     }
 
-    /// What [`is_named`](Self::is_named) takes, for lists.
+    /// What `is_named` takes, for lists.
     pub fn argument(self) -> String {
         match self {
             Self::Figure(number) => number.to_string(),

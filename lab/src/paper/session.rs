@@ -178,7 +178,7 @@ impl<'a> Session<'a> {
     /// Measures `grid`, or gives what an earlier figure measured.
     ///
     /// # Errors
-    /// As [`Grid::measure`].
+    /// As `Grid::measure`.
     pub fn grid(&mut self, grid: &Grid) -> Result<Rc<GridResult>> {
         self.once(format!("{grid:?}"), |session| grid.measure(session))
     }

@@ -37,7 +37,7 @@ pub enum ReadPrice {
 /// ```
 ///
 /// # Errors
-/// As [`TwoLevelStore::build`]; `InvalidInput` if there are no queries.
+/// As `TwoLevelStore::build`; `InvalidInput` if there are no queries.
 pub fn run_store(workload: &Workload, plan: &StorePlan<'_>, price: ReadPrice) -> Result<Outcome> {
     if workload.queries.is_empty() {
         return Err(Error::invalid_input("there are no queries to run; give at least one"));

@@ -58,7 +58,7 @@ impl SeekOutcome {
 /// ```
 ///
 /// # Errors
-/// As [`TwoLevelStore::build`].
+/// As `TwoLevelStore::build`.
 pub fn run_seeks(workload: &Workload, plan: &StorePlan<'_>, direction: Direction) -> Result<SeekOutcome> {
     match u64::inserted(workload) {
         Some(keys) => Seeks::<u64>::build(keys, plan, direction)?.run(&u64::ranges(workload)),

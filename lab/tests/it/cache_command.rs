@@ -153,7 +153,7 @@ fn a_hit_is_one_round_trip() {
         let text = String::from_utf8(run.stdout).unwrap();
         let trips = text.lines().find(|line| line.starts_with("round trips of a warm read")).unwrap();
         // Whether a bar of speed passes is for a quiet machine to say.
-        assert!(text.contains("a bare GET"), "{text}");
+        assert!(text.contains("a GET of the same 5,000 bytes"), "{text}");
         let page = fs::read_to_string(out.path().join("bars.md")).unwrap();
         assert!(page.contains("lacuna-lab cache-bars --only hit --quick"));
         Some((trips.contains("1.00"), text.clone()))

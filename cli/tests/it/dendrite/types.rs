@@ -47,7 +47,7 @@ async fn a_dendrite_owns_ranges_of_decimals_and_days() {
     let mut command = team.command_for(&TABLE, port, None);
     command.args(["--placement", "hash", "--compress"]);
     let mut dendrite = tokio::task::block_in_place(|| Process::start(command, port, None));
-    let client = Arc::new(team.client(&[dendrite.address()]).await);
+    let client = Arc::new(team.client_of("prices", &[dendrite.address()]).await);
     let schema = Schema::with_keys("prices", ["shop", "item"]);
     let schema =
         schema.with_domain("price", DomainType::Decimal { scale: 2 }).with_domain("day", DomainType::Date);

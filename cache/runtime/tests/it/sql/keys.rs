@@ -19,7 +19,8 @@ fn word(number: u64) -> SqlValue {
 }
 
 fn uuid(number: u64) -> SqlValue {
-    SqlValue::Uuid(((u128::from(number) * 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835) >> 3).to_be_bytes())
+    let mixed = u128::from(number).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835) >> 3;
+    SqlValue::Uuid(mixed.to_be_bytes())
 }
 
 fn address(number: u64) -> SqlValue {

@@ -1,6 +1,10 @@
 //! Plain SQL, past the cache, as texts.
 
+use std::time::{Duration, Instant};
+
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _, ValueRef as _};
+
+use crate::sql::world::AT_MOST;
 
 /// A connection of another program.
 pub(crate) enum Plain {
@@ -10,12 +14,23 @@ pub(crate) enum Plain {
 
 impl Plain {
     pub(crate) async fn open(url: &str) -> Self {
-        if url.starts_with("postgres") {
-            Self::Postgres(sqlx::PgConnection::connect(url).await.unwrap())
-        } else {
-            let options: sqlx::mysql::MySqlConnectOptions = url.parse().unwrap();
-            Self::MariaDb(options.connect().await.unwrap())
+        let start = Instant::now();
+        loop {
+            match Self::try_open(url).await {
+                Ok(open) => return open,
+                // A server that has just started may not answer yet.
+                Err(why) => assert!(start.elapsed() < AT_MOST, "{why}"),
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
+    }
+
+    async fn try_open(url: &str) -> Result<Self, sqlx::Error> {
+        if url.starts_with("postgres") {
+            return Ok(Self::Postgres(sqlx::PgConnection::connect(url).await?));
+        }
+        let options: sqlx::mysql::MySqlConnectOptions = url.parse()?;
+        Ok(Self::MariaDb(options.connect().await?))
     }
 
     /// Runs statements, one after the other.
