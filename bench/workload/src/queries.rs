@@ -95,7 +95,7 @@ impl ByteQueries {
     ///
     /// # Panics
     ///
-    /// When `index` is not below [`len`](Self::len).
+    /// When `index` is not below the number of queries.
     pub fn get(&self, index: usize) -> (&[u8], &[u8]) {
         (self.lows.get(index), self.highs.get(index))
     }

@@ -131,7 +131,7 @@ impl LearnedGaps {
     }
 
     /// Whether the file with this tag was shown to hold no key between the bounds, as
-    /// [`FileGaps::is_known_empty`], for an adapter that holds nothing for a file between two questions. Takes no lock
+    /// `FileGaps::is_known_empty`, for an adapter that holds nothing for a file between two questions. Takes no lock
     /// and allocates nothing.
     pub fn is_known_empty(&self, tag: FileTag, lo: Bound<&[u8]>, hi: Bound<&[u8]>) -> bool {
         let mut places = self.index.places_of(tag).filter_map(|home| self.places.get(home));

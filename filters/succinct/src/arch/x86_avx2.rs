@@ -8,7 +8,7 @@ use core::arch::x86_64::{
 
 use super::{Isa, Kernel};
 
-/// Proof that this machine has AVX2, BMI1, BMI2, POPCNT and LZCNT; only [`Avx2::detect`] makes one.
+/// Proof that this machine has AVX2, BMI1, BMI2, POPCNT and LZCNT; only `Avx2::detect` makes one.
 #[derive(Debug, Clone, Copy)]
 pub struct Avx2 {
     _detected: (),

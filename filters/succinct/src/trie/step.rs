@@ -27,7 +27,7 @@ pub enum Step {
 }
 
 impl Layout {
-    /// Follows `label` from `node`: as [`find`](Self::find), [`has_child`](Self::has_child) and
+    /// Follows `label` from `node`: as `find`, [`has_child`](Self::has_child) and
     /// [`child`](Self::child), but reading the block once.
     #[inline(always)]
     pub fn step<I: Isa>(&self, isa: I, bytes: &[u8], node: u64, label: u8) -> Step {

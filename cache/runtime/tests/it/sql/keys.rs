@@ -20,7 +20,9 @@ fn word(number: u64) -> SqlValue {
 
 fn uuid(number: u64) -> SqlValue {
     let mixed = u128::from(number).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835) >> 3;
-    SqlValue::Uuid(mixed.to_be_bytes())
+    // MariaDB wants the bits of version and variant to be those of a UUID.
+    let random = (mixed & !(0xF << 76 | 0b11 << 62)) | 4 << 76 | 0b10 << 62;
+    SqlValue::Uuid(random.to_be_bytes())
 }
 
 fn address(number: u64) -> SqlValue {
