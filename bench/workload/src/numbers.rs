@@ -87,12 +87,12 @@ impl Lengths {
     }
 
     /// Fewest key values that a range covers; at least 1.
-    pub(crate) fn shortest(self) -> u64 {
+    pub fn shortest(self) -> u64 {
         self.shortest
     }
 
     /// Most key values that a range covers.
-    pub(crate) fn longest(self) -> u64 {
+    pub fn longest(self) -> u64 {
         self.longest
     }
 }

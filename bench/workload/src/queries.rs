@@ -41,7 +41,7 @@ impl Queries {
     ///
     /// When an index is not below [`len`](Self::len).
     #[must_use]
-    pub(crate) fn pick(&self, indices: impl IntoIterator<Item = usize>) -> Self {
+    pub fn pick(&self, indices: impl IntoIterator<Item = usize>) -> Self {
         let indices = indices.into_iter();
         match self {
             Self::U64(ranges) => Self::U64(indices.map(|index| ranges[index]).collect()),
@@ -66,7 +66,7 @@ pub struct ByteQueries {
 
 impl ByteQueries {
     /// No range yet.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self::default()
     }
 
@@ -75,14 +75,14 @@ impl ByteQueries {
     /// # Panics
     ///
     /// When `low` is above `high`.
-    pub(crate) fn push(&mut self, low: &[u8], high: &[u8]) {
+    pub fn push(&mut self, low: &[u8], high: &[u8]) {
         assert!(low <= high, "a closed range does not run backwards");
         self.lows.push(low);
         self.highs.push(high);
     }
 
     /// Number of ranges.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.lows.len()
     }
 

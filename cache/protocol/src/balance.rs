@@ -61,12 +61,12 @@ pub struct RangeLoad {
 
 impl LoadMeter {
     /// A meter without requests.
-    pub(crate) const fn new() -> Self {
+    pub const fn new() -> Self {
         Self { requests: 0, stride: 1, kept: Vec::new() }
     }
 
     /// Counts a request that touched these intervals.
-    pub(crate) fn count(&mut self, touched: &[Touched]) {
+    pub fn count(&mut self, touched: &[Touched]) {
         self.stride = self.stride.max(1);
         // By hash, so that a periodic pattern of requests is not sampled at its period.
         let lot = hash_bytes(&self.requests.to_le_bytes(), LOT_SEED);
@@ -84,7 +84,7 @@ impl LoadMeter {
     }
 
     /// Returns the load and starts counting anew.
-    pub(crate) fn read(&mut self) -> RangeLoad {
+    pub fn read(&mut self) -> RangeLoad {
         let mut kept = std::mem::take(&mut self.kept);
         kept.sort_unstable();
         let middle = kept.get(kept.len() / 2).cloned().and_then(|(domain, key, _)| {

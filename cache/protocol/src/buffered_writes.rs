@@ -34,12 +34,12 @@ pub struct BufferedWrites {
 
 impl BufferedWrites {
     /// An index over `domain_count` domains.
-    pub(crate) fn new(domain_count: usize) -> Self {
+    pub fn new(domain_count: usize) -> Self {
         Self { domains: (0..domain_count).map(|_| IntervalTree::new()).collect(), writes: BTreeMap::new() }
     }
 
     /// Adds the write with number `lsn`.
-    pub(crate) fn insert(&mut self, lsn: u64, write: BufferedWrite) {
+    pub fn insert(&mut self, lsn: u64, write: BufferedWrite) {
         for (domain, interval) in &write.touched {
             self.domains[*domain].insert(interval.clone(), lsn);
         }
@@ -47,7 +47,7 @@ impl BufferedWrites {
     }
 
     /// Takes out the write with number `lsn`: exactly this one, whatever else overlaps it (P6).
-    pub(crate) fn remove(&mut self, lsn: u64) -> Option<BufferedWrite> {
+    pub fn remove(&mut self, lsn: u64) -> Option<BufferedWrite> {
         let write = self.writes.remove(&lsn)?;
         for (domain, interval) in &write.touched {
             self.domains[*domain].remove(interval, lsn);
@@ -56,22 +56,22 @@ impl BufferedWrites {
     }
 
     /// The write with number `lsn`, mutably.
-    pub(crate) fn get_mut(&mut self, lsn: u64) -> Option<&mut BufferedWrite> {
+    pub fn get_mut(&mut self, lsn: u64) -> Option<&mut BufferedWrite> {
         self.writes.get_mut(&lsn)
     }
 
     /// Numbers of the writes that overlap an interval.
-    pub(crate) fn overlapping(&self, domain: usize, interval: &Interval<RangeKey>) -> Vec<u64> {
+    pub fn overlapping(&self, domain: usize, interval: &Interval<RangeKey>) -> Vec<u64> {
         self.domains[domain].overlapping(interval).map(|entry| entry.value).collect()
     }
 
     /// Number of the last write that overlaps any of `touched`.
-    pub(crate) fn last_overlapping(&self, touched: &[Touched]) -> Option<u64> {
+    pub fn last_overlapping(&self, touched: &[Touched]) -> Option<u64> {
         touched.iter().flat_map(|(domain, interval)| self.overlapping(*domain, interval)).max()
     }
 
     /// The first writes in order, at most `max`, up to the first that may not be applied yet.
-    pub(crate) fn next_to_apply(&self, max: usize) -> impl Iterator<Item = (u64, &BufferedWrite)> {
+    pub fn next_to_apply(&self, max: usize) -> impl Iterator<Item = (u64, &BufferedWrite)> {
         self.writes
             .iter()
             .take_while(|(_, write)| write.may_apply)
@@ -81,7 +81,7 @@ impl BufferedWrites {
 
     /// The write with number `lsn` and the later writes that overlap it or, in turn, one of these: all that must
     /// not be applied without it.
-    pub(crate) fn dependants(&self, lsn: u64) -> Vec<u64> {
+    pub fn dependants(&self, lsn: u64) -> Vec<u64> {
         let mut found = vec![lsn];
         for (later, write) in self.writes.range(lsn + 1..) {
             let depends = |earlier: &u64| {
@@ -96,7 +96,7 @@ impl BufferedWrites {
     }
 
     /// The number of the first write.
-    pub(crate) fn first(&self) -> Option<u64> {
+    pub fn first(&self) -> Option<u64> {
         self.writes.keys().next().copied()
     }
 

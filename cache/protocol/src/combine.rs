@@ -56,7 +56,7 @@ impl Selectivity {
     }
 
     /// The fewest rows of a remembered result that contains the query's interval.
-    pub(crate) fn max_rows(&self, query: &Query) -> Option<usize> {
+    pub fn max_rows(&self, query: &Query) -> Option<usize> {
         let results = self.results.get(&query.domain)?;
         results.iter().filter(|(interval, _)| interval.covers(&query.interval)).map(|(_, rows)| *rows).min()
     }

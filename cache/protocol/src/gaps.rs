@@ -47,13 +47,13 @@ struct Gap {
 
 impl Gaps {
     /// At most `max` gaps over `domain_count` domains.
-    pub(crate) fn new(domain_count: usize, max: usize) -> Self {
+    pub fn new(domain_count: usize, max: usize) -> Self {
         let domains = (0..domain_count).map(|_| IntervalTree::new()).collect();
         Self { domains, order: BTreeMap::new(), next: 0, max }
     }
 
     /// Notes that queries with this fingerprint find no row in `interval`. Joins the gaps it overlaps.
-    pub(crate) fn learn(&mut self, domain: DomainId, interval: Interval<RangeKey>, fingerprint: u64) {
+    pub fn learn(&mut self, domain: DomainId, interval: Interval<RangeKey>, fingerprint: u64) {
         let (mut lo, mut hi) = interval.clone().into_cuts();
         let mut alike = self.overlapping(domain, &interval);
         alike.retain(|number| self.order[number].fingerprint == fingerprint);
@@ -70,7 +70,7 @@ impl Gaps {
     }
 
     /// Removes the touched intervals from the gaps.
-    pub(crate) fn split(&mut self, touched: &[Touched]) {
+    pub fn split(&mut self, touched: &[Touched]) {
         for (domain, interval) in touched {
             for number in self.overlapping(*domain, interval) {
                 let Gap { domain, interval: gap, fingerprint } = self.forget(number);
@@ -86,13 +86,13 @@ impl Gaps {
     }
 
     /// Whether the query can find no row.
-    pub(crate) fn is_known_empty(&self, query: &Query) -> bool {
+    pub fn is_known_empty(&self, query: &Query) -> bool {
         let mut covering = self.domains[query.domain].covering(&query.interval);
         covering.any(|entry| self.order[&entry.value].fingerprint == query.fingerprint)
     }
 
     /// Queries that find nothing and whose interval contains one of these, one for each gap.
-    pub(crate) fn covering(&self, touched: &[Touched]) -> Vec<Query> {
+    pub fn covering(&self, touched: &[Touched]) -> Vec<Query> {
         let gaps = touched.iter().flat_map(|(domain, interval)| self.domains[*domain].covering(interval));
         let query = |gap: &Gap| Query {
             fingerprint: gap.fingerprint,

@@ -170,14 +170,14 @@ impl<B: Ord> Interval<B> {
 
     /// Whether `other` lies inside, ends included.
     #[inline]
-    pub(crate) fn covers(&self, other: &Self) -> bool {
+    pub fn covers(&self, other: &Self) -> bool {
         self.lo <= other.lo && other.hi <= self.hi
     }
 }
 
 impl<B> Interval<B> {
     /// Where it starts and where it ends.
-    pub(crate) fn into_cuts(self) -> (Cut<B>, Cut<B>) {
+    pub fn into_cuts(self) -> (Cut<B>, Cut<B>) {
         (self.lo, self.hi)
     }
 }
@@ -189,7 +189,7 @@ impl<B: Ord + Clone> Interval<B> {
     }
 
     /// The overlap of both, if there is one.
-    pub(crate) fn intersection(&self, other: &Self) -> Option<Self> {
+    pub fn intersection(&self, other: &Self) -> Option<Self> {
         let (lo, hi) = (self.lo.clone().max(other.lo.clone()), self.hi.clone().min(other.hi.clone()));
         Self::between(lo, hi)
     }

@@ -64,7 +64,7 @@ pub struct LeaseTable<B> {
 
 impl<B: Ord + Clone> LeaseTable<B> {
     /// A table over `domain_count` domains.
-    pub(crate) fn new(domain_count: usize) -> Self {
+    pub fn new(domain_count: usize) -> Self {
         let domains = (0..domain_count).map(|_| IntervalTree::new()).collect();
         Self { domains, leases: BTreeMap::new(), deadlines: BTreeSet::new(), next: 0 }
     }
@@ -74,7 +74,7 @@ impl<B: Ord + Clone> LeaseTable<B> {
     ///
     /// # Panics
     /// If a claim names a domain that the table does not have.
-    pub(crate) fn request(&mut self, mode: LeaseMode, mut claims: Vec<Claim<B>>) -> (LeaseId, bool) {
+    pub fn request(&mut self, mode: LeaseMode, mut claims: Vec<Claim<B>>) -> (LeaseId, bool) {
         // The trees hold each interval of a request once, so duplicates must not be counted as blockers.
         claims.sort_unstable();
         claims.dedup();
@@ -104,7 +104,7 @@ impl<B: Ord + Clone> LeaseTable<B> {
     /// Releases a lease, or withdraws a request, and returns the requests that are granted by it, in order. Does
     /// nothing if there is no such lease.
     #[must_use = "the granted requests wait until they are continued"]
-    pub(crate) fn release(&mut self, id: LeaseId) -> Vec<LeaseId> {
+    pub fn release(&mut self, id: LeaseId) -> Vec<LeaseId> {
         let Some(lease) = self.leases.remove(&id) else { return Vec::new() };
         if let Some(deadline) = lease.deadline {
             self.deadlines.remove(&(deadline, id));

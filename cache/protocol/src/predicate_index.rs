@@ -76,7 +76,7 @@ impl PredicateIndex {
     }
 
     /// Forgets an entry that is gone from the cache, and returns the interval it answered for.
-    pub(crate) fn remove(&mut self, query: &Query) -> Option<Interval<RangeKey>> {
+    pub fn remove(&mut self, query: &Query) -> Option<Interval<RangeKey>> {
         let number = self.number(query)?;
         let entry = std::mem::replace(&mut self.entries[number as usize], Entry::Free);
         let covered = if let Entry::Part(part) = entry { part.1 } else { query.interval.clone() };
@@ -87,7 +87,7 @@ impl PredicateIndex {
     }
 
     /// Whether an entry answers for exactly this interval.
-    pub(crate) fn stands_at(&self, domain: DomainId, interval: &Interval<RangeKey>) -> bool {
+    pub fn stands_at(&self, domain: DomainId, interval: &Interval<RangeKey>) -> bool {
         self.domains[domain]
             .covering(interval)
             .any(|entry| entry.lo == interval.lo() && entry.hi == interval.hi())

@@ -52,7 +52,7 @@ impl Query {
     /// assert_eq!(query.covered(None), above_10);
     /// assert!(!query.covered(Some(&RangeKey::from(17))).contains(&RangeKey::from(18)));
     /// ```
-    pub(crate) fn covered(&self, last: Option<&RangeKey>) -> Interval<RangeKey> {
+    pub fn covered(&self, last: Option<&RangeKey>) -> Interval<RangeKey> {
         let reduced = match (self.form, last) {
             (Form::First(_), Some(last)) => {
                 Interval::between(self.interval.lo().clone(), Cut::After(last.clone()))

@@ -69,24 +69,24 @@ const fn class_of(bytes: usize) -> usize {
 
 impl SizeThreshold {
     /// Without samples: everything is worth caching.
-    pub(crate) const fn new() -> Self {
+    pub const fn new() -> Self {
         const NOTHING: Class =
             Class { lookup: Mean { count: 0, parts: 0 }, query: Mean { count: 0, parts: 0 } };
         Self { classes: [NOTHING; usize::BITS as usize + 1] }
     }
 
     /// A lookup found a value of `bytes` bytes and took `time`.
-    pub(crate) fn found(&mut self, bytes: usize, time: u64) {
+    pub fn found(&mut self, bytes: usize, time: u64) {
         self.classes[class_of(bytes)].lookup.add(time);
     }
 
     /// The store answered with `bytes` bytes and took `time`.
-    pub(crate) fn stored(&mut self, bytes: usize, time: u64) {
+    pub fn stored(&mut self, bytes: usize, time: u64) {
         self.classes[class_of(bytes)].query.add(time);
     }
 
     /// Bytes of the largest value that is worth caching.
-    pub(crate) fn largest(&self) -> usize {
+    pub fn largest(&self) -> usize {
         match self.classes.iter().position(|class| !class.is_worth_it()) {
             Some(class) => (1usize << class.saturating_sub(1)) - 1,
             None => usize::MAX,

@@ -47,7 +47,7 @@ impl FileLog {
     ///
     /// # Errors
     /// `Unavailable` if the file cannot be read or written, `Unsupported` or `Corrupt` if it is not such a log.
-    pub(crate) fn open(path: impl AsRef<Path>) -> Result<Self> {
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let disk = Disk::open(path.as_ref())?;
         let (calls, asked) = mpsc::channel();
         let spawned =

@@ -48,7 +48,7 @@ impl GuardCodec {
     ///
     /// # Errors
     /// `InvalidInput` for another width.
-    pub(crate) fn fixed_be(width: usize) -> Result<Self> {
+    pub fn fixed_be(width: usize) -> Result<Self> {
         Ok(Self::Integers { codec: Arc::new(FixedBe::try_new(width)?), keeps_order: true })
     }
 
@@ -56,7 +56,7 @@ impl GuardCodec {
     ///
     /// # Errors
     /// `InvalidInput` for another width.
-    pub(crate) fn head(width: usize) -> Result<Self> {
+    pub fn head(width: usize) -> Result<Self> {
         Ok(Self::Integers { codec: Arc::new(Head::try_new(width)?), keeps_order: true })
     }
 
@@ -64,7 +64,7 @@ impl GuardCodec {
     ///
     /// # Errors
     /// `InvalidInput` unless [`Composite`] takes the lengths.
-    pub(crate) fn composite(prefix: usize, suffix: usize) -> Result<Self> {
+    pub fn composite(prefix: usize, suffix: usize) -> Result<Self> {
         Ok(Self::Integers { codec: Arc::new(Composite::try_new(prefix, suffix)?), keeps_order: false })
     }
 

@@ -141,7 +141,7 @@ impl GuardSpec {
     ///
     /// # Errors
     /// `InvalidInput` unless it is at least the budget and at most 128.
-    pub(crate) fn with_cap(mut self, bits_per_key: f64) -> Result<Self> {
+    pub fn with_cap(mut self, bits_per_key: f64) -> Result<Self> {
         self.cap = Budget::bits_per_key(bits_per_key)?;
         if self.cap < self.budget {
             return Err(wrong(&format!("cap={bits_per_key}"), "a cap of at least the budget"));
@@ -166,7 +166,7 @@ impl GuardSpec {
     /// The same with budget and cap lowered, so that a sealed filter over `key_count` keys takes at most
     /// `sealed_bytes`; `None` if that leaves no bits.
     #[must_use]
-    pub(crate) fn limited_to(&self, sealed_bytes: usize, key_count: usize) -> Option<Self> {
+    pub fn limited_to(&self, sealed_bytes: usize, key_count: usize) -> Option<Self> {
         if key_count == 0 {
             return Some(self.clone());
         }
@@ -183,22 +183,22 @@ impl GuardSpec {
     }
 
     /// The family with its parameters; `None` if nothing is built.
-    pub(crate) fn family(&self) -> Option<&str> {
+    pub fn family(&self) -> Option<&str> {
         self.family.as_deref()
     }
 
     /// The family tried when the first fits neither budget nor cap.
-    pub(crate) fn fallback(&self) -> Option<&str> {
+    pub fn fallback(&self) -> Option<&str> {
         self.fallback.as_deref()
     }
 
     /// Space for a payload.
-    pub(crate) fn budget(&self) -> Budget {
+    pub fn budget(&self) -> Budget {
         self.budget
     }
 
     /// Most space for a payload of a family that needs more than its budget.
-    pub(crate) fn cap(&self) -> Budget {
+    pub fn cap(&self) -> Budget {
         self.cap
     }
 
@@ -208,7 +208,7 @@ impl GuardSpec {
     }
 
     /// The seed of every hash.
-    pub(crate) fn seed(&self) -> u64 {
+    pub fn seed(&self) -> u64 {
         self.seed
     }
 

@@ -41,7 +41,7 @@ impl BitVector {
     }
 
     /// Appends one bit.
-    pub(crate) fn push(&mut self, bit: bool) {
+    pub fn push(&mut self, bit: bool) {
         self.push_bits(u64::from(bit), 1);
     }
 
@@ -87,7 +87,7 @@ impl BitVector {
     }
 
     /// The bits in words of 64, lowest first, zeros after the end.
-    pub(crate) fn words(&self) -> &[u64] {
+    pub fn words(&self) -> &[u64] {
         &self.words
     }
 }

@@ -55,7 +55,7 @@ impl Cell {
     ///
     /// # Errors
     /// `InvalidInput` where the keys leave no room for such queries.
-    pub(crate) fn workload(&self, key_count: usize, count: usize, seed: u64) -> Result<Workload> {
+    pub fn workload(&self, key_count: usize, count: usize, seed: u64) -> Result<Workload> {
         let keys = match real_sets().into_iter().find(|set| set.name() == self.keys) {
             Some(set) => set.load()?,
             None => KeySource::parse(&format!("{}:{key_count}", self.keys))?.load(

@@ -68,7 +68,7 @@ impl Axis {
     }
 
     /// Percentages as shades: a panel with this upright axis is a heat map with a row for each line.
-    pub(crate) fn shade(title: impl Into<String>) -> Self {
+    pub fn shade(title: impl Into<String>) -> Self {
         Self { is_shade: true, ..Self::linear(title) }
     }
 }
@@ -84,7 +84,7 @@ pub enum Origin {
 
 impl Origin {
     /// The word in files.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Ours => "ours",
             Self::Paper => "paper",
@@ -120,7 +120,7 @@ impl Line {
     }
 
     /// Its height at exactly `x`.
-    pub(crate) fn at(&self, x: f64) -> Option<f64> {
+    pub fn at(&self, x: f64) -> Option<f64> {
         self.points.iter().find(|point| point.x == x).map(|point| point.y)
     }
 }

@@ -89,7 +89,7 @@ impl<K: BenchKey + ?Sized> TwoLevelStore<K> {
     /// # Errors
     /// `InvalidInput` if the keys are out of order or none, the layout has no parts, or the spec does not exist;
     /// `BudgetTooSmall` if the family does not fit.
-    pub(crate) fn build(keys: &K::OwnedColumn, plan: &StorePlan<'_>) -> Result<Self> {
+    pub fn build(keys: &K::OwnedColumn, plan: &StorePlan<'_>) -> Result<Self> {
         let sorted = SortedKeys::<K>::try_new(K::column(keys))?;
         let layout = plan.layout;
         let per_part = match layout {
@@ -113,17 +113,17 @@ impl<K: BenchKey + ?Sized> TwoLevelStore<K> {
     }
 
     /// Number of tables or leaves.
-    pub(crate) fn part_count(&self) -> usize {
+    pub fn part_count(&self) -> usize {
         self.parts.len()
     }
 
     /// Time to build, seal and open all filters, in nanoseconds.
-    pub(crate) fn build_ns(&self) -> f64 {
+    pub fn build_ns(&self) -> f64 {
         self.build_ns
     }
 
     /// Sealed bytes of all filters, envelopes included.
-    pub(crate) fn filter_bytes(&self) -> usize {
+    pub fn filter_bytes(&self) -> usize {
         self.parts.iter().filter_map(|part| part.filter.as_ref()).map(|filter| filter.size_in_bytes()).sum()
     }
 

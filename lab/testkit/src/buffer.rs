@@ -17,7 +17,7 @@ pub struct OffsetBytes {
 
 impl OffsetBytes {
     /// A copy of `bytes` that starts `offset` bytes after a 64-byte boundary.
-    pub(crate) fn copy_of(bytes: &[u8], offset: usize) -> Self {
+    pub fn copy_of(bytes: &[u8], offset: usize) -> Self {
         let mut buffer = AlignedBytes::zeroed(offset + bytes.len());
         buffer.as_mut_slice()[offset..].copy_from_slice(bytes);
         Self { buffer, offset }

@@ -43,7 +43,7 @@ impl SingleProcess {
     }
 
     /// The next tenure of a range, on the next cache server if its own was lost.
-    pub(crate) fn grant(&self, range: RangeId, lost_cache: Option<usize>) -> Tenure {
+    pub fn grant(&self, range: RangeId, lost_cache: Option<usize>) -> Tenure {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.used.0 += 1;
         let epoch = state.used;

@@ -34,7 +34,7 @@ impl<B: Ord + Clone, V: Ord + Copy, const N: usize> IntervalTree<B, V, N> {
     }
 
     /// Whether an entry is there.
-    pub(crate) fn contains(&self, interval: &Interval<B>, value: V) -> bool {
+    pub fn contains(&self, interval: &Interval<B>, value: V) -> bool {
         if self.is_empty() {
             return false;
         }

@@ -35,7 +35,7 @@ pub struct Property<'a> {
 
 impl<'a> Property<'a> {
     /// The property as RocksDB stores it. Levels from 255 on are written as unknown.
-    pub(crate) fn to_bytes(self) -> Vec<u8> {
+    pub fn to_bytes(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER_BYTES + self.sealed.len());
         bytes.extend_from_slice(&[0; HEADER_BYTES]);
         bytes[0] = VERSION;

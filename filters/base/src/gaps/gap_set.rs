@@ -36,7 +36,7 @@ impl GapSet {
     }
 
     /// Notes that the file holds no key in `gap`.
-    pub(crate) fn learn(&self, gap: U64Range) {
+    pub fn learn(&self, gap: U64Range) {
         self.intervals.add(|| Some(interval(gap)));
     }
 
@@ -66,7 +66,7 @@ impl GapSet {
     }
 
     /// Most intervals it can hold.
-    pub(crate) fn capacity(&self) -> usize {
+    pub fn capacity(&self) -> usize {
         self.intervals.capacity()
     }
 

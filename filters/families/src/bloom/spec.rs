@@ -75,7 +75,7 @@ pub struct BlockedBloomSpec;
 
 impl BlockedBloomSpec {
     /// It has no parameters; the number of bits a key sets follows from the budget.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self
     }
 }

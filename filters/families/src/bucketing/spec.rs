@@ -36,7 +36,7 @@ pub struct BucketingSpec {
 
 impl BucketingSpec {
     /// Bucketing as it should be used.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self::default()
     }
 

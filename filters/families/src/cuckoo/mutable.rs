@@ -66,7 +66,7 @@ impl<K: HashedKey + ?Sized> CuckooMut<K> {
     }
 
     /// The state of `key`. `Absent` and `Deleted` are certain, `Present` is not.
-    pub(crate) fn state(&self, key: K::Ref<'_>) -> KeyState {
+    pub fn state(&self, key: K::Ref<'_>) -> KeyState {
         let (hash, second) = self.mark(key);
         if self.table.may_contain(hash) {
             KeyState::of(self.marks.get((hash, second)))

@@ -37,7 +37,7 @@ pub struct GrafiteSpec {
 
 impl GrafiteSpec {
     /// Grafite as it should be used.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self::default()
     }
 

@@ -39,13 +39,13 @@ pub struct PrefixBloomSpec {
 
 impl PrefixBloomSpec {
     /// The length of the prefix follows from the sampled queries.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets the length of the prefix, 1 to 64 bits.
     #[must_use]
-    pub(crate) fn with_prefix_bits(mut self, prefix_bits: u32) -> Self {
+    pub fn with_prefix_bits(mut self, prefix_bits: u32) -> Self {
         self.prefix_bits = Some(prefix_bits.clamp(1, 64));
         self
     }

@@ -40,7 +40,7 @@ impl SnarfSpec {
     pub const BLOCK_KEYS: u32 = 128;
 
     /// SNARF as it should be used.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self::default()
     }
 

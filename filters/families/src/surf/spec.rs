@@ -42,32 +42,32 @@ impl SurfSpec {
     pub const MAX_BITS: u32 = 64;
 
     /// Real bits as the budget leaves them, no hash bits.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self::default()
     }
 
     /// The trie alone, without suffixes.
-    pub(crate) fn base() -> Self {
+    pub fn base() -> Self {
         Self::new().with_real_bits(0)
     }
 
     /// Sets the hash bits of each key, 0 to 64; unless real bits are set too, there are none then.
     #[must_use]
-    pub(crate) fn with_hash_bits(mut self, bits: u32) -> Self {
+    pub fn with_hash_bits(mut self, bits: u32) -> Self {
         self.hash_bits = Some(bits.min(Self::MAX_BITS));
         self
     }
 
     /// Sets the real bits of each key, 0 to 64; with hash bits, at most 64 together.
     #[must_use]
-    pub(crate) fn with_real_bits(mut self, bits: u32) -> Self {
+    pub fn with_real_bits(mut self, bits: u32) -> Self {
         self.real_bits = Some(bits.min(Self::MAX_BITS));
         self
     }
 
     /// Keeps only as many levels as fit where the whole trie does not, instead of refusing the budget.
     #[must_use]
-    pub(crate) fn with_cut(mut self) -> Self {
+    pub fn with_cut(mut self) -> Self {
         self.cut = true;
         self
     }

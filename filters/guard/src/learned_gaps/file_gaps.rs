@@ -54,7 +54,7 @@ impl FileGaps {
     }
 
     /// Whether the file was shown to hold no key between the bounds. Takes no lock and allocates nothing.
-    pub(crate) fn is_known_empty(&self, lo: Bound<&[u8]>, hi: Bound<&[u8]>) -> bool {
+    pub fn is_known_empty(&self, lo: Bound<&[u8]>, hi: Bound<&[u8]>) -> bool {
         self.all.is_known_empty_for(self, lo, hi)
     }
 

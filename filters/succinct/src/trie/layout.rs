@@ -77,12 +77,12 @@ impl Layout {
     }
 
     /// Number of leaves: keys, or groups of keys that share a path.
-    pub(crate) fn leaves(&self) -> u64 {
+    pub fn leaves(&self) -> u64 {
         self.leaves
     }
 
     /// Whether there is no key.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.leaves == 0
     }
 

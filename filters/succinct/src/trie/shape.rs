@@ -32,7 +32,7 @@ impl Branch {
     /// The path of a key of `len` bytes that keeps its whole length.
     ///
     /// `shared_before` and `shared_after` are the leading bytes it shares with the keys next to it; none without one.
-    pub(crate) fn whole(len: usize, shared_before: Option<usize>, shared_after: Option<usize>) -> Self {
+    pub fn whole(len: usize, shared_before: Option<usize>, shared_after: Option<usize>) -> Self {
         Self {
             shared: shared_before.unwrap_or(0),
             depth: len,
@@ -131,7 +131,7 @@ impl Shape {
     }
 
     /// Number of slots on all levels: labels, and marks of prefix keys.
-    pub(crate) fn slots(&self) -> u64 {
+    pub fn slots(&self) -> u64 {
         self.levels.iter().map(|level| level.slots).sum()
     }
 

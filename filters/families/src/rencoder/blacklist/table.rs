@@ -49,7 +49,7 @@ impl Blacklist {
     }
 
     /// Whether every key of `range` was remembered.
-    pub(crate) fn covers(&self, range: U64Range) -> bool {
+    pub fn covers(&self, range: U64Range) -> bool {
         let few = range.hi() - range.lo() < 1 << (MAX_KEYS_LOG2 + 1);
         few && (range.lo()..=range.hi()).all(|key| self.holds(key))
     }
