@@ -47,7 +47,7 @@ pub trait Watch {
     }
 }
 
-/// Only hears of the progress.
+/// Receives the progress and changes nothing.
 pub(super) struct Listener<'a>(pub(super) &'a mut dyn FnMut(Progress));
 
 impl Watch for Listener<'_> {

@@ -114,12 +114,16 @@ impl Cache {
         Self::over(database, options, lock, false).await
     }
 
-    /// Another cache over the same connections, with servers, policy and tables of its own. Stop it before this one,
-    /// which closes the connections.
+    /// Another cache over the same connections to a database server, with servers, policy and tables of its own. Stop it
+    /// before this one, which closes the connections.
     ///
     /// # Errors
-    /// `InvalidInput` if `options` are for another database; as [`Options::open`].
+    /// `InvalidInput` if `options` are for another database, `Unsupported` for SQLite; as [`Options::open`].
     pub async fn beside(&self, options: Options) -> Result<Self> {
+        if !self.options.is_shared() {
+            // No lease in the file would keep both from caching one table, and each would miss what the other writes.
+            return Err(Error::unsupported("a file of SQLite has one cache: register all tables there"));
+        }
         if options.url != self.options.url {
             return Err(Error::invalid_input("connections are shared by caches of one database only"));
         }

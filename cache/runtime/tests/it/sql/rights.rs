@@ -69,3 +69,28 @@ async fn caches_share_connections_and_nothing_else() {
     assert_eq!(people.get("age", 18..=22).await.unwrap().len(), 2, "the connections are open");
     first.stop().await.unwrap();
 }
+
+#[tokio::test]
+async fn a_file_of_sqlite_has_one_cache() {
+    let first = patient("sqlite::memory:").open().await.unwrap();
+    let refused = first.beside(patient("sqlite::memory:")).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Unsupported);
+    first.stop().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_caches_of_one_process_never_have_one_table() {
+    let Some(server) = Postgres::start() else { return };
+    let first = prepared(&server).await;
+    let second = first.beside(patient(server.url())).await.unwrap();
+    let people = first.table(schema()).await.unwrap();
+    insert(&people, 1).await;
+    // Unless this process stood still for longer than a lease, which then is over for the first.
+    if let Err(refused) = second.table(schema()).await {
+        assert_eq!(refused.kind(), ErrorKind::Conflict);
+        insert(&people, 2).await;
+        assert_eq!(people.get("age", 18..=22).await.unwrap().len(), 2, "the first is not disturbed");
+    }
+    second.stop().await.unwrap();
+    first.stop().await.unwrap();
+}
