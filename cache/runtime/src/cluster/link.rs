@@ -17,11 +17,11 @@ use lacuna_cache_protocol::{Error, Result};
 use tokio::io::AsyncRead;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
-use crate::cluster::hello::{HELLO, PROOF, Role, Transcript, VERSIONS, goodbye, hello};
+use crate::cluster::hello::{Calling, HELLO, Introduction, PROOF, Role, goodbye};
 use crate::cluster::message::Message;
 use crate::cluster::network::Network;
-use crate::cluster::secret::{Secret, Side};
-use crate::cluster::stream::{Incoming, Outgoing, random, write_all};
+use crate::cluster::secret::Secret;
+use crate::cluster::stream::{Incoming, Outgoing, write_open, write_sealed};
 
 /// How long connecting and the handshake may take.
 const CONNECT: Duration = Duration::from_millis(1_000);
@@ -91,19 +91,20 @@ impl Link {
         let lost = |error: std::io::Error| Error::unavailable(error.to_string());
         let (read, mut write) = network.connect(address).await.map_err(lost)?;
         let mut incoming = Incoming::new(read);
-        let said = hello(role, VERSIONS, &random()?, collection);
-        write_all(&mut write, HELLO, &said, None).await?;
+        let introduction = Introduction { role, collection: collection.to_owned() };
+        let (calling, hello) = Calling::begin(secret, &introduction)?;
+        write_open(&mut write, HELLO, &hello).await?;
         let (kind, body) = incoming.frame().await?;
-        let transcript = Transcript::of_challenge(secret, &said, kind, &body)?;
-        write_all(&mut write, PROOF, &transcript.proof(secret), None).await?;
-        incoming.seal_if_tagged(transcript.seal(secret, Side::Called));
+        let (mut sealer, opener) = calling.finish(kind, &body)?;
+        incoming.decrypt(opener)?;
+        write_sealed(&mut write, PROOF, &[], &mut sealer).await?;
         let (kind, body) = incoming.frame().await?;
         let Ok(Message::Welcome { in_flight, table }) = Message::read(kind, &body) else {
             return Err(goodbye(kind, &body));
         };
         let (out, from) = mpsc::channel(QUEUE);
         let waiting = Arc::new(Mutex::new(Some(BTreeMap::new())));
-        tokio::spawn(Outgoing::new(write, transcript.seal(secret, Side::Caller)).run(from));
+        tokio::spawn(Outgoing::new(write, sealer).run(from));
         let heard = Arc::<AtomicU64>::default();
         tokio::spawn(listen(incoming, waiting.clone(), heard.clone()));
         let slots = Semaphore::new(usize::try_from(in_flight).unwrap_or(1).clamp(1, 1 << 16));

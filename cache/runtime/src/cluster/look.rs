@@ -1,7 +1,7 @@
 //! For fuzzing: no bytes cause a panic, and a message that was read is written back to the same message.
 
 use crate::cluster::frame::Frames;
-use crate::cluster::hello::read_hello;
+use crate::cluster::hello::check_hello;
 use crate::cluster::message::Message;
 
 /// Reads `bytes` as a stream, as a message and as a hello.
@@ -14,7 +14,7 @@ pub fn look_at(bytes: &[u8]) {
     for piece in bytes.chunks(97) {
         frames.push(piece);
         while let Ok(Some((kind, body))) = frames.next() {
-            let (_, _) = (Message::read(kind, body).is_ok(), read_hello(kind, body).is_ok());
+            let (_, _) = (Message::read(kind, body).is_ok(), check_hello(kind, body).is_ok());
         }
     }
     let Some((kind, body)) = bytes.split_first() else { return };
@@ -22,5 +22,5 @@ pub fn look_at(bytes: &[u8]) {
         let (kind, body) = message.to_frame();
         assert_eq!(Message::read(kind, &body).expect("just written"), message);
     }
-    drop(read_hello(*kind, body));
+    drop(check_hello(*kind, body));
 }

@@ -15,16 +15,16 @@
 //! | `net.rs` | how a dendrite reaches the others |
 //! | `links.rs`, `link.rs`, `stream.rs` | connections |
 //! | `network.rs` | how connections are made: TCP, or a simulation |
-//! | `hello.rs`, `secret.rs` | the handshake and its keys |
+//! | `hello.rs`, `noise.rs`, `secret.rs` | the handshake, its keys, and encryption |
 //! | `frame.rs`, `message.rs`, `fault.rs`, `parts.rs`, `noticed.rs` | the bytes: [`docs/format/dendrite-protocol.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/dendrite-protocol.md) |
 //!
-//! Guarantee: that of the owners. Only a peer that knows the secret is answered or trusted; frames that were
-//! damaged, changed, repeated or left out end the connection. Nothing is encrypted. A write whose answer is lost
-//! is reported as unknown.
+//! Guarantee: that of the owners. Only a peer that knows the secret is answered or trusted, and only it can read
+//! what is said; bytes that were changed, repeated or left out end the connection. A write whose answer is lost is
+//! reported as unknown.
 //!
-//! Cost: a round trip for each request, and about 25 bytes and one HMAC of its length for each frame.
+//! Cost: a round trip for each request, and about 27 bytes and one encryption of its length for each frame.
 //!
-//! Report, sections 3 and 5. Here the frames are authenticated, and a request has a deadline.
+//! Report, sections 3 and 5. Here connections are encrypted, and a request has a deadline.
 
 mod ask;
 mod bulk;
@@ -41,6 +41,7 @@ mod look;
 mod message;
 mod net;
 mod network;
+mod noise;
 mod noticed;
 mod parts;
 pub(crate) mod peer_transport;

@@ -6,9 +6,9 @@ use lacuna_cache_protocol::{Error, Result};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 
-use crate::cluster::frame::{Frames, write_frame};
+use crate::cluster::frame::{Frames, LONGEST, LONGEST_OPEN, malformed, write_frame};
 use crate::cluster::message::Message;
-use crate::cluster::secret::Seal;
+use crate::cluster::noise::{Opener, Sealer};
 
 /// How long the other side may accept no bytes at all.
 const STALL: Duration = Duration::from_secs(10);
@@ -19,46 +19,50 @@ fn broken_connection(error: &std::io::Error) -> Error {
     Error::unavailable(error.to_string())
 }
 
-/// 32 unpredictable bytes.
-pub(crate) fn random() -> Result<[u8; 32]> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(|error| Error::unavailable(error.to_string()))?;
-    Ok(bytes)
+/// Writes one frame of the handshake, which is not encrypted.
+pub(crate) async fn write_open(to: &mut (impl AsyncWrite + Unpin), kind: u8, body: &[u8]) -> Result<()> {
+    write_bytes(to, &write_frame(kind, body, LONGEST_OPEN)?).await
 }
 
-/// Writes one frame.
-pub(crate) async fn write_all(
+/// Writes one encrypted frame.
+pub(crate) async fn write_sealed(
     to: &mut (impl AsyncWrite + Unpin),
     kind: u8,
     body: &[u8],
-    seal: Option<&mut Seal>,
+    sealer: &mut Sealer,
 ) -> Result<()> {
-    let frame = write_frame(kind, body, seal)?;
-    to.write_all(&frame).await.map_err(|error| broken_connection(&error))
+    write_bytes(to, &sealer.seal(&write_frame(kind, body, LONGEST)?)?).await
+}
+
+async fn write_bytes(to: &mut (impl AsyncWrite + Unpin), bytes: &[u8]) -> Result<()> {
+    to.write_all(bytes).await.map_err(|error| broken_connection(&error))
 }
 
 /// The incoming frames.
 #[derive(Debug)]
 pub(crate) struct Incoming<R> {
     from: R,
+    /// Once the handshake has keys.
+    opener: Option<Opener>,
     frames: Frames,
     buffer: Vec<u8>,
 }
 
 impl<R: AsyncRead + Unpin> Incoming<R> {
     pub(crate) fn new(from: R) -> Self {
-        Self { from, frames: Frames::default(), buffer: vec![0; 16 << 10] }
+        Self { from, opener: None, frames: Frames::default(), buffer: vec![0; 16 << 10] }
     }
 
-    /// From now on frames are tagged.
-    pub(crate) fn seal(&mut self, seal: Seal) {
-        self.frames.seal = Some(seal);
-    }
-
-    /// The next frame is tagged, unless it is a goodbye of a peer that does not know the secret.
-    pub(crate) fn seal_if_tagged(&mut self, seal: Seal) {
-        self.frames.seal = Some(seal);
-        self.frames.may_be_goodbye = true;
+    /// From now on frames are encrypted, and as long as requests may be.
+    ///
+    /// # Errors
+    /// `Corrupt` if the peer has already sent something that is not.
+    pub(crate) fn decrypt(&mut self, opener: Opener) -> Result<()> {
+        if !self.frames.is_empty() {
+            return Err(malformed("order"));
+        }
+        (self.opener, self.frames.max) = (Some(opener), LONGEST);
+        Ok(())
     }
 
     /// The next frame.
@@ -90,10 +94,14 @@ impl<R: AsyncRead + Unpin> Incoming<R> {
     async fn more(&mut self) -> Result<()> {
         let len = self.from.read(&mut self.buffer).await.map_err(|error| broken_connection(&error))?;
         if len == 0 {
-            let end = if self.frames.is_empty() { "was closed" } else { "ended in the middle of a frame" };
+            let is_between = self.opener.as_ref().is_none_or(Opener::is_empty) && self.frames.is_empty();
+            let end = if is_between { "was closed" } else { "ended in the middle of a frame" };
             return Err(Error::unavailable(format!("the connection {end}")));
         }
-        self.frames.push(&self.buffer[..len]);
+        match &mut self.opener {
+            Some(opener) => self.frames.push(&opener.open(&self.buffer[..len])?),
+            None => self.frames.push(&self.buffer[..len]),
+        }
         Ok(())
     }
 }
@@ -102,12 +110,12 @@ impl<R: AsyncRead + Unpin> Incoming<R> {
 #[derive(Debug)]
 pub(crate) struct Outgoing<W> {
     to: W,
-    seal: Seal,
+    sealer: Sealer,
 }
 
 impl<W: AsyncWrite + Unpin> Outgoing<W> {
-    pub(crate) const fn new(to: W, seal: Seal) -> Self {
-        Self { to, seal }
+    pub(crate) const fn new(to: W, sealer: Sealer) -> Self {
+        Self { to, sealer }
     }
 
     /// Writes messages until there are no more senders, or the other side accepts no bytes.
@@ -118,9 +126,10 @@ impl<W: AsyncWrite + Unpin> Outgoing<W> {
             while let Some(message) = next {
                 // A message that is too long was refused before; later tickets are answered nevertheless.
                 let (kind, body) = message.to_frame();
-                batch.extend(write_frame(kind, &body, Some(&mut self.seal)).unwrap_or_default());
+                batch.extend(write_frame(kind, &body, LONGEST).unwrap_or_default());
                 next = if batch.len() < BATCH { from.try_recv().ok() } else { None };
             }
+            let Ok(batch) = self.sealer.seal(&batch) else { return };
             if !matches!(tokio::time::timeout(STALL, self.to.write_all(&batch)).await, Ok(Ok(()))) {
                 return;
             }

@@ -7,17 +7,11 @@ use lacuna_cache_protocol::{
 use lacuna_cache_protocol::{Error, ErrorKind};
 
 use crate::cluster::fault::Fault;
-use crate::cluster::frame::{Frames, write_frame};
-use crate::cluster::hello::{Role, Transcript, VERSIONS, hello, read_hello};
+use crate::cluster::frame::{LONGEST, write_frame};
 use crate::cluster::message::{How, Message, Terms};
 use crate::cluster::noticed::{Listen, Noticed};
-use crate::cluster::secret::{Secret, Side};
 
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
-
-fn secret() -> Secret {
-    Secret::new(b"the secret of golden frames").unwrap()
-}
 
 fn table() -> RangeTable {
     RangeTable::new(1).split(0, Cut::Before(100.into())).unwrap()
@@ -32,7 +26,7 @@ fn messages() -> Vec<(&'static str, Message)> {
     let write = Write { touched: touched.clone(), command: Command::new(b"raise") };
     let peer = PeerId { range: RangeId(0), epoch: Epoch(9), session: Session(31) };
     let lock = PeerCall::Lock(LeaseMode::Exclusive, touched);
-    let fault = Fault::new(&Error::unavailable("nobody is there"));
+    let fault = Fault::new(&Error::unavailable("no dendrite is there"));
     let (low, high) = (Interval::point(5.into()), Interval::closed(7.into(), 9.into()).unwrap());
     let notices = vec![
         Notice::MayBeMissing,
@@ -78,41 +72,9 @@ fn frames_are_what_they_were() {
     };
     for (name, message) in messages() {
         let (kind, body) = message.to_frame();
-        golden(
-            name,
-            &write_frame(kind, &body, Some(&mut secret().seal(Side::Caller, b"a transcript"))).unwrap(),
-        );
+        golden(name, &write_frame(kind, &body, LONGEST).unwrap());
         assert_eq!(Message::read(kind, &body).unwrap(), message);
     }
-    let said = hello(Role::Client, VERSIONS, &[7; 32], "people");
-    let (challenge, transcript) = Transcript::challenge(&secret(), &said, &[9; 32]);
-    golden("hello", &write_frame(1, &said, None).unwrap());
-    golden("challenge", &write_frame(2, &challenge, None).unwrap());
-    golden("proof", &write_frame(3, &transcript.proof(&secret()), None).unwrap());
-}
-
-#[test]
-fn a_peer_of_another_version_is_not_followed() {
-    let said = hello(Role::Client, (2, 2), &[7; 32], "people");
-    let refused = read_hello(1, &said).unwrap_err();
-    assert_eq!(refused.kind(), ErrorKind::Unsupported);
-    assert!(refused.to_string().contains("version 1") && refused.to_string().contains("2 to 2"), "{refused}");
-    // A dendrite of another version answers the hello with a goodbye; if it went on instead, the caller would not
-    // follow.
-    let said = hello(Role::Client, VERSIONS, &[7; 32], "people");
-    let goodbye = Fault::new(&Error::unsupported("this dendrite speaks version 2 of the protocol"));
-    let (kind, body) = Message::Goodbye(goodbye).to_frame();
-    let refused = Transcript::of_challenge(&secret(), &said, kind, &body).unwrap_err();
-    assert_eq!(refused.kind(), ErrorKind::Unsupported);
-    let (mut challenge, _) = Transcript::challenge(&secret(), &said, &[9; 32]);
-    challenge[0] = 2;
-    let transcript = [&said[..], &challenge[..42]].concat();
-    let proof = secret().proof(Side::Called, &transcript);
-    challenge[42..].copy_from_slice(&proof);
-    assert!(
-        Transcript::of_challenge(&secret(), &said, 2, &challenge).is_err(),
-        "although it knows the secret"
-    );
 }
 
 #[test]
@@ -152,82 +114,4 @@ fn unknown_kinds_are_errors() {
     {
         assert_eq!(Message::read(kind, &[1, 1, 1]).unwrap_err().kind(), ErrorKind::Corrupt);
     }
-}
-
-#[test]
-fn both_sides_prove_that_they_know_the_secret() {
-    let other = Secret::new(b"another secret of 16 bytes").unwrap();
-    let said = hello(Role::Owner, VERSIONS, &[1; 32], "people");
-    assert_eq!(read_hello(1, &said).unwrap(), (Role::Owner, "people".to_owned()));
-    let (challenge, called) = Transcript::challenge(&secret(), &said, &[2; 32]);
-    let caller = Transcript::of_challenge(&secret(), &said, 2, &challenge).unwrap();
-    called.check_proof(&secret(), 3, &caller.proof(&secret())).unwrap();
-    let refused = Transcript::of_challenge(&other, &said, 2, &challenge).unwrap_err();
-    assert_eq!(refused.kind(), ErrorKind::InvalidInput, "the called does not know the caller's secret");
-    assert!(called.check_proof(&secret(), 3, &caller.proof(&other)).is_err());
-    // A proof of one side is not valid for the other side, nor for another connection.
-    assert!(called.check_proof(&secret(), 3, challenge.last_chunk::<32>().unwrap()).is_err());
-    let (_, elsewhere) = Transcript::challenge(&secret(), &said, &[3; 32]);
-    assert!(elsewhere.check_proof(&secret(), 3, &caller.proof(&secret())).is_err());
-}
-
-#[test]
-fn whoever_changes_the_first_words_is_found_out() {
-    let said = hello(Role::Client, VERSIONS, &[1; 32], "people");
-    for bit in 0..said.len() * 8 {
-        let mut changed = said.clone();
-        changed[bit / 8] ^= 1 << (bit % 8);
-        let (challenge, _) = Transcript::challenge(&secret(), &changed, &[2; 32]);
-        assert!(Transcript::of_challenge(&secret(), &said, 2, &challenge).is_err(), "bit {bit} of the hello");
-    }
-    let (challenge, _) = Transcript::challenge(&secret(), &said, &[2; 32]);
-    for bit in 0..challenge.len() * 8 {
-        let mut changed = challenge.clone();
-        changed[bit / 8] ^= 1 << (bit % 8);
-        assert!(
-            Transcript::of_challenge(&secret(), &said, 2, &changed).is_err(),
-            "bit {bit} of the challenge"
-        );
-    }
-}
-
-#[test]
-fn newer_and_older_versions_are_refused_by_name() {
-    for versions in [(2, 3), (0, 0)] {
-        let error = read_hello(1, &hello(Role::Client, versions, &[1; 32], "people")).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Unsupported);
-        assert!(error.to_string().contains(&format!("{} to {}", versions.0, versions.1)), "{error}");
-    }
-    for name in [1_025, u16::MAX] {
-        let mut long = hello(Role::Client, VERSIONS, &[1; 32], &"x".repeat(usize::from(name)));
-        assert_eq!(read_hello(1, &long).unwrap_err().kind(), ErrorKind::Corrupt, "a name of {name} bytes");
-        long.truncate(60);
-        assert_eq!(read_hello(1, &long).unwrap_err().kind(), ErrorKind::Corrupt, "a name that ends early");
-    }
-    // A caller that speaks later versions, too, is accepted, whatever follows its hello.
-    let later = [&hello(Role::Client, (1, 9), &[1; 32], "people")[..], b"more"].concat();
-    assert_eq!(read_hello(1, &later).unwrap(), (Role::Client, "people".to_owned()));
-}
-
-#[test]
-fn a_goodbye_before_the_proof_is_heard_without_a_tag() {
-    let (kind, body) = Message::Goodbye(Fault::new(&Error::invalid_input("no"))).to_frame();
-    let frame = write_frame(kind, &body, None).unwrap();
-    let seal = || secret().seal(Side::Called, b"words");
-    for step in [1, 3, frame.len()] {
-        let mut frames = Frames::default();
-        (frames.seal, frames.may_be_goodbye) = (Some(seal()), true);
-        let mut heard = false;
-        for piece in frame.chunks(step) {
-            frames.push(piece);
-            heard |= frames.next().unwrap().is_some_and(|(kind, _)| kind == 5);
-        }
-        assert!(heard);
-    }
-    let (kind, body) = Message::Done(1).to_frame();
-    let mut frames = Frames::default();
-    (frames.seal, frames.may_be_goodbye) = (Some(seal()), true);
-    frames.push(&write_frame(kind, &body, None).unwrap());
-    frames.push(&[0; 16]);
-    assert!(frames.next().is_err(), "nothing else is believed without a tag");
 }

@@ -12,7 +12,6 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
 
 use crate::cluster::noticed::{Listen, Noticed, notice_bytes};
-use crate::cluster::stream::random;
 
 /// Notices that are kept.
 const KEPT: usize = 1_024;
@@ -41,8 +40,7 @@ struct Kept {
 impl Journal {
     pub(super) fn new() -> Self {
         // Without randomness there are no callers, either: every handshake needs it.
-        let number =
-            random().ok().and_then(|bytes| bytes.first_chunk().copied()).map_or(0, u64::from_le_bytes);
+        let number = getrandom::u64().unwrap_or(0);
         Self { number: number | 1, kept: Mutex::default(), next: watch::Sender::new(1) }
     }
 

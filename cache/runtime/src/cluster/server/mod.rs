@@ -1,13 +1,15 @@
 //! Dendrites that others can reach, one for each collection: takes connections and answers their requests.
 //!
 //! The caller names the collection when it connects, and everything on the connection is about that collection.
-//! A connection that breaks the protocol is closed, with a goodbye that says why. The number of connections, and
-//! of requests on each, is limited; excess ones wait.
+//! A connection that breaks the protocol is closed, with a goodbye that says why. The number of connections is
+//! limited, excess ones are refused; that of requests on each is, too, excess ones wait. Callers that have not proved
+//! that they know the secret are counted apart (`unproved.rs`), so that strangers do not keep others out.
 
 mod answer;
 mod journal;
 mod loads;
 mod session;
+mod unproved;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,8 +24,9 @@ use tokio::task::JoinSet;
 use crate::cluster::network::Listener;
 use crate::cluster::secret::Secret;
 use journal::Journal;
+use unproved::Unproved;
 
-/// Connections at a time.
+/// Connections at a time whose callers know the secret.
 const MAX_CONNECTIONS: usize = 1_024;
 /// Requests at a time on one connection.
 const IN_FLIGHT: u32 = 256;
@@ -43,6 +46,8 @@ struct Served {
 struct Shared {
     collections: BTreeMap<String, Arc<Served>>,
     secret: Secret,
+    /// [`MAX_CONNECTIONS`].
+    slots: Arc<Semaphore>,
     stops: watch::Receiver<bool>,
 }
 
@@ -104,7 +109,8 @@ impl Server {
         let dendrites: BTreeMap<String, Dendrite> =
             dendrites.into_iter().map(|(collection, dendrite)| (collection.into(), dendrite)).collect();
         let collections = dendrites.iter().map(|(name, dendrite)| (name.clone(), serve(dendrite, &stops)));
-        let shared = Arc::new(Shared { collections: collections.collect(), secret, stops: stops.clone() });
+        let (collections, slots) = (collections.collect(), Arc::new(Semaphore::new(MAX_CONNECTIONS)));
+        let shared = Arc::new(Shared { collections, secret, slots, stops: stops.clone() });
         let accepting = tokio::spawn(accept(listener, shared));
         Self { dendrites, stop, accepting }
     }
@@ -134,35 +140,21 @@ fn serve(dendrite: &Dendrite, stops: &watch::Receiver<bool>) -> Arc<Served> {
 }
 
 async fn accept(listener: impl Listener, shared: Arc<Shared>) {
-    let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let unproved = Arc::<Unproved>::default();
     let (mut sessions, mut stops) = (JoinSet::new(), shared.stops.clone());
     loop {
         let accepted = tokio::select! {
             _ = stops.wait_for(|stops| *stops) => break,
-            accepted = accept_one(&listener, &slots) => accepted,
+            accepted = listener.accept() => accepted,
         };
         while sessions.try_join_next().is_some() {}
-        let Some((incoming, outgoing, slot)) = accepted else { continue };
-        let shared = shared.clone();
-        sessions.spawn(async move {
-            session::run(incoming, outgoing, shared).await;
-            drop(slot);
-        });
-    }
-    while sessions.join_next().await.is_some() {}
-}
-
-async fn accept_one<L: Listener>(
-    listener: &L,
-    slots: &Arc<Semaphore>,
-) -> Option<(L::Incoming, L::Outgoing, tokio::sync::OwnedSemaphorePermit)> {
-    let slot = slots.clone().acquire_owned().await.ok()?;
-    match listener.accept().await {
-        Ok((incoming, outgoing)) => Some((incoming, outgoing, slot)),
-        Err(_) => {
+        match accepted {
+            Ok((incoming, outgoing)) => {
+                sessions.spawn(session::run(incoming, outgoing, shared.clone(), unproved.enter()));
+            }
             // Out of file descriptors, for example: other connections may close soon.
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            None
+            Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
+    while sessions.join_next().await.is_some() {}
 }

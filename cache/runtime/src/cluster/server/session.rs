@@ -6,21 +6,24 @@ use std::time::Duration;
 use lacuna_cache_protocol::{Error, Result};
 use lacuna_cache_protocol::{PeerCall, PeerReply};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tracing::warn;
 
 use super::answer::{answer_listen, answer_peer, answer_read, answer_read_all, answer_write};
 use super::loads::Loads;
-use super::{IN_FLIGHT, Served, Shared};
+use super::unproved::Place;
+use super::{IN_FLIGHT, MAX_CONNECTIONS, Served, Shared};
 use crate::cluster::fault::Fault;
-use crate::cluster::hello::{CHALLENGE, Role, Transcript, read_hello};
+use crate::cluster::hello::{CHALLENGE, Called, Introduction, PROOF, Role};
 use crate::cluster::message::Message;
-use crate::cluster::secret::Side;
-use crate::cluster::stream::{Incoming, Outgoing, random, write_all};
+use crate::cluster::noise::Sealer;
+use crate::cluster::stream::{Incoming, Outgoing, write_open, write_sealed};
 
 /// How long the handshake of a caller may take.
 const HANDSHAKE: Duration = Duration::from_secs(3);
+/// How long a caller that is refused may take to accept the reason.
+const FAREWELL: Duration = Duration::from_secs(1);
 
 /// A caller after its handshake.
 struct Session<R> {
@@ -35,28 +38,34 @@ struct Session<R> {
     served: Arc<Served>,
 }
 
-pub(super) async fn run<R, W>(read: R, mut write: W, shared: Arc<Shared>)
+/// Serves a connection until it ends. `place` is held until the caller has proved that it knows the secret.
+pub(super) async fn run<R, W>(read: R, mut write: W, shared: Arc<Shared>, place: Place)
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let mut incoming = Incoming::new(read);
-    let greeted = tokio::time::timeout(HANDSHAKE, greet(&mut incoming, &mut write, &shared)).await;
-    let greeted = greeted
-        .unwrap_or_else(|_| Err(Error::unavailable("the caller did not finish the handshake in time")));
-    let (role, served, transcript) = match greeted {
-        Ok(greeted) => greeted,
-        Err(why) => {
+    let mut sealer = None;
+    let greeted = tokio::select! {
+        () = place.is_displaced() => Err(Error::unavailable("too many callers are in the middle of a handshake")),
+        greeted = tokio::time::timeout(HANDSHAKE, greet(&mut incoming, &mut write, &mut sealer, &shared)) => greeted
+            .unwrap_or_else(|_| Err(Error::unavailable("the caller did not finish the handshake in time"))),
+    };
+    drop(place);
+    let admitted = greeted
+        .and_then(|introduction| admit(&introduction, &shared).map(|admitted| (introduction.role, admitted)));
+    let (role, (served, _slot), sealer) = match (admitted, sealer) {
+        (Ok((role, admitted)), Some(sealer)) => (role, admitted, sealer),
+        (refused, sealer) => {
+            let why = refused.err().unwrap_or_else(|| Error::corrupt("a handshake without keys"));
             warn!(%why, "a caller was refused");
-            let (kind, body) = Message::Goodbye(Fault::new(&why)).to_frame();
-            return drop(write_all(&mut write, kind, &body, None).await);
+            return drop(tokio::time::timeout(FAREWELL, refuse(&mut write, sealer, &why)).await);
         }
     };
     let (out, from) = mpsc::channel(IN_FLIGHT as usize);
-    let writing = tokio::spawn(Outgoing::new(write, transcript.seal(&shared.secret, Side::Called)).run(from));
+    let writing = tokio::spawn(Outgoing::new(write, sealer).run(from));
     let table = (*served.dendrite.table()).clone();
     drop(out.send(Message::Welcome { in_flight: IN_FLIGHT, table }).await);
-    incoming.seal(transcript.seal(&shared.secret, Side::Caller));
     let slots = Arc::new(Semaphore::new(IN_FLIGHT as usize));
     let (answers, loads) = (JoinSet::new(), Loads::default());
     let session = Session { role, incoming, out, slots, answers, loads, served };
@@ -65,19 +74,40 @@ where
     drop(writing.await);
 }
 
+/// Hears a hello and its proof; afterwards both directions are encrypted. The keys are there as soon as they can be
+/// used, so that a caller is refused under them.
 async fn greet(
     incoming: &mut Incoming<impl AsyncRead + Unpin>,
     write: &mut (impl AsyncWrite + Unpin),
+    keys: &mut Option<Sealer>,
     shared: &Shared,
-) -> Result<(Role, Arc<Served>, Transcript)> {
+) -> Result<Introduction> {
     let (kind, hello) = incoming.frame().await?;
-    let (role, collection) = read_hello(kind, &hello)?;
-    let (challenge, transcript) = Transcript::challenge(&shared.secret, &hello, &random()?);
-    write_all(write, CHALLENGE, &challenge, None).await?;
-    let (kind, proof) = incoming.frame().await?;
-    transcript.check_proof(&shared.secret, kind, &proof)?;
-    // Only a caller that knows the secret learns which collections there are.
-    Ok((role, shared.served(&collection)?, transcript))
+    let called = Called::answer(&shared.secret, kind, &hello)?;
+    write_open(write, CHALLENGE, &called.challenge).await?;
+    *keys = Some(called.sealer);
+    incoming.decrypt(called.opener)?;
+    // A hello can be a copy of an earlier one; only its author can make the next frame.
+    match incoming.frame().await? {
+        (PROOF, body) if body.is_empty() => Ok(called.introduction),
+        _ => Err(Error::corrupt("the caller did not prove that it knows the secret")),
+    }
+}
+
+/// What a caller that knows the secret asks about, and a place among the connections.
+fn admit(introduction: &Introduction, shared: &Shared) -> Result<(Arc<Served>, OwnedSemaphorePermit)> {
+    let served = shared.served(&introduction.collection)?;
+    let slot = shared.slots.clone().try_acquire_owned();
+    let full = || Error::unavailable(format!("the dendrite has {MAX_CONNECTIONS} connections already"));
+    Ok((served, slot.map_err(|_| full())?))
+}
+
+async fn refuse(write: &mut (impl AsyncWrite + Unpin), sealer: Option<Sealer>, why: &Error) -> Result<()> {
+    let (kind, body) = Message::Goodbye(Fault::new(why)).to_frame();
+    match sealer {
+        Some(mut sealer) => write_sealed(write, kind, &body, &mut sealer).await,
+        None => write_open(write, kind, &body).await,
+    }
 }
 
 impl<R: AsyncRead + Unpin> Session<R> {

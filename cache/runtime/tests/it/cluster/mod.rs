@@ -6,3 +6,4 @@ mod moves;
 mod peers;
 mod relay;
 mod strangers;
+mod wire;
