@@ -50,6 +50,8 @@ mod owner;
 pub mod redis;
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mariadb"))]
 pub mod sql;
+#[cfg(any(feature = "etcd", all(feature = "redis", feature = "tls")))]
+mod tls;
 mod write_bytes;
 
 pub use compressed::Compressed;

@@ -44,7 +44,8 @@ impl EtcdArgs {
     }
 }
 
-fn read(path: &Path) -> Result<Vec<u8>> {
+/// A file that an argument names.
+pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path)
         .map_err(|why| Error::invalid_input(format!("{} cannot be read: {why}", path.display())))
 }

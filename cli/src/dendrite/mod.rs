@@ -5,6 +5,7 @@ mod etcd;
 mod log;
 mod metrics;
 mod plan;
+mod redis;
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -89,6 +90,7 @@ impl Serving {
             return Err(Error::invalid_input("it is named twice"));
         }
         let options = plan.options()?;
+        plan.check_servers().await?;
         let cache = match self.caches.iter().find(|(store, _)| *store == plan.store) {
             Some((_, connected)) => connected.beside(options).await?,
             None => options.open().await?,

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use lacuna_cache::etcd::EtcdOptions;
-use lacuna_cache::redis::{RedisCache, RedisLog};
 use lacuna_cache::sql::{Compressed, DomainType, Hashed, Options, Policy, Schema, SqlValue};
 use lacuna_cache_protocol::RangeTable;
 use lacuna_cache_protocol::ports::{CacheServer, DataStore};
 use lacuna_cache_protocol::{Error, Result};
 
-use crate::commands::cache::EtcdArgs;
+use crate::commands::cache::{EtcdArgs, RedisArgs};
+use crate::dendrite::redis::is_encrypted;
 
 /// Maximum digits of a decimal.
 const MAX_DIGITS: u8 = 38;
@@ -28,6 +28,7 @@ pub(crate) struct Plan {
     pub(crate) cuts: Vec<String>,
     pub(crate) caches: Vec<String>,
     pub(crate) logs: Vec<String>,
+    pub(crate) redis: RedisArgs,
     pub(crate) policy: Policy,
     pub(crate) coordinator: String,
     /// With etcd.
@@ -63,6 +64,10 @@ impl Plan {
         if (self.policy == Policy::WriteBack) == self.logs.is_empty() {
             return Err(Error::invalid_input("--policy back and --log go together"));
         }
+        if self.redis.is_needed() && !self.redis_servers().any(|url| is_encrypted(url)) {
+            let message = "--redis-authority is for encrypted servers: name them as rediss://host:port";
+            return Err(Error::invalid_input(message));
+        }
         let mut options =
             Options::new(&self.store).with_policy(self.policy).with_verified_hits(self.verify_hits);
         if self.has_watchdog {
@@ -80,7 +85,7 @@ impl Plan {
             options = servers.into_iter().fold(options, Options::with_cache_server);
         }
         for url in &self.logs {
-            options = options.with_log_server(Arc::new(RedisLog::new(url, &self.table)?));
+            options = options.with_log_server(Arc::new(self.redis.log(url, &self.table)?));
         }
         Ok(options)
     }
@@ -88,10 +93,19 @@ impl Plan {
     /// Results of another form need another namespace.
     fn cache_server(&self, url: &str) -> Result<Arc<dyn CacheServer>> {
         if self.is_compressed {
-            let server = RedisCache::new(url, &format!("{}+lz4", self.table))?;
+            let server = self.redis.cache(url, &format!("{}+lz4", self.table))?;
             return Ok(Arc::new(Compressed::new(Arc::new(server))));
         }
-        Ok(Arc::new(RedisCache::new(url, &self.table)?))
+        Ok(Arc::new(self.redis.cache(url, &self.table)?))
+    }
+
+    /// Encrypted servers are looked at before anything is served.
+    pub(crate) async fn check_servers(&self) -> Result<()> {
+        self.redis.check(self.redis_servers()).await
+    }
+
+    fn redis_servers(&self) -> impl Iterator<Item = &String> {
+        self.caches.iter().chain(&self.logs)
     }
 
     /// The number of cache servers that hold results.

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use crate::etcd::http::{Failed, Member};
 use crate::etcd::login::{Login, is_outdated};
-use crate::etcd::tls::Certificates;
+use crate::tls::Certificates;
 
 #[derive(Debug)]
 pub(crate) struct Cluster {

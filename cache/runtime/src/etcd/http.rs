@@ -8,11 +8,12 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Body as _, Bytes, Incoming};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
 use lacuna_cache_protocol::{Error, Result};
 use serde_json::Value;
 use tokio_rustls::rustls::ClientConfig;
 
-use crate::etcd::tls;
+use crate::tls;
 
 /// More than the keys of a namespace ever take.
 const MAX_BYTES: u64 = 64 << 20;
@@ -145,8 +146,9 @@ impl Member {
     }
 
     async fn connect(&self) -> Result<Connection> {
-        let stream = tls::connect(&self.authority, self.tls.as_ref()).await?;
-        let (sender, connection) = handshake(stream).await.map_err(|error| broken_connection(&error))?;
+        let stream = tls::connect("etcd", &self.authority, self.tls.as_ref()).await?;
+        let (sender, connection) =
+            handshake(TokioIo::new(stream)).await.map_err(|error| broken_connection(&error))?;
         tokio::spawn(async move { drop(connection.await) });
         Ok(sender)
     }

@@ -9,7 +9,7 @@
 //! - [`Map`]: ranges, owners and their addresses, what was measured, and what is to be cut;
 //! - `session.rs`: the lease of the process; `coordinator.rs`: claims; `directory.rs`: loads; `recutting.rs`:
 //!   changes of the range table;
-//! - `http.rs`, `cluster.rs`, `kv.rs`: etcd's JSON gateway, with failover; `tls.rs`, `login.rs`: encrypted, and
+//! - `http.rs`, `cluster.rs`, `kv.rs`: etcd's JSON gateway, with failover; `login.rs`: encrypted (`../tls.rs`), and
 //!   with a password.
 //!
 //! A claim is one transaction. It requires that the keys of the range, its owner, the table and the wish are as
@@ -36,7 +36,6 @@ mod options;
 mod record;
 mod recutting;
 mod session;
-mod tls;
 
 pub use coordinator::EtcdCoordinator;
 pub use map::Map;

@@ -12,7 +12,7 @@ use crate::etcd::cluster::Cluster;
 use crate::etcd::coordinator::EtcdCoordinator;
 use crate::etcd::login::{Login, User};
 use crate::etcd::session::Session;
-use crate::etcd::tls::Certificates;
+use crate::tls::Certificates;
 
 /// Shortest lease that survives the election of a leader with etcd's default settings.
 const LEASE_S: u64 = 5;

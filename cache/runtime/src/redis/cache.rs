@@ -16,6 +16,8 @@ use crate::redis::replies::{
     fence_of, foreign_data, log_read, looked_up, memory_of, simple, taken_over, value_of_generation, values,
 };
 use crate::redis::scripts::CacheScripts;
+#[cfg(feature = "tls")]
+use crate::redis::tls::RedisTls;
 
 /// How long the server may take by default. A slower server is worth no more than the store.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -49,6 +51,26 @@ impl RedisCache {
     pub fn new(url: &str, namespace: &str) -> Result<Self> {
         let connection = Connection::to(url, PATIENCE)?;
         Ok(Self { connection, namespace: namespace.to_owned(), scripts: CacheScripts::new() })
+    }
+
+    /// Speaks TLS with the server, whose URL is `rediss://...`.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the URL does not ask for it.
+    #[cfg(feature = "tls")]
+    pub fn with_tls(mut self, tls: RedisTls) -> Result<Self> {
+        self.connection.encrypt(tls)?;
+        Ok(self)
+    }
+
+    /// Connects if there is no connection yet, and asks for a sign of life: for settings that are wrong to be found
+    /// at a start.
+    ///
+    /// # Errors
+    /// `Unavailable` if there is no answer in time, `InvalidInput` if one side does not trust the certificate of the
+    /// other.
+    pub async fn check(&self) -> Result<()> {
+        self.connection.ping().await
     }
 
     /// Sets how long the server may take to be connected to, and to answer; a quarter of a second by default. A

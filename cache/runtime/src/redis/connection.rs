@@ -11,9 +11,19 @@ use redis::{AsyncConnectionConfig, Client, Cmd, RedisError, Value};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
+#[cfg(feature = "tls")]
+use crate::redis::tls::RedisTls;
+
+/// How URLs of servers with TLS begin.
+const ENCRYPTED: &str = "rediss://";
+
 #[derive(Debug)]
 pub(crate) struct Connection {
     client: Client,
+    /// Whether the URL asks for TLS.
+    is_encrypted: bool,
+    #[cfg(feature = "tls")]
+    pub(crate) tls: Option<RedisTls>,
     /// How long the server may take to be connected to, and to answer.
     pub(crate) patience: Duration,
     open: RwLock<Option<MultiplexedConnection>>,
@@ -30,8 +40,20 @@ pub(crate) enum Answer {
 
 impl Connection {
     pub(crate) fn to(url: &str, patience: Duration) -> Result<Self> {
-        let client = Client::open(url).map_err(|error| Error::invalid_input(error.to_string()))?;
-        Ok(Self { client, patience, open: RwLock::default(), connecting: Mutex::default() })
+        // The driver parses the URL; connections with TLS are made here.
+        let rest = url.strip_prefix(ENCRYPTED);
+        let plain = rest.map(|rest| format!("redis://{rest}"));
+        let client = Client::open(plain.as_deref().unwrap_or(url));
+        let client = client.map_err(|error| Error::invalid_input(error.to_string()))?;
+        Ok(Self {
+            client,
+            is_encrypted: rest.is_some(),
+            #[cfg(feature = "tls")]
+            tls: None,
+            patience,
+            open: RwLock::default(),
+            connecting: Mutex::default(),
+        })
     }
 
     fn open(&self) -> Option<MultiplexedConnection> {
@@ -45,7 +67,7 @@ impl Connection {
     async fn get(&self) -> Result<MultiplexedConnection> {
         match self.open() {
             Some(connection) => Ok(connection),
-            None => timeout(self.patience, self.connect()).await.map_err(|_| late())?,
+            None => timeout(self.patience, self.connect()).await.map_err(|_| self.late())?,
         }
     }
 
@@ -57,10 +79,52 @@ impl Connection {
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(self.patience))
             .set_response_timeout(Some(self.patience));
-        let connected = self.client.get_multiplexed_async_connection_with_config(&config).await;
-        let connection = connected.map_err(|error| unavailable(&error))?;
+        let connection = if self.is_encrypted {
+            self.connect_encrypted(config).await?
+        } else {
+            let connected = self.client.get_multiplexed_async_connection_with_config(&config).await;
+            connected.map_err(|error| unavailable(&error))?
+        };
         self.set_open(Some(connection.clone()));
         Ok(connection)
+    }
+
+    #[cfg(feature = "tls")]
+    async fn connect_encrypted(&self, config: AsyncConnectionConfig) -> Result<MultiplexedConnection> {
+        let tls = self.tls.as_ref().ok_or_else(|| {
+            Error::invalid_input("rediss:// needs the certificate of the authority that signs the server's")
+        })?;
+        let about = self.client.get_connection_info();
+        let stream = tls.connect(about.addr()).await?;
+        let connected = MultiplexedConnection::new_with_config(about.redis_settings(), stream, config).await;
+        let (connection, driver) = connected.map_err(|error| unavailable(&error))?;
+        tokio::spawn(driver);
+        Ok(connection)
+    }
+
+    #[cfg(not(feature = "tls"))]
+    async fn connect_encrypted(&self, _: AsyncConnectionConfig) -> Result<MultiplexedConnection> {
+        Err(Error::unsupported("rediss:// needs the feature `tls`"))
+    }
+
+    /// Speaks TLS from now on.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the URL does not ask for it.
+    #[cfg(feature = "tls")]
+    pub(crate) fn encrypt(&mut self, tls: RedisTls) -> Result<()> {
+        if !self.is_encrypted {
+            return Err(Error::invalid_input(
+                "the URL is not encrypted, so certificates are not used: give rediss://HOST:PORT",
+            ));
+        }
+        self.tls = Some(tls);
+        Ok(())
+    }
+
+    /// Asks the server for a sign of life.
+    pub(crate) async fn ping(&self) -> Result<()> {
+        timeout(self.patience, self.hit(&redis::cmd("PING"))).await.map_err(|_| self.late())?.map(drop)
     }
 
     /// Runs the commands of a hit. A slow server keeps its connection: scripts find out whether it is lost.
@@ -93,6 +157,11 @@ impl Connection {
         }
     }
 
+    fn late(&self) -> Error {
+        let also = if self.is_encrypted { ", or does not speak TLS there" } else { "" };
+        Error::unavailable(format!("a Redis server did not accept a connection in time{also}"))
+    }
+
     fn give_up_if(&self, is_broken: bool) {
         if is_broken {
             self.set_open(None);
@@ -106,8 +175,4 @@ fn is_broken(error: &RedisError) -> bool {
 
 fn unavailable(error: &RedisError) -> Error {
     Error::unavailable(error.to_string())
-}
-
-fn late() -> Error {
-    Error::unavailable("a Redis server did not accept a connection in time")
 }

@@ -12,6 +12,8 @@ use redis::{Script, Value};
 use crate::redis::connection::{Answer, Connection};
 use crate::redis::keys::Keys;
 use crate::redis::scripts::LogScripts;
+#[cfg(feature = "tls")]
+use crate::redis::tls::RedisTls;
 
 /// How long the server may take by default.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -33,6 +35,26 @@ impl RedisLog {
     pub fn new(url: &str, namespace: &str) -> Result<Self> {
         let connection = Connection::to(url, PATIENCE)?;
         Ok(Self { connection, namespace: namespace.to_owned(), scripts: LogScripts::new() })
+    }
+
+    /// Speaks TLS with the server, whose URL is `rediss://...`.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the URL does not ask for it.
+    #[cfg(feature = "tls")]
+    pub fn with_tls(mut self, tls: RedisTls) -> Result<Self> {
+        self.connection.encrypt(tls)?;
+        Ok(self)
+    }
+
+    /// Connects if there is no connection yet, and asks for a sign of life: for settings that are wrong to be found
+    /// at a start.
+    ///
+    /// # Errors
+    /// `Unavailable` if there is no answer in time, `InvalidInput` if one side does not trust the certificate of the
+    /// other.
+    pub async fn check(&self) -> Result<()> {
+        self.connection.ping().await
     }
 
     /// Sets how long the server may take to be connected to, and to answer; a second by default.

@@ -17,6 +17,10 @@ mod keys;
 mod log;
 mod replies;
 mod scripts;
+#[cfg(feature = "tls")]
+mod tls;
 
 pub use cache::RedisCache;
 pub use log::RedisLog;
+#[cfg(feature = "tls")]
+pub use tls::RedisTls;

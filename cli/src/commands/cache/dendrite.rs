@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::EtcdArgs;
+use super::{EtcdArgs, RedisArgs};
 use crate::errors::Result;
 
 const EXAMPLES: &str = "\
@@ -38,7 +38,8 @@ pub(super) struct DendriteArgs {
     /// The address at which others reach it, if that differs from --listen
     #[arg(long, value_name = "HOST:PORT")]
     address: Option<String>,
-    /// The database: postgres://... or mysql://...
+    /// The database: postgres://... or mysql://...; with TLS by `?sslmode=verify-full&sslrootcert=FILE` or
+    /// `?ssl-mode=VERIFY_IDENTITY&ssl-ca=FILE`
     #[arg(long, value_name = "URL", required_unless_present = "config")]
     store: Option<String>,
     /// The table; `sales.orders` in another schema
@@ -55,12 +56,14 @@ pub(super) struct DendriteArgs {
     /// it. A day is written 2024-02-29, a moment in microseconds since 1970 UTC
     #[arg(long = "cut", value_name = "VALUE", allow_hyphen_values = true)]
     cuts: Vec<String>,
-    /// A cache server: redis://...; several times
+    /// A cache server: redis://..., or rediss://... with TLS; several times
     #[arg(long = "cache", value_name = "URL", required_unless_present = "config")]
     caches: Vec<String>,
-    /// A log server for --policy back: redis://..., which must write to disk at once; several times
+    /// A log server for --policy back: redis://... or rediss://..., which must write to disk at once; several times
     #[arg(long = "log", value_name = "URL")]
     logs: Vec<String>,
+    #[command(flatten)]
+    redis: RedisArgs,
     /// What a write does to cached results
     #[arg(long, value_enum, default_value = "through")]
     policy: PolicyName,
@@ -172,6 +175,7 @@ fn plan(args: &DendriteArgs) -> Result<crate::dendrite::Plan> {
         cuts: args.cuts.clone(),
         caches: args.caches.clone(),
         logs: args.logs.clone(),
+        redis: args.redis.clone(),
         policy,
         coordinator: args.coordinator.clone(),
         lease_s: args.lease,

@@ -2,6 +2,7 @@
 
 mod dendrite;
 mod etcd;
+mod redis;
 
 use clap::{Args, Subcommand};
 
@@ -9,6 +10,7 @@ use crate::errors::Result;
 
 use dendrite::DendriteArgs;
 pub(crate) use etcd::EtcdArgs;
+pub(crate) use redis::RedisArgs;
 
 const BUILD: &str = "\
 The commands need a binary that was built with the range cache; in the checkout:

@@ -2,7 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use crate::servers::port::free_port;
 use crate::servers::process::{PATIENCE, Process, is_installed};
 use crate::servers::relay::{Name, Wires};
+use crate::servers::tls_files::TlsFiles;
 
 /// An etcd cluster.
 #[derive(Debug)]
@@ -20,20 +21,9 @@ pub struct Etcd {
     folder: TempDir,
 }
 
-/// Files of PEM for a member that is reached with TLS.
-#[derive(Debug, Clone)]
-pub struct EtcdFiles {
-    /// Its certificate.
-    pub certificate: PathBuf,
-    /// The key of that.
-    pub key: PathBuf,
-    /// The authority that signs certificates of clients, if they are asked for one.
-    pub authority_of_clients: Option<PathBuf>,
-}
-
-impl EtcdFiles {
+impl TlsFiles {
     /// Both ports, in place of the plain one alone: of several values of a flag the last counts.
-    fn arguments(&self, (plain, encrypted): (u16, u16)) -> Vec<String> {
+    fn of_etcd(&self, (plain, encrypted): (u16, u16)) -> Vec<String> {
         let urls = format!("http://127.0.0.1:{plain},https://127.0.0.1:{encrypted}");
         let flag = |name: &str, path: &Path| format!("--{name}={}", path.display());
         let mut arguments = vec![
@@ -72,11 +62,11 @@ impl Etcd {
     ///
     /// # Panics
     /// If it does not start.
-    pub fn start_encrypted(files: &EtcdFiles) -> Option<Self> {
+    pub fn start_encrypted(files: &TlsFiles) -> Option<Self> {
         Self::start_with(1, Some(files))
     }
 
-    fn start_with(count: usize, files: Option<&EtcdFiles>) -> Option<Self> {
+    fn start_with(count: usize, files: Option<&TlsFiles>) -> Option<Self> {
         if !is_installed("etcd") {
             return None;
         }
@@ -95,7 +85,7 @@ impl Etcd {
             let mut arguments = arguments(place, (port, peer), &announced[place], &data, &all.join(","));
             let encrypted = files.map(|files| {
                 let encrypted = free_port();
-                arguments.extend(files.arguments((port, encrypted)));
+                arguments.extend(files.of_etcd((port, encrypted)));
                 encrypted
             });
             let process = Process::start("etcd", &arguments, port);

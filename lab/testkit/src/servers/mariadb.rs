@@ -6,6 +6,7 @@ use tempfile::TempDir;
 
 use crate::servers::port::free_port;
 use crate::servers::process::{Process, is_installed_in};
+use crate::servers::tls_files::TlsFiles;
 
 /// A MariaDB server.
 #[derive(Debug)]
@@ -39,6 +40,21 @@ impl MariaDb {
     /// If it does not start.
     pub fn logged() -> Option<Self> {
         Self::with(2, &["--log-bin=log", "--binlog-format=ROW", "--server-id=1"])
+    }
+
+    /// As [`MariaDb::start`], with TLS for those that ask for it.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn start_encrypted(files: &TlsFiles) -> Option<Self> {
+        let mut options = vec![
+            format!("--ssl-cert={}", files.certificate.display()),
+            format!("--ssl-key={}", files.key.display()),
+        ];
+        options.extend(
+            files.authority_of_clients.iter().map(|authority| format!("--ssl-ca={}", authority.display())),
+        );
+        Self::with(2, &options.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     /// By a number of `innodb_flush_log_at_trx_commit`.
@@ -86,6 +102,11 @@ impl MariaDb {
     /// Where it is.
     pub fn url(&self) -> String {
         format!("mysql://root@127.0.0.1:{}/test", self.port)
+    }
+
+    /// Where it is by name, as certificates for `localhost` want it; the caller adds `?ssl-mode=...`.
+    pub fn named_url(&self) -> String {
+        self.url().replace("127.0.0.1", "localhost")
     }
 
     /// Kills it.

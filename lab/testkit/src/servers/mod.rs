@@ -12,11 +12,13 @@ mod postgres;
 mod process;
 mod redis;
 mod relay;
+mod tls_files;
 
-pub use etcd::{Etcd, EtcdFiles};
+pub use etcd::Etcd;
 pub use ferretdb::FerretDb;
 pub use mariadb::MariaDb;
 pub use port::free_port;
 pub use postgres::Postgres;
 pub use process::{Process, is_installed};
 pub use redis::Redis;
+pub use tls_files::TlsFiles;

@@ -7,6 +7,7 @@ use tempfile::TempDir;
 
 use crate::servers::port::free_port;
 use crate::servers::process::{Process, is_installed_in};
+use crate::servers::tls_files::TlsFiles;
 
 /// The user that Debian's package makes.
 const USER: &str = "postgres";
@@ -17,6 +18,7 @@ pub struct Postgres {
     process: Process,
     port: u16,
     _folder: TempDir,
+    _files: Option<TempDir>,
 }
 
 impl Postgres {
@@ -45,6 +47,33 @@ impl Postgres {
         Self::with(&["-c", "fsync=off", "-c", "wal_level=logical"])
     }
 
+    /// As [`Postgres::start`], with TLS for those that ask for it. Copies of the files belong to the server's user.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn start_encrypted(files: &TlsFiles) -> Option<Self> {
+        let folder =
+            tempfile::Builder::new().prefix("lacuna-pem").tempdir_in("/tmp").expect("a folder of files");
+        let copied = |from: &Path, name: &str| {
+            let path = folder.path().join(name);
+            std::fs::copy(from, &path).expect("a file can be copied");
+            run(Command::new("chmod").arg("600").arg(&path));
+            path.display().to_string()
+        };
+        let mut options = vec!["fsync=off".to_owned(), "ssl=on".to_owned()];
+        options.push(format!("ssl_cert_file={}", copied(&files.certificate, "server.pem")));
+        options.push(format!("ssl_key_file={}", copied(&files.key, "server.key")));
+        if let Some(authority) = &files.authority_of_clients {
+            options.push(format!("ssl_ca_file={}", copied(authority, "clients.pem")));
+        }
+        if is_root() {
+            run(Command::new("chown").arg("-R").arg(USER).arg(folder.path()));
+        }
+        let options: Vec<&str> = options.iter().flat_map(|option| ["-c", option]).collect();
+        let server = Self::with(&options)?;
+        Some(Self { _files: Some(folder), ..server })
+    }
+
     fn with(options: &[&str]) -> Option<Self> {
         let programs = programs();
         if !is_installed_in("initdb", &programs) {
@@ -66,12 +95,17 @@ impl Postgres {
             ["-D", &text(&data), "-p", &port.to_string(), "-h", "127.0.0.1", "-k", &text(folder.path())];
         let arguments: Vec<String> = fixed.iter().chain(options).map(|part| (*part).to_owned()).collect();
         let process = Process::start_as(user, &bin.join("postgres").display().to_string(), &arguments, port);
-        Some(Self { process, port, _folder: folder })
+        Some(Self { process, port, _folder: folder, _files: None })
     }
 
     /// Where it is.
     pub fn url(&self) -> String {
         format!("postgres://{USER}@127.0.0.1:{}/postgres", self.port)
+    }
+
+    /// Where it is by name, as certificates for `localhost` want it; the caller adds `?sslmode=...`.
+    pub fn named_url(&self) -> String {
+        self.url().replace("127.0.0.1", "localhost")
     }
 
     /// Kills it.

@@ -4,12 +4,14 @@ use tempfile::TempDir;
 
 use crate::servers::port::free_port;
 use crate::servers::process::{Process, is_installed};
+use crate::servers::tls_files::TlsFiles;
 
 /// A Redis server.
 #[derive(Debug)]
 pub struct Redis {
     process: Process,
     port: u16,
+    encrypted: Option<u16>,
     folder: TempDir,
     options: Vec<String>,
 }
@@ -30,6 +32,24 @@ impl Redis {
         Self::with(&["--save", "", "--appendonly", "yes", "--appendfsync", "always"])
     }
 
+    /// A cache server that is reached at an encrypted port, too ([`Redis::encrypted_url`]).
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn start_encrypted(files: &TlsFiles) -> Option<Self> {
+        let path = |path: &std::path::Path| path.display().to_string();
+        let encrypted = free_port();
+        let mut options = ["--save", "", "--appendonly", "no", "--tls-port"].map(str::to_owned).to_vec();
+        options.extend([encrypted.to_string(), "--tls-cert-file".to_owned(), path(&files.certificate)]);
+        options.extend(["--tls-key-file".to_owned(), path(&files.key)]);
+        match &files.authority_of_clients {
+            Some(authority) => options.extend(["--tls-ca-cert-file".to_owned(), path(authority)]),
+            None => options.extend(["--tls-auth-clients", "no"].map(str::to_owned)),
+        }
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        Some(Self { encrypted: Some(encrypted), ..Self::with(&options)? })
+    }
+
     /// A server with these options.
     ///
     /// # Panics
@@ -42,12 +62,20 @@ impl Redis {
         let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
         let port = free_port();
         let process = start(&folder, port, &options);
-        Some(Self { process, port, folder, options })
+        Some(Self { process, port, encrypted: None, folder, options })
     }
 
     /// Where it is.
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// Where it is with TLS. Its certificate has to be for `localhost`.
+    ///
+    /// # Panics
+    /// If it was not started with certificates.
+    pub fn encrypted_url(&self) -> String {
+        format!("rediss://localhost:{}", self.encrypted.expect("it has certificates"))
     }
 
     /// Kills it.

@@ -1,58 +1,16 @@
 //! Members that are reached with TLS, and that ask for a certificate or a password.
 
-use std::path::Path;
-
 use lacuna_cache::etcd::EtcdOptions;
 use lacuna_cache_protocol::{Epoch, RangeId, RangeTable};
 use lacuna_cache_protocol::{Error, ErrorKind};
-use lacuna_testkit::servers::{Etcd, EtcdFiles};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use lacuna_testkit::servers::Etcd;
 
+use crate::authority::{Authority, files};
 use crate::etcd::claims::{claimed, open, options, renewed};
 
 /// So long that no member is given up because the machine is out of breath.
 const LEASE_S: u64 = 60;
 const PASSWORD: &str = "what only root knows";
-
-/// A certificate and its key, as PEM.
-struct Signed {
-    certificate: String,
-    key: String,
-}
-
-struct Authority(CertifiedIssuer<'static, KeyPair>);
-
-impl Authority {
-    fn new(name: &str) -> Self {
-        let mut params = CertificateParams::new(Vec::new()).unwrap();
-        params.distinguished_name.push(DnType::CommonName, name);
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
-    }
-
-    fn pem(&self) -> String {
-        self.0.pem()
-    }
-
-    fn sign(&self, name: &str) -> Signed {
-        let key = KeyPair::generate().unwrap();
-        let params = CertificateParams::new([name.to_owned()]).unwrap();
-        let certificate = params.signed_by(&key, &self.0).unwrap();
-        Signed { certificate: certificate.pem(), key: key.serialize_pem() }
-    }
-}
-
-fn files(folder: &Path, server: &Signed, clients: Option<&Authority>) -> EtcdFiles {
-    let write = |name: &str, text: &str| {
-        std::fs::write(folder.join(name), text).unwrap();
-        folder.join(name)
-    };
-    EtcdFiles {
-        certificate: write("server.pem", &server.certificate),
-        key: write("server.key", &server.key),
-        authority_of_clients: clients.map(|clients| write("clients.pem", &clients.pem())),
-    }
-}
 
 fn encrypted(etcd: &Etcd, name: &str) -> EtcdOptions {
     let options = EtcdOptions::new(etcd.encrypted_url(), name)

@@ -3,6 +3,7 @@
 mod logs;
 mod memory;
 mod scripts;
+mod secure;
 mod warm;
 
 use std::time::Duration;

@@ -17,6 +17,7 @@ mod prefetch;
 mod redis;
 mod rights;
 mod schemas;
+mod secure;
 mod servers;
 mod shared;
 mod shared_rows;

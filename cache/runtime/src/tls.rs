@@ -1,9 +1,8 @@
-//! Connections to members, plain or encrypted.
+//! Connections to servers, plain or encrypted with TLS: members of etcd, and Redis.
 
 use std::fmt;
 use std::sync::Arc;
 
-use hyper_util::rt::TokioIo;
 use lacuna_cache_protocol::{Error, Result};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -21,7 +20,7 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 /// Trusted authorities and the own certificate, as PEM.
 #[derive(Clone, Default)]
 pub(crate) struct Certificates {
-    /// Of the authorities that sign the certificates of members.
+    /// Of the authorities that sign the certificates of servers.
     pub(crate) authority: Vec<u8>,
     /// A certificate of this process, and its key.
     pub(crate) own: Option<(Vec<u8>, Vec<u8>)>,
@@ -73,23 +72,24 @@ impl Certificates {
     }
 }
 
-/// A connection to `authority`, which is HOST:PORT.
+/// A connection to `authority`, which is HOST:PORT of a server that errors call `name`.
 ///
 /// # Errors
 /// `Unavailable` if there is no answer, `InvalidInput` if the peer is not trusted.
 pub(crate) async fn connect(
+    name: &str,
     authority: &str,
     tls: Option<&Arc<ClientConfig>>,
-) -> Result<TokioIo<Box<dyn Stream>>> {
-    let about = |why: std::io::Error| format!("etcd at {authority} is not reached: {why}");
+) -> Result<Box<dyn Stream>> {
+    let about = |why: std::io::Error| format!("{name} at {authority} is not reached: {why}");
     let stream = TcpStream::connect(authority).await.map_err(|why| Error::unavailable(about(why)))?;
     drop(stream.set_nodelay(true));
-    let Some(tls) = tls else { return Ok(TokioIo::new(Box::new(stream))) };
+    let Some(tls) = tls else { return Ok(Box::new(stream)) };
     let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
     let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-    let name = ServerName::try_from(host).map_err(|why| Error::invalid_input(why.to_string()))?;
-    match TlsConnector::from(tls.clone()).connect(name, stream).await {
-        Ok(stream) => Ok(TokioIo::new(Box::new(stream))),
+    let host = ServerName::try_from(host).map_err(|why| Error::invalid_input(why.to_string()))?;
+    match TlsConnector::from(tls.clone()).connect(host, stream).await {
+        Ok(stream) => Ok(Box::new(stream)),
         // Waiting does not help: certificates do not match, or the peer does not speak TLS.
         Err(why) if why.kind() == std::io::ErrorKind::InvalidData => Err(Error::invalid_input(about(why))),
         Err(why) => Err(Error::unavailable(about(why))),
