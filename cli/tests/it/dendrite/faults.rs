@@ -26,7 +26,7 @@ async fn gets_its_share(team: &Team, before: &Process, table: &Table) {
 /// The ranges of a dendrite that is killed are served again soon after its lease.
 async fn ranges_are_served_again(leases: Leases) {
     let Some(team) = Team::new(Policy::WriteThrough, leases) else { return };
-    let cache = patient(team.postgres.url()).open().await.unwrap();
+    let cache = patient(team.store.url()).open().await.unwrap();
     make_tables(&cache, Dialect::Postgres).await;
     let (mut first, mut second) = (team.start_somewhere(), team.start_somewhere());
     let only_first =
@@ -83,7 +83,7 @@ async fn once_over(table: &Table, version: i64) -> Duration {
 async fn requests_go_on_when_cache_servers_are_killed() {
     for policy in [Policy::WriteThrough, Policy::WriteBack] {
         let Some(mut team) = Team::new(policy, Leases::Database) else { return };
-        let cache = patient(team.postgres.url()).open().await.unwrap();
+        let cache = patient(team.store.url()).open().await.unwrap();
         make_tables(&cache, Dialect::Postgres).await;
         let mut dendrites = [team.start_somewhere(), team.start_somewhere()];
         let client = team.client(&dendrites.each_ref().map(Process::address)).await;

@@ -51,7 +51,7 @@ async fn load(table: &Table, version: i64, between: impl FnOnce()) -> Result<(),
 
 async fn loads_outlive_dendrites(leases: Leases) {
     let Some(team) = Team::new(Policy::WriteThrough, leases) else { return };
-    let cache = patient(team.postgres.url()).open().await.unwrap();
+    let cache = patient(team.store.url()).open().await.unwrap();
     make_tables(&cache, Dialect::Postgres).await;
     let mut dendrites = [team.start_somewhere(), team.start_somewhere()];
     let addresses: Vec<String> = dendrites.iter().map(Process::address).collect();

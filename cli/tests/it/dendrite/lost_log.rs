@@ -40,7 +40,7 @@ fn work(world: &Arc<World>, is_over: &Arc<AtomicBool>) -> tokio::task::JoinSet<(
 async fn a_log_server_that_dies_under_load_loses_nothing() {
     let Some(team) = Team::new(Policy::WriteBack, Leases::Database) else { return };
     let mut team = team.with_logs(3);
-    let options = patient(team.postgres.url());
+    let options = patient(team.store.url());
     let cache = options.clone().open().await.unwrap();
     make_tables(&cache, Dialect::Postgres).await;
     let mut dendrites = [team.start_somewhere(), team.start_somewhere()];

@@ -34,7 +34,7 @@ fn sections(count: usize) -> String {
 }
 
 async fn make_tables(team: &Team, count: usize) -> Cache {
-    let cache = Options::new(team.postgres.url()).open().await.unwrap();
+    let cache = Options::new(team.store.url()).open().await.unwrap();
     for number in 0..count {
         let sql = format!("CREATE TABLE {} (place BIGINT PRIMARY KEY, version BIGINT)", name(number));
         cache.run_sql(&sql).await.unwrap();
@@ -137,7 +137,7 @@ async fn an_unhealthy_store_is_told() {
     let mut dendrite = block_in_place(|| Process::start(command, port, None));
     let place = block_in_place(|| monitored(&mut dendrite));
     assert_eq!(block_in_place(|| get(&place, "/healthz")).0, 200);
-    block_in_place(|| team.postgres.kill());
+    block_in_place(|| team.store.kill());
     let (status, why) = block_in_place(|| get(&place, "/healthz"));
     assert!(status == 503 && !why.trim().is_empty(), "{status}: {why}");
 }

@@ -126,7 +126,7 @@ impl Target {
         tokio::time::sleep(storm.calm).await;
         self.cut_lines().await;
         if storm.breaks_servers {
-            cut_connections(&self.team.postgres.url(), &self.faults).await;
+            cut_connections(&self.team.store.url(), &self.faults).await;
         }
         self.dendrites[1].signal("STOP");
         let paused = Instant::now();
@@ -185,7 +185,7 @@ impl Target {
 
 async fn clients_see_nothing_stale(policy: Policy, leases: Leases, storm: Storm) {
     let Some(team) = Team::with_lease(policy, leases, storm.lease_s) else { return };
-    let options = patient(team.postgres.url());
+    let options = patient(team.store.url());
     let cache = options.clone().open().await.unwrap();
     make_tables(&cache, Dialect::Postgres).await;
     let mut target = Target::start(team).await;

@@ -45,7 +45,7 @@ async fn count(table: &Table) -> usize {
 
 /// Writes through the dendrites are nobody's but theirs, and one past them is found by all that is cached of it.
 async fn strangers_are_told_from_dendrites(team: Team, how: &[&str]) {
-    let cache = Options::new(team.postgres.url()).open().await.unwrap();
+    let cache = Options::new(team.store.url()).open().await.unwrap();
     make_tables(&cache, Dialect::Postgres).await;
     let mut dendrites = start(&team, how);
     let writing = table(&team, &cache, &dendrites).await;
@@ -79,7 +79,7 @@ async fn a_stranger_is_found_by_the_watchdogs_of_dendrites_and_a_dendrite_is_non
     else {
         return;
     };
-    team.postgres = logged;
+    team.store = crate::team::Store::Postgres(logged);
     strangers_are_told_from_dendrites(team, &["--watchdog"]).await;
 }
 

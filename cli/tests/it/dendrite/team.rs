@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use lacuna_cache::cluster::{Client, Secret};
 use lacuna_cache_protocol::Policy;
 use lacuna_testkit::effort;
-use lacuna_testkit::servers::{Etcd, Postgres, Redis, free_port};
+use lacuna_testkit::servers::{Etcd, MariaDb, Postgres, Redis, free_port};
+
+use crate::world::Dialect;
 
 /// What a busy machine may take for what takes seconds.
 pub(crate) const AT_MOST: Duration = Duration::from_secs(120);
@@ -66,9 +68,48 @@ impl Drop for Process {
     }
 }
 
+/// A database.
+#[derive(Debug)]
+pub(crate) enum Store {
+    Postgres(Postgres),
+    MariaDb(MariaDb),
+}
+
+impl Store {
+    /// `None` if it is not installed and need not be.
+    fn start(dialect: Dialect) -> Option<Self> {
+        match dialect {
+            Dialect::MariaDb => MariaDb::start().map(Self::MariaDb),
+            _ => Postgres::start().map(Self::Postgres),
+        }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        match self {
+            Self::Postgres(server) => server.url(),
+            Self::MariaDb(server) => server.url(),
+        }
+    }
+
+    pub(crate) fn kill(&mut self) {
+        match self {
+            Self::Postgres(server) => server.kill(),
+            Self::MariaDb(server) => server.kill(),
+        }
+    }
+
+    /// Starts it again, with what it acknowledged.
+    pub(crate) fn restart(&mut self) {
+        match self {
+            Self::Postgres(server) => server.restart(),
+            Self::MariaDb(server) => server.restart(),
+        }
+    }
+}
+
 /// A database, cache servers and logs, and how dendrites before them are started.
 pub(crate) struct Team {
-    pub(crate) postgres: Postgres,
+    pub(crate) store: Store,
     pub(crate) caches: Vec<Redis>,
     pub(crate) logs: Vec<Redis>,
     policy: Policy,
@@ -100,16 +141,26 @@ impl Team {
 
     /// With leases of so many seconds, where etcd gives them.
     pub(crate) fn with_lease(policy: Policy, leases: Leases, lease_s: Option<u64>) -> Option<Self> {
+        Self::before(Dialect::Postgres, policy, leases, lease_s)
+    }
+
+    /// Before a database of this kind.
+    pub(crate) fn before(
+        dialect: Dialect,
+        policy: Policy,
+        leases: Leases,
+        lease_s: Option<u64>,
+    ) -> Option<Self> {
         let etcd = match leases {
             Leases::Database => None,
             Leases::Etcd => Some(Etcd::start(effort::short_or_long(1, 3))?),
         };
         let log_count = if policy == Policy::WriteBack { effort::short_or_long(2, 3) } else { 0 };
-        let (postgres, folder) = (Postgres::start()?, tempfile::tempdir().unwrap());
+        let (store, folder) = (Store::start(dialect)?, tempfile::tempdir().unwrap());
         let caches = (0..2).map(|_| Redis::cache()).collect::<Option<Vec<Redis>>>()?;
         let logs = (0..log_count).map(|_| Redis::log()).collect::<Option<Vec<Redis>>>()?;
         std::fs::write(folder.path().join("secret"), SECRET).unwrap();
-        Some(Self { postgres, caches, logs, policy, etcd, lease_s, table: SLOTS, folder })
+        Some(Self { store, caches, logs, policy, etcd, lease_s, table: SLOTS, folder })
     }
 
     /// With dendrites of another table, before any has started.
@@ -153,7 +204,7 @@ impl Team {
             "dendrite",
             "--config",
         ]);
-        command.arg(file).env("LACUNA_TEST_STORE", self.postgres.url());
+        command.arg(file).env("LACUNA_TEST_STORE", self.store.url());
         command
     }
 
@@ -161,7 +212,7 @@ impl Team {
     pub(crate) fn command_for(&self, table: &[&str], port: u16, address: Option<&str>) -> Command {
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL", "--", env!("CARGO_BIN_EXE_lacuna"), "cache", "dendrite"]);
-        command.args(["--listen", &format!("127.0.0.1:{port}"), "--store", &self.postgres.url()]);
+        command.args(["--listen", &format!("127.0.0.1:{port}"), "--store", &self.store.url()]);
         command.args(table).arg("--secret-file").arg(self.secret_file());
         let policy = match self.policy {
             Policy::WriteAround => "around",

@@ -40,7 +40,7 @@ fn items(rows: &Rows) -> Vec<i64> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dendrite_owns_ranges_of_decimals_and_days() {
     let Some(team) = Team::new(Policy::WriteThrough, Leases::Database) else { return };
-    let cache = Options::new(team.postgres.url()).open().await.unwrap();
+    let cache = Options::new(team.store.url()).open().await.unwrap();
     let columns = "shop BIGINT, item BIGINT, price NUMERIC(10, 2), day DATE, PRIMARY KEY (shop, item)";
     cache.run_sql(&format!("CREATE TABLE prices ({columns})")).await.unwrap();
     let port = free_port();

@@ -34,7 +34,7 @@ async fn put(table: &Table, place: i64) -> bool {
 
 async fn dendrites_wait_until_the_table_is_closed(leases: Leases) {
     let Some(team) = Team::new(Policy::WriteThrough, leases) else { return };
-    let cache = Options::new(team.postgres.url()).open().await.unwrap();
+    let cache = Options::new(team.store.url()).open().await.unwrap();
     make_tables(&cache, Dialect::Postgres).await;
     let table = cache.table(schema()).await.unwrap();
     assert!(put(&table, 1).await && put(&table, 30).await);
@@ -52,7 +52,7 @@ async fn dendrites_wait_until_the_table_is_closed(leases: Leases) {
     cache.stop().await.unwrap();
 
     let mut dendrite = tokio::task::block_in_place(|| team.start_somewhere());
-    let cache = Options::new(team.postgres.url()).open().await.unwrap();
+    let cache = Options::new(team.store.url()).open().await.unwrap();
     // The one that was refused may still be expected to have a range.
     let client = team.client(&[dendrite.address()]).await.with_patience(Duration::from_secs(60));
     let seen = cache.table_over(schema(), Arc::new(client)).await.unwrap();

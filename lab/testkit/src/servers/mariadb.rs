@@ -12,6 +12,7 @@ use crate::servers::tls_files::TlsFiles;
 #[derive(Debug)]
 pub struct MariaDb {
     process: Process,
+    arguments: Vec<String>,
     port: u16,
     _folder: TempDir,
 }
@@ -96,7 +97,7 @@ impl MariaDb {
         let options = options.iter().map(|option| (*option).to_owned());
         let arguments: Vec<String> = fixed.into_iter().chain(options).collect();
         let process = Process::start("/usr/sbin/mariadbd", &arguments, port);
-        Some(Self { process, port, _folder: folder })
+        Some(Self { process, arguments, port, _folder: folder })
     }
 
     /// Where it is.
@@ -112,5 +113,14 @@ impl MariaDb {
     /// Kills it.
     pub fn kill(&mut self) {
         self.process.kill();
+    }
+
+    /// Starts it again at the same place, with what its disk has.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn restart(&mut self) {
+        self.process.kill();
+        self.process = Process::start("/usr/sbin/mariadbd", &self.arguments, self.port);
     }
 }

@@ -16,6 +16,8 @@ const USER: &str = "postgres";
 #[derive(Debug)]
 pub struct Postgres {
     process: Process,
+    program: String,
+    arguments: Vec<String>,
     port: u16,
     _folder: TempDir,
     _files: Option<TempDir>,
@@ -94,8 +96,9 @@ impl Postgres {
         let fixed =
             ["-D", &text(&data), "-p", &port.to_string(), "-h", "127.0.0.1", "-k", &text(folder.path())];
         let arguments: Vec<String> = fixed.iter().chain(options).map(|part| (*part).to_owned()).collect();
-        let process = Process::start_as(user, &bin.join("postgres").display().to_string(), &arguments, port);
-        Some(Self { process, port, _folder: folder, _files: None })
+        let program = bin.join("postgres").display().to_string();
+        let process = Process::start_as(user, &program, &arguments, port);
+        Some(Self { process, program, arguments, port, _folder: folder, _files: None })
     }
 
     /// Where it is.
@@ -111,6 +114,16 @@ impl Postgres {
     /// Kills it.
     pub fn kill(&mut self) {
         self.process.kill();
+    }
+
+    /// Starts it again at the same place, with what its disk has.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn restart(&mut self) {
+        self.process.kill();
+        self.process =
+            Process::start_as(is_root().then_some(USER), &self.program, &self.arguments, self.port);
     }
 }
 
