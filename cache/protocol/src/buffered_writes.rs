@@ -100,6 +100,12 @@ impl BufferedWrites {
         self.writes.keys().next().copied()
     }
 
+    /// Bytes of the commands of those that come first, up to `max` of them: counted anew by each call.
+    pub fn command_bytes(&self, max: usize) -> usize {
+        let commands = self.writes.values().take(max).filter_map(|write| write.command.as_ref());
+        commands.map(|command| command.as_bytes().len()).sum()
+    }
+
     /// Number of buffered writes.
     pub fn len(&self) -> usize {
         self.writes.len()

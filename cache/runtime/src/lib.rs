@@ -58,7 +58,7 @@ pub use compressed::Compressed;
 pub use file_log::FileLog;
 pub use hashed::Hashed;
 pub use lacuna_cache_protocol::{Error, ErrorKind, Result};
-pub use owner::{Alarm, BulkLease, Counts, RangeCache, Requests, Servers, WriteError};
+pub use owner::{Alarm, BulkLease, Counts, RangeCache, RangeGauges, Requests, Servers, WriteError};
 
 /// What tests need; not part of the library's promises.
 #[doc(hidden)]

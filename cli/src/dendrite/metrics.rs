@@ -11,6 +11,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use lacuna_cache::{Counts, RangeGauges};
 use lacuna_cache_protocol::Result;
 use tokio::net::{TcpListener, TcpStream};
 
@@ -76,7 +77,7 @@ fn metrics(serving: &Serving) -> String {
     let tables: Vec<_> = serving
         .dendrites
         .iter()
-        .map(|(table, dendrite)| (label(table), dendrite.counts(), dendrite.owned().len()))
+        .map(|(table, dendrite)| (label(table), dendrite.counts(), dendrite.gauges()))
         .collect();
     let mut text = String::new();
     let names = tables.first().map(|(_, counts, _)| *counts).unwrap_or_default();
@@ -87,7 +88,7 @@ fn metrics(serving: &Serving) -> String {
         });
         family(&mut text, &name, "counter", help, values);
     }
-    let owned = tables.iter().map(|(table, _, owned)| (table.as_str(), *owned as u64));
+    let owned = tables.iter().map(|(table, _, gauges)| (table.as_str(), gauges.len() as u64));
     family(
         &mut text,
         &format!("{PREFIX}_owned_ranges"),
@@ -95,7 +96,30 @@ fn metrics(serving: &Serving) -> String {
         "Ranges that this process serves now.",
         owned,
     );
+    held(&mut text, &tables);
     text
+}
+
+type Tables = [(String, Counts, Vec<RangeGauges>)];
+
+/// What the ranges of each table hold together, and the requests for each range.
+fn held(text: &mut String, tables: &Tables) {
+    let first = tables.iter().find_map(|(_, _, gauges)| gauges.first());
+    for (place, (name, help, _)) in first.iter().flat_map(|first| first.each()).enumerate() {
+        let sum = |gauges: &[RangeGauges]| {
+            gauges.iter().filter_map(|range| range.each().nth(place)).map(|(_, _, value)| value).sum()
+        };
+        let values = tables.iter().map(|(table, _, gauges)| (table.as_str(), sum(gauges)));
+        family(text, &format!("{PREFIX}_{name}"), "gauge", help, values);
+    }
+    let name = format!("{PREFIX}_range_requests_total");
+    let _ = write!(text, "# HELP {name} Requests for a range.\n# TYPE {name} counter\n");
+    for (table, _, gauges) in tables {
+        for range in gauges {
+            let _ =
+                writeln!(text, "{name}{{table=\"{table}\",range=\"{}\"}} {}", range.range.0, range.requests);
+        }
+    }
 }
 
 /// One metric of all tables.

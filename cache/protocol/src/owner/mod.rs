@@ -225,6 +225,11 @@ impl<A: Application> Owner<A> {
         &self.index
     }
 
+    /// The leases that are granted or waited for, those of reads and writes in progress.
+    pub fn lease_count(&self) -> usize {
+        self.leases.len()
+    }
+
     /// Acknowledged writes that the store does not have yet.
     pub const fn buffered(&self) -> &BufferedWrites {
         &self.buffered

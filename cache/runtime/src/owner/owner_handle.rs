@@ -17,6 +17,7 @@ use crate::owner::bulk::BulkLease;
 use crate::owner::carry::FailureCause;
 use crate::owner::counters::{Counters, count};
 use crate::owner::error::{cache_stopped, no_owner};
+use crate::owner::gauges::Gauges;
 use crate::owner::route::RouteCell;
 use crate::owner::sample::Sample;
 use crate::owner::servers::Servers;
@@ -116,6 +117,8 @@ pub(crate) struct OwnerHandle {
     pub(crate) unseen: AtomicU64,
     /// The same, since the owner was last informed of them.
     pub(crate) untold: AtomicU64,
+    /// For operators.
+    pub(crate) gauges: Gauges,
     /// Hits to be compared with the store.
     pub(crate) verified: Arc<Sample>,
     pub(crate) commands: mpsc::UnboundedSender<OwnerCommand>,

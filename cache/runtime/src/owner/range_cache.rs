@@ -14,6 +14,7 @@ use crate::owner::alarm::Alarm;
 use crate::owner::bulk::BulkLease;
 use crate::owner::counters::{Counts, count};
 use crate::owner::error::{WriteError, cache_stopped, no_owner};
+use crate::owner::gauges::Gauges;
 use crate::owner::owner_handle::{Hit, NoPeers, OwnerCommand, OwnerHandle};
 use crate::owner::owner_task::{Claims, OwnerTask};
 use crate::owner::requests::PATIENCE;
@@ -64,6 +65,7 @@ impl RangeCache {
             counters,
             unseen,
             untold,
+            gauges: Gauges::default(),
             verified,
             commands,
             notices,

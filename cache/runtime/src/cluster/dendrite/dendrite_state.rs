@@ -15,6 +15,7 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use super::{KNOWN_MS, Membership};
 use crate::owner::counters::Counters;
 use crate::owner::error::cache_stopped;
+use crate::owner::gauges::Gauges;
 use crate::owner::owner_handle::{OwnerCommand, OwnerHandle, Peers};
 use crate::owner::owner_task::{Claims, OwnerTask};
 use crate::owner::range_cache::NOTICES;
@@ -95,6 +96,7 @@ impl DendriteState {
                 counters: shared_counters.clone(),
                 unseen: AtomicU64::default(),
                 untold: AtomicU64::default(),
+                gauges: Gauges::default(),
                 verified: shared_verified.clone(),
                 commands,
                 notices: shared_notices.clone(),

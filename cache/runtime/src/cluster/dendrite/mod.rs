@@ -37,6 +37,7 @@ use lacuna_cache_protocol::{
 use tokio::sync::{broadcast, oneshot};
 
 use crate::cluster::peer_transport::PeerTransport;
+use crate::owner::RangeGauges;
 use crate::owner::alarm::Alarm;
 use crate::owner::bulk::BulkLease;
 use crate::owner::counters::Counts;
@@ -218,6 +219,12 @@ impl Dendrite {
             .filter(|handle| self.state.serves(handle.range))
             .map(|handle| handle.range)
             .collect()
+    }
+
+    /// What each of these ranges holds, at most half a second old.
+    pub fn gauges(&self) -> Vec<RangeGauges> {
+        let handles = self.state.handles().into_iter().filter(|handle| self.state.serves(handle.range));
+        handles.map(|handle| handle.gauges.of(handle.range)).collect()
     }
 
     /// Claims a range here, if it has no owner, without a request for it.

@@ -20,6 +20,8 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
         let load = self.active.as_mut().map(|active| active.owner.read_load());
         let mut load = load.unwrap_or_default();
         load.requests += self.handle.unseen.swap(0, Ordering::Relaxed);
+        self.handle.gauges.requests.fetch_add(load.requests, Ordering::Relaxed);
+        self.handle.gauges.set(self.active.as_ref().map(|active| &active.owner));
         // The caller may have stopped waiting.
         let _ = reply.send(load);
     }
