@@ -39,6 +39,8 @@ mod key_text;
 mod output;
 mod pending_file;
 mod progress;
+#[cfg(feature = "cache")]
+mod top;
 mod work_folder;
 
 use std::process::ExitCode;

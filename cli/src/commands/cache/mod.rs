@@ -3,6 +3,7 @@
 mod dendrite;
 mod etcd;
 mod redis;
+mod top;
 
 use clap::{Args, Subcommand};
 
@@ -11,6 +12,7 @@ use crate::errors::Result;
 use dendrite::DendriteArgs;
 pub(crate) use etcd::EtcdArgs;
 pub(crate) use redis::RedisArgs;
+use top::TopArgs;
 
 const BUILD: &str = "\
 The commands need a binary that was built with the range cache; in the checkout:
@@ -28,11 +30,13 @@ pub(crate) struct CacheArgs {
 #[derive(Debug, Subcommand)]
 enum CacheCommand {
     Dendrite(Box<DendriteArgs>),
+    Top(TopArgs),
 }
 
 /// Runs the command.
 pub(super) fn run(args: &CacheArgs) -> Result<()> {
     match &args.command {
         CacheCommand::Dendrite(args) => dendrite::run(args),
+        CacheCommand::Top(args) => top::run(args),
     }
 }

@@ -17,23 +17,23 @@ const MANY: usize = 30;
 /// Bytes that an idle table may cost.
 const MAX_BYTES_OF_A_TABLE: u64 = 1 << 20;
 
-fn name(number: usize) -> String {
+pub(crate) fn name(number: usize) -> String {
     format!("slots_{number}")
 }
 
-fn schema(number: usize) -> Schema {
+pub(crate) fn schema(number: usize) -> Schema {
     Schema::new(&name(number), "place").with_domain("place", DomainType::Integer)
 }
 
 /// The sections of so many tables.
-fn sections(count: usize) -> String {
+pub(crate) fn sections(count: usize) -> String {
     let section = |number| {
         format!("[[table]]\nname = \"{}\"\nkey = [\"place\"]\ndomain = [\"place:integer\"]\n", name(number))
     };
     (0..count).map(section).collect()
 }
 
-async fn make_tables(team: &Team, count: usize) -> Cache {
+pub(crate) async fn make_tables(team: &Team, count: usize) -> Cache {
     let cache = Options::new(team.store.url()).open().await.unwrap();
     for number in 0..count {
         let sql = format!("CREATE TABLE {} (place BIGINT PRIMARY KEY, version BIGINT)", name(number));
@@ -42,13 +42,13 @@ async fn make_tables(team: &Team, count: usize) -> Cache {
     cache
 }
 
-async fn table_of(team: &Team, cache: &Cache, dendrite: &Process, number: usize) -> Table {
+pub(crate) async fn table_of(team: &Team, cache: &Cache, dendrite: &Process, number: usize) -> Table {
     let client = team.client_of(&name(number), &[dendrite.address()]).await;
     cache.table_over(schema(number), Arc::new(client)).await.unwrap()
 }
 
 /// The status and the body of an answer.
-fn get(place: &str, path: &str) -> (u16, String) {
+pub(crate) fn get(place: &str, path: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(place).unwrap();
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\n\r\n").unwrap();
     let mut answer = String::new();
@@ -58,13 +58,13 @@ fn get(place: &str, path: &str) -> (u16, String) {
 }
 
 /// Where the dendrite answers monitoring.
-fn monitored(dendrite: &mut Process) -> String {
+pub(crate) fn monitored(dendrite: &mut Process) -> String {
     let line = dendrite.line();
     let place = line.strip_prefix("metrics at http://").and_then(|rest| rest.strip_suffix("/metrics"));
     place.unwrap_or_else(|| panic!("{line}")).to_owned()
 }
 
-fn metric(text: &str, line: &str) -> u64 {
+pub(crate) fn metric(text: &str, line: &str) -> u64 {
     let value = text.lines().find_map(|found| found.strip_prefix(line)?.strip_prefix(' '));
     value.unwrap_or_else(|| panic!("no {line} in\n{text}")).parse().unwrap()
 }

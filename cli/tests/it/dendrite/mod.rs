@@ -20,6 +20,7 @@ pub(crate) mod sim;
 mod storm;
 mod strangers;
 pub(crate) mod team;
+mod top;
 mod types;
 mod whole;
 #[path = "../../../../cache/runtime/tests/it/sql/world.rs"]
