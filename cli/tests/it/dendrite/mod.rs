@@ -1,6 +1,7 @@
 //! `lacuna cache dendrite`: real processes before PostgreSQL and Redis, killed, paused and cut off while clients work.
 
 mod arguments;
+mod comes_back;
 mod faults;
 mod loads;
 mod lost_log;

@@ -41,7 +41,7 @@ async fn a_client_is_told_where_owners_are_and_remembers() {
     }
     // One redirect a range, and a few more where an answer was late; of eighty requests.
     assert!(table.counts().forwards <= 10, "{:?}", table.counts());
-    assert!(dendrites.counts(0).forwards + dendrites.counts(1).forwards <= 10, "nobody had to hand on");
+    assert!(dendrites.counts(0).forwards + dendrites.counts(1).forwards <= 10, "no owner had to hand on");
     dendrites.stop().await;
 }
 
@@ -120,7 +120,7 @@ async fn a_cut_line_is_made_anew_and_a_lost_write_is_unknown() {
     // Until it is on its way: one that was never sent would be tried again.
     relay.holds_something_back().await;
     relay.set(Mood::Cut);
-    assert!(matches!(writing.await.unwrap(), Err(WriteError::Unknown)), "nobody knows whether it arrived");
+    assert!(matches!(writing.await.unwrap(), Err(WriteError::Unknown)), "whether it arrived is not known");
     dendrites.stop().await;
 }
 
