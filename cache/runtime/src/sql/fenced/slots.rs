@@ -81,6 +81,14 @@ impl Slots {
     }
 }
 
+#[cfg(test)]
+impl Slots {
+    /// Whether no write holds one.
+    pub(super) fn are_free(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).held == 0
+    }
+}
+
 impl Drop for Slot<'_> {
     fn drop(&mut self) {
         if !self.is_shared {

@@ -221,6 +221,69 @@ async fn writes_at_once_cost_postgres_no_multixacts() {
     world.database().close().await;
 }
 
+/// Cuts every other connection of the server.
+async fn cut_all(database: &dyn Database) {
+    let sql = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
+               WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'";
+    drop(database.query(&Statement::new(sql)).await);
+}
+
+/// One more than `value` in a row of its own, until the fence is newer: how many were done, and may have been.
+async fn count_up(table: Arc<FencedTable>, range: RangeId, id: i64) -> (i64, i64, i64) {
+    let (mut done, mut unknown) = (0, 0);
+    loop {
+        let mut sql = Sql::new(table.database.dialect());
+        sql.text("UPDATE things SET value = value + 1 WHERE id = ").value(&id.into());
+        let statements = vec![sql.into_statement(Shape::Own).expecting(1)];
+        let write = SqlWrite { statements, effect: Effect::Unknown }.command();
+        match table.call(range, OLD, StoreCall::Write(write)).await.map(|answer| answer.reply) {
+            Ok(StoreReply::Done) => done += 1,
+            Ok(StoreReply::Fenced) => return (id, done, unknown),
+            _ => unknown += 1,
+        }
+    }
+}
+
+/// More writers than slots, some of whose connections are cut in the middle: none writes after the fence was raised,
+/// no write is counted twice, and all slots are free again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_writers_than_slots_are_fenced_though_connections_are_cut() {
+    const WRITERS: i64 = 96;
+    let Some(server) = Postgres::start() else { return };
+    let world = World::open(&server.url()).await;
+    let knife = database::open(&server.url()).await.unwrap();
+    let fill = format!("INSERT INTO things SELECT n, 0 FROM generate_series(100, {}) n", 99 + WRITERS);
+    world.database().run(&fill).await.unwrap();
+    let mut writers = tokio::task::JoinSet::new();
+    for id in 100..100 + WRITERS {
+        writers.spawn(count_up(world.table.clone(), world.range, id));
+    }
+    for _ in 0..10 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        cut_all(&*knife).await;
+    }
+    while !matches!(
+        world.table.call(world.range, NEW, StoreCall::Fence).await.map(|answer| answer.reply),
+        Ok(StoreReply::State(_))
+    ) {}
+    let fenced = world.rows().await;
+    let counted = writers.join_all().await;
+    assert_eq!(world.rows().await, fenced, "writes after the fence");
+    let (mut all_done, mut all_unknown) = (0, 0);
+    for (id, done, unknown) in counted {
+        let row = fenced.iter().find(|row| row[0] == id.into()).unwrap();
+        let SqlValue::Integer(value) = row[1] else { panic!("{row:?}") };
+        assert!(
+            (done..=done + unknown).contains(&value),
+            "row {id}: {value}, {done} done, {unknown} unknown"
+        );
+        (all_done, all_unknown) = (all_done + done, all_unknown + unknown);
+    }
+    println!("{WRITERS} writers: {all_done} writes done, {all_unknown} with unknown outcome");
+    assert!(all_done > WRITERS && all_unknown > 0, "connections were cut in the middle");
+    assert!(world.table.slots.are_free(), "slots are given back");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_fence_of_postgres_holds_under_every_isolation_level() {
     let Some(server) = Postgres::start() else { return };

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use lacuna_cache::redis::{RedisCache, RedisLog};
-use lacuna_cache::sql::{Notice, Options, Rows, WriteError};
+use lacuna_cache::sql::{Notice, Options, Rows, Table, WriteError};
 use lacuna_cache_protocol::{Flaw, Policy};
 use lacuna_testkit::effort;
 use lacuna_testkit::servers::{MariaDb, Postgres, Redis};
 
 use crate::sql::nemesis::{CacheFault, Faults, break_log, cut_connections, rest};
-use crate::sql::shared::{IDS, Shared, make_table, schema};
+use crate::sql::shared::{IDS, Keys, Shared, make_table, schema};
 use crate::sql::world::{AT_MOST, Dialect, Place, patient};
 
 const WRITERS: u64 = 8;
@@ -29,26 +29,30 @@ struct Seen {
 }
 
 /// The rows that the database has, read by a process of its own so to speak.
-async fn last_rows(again: Options) -> Rows {
+async fn last_rows(again: Options, keys: Keys) -> Rows {
     let cache = again.with_policy(Policy::WriteAround).open().await.unwrap();
-    let rows = cache.table(schema()).await.unwrap().get("id", 0..IDS).await.unwrap();
+    let rows = all(&cache.table(keys.schema()).await.unwrap(), keys).await.unwrap();
     cache.stop().await.unwrap();
     rows
+}
+
+async fn all(table: &Table, keys: Keys) -> lacuna_cache_protocol::Result<Rows> {
+    table.get("id", keys.value(0)..keys.value(IDS)).await
 }
 
 /// Writers at work until it is over, and at least one round of them.
 async fn storm(
     options: Options,
     again: Options,
-    dialect: Dialect,
+    (dialect, keys): (Dialect, Keys),
     rounds: u64,
     is_over: &AtomicBool,
 ) -> Result<Seen, String> {
     let cache = options.open().await.unwrap();
-    make_table(&cache).await;
-    let table = cache.table(schema()).await.unwrap();
+    keys.make_table(&cache, dialect).await;
+    let table = cache.table(keys.schema()).await.unwrap();
     let mut notices = table.notices();
-    let shared = Arc::new(Shared::default());
+    let shared = Arc::new(Shared::with_keys(keys));
     let mut round = 0;
     while round < rounds || !is_over.load(Ordering::Relaxed) {
         let mut writers = tokio::task::JoinSet::new();
@@ -65,7 +69,7 @@ async fn storm(
     let counts = table.counts();
     let mut seen = Seen { set_aside: 0, hits: counts.hits, reads: counts.reads, log_calls: counts.log_calls };
     // Whatever is still buffered shows itself when the database gets it.
-    table.get("id", 0..IDS).await.map_err(|error| error.to_string())?;
+    all(&table, keys).await.map_err(|error| error.to_string())?;
     while let Ok(notice) = notices.try_recv() {
         seen.set_aside += u64::from(matches!(notice, Notice::SetAside(_)));
     }
@@ -73,14 +77,14 @@ async fn storm(
         [&shared.done, &shared.refused, &shared.unknown].map(|count| count.load(Ordering::Relaxed));
     println!("{dialect:?}: {done} writes done, {refused} refused, {unknown} unknown; {seen:?}");
     assert!(done > 0 && refused > 0, "writers meet: {done} done, {refused} refused");
-    let before = table.get("id", 0..IDS).await.map_err(|error| error.to_string())?;
+    let before = all(&table, keys).await.map_err(|error| error.to_string())?;
     shared.is_fresh(&table, &before).await;
     cache.stop().await.unwrap();
-    let rows = last_rows(again).await;
+    let rows = last_rows(again, keys).await;
     if seen.set_aside > 0 {
         return Err(format!("{} notices of acknowledged writes that were set aside", seen.set_aside));
     }
-    let last = rows.iter().map(|row| (row.integer("id").unwrap(), row.integer("mark").unwrap()));
+    let last = rows.iter().map(|row| (keys.id(row), row.integer("mark").unwrap()));
     shared.check(&last.collect()).map(|()| seen)
 }
 
@@ -101,7 +105,7 @@ async fn writers_of_shared_rows_lose_nothing_on_sqlite() {
         let rounds = effort::short_or_long(2, 60);
         let is_over = AtomicBool::new(true);
         let options = place.options(policy);
-        let seen = storm(options.clone(), options, Dialect::Sqlite, rounds, &is_over).await;
+        let seen = storm(options.clone(), options, (Dialect::Sqlite, Keys::Integer), rounds, &is_over).await;
         assert_right(seen, policy);
     }
 }
@@ -114,7 +118,7 @@ async fn without_p14_a_storm_of_shared_rows_finds_lost_writes() {
         let place = Place::new();
         let options = place.options(Policy::WriteBack);
         let flawed = options.clone().with_flaw(Flaw::BufferInDoubt);
-        let found = storm(flawed, options, Dialect::Sqlite, 1, &AtomicBool::new(true)).await;
+        let found = storm(flawed, options, (Dialect::Sqlite, Keys::Integer), 1, &AtomicBool::new(true)).await;
         if let Err(what) = found {
             println!("found after {:?}: {what}", start.elapsed());
             return;
@@ -124,7 +128,7 @@ async fn without_p14_a_storm_of_shared_rows_finds_lost_writes() {
 }
 
 /// Redis servers before a database server; in the storm they break, and connections to the database, too.
-async fn storms_over_redis(dialect: Dialect, url: &str) {
+async fn storms_over_redis(dialect: Dialect, url: &str, keys: Keys) {
     let Some(mut cache) = Redis::cache() else { return };
     let Some(mut logs) = (0..2).map(|_| Redis::log()).collect::<Option<Vec<Redis>>>() else { return };
     for policy in POLICIES {
@@ -139,7 +143,7 @@ async fn storms_over_redis(dialect: Dialect, url: &str) {
         let is_over = Arc::new(AtomicBool::new(false));
         let working = tokio::spawn({
             let (again, is_over) = (patient(url), Arc::clone(&is_over));
-            async move { storm(options, again, dialect, 2, &is_over).await }
+            async move { storm(options, again, (dialect, keys), 2, &is_over).await }
         });
         let faults = Faults::default();
         let all = CacheFault::ALL.len() as u64;
@@ -163,13 +167,29 @@ async fn storms_over_redis(dialect: Dialect, url: &str) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn writers_of_shared_rows_lose_nothing_on_postgres() {
     let Some(server) = Postgres::start() else { return };
-    storms_over_redis(Dialect::Postgres, &server.url()).await;
+    storms_over_redis(Dialect::Postgres, &server.url(), Keys::Integer).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn writers_of_shared_rows_lose_nothing_on_mariadb() {
     let Some(server) = MariaDb::start() else { return };
-    storms_over_redis(Dialect::MariaDb, &server.url()).await;
+    storms_over_redis(Dialect::MariaDb, &server.url(), Keys::Integer).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn writers_of_rows_with_uuids_and_texts_lose_nothing_on_postgres() {
+    let Some(server) = Postgres::start() else { return };
+    for keys in [Keys::Uuid, Keys::Text] {
+        storms_over_redis(Dialect::Postgres, &server.url(), keys).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn writers_of_rows_with_uuids_and_texts_lose_nothing_on_mariadb() {
+    let Some(server) = MariaDb::start() else { return };
+    for keys in [Keys::Bytes, Keys::Text] {
+        storms_over_redis(Dialect::MariaDb, &server.url(), keys).await;
+    }
 }
 
 /// Two clients edit one row: the second is told, under every policy, whatever was cached before.
@@ -200,7 +220,7 @@ async fn the_second_of_two_edits_of_one_row_is_refused() {
             let marks = |rows: Rows| rows.iter().map(|row| row.integer("mark")).collect::<Vec<_>>();
             assert_eq!(marks(table.get("mark", 0..=9).await.unwrap()), [Some(6)], "{policy:?}");
             cache.stop().await.unwrap();
-            assert_eq!(marks(last_rows(place.options(policy)).await), [Some(6)], "{policy:?}");
+            assert_eq!(marks(last_rows(place.options(policy), Keys::Integer).await), [Some(6)], "{policy:?}");
         }
     }
 }

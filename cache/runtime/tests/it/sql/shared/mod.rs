@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use lacuna_cache::sql::{Cache, DomainType, Row, Rows, Schema, Statement, Table, WriteError};
+use lacuna_cache::sql::{Cache, DomainType, Row, Rows, Schema, SqlValue, Statement, Table, WriteError};
 use lacuna_cache_protocol::DomainValue;
 use lacuna_workload::Rng;
 
@@ -28,6 +28,7 @@ const MARKS_OF_ROW: i64 = 1_000_000_000;
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     history: Mutex<Vec<Moment>>,
+    keys: Keys,
     next_mark: AtomicI64,
     next_number: AtomicU64,
     pub(crate) refused: AtomicU64,
@@ -35,21 +36,78 @@ pub(crate) struct Shared {
     pub(crate) done: AtomicU64,
 }
 
+/// The type of the key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Keys {
+    #[default]
+    Integer,
+    Uuid,
+    /// The bytes of UUIDs, where the database does not order these by their bytes.
+    Bytes,
+    Text,
+}
+
+impl Keys {
+    pub(crate) fn value(self, id: i64) -> SqlValue {
+        match self {
+            Self::Integer => id.into(),
+            Self::Uuid => SqlValue::uuid(&format!("00000000-0000-4000-8000-{id:012x}")).unwrap(),
+            Self::Bytes => [&[0; 8][..], &id.to_be_bytes()].concat().into(),
+            Self::Text => format!("row {id:04}").into(),
+        }
+    }
+
+    pub(crate) fn id(self, row: &Row) -> i64 {
+        let key = row.get("id").unwrap();
+        (0..IDS)
+            .find(|id| self.value(*id) == *key)
+            .unwrap_or_else(|| panic!("{key:?} is no key of the table"))
+    }
+
+    const fn domain(self) -> DomainType {
+        match self {
+            Self::Integer => DomainType::Integer,
+            Self::Uuid => DomainType::Uuid,
+            Self::Bytes => DomainType::Bytes,
+            Self::Text => DomainType::Text,
+        }
+    }
+
+    pub(crate) fn schema(self) -> Schema {
+        Schema::new("shared", "id").with_domain("id", self.domain()).with_domain("mark", DomainType::Integer)
+    }
+
+    pub(crate) async fn make_table(self, cache: &Cache, dialect: Dialect) {
+        let key = match (self, dialect) {
+            (Self::Integer, _) => "BIGINT",
+            (Self::Uuid, _) => "UUID",
+            (Self::Bytes, Dialect::MariaDb) => "BINARY(16)",
+            (Self::Bytes, _) => "BYTEA",
+            (Self::Text, Dialect::MariaDb) => "VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin",
+            (Self::Text, _) => "TEXT",
+        };
+        let sql =
+            format!("CREATE TABLE IF NOT EXISTS shared (id {key} PRIMARY KEY, mark BIGINT, note BIGINT)");
+        cache.run_sql(&sql).await.unwrap();
+    }
+}
+
 /// The rows that a client saw last.
 type Seen = BTreeMap<i64, Option<Row>>;
 
 pub(crate) fn schema() -> Schema {
-    Schema::new("shared", "id")
-        .with_domain("id", DomainType::Integer)
-        .with_domain("mark", DomainType::Integer)
+    Keys::Integer.schema()
 }
 
 pub(crate) async fn make_table(cache: &Cache) {
-    let sql = "CREATE TABLE IF NOT EXISTS shared (id BIGINT PRIMARY KEY, mark BIGINT, note BIGINT)";
-    cache.run_sql(sql).await.unwrap();
+    Keys::Integer.make_table(cache, Dialect::Postgres).await;
 }
 
 impl Shared {
+    pub(crate) fn with_keys(keys: Keys) -> Self {
+        Self { keys, ..Self::default() }
+    }
+
     fn note(&self, moment: Moment) {
         self.history.lock().unwrap().push(moment);
     }
@@ -86,13 +144,13 @@ impl Shared {
             let marks = ids.start() * MARKS_OF_ROW..(ids.end() + 1) * MARKS_OF_ROW;
             table.get("mark", marks).await
         } else {
-            table.get("id", ids.clone()).await
+            table.get("id", self.keys.value(*ids.start())..=self.keys.value(*ids.end())).await
         };
         let Ok(rows) = rows else { return };
-        let shown = rows.iter().map(|row| (row.integer("id").unwrap(), row.integer("mark").unwrap()));
+        let shown = rows.iter().map(|row| (self.keys.id(row), row.integer("mark").unwrap()));
         self.note(Moment::ReadEnded(read, ids.clone(), shown.collect()));
         for id in ids {
-            let row = rows.iter().find(|row| row.integer("id") == Some(id));
+            let row = rows.iter().find(|row| self.keys.id(row) == id);
             seen.insert(id, row.cloned());
         }
     }
@@ -122,7 +180,8 @@ impl Shared {
                 let note = rng.below(100).cast_signed();
                 match kind {
                     1 | 2 => table.delete(&row).await,
-                    3 => {
+                    // Statements of the application are written for integers.
+                    3 if self.keys == Keys::Integer => {
                         table
                             .execute(&sets(table, id, &[from, mark]), vec![swap(dialect, id, from, mark)])
                             .await
@@ -136,7 +195,7 @@ impl Shared {
 
     async fn insert(&self, table: &Table, number: u64, id: i64, mark: i64) -> Result<(), WriteError> {
         self.note(Moment::WriteBegan(number, Change::Insert { id, to: mark }));
-        table.insert([("id", id.into()), ("mark", mark.into()), ("note", 0.into())]).await
+        table.insert([("id", self.keys.value(id)), ("mark", mark.into()), ("note", 0.into())]).await
     }
 
     fn ended(&self, number: u64, done: &Result<(), WriteError>) {
@@ -158,12 +217,12 @@ impl Shared {
             for hi in [lo, lo + 3] {
                 let start = Instant::now();
                 let found = loop {
-                    match table.get("id", lo..=hi).await {
+                    match table.get("id", self.keys.value(lo)..=self.keys.value(hi)).await {
                         Ok(found) => break found,
                         Err(error) => assert!(start.elapsed() < AT_MOST, "{error}"),
                     }
                 };
-                let in_range = |row: &&Row| (lo..=hi).contains(&row.integer("id").unwrap());
+                let in_range = |row: &&Row| (lo..=hi).contains(&self.keys.id(row));
                 let expected: Rows = rows.iter().filter(in_range).cloned().collect();
                 assert_eq!(found, expected, "{lo} to {hi}");
             }
