@@ -267,7 +267,7 @@ async fn more_writers_than_slots_are_fenced_though_connections_are_cut() {
         Ok(StoreReply::State(_))
     ) {}
     let fenced = world.rows().await;
-    let counted = writers.join_all().await;
+    let counted = tokio::time::timeout(AT_MOST, writers.join_all()).await.expect("old writers are fenced");
     assert_eq!(world.rows().await, fenced, "writes after the fence");
     let (mut all_done, mut all_unknown) = (0, 0);
     for (id, done, unknown) in counted {
