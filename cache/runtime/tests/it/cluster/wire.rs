@@ -28,9 +28,20 @@ enum Trick {
 
 #[derive(Debug, Default)]
 struct Heard {
-    to_called: Mutex<Vec<u8>>,
-    to_caller: Mutex<Vec<u8>>,
+    /// The bytes of each connection.
+    to_called: Mutex<Vec<Vec<u8>>>,
+    to_caller: Mutex<Vec<Vec<u8>>>,
     tricks: AtomicU64,
+}
+
+impl Heard {
+    /// The number of a new connection.
+    fn begin(&self) -> usize {
+        self.to_caller.lock().unwrap_or_else(PoisonError::into_inner).push(Vec::new());
+        let mut to_called = self.to_called.lock().unwrap_or_else(PoisonError::into_inner);
+        to_called.push(Vec::new());
+        to_called.len() - 1
+    }
 }
 
 struct Middle {
@@ -49,8 +60,9 @@ impl Middle {
             while let Ok((caller, _)) = listener.accept().await {
                 let Ok(called) = TcpStream::connect(&target).await else { continue };
                 let ((a, b), (c, d)) = (caller.into_split(), called.into_split());
-                tokio::spawn(pass(a, d, tricks[0], hears.clone(), true));
-                tokio::spawn(pass(c, b, tricks[1], hears.clone(), false));
+                let number = hears.begin();
+                tokio::spawn(pass(a, d, tricks[0], hears.clone(), (true, number)));
+                tokio::spawn(pass(c, b, tricks[1], hears.clone(), (false, number)));
             }
         });
         Self { address, heard }
@@ -58,7 +70,7 @@ impl Middle {
 
     fn heard(&self) -> Vec<u8> {
         let both = [&self.heard.to_called, &self.heard.to_caller];
-        both.map(|heard| heard.lock().unwrap_or_else(PoisonError::into_inner).clone()).concat()
+        both.map(|heard| heard.lock().unwrap_or_else(PoisonError::into_inner).concat()).concat()
     }
 }
 
@@ -67,12 +79,12 @@ async fn pass(
     mut to: OwnedWriteHalf,
     trick: Trick,
     heard: Arc<Heard>,
-    is_called: bool,
+    (is_called, number): (bool, usize),
 ) {
     let (mut buffer, mut place) = (vec![0; 4_096], 0_u64);
     while let Ok(len @ 1..) = from.read(&mut buffer).await {
         let kept = if is_called { &heard.to_called } else { &heard.to_caller };
-        kept.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&buffer[..len]);
+        kept.lock().unwrap_or_else(PoisonError::into_inner)[number].extend_from_slice(&buffer[..len]);
         let mut bytes = buffer[..len].to_vec();
         let end = place + len as u64;
         let at = |byte: u64| (place..end).contains(&byte).then(|| usize::try_from(byte - place).unwrap());
@@ -168,11 +180,12 @@ async fn a_connection_that_is_played_again_does_nothing() {
     table.insert(row).await.unwrap();
     assert_eq!(table.get("place", 0..9).await.unwrap().len(), 1);
     let before = dendrites.counts(0);
-    let said = middle.heard.to_called.lock().unwrap().clone();
-    let once = middle.heard.to_caller.lock().unwrap().clone();
+    let (said, once) =
+        (middle.heard.to_called.lock().unwrap().clone(), middle.heard.to_caller.lock().unwrap().clone());
     // The hello alone, and the rest once the challenge is there, as the caller did; and everything at once.
-    let hello = 4 + usize::try_from(u32::from_le_bytes(*said.first_chunk().unwrap())).unwrap();
-    for first in [hello, said.len()] {
+    for (number, (said, once)) in said.iter().zip(&once).flat_map(|both| [(0, both), (1, both)]) {
+        let hello = 4 + usize::try_from(u32::from_le_bytes(*said.first_chunk().unwrap())).unwrap();
+        let first = [hello, said.len()][number];
         let mut socket = TcpStream::connect(&dendrites.addresses[0]).await.unwrap();
         socket.write_all(&said[..first]).await.unwrap();
         drop(socket.peek(&mut [0]).await);
@@ -193,7 +206,7 @@ async fn callers_that_stop_in_the_handshake_hold_nothing_for_long() {
     let dendrites = Dendrites::open(1, Policy::WriteThrough).await;
     let middle = Middle::before(&dendrites.addresses[0], [Trick::Pass; 2]).await;
     drop(connected(&[&middle.address]).await);
-    let hello = middle.heard.to_called.lock().unwrap()[..90].to_vec();
+    let hello = middle.heard.to_called.lock().unwrap()[0][..90].to_vec();
     let mut strangers = Vec::new();
     for number in 0..400 {
         let mut socket = TcpStream::connect(&dendrites.addresses[0]).await.unwrap();
