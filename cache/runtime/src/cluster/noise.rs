@@ -4,7 +4,7 @@
 //! encrypted under the secret, so a caller without it is refused before the called computes a key; the keys of
 //! records are those of this connection alone, so records of the past stay closed to a thief of the secret.
 //!
-//! A *record* is a length (2 bytes), and that many bytes of ChaCha20 with a tag of Poly1305. Its number is the nonce:
+//! A *record* is a length (2 bytes), and that many encrypted bytes with a tag of 16. Its number is the nonce:
 //! a record that is changed, repeated, left out or moved does not open. Frames are cut into records as they come;
 //! `write` and `read` of 40 and 60 bytes in one batch are one record of 118 bytes.
 //!
