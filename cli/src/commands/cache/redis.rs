@@ -6,7 +6,7 @@ use clap::Args;
 
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct RedisArgs {
-    /// For cache and log servers at rediss://...: a file with the certificate of the authority that signs theirs, as
+    /// For encrypted cache and log servers: a file with the certificate of the authority that signs theirs, as
     /// PEM
     #[arg(long, value_name = "FILE")]
     pub(crate) redis_authority: Option<PathBuf>,
