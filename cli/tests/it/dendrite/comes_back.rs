@@ -33,7 +33,7 @@ impl Seen {
         if let Ok(rows) = table.get("place", 0..10).await {
             let version =
                 self.check(rows.iter().map(|row| row.integer("version").unwrap()).collect(), number);
-            let row = rows.iter().next().unwrap().clone();
+            let row = rows.first().unwrap().clone();
             self.tried += 1;
             match table.update(&row, [("version", self.tried.into())]).await {
                 Ok(()) => (self.acknowledged, self.done) = (self.tried, self.done + 1),
