@@ -147,6 +147,12 @@ pub(crate) fn end_with(sentence: &str, exit_code: u8) -> ! {
     process::exit(exit_code.into());
 }
 
+/// Does not return once the process is being ended: a command whose files are removed at this moment fails for that
+/// reason alone, and the signal is what there is to report.
+pub(crate) fn wait_if_ending() {
+    drop(lock());
+}
+
 /// Asks the command to end with `sentence` and this exit code; ends it if it does not.
 pub(crate) fn end_soon(sentence: &str, exit_code: u8) {
     let is_asked = lock().stop == Some(Stop::Quietly) && ask(sentence, exit_code);

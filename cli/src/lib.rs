@@ -63,7 +63,11 @@ pub fn run() -> ExitCode {
 /// Parses the arguments of this process and runs `command` with them; gives the exit code.
 pub fn run_parsed<C: Parser>(command: impl FnOnce(C) -> Result<()>) -> ExitCode {
     match C::try_parse() {
-        Ok(parsed) => errors::exit_code(command(parsed)),
+        Ok(parsed) => {
+            let done = command(parsed);
+            interrupt::wait_if_ending();
+            errors::exit_code(done)
+        }
         Err(error) => errors::usage_exit_code(&error),
     }
 }
