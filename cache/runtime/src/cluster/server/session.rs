@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use lacuna_cache_protocol::{Error, Result};
+use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use lacuna_cache_protocol::{PeerCall, PeerReply};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinSet;
-use tracing::warn;
+use tracing::{debug, warn};
 
 use super::answer::{answer_listen, answer_peer, answer_read, answer_read_all, answer_write};
 use super::loads::Loads;
@@ -58,7 +58,11 @@ where
         (Ok((role, admitted)), Some(sealer)) => (role, admitted, sealer),
         (refused, sealer) => {
             let why = refused.err().unwrap_or_else(|| Error::corrupt("a handshake without keys"));
-            warn!(%why, "a caller was refused");
+            match why.kind() {
+                // It went away, or was too slow: of connections that are cut there may be many.
+                ErrorKind::Unavailable => debug!(%why, "a caller was refused"),
+                _ => warn!(%why, "a caller was refused"),
+            }
             return drop(tokio::time::timeout(FAREWELL, refuse(&mut write, sealer, &why)).await);
         }
     };
