@@ -97,15 +97,8 @@ impl Calling {
     /// `InvalidInput` if the name of the collection is too long, `Unavailable` if the machine has no random bytes.
     pub(crate) fn begin(secret: &Secret, introduction: &Introduction) -> Result<(Self, Vec<u8>)> {
         let open = open_part(VERSIONS);
-        Self::begin_by(Handshake::new(Side::Caller, secret, &open)?, &open, introduction)
-    }
-
-    fn begin_by(
-        mut handshake: Handshake,
-        open: &[u8],
-        introduction: &Introduction,
-    ) -> Result<(Self, Vec<u8>)> {
-        let hello = [open, &handshake.write(&introduction.to_bytes()?)?].concat();
+        let mut handshake = Handshake::new(Side::Caller, secret, &open)?;
+        let hello = [&open[..], &handshake.write(&introduction.to_bytes()?)?].concat();
         Ok((Self(handshake), hello))
     }
 
@@ -130,17 +123,15 @@ impl Calling {
     }
 }
 
-/// The versions of a caller are checked before anything else.
+/// The open and the encrypted part of a hello. The versions of a caller are checked before anything else.
 ///
 /// # Errors
 /// `Corrupt` if this is not a hello, `Unsupported` if there is no common version.
 pub(crate) fn check_hello(kind: u8, body: &[u8]) -> Result<(&[u8], &[u8])> {
-    let Some((open, noise)) = body.split_at_checked(OPEN).filter(|(open, _)| open[..8] == MAGIC) else {
+    let is_hello = |open: &[u8]| kind == HELLO && open[..8] == MAGIC;
+    let Some((open, noise)) = body.split_at_checked(OPEN).filter(|(open, _)| is_hello(open)) else {
         return Err(Error::corrupt("the peer does not speak the dendrite protocol"));
     };
-    if kind != HELLO {
-        return Err(Error::corrupt("the peer does not speak the dendrite protocol"));
-    }
     let mut reader = reader(&open[8..]);
     let (lowest, highest) = (u16::from_le_bytes(reader.fixed()?), u16::from_le_bytes(reader.fixed()?));
     if lowest > VERSIONS.1 || highest < VERSIONS.0 {
@@ -291,12 +282,11 @@ mod tests {
 
     #[test]
     fn a_peer_of_another_version_is_not_followed() {
-        let (calling, said) = Calling::begin(&secret(), &people()).unwrap();
+        let (calling, _) = Calling::begin(&secret(), &people()).unwrap();
         let text = Fault::new(&Error::unsupported("this dendrite speaks version 2 of the protocol"));
         let (kind, body) = Message::Goodbye(text).to_frame();
         let refused = calling.finish(kind, &body).err().unwrap();
         assert_eq!(refused.kind(), ErrorKind::Unsupported);
-        drop(said);
         let (calling, said) = Calling::begin(&secret(), &people()).unwrap();
         let mut called = Handshake::new(Side::Called, &secret(), &said[..OPEN]).unwrap();
         called.read(&said[OPEN..]).unwrap();

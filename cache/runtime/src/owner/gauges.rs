@@ -1,4 +1,4 @@
-//! What a range holds now, for operators; written by its owner task twice a second.
+//! What a range holds, for operators; its owner task writes it with each report of its load, twice a second.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,7 +9,7 @@ const COUNTED: usize = 1_000;
 
 macro_rules! gauges {
     ($($name:ident: $help:literal,)*) => {
-        /// The gauges of a range, all of them numbers of one moment in the last second.
+        /// The gauges of a range, all of them numbers of one moment: that of the last report.
         #[derive(Debug, Default)]
         pub(crate) struct Gauges {
             pub(crate) requests: AtomicU64,

@@ -221,7 +221,7 @@ impl Dendrite {
             .collect()
     }
 
-    /// What each of these ranges holds, at most half a second old.
+    /// What each of these ranges held at the last report of its load, which is made twice a second.
     pub fn gauges(&self) -> Vec<RangeGauges> {
         let handles = self.state.handles().into_iter().filter(|handle| self.state.serves(handle.range));
         handles.map(|handle| handle.gauges.of(handle.range)).collect()

@@ -78,8 +78,8 @@ where
     drop(writing.await);
 }
 
-/// Hears a hello and its proof; afterwards both directions are encrypted. The keys are there as soon as they can be
-/// used, so that a caller is refused under them.
+/// Reads a hello and its proof; afterwards both directions are encrypted. `keys` are set as soon as they can be used,
+/// so that a caller is refused under them.
 async fn greet(
     incoming: &mut Incoming<impl AsyncRead + Unpin>,
     write: &mut (impl AsyncWrite + Unpin),

@@ -47,7 +47,7 @@ async fn another_secret_is_refused_on_both_sides() {
     let refused = refusal(&dendrites.addresses, b"what no other program knows").await;
     assert_eq!(refused.kind(), ErrorKind::InvalidInput);
     assert!(refused.to_string().contains("secret"), "{refused}");
-    // A caller that guesses is told so, and no more: not which tables there are.
+    // A caller that guesses learns that the guess is wrong, and not which tables there are.
     let (code, text) = goodbye(&answer_to(&dendrites.addresses[0], &hello(1, 1)).await);
     assert!(code == 1 && text.contains("does not know the secret") && !text.contains(TABLE), "{text}");
     dendrites.stop().await;

@@ -1,4 +1,4 @@
-//! A man in the middle: what he hears, and what he gets for what he changes.
+//! An attacker between caller and dendrite: what it can read, and that its changes get it nothing.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use crate::cluster::dendrites::{AT_MOST, Dendrites, TABLE, connected, places, se
 /// Text of a row that no other bytes hold.
 const MARK: &str = "the content of a row that is for its readers alone";
 
-/// What the middle does to the bytes of one direction.
+/// What the attacker does to the bytes of one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Trick {
     Pass,
@@ -55,14 +55,14 @@ impl Middle {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (address, target) = (listener.local_addr().unwrap().to_string(), target.to_owned());
         let heard = Arc::<Heard>::default();
-        let hears = heard.clone();
+        let recorded = heard.clone();
         tokio::spawn(async move {
             while let Ok((caller, _)) = listener.accept().await {
                 let Ok(called) = TcpStream::connect(&target).await else { continue };
                 let ((a, b), (c, d)) = (caller.into_split(), called.into_split());
-                let number = hears.begin();
-                tokio::spawn(pass(a, d, tricks[0], hears.clone(), (true, number)));
-                tokio::spawn(pass(c, b, tricks[1], hears.clone(), (false, number)));
+                let number = recorded.begin();
+                tokio::spawn(pass(a, d, tricks[0], recorded.clone(), (true, number)));
+                tokio::spawn(pass(c, b, tricks[1], recorded.clone(), (false, number)));
             }
         });
         Self { address, heard }
@@ -103,6 +103,15 @@ async fn pass(
     }
 }
 
+/// The row of [`MARK`] goes to the dendrite, and back.
+async fn write_and_read(dendrites: &Dendrites, middle: &Middle) {
+    let client = connected(&[&middle.address]).await.with_patience(AT_MOST);
+    let table = dendrites.table_of(&client).await;
+    let row = [("id", 1.into()), ("place", 7.into()), ("name", MARK.into())];
+    table.insert(row).await.unwrap();
+    assert_eq!(table.get("place", 0..9).await.unwrap().len(), 1);
+}
+
 fn holds(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }
@@ -111,21 +120,17 @@ fn holds(bytes: &[u8], part: &[u8]) -> bool {
 async fn an_observer_of_the_wire_sees_no_row_and_no_table() {
     let dendrites = Dendrites::open(1, Policy::WriteThrough).await;
     let middle = Middle::before(&dendrites.addresses[0], [Trick::Pass; 2]).await;
-    // What a caller without encryption says, he would see.
+    // The bytes of a caller without encryption are found.
     let mut plain = TcpStream::connect(&middle.address).await.unwrap();
     plain.write_all(&[b"before ", MARK.as_bytes(), b" after"].concat()).await.unwrap();
     let start = Instant::now();
     while !holds(&middle.heard(), MARK.as_bytes()) {
-        assert!(start.elapsed() < AT_MOST, "the observer hears everything");
+        assert!(start.elapsed() < AT_MOST, "the observer records everything");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     drop(plain);
     let middle = Middle::before(&dendrites.addresses[0], [Trick::Pass; 2]).await;
-    let client = connected(&[&middle.address]).await.with_patience(AT_MOST);
-    let table = dendrites.table_of(&client).await;
-    let row = [("id", 1.into()), ("place", 7.into()), ("name", MARK.into())];
-    table.insert(row).await.unwrap();
-    assert_eq!(table.get("place", 0..9).await.unwrap().len(), 1);
+    write_and_read(&dendrites, &middle).await;
     let heard = middle.heard();
     assert!(heard.len() > 2 * MARK.len(), "the row went over this wire, there and back");
     for part in [MARK.as_bytes(), &MARK.as_bytes()[..8], TABLE.as_bytes()] {
@@ -174,15 +179,11 @@ async fn a_middle_that_flips_truncates_or_repeats_gets_nothing() {
 async fn a_connection_that_is_played_again_does_nothing() {
     let dendrites = Dendrites::open(1, Policy::WriteThrough).await;
     let middle = Middle::before(&dendrites.addresses[0], [Trick::Pass; 2]).await;
-    let client = connected(&[&middle.address]).await.with_patience(AT_MOST);
-    let table = dendrites.table_of(&client).await;
-    let row = [("id", 1.into()), ("place", 7.into()), ("name", MARK.into())];
-    table.insert(row).await.unwrap();
-    assert_eq!(table.get("place", 0..9).await.unwrap().len(), 1);
+    write_and_read(&dendrites, &middle).await;
     let before = dendrites.counts(0);
     let (said, once) =
         (middle.heard.to_called.lock().unwrap().clone(), middle.heard.to_caller.lock().unwrap().clone());
-    // The hello alone, and the rest once the challenge is there, as the caller did; and everything at once.
+    // The hello alone and the rest after the challenge, as the caller sent it; and everything at once.
     for (number, (said, once)) in said.iter().zip(&once).flat_map(|both| [(0, both), (1, both)]) {
         let hello = 4 + usize::try_from(u32::from_le_bytes(*said.first_chunk().unwrap())).unwrap();
         let first = [hello, said.len()][number];
