@@ -30,7 +30,7 @@ pub(crate) fn run(dendrites: &[String], interval: Duration, count: u64) -> Resul
     for _ in 0..count {
         std::thread::sleep(interval.saturating_sub(when.elapsed()));
         let (now, samples) = look();
-        let picture = Picture::between(&before, &samples, now - when);
+        let picture = Picture::between(dendrites, &before, &samples, now - when);
         match &screen {
             Some(screen) => screen.draw(&picture)?,
             None => print_line(&picture)?,

@@ -31,7 +31,7 @@ pub(super) struct TableNow {
 pub(super) struct RangeNow {
     pub(super) table: String,
     pub(super) range: String,
-    pub(super) dendrite: usize,
+    pub(super) dendrite: String,
     pub(super) requests: f64,
 }
 
@@ -42,8 +42,8 @@ pub(super) struct Picture {
     /// Dendrites that answered, of all that were asked.
     pub(super) answered: usize,
     pub(super) asked: usize,
-    /// The number of each that did not answer, and why.
-    pub(super) silent: Vec<(usize, String)>,
+    /// The address of each that did not answer, and why.
+    pub(super) silent: Vec<(String, String)>,
     /// The busiest first.
     pub(super) tables: Vec<TableNow>,
     /// The hottest first.
@@ -51,11 +51,12 @@ pub(super) struct Picture {
 }
 
 impl Picture {
-    pub(super) fn between(before: &Looks, now: &Looks, elapsed: Duration) -> Self {
+    /// Of dendrites at these addresses, in their order.
+    pub(super) fn between(addresses: &[String], before: &Looks, now: &Looks, elapsed: Duration) -> Self {
         let seconds = elapsed.as_secs_f64().max(0.001);
         let mut tables: BTreeMap<&str, TableNow> = BTreeMap::new();
         let mut ranges = Vec::new();
-        for (dendrite, (before, now)) in before.iter().zip(now).enumerate() {
+        for (dendrite, (before, now)) in addresses.iter().zip(before.iter().zip(now)) {
             let Ok(now) = now else { continue };
             // One that was away is measured from the next look on.
             let before = before.as_ref().unwrap_or(now);
@@ -68,7 +69,8 @@ impl Picture {
             for ((table, range), requests) in &now.ranges {
                 let earlier = before.ranges.get(&(table.clone(), range.clone())).copied();
                 let requests = rate(earlier, Some(*requests), seconds);
-                ranges.push(RangeNow { table: table.clone(), range: range.clone(), dendrite, requests });
+                let (table, range, dendrite) = (table.clone(), range.clone(), dendrite.clone());
+                ranges.push(RangeNow { table, range, dendrite, requests });
             }
         }
         let mut tables: Vec<TableNow> = tables.into_values().map(TableNow::with_hit_rate).collect();
@@ -76,10 +78,10 @@ impl Picture {
         ranges.retain(|range| range.requests > 0.0);
         ranges.sort_by(|a, b| b.requests.total_cmp(&a.requests));
         let answered = now.iter().filter(|answer| answer.is_ok()).count();
-        let silent = now
+        let silent = addresses
             .iter()
-            .enumerate()
-            .filter_map(|(place, answer)| Some((place, answer.as_ref().err()?.clone())));
+            .zip(now)
+            .filter_map(|(address, answer)| Some((address.clone(), answer.as_ref().err()?.clone())));
         Self { seconds, answered, asked: now.len(), silent: silent.collect(), tables, ranges }
     }
 
@@ -132,27 +134,32 @@ mod tests {
         ))
     }
 
+    fn between(before: &[Result<Sample, String>], now: &[Result<Sample, String>], seconds: u64) -> Picture {
+        let addresses = ["first:1", "second:2"].map(str::to_owned);
+        Picture::between(&addresses[..now.len()], before, now, Duration::from_secs(seconds))
+    }
+
     #[test]
     fn rates_are_differences_over_the_time_of_all_dendrites() {
         let before = [look(100, 50, 10), look(0, 0, 0)];
         let now = [look(140, 80, 50), look(20, 15, 90)];
-        let picture = Picture::between(&before, &now, Duration::from_secs(2));
+        let picture = between(&before, &now, 2);
         let people = &picture.tables[0];
         assert_eq!((people.reads, people.hits, people.entries), (30.0, 22.5, 10));
         assert_eq!(people.hit_rate, Some(0.75));
-        let ranges: Vec<_> = picture.ranges.iter().map(|range| (range.dendrite, range.requests)).collect();
-        assert_eq!(ranges, [(1, 45.0), (0, 20.0)], "the hottest first");
+        let ranges: Vec<_> = picture.ranges.iter().map(|range| (&*range.dendrite, range.requests)).collect();
+        assert_eq!(ranges, [("second:2", 45.0), ("first:1", 20.0)], "the hottest first");
     }
 
     #[test]
     fn dendrites_that_restart_or_are_away_make_no_nonsense() {
         let away = || Err("connection refused".to_owned());
-        let picture = Picture::between(&[look(100, 50, 10)], &[look(6, 3, 2)], Duration::from_secs(1));
+        let picture = between(&[look(100, 50, 10)], &[look(6, 3, 2)], 1);
         assert_eq!((picture.tables[0].reads, picture.tables[0].hit_rate), (6.0, Some(0.5)));
-        let picture = Picture::between(&[away()], &[look(1_000_000, 1, 1)], Duration::from_secs(1));
+        let picture = between(&[away()], &[look(1_000_000, 1, 1)], 1);
         assert_eq!((picture.tables[0].reads, picture.tables[0].hit_rate), (0.0, None));
-        let picture = Picture::between(&[look(1, 1, 1)], &[away()], Duration::from_secs(1));
+        let picture = between(&[look(1, 1, 1)], &[away()], 1);
         assert_eq!((picture.answered, picture.tables.len()), (0, 0));
-        assert_eq!(picture.silent, [(0, "connection refused".to_owned())]);
+        assert_eq!(picture.silent, [("first:1".to_owned(), "connection refused".to_owned())]);
     }
 }

@@ -77,14 +77,14 @@ fn lines(picture: &Picture) -> Vec<Line> {
     let rate = percent((reads > 0.0).then(|| hits / reads));
     let who = format!("{} of {} dendrites", picture.answered, picture.asked);
     add(format!("lacuna cache top   {who}   {} reads/s, {rate} hits", short(reads)), true);
-    for (place, why) in picture.silent.iter().take(MAX_SILENT) {
-        add(format!("dendrite {} is silent: {why}", place + 1), false);
+    for (address, why) in picture.silent.iter().take(MAX_SILENT) {
+        add(format!("{address} is silent: {why}"), false);
     }
     add(String::new(), false);
     add(head(), true);
     picture.tables.iter().take(MAX_TABLES).for_each(|table| add(row(table), false));
     add(more(picture.tables.len(), MAX_TABLES, "tables"), false);
-    add(format!("{:<40}{:>8}{:>12}{:>14}", "hottest ranges", "range", "dendrite", "requests/s"), true);
+    add(format!("{:<30}{:>8}{:>28}{:>14}", "hottest ranges", "range", "dendrite", "requests/s"), true);
     picture.ranges.iter().take(MAX_RANGES).for_each(|range| add(range_row(range), false));
     add(more(picture.ranges.len(), MAX_RANGES, "ranges"), false);
     lines
@@ -114,7 +114,8 @@ fn row(table: &TableNow) -> String {
 
 fn range_row(range: &RangeNow) -> String {
     let requests = short(range.requests);
-    format!("{:<40}{:>8}{:>12}{requests:>14}", cut(&range.table, 39), range.range, range.dendrite + 1)
+    let (table, dendrite) = (cut(&range.table, 29), cut(&range.dendrite, 26));
+    format!("{table:<30}{:>8}{dendrite:>28}{requests:>14}", range.range)
 }
 
 fn more(count: usize, max: usize, what: &str) -> String {
@@ -180,14 +181,16 @@ mod tests {
         let range = |number: usize| RangeNow {
             table: "t".repeat(99),
             range: number.to_string(),
-            dendrite: 11,
+            dendrite: "a-host.of-a-long.name.internal:9400".to_owned(),
             requests: 1e9,
         };
         let picture = Picture {
             seconds: 2.0,
             answered: 1,
             asked: 9,
-            silent: (1..9).map(|place| (place, "a long reason ".repeat(20))).collect(),
+            silent: (1..9)
+                .map(|place| (format!("10.0.0.{place}:9400"), "a long reason ".repeat(20)))
+                .collect(),
             tables: (0..30).map(table).collect(),
             ranges: (0..30).map(range).collect(),
         };

@@ -40,15 +40,16 @@ async fn each_interval_is_a_line_of_json_in_a_pipe() {
         for _ in 0..200 {
             assert_eq!(table.get("place", 0..10).await.unwrap().len(), 1);
         }
-        // Reads of the time before count only once they were told.
+        // Reads count once the dendrite has reported them.
         let line = block_in_place(|| lines.next()).unwrap().unwrap();
         let picture: serde_json::Value = serde_json::from_str(&line).unwrap();
         assert_eq!((picture["answered"].as_u64(), picture["asked"].as_u64()), (Some(1), Some(2)), "{line}");
-        assert_eq!(picture["silent"][0][0], 1, "{line}");
+        assert_eq!(picture["silent"][0][0], "127.0.0.1:1", "{line}");
         let busiest = &picture["tables"][0];
         let is_seen = busiest["table"] == "slots_0" && busiest["hit_rate"].as_f64() > Some(0.9);
         let hottest = &picture["ranges"][0];
-        let is_hot = hottest["table"] == "slots_0" && hottest["requests"].as_f64() > Some(10.0);
+        let is_hot = (&hottest["table"], &hottest["dendrite"]) == (&"slots_0".into(), &(*place).into())
+            && hottest["requests"].as_f64() > Some(10.0);
         if is_seen && is_hot && busiest["entries"].as_u64() >= Some(1) {
             assert_eq!(picture["tables"].as_array().unwrap().len(), 2, "{line}");
             break;
@@ -76,14 +77,14 @@ fn a_terminal_is_left_as_it_was() {
         let (mut out, mut shown) = (child.stdout.take().unwrap(), Vec::new());
         let mut bytes = [0; 4_096];
         let holds = |shown: &[u8], part: &str| String::from_utf8_lossy(shown).contains(part);
-        while !holds(&shown, "dendrite 1 is silent") {
+        while !holds(&shown, "127.0.0.1:1 is silent") {
             let len = out.read(&mut bytes).unwrap();
             assert!(len > 0, "{}", String::from_utf8_lossy(&shown));
             shown.extend_from_slice(&bytes[..len]);
         }
         if is_interrupted {
             assert!(!holds(&shown, LEAVE));
-            // Ctrl-C, as the terminal hears it.
+            // The byte of Ctrl-C.
             child.stdin.as_mut().unwrap().write_all(b"\x03").unwrap();
         }
         out.read_to_end(&mut shown).unwrap();
