@@ -7,7 +7,7 @@ mod metrics;
 mod plan;
 mod redis;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -71,6 +71,11 @@ async fn monitored(plan: &Plan) -> Result<Option<(TcpListener, SocketAddr)>> {
 
 /// A dendrite of each table; if one cannot be started, those that were are stopped.
 async fn start_all(plans: &[Plan], secret: &Secret, address: &str) -> Result<Serving> {
+    // Each once: many tables share them.
+    let servers: BTreeSet<_> = plans.iter().flat_map(Plan::encrypted_servers).collect();
+    for (how, url) in servers {
+        how.check(url).await?;
+    }
     let mut serving = Serving { dendrites: BTreeMap::new(), caches: Vec::new() };
     for plan in plans {
         if let Err(why) = serving.add(plan, secret, address).await {
@@ -90,7 +95,6 @@ impl Serving {
             return Err(Error::invalid_input("it is named twice"));
         }
         let options = plan.options()?;
-        plan.check_servers().await?;
         let cache = match self.caches.iter().find(|(store, _)| *store == plan.store) {
             Some((_, connected)) => connected.beside(options).await?,
             None => options.open().await?,

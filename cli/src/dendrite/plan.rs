@@ -99,9 +99,9 @@ impl Plan {
         Ok(Arc::new(self.redis.cache(url, &self.table)?))
     }
 
-    /// Encrypted servers are looked at before anything is served.
-    pub(crate) async fn check_servers(&self) -> Result<()> {
-        self.redis.check(self.redis_servers()).await
+    /// The Redis servers that are reached with TLS, and how.
+    pub(crate) fn encrypted_servers(&self) -> impl Iterator<Item = (&RedisArgs, &String)> {
+        self.redis_servers().filter(|url| is_encrypted(url)).map(|url| (&self.redis, url))
     }
 
     fn redis_servers(&self) -> impl Iterator<Item = &String> {

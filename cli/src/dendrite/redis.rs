@@ -32,15 +32,13 @@ impl RedisArgs {
         if is_encrypted(url) { server.with_tls(self.tls()?) } else { Ok(server) }
     }
 
-    /// Connects to the encrypted servers once: a wrong certificate ends the start, and a server that is away is only
+    /// Connects to an encrypted server: a wrong certificate ends the start, and a server that is away is only
     /// reported, as requests go on without it.
-    pub(crate) async fn check(&self, urls: impl Iterator<Item = &String>) -> Result<()> {
-        for url in urls.filter(|url| is_encrypted(url)) {
-            match self.cache(url, "")?.check().await {
-                Err(why) if why.kind() == ErrorKind::InvalidInput => return Err(why),
-                Err(why) => eprintln!("lacuna: {}: {why}", without_password(url)),
-                Ok(()) => {}
-            }
+    pub(super) async fn check(&self, url: &str) -> Result<()> {
+        match self.cache(url, "")?.check().await {
+            Err(why) if why.kind() == ErrorKind::InvalidInput => return Err(why),
+            Err(why) => eprintln!("lacuna: {}: {why}", without_password(url)),
+            Ok(()) => {}
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Args)]
 pub(crate) struct RedisArgs {
     /// For encrypted cache and log servers: a file with the certificate of the authority that signs theirs, as
     /// PEM

@@ -36,7 +36,8 @@ fn wrong_arguments_are_named_with_exit_code_2() {
     std::fs::write(&short, "secret").unwrap();
     let store = ["--store", "postgres://postgres@127.0.0.1:1/postgres"];
     let etcd = [&store[..], &["--coordinator", "etcds://127.0.0.1:1"]].concat();
-    let cases: [(&str, Vec<&str>, &str); 13] = [
+    let redis = [&store[..], &["--cache", "rediss://127.0.0.1:1"]].concat();
+    let cases: [(&str, Vec<&str>, &str); 17] = [
         (&none, store.to_vec(), "none"),
         (&short, store.to_vec(), "at least 16"),
         (&good, vec!["--store", "sqlite:app.db"], "SQLite"),
@@ -49,6 +50,14 @@ fn wrong_arguments_are_named_with_exit_code_2() {
         (&good, [&etcd[..], &["--coordinator-key", &good]].concat(), "--coordinator-certificate"),
         (&good, [&store[..], &["--listen", "127.0.0.1:0", "--listen", "x"]].concat(), "--listen"),
         (&good, [&store[..], &["--placement", "hash"]].concat(), "--cache"),
+        (&good, [&store[..], &["--redis-authority", &good]].concat(), "rediss://"),
+        (&good, redis.clone(), "--redis-authority"),
+        (&good, [&redis[..], &["--redis-authority", &none]].concat(), "none"),
+        (
+            &good,
+            [&redis[..], &["--redis-authority", &good, "--redis-key", &good]].concat(),
+            "--redis-certificate",
+        ),
         (&good, store.to_vec(), "127.0.0.1:1"),
     ];
     for (secret, more, expected) in cases {

@@ -1,6 +1,8 @@
 //! `lacuna cache dendrite`: real processes before PostgreSQL and Redis, killed, paused and cut off while clients work.
 
 mod arguments;
+#[path = "../../../../cache/runtime/tests/it/authority.rs"]
+mod authority;
 mod comes_back;
 mod faults;
 mod loads;
@@ -11,6 +13,7 @@ mod many;
 pub(crate) mod nemesis;
 #[path = "../../../../cache/runtime/tests/it/cluster/relay.rs"]
 pub(crate) mod relay;
+mod secure;
 #[path = "../../../../cache/runtime/tests/it/sql/shared/mod.rs"]
 #[allow(dead_code, reason = "the writers of other tests, too")]
 pub(crate) mod shared;
