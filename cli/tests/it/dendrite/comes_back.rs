@@ -148,3 +148,9 @@ async fn tables_of_a_postgres_that_is_killed_come_back_and_are_never_stale() {
 async fn tables_of_a_mariadb_that_is_killed_come_back_and_are_never_stale() {
     tables_come_back(Dialect::MariaDb).await;
 }
+
+#[test]
+#[should_panic(expected = "shows 4 of")]
+fn a_read_of_less_than_was_acknowledged_is_found() {
+    Seen { acknowledged: 5, tried: 6, ..Seen::default() }.check(vec![4], 0);
+}
