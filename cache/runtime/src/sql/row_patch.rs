@@ -4,6 +4,8 @@
 //! both when somebody asks. So the update of a row costs about as many bytes as the row has, however large the
 //! results are that show it.
 
+use std::cell::LazyCell;
+
 use lacuna_base::wire::{Reader, Writer};
 use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::{Command, Form, Patch, Query};
@@ -53,46 +55,82 @@ impl RowPatch {
         })
     }
 
-    fn appended(&self) -> Patch {
+    fn to_bytes(&self) -> Vec<u8> {
         let mut writer = Writer::default();
         self.write(&mut writer);
-        Patch::Append(writer.into_bytes())
+        writer.into_bytes()
     }
+
+    /// What a write adds to results in which its row is afterwards.
+    fn staying(effect: &Effect) -> Vec<u8> {
+        match effect {
+            Effect::Insert(row) => Self::Put(row.clone()).to_bytes(),
+            Effect::Set { key, columns, .. } => {
+                Self::Set { key: key.clone(), columns: columns.clone() }.to_bytes()
+            }
+            Effect::Delete { .. } | Effect::Unknown => Vec::new(),
+        }
+    }
+
+    /// What it adds to those in which its row no longer is.
+    fn gone(effect: &Effect) -> Vec<u8> {
+        match effect {
+            Effect::Delete { key, .. } | Effect::Set { key, .. } => Self::Remove(key.clone()).to_bytes(),
+            Effect::Insert(_) | Effect::Unknown => Vec::new(),
+        }
+    }
+}
+
+/// What a write means for a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    Nothing,
+    /// Its row is in the result, if it was there before or is new.
+    Staying,
+    Gone,
 }
 
 impl TableRows {
     pub(super) fn patches(&self, command: &Command, queries: &[Query]) -> Vec<Patch> {
         let write = SqlWrite::read(command).ok().filter(|write| write.fingerprint == self.fingerprint);
+        let effect = write.map_or(Effect::Unknown, |write| write.effect);
+        // The same bytes for all results.
+        let (staying, gone) =
+            (LazyCell::new(|| RowPatch::staying(&effect)), LazyCell::new(|| RowPatch::gone(&effect)));
         let patch = |query: &Query| {
             let is_ours = query.form == Form::All && query.fingerprint == self.fingerprint;
-            let effect = &write.as_ref().filter(|_| is_ours)?.effect;
-            self.patch_of(effect, query)
+            match self.meaning(&effect, query).filter(|_| is_ours) {
+                Some(Meaning::Nothing) => Patch::Nothing,
+                Some(Meaning::Staying) => Patch::Append(staying.clone()),
+                Some(Meaning::Gone) => Patch::Append(gone.clone()),
+                None => Patch::Unknown,
+            }
         };
-        queries.iter().map(|query| patch(query).unwrap_or(Patch::Unknown)).collect()
+        queries.iter().map(patch).collect()
     }
 
     /// `None` if only the database knows.
-    fn patch_of(&self, effect: &Effect, query: &Query) -> Option<Patch> {
+    fn meaning(&self, effect: &Effect, query: &Query) -> Option<Meaning> {
         Some(match effect {
             Effect::Unknown => return None,
-            Effect::Insert(row) if !self.is_selected(query, row)? => Patch::Nothing,
+            Effect::Insert(row) if !self.is_selected(query, row)? => Meaning::Nothing,
             Effect::Insert(row) => {
                 self.key_place(&self.schema.key_of(row))?;
-                RowPatch::Put(row.clone()).appended()
+                Meaning::Staying
             }
-            Effect::Delete { was, .. } if self.was_inside(query, was) == Some(false) => Patch::Nothing,
-            Effect::Delete { key, .. } => RowPatch::Remove(key.clone()).appended(),
+            Effect::Delete { was, .. } if self.was_inside(query, was) == Some(false) => Meaning::Nothing,
+            Effect::Delete { .. } => Meaning::Gone,
             Effect::Set { key, was, columns } => {
                 let after = columns.iter().find(|(place, _)| self.is_domain(query, *place));
                 let is_inside = after.map(|(_, value)| self.is_inside(query, value));
                 match (self.was_inside(query, was), is_inside) {
-                    (Some(false), None | Some(Some(false))) => Patch::Nothing,
-                    (Some(true), Some(Some(false))) => RowPatch::Remove(key.clone()).appended(),
+                    (Some(false), None | Some(Some(false))) => Meaning::Nothing,
+                    (Some(true), Some(Some(false))) => Meaning::Gone,
                     (Some(true), Some(Some(true))) => {
                         self.key_place(key)?;
-                        RowPatch::Set { key: key.clone(), columns: columns.clone() }.appended()
+                        Meaning::Staying
                     }
-                    (_, None) => RowPatch::Set { key: key.clone(), columns: columns.clone() }.appended(),
+                    (_, None) => Meaning::Staying,
                     // The row comes from outside the range, and only the database knows its other columns.
                     _ => return None,
                 }
@@ -120,16 +158,12 @@ mod tests {
             RowPatch::Set { key: vec![7.into()], columns: vec![(1, SqlValue::Null)] },
         ];
         for patch in patches {
-            let mut writer = Writer::default();
-            patch.write(&mut writer);
-            let mut bytes = reader(writer.as_bytes());
+            let written = patch.to_bytes();
+            let mut bytes = reader(&written);
             assert_eq!(RowPatch::read(&mut bytes).unwrap(), patch);
             assert!(bytes.is_at_end());
-            for len in 0..writer.as_bytes().len() {
-                assert!(
-                    RowPatch::read(&mut reader(&writer.as_bytes()[..len])).is_err(),
-                    "{patch:?} cut to {len}"
-                );
+            for len in 0..written.len() {
+                assert!(RowPatch::read(&mut reader(&written[..len])).is_err(), "{patch:?} cut to {len}");
             }
         }
         assert!(RowPatch::read(&mut reader(&[4, 0])).is_err(), "an unknown kind");
@@ -138,7 +172,6 @@ mod tests {
     #[test]
     fn the_bytes_of_a_patch_are_those_of_its_page() {
         let patch = RowPatch::Set { key: vec![7.into()], columns: vec![(2, 3.into())] };
-        let Patch::Append(bytes) = patch.appended() else { panic!("it is appended") };
-        assert_eq!(bytes, [3, 1, 1, 0x0E, 1, 2, 1, 6]);
+        assert_eq!(patch.to_bytes(), [3, 1, 1, 0x0E, 1, 2, 1, 6]);
     }
 }
