@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_void};
 use std::ptr;
 
 use lacuna_c::{
-    Bound, Counts, Guard, lacuna_collector_add, lacuna_collector_finish, lacuna_collector_free,
+    Bound, Counts, EntryType, Guard, lacuna_collector_add, lacuna_collector_finish, lacuna_collector_free,
     lacuna_collector_new, lacuna_question_free, lacuna_question_may_contain, lacuna_question_new,
     lacuna_question_note_empty, lacuna_table_guard_clone, lacuna_table_guard_counts, lacuna_table_guard_free,
     lacuna_table_guard_new,
@@ -28,9 +28,9 @@ fn property(guard: *const Guard) -> Vec<u8> {
     unsafe {
         let collector = lacuna_collector_new(guard, 2);
         for key in (0..1_000u64).map(|number| (number << 20).to_be_bytes()) {
-            lacuna_collector_add(collector, 0, key.as_ptr().cast(), key.len());
+            lacuna_collector_add(collector, EntryType::Put.into(), key.as_ptr().cast(), key.len());
         }
-        lacuna_collector_finish(collector, keep, (&raw mut property).cast());
+        lacuna_collector_finish(collector, Some(keep), (&raw mut property).cast());
         lacuna_collector_free(collector);
     }
     property
@@ -43,10 +43,10 @@ fn asks(guard: *const Guard, comparator: &[u8], property: Option<&[u8]>, lo: u64
     unsafe {
         let question = lacuna_question_new(
             guard,
-            Bound::Included,
+            Bound::Included.into(),
             lo.as_ptr().cast(),
             lo.len(),
-            Bound::Excluded,
+            Bound::Excluded.into(),
             hi.as_ptr().cast(),
             hi.len(),
             false,
