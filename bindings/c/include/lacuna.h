@@ -437,6 +437,14 @@ LacunaStatus lacuna_describe(const LacunaFilter *filter, LacunaInfo *about);
 double lacuna_rate_bound(const LacunaFilter *filter,
                          uint64_t range_len);
 
+// Whether a filter answers questions of this type: the status is `LACUNA_STATUS_INVALID_INPUT` if its keys are of another,
+// and it would say "maybe" to all of them. Texts, bytes in hexadecimal and tuples are asked alike. From any thread.
+//
+// # Safety
+// `filter` is open or null.
+LacunaStatus lacuna_check_key_type(const LacunaFilter *filter,
+                                   LacunaKeyType key_type);
+
 // Whether a filter of floating-point numbers may hold a key from `lo` to `hi`, both included; false proves that it holds
 // none. -0 is 0, and every NaN is one key above infinity. Otherwise as `lacuna_may_contain_u64`.
 //

@@ -52,8 +52,8 @@ pub use inspect::{Info, lacuna_describe, lacuna_inspect, lacuna_rate_bound};
 pub use key_type::{KeySpace, KeyType, KeyTypeNumber};
 pub use plan::Plan;
 pub use questions::{
-    Bound, BoundNumber, lacuna_may_contain_between_bytes, lacuna_may_contain_bytes, lacuna_may_contain_f64,
-    lacuna_may_contain_i64, lacuna_may_contain_key_bytes, lacuna_may_contain_key_f64,
+    Bound, BoundNumber, lacuna_check_key_type, lacuna_may_contain_between_bytes, lacuna_may_contain_bytes,
+    lacuna_may_contain_f64, lacuna_may_contain_i64, lacuna_may_contain_key_bytes, lacuna_may_contain_key_f64,
     lacuna_may_contain_key_i64, lacuna_may_contain_key_u64, lacuna_may_contain_many_bytes,
     lacuna_may_contain_many_f64, lacuna_may_contain_many_i64, lacuna_may_contain_many_u64,
     lacuna_may_contain_prefix, lacuna_may_contain_u64,

@@ -18,11 +18,12 @@ pub use strings::{
 };
 pub use unsigned::{lacuna_may_contain_key_u64, lacuna_may_contain_many_u64, lacuna_may_contain_u64};
 
-use lacuna_base::{KeyType, TypedKey, U64Range};
+use lacuna_base::{Error, KeyType, Result, TypedKey, U64Range};
 
+use crate::arguments::shared;
 use crate::filter::Filter;
-use crate::key_type::Values;
-use crate::status::maybe;
+use crate::key_type::{KeyTypeNumber, Values};
+use crate::status::{Status, attempt, maybe};
 
 /// Whether a key of the closed range may be there.
 ///
@@ -63,4 +64,35 @@ impl Filter {
         }
         self.for_integers(Values::of(T::KEY_TYPE)?)
     }
+}
+
+impl Filter {
+    fn check_key_type(&self, asked: KeyType) -> Result<()> {
+        let values =
+            Values::of(asked).ok_or_else(|| Error::invalid_input("give a key type that is known"))?;
+        match values {
+            Values::Strings => many::strings_only(self),
+            Values::Unsigned => {
+                self.for_values::<u64>(None).map(drop).ok_or_else(|| self.other_values::<u64>(None))
+            }
+            Values::Floats => {
+                self.for_values::<f64>(None).map(drop).ok_or_else(|| self.other_values::<f64>(None))
+            }
+            Values::Signed => {
+                let asked = Some(asked);
+                self.for_values::<i64>(asked).map(drop).ok_or_else(|| self.other_values::<i64>(asked))
+            }
+        }
+    }
+}
+
+/// Whether a filter answers questions of this type: the status is `LACUNA_STATUS_INVALID_INPUT` if its keys are of another,
+/// and it would say "maybe" to all of them. Texts, bytes in hexadecimal and tuples are asked alike. From any thread.
+///
+/// # Safety
+/// `filter` is open or null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lacuna_check_key_type(filter: *const Filter, key_type: KeyTypeNumber) -> Status {
+    // SAFETY: as the caller promises.
+    attempt(|| unsafe { shared(filter, "filter") }?.check_key_type(key_type.checked()?))
 }
