@@ -18,12 +18,9 @@ impl Filter {
         let _ =
             writeln!(text, "{payload} bytes of payload, {ENVELOPE_BYTES} of envelope{}", self.bits(payload));
         for length in SHOWN_LENGTHS {
-            let bound = self.rate_bound(length);
+            let (bound, keys) = (self.rate_bound(length), if length == 1 { "key" } else { "keys" });
             if bound < 1.0 {
-                let _ = writeln!(
-                    text,
-                    "at most {bound:.6} of the ranges of {length} keys without a key are \"maybe\""
-                );
+                let _ = writeln!(text, "\"maybe\" to at most {bound:.6} of the empty ranges of {length} {keys}");
             }
         }
         if let Some(design) = &self.design {
