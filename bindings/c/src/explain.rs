@@ -20,7 +20,8 @@ impl Filter {
         for length in SHOWN_LENGTHS {
             let (bound, keys) = (self.rate_bound(length), if length == 1 { "key" } else { "keys" });
             if bound < 1.0 {
-                let _ = writeln!(text, "\"maybe\" to at most {bound:.6} of the empty ranges of {length} {keys}");
+                let _ =
+                    writeln!(text, "\"maybe\" to at most {bound:.6} of the empty ranges of {length} {keys}");
             }
         }
         if let Some(design) = &self.design {

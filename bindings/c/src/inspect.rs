@@ -1,7 +1,6 @@
 //! What a filter says about itself.
 
-use std::ffi::{CStr, CString, c_char};
-use std::sync::LazyLock;
+use std::ffi::{CStr, c_char};
 
 use lacuna_base::{ENVELOPE_BYTES, Envelope, KeySpaceId, KindId, RangeFilter as _};
 use lacuna_families::FAMILIES;
@@ -42,15 +41,26 @@ pub struct Info {
 
 const UNKNOWN: &CStr = c"unknown";
 
-/// Names with the zero byte that C wants.
-static NAMES: LazyLock<Vec<CString>> = LazyLock::new(|| {
-    FAMILIES.iter().map(|family| CString::new(family.kind.name()).unwrap_or_default()).collect()
-});
+/// Bytes of the longest name, and the zero that ends it.
+const NAME_BYTES: usize = 32;
+
+/// The names of all families, each with zeros after it.
+static NAMES: [[u8; NAME_BYTES]; FAMILIES.len()] = {
+    let mut names = [[0; NAME_BYTES]; FAMILIES.len()];
+    let mut family = 0;
+    while family < FAMILIES.len() {
+        let name = FAMILIES[family].kind.name().as_bytes();
+        assert!(name.len() < NAME_BYTES, "a longer name needs more room");
+        names[family].split_at_mut(name.len()).0.copy_from_slice(name);
+        family += 1;
+    }
+    names
+};
 
 fn family_name(kind: KindId) -> &'static CStr {
     let Ok(family) = lacuna_families::family(kind) else { return UNKNOWN };
-    let name = family.kind.name().as_bytes();
-    NAMES.iter().find(|named| named.to_bytes() == name).map_or(UNKNOWN, |named| named)
+    let place = FAMILIES.iter().position(|known| known.kind == family.kind);
+    place.and_then(|place| CStr::from_bytes_until_nul(&NAMES[place]).ok()).unwrap_or(UNKNOWN)
 }
 
 fn info(envelope: &Envelope, sealed_bytes: usize) -> Info {

@@ -10,7 +10,7 @@
 /* The seed of the run and the number of the program, for the line that is printed on failure. */
 static uint64_t run_seed, program_number, random_state;
 
-static uint64_t random_u64(void) {
+static inline uint64_t random_u64(void) {
   uint64_t mixed = random_state += UINT64_C(0x9E3779B97F4A7C15);
   mixed = (mixed ^ (mixed >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
   mixed = (mixed ^ (mixed >> 27)) * UINT64_C(0x94D049BB133111EB);
@@ -18,10 +18,10 @@ static uint64_t random_u64(void) {
 }
 
 /* A number below `bound`. */
-static uint64_t random_below(uint64_t bound) { return random_u64() % bound; }
+static inline uint64_t random_below(uint64_t bound) { return random_u64() % bound; }
 
 /* Starts a program: it is the same whatever ran before. */
-static void begin_program(uint64_t number) {
+static inline void begin_program(uint64_t number) {
   program_number = number;
   random_state = run_seed * UINT64_C(0x2545F4914F6CDD1D) + number;
 }
@@ -37,7 +37,7 @@ static void begin_program(uint64_t number) {
   } while (0)
 
 /* How many programs to run, from the arguments `PROGRAMS SEED [FIRST]`; the number of the first goes to `first`. */
-static uint64_t arguments(int count, char **values, uint64_t *first) {
+static inline uint64_t arguments(int count, char **values, uint64_t *first) {
   uint64_t programs = count > 1 ? strtoull(values[1], NULL, 10) : 1000;
   run_seed = count > 2 ? strtoull(values[2], NULL, 10) : 1;
   *first = count > 3 ? strtoull(values[3], NULL, 10) : 0;
