@@ -4,7 +4,7 @@
 
 use std::slice;
 
-use lacuna::{Filter, RangeFilter as _, U64Range};
+use lacuna::{Filter, U64Range};
 
 /// A filter over bytes that outlive it.
 ///
