@@ -330,7 +330,7 @@ struct Plan {
   double rate = 0;
   std::uint64_t max_range_len = 0;
   std::uint64_t seed = 0;
-  // Of byte strings: texts unless said otherwise. Other keys have the type of C++.
+  // Of byte strings, such as LACUNA_KEY_TYPE_TEXT. Other keys have the type that they have in C++.
   LacunaKeyType key_type = LACUNA_KEY_TYPE_UNKNOWN;
   // Must live until the filter is built, or its builder made.
   const LacunaSample* sample = nullptr;
