@@ -1,7 +1,8 @@
 /* Questions in C against the same in Rust, over the same filter and in one run: speed KEYS ROUNDS
  *
  * Single: each question is moved by the answer before it. Batched: 1,024 ranges a call; Rust has them as pairs already, C
- * gives two columns. Rounds alternate; a line has the medians, and the median of the differences round by round. */
+ * gives two columns. Both take turns every 4,096 questions, far apart, so that neither finds what the other has brought into
+ * the caches. Time is that of the thread's processor. A line has medians of rounds, and of their differences and ratios. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <inttypes.h>
@@ -12,7 +13,7 @@
 
 #include "lacuna.h"
 
-enum { QUESTIONS = 1 << 18, AT_ONCE = 1024, MOST_ROUNDS = 101 };
+enum { QUESTIONS = 1 << 18, TURN = 4096, AT_ONCE = 1024, MOST_ROUNDS = 101 };
 
 typedef struct Twin Twin;
 typedef struct Ranges Ranges;
@@ -32,21 +33,21 @@ static uint64_t mixed(uint64_t number) {
 
 static double now(void) {
   struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-static uint64_t singles(const LacunaFilter *filter) {
+static uint64_t singles(const LacunaFilter *filter, size_t first) {
   uint64_t moved = 0, maybes = 0;
-  for (size_t place = 0; place < QUESTIONS; place++) {
+  for (size_t place = first; place < first + TURN; place++) {
     moved = lacuna_may_contain_u64(filter, lo[place] + moved, hi[place] + moved);
     maybes += moved;
   }
   return maybes;
 }
 
-static void batches(const LacunaFilter *filter) {
-  for (size_t place = 0; place < QUESTIONS; place += AT_ONCE) {
+static void batches(const LacunaFilter *filter, size_t first) {
+  for (size_t place = first; place < first + TURN; place += AT_ONCE) {
     lacuna_may_contain_many_u64(filter, lo + place, hi + place, AT_ONCE, by_c + place);
   }
 }
@@ -72,38 +73,51 @@ static void line(const char *spec, const char *what, const double *c, const doub
          median(differences, rounds), median(ratios, rounds));
 }
 
+/* One filter twice, and the ranges as Rust has them. */
+struct pair {
+  const LacunaFilter *filter;
+  const Twin *twin;
+  const Ranges *ranges[QUESTIONS / TURN];
+};
+
+/* Nanoseconds a question of C and of Rust, single or batched. */
+static void round_of(const struct pair *pair, bool batched, double *c, double *rust) {
+  uint64_t maybes = 0, maybes_rust = 0;
+  double c_time = 0, rust_time = 0, start;
+  for (size_t turn = 0; turn < QUESTIONS / TURN; turn++) {
+    size_t other = (turn + QUESTIONS / TURN / 2) % (QUESTIONS / TURN);
+    start = now();
+    if (batched) batches(pair->filter, turn * TURN);
+    else maybes += singles(pair->filter, turn * TURN);
+    c_time += now() - start;
+    start = now();
+    if (batched) twin_batches(pair->twin, pair->ranges[other], TURN, AT_ONCE, by_rust + other * TURN);
+    else maybes_rust += twin_singles(pair->twin, lo + other * TURN, hi + other * TURN, TURN);
+    rust_time += now() - start;
+  }
+  if (maybes != maybes_rust || (batched && memcmp(by_c, by_rust, sizeof by_c) != 0)) {
+    fprintf(stderr, "C and Rust answer differently\n");
+    exit(1);
+  }
+  *c = c_time / QUESTIONS, *rust = rust_time / QUESTIONS;
+}
+
 static void measure(const char *spec, const uint64_t *keys, size_t count, int rounds) {
-  double c[2][MOST_ROUNDS], rust[2][MOST_ROUNDS], start;
+  double c[MOST_ROUNDS], rust[MOST_ROUNDS];
   LacunaPlan plan = {.spec = spec, .bits_per_key = 14};
   LacunaFilter *filter;
   LacunaBytes bytes;
-  const Ranges *ranges = twin_ranges(lo, hi, QUESTIONS);
-  Twin *twin;
-  uint64_t maybes, maybes_rust;
+  struct pair pair;
   if (lacuna_build_u64(keys, count, &plan, &filter) != LACUNA_STATUS_OK) exit(1);
   bytes = lacuna_bytes(filter);
-  twin = twin_open(bytes.data, bytes.size);
-  for (int round = -2; round < rounds; round++) {
-    int kept = round < 0 ? 0 : round;
-    /* Who begins alternates, so that neither profits from the other's caches. */
-    for (int half = 0; half < 2; half++) {
-      bool is_c = (half ^ (round & 1)) == 0;
-      start = now();
-      if (is_c) maybes = singles(filter);
-      else maybes_rust = twin_singles(twin, lo, hi, QUESTIONS);
-      (is_c ? c : rust)[0][kept] = (now() - start) / QUESTIONS;
-      start = now();
-      if (is_c) batches(filter);
-      else twin_batches(twin, ranges, QUESTIONS, AT_ONCE, by_rust);
-      (is_c ? c : rust)[1][kept] = (now() - start) / QUESTIONS;
-    }
-    if (maybes != maybes_rust || memcmp(by_c, by_rust, sizeof by_c) != 0) {
-      fprintf(stderr, "%s: C and Rust answer differently\n", spec);
-      exit(1);
-    }
+  pair.filter = filter;
+  pair.twin = twin_open(bytes.data, bytes.size);
+  for (size_t turn = 0; turn < QUESTIONS / TURN; turn++) pair.ranges[turn] = twin_ranges(lo + turn * TURN, hi + turn * TURN, TURN);
+  for (int batched = 0; batched < 2; batched++) {
+    for (int warm = 0; warm < 2; warm++) round_of(&pair, batched, c, rust);
+    for (int round = 0; round < rounds; round++) round_of(&pair, batched, &c[round], &rust[round]);
+    line(spec, batched ? "batched" : "single", c, rust, rounds);
   }
-  line(spec, "single", c[0], rust[0], rounds);
-  line(spec, "batched", c[1], rust[1], rounds);
   lacuna_close(filter);
 }
 
@@ -121,7 +135,7 @@ int main(int count, char **values) {
   for (size_t place = 0; place < key_count; place++) keys[place] = mixed(place);
   qsort(keys, key_count, sizeof *keys, compare_keys);
   for (size_t place = 0; place < QUESTIONS; place++) {
-    lo[place] = mixed(place + UINT64_C(1) << 40) >> 1;
+    lo[place] = mixed(place + (UINT64_C(1) << 40)) >> 1;
     hi[place] = lo[place] + 31;
   }
   printf("%zu random keys, 14 bits each, %d ranges of 32, %d rounds; nanoseconds a question\n\n", key_count, QUESTIONS, rounds);

@@ -2,7 +2,7 @@
 //!
 //! Ends come as two columns, a filter takes pairs: they are put together on the stack, some hundred at a time.
 
-use lacuna_base::{DynFilter, Error, Result, TypedKey, U64Range};
+use lacuna_base::{Error, Result, TypedKey, U64Range};
 
 use crate::arguments::{filled, lent, shared};
 use crate::filter::Filter;
@@ -33,28 +33,43 @@ pub(super) unsafe fn answer_many<T: TypedKey>(
             unsafe { (shared(filter, "filter")?, lent(lo, count, "lo")?, lent(hi, count, "hi")?) };
         let key_type = key_type.map(KeyTypeNumber::checked).transpose()?;
         let answerer = filter.for_values::<T>(key_type).ok_or_else(|| filter.other_values::<T>(key_type))?;
+        let mut ranges = [U64Range::point(0); AT_ONCE];
         for ((lo, hi), answers) in lo.chunks(AT_ONCE).zip(hi.chunks(AT_ONCE)).zip(answers.chunks_mut(AT_ONCE))
         {
-            answer_chunk(answerer, lo, hi, answers);
+            let ranges = &mut ranges[..answers.len()];
+            let all_in_order = put_together(lo, hi, ranges);
+            answerer.may_contain_ranges(ranges, answers);
+            if !all_in_order {
+                deny_inverted(lo, hi, answers);
+            }
         }
         Ok(())
     })
 }
 
-/// Answers at most [`AT_ONCE`] ranges.
-fn answer_chunk<T: TypedKey>(filter: &DynFilter<u64>, lo: &[T], hi: &[T], answers: &mut [bool]) {
-    let mut ranges = [U64Range::point(0); AT_ONCE];
-    let mut inverted = false;
+/// Makes pairs of both columns; whether all of them are in order.
+fn put_together<T: TypedKey>(lo: &[T], hi: &[T], ranges: &mut [U64Range]) -> bool {
+    let mut all_in_order = true;
     for ((range, lo), hi) in ranges.iter_mut().zip(lo).zip(hi) {
-        let (lo, hi) = (lo.to_key(), hi.to_key());
-        inverted |= lo > hi;
-        *range = U64Range::new(lo, hi).unwrap_or(U64Range::point(lo));
+        *range = match U64Range::new(lo.to_key(), hi.to_key()) {
+            Some(range) => range,
+            None => stand_in(lo.to_key(), &mut all_in_order),
+        };
     }
-    filter.may_contain_ranges(&ranges[..answers.len()], answers);
-    if inverted {
-        for ((answer, lo), hi) in answers.iter_mut().zip(lo).zip(hi) {
-            *answer &= lo.to_key() <= hi.to_key();
-        }
+    all_in_order
+}
+
+/// A range in the place of an inverted one. Cold, so that the loop around it has a branch that is foreseen, and no more.
+#[cold]
+fn stand_in(lo: u64, all_in_order: &mut bool) -> U64Range {
+    *all_in_order = false;
+    U64Range::point(lo)
+}
+
+/// Inverted ranges hold no key.
+fn deny_inverted<T: TypedKey>(lo: &[T], hi: &[T], answers: &mut [bool]) {
+    for ((answer, lo), hi) in answers.iter_mut().zip(lo).zip(hi) {
+        *answer &= lo.to_key() <= hi.to_key();
     }
 }
 
