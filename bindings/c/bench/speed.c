@@ -1,7 +1,7 @@
 /* Questions in C against the same in Rust, over the same filter and in one run: speed KEYS ROUNDS
  *
- * Single: each question is moved by the answer before it. Batched: 1,024 ranges a call; Rust has them as pairs already, C
- * gives two columns. Both take turns every 4,096 questions, far apart, so that neither finds what the other has brought into
+ * Single: each question is moved by the answer before it. Batched: 1,024 ranges a call, in two columns; and the same C
+ * against Rust that has them as pairs already. Both take turns every 4,096 questions, far apart, so that neither finds what the other has brought into
  * the caches. Time is that of the thread's processor. A line has medians of rounds, and of their differences and ratios. */
 #define _POSIX_C_SOURCE 200809L
 
@@ -20,6 +20,7 @@ typedef struct Ranges Ranges;
 Twin *twin_open(const uint8_t *bytes, size_t size);
 uint64_t twin_singles(const Twin *filter, const uint64_t *lo, const uint64_t *hi, size_t count);
 const Ranges *twin_ranges(const uint64_t *lo, const uint64_t *hi, size_t count);
+void twin_columns(const Twin *filter, const uint64_t *lo, const uint64_t *hi, size_t count, size_t at_once, bool *answers);
 void twin_batches(const Twin *filter, const Ranges *ranges, size_t count, size_t at_once, bool *answers);
 
 static uint64_t lo[QUESTIONS], hi[QUESTIONS];
@@ -80,22 +81,26 @@ struct pair {
   const Ranges *ranges[QUESTIONS / TURN];
 };
 
-/* Nanoseconds a question of C and of Rust, single or batched. */
-static void round_of(const struct pair *pair, bool batched, double *c, double *rust) {
+enum way { SINGLE, COLUMNS, PAIRS, WAYS };
+static const char *const NAMES[] = {"single", "batched", "batched, Rust has pairs"};
+
+/* Nanoseconds a question of C and of Rust. */
+static void round_of(const struct pair *pair, enum way way, double *c, double *rust) {
   uint64_t maybes = 0, maybes_rust = 0;
   double c_time = 0, rust_time = 0, start;
   for (size_t turn = 0; turn < QUESTIONS / TURN; turn++) {
     size_t other = (turn + QUESTIONS / TURN / 2) % (QUESTIONS / TURN);
     start = now();
-    if (batched) batches(pair->filter, turn * TURN);
-    else maybes += singles(pair->filter, turn * TURN);
+    if (way == SINGLE) maybes += singles(pair->filter, turn * TURN);
+    else batches(pair->filter, turn * TURN);
     c_time += now() - start;
     start = now();
-    if (batched) twin_batches(pair->twin, pair->ranges[other], TURN, AT_ONCE, by_rust + other * TURN);
-    else maybes_rust += twin_singles(pair->twin, lo + other * TURN, hi + other * TURN, TURN);
+    if (way == SINGLE) maybes_rust += twin_singles(pair->twin, lo + other * TURN, hi + other * TURN, TURN);
+    else if (way == COLUMNS) twin_columns(pair->twin, lo + other * TURN, hi + other * TURN, TURN, AT_ONCE, by_rust + other * TURN);
+    else twin_batches(pair->twin, pair->ranges[other], TURN, AT_ONCE, by_rust + other * TURN);
     rust_time += now() - start;
   }
-  if (maybes != maybes_rust || (batched && memcmp(by_c, by_rust, sizeof by_c) != 0)) {
+  if (maybes != maybes_rust || (way != SINGLE && memcmp(by_c, by_rust, sizeof by_c) != 0)) {
     fprintf(stderr, "C and Rust answer differently\n");
     exit(1);
   }
@@ -113,10 +118,10 @@ static void measure(const char *spec, const uint64_t *keys, size_t count, int ro
   pair.filter = filter;
   pair.twin = twin_open(bytes.data, bytes.size);
   for (size_t turn = 0; turn < QUESTIONS / TURN; turn++) pair.ranges[turn] = twin_ranges(lo + turn * TURN, hi + turn * TURN, TURN);
-  for (int batched = 0; batched < 2; batched++) {
-    for (int warm = 0; warm < 2; warm++) round_of(&pair, batched, c, rust);
-    for (int round = 0; round < rounds; round++) round_of(&pair, batched, &c[round], &rust[round]);
-    line(spec, batched ? "batched" : "single", c, rust, rounds);
+  for (enum way way = SINGLE; way < WAYS; way++) {
+    for (int warm = 0; warm < 2; warm++) round_of(&pair, way, c, rust);
+    for (int round = 0; round < rounds; round++) round_of(&pair, way, &c[round], &rust[round]);
+    line(spec, NAMES[way], c, rust, rounds);
   }
   lacuna_close(filter);
 }

@@ -73,3 +73,30 @@ pub unsafe extern "C" fn twin_batches(
         filter.may_contain_ranges(ranges, answers);
     }
 }
+
+/// Asks all ranges, `at_once` a call, whose ends stand in two columns.
+///
+/// # Safety
+/// `filter` came from `twin_open`; `count` values are readable at `lo` and `hi`, and as many answers may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn twin_columns(
+    filter: *const Filter<u64>,
+    lo: *const u64,
+    hi: *const u64,
+    count: usize,
+    at_once: usize,
+    answers: *mut bool,
+) {
+    // SAFETY: as the caller promises; the caller has written every answer before.
+    let (filter, lo, hi, answers) = unsafe {
+        (
+            &*filter,
+            slice::from_raw_parts(lo, count),
+            slice::from_raw_parts(hi, count),
+            slice::from_raw_parts_mut(answers, count),
+        )
+    };
+    for ((lo, hi), answers) in lo.chunks(at_once).zip(hi.chunks(at_once)).zip(answers.chunks_mut(at_once)) {
+        filter.may_contain_pairs(lo, hi, answers);
+    }
+}

@@ -1,6 +1,6 @@
 //! Questions in floating-point numbers.
 
-use super::many::answer_many;
+use super::many::{answer_many, ask_mapped};
 use super::{asks_key, asks_range};
 use crate::filter::Filter;
 use crate::status::Status;
@@ -39,5 +39,5 @@ pub unsafe extern "C" fn lacuna_may_contain_many_f64(
     answers: *mut bool,
 ) -> Status {
     // SAFETY: as the caller promises.
-    unsafe { answer_many(filter, None, lo, hi, count, answers) }
+    unsafe { answer_many(filter, None, (lo, hi), count, answers, ask_mapped) }
 }

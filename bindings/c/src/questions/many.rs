@@ -1,18 +1,18 @@
 //! Many ranges at once.
 //!
-//! Ends come as two columns, a filter takes pairs: they are put together on the stack, some hundred at a time.
+//! Ends come as two columns, and so a filter of unsigned integers takes them; other values become keys on the stack.
 
-use lacuna_base::{Error, Result, TypedKey, U64Range};
+use lacuna_base::{DynFilter, Error, Result, TypedKey};
 
 use crate::arguments::{filled, lent, shared};
 use crate::filter::Filter;
 use crate::key_type::{KeyTypeNumber, Values};
 use crate::status::{Status, attempt};
 
-/// Ranges put together at a time: 4 KiB, and far more than a filter keeps in flight.
+/// Values mapped to keys at a time: two columns of 2 KiB, and far more than a filter keeps in flight.
 const AT_ONCE: usize = 256;
 
-/// Answers many ranges, all "maybe" where it fails.
+/// Answers many ranges by `ask`, all "maybe" where it fails.
 ///
 /// # Safety
 /// `filter` is open or null; if not null, `count` values are readable at `lo` and `hi`, and as many may be written at
@@ -20,10 +20,10 @@ const AT_ONCE: usize = 256;
 pub(super) unsafe fn answer_many<T: TypedKey>(
     filter: *const Filter,
     key_type: Option<KeyTypeNumber>,
-    lo: *const T,
-    hi: *const T,
+    (lo, hi): (*const T, *const T),
     count: usize,
     answers: *mut bool,
+    ask: impl FnOnce(&DynFilter<u64>, &[T], &[T], &mut [bool]),
 ) -> Status {
     attempt(|| {
         // SAFETY: as the caller promises.
@@ -33,44 +33,25 @@ pub(super) unsafe fn answer_many<T: TypedKey>(
             unsafe { (shared(filter, "filter")?, lent(lo, count, "lo")?, lent(hi, count, "hi")?) };
         let key_type = key_type.map(KeyTypeNumber::checked).transpose()?;
         let answerer = filter.for_values::<T>(key_type).ok_or_else(|| filter.other_values::<T>(key_type))?;
-        let mut ranges = [U64Range::point(0); AT_ONCE];
-        for ((lo, hi), answers) in lo.chunks(AT_ONCE).zip(hi.chunks(AT_ONCE)).zip(answers.chunks_mut(AT_ONCE))
-        {
-            let ranges = &mut ranges[..answers.len()];
-            let all_in_order = put_together(lo, hi, ranges);
-            answerer.may_contain_ranges(ranges, answers);
-            if !all_in_order {
-                deny_inverted(lo, hi, answers);
-            }
-        }
+        ask(answerer, lo, hi, answers);
         Ok(())
     })
 }
 
-/// Makes pairs of both columns; whether all of them are in order.
-fn put_together<T: TypedKey>(lo: &[T], hi: &[T], ranges: &mut [U64Range]) -> bool {
-    let mut all_in_order = true;
-    for ((range, lo), hi) in ranges.iter_mut().zip(lo).zip(hi) {
-        *range = match U64Range::new(lo.to_key(), hi.to_key()) {
-            Some(range) => range,
-            None => stand_in(lo.to_key(), &mut all_in_order),
-        };
+/// Asks with the keys of the values, some hundred at a time.
+pub(super) fn ask_mapped<T: TypedKey>(filter: &DynFilter<u64>, lo: &[T], hi: &[T], answers: &mut [bool]) {
+    let (mut los, mut his) = ([0; AT_ONCE], [0; AT_ONCE]);
+    for ((lo, hi), answers) in lo.chunks(AT_ONCE).zip(hi.chunks(AT_ONCE)).zip(answers.chunks_mut(AT_ONCE)) {
+        filter.may_contain_pairs(keys_of(lo, &mut los), keys_of(hi, &mut his), answers);
     }
-    all_in_order
 }
 
-/// A range in the place of an inverted one. Cold, so that the loop around it has a branch that is foreseen, and no more.
-#[cold]
-fn stand_in(lo: u64, all_in_order: &mut bool) -> U64Range {
-    *all_in_order = false;
-    U64Range::point(lo)
-}
-
-/// Inverted ranges hold no key.
-fn deny_inverted<T: TypedKey>(lo: &[T], hi: &[T], answers: &mut [bool]) {
-    for ((answer, lo), hi) in answers.iter_mut().zip(lo).zip(hi) {
-        *answer &= lo.to_key() <= hi.to_key();
+/// The keys of at most [`AT_ONCE`] values.
+fn keys_of<'a, T: TypedKey>(values: &[T], keys: &'a mut [u64; AT_ONCE]) -> &'a [u64] {
+    for (key, value) in keys.iter_mut().zip(values) {
+        *key = value.to_key();
     }
+    &keys[..values.len()]
 }
 
 impl Filter {

@@ -1,6 +1,6 @@
 //! Questions in signed integers, days and moments.
 
-use super::many::answer_many;
+use super::many::{answer_many, ask_mapped};
 use super::{asks_key, asks_range};
 use crate::filter::Filter;
 use crate::key_type::KeyTypeNumber;
@@ -53,5 +53,5 @@ pub unsafe extern "C" fn lacuna_may_contain_many_i64(
     answers: *mut bool,
 ) -> Status {
     // SAFETY: as the caller promises.
-    unsafe { answer_many(filter, Some(key_type), lo, hi, count, answers) }
+    unsafe { answer_many(filter, Some(key_type), (lo, hi), count, answers, ask_mapped) }
 }

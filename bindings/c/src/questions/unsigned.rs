@@ -41,5 +41,9 @@ pub unsafe extern "C" fn lacuna_may_contain_many_u64(
     answers: *mut bool,
 ) -> Status {
     // SAFETY: as the caller promises.
-    unsafe { answer_many(filter, None, lo, hi, count, answers) }
+    unsafe {
+        answer_many(filter, None, (lo, hi), count, answers, |filter, lo, hi, answers| {
+            filter.may_contain_pairs(lo, hi, answers)
+        })
+    }
 }
