@@ -4,10 +4,10 @@ use std::ffi::{c_char, c_void};
 use std::ptr;
 
 use lacuna_c::{
-    Bound, Counts, EntryType, Guard, lacuna_collector_add, lacuna_collector_finish, lacuna_collector_free,
-    lacuna_collector_new, lacuna_question_free, lacuna_question_may_contain, lacuna_question_new,
-    lacuna_question_note_empty, lacuna_table_guard_clone, lacuna_table_guard_counts, lacuna_table_guard_free,
-    lacuna_table_guard_new,
+    Bound, Bytes, Counts, EntryType, Guard, Status, lacuna_bytes, lacuna_close, lacuna_collector_add,
+    lacuna_collector_finish, lacuna_collector_free, lacuna_collector_new, lacuna_open, lacuna_question_free,
+    lacuna_question_may_contain, lacuna_question_new, lacuna_question_note_empty, lacuna_table_guard_clone,
+    lacuna_table_guard_counts, lacuna_table_guard_free, lacuna_table_guard_new,
 };
 
 fn guard(spec: &str) -> *mut Guard {
@@ -79,6 +79,26 @@ fn a_property_is_written_and_asked() {
     }
     assert_eq!((counts.built, counts.skipped, counts.passed, counts.empty_scans), (1, 1, 1, 5));
     assert_eq!((counts.missing, counts.comparator, counts.corrupt), (1, 1, 1));
+}
+
+#[test]
+fn a_property_opens_as_a_filter() {
+    let golden = include_bytes!("../../../../engines/rocksdb/property/tests/golden/property_v1.lacuna");
+    let guard = guard("surf@60 codec=fixed_be:8");
+    for property in [&golden[..], &property(guard)] {
+        let mut filter = ptr::null_mut();
+        // SAFETY: the bytes outlive the call, and the filter is closed once.
+        unsafe {
+            assert_eq!(lacuna_open(property.as_ptr(), property.len(), &raw mut filter), Status::Ok);
+            let Bytes { data, size } = lacuna_bytes(filter);
+            assert_eq!(std::slice::from_raw_parts(data, size), &property[16..], "the sealed filter");
+            lacuna_close(filter);
+            let cut = property.len() - 1;
+            assert_eq!(lacuna_open(property.as_ptr(), cut, &raw mut filter), Status::Corrupt);
+        }
+    }
+    // SAFETY: the guard is ours and freed once.
+    unsafe { lacuna_table_guard_free(guard) }
 }
 
 #[test]
