@@ -43,7 +43,7 @@ pub unsafe extern "C" fn lacuna_may_contain_many_u64(
     // SAFETY: as the caller promises.
     unsafe {
         answer_many(filter, None, (lo, hi), count, answers, |filter, lo, hi, answers| {
-            filter.may_contain_pairs(lo, hi, answers)
+            filter.may_contain_pairs(lo, hi, answers);
         })
     }
 }
