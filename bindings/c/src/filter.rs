@@ -194,7 +194,7 @@ pub unsafe extern "C" fn lacuna_open(bytes: *const u8, size: usize, filter: *mut
     // SAFETY: as the caller promises.
     attempt(|| unsafe {
         give(filter, || {
-            let sealed = without_header(lent(bytes, size, "bytes")?);
+            let sealed = without_header(lent(bytes, size, "bytes")?)?;
             Envelope::open_verified(sealed)?;
             Filter::owning(AlignedBytes::copy_of(sealed))
         })
@@ -216,7 +216,7 @@ pub unsafe extern "C" fn lacuna_open_borrowed(
     // SAFETY: as the caller promises.
     attempt(|| unsafe {
         give(filter, || {
-            let sealed = without_header(lent(bytes, size, "bytes")?);
+            let sealed = without_header(lent(bytes, size, "bytes")?)?;
             verify.check(sealed)?;
             Filter::over(sealed)
         })

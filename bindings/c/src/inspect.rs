@@ -106,7 +106,7 @@ impl Filter {
 pub unsafe extern "C" fn lacuna_inspect(bytes: *const u8, size: usize, about: *mut Info) -> Status {
     attempt(|| {
         // SAFETY: as the caller promises.
-        let sealed = without_header(unsafe { lent(bytes, size, "bytes") }?);
+        let sealed = without_header(unsafe { lent(bytes, size, "bytes") }?)?;
         let (envelope, _) = Envelope::open(sealed)?;
         // SAFETY: as the caller promises.
         unsafe { set(about, info(&envelope, sealed.len()), "about") }

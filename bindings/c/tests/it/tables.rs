@@ -95,6 +95,8 @@ fn a_property_opens_as_a_filter() {
             lacuna_close(filter);
             let cut = property.len() - 1;
             assert_eq!(lacuna_open(property.as_ptr(), cut, &raw mut filter), Status::Corrupt);
+            let newer = [&[2], &property[1..]].concat();
+            assert_eq!(lacuna_open(newer.as_ptr(), newer.len(), &raw mut filter), Status::Unsupported);
         }
     }
     // SAFETY: the guard is ours and freed once.
