@@ -94,6 +94,9 @@ mod pages {
     #[doc = include_str!("../../docs/guide/choosing-a-filter.md")]
     struct ChoosingAFilter;
 
+    #[doc = include_str!("../../docs/guide/operating-filters.md")]
+    struct OperatingFilters;
+
     #[cfg(feature = "slatedb")]
     #[doc = include_str!("../../README.md")]
     struct Readme;

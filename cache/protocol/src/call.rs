@@ -32,14 +32,32 @@ pub enum CacheCall {
     Install(Query, Session, Value, LogRecord),
     /// Deletes values and voids I leases.
     Invalidate(Session, Vec<Query>),
-    /// Takes Q leases, voiding I leases; hides the values and returns them.
+    /// Changes entries in place, all in one script; voids I leases. Each entry remembers the session of its last
+    /// change: a repeated or late call changes nothing.
+    Patch(Session, Vec<(Query, Change)>),
+    /// Hides values until a [`CacheCall::Patch`] of this session or a later one, for servers that cannot execute
+    /// that in one script ([`Hashed`](https://docs.rs/lacuna-cache)); voids I leases.
     Hide(Session, Vec<Query>),
-    /// As `Hide`, but the values stay visible. The report does this; it is a flaw where values are set one by one
-    /// (P1).
-    Peek(Session, Vec<Query>),
-    /// For each entry whose Q lease is still held, sets or deletes the value and releases the lease; for the others
-    /// deletes the value and voids an I lease (P4).
-    Commit(Session, Vec<(Query, Option<Value>)>),
+}
+
+/// What happens to an entry. An entry that is not there stays away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// It is deleted.
+    Drop,
+    /// It is changed.
+    Edit(Edit),
+}
+
+/// Changes of an entry, in the order of the fields.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Edit {
+    /// Another value of the same meaning, if the last change was that of this session.
+    pub compacted: Option<(Session, Value)>,
+    /// Bytes that are added to the value ([`Application::patch`](crate::Application::patch)).
+    pub patch: Vec<u8>,
+    /// Whether it is hidden from now on.
+    pub is_hidden: bool,
 }
 
 /// The replies of a cache server.
@@ -53,8 +71,10 @@ pub enum CacheReply {
     Leased,
     /// There is none, and a writer holds the lease.
     Busy,
-    /// The values that were hidden, or gathered.
-    Hidden(Vec<(Query, Value)>),
+    /// To `Patch`: the present lengths of the values that were added to, in bytes.
+    Patched(Vec<(Query, usize)>),
+    /// The values that were gathered.
+    Gathered(Vec<(Query, Value)>),
     /// To `TakeOver`: chunks of the log, none if the range begins cold.
     Warm(Vec<Vec<u8>>),
     /// To `ReadLog`.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::cache_model::RangeId;
 use crate::message::{Command, Epoch, Value};
 use crate::query::Query;
+use crate::range_key::RangeKey;
 use crate::range_table::RangeTable;
 
 /// What a write does to cached entries and to the store.
@@ -46,6 +47,10 @@ pub struct Config {
     pub beta: u8,
     /// Largest result to cache, in bytes.
     pub largest_value: usize,
+    /// Bytes that writes may add to a value before it is replaced by one without patches.
+    pub patch_room: usize,
+    /// Rows whose conditions the owner remembers under write-back.
+    pub max_known_rows: usize,
     /// When to start serving: clients may read until then from another cache server (P11), or under the fence of a
     /// range that this one was cut from.
     pub serve_from: u64,
@@ -91,6 +96,8 @@ impl Config {
             max_gaps: 10_000,
             beta: 100,
             largest_value: 1 << 20,
+            patch_room: 1_024,
+            max_known_rows: if matches!(policy, Policy::WriteBack) { 100_000 } else { 0 },
             serve_from: 0,
             beta_auto: false,
             learns_size: false,
@@ -107,22 +114,61 @@ impl Config {
     }
 }
 
+/// What is known of a row: its value in the first domain, and a digest of whatever the conditions of writes compare.
+pub type Fact = (RangeKey, u128);
+
+/// What a write does to a cached result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Patch {
+    /// Nothing.
+    Nothing,
+    /// It adds these bytes to its value.
+    Append(Vec<u8>),
+    /// Only the store knows.
+    Unknown,
+}
+
 /// What only the application knows: the meaning of commands and results.
 pub trait Application {
     /// Whether the store is certain to accept `command` once it has all writes that were acknowledged before it.
-    /// `shown` holds current results: of the entries that the write touches, and of ranges that are known to be
-    /// empty. During the decision, no other write can touch the same intervals.
+    /// `shown` holds current results: of entries that the write touches, and of ranges that are known to be empty;
+    /// `facts` is what [`Application::facts_of`] and [`Application::facts_after`] said of rows in its intervals.
+    /// During the decision, no other write can touch the same intervals. The owner asks with few results first.
     ///
     /// Under write-back only such a write is acknowledged before the store has it (P14): an update whose compared
     /// row is shown to be equal, or an insertion whose key is shown to be free. In doubt return `false`: then the
     /// write is acknowledged after the store has accepted it. Other policies do not ask.
-    fn is_certain(&self, command: &Command, shown: &[(Query, Value)]) -> bool {
-        let _ = (command, shown);
+    fn is_certain(&self, command: &Command, shown: &[(Query, Value)], facts: &[Fact]) -> bool {
+        let _ = (command, shown, facts);
         false
     }
 
-    /// The result of `query` after `command`, computed from the result before it; `None` if that needs the store.
-    fn update(&self, command: &Command, query: &Query, old: &Value) -> Option<Value>;
+    /// What a result says of its rows, for [`Application::is_certain`] of later writes.
+    fn facts_of(&self, query: &Query, value: &Value) -> Vec<Fact> {
+        let _ = (query, value);
+        Vec::new()
+    }
+
+    /// What is true of its rows after a write that is done.
+    fn facts_after(&self, command: &Command) -> Vec<Fact> {
+        let _ = command;
+        Vec::new()
+    }
+
+    /// What a write does to the cached results of these queries, all of which it touches, in their order. A value
+    /// followed by the bytes of [`Patch::Append`] must stand for the result after the write, whatever was appended
+    /// before.
+    fn patch(&self, command: &Command, queries: &[Query]) -> Vec<Patch> {
+        let _ = command;
+        queries.iter().map(|_| Patch::Unknown).collect()
+    }
+
+    /// The result that a value and its patches stand for, byte for byte as the store would give it; `None` if that
+    /// needs the store.
+    fn settle(&self, query: &Query, value: &Value) -> Option<Value> {
+        let _ = query;
+        Some(value.clone())
+    }
 
     /// The result of `query` where there are no rows.
     fn empty(&self, query: &Query) -> Value;
@@ -141,7 +187,7 @@ pub trait Application {
 
     /// The result of `query`, which asks for all rows of an interval, from results of queries that differ from it
     /// only in their intervals and together cover it. A row may be in several of them, or outside the interval.
-    /// `None` if that needs the store.
+    /// The values have no patches. `None` if that needs the store.
     fn fuse(&self, query: &Query, parts: &[(Query, Value)]) -> Option<Value> {
         let _ = (query, parts);
         None
@@ -161,14 +207,22 @@ pub trait Application {
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Flaw {
-    /// P1: entries of one write are updated one by one, visibly.
+    /// P1: entries of one write are changed one by one, visibly.
     SwapOneByOne,
-    /// P2: entries are updated before the store has the write.
+    /// P2: entries are not hidden before the store has the write.
+    ShowWhileStoring,
+    /// P2: entries are changed before the store has the write.
     CacheBeforeStore,
     /// P3: the store does not check epochs.
     UnfencedStore,
-    /// P4: a writer that lost its lease leaves a newer I lease in place.
+    /// P4: a writer leaves the I leases of readers in place.
     KeepForeignLease,
+    /// A change that comes again, or late, is made again.
+    RepeatPatch,
+    /// A compacted value replaces one that has changed meanwhile.
+    CompactLate,
+    /// A new owner keeps entries that may lack a write which was in the logs alone.
+    WarmUnpatched,
     /// P5: an entry is known to the owner only after the reply to its installation.
     KnowAfterInstall,
     /// P6: after a miss, all buffered writes of the interval are forgotten, applied or not.

@@ -33,9 +33,6 @@
 //! #[derive(Debug)]
 //! struct Simple;
 //! impl Application for Simple {
-//!     fn update(&self, _: &Command, _: &Query, _: &Value) -> Option<Value> {
-//!         None
-//!     }
 //!     fn empty(&self, _: &Query) -> Value {
 //!         Value::new(b"")
 //!     }
@@ -60,6 +57,7 @@ pub mod embedded;
 mod error;
 mod gaps;
 mod interval;
+mod known_rows;
 mod lease_table;
 mod load_survey;
 mod log;
@@ -78,12 +76,14 @@ pub use auto_beta::AutoBeta;
 pub use balance::{LoadMeter, RangeLoad, Recut, recut, spread};
 pub use buffered_writes::{BufferedWrite, BufferedWrites};
 pub use cache_model::{CacheModel, RangeId};
-pub use call::{CacheCall, CacheReply, LogCall, LogReply, Rows, StoreCall, StoreReply, StoreState};
+pub use call::{
+    CacheCall, CacheReply, Change, Edit, LogCall, LogReply, Rows, StoreCall, StoreReply, StoreState,
+};
 pub use combine::{Selectivity, prefetch_histogram, prefetch_log, union};
 #[cfg(feature = "flaws")]
 #[doc(hidden)]
 pub use config::Flaw;
-pub use config::{Application, Config, Policy};
+pub use config::{Application, Config, Fact, Patch, Policy};
 pub use domain::{DomainType, DomainValue};
 pub use error::{Error, ErrorKind, Result};
 pub use gaps::Gaps;

@@ -39,17 +39,21 @@ impl Value {
         Self(Bytes::copy_from_slice(bytes))
     }
 
-    /// What follows `prefix`, without a copy; `None` if the bytes begin differently.
+    /// What follows the first `len` bytes, without a copy; `None` if there are fewer.
     ///
     /// ```
     /// use lacuna_cache_protocol::Value;
     ///
-    /// let value = Value::behind(b"7:", b"7:rows".to_vec()).expect("it begins so");
-    /// assert_eq!(value.as_bytes(), b"rows");
-    /// assert!(Value::behind(b"8:", b"7:rows".to_vec()).is_none());
+    /// assert_eq!(Value::behind(2, b"7:rows".to_vec()).expect("it is longer").as_bytes(), b"rows");
+    /// assert!(Value::behind(7, b"7:rows".to_vec()).is_none());
     /// ```
-    pub fn behind(prefix: &[u8], bytes: Vec<u8>) -> Option<Self> {
-        bytes.starts_with(prefix).then(|| Self(Self::from(bytes).0.slice(prefix.len()..)))
+    pub fn behind(len: usize, bytes: Vec<u8>) -> Option<Self> {
+        (len <= bytes.len()).then(|| Self(Self::from(bytes).0.slice(len..)))
+    }
+
+    /// This value followed by `patch`. O(length of both).
+    pub fn patched(&self, patch: &[u8]) -> Self {
+        Self([self.as_bytes(), patch].concat().into())
     }
 }
 
@@ -212,6 +216,9 @@ pub enum Action {
     WriteDone(RequestId, WriteOutcome),
     /// Notify the application.
     Notice(Notice),
+    /// The tenure has ended; the write is durable, but entries may not show it. Answer `Done` once the next tenure
+    /// serves, and `Unknown` if that is of another process.
+    Durable(RequestId),
     /// The tenure is over: claim the range anew, or leave it. The owner does nothing any more.
     Ended(Ending),
 }

@@ -5,7 +5,8 @@
 //! after 16 of these in a row only every 16th value is tried, so that results which never shrink cost next to
 //! nothing.
 //!
-//! A value is one byte and then: 0xC0, its bytes; 0xC1, its length in four bytes, little-endian, and a block of LZ4.
+//! A value is one byte and then: 0xC0, its bytes; 0xC1, its length and that of a block of LZ4 in four bytes each,
+//! little-endian, and the block. What writes add to it follows, as it is.
 //!
 //! Guarantee: that of the wrapped server. A value of another form counts as absent: it is dropped when its owner
 //! finds it. All processes that share a namespace of a server must agree whether it is compressed, so use another
@@ -18,12 +19,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::ports::{CacheServer, Reply, Seen};
-use lacuna_cache_protocol::{CacheCall, CacheReply, Epoch, Query, RangeId, Session, Value};
+use lacuna_cache_protocol::{CacheCall, CacheReply, Change, Edit, Epoch, Query, RangeId, Session, Value};
 
 const PLAIN: u8 = 0xC0;
 const LZ4: u8 = 0xC1;
 /// Bytes before a block.
-const HEADER: usize = 5;
+const HEADER: usize = 9;
 /// Minimum length for compression: a shorter value fits into one packet anyway.
 const SMALLEST: usize = 256;
 /// Maximum length of a value: the limit of the servers.
@@ -89,8 +90,9 @@ impl Compressed {
     fn try_lz4(&self, plain: &[u8]) -> Option<Vec<u8>> {
         let mut packed = vec![0; HEADER + lz4_flex::block::get_maximum_output_size(plain.len())];
         packed[0] = LZ4;
-        packed[1..HEADER].copy_from_slice(&u32::try_from(plain.len()).ok()?.to_le_bytes());
+        packed[1..5].copy_from_slice(&u32::try_from(plain.len()).ok()?.to_le_bytes());
         let len = lz4_flex::block::compress_into(plain, &mut packed[HEADER..]).ok()?;
+        packed[5..HEADER].copy_from_slice(&u32::try_from(len).ok()?.to_le_bytes());
         packed.truncate(HEADER + len);
         if packed.len() > plain.len() - plain.len() / 8 {
             if self.hopeless.load(Ordering::Relaxed) < HOPELESS {
@@ -113,18 +115,21 @@ impl Compressed {
             CacheCall::Install(query, session, value, record) => {
                 CacheCall::Install(query, session, self.pack(&value), record)
             }
-            CacheCall::Commit(session, entries) => {
-                let pack =
-                    |(query, value): (Query, Option<Value>)| (query, value.map(|value| self.pack(&value)));
-                CacheCall::Commit(session, entries.into_iter().map(pack).collect())
+            CacheCall::Patch(session, mut changes) => {
+                for (_, change) in &mut changes {
+                    if let Change::Edit(Edit { compacted: Some((_, value)), .. }) = change {
+                        *value = self.pack(value);
+                    }
+                }
+                CacheCall::Patch(session, changes)
             }
             other => other,
         };
         Ok(match self.server.call(range, epoch, call).await? {
-            CacheReply::Hidden(entries) => {
+            CacheReply::Gathered(entries) => {
                 let unpacked =
                     entries.into_iter().filter_map(|(query, value)| Some((query, unpack(&value)?)));
-                CacheReply::Hidden(unpacked.collect())
+                CacheReply::Gathered(unpacked.collect())
             }
             other => other,
         })
@@ -157,11 +162,16 @@ impl Compressed {
 fn unpack(value: &Value) -> Option<Value> {
     match value.as_bytes() {
         [PLAIN, plain @ ..] => Some(Value::new(plain)),
-        [LZ4, a, b, c, d, block @ ..] => {
-            let len = u32::from_le_bytes([*a, *b, *c, *d]) as usize;
+        [LZ4, rest @ ..] => {
+            let (len, rest) = rest.split_first_chunk()?;
+            let (block_len, rest) = rest.split_first_chunk()?;
+            let [len, block_len] = [len, block_len].map(|len| u32::from_le_bytes(*len) as usize);
+            let (block, added) = rest.split_at_checked(block_len)?;
             let is_possible = len <= LONGEST.min(MAX_TIMES.saturating_mul(block.len()));
             let plain = is_possible.then(|| lz4_flex::block::decompress(block, len).ok()).flatten();
-            plain.filter(|plain| plain.len() == len).map(|plain| Value::new(&plain))
+            let mut plain = plain.filter(|plain| plain.len() == len)?;
+            plain.extend_from_slice(added);
+            Some(plain.into())
         }
         _ => None,
     }
@@ -238,13 +248,13 @@ mod tests {
     fn values_of_another_form_are_no_results() {
         let block = Compressed::new(Arc::new(MemoryCache::new(0))).pack(&Value::new(&[7; 1_000]));
         let cut = &block.as_bytes()[..block.as_bytes().len() - 1];
-        let wrong_length = [&[LZ4, 0xE9, 3, 0, 0], &block.as_bytes()[HEADER..]].concat();
+        let wrong_length = [&[LZ4, 0xE9, 3, 0, 0], &block.as_bytes()[5..]].concat();
         for bytes in [&[][..], &[1, 2, 3], &[LZ4], &[LZ4, 0xFF, 0xFF, 0xFF, 0xFF, 0], cut, &wrong_length] {
             assert!(unpack(&Value::new(bytes)).is_none(), "{bytes:?}");
         }
         let max = u32::try_from(LONGEST).unwrap().to_le_bytes();
         assert!(
-            unpack(&Value::new(&[&[LZ4][..], &max, &[0xFF; 9]].concat())).is_none(),
+            unpack(&Value::new(&[&[LZ4][..], &max, &[9, 0, 0, 0], &[0xFF; 9]].concat())).is_none(),
             "too long for its block"
         );
     }
@@ -264,12 +274,13 @@ mod tests {
                 CacheCall::Install(query.clone(), session, Value::new(b"foreign"), record),
             );
         }
-        let [looked_up, hidden] = queries;
+        let [looked_up, gathered] = queries;
         assert_eq!(server.get(range, epoch, &looked_up).await.unwrap().unwrap().value, None);
         let call = async |call| server.call(range, epoch, call).await.unwrap();
         assert_eq!(call(CacheCall::Lookup(looked_up.clone(), Session(2))).await, CacheReply::Busy);
         assert_eq!(call(CacheCall::Lookup(looked_up, Session(2))).await, CacheReply::Leased);
-        assert_eq!(call(CacheCall::Hide(Session(3), vec![hidden])).await, CacheReply::Hidden(Vec::new()));
+        let gather = CacheCall::Gather(Session(3), vec![gathered], Vec::new());
+        assert_eq!(call(gather).await, CacheReply::Gathered(Vec::new()));
     }
 
     #[tokio::test]
@@ -290,10 +301,15 @@ mod tests {
         let seen = server.get(range, epoch, &query).await.unwrap().unwrap();
         assert_eq!(seen.value, Some(value.clone()));
         assert_eq!(call(CacheCall::Lookup(query.clone(), session)).await, CacheReply::Found(value.clone()));
-        let hidden = call(CacheCall::Hide(session, vec![query.clone()])).await;
-        assert_eq!(hidden, CacheReply::Hidden(vec![(query.clone(), value)]));
-        let changed = Value::new(&[8; 2_000]);
-        call(CacheCall::Commit(session, vec![(query.clone(), Some(changed.clone()))])).await;
-        assert_eq!(server.get(range, epoch, &query).await.unwrap().unwrap().value, Some(changed));
+        let edit = |edit| CacheCall::Patch(Session(2), vec![(query.clone(), Change::Edit(edit))]);
+        call(edit(Edit { patch: b"added".to_vec(), ..Edit::default() })).await;
+        let value = value.patched(b"added");
+        let gather = CacheCall::Gather(Session(3), vec![query.clone()], Vec::new());
+        assert_eq!(call(gather).await, CacheReply::Gathered(vec![(query.clone(), value)]));
+        let compacted = Value::new(&[8; 2_000]);
+        let edit = Edit { compacted: Some((Session(2), compacted.clone())), ..Edit::default() };
+        call(CacheCall::Patch(Session(4), vec![(query.clone(), Change::Edit(edit))])).await;
+        assert_eq!(server.get(range, epoch, &query).await.unwrap().unwrap().value, Some(compacted));
+        assert!(memory.see(range, &query).unwrap().value.unwrap().as_bytes().len() < 100);
     }
 }

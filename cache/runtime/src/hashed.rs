@@ -2,16 +2,16 @@
 //!
 //! Usually a range has all its results on one server, so that one script updates all entries that a write touches.
 //! A range that is too busy for one server can spread its results instead. With three servers, the results of 18
-//! to 22 and of 20 to 25 are on two of them with a probability of two thirds, and a write of row 21 is two
-//! scripts. No reader sees a half-finished write: both values are hidden on their servers before the store has the
-//! write (P2), and shown one after the other when it has it. A reader between the two finds the new value, or none
-//! (P1).
+//! to 22 and of 20 to 25 are on two of them with a probability of two thirds, and a write of row 21 changes them by
+//! two scripts. No reader sees a half-finished write: if a change concerns several servers, its values are hidden on all
+//! of them first, and then changed and shown one after the other. A reader between the two finds the new value, or
+//! none (P1).
 //!
 //! Guarantee: that of the servers. All have the fence of the tenure; a server that lost its memory ends the
 //! tenure, a server that does not answer is missing for all results.
 //!
-//! Cost: a hit is one round trip; a write that touches k results is up to k concurrent scripts, and there is no log
-//! of entries: a take-over begins cold. For ranges that share servers evenly it is never faster than one server
+//! Cost: a hit is one round trip; a write that touches k results is up to k concurrent scripts, twice if there are
+//! several, and there is no log of entries: a take-over begins cold. For ranges that share servers evenly it is never faster than one server
 //! for each range.
 //!
 //! Report, section 3.1: keys are spread over the cache servers by their hash. There the servers are updated one by
@@ -112,7 +112,8 @@ impl Hashed {
 
     async fn run(&self, range: RangeId, epoch: Epoch, call: CacheCall) -> Result<CacheReply> {
         let takes_over = matches!(call, CacheCall::TakeOver(_));
-        let wants_values = matches!(call, CacheCall::Hide(..) | CacheCall::Peek(..) | CacheCall::Gather(..));
+        let gathers = matches!(call, CacheCall::Gather(..));
+        let patches = matches!(call, CacheCall::Patch(..));
         let mut calls = match call {
             CacheCall::Fence | CacheCall::TakeOver(_) => self.everywhere(&CacheCall::Fence),
             CacheCall::Forget => self.everywhere(&CacheCall::Forget),
@@ -129,11 +130,18 @@ impl Hashed {
             CacheCall::Hide(session, queries) => {
                 self.split(queries, |query| query, |part| CacheCall::Hide(session, part))
             }
-            CacheCall::Peek(session, queries) => {
-                self.split(queries, |query| query, |part| CacheCall::Peek(session, part))
-            }
-            CacheCall::Commit(session, entries) => {
-                self.split(entries, |(query, _)| query, |part| CacheCall::Commit(session, part))
+            CacheCall::Patch(session, changes) => {
+                let queries: Vec<Query> = changes.iter().map(|(query, _)| query.clone()).collect();
+                let patch = |part| CacheCall::Patch(session, part);
+                let calls = self.split(changes, |(query, _)| query, patch);
+                if calls.len() > 1 {
+                    let hide = CacheCall::Hide(session, queries);
+                    let hidden = Box::pin(self.run(range, epoch, hide)).await?;
+                    if hidden != CacheReply::Done {
+                        return Ok(hidden);
+                    }
+                }
+                calls
             }
             CacheCall::Gather(session, queries, gaps) => {
                 let gather = |queries, gaps| CacheCall::Gather(session, queries, gaps);
@@ -146,10 +154,11 @@ impl Hashed {
             // The fence must be checked even without entries (P3).
             calls.push((0, CacheCall::Invalidate(Session(0), Vec::new())));
         }
-        let (mut values, mut worst) = (Vec::new(), CacheReply::Done);
+        let (mut values, mut lengths, mut worst) = (Vec::new(), Vec::new(), CacheReply::Done);
         for reply in self.at_once(range, epoch, calls).await? {
             match reply {
-                CacheReply::Hidden(part) => values.extend(part),
+                CacheReply::Gathered(part) => values.extend(part),
+                CacheReply::Patched(part) => lengths.extend(part),
                 CacheReply::Done => {}
                 reply if worst != CacheReply::Fenced => worst = reply,
                 _ => {}
@@ -157,7 +166,8 @@ impl Hashed {
         }
         Ok(match worst {
             CacheReply::Done if takes_over => CacheReply::Warm(Vec::new()),
-            CacheReply::Done if wants_values => CacheReply::Hidden(values),
+            CacheReply::Done if gathers => CacheReply::Gathered(values),
+            CacheReply::Done if patches => CacheReply::Patched(lengths),
             worst => worst,
         })
     }
@@ -200,7 +210,7 @@ impl CacheServer for Hashed {
 #[allow(clippy::unwrap_used, reason = "a failed test panics")]
 mod tests {
     use lacuna_cache_protocol::embedded::MemoryCache;
-    use lacuna_cache_protocol::{Interval, LogRecord, Value};
+    use lacuna_cache_protocol::{Change, Edit, Interval, LogRecord, Value};
 
     use super::*;
 
@@ -237,8 +247,11 @@ mod tests {
             6 => CacheCall::Invalidate(session, numbers.some_queries()),
             7 => CacheCall::Hide(session, numbers.some_queries()),
             8 | 9 => {
-                let entry = |query| (query, Some(value.clone()));
-                CacheCall::Commit(session, numbers.some_queries().into_iter().map(entry).collect())
+                let patch = value.as_bytes()[..2].to_vec();
+                let edit = Edit { patch, is_hidden: numbers.below(3) == 0, compacted: None };
+                let change = if numbers.below(8) == 0 { Change::Drop } else { Change::Edit(edit) };
+                let entry = |query| (query, change.clone());
+                CacheCall::Patch(session, numbers.some_queries().into_iter().map(entry).collect())
             }
             10 => CacheCall::Gather(session, numbers.some_queries(), vec![one]),
             _ if numbers.below(20) == 0 => CacheCall::Forget,
@@ -253,9 +266,13 @@ mod tests {
 
     fn in_order(reply: CacheReply) -> CacheReply {
         match reply {
-            CacheReply::Hidden(mut values) => {
+            CacheReply::Gathered(mut values) => {
                 values.sort_by(|one, other| one.0.cmp(&other.0));
-                CacheReply::Hidden(values)
+                CacheReply::Gathered(values)
+            }
+            CacheReply::Patched(mut lengths) => {
+                lengths.sort();
+                CacheReply::Patched(lengths)
             }
             reply => reply,
         }

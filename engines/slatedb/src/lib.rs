@@ -76,7 +76,7 @@ mod sst_filter;
 pub use apply::ApplyFilters;
 pub use config::RangeFilters;
 pub use gap_learner::GapLearner;
-pub use lacuna_guard::{CountersSnapshot, GapOptions, GuardCodec, GuardSpec, LearnedGaps};
+pub use lacuna_guard::{CountersSnapshot, GapOptions, GuardCodec, GuardSpec, LearnedGaps, Metric};
 pub use policy::RangeFilterPolicy;
 pub use scan::GuardedScan;
 /// The SlateDB that this version goes into.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use lacuna_base::{Error, Result};
+
 use crate::gap_counts::GapCounts;
 
 /// Levels counted one by one; deeper ones are counted with the last.
@@ -78,6 +80,30 @@ impl CountersSnapshot {
             passed: sum.passed + level.passed,
             false_positives: sum.false_positives + level.false_positives,
         })
+    }
+
+    /// For tests: that no filter was left out because of its keys, and none could not be opened. In production neither
+    /// is an error, since the files are read.
+    ///
+    /// # Errors
+    /// `InvalidInput` with the last problem: usually the codec is not that of the keys, or not that of the files.
+    ///
+    /// ```
+    /// use lacuna_guard::Counters;
+    ///
+    /// Counters::default().snapshot().check()?;
+    /// # Ok::<(), lacuna_base::Error>(())
+    /// ```
+    pub fn check(&self) -> Result<()> {
+        if self.build_failures + self.open_failures == 0 {
+            return Ok(());
+        }
+        let why = self.last_problem.as_deref().unwrap_or("no reason was kept");
+        Err(Error::invalid_input(format!(
+            "{} filters were not built and {} not opened, so their files are always read; the last: {why}. Does the codec \
+             fit the keys?",
+            self.build_failures, self.open_failures
+        )))
     }
 
     /// Questions put to filters.

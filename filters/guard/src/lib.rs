@@ -47,6 +47,7 @@ mod guard;
 mod guard_key;
 mod guarded;
 mod learned_gaps;
+mod metrics;
 mod query_log;
 mod sample_bytes;
 mod sample_queue;
@@ -63,6 +64,7 @@ pub use guard::Guard;
 pub use learned_gaps::{
     FileGaps, FileTag, GapOptions, Hint, LearnedGaps, Looks, MAX_FILES, Neighbours, ReadBudget, reach_into,
 };
+pub use metrics::Metric;
 pub use query_log::QueryLog;
 pub use seek_planner::{Direction, SeekPlanner, SeekStep, Ties};
 pub use shared_bytes::SharedBytes;

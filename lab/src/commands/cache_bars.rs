@@ -25,7 +25,7 @@ Examples:
 
 Needs a machine with nothing else to do. Exit code 1 if a bar fails, 130 after Ctrl-C.")]
 pub(super) struct CacheBarsArgs {
-    /// The only groups to measure, separated by commas: hit, delay, beta, copies, servers, gaps
+    /// The only groups to measure, separated by commas: hit, delay, beta, copies, servers, gaps, updates
     #[arg(long, value_name = "GROUP,..", value_delimiter = ',')]
     only: Vec<String>,
 

@@ -52,7 +52,9 @@ fn rows_as_json_have_exactly_the_fields() {
         rows.iter().filter(|row| ["around", "through", "back"].contains(&row["system"].as_str().unwrap()))
     {
         assert_eq!(row["anomalies"], 0, "{row}");
-        assert!(number(row, "hit_rate") > 0.1 && number(row, "cache_trips") >= 1.0, "{row}");
+        assert!(number(row, "hit_rate") > 0.1, "{row}");
+        // Writes that wait share a script.
+        assert!(number(row, "cache_trips") > 0.3, "{row}");
     }
     let of = |name: &str| rows.iter().find(|row| row["system"] == name).unwrap();
     assert_eq!((number(of("store"), "store_statements"), number(of("store"), "cache_trips")), (1.0, 0.0));

@@ -1,14 +1,14 @@
 //! The scripts of a cache server, and an embedded server that runs them in memory.
 //!
 //! The entries of a range share a *fence*: the epoch of the owner, without which nothing is read or written. An
-//! entry has a value, or a lease, or both. An I lease is a reader's permission to install; it is void as soon as a
-//! writer takes the entry. A Q lease belongs to a writer, and a newer Q lease replaces it: a writer that finds its
-//! lease gone deletes the value and voids any I lease (P4), because it cannot know what happened in between.
+//! entry has a value, hidden or visible, and the session of its last change: a change that comes again, or late,
+//! is not made. An absent entry may have an I lease, a reader's permission to install; it is void as soon as a
+//! writer takes the entry, because the reader may have read before the write (P4).
 //!
 //! Guarantee: each script is atomic. Cost: one search for each entry. A server that restarts is empty, fences
 //! included, so that every lookup is a miss (P12).
 //!
-//! Leases: Ghandeharizadeh, Yap, Nguyen, "Strong Consistency in Cache Augmented SQL Systems", Middleware 2014.
+//! I leases: Ghandeharizadeh, Yap, Nguyen, "Strong Consistency in Cache Augmented SQL Systems", Middleware 2014.
 
 mod region;
 
@@ -20,7 +20,7 @@ use crate::config::Flaw;
 use crate::message::{Epoch, Session, Value};
 use crate::query::Query;
 
-use region::{Lease, Region, Slot};
+use region::{Region, Slot};
 
 /// Number of a range among those of a cache server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -87,9 +87,8 @@ impl CacheModel {
                 queries.iter().for_each(|query| drop(region.slots.remove(query)));
                 CacheReply::Done
             }
-            CacheCall::Hide(session, queries) => region.quarantine(*session, queries, true),
-            CacheCall::Peek(session, queries) => region.quarantine(*session, queries, false),
-            CacheCall::Commit(session, entries) => region.commit(*session, entries, flaw),
+            CacheCall::Patch(session, changes) => region.patch(*session, changes, flaw),
+            CacheCall::Hide(session, queries) => region.hide(*session, queries),
         }
     }
 
@@ -115,7 +114,7 @@ impl CacheModel {
         if let Some(region) = self.ranges.get_mut(&range).filter(|region| is_warm(region)) {
             region.fence = epoch;
             region.slots.retain(|_, slot| slot.visible().is_some());
-            region.slots.values_mut().for_each(|slot| (slot.session, slot.lease) = (Session(0), Lease::None));
+            region.slots.values_mut().for_each(|slot| slot.session = Session(0));
             return CacheReply::Warm(region.log.iter().flat_map(BTreeMap::values).cloned().collect());
         }
         let reply = self.raise_fence(range, epoch);

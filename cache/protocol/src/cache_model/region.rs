@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::call::CacheReply;
+use crate::call::{CacheReply, Change, Edit};
 use crate::config::Flaw;
 use crate::log::{LOG_CHUNKS, LogRecord, write_chunk};
 use crate::message::{Epoch, Session, Value};
@@ -19,25 +19,41 @@ pub(super) struct Region {
 #[derive(Debug, Clone)]
 pub(super) struct Slot {
     pub(super) value: Option<Value>,
-    /// The last lease on it, held or not.
+    /// Of the last change of the value, or of the lease.
     pub(super) session: Session,
-    pub(super) lease: Lease,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lease {
-    None,
-    Install,
-    /// A writer's lease; the value is hidden or not.
-    Write {
-        hides: bool,
-    },
+    /// Whether a reader may install here.
+    pub(super) is_leased: bool,
+    pub(super) is_hidden: bool,
 }
 
 impl Slot {
     pub(super) fn visible(&self) -> Option<Value> {
-        let is_hidden = self.lease == Lease::Write { hides: true };
-        self.value.clone().filter(|_| !is_hidden)
+        self.value.clone().filter(|_| !self.is_hidden)
+    }
+
+    const fn leased(session: Session) -> Self {
+        Self { value: None, session, is_leased: true, is_hidden: false }
+    }
+
+    const fn installed(session: Session, value: Value) -> Self {
+        Self { value: Some(value), session, is_leased: false, is_hidden: false }
+    }
+
+    /// Returns the length of the value if something was added to it.
+    fn edit(&mut self, session: Session, edit: &Edit, flaw: Option<Flaw>) -> Option<usize> {
+        let is_late = self.session >= session && flaw != Some(Flaw::RepeatPatch);
+        let value = self.value.as_mut().filter(|_| !is_late)?;
+        if let Some((last, compacted)) = &edit.compacted
+            && (*last == self.session || flaw == Some(Flaw::CompactLate))
+        {
+            *value = compacted.clone();
+        }
+        if !edit.patch.is_empty() {
+            *value = value.patched(&edit.patch);
+        }
+        self.is_hidden = edit.is_hidden;
+        self.session = session;
+        (!edit.patch.is_empty()).then(|| value.as_bytes().len())
     }
 }
 
@@ -78,7 +94,7 @@ impl Region {
             self.look_up(gap, session);
         }
         let found = |query: &Query| Some((query.clone(), self.slots.get(query)?.visible()?));
-        CacheReply::Hidden(queries.iter().filter_map(found).collect())
+        CacheReply::Gathered(queries.iter().filter_map(found).collect())
     }
 
     pub(super) fn look_up(&mut self, query: &Query, session: Session) -> CacheReply {
@@ -89,7 +105,7 @@ impl Region {
         if slot.is_some_and(|slot| slot.session > session) {
             return CacheReply::Busy;
         }
-        self.slots.insert(query.clone(), Slot { value: None, session, lease: Lease::Install });
+        self.slots.insert(query.clone(), Slot::leased(session));
         CacheReply::Leased
     }
 
@@ -101,7 +117,7 @@ impl Region {
         record: &LogRecord,
         max: usize,
     ) -> CacheReply {
-        let holds = |slot: &Slot| slot.lease == Lease::Install && slot.session == session;
+        let holds = |slot: &Slot| slot.is_leased && slot.session == session;
         if !self.slots.get(query).is_some_and(holds) {
             return CacheReply::NotHeld;
         }
@@ -110,47 +126,42 @@ impl Region {
             return CacheReply::Full;
         }
         self.append(std::slice::from_ref(record));
-        self.slots.insert(query.clone(), Slot { value: Some(value.clone()), session, lease: Lease::None });
+        self.slots.insert(query.clone(), Slot::installed(session, value.clone()));
         CacheReply::Done
     }
 
-    pub(super) fn quarantine(&mut self, session: Session, queries: &[Query], hides: bool) -> CacheReply {
-        let mut found = Vec::new();
-        for query in queries {
-            let Some(slot) = self.slots.get_mut(query) else { continue };
-            let is_foreign = matches!(slot.lease, Lease::Write { .. }) && slot.session != session;
-            if slot.session > session || slot.lease == Lease::Install {
-                self.slots.remove(query);
-                continue;
-            }
-            if is_foreign {
-                // Two writers at once do not know of each other's change, so neither may keep the value.
-                slot.value = None;
-            }
-            (slot.session, slot.lease) = (session, Lease::Write { hides });
-            found.extend(slot.value.clone().map(|value| (query.clone(), value)));
+    /// Voids I leases of readers: they may have read before the change (P4).
+    fn void_lease(&mut self, query: &Query, flaw: Option<Flaw>) {
+        if flaw != Some(Flaw::KeepForeignLease) && self.slots.get(query).is_some_and(|slot| slot.is_leased) {
+            self.slots.remove(query);
         }
-        CacheReply::Hidden(found)
     }
 
-    pub(super) fn commit(
+    pub(super) fn patch(
         &mut self,
         session: Session,
-        entries: &[(Query, Option<Value>)],
+        changes: &[(Query, Change)],
         flaw: Option<Flaw>,
     ) -> CacheReply {
-        for (query, value) in entries {
-            let slot = self.slots.get_mut(query);
-            let holds = |slot: &Slot| matches!(slot.lease, Lease::Write { .. }) && slot.session == session;
-            match (slot, value) {
-                (Some(slot), Some(value)) if holds(slot) => {
-                    (slot.value, slot.lease) = (Some(value.clone()), Lease::None);
+        let mut lengths = Vec::new();
+        for (query, change) in changes {
+            self.void_lease(query, flaw);
+            match (change, self.slots.get_mut(query)) {
+                (Change::Drop, Some(slot)) if slot.value.is_some() => drop(self.slots.remove(query)),
+                (Change::Edit(edit), Some(slot)) => {
+                    lengths.extend(slot.edit(session, edit, flaw).map(|len| (query.clone(), len)));
                 }
-                (Some(slot), _) if flaw == Some(Flaw::KeepForeignLease) && slot.lease == Lease::Install => {
-                    slot.value = None;
-                }
-                _ => drop(self.slots.remove(query)),
+                _ => {}
             }
+        }
+        CacheReply::Patched(lengths)
+    }
+
+    pub(super) fn hide(&mut self, session: Session, queries: &[Query]) -> CacheReply {
+        for query in queries {
+            self.void_lease(query, None);
+            let slot = self.slots.get_mut(query).filter(|slot| slot.session < session);
+            slot.into_iter().for_each(|slot| slot.is_hidden = true);
         }
         CacheReply::Done
     }

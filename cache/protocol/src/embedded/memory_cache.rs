@@ -4,7 +4,7 @@
 //! ("second chance"), so that a hit only sets a flag. Values are shared, not copied: a hit costs one hash look-up
 //! and a counter.
 //!
-//! Guarantee: that of [`crate::CacheModel`]; entries under a writer's lease are never evicted.
+//! Guarantee: that of [`crate::CacheModel`].
 
 use std::collections::{BTreeMap, VecDeque};
 use std::future::ready;
@@ -98,10 +98,8 @@ impl MemoryCache {
                 queries.iter().for_each(|query| region.remove(query));
                 CacheReply::Done
             }
-            CacheCall::Hide(session, queries) | CacheCall::Peek(session, queries) => {
-                region.hide(session, &queries)
-            }
-            CacheCall::Commit(session, entries) => region.commit(session, entries),
+            CacheCall::Patch(session, changes) => region.patch(session, changes),
+            CacheCall::Hide(session, queries) => region.hide(session, &queries),
         };
         let after = region.bytes;
         state.bytes = state.bytes + after - before;

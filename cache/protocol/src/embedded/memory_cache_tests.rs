@@ -1,6 +1,7 @@
 use lacuna_testkit::effort;
 
 use super::*;
+use crate::call::{Change, Edit};
 use crate::interval::Interval;
 use crate::log::LogRecord;
 use crate::message::{Session, Value};
@@ -23,9 +24,15 @@ fn some_script(rng: &mut lacuna_workload::Rng, number: u64) -> CacheCall {
         0..=3 => CacheCall::Lookup(some, session),
         4..=6 => CacheCall::Install(some, session, value, record()),
         7 => CacheCall::Invalidate(session, vec![some, query(0)]),
-        8..=9 => CacheCall::Hide(session, vec![some, query(1)]),
-        _ => CacheCall::Commit(session, vec![(some, Some(value)), (query(2), None)]),
+        8 => CacheCall::Hide(session, vec![some, query(1)]),
+        _ => CacheCall::Patch(session, vec![(some, some_change(rng, session)), (query(1), Change::Drop)]),
     }
+}
+
+fn some_change(rng: &mut lacuna_workload::Rng, session: Session) -> Change {
+    let compacted = (rng.below(3) == 0).then(|| (Session(session.0 - rng.below(2)), Value::new(b"short")));
+    let is_hidden = rng.below(3) == 0;
+    Change::Edit(Edit { compacted, patch: vec![7; rng.index(3)], is_hidden })
 }
 
 #[test]
@@ -72,15 +79,17 @@ fn the_limit_of_bytes_is_kept_and_used_entries_stay() {
 }
 
 #[test]
-fn entries_of_writers_stay_and_a_new_epoch_frees_all() {
+fn what_is_added_to_a_value_counts_and_a_new_epoch_frees_all() {
     let cache = MemoryCache::new(10_000);
     cache.run(RangeId(0), Epoch(1), CacheCall::Fence);
     install(&cache, 1, 100);
-    cache.run(RangeId(0), Epoch(1), CacheCall::Hide(Session(10), vec![query(1)]));
+    let before = cache.bytes();
+    let edit = Edit { patch: vec![8; 50], ..Edit::default() };
+    let patch = CacheCall::Patch(Session(10), vec![(query(1), Change::Edit(edit))]);
+    assert_eq!(cache.run(RangeId(0), Epoch(1), patch), CacheReply::Patched(vec![(query(1), 150)]));
+    assert_eq!(cache.bytes(), before + 50);
     (20..200).for_each(|number| drop(install(&cache, number, 500)));
-    let value = Some(Value::new(b"new"));
-    cache.run(RangeId(0), Epoch(1), CacheCall::Commit(Session(10), vec![(query(1), value.clone())]));
-    assert_eq!(cache.see(RangeId(0), &query(1)).unwrap().value, value);
+    assert!(cache.bytes() <= 10_000);
     cache.run(RangeId(0), Epoch(2), CacheCall::Fence);
     assert_eq!(cache.bytes(), 0);
 }

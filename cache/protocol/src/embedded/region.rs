@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::call::CacheReply;
+use crate::call::{CacheReply, Change, Edit};
 use crate::message::{Epoch, Session, Value};
 use crate::query::Query;
 
@@ -23,22 +23,21 @@ pub(super) struct Region {
 #[derive(Debug)]
 struct Slot {
     value: Option<Value>,
+    /// Of the last change of the value, or of the lease.
     session: Session,
-    lease: Lease,
+    is_leased: bool,
+    is_hidden: bool,
     /// Whether it was read since the clock hand last passed it.
     is_used: AtomicBool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lease {
-    None,
-    Install,
-    Write,
-}
-
 impl Slot {
-    fn new(value: Option<Value>, session: Session, lease: Lease) -> Self {
-        Self { value, session, lease, is_used: AtomicBool::new(false) }
+    fn leased(session: Session) -> Self {
+        Self { value: None, session, is_leased: true, is_hidden: false, is_used: AtomicBool::new(false) }
+    }
+
+    fn installed(session: Session, value: Value) -> Self {
+        Self { value: Some(value), is_leased: false, ..Self::leased(session) }
     }
 
     fn bytes(&self) -> usize {
@@ -46,7 +45,21 @@ impl Slot {
     }
 
     fn visible(&self) -> Option<Value> {
-        self.value.clone().filter(|_| self.lease != Lease::Write)
+        self.value.clone().filter(|_| !self.is_hidden)
+    }
+
+    /// Returns the length of the value if something was added to it.
+    fn edit(&mut self, session: Session, edit: Edit) -> Option<usize> {
+        let value = self.value.as_mut().filter(|_| self.session < session)?;
+        if let Some((_, compacted)) = edit.compacted.filter(|(last, _)| *last == self.session) {
+            *value = compacted;
+        }
+        if !edit.patch.is_empty() {
+            *value = value.patched(&edit.patch);
+        }
+        self.is_hidden = edit.is_hidden;
+        self.session = session;
+        (!edit.patch.is_empty()).then(|| value.as_bytes().len())
     }
 }
 
@@ -82,56 +95,56 @@ impl Region {
         if slot.is_some_and(|slot| slot.session > session) {
             return CacheReply::Busy;
         }
-        self.put(query, Slot::new(None, session, Lease::Install));
+        self.put(query, Slot::leased(session));
         CacheReply::Leased
     }
 
     pub(super) fn gather(&self, queries: &[Query]) -> CacheReply {
         let found = |query: &Query| Some((query.clone(), self.get(query)?));
-        CacheReply::Hidden(queries.iter().filter_map(found).collect())
+        CacheReply::Gathered(queries.iter().filter_map(found).collect())
     }
 
     pub(super) fn install(&mut self, query: &Query, session: Session, value: Value) -> CacheReply {
-        let holds = |slot: &Slot| slot.lease == Lease::Install && slot.session == session;
+        let holds = |slot: &Slot| slot.is_leased && slot.session == session;
         if !self.slots.get(query).is_some_and(holds) {
             return CacheReply::NotHeld;
         }
-        self.put(query, Slot::new(Some(value), session, Lease::None));
+        self.put(query, Slot::installed(session, value));
         CacheReply::Done
+    }
+
+    pub(super) fn patch(&mut self, session: Session, changes: Vec<(Query, Change)>) -> CacheReply {
+        let mut lengths = Vec::new();
+        for (query, change) in changes {
+            let Some(slot) = self.slots.get_mut(&query) else { continue };
+            match change {
+                Change::Edit(edit) if !slot.is_leased => {
+                    self.bytes -= slot.bytes();
+                    let len = slot.edit(session, edit);
+                    self.bytes += slot.bytes();
+                    lengths.extend(len.map(|len| (query, len)));
+                }
+                _ => self.remove(&query),
+            }
+        }
+        CacheReply::Patched(lengths)
     }
 
     pub(super) fn hide(&mut self, session: Session, queries: &[Query]) -> CacheReply {
-        let mut found = Vec::new();
         for query in queries {
-            let Some(slot) = self.slots.get(query) else { continue };
-            let is_foreign = slot.lease == Lease::Write && slot.session != session;
-            if slot.session > session || slot.lease == Lease::Install {
-                self.remove(query);
-                continue;
-            }
-            // Two writers at once do not know of each other's change, so neither may keep the value.
-            let value = slot.value.clone().filter(|_| !is_foreign);
-            found.extend(value.clone().map(|value| (query.clone(), value)));
-            self.put(query, Slot::new(value, session, Lease::Write));
-        }
-        CacheReply::Hidden(found)
-    }
-
-    pub(super) fn commit(&mut self, session: Session, entries: Vec<(Query, Option<Value>)>) -> CacheReply {
-        for (query, value) in entries {
-            let holds = |slot: &Slot| slot.lease == Lease::Write && slot.session == session;
-            match value.filter(|_| self.slots.get(&query).is_some_and(holds)) {
-                Some(value) => self.put(&query, Slot::new(Some(value), session, Lease::None)),
-                None => self.remove(&query),
+            match self.slots.get_mut(query) {
+                Some(slot) if slot.is_leased => self.remove(query),
+                Some(slot) if slot.session < session => slot.is_hidden = true,
+                _ => {}
             }
         }
         CacheReply::Done
     }
 
-    /// What the clock hand does to an entry: `true` if it may stay. An entry under a writer's lease must.
+    /// What the clock hand does to an entry: `true` if it may stay.
     pub(super) fn stays(&self, query: &Query) -> Option<bool> {
         let slot = self.slots.get(query)?;
-        Some(slot.lease == Lease::Write || slot.is_used.swap(false, Ordering::Relaxed))
+        Some(slot.is_used.swap(false, Ordering::Relaxed))
     }
 
     pub(super) fn holds(&self, query: &Query) -> bool {

@@ -105,7 +105,7 @@ impl<A: Application> Owner<A> {
                 self.trim_logs_if_due();
                 self.go_on_flushed();
                 self.go_on_starting();
-                self.open_door();
+                self.admit();
                 self.apply_next();
             }
             // The next tick tries again: the write was acknowledged.

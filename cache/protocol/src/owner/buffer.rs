@@ -1,6 +1,8 @@
 //! Appends writes to the logs.
 //!
-//! Where a log has no room, a buffered write goes into the store immediately, after the writes before it.
+//! The store gets a buffered write only after its entries were changed: a new owner drops the entries of the writes
+//! that it finds in the logs and not in the store (`start.rs`), since they may lack them. Where a log has no room, a
+//! buffered write goes into the store at once, after the writes before it, and its entries are hidden until then.
 
 use super::calls::{Call, Purpose};
 use super::task::WriteStep;
@@ -31,16 +33,28 @@ impl<A: Application> Owner<A> {
             write.step = WriteStep::Logging { lsn, missing: missing - 1 };
             return;
         }
-        let is_logged = is_kept;
         write.step = WriteStep::Draining { lsn };
+        if is_kept {
+            write.lsn = Some(lsn);
+            return self.drained(task);
+        }
+        self.write_through_for_a_while();
+        self.hide_entries(task);
+    }
+
+    /// The entries of a write that a log did not take are hidden.
+    pub(super) fn drain(&mut self, task: TaskId, lsn: u64) {
+        self.may_apply(lsn);
+        self.wait_for_apply(lsn, task);
+    }
+
+    /// The store may have the write; it gets it at once if a task waits for that.
+    pub(super) fn may_apply(&mut self, lsn: u64) {
         if let Some(buffered) = self.buffered.get_mut(lsn) {
             buffered.may_apply = true;
         }
-        if is_logged {
-            self.drained(task);
-        } else {
-            self.write_through_for_a_while();
-            self.wait_for_apply(lsn, task);
+        if !self.flushing.is_empty() {
+            self.apply_next();
         }
     }
 
@@ -59,7 +73,7 @@ impl<A: Application> Owner<A> {
         let was_set_aside = self.applying.was_set_aside(lsn);
         // Until the store has counted it as skipped, the next owner would find it in a log and execute it.
         if was_set_aside && self.buffered.first().is_some_and(|first| first <= lsn) {
-            return self.wait_for_apply(lsn, task);
+            return self.drain(task, lsn);
         }
         self.durable_or_refused(task, !was_set_aside);
     }

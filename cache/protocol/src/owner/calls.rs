@@ -19,6 +19,8 @@ pub(super) enum Purpose {
     Peer(TaskId),
     Apply,
     SetAside,
+    /// Changes of entries.
+    Entries,
     /// A chunk of the log.
     Compact(u32),
     /// No task waits for it.
@@ -85,6 +87,7 @@ impl<A: Application> Owner<A> {
             Purpose::Part(task, _) => self.part_installed(task, &reply),
             Purpose::Write(task) => self.write_cache_answered(task, reply),
             Purpose::SetAside => self.entries_were_dropped(),
+            Purpose::Entries => self.entries_answered(reply),
             Purpose::Compact(chunk) => self.compaction_answered(chunk, Some(reply)),
             Purpose::Apply | Purpose::Trim | Purpose::Peer(_) => {}
         }
@@ -205,6 +208,10 @@ impl<A: Application> Owner<A> {
             // Installed or not: the owner knows the entry (P5), and the next writer voids its lease.
             (Purpose::Read(task), Call::Cache(_)) => self.end_read(task, None),
             (Purpose::Read(task), _) => self.end_read(task, Some(ReadOutcome::Retry)),
+            (Purpose::Entries, Call::Cache(CacheCall::Gather(..))) => self.values_are_lost(),
+            (Purpose::Write(task), Call::Cache(CacheCall::Gather(..))) if self.is_plain_write(task) => {
+                self.write_entries_read(task, Vec::new());
+            }
             (Purpose::Write(task), Call::Log(..)) => self.write_log_answered(task, false),
             (_, Call::Cache(_)) => self.end(Ending::CacheLost),
             (Purpose::Write(task), Call::Store(StoreCall::Query(_))) => self.give_up_leading(task),

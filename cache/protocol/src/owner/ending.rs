@@ -21,6 +21,10 @@ impl<A: Application> Owner<A> {
         for (task, write) in std::mem::take(&mut self.writes) {
             let may_be_done = !write.step.is_before_the_store();
             let outcome = if may_be_done { WriteOutcome::Unknown } else { WriteOutcome::Retry };
+            if write.step == WriteStep::Patching {
+                self.actions.extend(write.request.map(Action::Durable));
+                continue;
+            }
             write.request.into_iter().for_each(|request| self.answer_task(&write.kind, request, outcome));
             // The bulk loader does not report here: other owners stay closed until their own tenures are over.
             let is_loading = write.kind == Kind::Bulk && write.step == WriteStep::Held;
@@ -28,7 +32,7 @@ impl<A: Application> Owner<A> {
                 self.release_peers(task, &write);
             }
         }
-        self.send_away_from_door(0);
+        self.refuse_unadmitted(0);
         if let Phase::Starting(_, queue) = phase {
             queue.into_iter().for_each(|event| self.refuse(event));
         }

@@ -50,6 +50,7 @@ impl EntryLog {
 impl<A: Application> Owner<A> {
     /// Notes that an entry may be in the cache, before it can be there (P5).
     pub(super) fn know_entry(&mut self, query: &Query, covered: Interval<RangeKey>) {
+        self.patching.forget(query);
         if let Some(before) = self.index.insert(query, covered) {
             self.log_delete(query.domain, before);
         }
@@ -57,6 +58,7 @@ impl<A: Application> Owner<A> {
 
     /// Forgets an entry that has left the cache.
     pub(super) fn forget_entry(&mut self, query: &Query) {
+        self.patching.forget(query);
         if let Some(covered) = self.index.remove(query) {
             self.log_delete(query.domain, covered);
         }

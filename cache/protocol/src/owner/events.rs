@@ -37,7 +37,7 @@ impl<A: Application> Owner<A> {
             Event::Tick => self.tick(),
             Event::Stop => {
                 self.phase = Phase::Stopping;
-                self.send_away_from_door(0);
+                self.refuse_unadmitted(0);
                 self.trim_logs_if_due();
             }
         }
@@ -57,7 +57,7 @@ impl<A: Application> Owner<A> {
         self.give_up_late_calls();
         self.send_late_reads_away();
         self.send_late_tasks_away();
-        self.send_away_from_door(self.config.request_timeout);
+        self.refuse_unadmitted(self.config.request_timeout);
         if self.is_serving() {
             self.append_deletes();
             self.compact_log();
@@ -65,7 +65,7 @@ impl<A: Application> Owner<A> {
         }
         self.renew_bulk();
         self.apply_next();
-        self.open_door();
+        self.admit();
     }
 
     /// Other ranges may have been cut anew; this one does not change while it is owned.

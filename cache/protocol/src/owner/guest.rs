@@ -70,7 +70,7 @@ impl<A: Application> Owner<A> {
         let Some(write) = self.writes.get_mut(&task) else { return };
         if write.step == WriteStep::Clearing {
             // Its entries are known until they are gone.
-            write.commits = 1;
+            write.is_released = true;
         } else {
             self.end_write(task);
         }
@@ -78,7 +78,7 @@ impl<A: Application> Owner<A> {
 
     /// Whether the leader has given up while the entries of this guest were being cleared.
     pub(super) fn was_released(&self, task: TaskId) -> bool {
-        self.writes.get(&task).is_some_and(|write| matches!(write.kind, Kind::Guest(..)) && write.commits > 0)
+        self.writes.get(&task).is_some_and(|write| write.is_released)
     }
 
     /// Ends tasks that have waited too long.

@@ -13,8 +13,8 @@
 //!   (`start.rs`);
 //! - reads: shared lease, lookup, buffered writes of the interval into the store, store query, install (`read.rs`,
 //!   `install.rs`);
-//! - writes: exclusive lease, then clear the entries *before* the store has the write, update them after (`write.rs`,
-//!   `buffer.rs`, `commit.rs`; `task.rs` lists the steps of a write, `turns.rs` the writes that wait);
+//! - writes: exclusive lease, then hide the entries *before* the store has the write, change and show them after
+//!   (`write.rs`, `buffer.rs`, `patching.rs`; `task.rs` lists the steps of a write, `admission.rs` has those that wait);
 //! - buffered writes: into the store in order, set aside if refused for good (`apply.rs`);
 //! - entries: a log of them, for a warm take-over (`entry_log.rs`);
 //! - several ranges: leases in the order of ranges, from owner to owner (`across.rs`, `guest.rs`);
@@ -29,20 +29,20 @@
 //! Report, sections 2 to 6; the corrections P1 to P14 are explained in [`docs/design/range-cache-protocol.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/range-cache-protocol.md).
 
 mod across;
+mod admission;
 mod apply;
 mod buffer;
 mod calls;
-mod commit;
 mod ending;
 mod entry_log;
 mod events;
 mod guest;
 mod install;
 mod parts;
+mod patching;
 mod read;
 mod start;
 mod task;
-mod turns;
 mod write;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -52,6 +52,7 @@ use crate::balance::{LoadMeter, RangeLoad};
 use crate::buffered_writes::BufferedWrites;
 use crate::config::{Application, Config, Flaw, Policy};
 use crate::gaps::Gaps;
+use crate::known_rows::KnownRows;
 use crate::lease_table::{LeaseId, LeaseTable};
 use crate::message::{Action, CallId, Epoch, Event, ReadOutcome, RequestId, Session, WriteOutcome};
 use crate::predicate_index::PredicateIndex;
@@ -59,13 +60,14 @@ use crate::query::{Query, Touched};
 use crate::range_key::RangeKey;
 use crate::size_threshold::SizeThreshold;
 
+use admission::Admission;
 use apply::Applying;
 use calls::Pending;
 use entry_log::EntryLog;
+use patching::Patching;
 use read::ReadTask;
 use start::Starting;
 use task::WriteTask;
-use turns::Turns;
 
 /// How often gaps are split under the flaw that does it late.
 const LATE_SPLIT: u64 = 320;
@@ -89,7 +91,9 @@ pub struct Owner<A> {
     /// The read in progress of each query: others join it.
     flights: BTreeMap<Query, TaskId>,
     writes: BTreeMap<TaskId, WriteTask>,
-    turns: Turns,
+    admission: Admission,
+    patching: Patching,
+    known: KnownRows,
     index: PredicateIndex,
     gaps: Gaps,
     late_splits: Vec<Touched>,
@@ -131,7 +135,9 @@ impl<A: Application> Owner<A> {
             reads: BTreeMap::new(),
             flights: BTreeMap::new(),
             writes: BTreeMap::new(),
-            turns: Turns::default(),
+            admission: Admission::default(),
+            patching: Patching::default(),
+            known: KnownRows::new(config.max_known_rows),
             index: PredicateIndex::new(domains),
             gaps: Gaps::new(domains, config.max_gaps),
             late_splits: Vec::new(),
@@ -206,7 +212,7 @@ impl<A: Application> Owner<A> {
     pub fn is_idle(&self) -> bool {
         self.reads.is_empty()
             && self.writes.is_empty()
-            && self.turns.is_door_empty()
+            && self.admission.is_empty()
             && self.buffered.is_empty()
     }
 

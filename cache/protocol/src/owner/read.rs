@@ -2,6 +2,7 @@
 
 use super::calls::{Call, Purpose};
 use super::parts::Parts;
+use super::patching::{What, Wish};
 use super::{Owner, TaskId};
 use crate::call::{CacheCall, CacheReply, Rows, StoreCall};
 use crate::config::{Application, Flaw, Policy};
@@ -117,11 +118,7 @@ impl<A: Application> Owner<A> {
     pub(super) fn read_cache_answered(&mut self, task: TaskId, reply: CacheReply) {
         let Some(read) = self.reads.get_mut(&task) else { return };
         match reply {
-            CacheReply::Found(value) if read.verifies => {
-                (read.shown, read.may_install) = (Some(value), false);
-                self.flush_and_query(task);
-            }
-            CacheReply::Found(value) => self.end_read(task, Some(ReadOutcome::Value(value))),
+            CacheReply::Found(value) => self.read_found(task, &value),
             CacheReply::Leased => self.flush_and_query(task),
             CacheReply::Busy => {
                 read.may_install = false;
@@ -131,8 +128,29 @@ impl<A: Application> Owner<A> {
                 self.cache_is_full();
                 self.end_read(task, None);
             }
-            CacheReply::Hidden(found) => self.parts_gathered(task, found),
+            CacheReply::Gathered(found) => {
+                let found = self.settled(found);
+                self.parts_gathered(task, found);
+            }
             _ => self.read_installed(task),
+        }
+    }
+
+    /// A value that only the store can settle is deleted, and the store answers.
+    fn read_found(&mut self, task: TaskId, value: &Value) {
+        let Some(read) = self.reads.get_mut(&task) else { return };
+        let settled = self.application.settle(&read.query, value);
+        match settled {
+            Some(value) if !read.verifies => self.end_read(task, Some(ReadOutcome::Value(value))),
+            settled => {
+                if settled.is_none() {
+                    let gone = Wish { query: read.query.clone(), what: What::Drop };
+                    self.wish(None, vec![gone]);
+                }
+                let read = self.reads.get_mut(&task).expect("it was there");
+                (read.shown, read.may_install) = (settled, false);
+                self.flush_and_query(task);
+            }
         }
     }
 
@@ -187,6 +205,7 @@ impl<A: Application> Owner<A> {
         for request in std::mem::take(&mut self.reads.get_mut(&task).expect("it was there").requests) {
             self.answer_read(request, ReadOutcome::Value(rows.value.clone()));
         }
+        self.know_rows(&query, &rows.value);
         if rows.is_empty && query.form == Form::All {
             self.gaps.learn(query.domain, query.interval.clone(), query.fingerprint);
         }
@@ -194,6 +213,13 @@ impl<A: Application> Owner<A> {
         match session.filter(|_| self.is_worth_caching(&query, &covered, &rows.value)) {
             Some(session) => self.install(task, query, session, covered, rows.value),
             None => self.end_read(task, None),
+        }
+    }
+
+    /// Remembers the rows of a result, under its lease.
+    fn know_rows(&mut self, query: &Query, value: &Value) {
+        if self.config.policy == Policy::WriteBack && self.config.max_known_rows > 0 {
+            self.known.learn(self.application.facts_of(query, value));
         }
     }
 

@@ -158,8 +158,21 @@ impl<A: Application> Owner<A> {
                 self.buffered.insert(lsn, BufferedWrite { touched, command, may_apply: true });
             }
         }
+        self.drop_unpatched();
         self.apply_next();
         self.go_on_starting();
+    }
+
+    /// Entries may lack writes that were in the logs alone. They stay known: a call that is lost may have changed
+    /// nothing.
+    fn drop_unpatched(&mut self) {
+        let replayed = self.buffered.next_to_apply(usize::MAX);
+        let touched: Vec<Touched> = replayed.flat_map(|(_, write)| write.touched.iter().cloned()).collect();
+        let queries = self.index.touched(&touched);
+        if !queries.is_empty() && !self.is_flawed(Flaw::WarmUnpatched) {
+            let session = self.new_session();
+            self.call(Purpose::Start, Call::Cache(CacheCall::Invalidate(session, queries)));
+        }
     }
 
     /// The touched intervals, if the tenure that logged the write had the same domains; otherwise every interval.

@@ -1,9 +1,11 @@
 //! Tasks in progress at an owner other than reads of its range, and their steps.
 
 use super::across::Others;
+use super::patching::Wish;
 use crate::cache_model::RangeId;
+use crate::config::Fact;
 use crate::lease_table::{LeaseId, LeaseMode};
-use crate::message::{CallId, Epoch, PeerId, RequestId, Session, Value, Write};
+use crate::message::{CallId, Epoch, PeerId, RequestId, Value, Write};
 use crate::query::Query;
 
 /// A write in progress, or another task that takes a lease and clears entries as a write does.
@@ -15,21 +17,30 @@ pub(super) struct WriteTask {
     pub(super) step: WriteStep,
     pub(super) write: Write,
     pub(super) lease: LeaseId,
-    pub(super) session: Session,
     /// The time of the request, or when other owners were first asked; for a guest, when it must have ended.
     pub(super) time: u64,
-    /// The entries that it may touch; at the end, those that are gone.
+    /// Entries that are gone once it is over.
     pub(super) queries: Vec<Query>,
+    /// What it does to the other entries that it touches.
+    pub(super) wishes: Vec<Wish>,
+    /// Whether it hides them.
+    pub(super) is_hiding: bool,
+    /// Its number among buffered writes, if it is in all logs.
+    pub(super) lsn: Option<u64>,
+    /// Whether it is durable and not refused.
+    pub(super) is_done: bool,
+    /// What was known of its rows.
+    pub(super) facts: Vec<Fact>,
     /// Parts of other ranges whose owners are still to be asked.
     pub(super) others: Others,
     /// Other ranges that are held, and the tenures of their owners.
     pub(super) held: Vec<(RangeId, Epoch)>,
-    /// The values of entries before it, where there were any.
+    /// Results that were read for it.
     pub(super) old: Vec<(Query, Value)>,
     /// Queries that it touches and that were known to find nothing before it.
     pub(super) empty: Vec<Query>,
-    /// Scripts without a reply; more than one only under a flaw.
-    pub(super) commits: usize,
+    /// Whether the leader of this guest has given up.
+    pub(super) is_released: bool,
 }
 
 /// The purpose of a task.
@@ -66,8 +77,10 @@ impl Kind {
 pub(super) enum WriteStep {
     /// For its lease.
     Waiting,
-    /// For its entries to be cleared.
+    /// For its entries to be cleared, or read.
     Clearing,
+    /// For its entries to be hidden.
+    Hiding,
     /// For buffered writes of its intervals to be applied.
     Flushing,
     /// For owners of other ranges.
@@ -80,8 +93,8 @@ pub(super) enum WriteStep {
     Logging { lsn: u64, missing: usize },
     /// For the store to take it as a buffered write, because a log has no room.
     Draining { lsn: u64 },
-    /// For its entries to have their new values.
-    Committing,
+    /// For its entries to be changed.
+    Patching,
 }
 
 impl Kind {
@@ -101,20 +114,24 @@ impl Kind {
 impl WriteStep {
     /// Whether no call that could make it durable was sent to store or logs yet.
     pub(super) const fn is_before_the_store(self) -> bool {
-        matches!(self, Self::Waiting | Self::Clearing | Self::Flushing | Self::Leading | Self::Held)
+        matches!(
+            self,
+            Self::Waiting | Self::Clearing | Self::Hiding | Self::Flushing | Self::Leading | Self::Held
+        )
     }
 
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
             Self::Clearing => "clearing",
+            Self::Hiding => "hiding",
             Self::Flushing => "flushing",
             Self::Leading => "leading",
             Self::Held => "held",
             Self::Storing => "storing",
             Self::Logging { .. } => "logging",
             Self::Draining { .. } => "draining",
-            Self::Committing => "committing",
+            Self::Patching => "patching",
         }
     }
 }

@@ -230,7 +230,7 @@ fn results_put_together_from_others_are_right() {
 }
 
 /// What an owner does under every policy.
-const POINTS: [&str; 22] = [
+const POINTS: [&str; 23] = [
     "guest clearing",
     "guest flushing",
     "guest held",
@@ -250,7 +250,8 @@ const POINTS: [&str; 22] = [
     "write across storing",
     "write across waiting",
     "write clearing",
-    "write committing",
+    "write hiding",
+    "write patching",
     "write storing",
     "write waiting",
 ];
@@ -259,7 +260,8 @@ const POINTS: [&str; 22] = [
 fn is_of(policy: Policy, point: &str) -> bool {
     match point {
         "guest flushing" => policy == Policy::WriteBack,
-        "write committing" => policy != Policy::WriteAround,
+        "write clearing" => policy == Policy::WriteAround,
+        "write hiding" | "write patching" => policy != Policy::WriteAround,
         _ => true,
     }
 }

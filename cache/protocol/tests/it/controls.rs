@@ -32,6 +32,17 @@ control!(
     CacheBeforeStore,
     Setup { forbidden: 100, ..setup(Policy::WriteThrough) }
 );
+control!(
+    without_hiding_a_row_that_the_store_has_shown_goes_back,
+    ShowWhileStoring,
+    setup(Policy::WriteThrough)
+);
+control!(a_patch_that_is_made_again_brings_an_old_row_back, RepeatPatch, shared_rows(Policy::WriteThrough));
+control!(
+    a_warm_entry_may_lack_a_write_of_the_log,
+    WarmUnpatched,
+    Setup { fault_every: 100, is_warm: true, ..setup(Policy::WriteBack) }
+);
 control!(without_p3_a_paused_owner_spoils_the_cache, UnfencedStore, setup(Policy::WriteAround));
 control!(without_p5_an_entry_is_never_invalidated, KnowAfterInstall, setup(Policy::WriteAround));
 control!(without_p6_buffered_writes_are_lost, ForgetUnapplied, setup(Policy::WriteBack));

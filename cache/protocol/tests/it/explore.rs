@@ -126,6 +126,7 @@ impl State {
             match action {
                 Action::ReadDone(request, outcome) => self.read_answered(tenure, request, &outcome),
                 Action::WriteDone(request, outcome) => self.write_answered(tenure, request, outcome),
+                Action::Durable(request) => self.write_answered(tenure, request, WriteOutcome::Unknown),
                 Action::Notice(_) | Action::Ended(_) => {}
                 call => self.calls.push((tenure, call)),
             }

@@ -11,4 +11,4 @@ mod scripts;
 mod several;
 mod sim;
 mod trouble;
-mod turns;
+mod waiting;

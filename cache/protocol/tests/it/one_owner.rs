@@ -58,6 +58,7 @@ pub(crate) struct OneOwner {
     pub(crate) held: Vec<Action>,
     pub(crate) reads: BTreeMap<u64, ReadOutcome>,
     pub(crate) writes: BTreeMap<u64, WriteOutcome>,
+    pub(crate) durable: Vec<RequestId>,
     pub(crate) notices: Vec<Notice>,
     pub(crate) ending: Option<Ending>,
     /// What it said to owners of other ranges.
@@ -111,6 +112,7 @@ impl OneOwner {
             held,
             reads,
             writes,
+            durable: Vec::new(),
             notices: Vec::new(),
             ending: None,
             to_peers: Vec::new(),
@@ -154,6 +156,12 @@ impl OneOwner {
         self.tell(servers, Event::Tick);
     }
 
+    /// Carries out one call, and whatever follows that is not to be held.
+    pub(crate) fn let_one_go(&mut self, servers: &mut Servers, action: Action) {
+        self.carry_out(servers, action);
+        self.tell(servers, Event::Tick);
+    }
+
     pub(crate) fn wait(&mut self, servers: &mut Servers, time: u64) {
         self.now += time;
         self.tell(servers, Event::Tick);
@@ -188,6 +196,7 @@ impl OneOwner {
                 self.writes.insert(request.0, outcome);
                 return;
             }
+            Action::Durable(request) => return self.durable.push(request),
             Action::Notice(notice) => return self.notices.push(notice),
             Action::Ended(ending) => return self.ending = Some(ending),
         };
@@ -232,8 +241,8 @@ fn cache_name(call: &CacheCall) -> &'static str {
         CacheCall::Lookup(..) => "lookup",
         CacheCall::Install(..) => "install",
         CacheCall::Invalidate(..) => "invalidate",
-        CacheCall::Hide(..) | CacheCall::Peek(..) => "hide",
-        CacheCall::Commit(..) => "commit",
+        CacheCall::Patch(..) => "patch",
+        CacheCall::Hide(..) => "hide",
         CacheCall::TakeOver(_) => "take over",
         CacheCall::Forget => "forget",
         CacheCall::AppendLog(_) => "append to log",

@@ -291,7 +291,7 @@ fn a_new_owner_finds_the_entries_of_the_one_before() {
         old.change(&mut servers, 100, Change::Put { key: 3, other: 1 });
         let mut new = OneOwner::started(&mut servers, logged(Some(Epoch(1))), 2);
         let hits = (0..6).filter(|key| servers.hit(Epoch(2), &Query::all(0, closed(*key, *key))).is_some());
-        assert_eq!(hits.count(), if policy == Policy::WriteAround { 5 } else { 6 });
+        assert_eq!(hits.count(), if policy == Policy::WriteThrough { 6 } else { 5 });
         let write = new.change(&mut servers, 101, Change::Touch { lo: 0, hi: 7 });
         assert_eq!(new.writes[&write], WriteOutcome::Done);
         for key in 0..6 {

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use lacuna_cache_protocol::{Application, Command, Form, Query, RangeKey, Value};
+use lacuna_cache_protocol::{Application, Command, Form, Patch, Query, RangeKey, Value};
 use mongodb::bson::{Bson, Document};
 
-use crate::mongodb::documents::{decode, encode};
+use crate::mongodb::documents::{ADDED, encode, split};
 use crate::mongodb::domain_key::{integer, key};
 use crate::mongodb::schema::Schema;
 use crate::mongodb::write::DocumentWrite;
@@ -16,23 +16,34 @@ use crate::mongodb::write::DocumentWrite;
 pub(crate) struct Documents(pub(crate) Arc<Schema>);
 
 impl Application for Documents {
-    fn update(&self, command: &Command, query: &Query, old: &Value) -> Option<Value> {
-        if query.form != Form::All {
-            return None;
-        }
-        let mut documents = decode(old).ok()?;
-        match DocumentWrite::read(command).ok()? {
-            DocumentWrite::Insert(document) => documents.push(document),
-            DocumentWrite::Delete(seen) => documents.retain(|kept| kept.get("_id") != seen.get("_id")),
-            DocumentWrite::Set { seen, values } => {
-                let document = documents.iter_mut().find(|kept| kept.get("_id") == seen.get("_id"));
-                match document {
-                    Some(document) => document.extend(values),
-                    // It may come from outside the range, and only the database knows its other fields.
-                    None if self.may_be_inside(query, &values)? => return None,
-                    None => {}
+    fn patch(&self, command: &Command, queries: &[Query]) -> Vec<Patch> {
+        let write = DocumentWrite::read(command).ok();
+        let patch = |query: &Query| {
+            let write = write.as_ref().filter(|_| query.form == Form::All)?;
+            let is_certain = match write {
+                DocumentWrite::Insert(document) => {
+                    id_order(document.get("_id")?)?;
+                    self.may_be_inside(query, document).is_some()
                 }
-            }
+                DocumentWrite::Delete(_) => true,
+                // It may come from outside the range, and only the database knows its other fields.
+                DocumentWrite::Set { seen, values } => {
+                    !self.may_be_inside(query, values)? || self.may_be_inside(query, seen)?
+                }
+            };
+            is_certain.then(|| Patch::Append([&ADDED, command.as_bytes()].concat()))
+        };
+        queries.iter().map(|query| patch(query).unwrap_or(Patch::Unknown)).collect()
+    }
+
+    fn settle(&self, query: &Query, value: &Value) -> Option<Value> {
+        let (mut documents, mut added) = split(value).ok()?;
+        if added.is_empty() {
+            return Some(value.clone());
+        }
+        while !added.is_empty() {
+            added = added.strip_prefix(&ADDED)?;
+            documents = self.after(query, documents, DocumentWrite::take(&mut added).ok()?)?;
         }
         encode(&self.ordered(query, documents)?).ok()
     }
@@ -46,6 +57,34 @@ impl Documents {
     fn key(&self, query: &Query, document: &Document) -> Option<Option<RangeKey>> {
         let (field, domain) = self.0.domains.get(query.domain)?;
         key(*domain, document.get(field)).ok()
+    }
+
+    /// The documents after a write, those inside the range; `None` if only the database knows.
+    fn after(
+        &self,
+        query: &Query,
+        mut documents: Vec<Document>,
+        write: DocumentWrite,
+    ) -> Option<Vec<Document>> {
+        match write {
+            DocumentWrite::Insert(document) => documents.push(document),
+            DocumentWrite::Delete(seen) => documents.retain(|kept| kept.get("_id") != seen.get("_id")),
+            DocumentWrite::Set { seen, values } => {
+                let document = documents.iter_mut().find(|kept| kept.get("_id") == seen.get("_id"));
+                match document {
+                    Some(document) => document.extend(values),
+                    None if self.may_be_inside(query, &values)? => return None,
+                    None => {}
+                }
+            }
+        }
+        let mut inside = Vec::new();
+        for document in documents {
+            if self.may_be_inside(query, &document)? {
+                inside.push(document);
+            }
+        }
+        Some(inside)
     }
 
     fn may_be_inside(&self, query: &Query, values: &Document) -> Option<bool> {
@@ -82,14 +121,18 @@ mod tests {
     use mongodb::bson::doc;
 
     use super::*;
+    use crate::mongodb::documents::decode;
 
+    /// What a result stands for after a write, if its patch is known and it can be settled.
     fn after(write: &DocumentWrite, old: &[Document]) -> Option<Vec<Document>> {
         let schema = Schema::new("people").with_domain("age", DomainType::Integer);
         let bound = |age: i64| key(DomainType::Integer, Some(&age.into())).unwrap().unwrap();
         let query = Query::all(0, Interval::closed(bound(18), bound(22)).unwrap());
-        let new =
-            Documents(Arc::new(schema)).update(&write.command().unwrap(), &query, &encode(old).unwrap());
-        new.map(|value| decode(&value).unwrap())
+        let (rows, old) = (Documents(Arc::new(schema)), encode(old).unwrap());
+        let patches = rows.patch(&write.command().unwrap(), std::slice::from_ref(&query));
+        let [Patch::Append(patch)] = &patches[..] else { return None };
+        let settled = rows.settle(&query, &old.patched(patch));
+        settled.map(|value| decode(&value).unwrap())
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Results as they are cached: a version byte, then the documents in sequence, each of which starts with its
-//! length.
+//! length. What writes have added follows: four zero bytes, where a length would be, and the write.
 
 use lacuna_cache_protocol::Value;
 use lacuna_cache_protocol::{Error, Result};
@@ -24,15 +24,27 @@ pub(crate) fn encode(documents: &[Document]) -> Result<Value> {
     Ok(bytes.into())
 }
 
-pub(crate) fn decode(value: &Value) -> Result<Vec<Document>> {
+/// Where a length would be, before each write that was added to a result.
+pub(crate) const ADDED: [u8; 4] = [0; 4];
+
+/// The documents of a result, and what writes have added.
+pub(crate) fn split(value: &Value) -> Result<(Vec<Document>, &[u8])> {
     let Some((&VERSION, mut rest)) = value.as_bytes().split_first() else {
         return Err(Error::unsupported("a cached result has an unknown version"));
     };
     let mut documents = Vec::new();
-    while !rest.is_empty() {
+    while !rest.is_empty() && !rest.starts_with(&ADDED) {
         documents.push(take(&mut rest)?);
     }
-    Ok(documents)
+    Ok((documents, rest))
+}
+
+/// The documents of a result to which nothing was added.
+pub(crate) fn decode(value: &Value) -> Result<Vec<Document>> {
+    match split(value)? {
+        (documents, []) => Ok(documents),
+        _ => Err(Error::corrupt("a cached result goes on after its documents")),
+    }
 }
 
 #[cfg(test)]

@@ -39,11 +39,17 @@ impl DocumentWrite {
     }
 
     pub(crate) fn read(command: &Command) -> Result<Self> {
-        let [VERSION, kind, rest @ ..] = command.as_bytes() else {
+        Self::take(&mut command.as_bytes())
+    }
+
+    /// The first write of `bytes`; afterwards `bytes` begins after it.
+    pub(crate) fn take(bytes: &mut &[u8]) -> Result<Self> {
+        let [VERSION, kind, rest @ ..] = *bytes else {
             return Err(Error::unsupported("a write of the MongoDB store has an unknown version"));
         };
         let mut rest = rest;
         let (first, second) = (take(&mut rest)?, take(&mut rest)?);
+        *bytes = rest;
         match kind {
             1 => Ok(Self::Insert(first)),
             2 => Ok(Self::Set { seen: first, values: second }),

@@ -1,14 +1,14 @@
 //! The state that an owner task and its clients share, and their messages.
 
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use lacuna_cache_protocol::ports::{Reply, Tenure};
 use lacuna_cache_protocol::{
-    CallId, Epoch, Event, Notice, PeerCall, PeerId, PeerReply, Query, RangeId, RangeLoad, RangeTable,
-    ReadOutcome, RequestId, Value, Write, WriteOutcome,
+    Application, CallId, Epoch, Event, Notice, PeerCall, PeerId, PeerReply, Query, RangeId, RangeLoad,
+    RangeTable, ReadOutcome, RequestId, Value, Write, WriteOutcome,
 };
 use lacuna_cache_protocol::{Error, Result};
 use tokio::sync::{broadcast, mpsc, oneshot};
@@ -105,12 +105,31 @@ impl Peers for NoPeers {
     }
 }
 
+/// Makes results of cached values and what writes have added to them.
+pub(crate) trait Settles: Send + Sync {
+    /// [`Application::settle`].
+    fn settle(&self, query: &Query, value: &Value) -> Option<Value>;
+}
+
+impl<A: Application + Send + Sync> Settles for A {
+    fn settle(&self, query: &Query, value: &Value) -> Option<Value> {
+        Application::settle(self, query, value)
+    }
+}
+
+impl Debug for dyn Settles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an application")
+    }
+}
+
 /// The state that owner task and clients share.
 #[derive(Debug)]
 pub(crate) struct OwnerHandle {
     pub(crate) servers: Servers,
     pub(crate) range: RangeId,
     pub(crate) peers: Arc<dyn Peers>,
+    pub(crate) settles: Arc<dyn Settles>,
     pub(crate) route: RouteCell,
     pub(crate) counters: Arc<Counters>,
     /// Reads that were answered without the owner since its load was last requested.
@@ -132,7 +151,11 @@ impl OwnerHandle {
 
     /// Looks the query up in the cache server, and decides whether its value is an answer.
     pub(crate) async fn hit(&self, query: &Query) -> Hit {
-        let Some(value) = self.cached(query).await else { return Hit::Miss };
+        let cached = self.cached(query).await;
+        // A value that only the store can settle is a miss: the owner drops it.
+        let Some(value) = cached.and_then(|value| self.settles.settle(query, &value)) else {
+            return Hit::Miss;
+        };
         count(&self.counters.hits);
         if self.verified.takes_next() {
             count(&self.counters.verified);

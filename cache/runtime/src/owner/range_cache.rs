@@ -47,7 +47,7 @@ impl Drop for Handle {
 
 impl RangeCache {
     /// Starts the owner of `range`, in a task of the present runtime.
-    pub fn start<A: Application + Clone + Send + 'static>(
+    pub fn start<A: Application + Clone + Send + Sync + 'static>(
         servers: Servers,
         range: RangeId,
         config: Config,
@@ -61,6 +61,7 @@ impl RangeCache {
             servers,
             range,
             peers,
+            settles: Arc::new(application.clone()),
             route,
             counters,
             unseen,

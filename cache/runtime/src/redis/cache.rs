@@ -6,14 +6,15 @@ use std::time::Duration;
 use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::ports::{CacheServer, Reply, Seen};
 use lacuna_cache_protocol::{
-    CacheCall, CacheReply, Epoch, LOG_CHUNKS, LogRecord, Query, RangeId, Session, write_chunk,
+    CacheCall, CacheReply, Change, Edit, Epoch, LOG_CHUNKS, LogRecord, Query, RangeId, Session, write_chunk,
 };
 use redis::{ScriptInvocation, Value};
 
 use crate::redis::connection::{Answer, Connection};
 use crate::redis::keys::Keys;
 use crate::redis::replies::{
-    fence_of, foreign_data, log_read, looked_up, memory_of, simple, taken_over, value_of_generation, values,
+    fence_of, foreign_data, log_read, looked_up, memory_of, patched, simple, taken_over, values,
+    visible_of_generation,
 };
 use crate::redis::scripts::CacheScripts;
 #[cfg(feature = "tls")]
@@ -89,7 +90,7 @@ impl RedisCache {
         let Value::Array(found) = self.connection.hit(&get).await? else { return Ok(None) };
         let [fence, value] = <[Value; 2]>::try_from(found).map_err(|_| foreign_data())?;
         let Some((fence, generation)) = fence_of(&fence)? else { return Ok(None) };
-        Ok(Some(Seen { fence, value: value_of_generation(value, generation) }))
+        Ok(Some(Seen { fence, value: visible_of_generation(value, generation) }))
     }
 
     async fn run(&self, range: RangeId, epoch: Epoch, call: CacheCall) -> Result<CacheReply> {
@@ -148,18 +149,12 @@ impl RedisCache {
                 queries.iter().for_each(|query| entry(&mut script, &keys, epoch, query));
                 simple(self.invoke(begin(script, epoch)).await?)
             }
-            CacheCall::Hide(session, queries) | CacheCall::Peek(session, queries) => {
-                self.hide(&keys, epoch, session, queries).await
-            }
-            CacheCall::Commit(session, entries) => {
-                let mut script = scripts.commit.key(keys.fence());
-                entries.iter().for_each(|(query, _)| entry(&mut script, &keys, epoch, query));
+            CacheCall::Patch(session, changes) => self.patch(&keys, epoch, session, changes).await,
+            CacheCall::Hide(session, queries) => {
+                let mut script = scripts.hide.key(keys.fence());
+                queries.iter().for_each(|query| entry(&mut script, &keys, epoch, query));
                 let mut script = begin(script, epoch);
-                script.arg(session.0).arg(LIFE_MS);
-                for (_, value) in &entries {
-                    let bytes = value.as_ref().map_or(&[][..], |value| value.as_bytes());
-                    script.arg(u8::from(value.is_some())).arg(bytes);
-                }
+                script.arg(session.0);
                 simple(self.invoke(script).await?)
             }
         }
@@ -182,18 +177,32 @@ impl RedisCache {
         simple(self.invoke(script).await?)
     }
 
-    async fn hide(
+    async fn patch(
         &self,
         keys: &Keys,
         epoch: Epoch,
         session: Session,
-        queries: Vec<Query>,
+        changes: Vec<(Query, Change)>,
     ) -> Result<CacheReply> {
-        let mut script = self.scripts.hide.key(keys.fence());
-        queries.iter().for_each(|query| entry(&mut script, keys, epoch, query));
+        let mut script = self.scripts.patch.key(keys.fence());
+        changes.iter().for_each(|(query, _)| entry(&mut script, keys, epoch, query));
         let mut script = begin(script, epoch);
-        script.arg(session.0).arg(LEASE_MS);
-        values(self.invoke(script).await?, queries)
+        script.arg(session.0).arg(LIFE_MS);
+        for (_, change) in &changes {
+            match change {
+                Change::Drop => script.arg("drop").arg("").arg("").arg(""),
+                Change::Edit(Edit { compacted, patch, is_hidden }) => {
+                    let (replaces, compacted) = match compacted {
+                        Some((session, value)) => (session.0.to_string(), value.as_bytes()),
+                        None => Default::default(),
+                    };
+                    let wish = if *is_hidden { "hide" } else { "show" };
+                    script.arg(wish).arg(replaces).arg(compacted).arg(&patch[..])
+                }
+            };
+        }
+        let queries = changes.into_iter().map(|(query, _)| query).collect();
+        patched(self.invoke(script).await?, queries)
     }
 
     async fn gather(

@@ -21,12 +21,12 @@ impl Keys {
         self.named("f")
     }
 
-    /// The value of a query, after eight bytes of its generation.
+    /// The value of a query, after its head.
     pub(crate) fn value(&self, query: &Query) -> Vec<u8> {
         self.of_query("v:", query)
     }
 
-    /// The lease on a query: `I` or `Q`, and the session that holds it.
+    /// The lease on a query: the session of the reader that holds it.
     pub(crate) fn lease(&self, epoch: Epoch, query: &Query) -> Vec<u8> {
         self.of_query(&format!("l:{}:", epoch.0), query)
     }

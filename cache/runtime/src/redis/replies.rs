@@ -6,10 +6,13 @@ use redis::Value;
 
 use crate::redis::connection::Answer;
 
+/// Bytes before a value: generation, epoch and session of the last change, and whether it is hidden.
+const HEAD: usize = 25;
+
 /// The values that a script found for these queries. A server without memory returns none.
 pub(crate) fn values(answer: Answer, queries: Vec<Query>) -> Result<CacheReply> {
     let found = match answer {
-        Answer::Full => return Ok(CacheReply::Hidden(Vec::new())),
+        Answer::Full => return Ok(CacheReply::Gathered(Vec::new())),
         Answer::Value(Value::Array(found)) => found,
         Answer::Value(_) => return Err(foreign_data()),
     };
@@ -18,7 +21,25 @@ pub(crate) fn values(answer: Answer, queries: Vec<Query>) -> Result<CacheReply> 
     }
     let found = queries.into_iter().zip(found.into_iter().skip(1));
     let visible = found.filter_map(|(query, value)| Some((query, value_of(value)?)));
-    Ok(CacheReply::Hidden(visible.collect()))
+    Ok(CacheReply::Gathered(visible.collect()))
+}
+
+/// The lengths of the values that a script has added to.
+pub(crate) fn patched(answer: Answer, queries: Vec<Query>) -> Result<CacheReply> {
+    let found = match answer {
+        Answer::Full => return Ok(CacheReply::Full),
+        Answer::Value(Value::Array(found)) => found,
+        Answer::Value(_) => return Err(foreign_data()),
+    };
+    if found.first() == Some(&Value::Int(0)) {
+        return Ok(CacheReply::Fenced);
+    }
+    let lengths = queries.into_iter().zip(found.into_iter().skip(1));
+    let length = |(query, length)| match length {
+        Value::Int(length) => Some((query, usize::try_from(length).ok()?)),
+        _ => None,
+    };
+    Ok(CacheReply::Patched(lengths.filter_map(length).collect()))
 }
 
 pub(crate) fn simple(answer: Answer) -> Result<CacheReply> {
@@ -53,10 +74,11 @@ fn value_of(value: Value) -> Option<lacuna_cache_protocol::Value> {
     }
 }
 
-/// A value of this generation, without its first eight bytes.
-pub(crate) fn value_of_generation(value: Value, generation: u64) -> Option<lacuna_cache_protocol::Value> {
+/// A visible value of this generation, without its head.
+pub(crate) fn visible_of_generation(value: Value, generation: u64) -> Option<lacuna_cache_protocol::Value> {
     let Value::BulkString(bytes) = value else { return None };
-    lacuna_cache_protocol::Value::behind(&generation.to_le_bytes(), bytes)
+    let is_visible = bytes.starts_with(&generation.to_le_bytes()) && bytes.get(HEAD - 1) == Some(&0);
+    lacuna_cache_protocol::Value::behind(HEAD, bytes).filter(|_| is_visible)
 }
 
 /// The epoch of a fence, and its generation.

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use lacuna_cache_protocol::{Application, Command, DomainType, Form, Query, RangeKey, Value};
+use lacuna_cache_protocol::{Application, Command, DomainType, Fact, Patch, Query, RangeKey, Value};
 
 use crate::sql::database::{ColumnKind, Dialect, TextOrder};
 use crate::sql::domain_key;
+use crate::sql::facts::FactKey;
 use crate::sql::rows::{decode, encode};
 use crate::sql::schema::Schema;
 use crate::sql::sql_value::SqlValue;
@@ -13,57 +14,41 @@ use crate::sql::statement::{Effect, SqlWrite};
 
 /// The meaning of commands and results of a table. If it is not certain of a result, the store is asked.
 #[derive(Debug, Clone)]
-pub(crate) struct TableRows(pub(crate) Arc<Schema>);
+pub(crate) struct TableRows {
+    pub(super) schema: Arc<Schema>,
+    pub(super) fingerprint: u64,
+    pub(super) fact_key: FactKey,
+}
 
 impl Application for TableRows {
-    fn is_certain(&self, command: &Command, shown: &[(Query, Value)]) -> bool {
-        self.is_write_certain(command, shown)
+    fn is_certain(&self, command: &Command, shown: &[(Query, Value)], facts: &[Fact]) -> bool {
+        self.is_write_certain(command, shown, facts)
     }
 
-    fn update(&self, command: &Command, query: &Query, old: &Value) -> Option<Value> {
-        if query.form != Form::All {
-            return None;
-        }
-        let schema = &*self.0;
-        let mut rows = decode(schema.columns.len(), old).ok()?;
-        match SqlWrite::read(command).ok()?.effect {
-            Effect::Unknown => return None,
-            Effect::Insert(row) => {
-                if self.is_selected(query, &row)? {
-                    rows.push(row);
-                }
-            }
-            Effect::Delete { key, .. } => rows.retain(|row| schema.key_of(row) != key),
-            Effect::Set { key, columns, .. } => {
-                let place = rows.iter().position(|row| schema.key_of(row) == key);
-                let mut row = place.map(|place| rows.remove(place));
-                for (place, value) in columns {
-                    match &mut row {
-                        Some(row) => *row.get_mut(place)? = value,
-                        // The row comes from outside the range, and only the database knows its other columns.
-                        None if self.enters(query, place, &value)? => return None,
-                        None => {}
-                    }
-                }
-                if let Some(row) = row
-                    && self.is_selected(query, &row)?
-                {
-                    rows.push(row);
-                }
-            }
-        }
-        let rows: Vec<Vec<SqlValue>> = self.ordered(query, rows)?.into_iter().map(|(_, row)| row).collect();
-        Some(encode(schema.columns.len(), &rows))
+    fn facts_of(&self, query: &Query, value: &Value) -> Vec<Fact> {
+        self.facts_shown(query, value)
+    }
+
+    fn facts_after(&self, command: &Command) -> Vec<Fact> {
+        self.facts_made(command)
+    }
+
+    fn patch(&self, command: &Command, queries: &[Query]) -> Vec<Patch> {
+        self.patches(command, queries)
+    }
+
+    fn settle(&self, query: &Query, value: &Value) -> Option<Value> {
+        self.settled(query, value)
     }
 
     fn empty(&self, _: &Query) -> Value {
-        encode(self.0.columns.len(), &[])
+        encode(self.schema.columns.len(), &[])
     }
 
     /// The second alone, if it sets the same columns of the same row, and finds the row by values that the first
     /// does not change.
     fn merge(&self, first: &Command, second: &Command) -> Option<Command> {
-        let schema = &*self.0;
+        let schema = &*self.schema;
         let (first, after) = (SqlWrite::read(first).ok()?, SqlWrite::read(second).ok()?);
         let (Effect::Set { key, columns: set, .. }, Effect::Set { key: same, columns: again, .. }) =
             (&first.effect, &after.effect)
@@ -72,7 +57,8 @@ impl Application for TableRows {
         };
         let places = |set: &[(usize, SqlValue)]| set.iter().map(|(place, _)| *place).collect::<Vec<_>>();
         let is_registered = |place: &usize| schema.domain_of(&schema.columns[*place]).is_ok();
-        let is_alike = key == same && places(set) == places(again) && !schema.has_triggers;
+        let is_ours = [&first, &after].iter().all(|write| write.fingerprint == self.fingerprint);
+        let is_alike = is_ours && key == same && places(set) == places(again) && !schema.has_triggers;
         let [one, other] = [&first, &after].map(|write| &write.statements[..]);
         let ([one], [other]) = (one, other) else { return None };
         // NULL is not a parameter: it is part of the text.
@@ -84,7 +70,7 @@ impl Application for TableRows {
     }
 
     fn shared_percent(&self, _: &Query, value: &Value, other: &Query) -> u8 {
-        let Ok(rows) = decode(self.0.columns.len(), value) else { return 100 };
+        let Ok(rows) = decode(self.schema.columns.len(), value) else { return 100 };
         let shared = rows.iter().filter(|row| self.is_selected(other, row) != Some(false)).count();
         // Percentage of its own rows: the row count of the other is not known here, and the smaller of two has at
         // most as many.
@@ -95,7 +81,7 @@ impl Application for TableRows {
     fn fuse(&self, query: &Query, parts: &[(Query, Value)]) -> Option<Value> {
         let mut rows = Vec::new();
         for (_, part) in parts {
-            for row in decode(self.0.columns.len(), part).ok()? {
+            for row in decode(self.schema.columns.len(), part).ok()? {
                 if self.is_selected(query, &row)? {
                     rows.push(row);
                 }
@@ -105,7 +91,7 @@ impl Application for TableRows {
         // Domain value and key together identify a row.
         ordered.dedup_by(|(a, _), (b, _)| a == b);
         let rows: Vec<Vec<SqlValue>> = ordered.into_iter().map(|(_, row)| row).collect();
-        Some(encode(self.0.columns.len(), &rows))
+        Some(encode(self.schema.columns.len(), &rows))
     }
 
     fn can_fuse(&self) -> bool {
@@ -114,48 +100,61 @@ impl Application for TableRows {
 }
 
 /// The position of a row in a result: by its domain value, then by its key.
-type Place = (Option<RangeKey>, Vec<RangeKey>);
+pub(super) type Place = (Option<RangeKey>, Vec<RangeKey>);
 
 impl TableRows {
+    pub(crate) fn new(schema: Arc<Schema>) -> Self {
+        Self { fingerprint: schema.fingerprint(), schema, fact_key: FactKey::default() }
+    }
+
     /// Rows in the order of the database; `None` if only the database knows the order.
     fn ordered(&self, query: &Query, rows: Vec<Vec<SqlValue>>) -> Option<Vec<(Place, Vec<SqlValue>)>> {
-        let place = |row: &Vec<SqlValue>| {
-            let domain =
-                domain_key::key(self.domain_type(query)?, self.0.domain_value(query.domain, row)).ok()?;
-            let keys = self.0.key_places().map(|place| self.key_order(place, &row[place]));
-            Some((domain, keys.collect::<Option<_>>()?))
-        };
         let mut ordered =
-            rows.into_iter().map(|row| Some((place(&row)?, row))).collect::<Option<Vec<_>>>()?;
+            rows.into_iter().map(|row| Some((self.place(query, &row)?, row))).collect::<Option<Vec<_>>>()?;
         ordered.sort_by(|(a, _), (b, _)| a.cmp(b));
         Some(ordered)
     }
 
+    /// `None` if only the database knows.
+    pub(super) fn place(&self, query: &Query, row: &[SqlValue]) -> Option<Place> {
+        let domain =
+            domain_key::key(self.domain_type(query)?, self.schema.domain_value(query.domain, row)).ok()?;
+        let keys = self.schema.key_places().map(|place| self.key_order(place, row.get(place)?));
+        Some((domain, keys.collect::<Option<_>>()?))
+    }
+
+    /// The place of a key among rows of one domain value; `None` if only the database knows.
+    pub(super) fn key_place(&self, key: &[SqlValue]) -> Option<Vec<RangeKey>> {
+        self.schema.key_places().zip(key).map(|(place, value)| self.key_order(place, value)).collect()
+    }
+
     fn domain_type(&self, query: &Query) -> Option<DomainType> {
-        self.0.domains.get(query.domain).map(|(_, domain_type)| *domain_type)
+        self.schema.domains.get(query.domain).map(|(_, domain_type)| *domain_type)
     }
 
     /// `None` if the value is not of the type of the domain.
     pub(crate) fn is_selected(&self, query: &Query, row: &[SqlValue]) -> Option<bool> {
-        self.is_inside(query, self.0.domain_value(query.domain, row))
+        self.is_inside(query, self.schema.domain_value(query.domain, row))
     }
 
-    fn is_inside(&self, query: &Query, value: &SqlValue) -> Option<bool> {
+    pub(super) fn is_inside(&self, query: &Query, value: &SqlValue) -> Option<bool> {
         let key = domain_key::key(self.domain_type(query)?, value).ok()?;
         Some(key.is_some_and(|key| query.interval.contains(&key)))
     }
 
-    /// Whether a row whose column gets this value may enter the result.
-    fn enters(&self, query: &Query, place: usize, value: &SqlValue) -> Option<bool> {
-        let (name, _) = self.0.domains.get(query.domain)?;
-        if self.0.columns.get(place)? == name { self.is_inside(query, value) } else { Some(false) }
+    /// Whether the column is the one that the query asks by.
+    pub(super) fn is_domain(&self, query: &Query, place: usize) -> bool {
+        self.schema
+            .domains
+            .get(query.domain)
+            .is_some_and(|(name, _)| self.schema.columns.get(place) == Some(name))
     }
 
     /// Rows of one domain value are ordered by their keys: numbers, days, or texts and others by their bytes.
     /// `None` for a value that is not of the kind of its column.
     fn key_order(&self, place: usize, key: &SqlValue) -> Option<RangeKey> {
-        let column = self.0.described.get(place)?;
-        let is_sqlite = self.0.dialect == Some(Dialect::Sqlite);
+        let column = self.schema.described.get(place)?;
+        let is_sqlite = self.schema.dialect == Some(Dialect::Sqlite);
         let typed = |domain| domain_key::key(domain, key).ok().flatten();
         match (column.kind, key) {
             (ColumnKind::Integer | ColumnKind::Counter, SqlValue::Integer(_)) => typed(DomainType::Integer),

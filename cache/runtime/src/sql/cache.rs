@@ -202,7 +202,8 @@ impl Cache {
                 let message = format!("the table {} is registered already", schema.table);
                 return Err(Error::new(ErrorKind::Conflict, message));
             }
-            let cache = RangeCache::start(servers, range, self.config(&schema), TableRows(schema.clone()));
+            let cache =
+                RangeCache::start(servers, range, self.config(&schema), TableRows::new(schema.clone()));
             let cache = cache.with_patience(self.options.patience);
             let cache = cache.with_verified_hits(self.options.verified_percent);
             tables.whole.push(cache.clone());

@@ -2,8 +2,8 @@
 //! has them.
 //!
 //! An update of the row `(7, "Anna", 20)` that compares `age = 20` is certain if a cached result shows this row
-//! with these values, while its lease keeps all other writes away from it. An insertion of key 7 is certain if a
-//! result that would show the row does not. Both hold only if nothing else may refuse the row: no check, no second
+//! with these values, or the owner remembers it so (`facts.rs`), while its lease keeps all other writes away from
+//! it. An insertion of key 7 is certain if a result that would show the row does not. Both hold only if nothing else may refuse the row: no check, no second
 //! unique index, no foreign key, no value that the column cannot hold. All other writes are in doubt, and written
 //! through.
 //!
@@ -11,7 +11,7 @@
 //! in another range would not conflict with it, and could be refused because of a row whose removal was
 //! acknowledged.
 
-use lacuna_cache_protocol::{Command, DomainType, Form, Query, Value};
+use lacuna_cache_protocol::{Command, DomainType, Fact, Form, Query, Value};
 
 use crate::sql::application::TableRows;
 use crate::sql::database::{Column, ColumnKind, Dialect, takes};
@@ -24,24 +24,32 @@ use crate::sql::statement::{Effect, SqlWrite, Statement};
 const MAX_BYTES: usize = 2_048;
 
 impl TableRows {
-    pub(crate) fn is_write_certain(&self, command: &Command, shown: &[(Query, Value)]) -> bool {
-        let schema = &*self.0;
+    pub(crate) fn is_write_certain(
+        &self,
+        command: &Command,
+        shown: &[(Query, Value)],
+        facts: &[Fact],
+    ) -> bool {
+        let schema = &*self.schema;
         let Ok(write) = SqlWrite::read(command) else { return false };
+        let is_known = |key, was| self.is_fact(key, was, facts) || self.is_shown(key, was, shown);
         match &write.effect {
             Effect::Unknown => write.statements.iter().all(Statement::is_never_refused),
             _ if schema.constraints.are_of_rows || schema.has_triggers => false,
+            // The places of its effect mean other columns.
+            _ if write.fingerprint != self.fingerprint => false,
             Effect::Insert(row) => self.is_insertion_certain(row, shown),
             Effect::Set { key, was, columns } => {
                 columns.iter().all(|(place, value)| schema.surely_takes(*place, value))
                     && is_short(columns.iter().map(|(_, value)| value))
-                    && self.is_shown(key, was, shown)
+                    && is_known(key, was)
             }
-            Effect::Delete { key, was } => schema.frees_keys_visibly() && self.is_shown(key, was, shown),
+            Effect::Delete { key, was } => schema.frees_keys_visibly() && is_known(key, was),
         }
     }
 
     fn is_insertion_certain(&self, row: &[SqlValue], shown: &[(Query, Value)]) -> bool {
-        let schema = &*self.0;
+        let schema = &*self.schema;
         schema.has_all_columns
             && schema.frees_keys_visibly()
             && schema.compares_keys_by_bytes()
@@ -53,7 +61,7 @@ impl TableRows {
     /// Whether a result shows the row with this key, with these values of all registered columns. A client that
     /// registers fewer columns than this owner compares fewer values: its writes are in doubt.
     fn is_shown(&self, key: &[SqlValue], was: &[SqlValue], shown: &[(Query, Value)]) -> bool {
-        let schema = &*self.0;
+        let schema = &*self.schema;
         if was.len() != schema.domains.len() {
             return false;
         }
@@ -66,7 +74,7 @@ impl TableRows {
 
     /// Whether a result that would show a row with this key does not.
     fn is_key_free(&self, row: &[SqlValue], shown: &[(Query, Value)]) -> bool {
-        let schema = &*self.0;
+        let schema = &*self.schema;
         let key = schema.key_of(row);
         let would_show = |query: &Query| {
             query.form == Form::All
@@ -88,7 +96,7 @@ impl TableRows {
         &self,
         shown: &'a [(Query, Value)],
     ) -> impl Iterator<Item = (&'a Query, Vec<Vec<SqlValue>>)> {
-        let (fingerprint, columns) = (self.0.fingerprint(), self.0.columns.len());
+        let (fingerprint, columns) = (self.fingerprint, self.schema.columns.len());
         shown
             .iter()
             .filter(move |(query, _)| query.fingerprint == fingerprint)

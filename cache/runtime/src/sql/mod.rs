@@ -26,8 +26,8 @@
 //! | `schema.rs`, `select.rs`, `superset.rs` | which columns, and the SQL of a range |
 //! | `sql_value.rs`, `rows.rs`, `statement.rs` | values, results and writes, and their bytes |
 //! | `decimal.rs`, `calendar.rs` | decimals, days and moments as text |
-//! | `application.rs` | the effect of a write on a cached result |
-//! | `certainty.rs` | which writes the database cannot refuse, so that write-back may acknowledge them |
+//! | `application.rs`, `row_patch.rs`, `settling.rs` | the effect of a write on a cached result |
+//! | `certainty.rs`, `facts.rs` | which writes the database cannot refuse, so that write-back may acknowledge them |
 //! | `fenced/` | the port: every write checks the fence of its range, in its statement or its transaction |
 //! | `several.rs`, `shared_ranges.rs`, `members.rs`, `numbers.rs` | tables whose ranges several processes share |
 //! | `own_tables.rs` | makes the tables that the cache needs, where it may |
@@ -48,6 +48,7 @@ mod certainty;
 mod database;
 mod decimal;
 mod domain_key;
+mod facts;
 mod fenced;
 mod file_lock;
 #[cfg(feature = "cluster")]
@@ -58,9 +59,11 @@ mod options;
 mod own_tables;
 #[cfg(test)]
 mod plans;
+mod row_patch;
 mod rows;
 mod schema;
 mod select;
+mod settling;
 #[cfg(feature = "cluster")]
 mod several;
 #[cfg(feature = "cluster")]

@@ -1,14 +1,16 @@
 //! Rows of a table, and their bytes in the cache.
+//!
+//! Writes append patches to a cached result ([`row_patch`](super::row_patch)); `settling.rs` makes rows of both.
 
 use std::sync::Arc;
 
-use lacuna_base::wire::Writer;
+use lacuna_base::wire::{Reader, Writer};
 use lacuna_cache_protocol::Value;
 use lacuna_cache_protocol::{Error, Result};
 
 use crate::sql::sql_value::{SqlValue, reader};
 
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// A row.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,29 +55,60 @@ impl Row {
     }
 }
 
-/// A result as it is cached: version, number of columns, number of rows, values row by row.
+/// A result as it is cached: version, number of columns, number of rows, the length of the rows in bytes, and their
+/// values row by row.
 pub(crate) fn encode(column_count: usize, rows: &[Vec<SqlValue>]) -> Value {
+    let mut writer = Writer::default();
+    rows.iter().flatten().for_each(|value| value.write(&mut writer));
+    enclose(column_count, rows.len(), writer.as_bytes())
+}
+
+/// A result of rows that are written already.
+pub(super) fn enclose(column_count: usize, row_count: usize, rows: &[u8]) -> Value {
     let mut writer = Writer::default();
     writer.byte(VERSION);
     writer.number(column_count as u64);
-    writer.number(rows.len() as u64);
-    rows.iter().flatten().for_each(|value| value.write(&mut writer));
+    writer.number(row_count as u64);
+    writer.bytes(rows);
     writer.into_bytes().into()
 }
 
+/// A cached result and what writes have added to it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stored<'a> {
+    pub(super) row_count: usize,
+    pub(super) rows: Reader<'a>,
+    pub(super) patches: Reader<'a>,
+}
+
+impl<'a> Stored<'a> {
+    pub(super) fn read(column_count: usize, value: &'a Value) -> Result<Self> {
+        let mut reader = reader(value.as_bytes());
+        if reader.byte()? != VERSION {
+            return Err(Error::unsupported("a cached result has an unknown version"));
+        }
+        if reader.length()? != column_count {
+            return Err(Error::corrupt("a cached result has another number of columns than its table"));
+        }
+        let row_count = reader.length()?;
+        let rows = super::sql_value::reader(reader.bytes()?);
+        Ok(Self { row_count, rows, patches: reader })
+    }
+}
+
+/// The rows of a result without patches.
 pub(crate) fn decode(column_count: usize, value: &Value) -> Result<Vec<Vec<SqlValue>>> {
-    let mut reader = reader(value.as_bytes());
-    if reader.byte()? != VERSION {
-        return Err(Error::unsupported("a cached result has an unknown version"));
+    let Stored { row_count, mut rows, patches } = Stored::read(column_count, value)?;
+    if !patches.is_at_end() {
+        return Err(Error::corrupt("a cached result goes on after its rows"));
     }
-    if reader.length()? != column_count {
-        return Err(Error::corrupt("a cached result has another number of columns than its table"));
-    }
-    let row_count = reader.length()?;
-    let mut rows = Vec::new();
+    let mut decoded = Vec::new();
     for _ in 0..row_count {
-        let row: Result<Vec<SqlValue>> = (0..column_count).map(|_| SqlValue::read(&mut reader)).collect();
-        rows.push(row?);
+        decoded.push(read_row(column_count, &mut rows)?);
     }
-    Ok(rows)
+    Ok(decoded)
+}
+
+pub(super) fn read_row(column_count: usize, rows: &mut Reader<'_>) -> Result<Vec<SqlValue>> {
+    (0..column_count).map(|_| SqlValue::read(rows)).collect()
 }

@@ -102,7 +102,7 @@ impl Cache {
             keeps_log: true,
             ..self.config(&schema)
         };
-        let dendrite = Dendrite::start(servers, membership, config, TableRows(schema.clone())).await?;
+        let dendrite = Dendrite::start(servers, membership, config, TableRows::new(schema.clone())).await?;
         self.watch(&schema, family, dendrite.alarm());
         Ok(dendrite.with_patience(self.options.patience).with_verified_hits(self.options.verified_percent))
     }

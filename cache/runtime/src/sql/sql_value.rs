@@ -190,9 +190,29 @@ impl SqlValue {
             9 => Self::Bool(reader.byte()? != 0),
             10 => Self::Uuid(reader.fixed()?),
             11 => Self::Json(reader.text()?),
-            _ => return Err(Error::unsupported("a value of the SQL store is of an unknown kind")),
+            _ => return Err(unknown_kind()),
         })
     }
+
+    /// Passes over a value.
+    pub(crate) fn skip(reader: &mut Reader<'_>) -> Result<()> {
+        match reader.byte()? {
+            0 => {}
+            1 => drop(reader.number()?),
+            2 | 7 | 8 => drop(reader.take(8)?),
+            3 | 4 | 11 => drop(reader.bytes()?),
+            5 => drop(reader.take(17)?),
+            6 => drop(reader.take(4)?),
+            9 => drop(reader.byte()?),
+            10 => drop(reader.take(16)?),
+            _ => return Err(unknown_kind()),
+        }
+        Ok(())
+    }
+}
+
+fn unknown_kind() -> Error {
+    Error::unsupported("a value of the SQL store is of an unknown kind")
 }
 
 /// Reads bytes that the SQL store wrote.
@@ -298,6 +318,8 @@ mod tests {
             let mut bytes = reader(writer.as_bytes());
             assert_eq!(SqlValue::read(&mut bytes).unwrap(), value);
             assert!(bytes.is_at_end());
+            let mut skipped = reader(writer.as_bytes());
+            assert!(SqlValue::skip(&mut skipped).is_ok() && skipped.is_at_end(), "{value:?}");
             for len in 0..writer.as_bytes().len() {
                 assert!(
                     SqlValue::read(&mut reader(&writer.as_bytes()[..len])).is_err(),

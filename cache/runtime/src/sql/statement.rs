@@ -8,7 +8,7 @@ use crate::sql::sql_value::{SqlValue, reader};
 use lacuna_base::wire::{Reader, Writer};
 
 /// Version of the bytes.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// One statement with its parameters.
 ///
@@ -76,6 +76,9 @@ impl Statement {
     }
 }
 
+/// Columns by their places, and their new values.
+pub(crate) type Columns = Vec<(usize, SqlValue)>;
+
 /// The effect of a write on cached rows.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Effect {
@@ -85,7 +88,7 @@ pub(crate) enum Effect {
     Insert(Vec<SqlValue>),
     /// Columns of the row with this key, by their indexes, have new values. Before, its registered columns are
     /// `was`.
-    Set { key: Vec<SqlValue>, was: Vec<SqlValue>, columns: Vec<(usize, SqlValue)> },
+    Set { key: Vec<SqlValue>, was: Vec<SqlValue>, columns: Columns },
     /// The row with this key was removed. Before, its registered columns are `was`.
     Delete { key: Vec<SqlValue>, was: Vec<SqlValue> },
 }
@@ -93,6 +96,8 @@ pub(crate) enum Effect {
 /// Statements of one transaction, and their effect.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SqlWrite {
+    /// The columns that the places of the effect mean: [`Schema::fingerprint`](super::schema::Schema).
+    pub(crate) fingerprint: u64,
     pub(crate) statements: Vec<Statement>,
     pub(crate) effect: Effect,
 }
@@ -101,6 +106,7 @@ impl SqlWrite {
     pub(crate) fn command(&self) -> Command {
         let mut writer = Writer::default();
         writer.byte(VERSION);
+        writer.word(self.fingerprint);
         writer.number(self.statements.len() as u64);
         for statement in &self.statements {
             writer.bytes(statement.sql.as_bytes());
@@ -120,11 +126,7 @@ impl SqlWrite {
                 writer.byte(2);
                 write_values(&mut writer, key);
                 write_values(&mut writer, was);
-                writer.number(columns.len() as u64);
-                for (place, value) in columns {
-                    writer.number(*place as u64);
-                    value.write(&mut writer);
-                }
+                write_columns(&mut writer, columns);
             }
             Effect::Delete { key, was } => {
                 writer.byte(3);
@@ -140,20 +142,19 @@ impl SqlWrite {
         if reader.byte()? != VERSION {
             return Err(Error::unsupported("a write of the SQL store has an unknown version"));
         }
+        let fingerprint = reader.word()?;
         let statements = (0..reader.length()?).map(|_| read_statement(&mut reader)).collect::<Result<_>>()?;
         let effect = match reader.byte()? {
             0 => Effect::Unknown,
             1 => Effect::Insert(read_values(&mut reader)?),
             2 => {
                 let (key, was) = (read_values(&mut reader)?, read_values(&mut reader)?);
-                let columns =
-                    (0..reader.length()?).map(|_| Ok((reader.length()?, SqlValue::read(&mut reader)?)));
-                Effect::Set { key, was, columns: columns.collect::<Result<_>>()? }
+                Effect::Set { key, was, columns: read_columns(&mut reader)? }
             }
             3 => Effect::Delete { key: read_values(&mut reader)?, was: read_values(&mut reader)? },
             _ => return Err(Error::unsupported("a write of the SQL store has an unknown effect")),
         };
-        Ok(Self { statements, effect })
+        Ok(Self { fingerprint, statements, effect })
     }
 }
 
@@ -170,12 +171,24 @@ fn read_statement(reader: &mut Reader<'_>) -> Result<Statement> {
     Ok(Statement { sql, params: read_values(reader)?, expected, shape, is_accepted })
 }
 
-fn write_values(writer: &mut Writer, values: &[SqlValue]) {
+pub(super) fn write_values(writer: &mut Writer, values: &[SqlValue]) {
     writer.number(values.len() as u64);
     values.iter().for_each(|value| value.write(writer));
 }
 
-fn read_values(reader: &mut Reader<'_>) -> Result<Vec<SqlValue>> {
+pub(super) fn write_columns(writer: &mut Writer, columns: &Columns) {
+    writer.number(columns.len() as u64);
+    for (place, value) in columns {
+        writer.number(*place as u64);
+        value.write(writer);
+    }
+}
+
+pub(super) fn read_columns(reader: &mut Reader<'_>) -> Result<Columns> {
+    (0..reader.length()?).map(|_| Ok((reader.length()?, SqlValue::read(reader)?))).collect()
+}
+
+pub(super) fn read_values(reader: &mut Reader<'_>) -> Result<Vec<SqlValue>> {
     (0..reader.length()?).map(|_| SqlValue::read(reader)).collect()
 }
 
@@ -187,8 +200,9 @@ mod tests {
     fn the_bytes_of_a_write_are_those_of_its_page() {
         let statement = Statement::new("DELETE 1").with(7).expecting(1);
         let effect = Effect::Delete { key: vec![7.into()], was: vec![3.into()] };
-        let write = SqlWrite { statements: vec![statement], effect };
-        let bytes = b"\x01\x01\x08DELETE 1\x02\x00\x00\x01\x01\x0E\x03\x01\x01\x0E\x01\x01\x06";
+        let write = SqlWrite { fingerprint: 5, statements: vec![statement], effect };
+        let bytes =
+            b"\x02\x05\0\0\0\0\0\0\0\x01\x08DELETE 1\x02\x00\x00\x01\x01\x0E\x03\x01\x01\x0E\x01\x01\x06";
         assert_eq!(write.command().as_bytes(), bytes);
     }
 
@@ -207,6 +221,7 @@ mod tests {
         ];
         for effect in effects {
             let write = SqlWrite {
+                fingerprint: u64::MAX,
                 statements: vec![statement.clone(), Statement::new("SELECT 1").never_refused()],
                 effect,
             };

@@ -44,7 +44,7 @@ mod table_guard;
 
 pub use collector::Collector;
 pub use identity::TableIdentity;
-pub use metrics::Metric;
+pub use lacuna_guard::Metric;
 pub use property::{PROPERTY_NAME, Property};
 pub use question::{Direction, Question, TableFacts};
 pub use scanned::Scanned;

@@ -34,6 +34,12 @@ async fn an_empty_scan_is_noted_once() {
         assert!(scan.next().await.unwrap().is_none());
     }
     assert_eq!((test.lacuna().sample_len(), test.lacuna().stats().empty_scans), (1, 1));
+    let stats = test.lacuna().stats();
+    let named = |name: &str| {
+        stats.metrics().filter(|metric| metric.name == name).map(|metric| metric.value).sum::<u64>()
+    };
+    assert_eq!(named("lacuna_tables_skipped_total"), stats.skipped());
+    assert_eq!((named("lacuna_filters_built_total"), named("lacuna_empty_scans_total")), (3, 1));
 }
 
 #[tokio::test]

@@ -75,8 +75,12 @@ fn keys_out_of_order_store_nothing() {
 #[test]
 fn keys_the_codec_does_not_take_store_nothing() {
     let workshop = Workshop::parse("bloom@10 codec=fixed_be:8");
+    assert!(workshop.counts().check().is_ok());
     assert!(workshop.build(&["12345678", "123456789"]).is_none());
-    assert_eq!(workshop.counts().build_failures, 1);
+    let counts = workshop.counts();
+    assert_eq!(counts.build_failures, 1);
+    let problem = counts.check().unwrap_err().to_string();
+    assert!(problem.contains("1 filters were not built") && problem.contains("codec"), "{problem}");
 }
 
 #[test]

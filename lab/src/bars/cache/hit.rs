@@ -12,8 +12,8 @@ use lacuna_cache::{RangeCache, Servers};
 use lacuna_cache_protocol::embedded::{SingleProcess, SteadyClock};
 use lacuna_cache_protocol::ports::{Answer, DataStore, Reply};
 use lacuna_cache_protocol::{
-    Application, Command, Config, Epoch, Interval, Policy, Query, RangeId, Rows, StoreCall, StoreReply,
-    StoreState, Value,
+    Application, Config, Epoch, Interval, Policy, Query, RangeId, Rows, StoreCall, StoreReply, StoreState,
+    Value,
 };
 use lacuna_testkit::servers::Redis;
 use redis::AsyncCommands as _;
@@ -77,10 +77,6 @@ impl DataStore for OneValue {
 struct ReadOnly;
 
 impl Application for ReadOnly {
-    fn update(&self, _: &Command, _: &Query, _: &Value) -> Option<Value> {
-        None
-    }
-
     fn empty(&self, _: &Query) -> Value {
         Value::new(b"")
     }

@@ -3,6 +3,7 @@
 mod gaps;
 mod hit;
 mod scenes;
+mod updates;
 
 use lacuna_base::{Error, Result};
 use lacuna_testkit::servers::Redis;
@@ -31,13 +32,14 @@ pub(crate) struct Effort {
 pub(crate) type Group = fn(&mut Bench, &Effort, &mut dyn FnMut(String)) -> Result<Vec<Bar>>;
 
 /// Every group by name.
-pub(crate) const GROUPS: [(&str, Group); 6] = [
+pub(crate) const GROUPS: [(&str, Group); 7] = [
     ("hit", hit),
     ("delay", scenes::delay),
     ("beta", scenes::beta),
     ("copies", scenes::copies),
     ("servers", scenes::servers),
     ("gaps", gaps::gaps),
+    ("updates", updates::updates),
 ];
 
 /// Bars as a page.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lacuna_cache_protocol::{
     Action, CacheReply, Config, Ending, Epoch, Event, Flaw, Notice, Owner, PeerId, PeerReply, Policy,
-    RangeId, RequestId,
+    RangeId, RequestId, WriteOutcome,
 };
 
 use super::coordinator::Claim;
@@ -25,6 +25,8 @@ pub(crate) struct Dendrite {
     requests: BTreeMap<RequestId, (Node, u64)>,
     /// Where leaders of other ranges are.
     peers: BTreeMap<PeerId, Node>,
+    /// Durable writes of ended tenures, answered when the next one serves.
+    durable: Vec<(RangeId, RequestId)>,
     next_request: u64,
     pub(crate) paused_until: u64,
     alarms: u64,
@@ -126,6 +128,8 @@ impl World {
             apply_batch: if self.setup.flaw == Some(Flaw::ApplyBackwards) { 8 } else { 3 },
             max_buffered: 6,
             max_gaps: 20,
+            patch_room: 100,
+            max_known_rows: 10,
             serve_from: claim.serve_from,
             flaw: self.setup.flaw,
             beta: self.setup.beta,
@@ -159,7 +163,7 @@ impl World {
             if is_read {
                 Message::ReadDone(ticket, lacuna_cache_protocol::ReadOutcome::Retry)
             } else {
-                Message::WriteDone(ticket, lacuna_cache_protocol::WriteOutcome::Retry)
+                Message::WriteDone(ticket, WriteOutcome::Retry)
             }
         });
     }
@@ -225,9 +229,28 @@ impl World {
                     self.answer(me, request, |ticket| Message::Redirect(ticket, table));
                 }
                 Action::BulkReady(..) | Action::ReadAllDone(..) => {}
+                Action::Durable(request) => self.dendrites[me].durable.push((range, request)),
                 Action::Notice(notice) => self.note(notice),
                 Action::Ended(ending) => self.stand_up(me, range, cache, ending),
             }
+        }
+        if !self.dendrites[me].durable.is_empty() {
+            self.answer_durable(me, range);
+        }
+    }
+
+    /// Entries of the tenure before this one are seen no more.
+    fn answer_durable(&mut self, me: usize, range: RangeId) {
+        let is_serving = |seat: &Seat| seat.owner.is_serving();
+        if !self.dendrites[me].seats.get(&range).is_some_and(is_serving) {
+            return;
+        }
+        let (here, others) =
+            std::mem::take(&mut self.dendrites[me].durable).into_iter().partition(|(of, _)| *of == range);
+        self.dendrites[me].durable = others;
+        for (_, request) in here {
+            self.counts.durable += 1;
+            self.answer(me, request, |ticket| Message::WriteDone(ticket, WriteOutcome::Done));
         }
     }
 

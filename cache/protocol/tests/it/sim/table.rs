@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use lacuna_cache_protocol::{Application, Command, Form, Interval, Query, RangeKey, Touched, Value, Write};
+use lacuna_cache_protocol::{
+    Application, Command, Fact, Form, Interval, Patch, Query, RangeKey, Touched, Value, Write,
+};
 
 /// Number of a write; also the version of a row it wrote.
 pub(crate) type WriteId = u32;
@@ -159,16 +161,51 @@ pub(crate) fn select(query: &Query, rows: &Rows) -> (Vec<Row>, bool) {
     (found, is_full)
 }
 
+/// The number of rows, the rows, and what later writes did to them.
 pub(crate) fn encode(rows: &[Row]) -> Value {
     let numbers = rows.iter().flat_map(|row| [row.key, u64::from(row.version), row.other]);
-    Value::new(&numbers.flat_map(u64::to_le_bytes).collect::<Vec<u8>>())
+    let count = std::iter::once(rows.len() as u64);
+    Value::new(&count.chain(numbers).flat_map(u64::to_le_bytes).collect::<Vec<u8>>())
 }
 
 pub(crate) fn decode(value: &Value) -> Vec<Row> {
     let numbers: Vec<u64> =
         value.as_bytes().chunks(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap())).collect();
+    let (rows, patches) = numbers[1..].split_at(3 * usize::try_from(numbers[0]).unwrap());
     let row = |row: &[u64]| Row { key: row[0], version: u32::try_from(row[1]).unwrap(), other: row[2] };
-    numbers.chunks(3).map(row).collect()
+    let mut rows: Rows = rows.chunks(3).map(|numbers| (numbers[0], row(numbers))).collect();
+    for patch in patches.chunks(4) {
+        match patch[0] {
+            0 => drop(rows.insert(patch[1], row(&patch[1..]))),
+            1 => drop(rows.remove(&patch[1])),
+            _ => rows
+                .range_mut(patch[1]..=patch[2])
+                .for_each(|(_, row)| row.version = u32::try_from(patch[3]).unwrap()),
+        }
+    }
+    rows.into_values().collect()
+}
+
+/// What a write does to a result, as four numbers for each change.
+fn patch(id: WriteId, change: Change, query: &Query) -> Patch {
+    if query.form != Form::All || query.domain != 0 {
+        return Patch::Unknown;
+    }
+    let is_inside = |key: &u64| query.interval.contains(&(*key).into());
+    let put = |key, other| is_inside(&key).then_some([0, key, u64::from(id), other]);
+    let gone = |key| is_inside(&key).then_some([1, key, 0, 0]);
+    let changes: Vec<[u64; 4]> = match change {
+        Change::Put { key, other } | Change::Edit { key, other, .. } | Change::Add { key, other, .. } => {
+            put(key, other).into_iter().collect()
+        }
+        Change::Delete { key } => gone(key).into_iter().collect(),
+        Change::Touch { lo, hi } => vec![[2, lo, hi, u64::from(id)]],
+        Change::Move { from, to } => gone(from).into_iter().chain(put(to, 0)).collect(),
+    };
+    if changes.is_empty() {
+        return Patch::Nothing;
+    }
+    Patch::Append(changes.into_iter().flatten().flat_map(u64::to_le_bytes).collect())
 }
 
 /// Last key of a full result, as the store reports it.
@@ -185,12 +222,14 @@ pub(crate) struct Table {
 }
 
 impl Application for Table {
-    /// As a SQL table decides: a compared row has to be shown, and a free key by a result that would show its row.
-    fn is_certain(&self, command: &Command, shown: &[(Query, Value)]) -> bool {
+    /// As a SQL table decides: a compared row has to be known or shown, and a free key by a result that would show
+    /// its row.
+    fn is_certain(&self, command: &Command, shown: &[(Query, Value)], facts: &[Fact]) -> bool {
         let rows = || shown.iter().flat_map(|(_, value)| decode(value));
         match Change::read(command).1 {
-            change @ Change::Edit { key, .. } => {
-                rows().find(|row| row.key == key).is_some_and(|row| change.holds(Some(&row)))
+            change @ Change::Edit { key, was, .. } => {
+                facts.contains(&(key.into(), was.into()))
+                    || rows().find(|row| row.key == key).is_some_and(|row| change.holds(Some(&row)))
             }
             Change::Add { key, .. } => {
                 let would_show = |query: &Query| {
@@ -202,14 +241,27 @@ impl Application for Table {
         }
     }
 
-    fn update(&self, command: &Command, query: &Query, old: &Value) -> Option<Value> {
-        if query.form != Form::All || query.domain != 0 {
-            return None;
+    fn facts_of(&self, _: &Query, value: &Value) -> Vec<Fact> {
+        decode(value).iter().map(|row| (row.key.into(), row.other.into())).collect()
+    }
+
+    fn facts_after(&self, command: &Command) -> Vec<Fact> {
+        match Change::read(command).1 {
+            Change::Put { key, other } | Change::Edit { key, other, .. } | Change::Add { key, other, .. } => {
+                vec![(key.into(), other.into())]
+            }
+            Change::Move { to, .. } => vec![(to.into(), 0)],
+            Change::Delete { .. } | Change::Touch { .. } => Vec::new(),
         }
-        let mut rows: Rows = decode(old).into_iter().map(|row| (row.key, row)).collect();
+    }
+
+    fn patch(&self, command: &Command, queries: &[Query]) -> Vec<Patch> {
         let (id, change) = Change::read(command);
-        change.apply(id, &mut rows);
-        Some(encode(&select(query, &rows).0))
+        queries.iter().map(|query| patch(id, change, query)).collect()
+    }
+
+    fn settle(&self, _: &Query, value: &Value) -> Option<Value> {
+        Some(encode(&decode(value)))
     }
 
     fn empty(&self, _: &Query) -> Value {

@@ -60,6 +60,8 @@ pub(crate) struct Counts {
     /// Misses of a query that was read before, and written behind.
     pub(crate) behind_writes: u64,
     pub(crate) bypasses: u64,
+    /// Durable writes that were answered by the next tenure.
+    pub(crate) durable: u64,
     pub(crate) redirects: u64,
     /// Answers of owners to each other.
     pub(crate) peers: BTreeMap<String, u64>,

@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use lacuna_cache_protocol::Error;
-use lacuna_cache_protocol::{Application, Ending, Epoch, Event, Policy, RangeLoad};
+use lacuna_cache_protocol::{Application, Ending, Epoch, Event, Policy, RangeLoad, WriteOutcome};
 use tokio::sync::oneshot;
 use tracing::{info, warn};
 
@@ -14,7 +14,7 @@ use crate::owner::owner_handle::OwnerCommand;
 /// How often a stopping task claims the range again to drain writes of a lost tenure.
 const DRAIN_ATTEMPTS: u32 = 5;
 
-impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
+impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
     /// Sends the load of the owner, including hits that did not reach it.
     pub(super) fn tell_load(&mut self, reply: oneshot::Sender<RangeLoad>) {
         let load = self.active.as_mut().map(|active| active.owner.read_load());
@@ -82,6 +82,7 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
 
     /// Releases the tenure; until that is complete, this process does not claim the range.
     fn give_back(&mut self, epoch: Epoch) {
+        self.answer_durable(WriteOutcome::Unknown);
         self.is_claiming = true;
         let handle = self.handle.clone();
         tokio::spawn(async move {
@@ -107,6 +108,7 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
 
     pub(super) fn finish(&mut self, epoch: Option<Epoch>) {
         self.is_done = true;
+        self.answer_durable(WriteOutcome::Unknown);
         let (handle, waiting) = (self.handle.clone(), self.stopping.take().unwrap_or_default());
         self.waiting_for_tenure.clear();
         tokio::spawn(async move {

@@ -17,7 +17,7 @@ pub(super) struct Load {
     given_back: Option<oneshot::Sender<bool>>,
 }
 
-impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
+impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
     pub(super) fn bulk_ready(&mut self, request: RequestId, held: Vec<(RangeId, Epoch)>) {
         let (Some(epoch), Some((lasts_ms, reply))) = (self.epoch(), self.requests.bulk_ready(request)) else {
             return;

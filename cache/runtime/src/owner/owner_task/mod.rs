@@ -21,7 +21,7 @@ use lacuna_cache_protocol::Error;
 use lacuna_cache_protocol::ports::{CacheServer, Tenure};
 use lacuna_cache_protocol::{
     Action, Application, Config, Epoch, Event, Interval, Notice, Owner, PeerCall, RangeTable, ReadOutcome,
-    RequestId,
+    RequestId, WriteOutcome,
 };
 use tokio::sync::{mpsc, oneshot};
 use tracing::{debug, info, warn};
@@ -72,6 +72,9 @@ pub(crate) struct OwnerTask<A> {
     requests: Requests,
     peer_leases: PeerLeases,
     loads: BTreeMap<RequestId, Load>,
+    /// Writes that are durable, and whose entries the last tenure could not change: they are done once a tenure of
+    /// this task serves.
+    durable: Vec<RequestId>,
     /// Requests that wait for a tenure.
     waiting_for_tenure: VecDeque<OwnerCommand>,
     /// Cache servers that did not answer.
@@ -92,7 +95,7 @@ pub(crate) struct OwnerTask<A> {
     is_done: bool,
 }
 
-impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
+impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
     pub(crate) fn new(
         handle: Arc<OwnerHandle>,
         inbox: mpsc::UnboundedReceiver<OwnerCommand>,
@@ -112,6 +115,7 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
             requests: Requests::default(),
             peer_leases: PeerLeases::default(),
             loads: BTreeMap::new(),
+            durable: Vec::new(),
             waiting_for_tenure: VecDeque::new(),
             unreachable: BTreeSet::new(),
             lost_cache: None,
@@ -282,6 +286,7 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
                 self.bulk_done(request, outcome);
             }
             Action::WriteDone(request, outcome) => self.requests.write_done(request, outcome),
+            Action::Durable(request) => self.durable.push(request),
             Action::ReadAllDone(request, values) => {
                 let values = Some(values).filter(|_| !self.lease_is_over());
                 self.requests.read_all_done(request, values);
@@ -304,6 +309,12 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
         None
     }
 
+    /// Answers writes that a tenure has left durable: `Done` when the next one here serves, as its entries show them.
+    fn answer_durable(&mut self, outcome: WriteOutcome) {
+        let durable = std::mem::take(&mut self.durable);
+        durable.into_iter().for_each(|request| self.requests.write_done(request, outcome));
+    }
+
     /// Shows the tenure to the hit path once it serves.
     fn publish(&mut self) {
         let Some(active) = &mut self.active else { return };
@@ -319,5 +330,6 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
             count(&self.handle.counters.tenures);
         }
         self.handle.route.set(Some(Route { epoch, cache, until_ms }));
+        self.answer_durable(WriteOutcome::Done);
     }
 }

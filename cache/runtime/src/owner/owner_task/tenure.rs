@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use lacuna_cache_protocol::embedded::MemoryCache;
 use lacuna_cache_protocol::ports::Tenure;
-use lacuna_cache_protocol::{Application, Epoch, Event, Owner};
+use lacuna_cache_protocol::{Application, Epoch, Event, Owner, WriteOutcome};
 use lacuna_cache_protocol::{Error, Result};
 use tracing::warn;
 
@@ -34,7 +34,7 @@ fn unfenced_ms(tenure: &Tenure, granted: Option<Epoch>) -> u64 {
     if is_anothers { tenure.lease_ms.unwrap_or(0) } else { 0 }
 }
 
-impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
+impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
     /// Claims the range, unless a claim is in flight.
     pub(super) fn claim(&mut self) {
         if std::mem::replace(&mut self.is_claiming, true) {
@@ -101,6 +101,7 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
     /// No tenure for now: waiting requests are answered with the reason. If a tenure is always wanted, the next
     /// claim comes soon.
     pub(super) fn go_without(&mut self, why: impl Fn() -> Error) {
+        self.answer_durable(WriteOutcome::Unknown);
         send_away(&mut self.waiting_for_tenure, why);
         // A range of another process may become free at any moment.
         self.failures = (self.failures + 1).min(MAX_DENIALS.max(self.failures));
@@ -184,6 +185,7 @@ impl<A: Application + Clone + Send + 'static> OwnerTask<A> {
         self.handle.route.set(None);
         self.active = None;
         self.requests.are_lost();
+        self.durable.clear();
         self.peer_leases.go_away();
         self.loads.clear();
         self.failures += 1;

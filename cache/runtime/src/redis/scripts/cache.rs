@@ -15,8 +15,8 @@ pub(crate) struct CacheScripts {
     pub(crate) lookup: Script,
     pub(crate) install: Script,
     pub(crate) invalidate: Script,
+    pub(crate) patch: Script,
     pub(crate) hide: Script,
-    pub(crate) commit: Script,
     pub(crate) gather: Script,
     pub(crate) forget: Script,
 }
@@ -34,8 +34,8 @@ impl CacheScripts {
             lookup: script(adds, LOOKUP),
             install: script(adds, INSTALL),
             invalidate: script(takes, INVALIDATE),
+            patch: script(adds, PATCH),
             hide: script(takes, HIDE),
-            commit: script(adds, COMMIT),
             gather: script(adds, GATHER),
             forget: script(takes, FORGET),
         }
@@ -51,33 +51,47 @@ for i = 2, #KEYS do redis.call('DEL', KEYS[i]) end
 redis.call('SET', KEYS[1], ARGV[1])
 return 1";
 
-/// The common beginning of the other scripts. `read` gives a value of this generation, without its first bytes;
-/// `write` sets one.
+/// The common beginning of the other scripts. `head` gives epoch and session of the last change of a value of this
+/// generation, and whether it is hidden; `read` gives a visible value without its head, or false and the session if
+/// this epoch has hidden it; `write` sets a visible one.
 const FENCED: &str = "local fence = redis.call('GET', KEYS[1])
 local epoch, generation = string.match(fence or '', '^(%d+):?(%d*)$')
 local keeps_log = generation ~= ''
 local mark = struct.pack('<I8', tonumber(keeps_log and generation or epoch or 0))
+local function last_change(bytes)
+  if #bytes < 25 or string.sub(bytes, 1, 8) ~= mark then return nil end
+  local of, session, hidden = struct.unpack('<I8I8B', bytes, 9)
+  return of, session, hidden ~= 0
+end
+local function head(key) return last_change(redis.call('GETRANGE', key, 0, 24)) end
 local function read(key)
   local value = redis.call('GET', key)
-  if value and string.sub(value, 1, 8) == mark then return string.sub(value, 9) end
-  return false
+  local of, session, hidden = last_change(value or '')
+  if of and not hidden then return string.sub(value, 26) end
+  return false, of == tonumber(epoch) and session or 0
 end
-local function write(key, value, life) redis.call('SET', key, mark .. value, 'PX', life) end
+local function changed(session, hidden)
+  return struct.pack('<I8I8B', tonumber(epoch), tonumber(session), hidden and 1 or 0)
+end
+local function write(key, session, value, life)
+  redis.call('SET', key, mark .. changed(session, false) .. value, 'PX', life)
+end
 ";
 
 /// `KEYS` value, lease; `ARGV` session, lease in ms. Returns {0} fenced, {1, value}, {2} leased, {3} busy.
 const LOOKUP: &str = "if epoch ~= ARGV[1] then return {0} end
-local value = read(KEYS[2])
+local value, hidden_by = read(KEYS[2])
 if value then return {1, value} end
 local lease = redis.call('GET', KEYS[3])
-if lease and tonumber(string.match(lease, '%d+')) > tonumber(ARGV[2]) then return {3} end
-redis.call('SET', KEYS[3], 'I' .. ARGV[2], 'PX', ARGV[3])
+if math.max(hidden_by, tonumber(lease or 0)) > tonumber(ARGV[2]) then return {3} end
+redis.call('DEL', KEYS[2])
+redis.call('SET', KEYS[3], ARGV[2], 'PX', ARGV[3])
 return {2}";
 
 /// `KEYS` value, lease, count, chunk; `ARGV` session, value, life in ms, record. Returns 0 fenced, 1 done, 2 not held.
 const INSTALL: &str = "if epoch ~= ARGV[1] then return 0 end
-if redis.call('GET', KEYS[3]) ~= 'I' .. ARGV[2] then return 2 end
-write(KEYS[2], ARGV[3], ARGV[4])
+if redis.call('GET', KEYS[3]) ~= ARGV[2] then return 2 end
+write(KEYS[2], ARGV[2], ARGV[3], ARGV[4])
 redis.call('DEL', KEYS[3])
 if keeps_log then
   redis.call('APPEND', KEYS[5], ARGV[5])
@@ -90,43 +104,36 @@ const INVALIDATE: &str = "if epoch ~= ARGV[1] then return 0 end
 for i = 2, #KEYS do redis.call('DEL', KEYS[i]) end
 return 1";
 
-/// `KEYS` value and lease of each entry; `ARGV` session, lease in ms. Returns {0}, or {1, value or nothing of each
-/// entry}.
-const HIDE: &str = "if epoch ~= ARGV[1] then return {0} end
-local found = {1}
+/// `KEYS` value and lease of each entry; `ARGV` session, life in ms, then of each entry: `drop`, `hide` or `show`; the
+/// session that a compacted value replaces, or nothing; that value; bytes that are added. Returns {0}, or {1, length
+/// of each value that was added to, or -1}. A value that an earlier tenure has hidden may lack a write: it goes.
+const PATCH: &str = "if epoch ~= ARGV[1] then return {0} end
+local lengths, session, now = {1}, tonumber(ARGV[2]), tonumber(epoch)
 for i = 2, #KEYS, 2 do
-  local value, lease = read(KEYS[i]), redis.call('GET', KEYS[i + 1])
-  local kind = lease and string.sub(lease, 1, 1)
-  local session = lease and tonumber(string.match(lease, '%d+'))
-  found[#found + 1] = false
-  if kind == 'I' or (session and session > tonumber(ARGV[2])) then
-    redis.call('DEL', KEYS[i], KEYS[i + 1])
-  elseif lease and session < tonumber(ARGV[2]) then
-    redis.call('DEL', KEYS[i])
-    redis.call('SET', KEYS[i + 1], 'Q' .. ARGV[2], 'PX', ARGV[3])
-  elseif lease then
-    local from = string.find(lease, ':', 1, true)
-    if from then found[#found] = string.sub(lease, from + 1) end
-  elseif value then
-    found[#found] = value
-    redis.call('DEL', KEYS[i])
-    redis.call('SET', KEYS[i + 1], 'Q' .. ARGV[2] .. ':' .. value, 'PX', ARGV[3])
-  end
-end
-return found";
-
-/// `KEYS` value and lease of each entry; `ARGV` session, life in ms, then 1 and a value or 0 and nothing of each entry.
-/// Returns 0 fenced, 1 done.
-const COMMIT: &str = "if epoch ~= ARGV[1] then return 0 end
-for i = 2, #KEYS, 2 do
-  local lease = redis.call('GET', KEYS[i + 1])
-  local holds = lease and string.match(lease, '^Q%d+') == 'Q' .. ARGV[2]
-  if holds and ARGV[i + 2] == '1' then
-    write(KEYS[i], ARGV[i + 3], ARGV[3])
-  else
-    redis.call('DEL', KEYS[i])
-  end
+  local key, what = KEYS[i], 2 * i
+  local wish, replaces, compacted, added = ARGV[what], ARGV[what + 1], ARGV[what + 2], ARGV[what + 3]
+  local of, last, hidden = head(key)
+  local length = -1
   redis.call('DEL', KEYS[i + 1])
+  if wish == 'drop' or (of and of < now and hidden) then
+    redis.call('DEL', key)
+  elseif of and (of < now or last < session) then
+    if of == now and replaces == tostring(last) then write(key, session, compacted, ARGV[3]) end
+    if #added > 0 then length = redis.call('APPEND', key, added) - 25 end
+    redis.call('SETRANGE', key, 8, changed(session, wish == 'hide'))
+    redis.call('PEXPIRE', key, ARGV[3])
+  end
+  lengths[#lengths + 1] = length
+end
+return lengths";
+
+/// `KEYS` value and lease of each entry; `ARGV` session. Returns 0 fenced, 1 done.
+const HIDE: &str = "if epoch ~= ARGV[1] then return 0 end
+for i = 2, #KEYS, 2 do
+  local of, last = head(KEYS[i])
+  if of and of < tonumber(epoch) then last = 0 end
+  redis.call('DEL', KEYS[i + 1])
+  if of and last < tonumber(ARGV[2]) then redis.call('SETRANGE', KEYS[i], 8, changed(last, true)) end
 end
 return 1";
 
@@ -135,13 +142,14 @@ return 1";
 const GATHER: &str = "if epoch ~= ARGV[1] then return {0} end
 local found, gaps = {1}, tonumber(ARGV[4])
 for i = 2, #KEYS, 2 do
-  local value = read(KEYS[i])
+  local value, hidden_by = read(KEYS[i])
   if i / 2 > gaps then
     found[#found + 1] = value
   elseif not value then
     local lease = redis.call('GET', KEYS[i + 1])
-    if not lease or tonumber(string.match(lease, '%d+')) <= tonumber(ARGV[2]) then
-      redis.call('SET', KEYS[i + 1], 'I' .. ARGV[2], 'PX', ARGV[3])
+    if math.max(hidden_by, tonumber(lease or 0)) <= tonumber(ARGV[2]) then
+      redis.call('DEL', KEYS[i])
+      redis.call('SET', KEYS[i + 1], ARGV[2], 'PX', ARGV[3])
     end
   end
 end

@@ -4,12 +4,12 @@
 //! memory is full; those that add data are refused then, before they have done anything.
 //!
 //! The fence of a cache server is `epoch`, or `epoch:generation` if the log of entries is kept. A value begins
-//! with eight bytes of its generation: the epoch of the last tenure that began cold. Values of other generations
-//! count as absent.
+//! with a head of 25 bytes: eight bytes of its generation, which is the epoch of the last tenure that began cold;
+//! epoch and session of its last change; one byte that says whether it is hidden. Values of other generations count as
+//! absent.
 //!
-//! A hidden value moves into the lease and is returned to the writer, which restores it, or sets a newer one, when
-//! the write is durable. So if the server loses a lease it loses an entry, and never shows an old one; and
-//! repeating a hide after a lost reply gives the same answer.
+//! Writes append to values. A change is refused by a value that has seen its session or a later one, so a script may
+//! be repeated; and what an earlier tenure has hidden is deleted rather than shown.
 
 mod buffered;
 mod cache;

@@ -82,6 +82,7 @@ impl World {
             set().into_statement(Shape::Own),
         ];
         let write = |statement: Statement| SqlWrite {
+            fingerprint: 0,
             statements: vec![statement.expecting(1)],
             effect: Effect::Unknown,
         };
@@ -206,7 +207,7 @@ async fn writes_at_once_cost_postgres_no_multixacts() {
                 sql.text("UPDATE things SET value = ").value(&write.into());
                 sql.text(" WHERE id = ").value(&(100 + writer).into());
                 let statements = vec![sql.into_statement(shape).expecting(1)];
-                let write = SqlWrite { statements, effect: Effect::Unknown }.command();
+                let write = SqlWrite { fingerprint: 0, statements, effect: Effect::Unknown }.command();
                 let reply = table.call(range, OLD, StoreCall::Write(write)).await.unwrap().reply;
                 assert_eq!(reply, StoreReply::Done);
             }
@@ -235,7 +236,7 @@ async fn count_up(table: Arc<FencedTable>, range: RangeId, id: i64) -> (i64, i64
         let mut sql = Sql::new(table.database.dialect());
         sql.text("UPDATE things SET value = value + 1 WHERE id = ").value(&id.into());
         let statements = vec![sql.into_statement(Shape::Own).expecting(1)];
-        let write = SqlWrite { statements, effect: Effect::Unknown }.command();
+        let write = SqlWrite { fingerprint: 0, statements, effect: Effect::Unknown }.command();
         match table.call(range, OLD, StoreCall::Write(write)).await.map(|answer| answer.reply) {
             Ok(StoreReply::Done) => done += 1,
             Ok(StoreReply::Fenced) => return (id, done, unknown),

@@ -101,7 +101,7 @@ impl Table {
         let value = self.requests.read(query.clone()).await?;
         let mut rows = decode(self.schema.columns.len(), &value)?;
         self.learn(&query, rows.len());
-        let table = TableRows(self.schema.clone());
+        let table = TableRows::new(self.schema.clone());
         let mut is_known = true;
         rows.retain(|row| {
             others.iter().all(|other| {

@@ -146,7 +146,7 @@ impl Table {
         statements: Vec<Statement>,
         effect: Effect,
     ) -> Result<(), WriteError> {
-        let command = SqlWrite { statements, effect }.command();
+        let command = SqlWrite { fingerprint: self.fingerprint, statements, effect }.command();
         self.requests.write(Write { touched, command }).await
     }
 

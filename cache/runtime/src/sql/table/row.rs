@@ -14,10 +14,7 @@ use crate::sql::domain_key::{domain_value, key};
 use crate::sql::rows::Row;
 use crate::sql::select::Sql;
 use crate::sql::sql_value::SqlValue;
-use crate::sql::statement::{Effect, Shape, Statement};
-
-/// Columns by their indexes, and their new values.
-type Columns = Vec<(usize, SqlValue)>;
+use crate::sql::statement::{Columns, Effect, Shape, Statement};
 
 /// The values of a write.
 #[derive(Debug, Default)]

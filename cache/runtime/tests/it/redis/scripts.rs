@@ -1,7 +1,7 @@
 use lacuna_cache_protocol::ports::CacheServer as _;
 use lacuna_cache_protocol::{
-    CacheCall, CacheModel, CacheReply, Epoch, Form, Interval, LOG_CHUNKS, LogRecord, Query, RangeId, Session,
-    Value, write_chunk,
+    CacheCall, CacheModel, CacheReply, Change, Edit, Epoch, Form, Interval, LOG_CHUNKS, LogRecord, Query,
+    RangeId, Session, Value, write_chunk,
 };
 use lacuna_testkit::effort;
 use lacuna_testkit::servers::Redis;
@@ -31,20 +31,29 @@ fn record() -> LogRecord {
     LogRecord { lsn: 1, domain: 0, interval: Interval::all(), key: None }
 }
 
+/// An edit that adds, or replaces what the session before has left, or both, or hides.
+fn some_edit(rng: &mut Rng, session: Session) -> Change {
+    let last = Session(session.0 - rng.below(3).min(session.0));
+    let compacted = (rng.below(3) == 0).then(|| (last, Value::new(b"compacted")));
+    let patch = if rng.below(3) == 0 { Vec::new() } else { session.0.to_le_bytes()[..3].to_vec() };
+    Change::Edit(Edit { compacted, patch, is_hidden: rng.below(4) == 0 })
+}
+
 /// A script over a few entries. Sessions of writers and readers never fall behind, as those of one owner.
 fn some_script(rng: &mut Rng, number: u64) -> CacheCall {
     let session = Session(number / 6);
     let some = query(rng.below(3));
     let value = Value::new(&number.to_le_bytes());
-    match rng.below(15) {
-        14 => some_log_script(rng, number),
+    match rng.below(16) {
+        14 | 15 => some_log_script(rng, number),
         12 => CacheCall::Gather(session, vec![some, query(1)], vec![query(2)]),
         13 if number.is_multiple_of(50) => CacheCall::Forget,
         0..=3 => CacheCall::Lookup(some, session),
         4..=6 => CacheCall::Install(some, session, value, record()),
         7 => CacheCall::Invalidate(session, vec![some]),
         8..=9 => CacheCall::Hide(session, vec![some]),
-        _ => CacheCall::Commit(session, vec![(some, Some(value))]),
+        10 => CacheCall::Patch(session, vec![(some, Change::Drop), (query(1), some_edit(rng, session))]),
+        _ => CacheCall::Patch(session, vec![(some, some_edit(rng, session))]),
     }
 }
 
@@ -131,8 +140,10 @@ async fn a_full_server_refuses_what_is_new_and_lets_go_of_the_old() {
     }
     assert!(installed.len() > 3 && installed.len() < 99, "{} fit", installed.len());
     let first = installed[0].clone();
-    let hidden = call(CacheCall::Hide(Session(200), vec![first.clone()])).await.unwrap();
-    assert_eq!(hidden, CacheReply::Hidden(vec![(first, large)]));
+    assert_eq!(call(CacheCall::Hide(Session(200), vec![first.clone()])).await.unwrap(), CacheReply::Done);
+    assert_eq!(redis.get(RANGE, Epoch(1), &first).await.unwrap().unwrap().value, None);
+    let edit = Change::Edit(Edit { patch: vec![7; 100], ..Edit::default() });
+    assert_eq!(call(CacheCall::Patch(Session(201), vec![(first, edit)])).await.unwrap(), CacheReply::Full);
     assert_eq!(call(CacheCall::Invalidate(Session(201), installed)).await.unwrap(), CacheReply::Done);
     assert_eq!(call(CacheCall::Lookup(query(300), Session(300))).await.unwrap(), CacheReply::Leased);
 }

@@ -6,23 +6,27 @@ use std::sync::Arc;
 use lacuna_cache::redis::{RedisCache, RedisLog};
 use lacuna_cache_protocol::ports::{CacheServer, LogServer};
 use lacuna_cache_protocol::{
-    Action, Application, Command, Config, Epoch, Event, Interval, LogReply, Notice, Owner, Policy, Query,
-    RangeId, ReadOutcome, RequestId, Rows, StoreCall, StoreReply, StoreState, Value, Write, WriteOutcome,
+    Action, Application, Command, Config, Epoch, Event, Fact, Interval, LogReply, Notice, Owner, Patch,
+    Policy, Query, RangeId, ReadOutcome, RequestId, Rows, StoreCall, StoreReply, StoreState, Value, Write,
+    WriteOutcome,
 };
 use lacuna_testkit::servers::Redis;
 
 const RANGE: RangeId = RangeId(0);
 
-/// Commands are the new value of everything.
+/// Commands are the new value of everything, after a bar that they add to values.
 #[derive(Debug)]
 struct Last;
 
 impl Application for Last {
-    fn is_certain(&self, _: &Command, _: &[(Query, Value)]) -> bool {
+    fn is_certain(&self, _: &Command, _: &[(Query, Value)], _: &[Fact]) -> bool {
         true
     }
-    fn update(&self, command: &Command, _: &Query, _: &Value) -> Option<Value> {
-        Some(Value::new(command.as_bytes()))
+    fn patch(&self, command: &Command, queries: &[Query]) -> Vec<Patch> {
+        queries.iter().map(|_| Patch::Append([b"|", command.as_bytes()].concat())).collect()
+    }
+    fn settle(&self, _: &Query, value: &Value) -> Option<Value> {
+        value.as_bytes().rsplit(|byte| *byte == b'|').next().map(Value::new)
     }
     fn empty(&self, _: &Query) -> Value {
         Value::new(b"")
@@ -154,7 +158,8 @@ impl World {
 
     async fn hit(&self, epoch: u64, query: &Query) -> Option<Value> {
         let seen = self.cache.get(RANGE, Epoch(epoch), query).await.unwrap()?;
-        seen.value.filter(|_| seen.fence == Epoch(epoch))
+        let value = seen.value.filter(|_| seen.fence == Epoch(epoch))?;
+        Last.settle(query, &value)
     }
 }
 
@@ -220,8 +225,9 @@ async fn an_owner_and_a_log_server_die_and_nothing_is_lost() {
     let Some(mut logs) = (0..3).map(|_| Redis::log()).collect::<Option<Vec<Redis>>>() else { return };
     let mut world = World::new(&cache, &logs);
     let mut first = world.seat(1, None).await;
-    let whole = query(1, 9);
+    let (whole, other) = (query(1, 9), query(20, 29));
     world.read(&mut first, &whole).await;
+    world.read(&mut first, &other).await;
     first.is_cut_off = true;
     assert_eq!(world.write(&mut first, 5, "buffered").await, WriteOutcome::Done);
     assert_eq!(world.hit(1, &whole).await, Some(Value::new(b"buffered")));
@@ -231,9 +237,10 @@ async fn an_owner_and_a_log_server_die_and_nothing_is_lost() {
     let mut second = world.seat(2, Some(1)).await;
     assert!(second.owner.is_serving());
     assert_eq!(world.value, Value::new(b"buffered"));
-    assert_eq!(world.hit(2, &whole).await, Some(Value::new(b"buffered")), "still warm");
+    assert_eq!(world.hit(2, &whole).await, None, "it may lack what was in the logs alone");
+    assert_eq!(world.hit(2, &other).await, Some(Value::new(b"first")), "still warm");
     assert_eq!(world.read(&mut second, &whole).await, Value::new(b"buffered"));
-    assert_eq!((world.queries, world.notices.clone()), (1, vec![]));
+    assert_eq!((world.queries, world.notices.clone()), (3, vec![]));
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Counts by the level a table was written for.
 
-use lacuna_rocksdb_property::{Direction, TableGuard, TableStats};
+use lacuna_rocksdb_property::{Direction, Metric, TableGuard, TableStats};
 
 use crate::{property, question, table};
 
@@ -39,12 +39,17 @@ fn metrics_name_every_level_and_reason() {
             "lacuna_tables_skipped_total{level=\"6\"} 1".to_owned(),
             "lacuna_tables_skipped_total{level=\"7\"} 1".to_owned(),
             "lacuna_tables_skipped_total{level=\"unknown\"} 1".to_owned(),
-            "lacuna_tables_unasked_total{reason=\"corrupt\"} 6".to_owned(),
             "lacuna_filters_built_total 6".to_owned(),
             format!("lacuna_filters_built_bytes_total {bytes}"),
+            "lacuna_tables_unasked_total{reason=\"corrupt\"} 6".to_owned(),
         ]
     );
     let names: std::collections::BTreeSet<_> =
         stats.metrics().map(|metric| (metric.name, metric.label)).collect();
     assert_eq!(names.len(), stats.metrics().count(), "each has its own name");
+    let text = Metric::text(stats.metrics());
+    let types: Vec<&str> = text.lines().filter(|line| line.starts_with("# TYPE")).collect();
+    let distinct: std::collections::BTreeSet<_> = types.iter().collect();
+    assert_eq!(types.len(), distinct.len(), "counts of one name follow each other");
+    assert_eq!(text.lines().count(), types.len() + names.len());
 }

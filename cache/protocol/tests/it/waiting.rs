@@ -1,8 +1,11 @@
 //! Who waits for whom: writes that touch one entry, and writes that the store has no time for.
 
-use lacuna_cache_protocol::{Config, Epoch, Event, Notice, Policy, Query, RequestId, WriteOutcome};
+use lacuna_cache_protocol::{
+    Action, CacheCall, CacheReply, Config, Ending, Epoch, Event, Notice, Policy, Query, RequestId,
+    WriteOutcome,
+};
 
-use crate::one_owner::{OneOwner, Servers, applies, store_writes};
+use crate::one_owner::{OneOwner, RANGE, Servers, applies, no_call, store_writes};
 use crate::sim::table::{Change, closed};
 
 fn put(key: u64) -> Change {
@@ -15,45 +18,132 @@ fn shown(servers: &Servers, query: &Query) -> Option<Vec<u32>> {
 }
 
 #[test]
-fn an_entry_that_several_writes_touch_stays() {
+fn writes_of_one_entry_do_not_wait_for_each_other() {
     let mut servers = Servers::new(Policy::WriteThrough, None);
     let mut owner = OneOwner::started(&mut servers, Config::new(Policy::WriteThrough), 1);
     let (query, neighbour) = (Query::all(0, closed(2, 5)), Query::all(0, closed(6, 7)));
     owner.read(&mut servers, &query);
     owner.read(&mut servers, &neighbour);
-    servers.calls.clear();
     owner.holds = store_writes;
     for (id, key) in [(100, 3), (101, 4), (102, 5), (103, 6)] {
         owner.change(&mut servers, id, put(key));
     }
-    assert_eq!(
-        servers.calls["hide"], 2,
-        "the second and third wait behind the first, the fourth behind nobody"
-    );
-    assert_eq!(owner.held.len(), 2);
-    owner.let_go(&mut servers);
+    assert_eq!(owner.held.len(), 4);
+    assert_eq!((shown(&servers, &query), shown(&servers, &neighbour)), (None, None), "hidden (P2)");
+    let last_of_query = owner.held.remove(1);
+    for other in std::mem::take(&mut owner.held) {
+        owner.let_one_go(&mut servers, other);
+    }
+    assert_eq!(shown(&servers, &query), None, "one of its writes is still on its way");
+    assert_eq!(shown(&servers, &neighbour), Some(vec![103, 8]));
+    owner.let_one_go(&mut servers, last_of_query);
     assert!((1..=4).all(|write| owner.writes[&(write + 2)] == WriteOutcome::Done), "{:?}", owner.writes);
     assert_eq!(shown(&servers, &query), Some(vec![3, 100, 101, 102]));
-    assert_eq!(shown(&servers, &neighbour), Some(vec![103, 8]));
     assert!(owner.machine.is_idle());
 }
 
+fn patches(action: &Action) -> bool {
+    matches!(action, Action::Cache(_, _, CacheCall::Patch(..)))
+}
+
 #[test]
-fn whoever_waits_for_an_entry_too_long_is_sent_away() {
+fn writes_that_come_during_a_script_share_the_next() {
+    for policy in [Policy::WriteThrough, Policy::WriteBack] {
+        let mut servers = Servers::new(policy, None);
+        let mut owner = OneOwner::started(&mut servers, Config::new(policy), 1);
+        let query = Query::all(0, closed(0, 7));
+        owner.read(&mut servers, &query);
+        servers.calls.clear();
+        owner.holds = patches;
+        for key in 0..8 {
+            owner.change(&mut servers, 100 + u32::try_from(key).unwrap(), put(key));
+        }
+        assert_eq!(owner.held.len(), 1);
+        while let Some(script) = owner.held.pop() {
+            owner.let_one_go(&mut servers, script);
+        }
+        // Hidden by two scripts and shown by two, or changed by two.
+        let scripts = if policy == Policy::WriteThrough { 3..=4 } else { 2..=2 };
+        assert!(scripts.contains(&servers.calls["patch"]), "{policy:?}: {:?}", servers.calls);
+        assert_eq!(shown(&servers, &query), Some((100..108).collect()));
+        assert!(owner.writes.values().all(|outcome| *outcome == WriteOutcome::Done));
+    }
+}
+
+#[test]
+fn a_buffered_write_is_acknowledged_when_its_entries_show_it() {
+    let mut servers = Servers::new(Policy::WriteBack, None);
+    let mut owner = OneOwner::started(&mut servers, Config::new(Policy::WriteBack), 1);
+    let query = Query::all(0, closed(2, 5));
+    owner.read(&mut servers, &query);
+    owner.holds = patches;
+    let write = owner.change(&mut servers, 100, put(3));
+    assert_eq!(owner.writes.get(&write), None, "it is in the logs, and clients see the old row");
+    assert_eq!(shown(&servers, &query), Some(vec![3, 4, 5, 6]));
+    owner.wait(&mut servers, 1);
+    assert!(servers.applied.is_empty(), "a new owner could not know that the entry lacks it");
+    owner.let_go(&mut servers);
+    assert_eq!(owner.writes[&write], WriteOutcome::Done);
+    assert_eq!(shown(&servers, &query), Some(vec![3, 100, 5, 6]));
+}
+
+#[test]
+fn a_write_that_is_durable_when_the_tenure_ends_is_answered_by_the_next() {
+    let mut servers = Servers::new(Policy::WriteBack, None);
+    let mut owner = OneOwner::started(&mut servers, Config::new(Policy::WriteBack), 1);
+    owner.read(&mut servers, &Query::all(0, closed(2, 5)));
+    owner.holds = patches;
+    let write = owner.change(&mut servers, 100, put(3));
+    (0..6).for_each(|_| owner.wait(&mut servers, 10_000));
+    assert_eq!(owner.ending, Some(Ending::CacheLost));
+    assert_eq!((owner.writes.get(&write), &owner.durable[..]), (None, &[RequestId(write)][..]));
+    let mut new = OneOwner::started(&mut servers, Config::new(Policy::WriteBack), 2);
+    assert_eq!(new.read(&mut servers, &Query::all(0, closed(3, 3)))[0].version, 100);
+}
+
+/// A server without memory for a change has none of it: its entries are deleted, so that nothing old is shown.
+#[test]
+fn a_server_without_memory_loses_entries_and_shows_nothing_old() {
+    for policy in [Policy::WriteThrough, Policy::WriteBack] {
+        for refused in 1..=2 {
+            let mut servers = Servers::new(policy, None);
+            let mut owner = OneOwner::started(&mut servers, Config::new(policy), 1);
+            let query = Query::all(0, closed(2, 5));
+            owner.read(&mut servers, &query);
+            owner.holds = patches;
+            let write = owner.change(&mut servers, 100, put(3));
+            for _ in 1..refused {
+                for script in std::mem::take(&mut owner.held) {
+                    owner.let_one_go(&mut servers, script);
+                }
+            }
+            let script = owner.held.pop();
+            owner.holds = no_call;
+            if let Some(Action::Cache(call, ..)) = script {
+                owner.tell(&mut servers, Event::Cache(call, CacheReply::Full));
+            }
+            assert_eq!(owner.writes[&write], WriteOutcome::Done, "{policy:?} {refused}");
+            assert!(shown(&servers, &query).is_none_or(|rows| rows[1] == 100), "{policy:?} {refused}");
+            assert_eq!(owner.read(&mut servers, &query)[1].version, 100);
+            assert!(owner.machine.is_idle());
+        }
+    }
+}
+
+#[test]
+fn a_value_with_many_patches_is_compacted() {
     let mut servers = Servers::new(Policy::WriteThrough, None);
-    let config = Config { request_timeout: 10, ..Config::new(Policy::WriteThrough) };
+    let config = Config { patch_room: 64, ..Config::new(Policy::WriteThrough) };
     let mut owner = OneOwner::started(&mut servers, config, 1);
     let query = Query::all(0, closed(2, 5));
     owner.read(&mut servers, &query);
-    owner.holds = store_writes;
-    let first = owner.change(&mut servers, 100, put(3));
-    let second = owner.change(&mut servers, 101, put(4));
-    owner.wait(&mut servers, 10);
-    assert_eq!(owner.writes.get(&second), Some(&WriteOutcome::Retry));
-    owner.let_go(&mut servers);
-    assert_eq!(owner.writes[&first], WriteOutcome::Done);
-    assert_eq!(shown(&servers, &query), Some(vec![3, 100, 5, 6]));
-    assert!(owner.machine.is_idle());
+    for id in 100..200 {
+        owner.change(&mut servers, id, put(3));
+        let (_, value) = servers.cache.get(RANGE, &query).unwrap();
+        assert!(value.unwrap().as_bytes().len() <= 8 + 4 * 24 + 3 * 32, "patched at most three times");
+    }
+    assert_eq!(shown(&servers, &query), Some(vec![3, 199, 5, 6]));
+    assert!(servers.calls["gather"] > 20, "{:?}", servers.calls);
 }
 
 /// Six writes where four may be buffered, and none reaches the store.

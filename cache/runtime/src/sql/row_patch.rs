@@ -1,0 +1,144 @@
+//! What a write adds to a cached result: the row that it changes, not the result.
+//!
+//! The owner appends these bytes to the value in the cache server without reading it, and `settling.rs` makes rows of
+//! both when somebody asks. So the update of a row costs about as many bytes as the row has, however large the
+//! results are that show it.
+
+use lacuna_base::wire::{Reader, Writer};
+use lacuna_cache_protocol::Result;
+use lacuna_cache_protocol::{Command, Form, Patch, Query};
+
+use crate::sql::application::TableRows;
+use crate::sql::sql_value::SqlValue;
+use crate::sql::statement::{
+    Columns, Effect, SqlWrite, read_columns, read_values, write_columns, write_values,
+};
+
+/// A change of one row of a result.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum RowPatch {
+    /// The row is in the result, in place of one with the same key.
+    Put(Vec<SqlValue>),
+    /// The row with this key is not in the result.
+    Remove(Vec<SqlValue>),
+    /// The row with this key has other values. It is in the result if it was and they do not lead it out.
+    Set { key: Vec<SqlValue>, columns: Columns },
+}
+
+impl RowPatch {
+    pub(super) fn write(&self, writer: &mut Writer) {
+        match self {
+            Self::Put(row) => {
+                writer.byte(1);
+                write_values(writer, row);
+            }
+            Self::Remove(key) => {
+                writer.byte(2);
+                write_values(writer, key);
+            }
+            Self::Set { key, columns } => {
+                writer.byte(3);
+                write_values(writer, key);
+                write_columns(writer, columns);
+            }
+        }
+    }
+
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self> {
+        Ok(match reader.byte()? {
+            1 => Self::Put(read_values(reader)?),
+            2 => Self::Remove(read_values(reader)?),
+            3 => Self::Set { key: read_values(reader)?, columns: read_columns(reader)? },
+            _ => return Err(reader.malformed("patch").into()),
+        })
+    }
+
+    fn appended(&self) -> Patch {
+        let mut writer = Writer::default();
+        self.write(&mut writer);
+        Patch::Append(writer.into_bytes())
+    }
+}
+
+impl TableRows {
+    pub(super) fn patches(&self, command: &Command, queries: &[Query]) -> Vec<Patch> {
+        let write = SqlWrite::read(command).ok().filter(|write| write.fingerprint == self.fingerprint);
+        let patch = |query: &Query| {
+            let is_ours = query.form == Form::All && query.fingerprint == self.fingerprint;
+            let effect = &write.as_ref().filter(|_| is_ours)?.effect;
+            self.patch_of(effect, query)
+        };
+        queries.iter().map(|query| patch(query).unwrap_or(Patch::Unknown)).collect()
+    }
+
+    /// `None` if only the database knows.
+    fn patch_of(&self, effect: &Effect, query: &Query) -> Option<Patch> {
+        Some(match effect {
+            Effect::Unknown => return None,
+            Effect::Insert(row) if !self.is_selected(query, row)? => Patch::Nothing,
+            Effect::Insert(row) => {
+                self.key_place(&self.schema.key_of(row))?;
+                RowPatch::Put(row.clone()).appended()
+            }
+            Effect::Delete { was, .. } if self.was_inside(query, was) == Some(false) => Patch::Nothing,
+            Effect::Delete { key, .. } => RowPatch::Remove(key.clone()).appended(),
+            Effect::Set { key, was, columns } => {
+                let after = columns.iter().find(|(place, _)| self.is_domain(query, *place));
+                let is_inside = after.map(|(_, value)| self.is_inside(query, value));
+                match (self.was_inside(query, was), is_inside) {
+                    (Some(false), None | Some(Some(false))) => Patch::Nothing,
+                    (Some(true), Some(Some(false))) => RowPatch::Remove(key.clone()).appended(),
+                    (Some(true), Some(Some(true))) => {
+                        self.key_place(key)?;
+                        RowPatch::Set { key: key.clone(), columns: columns.clone() }.appended()
+                    }
+                    (_, None) => RowPatch::Set { key: key.clone(), columns: columns.clone() }.appended(),
+                    // The row comes from outside the range, and only the database knows its other columns.
+                    _ => return None,
+                }
+            }
+        })
+    }
+
+    /// Whether a row with these registered values was in the result; `None` if only the database knows.
+    fn was_inside(&self, query: &Query, was: &[SqlValue]) -> Option<bool> {
+        let is_known = was.len() == self.schema.domains.len() && self.schema.has_order_of(query.domain);
+        self.is_inside(query, was.get(query.domain).filter(|_| is_known)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sql::sql_value::reader;
+
+    #[test]
+    fn patches_come_back_from_their_bytes_and_cut_ones_are_refused() {
+        let patches = [
+            RowPatch::Put(vec![1.into(), "Anna".into()]),
+            RowPatch::Remove(vec![7.into()]),
+            RowPatch::Set { key: vec![7.into()], columns: vec![(1, SqlValue::Null)] },
+        ];
+        for patch in patches {
+            let mut writer = Writer::default();
+            patch.write(&mut writer);
+            let mut bytes = reader(writer.as_bytes());
+            assert_eq!(RowPatch::read(&mut bytes).unwrap(), patch);
+            assert!(bytes.is_at_end());
+            for len in 0..writer.as_bytes().len() {
+                assert!(
+                    RowPatch::read(&mut reader(&writer.as_bytes()[..len])).is_err(),
+                    "{patch:?} cut to {len}"
+                );
+            }
+        }
+        assert!(RowPatch::read(&mut reader(&[4, 0])).is_err(), "an unknown kind");
+    }
+
+    #[test]
+    fn the_bytes_of_a_patch_are_those_of_its_page() {
+        let patch = RowPatch::Set { key: vec![7.into()], columns: vec![(2, 3.into())] };
+        let Patch::Append(bytes) = patch.appended() else { panic!("it is appended") };
+        assert_eq!(bytes, [3, 1, 1, 0x0E, 1, 2, 1, 6]);
+    }
+}

@@ -1,0 +1,195 @@
+//! Results that are patched, beside results that are made anew from all rows.
+
+use std::collections::BTreeMap;
+
+use lacuna_cache_protocol::{Application as _, DomainType, Form, Interval, Patch, RangeKey};
+use lacuna_testkit::effort;
+use lacuna_workload::Rng;
+
+use super::*;
+use crate::sql::database::{Column, ColumnKind, Constraints, Described, Dialect, TableName, TextOrder};
+use crate::sql::rows::encode;
+use crate::sql::schema::Schema;
+use crate::sql::statement::{Effect, SqlWrite};
+
+/// The key has its columns in another order than the table.
+const COLUMNS: [&str; 5] = ["name", "id", "age", "team", "pay"];
+const NAME: usize = 0;
+const AGE: usize = 2;
+const PAY: usize = 4;
+
+fn column(kind: ColumnKind) -> Column {
+    Column {
+        kind,
+        is_changed: false,
+        is_generated: false,
+        declared: String::new(),
+        cast: None,
+        order: TextOrder::Bytes,
+        is_equal_by_bytes: true,
+        is_indexed: true,
+    }
+}
+
+fn table(keys: &[&str]) -> TableRows {
+    let kind = |name: &str| if name == "name" { ColumnKind::Text } else { ColumnKind::Integer };
+    let described = Described {
+        name: TableName { schema: None, table: "people".to_owned() },
+        columns: COLUMNS.map(|name| (name.to_owned(), column(kind(name)))).to_vec(),
+        primary_key: keys.iter().map(|&name| name.to_owned()).collect(),
+        dialect: Dialect::Sqlite,
+        changes_itself: false,
+        cascades: Vec::new(),
+        constraints: Constraints::default(),
+    };
+    let schema = Schema::with_keys("people", keys.iter().copied())
+        .with_domain("age", DomainType::Integer)
+        .with_domain("pay", DomainType::Integer);
+    TableRows::new(schema.with_columns(described).unwrap().into())
+}
+
+fn some_query(table: &TableRows, rng: &mut Rng) -> Query {
+    let bound = |value: i64| RangeKey::from(value.cast_unsigned() ^ (1 << 63));
+    let low = rng.below(30).cast_signed() - 5;
+    let interval = Interval::closed(bound(low), bound(low + rng.below(12).cast_signed())).unwrap();
+    Query { fingerprint: table.fingerprint, ..Query::all(rng.index(2), interval) }
+}
+
+fn some_value(rng: &mut Rng) -> SqlValue {
+    if rng.below(12) == 0 { SqlValue::Null } else { (rng.below(25).cast_signed() - 3).into() }
+}
+
+fn some_name(rng: &mut Rng) -> SqlValue {
+    "n".repeat(rng.index(9)).into()
+}
+
+/// A table, and results of it that are kept by patches.
+struct World {
+    table: TableRows,
+    rows: BTreeMap<Vec<RangeKey>, Row>,
+    kept: BTreeMap<Query, Value>,
+}
+
+impl World {
+    fn result(&self, query: &Query) -> Value {
+        let mut rows: Vec<Row> = self.rows.values().cloned().collect();
+        rows.retain(|row| self.table.is_selected(query, row).unwrap());
+        rows.sort_by_cached_key(|row| self.table.place(query, row).unwrap());
+        encode(COLUMNS.len(), &rows)
+    }
+
+    fn some_effect(&mut self, rng: &mut Rng) -> Option<Effect> {
+        let (id, team) = (rng.below(8).cast_signed(), rng.below(3).cast_signed());
+        let mut row: Row = vec![some_name(rng), id.into(), some_value(rng), team.into(), some_value(rng)];
+        let key = self.table.schema.key_of(&row);
+        let place = self.table.key_place(&key).unwrap();
+        let Some(before) = self.rows.get_mut(&place) else {
+            self.rows.insert(place, row.clone());
+            return Some(Effect::Insert(row));
+        };
+        let was = vec![before[AGE].clone(), before[PAY].clone()];
+        if rng.below(3) == 0 {
+            self.rows.remove(&place);
+            return Some(Effect::Delete { key, was });
+        }
+        let columns: Vec<(usize, SqlValue)> = [NAME, AGE, PAY]
+            .into_iter()
+            .filter(|_| rng.below(2) == 0)
+            .map(|place| (place, std::mem::replace(&mut row[place], SqlValue::Null)))
+            .collect();
+        columns.iter().for_each(|(place, value)| before[*place] = value.clone());
+        (!columns.is_empty()).then_some(Effect::Set { key, was, columns })
+    }
+
+    /// Returns how many results were patched, and how many had to be made anew.
+    fn write(&mut self, effect: Effect, step: &str) -> (usize, usize) {
+        let command = SqlWrite { fingerprint: self.table.fingerprint, statements: Vec::new(), effect };
+        let queries: Vec<Query> = self.kept.keys().cloned().collect();
+        let patches = self.table.patch(&command.command(), &queries);
+        let (mut patched, mut anew) = (0, 0);
+        for (query, patch) in queries.into_iter().zip(patches) {
+            let value = self.kept.remove(&query).unwrap();
+            let value = match patch {
+                Patch::Nothing => value,
+                Patch::Append(bytes) => {
+                    patched += 1;
+                    value.patched(&bytes)
+                }
+                Patch::Unknown => {
+                    anew += 1;
+                    self.result(&query)
+                }
+            };
+            let settled = self.table.settle(&query, &value);
+            assert_eq!(settled, Some(self.result(&query)), "{step}: {query:?} after {:?}", command.effect);
+            self.kept.insert(query, value);
+        }
+        (patched, anew)
+    }
+}
+
+#[test]
+fn patched_results_are_those_of_the_table() {
+    for keys in [&["id"][..], &["team", "id"]] {
+        let mut rng = effort::rng(31);
+        let (mut patched, mut anew) = (0, 0);
+        for round in 0..effort::short_or_long(40, 2_000) {
+            let mut world = World { table: table(keys), rows: BTreeMap::new(), kept: BTreeMap::new() };
+            for step in 0..120 {
+                if rng.below(8) == 0 {
+                    let query = some_query(&world.table, &mut rng);
+                    world.kept.insert(query.clone(), world.result(&query));
+                }
+                let Some(effect) = world.some_effect(&mut rng) else { continue };
+                let (more, others) =
+                    world.write(effect, &format!("seed {}, {round}, {step}", effort::seed()));
+                (patched, anew) = (patched + more, anew + others);
+                if rng.below(20) == 0 {
+                    let World { table, kept, .. } = &mut world;
+                    kept.iter_mut().for_each(|(query, value)| *value = table.settle(query, value).unwrap());
+                }
+            }
+        }
+        assert!(patched > 3 * anew && anew > 100, "{patched} patched, {anew} made anew");
+    }
+}
+
+#[test]
+fn a_write_of_other_columns_patches_nothing() {
+    let table = table(&["id"]);
+    let mut rng = effort::rng(32);
+    let query = some_query(&table, &mut rng);
+    let effect = Effect::Delete { key: vec![1.into()], was: vec![1.into(), 1.into()] };
+    let patch = |fingerprint, query: &Query| {
+        let write = SqlWrite { fingerprint, statements: Vec::new(), effect: effect.clone() };
+        table.patch(&write.command(), std::slice::from_ref(query)).remove(0)
+    };
+    assert_ne!(patch(table.fingerprint, &query), Patch::Unknown);
+    assert_eq!(patch(table.fingerprint + 1, &query), Patch::Unknown, "its places mean other columns");
+    let other = Query { fingerprint: 7, ..query.clone() };
+    assert_eq!(patch(table.fingerprint, &other), Patch::Unknown, "a result of other columns");
+    let first = Query { form: Form::First(3), ..query };
+    assert_eq!(patch(table.fingerprint, &first), Patch::Unknown, "the row that follows is not known");
+}
+
+#[test]
+fn a_damaged_result_is_nothing() {
+    let table = table(&["id"]);
+    let query = some_query(&table, &mut effort::rng(33));
+    let row = |id: i64| vec!["Anna".into(), id.into(), 3.into(), 1.into(), 2.into()];
+    let value = encode(COLUMNS.len(), &[row(1), row(2)]);
+    let mut patch = Writer::default();
+    RowPatch::Remove(vec![1.into()]).write(&mut patch);
+    let patched = value.patched(patch.as_bytes());
+    assert!(table.settle(&query, &patched).is_some());
+    for len in (0..patched.as_bytes().len()).filter(|len| *len != value.as_bytes().len()) {
+        let cut = Value::new(&patched.as_bytes()[..len]);
+        assert_eq!(table.settle(&query, &cut), None, "cut to {len}");
+    }
+    for (place, flip) in (0..patched.as_bytes().len()).flat_map(|place| [(place, 1), (place, 0x80)]) {
+        let mut bytes = patched.as_bytes().to_vec();
+        bytes[place] ^= flip;
+        // Whatever it says: it does not panic.
+        table.settle(&query, &Value::new(&bytes));
+    }
+}
