@@ -1,6 +1,7 @@
 # demo   the main job: an embedded store that skips empty ranges
 # test   everything that must hold; what continuous integration runs
-# Both do their own set-up on a machine with a Rust toolchain.
+# install-c   the libraries for C and C++ into PREFIX
+# All do their own set-up on a machine with a Rust toolchain.
 
 CARGO ?= cargo
 STAGE := .ci/stage
@@ -24,7 +25,7 @@ LAB = $(CARGO) run --release --locked -p lacuna-lab $(FEATURES) --
 PAPER_FEATURES_rocksdb := --features rocksdb
 PAPER_FEATURES_rangeqc := --features cache
 
-.PHONY: demo test fresh-stages test-long bench paper bars bars-cache fuzz fmt clean browser servers
+.PHONY: demo test install-c package-c fresh-stages test-long bench paper bars bars-cache fuzz fmt clean browser servers
 
 demo:
 	$(CARGO) build --release --locked
@@ -48,9 +49,18 @@ test: fresh-stages $(DENY) browser servers
 	$(STAGE) docs $(WITH_ROCKSDB) env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --locked --workspace --all-features --no-deps --lib
 	$(STAGE) tests $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --lib --bins --tests
 	$(STAGE) "examples of the documentation" $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --doc
-	$(STAGE) "example in C++" $(WITH_ROCKSDB) .ci/cpp-example
+	$(STAGE) "C and C++" $(WITH_ROCKSDB) .ci/c
 	$(STAGE) cassandra .ci/cassandra
 	@cat $(LACUNA_STAGES)
+
+# The libraries for C and C++ below PREFIX; with DESTDIR, LIBDIR and LACUNA_PROFILE as bindings/c/install has them.
+PREFIX ?= /usr/local
+install-c:
+	@bindings/c/install "$(PREFIX)"
+
+# The same as one file to unpack anywhere, in the target folder.
+package-c:
+	@bindings/c/package "$(TARGET)"
 
 # The list of stages, with their minutes, which is printed at the end.
 fresh-stages:

@@ -180,6 +180,23 @@ impl<K: FilterKey + ?Sized> Filter<K> {
         answers
     }
 
+    /// Answers many closed ranges whose ends stand in two columns, without gathering them: `answers[i]` belongs to
+    /// `los[i]..=his[i]`. An inverted pair holds no key.
+    ///
+    /// ```
+    /// let filter = lacuna::Filter::build([3, 50, 700], 14.0)?;
+    /// let mut answers = [false; 3];
+    /// filter.may_contain_pairs(&[1, 60, 701], &[5, 40, 900], &mut answers);
+    /// assert_eq!(answers, [true, false, false]);
+    /// # Ok::<(), lacuna::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the three slices differ in length.
+    pub fn may_contain_pairs<'a>(&self, los: &[K::Ref<'a>], his: &[K::Ref<'a>], answers: &mut [bool]) {
+        self.filter.may_contain_pairs(los, his, answers);
+    }
+
     /// The sealed bytes: 64 bytes of envelope, then the payload; versioned and checksummed.
     pub fn as_bytes(&self) -> &[u8] {
         (*self.bytes).as_ref()

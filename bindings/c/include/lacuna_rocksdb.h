@@ -7,7 +7,7 @@
 //   std::unique_ptr<Iterator> rows(db->NewIterator(read.options()));
 //
 // "No" is always true: a table is skipped only if it holds no entry of the range, of whatever type. Compile with the
-// settings of your RocksDB (-fno-rtti if it was built so) and link lacuna_c.
+// settings of your RocksDB (-fno-rtti if it was built so) and link lacuna.
 #pragma once
 
 #include <functional>
@@ -34,7 +34,7 @@ inline const lacuna_collector_vtable* Vtable() {
         return lacuna_collector_new(static_cast<LacunaTableGuard*>(state), level);
       },
       [](void* collector, uint32_t type, const char* key, size_t size) {
-        lacuna_collector_add(static_cast<LacunaCollector*>(collector), type, key, size);
+        lacuna_collector_add(static_cast<LacunaCollector*>(collector), static_cast<LacunaEntryType>(type), key, size);
       },
       [](void* collector, lacuna_emit emit, void* sink) {
         lacuna_collector_finish(static_cast<LacunaCollector*>(collector), emit, sink);

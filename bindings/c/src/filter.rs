@@ -1,192 +1,244 @@
-//! A sealed filter of any origin: open it, ask it, look at it.
+//! A sealed filter of any origin, open.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ffi::{CString, c_uint};
+use std::slice;
+use std::sync::OnceLock;
 
-use lacuna_base::{
-    AlignedBytes, ByteRange, Envelope, KeySpaceId, KeyType as CoreKeyType, TimeUnit, U64Range,
-};
-use lacuna_families::AnyFilter;
+use lacuna_base::{AlignedBytes, DynFilter, Envelope, Error, FixedBe, KeySpaceId, Result};
+use lacuna_families::{OpenFilter as _, Surf};
+use lacuna_guard::GuardCodec;
 
-use crate::lent::lent;
-use crate::status::{Status, fail, panicked};
+use crate::arguments::{Bytes, lent, set};
+use crate::key_type::Values;
+use crate::property::without_header;
+use crate::status::{Status, attempt};
 
-/// An opened filter, with its own copy of the bytes.
+/// An open filter. Functions that take it as `const` may be called from several threads at once, take no lock, and allocate
+/// nothing unless they say so.
 pub struct Filter {
-    filter: AnyFilter,
+    pub(crate) answers: Answers,
+    pub(crate) able: Able,
+    pub(crate) codec: Option<GuardCodec>,
+    asked_with: Option<Values>,
+    pub(crate) key_type: lacuna_base::KeyType,
+    pub(crate) envelope: Envelope,
+    pub(crate) design: Option<String>,
+    pub(crate) explanation: OnceLock<CString>,
+    bytes: Kept,
+    // Dropped last: the fields above look into it.
+    _owned: Option<AlignedBytes>,
 }
 
-/// What the keys of a filter are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(C)]
-pub enum KeySpace {
-    /// Unsigned integers of 64 bits.
-    U64 = 0,
-    /// Byte strings in the order of `memcmp`.
-    Bytes = 1,
+/// The answerer over whichever keys the envelope names.
+pub(crate) enum Answers {
+    Integers(Box<DynFilter<u64>>),
+    Strings(Box<DynFilter<[u8]>>),
 }
 
-/// What values the keys of a filter stand for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(C)]
-pub enum KeyType {
-    /// Not noted.
-    Unknown = 0,
-    /// Unsigned integers.
-    U64 = 1,
-    /// Signed integers, sign bit flipped.
-    I64 = 2,
-    /// Floating-point numbers: all bits flipped if negative, else the sign bit.
-    F64 = 3,
-    /// Days since 1970-01-01, as signed integers.
-    Date = 4,
-    /// Seconds since 1970-01-01T00:00:00Z, as signed integers.
-    TimestampSeconds = 5,
-    /// Milliseconds, likewise.
-    TimestampMilliseconds = 6,
-    /// Microseconds, likewise.
-    TimestampMicroseconds = 7,
-    /// Texts.
-    Text = 8,
-    /// Byte strings, written in hexadecimal.
-    Hex = 9,
-    /// Tuples of fields.
-    Tuple = 10,
+/// The same filter, where it can count, name next keys and compare prefixes.
+pub(crate) enum Able {
+    Integers(Surf<u64, Kept>),
+    Strings(Surf<[u8], Kept>),
+    Neither,
 }
 
-impl From<CoreKeyType> for KeyType {
-    fn from(key_type: CoreKeyType) -> Self {
-        match key_type {
-            CoreKeyType::U64 => Self::U64,
-            CoreKeyType::I64 => Self::I64,
-            CoreKeyType::F64 => Self::F64,
-            CoreKeyType::Date => Self::Date,
-            CoreKeyType::Timestamp(TimeUnit::Seconds) => Self::TimestampSeconds,
-            CoreKeyType::Timestamp(TimeUnit::Milliseconds) => Self::TimestampMilliseconds,
-            CoreKeyType::Timestamp(TimeUnit::Microseconds) => Self::TimestampMicroseconds,
-            CoreKeyType::Text => Self::Text,
-            CoreKeyType::Hex => Self::Hex,
-            CoreKeyType::Tuple => Self::Tuple,
-            _ => Self::Unknown,
+/// Sealed bytes that stay where they are as long as the filter over them is open.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Kept {
+    first: *const u8,
+    size: usize,
+}
+
+// SAFETY: the bytes are only read.
+unsafe impl Send for Kept {}
+// SAFETY: as above.
+unsafe impl Sync for Kept {}
+
+impl AsRef<[u8]> for Kept {
+    #[inline]
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: made from a slice in `Filter::over`, whose caller keeps it alive and unchanged.
+        unsafe { slice::from_raw_parts(self.first, self.size) }
+    }
+}
+
+impl Filter {
+    /// A filter over bytes of its own.
+    pub(crate) fn owning(bytes: AlignedBytes) -> Result<Self> {
+        // SAFETY: the heap buffer stays in place when `bytes` moves, and the filter keeps it.
+        let filter = unsafe { Self::over(&bytes) }?;
+        Ok(Self { _owned: Some(bytes), ..filter })
+    }
+
+    /// A filter over bytes that are kept elsewhere.
+    ///
+    /// # Safety
+    /// The bytes stay where they are and as they are until the filter is dropped.
+    unsafe fn over(bytes: &[u8]) -> Result<Self> {
+        let (envelope, _) = Envelope::open(bytes)?;
+        let kept = Kept { first: bytes.as_ptr(), size: bytes.len() };
+        let codec = match envelope.codec {
+            lacuna_base::CodecId::IDENTITY => None,
+            id => Some(GuardCodec::from_id(id, envelope.key_space)?),
+        };
+        let answers = match envelope.key_space {
+            KeySpaceId::U64 => Answers::Integers(u64::open_kind(envelope, kept)?),
+            KeySpaceId::Bytes => Answers::Strings(<[u8]>::open_kind(envelope, kept)?),
+        };
+        Ok(Self {
+            able: if codec.is_none() { Able::over(envelope.key_space, kept) } else { Able::Neither },
+            asked_with: asked_with(&envelope),
+            key_type: envelope.key_type,
+            answers,
+            codec,
+            envelope,
+            design: None,
+            explanation: OnceLock::new(),
+            bytes: kept,
+            _owned: None,
+        })
+    }
+
+    /// Sets what the filter was chosen from.
+    pub(crate) fn with_design(mut self, design: Option<String>) -> Self {
+        self.design = design;
+        self
+    }
+
+    /// The sealed bytes.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        self.bytes.as_ref()
+    }
+
+    /// The answerer for values of this type; `None` if the filter's keys stand for others.
+    #[inline]
+    pub(crate) fn for_integers(&self, values: Values) -> Option<&DynFilter<u64>> {
+        match &self.answers {
+            Answers::Integers(filter) if self.asked_with == Some(values) => Some(&**filter),
+            _ => None,
         }
     }
 }
 
-/// What the envelope of a filter says.
-#[derive(Debug, Clone, Copy)]
-#[repr(C)]
-pub struct Info {
-    /// Number of the family, see <https://github.com/lacuna-db/lacuna/blob/main/docs/format/envelope.md>.
-    pub kind: u16,
-    /// Version of the payload.
-    pub payload_version: u16,
-    /// What its keys are.
-    pub key_space: KeySpace,
-    /// What values they stand for.
-    pub key_type: KeyType,
-    /// Number of the codec that made the keys.
-    pub codec: u16,
-    /// Parameter of the codec.
-    pub codec_parameter: u64,
-    /// Number of distinct keys.
-    pub key_count: u64,
-    /// Smallest key; of byte strings the eight bytes after their common prefix.
-    pub smallest: u64,
-    /// Largest key; of byte strings the eight bytes after their common prefix.
-    pub largest: u64,
-    /// Bytes after the envelope.
-    pub payload_bytes: u64,
+impl Able {
+    fn over(key_space: KeySpaceId, bytes: Kept) -> Self {
+        match key_space {
+            KeySpaceId::U64 => Surf::<u64, _>::open(bytes).map_or(Self::Neither, Self::Integers),
+            KeySpaceId::Bytes => Surf::<[u8], _>::open(bytes).map_or(Self::Neither, Self::Strings),
+        }
+    }
 }
 
-/// Opens a copy of a sealed filter and checks all of it. On success `*filter` is to be closed with `lacuna_close`; on
-/// failure it is null.
+/// The values that a filter is asked with.
+///
+/// Integers without a type are asked as they are, and so are big-endian integers of a fixed width, whose keys are these
+/// integers. Other codecs lose some of a key: only the bytes of a key say what it became.
+fn asked_with(envelope: &Envelope) -> Option<Values> {
+    match (envelope.key_space, envelope.codec.number) {
+        (KeySpaceId::Bytes, _) => Some(Values::Strings),
+        (KeySpaceId::U64, 0 | FixedBe::NUMBER) => match envelope.key_type {
+            lacuna_base::KeyType::Unknown => Some(Values::Unsigned),
+            noted => Values::of(noted),
+        },
+        (KeySpaceId::U64, _) => None,
+    }
+}
+
+/// How much of a filter is checked when it is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub enum Verify {
+    /// Every byte, in time linear in their number: for files of one's own.
+    All = 0,
+    /// The first 64 bytes and the lengths, in constant time: for bytes that another layer has checksummed. Damaged bytes
+    /// can then give wrong answers, but no question leaves them.
+    Envelope = 1,
+}
+
+/// A `Verify` from C.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct VerifyNumber(pub c_uint);
+
+impl VerifyNumber {
+    fn check(self, sealed: &[u8]) -> Result<()> {
+        match self.0 {
+            0 => Envelope::open_verified(sealed).map(drop),
+            1 => Envelope::open(sealed).map(drop),
+            number => {
+                Err(Error::invalid_input(format!("{number} is no way to verify; give a LACUNA_VERIFY_...")))
+            }
+        }
+    }
+}
+
+/// Makes a filter and hands it over; `*place` is null on failure.
+///
+/// # Safety
+/// If `place` is not null, it may be written.
+pub(crate) unsafe fn give(place: *mut *mut Filter, make: impl FnOnce() -> Result<Filter>) -> Result<()> {
+    // SAFETY: as the caller promises.
+    unsafe { set(place, std::ptr::null_mut(), "filter") }?;
+    let made = Box::into_raw(Box::new(make()?));
+    // SAFETY: as the caller promises.
+    unsafe { set(place, made, "filter") }
+}
+
+/// Opens a copy of a sealed filter and checks all of it: what `lacuna build` or any binding wrote, or the property of a
+/// RocksDB table. On success `*filter` is to be closed with `lacuna_close`; on failure it is null. From any thread.
 ///
 /// # Safety
 /// `size` bytes are readable at `bytes`, and `filter` may be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lacuna_open(bytes: *const u8, size: usize, filter: *mut *mut Filter) -> Status {
     // SAFETY: as the caller promises.
-    let (bytes, filter) = unsafe { (lent(bytes, size), &mut *filter) };
-    *filter = std::ptr::null_mut();
-    match catch_unwind(|| AnyFilter::open_verified(AlignedBytes::copy_of(bytes))) {
-        Ok(Ok((_, opened))) => {
-            *filter = Box::into_raw(Box::new(Filter { filter: opened }));
-            Status::Ok
-        }
-        Ok(Err(error)) => fail(&error),
-        Err(_) => panicked(),
-    }
+    attempt(|| unsafe {
+        give(filter, || {
+            let sealed = without_header(lent(bytes, size, "bytes")?)?;
+            Envelope::open_verified(sealed)?;
+            Filter::owning(AlignedBytes::copy_of(sealed))
+        })
+    })
 }
 
-/// Whether a filter over integers may hold a key from `lo` to `hi`, both included; false proves that it holds none. A
-/// filter over byte strings says true. An inverted range holds no key.
+/// Opens a filter where its bytes are, such as in a memory map: nothing is copied, any alignment will do, and the bytes must
+/// stay as they are until `lacuna_close`. Otherwise as `lacuna_open`.
 ///
 /// # Safety
-/// `filter` came from `lacuna_open` and is not closed.
+/// As there; and the bytes stay readable and unchanged until the filter is closed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn lacuna_may_contain_u64(filter: *const Filter, lo: u64, hi: u64) -> bool {
+pub unsafe extern "C" fn lacuna_open_borrowed(
+    bytes: *const u8,
+    size: usize,
+    verify: VerifyNumber,
+    filter: *mut *mut Filter,
+) -> Status {
     // SAFETY: as the caller promises.
-    let filter = unsafe { &*filter };
-    let Some(range) = U64Range::new(lo, hi) else { return false };
-    let AnyFilter::U64(filter) = &filter.filter else { return true };
-    catch_unwind(AssertUnwindSafe(|| filter.may_contain_range(range))).unwrap_or(true)
+    attempt(|| unsafe {
+        give(filter, || {
+            let sealed = without_header(lent(bytes, size, "bytes")?)?;
+            verify.check(sealed)?;
+            Filter::over(sealed)
+        })
+    })
 }
 
-/// Whether a filter over byte strings may hold a key from `lo` to `hi`, both included; false proves that it holds none.
-/// A filter over integers says true. An inverted range holds no key.
+/// The sealed bytes of a filter, to be written to a file or sent: they are the filter's own and valid until it is closed.
+/// Of a null filter no bytes. From any thread.
 ///
 /// # Safety
-/// `filter` came from `lacuna_open` and is not closed; `lo_size` and `hi_size` bytes are readable at `lo` and `hi`.
+/// `filter` is open or null.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn lacuna_may_contain_bytes(
-    filter: *const Filter,
-    lo: *const u8,
-    lo_size: usize,
-    hi: *const u8,
-    hi_size: usize,
-) -> bool {
+pub unsafe extern "C" fn lacuna_bytes(filter: *const Filter) -> Bytes {
     // SAFETY: as the caller promises.
-    let (filter, lo, hi) = unsafe { (&*filter, lent(lo, lo_size), lent(hi, hi_size)) };
-    let Some(range) = ByteRange::new(lo, hi) else { return false };
-    let AnyFilter::Bytes(filter) = &filter.filter else { return true };
-    catch_unwind(AssertUnwindSafe(|| filter.may_contain_range(range))).unwrap_or(true)
+    let bytes = unsafe { filter.as_ref() }.map_or(&[][..], Filter::as_bytes);
+    Bytes { data: bytes.as_ptr(), size: bytes.len() }
 }
 
-/// Reads the envelope of a sealed filter, without opening it.
+/// Closes a filter; null is allowed. No other thread may be using it.
 ///
 /// # Safety
-/// `size` bytes are readable at `bytes`, and `info` may be written.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn lacuna_inspect(bytes: *const u8, size: usize, info: *mut Info) -> Status {
-    // SAFETY: as the caller promises.
-    let bytes = unsafe { lent(bytes, size) };
-    let (envelope, payload) = match Envelope::open(bytes) {
-        Ok(opened) => opened,
-        Err(error) => return fail(&error),
-    };
-    let described = Info {
-        kind: envelope.kind.0,
-        payload_version: envelope.payload_version,
-        key_space: match envelope.key_space {
-            KeySpaceId::U64 => KeySpace::U64,
-            KeySpaceId::Bytes => KeySpace::Bytes,
-        },
-        key_type: envelope.key_type.into(),
-        codec: envelope.codec.number,
-        codec_parameter: envelope.codec.parameter,
-        key_count: envelope.key_count,
-        smallest: envelope.smallest,
-        largest: envelope.largest,
-        payload_bytes: payload.len() as u64,
-    };
-    // SAFETY: as the caller promises.
-    unsafe { info.write(described) }
-    Status::Ok
-}
-
-/// Closes a filter; null is allowed.
-///
-/// # Safety
-/// `filter` came from `lacuna_open` and is not used again.
+/// `filter` came from this library and is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lacuna_close(filter: *mut Filter) {
     if !filter.is_null() {

@@ -30,6 +30,16 @@ pub trait RangeFilter<K: KeySpace + ?Sized>: Debug + Send + Sync {
         }
     }
 
+    /// Answers many closed ranges whose ends stand in two columns, as arrays of other languages have them. `answers[i]`
+    /// belongs to `los[i]..=his[i]`; an inverted pair is `false`. No slower than
+    /// [`may_contain_ranges`](Self::may_contain_ranges).
+    ///
+    /// # Panics
+    /// If the three slices differ in length.
+    fn may_contain_pairs<'a>(&self, los: &[K::Ref<'a>], his: &[K::Ref<'a>], answers: &mut [bool]) {
+        ask_pairs(self, los, his, answers);
+    }
+
     /// Whether any key between two bounds of any kind may be there; an empty or inverted pair is `false`.
     fn may_contain_bounds(&self, lo: Bound<K::Ref<'_>>, hi: Bound<K::Ref<'_>>) -> bool {
         fn shorten<'short, 'long: 'short, K: KeySpace + ?Sized>(
@@ -60,6 +70,43 @@ pub trait RangeFilter<K: KeySpace + ?Sized>: Debug + Send + Sync {
     fn memory_bytes(&self) -> usize;
 }
 
+/// Ranges that are gathered from pairs at a time.
+const GATHERED: usize = 32;
+
+/// Answers pairs of ends as ranges, a few at a time and without an allocation.
+fn ask_pairs<'a, K: KeySpace + ?Sized, F: RangeFilter<K> + ?Sized>(
+    filter: &F,
+    los: &[K::Ref<'a>],
+    his: &[K::Ref<'a>],
+    answers: &mut [bool],
+) {
+    check_pairs(los.len(), his.len(), answers.len());
+    let pairs = los.chunks(GATHERED).zip(his.chunks(GATHERED));
+    for ((los, his), answers) in pairs.zip(answers.chunks_mut(GATHERED)) {
+        let mut places = [0; GATHERED];
+        let mut ranges = [K::point(los[0]); GATHERED];
+        let mut count = 0;
+        for (place, (&lo, &hi)) in los.iter().zip(his).enumerate() {
+            if let Some(range) = K::range(Bound::Included(lo), Bound::Included(hi)) {
+                (places[count], ranges[count]) = (place, range);
+                count += 1;
+            }
+        }
+        let mut found = [false; GATHERED];
+        filter.may_contain_ranges(&ranges[..count], &mut found[..count]);
+        answers.fill(false);
+        for (&place, &found) in places[..count].iter().zip(&found) {
+            answers[place] = found;
+        }
+    }
+}
+
+/// The lengths of a call of [`RangeFilter::may_contain_pairs`].
+#[inline]
+fn check_pairs(los: usize, his: usize, answers: usize) {
+    assert!(los == his && his == answers, "a lower end, an upper end and an answer for each range");
+}
+
 impl<K: KeySpace + ?Sized, F: RangeFilter<K> + ?Sized> RangeFilter<K> for Box<F> {
     fn may_contain(&self, key: K::Ref<'_>) -> bool {
         (**self).may_contain(key)
@@ -69,6 +116,9 @@ impl<K: KeySpace + ?Sized, F: RangeFilter<K> + ?Sized> RangeFilter<K> for Box<F>
     }
     fn may_contain_ranges(&self, ranges: &[KeyRange<'_, K>], answers: &mut [bool]) {
         (**self).may_contain_ranges(ranges, answers);
+    }
+    fn may_contain_pairs<'a>(&self, los: &[K::Ref<'a>], his: &[K::Ref<'a>], answers: &mut [bool]) {
+        (**self).may_contain_pairs(los, his, answers);
     }
     fn may_contain_bounds(&self, lo: Bound<K::Ref<'_>>, hi: Bound<K::Ref<'_>>) -> bool {
         (**self).may_contain_bounds(lo, hi)

@@ -80,26 +80,26 @@ impl<T: IntegerBody> Kernel for Ask<'_, T> {
     }
 }
 
-/// Many questions to a body; ranges that do not lie strictly inside are settled by `clip`.
-struct AskMany<'a, R, A, T, C> {
+/// Many questions to a body; `clip` has the range of each answer's place, and settles those that do not lie strictly
+/// inside.
+struct AskMany<'a, T, C> {
     body: &'a T,
     bytes: &'a [u8],
-    ranges: &'a [R],
-    answers: &'a mut [A],
+    answers: &'a mut [bool],
     clip: C,
 }
 
-impl<R: Copy, T: IntegerBody, C: Fn(R) -> Clipped> Kernel for AskMany<'_, R, bool, T, C> {
+impl<T: IntegerBody, C: Fn(usize) -> Clipped> Kernel for AskMany<'_, T, C> {
     type Output = ();
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        let Self { body, bytes, ranges, answers, clip } = self;
-        for (ranges, answers) in ranges.chunks(GROUP).zip(answers.chunks_mut(GROUP)) {
+        let Self { body, bytes, answers, clip } = self;
+        for (group, answers) in answers.chunks_mut(GROUP).enumerate() {
             let mut inside = [(0, U64Range::point(0)); GROUP];
             let mut count = 0;
-            for (place, &range) in ranges.iter().enumerate() {
-                match clip(range) {
-                    Clipped::Settled(answer) => answers[place] = answer,
+            for (place, answer) in answers.iter_mut().enumerate() {
+                match clip(group * GROUP + place) {
+                    Clipped::Settled(settled) => *answer = settled,
                     Clipped::Inside(range) => {
                         inside[count] = (place, range);
                         count += 1;
@@ -159,12 +159,28 @@ impl<B: FilterBytes, T: IntegerBody> RangeFilter<u64> for IntegerFilter<B, T> {
         assert_eq!(ranges.len(), answers.len(), "one answer for each range");
         match &self.body {
             Some(body) => {
-                let clip = |range| self.frame.clip(range);
-                dispatch(AskMany { body, bytes: self.frame.body_and_rest(), ranges, answers, clip });
+                let clip = |place: usize| self.frame.clip(ranges[place]);
+                dispatch(AskMany { body, bytes: self.frame.body_and_rest(), answers, clip });
             }
             None => {
                 for (range, answer) in ranges.iter().zip(answers) {
                     *answer = self.may_contain_range(*range);
+                }
+            }
+        }
+    }
+
+    fn may_contain_pairs(&self, los: &[u64], his: &[u64], answers: &mut [bool]) {
+        assert!(
+            los.len() == his.len() && his.len() == answers.len(),
+            "a lower end, an upper end and an answer for each range"
+        );
+        let clip = |place: usize| self.clip_pair(los[place], his[place]);
+        match &self.body {
+            Some(body) => dispatch(AskMany { body, bytes: self.frame.body_and_rest(), answers, clip }),
+            None => {
+                for (place, answer) in answers.iter_mut().enumerate() {
+                    *answer = ask(&self.frame, None::<&T>, clip(place));
                 }
             }
         }
@@ -175,6 +191,14 @@ impl<B: FilterBytes, T: IntegerBody> RangeFilter<u64> for IntegerFilter<B, T> {
     }
 
     sizes_of_frame!();
+}
+
+impl<B: FilterBytes, T: IntegerBody> IntegerFilter<B, T> {
+    /// What smallest and largest key say about `lo..=hi`; an inverted pair holds nothing.
+    #[inline(always)]
+    fn clip_pair(&self, lo: u64, hi: u64) -> Clipped {
+        U64Range::new(lo, hi).map_or(Clipped::Settled(false), |range| self.frame.clip(range))
+    }
 }
 
 /// A family over byte strings, through the window after their common prefix.
@@ -217,8 +241,8 @@ impl<B: FilterBytes, T: IntegerBody> RangeFilter<[u8]> for WindowedFilter<B, T> 
         assert_eq!(ranges.len(), answers.len(), "one answer for each range");
         match &self.body {
             Some(body) => {
-                let clip = |range| self.clip(range);
-                dispatch(AskMany { body, bytes: self.frame.body_and_rest(), ranges, answers, clip });
+                let clip = |place: usize| self.clip(ranges[place]);
+                dispatch(AskMany { body, bytes: self.frame.body_and_rest(), answers, clip });
             }
             None => {
                 for (range, answer) in ranges.iter().zip(answers) {

@@ -21,7 +21,7 @@ impl Kind {
     }
 
     /// Its name in a spec.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         self.name
     }
 }

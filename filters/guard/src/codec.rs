@@ -86,6 +86,41 @@ impl GuardCodec {
         }
     }
 
+    /// The codec with this number and parameter, as an envelope over `key_space` notes it.
+    ///
+    /// ```
+    /// use lacuna_guard::GuardCodec;
+    ///
+    /// let codec = GuardCodec::parse("composite:4,6")?;
+    /// assert_eq!(GuardCodec::from_id(codec.id(), codec.key_space())?, codec);
+    /// # Ok::<(), lacuna_base::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Unsupported` if this version knows none over these keys.
+    pub fn from_id(id: CodecId, key_space: KeySpaceId) -> Result<Self> {
+        Self::numbered(id).filter(|codec| codec.id() == id && codec.key_space() == key_space).ok_or_else(
+            || {
+                let CodecId { number, parameter } = id;
+                Error::unsupported(format!(
+                    "codec {number} with parameter {parameter} is not known to this version"
+                ))
+            },
+        )
+    }
+
+    fn numbered(id: CodecId) -> Option<Self> {
+        let parameter = usize::try_from(id.parameter).ok()?;
+        let codec = match id.number {
+            0 => Ok(Self::bytes()),
+            FixedBe::NUMBER => Self::fixed_be(parameter),
+            Composite::NUMBER => Self::composite(parameter / 8, parameter % 8),
+            Head::NUMBER => Self::head(parameter),
+            _ => return None,
+        };
+        codec.ok()
+    }
+
     /// Number and parameter, as the envelope notes them.
     pub fn id(&self) -> CodecId {
         match self {
@@ -146,7 +181,20 @@ mod tests {
     #[test]
     fn names_are_read_back() {
         for text in ["bytes", "fixed_be:1", "fixed_be:8", "head:8", "composite:4,6"] {
-            assert_eq!(GuardCodec::parse(text).unwrap().to_string(), text);
+            let codec = GuardCodec::parse(text).unwrap();
+            assert_eq!(codec.to_string(), text);
+            assert_eq!(GuardCodec::from_id(codec.id(), codec.key_space()).unwrap(), codec);
+        }
+    }
+
+    #[test]
+    fn unknown_numbers_are_unsupported() {
+        for (number, parameter) in [(0, 1), (1, 0), (1, 9), (2, 7), (2, 8), (3, 9), (4, 0), (1, u64::MAX)] {
+            let id = CodecId { number, parameter };
+            for key_space in [KeySpaceId::U64, KeySpaceId::Bytes] {
+                let kind = GuardCodec::from_id(id, key_space).unwrap_err().kind();
+                assert_eq!(kind, lacuna_base::ErrorKind::Unsupported, "{id:?}");
+            }
         }
     }
 

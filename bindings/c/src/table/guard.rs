@@ -7,8 +7,8 @@ use std::ptr;
 use lacuna_base::Error;
 use lacuna_rocksdb_property::TableGuard;
 
-use crate::lent::lent;
-use crate::status::{fail, panicked};
+use crate::arguments::lent;
+use crate::status::attempt;
 
 /// What to build, the remembered queries, and the counts of one column family.
 pub struct Guard {
@@ -50,7 +50,7 @@ pub extern "C" fn lacuna_property_name() -> *const c_char {
 }
 
 /// A guard for the spec of this text, such as `grafite@14 codec=fixed_be:8`; null if it is wrong, and
-/// `lacuna_last_error` says why. `max_bytes` caps the property of one table; 0 means 4 MiB.
+/// `lacuna_last_error` says why. `max_bytes` caps the property of one table; 0 means 4 MiB. From any thread.
 ///
 /// # Safety
 /// `size` bytes are readable at `spec`.
@@ -60,49 +60,44 @@ pub unsafe extern "C" fn lacuna_table_guard_new(
     size: usize,
     max_bytes: usize,
 ) -> *mut Guard {
-    // SAFETY: as the caller promises.
-    let spec = unsafe { lent(spec, size) };
-    let parse = || {
+    let mut guard = None;
+    attempt(|| {
+        // SAFETY: as the caller promises.
+        let spec = unsafe { lent(spec.cast::<u8>(), size, "spec") }?;
         let text = str::from_utf8(spec).map_err(|_| Error::invalid_input("a spec is text in UTF-8"))?;
-        TableGuard::parse(text)
-    };
-    let guard = match catch_unwind(parse) {
-        Ok(Ok(guard)) => guard,
-        Ok(Err(error)) => {
-            fail(&error);
-            return ptr::null_mut();
-        }
-        Err(_) => {
-            panicked();
-            return ptr::null_mut();
-        }
-    };
+        guard = Some(TableGuard::parse(text)?);
+        Ok(())
+    });
+    let Some(guard) = guard else { return ptr::null_mut() };
     let guard = if max_bytes == 0 { guard } else { guard.with_max_bytes(max_bytes) };
     Box::into_raw(Box::new(Guard { guard }))
 }
 
-/// Another handle of the same guard, to be freed too.
+/// Another handle of the same guard, to be freed too; null for null. From any thread.
 ///
 /// # Safety
-/// `guard` came from `lacuna_table_guard_new` and is not freed.
+/// `guard` came from `lacuna_table_guard_new` and is not freed, or is null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lacuna_table_guard_clone(guard: *const Guard) -> *mut Guard {
     // SAFETY: as the caller promises.
-    let guard = unsafe { &*guard };
-    Box::into_raw(Box::new(Guard { guard: guard.guard.clone() }))
+    let Some(Guard { guard }) = (unsafe { guard.as_ref() }) else { return ptr::null_mut() };
+    Box::into_raw(Box::new(Guard { guard: guard.clone() }))
 }
 
-/// The counts so far.
+/// The counts so far. Nothing happens if either pointer is null. From any thread.
 ///
 /// # Safety
 /// `guard` came from `lacuna_table_guard_new` and is not freed; `counts` may be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lacuna_table_guard_counts(guard: *const Guard, counts: *mut Counts) {
     // SAFETY: as the caller promises.
-    let (guard, counts) = unsafe { (&(*guard).guard, &mut *counts) };
+    let Some(Guard { guard }) = (unsafe { guard.as_ref() }) else { return };
+    if counts.is_null() {
+        return;
+    }
     let stats = catch_unwind(AssertUnwindSafe(|| guard.stats())).unwrap_or_default();
     let (filters, scanned) = (&stats.filters, &stats.scanned);
-    *counts = Counts {
+    let counted = Counts {
         built: filters.built,
         coarsened: filters.coarsened,
         not_built: filters.not_stored + filters.build_failures,
@@ -114,6 +109,8 @@ pub unsafe extern "C" fn lacuna_table_guard_counts(guard: *const Guard, counts: 
         comparator: scanned.comparator,
         empty_scans: filters.empty_scans,
     };
+    // SAFETY: as the caller promises.
+    unsafe { counts.write(counted) }
 }
 
 /// Frees a handle; null is allowed.

@@ -11,7 +11,7 @@ use lacuna_c::{
 
 fn integers() -> Vec<u8> {
     let keys: Vec<u64> = (1..=1_000).map(|number| number << 20).collect();
-    let plan = BuildPlan::new(Budget::bits_per_key(16.0).unwrap()).with_key_type(lacuna_base::KeyType::I64);
+    let plan = BuildPlan::new(Budget::bits_per_key(16.0).unwrap()).with_key_type(lacuna_base::KeyType::U64);
     let spec = lacuna_families::spec::<u64>("grafite").unwrap();
     spec.build(SortedKeys::integers(&keys).unwrap(), &plan).unwrap().as_bytes().to_vec()
 }
@@ -64,7 +64,7 @@ fn the_envelope_is_shown() {
         assert_eq!(lacuna_inspect(bytes.as_ptr(), bytes.len(), info.as_mut_ptr()), Status::Ok);
         info.assume_init()
     };
-    assert_eq!((info.key_space, info.key_type), (KeySpace::U64, KeyType::I64));
+    assert_eq!((info.key_space, info.key_type), (KeySpace::U64, KeyType::U64));
     assert_eq!(info.key_count, 1_000);
     assert_eq!((info.smallest, info.largest), (1 << 20, 1_000 << 20));
     assert_eq!(info.payload_bytes + 64, bytes.len() as u64);

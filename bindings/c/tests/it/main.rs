@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed test panics")]
 #![allow(unsafe_code, reason = "the border to C")]
 
+mod building;
 mod filters;
 mod header;
 mod tables;

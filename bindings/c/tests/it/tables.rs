@@ -4,10 +4,10 @@ use std::ffi::{c_char, c_void};
 use std::ptr;
 
 use lacuna_c::{
-    Bound, Counts, Guard, lacuna_collector_add, lacuna_collector_finish, lacuna_collector_free,
-    lacuna_collector_new, lacuna_question_free, lacuna_question_may_contain, lacuna_question_new,
-    lacuna_question_note_empty, lacuna_table_guard_clone, lacuna_table_guard_counts, lacuna_table_guard_free,
-    lacuna_table_guard_new,
+    Bound, Bytes, Counts, EntryType, Guard, Status, lacuna_bytes, lacuna_close, lacuna_collector_add,
+    lacuna_collector_finish, lacuna_collector_free, lacuna_collector_new, lacuna_open, lacuna_question_free,
+    lacuna_question_may_contain, lacuna_question_new, lacuna_question_note_empty, lacuna_table_guard_clone,
+    lacuna_table_guard_counts, lacuna_table_guard_free, lacuna_table_guard_new,
 };
 
 fn guard(spec: &str) -> *mut Guard {
@@ -28,9 +28,9 @@ fn property(guard: *const Guard) -> Vec<u8> {
     unsafe {
         let collector = lacuna_collector_new(guard, 2);
         for key in (0..1_000u64).map(|number| (number << 20).to_be_bytes()) {
-            lacuna_collector_add(collector, 0, key.as_ptr().cast(), key.len());
+            lacuna_collector_add(collector, EntryType::Put.into(), key.as_ptr().cast(), key.len());
         }
-        lacuna_collector_finish(collector, keep, (&raw mut property).cast());
+        lacuna_collector_finish(collector, Some(keep), (&raw mut property).cast());
         lacuna_collector_free(collector);
     }
     property
@@ -43,10 +43,10 @@ fn asks(guard: *const Guard, comparator: &[u8], property: Option<&[u8]>, lo: u64
     unsafe {
         let question = lacuna_question_new(
             guard,
-            Bound::Included,
+            Bound::Included.into(),
             lo.as_ptr().cast(),
             lo.len(),
-            Bound::Excluded,
+            Bound::Excluded.into(),
             hi.as_ptr().cast(),
             hi.len(),
             false,
@@ -79,6 +79,28 @@ fn a_property_is_written_and_asked() {
     }
     assert_eq!((counts.built, counts.skipped, counts.passed, counts.empty_scans), (1, 1, 1, 5));
     assert_eq!((counts.missing, counts.comparator, counts.corrupt), (1, 1, 1));
+}
+
+#[test]
+fn a_property_opens_as_a_filter() {
+    let golden = include_bytes!("../../../../engines/rocksdb/property/tests/golden/property_v1.lacuna");
+    let guard = guard("surf@60 codec=fixed_be:8");
+    for property in [&golden[..], &property(guard)] {
+        let mut filter = ptr::null_mut();
+        // SAFETY: the bytes outlive the call, and the filter is closed once.
+        unsafe {
+            assert_eq!(lacuna_open(property.as_ptr(), property.len(), &raw mut filter), Status::Ok);
+            let Bytes { data, size } = lacuna_bytes(filter);
+            assert_eq!(std::slice::from_raw_parts(data, size), &property[16..], "the sealed filter");
+            lacuna_close(filter);
+            let cut = property.len() - 1;
+            assert_eq!(lacuna_open(property.as_ptr(), cut, &raw mut filter), Status::Corrupt);
+            let newer = [&[2], &property[1..]].concat();
+            assert_eq!(lacuna_open(newer.as_ptr(), newer.len(), &raw mut filter), Status::Unsupported);
+        }
+    }
+    // SAFETY: the guard is ours and freed once.
+    unsafe { lacuna_table_guard_free(guard) }
 }
 
 #[test]

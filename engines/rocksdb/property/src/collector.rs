@@ -43,6 +43,11 @@ impl Collector {
         }
     }
 
+    /// Notes that an entry could not be taken: the table gets no filter, which is counted.
+    pub fn fail(&mut self, problem: Error) {
+        self.builder.fail(problem);
+    }
+
     /// The property for the table; `None` if it gets no filter, which is counted. Never panics.
     pub fn finish(&mut self) -> Option<Vec<u8>> {
         let sealed = self.builder.finish_within(Property::room_for_sealed(self.max_bytes))?;

@@ -61,7 +61,7 @@ impl<B: FilterBytes> Surf<[u8], B> {
     ///
     /// # Errors
     /// As there; `Unsupported` also if it is of another family.
-    pub(crate) fn open(bytes: B) -> Result<Self> {
+    pub fn open(bytes: B) -> Result<Self> {
         let envelope = surf_envelope(bytes.as_ref())?;
         OpenFrame::open(Frame::with_prefix(envelope, bytes)?)
     }

@@ -24,7 +24,7 @@ Stock RocksDB 11.12 through its own iterators: a file is kept closed by `ReadOpt
 file, where the papers changed the code of closed seeks. `get` never asks it, so points are sought as [k, k] wherever the filter \
 is ours. *RocksDB's Bloom* has the same bits per key. RocksDB's minimum and maximum query filters are not here: their interface \
 is in C++ alone, and every level spans all keys, so that the smallest and largest key of a file say what RocksDB knows already \
-(`bindings/c/example/min_max.cc` asks them: they save 24 blocks of 7,990, where range filters save 7,774). \
+(`bindings/c/examples/rocksdb/min_max.cc` asks them: they save 24 blocks of 7,990, where range filters save 7,774). \
 Levels are written file by file, the same files for every filter; only the mixed and shifting workloads run compactions. Blocks \
 come from the disk by direct I/O unless a line says otherwise; indexes and filters lie on the heap of open tables. Databases take \
 turns, times are medians of three rounds, and every answer is compared with the keys. Everything is scaled down; each figure \

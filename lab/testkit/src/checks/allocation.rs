@@ -31,22 +31,33 @@ pub fn queries_allocate_nothing<K: TestSpace + ?Sized>(subject: &Subject<K>) -> 
         ends.extend(oracle.keys().iter().take(100).flat_map(K::neighbours));
         ends.sort();
         let ranges: Vec<_> = ends.windows(2).filter_map(|pair| closed::<K>(&pair[0], &pair[1])).collect();
+        let (los, his): (Vec<_>, Vec<_>) =
+            ends.windows(2).map(|pair| (K::borrow(&pair[0]), K::borrow(&pair[1]))).unzip();
+        let pairs = Pairs::<K> { los: &los, his: &his };
         let mut answers = vec![false; ranges.len()];
         // A twin goes first: the process looks up its instruction set once, and debug builds note each path once.
         let sealed = subject.seal(oracle.sorted(), 10.0, 1)?;
-        ask_everything(&*subject.open(sealed.clone())?, &ends, &ranges, &mut answers);
+        ask_everything(&*subject.open(sealed.clone())?, &ends, &ranges, &pairs, &mut answers);
         let filter = subject.open(sealed)?;
-        let ((), spent) = count_allocations(|| ask_everything(&*filter, &ends, &ranges, &mut answers));
+        let ((), spent) =
+            count_allocations(|| ask_everything(&*filter, &ends, &ranges, &pairs, &mut answers));
         ensure(spent.count == 0, || format!("{}: queries made {spent:?}; {oracle:?}", subject.text()))?;
     }
     Ok(())
 }
 
-/// Asks for every key, range and open-ended bound, and for all ranges as one batch.
+/// Ends of ranges in two columns.
+struct Pairs<'a, 'k, K: TestSpace + ?Sized> {
+    los: &'a [K::Ref<'k>],
+    his: &'a [K::Ref<'k>],
+}
+
+/// Asks for every key, range and open-ended bound, and for all ranges as one batch, in either form.
 fn ask_everything<K: TestSpace + ?Sized>(
     filter: &DynFilter<K>,
     ends: &[K::Owned],
     ranges: &[KeyRange<'_, K>],
+    pairs: &Pairs<'_, '_, K>,
     answers: &mut [bool],
 ) {
     for (key, range) in ends.iter().zip(ranges) {
@@ -55,6 +66,7 @@ fn ask_everything<K: TestSpace + ?Sized>(
         black_box(filter.may_contain_bounds(Excluded(K::borrow(key)), Unbounded));
     }
     filter.may_contain_ranges(ranges, answers);
+    filter.may_contain_pairs(pairs.los, pairs.his, answers);
 }
 
 /// Opening allocates at most 2 KiB, however many keys the filter has and whatever its bytes claim.

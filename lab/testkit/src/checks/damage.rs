@@ -171,6 +171,9 @@ fn survives<K: TestSpace + ?Sized>(
         }
         filter.may_contain_bounds(Unbounded, Unbounded);
         filter.may_contain_ranges(&ranges, &mut vec![false; ranges.len()]);
+        let keys: Vec<_> = ends.iter().map(K::borrow).collect();
+        filter.may_contain_pairs(&keys[1..], &keys[..keys.len() - 1], &mut vec![false; keys.len() - 1]);
+        filter.may_contain_pairs(&keys[..keys.len() - 1], &keys[1..], &mut vec![false; keys.len() - 1]);
         let _ =
             (filter.rate_bound(1), filter.rate_bound(u64::MAX), filter.key_count(), filter.memory_bytes());
     })

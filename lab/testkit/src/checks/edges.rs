@@ -58,6 +58,9 @@ pub fn the_empty_set_denies_everything<K: TestSpace + ?Sized>(subject: &Subject<
         let mut answers = [true; 3];
         filter.may_contain_ranges(&[asked; 3], &mut answers);
         maybes.extend(answers);
+        answers.fill(true);
+        filter.may_contain_pairs(&[K::borrow(&low); 3], &[K::borrow(&high); 3], &mut answers);
+        maybes.extend(answers);
         ensure(!maybes.contains(&true), || {
             format!("{}: the empty set answers `maybe`: {maybes:?}", subject.text())
         })

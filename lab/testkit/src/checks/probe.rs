@@ -110,6 +110,7 @@ impl<'a, K: TestSpace + ?Sized> Probe<'a, K> {
         for len in [0, 1, 7, 1_024].map(|len: usize| len.min(ranges.len())) {
             for batch in ranges.chunks(len.max(1)) {
                 self.batch(&batch[..len.min(batch.len())])?;
+                self.pairs(&batch[..len.min(batch.len())])?;
             }
         }
         Ok(())
@@ -128,6 +129,37 @@ impl<'a, K: TestSpace + ?Sized> Probe<'a, K> {
                         self.place,
                         ranges.len(),
                         self.oracle
+                    )
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Pairs of the ends of `ranges` answer as their closed ranges do alone; every third pair is inverted, and denied.
+    fn pairs(&self, ranges: &[KeyRange<'_, K>]) -> Verdict {
+        let ends = ranges.iter().filter_map(|range| match K::ends(*range) {
+            (lo, Some(hi)) => Some((lo, hi)),
+            _ => None,
+        });
+        let turned =
+            ends.enumerate().map(|(place, (lo, hi))| if place % 3 == 2 { (hi, lo) } else { (lo, hi) });
+        let (los, his): (Vec<_>, Vec<_>) = turned.unzip();
+        for filling in [false, true] {
+            let mut answers = vec![filling; los.len()];
+            self.filter.may_contain_pairs(&los, &his, &mut answers);
+            for ((&lo, &hi), answer) in los.iter().zip(&his).zip(answers) {
+                let alone = match K::range(Included(lo), Included(hi)) {
+                    Some(range) => {
+                        self.range(range)?;
+                        self.filter.may_contain_range(range)
+                    }
+                    None => false,
+                };
+                ensure(answer == alone, || {
+                    let (place, count) = (self.place, los.len());
+                    format!(
+                        "{place}: {lo:?} to {hi:?} is {answer} in a batch of {count} pairs, but not alone"
                     )
                 })?;
             }

@@ -90,6 +90,12 @@ fn batches_that_differ_are_caught() {
 }
 
 #[test]
+fn pairs_that_differ_are_caught() {
+    caught(answers::batched_answers_equal_single_answers, "fake:pairsdiffer", "batch of 7 pairs");
+    caught(answers::batched_answers_equal_single_answers, "fake:invertedpairsaysmaybe", "pairs");
+}
+
+#[test]
 fn panics_become_faults() {
     caught(edges::the_smallest_key_alone_is_found, "fake:panicsonzero", "panicked: zero");
     caught(proof::every_set_of_sixteen_keys_is_answered, "fake:panicsonzero", "panicked: zero");

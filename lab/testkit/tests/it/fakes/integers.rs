@@ -213,6 +213,17 @@ impl<B: AsRef<[u8]> + std::fmt::Debug + Send + Sync> RangeFilter<u64> for FakeFi
         }
     }
 
+    fn may_contain_pairs(&self, los: &[u64], his: &[u64], answers: &mut [bool]) {
+        for (place, ((&lo, &hi), answer)) in los.iter().zip(his).zip(answers).enumerate() {
+            let forgotten = self.quirk == Quirk::PairsDiffer && place == 6 && los.len() == 7;
+            match U64Range::new(lo, hi) {
+                Some(range) if !forgotten => *answer = self.answer(range),
+                Some(_) => {}
+                None => *answer = self.quirk == Quirk::InvertedPairSaysMaybe,
+            }
+        }
+    }
+
     fn may_contain_bounds(&self, lo: std::ops::Bound<u64>, hi: std::ops::Bound<u64>) -> bool {
         match U64Range::from_bounds(lo, hi) {
             Some(range) => self.answer(range),

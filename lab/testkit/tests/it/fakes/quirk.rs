@@ -17,6 +17,8 @@ pub(crate) enum Quirk {
     EmptySaysMaybe,
     InvertedSaysMaybe,
     BatchDiffers,
+    PairsDiffer,
+    InvertedPairSaysMaybe,
     // Panics:
     PanicsOnZero,
     PanicsOnDamage,
@@ -43,7 +45,7 @@ pub(crate) enum Quirk {
 }
 
 impl Quirk {
-    const ALL: [Self; 28] = [
+    const ALL: [Self; 30] = [
         Self::None,
         Self::Salted,
         Self::Marked,
@@ -54,6 +56,8 @@ impl Quirk {
         Self::EmptySaysMaybe,
         Self::InvertedSaysMaybe,
         Self::BatchDiffers,
+        Self::PairsDiffer,
+        Self::InvertedPairSaysMaybe,
         Self::PanicsOnZero,
         Self::PanicsOnDamage,
         Self::HangsOnDamage,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "check.h"
+#include "lacuna.hpp"
 #include "lacuna_rocksdb.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
@@ -63,6 +64,19 @@ void DeletedMinutesStayDeleted(DB* db, const lacuna::RangeFilters& filters) {
   Check(Rows(db, filters, 600, 601, lacuna::Direction::kForward) == 0, "a deleted minute is gone");
 }
 
+// The filters of tables open without their tables, such as in a tool that looks at files.
+void PropertiesOpenAsFilters(DB* db) {
+  ROCKSDB_NAMESPACE::TablePropertiesCollection tables;
+  Check(db->GetPropertiesOfAllTables(&tables));
+  Check(!tables.empty(), "there are tables");
+  for (const auto& [name, table] : tables) {
+    auto filter = lacuna::Filter<std::string_view>::open(table->user_collected_properties.at(lacuna_property_name()));
+    Check(filter.info().key_count == table->num_entries, "every entry is in the filter");
+    Check(filter.may_contain(Key(600)), "no key is denied");
+    Check(!filter.may_contain_range(Key(601), Key(602)), "nothing between two minutes");
+  }
+}
+
 // A database opened with what its OPTIONS file says builds the same filters.
 void OptionsFilesKnowTheFactory(const std::string& path, const std::string& twin) {
   lacuna::RegisterFactory();
@@ -96,6 +110,7 @@ int main() {
   auto counts = filters.counts();
   Check(counts.built == 1 && counts.skipped > 1'500, "the table was skipped");
   DeletedMinutesStayDeleted(db.get(), filters);
+  PropertiesOpenAsFilters(db.get());
   db.reset();
   OptionsFilesKnowTheFactory(path, twin);
 

@@ -1,0 +1,97 @@
+//! Filters from arrays of keys.
+
+use lacuna_base::TypedKey as _;
+
+use crate::arguments::{Bytes, lent};
+use crate::filter::{Filter, give};
+use crate::key_type::Values;
+use crate::plan::{Plan, integer_recipe, string_recipe};
+use crate::sealing::{filter_of_integers, filter_of_strings};
+use crate::status::{Status, attempt};
+
+/// Builds a filter of `count` keys, in any order and with repeats. Ascending keys without repeats are not copied, others
+/// are copied and sorted: 8 bytes a key. On success `*filter` is to be closed with `lacuna_close`; on failure it is null.
+///
+/// Same keys, spec, budget, sample and seed give the same bytes on every machine and in every language. From any thread.
+///
+/// # Safety
+/// `count` values are readable at `keys`, `plan` is readable and its pointers are as it says, and `filter` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lacuna_build_u64(
+    keys: *const u64,
+    count: usize,
+    plan: *const Plan,
+    filter: *mut *mut Filter,
+) -> Status {
+    // SAFETY: as the caller promises.
+    attempt(|| unsafe {
+        give(filter, || {
+            filter_of_integers(&integer_recipe(plan, Values::Unsigned)?, lent(keys, count, "keys")?.into())
+        })
+    })
+}
+
+/// As `lacuna_build_u64`, of signed integers, or of days or moments if the plan's key type says so. Copies them.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lacuna_build_i64(
+    keys: *const i64,
+    count: usize,
+    plan: *const Plan,
+    filter: *mut *mut Filter,
+) -> Status {
+    // SAFETY: as the caller promises.
+    attempt(|| unsafe {
+        give(filter, || {
+            let recipe = integer_recipe(plan, Values::Signed)?;
+            let keys: Vec<u64> = lent(keys, count, "keys")?.iter().map(|key| key.to_key()).collect();
+            filter_of_integers(&recipe, keys.into())
+        })
+    })
+}
+
+/// As `lacuna_build_u64`, of floating-point numbers: -0 and 0 are one key, and all NaNs are one, above infinity. Copies
+/// them.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lacuna_build_f64(
+    keys: *const f64,
+    count: usize,
+    plan: *const Plan,
+    filter: *mut *mut Filter,
+) -> Status {
+    // SAFETY: as the caller promises.
+    attempt(|| unsafe {
+        give(filter, || {
+            let recipe = integer_recipe(plan, Values::Floats)?;
+            let keys: Vec<u64> = lent(keys, count, "keys")?.iter().map(|key| key.to_key()).collect();
+            filter_of_integers(&recipe, keys.into())
+        })
+    })
+}
+
+/// As `lacuna_build_u64`, of byte strings in the order of `memcmp`, a prefix first. Copies them: their bytes and 8 more for
+/// each, twice that if they are not ascending.
+///
+/// # Safety
+/// As there, and the bytes of each key are readable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lacuna_build_bytes(
+    keys: *const Bytes,
+    count: usize,
+    plan: *const Plan,
+    filter: *mut *mut Filter,
+) -> Status {
+    // SAFETY: as the caller promises.
+    attempt(|| unsafe {
+        give(filter, || {
+            let recipe = string_recipe(plan)?;
+            let keys = lent(keys, count, "keys")?.iter().map(|key| key.lent("a key"));
+            filter_of_strings(&recipe, keys.collect::<Result<_, _>>()?)
+        })
+    })
+}

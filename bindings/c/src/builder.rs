@@ -1,0 +1,192 @@
+//! A filter of keys that come one by one.
+
+use lacuna_base::{ByteColumn, Error, Result, TypedKey as _};
+
+use crate::arguments::{exclusive, lent, set};
+use crate::filter::{Filter, give};
+use crate::key_type::Values;
+use crate::plan::{Plan, Recipe, integer_recipe, string_recipe};
+use crate::sealing::{filter_of_integers, filter_of_strings};
+use crate::status::{Status, attempt};
+
+/// Collects keys until it is finished or freed: 8 bytes an integer; the bytes of a string and 8 more.
+pub struct Builder {
+    keys: Collected,
+}
+
+enum Collected {
+    Integers(Values, Recipe<u64>, Vec<u64>),
+    Strings(Recipe<[u8]>, ByteColumn),
+    Finished,
+}
+
+impl Builder {
+    fn of_integers(plan: Recipe<u64>, values: Values) -> Self {
+        Self { keys: Collected::Integers(values, plan, Vec::new()) }
+    }
+
+    fn add_integer(&mut self, values: Values, key: u64) -> Result<()> {
+        match &mut self.keys {
+            Collected::Integers(of, _, keys) if *of == values => keys.push(key),
+            Collected::Finished => return Err(finished()),
+            _ => return Err(other_values(values)),
+        }
+        Ok(())
+    }
+
+    fn add_string(&mut self, key: &[u8]) -> Result<()> {
+        match &mut self.keys {
+            Collected::Strings(_, keys) => keys.push(key),
+            Collected::Finished => return Err(finished()),
+            Collected::Integers(..) => return Err(other_values(Values::Strings)),
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<Filter> {
+        match std::mem::replace(&mut self.keys, Collected::Finished) {
+            Collected::Integers(_, recipe, keys) => filter_of_integers(&recipe, keys.into()),
+            Collected::Strings(recipe, keys) => filter_of_strings(&recipe, keys),
+            Collected::Finished => Err(finished()),
+        }
+    }
+}
+
+fn finished() -> Error {
+    Error::invalid_input("the builder is finished; make another")
+}
+
+fn other_values(values: Values) -> Error {
+    Error::invalid_input(format!("the builder does not take {}", values.name()))
+}
+
+/// Makes the builder and hands it over; `*builder` is null on failure.
+///
+/// # Safety
+/// If `builder` is not null, it may be written.
+unsafe fn begin(builder: *mut *mut Builder, make: impl FnOnce() -> Result<Builder>) -> Status {
+    attempt(|| {
+        // SAFETY: as the caller promises.
+        unsafe { set(builder, std::ptr::null_mut(), "builder") }?;
+        let made = Box::into_raw(Box::new(make()?));
+        // SAFETY: as the caller promises.
+        unsafe { set(builder, made, "builder") }
+    })
+}
+
+/// Begins a filter of unsigned integers. On success `*builder` is to be freed with `lacuna_builder_free`; on failure it
+/// is null. Nothing of the plan is needed afterwards. From any thread.
+///
+/// # Safety
+/// `plan` is readable and its pointers are as it says; `builder` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lacuna_builder_new_u64(plan: *const Plan, builder: *mut *mut Builder) -> Status {
+    // SAFETY: as the caller promises.
+    unsafe {
+        begin(builder, || Ok(Builder::of_integers(integer_recipe(plan, Values::Unsigned)?, Values::Unsigned)))
+    }
+}
+
+/// Begins a filter of signed integers, or of days or moments if the plan's key type says so; as
+/// `lacuna_builder_new_u64`.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lacuna_builder_new_i64(plan: *const Plan, builder: *mut *mut Builder) -> Status {
+    // SAFETY: as the caller promises.
+    unsafe {
+        begin(builder, || Ok(Builder::of_integers(integer_recipe(plan, Values::Signed)?, Values::Signed)))
+    }
+}
+
+/// Begins a filter of floating-point numbers; as `lacuna_builder_new_u64`.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lacuna_builder_new_f64(plan: *const Plan, builder: *mut *mut Builder) -> Status {
+    // SAFETY: as the caller promises.
+    unsafe {
+        begin(builder, || Ok(Builder::of_integers(integer_recipe(plan, Values::Floats)?, Values::Floats)))
+    }
+}
+
+/// Begins a filter of byte strings; as `lacuna_builder_new_u64`.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lacuna_builder_new_bytes(plan: *const Plan, builder: *mut *mut Builder) -> Status {
+    // SAFETY: as the caller promises.
+    unsafe {
+        begin(builder, || Ok(Builder { keys: Collected::Strings(string_recipe(plan)?, ByteColumn::new()) }))
+    }
+}
+
+/// Adds a key, in any order; repeats count once. Ascending keys are not sorted again. One thread at a time.
+///
+/// # Safety
+/// `builder` came from `lacuna_builder_new_u64` and is not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lacuna_builder_add_u64(builder: *mut Builder, key: u64) -> Status {
+    // SAFETY: as the caller promises.
+    attempt(|| unsafe { exclusive(builder, "builder") }?.add_integer(Values::Unsigned, key))
+}
+
+/// As `lacuna_builder_add_u64`, to a builder of signed integers, days or moments.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lacuna_builder_add_i64(builder: *mut Builder, key: i64) -> Status {
+    // SAFETY: as the caller promises.
+    attempt(|| unsafe { exclusive(builder, "builder") }?.add_integer(Values::Signed, key.to_key()))
+}
+
+/// As `lacuna_builder_add_u64`, to a builder of floating-point numbers.
+///
+/// # Safety
+/// As there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lacuna_builder_add_f64(builder: *mut Builder, key: f64) -> Status {
+    // SAFETY: as the caller promises.
+    attempt(|| unsafe { exclusive(builder, "builder") }?.add_integer(Values::Floats, key.to_key()))
+}
+
+/// As `lacuna_builder_add_u64`, to a builder of byte strings; the key is copied.
+///
+/// # Safety
+/// As there, and `size` bytes are readable at `key`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lacuna_builder_add_bytes(
+    builder: *mut Builder,
+    key: *const u8,
+    size: usize,
+) -> Status {
+    // SAFETY: as the caller promises.
+    attempt(|| unsafe { exclusive(builder, "builder")?.add_string(lent(key, size, "key")?) })
+}
+
+/// Builds the filter of the keys added; the builder then takes no more and is still to be freed. On success `*filter` is
+/// to be closed with `lacuna_close`; on failure it is null, and the keys are gone. One thread at a time.
+///
+/// # Safety
+/// `builder` came from a `lacuna_builder_new_...` and is not freed; `filter` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lacuna_builder_finish(builder: *mut Builder, filter: *mut *mut Filter) -> Status {
+    // SAFETY: as the caller promises.
+    attempt(|| unsafe { give(filter, || exclusive(builder, "builder")?.finish()) })
+}
+
+/// Frees a builder, finished or not: one that is not finished is abandoned. Null is allowed.
+///
+/// # Safety
+/// `builder` came from a `lacuna_builder_new_...` and is not used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lacuna_builder_free(builder: *mut Builder) {
+    if !builder.is_null() {
+        // SAFETY: as the caller promises.
+        drop(unsafe { Box::from_raw(builder) });
+    }
+}
