@@ -36,6 +36,7 @@ pub(crate) fn ask<'py>(
 
 fn answer(held: &Held, los: Values<'_>, his: Values<'_>, answers: &mut [bool]) -> lacuna_base::Result<()> {
     match &held.filter {
+        _ if held.form().is_vacant => answers.fill(false),
         AnyFilter::U64(filter) if !los.is_empty() => {
             IntegerEnds::of(los, his, held.form().key_type)?.ask(&**filter, answers);
         }

@@ -63,6 +63,8 @@ impl Order {
     pub(crate) fn build(&self, keys: &Keys, sample: Option<SampleValues>) -> Result<Built> {
         match keys {
             Keys::Integers(keys, key_type) => {
+                // Keys that are none have no queries of their sort.
+                let sample = sample.filter(|_| !keys.is_empty());
                 let sample = sample.map(|sample| integer_sample(sample, *key_type)).transpose()?;
                 self.seal::<u64>(keys, *key_type, sample)
             }

@@ -12,6 +12,8 @@ use crate::values::Values;
 pub(crate) struct KeyForm {
     pub(crate) space: KeySpaceId,
     pub(crate) key_type: KeyType,
+    /// No key has shown what keys would be: every question is answered "no".
+    pub(crate) is_vacant: bool,
 }
 
 /// A sort of values.
@@ -60,7 +62,12 @@ impl Sort {
 impl KeyForm {
     /// The form that an envelope names.
     pub(crate) fn of(envelope: &Envelope) -> Self {
-        Self { space: envelope.key_space, key_type: envelope.key_type }
+        Self::new(envelope.key_space, envelope.key_type, envelope.key_count)
+    }
+
+    /// The form of `key_count` keys.
+    pub(crate) fn new(space: KeySpaceId, key_type: KeyType, key_count: u64) -> Self {
+        Self { space, key_type, is_vacant: key_count == 0 && key_type == KeyType::Unknown }
     }
 
     /// Refuses values of a sort that has no place among the keys: a "no" about them would be false.
@@ -75,7 +82,7 @@ impl KeyForm {
             Sort::Texts => self.key_type == KeyType::Text,
             Sort::Bytes => self.space == KeySpaceId::Bytes,
         };
-        if fits {
+        if fits || self.is_vacant {
             return Ok(());
         }
         Err(wrong_type(format!(

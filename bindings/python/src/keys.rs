@@ -21,7 +21,7 @@ impl Keys {
     /// The keys that `values` stand for.
     pub(crate) fn of(values: Values<'static>) -> Result<Self> {
         Ok(match values {
-            Values::Empty => Self::Integers(Vec::new(), KeyType::U64),
+            Values::Empty => Self::Integers(Vec::new(), KeyType::Unknown),
             Values::Unsigned(values) => Self::Integers(values.into_owned(), KeyType::U64),
             Values::Signed(values) => Self::Integers(mapped(values), KeyType::I64),
             Values::Wide(values) => wide(&values)?,
@@ -41,8 +41,8 @@ impl Keys {
     /// What the keys are.
     pub(crate) fn form(&self) -> KeyForm {
         match self {
-            Self::Integers(_, key_type) => KeyForm { space: KeySpaceId::U64, key_type: *key_type },
-            Self::Bytes(_, key_type) => KeyForm { space: KeySpaceId::Bytes, key_type: *key_type },
+            Self::Integers(keys, key_type) => KeyForm::new(KeySpaceId::U64, *key_type, keys.len() as u64),
+            Self::Bytes(keys, key_type) => KeyForm::new(KeySpaceId::Bytes, *key_type, keys.len() as u64),
         }
     }
 

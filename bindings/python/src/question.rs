@@ -60,6 +60,9 @@ pub(crate) fn one_range(held: &Held, lo: &Bound<'_, PyAny>, hi: &Bound<'_, PyAny
 }
 
 fn between(held: &Held, lo: &Scalar<'_>, hi: &Scalar<'_>) -> PyResult<bool> {
+    if held.form().is_vacant {
+        return Ok(false);
+    }
     match &held.filter {
         AnyFilter::U64(filter) => {
             let range = integer_range(held.form(), lo, hi)?;

@@ -14,6 +14,9 @@ use crate::scalar::{self, Scalar};
 pub(crate) fn first<'py>(held: &Held, from: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = from.py();
     let key = value(from)?;
+    if held.form().is_vacant {
+        return Ok(None);
+    }
     if held.is_over_bytes() {
         let filter = open_seek::<[u8], _>(held.bytes.clone()).map_err(|error| raised(py, &error))?;
         let mut candidate = Vec::new();
@@ -36,6 +39,9 @@ pub(crate) fn count(held: &Held, lo: &Bound<'_, PyAny>, hi: &Bound<'_, PyAny>) -
     let py = lo.py();
     let (lo, hi) = (value(lo)?, value(hi)?);
     let nothing = CountBounds { min: 0, max: 0 };
+    if held.form().is_vacant {
+        return Ok(nothing);
+    }
     if held.is_over_bytes() {
         let filter = open_count::<[u8], _>(held.bytes.clone()).map_err(|error| raised(py, &error))?;
         let (lo, hi) = (byte_bound(held.form(), &lo)?, byte_bound(held.form(), &hi)?);
