@@ -24,7 +24,7 @@ LAB = $(CARGO) run --release --locked -p lacuna-lab $(FEATURES) --
 PAPER_FEATURES_rocksdb := --features rocksdb
 PAPER_FEATURES_rangeqc := --features cache
 
-.PHONY: demo test fresh-stages test-long bench paper bars bars-cache fuzz fmt clean browser servers
+.PHONY: demo test python fresh-stages test-long bench paper bars bars-cache fuzz fmt clean browser servers
 
 demo:
 	$(CARGO) build --release --locked
@@ -49,8 +49,13 @@ test: fresh-stages $(DENY) browser servers
 	$(STAGE) tests $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --lib --bins --tests
 	$(STAGE) "examples of the documentation" $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --doc
 	$(STAGE) "example in C++" $(WITH_ROCKSDB) .ci/cpp-example
+	$(STAGE) python env LACUNA_COMMAND=$(LACUNA_WITHOUT_FEATURES) .ci/python
 	$(STAGE) cassandra .ci/cassandra
 	@cat $(LACUNA_STAGES)
+
+# The wheel for Python, in $(TARGET)/wheels.
+python:
+	.ci/python wheel
 
 # The list of stages, with their minutes, which is printed at the end.
 fresh-stages:

@@ -4,7 +4,7 @@ use lacuna_base::ENVELOPE_BYTES;
 
 use crate::held::Held;
 
-/// Lengths of ranges for which the promised rate is told.
+/// Lengths of ranges whose promised rate is shown.
 const LENGTHS: [u64; 3] = [1, 32, 1_024];
 
 /// Family, keys, size and rates, a line each; then what `auto` chose it among.

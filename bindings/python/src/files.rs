@@ -27,7 +27,7 @@ pub(crate) fn map(path: &Path) -> io::Result<Bytes> {
         return read(path);
     }
     // SAFETY: bytes that change under a map may give other answers, since every read of them is checked against their length;
-    // that nobody changes or shortens the file meanwhile is what `Filter.open` asks of a caller who says `mmap=True`.
+    // that no process changes or shortens the file meanwhile is what `Filter.open` asks of a caller who says `mmap=True`.
     let mapped = unsafe { Mmap::map(&file) }?;
     Ok(Bytes::Mapped(Arc::new(mapped)))
 }

@@ -127,7 +127,7 @@ impl Filter {
 
     /// The filter in the file at ``path``, after a check of every byte.
     ///
-    /// With ``mmap=True`` the file is mapped instead of read. Nobody may write to it or shorten it while the filter is in
+    /// With ``mmap=True`` the file is mapped instead of read. No process may write to it or shorten it while the filter is in
     /// use: answers could be wrong, or the process be ended by a signal. A file that is replaced by renaming is safe.
     ///
     /// Raises `OSError` if there is no such file, `CorruptError` if its bytes are damaged or no filter, `UnsupportedError` if
