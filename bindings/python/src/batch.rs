@@ -6,7 +6,7 @@ use numpy::{PyArray1, PyArrayMethods, PyReadwriteArray1, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use crate::column::Column;
-use crate::ends::{IntegerEnds, byte_ends};
+use crate::ends::{IntegerEnds, byte_strings};
 use crate::errors::{raised, wrong_type, wrong_value};
 use crate::held::Held;
 use crate::values::Values;
@@ -42,7 +42,7 @@ fn answer(held: &Held, los: Values<'_>, his: Values<'_>, answers: &mut [bool]) -
         }
         AnyFilter::U64(_) => {}
         AnyFilter::Bytes(filter) => {
-            let (los, his) = byte_ends(&los, &his)?;
+            let (los, his) = (byte_strings(&los)?, byte_strings(&his)?);
             filter.may_contain_pairs(&los, &his, answers);
         }
     }

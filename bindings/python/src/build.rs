@@ -6,7 +6,7 @@ use lacuna_base::{Budget, BuildPlan, DynSpec, Error, KeyType, Result, Sample, Se
 use lacuna_families::{AutoSpec, DesignKey};
 use lacuna_guard::internal::GuardKey;
 
-use crate::ends::{IntegerEnds, byte_ends};
+use crate::ends::{IntegerEnds, byte_strings};
 use crate::keys::Keys;
 use crate::values::Values;
 
@@ -107,7 +107,8 @@ fn integer_sample((los, his): SampleValues, key_type: KeyType) -> Result<Sample<
 }
 
 fn byte_sample((los, his): SampleValues) -> Result<Sample<[u8]>> {
-    let (los, his) = byte_ends(&los, &his).map_err(|error| error.with_context("sample"))?;
+    let strings = |ends| byte_strings(ends).map_err(|error| error.with_context("sample"));
+    let (los, his) = (strings(&los)?, strings(&his)?);
     let mut sample = Sample::new();
     los.into_iter().zip(his).for_each(|(lo, hi)| sample.push(lo, hi));
     Ok(sample)

@@ -84,15 +84,11 @@ fn keys<'a>(
     values.enumerate().map(key).collect::<Result<Vec<u64>>>().map(Cow::Owned)
 }
 
-/// The byte strings of two columns, side by side.
-pub(crate) fn byte_ends<'a>(
-    los: &'a Values<'_>,
-    his: &'a Values<'_>,
-) -> Result<(Vec<&'a [u8]>, Vec<&'a [u8]>)> {
-    let strings = |values: &'a Values<'_>| match values.byte_strings() {
+/// The byte strings of a column, borrowed.
+pub(crate) fn byte_strings<'a>(values: &'a Values<'_>) -> Result<Vec<&'a [u8]>> {
+    match values.byte_strings() {
         Some(strings) => Ok(strings.iter().collect()),
         None if values.is_empty() => Ok(Vec::new()),
         None => Err(Error::invalid_input("a filter over byte strings is asked with bytes")),
-    };
-    Ok((strings(los)?, strings(his)?))
+    }
 }

@@ -160,6 +160,17 @@ class Capsule:
 def test_the_interface_is_all_that_is_needed():
     same(Capsule(pyarrow.array(INTEGERS)), INTEGERS)
 
+    class WithoutPyarrow:
+        """As pandas where pyarrow is not installed."""
+
+        def __arrow_c_stream__(self, requested_schema=None):
+            raise ImportError("pyarrow is missing")
+
+        def __array__(self, dtype=None, copy=None):
+            return INTEGERS
+
+    same(WithoutPyarrow(), INTEGERS)
+
     class Broken:
         def __arrow_c_stream__(self, requested_schema=None):
             return 5

@@ -11,40 +11,35 @@ import pytest
 from lacuna import Filter
 
 
-class Ticker:
-    """Counts for how long other threads of Python could not run."""
+def ticks_during(work):
+    """How often another thread of Python ran while `work` did."""
+    stop, ticks = threading.Event(), []
 
-    def __enter__(self):
-        self.stop, self.longest = threading.Event(), 0.0
-        self.thread = threading.Thread(target=self.run)
-        self.thread.start()
-        return self
+    def tick():
+        while not stop.wait(0.0005):
+            ticks.append(time.perf_counter())
 
-    def run(self):
-        last = time.perf_counter()
-        while not self.stop.wait(0.001):
-            now = time.perf_counter()
-            self.longest, last = max(self.longest, now - last), now
-
-    def __exit__(self, *_):
-        self.stop.set()
-        self.thread.join()
+    thread = threading.Thread(target=tick)
+    thread.start()
+    start = time.perf_counter()
+    work()
+    end = time.perf_counter()
+    stop.set()
+    thread.join()
+    return sum(start < moment < end for moment in ticks)
 
 
 def test_other_threads_run_while_a_filter_is_built_and_asked(rng):
-    keys = rng.integers(0, 2**63, 3_000_000, dtype=np.uint64)
-    start = time.perf_counter()
-    with Ticker() as ticker:
-        f = Filter.build(keys, 14, "grafite")
-    took = time.perf_counter() - start
-    assert ticker.longest < took / 2, f"{ticker.longest} of {took} s"
-    questions = np.tile(keys, 3)
-    for ask in [lambda: f.may_contain(questions), lambda: f.may_contain_range(questions, questions)]:
-        start = time.perf_counter()
-        with Ticker() as ticker:
-            assert ask().all()
-        took = time.perf_counter() - start
-        assert ticker.longest < took / 2, f"{ticker.longest} of {took} s"
+    keys = rng.integers(0, 2**63, 2_000_000, dtype=np.uint64)
+    questions = np.tile(keys, 2)
+    f = Filter.build(keys, 14, "grafite")
+    for work in [
+        lambda: Filter.build(keys, 14, "grafite"),
+        lambda: f.may_contain(questions),
+        lambda: f.may_contain_range(questions, questions),
+    ]:
+        # One or two at the rims happen without that, too; a busy machine may starve the other thread now and then.
+        assert any(ticks_during(work) > 10 for _ in range(20))
 
 
 def test_a_filter_is_asked_from_many_threads(rng):

@@ -232,6 +232,14 @@ def test_nat_is_no_key_and_no_end():
         f.may_contain(np.datetime64("NaT"))
 
 
+def test_masked_values_are_missing(f):
+    masked = np.ma.masked_array(KEYS, mask=KEYS % 2 == 0)
+    for call in [Filter.build, f.may_contain]:
+        with pytest.raises(ValueError, match="masked values; give array.compressed"):
+            call(masked)
+    assert f.may_contain(masked.compressed()).all() and f.may_contain(np.ma.masked_array(KEYS)).all()
+
+
 def test_text_arrays_of_numpy_are_keys():
     words = ["ant", "bee", "\u00fcber"]
     f = Filter.build(words, 30, "grafite")

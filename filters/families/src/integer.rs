@@ -97,9 +97,9 @@ impl<T: IntegerBody, C: Fn(usize) -> Clipped> Kernel for AskMany<'_, T, C> {
         for (group, answers) in answers.chunks_mut(GROUP).enumerate() {
             let mut inside = [(0, U64Range::point(0)); GROUP];
             let mut count = 0;
-            for place in 0..answers.len() {
+            for (place, answer) in answers.iter_mut().enumerate() {
                 match clip(group * GROUP + place) {
-                    Clipped::Settled(answer) => answers[place] = answer,
+                    Clipped::Settled(settled) => *answer = settled,
                     Clipped::Inside(range) => {
                         inside[count] = (place, range);
                         count += 1;

@@ -38,6 +38,7 @@ pub(super) fn read<'py>(array: &Bound<'py, PyUntypedArray>, name: &str) -> PyRes
         let (ndim, advice) = (array.ndim(), "give one dimension, such as array.ravel()");
         return Err(wrong_value(format!("{name} has {ndim} dimensions; {advice}")));
     }
+    check_mask(array, name)?;
     let dtype = array.dtype();
     match (dtype.kind(), dtype.itemsize()) {
         (b'u', _) => Ok(Column::Unsigned(native(array, "u8")?)),
@@ -51,6 +52,15 @@ pub(super) fn read<'py>(array: &Bound<'py, PyUntypedArray>, name: &str) -> PyRes
             "{name} has dtype {dtype}, which has no keys; give integers, floats of at most 64 bits, datetime64, str or bytes"
         ))),
     }
+}
+
+/// Refuses a masked array in which a value is masked, and so missing.
+fn check_mask(array: &Bound<'_, PyUntypedArray>, name: &str) -> PyResult<()> {
+    let Some(mask) = array.getattr_opt("mask")? else { return Ok(()) };
+    if array.py().import("numpy")?.call_method1("any", (mask,))?.is_truthy()? {
+        return Err(wrong_value(format!("{name} has masked values; give array.compressed()")));
+    }
+    Ok(())
 }
 
 /// Moments, as the integers that NumPy keeps for them.

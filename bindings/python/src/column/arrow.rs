@@ -1,15 +1,15 @@
-//! Arrow arrays and streams of them, as the Arrow PyCapsule interface hands them over: columns of polars, pyarrow, DuckDB
-//! and pandas.
+//! Arrow arrays and streams of them, as the Arrow PyCapsule interface hands them over: columns of polars, pyarrow and
+//! pandas.
 
 use std::borrow::Cow;
 
-use arrow_array::cast::AsArray as _;
+use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Date32Type, Date64Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type,
     Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType,
     TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array as _, ArrayRef};
+use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 use lacuna_base::ByteColumn;
 use pyo3::exceptions::PyImportError;
@@ -31,7 +31,7 @@ pub(super) fn read(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Val
         array => array?,
     };
     let (chunks, field) = array.into_chunked_array()?.into_inner();
-    let nulls: usize = chunks.iter().map(|chunk| chunk.logical_null_count()).sum();
+    let nulls: usize = chunks.iter().map(Array::logical_null_count).sum();
     if nulls > 0 {
         return Err(wrong_value(format!(
             "{name} has {nulls} nulls; leave missing values out, as drop_nulls() does"
@@ -91,7 +91,7 @@ fn unsigned<T: ArrowPrimitiveType<Native: Into<u64>>>(chunks: &[ArrayRef]) -> Va
 }
 
 fn all<T: ArrowPrimitiveType<Native: Into<V>>, V>(chunks: &[ArrayRef]) -> Vec<V> {
-    let arrays = chunks.iter().map(|chunk| chunk.as_primitive::<T>());
+    let arrays = chunks.iter().map(AsArray::as_primitive::<T>);
     arrays.flat_map(|array| array.values().iter().map(|&value| value.into())).collect()
 }
 
