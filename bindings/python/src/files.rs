@@ -1,15 +1,15 @@
 //! Filters in files: read, mapped, written whole or not at all.
 
-use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use lacuna_base::AlignedBytes;
 use memmap2::Mmap;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
+use tempfile::NamedTempFile;
 
 use crate::held::Bytes;
 
@@ -32,37 +32,37 @@ pub(crate) fn map(path: &Path) -> io::Result<Bytes> {
     Ok(Bytes::Mapped(Arc::new(mapped)))
 }
 
-/// Writes `bytes` beside `path` and renames: the file is there whole or not at all.
+/// Writes `bytes` beside `path` and renames: the file is there whole or not at all. What was there gives its permissions, and a
+/// link stays a link.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let part = beside(path)?;
-    let written = write_new(&part, bytes).and_then(|()| fs::rename(&part, path));
-    written.inspect_err(|_| {
-        // The first error is the one to report.
-        let _ = fs::remove_file(&part);
-    })
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut part = part_file(folder)?;
+    part.write_all(bytes)?;
+    if let Ok(before) = fs::metadata(&target) {
+        part.as_file().set_permissions(before.permissions())?;
+    }
+    part.as_file().sync_all()?;
+    part.persist(&target).map(drop).map_err(|error| error.error)
 }
 
-/// A name in the same folder, which no other process uses.
-fn beside(path: &Path) -> io::Result<PathBuf> {
-    let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::IsADirectory))?;
-    let mut part = OsString::from(".");
-    part.push(name);
-    part.push(format!(".{}.part", std::process::id()));
-    Ok(path.with_file_name(part))
+/// A new file with the permissions that new files have.
+fn part_file(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut file = tempfile::Builder::new();
+    file.prefix(".lacuna-").suffix(".part");
+    #[cfg(unix)]
+    file.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    file.tempfile_in(folder)
 }
 
-fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
-/// The `OSError` of Python for this file, of the class that belongs to its number.
-pub(crate) fn os_error(path: &Path, error: &io::Error) -> PyErr {
+/// The `OSError` of Python for this file, of the class that belongs to its number or its kind.
+pub(crate) fn os_error(path: &Path, error: io::Error) -> PyErr {
+    let Some(number) = error.raw_os_error() else {
+        // It names the part file, which says little to a caller.
+        let kind = error.kind();
+        return io::Error::new(kind, format!("{}: {kind}", path.display())).into();
+    };
     let said = error.to_string();
     let reason = said.split(" (os error").next().unwrap_or_default().to_owned();
-    match error.raw_os_error() {
-        Some(number) => PyOSError::new_err((number, reason, path.to_path_buf())),
-        None => PyOSError::new_err(format!("{}: {reason}", path.display())),
-    }
+    PyOSError::new_err((number, reason, path.to_path_buf()))
 }

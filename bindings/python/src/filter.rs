@@ -136,7 +136,7 @@ impl Filter {
     #[pyo3(signature = (path, *, mmap=false))]
     fn open(py: Python<'_>, path: PathBuf, mmap: bool) -> PyResult<Self> {
         let read = || if mmap { files::map(&path) } else { files::read(&path) };
-        let bytes = py.detach(read).map_err(|error| files::os_error(&path, &error))?;
+        let bytes = py.detach(read).map_err(|error| files::os_error(&path, error))?;
         Self::open_bytes(py, bytes)
     }
 
@@ -160,7 +160,7 @@ impl Filter {
 
     /// Writes the sealed bytes to a file, which is there whole or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| files::write(&path, self.as_bytes())).map_err(|error| files::os_error(&path, &error))
+        py.detach(|| files::write(&path, self.as_bytes())).map_err(|error| files::os_error(&path, error))
     }
 
     /// Whether ``key`` may be there; ``False`` proves that it is not.

@@ -11,8 +11,8 @@ import pytest
 SEED = int(os.environ.get("LACUNA_SEED", "0") or "0") or random.SystemRandom().randrange(1, 2**32)
 
 
-def pytest_report_header():
-    return f"seed {SEED}; run again with LACUNA_SEED={SEED}"
+def pytest_terminal_summary(terminalreporter):
+    terminalreporter.write_line(f"seed {SEED}; run again with LACUNA_SEED={SEED}")
 
 
 @pytest.fixture

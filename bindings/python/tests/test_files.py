@@ -5,6 +5,7 @@ import os
 import pathlib
 import pickle
 import struct
+import threading
 
 import numpy as np
 import pytest
@@ -53,6 +54,25 @@ def test_files_that_cannot_be_opened_say_why(f, tmp_path, mmap):
             Filter.open(tmp_path / name, mmap=mmap)
     with pytest.raises(TypeError):
         Filter.open(5, mmap=mmap)
+
+
+def test_files_keep_their_links_and_permissions(f, tmp_path):
+    umask = os.umask(0o022)
+    try:
+        f.save(tmp_path / "f.lacuna")
+    finally:
+        os.umask(umask)
+    assert (tmp_path / "f.lacuna").stat().st_mode & 0o777 == 0o644
+    (tmp_path / "f.lacuna").chmod(0o600)
+    (tmp_path / "link").symlink_to("f.lacuna")
+    Filter.build([1, 2, 3]).save(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "f.lacuna").stat().st_mode & 0o777 == 0o600
+    assert len(Filter.open(tmp_path / "f.lacuna")) == 3
+    threads = [threading.Thread(target=f.save, args=(tmp_path / "f.lacuna",)) for _ in range(8)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert Filter.open(tmp_path / "link").to_bytes() == f.to_bytes()
+    assert sorted(os.listdir(tmp_path)) == ["f.lacuna", "link"]
 
 
 def test_files_that_cannot_be_written_leave_nothing(f, tmp_path):

@@ -184,15 +184,16 @@ class Program:
         assert g.to_bytes() == f.to_bytes(), self.what
 
     def reopened(self, f):
-        way = self.rng.integers(5)
-        if way == 0:
+        way = self.rng.integers(20)
+        if way < 8:
             return Filter.from_bytes(f.to_bytes())
-        if way == 1:
+        if way < 14:
             return pickle.loads(pickle.dumps(f, int(self.rng.integers(2, 6))))
-        if way == 2:
+        if way < 18:
             return self.reopened(self.reopened(f))
+        # Seldom, because it waits for the disk.
         f.save(self.path)
-        return Filter.open(self.path, mmap=bool(way == 3))
+        return Filter.open(self.path, mmap=bool(way == 18))
 
     def truth(self, lo, hi):
         return any(lo <= key <= hi for key in self.keys)
