@@ -108,9 +108,10 @@ def test_nulls_are_refused():
         pandas.Series([1, None, 3], dtype="Int64"),
         pyarrow.array([None, None], pyarrow.int64()),
     ]:
-        with pytest.raises(ValueError, match="nulls; leave missing values out"):
+        # Older versions of pandas make NaN of them.
+        with pytest.raises(ValueError, match="(nulls|NaN).*; leave missing values out"):
             Filter.build(column)
-        with pytest.raises(ValueError, match="nulls"):
+        with pytest.raises((ValueError, TypeError), match="nulls|with floats"):
             f.may_contain(column)
     for column in [pandas.Series([1.5, None]), pandas.Series(["a", None]), pandas.Series([pandas.NaT])]:
         with pytest.raises(ValueError, match="nulls|NaN|NaT|None"):
