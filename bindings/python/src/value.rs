@@ -79,8 +79,7 @@ impl Value {
                 Err(Error::invalid_input("NaN is no key and no end of a range; give a number, -inf or inf"))
             }
             (Self::Float(value), _) => Ok(Some(value.to_key())),
-            // Rounding to the nearest number keeps the order, so nothing in the range is lost.
-            (Self::Integer(value), KeyType::F64) => Ok(Some((value as f64).to_key())),
+            (Self::Integer(value), KeyType::F64) => Ok(Some(float_end(value, end).to_key())),
             (Self::Integer(value), KeyType::I64) => Ok(signed_end(value, end)),
             (Self::Integer(value), KeyType::Unknown) if value < 0 => Err(Error::invalid_input(
                 "the filter does not say what its integers stand for; give them as it has them, from 0 to 2**64 - 1",
@@ -91,6 +90,16 @@ impl Value {
             }
             (Self::Moment(count, unit), key_type) => Ok(moment_end(count, unit, end, key_type)),
         }
+    }
+}
+
+/// Rounding to the nearest number keeps the order, so nothing in the range is lost; the last integer that there is stands for
+/// all beyond it.
+fn float_end(value: i128, end: End) -> f64 {
+    match (value, end) {
+        (i128::MIN, End::Lower) => f64::NEG_INFINITY,
+        (i128::MAX, End::Upper) => f64::INFINITY,
+        _ => value as f64,
     }
 }
 

@@ -86,6 +86,15 @@ def test_integers_ask_filters_over_floats_without_loss():
     assert f.may_contain(1)
     assert f.key_type == "f64"
     assert Filter.build([1, 2.5]).key_type == "f64"
+    large = Filter.build([1e50, -1e50, 2.0**127, 1e38, 5.0], 40)
+    for whole in [10**100, 2**127, 2**127 - 1, 10**50 + 10**30]:
+        for lo, hi in [(0, whole), (-whole, 0), (-whole, whole), (whole, 2 * whole), (whole, whole), (-whole, -whole)]:
+            truth = any(lo <= key <= hi for key in [1e50, -1e50, 2.0**127, 1e38, 5.0])
+            assert large.may_contain_range(lo, hi) or not truth, (lo, hi)
+            assert large.may_contain_range([lo], [hi])[0] == large.may_contain_range(lo, hi)
+    assert large.may_contain_range(10**40, 10**100) and large.may_contain_range(-(10**100), -(10**40))
+    with pytest.raises(TypeError, match="several sorts"):
+        Filter.build([10**100, 1.5])
 
 
 def test_zeros_of_either_sign_are_one_key():

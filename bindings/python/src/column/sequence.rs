@@ -93,6 +93,8 @@ fn of_numbers(numbers: &[Value]) -> PyResult<Option<Values<'static>>> {
         return Ok(Some(Values::Wide(Cow::Owned(integers))));
     }
     let floats = numbers.iter().map(|value| match value {
+        // The last integers that there are stand for all beyond them.
+        Value::Integer(i128::MIN | i128::MAX) => None,
         Value::Integer(value) => Some(*value as f64),
         Value::Float(value) => Some(*value),
         Value::Moment(..) => None,
