@@ -25,7 +25,7 @@ LAB = $(CARGO) run --release --locked -p lacuna-lab $(FEATURES) --
 PAPER_FEATURES_rocksdb := --features rocksdb
 PAPER_FEATURES_rangeqc := --features cache
 
-.PHONY: demo test install-c package-c fresh-stages test-long bench paper bars bars-cache fuzz fmt clean browser servers
+.PHONY: demo test install-c package-c python fresh-stages test-long bench paper bars bars-cache fuzz fmt clean browser servers
 
 demo:
 	$(CARGO) build --release --locked
@@ -50,6 +50,7 @@ test: fresh-stages $(DENY) browser servers
 	$(STAGE) tests $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --lib --bins --tests
 	$(STAGE) "examples of the documentation" $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --doc
 	$(STAGE) "C and C++" $(WITH_ROCKSDB) .ci/c
+	$(STAGE) python env LACUNA_COMMAND=$(LACUNA_WITHOUT_FEATURES) .ci/python
 	$(STAGE) cassandra .ci/cassandra
 	@cat $(LACUNA_STAGES)
 
@@ -61,6 +62,10 @@ install-c:
 # The same as one file to unpack anywhere, in the target folder.
 package-c:
 	@bindings/c/package "$(TARGET)"
+
+# The wheel for Python, in $(TARGET)/wheels.
+python:
+	.ci/python wheel
 
 # The list of stages, with their minutes, which is printed at the end.
 fresh-stages:

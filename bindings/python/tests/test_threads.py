@@ -1,0 +1,91 @@
+"""Other threads run while a filter is built and asked; callbacks and signals are heard."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from lacuna import Filter
+
+
+def ticks_during(work):
+    """How often another thread of Python ran while `work` did."""
+    stop, ticks = threading.Event(), []
+
+    def tick():
+        while not stop.wait(0.0005):
+            ticks.append(time.perf_counter())
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    start = time.perf_counter()
+    work()
+    end = time.perf_counter()
+    stop.set()
+    thread.join()
+    return sum(start < moment < end for moment in ticks)
+
+
+def test_other_threads_run_while_a_filter_is_built_and_asked(rng):
+    keys = rng.integers(0, 2**63, 2_000_000, dtype=np.uint64)
+    questions = np.tile(keys, 2)
+    f = Filter.build(keys, 14, "grafite")
+    for work in [
+        lambda: Filter.build(keys, 14, "grafite"),
+        lambda: f.may_contain(questions),
+        lambda: f.may_contain_range(questions, questions),
+    ]:
+        # One or two at the rims happen without that, too; a busy machine may starve the other thread now and then.
+        assert any(ticks_during(work) > 10 for _ in range(20))
+
+
+def test_a_filter_is_asked_from_many_threads(rng):
+    keys = rng.integers(0, 2**63, 50_000, dtype=np.uint64)
+    f = Filter.build(keys, 14)
+    lo = rng.integers(0, 2**63, 50_000, dtype=np.uint64)
+    expected = f.may_contain_range(lo, lo + np.uint64(9))
+    wrong = []
+
+    def ask():
+        for _ in range(10):
+            if not (f.may_contain_range(lo, lo + np.uint64(9)) == expected).all() or not f.may_contain(keys).all():
+                wrong.append(1)
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert not wrong
+
+
+def test_progress_is_told(rng):
+    keys = rng.integers(0, 2**63, 2_000_000, dtype=np.uint64)
+    told = []
+    f = Filter.build(keys, 14, "auto", progress=lambda stage, seconds: told.append((stage, seconds)))
+    stages = [stage for stage, _ in told]
+    assert stages == sorted(stages, key=["sort", "build"].index) and set(stages) == {"sort", "build"}
+    assert [seconds for _, seconds in told] == sorted(seconds for _, seconds in told)
+    assert f.to_bytes() == Filter.build(keys, 14, "auto").to_bytes()
+
+
+def test_what_a_callback_raises_is_raised(rng):
+    class Enough(Exception):
+        pass
+
+    def progress(stage, seconds):
+        raise Enough(stage)
+
+    with pytest.raises(Enough, match="sort"):
+        Filter.build(rng.integers(0, 2**63, 1_000, dtype=np.uint64), progress=progress)
+
+
+def test_an_interrupt_ends_a_build_that_reports(rng):
+    keys = rng.integers(0, 2**63, 3_000_000, dtype=np.uint64)
+    timer = threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        timer.start()
+        while True:
+            Filter.build(keys, 14, "auto", progress=lambda stage, seconds: None)
+    timer.join()
