@@ -156,6 +156,8 @@ impl<A: Application> Owner<A> {
         self.write_through_for_a_while();
         self.applying.is_dropping = true;
         self.doubt_reads(&touched);
+        // What is remembered of these rows is what the store has refused (P14).
+        self.known.take(&touched);
         let queries = self.index.touched(&touched);
         if queries.is_empty() {
             return self.entries_were_dropped();

@@ -273,7 +273,8 @@ impl<A: Application> Owner<A> {
     /// The entries show what the write has done: it may end, and the store may have it if it was buffered.
     pub(super) fn entries_are_changed(&mut self, task: TaskId) {
         let Some(write) = self.writes.get(&task) else { return };
-        if write.is_done && write.kind == Kind::Write {
+        let was_set_aside = write.lsn.is_some_and(|lsn| self.applying.was_set_aside(lsn));
+        if write.is_done && write.kind == Kind::Write && !was_set_aside {
             let facts = self.application.facts_after(&write.write.command);
             self.known.learn(facts);
         }
