@@ -117,6 +117,25 @@ fn a_refused_write_is_set_aside_with_what_depends_on_it() {
     assert!(again.iter().all(|row| row.version < 100));
 }
 
+#[test]
+fn what_a_write_that_is_set_aside_has_made_is_no_reason_to_acknowledge_another() {
+    let (mut servers, mut owner) = seated();
+    servers.store.forbidden.push(100);
+    owner.holds = applies;
+    owner.change(&mut servers, 100, Change::Put { key: 3, other: 7 });
+    owner.wait(&mut servers, 1);
+    owner.let_go(&mut servers);
+    owner.wait(&mut servers, 1);
+    assert!(matches!(owner.notices[0], Notice::SetAside(_)), "{:?}", owner.notices);
+    owner.holds = crate::one_owner::no_call;
+    owner.wait(&mut servers, config().write_through_for);
+    // The row never had this value in the store.
+    let edit = owner.change(&mut servers, 101, Change::Edit { key: 3, was: 7, other: 8, domains: 1 });
+    owner.wait(&mut servers, 1);
+    assert_eq!(owner.writes[&edit], WriteOutcome::Refused);
+    assert!(owner.machine.buffered().is_empty());
+}
+
 /// The store is told to pass writes over, and to carry out none.
 fn passes_over(action: &Action) -> bool {
     matches!(action, Action::Store(_, _, StoreCall::Apply(commands)) if commands.iter().all(|(_, command)| command.is_none()))
