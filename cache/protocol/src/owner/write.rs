@@ -118,7 +118,7 @@ impl<A: Application> Owner<A> {
         self.call(Purpose::Write(task), Call::Cache(CacheCall::Invalidate(session, queries)));
     }
 
-    /// Clears nothing, but shows that this owner was not replaced: its index of buffered writes is complete (P3).
+    /// Deletes no entry. A reply proves that this owner was not replaced, so its index of buffered writes is complete (P3).
     fn prove_presence(&mut self, task: TaskId) {
         let session = self.new_session();
         let show = match &self.writes[&task].kind {

@@ -20,7 +20,6 @@ use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::{Interval, Query, RangeKey, union};
 
 use super::Table;
-use crate::sql::application::TableRows;
 use crate::sql::rows::{Row, Rows, decode};
 use crate::sql::sql_value::SqlValue;
 use lacuna_base::wire::Writer;
@@ -101,7 +100,7 @@ impl Table {
         let value = self.requests.read(query.clone()).await?;
         let mut rows = decode(self.schema.columns.len(), &value)?;
         self.learn(&query, rows.len());
-        let table = TableRows::new(self.schema.clone());
+        let table = &self.table_rows;
         let mut is_known = true;
         rows.retain(|row| {
             others.iter().all(|other| {

@@ -22,6 +22,7 @@ use lacuna_cache_protocol::ports::DataStore;
 use lacuna_cache_protocol::{Form, Interval, Notice, Query, RangeKey, Selectivity, Touched, Write};
 use tokio::sync::broadcast;
 
+use crate::sql::application::TableRows;
 use crate::sql::database::Dialect;
 use crate::sql::domain_key::key;
 use crate::sql::rows::{Row, Rows, decode};
@@ -38,6 +39,8 @@ pub use prefetch::QueryLog;
 pub struct Table {
     requests: Arc<dyn Requests>,
     schema: Arc<Schema>,
+    /// What its results mean.
+    table_rows: TableRows,
     dialect: Dialect,
     fingerprint: u64,
     /// For bulk loads past the cache.
@@ -56,7 +59,8 @@ impl Table {
         store: Arc<dyn DataStore>,
     ) -> Self {
         let (fingerprint, log, selectivity) = (schema.fingerprint(), Arc::default(), Arc::default());
-        Self { requests, schema, dialect, fingerprint, store, log, selectivity }
+        let table_rows = TableRows::new(schema.clone());
+        Self { requests, schema, table_rows, dialect, fingerprint, store, log, selectivity }
     }
 
     /// All rows whose `column` lies in `range`, in the order of that column, then of the key.
