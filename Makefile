@@ -34,14 +34,14 @@ demo:
 # Many tests wait for servers: with twice as many at once as a small machine has cores, they take half the time.
 test: export RUST_TEST_THREADS := 4
 test: export LACUNA_REQUIRE := all
-test: export LACUNA_WITHOUT_FEATURES := $(abspath $(TARGET))/release/lacuna
+test: export LACUNA_WITHOUT_FEATURES := $(abspath $(TARGET))/without-features/lacuna
 test: export LACUNA_STAGES := $(abspath $(TARGET))/stages
 test: fresh-stages $(DENY) browser servers
 	$(STAGE) format $(CARGO) fmt --all --check
 	$(STAGE) "supply chain" $(CARGO) fetch --locked
 	$(STAGE) "supply chain of fuzzing" $(CARGO) fetch --locked --manifest-path lab/fuzz/Cargo.toml
 	$(STAGE) "supply chain" $(DENY) --offline check --hide-inclusion-graph licenses bans sources
-	$(STAGE) build $(CARGO) build --release --locked
+	$(STAGE) build .ci/without-features
 	$(STAGE) rocksdb .ci/rocksdb
 	$(STAGE) lints $(WITH_ROCKSDB) $(CARGO) clippy --release --locked --workspace --all-targets --all-features -- -D warnings
 	$(STAGE) "fuzz targets" $(CARGO) check --release --locked --manifest-path lab/fuzz/Cargo.toml --target-dir $(TARGET)
@@ -51,7 +51,7 @@ test: fresh-stages $(DENY) browser servers
 	$(STAGE) docs $(WITH_ROCKSDB) env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --locked --workspace --all-features --no-deps --lib
 	$(STAGE) tests $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --lib --bins --tests
 	$(STAGE) "examples of the documentation" $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --doc
-	$(STAGE) "C and C++" $(WITH_ROCKSDB) .ci/c
+	$(STAGE) "C and C++" $(WITH_ROCKSDB) env LACUNA_COMMAND=$(LACUNA_WITHOUT_FEATURES) .ci/c
 	$(STAGE) python env LACUNA_COMMAND=$(LACUNA_WITHOUT_FEATURES) .ci/python
 	$(STAGE) cassandra .ci/cassandra
 	@cat $(LACUNA_STAGES)
@@ -75,9 +75,9 @@ fresh-stages:
 
 test-long: export LACUNA_REQUIRE := all
 test-long: export LACUNA_LONG := 1
-test-long: export LACUNA_WITHOUT_FEATURES := $(abspath $(TARGET))/release/lacuna
+test-long: export LACUNA_WITHOUT_FEATURES := $(abspath $(TARGET))/without-features/lacuna
 test-long: browser servers
-	$(STAGE) build $(CARGO) build --release --locked
+	$(STAGE) build .ci/without-features
 	$(STAGE) ferretdb .ci/ferretdb
 	$(STAGE) "long tests" $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --lib --bins --tests
 	$(STAGE) "long cassandra" .ci/cassandra -DforkCount=1 -Dlacuna.operations=20000 -Dlacuna.checks=20000 -Dlacuna.ring_changes=true
