@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use lacuna_cache::redis::{RedisCache, RedisLog};
-use lacuna_cache::sql::{Notice, Options, Rows, Table, WriteError};
+use lacuna_cache::sql::{Compressed, Hashed, Notice, Options, Rows, Table, WriteError};
+use lacuna_cache_protocol::ports::CacheServer;
 use lacuna_cache_protocol::{Flaw, Policy};
 use lacuna_testkit::effort;
 use lacuna_testkit::servers::{MariaDb, Postgres, Redis};
@@ -133,6 +134,62 @@ async fn finds_lost_writes(keys: Keys) {
     panic!("seed {}, {keys:?} keys: the old rule was not found in a minute", effort::seed());
 }
 
+/// What breaks in a storm: cache servers, log servers, and connections to the database with this URL.
+type Breaking<'a> = (&'a mut [Redis], &'a mut [Redis], Option<&'a str>);
+
+/// A storm while everything breaks, one after the other.
+async fn storm_of_faults(
+    options: Options,
+    again: Options,
+    place: (Dialect, Keys),
+    policy: Policy,
+    (caches, logs, url): &mut Breaking<'_>,
+) -> (Result<Seen, String>, Faults) {
+    let is_over = Arc::new(AtomicBool::new(false));
+    let working = tokio::spawn({
+        let is_over = Arc::clone(&is_over);
+        async move { storm(options, again, place, 2, &is_over).await }
+    });
+    let faults = Faults::default();
+    let all = CacheFault::ALL.len() as u64;
+    for times in 0..usize::try_from(effort::short_or_long(all, 40 * all)).unwrap() {
+        if CacheFault::strike_in_turn(times, caches, &faults).await {
+            if let Some(url) = url {
+                cut_connections(url, &faults).await;
+            }
+            if policy == Policy::WriteBack && effort::is_long() && !logs.is_empty() {
+                let log = times % logs.len();
+                break_log(&mut logs[log], &faults).await;
+            }
+        }
+        rest(true).await;
+    }
+    is_over.store(true, Ordering::Relaxed);
+    (working.await.unwrap(), faults)
+}
+
+/// A write changes results on two servers, which takes two scripts; what it adds follows compressed bytes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn writers_of_shared_rows_lose_nothing_over_servers_that_share_results() {
+    let Some(mut caches) = (0..2).map(|_| Redis::cache()).collect::<Option<Vec<Redis>>>() else { return };
+    for policy in POLICIES {
+        let place = Place::new();
+        let servers = caches.iter().map(|server| -> Arc<dyn CacheServer> {
+            let server = RedisCache::new(&server.url(), "shared").unwrap();
+            Arc::new(Compressed::new(Arc::new(server)))
+        });
+        let several = Hashed::new(servers.collect()).unwrap();
+        let options = place.options(policy).with_cache_server(Arc::new(several));
+        let keys = (Dialect::Sqlite, Keys::Integer);
+        let mut servers = (&mut caches[..], &mut [][..], None);
+        let storm = storm_of_faults(options, place.options(policy), keys, policy, &mut servers);
+        let (seen, faults) = storm.await;
+        println!("{policy:?}, {faults:?}");
+        let seen = seen.unwrap_or_else(|what| panic!("seed {}, {policy:?}: {what}", effort::seed()));
+        assert!(seen.hits > 0, "{seen:?}");
+    }
+}
+
 /// Redis servers before a database server; in the storm they break, and connections to the database, too.
 async fn storms_over_redis(dialect: Dialect, url: &str, keys: Keys) {
     let Some(mut cache) = Redis::cache() else { return };
@@ -146,24 +203,9 @@ async fn storms_over_redis(dialect: Dialect, url: &str, keys: Keys) {
         for log in logs.iter().filter(|_| policy == Policy::WriteBack) {
             options = options.with_log_server(Arc::new(RedisLog::new(&log.url(), "shared").unwrap()));
         }
-        let is_over = Arc::new(AtomicBool::new(false));
-        let working = tokio::spawn({
-            let (again, is_over) = (patient(url), Arc::clone(&is_over));
-            async move { storm(options, again, (dialect, keys), 2, &is_over).await }
-        });
-        let faults = Faults::default();
-        let all = CacheFault::ALL.len() as u64;
-        for times in 0..usize::try_from(effort::short_or_long(all, 40 * all)).unwrap() {
-            if CacheFault::strike_in_turn(times, std::slice::from_mut(&mut cache), &faults).await {
-                cut_connections(url, &faults).await;
-                if policy == Policy::WriteBack && effort::is_long() {
-                    break_log(&mut logs[times % 2], &faults).await;
-                }
-            }
-            rest(true).await;
-        }
-        is_over.store(true, Ordering::Relaxed);
-        let seen = working.await.unwrap();
+        let mut servers = (std::slice::from_mut(&mut cache), &mut logs[..], Some(url));
+        let storm = storm_of_faults(options, patient(url), (dialect, keys), policy, &mut servers);
+        let (seen, faults) = storm.await;
         println!("{dialect:?}, {policy:?}, {faults:?}");
         let seen = seen.unwrap_or_else(|what| panic!("seed {}, {policy:?}: {what}", effort::seed()));
         assert!(seen.hits > 0, "{seen:?}");
