@@ -2,7 +2,7 @@
 
 use lacuna_cache_protocol::{
     Action, CacheCall, CacheReply, Config, Ending, Epoch, Event, Flaw, Notice, Policy, Query, RequestId,
-    WriteOutcome,
+    Write, WriteOutcome,
 };
 
 use crate::one_owner::{OneOwner, RANGE, Servers, applies, no_call, store_writes};
@@ -128,6 +128,25 @@ fn a_server_without_memory_loses_entries_and_shows_nothing_old() {
             assert!(owner.machine.is_idle());
         }
     }
+}
+
+/// A write that touches more than it changes: the entry that it leaves as it is stays, and so does what the owner knows of it.
+#[test]
+fn an_entry_that_a_write_leaves_alone_stays_known_to_a_full_server() {
+    let mut servers = Servers::new(Policy::WriteThrough, None);
+    let mut owner = OneOwner::started(&mut servers, Config::new(Policy::WriteThrough), 1);
+    let (changed, alone) = (Query::all(0, closed(2, 3)), Query::all(0, closed(5, 6)));
+    owner.read(&mut servers, &changed);
+    owner.read(&mut servers, &alone);
+    owner.holds = patches;
+    let command = put(3).write(100, false).command;
+    owner.write(&mut servers, Write { touched: vec![(0, closed(0, 7))], command });
+    let Some(Action::Cache(call, ..)) = owner.held.pop() else { panic!("it hides an entry") };
+    owner.holds = no_call;
+    owner.tell(&mut servers, Event::Cache(call, CacheReply::Full));
+    assert_eq!((shown(&servers, &changed), shown(&servers, &alone)), (None, Some(vec![6, 7])));
+    owner.change(&mut servers, 101, put(5));
+    assert_eq!(shown(&servers, &alone), Some(vec![101, 7]));
 }
 
 #[test]
