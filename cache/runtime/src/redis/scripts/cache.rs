@@ -93,7 +93,7 @@ const INSTALL: &str = "if epoch ~= ARGV[1] then return 0 end
 if redis.call('GET', KEYS[3]) ~= ARGV[2] then return 2 end
 write(KEYS[2], ARGV[2], ARGV[3], ARGV[4])
 redis.call('DEL', KEYS[3])
-if keeps_log then
+if keeps_log and redis.call('EXISTS', KEYS[4]) == 1 then
   redis.call('APPEND', KEYS[5], ARGV[5])
   redis.call('INCRBY', KEYS[4], #ARGV[5])
 end
