@@ -38,9 +38,11 @@ public class LacunaQueryHandler implements QueryHandler
         try
         {
             LacunaKeyspace.register();
+            Metrics.register();
             OptOut.install();
             TrackedReads.install();
             installExchange();
+            Installation.log();
         }
         catch (Throwable failure)
         {

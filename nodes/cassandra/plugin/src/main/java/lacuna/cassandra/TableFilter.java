@@ -42,6 +42,8 @@ final class TableFilter
 
     /** What this node decided about reads of the table as their coordinator. */
     final LongAdder skipped = new LongAdder();
+    /** Those of whole partitions: skipped, and empty although a filter said otherwise. */
+    final LongAdder partitionsSkipped = new LongAdder();
     final LongAdder falsePositives = new LongAdder();
 
     TableFilter(ColumnFamilyStore table, TableOptions options)

@@ -3,6 +3,7 @@ package lacuna.cassandra;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 
 import org.apache.cassandra.exceptions.ConfigurationException;
 
@@ -36,6 +37,8 @@ final class TableOptions
 
     private static final Map<String, Boolean> PEERS = Map.of("datacentre", false, "replicas", true);
 
+    /** As they were written, Cassandra's own left out. */
+    final Map<String, String> given;
     final Mode mode;
     /** Whether only filters of nodes that share a range of tokens are fetched. */
     final boolean ofReplicasOnly;
@@ -48,6 +51,8 @@ final class TableOptions
 
     private TableOptions(Map<String, Long> values, Map<String, String> given)
     {
+        this.given = new TreeMap<>(given);
+        this.given.keySet().removeAll(CASSANDRAS);
         mode = Mode.of(given.getOrDefault("mode", "off"));
         rate = rate(given.getOrDefault("rate", "0.01"));
         ofReplicasOnly = ofReplicasOnly(given.getOrDefault("peers", "datacentre"));
