@@ -19,7 +19,9 @@ def executed(folder, picture):
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     os.environ.pop("LACUNA_DATA", None)
     os.environ["LACUNA_PICTURE"] = str(picture)
-    NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute()
+    place = {"metadata": {"path": str(folder)}}
+    # A kernel may take long to start on a machine that is busy.
+    NotebookClient(notebook, timeout=300, startup_timeout=300, kernel_name="python3", resources=place).execute()
     return notebook
 
 
