@@ -1,6 +1,7 @@
 # demo   the main job: an embedded store that skips empty ranges
 # test   everything that must hold; what continuous integration runs
 # install-c   the libraries for C and C++ into PREFIX
+# book   the documentation as a web site
 # All do their own set-up on a machine with a Rust toolchain.
 
 CARGO ?= cargo
@@ -9,6 +10,8 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 TOOLS := $(or $(LACUNA_TOOLS),$(HOME)/.cache/lacuna)
 DENY_VERSION := 0.20.2
 DENY := $(TOOLS)/bin/cargo-deny-$(DENY_VERSION)
+MDBOOK_VERSION := 0.5.4
+MDBOOK := $(TOOLS)/bin/mdbook-$(MDBOOK_VERSION)
 
 # Every test runs with all internal checks on and all features: one profile and one set of features is one compilation.
 TESTS := --profile checked --locked --workspace --all-features
@@ -25,7 +28,7 @@ LAB = $(CARGO) run --release --locked -p lacuna-lab $(FEATURES) --
 PAPER_FEATURES_rocksdb := --features rocksdb
 PAPER_FEATURES_rangeqc := --features cache
 
-.PHONY: demo test install-c package-c python fresh-stages test-long bench paper bars bars-cache fuzz fmt clean browser servers
+.PHONY: demo test install-c package-c python book fresh-stages test-long bench paper bars bars-cache fuzz fmt clean browser servers
 
 demo:
 	$(CARGO) build --release --locked
@@ -68,6 +71,10 @@ package-c:
 # The wheel for Python, in $(TARGET)/wheels.
 python:
 	.ci/python wheel
+
+# The pages of docs/ as a web site with search, in $(TARGET)/book; its links are checked.
+book: $(MDBOOK)
+	$(STAGE) book .ci/book $(MDBOOK)
 
 # The list of stages, with their minutes, which is printed at the end.
 fresh-stages:
@@ -127,3 +134,9 @@ clean:
 $(DENY):
 	$(STAGE) "install cargo-deny" $(CARGO) install --locked --debug cargo-deny --version $(DENY_VERSION) --root $(TOOLS) --force
 	mv $(TOOLS)/bin/cargo-deny $@
+
+# Without its server and its watch over files, which are two thirds of what it depends on.
+$(MDBOOK):
+	$(STAGE) "install mdbook" $(CARGO) install --locked --debug mdbook --version $(MDBOOK_VERSION) --no-default-features --features search \
+		--root $(TOOLS) --force
+	mv $(TOOLS)/bin/mdbook $@
