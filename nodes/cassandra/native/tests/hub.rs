@@ -131,6 +131,20 @@ fn an_acknowledgement_waits_for_its_own_partition_alone() {
     assert!(tickets.iter().all(|ticket| *ticket <= hubs[1].released(6_003)), "{tickets:?}");
 }
 
+/// What was released while no node relied on this one is used a moment later, when another does.
+#[test]
+fn what_was_released_before_a_lease_releases_nothing_written_under_it() {
+    let hubs = hubs(SAFE);
+    let released = hubs[1].released(6_000);
+    assert!(released > 0, "no node relies on it");
+    for now in [6_001, 7_001] {
+        exchange(&hubs, now);
+    }
+    let new_key = (1_000..).find(|key| decide(&hubs, SAFE, 7_002, *key) == 0).unwrap();
+    assert_eq!(hubs[1].write(SAFE, TABLE, id(new_key), None, 7_002), 1);
+    assert!(hubs[1].hold_key(TABLE, id(new_key), 7_002) > released);
+}
+
 #[test]
 fn a_silent_holder_costs_one_lease() {
     let hubs = hubs(SAFE);

@@ -72,10 +72,12 @@ impl Node {
         self.config.mode != Mode::Safe || self.publisher.may_acknowledge(&self.config, now, barrier.0)
     }
 
-    /// The last barrier whose acknowledgements may leave now; `None` while none may.
+    /// The last barrier whose acknowledgements may leave, of those that there are now; `None` while none may. It stays true: a
+    /// lease that is granted later begins with all of them, not with what is written afterwards.
     pub fn released(&self, now: u64) -> Option<Barrier> {
+        let last = self.publisher.version().sequence;
         match self.config.mode {
-            Mode::Safe => self.publisher.released(&self.config, now).map(Barrier),
+            Mode::Safe => self.publisher.released(&self.config, now).map(|known| Barrier(known.min(last))),
             Mode::Shadow | Mode::Eventual => Some(Barrier(u64::MAX)),
         }
     }
