@@ -99,8 +99,9 @@ fn grouped(expr: &Expr) -> Result<()> {
                 | BinaryOperator::Modulo
         ),
         Expr::UnaryOp { op, .. } => *op == UnaryOperator::Not,
-        Expr::Between { .. } | Expr::In { .. } | Expr::Like { .. } => true,
-        Expr::IsNull(_) | Expr::IsNotNull(_) => true,
+        Expr::Between { .. } | Expr::In { .. } | Expr::Like { .. } | Expr::IsNull(_) | Expr::IsNotNull(_) => {
+            true
+        }
         _ => false,
     };
     if is_condition {
