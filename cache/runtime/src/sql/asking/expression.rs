@@ -33,7 +33,7 @@ impl Names<'_> {
     /// A name as the database understands it.
     pub(super) fn folded(&self, ident: &Ident) -> Result<String> {
         match (self.dialect, ident.quote_style) {
-            (Dialect::Postgres, None) => Ok(ident.value.to_lowercase()),
+            (Dialect::Postgres, None) => Ok(ident.value.to_ascii_lowercase()),
             (_, None) | (Dialect::Postgres | Dialect::Sqlite, Some('"')) | (Dialect::MariaDb, Some('`')) => {
                 Ok(ident.value.clone())
             }
@@ -87,6 +87,29 @@ pub(super) fn param_number(value: &Value) -> Option<usize> {
     name.strip_prefix('$')?.parse::<usize>().ok()?.checked_sub(1)
 }
 
+/// Refuses conditions inside comparisons without parentheses: databases group `a = b < c` in different ways.
+fn grouped(expr: &Expr) -> Result<()> {
+    let is_condition = match expr {
+        Expr::BinaryOp { op, .. } => !matches!(
+            op,
+            BinaryOperator::Plus
+                | BinaryOperator::Minus
+                | BinaryOperator::Multiply
+                | BinaryOperator::Divide
+                | BinaryOperator::Modulo
+        ),
+        Expr::UnaryOp { op, .. } => *op == UnaryOperator::Not,
+        Expr::Between { .. } | Expr::In { .. } | Expr::Like { .. } | Expr::IsNull(_) | Expr::IsNotNull(_) => {
+            true
+        }
+        _ => false,
+    };
+    if is_condition {
+        return Err(refused(format!("databases group {expr} in different ways; put it in parentheses")));
+    }
+    Ok(())
+}
+
 /// A statement under construction.
 pub(super) struct Writer<'a> {
     pub(super) names: &'a Names<'a>,
@@ -133,6 +156,8 @@ impl Writer<'_> {
             Expr::Between { expr, negated, low, high } => {
                 let column = self.comparable(expr)?;
                 self.text("(").operand(expr, None)?;
+                grouped(low)?;
+                grouped(high)?;
                 self.text(if *negated { " NOT BETWEEN " } else { " BETWEEN " }).operand(low, column)?;
                 self.text(" AND ").operand(high, column)?;
                 self.text(")");
@@ -149,6 +174,7 @@ impl Writer<'_> {
             Expr::Like { negated, any: false, expr, pattern, escape_char: None } => {
                 self.comparable(expr)?;
                 self.text("(").operand(expr, None)?;
+                grouped(pattern)?;
                 self.text(if *negated { " NOT LIKE " } else { " LIKE " }).operand(pattern, None)?;
                 self.text(")");
                 Ok(())
@@ -216,6 +242,7 @@ impl Writer<'_> {
 
     /// The column that an expression is, if the database compares its values by rules of its own.
     fn comparable(&self, expr: &Expr) -> Result<Option<usize>> {
+        grouped(expr)?;
         let Some(place) = self.names.column(expr)? else { return Ok(None) };
         let is_open = match self.names.schema.described[place].kind {
             ColumnKind::Json { .. } | ColumnKind::Geometry => false,

@@ -133,6 +133,8 @@ async fn what_is_not_recognised_is_refused_with_the_reason() {
         ("SELECT id FROM people WHERE age = ?1 AND pay = ?3", "have a gap"),
         ("SELECT id FROM people WHERE age = ? AND pay = ?2", "both by number and by place"),
         ("SELECT id FROM people WHERE age = :age", "no condition bounds"),
+        ("SELECT id FROM people WHERE age = 1 AND 1 = pay < 5", "put it in parentheses"),
+        ("SELECT id FROM people WHERE age = 1 AND id = pay BETWEEN 0 AND 1", "put it in parentheses"),
         ("SELECT id FROM", "cannot be read"),
     ];
     for (sql, expected) in cases {
