@@ -220,14 +220,14 @@ async fn random_statements_equal_those_of_the_database() {
             statements.push(some_statement(&mut rng));
         }
         for round in 0..effort::short_or_long(300, 20_000) {
-            some_write(&mut rng, &people, i64::try_from(round).unwrap()).await;
+            some_write(&mut rng, &people, i64::from(round)).await;
             let (sql, params) = statements[rng.index(12)].clone();
             let before = cache.counts().hits;
             let seen = people.query(&sql, &params).await.unwrap_or_else(|why| panic!("{sql}: {why}"));
             hits += cache.counts().hits - before;
             // Whatever is buffered is in the database after a read of everything past its entries.
             let all = "SELECT COUNT(*) FROM people WHERE age >= 0 AND pay <> ?";
-            people.query(all, &[i64::try_from(1_000 + round).unwrap().into()]).await.unwrap();
+            people.query(all, &[i64::from(1_000 + round).into()]).await.unwrap();
             let seed = effort::seed();
             assert_eq!(
                 seen.rows(),
