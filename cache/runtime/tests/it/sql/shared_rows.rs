@@ -10,6 +10,8 @@ use lacuna_cache_protocol::ports::CacheServer;
 use lacuna_cache_protocol::{Flaw, Policy};
 use lacuna_testkit::effort;
 use lacuna_testkit::servers::{MariaDb, Postgres, Redis};
+use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use crate::sql::nemesis::{CacheFault, Faults, break_log, cut_connections, rest};
 use crate::sql::shared::{IDS, Keys, Shared, make_table, schema};
@@ -19,6 +21,20 @@ const WRITERS: u64 = 8;
 const POLICIES: [Policy; 3] = [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack];
 /// Reads of writers that work until enough has been broken.
 const READ_PERCENT: u64 = 80;
+
+/// How far a storm is: things may break after its first round, in which results are served from the cache for certain.
+#[derive(Debug, Default)]
+struct Course {
+    has_begun: Notify,
+    is_over: AtomicBool,
+}
+
+impl Course {
+    /// The course of a storm in which nothing breaks.
+    fn calm() -> Self {
+        Self { is_over: AtomicBool::new(true), ..Self::default() }
+    }
+}
 
 /// What a storm is to show beside that nothing is wrong.
 #[derive(Debug, Default)]
@@ -47,7 +63,7 @@ async fn storm(
     again: Options,
     (dialect, keys): (Dialect, Keys),
     rounds: u64,
-    is_over: &AtomicBool,
+    course: &Course,
 ) -> Result<Seen, String> {
     let cache = options.open().await.unwrap();
     keys.make_table(&cache, dialect).await;
@@ -55,7 +71,7 @@ async fn storm(
     let mut notices = table.notices();
     let shared = Arc::new(Shared::with_keys(keys));
     let mut round = 0;
-    while round < rounds || !is_over.load(Ordering::Relaxed) {
+    while round < rounds || !course.is_over.load(Ordering::Relaxed) {
         let mut writers = tokio::task::JoinSet::new();
         for writer in 0..WRITERS {
             let rng = effort::rng(7_000 + WRITERS * round + writer);
@@ -65,6 +81,7 @@ async fn storm(
         while let Some(writer) = writers.join_next().await {
             writer.unwrap();
         }
+        course.has_begun.notify_one();
         round += 1;
     }
     let counts = table.counts();
@@ -104,9 +121,9 @@ async fn writers_of_shared_rows_lose_nothing_on_sqlite() {
     for policy in POLICIES {
         let place = Place::new();
         let rounds = effort::short_or_long(2, 60);
-        let is_over = AtomicBool::new(true);
         let options = place.options(policy);
-        let seen = storm(options.clone(), options, (Dialect::Sqlite, Keys::Integer), rounds, &is_over).await;
+        let keys = (Dialect::Sqlite, Keys::Integer);
+        let seen = storm(options.clone(), options, keys, rounds, &Course::calm()).await;
         assert_right(seen, policy);
     }
 }
@@ -125,7 +142,7 @@ async fn finds_lost_writes(keys: Keys) {
         let place = Place::new();
         let options = place.options(Policy::WriteBack);
         let flawed = options.clone().with_flaw(Flaw::BufferInDoubt);
-        let found = storm(flawed, options, (Dialect::Sqlite, keys), 1, &AtomicBool::new(true)).await;
+        let found = storm(flawed, options, (Dialect::Sqlite, keys), 1, &Course::calm()).await;
         if let Err(what) = found {
             println!("{keys:?} keys: found after {:?}: {what}", start.elapsed());
             return;
@@ -145,11 +162,13 @@ async fn storm_of_faults(
     policy: Policy,
     (caches, logs, url): &mut Breaking<'_>,
 ) -> (Result<Seen, String>, Faults) {
-    let is_over = Arc::new(AtomicBool::new(false));
+    let course = Arc::new(Course::default());
     let working = tokio::spawn({
-        let is_over = Arc::clone(&is_over);
-        async move { storm(options, again, place, 2, &is_over).await }
+        let course = Arc::clone(&course);
+        async move { storm(options, again, place, 2, &course).await }
     });
+    // A server that was full is not filled for ten seconds, so it is here that results come from the cache.
+    timeout(AT_MOST, course.has_begun.notified()).await.expect("a first round has an end");
     let faults = Faults::default();
     let all = CacheFault::ALL.len() as u64;
     for times in 0..usize::try_from(effort::short_or_long(all, 40 * all)).unwrap() {
@@ -164,7 +183,7 @@ async fn storm_of_faults(
         }
         rest(true).await;
     }
-    is_over.store(true, Ordering::Relaxed);
+    course.is_over.store(true, Ordering::Relaxed);
     (working.await.unwrap(), faults)
 }
 
@@ -175,7 +194,8 @@ async fn writers_of_shared_rows_lose_nothing_over_servers_that_share_results() {
     for policy in POLICIES {
         let place = Place::new();
         let servers = caches.iter().map(|server| -> Arc<dyn CacheServer> {
-            let server = RedisCache::new(&server.url(), "shared").unwrap();
+            // A namespace for each database: their epochs begin anew.
+            let server = RedisCache::new(&server.url(), &format!("{policy:?}")).unwrap();
             Arc::new(Compressed::new(Arc::new(server)))
         });
         let several = Hashed::new(servers.collect()).unwrap();
