@@ -130,6 +130,19 @@ pub enum Patch {
 
 /// What only the application knows: the meaning of commands and results.
 pub trait Application {
+    /// Whether the domains of `command` are numbered as here. A client that registers other columns, or the same in
+    /// another order, means others by its numbers: such a write touches every domain whole.
+    fn numbers_domains_of(&self, command: &Command) -> bool {
+        let _ = command;
+        true
+    }
+
+    /// The same of a query.
+    fn numbers_domain_of(&self, query: &Query) -> bool {
+        let _ = query;
+        true
+    }
+
     /// Whether the store is certain to accept `command` once it has all writes that were acknowledged before it.
     /// `shown` holds current results: of entries that the write touches, and of ranges that are known to be empty;
     /// `facts` is what [`Application::facts_of`] and [`Application::facts_after`] said of rows in its intervals.

@@ -157,7 +157,10 @@ impl<A: Application> Owner<A> {
     }
 
     fn are_mine(&self, entries: &[Query]) -> bool {
-        entries.iter().all(|query| query.domain < self.config.domain_count)
+        let is_mine = |query: &Query| {
+            query.domain < self.config.domain_count && self.application.numbers_domain_of(query)
+        };
+        entries.iter().all(is_mine)
     }
 
     /// Begins cold: the content of the cache is unknown or wrong.

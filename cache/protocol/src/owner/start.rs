@@ -8,7 +8,7 @@ use crate::buffered_writes::BufferedWrite;
 use crate::call::{CacheCall, LogCall, LogReply, StoreCall, StoreReply, StoreState};
 use crate::config::{Application, Flaw};
 use crate::interval::Interval;
-use crate::message::{Action, Ending, Epoch, Notice, Write};
+use crate::message::{Action, Command, Ending, Epoch, Notice, Write};
 use crate::query::Touched;
 
 /// The step of a take-over.
@@ -154,7 +154,8 @@ impl<A: Application> Owner<A> {
         self.next_lsn = largest.max(state.applied_lsn) + 1;
         for ((epoch, lsn), write) in kept.writes {
             if epoch >= state.recovered && lsn > state.applied_lsn {
-                let (touched, command) = (self.known_domains(write.touched), Some(write.command));
+                let (touched, command) =
+                    (self.known_domains(write.touched, &write.command), Some(write.command));
                 self.buffered.insert(lsn, BufferedWrite { touched, command, may_apply: true });
             }
         }
@@ -176,9 +177,10 @@ impl<A: Application> Owner<A> {
     }
 
     /// The touched intervals, if the tenure that logged the write had the same domains; otherwise every interval.
-    fn known_domains(&self, touched: Vec<Touched>) -> Vec<Touched> {
+    fn known_domains(&self, touched: Vec<Touched>, command: &Command) -> Vec<Touched> {
         let domains = self.config.domain_count;
-        if touched.iter().all(|(domain, _)| *domain < domains) {
+        let are_mine = touched.iter().all(|(domain, _)| *domain < domains);
+        if are_mine && self.application.numbers_domains_of(command) {
             return touched;
         }
         (0..domains).map(|domain| (domain, Interval::all())).collect()

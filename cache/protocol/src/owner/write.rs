@@ -32,6 +32,9 @@ use crate::query::{Query, Touched};
 
 impl<A: Application> Owner<A> {
     pub(super) fn begin_write(&mut self, request: RequestId, mut write: Write) {
+        if !self.application.numbers_domains_of(&write.command) {
+            write.touched.clear();
+        }
         self.take_other_domains_whole(&mut write.touched);
         self.load.count(&write.touched);
         let Some((mine, others)) = self.mine_and_others(&write.touched) else {

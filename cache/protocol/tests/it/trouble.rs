@@ -187,7 +187,8 @@ fn who_depends_on_a_refused_write_hears_of_it_once_no_owner_will_carry_it_out() 
 #[test]
 fn several_writes_to_one_row_are_applied_as_one() {
     let mut servers = Servers::new(Policy::WriteBack, None);
-    let mut owner = OneOwner::with_table(&mut servers, config(), 1, Table { merges: true });
+    let mut owner =
+        OneOwner::with_table(&mut servers, config(), 1, Table { merges: true, ..Table::default() });
     owner.holds = applies;
     for id in 100..110 {
         owner.change(&mut servers, id, put(3));
@@ -253,6 +254,46 @@ fn a_write_logged_under_other_domains_is_taken_over() {
     owner.change(&mut servers, 100, put(3));
     OneOwner::started(&mut servers, config(), 2);
     assert_eq!(servers.store.rows[&3].version, 100);
+}
+
+/// The numbers of its domains mean nothing to this tenure, so that any entry may show its row.
+#[test]
+fn a_write_of_a_client_that_numbers_domains_otherwise_touches_everything() {
+    for policy in [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack] {
+        let mut servers = Servers::new(policy, None);
+        let table = Table { is_renumbered: true, ..Table::default() };
+        let config = Config { domain_count: 2, ..Config::new(policy) };
+        let mut owner = OneOwner::with_table(&mut servers, config, 1, table);
+        let queries = [0, 1].map(|domain| Query::all(domain, closed(5, 7)));
+        queries.iter().for_each(|query| drop(owner.read(&mut servers, query)));
+        assert!(queries.iter().all(|query| servers.hit(Epoch(1), query).is_some()));
+        owner.change(&mut servers, 100, put(3));
+        for query in &queries {
+            assert_eq!(servers.hit(Epoch(1), query), None, "{policy:?}: {query:?}");
+        }
+    }
+}
+
+/// Entries and logged writes of a tenure that numbered the domains otherwise: it begins cold, and replays under all
+/// intervals.
+#[test]
+fn a_tenure_that_numbers_domains_otherwise_takes_over_no_entry() {
+    let mut servers = Servers::new(Policy::WriteBack, None);
+    let config = |before| Config { keeps_log: true, warm_from: before, ..config() };
+    let mut old = OneOwner::started(&mut servers, config(None), 1);
+    let query = Query::all(0, closed(5, 7));
+    old.read(&mut servers, &query);
+    old.holds = applies;
+    old.change(&mut servers, 100, put(3));
+    let table = Table { is_renumbered: true, ..Table::default() };
+    let new = OneOwner::with_table(&mut servers, config(Some(Epoch(1))), 2, table);
+    assert!(new.machine.index().is_empty());
+    assert_eq!(servers.hit(Epoch(2), &query), None);
+    assert_eq!(servers.store.rows[&3].version, 100);
+    let mut alike = Servers::new(Policy::WriteBack, None);
+    OneOwner::started(&mut alike, config(None), 1).read(&mut alike, &query);
+    let new = OneOwner::started(&mut alike, config(Some(Epoch(1))), 2);
+    assert!(!new.machine.index().is_empty(), "one that numbers them alike begins warm");
 }
 
 #[test]

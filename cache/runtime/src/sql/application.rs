@@ -21,6 +21,14 @@ pub(crate) struct TableRows {
 }
 
 impl Application for TableRows {
+    fn numbers_domains_of(&self, command: &Command) -> bool {
+        SqlWrite::read(command).is_ok_and(|write| write.fingerprint == self.fingerprint)
+    }
+
+    fn numbers_domain_of(&self, query: &Query) -> bool {
+        query.fingerprint == self.fingerprint
+    }
+
     fn is_certain(&self, command: &Command, shown: &[(Query, Value)], facts: &[Fact]) -> bool {
         self.is_write_certain(command, shown, facts)
     }

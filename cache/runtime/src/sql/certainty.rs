@@ -108,10 +108,10 @@ impl Schema {
     /// Whether a write that takes a freed key, or frees a taken one, conflicts with the first write in a
     /// registered column.
     pub(crate) fn frees_keys_visibly(&self) -> bool {
-        let Some(constraints) = Some(&self.constraints).filter(|found| !found.is_referred_to) else {
-            return false;
-        };
-        !constraints.has_other_keys && (0..self.domains.len()).any(|domain| self.is_key_domain(domain))
+        let constraints = &self.constraints;
+        // Rows with other values of further columns of the key here may have the same key there.
+        let is_key_alone = self.has_primary_key && !constraints.has_other_keys && !constraints.is_referred_to;
+        is_key_alone && (0..self.domains.len()).any(|domain| self.is_key_domain(domain))
     }
 
     /// Whether two keys are equal for the database only if they are equal here: a collation may consider other texts

@@ -11,6 +11,7 @@ use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::{Command, Patch, Query};
 
 use crate::sql::application::TableRows;
+use crate::sql::database::Dialect;
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::{
     Columns, Effect, SqlWrite, read_columns, read_values, write_columns, write_values,
@@ -109,8 +110,17 @@ impl TableRows {
         queries.iter().map(patch).collect()
     }
 
-    /// `None` if only the database knows.
+    /// `None` if only the database knows. A result finds the row of a patch by the bytes of its key, so a key that the
+    /// database may hold in another form (text for a number, or 1.0 for 1.00) finds no row, although a write does.
     fn meaning(&self, effect: &Effect, query: &Query) -> Option<Meaning> {
+        let is_found = match effect {
+            Effect::Unknown => return None,
+            Effect::Insert(row) => self.is_key_as_read(&self.schema.key_of(row)),
+            Effect::Delete { key, .. } | Effect::Set { key, .. } => self.is_key_as_read(key),
+        };
+        if !is_found {
+            return None;
+        }
         Some(match effect {
             Effect::Unknown => return None,
             Effect::Insert(row) if !self.is_selected(query, row)? => Meaning::Nothing,
@@ -136,6 +146,14 @@ impl TableRows {
                 }
             }
         })
+    }
+
+    /// Whether all values of the key are, bit for bit, what a result shows of a row that has them.
+    fn is_key_as_read(&self, key: &[SqlValue]) -> bool {
+        let dialect = self.schema.dialect.unwrap_or(Dialect::Sqlite);
+        let mut places = self.schema.key_places().zip(key);
+        key.len() == self.schema.keys.len()
+            && places.all(|(place, value)| self.schema.described[place].kind.is_as_read(value, dialect))
     }
 
     /// Whether a row with these registered values was in the result; `None` if only the database knows.

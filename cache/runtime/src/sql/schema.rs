@@ -22,6 +22,8 @@ pub struct Schema {
     pub(crate) has_triggers: bool,
     /// What may make the database refuse a row.
     pub(crate) constraints: Constraints,
+    /// Whether the key is the primary key, and has no other columns beside it.
+    pub(crate) has_primary_key: bool,
     /// Whether `columns` are all that the table has.
     pub(crate) has_all_columns: bool,
     /// The dialect of its database; known once it was opened.
@@ -49,6 +51,7 @@ impl Schema {
             described: Vec::new(),
             has_triggers: false,
             constraints: Constraints::default(),
+            has_primary_key: false,
             has_all_columns: false,
             dialect: None,
             only: None,
@@ -119,6 +122,7 @@ impl Schema {
             described.dialect.offers(name, &self.described[self.column(name)?], *domain)?;
         }
         self.check_key(&described.primary_key)?;
+        self.has_primary_key = self.keys.iter().all(|key| described.primary_key.contains(key));
         Ok(self)
     }
 
@@ -234,13 +238,19 @@ impl Schema {
         place.and_then(|place| row.get(place)).unwrap_or(&SqlValue::Null)
     }
 
-    /// Identifies the table, its columns and domains: results of another shape are never mistaken for these.
+    /// Identifies the table, its columns, key and domains, and whether triggers change it: results of another shape are
+    /// never mistaken for these, nor are writes that mean other places, or find rows by other columns.
     pub(crate) fn fingerprint(&self) -> u64 {
         let mut text = self.table.clone();
         self.columns.iter().for_each(|column| {
             text.push('\0');
             text.push_str(column);
         });
+        self.keys.iter().for_each(|column| {
+            text.push_str("\0\0");
+            text.push_str(column);
+        });
+        text.push_str(if self.has_triggers { "\0t" } else { "\0" });
         // A column with a new declaration may be read as other values.
         self.described.iter().for_each(|column| {
             text.push('\0');

@@ -234,9 +234,19 @@ pub(crate) fn last_key(query: &Query, rows: &[Row], is_full: bool) -> Option<Ran
 pub(crate) struct Table {
     /// Whether two writes to one key are applied as one.
     pub(crate) merges: bool,
+    /// Whether clients, and the tenures before, number the domains otherwise.
+    pub(crate) is_renumbered: bool,
 }
 
 impl Application for Table {
+    fn numbers_domains_of(&self, _: &Command) -> bool {
+        !self.is_renumbered
+    }
+
+    fn numbers_domain_of(&self, _: &Query) -> bool {
+        !self.is_renumbered
+    }
+
     /// As a SQL table decides: a compared row has to be known or shown, and a free key by a result that would show
     /// its row.
     fn is_certain(&self, command: &Command, shown: &[(Query, Value)], facts: &[Fact]) -> bool {
@@ -272,7 +282,8 @@ impl Application for Table {
 
     fn patch(&self, command: &Command, queries: &[Query]) -> Vec<Patch> {
         let (id, change) = Change::read(command);
-        queries.iter().map(|query| patch(id, change, query)).collect()
+        let patch = |query| if self.is_renumbered { Patch::Unknown } else { patch(id, change, query) };
+        queries.iter().map(patch).collect()
     }
 
     fn settle(&self, _: &Query, value: &Value) -> Option<Value> {

@@ -10,11 +10,12 @@ use super::{Column, ColumnKind, Database, Dialect, TextOrder};
 use crate::sql::sql_value::SqlValue;
 
 /// For each column, as texts: name, declared type, the type without its length, `e` for an enumeration, `s` if the
-/// database alone sets it, how texts are compared, `t` if an index serves ranges.
+/// database alone sets it, how texts are compared, `t` if an index serves ranges. SQLite compares the bytes of the
+/// encoding of its file.
 const SQLITE: &str = "\
     SELECT x.name, x.type, '', '', CASE WHEN hidden IN (2, 3) THEN 's' ELSE '' END, \
-      CASE WHEN m.sql LIKE '%collate%' THEN '' ELSE ' exact' END, 't' \
-    FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS x WHERE m.name = ?1 AND m.type = 'table' AND hidden <> 1";
+      CASE WHEN e.encoding <> 'UTF-8' THEN 'foreign' ELSE '' END || CASE WHEN m.sql LIKE '%collate%' THEN '' ELSE ' exact' END, 't' \
+    FROM sqlite_master AS m, pragma_table_xinfo(m.name) AS x, pragma_encoding AS e WHERE m.name = ?1 AND m.type = 'table' AND hidden <> 1";
 
 /// A domain is described by the type it stands for. `C` has the order of bytes, and so have the collations of
 /// provider `b`; the database's own collation has number 100, that of the catalogue's `C` is 950.

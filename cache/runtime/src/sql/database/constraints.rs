@@ -17,7 +17,8 @@ use super::{Database, Dialect};
 pub(crate) struct Constraints {
     /// Whether a constraint involves whole rows: a check, a policy, an index over an expression, a partition.
     pub(crate) are_of_rows: bool,
-    /// Columns with constraints other than the primary key: unique indexes, checks, foreign keys, domains.
+    /// Columns with constraints other than the primary key: unique indexes, checks, foreign keys, domains, and indexes
+    /// whose entries, of several values of any length, may become too long.
     pub(crate) columns: BTreeSet<String>,
     /// Whether other columns than those of the primary key must be unique.
     pub(crate) has_other_keys: bool,
@@ -95,7 +96,10 @@ const POSTGRES: Queries = Queries {
     columns: "SELECT attname::text FROM pg_attribute JOIN pg_constraint ON attrelid = conrelid AND attnum = ANY (conkey) \
               WHERE conrelid = to_regclass($1::text) AND contype IN ('c', 'f', 'x') \
               UNION SELECT attname::text FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid \
-              WHERE attrelid = to_regclass($1::text) AND attnum > 0 AND (typtype = 'd' OR attidentity = 'a')",
+              WHERE attrelid = to_regclass($1::text) AND attnum > 0 AND (typtype = 'd' OR attidentity = 'a') \
+              UNION SELECT attname::text FROM pg_attribute JOIN pg_index ON attrelid = indrelid AND attnum = ANY (indkey) \
+              WHERE indrelid = to_regclass($1::text) AND attlen < 0 AND 1 < (SELECT count(*) FROM pg_attribute AS other \
+                WHERE other.attrelid = indrelid AND other.attnum = ANY (indkey) AND other.attlen < 0)",
     referring: "SELECT conname::text FROM pg_constraint WHERE confrelid = to_regclass($1::text) AND contype = 'f'",
     required: "SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1::text) AND attnum > 0 \
                AND attnotnull",

@@ -76,8 +76,9 @@ impl Dialect {
         match self {
             Self::Sqlite => "SELECT name FROM pragma_table_info(?1) WHERE pk > 0",
             Self::Postgres => {
-                "SELECT attname::text FROM pg_attribute JOIN pg_index ON attrelid = indrelid AND attnum = ANY (indkey) \
-                 WHERE indrelid = to_regclass($1::text) AND indisprimary"
+                // Columns after INCLUDE are in the index and not in the key.
+                "SELECT attname::text FROM pg_attribute JOIN pg_index ON attrelid = indrelid \
+                 AND attnum = ANY ((indkey::int2[])[0:indnkeyatts - 1]) WHERE indrelid = to_regclass($1::text) AND indisprimary"
             }
             Self::MariaDb => {
                 "SELECT COLUMN_NAME FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = ? \
@@ -86,17 +87,38 @@ impl Dialect {
         }
     }
 
-    /// Triggers of the table.
+    /// Triggers of the table, its partitions and its heirs, and rules, which do other things than a write says.
     const fn trigger_query(self) -> &'static str {
         match self {
-            Self::Sqlite => "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?1",
+            // A trigger keeps the spelling that its own statement gave the table.
+            Self::Sqlite => {
+                "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE"
+            }
             Self::Postgres => {
-                "SELECT tgname::text FROM pg_trigger WHERE tgrelid = to_regclass($1::text) AND NOT tgisinternal"
+                "WITH RECURSIVE family (id) AS (SELECT to_regclass($1::text)::oid \
+                 UNION SELECT inhrelid FROM pg_inherits JOIN family ON inhparent = id) \
+                 SELECT tgname::text FROM pg_trigger JOIN family ON tgrelid = id WHERE NOT tgisinternal \
+                 UNION ALL SELECT rulename::text FROM pg_rewrite JOIN family ON ev_class = id"
             }
             Self::MariaDb => {
                 "SELECT TRIGGER_NAME FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = ? \
                  AND EVENT_OBJECT_TABLE = ?"
             }
+        }
+    }
+
+    /// The privilege without which triggers do not show in the catalogue. The parameters are the schema twice, and the
+    /// table. `None` if every user sees them.
+    const fn sight_query(self) -> Option<&'static str> {
+        match self {
+            Self::Sqlite | Self::Postgres => None,
+            Self::MariaDb => Some(
+                "SELECT PRIVILEGE_TYPE FROM (SELECT PRIVILEGE_TYPE, GRANTEE FROM information_schema.USER_PRIVILEGES \
+                 UNION ALL SELECT PRIVILEGE_TYPE, GRANTEE FROM information_schema.SCHEMA_PRIVILEGES WHERE ? LIKE TABLE_SCHEMA \
+                 UNION ALL SELECT PRIVILEGE_TYPE, GRANTEE FROM information_schema.TABLE_PRIVILEGES \
+                 WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?) AS granted \
+                 WHERE PRIVILEGE_TYPE = 'TRIGGER' AND GRANTEE = CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), '''')",
+            ),
         }
     }
 
@@ -108,8 +130,10 @@ impl Dialect {
                  OR on_update IN ('CASCADE', 'SET NULL', 'SET DEFAULT')"
             }
             Self::Postgres => {
-                "SELECT conname::text FROM pg_constraint WHERE conrelid = to_regclass($1::text) \
-                 AND contype = 'f' AND (confdeltype IN ('c', 'n', 'd') OR confupdtype IN ('c', 'n', 'd'))"
+                "WITH RECURSIVE family (id) AS (SELECT to_regclass($1::text)::oid \
+                 UNION SELECT inhrelid FROM pg_inherits JOIN family ON inhparent = id) \
+                 SELECT conname::text FROM pg_constraint JOIN family ON conrelid = id \
+                 WHERE contype = 'f' AND (confdeltype IN ('c', 'n', 'd') OR confupdtype IN ('c', 'n', 'd'))"
             }
             Self::MariaDb => {
                 "SELECT CONSTRAINT_NAME FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = ? \
@@ -163,11 +187,21 @@ pub(crate) async fn describe(database: &dyn Database, table: &str) -> Result<Des
     if let Some(query) = dialect.counting_query() {
         counting.extend(list(query).await?);
     }
-    let changes_itself = !changing.is_empty() || !triggers.is_empty();
+    let may_have_triggers = !triggers.is_empty() || !sees_triggers(database, &full).await?;
+    let changes_itself = !changing.is_empty() || may_have_triggers;
     let marked = Marked { changing: changing.into_iter().collect(), counting };
     let columns = columns(database, &full, &marked).await?;
     let constraints = constraints(database, &full).await?;
     Ok(Described { name, columns, primary_key, dialect, changes_itself, cascades, constraints })
+}
+
+/// Whether the catalogue shows this user the triggers of the table. Where a role gives the privilege, it says no.
+async fn sees_triggers(database: &dyn Database, table: &TableName) -> Result<bool> {
+    let Some(query) = database.dialect().sight_query() else { return Ok(true) };
+    let schema = table.schema.as_deref().unwrap_or_default();
+    let statement = Statement::new(query).with(schema).with(schema).with(table.table.as_str());
+    let found = database.query(&statement).await.map_err(|failure| failure.error)?;
+    Ok(!found.is_empty())
 }
 
 async fn located(database: &dyn Database, table: &str) -> Result<Located> {

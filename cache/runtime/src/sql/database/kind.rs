@@ -2,6 +2,7 @@
 
 use lacuna_cache_protocol::DomainType;
 
+use super::Dialect;
 use crate::sql::decimal::MAX_DIGITS;
 use crate::sql::domain_key;
 use crate::sql::sql_value::SqlValue;
@@ -200,6 +201,20 @@ impl ColumnKind {
         }
     }
 
+    /// Whether a row that `Sql::holds` finds by `value` shows it bit for bit.
+    pub(crate) fn is_as_read(self, value: &SqlValue, dialect: Dialect) -> bool {
+        let is_sqlite = dialect == Dialect::Sqlite;
+        match (self, value) {
+            // A row that is there may have number 0.
+            (Self::Counter, SqlValue::Integer(_)) => true,
+            (Self::Other, SqlValue::Integer(_)) => is_sqlite,
+            (_, SqlValue::Unsigned(number)) if i64::try_from(*number).is_ok() => false,
+            // Their bytes are compared, in the form that the database gives them.
+            (kind, SqlValue::Text(_) | SqlValue::Json(_)) if kind.is_cast() && !is_sqlite => true,
+            _ => self.keeps(value),
+        }
+    }
+
     /// Whether values of the column, as they are read, have the order that the database gives them.
     pub(crate) fn has_order_of(self, domain: DomainType) -> bool {
         match (self, domain) {
@@ -235,6 +250,9 @@ impl ColumnKind {
     /// `value` in the form in which it is read from the column, if an equal value has another form.
     pub(crate) fn fitted(self, value: SqlValue) -> SqlValue {
         match (self, &value) {
+            (_, SqlValue::Unsigned(number)) if i64::try_from(*number).is_ok() => {
+                self.fitted(SqlValue::Integer(number.cast_signed()))
+            }
             (Self::Decimal { scale, .. }, SqlValue::Integer(_) | SqlValue::Decimal { .. }) => {
                 let domain = DomainType::Decimal { scale };
                 let key = domain_key::key(domain, &value).ok().flatten();

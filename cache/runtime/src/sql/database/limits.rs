@@ -26,6 +26,8 @@ pub(crate) fn takes(dialect: Dialect, column: &Column, value: &SqlValue) -> bool
         }
         (ColumnKind::Text, SqlValue::Text(text)) => match dialect {
             Dialect::Sqlite => true,
+            // PostgreSQL has no letter with the number 0.
+            Dialect::Postgres if text.contains('\0') => false,
             _ => max_letters(declared).is_some_and(|max| text.chars().count() <= max),
         },
         (ColumnKind::Blob, SqlValue::Blob(bytes)) => match dialect {
@@ -109,7 +111,7 @@ mod tests {
         let stamp = ColumnKind::Moment { digits: 6, is_stamp: true };
         let day = |year| SqlValue::date(year, 1, 1).unwrap();
         let year_2100 = SqlValue::Timestamp(4_102_444_800_000_000);
-        let cases: [(Dialect, ColumnKind, &str, SqlValue, bool); 23] = [
+        let cases: [(Dialect, ColumnKind, &str, SqlValue, bool); 25] = [
             (Postgres, ColumnKind::Integer, "integer", i64::from(i32::MAX).into(), true),
             (Postgres, ColumnKind::Integer, "integer", (i64::from(i32::MAX) + 1).into(), false),
             (Postgres, ColumnKind::Integer, "smallint", (-32_769).into(), false),
@@ -124,6 +126,8 @@ mod tests {
             (Postgres, ColumnKind::Text, "character varying", "abcd".into(), true),
             (Postgres, ColumnKind::Text, "text", "abcd".into(), true),
             (Postgres, ColumnKind::Text, "citext", "abcd".into(), false),
+            (Postgres, ColumnKind::Text, "text", "a\0b".into(), false),
+            (MariaDb, ColumnKind::Text, "text", "a\0b".into(), true),
             (MariaDb, ColumnKind::Blob, "varbinary(2)", SqlValue::Blob(vec![1; 3]), false),
             (Postgres, ColumnKind::Uuid { is_ordered: true }, "uuid", [1; 16].into(), true),
             (Postgres, ColumnKind::Other, "inet", "10.0.0.1".into(), false),

@@ -33,12 +33,13 @@ impl MariaDb {
         let options = options.timezone(Some("+00:00".to_owned()));
         let place = format!("{}:{}", options.get_host(), options.get_port());
         check(&options, &place).await?;
-        // Otherwise a value that a column cannot hold would become another one, in a place that the cache does not
-        // know; or `CHAR` would be read with its padding.
+        // A single statement is committed when it is answered, whatever the configuration of the server says. A value that
+        // a column cannot hold is refused: otherwise it would become another one, in a place that the cache does not know.
+        // Other modes would read `CHAR` with its padding, or store NULL for an empty text.
         let pool = MySqlPoolOptions::new().after_connect(|connection, _| {
             Box::pin(async move {
-                let strict = "SET SESSION sql_mode = CONCAT(REPLACE(@@sql_mode, 'PAD_CHAR_TO_FULL_LENGTH', ''), \
-                              ',STRICT_ALL_TABLES')";
+                let strict = "SET SESSION autocommit = 1, sql_mode = \
+                              'PIPES_AS_CONCAT,STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'";
                 sqlx::raw_sql(strict).execute(connection).await.map(|_| ())
             })
         });
@@ -103,8 +104,8 @@ fn moment(is_day: bool, bytes: &[u8]) -> SqlValue {
     SqlValue::Timestamp(moment.expect("years have two bytes"))
 }
 
-/// By the class of the error code if it has one. Of those without a class, no memory, disk or connections,
-/// unavailable locks and a read-only server are temporary; a commit that failed, or a connection that was killed,
+/// By the class of the error code if it has one. Of the others, no memory, disk or connections, unavailable locks,
+/// missing rights and a read-only server are temporary; a commit that failed, or a connection that was killed,
 /// may have been executed.
 fn kind_of(error: &dyn sqlx::error::DatabaseError) -> FailureKind {
     let number = error
@@ -112,7 +113,8 @@ fn kind_of(error: &dyn sqlx::error::DatabaseError) -> FailureKind {
         .map_or(0, sqlx::mysql::MySqlDatabaseError::number);
     match number {
         1180 | 1317 | 1927 => return FailureKind::Unknown,
-        1020 | 1021 | 1026 | 1030 | 1037 | 1040 | 1041 | 1114 | 1203 | 1205 | 1206 | 1290 | 1792 | 1836 => {
+        1020 | 1021 | 1026 | 1030 | 1037 | 1040 | 1041 | 1044 | 1114 | 1142 | 1143 | 1203 | 1205 | 1206
+        | 1290 | 1792 | 1836 => {
             return FailureKind::Later;
         }
         _ => {}

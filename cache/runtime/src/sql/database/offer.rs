@@ -20,6 +20,7 @@ impl Dialect {
                 Self::Sqlite,
                 DomainType::Decimal { .. } | DomainType::Date | DomainType::Bool | DomainType::Uuid,
             ) => false,
+            (Self::Sqlite, DomainType::Text) => column.order != TextOrder::Foreign,
             (Self::Sqlite, DomainType::Float) => column.kind == ColumnKind::Float,
             (Self::Sqlite, DomainType::Bytes) => column.kind == ColumnKind::Blob,
             (Self::Sqlite, _) => true,
@@ -54,6 +55,9 @@ impl Dialect {
                 "keep UUIDs as texts, as Text, or in a column that is declared BLOB, as Bytes".to_owned()
             }
             (Self::Sqlite, DomainType::Bytes, _) => "declare the column BLOB".to_owned(),
+            (Self::Sqlite, DomainType::Text, _) => {
+                "the file keeps texts in UTF-16, which has another order; make it with PRAGMA encoding = 'UTF-8'".to_owned()
+            }
             (Self::Sqlite, ..) => "declare the column REAL".to_owned(),
             (_, _, ColumnKind::Uuid { is_ordered: false }) => {
                 "MariaDB does not order UUIDs by their bytes; declare the column BINARY(16), as Bytes, or \

@@ -12,7 +12,7 @@ use lacuna_cache_protocol::{Error, ErrorKind, Result};
 
 use super::FencedTable;
 use super::row::{integer, number};
-use crate::sql::database::{Dialect, Failure, FailureKind};
+use crate::sql::database::{Failure, FailureKind};
 use crate::sql::statement::{SqlWrite, Statement};
 
 impl FencedTable {
@@ -20,11 +20,12 @@ impl FencedTable {
     pub(super) fn single(&self, command: &Command) -> Option<Statement> {
         let write = SqlWrite::read(command).ok()?;
         let [statement] = &write.statements[..] else { return None };
-        let dialect = self.database.dialect();
-        if dialect == Dialect::Sqlite && self.schema.has_triggers {
-            // A trigger that fails (`RAISE(FAIL)`) leaves earlier rows changed, unless a transaction undoes them.
+        if self.schema.has_triggers {
+            // A trigger of SQLite that fails (`RAISE(FAIL)`) leaves earlier rows changed, and one of PostgreSQL may
+            // change rows and let the statement change none: only a transaction undoes that.
             return None;
         }
+        let dialect = self.database.dialect();
         let mark = self.mark.as_ref();
         let sql = dialect.fenced(&statement.sql, statement.shape, statement.params.len(), mark)?;
         Some(Statement { sql, ..statement.clone() })

@@ -199,7 +199,7 @@ impl Table {
         if !given.others.is_empty() && self.dialect != Dialect::Postgres {
             return Ok(touched);
         }
-        let (columns, is_deletion) = (&given.columns, given.columns.is_empty() && given.others.is_empty());
+        let columns = &given.columns;
         for (domain, (column, domain_type)) in self.schema.domains.iter().enumerate() {
             let mut values = WriteSet::new(domain, *domain_type);
             if let Some(row) = row {
@@ -210,7 +210,7 @@ impl Table {
             if let Some(value) = after {
                 values.after(checked(*domain_type, value)?)?;
             }
-            if self.is_sure_of(domain, place, row, after, is_deletion) {
+            if self.is_sure_of(domain, place, row, after) {
                 touched.extend(values.touched());
             }
         }
@@ -219,18 +219,11 @@ impl Table {
     }
 
     /// Whether the values of a domain are certain: a column that is left out of a new row gets a default, which
-    /// may be any value, and a write that sets columns may fire triggers.
-    fn is_sure_of(
-        &self,
-        domain: usize,
-        place: usize,
-        row: Option<&Row>,
-        after: Option<&SqlValue>,
-        is_deletion: bool,
-    ) -> bool {
+    /// may be any value, and every write may fire triggers (one that deletes may keep the row and mark it).
+    fn is_sure_of(&self, domain: usize, place: usize, row: Option<&Row>, after: Option<&SqlValue>) -> bool {
         let is_after_sure = match after {
             Some(value) => self.schema.keeps(place, value),
-            None => row.is_some() && (is_deletion || !self.schema.has_triggers),
+            None => row.is_some() && !self.schema.has_triggers,
         };
         self.schema.has_order_of(domain) && is_after_sure
     }

@@ -171,3 +171,51 @@ async fn a_key_is_free_only_if_the_collation_says_so() {
         keys_that_a_collation_takes_for_one_are_in_doubt(&server.url(), "TEXT", false).await;
     }
 }
+
+/// Rows that differ in a further column of the registered key have one key for the database.
+async fn a_key_with_a_further_column_is_not_free(options: Options) {
+    let log = Arc::new(CountingLog::default());
+    let cache = options.with_policy(Policy::WriteBack).with_log_server(log.clone()).open().await.unwrap();
+    let sql = "DROP TABLE IF EXISTS things; CREATE TABLE things (id BIGINT PRIMARY KEY, region BIGINT); \
+               INSERT INTO things VALUES (7, 1)";
+    cache.run_sql(sql).await.unwrap();
+    let schema = Schema::with_keys("things", ["id", "region"]).with_domain("region", DomainType::Integer);
+    let things = cache.table(schema).await.unwrap();
+    assert!(things.get("region", 2..=2).await.unwrap().is_empty());
+    let refused = things.insert([("id", 7.into()), ("region", 2.into())]).await;
+    assert!(matches!(refused, Err(WriteError::Refused(_))), "{refused:?}");
+    assert!(!log.has(things.insert([("id", 8.into()), ("region", 2.into())])).await);
+    cache.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_key_of_more_columns_than_the_primary_key_is_never_known_to_be_free() {
+    let place = Place::new();
+    a_key_with_a_further_column_is_not_free(place.options(Policy::WriteBack)).await;
+    if let Some(server) = MariaDb::start() {
+        a_key_with_a_further_column_is_not_free(patient(server.url())).await;
+    }
+    if let Some(server) = Postgres::start() {
+        a_key_with_a_further_column_is_not_free(patient(server.url())).await;
+    }
+}
+
+#[tokio::test]
+async fn what_postgres_alone_refuses_is_in_doubt() {
+    let Some(server) = Postgres::start() else { return };
+    let log = Arc::new(CountingLog::default());
+    let options = patient(server.url()).with_policy(Policy::WriteBack).with_log_server(log.clone());
+    let cache = options.open().await.unwrap();
+    let sql = "CREATE TABLE things (id BIGINT, note BIGINT, name TEXT, city TEXT, PRIMARY KEY (id) INCLUDE (note)); \
+               CREATE INDEX ON things (city, name); INSERT INTO things VALUES (1, 1, 'Anna', 'Ulm')";
+    cache.run_sql(sql).await.unwrap();
+    let schema = Schema::new("things", "id").with_domain("id", DomainType::Integer);
+    let things = cache.table(schema).await.expect("a column after INCLUDE is not part of the key");
+    let row = things.get("id", 0..=9).await.unwrap().remove(0);
+    let refused = things.update(&row, [("name", "a\0b".into())]).await;
+    assert!(matches!(refused, Err(WriteError::Refused(_))), "no text of PostgreSQL has a zero: {refused:?}");
+    // Both texts of one entry of an index may together be longer than it can be.
+    assert!(!log.has(things.update(&row, [("name", "Anne".into())])).await);
+    assert!(log.has(things.update(&row, [("note", 2.into())])).await);
+    cache.stop().await.unwrap();
+}

@@ -7,6 +7,8 @@ mod clients;
 mod conditions;
 mod edges;
 mod every_type;
+mod hidden_changes;
+mod key_forms;
 mod keys;
 mod migrations;
 mod nemesis;
