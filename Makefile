@@ -46,12 +46,12 @@ test: fresh-stages $(DENY) browser servers
 	$(STAGE) "supply chain" $(DENY) --offline check --hide-inclusion-graph licenses bans sources
 	$(STAGE) build .ci/without-features
 	$(STAGE) rocksdb .ci/rocksdb
-	$(STAGE) lints $(WITH_ROCKSDB) $(CARGO) clippy --release --locked --workspace --all-targets --all-features -- -D warnings
-	$(STAGE) "fuzz targets" $(CARGO) check --release --locked --manifest-path lab/fuzz/Cargo.toml --target-dir $(TARGET)
+	$(STAGE) lints $(WITH_ROCKSDB) $(CARGO) clippy --profile checked --locked --workspace --all-targets --all-features -- -D warnings
+	$(STAGE) "fuzz targets" $(CARGO) check --profile checked --locked --manifest-path lab/fuzz/Cargo.toml --target-dir $(TARGET)
 	$(STAGE) "features of the range cache, each alone" .ci/features
 	$(STAGE) words lab/words
 	$(STAGE) packages .ci/package
-	$(STAGE) docs $(WITH_ROCKSDB) env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --locked --workspace --all-features --no-deps --lib
+	$(STAGE) docs $(WITH_ROCKSDB) env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --profile checked --locked --workspace --all-features --no-deps --lib
 	$(STAGE) tests $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --lib --bins --tests
 	$(STAGE) "examples of the documentation" $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --doc
 	$(STAGE) "C and C++" $(WITH_ROCKSDB) env LACUNA_COMMAND=$(LACUNA_WITHOUT_FEATURES) .ci/c

@@ -109,17 +109,17 @@ async fn a_trigger_that_marks_a_row_in_place_of_deleting_it_leaves_nothing_stale
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_trigger_that_the_user_may_not_see_is_expected_on_mariadb() {
     let Some(server) = MariaDb::start() else { return };
-    let url = server.url();
-    // Once, so that the tables of the cache are there, too.
+    // Every user has all privileges in the database `test`.
+    made(&server.url(), "CREATE DATABASE shop").await;
+    let url = server.url().replace("/test", "/shop");
+    // Opened once, so that the tables of the cache are there, too.
     made(&url, TABLE).await;
     let (cache, _) = opened(&patient(&url)).await;
     let user = "CREATE TRIGGER more BEFORE UPDATE ON people FOR EACH ROW SET NEW.age = NEW.age + 100; \
                 CREATE USER worker@'127.0.0.1'";
     cache.run_sql(user).await.unwrap();
-    let database = url.rsplit('/').next().unwrap().split('?').next().unwrap();
-    let grant = format!("GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON {database}.* TO worker@'127.0.0.1'");
-    cache.run_sql(&grant).await.unwrap();
     cache.stop().await.unwrap();
+    made(&url, "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON shop.* TO worker@'127.0.0.1'").await;
     let (_, rest) = url.split_once('@').expect("a user");
     let left =
         results_follow(patient(format!("mysql://worker@{rest}")).with_policy(Policy::WriteThrough)).await;
