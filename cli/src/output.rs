@@ -108,6 +108,9 @@ pub(crate) const SHOWN_LENGTHS: [u64; 3] = [1, 32, 1024];
 
 /// The stated bounds of ranges of `lengths` keys.
 pub(crate) fn rate_bounds(lengths: &[u64], bounds: &[f64]) -> String {
+    if bounds.iter().all(|&bound| bound == 0.0) {
+        return "0, exact: every key is stored".to_owned();
+    }
     let shown: Vec<String> = lengths
         .iter()
         .zip(bounds)

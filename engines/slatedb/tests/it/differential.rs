@@ -15,6 +15,11 @@ use crate::support::{Model, Query, TestDb};
 const STEPS: u64 = 120;
 const QUERIES: u64 = 8;
 
+/// Reads that must be skipped in a run of 960 queries. With keys this close together most queries hold one, and how many reads are
+/// skipped differs by the family that `auto` takes: 50 show that filters were asked and believed, which is all that is
+/// wanted here.
+const MIN_SKIPPED: u64 = 50;
+
 type DrawKey = fn(&mut Rng) -> Vec<u8>;
 
 /// The three, and snapshots of all three.
@@ -60,11 +65,11 @@ impl World {
             self.check().await;
         }
         let stats = self.filtered.lacuna().stats();
-        assert!(stats.skipped() > 50, "{}: nothing was skipped\n{stats}", self.case);
+        assert!(stats.skipped() > MIN_SKIPPED, "{}: nothing was skipped\n{stats}", self.case);
         assert_eq!((stats.build_failures, stats.open_failures), (0, 0), "{}\n{stats}", self.case);
         if self.learner.is_some() {
             let gaps = stats.gaps;
-            assert!(stats.skipped_by_gap() > 50 && gaps.refuted > 0, "{}\n{stats}", self.case);
+            assert!(stats.skipped_by_gap() > MIN_SKIPPED && gaps.refuted > 0, "{}\n{stats}", self.case);
             assert_eq!(gaps.failures, 0, "{}\n{stats}", self.case);
         }
     }

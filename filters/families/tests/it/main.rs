@@ -5,3 +5,4 @@ static ALLOCATOR: lacuna_testkit::CountingAllocator = lacuna_testkit::CountingAl
 
 mod conformance;
 mod golden;
+mod small_sets;
