@@ -82,8 +82,8 @@ impl Map {
         HEADER_BYTES + self.entries * ENTRY_BYTES
     }
 
-    /// The bucket of the key at `distance` from the smallest: monotone. A key in a gap that was left out has a bucket that
-    /// never holds a key, the last before the next segment.
+    /// The bucket of the key at `distance` from the smallest: monotone. A key in a gap that was left out shares
+    /// the bucket of the key before it, or has one that holds no key.
     #[inline(always)]
     pub(crate) fn bucket(self, body: &[u8], distance: u64) -> u64 {
         if self.entries == 0 { self.scale.bucket(distance) } else { self.bucket_in_segment(body, distance) }

@@ -28,6 +28,8 @@ mod query;
 mod spec;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_segments;
 
 pub(crate) use query::Bucketing;
 pub use spec::BucketingSpec;

@@ -32,7 +32,7 @@ impl PredictIntegers for BucketingSpec {
             fetches: statistics.mean(|query| slices.looks(query).fetches),
             payload_bytes: cuts.bytes,
             // From a sample of the gaps the size is known too roughly to promise that every key has its bucket.
-            is_robust: cuts.is_exact() && (cuts.count == 0 || gaps.is_complete()),
+            is_robust: cuts.is_exact() && (cuts.count == 0 || gaps.is_exact(cuts.covered)),
         })
     }
 }

@@ -44,6 +44,8 @@ impl IntegerBody for Bucketing {
     fn prepare<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> Probe {
         note_probe();
         let (first, last) = (self.bucket(body, lo), self.bucket(body, hi));
+        // Only a damaged table puts the ends out of order: then any bucket is "maybe".
+        let (first, last) = if first <= last { (first, last) } else { (0, u64::MAX) };
         self.buckets.prepare(isa, &body[self.map.buckets_at()..], first, last)
     }
 

@@ -139,34 +139,3 @@ fn queries_inside_clusters_are_denied() {
     keys.dedup();
     hold_rate(3.2e-4, maybes(&keys, queries, 1_024, draw), "clusters");
 }
-
-/// Every set of nine places whose gaps grow, with every size of gap left out, at budgets from the smallest on: ranges between
-/// all places and those next to them.
-#[test]
-fn no_key_is_lost_between_segments() {
-    let places: Vec<u64> = (0..9_u64).map(|i| 5 + i * i * i).collect();
-    let mut ends: Vec<u64> = places.iter().flat_map(|&place| [place - 1, place, place + 1]).collect();
-    ends.sort_unstable();
-    ends.dedup();
-    for set in 0..1_u32 << places.len() {
-        let keys: Vec<u64> =
-            (0..places.len()).filter(|bit| set >> bit & 1 == 1).map(|bit| places[bit]).collect();
-        if keys.len() < 3 {
-            continue;
-        }
-        for (gap, bits) in [(1, 128.0), (2, 1.0), (3, 20.0), (4, 128.0), (5, 40.0), (7, 9.0)] {
-            let plan = BuildPlan::<u64>::new(Budget::bits_per_key(bits).expect("in range"));
-            let spec: BucketingSpec = format!("bucketing:gap={gap},slice=1,heavy=1").parse().expect("a spec");
-            let sealed = spec.build(SortedKeys::integers(&keys).expect("ascending"), &plan).expect("fits");
-            let filter = crate::open::<u64, _>(sealed).expect("just sealed");
-            for (index, &lo) in ends.iter().enumerate() {
-                for &hi in &ends[index..] {
-                    let holds = keys.iter().any(|key| (lo..=hi).contains(key));
-                    let maybe = filter.may_contain_range(U64Range::new(lo, hi).expect("not inverted"));
-                    assert!(maybe >= holds, "gap={gap}, {bits} bits, {keys:?}: {lo}..={hi}");
-                    assert!(filter.rate_bound(1) > 0.0 || maybe == holds, "gap={gap}, {keys:?}: {lo}..={hi}");
-                }
-            }
-        }
-    }
-}

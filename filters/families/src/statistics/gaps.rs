@@ -50,9 +50,10 @@ impl GapCounts {
         Self { counts, below, from, weight }
     }
 
-    /// Whether every gap was counted, not a sample of them.
-    pub(crate) fn is_complete(&self) -> bool {
-        self.weight <= 1.0
+    /// Whether [`without`](Self::without) is exact for gaps that add up to `covered`: every gap was counted, not a sample of
+    /// them, and the sum is no larger than floating point keeps.
+    pub(crate) fn is_exact(&self, covered: u64) -> bool {
+        self.weight <= 1.0 && covered < 1 << f64::MANTISSA_DIGITS
     }
 
     /// How many gaps have `2^gap_log2` keys or more, and the sum of all others.
@@ -102,6 +103,7 @@ mod tests {
         assert_eq!(counts.without(3), (5, 8));
         assert_eq!(counts.without(12), (2, 4_120));
         assert_eq!(counts.without(63), (0, 4_120 + 4_096 + (1 << 40)));
+        assert!(counts.is_exact(1 << 52) && !counts.is_exact(1 << 53));
     }
 
     #[test]
