@@ -1,6 +1,7 @@
 # demo   the main job: an embedded store that skips empty ranges
 # test   everything that must hold; what continuous integration runs
 # install-c   the libraries for C and C++ into PREFIX
+# book   the documentation as a web site
 # All do their own set-up on a machine with a Rust toolchain.
 
 CARGO ?= cargo
@@ -9,6 +10,8 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 TOOLS := $(or $(LACUNA_TOOLS),$(HOME)/.cache/lacuna)
 DENY_VERSION := 0.20.2
 DENY := $(TOOLS)/bin/cargo-deny-$(DENY_VERSION)
+MDBOOK_VERSION := 0.5.4
+MDBOOK := $(TOOLS)/bin/mdbook-$(MDBOOK_VERSION)
 
 # Every test runs with all internal checks on and all features: one profile and one set of features is one compilation.
 TESTS := --profile checked --locked --workspace --all-features
@@ -25,7 +28,7 @@ LAB = $(CARGO) run --release --locked -p lacuna-lab $(FEATURES) --
 PAPER_FEATURES_rocksdb := --features rocksdb
 PAPER_FEATURES_rangeqc := --features cache
 
-.PHONY: demo test install-c package-c python fresh-stages test-long bench paper bars bars-cache fuzz fmt clean browser servers
+.PHONY: demo test install-c package-c python book fresh-stages test-long bench paper bars bars-cache fuzz fmt clean browser servers
 
 demo:
 	$(CARGO) build --release --locked
@@ -34,14 +37,14 @@ demo:
 # Many tests wait for servers: with twice as many at once as a small machine has cores, they take half the time.
 test: export RUST_TEST_THREADS := 4
 test: export LACUNA_REQUIRE := all
-test: export LACUNA_WITHOUT_FEATURES := $(abspath $(TARGET))/release/lacuna
+test: export LACUNA_WITHOUT_FEATURES := $(abspath $(TARGET))/without-features/lacuna
 test: export LACUNA_STAGES := $(abspath $(TARGET))/stages
 test: fresh-stages $(DENY) browser servers
 	$(STAGE) format $(CARGO) fmt --all --check
 	$(STAGE) "supply chain" $(CARGO) fetch --locked
 	$(STAGE) "supply chain of fuzzing" $(CARGO) fetch --locked --manifest-path lab/fuzz/Cargo.toml
 	$(STAGE) "supply chain" $(DENY) --offline check --hide-inclusion-graph licenses bans sources
-	$(STAGE) build $(CARGO) build --release --locked
+	$(STAGE) build .ci/without-features
 	$(STAGE) rocksdb .ci/rocksdb
 	$(STAGE) lints $(WITH_ROCKSDB) $(CARGO) clippy --release --locked --workspace --all-targets --all-features -- -D warnings
 	$(STAGE) "fuzz targets" $(CARGO) check --release --locked --manifest-path lab/fuzz/Cargo.toml --target-dir $(TARGET)
@@ -51,7 +54,7 @@ test: fresh-stages $(DENY) browser servers
 	$(STAGE) docs $(WITH_ROCKSDB) env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --locked --workspace --all-features --no-deps --lib
 	$(STAGE) tests $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --lib --bins --tests
 	$(STAGE) "examples of the documentation" $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --doc
-	$(STAGE) "C and C++" $(WITH_ROCKSDB) .ci/c
+	$(STAGE) "C and C++" $(WITH_ROCKSDB) env LACUNA_COMMAND=$(LACUNA_WITHOUT_FEATURES) .ci/c
 	$(STAGE) python env LACUNA_COMMAND=$(LACUNA_WITHOUT_FEATURES) .ci/python
 	$(STAGE) cassandra .ci/cassandra
 	@cat $(LACUNA_STAGES)
@@ -69,15 +72,19 @@ package-c:
 python:
 	.ci/python wheel
 
+# The pages of docs/ as a web site with search, in $(TARGET)/book; its links are checked.
+book: $(MDBOOK)
+	$(STAGE) book .ci/book $(MDBOOK)
+
 # The list of stages, with their minutes, which is printed at the end.
 fresh-stages:
 	@mkdir -p $(TARGET) && rm -f $(LACUNA_STAGES)
 
 test-long: export LACUNA_REQUIRE := all
 test-long: export LACUNA_LONG := 1
-test-long: export LACUNA_WITHOUT_FEATURES := $(abspath $(TARGET))/release/lacuna
+test-long: export LACUNA_WITHOUT_FEATURES := $(abspath $(TARGET))/without-features/lacuna
 test-long: browser servers
-	$(STAGE) build $(CARGO) build --release --locked
+	$(STAGE) build .ci/without-features
 	$(STAGE) ferretdb .ci/ferretdb
 	$(STAGE) "long tests" $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --lib --bins --tests
 	$(STAGE) "long cassandra" .ci/cassandra -DforkCount=1 -Dlacuna.operations=20000 -Dlacuna.checks=20000 -Dlacuna.ring_changes=true
@@ -127,3 +134,9 @@ clean:
 $(DENY):
 	$(STAGE) "install cargo-deny" $(CARGO) install --locked --debug cargo-deny --version $(DENY_VERSION) --root $(TOOLS) --force
 	mv $(TOOLS)/bin/cargo-deny $@
+
+# Without its server and its watch over files, which are two thirds of what it depends on.
+$(MDBOOK):
+	$(STAGE) "install mdbook" $(CARGO) install --locked --debug mdbook --version $(MDBOOK_VERSION) --no-default-features --features search \
+		--root $(TOOLS) --force
+	mv $(TOOLS)/bin/mdbook $@

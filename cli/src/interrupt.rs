@@ -6,7 +6,7 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -28,6 +28,8 @@ const TERMINATED: u8 = 143;
 static ENDING: Mutex<Ending> = Mutex::new(Ending { actions: Vec::new(), next: 0, stop: None });
 /// The exit code of the signal that asked a command to stop; 0 if none did.
 static STOP: AtomicU8 = AtomicU8::new(0);
+/// Whether a handler of the command takes signals in place of this module's.
+static IS_TAKEN: AtomicBool = AtomicBool::new(false);
 
 struct Ending {
     actions: Vec<(u64, Box<dyn FnMut() + Send>)>,
@@ -53,7 +55,7 @@ pub(crate) fn watch() {
 }
 
 /// Does `action` if the process is ended by a signal before the result is dropped.
-pub(crate) fn before_end(action: impl FnMut() + Send + 'static) -> BeforeEnd {
+pub fn before_end(action: impl FnMut() + Send + 'static) -> BeforeEnd {
     watch();
     let mut ending = lock();
     ending.next += 1;
@@ -62,9 +64,9 @@ pub(crate) fn before_end(action: impl FnMut() + Send + 'static) -> BeforeEnd {
     BeforeEnd { number }
 }
 
-/// An action that is to be done; see [`before_end`].
+/// An action that is to be done; see [`before_end`]. Dropping it makes the action needless.
 #[derive(Debug)]
-pub(crate) struct BeforeEnd {
+pub struct BeforeEnd {
     number: u64,
 }
 
@@ -163,6 +165,9 @@ pub(crate) fn end_soon(sentence: &str, exit_code: u8) {
 }
 
 fn signalled(exit_code: u8) {
+    if IS_TAKEN.load(Ordering::SeqCst) {
+        return;
+    }
     let sentence = if exit_code == TERMINATED { "terminated" } else { "interrupted" };
     let stop = lock().stop;
     let is_asked = match stop {
@@ -203,6 +208,7 @@ fn lock() -> MutexGuard<'static, Ending> {
 /// # Errors
 /// The error of the operating system if it gives no thread or no way to receive the signal.
 pub fn on_interrupt(mut handler: impl FnMut() + Send + 'static) -> io::Result<()> {
+    IS_TAKEN.store(true, Ordering::SeqCst);
     receive(move |exit_code| {
         if exit_code == INTERRUPTED {
             handler();

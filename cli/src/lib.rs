@@ -50,7 +50,7 @@ use clap::Parser;
 use commands::Cli;
 
 pub use errors::{Failure, Result};
-pub use interrupt::on_interrupt;
+pub use interrupt::{BeforeEnd, before_end, on_interrupt};
 pub use output::{Output, with_commas};
 pub use pending_file::PendingFile;
 pub use progress::Progress;

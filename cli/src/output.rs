@@ -2,6 +2,8 @@
 
 use std::io::{self, BufWriter, StdoutLock, Write};
 
+pub use lacuna_bench::report::with_commas;
+
 use crate::errors::{Failure, Result};
 
 /// Buffered standard output whose failures are [`Failure`]s. [`finish`](Self::finish) hands over what is left.
@@ -72,19 +74,6 @@ impl Output {
     }
 }
 
-/// `1234567` as `1,234,567`.
-pub fn with_commas(number: u64) -> String {
-    let digits = number.to_string();
-    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            shown.push(',');
-        }
-        shown.push(digit);
-    }
-    shown
-}
-
 /// A count of things as a number for [`with_commas`].
 pub(crate) fn counted(count: usize) -> String {
     with_commas(count as u64)
@@ -152,12 +141,5 @@ mod tests {
     fn a_bound_of_one_promises_nothing() {
         assert_eq!(bound(1.0), "none");
         assert_eq!(bound(0.25), "0.25");
-    }
-
-    #[test]
-    fn commas_stand_every_three_digits() {
-        for (number, shown) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
-            assert_eq!(with_commas(number), shown);
-        }
     }
 }

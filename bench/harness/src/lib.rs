@@ -35,7 +35,7 @@ pub mod report;
 pub mod statistics;
 
 pub use bench_key::BenchKey;
-pub use machine::cpu_model;
+pub use machine::{Machine, cpu_model};
 pub use measure::{
     Contender, Crowd, Effort, Outcome, Progress, Row, Setting, Unfit, Watch, measure, measure_fitting,
 };

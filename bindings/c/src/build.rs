@@ -1,6 +1,6 @@
 //! Filters from arrays of keys.
 
-use lacuna_base::TypedKey as _;
+use lacuna_base::TypedKey;
 
 use crate::arguments::{Bytes, lent};
 use crate::filter::{Filter, give};
@@ -45,9 +45,10 @@ pub unsafe extern "C" fn lacuna_build_i64(
     // SAFETY: as the caller promises.
     attempt(|| unsafe {
         give(filter, || {
-            let recipe = integer_recipe(plan, Values::Signed)?;
-            let keys: Vec<u64> = lent(keys, count, "keys")?.iter().map(|key| key.to_key()).collect();
-            filter_of_integers(&recipe, keys.into())
+            filter_of_integers(
+                &integer_recipe(plan, Values::Signed)?,
+                typed(lent(keys, count, "keys")?).into(),
+            )
         })
     })
 }
@@ -67,9 +68,10 @@ pub unsafe extern "C" fn lacuna_build_f64(
     // SAFETY: as the caller promises.
     attempt(|| unsafe {
         give(filter, || {
-            let recipe = integer_recipe(plan, Values::Floats)?;
-            let keys: Vec<u64> = lent(keys, count, "keys")?.iter().map(|key| key.to_key()).collect();
-            filter_of_integers(&recipe, keys.into())
+            filter_of_integers(
+                &integer_recipe(plan, Values::Floats)?,
+                typed(lent(keys, count, "keys")?).into(),
+            )
         })
     })
 }
@@ -94,4 +96,9 @@ pub unsafe extern "C" fn lacuna_build_bytes(
             filter_of_strings(&recipe, keys.collect::<Result<_, _>>()?)
         })
     })
+}
+
+/// The integers that stand for `keys`, in their order.
+fn typed<T: TypedKey + Copy>(keys: &[T]) -> Vec<u64> {
+    keys.iter().copied().map(TypedKey::to_key).collect()
 }

@@ -10,46 +10,29 @@
 //!
 //! A test binary of Rust has nothing of this: it would have to link an interpreter, which many machines have no library of.
 
-#[cfg(not(test))]
+#![cfg(not(test))]
+
 mod batch;
-#[cfg(not(test))]
 mod build;
-#[cfg(not(test))]
 mod column;
-#[cfg(not(test))]
 mod ends;
-#[cfg(not(test))]
 mod errors;
-#[cfg(not(test))]
 mod explain;
-#[cfg(not(test))]
 mod files;
-#[cfg(not(test))]
 mod filter;
-#[cfg(not(test))]
 mod form;
-#[cfg(not(test))]
 mod held;
-#[cfg(not(test))]
 mod keys;
-#[cfg(not(test))]
 mod progress;
-#[cfg(not(test))]
 mod question;
-#[cfg(not(test))]
 mod scalar;
-#[cfg(not(test))]
 mod seek;
-#[cfg(not(test))]
 mod value;
-#[cfg(not(test))]
 mod values;
 
-#[cfg(not(test))]
 use pyo3::prelude::*;
 
 /// The compiled part of the package `lacuna`.
-#[cfg(not(test))]
 #[pymodule]
 mod _lacuna {
     #[pymodule_export]

@@ -41,12 +41,12 @@ pub struct PredicateIndex {
 #[derive(Debug, Clone)]
 enum Entry {
     Free,
-    /// A query that answers for its whole interval.
+    /// A query without a question that answers for its whole interval.
     Whole {
         fingerprint: u64,
         form: Form,
     },
-    /// A full query with a limit, and the interval it answers for.
+    /// Any other query, and the interval it answers for.
     Part(Box<(Query, Interval<RangeKey>)>),
 }
 
@@ -67,7 +67,7 @@ impl PredicateIndex {
         });
         self.domains[query.domain].insert(covered.clone(), number);
         self.numbers.insert((hash_of(query), number));
-        self.entries[number as usize] = if covered == query.interval {
+        self.entries[number as usize] = if covered == query.interval && query.question.is_none() {
             Entry::Whole { fingerprint: query.fingerprint, form: query.form }
         } else {
             Entry::Part(Box::new((query.clone(), covered)))
@@ -99,7 +99,8 @@ impl PredicateIndex {
         alike.into_iter().find(|number| match &self.entries[*number as usize] {
             Entry::Free => false,
             Entry::Whole { fingerprint, form } => {
-                let is_alike = (*fingerprint, *form) == (query.fingerprint, query.form);
+                let is_alike =
+                    (*fingerprint, *form, None) == (query.fingerprint, query.form, query.question.as_ref());
                 is_alike && self.domains[query.domain].contains(&query.interval, *number)
             }
             Entry::Part(part) => part.0 == *query,
@@ -119,6 +120,7 @@ impl PredicateIndex {
                     interval: row.interval(),
                     form: *form,
                     fingerprint: *fingerprint,
+                    question: None,
                 }),
                 Entry::Part(part) => Some(part.0.clone()),
             }));
@@ -168,11 +170,14 @@ mod tests {
 
     fn query() -> impl Strategy<Value = Query> {
         let form = prop_oneof![Just(Form::All), Just(Form::First(2)), Just(Form::Last(2))];
-        (0usize..2, interval(), form, 0u64..2).prop_map(|(domain, interval, form, fingerprint)| Query {
+        let question = prop::option::of((0u8..2).prop_map(|byte| std::sync::Arc::<[u8]>::from([byte])));
+        let parts = (0usize..2, interval(), form, 0u64..2, question);
+        parts.prop_map(|(domain, interval, form, fingerprint, question)| Query {
             domain,
             interval,
             form,
             fingerprint,
+            question,
         })
     }
 

@@ -1,5 +1,7 @@
 //! Queries by range, which are also the keys of their cached results.
 
+use std::sync::Arc;
+
 use crate::interval::{Cut, Interval};
 use crate::range_key::RangeKey;
 
@@ -29,14 +31,23 @@ pub struct Query {
     pub interval: Interval<RangeKey>,
     /// Which rows of the interval.
     pub form: Form,
-    /// A hash of everything else in the query: columns, further conditions, result format.
+    /// A hash of everything else that all queries of a collection share: columns, result format.
     pub fingerprint: u64,
+    /// What is made of the rows of the interval (further conditions, other columns, sums), in bytes that only the
+    /// application reads; `None` for the rows themselves. Only the store can give such a result: a write that touches
+    /// its interval deletes it, it is put together from no other, and it shows no rows.
+    pub question: Option<Arc<[u8]>>,
 }
 
 impl Query {
     /// All rows of an interval.
     pub const fn all(domain: DomainId, interval: Interval<RangeKey>) -> Self {
-        Self { domain, interval, form: Form::All, fingerprint: 0 }
+        Self { domain, interval, form: Form::All, fingerprint: 0, question: None }
+    }
+
+    /// Whether the result is all rows of the interval, as they are.
+    pub fn is_all_rows(&self) -> bool {
+        self.form == Form::All && self.question.is_none()
     }
 
     /// The interval that the result answers for. A full result with a limit ends at its last row, ties included; a

@@ -14,6 +14,10 @@ use crate::support::Folder;
 const REPORT: &str = "bench filters --filters all --keys uniform:2k --queries uniform:500:32,correlated:500:32:64 \
                       --bits-per-key 16,20 --quick --report report";
 
+/// The same of a few filters and one kind of queries.
+const SMALL_REPORT: &str = "bench filters --filters bloom,grafite,bucketing --keys uniform:2k --queries uniform:500:32 \
+                            --bits-per-key 16,20 --quick --report report";
+
 /// Names that distributions give the browser.
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
@@ -60,12 +64,15 @@ fn attribute<'a>(tag: &'a str, name: &str) -> &'a str {
     rest.split('"').next().expect("splitting gives a part")
 }
 
-/// Series, x and y of every point between two places of a page.
-fn points(svg: &str) -> Vec<(String, f64, f64)> {
-    let tags = svg.split("<g class=\"point\"").skip(1).map(|rest| rest.split('>').next().unwrap_or_default());
+/// Spec, budget and value of every mark of a figure.
+fn points(figure: &str) -> Vec<(String, f64, f64)> {
+    let tags =
+        figure.split("<g class=\"point").skip(1).map(|rest| rest.split('>').next().unwrap_or_default());
     let number = |tag: &str, name: &str| attribute(tag, name).parse::<f64>().expect("a number");
-    tags.map(|tag| (attribute(tag, "data-series").to_owned(), number(tag, "data-x"), number(tag, "data-y")))
-        .collect()
+    tags.map(|tag| {
+        (attribute(tag, "data-spec").to_owned(), number(tag, "data-bits"), number(tag, "data-value"))
+    })
+    .collect()
 }
 
 /// The rows of `rows.jsonl`.
@@ -95,37 +102,41 @@ fn a_browser_reads_what_was_measured() {
     );
 
     let page = String::from_utf8(show(browser, &folder, &["--dump-dom"]).stdout).expect("a page is text");
-    let charts: Vec<&str> = page.split("<svg ").skip(1).collect();
-    let fields = ["fpr", "ns_per_query", "ns_per_query_batched", "build_ns_per_key"];
-    assert_eq!(charts.len(), 2 * fields.len());
-    for (place, (chart, field)) in charts.iter().zip(fields.iter().cycle()).enumerate() {
-        let queries = &rows[if place < fields.len() { 0 } else { rows.len() - 1 }]["queries"];
-        let mut shown = points(chart.split("</svg>").next().unwrap_or_default());
-        let mut measured: Vec<(String, f64, f64)> = rows
-            .iter()
-            .filter(|row| row["queries"] == *queries)
-            .map(|row| {
-                let number = |name: &str| row[name].as_f64().expect("a number");
-                (
-                    row["spec"].as_str().expect("a text").to_owned(),
-                    number("bits_per_key_asked"),
-                    number(field),
-                )
-            })
-            .collect();
-        let order = |left: &(String, f64, f64), right: &(String, f64, f64)| {
-            left.0.cmp(&right.0).then(left.1.total_cmp(&right.1))
-        };
-        shown.sort_by(order);
-        measured.sort_by(order);
-        assert_eq!(shown, measured, "{field} of {queries}");
+    let sections: Vec<&str> = page.split("<section>").skip(1).collect();
+    assert_eq!(sections.len(), 2);
+    for (place, section) in sections.iter().enumerate() {
+        let queries = &rows[if place == 0 { 0 } else { rows.len() - 1 }]["queries"];
+        for field in ["fpr", "bits_per_key", "ns_per_query", "ns_per_query_batched", "build_ns_per_key"] {
+            let figure = section.split(&format!("<figure data-field=\"{field}\">")).nth(1).expect("a figure");
+            let mut shown = points(figure.split("</figure>").next().unwrap_or_default());
+            let mut measured = measured(&rows, queries, field);
+            let order = |left: &(String, f64, f64), right: &(String, f64, f64)| {
+                left.0.cmp(&right.0).then(left.1.total_cmp(&right.1))
+            };
+            shown.sort_by(order);
+            measured.sort_by(order);
+            // A reader of JSON may miss the last digit of a long number.
+            let same = |(left, right): (&(String, f64, f64), &(String, f64, f64))| {
+                (&left.0, left.1) == (&right.0, right.1) && (left.2 - right.2).abs() <= 1e-12 * right.2.abs()
+            };
+            let is_same = shown.len() == measured.len() && shown.iter().zip(&measured).all(same);
+            assert!(is_same, "{field} of {queries}: {shown:?} beside {measured:?}");
+        }
     }
     for row in &rows {
         let spec = row["spec"].as_str().expect("a text");
-        let size = format!("<td>{:.2}</td>", row["bits_per_key"].as_f64().expect("a number"));
-        let line = |line: &&str| line.starts_with(&format!("<tr><td>{spec}</td>")) && line.contains(&size);
-        assert!(page.lines().any(|text| line(&text)), "{spec} with {size} is not in the table");
+        let size = format!(">{:.2}</td>", row["bits_per_key"].as_f64().expect("a number"));
+        let line = |line: &str| line.contains(&format!("data-spec=\"{spec}\"")) && line.contains(&size);
+        assert!(page.split("<tr ").any(line), "{spec} with {size} is not in the table");
     }
+}
+
+/// Spec, budget and `field` of each row about `queries`.
+fn measured(rows: &[Value], queries: &Value, field: &str) -> Vec<(String, f64, f64)> {
+    let number = |row: &Value, name: &str| row[name].as_f64().expect("a number");
+    let about = rows.iter().filter(|row| row["queries"] == *queries);
+    let spec = |row: &Value| row["spec"].as_str().expect("a text").to_owned();
+    about.map(|row| (spec(row), number(row, "bits_per_key_asked"), number(row, field))).collect()
 }
 
 #[test]
@@ -149,36 +160,151 @@ fn a_browser_draws_light_and_dark() {
     assert_ne!(pictures[0], pictures[1], "dark is not light");
 }
 
-/// Places of the pointer that a test asks about: the middle of each circle of the first chart.
-const MIDDLES: &str =
-    "[...document.querySelector('svg').querySelectorAll('.point circle:last-of-type')].map(circle => {
+/// Places of the pointer that a test asks about: the middle of each mark of the first picture.
+const MIDDLES: &str = "[...document.querySelector('svg').querySelectorAll('.point .reach')].map(circle => {
     const box = circle.getBoundingClientRect();
     return [box.x + box.width / 2, box.y + box.height / 2];
 })";
-/// The texts that can be seen, each with what its point stands for.
+/// The values that can be seen, each with what its mark stands for.
 const SHOWN: &str = "[...document.querySelectorAll('.point')]
+    .filter(point => point.querySelector('.tip'))
     .filter(point => getComputedStyle(point.querySelector('.tip')).visibility == 'visible')
-    .map(point => [point.querySelector('.tip').textContent, point.dataset.series, point.dataset.x])";
+    .map(point => [point.querySelector('.tip').textContent, point.dataset.spec, point.dataset.bits])";
+
+/// The report of a few filters, opened.
+fn opened(browser: &str) -> (Folder, Page) {
+    let folder = Folder::new();
+    folder.lacuna(SMALL_REPORT).done();
+    let url = format!("file://{}", folder.path("report/report.html").display());
+    let page = Page::open(browser, &folder.path("profile"), &url);
+    (folder, page)
+}
 
 #[test]
-fn a_pointer_over_a_circle_shows_its_values() {
+fn a_mark_that_is_looked_at_shows_its_values() {
+    let Some(browser) = browser() else { return };
+    let (_folder, mut page) = opened(browser);
+    let nothing = |shown: &Value| *shown == json!([]);
+    let is_whole = |shown: &Value| {
+        let [text, spec, bits] = [0, 1, 2].map(|field| shown[0][field].as_str().unwrap_or_default());
+        let named = !spec.is_empty() && text.contains(spec) && text.contains(&format!("@{bits}"));
+        shown.as_array().map(Vec::len) == Some(1) && named
+    };
+    page.wait_for(SHOWN, nothing);
+    let middles = page.wait_for(MIDDLES, Value::is_array);
+    let middles = middles.as_array().expect("a list");
+    assert_eq!(middles.len(), 3 * 2, "three filters at two budgets");
+    let place = |middle: &Value, side: usize| middle[side].as_f64().expect("a number");
+    for middle in middles {
+        page.point_at((place(middle, 0), place(middle, 1)), SHOWN, is_whole);
+    }
+    page.point_at((1.0, 1.0), SHOWN, nothing);
+    // By keyboard: the first mark is the first thing that Tab reaches.
+    page.press("Tab");
+    page.wait_for(SHOWN, is_whole);
+    // With a finger: the filter that is touched stands out in all pictures, until Escape.
+    page.tap((place(&middles[5], 0), place(&middles[5], 1)));
+    page.wait_for(
+        "[...new Set([...document.querySelectorAll('.picked')].map(shown => shown.dataset.spec))].length",
+        |n| *n == 1,
+    );
+    page.wait_for("document.querySelectorAll('figure:has(.picked)').length", |n| *n == 7);
+    page.press("Escape");
+    page.wait_for("document.querySelectorAll('.picked').length", |n| *n == 0);
+    assert_eq!(page.complaints(), &[] as &[Value]);
+}
+
+/// Values of a column from top to bottom, and which way the heading says that they are sorted.
+const COLUMN: &str = "(() => {
+    const headings = [...document.querySelectorAll('thead th')];
+    const column = headings.findIndex(heading => heading.textContent == 'ns/query');
+    const rows = [...document.querySelector('tbody').rows];
+    return [headings[column].ariaSort, rows.map(row => Number(row.cells[column].dataset.value))];
+})()";
+const FOCUS: &str = "[...document.querySelectorAll('thead button')].find(button => button.textContent == 'ns/query').focus() ?? 1";
+
+#[test]
+fn the_table_is_sorted_by_keyboard() {
+    let Some(browser) = browser() else { return };
+    let (_folder, mut page) = opened(browser);
+    page.wait_for(FOCUS, |done| *done == 1);
+    for (way, sign) in [("ascending", 1.0), ("descending", -1.0)] {
+        page.press("Enter");
+        page.wait_for(COLUMN, |column| {
+            let values: Vec<f64> = column[1]
+                .as_array()
+                .expect("a list")
+                .iter()
+                .filter_map(Value::as_f64)
+                .map(|ns| sign * ns)
+                .collect();
+            column[0] == way && values.len() == 3 * 2 && values.is_sorted()
+        });
+    }
+    assert_eq!(page.complaints(), &[] as &[Value]);
+}
+
+/// Texts and marks whose contrast with the page is too low, and texts that stand out of their picture or are too small.
+const ILLEGIBLE: &str = r"(() => {
+    const channels = colour => colour.match(/[\d.]+/g).map(Number);
+    const luminance = colour => channels(colour).slice(0, 3)
+        .map(part => part / 255)
+        .map(part => part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, part, place) => sum + part * [0.2126, 0.7152, 0.0722][place], 0);
+    const page = luminance(getComputedStyle(document.body).backgroundColor);
+    const contrast = colour => {
+        const own = luminance(colour);
+        return (Math.max(own, page) + 0.05) / (Math.min(own, page) + 0.05);
+    };
+    const bad = [];
+    for (const element of document.querySelectorAll('main *')) {
+        const style = getComputedStyle(element);
+        const ownText = [...element.childNodes].some(node => node.nodeType == 3 && node.data.trim());
+        const isDrawn = element.closest('svg');
+        if (element.matches('.mark')) {
+            const colour = element.matches('.bound') ? style.stroke : style.fill;
+            if (contrast(colour) < 3) bad.push(['mark', contrast(colour)]);
+        } else if (ownText && element.tagName != 'title') {
+            const colour = isDrawn ? style.fill : style.color;
+            if (contrast(colour) < 4.5) bad.push([element.textContent, contrast(colour)]);
+        }
+        if (isDrawn && element.tagName == 'text') {
+            const [text, frame] = [element.getBoundingClientRect(), isDrawn.getBoundingClientRect()];
+            if (text.left < frame.left - 1 || text.right > frame.right + 1 || text.bottom > frame.bottom + 1)
+                bad.push([element.textContent, 'stands out', text.left - frame.left, frame.right - text.right]);
+            if (parseFloat(style.fontSize) * frame.width / isDrawn.viewBox.baseVal.width < 11)
+                bad.push([element.textContent, 'is too small']);
+        }
+    }
+    return bad;
+})()";
+/// Pairs of texts of one picture that lie on each other; the values of marks stand in one place, one at a time.
+const OVERLAPPING: &str = "[...document.querySelectorAll('svg')].flatMap(svg => {
+    const texts = [...svg.querySelectorAll('text:not(.tip)')].map(text => [text.textContent, text.getBoundingClientRect()]);
+    return texts.flatMap(([one, a], place) => texts.slice(place + 1)
+        .filter(([, b]) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 4 && b.top < a.bottom - 4)
+        .map(([other]) => [one, other]));
+})";
+const SIDEWAYS: &str = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+
+#[test]
+fn everything_is_legible_narrow_and_wide_light_and_dark() {
     let Some(browser) = browser() else { return };
     let folder = Folder::new();
     folder.lacuna(REPORT).done();
     let url = format!("file://{}", folder.path("report/report.html").display());
     let mut page = Page::open(browser, &folder.path("profile"), &url);
-    let nothing = |shown: &Value| *shown == json!([]);
-    page.wait_for(SHOWN, nothing);
-    let middles = page.wait_for(MIDDLES, Value::is_array);
-    let middles = middles.as_array().expect("a list");
-    assert_eq!(middles.len(), 2 * lacuna_families::FAMILIES.len(), "all families at two budgets");
-    for middle in middles {
-        let place = |side: usize| middle[side].as_f64().expect("a number");
-        page.point_at((place(0), place(1)), SHOWN, |shown| {
-            let [text, series, bits] = [0, 1, 2].map(|field| shown[0][field].as_str().unwrap_or_default());
-            let whole = !series.is_empty() && text.contains(series) && text.contains(bits);
-            shown.as_array().map(Vec::len) == Some(1) && whole
-        });
+    for width in [400, 1_400] {
+        for scheme in ["light", "dark"] {
+            page.look_like(width, scheme);
+            let dark = format!("[innerWidth, matchMedia('(prefers-color-scheme: {scheme})').matches]");
+            page.wait_for(&dark, |state| *state == json!([width, true]));
+            for (question, wanted) in [(ILLEGIBLE, json!([])), (OVERLAPPING, json!([])), (SIDEWAYS, json!(0))]
+            {
+                let found = page.wait_for(question, |found| !found.is_null());
+                assert_eq!(found, wanted, "{width} pixels, {scheme}");
+            }
+        }
     }
-    page.point_at((1.0, 1.0), SHOWN, nothing);
+    assert_eq!(page.complaints(), &[] as &[Value]);
 }

@@ -20,6 +20,7 @@ pub(crate) struct Page {
     output: BufReader<ChildStdout>,
     session: Option<Value>,
     calls: u64,
+    complaints: Vec<Value>,
 }
 
 impl Page {
@@ -36,12 +37,22 @@ impl Page {
             .spawn()
             .expect("there is a shell");
         let (input, output) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
-        let mut page =
-            Self { browser: child, input, output: BufReader::new(output), session: None, calls: 0 };
+        let mut page = Self {
+            browser: child,
+            input,
+            output: BufReader::new(output),
+            session: None,
+            calls: 0,
+            complaints: Vec::new(),
+        };
         let target = page.call("Target.createTarget", &json!({ "url": url })).expect("a window opens");
         let window = json!({ "targetId": target["targetId"], "flatten": true });
         let attached = page.call("Target.attachToTarget", &window).expect("the window is there");
         page.session = Some(attached["sessionId"].clone());
+        // From here on, and for what came before, errors are reported.
+        for domain in ["Runtime.enable", "Log.enable"] {
+            page.call(domain, &json!({})).expect("a window has a console");
+        }
         // Its window first shows an empty page, which is whole at once.
         let whole = json!([url, "complete"]);
         page.wait_for("[location.href, document.readyState]", |state| *state == whole);
@@ -69,6 +80,45 @@ impl Page {
         });
     }
 
+    /// Gives the page this width in pixels, and light or dark colours.
+    pub(crate) fn look_like(&mut self, width: u32, scheme: &str) {
+        let metrics = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
+        self.call("Emulation.setDeviceMetricsOverride", &metrics).expect("a window has a size");
+        let feature = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
+        self.call("Emulation.setEmulatedMedia", &feature).expect("a page has colours");
+    }
+
+    /// Presses and releases a key, such as `Enter`.
+    pub(crate) fn press(&mut self, key: &str) {
+        let text = if key == "Enter" { "\r" } else { "" };
+        let code = match key {
+            "Enter" => 13,
+            "Tab" => 9,
+            "Escape" => 27,
+            other => panic!("no code is known for {other}"),
+        };
+        for kind in ["keyDown", "keyUp"] {
+            let mut event = json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code });
+            if kind == "keyDown" && !text.is_empty() {
+                event["text"] = json!(text);
+            }
+            self.call("Input.dispatchKeyEvent", &event).expect("a window has a keyboard");
+        }
+    }
+
+    /// Taps a place of the window with a finger.
+    pub(crate) fn tap(&mut self, (x, y): (f64, f64)) {
+        for (kind, points) in [("touchStart", json!([{ "x": x, "y": y }])), ("touchEnd", json!([]))] {
+            let event = json!({ "type": kind, "touchPoints": points });
+            self.call("Input.dispatchTouchEvent", &event).expect("a window can be touched");
+        }
+    }
+
+    /// What the page has complained of.
+    pub(crate) fn complaints(&self) -> &[Value] {
+        &self.complaints
+    }
+
     /// Before each look something is done, which is told its number.
     fn wait(
         &mut self,
@@ -92,7 +142,7 @@ impl Page {
         unreachable!("there are always more looks")
     }
 
-    /// Calls `method` and waits for its result, or for its refusal; events that come between are passed over.
+    /// Calls `method` and waits for its result, or for its refusal; of the events that come between, complaints are kept.
     fn call(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
         self.calls += 1;
         let mut message = json!({ "id": self.calls, "method": method, "params": params });
@@ -106,6 +156,14 @@ impl Page {
             self.output.read_until(END, &mut answer).expect("the browser answers");
             assert_eq!(answer.pop(), Some(END), "the browser ended during {method}");
             let mut answer: Value = serde_json::from_slice(&answer).expect("messages are JSON");
+            let is_complaint = matches!(
+                answer["method"].as_str(),
+                Some("Runtime.exceptionThrown" | "Runtime.consoleAPICalled" | "Log.entryAdded")
+            );
+            if is_complaint {
+                self.complaints.push(answer["params"].take());
+                continue;
+            }
             if answer["id"] == self.calls {
                 return match answer.get_mut("error") {
                     Some(refusal) => Err(refusal.take()),

@@ -170,6 +170,11 @@ lacuna_raw_table* lacuna_raw_table_open(const rocksdb_options_t* options, const 
 
 void lacuna_raw_table_close(lacuna_raw_table* table) { delete table; }
 
+// The name of the comparator in `options`; null if it cannot be known.
+const char* lacuna_comparator_name(const rocksdb_options_t* options) {
+  return Readable(options) ? options->rep.comparator->Name() : nullptr;
+}
+
 // The session that wrote the table; see lacuna_raw_table_number.
 const char* lacuna_raw_table_session(const lacuna_raw_table* table, size_t* size) {
   return Lend(table->properties->db_session_id, size);

@@ -3,12 +3,13 @@
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
-use lacuna_base::Result;
+use lacuna_base::{Error, Result};
 use lacuna_guard::{GapOptions, LearnedGaps};
-use lacuna_rocksdb_property::{Direction, Question, TableGuard, TableStats};
+use lacuna_rocksdb_property::{Direction, Question, TableFacts, TableGuard, TableStats};
 use rust_rocksdb::Options;
 
 use crate::GuardSpec;
+use crate::raw_table::comparator_name;
 use crate::read_range::ReadRange;
 use crate::readable::Readable;
 use crate::scan::GuardedScan;
@@ -90,8 +91,39 @@ impl RangeFilters {
 
     /// Makes every table written with these options carry a filter: by flushes, compactions and ingestion through
     /// `SstFileWriter`. A remote compaction worker needs it in its own options.
+    ///
+    /// # Panics
+    /// If a comparator other than RocksDB's bytewise one has been set, see [`try_install`](Self::try_install).
     pub fn install(&self, options: &mut Options) {
+        self.try_install(options).unwrap_or_else(|problem| panic!("{problem}"));
+    }
+
+    /// As [`install`](Self::install), without a panic. Set the comparator first, so that it is checked.
+    ///
+    /// # Errors
+    /// `InvalidInput` if the options have a comparator other than RocksDB's bytewise one: a reverse one, one of your own,
+    /// or one with user-defined timestamps. Leave column families of such options without filters.
+    ///
+    /// ```
+    /// use lacuna_rocksdb::RangeFilters;
+    /// use rust_rocksdb::Options;
+    ///
+    /// let mut options = Options::default();
+    /// options.set_comparator("backward", Box::new(|left: &[u8], right: &[u8]| right.cmp(left)));
+    /// let problem = RangeFilters::parse("grafite@14")?.try_install(&mut options).unwrap_err();
+    /// assert!(problem.to_string().contains("`backward`"), "{problem}");
+    /// # Ok::<(), lacuna_base::Error>(())
+    /// ```
+    pub fn try_install(&self, options: &mut Options) -> Result<()> {
+        let foreign = comparator_name(options).filter(|name| name.as_bytes() != TableFacts::BYTEWISE);
+        if let Some(name) = foreign {
+            return Err(Error::invalid_input(format!(
+                "range filters need RocksDB's bytewise comparator, and these options have `{name}`: leave their column \
+                 family without filters"
+            )));
+        }
         shim::add_collector(options, &self.guard);
+        Ok(())
     }
 
     /// Makes the collector known to RocksDB by the name that OPTIONS files note, `LacunaRangeFilter`. Options loaded from

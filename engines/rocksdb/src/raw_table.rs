@@ -7,7 +7,7 @@
 
 #![allow(unsafe_code, reason = "the border to C++")]
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fmt;
 use std::ptr::NonNull;
 
@@ -25,6 +25,7 @@ unsafe extern "C" {
         outcome: *mut c_int,
         reads: *mut u64,
     ) -> *mut c_void;
+    fn lacuna_comparator_name(options: *const ffi::rocksdb_options_t) -> *const c_char;
     fn lacuna_raw_table_close(table: *mut c_void);
     fn lacuna_raw_table_session(table: *const c_void, size: *mut usize) -> *const c_char;
     fn lacuna_raw_table_number(table: *const c_void) -> u64;
@@ -61,6 +62,15 @@ impl NotOpened {
             2 => Self::Foreign,
             _ => Self::Failed,
         }
+    }
+}
+
+/// The name of the comparator that is set in the options; `None` if it cannot be known.
+pub(crate) fn comparator_name(options: &Options) -> Option<String> {
+    // SAFETY: the options are alive, and the name is a string of C that the comparator in them keeps.
+    unsafe {
+        let name = lacuna_comparator_name(options.as_raw_ptr());
+        (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
     }
 }
 

@@ -124,6 +124,10 @@ fn list_figures(paper: &'static Paper, only: Option<&str>) -> Result<()> {
 
 fn make(args: &PaperArgs, paper: &'static Paper) -> Result<()> {
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(paper.name));
+    let is_new = !folder.exists();
+    // Measuring takes minutes: ended before its end, it leaves no empty folder.
+    let emptied = folder.clone();
+    let _removal = lacuna_cli::before_end(move || drop(is_new.then(|| fs::remove_dir(&emptied))));
     make_folder(&folder)?;
     let setting = Setting {
         keys: args.keys,

@@ -2,7 +2,6 @@
 
 pub use super::figure::{Figure, FigureId};
 pub(super) use super::figure::{extra, figure, table};
-pub use lacuna_bench::report::{Point, Scale};
 
 /// A paper whose figures and tables are made again.
 #[derive(Debug)]
@@ -30,6 +29,24 @@ pub struct Finding {
     pub claims: Vec<Claim>,
     /// Sentences for the page: what is missing or differs here, and why.
     pub notes: Vec<String>,
+}
+
+/// How an axis runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// From 0.
+    Linear,
+    /// In powers of ten.
+    Logarithmic,
+}
+
+/// A point of a line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// Place on the level axis.
+    pub x: f64,
+    /// Height; not below 0.
+    pub y: f64,
 }
 
 /// A panel with lines.

@@ -53,6 +53,36 @@ fn unknown_papers_and_figures_are_refused() {
     assert!(folder.names().is_empty(), "nothing was made");
 }
 
+/// A million keys keep it at work until the signal comes.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_paper_leaves_nothing() {
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+    for (signal, code, said) in
+        [("-INT", 130, "lacuna: interrupted\n"), ("-TERM", 143, "lacuna: terminated\n")]
+    {
+        let folder = Folder::new();
+        let run = Command::new(crate::BINARY)
+            .args(["paper", "rencoder", "--figure", "7"])
+            .current_dir(folder.root())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let begin = Instant::now();
+        while folder.names().is_empty() {
+            assert!(begin.elapsed() < Duration::from_secs(180), "it never began");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let sent = Command::new("kill").args([signal, &run.id().to_string()]).status();
+        assert!(sent.is_ok_and(|status| status.success()));
+        let output = run.wait_with_output().expect("it ends");
+        assert_eq!((output.status.code(), &*String::from_utf8_lossy(&output.stderr)), (Some(code), said));
+        assert!(folder.names().is_empty(), "{:?}", folder.names());
+    }
+}
+
 #[test]
 fn unwritable_folders_are_named_before_any_work() {
     let folder = Folder::new();

@@ -109,9 +109,27 @@ fn the_index_names_every_page() {
         .collect();
     let orphans: Vec<PathBuf> = files(&root().join("docs"), "md")
         .into_iter()
-        .filter(|page| *page != index && !named.contains(page))
+        .filter(|page| *page != index && *page != summary() && !named.contains(page))
         .collect();
     assert!(orphans.is_empty(), "pages that docs/README.md does not name: {orphans:?}");
+}
+
+/// The chapters of the book that `make book` makes.
+fn summary() -> PathBuf {
+    root().join("docs/SUMMARY.md")
+}
+
+#[test]
+fn the_book_has_every_page_once() {
+    let chapters = links(&fs::read_to_string(summary()).unwrap());
+    let mut chapters: Vec<PathBuf> =
+        chapters.iter().filter_map(|link| target(&summary(), link)).map(|(path, _)| path).collect();
+    chapters.sort();
+    let mut pages = files(&root().join("docs"), "md");
+    pages.retain(|page| *page != summary());
+    let missing: Vec<_> = pages.iter().filter(|page| !chapters.contains(page)).collect();
+    assert!(missing.is_empty(), "pages that docs/SUMMARY.md does not name: {missing:?}");
+    assert_eq!(chapters, pages, "docs/SUMMARY.md names a page twice, or one that is not in docs/");
 }
 
 #[test]

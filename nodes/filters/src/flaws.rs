@@ -37,6 +37,8 @@ mod enabled {
         AcknowledgeAfterBoot,
         /// A clock stands still while its machine sleeps: the simulation's clocks then do.
         ClockStopsAsleep,
+        /// The write of a partition that the filter has waits for nothing, although its announcement is still on its way.
+        OverwritesAreKnown,
         /// A read may show what lease holders do not know yet.
         RevealAtOnce,
         /// A renewal counts as the acknowledgement of what came before.

@@ -16,7 +16,7 @@
 //! whatever crashes, pauses, sleeps or is lost. [`docs/design/node-filters.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/node-filters.md) gives the reasons.
 //!
 //! Cost: about 11 bits a key and copy at 1 %, 8 bytes for each new key and peer, one frame of some 60 bytes for each peer
-//! and interval. A write of a known key waits only for new keys that other writes have brought.
+//! and interval. A write of a known key waits only if the key itself is still on its way.
 //!
 //! Mosharraf, Adnan, "Improving lookup and query execution performance in distributed Big Data systems using Cuckoo
 //! Filter", Journal of Big Data 2022. Here deletions are exact marks, answers rest on leases or on a known age, and ranges

@@ -140,6 +140,14 @@ impl Outcome {
             Self::Unfit(_) => None,
         }
     }
+
+    /// Where keys and queries came from.
+    pub fn workload(&self) -> (&str, &str) {
+        match self {
+            Self::Row(row) => (&row.keys, &row.queries),
+            Self::Unfit(unfit) => (&unfit.keys, &unfit.queries),
+        }
+    }
 }
 
 /// `value` to the nearest `1 / parts`: digits beyond that are noise.

@@ -2,9 +2,8 @@
 //!
 //! Same rows, same bytes: nothing here reads a clock.
 
-mod chart;
 mod csv;
-mod html;
+mod page;
 mod table;
 
 use std::fs;
@@ -13,13 +12,12 @@ use std::path::{Path, PathBuf};
 use lacuna_base::{Error, ErrorKind, Result};
 use serde::Serialize;
 
-pub use chart::{Chart, Point, Scale, Series};
 pub use csv::{csv_of, to_csv};
-pub use html::to_html;
+pub use page::{Provenance, to_html};
 pub(crate) use table::shown_rate;
 pub use table::{Table, outcomes_to_table, to_table};
 
-use crate::Row;
+use crate::Outcome;
 
 /// One JSON object a line, in the order of the rows.
 pub fn to_json_lines<R: Serialize>(rows: &[R]) -> String {
@@ -28,16 +26,21 @@ pub fn to_json_lines<R: Serialize>(rows: &[R]) -> String {
 }
 
 /// Writes `report.html`, `rows.csv` and `rows.jsonl` into the folder `dir`, which is made if it is missing. Returns
-/// their paths. `command` is printed on the page as the way to make it again.
+/// their paths.
 ///
 /// # Errors
 /// `Unavailable` if the folder or a file cannot be written.
-pub fn write_report(dir: &Path, title: &str, command: &str, rows: &[Row]) -> Result<Vec<PathBuf>> {
+pub fn write_report(
+    dir: &Path,
+    title: &str,
+    provenance: &Provenance,
+    outcomes: &[Outcome],
+) -> Result<Vec<PathBuf>> {
     fs::create_dir_all(dir).map_err(|error| cannot_write(dir, error))?;
     let files = [
-        ("report.html", to_html(title, command, rows)),
-        ("rows.csv", to_csv(rows)),
-        ("rows.jsonl", to_json_lines(rows)),
+        ("report.html", to_html(title, provenance, outcomes)),
+        ("rows.csv", to_csv(outcomes)),
+        ("rows.jsonl", to_json_lines(outcomes)),
     ];
     let mut written = Vec::new();
     for (name, text) in files {
@@ -46,6 +49,19 @@ pub fn write_report(dir: &Path, title: &str, command: &str, rows: &[Row]) -> Res
         written.push(path);
     }
     Ok(written)
+}
+
+/// `1234567` as `1,234,567`.
+pub fn with_commas(number: u64) -> String {
+    let digits = number.to_string();
+    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
 }
 
 fn cannot_write(path: &Path, error: std::io::Error) -> Error {

@@ -1,9 +1,9 @@
 //! Tables, CSV, JSON lines and the page.
 
-use lacuna_bench::Row;
 use lacuna_bench::report::{
-    Chart, Point, Scale, Series, Table, to_csv, to_html, to_json_lines, to_table, write_report,
+    Provenance, Table, to_csv, to_html, to_json_lines, to_table, with_commas, write_report,
 };
+use lacuna_bench::{Machine, Outcome, Row, Unfit};
 
 use crate::well_formed::problem;
 
@@ -37,6 +37,48 @@ fn rows() -> Vec<Row> {
         row("prefix_bloom:bits=44", 10.0, Some(0.0)),
         row("bloom", 10.0, None),
     ]
+}
+
+fn measured(rows: Vec<Row>) -> Vec<Outcome> {
+    rows.into_iter().map(|row| Outcome::Row(Box::new(row))).collect()
+}
+
+/// The rows, and a filter that does not fit.
+fn outcomes() -> Vec<Outcome> {
+    let unfit = Unfit {
+        filter: "surf".to_owned(),
+        spec: "surf".to_owned(),
+        keys: "uniform:1k".to_owned(),
+        key_count: 1_000,
+        bits_per_key_asked: 14.0,
+        queries: "uniform:5k:32".to_owned(),
+        seed: 7,
+        smallest_bits_per_key: 35.055,
+        note: "does not fit: needs 35.06 bits per key".to_owned(),
+    };
+    measured(rows()).into_iter().chain([Outcome::Unfit(unfit)]).collect()
+}
+
+fn provenance() -> Provenance {
+    Provenance {
+        command: "lacuna bench filters --keys \"a<b\"".to_owned(),
+        version: "1.2.3 (commit abc)".to_owned(),
+        date: "2026-11-25".to_owned(),
+        machine: Machine {
+            processor: "Fast CPU".to_owned(),
+            cores: 2,
+            memory_gib: None,
+            system: "Linux".to_owned(),
+            load: None,
+        },
+    }
+}
+
+#[test]
+fn commas_stand_every_three_digits() {
+    for (number, shown) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
+        assert_eq!(with_commas(number), shown);
+    }
 }
 
 #[test]
@@ -90,54 +132,102 @@ fn lines_of_another_width_are_refused() {
 
 #[test]
 fn page_is_well_formed_and_loads_nothing() {
-    let page = to_html("Filters <&> \"gaps\"", "lacuna bench filters --keys \"a<b\"", &rows());
+    let page = to_html("Filters <&> \"gaps\"", &provenance(), &outcomes());
     assert_eq!(problem(&page), None);
-    assert_eq!(page.matches("<svg").count(), 4);
     assert!(page.contains("Filters &lt;&amp;&gt; &quot;gaps&quot;"));
-    for loader in ["http", "src=", "href=", "@import", "url("] {
+    for loader in ["http", "src=", "href=", "@import", "url(", "fetch("] {
         assert!(!page.contains(loader), "the page mentions {loader}");
     }
+    assert!(!page.contains("NaN") && !page.contains("inf"), "{page}");
+}
+
+#[test]
+fn the_page_says_how_and_where_it_was_made() {
+    let page = to_html("t", &provenance(), &outcomes());
+    for fact in
+        ["--keys &quot;a&lt;b&quot;", "1.2.3 (commit abc)", "2026-11-25", "Fast CPU, 2 threads, Linux"]
+    {
+        assert!(page.contains(fact), "{fact} is not in {page}");
+    }
+    assert!(page.contains("1,000 keys, 5,000 queries, 5,000 of them empty; seed 7"), "{page}");
 }
 
 #[test]
 fn workloads_have_sections_of_their_own() {
     let mut rows = rows();
     rows[3].queries = "points:5k".to_owned();
-    let page = to_html("t", "c", &rows);
+    let page = to_html("t", &provenance(), &measured(rows));
     assert_eq!(problem(&page), None);
-    assert_eq!((page.matches("<h2>").count(), page.matches("<svg").count()), (2, 8));
+    assert_eq!(page.matches("<section>").count(), 2);
+    // Rate against time and against size, and five values; a section without a rate has the four others.
+    assert_eq!(page.matches("<figure ").count(), 7 + 4);
 }
 
 #[test]
-fn empty_reports_and_charts_are_drawn() {
-    assert_eq!(problem(&to_html("nothing", "nothing", &[])), None);
-    for scale in [Scale::Linear, Scale::Logarithmic] {
-        let svg = Chart { title: "t", x_label: "x", scale, series: vec![] }.to_svg();
-        assert_eq!(problem(&svg), None);
-        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+fn empty_reports_are_drawn() {
+    assert_eq!(problem(&to_html("nothing", &provenance(), &[])), None);
+}
+
+#[test]
+fn a_rate_of_zero_is_drawn_as_its_bound() {
+    let page = to_html("t", &provenance(), &measured(vec![row("surf", 14.0, Some(0.0))]));
+    // Three in 5,000 empty queries.
+    assert!(page.contains("&lt; 6.00e-4"), "{page}");
+    assert_eq!(page.matches("class=\"mark bound\"").count(), 2, "among the rates, and against time: {page}");
+    let page = to_html("t", &provenance(), &measured(vec![row("surf", 14.0, Some(0.1))]));
+    assert!(!page.contains("class=\"mark bound\""), "{page}");
+}
+
+#[test]
+fn filters_that_do_not_fit_are_rows() {
+    let page = to_html("t", &provenance(), &outcomes());
+    let line = page.lines().find(|line| line.contains("data-spec=\"surf\"")).expect("a row");
+    assert!(line.contains("does not fit: needs 35.06 bits per key"), "{line}");
+}
+
+#[test]
+fn values_are_sorted_and_written() {
+    let rows = [0.4, 0.002, 0.03].iter().enumerate();
+    let rows = rows.map(|(place, rate)| row(&format!("bloom:k={}", place + 1), 14.0, Some(*rate))).collect();
+    let page = to_html("t", &provenance(), &measured(rows));
+    let rates = page.split("data-field=\"fpr\"").nth(1).expect("a figure").split("</figure>").next();
+    let places =
+        ["0.0020", "0.0300", "0.4000"].map(|shown| rates.and_then(|text| text.find(&format!(">{shown}<"))));
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}: {rates:?}");
+}
+
+#[test]
+fn a_filter_that_others_beat_does_not_lead() {
+    let mut slow = row("slow", 14.0, Some(0.1));
+    slow.ns_per_query = 90.0;
+    let mut tiny = row("tiny", 14.0, Some(0.9));
+    tiny.bits_per_key = 1.0;
+    let page = to_html("t", &provenance(), &measured(vec![slow, tiny, row("best", 14.0, Some(0.01))]));
+    for (spec, class) in [("slow", ""), ("tiny", "lead"), ("best", "lead")] {
+        assert!(page.contains(&format!("<tr class=\"{class}\" data-spec=\"{spec}\">")), "{spec}: {page}");
     }
 }
 
 #[test]
-fn a_single_zero_is_drawn_hollow() {
-    let series = vec![Series { name: "none".into(), points: vec![Point { x: 14.0, y: 0.0 }] }];
-    let svg = Chart { title: "t", x_label: "x", scale: Scale::Logarithmic, series }.to_svg();
-    assert!(svg.contains("fill=\"none\"") && !svg.contains("NaN"), "{svg}");
+fn marks_stay_inside_their_picture() {
+    let rows = (1..60).map(|bits| row("falling", f64::from(bits), Some(10_f64.powi(-bits / 4)))).collect();
+    let page = to_html("t", &provenance(), &measured(rows));
+    let mut count = 0;
+    for picture in page.split("<svg ").skip(1) {
+        let size: Vec<f64> = numbers(picture, "viewBox=\"");
+        for mark in picture.split("<circle ").skip(1) {
+            let (x, y) = (numbers(mark, "cx=\"")[0], numbers(mark, "cy=\"")[0]);
+            assert!((4.0..=size[2] - 4.0).contains(&x) && (4.0..=size[3] - 4.0).contains(&y), "{mark}");
+            count += 1;
+        }
+    }
+    assert_eq!(count, 59 * (5 + 2 * 2), "a mark in each picture, and its reach in two");
 }
 
-#[test]
-fn charts_stay_inside_their_frame() {
-    let points = (1..40).map(|x| Point { x: f64::from(x), y: 10_f64.powi(3 - x) }).collect();
-    let series = vec![Series { name: "falling".into(), points }];
-    let svg = Chart { title: "t", x_label: "x", scale: Scale::Logarithmic, series }.to_svg();
-    for circle in svg.lines().filter(|line| line.starts_with("<circle")) {
-        let coordinate = |name: &str| -> f64 {
-            let rest = circle.split(name).nth(1).expect("a circle has a centre");
-            rest.split('"').next().expect("a quote ends it").parse().expect("a number")
-        };
-        assert!((0.0..=640.0).contains(&coordinate("cx=\"")), "{circle}");
-        assert!((0.0..=300.0).contains(&coordinate("cy=\"")), "{circle}");
-    }
+/// The numbers of an attribute.
+fn numbers(text: &str, attribute: &str) -> Vec<f64> {
+    let value = text.split(attribute).nth(1).and_then(|rest| rest.split('"').next()).expect("it is there");
+    value.split(' ').map(|number| number.parse().expect("a number")).collect()
 }
 
 #[test]
@@ -146,8 +236,8 @@ fn same_rows_write_the_same_files() {
     let read = |paths: &[std::path::PathBuf]| -> Vec<String> {
         paths.iter().map(|path| std::fs::read_to_string(path).expect("just written")).collect()
     };
-    let first = read(&write_report(&dir, "t", "c", &rows()).expect("a writable folder"));
-    let again = read(&write_report(&dir, "t", "c", &rows()).expect("a writable folder"));
+    let first = read(&write_report(&dir, "t", &provenance(), &outcomes()).expect("a writable folder"));
+    let again = read(&write_report(&dir, "t", &provenance(), &outcomes()).expect("a writable folder"));
     std::fs::remove_dir_all(&dir).expect("the folder is ours");
     assert_eq!(first.len(), 3);
     assert_eq!(first, again);
@@ -155,7 +245,7 @@ fn same_rows_write_the_same_files() {
 
 #[test]
 fn unwritable_folders_are_named() {
-    let error =
-        write_report(std::path::Path::new("/dev/null/report"), "t", "c", &rows()).expect_err("no folder");
+    let error = write_report(std::path::Path::new("/dev/null/report"), "t", &provenance(), &outcomes())
+        .expect_err("no folder");
     assert!(error.to_string().contains("/dev/null/report"), "{error}");
 }

@@ -3,10 +3,12 @@
 /// Elements of HTML that have no end.
 const VOID: [&str; 2] = ["meta", "!DOCTYPE"];
 
-/// What is wrong with the page, if anything.
+/// What is wrong with the page, if anything; its script is not looked at.
 pub(crate) fn problem(page: &str) -> Option<String> {
     let mut open: Vec<&str> = Vec::new();
-    let mut rest = page;
+    let script = page.split_once("<script>").and_then(|(_, rest)| rest.split_once("</script>"));
+    let page = script.map_or(page.to_owned(), |(script, _)| page.replace(script, ""));
+    let mut rest = page.as_str();
     while let Some(start) = rest.find('<') {
         if let Some(stray) = rest[..start].find('>') {
             return Some(format!("stray > before byte {stray} of {:?}", &rest[..start]));

@@ -3,7 +3,7 @@
 //! The interval of a record is the interval that the entry answers for. Usually that is the interval of the query,
 //! and the key is the fingerprint alone, without its trailing zero bytes; `[18, 22]` of an application without
 //! fingerprints has an empty key. A full result with a limit answers for less: its key also holds the form and the
-//! interval of the query.
+//! interval of the query. So does that of a query with a question, which ends with the question.
 
 use crate::error::Result;
 use lacuna_base::hash::hash_bytes;
@@ -25,7 +25,7 @@ const FINGERPRINT_BYTES: usize = 8;
 impl LogRecord {
     /// The record of an entry that answers for `covered`.
     pub fn of_entry(lsn: u64, query: &Query, covered: Interval<RangeKey>) -> Self {
-        let key = if covered == query.interval && query.form == Form::All {
+        let key = if covered == query.interval && query.is_all_rows() {
             fingerprint(query.fingerprint)
         } else {
             key_of_part(query)
@@ -60,13 +60,15 @@ impl LogRecord {
         let head = reader.byte()?;
         let limit = reader.small()?;
         let interval = read_ends(&mut reader, (head >> 2 & 3, head >> 4 & 3))?;
+        let question = Some(reader.rest()).filter(|bytes| !bytes.is_empty()).map(Into::into);
         let form = match head & 3 {
             0 => Form::All,
             1 => Form::First(limit),
             2 => Form::Last(limit),
             _ => return Err(malformed("form")),
         };
-        Ok(Query { domain: self.domain, interval, form, fingerprint: u64::from_le_bytes(fingerprint) })
+        let fingerprint = u64::from_le_bytes(fingerprint);
+        Ok(Query { domain: self.domain, interval, form, fingerprint, question })
     }
 
     /// Which of `chunks` chunks takes the record: all records of an interval are in the same chunk.
@@ -96,6 +98,7 @@ fn key_of_part(query: &Query) -> Vec<u8> {
     key.push(form | kind(query.interval.lo()) << 2 | kind(query.interval.hi()) << 4);
     write_number(&mut key, u64::from(limit));
     write_ends(&mut key, &query.interval);
+    key.extend(query.question.iter().flat_map(|question| question.iter()));
     key
 }
 
@@ -113,8 +116,12 @@ mod tests {
                 let query = Query { form, fingerprint, ..Query::all(2, above.clone()) };
                 for last in [None, Some(RangeKey::from(17))] {
                     let covered = query.covered(last.as_ref());
-                    let record = LogRecord::of_entry(1, &query, covered.clone());
-                    assert_eq!((record.query().unwrap(), &record.interval), (query.clone(), &covered));
+                    for question in [None, Some(&[0u8][..]), Some(&[7u8; 300][..])] {
+                        let question = question.map(std::sync::Arc::from);
+                        let query = Query { question, ..query.clone() };
+                        let record = LogRecord::of_entry(1, &query, covered.clone());
+                        assert_eq!((record.query().unwrap(), &record.interval), (query, &covered));
+                    }
                 }
             }
         }

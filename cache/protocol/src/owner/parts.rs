@@ -18,7 +18,7 @@ use crate::call::{CacheCall, CacheReply, Rows, StoreCall};
 use crate::config::Application;
 use crate::interval::Interval;
 use crate::message::{ReadOutcome, Session, Value};
-use crate::query::{Form, Query, Touched};
+use crate::query::{Query, Touched};
 use crate::range_key::RangeKey;
 
 /// Most cached results for one query: reading more of them costs more than one store query.
@@ -42,7 +42,7 @@ impl<A: Application> Owner<A> {
     /// Begins to read the cached parts of a query; `false` if the store must be asked for all of it.
     pub(super) fn gather_parts(&mut self, task: TaskId) -> bool {
         let Some(read) = self.reads.get(&task) else { return false };
-        let is_plain = read.query.form == Form::All && !read.verifies() && read.parts.is_none();
+        let is_plain = read.query.is_all_rows() && !read.verifies() && read.parts.is_none();
         if self.beta() == 100 || !is_plain || !self.application.can_fuse() {
             return false;
         }
@@ -66,9 +66,7 @@ impl<A: Application> Owner<A> {
     fn plan_parts(&self, query: &Query) -> Option<(Vec<Query>, Vec<Query>)> {
         let place = (query.domain, query.interval.clone());
         let mut known = self.index.touched(std::slice::from_ref(&place));
-        known.retain(|other| {
-            other.form == Form::All && other.fingerprint == query.fingerprint && other != query
-        });
+        known.retain(|other| other.is_all_rows() && other.fingerprint == query.fingerprint && other != query);
         known.sort_unstable_by(|a, b| a.interval.cmp(&b.interval));
         let gap = |from, to| Interval::between(from, to).map(|interval| Query { interval, ..query.clone() });
         let (mut cached, mut gaps): (Vec<Query>, Vec<Query>) = (Vec::new(), Vec::new());

@@ -9,7 +9,7 @@ use crate::config::{Application, Flaw, Policy};
 use crate::interval::Interval;
 use crate::lease_table::{LeaseId, LeaseMode};
 use crate::message::{ReadOutcome, RequestId, Session, Value};
-use crate::query::{Form, Query, Touched};
+use crate::query::{Query, Touched};
 use crate::range_key::RangeKey;
 
 /// A query in progress, shared by all requests that asked it meanwhile.
@@ -158,7 +158,7 @@ impl<A: Application> Owner<A> {
     /// writes: cached results show them already.
     fn flush_and_query(&mut self, task: TaskId) {
         let Some(read) = self.reads.get(&task) else { return };
-        let is_plain = read.query.form == Form::All && !read.verifies;
+        let is_plain = read.query.is_all_rows() && !read.verifies;
         if is_plain && self.gaps.is_known_empty(&read.query) {
             let empty = self.application.empty(&read.query);
             return self.end_read(task, Some(ReadOutcome::Value(empty)));
@@ -206,7 +206,7 @@ impl<A: Application> Owner<A> {
             self.answer_read(request, ReadOutcome::Value(rows.value.clone()));
         }
         self.know_rows(&query, &rows.value);
-        if rows.is_empty && query.form == Form::All {
+        if rows.is_empty && query.is_all_rows() {
             self.gaps.learn(query.domain, query.interval.clone(), query.fingerprint);
         }
         let covered = self.covered(&query, rows.last.as_ref());

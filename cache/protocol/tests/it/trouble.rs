@@ -1,7 +1,8 @@
 //! Buffered writes in trouble: full logs, lost logs, refusals, take-over.
 
 use lacuna_cache_protocol::{
-    Action, Config, Ending, Epoch, Event, LogCall, Notice, Policy, Query, StoreCall, StoreReply, WriteOutcome,
+    Action, CacheCall, Config, Ending, Epoch, Event, LogCall, Notice, Policy, Query, StoreCall, StoreReply,
+    WriteOutcome,
 };
 
 use crate::one_owner::{OneOwner, Servers, applies};
@@ -131,6 +132,30 @@ fn what_a_write_that_is_set_aside_has_made_is_no_reason_to_acknowledge_another()
     owner.wait(&mut servers, config().write_through_for);
     // The row never had this value in the store.
     let edit = owner.change(&mut servers, 101, Change::Edit { key: 3, was: 7, other: 8, domains: 1 });
+    owner.wait(&mut servers, 1);
+    assert_eq!(owner.writes[&edit], WriteOutcome::Refused);
+    assert!(owner.machine.buffered().is_empty());
+}
+
+/// A write that is set aside while its entries are being changed ends as others do, and is remembered as little.
+#[test]
+fn what_is_set_aside_before_its_entries_show_it_is_no_reason_either() {
+    let (mut servers, mut owner) = seated();
+    owner.read(&mut servers, &Query::all(0, closed(2, 5)));
+    servers.store.forbidden.push(100);
+    owner.holds = applies;
+    owner.change(&mut servers, 100, put(3));
+    owner.wait(&mut servers, 1);
+    let apply = std::mem::take(&mut owner.held);
+    owner.holds = |action| matches!(action, Action::Cache(_, _, CacheCall::Patch(..)));
+    owner.change(&mut servers, 101, Change::Put { key: 3, other: 7 });
+    let patch = std::mem::take(&mut owner.held);
+    assert_eq!((apply.len(), patch.len()), (1, 1));
+    owner.let_some_go(&mut servers, &apply, crate::one_owner::no_call);
+    assert!(matches!(owner.notices[0], Notice::SetAside(_)), "{:?}", owner.notices);
+    owner.let_some_go(&mut servers, &patch, crate::one_owner::no_call);
+    owner.wait(&mut servers, config().write_through_for);
+    let edit = owner.change(&mut servers, 102, Change::Edit { key: 3, was: 7, other: 8, domains: 1 });
     owner.wait(&mut servers, 1);
     assert_eq!(owner.writes[&edit], WriteOutcome::Refused);
     assert!(owner.machine.buffered().is_empty());

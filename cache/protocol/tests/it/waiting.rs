@@ -1,8 +1,8 @@
 //! Who waits for whom: writes that touch one entry, and writes that the store has no time for.
 
 use lacuna_cache_protocol::{
-    Action, CacheCall, CacheReply, Config, Ending, Epoch, Event, Notice, Policy, Query, RequestId,
-    WriteOutcome,
+    Action, CacheCall, CacheReply, Config, Ending, Epoch, Event, Flaw, Notice, Policy, Query, RequestId,
+    Write, WriteOutcome,
 };
 
 use crate::one_owner::{OneOwner, RANGE, Servers, applies, no_call, store_writes};
@@ -130,6 +130,25 @@ fn a_server_without_memory_loses_entries_and_shows_nothing_old() {
     }
 }
 
+/// A write that touches more than it changes: the entry that it leaves as it is stays, and so does what the owner knows of it.
+#[test]
+fn an_entry_that_a_write_leaves_alone_stays_known_to_a_full_server() {
+    let mut servers = Servers::new(Policy::WriteThrough, None);
+    let mut owner = OneOwner::started(&mut servers, Config::new(Policy::WriteThrough), 1);
+    let (changed, alone) = (Query::all(0, closed(2, 3)), Query::all(0, closed(5, 6)));
+    owner.read(&mut servers, &changed);
+    owner.read(&mut servers, &alone);
+    owner.holds = patches;
+    let command = put(3).write(100, false).command;
+    owner.write(&mut servers, Write { touched: vec![(0, closed(0, 7))], command });
+    let Some(Action::Cache(call, ..)) = owner.held.pop() else { panic!("it hides an entry") };
+    owner.holds = no_call;
+    owner.tell(&mut servers, Event::Cache(call, CacheReply::Full));
+    assert_eq!((shown(&servers, &changed), shown(&servers, &alone)), (None, Some(vec![6, 7])));
+    owner.change(&mut servers, 101, put(5));
+    assert_eq!(shown(&servers, &alone), Some(vec![101, 7]));
+}
+
 #[test]
 fn a_value_with_many_patches_is_compacted() {
     let mut servers = Servers::new(Policy::WriteThrough, None);
@@ -144,6 +163,39 @@ fn a_value_with_many_patches_is_compacted() {
     }
     assert_eq!(shown(&servers, &query), Some(vec![3, 199, 5, 6]));
     assert!(servers.calls["gather"] > 20, "{:?}", servers.calls);
+}
+
+/// While the values of long entries are on their way to be compacted, one of them is dropped, and read again with what has
+/// changed meanwhile. Returns what the cache shows in the end, and what the store has.
+fn compacted_late(flaw: Option<Flaw>) -> (Vec<u32>, Vec<u32>) {
+    let mut servers = Servers::new(Policy::WriteThrough, flaw);
+    let config = Config { patch_room: 64, flaw, ..Config::new(Policy::WriteThrough) };
+    let mut owner = OneOwner::started(&mut servers, config, 1);
+    let query = Query::all(0, closed(2, 5));
+    owner.read(&mut servers, &query);
+    owner.holds = |action| matches!(action, Action::Cache(_, _, CacheCall::Gather(..)));
+    for id in 100..103 {
+        owner.change(&mut servers, id, put(3));
+    }
+    let Some(Action::Cache(call, epoch, gather)) = owner.held.pop() else { panic!("{:?}", owner.held) };
+    owner.holds = no_call;
+    let values = servers.cache.call(RANGE, epoch, &gather);
+    servers.store.write(&put(4).write(200, false).command);
+    owner.tell(&mut servers, Event::ForeignWrite(vec![(0, closed(4, 4))]));
+    owner.read(&mut servers, &query);
+    owner.tell(&mut servers, Event::Cache(call, values));
+    let fresh = servers.store.fresh(&query);
+    (shown(&servers, &query).unwrap(), fresh.iter().map(|row| row.version).collect())
+}
+
+#[test]
+fn a_compacted_value_replaces_no_newer_one() {
+    assert_eq!(compacted_late(None), (vec![3, 102, 200, 6], vec![3, 102, 200, 6]));
+}
+
+#[test]
+fn a_value_that_is_compacted_late_is_stale() {
+    assert_eq!(compacted_late(Some(Flaw::CompactLate)).0, [3, 102, 5, 6]);
 }
 
 /// Six writes where four may be buffered, and none reaches the store.

@@ -18,6 +18,7 @@ pub(crate) fn write_query(to: &mut Writer, query: &Query) {
     };
     let mut key = vec![form];
     key.extend_from_slice(&limit.to_le_bytes());
+    key.extend(query.question.iter().flat_map(|question| question.iter()));
     let interval = query.interval.clone();
     let record = LogRecord { lsn: query.fingerprint, domain: query.domain, interval, key: Some(key) };
     let mut chunk = Vec::new();
@@ -29,14 +30,16 @@ pub(crate) fn read_query(from: &mut Reader<'_>) -> Result<Query> {
     let mut records = read_chunk(from.bytes()?)?;
     let (Some(record), true) = (records.pop(), records.is_empty()) else { return Err(malformed("query")) };
     let Some([form, limit @ ..]) = record.key.as_deref() else { return Err(malformed("form")) };
-    let limit = u32::from_le_bytes(limit.try_into().map_err(|_| malformed("limit"))?);
+    let (limit, question) = limit.split_first_chunk().ok_or_else(|| malformed("limit"))?;
+    let limit = u32::from_le_bytes(*limit);
+    let question = Some(question).filter(|bytes| !bytes.is_empty()).map(Into::into);
     let form = match (form, limit) {
         (0, 0) => Form::All,
         (1, limit) => Form::First(limit),
         (2, limit) => Form::Last(limit),
         _ => return Err(malformed("form")),
     };
-    Ok(Query { domain: record.domain, interval: record.interval, form, fingerprint: record.lsn })
+    Ok(Query { domain: record.domain, interval: record.interval, form, fingerprint: record.lsn, question })
 }
 
 /// Queries of one request.

@@ -75,7 +75,7 @@ impl Collection {
         let (Some(lo), Some(hi)) = bounds else { return Ok(Vec::new()) };
         let is_nothing = matches!(form, Form::First(0) | Form::Last(0));
         let Some(interval) = Interval::new(lo, hi).filter(|_| !is_nothing) else { return Ok(Vec::new()) };
-        let query = Query { domain, interval, form, fingerprint: self.schema.fingerprint() };
+        let query = Query { domain, interval, form, fingerprint: self.schema.fingerprint(), question: None };
         decode(&self.cache.read(query).await?)
     }
 

@@ -6,12 +6,13 @@ use std::time::Duration;
 use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::ports::{CacheServer, Reply, Seen};
 use lacuna_cache_protocol::{
-    CacheCall, CacheReply, Change, Edit, Epoch, LOG_CHUNKS, LogRecord, Query, RangeId, Session, write_chunk,
+    CacheCall, CacheReply, Change, Epoch, LOG_CHUNKS, LogRecord, Query, RangeId, Session, write_chunk,
 };
 use redis::{ScriptInvocation, Value};
 
 use crate::redis::connection::{Answer, Connection};
 use crate::redis::keys::Keys;
+use crate::redis::patch_arguments::PatchArguments;
 use crate::redis::replies::{
     fence_of, foreign_data, log_read, looked_up, memory_of, patched, simple, taken_over, values,
     visible_of_generation,
@@ -185,22 +186,15 @@ impl RedisCache {
         changes: Vec<(Query, Change)>,
     ) -> Result<CacheReply> {
         let mut script = self.scripts.patch.key(keys.fence());
-        changes.iter().for_each(|(query, _)| entry(&mut script, keys, epoch, query));
+        for (query, _) in &changes {
+            script.key(keys.value(query));
+        }
+        for (query, _) in &changes {
+            script.key(keys.lease(epoch, query));
+        }
         let mut script = begin(script, epoch);
         script.arg(session.0).arg(LIFE_MS);
-        for (_, change) in &changes {
-            match change {
-                Change::Drop => script.arg("drop").arg("").arg("").arg(""),
-                Change::Edit(Edit { compacted, patch, is_hidden }) => {
-                    let (replaces, compacted) = match compacted {
-                        Some((session, value)) => (session.0.to_string(), value.as_bytes()),
-                        None => Default::default(),
-                    };
-                    let wish = if *is_hidden { "hide" } else { "show" };
-                    script.arg(wish).arg(replaces).arg(compacted).arg(&patch[..])
-                }
-            };
-        }
+        PatchArguments::of(&changes).give_to(&mut script);
         let queries = changes.into_iter().map(|(query, _)| query).collect();
         patched(self.invoke(script).await?, queries)
     }

@@ -57,6 +57,7 @@ impl Keys {
         };
         let mut rest = vec![form];
         rest.extend_from_slice(&limit.to_le_bytes());
+        rest.extend(query.question.iter().flat_map(|question| question.iter()));
         let interval = query.interval.clone();
         let record = LogRecord { lsn: query.fingerprint, domain: query.domain, interval, key: Some(rest) };
         write_chunk(&mut key, [&record]);

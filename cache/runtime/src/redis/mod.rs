@@ -15,6 +15,7 @@ mod cache;
 mod connection;
 mod keys;
 mod log;
+mod patch_arguments;
 mod replies;
 mod scripts;
 #[cfg(feature = "tls")]

@@ -69,7 +69,10 @@ impl Application for TableRows {
         (is_alike && !places(again).iter().any(is_registered)).then(|| second.clone())
     }
 
-    fn shared_percent(&self, _: &Query, value: &Value, other: &Query) -> u8 {
+    fn shared_percent(&self, new: &Query, value: &Value, other: &Query) -> u8 {
+        if new.question.is_some() || other.question.is_some() {
+            return 0;
+        }
         let Ok(rows) = decode(self.schema.columns.len(), value) else { return 100 };
         let shared = rows.iter().filter(|row| self.is_selected(other, row) != Some(false)).count();
         // Percentage of its own rows: the row count of the other is not known here, and the smaller of two has at

@@ -99,7 +99,7 @@ impl TableRows {
         let (fingerprint, columns) = (self.fingerprint, self.schema.columns.len());
         shown
             .iter()
-            .filter(move |(query, _)| query.fingerprint == fingerprint)
+            .filter(move |(query, _)| query.fingerprint == fingerprint && query.question.is_none())
             .filter_map(move |(query, value)| Some((query, decode(columns, value).ok()?)))
     }
 }

@@ -22,7 +22,7 @@ pub(crate) struct FactKey([RandomState; 2]);
 impl TableRows {
     /// What the rows of a result show.
     pub(super) fn facts_shown(&self, query: &Query, value: &Value) -> Vec<Fact> {
-        if query.fingerprint != self.fingerprint {
+        if query.fingerprint != self.fingerprint || query.question.is_some() {
             return Vec::new();
         }
         let rows = decode(self.schema.columns.len(), value).unwrap_or_default();

@@ -23,6 +23,7 @@
 //! | --- | --- |
 //! | `cache.rs`, `options.rs` | opening a database with a cache in front of it |
 //! | `table/` | a table as its users see it: reads by range, writes with known touched values |
+//! | `asking/` | statements of the application over a range: what is recognised, and what is refused |
 //! | `schema.rs`, `select.rs`, `superset.rs` | which columns, and the SQL of a range |
 //! | `sql_value.rs`, `rows.rs`, `statement.rs` | values, results and writes, and their bytes |
 //! | `decimal.rs`, `calendar.rs` | decimals, days and moments as text |
@@ -42,6 +43,7 @@
 //! registered ([`docs/design/range-cache-sql-types.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/range-cache-sql-types.md)).
 
 mod application;
+mod asking;
 mod cache;
 mod calendar;
 mod certainty;
@@ -82,6 +84,7 @@ mod watched;
 mod whole;
 
 pub use crate::{Compressed, Counts, Hashed, WriteError};
+pub use asking::Answer;
 pub use cache::{Cache, open};
 pub use lacuna_base::Date;
 pub use lacuna_cache_protocol::{DomainType, DomainValue, Notice, Policy, WriteSet};

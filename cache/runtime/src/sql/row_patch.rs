@@ -8,7 +8,7 @@ use std::cell::LazyCell;
 
 use lacuna_base::wire::{Reader, Writer};
 use lacuna_cache_protocol::Result;
-use lacuna_cache_protocol::{Command, Form, Patch, Query};
+use lacuna_cache_protocol::{Command, Patch, Query};
 
 use crate::sql::application::TableRows;
 use crate::sql::sql_value::SqlValue;
@@ -98,7 +98,7 @@ impl TableRows {
         let (staying, gone) =
             (LazyCell::new(|| RowPatch::staying(&effect)), LazyCell::new(|| RowPatch::gone(&effect)));
         let patch = |query: &Query| {
-            let is_ours = query.form == Form::All && query.fingerprint == self.fingerprint;
+            let is_ours = query.is_all_rows() && query.fingerprint == self.fingerprint;
             match self.meaning(&effect, query).filter(|_| is_ours) {
                 Some(Meaning::Nothing) => Patch::Nothing,
                 Some(Meaning::Staying) => Patch::Append(staying.clone()),

@@ -156,16 +156,19 @@ impl Schema {
     /// Values as they are returned to users, from what the driver read.
     pub(crate) fn received(&self, row: Vec<SqlValue>) -> Vec<SqlValue> {
         let kinds = self.described.iter().map(|column| column.kind);
-        let is_text = |kind| matches!(kind, ColumnKind::Text | ColumnKind::Json { .. });
-        let received = |(value, kind): (SqlValue, ColumnKind)| match value {
+        row.into_iter().zip(kinds).map(|(value, kind)| self.received_as(value, kind)).collect()
+    }
+
+    /// The same for one value of a column of this kind.
+    pub(crate) fn received_as(&self, value: SqlValue, kind: ColumnKind) -> SqlValue {
+        let is_text = matches!(kind, ColumnKind::Text | ColumnKind::Json { .. });
+        match value {
             // Its driver takes texts under a collation of bytes for bytes.
-            SqlValue::Blob(bytes) if self.dialect == Some(Dialect::MariaDb) && is_text(kind) => kind
-                .received(
-                    String::from_utf8(bytes).map_or_else(|error| error.into_bytes().into(), Into::into),
-                ),
+            SqlValue::Blob(bytes) if self.dialect == Some(Dialect::MariaDb) && is_text => kind.received(
+                String::from_utf8(bytes).map_or_else(|error| error.into_bytes().into(), Into::into),
+            ),
             value => kind.received(value),
-        };
-        row.into_iter().zip(kinds).map(received).collect()
+        }
     }
 
     /// What would make queries of registered columns faster: indexes that the table lacks.

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lacuna_base::{Budget, Error, Result as CoreResult};
+use lacuna_bench::report::Provenance;
 use lacuna_bench::{
-    Contender, Effort, Outcome, Progress as Stage, Row, Setting, Watch, measure_fitting, report,
+    Contender, Effort, Machine, Outcome, Progress as Stage, Row, Setting, Watch, measure_fitting, report,
 };
 use lacuna_workload::{QueryInput, TypedKeys};
 
@@ -94,8 +95,8 @@ pub(super) fn run(args: &FiltersArgs) -> Result<()> {
         }
     }
     let rows: Vec<Row> = outcomes.iter().filter_map(Outcome::row).cloned().collect();
-    if let Some(folder) = args.report.as_deref().filter(|_| !rows.is_empty()) {
-        report::write_report(folder, "Filters side by side", &command_line(args, &specs), &rows)?;
+    if let Some(folder) = args.report.as_deref().filter(|_| !outcomes.is_empty()) {
+        report::write_report(folder, "Filters side by side", &provenance(args, &specs), &outcomes)?;
     }
     deny_false_negatives(&rows)?;
     stop.exit_code().map_or(Ok(()), |code| Err(Failure::Exit(code)))
@@ -196,6 +197,16 @@ impl Printer {
 
 fn without_first_line(text: &str) -> String {
     text.split_once('\n').map_or(String::new(), |(_, rest)| rest.to_owned())
+}
+
+/// How this report is made.
+fn provenance(args: &FiltersArgs, specs: &[String]) -> Provenance {
+    Provenance {
+        command: command_line(args, specs),
+        version: env!("LACUNA_VERSION").to_owned(),
+        date: jiff::Zoned::now().date().to_string(),
+        machine: Machine::here(),
+    }
 }
 
 /// The command that gives the same report again.

@@ -62,6 +62,26 @@ fn tables_with_user_timestamps_are_scanned() {
     assert_eq!(test.asked(), (0, 0));
 }
 
+#[test]
+fn other_comparators_are_refused_at_installation() {
+    let lacuna = RangeFilters::parse(SPEC).unwrap();
+    let mut backward = Options::default();
+    backward.set_comparator("backward", Box::new(|a: &[u8], b: &[u8]| b.cmp(a)));
+    let mut with_time = Options::default();
+    with_time.set_comparator_with_ts(
+        "leveldb.BytewiseComparator.u64ts",
+        8,
+        Box::new(|a: &[u8], b: &[u8]| a.cmp(b)),
+        Box::new(by_age),
+        Box::new(|a: &[u8], a_has: bool, b: &[u8], b_has: bool| strip(a, a_has).cmp(strip(b, b_has))),
+    );
+    for (options, name) in [(&mut backward, "`backward`"), (&mut with_time, ".u64ts`")] {
+        let problem = lacuna.try_install(options).unwrap_err().to_string();
+        assert!(problem.contains(name) && problem.contains("without filters"), "{problem}");
+    }
+    lacuna.try_install(&mut Options::default()).unwrap();
+}
+
 /// Older first; RocksDB wants versions of one key the other way round.
 fn by_age(a: &[u8], b: &[u8]) -> Ordering {
     let number = |timestamp: &[u8]| u64::from_le_bytes(timestamp.try_into().unwrap());

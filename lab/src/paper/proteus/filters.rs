@@ -3,8 +3,16 @@
 use crate::paper::{NamedFilter, Session};
 
 /// Names in the order that gives them their colours.
-pub(super) static NAMES: [&str; 7] =
-    ["Proteus", "SuRF-Real", "SuRF-Hash", "Rosetta", "1PBF", "2PBF", "Proteus, all probes"];
+pub(super) static NAMES: [&str; 8] = [
+    "Proteus",
+    "SuRF-Real",
+    "SuRF-Hash",
+    "Rosetta",
+    "1PBF",
+    "2PBF",
+    "Proteus, all probes",
+    "Rosetta, 4,096 probes",
+];
 
 /// Budgets in bits per key.
 pub(super) const BITS: [f64; 6] = [8.0, 10.0, 12.0, 14.0, 16.0, 18.0];
@@ -25,7 +33,7 @@ pub(super) fn query_count(session: &Session<'_>) -> usize {
     session.query_count_or(OWN_QUERIES)
 }
 
-/// The filters of figures 1, 5 and 9: Proteus with and without a bound on probes, `SuRF` with as many real bits, or hash
+/// The filters of figures 1, 5 and 9: Proteus and Rosetta with a bound of 64 probes and without one, `SuRF` with as many real bits, or hash
 /// bits, as fit.
 pub(super) fn all_filters() -> Vec<NamedFilter> {
     let hashes = (1..=10).rev().map(|bits| format!("surf:hash={bits}"));
@@ -36,5 +44,6 @@ pub(super) fn all_filters() -> Vec<NamedFilter> {
         NamedFilter::new("Rosetta", "rosetta"),
         // As in the paper.
         NamedFilter::new("Proteus, all probes", "proteus:probes=max"),
+        NamedFilter::new("Rosetta, 4,096 probes", "rosetta:probes=4096"),
     ]
 }

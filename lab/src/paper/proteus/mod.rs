@@ -24,7 +24,8 @@ The paper takes 10 million keys, a million queries and samples of 20,000 (10,000
 50,000 queries unless the command above or a figure says otherwise (`--full` takes the paper's keys). With fewer keys, uniform queries lie farther from \
 them, and every filter looks better there. All queries are empty. *1PBF* and *2PBF* are one and two Bloom filters of \
 prefixes. Figures 1, 5 and 9 show Proteus with at most 64 prefixes a query (`Proteus`), which the model knows, and as in the \
-paper with as many as a query touches (`Proteus, all probes`: `probes=max`); figure 4 is as in the paper. Real sets are \
+paper with as many as a query touches (`Proteus, all probes`: `probes=max`); Rosetta likewise with at most 64 probes and with 4,096; \
+figure 4 is as in the paper. Real sets are \
 ours, in place of the paper's Books and Facebook.",
     line_names: &filters::NAMES,
     figures: &FIGURES,

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use lacuna_base::Result;
 
 use super::filters::{self, SYNTHETIC_KEYS};
-use super::panels::{blooms, filter_throughput, rates};
+use super::panels::{blooms, filter_throughput, mean_ratio, query_ns, rates};
 use crate::paper::{Cell, Claim, Finding, GridResult, Session};
 
 /// Keys of the paper's samples of real sets, and of its skewed set.
@@ -38,10 +38,17 @@ fn rate_claims(result: &GridResult, about: &str, rates: &[(&'static str, f64, f6
     rates.iter().map(claim).collect()
 }
 
-/// Figure 11.
+/// Filter throughput of `REncoder` over that of another filter, mean over the budgets.
+fn speed_claim(result: &GridResult, other: &str, about: &str, paper: f64) -> Claim {
+    let what = format!("filter throughput of REncoder over that of {other}, {about}, mean");
+    Claim::new(what, paper, mean_ratio(result, other, "REncoder", query_ns))
+}
+
+/// Figure 11; section 5.7 states a throughput 5.39 to 5.88 times that of Rosetta.
 pub(super) fn next_to_keys(session: &mut Session<'_>) -> Result<Finding> {
     let result = correlated(session)?;
-    let claims = rate_claims(&result, "start = key + 32", &CORRELATED_RATES);
+    let mut claims = rate_claims(&result, "start = key + 32", &CORRELATED_RATES);
+    claims.push(speed_claim(&result, "Rosetta", "start = key + 32", 5.64));
     let plots = vec![
         rates("(a) rate", &result),
         filter_throughput("(b) filter throughput", &result),
@@ -62,7 +69,7 @@ const CORRELATED_RATES: [(&str, f64, f64); 8] = [
     ("Rosetta", 26.0, 0.000_11),
 ];
 
-/// Figure 12.
+/// Figure 12; section 5.8 states the throughput beside Rosetta's, over sets of its own.
 pub(super) fn real_sets(session: &mut Session<'_>) -> Result<Finding> {
     let results = real(session)?;
     let rate_plots = results.iter().map(|(name, result)| rates(name, result));
@@ -74,19 +81,28 @@ pub(super) fn real_sets(session: &mut Session<'_>) -> Result<Finding> {
          are left out, and each query starts at one of those, as the paper's do."
             .into(),
     );
-    Ok(Finding { plots, notes, ..Finding::default() })
+    let over_rosetta: Option<Vec<f64>> =
+        results.iter().map(|(_, result)| mean_ratio(result, "Rosetta", "REncoder", query_ns)).collect();
+    let mean = over_rosetta.map(|ratios| ratios.iter().sum::<f64>() / ratios.len() as f64);
+    let what = "filter throughput of REncoder over that of Rosetta, mean of all sets";
+    let claims = vec![Claim::new(what, 4.7, mean)];
+    Ok(Finding { plots, claims, notes, ..Finding::default() })
 }
 
 /// Figure 13.
 pub(super) fn heavy_skew(session: &mut Session<'_>) -> Result<Finding> {
     let result = skewed(session)?;
-    let claims = rate_claims(&result, "skewed keys", &SKEWED_RATES);
+    let mut claims = rate_claims(&result, "skewed keys", &SKEWED_RATES);
+    claims.extend(SKEWED_SPEEDS.map(|(other, paper)| speed_claim(&result, other, "skewed keys", paper)));
     let plots = vec![rates("(a) rate", &result), filter_throughput("(b) filter throughput", &result)];
     let mut notes = result.notes();
     notes
         .push("The paper does not say where its queries start; here anywhere between the keys' ends.".into());
     Ok(Finding { plots, claims, notes, tables: Vec::new() })
 }
+
+/// Section 5.9: how many times the filter throughput of `REncoder` is that of others.
+const SKEWED_SPEEDS: [(&str, f64); 3] = [("SuRF", 2.17), ("Rosetta", 5.09), ("SNARF", 21.54)];
 
 /// Section 5.9.
 const SKEWED_RATES: [(&str, f64, f64); 8] = [

@@ -44,7 +44,7 @@ static FIGURES: [Figure; 6] = [
         rates::uniform,
         "Lower is better. Each hash bit halves the rate of points; only real bits help ranges.",
     ),
-    figure(4, "throughput against size", throughput::uniform, "Higher is better. Suffix bits cost nothing."),
+    figure(4, "throughput against size", throughput::uniform, "Higher is better."),
     figure(
         5,
         "points in a database of sensors",

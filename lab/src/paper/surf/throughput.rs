@@ -7,7 +7,7 @@ use lacuna_base::Result;
 use super::cases::{Ask, Case, Choice, distances};
 use super::contest::{Cell, Contest, NAMES};
 use super::rates::contests;
-use crate::paper::{Axis, DataTable, Finding, Line, Plot, Session, shown};
+use crate::paper::{Axis, Claim, DataTable, Finding, Line, Plot, Session, shown};
 
 /// Suffix bits in the table of ratios.
 const SHOWN_BITS: [u32; 4] = [0, 2, 4, 8];
@@ -32,7 +32,23 @@ fn throughput(session: &mut Session<'_>, choice: Choice) -> Result<Finding> {
     let mut notes = vec![distances(session)];
     notes
         .push("The paper shows no Bloom filter for ranges; here it is asked for the first key alone.".into());
-    Ok(Finding { plots, tables: vec![ratios(&contests)], notes, claims: Vec::new() })
+    Ok(Finding { plots, tables: vec![ratios(&contests)], notes, claims: claims(&contests) })
+}
+
+/// Section 4.3: over integers "a speed comparable to the Bloom filter", which "does not suffer from" suffix bits.
+fn claims(contests: &[(Case, Rc<Contest>)]) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    let points = contests.iter().filter(|(case, _)| case.ask == Ask::Points);
+    for (case, contest) in points.filter(|(case, _)| case.title().contains("integers")) {
+        let hashed = |bits| contest.cell("SuRF-Hash", bits);
+        let blooms = hashed(4).map(|cell| cell.query_blooms);
+        let what = format!("{}: SuRF-Hash in standard Bloom filters, 4 bits (\"comparable\")", case.title());
+        claims.push(Claim::new(what, 1.0, blooms));
+        let slowed = hashed(0).zip(hashed(8)).map(|(none, eight)| none.query_ns / eight.query_ns);
+        let what = format!("{}: throughput with 8 hash bits over that with none", case.title());
+        claims.push(Claim::new(what, 1.0, slowed));
+    }
+    claims
 }
 
 fn plot(case: Case, contest: &Contest) -> Plot {

@@ -4,13 +4,12 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
-use lacuna_node_filters::{Buckets, Config, KeyId, Mode, Node, NodeFilter, NodeId, TableId};
+use lacuna_node_filters::{Barrier, Buckets, Config, KeyId, Mode, Node, NodeFilter, NodeId, TableId};
 
-use crate::held::Held;
 use crate::question;
 
 /// What both sides must agree on: raised with every change of a function or of its meaning.
-pub const VERSION: i64 = 1;
+pub const VERSION: i64 = 2;
 
 /// The answer of a call that met a panic, or a mode whose earlier call did.
 pub const FAILED: i64 = i64::MIN;
@@ -31,7 +30,6 @@ pub type Outgoing = (u8, NodeId, Vec<u8>);
 #[derive(Debug)]
 pub struct Hub {
     nodes: [Mutex<Node>; 3],
-    held: Mutex<Held>,
     outgoing: Mutex<VecDeque<Outgoing>>,
 }
 
@@ -43,7 +41,6 @@ impl Hub {
         let config = |mode| Config { interval, lease, max_copy_bytes: copy_bytes, ..Config::new(mode) };
         Self {
             nodes: MODES.map(|mode| Mutex::new(Node::new(id, config(mode), incarnation, now))),
-            held: Mutex::default(),
             outgoing: Mutex::default(),
         }
     }
@@ -101,14 +98,19 @@ impl Hub {
         })
     }
 
-    /// A ticket for an acknowledgement of a write in safe mode; 0 if it may leave now.
+    /// The ticket of an acknowledgement in safe mode that may be of anything; 0 if it may leave now.
     pub fn hold(&self, now: u64) -> i64 {
-        self.with(SAFE, |node| self.held.lock().map_or(FAILED, |mut held| held.hold(node, now)))
+        self.with(SAFE, |node| ticket(node, now, node.barrier()))
     }
 
-    /// All tickets up to this one may leave.
+    /// The ticket of an acknowledgement of a write of one partition, for the news of this partition alone.
+    pub fn hold_key(&self, table: TableId, key: KeyId, now: u64) -> i64 {
+        self.with(SAFE, |node| ticket(node, now, node.barrier_of(table, key)))
+    }
+
+    /// All tickets up to this one may leave; 0 if none may.
     pub fn released(&self, now: u64) -> i64 {
-        self.with(SAFE, |node| self.held.lock().map_or(FAILED, |mut held| held.released(node, now)))
+        self.with(SAFE, |node| node.released(now).map_or(0, ticket_of))
     }
 
     /// What a coordinator does with a read: 0 answers "empty", every other number is a reason to ask the replicas.
@@ -169,6 +171,15 @@ impl Hub {
             i64::try_from(number).unwrap_or(i64::MAX)
         })
     }
+}
+
+fn ticket(node: &Node, now: u64, barrier: Barrier) -> i64 {
+    if node.may_acknowledge(now, barrier) { 0 } else { ticket_of(barrier) }
+}
+
+/// Above 0, and in the order of barriers; several acknowledgements may have the same.
+fn ticket_of(barrier: Barrier) -> i64 {
+    i64::try_from(barrier.number()).unwrap_or(i64::MAX).saturating_add(1)
 }
 
 fn number_of(filter: &NodeFilter, what: i64) -> i64 {

@@ -5,8 +5,8 @@
 //! Such a call needs nothing of the virtual machine; that is why no crate for JNI stands here. For example
 //! `write(hub, SAFE, t1, t2, h1, h2, now)` marks a key and says whether another node has to know it first.
 //!
-//! - [`Hub`]: one [`Node`](lacuna_node_filters::Node) for each mode, since a table's mode is its own; frames to send; held
-//!   acknowledgements;
+//! - [`Hub`]: one [`Node`](lacuna_node_filters::Node) for each mode, since a table's mode is its own; tickets of
+//!   acknowledgements that wait; frames to send;
 //! - [`clock`]: the time by which leases are counted;
 //! - [`calls`]: the exported functions, one for each method of `lacuna.cassandra.Native`.
 //!
@@ -16,7 +16,6 @@
 //! Cost: one uncontended lock a call, some 20 ns beside the filter's own work.
 
 pub mod clock;
-mod held;
 mod hub;
 mod question;
 

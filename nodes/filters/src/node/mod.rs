@@ -25,6 +25,13 @@ use crate::question::Decision;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Barrier(u64);
 
+impl Barrier {
+    /// The delta's number: of two barriers, who has passed the higher one has passed both.
+    pub fn number(self) -> u64 {
+        self.0
+    }
+}
+
 /// The nodes whose filters of a table are wanted; all nodes for a table that is not listed.
 type Wanted = BTreeMap<TableId, BTreeSet<NodeId>>;
 

@@ -38,13 +38,28 @@ impl Node {
     }
 
     /// Notes a change before it becomes visible: of a whole partition, or of a row at `place`. Its acknowledgement has to
-    /// wait for the barrier: for all news up to now. An overwrite has none of its own.
+    /// wait for the barrier: the last news of this partition. An overwrite has none of its own, but the write before it may
+    /// not be known yet.
     pub fn write(&mut self, table: TableId, partition: KeyId, place: Option<u64>) -> Barrier {
+        if is_flawed!(self.config, OverwritesAreKnown)
+            && self.own_presence(table, partition) == Presence::Live
+        {
+            return Barrier(0);
+        }
         self.publisher.write(&self.config, table, partition, place);
-        self.barrier()
+        self.barrier_of(table, partition)
     }
 
-    /// Where an acknowledgement sent now has to wait.
+    /// Where the acknowledgement of a write of one partition has to wait: for the deltas that announce it, or a whole change of
+    /// its table, not for what other writes have brought. For a write that has been noted.
+    pub fn barrier_of(&self, table: TableId, partition: KeyId) -> Barrier {
+        match is_flawed!(self.config, PublishLate) {
+            true => Barrier(self.publisher.version().sequence),
+            false => Barrier(self.publisher.barrier_of(table, partition)),
+        }
+    }
+
+    /// Where an acknowledgement has to wait if it may be of anything: for all news up to now.
     pub fn barrier(&self) -> Barrier {
         match is_flawed!(self.config, PublishLate) {
             true => Barrier(self.publisher.version().sequence),
@@ -55,6 +70,16 @@ impl Node {
     /// Whether an acknowledgement may leave this node.
     pub fn may_acknowledge(&self, now: u64, barrier: Barrier) -> bool {
         self.config.mode != Mode::Safe || self.publisher.may_acknowledge(&self.config, now, barrier.0)
+    }
+
+    /// The last barrier whose acknowledgements may leave, of those that there are now; `None` while none may. It stays true: a
+    /// lease that is granted later begins with all of them, not with what is written afterwards.
+    pub fn released(&self, now: u64) -> Option<Barrier> {
+        let last = self.publisher.version().sequence;
+        match self.config.mode {
+            Mode::Safe => self.publisher.released(&self.config, now).map(|known| Barrier(known.min(last))),
+            Mode::Shadow | Mode::Eventual => Some(Barrier(u64::MAX)),
+        }
     }
 
     /// Whether what a read has found of a partition may leave this node: in safe mode every node that relies on it then knows

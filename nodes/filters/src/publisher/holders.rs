@@ -21,11 +21,25 @@ impl Publisher {
         self.version.sequence + u64::from(!self.pending.is_empty())
     }
 
+    /// Number of the delta that the acknowledgement of a write of one partition has to wait for; 0 for none.
+    pub(crate) fn barrier_of(&self, table: TableId, partition: KeyId) -> u64 {
+        self.recent.barrier_of(table, partition)
+    }
+
+    /// The last delta that every node that relies on this one knows; `None` while a lease of an earlier life may run.
+    pub(crate) fn released(&self, config: &Config, now: u64) -> Option<u64> {
+        if is_flawed!(config, AcknowledgeAtOnce) {
+            return Some(u64::MAX);
+        }
+        (now >= self.boot_until).then(|| {
+            let relying = self.holders.values().filter(|holder| holder.until > now);
+            relying.map(|holder| holder.acknowledged).min().unwrap_or(u64::MAX)
+        })
+    }
+
     /// Whether every node that relies on this one knows all up to `barrier`.
     pub(crate) fn may_acknowledge(&self, config: &Config, now: u64, barrier: u64) -> bool {
-        let is_known = |holder: &Holder| holder.until <= now || holder.acknowledged >= barrier;
-        is_flawed!(config, AcknowledgeAtOnce)
-            || (now >= self.boot_until && self.holders.values().all(is_known))
+        self.released(config, now).is_some_and(|released| barrier <= released)
     }
 
     /// Whether a read may show what it found of a key: every node that relies on this one knows the key, and no lease of an

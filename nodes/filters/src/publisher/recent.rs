@@ -28,8 +28,8 @@ impl Recent {
     /// Delta `barrier` will announce something new in the partition.
     pub(super) fn note(&mut self, table: TableId, partition: KeyId, barrier: u64) {
         if self.keys.len() >= MAX_KEYS {
-            self.keys.clear();
-            self.all = self.all.max(barrier);
+            // The barrier of a twin may be lower than those so far.
+            self.all = std::mem::take(&mut self.keys).into_values().fold(self.all.max(barrier), u64::max);
         }
         let last = self.keys.entry((table, partition.hash())).or_default();
         *last = barrier.max(*last);
@@ -85,6 +85,15 @@ mod tests {
         recent.note(table, key(MAX_KEYS), 4);
         assert_eq!([recent.barrier_of(table, key(0)), recent.barrier_of(TableId(2), key(0))], [4; 2]);
         assert!(recent.keys.len() <= MAX_KEYS);
+    }
+
+    #[test]
+    fn a_twin_of_an_older_key_too_many_lowers_no_barrier() {
+        let (mut recent, table) = (Recent::default(), TableId(1));
+        let key = |number: usize| KeyId::of_partition(&number.to_le_bytes());
+        (0..MAX_KEYS).for_each(|number| recent.note(table, key(number), 7));
+        recent.note(table, key(MAX_KEYS), 6);
+        assert_eq!([0, 1, MAX_KEYS].map(|number| recent.barrier_of(table, key(number))), [7; 3]);
     }
 
     #[test]

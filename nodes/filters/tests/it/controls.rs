@@ -34,6 +34,7 @@ control!(ignoring_gaps_is_found, IgnoreGaps);
 control!(ignoring_the_ring_is_found, IgnoreRing);
 control!(acknowledging_right_after_a_start_is_found, AcknowledgeAfterBoot);
 control!(a_clock_that_stops_asleep_is_found, ClockStopsAsleep);
+control!(taking_overwrites_for_known_is_found, OverwritesAreKnown);
 control!(showing_what_holders_do_not_know_is_found, RevealAtOnce);
 control!(trusting_a_missing_copy_is_found, TrustUnknown);
 control!(burying_without_proof_is_found, BuryUnproven);

@@ -11,7 +11,7 @@ use lacuna_cache_protocol::{
 use super::coordinator::{ROUTE_LIFE, Route};
 use super::history::{How, Moment};
 use super::network::{Message, Node};
-use super::table::{Change, WriteId, closed, decode};
+use super::table::{Change, WriteId, closed, decode, settle};
 use super::world::World;
 
 #[derive(Debug, Clone)]
@@ -286,6 +286,10 @@ impl World {
         let is_fenced = found.as_ref().is_none_or(|(fence, _)| *fence != route.epoch) || until < self.now;
         self.counts.fenced_hits += u64::from(is_fenced && matches!(found, Some((_, Some(_)))));
         match found {
+            Some((_, Some(value))) if !is_fenced && settle(&value).is_none() => {
+                self.counts.unsettled += 1;
+                self.send(Node::Client(me), Node::Dendrite(route.owner), Message::Read(range, query, ticket));
+            }
             Some((_, Some(value))) if !is_fenced => {
                 self.read_ended(me, &value, How::Hit);
             }

@@ -168,7 +168,13 @@ pub(crate) fn encode(rows: &[Row]) -> Value {
     Value::new(&count.chain(numbers).flat_map(u64::to_le_bytes).collect::<Vec<u8>>())
 }
 
+/// A result that nothing is added to that only the store knows.
 pub(crate) fn decode(value: &Value) -> Vec<Row> {
+    settle(value).expect("it is settled")
+}
+
+/// `None` if only the store knows the result.
+pub(crate) fn settle(value: &Value) -> Option<Vec<Row>> {
     let numbers: Vec<u64> =
         value.as_bytes().chunks(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap())).collect();
     let (rows, patches) = numbers[1..].split_at(3 * usize::try_from(numbers[0]).unwrap());
@@ -178,12 +184,18 @@ pub(crate) fn decode(value: &Value) -> Vec<Row> {
         match patch[0] {
             0 => drop(rows.insert(patch[1], row(&patch[1..]))),
             1 => drop(rows.remove(&patch[1])),
+            3 => return None,
             _ => rows
                 .range_mut(patch[1]..=patch[2])
                 .for_each(|(_, row)| row.version = u32::try_from(patch[3]).unwrap()),
         }
     }
-    rows.into_values().collect()
+    Some(rows.into_values().collect())
+}
+
+/// Whether a result with this write is not known without the store.
+fn needs_the_store(id: WriteId, other: u64) -> bool {
+    id.is_multiple_of(16) && other == 4
 }
 
 /// What a write does to a result, as four numbers for each change.
@@ -195,6 +207,9 @@ fn patch(id: WriteId, change: Change, query: &Query) -> Patch {
     let put = |key, other| is_inside(&key).then_some([0, key, u64::from(id), other]);
     let gone = |key| is_inside(&key).then_some([1, key, 0, 0]);
     let changes: Vec<[u64; 4]> = match change {
+        Change::Put { key, other } if needs_the_store(id, other) => {
+            is_inside(&key).then_some([3, 0, 0, 0]).into_iter().collect()
+        }
         Change::Put { key, other } | Change::Edit { key, other, .. } | Change::Add { key, other, .. } => {
             put(key, other).into_iter().collect()
         }
@@ -261,7 +276,7 @@ impl Application for Table {
     }
 
     fn settle(&self, _: &Query, value: &Value) -> Option<Value> {
-        Some(encode(&decode(value)))
+        settle(value).map(|rows| encode(&rows))
     }
 
     fn empty(&self, _: &Query) -> Value {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lacuna_cache_protocol::{
-    CacheModel, Cut, Flaw, Policy, Query, RangeId, RangeTable, StoreCall, StoreReply,
+    CacheCall, CacheModel, CacheReply, Cut, Flaw, Policy, Query, RangeId, RangeTable, StoreCall, StoreReply,
 };
 use lacuna_workload::Rng;
 
@@ -13,7 +13,7 @@ use super::dendrite::Dendrite;
 use super::history::{Checker, Moment};
 use super::network::{Envelope, Message, Network, Node};
 use super::store::{LogServer, Store};
-use super::table::{Change, WriteId, closed, decode};
+use super::table::{Change, WriteId, closed, settle};
 
 /// What to run.
 #[derive(Debug, Clone, Copy)]
@@ -69,6 +69,10 @@ pub(crate) struct Counts {
     pub(crate) crash_points: BTreeMap<String, u64>,
     /// Tenures that began with entries.
     pub(crate) warm: u64,
+    /// Changes of entries for which the cache server had no memory.
+    pub(crate) full: u64,
+    /// Hits that only the store could make a result of.
+    pub(crate) unsettled: u64,
     pub(crate) steps: u64,
 }
 
@@ -230,7 +234,8 @@ impl World {
                 if !seat.owner.index().touched(&here).contains(query) {
                     return Err(format!("the owner of {range:?} does not know the entry {query:?}"));
                 }
-                let (cached, fresh) = (decode(&value), self.store.fresh(query));
+                let Some(cached) = settle(&value) else { continue };
+                let fresh = self.store.fresh(query);
                 if cached != fresh {
                     return Err(format!(
                         "at rest the cache has {cached:?} for {query:?}, the store {fresh:?}"
@@ -283,7 +288,12 @@ impl World {
                 self.send(here, from, Message::Got(ticket, found));
             }
             Message::Cache(call, what) => {
-                let reply = self.caches[cache].call(call.0, call.1, &what);
+                // A server without memory refuses before it looks at the fence.
+                let is_full =
+                    matches!(what, CacheCall::Patch(..)) && self.setup.faults && self.rng.below(100) == 0;
+                self.counts.full += u64::from(is_full);
+                let reply =
+                    if is_full { CacheReply::Full } else { self.caches[cache].call(call.0, call.1, &what) };
                 self.send(here, from, Message::CacheReply(call, reply));
             }
             _ => {}

@@ -93,7 +93,7 @@ const INSTALL: &str = "if epoch ~= ARGV[1] then return 0 end
 if redis.call('GET', KEYS[3]) ~= ARGV[2] then return 2 end
 write(KEYS[2], ARGV[2], ARGV[3], ARGV[4])
 redis.call('DEL', KEYS[3])
-if keeps_log then
+if keeps_log and redis.call('EXISTS', KEYS[4]) == 1 then
   redis.call('APPEND', KEYS[5], ARGV[5])
   redis.call('INCRBY', KEYS[4], #ARGV[5])
 end
@@ -104,24 +104,32 @@ const INVALIDATE: &str = "if epoch ~= ARGV[1] then return 0 end
 for i = 2, #KEYS do redis.call('DEL', KEYS[i]) end
 return 1";
 
-/// `KEYS` value and lease of each entry; `ARGV` session, life in ms, then of each entry: `drop`, `hide` or `show`; the
-/// session that a compacted value replaces, or nothing; that value; bytes that are added. Returns {0}, or {1, length
-/// of each value that was added to, or -1}. A value that an earlier tenure has hidden may lack a write: it goes.
+/// `KEYS` values of the entries, then their leases; `ARGV` session, life in ms, five bytes for each entry, number of
+/// different additions, those, then three for each compacted value: index of its entry, the session that it replaces, the
+/// value. The five bytes are a wish (0 drop, 1 show, 2 hide) and the index of what is added, or 0. Returns {0}, or
+/// {1, length of each value that was added to, or -1}. A value that an earlier tenure has hidden may lack a write: it goes.
+///
+/// Entries share what one write adds, and three commands an entry are all: a value's life is that which it began with.
 const PATCH: &str = "if epoch ~= ARGV[1] then return {0} end
 local lengths, session, now = {1}, tonumber(ARGV[2]), tonumber(epoch)
-for i = 2, #KEYS, 2 do
-  local key, what = KEYS[i], 2 * i
-  local wish, replaces, compacted, added = ARGV[what], ARGV[what + 1], ARGV[what + 2], ARGV[what + 3]
+local entries, additions = (#KEYS - 1) / 2, 5
+local compacted = additions + tonumber(ARGV[5]) + 1
+local shown, hid = changed(session, false), changed(session, true)
+for i = 2 + entries, #KEYS, 1000 do redis.call('DEL', unpack(KEYS, i, math.min(i + 999, #KEYS))) end
+for i = 1, entries do
+  local key, length = KEYS[1 + i], -1
+  local wish, added = struct.unpack('<BI4', ARGV[4], 5 * i - 4)
   local of, last, hidden = head(key)
-  local length = -1
-  redis.call('DEL', KEYS[i + 1])
-  if wish == 'drop' or (of and of < now and hidden) then
+  local replaces, value
+  if ARGV[compacted] == tostring(i) then
+    replaces, value, compacted = ARGV[compacted + 1], ARGV[compacted + 2], compacted + 3
+  end
+  if wish == 0 or (of and of < now and hidden) then
     redis.call('DEL', key)
   elseif of and (of < now or last < session) then
-    if of == now and replaces == tostring(last) then write(key, session, compacted, ARGV[3]) end
-    if #added > 0 then length = redis.call('APPEND', key, added) - 25 end
-    redis.call('SETRANGE', key, 8, changed(session, wish == 'hide'))
-    redis.call('PEXPIRE', key, ARGV[3])
+    if of == now and replaces == tostring(last) then write(key, session, value, ARGV[3]) end
+    if added > 0 then length = redis.call('APPEND', key, ARGV[additions + added]) - 25 end
+    redis.call('SETRANGE', key, 8, wish == 2 and hid or shown)
   end
   lengths[#lengths + 1] = length
 end

@@ -1,7 +1,8 @@
 //! Scripts of the log of entries: what the next owner needs to begin warm.
 //!
 //! Chunks have no time to live, so that no `volatile-` policy evicts them. A separate key counts their bytes: if
-//! the count differs, a chunk was lost, and the range begins cold.
+//! the count differs, a chunk was lost, and the range begins cold. A count that is gone stays away until then: a new
+//! one would agree with new chunks, and an `allkeys-` policy may have evicted all old ones with it.
 
 /// `KEYS` count, chunks; `ARGV` the previous epoch, or nothing. Returns {0}, or {1, chunks}: those of the last
 /// owner if the range stays warm, else none.
@@ -33,7 +34,7 @@ pub(super) const APPEND: &str = "#!lua
 local fence = redis.call('GET', KEYS[1])
 local epoch, generation = string.match(fence or '', '^(%d+):?(%d*)$')
 if epoch ~= ARGV[1] then return 0 end
-if generation == '' then return 1 end
+if generation == '' or redis.call('EXISTS', KEYS[2]) == 0 then return 1 end
 for i = 3, #KEYS do
   redis.call('APPEND', KEYS[i], ARGV[i - 1])
   redis.call('INCRBY', KEYS[2], #ARGV[i - 1])
@@ -53,7 +54,7 @@ local epoch, generation = string.match(fence or '', '^(%d+):?(%d*)$')
 if epoch ~= ARGV[1] then return 0 end
 local chunk = redis.call('GET', KEYS[3])
 local length = tonumber(ARGV[2])
-if generation == '' or not chunk or length > #chunk then return 2 end
+if generation == '' or not chunk or length > #chunk or redis.call('EXISTS', KEYS[2]) == 0 then return 2 end
 redis.call('SET', KEYS[3], ARGV[3] .. string.sub(chunk, length + 1))
 redis.call('INCRBY', KEYS[2], #ARGV[3] - length)
 return 1";

@@ -53,7 +53,8 @@ impl Table {
     /// # Errors
     /// As [`Table::get`]; `InvalidInput` for more than 256 conditions if the owners are in other processes.
     pub async fn get_any(&self, conditions: &[Condition]) -> Result<Rows> {
-        let queries: Vec<Query> = conditions.iter().filter_map(|condition| self.query(condition)).collect();
+        let queries: Vec<Query> =
+            conditions.iter().filter_map(|condition| self.query_of(condition)).collect();
         let results = self.results(queries).await?;
         let rows = results.into_iter().reduce(|rows, more| union(rows, more, |row| self.identity(row)));
         Ok(self.rows(rows.unwrap_or_default()))
@@ -65,7 +66,8 @@ impl Table {
     /// # Errors
     /// As [`Table::get_any`].
     pub async fn get_all(&self, conditions: &[Condition]) -> Result<Rows> {
-        let queries: Option<Vec<Query>> = conditions.iter().map(|condition| self.query(condition)).collect();
+        let queries: Option<Vec<Query>> =
+            conditions.iter().map(|condition| self.query_of(condition)).collect();
         // One of the ranges is empty.
         let Some(queries) = queries else { return Ok(Vec::new()) };
         let Some(best) = self.most_selective(&queries) else { return Ok(Vec::new()) };
@@ -77,7 +79,7 @@ impl Table {
         Ok(self.rows(rows))
     }
 
-    fn query(&self, condition: &Condition) -> Option<Query> {
+    fn query_of(&self, condition: &Condition) -> Option<Query> {
         let interval = condition.interval.clone()?;
         Some(Query { fingerprint: self.fingerprint, ..Query::all(condition.domain, interval) })
     }

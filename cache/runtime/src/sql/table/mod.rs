@@ -4,9 +4,11 @@
 //! - rows: every write of a row knows the values of the registered columns before and after it (`row.rs`);
 //! - ranges, and SQL of the application (`range.rs`);
 //! - reads with several conditions (`conditions.rs`);
+//! - statements over a range (`asking.rs`);
 //! - many rows at once, past the cache (`bulk.rs`);
 //! - results that are loaded ahead of requests (`prefetch.rs`).
 
+mod asking;
 mod bulk;
 mod conditions;
 mod prefetch;
@@ -23,6 +25,7 @@ use lacuna_cache_protocol::{Form, Interval, Notice, Query, RangeKey, Selectivity
 use tokio::sync::broadcast;
 
 use crate::sql::application::TableRows;
+use crate::sql::asking::Kept;
 use crate::sql::database::Dialect;
 use crate::sql::domain_key::key;
 use crate::sql::rows::{Row, Rows, decode};
@@ -49,6 +52,8 @@ pub struct Table {
     log: Arc<OnceLock<QueryLog>>,
     /// How many rows results of conditions had.
     selectivity: Arc<Mutex<Selectivity>>,
+    /// Statements that were recognised.
+    recognised: Arc<Mutex<Kept>>,
 }
 
 impl Table {
@@ -60,7 +65,8 @@ impl Table {
     ) -> Self {
         let (fingerprint, log, selectivity) = (schema.fingerprint(), Arc::default(), Arc::default());
         let table_rows = TableRows::new(schema.clone());
-        Self { requests, schema, table_rows, dialect, fingerprint, store, log, selectivity }
+        let recognised = Arc::default();
+        Self { requests, schema, table_rows, dialect, fingerprint, store, log, selectivity, recognised }
     }
 
     /// All rows whose `column` lies in `range`, in the order of that column, then of the key.
@@ -113,7 +119,7 @@ impl Table {
         if matches!(form, Form::First(0) | Form::Last(0)) {
             return Ok(Vec::new());
         }
-        let query = Query { domain, interval, form, fingerprint: self.fingerprint };
+        let query = Query { domain, interval, form, fingerprint: self.fingerprint, question: None };
         if let Some(log) = self.log.get() {
             log.note(&query);
         }

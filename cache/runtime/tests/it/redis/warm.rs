@@ -219,6 +219,31 @@ async fn a_log_of_entries_that_lost_a_chunk_means_to_begin_cold() {
     assert_eq!(world.hit(2, &query(1, 9)).await, None);
 }
 
+/// A server that evicts what was not used for longest: an entry that is often hit stays, all of the log goes, and what is
+/// installed later begins a log that is whole but for that entry.
+#[tokio::test]
+async fn a_log_of_entries_that_was_evicted_whole_means_to_begin_cold() {
+    let Some(server) = Redis::cache() else { return };
+    let mut world = World::new(&server, &[]);
+    let mut first = world.seat(1, None).await;
+    let (hot, late) = (query(1, 9), query(20, 29));
+    world.read(&mut first, &hot).await;
+    let client = redis::Client::open(server.url()).unwrap();
+    let mut connection = client.get_multiplexed_async_connection().await.unwrap();
+    for pattern in ["lacuna:*:p:*", "lacuna:*:pc"] {
+        let keys: Vec<String> = redis::cmd("KEYS").arg(pattern).query_async(&mut connection).await.unwrap();
+        assert_eq!(keys.len(), 1, "{pattern}");
+        let _gone: i64 = redis::cmd("DEL").arg(&keys).query_async(&mut connection).await.unwrap();
+    }
+    world.read(&mut first, &late).await;
+    assert!(world.hit(1, &hot).await.is_some() && world.hit(1, &late).await.is_some());
+    drop(first);
+    let mut second = world.seat(2, Some(1)).await;
+    assert_eq!(world.write(&mut second, 5, "second").await, WriteOutcome::Done);
+    assert_eq!(world.read(&mut second, &hot).await, Value::new(b"second"));
+    assert_eq!(world.hit(2, &late).await, None, "nothing is known of what was here");
+}
+
 #[tokio::test]
 async fn an_owner_and_a_log_server_die_and_nothing_is_lost() {
     let Some(cache) = Redis::cache() else { return };

@@ -5,10 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use lacuna_cache::redis::{RedisCache, RedisLog};
-use lacuna_cache::sql::{Notice, Options, Rows, Table, WriteError};
+use lacuna_cache::sql::{Compressed, Hashed, Notice, Options, Rows, Table, WriteError};
+use lacuna_cache_protocol::ports::CacheServer;
 use lacuna_cache_protocol::{Flaw, Policy};
 use lacuna_testkit::effort;
 use lacuna_testkit::servers::{MariaDb, Postgres, Redis};
+use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use crate::sql::nemesis::{CacheFault, Faults, break_log, cut_connections, rest};
 use crate::sql::shared::{IDS, Keys, Shared, make_table, schema};
@@ -18,6 +21,20 @@ const WRITERS: u64 = 8;
 const POLICIES: [Policy; 3] = [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack];
 /// Reads of writers that work until enough has been broken.
 const READ_PERCENT: u64 = 80;
+
+/// How far a storm is: things may break after its first round, in which results are served from the cache for certain.
+#[derive(Debug, Default)]
+struct Course {
+    has_begun: Notify,
+    is_over: AtomicBool,
+}
+
+impl Course {
+    /// The course of a storm in which nothing breaks.
+    fn calm() -> Self {
+        Self { is_over: AtomicBool::new(true), ..Self::default() }
+    }
+}
 
 /// What a storm is to show beside that nothing is wrong.
 #[derive(Debug, Default)]
@@ -46,7 +63,7 @@ async fn storm(
     again: Options,
     (dialect, keys): (Dialect, Keys),
     rounds: u64,
-    is_over: &AtomicBool,
+    course: &Course,
 ) -> Result<Seen, String> {
     let cache = options.open().await.unwrap();
     keys.make_table(&cache, dialect).await;
@@ -54,7 +71,7 @@ async fn storm(
     let mut notices = table.notices();
     let shared = Arc::new(Shared::with_keys(keys));
     let mut round = 0;
-    while round < rounds || !is_over.load(Ordering::Relaxed) {
+    while round < rounds || !course.is_over.load(Ordering::Relaxed) {
         let mut writers = tokio::task::JoinSet::new();
         for writer in 0..WRITERS {
             let rng = effort::rng(7_000 + WRITERS * round + writer);
@@ -64,6 +81,7 @@ async fn storm(
         while let Some(writer) = writers.join_next().await {
             writer.unwrap();
         }
+        course.has_begun.notify_one();
         round += 1;
     }
     let counts = table.counts();
@@ -103,9 +121,9 @@ async fn writers_of_shared_rows_lose_nothing_on_sqlite() {
     for policy in POLICIES {
         let place = Place::new();
         let rounds = effort::short_or_long(2, 60);
-        let is_over = AtomicBool::new(true);
         let options = place.options(policy);
-        let seen = storm(options.clone(), options, (Dialect::Sqlite, Keys::Integer), rounds, &is_over).await;
+        let keys = (Dialect::Sqlite, Keys::Integer);
+        let seen = storm(options.clone(), options, keys, rounds, &Course::calm()).await;
         assert_right(seen, policy);
     }
 }
@@ -124,13 +142,72 @@ async fn finds_lost_writes(keys: Keys) {
         let place = Place::new();
         let options = place.options(Policy::WriteBack);
         let flawed = options.clone().with_flaw(Flaw::BufferInDoubt);
-        let found = storm(flawed, options, (Dialect::Sqlite, keys), 1, &AtomicBool::new(true)).await;
+        let found = storm(flawed, options, (Dialect::Sqlite, keys), 1, &Course::calm()).await;
         if let Err(what) = found {
             println!("{keys:?} keys: found after {:?}: {what}", start.elapsed());
             return;
         }
     }
     panic!("seed {}, {keys:?} keys: the old rule was not found in a minute", effort::seed());
+}
+
+/// What breaks in a storm: cache servers, log servers, and connections to the database with this URL.
+type Breaking<'a> = (&'a mut [Redis], &'a mut [Redis], Option<&'a str>);
+
+/// A storm while everything breaks, one after the other.
+async fn storm_of_faults(
+    options: Options,
+    again: Options,
+    place: (Dialect, Keys),
+    policy: Policy,
+    (caches, logs, url): &mut Breaking<'_>,
+) -> (Result<Seen, String>, Faults) {
+    let course = Arc::new(Course::default());
+    let working = tokio::spawn({
+        let course = Arc::clone(&course);
+        async move { storm(options, again, place, 2, &course).await }
+    });
+    // A server that was full is not filled for ten seconds, so it is here that results come from the cache.
+    timeout(AT_MOST, course.has_begun.notified()).await.expect("a first round has an end");
+    let faults = Faults::default();
+    let all = CacheFault::ALL.len() as u64;
+    for times in 0..usize::try_from(effort::short_or_long(all, 40 * all)).unwrap() {
+        if CacheFault::strike_in_turn(times, caches, &faults).await {
+            if let Some(url) = url {
+                cut_connections(url, &faults).await;
+            }
+            if policy == Policy::WriteBack && effort::is_long() && !logs.is_empty() {
+                let log = times % logs.len();
+                break_log(&mut logs[log], &faults).await;
+            }
+        }
+        rest(true).await;
+    }
+    course.is_over.store(true, Ordering::Relaxed);
+    (working.await.unwrap(), faults)
+}
+
+/// A write changes results on two servers, which takes two scripts; what it adds follows compressed bytes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn writers_of_shared_rows_lose_nothing_over_servers_that_share_results() {
+    let Some(mut caches) = (0..2).map(|_| Redis::cache()).collect::<Option<Vec<Redis>>>() else { return };
+    for policy in POLICIES {
+        let place = Place::new();
+        let servers = caches.iter().map(|server| -> Arc<dyn CacheServer> {
+            // A namespace for each database: their epochs begin anew.
+            let server = RedisCache::new(&server.url(), &format!("{policy:?}")).unwrap();
+            Arc::new(Compressed::new(Arc::new(server)))
+        });
+        let several = Hashed::new(servers.collect()).unwrap();
+        let options = place.options(policy).with_cache_server(Arc::new(several));
+        let keys = (Dialect::Sqlite, Keys::Integer);
+        let mut servers = (&mut caches[..], &mut [][..], None);
+        let storm = storm_of_faults(options, place.options(policy), keys, policy, &mut servers);
+        let (seen, faults) = storm.await;
+        println!("{policy:?}, {faults:?}");
+        let seen = seen.unwrap_or_else(|what| panic!("seed {}, {policy:?}: {what}", effort::seed()));
+        assert!(seen.hits > 0, "{seen:?}");
+    }
 }
 
 /// Redis servers before a database server; in the storm they break, and connections to the database, too.
@@ -146,24 +223,9 @@ async fn storms_over_redis(dialect: Dialect, url: &str, keys: Keys) {
         for log in logs.iter().filter(|_| policy == Policy::WriteBack) {
             options = options.with_log_server(Arc::new(RedisLog::new(&log.url(), "shared").unwrap()));
         }
-        let is_over = Arc::new(AtomicBool::new(false));
-        let working = tokio::spawn({
-            let (again, is_over) = (patient(url), Arc::clone(&is_over));
-            async move { storm(options, again, (dialect, keys), 2, &is_over).await }
-        });
-        let faults = Faults::default();
-        let all = CacheFault::ALL.len() as u64;
-        for times in 0..usize::try_from(effort::short_or_long(all, 40 * all)).unwrap() {
-            if CacheFault::strike_in_turn(times, std::slice::from_mut(&mut cache), &faults).await {
-                cut_connections(url, &faults).await;
-                if policy == Policy::WriteBack && effort::is_long() {
-                    break_log(&mut logs[times % 2], &faults).await;
-                }
-            }
-            rest(true).await;
-        }
-        is_over.store(true, Ordering::Relaxed);
-        let seen = working.await.unwrap();
+        let mut servers = (std::slice::from_mut(&mut cache), &mut logs[..], Some(url));
+        let storm = storm_of_faults(options, patient(url), (dialect, keys), policy, &mut servers);
+        let (seen, faults) = storm.await;
         println!("{dialect:?}, {policy:?}, {faults:?}");
         let seen = seen.unwrap_or_else(|what| panic!("seed {}, {policy:?}: {what}", effort::seed()));
         assert!(seen.hits > 0, "{seen:?}");

@@ -1,6 +1,6 @@
 //! Calls around a request: decisions, held acknowledgements, numbers to look at.
 
-use super::{Pointer, hub, node, table, with_lent, word};
+use super::{Pointer, hub, key, node, table, with_lent, word};
 
 native! {
     /// Decides about the read in a buffer of words.
@@ -8,9 +8,14 @@ native! {
         with_lent(at, count, |words| hub(handle).decide(mode, word(now), words))
     }
 
-    /// A ticket for an acknowledgement; 0 if it may leave.
+    /// A ticket for an acknowledgement that may be of anything; 0 if it may leave.
     fn hold(handle, now) {
         hub(handle).hold(word(now))
+    }
+
+    /// A ticket for the acknowledgement of a write of one partition.
+    fn holdKey(handle, high, low, first, second, now) {
+        hub(handle).hold_key(table(high, low), key(first, second), word(now))
     }
 
     /// The last ticket that may leave.

@@ -98,7 +98,7 @@ impl Replica {
                 let cells = self.cells.entry(key).or_default();
                 cells.deleted = cells.deleted.max(Some(time));
                 self.learn_deletion(key, Some(time));
-                self.node.barrier()
+                self.node.barrier_of(TABLE, key_id(key))
             }
         }
     }

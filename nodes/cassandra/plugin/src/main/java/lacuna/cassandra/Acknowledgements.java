@@ -18,7 +18,8 @@ import org.apache.cassandra.net.Verb;
  * Mode safe: no acknowledgement leaves this node before every node that relies on its filters knows what was written.
  *
  * <p>Responses to other nodes are taken out at the outbound sink and sent later, so no thread blocks. A client's reply waits in
- * the query handler, because a write to the coordinator's own replica passes no sink. A write of known keys waits for nothing.
+ * the query handler, because a write to the coordinator's own replica passes no sink. An answer waits for its own partitions
+ * alone ({@link News}): a write of known keys waits for nothing, nor does a write to a table that is not in mode safe.
  *
  * <p>A row can be read before its write is acknowledged, and a client that has read it must not get "empty" afterwards. So scans,
  * which may meet any row, are held like acknowledgements, and a read of one partition waits if that partition is new
@@ -27,24 +28,50 @@ import org.apache.cassandra.net.Verb;
 final class Acknowledgements
 {
     private static final Set<Verb> VERBS = EnumSet.noneOf(Verb.class);
+    /** The requests whose responses are among these. */
+    private static final Set<Verb> ASKING = EnumSet.noneOf(Verb.class);
     private static final AtomicInteger safeTables = new AtomicInteger();
     private static volatile long safeUntil;
-    private static final ConcurrentSkipListMap<Long, Runnable> held = new ConcurrentSkipListMap<>();
-    private static final AtomicLong afterFailure = new AtomicLong(Long.MAX_VALUE / 2);
+    private static final ConcurrentSkipListMap<Held, Runnable> held = new ConcurrentSkipListMap<>();
+    private static final AtomicLong lastNumber = new AtomicLong();
+    private static final Requests requests = new Requests();
+    /** Of answers that wait for the end of all leases, after a failure. */
+    private static final long AFTER_FAILURE = Long.MAX_VALUE;
     private static final ThreadLocal<Boolean> isSentAgain = ThreadLocal.withInitial(() -> false);
+
+    /** An answer that waits: by ticket, then by number, since several have one ticket. */
+    private record Held(long ticket, long number) implements Comparable<Held>
+    {
+        @Override
+        public int compareTo(Held other)
+        {
+            return ticket == other.ticket ? Long.compare(number, other.number) : Long.compare(ticket, other.ticket);
+        }
+    }
 
     static
     {
         for (Verb verb : Verb.values())
-            if (verb.name().endsWith("_RSP") && verb.name().matches("MUTATION.*|READ_REPAIR.*|HINT.*|BATCH_STORE.*|PAXOS.*|RANGE.*"))
+            if (verb.name().matches("(MUTATION|READ_REPAIR|HINT|PAXOS|RANGE).*_RSP"))
                 VERBS.add(verb);
+        for (Verb verb : Verb.values())
+            if (verb.responseVerb != null && VERBS.contains(verb.responseVerb))
+                ASKING.add(verb);
     }
 
     private Acknowledgements() {}
 
     static void install()
     {
+        MessagingService.instance().inboundSink.add(Acknowledgements::remember);
         MessagingService.instance().outboundSink.add(Acknowledgements::mayLeave);
+    }
+
+    private static boolean remember(Message<?> message)
+    {
+        if (ASKING.contains(message.verb()) && isNeeded())
+            requests.record(message);
+        return true;
     }
 
     static void addSafeTable()
@@ -76,7 +103,7 @@ final class Acknowledgements
     {
         if (!isNeeded() || !VERBS.contains(message.verb()) || isSentAgain.get() || !waits(message.verb()))
             return true;
-        return mayLeave(() -> resend(message, to));
+        return mayLeave(requests.answered(to, message.id()), () -> resend(message, to));
     }
 
     private static boolean waits(Verb verb)
@@ -98,17 +125,17 @@ final class Acknowledgements
     }
 
     /**
-     * Returns at once if nothing new is to be announced, otherwise when lease holders know it. That takes a lease at most, unless this
+     * Returns at once if none of these news is to be announced, otherwise when lease holders know it. That takes a lease at most, unless this
      * process is stopped. If the exchange's thread has ended, nothing would release the caller, so the exchange fails then.
      */
-    static void await()
+    static void await(News news)
     {
         if (!isNeeded())
             return;
         CountDownLatch released = new CountDownLatch(1);
         try
         {
-            if (mayLeave(released::countDown) || Exchange.rounds().await(released, Exchange.MAX_LEASE + 2 * Exchange.LEASE))
+            if (mayLeave(news, released::countDown) || Exchange.rounds().await(released, Exchange.MAX_LEASE + 2 * Exchange.LEASE))
                 return;
             Exchange.fail("acknowledgement", new IllegalStateException("thread lacuna-exchange has ended"));
             released.await(2 * Exchange.MAX_LEASE, TimeUnit.MILLISECONDS);
@@ -122,29 +149,37 @@ final class Acknowledgements
     }
 
     /** Otherwise {@code later} runs when it may. */
-    private static boolean mayLeave(Runnable later)
+    private static boolean mayLeave(News news, Runnable later)
     {
-        long ticket = ticket();
+        // A life before may have dropped an index of which other nodes have not heard yet, so in the beginning all answers wait.
+        long ticket = ticket(isStarting() ? News.ANYTHING : news);
         if (ticket == 0)
             return true;
         Lacuna.COUNTERS.acknowledgementsHeld.increment();
-        held.put(ticket, later);
+        held.put(new Held(ticket, lastNumber.incrementAndGet()), later);
         Exchange.wake();
         return false;
     }
 
-    private static long ticket()
+    private static boolean isStarting()
+    {
+        return Exchange.now() <= Exchange.startedAt() + Exchange.MAX_LEASE;
+    }
+
+    private static long ticket(News news)
     {
         try
         {
+            if (!news.isSafe())
+                return 0;
             if (Exchange.isActive())
-                return Exchange.checked(Native.hold(Exchange.hub(), Exchange.now()));
+                return news.ticket();
         }
         catch (Throwable failure)
         {
             Exchange.fail("hold", failure);
         }
-        return isOverAfterFailure() ? 0 : afterFailure.incrementAndGet();
+        return isOverAfterFailure() ? 0 : AFTER_FAILURE;
     }
 
     static boolean isOverAfterFailure()
@@ -159,8 +194,8 @@ final class Acknowledgements
             return;
         long last = Exchange.isActive() ? Exchange.checked(Native.released(Exchange.hub(), Exchange.now()))
                                         : isOverAfterFailure() ? Long.MAX_VALUE : 0;
-        Map.Entry<Long, Runnable> first = held.firstEntry();
-        while (first != null && first.getKey() <= last)
+        Map.Entry<Held, Runnable> first = held.firstEntry();
+        while (first != null && first.getKey().ticket <= last)
         {
             if (held.remove(first.getKey(), first.getValue()))
                 first.getValue().run();

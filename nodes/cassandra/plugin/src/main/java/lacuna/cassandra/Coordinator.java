@@ -58,6 +58,8 @@ final class Coordinator
     private final long started = System.nanoTime();
     private long decision;
     private boolean isPaged;
+    /** Whether it asks for some rows only; then an empty answer says nothing of the partition. */
+    private boolean isOfRows;
 
     private Coordinator(SelectStatement statement, TableFilter filter)
     {
@@ -118,6 +120,7 @@ final class Coordinator
         if (keys.isEmpty() || keys.size() > MAX_KEYS || !Peers.isRingKnown())
             return false;
         long[] rows = rows(options);
+        isOfRows = statement.getRestrictions().hasClusteringColumnsRestrictions();
         ByteBuffer question = QUESTION.get().clear();
         question.putLong(filter.high()).putLong(filter.low()).putLong(level(options.getConsistency())).putLong(keys.size());
         for (ByteBuffer key : keys)
@@ -190,8 +193,9 @@ final class Coordinator
         long nanos = System.nanoTime() - started;
         ClientRequestsMetricsHolder.readMetrics.addNano(nanos);
         ClientRequestsMetricsHolder.readMetricsForLevel(options.getConsistency()).addNano(nanos);
+        Metrics.skipped(filter, nanos);
         Lacuna.COUNTERS.readsSkipped.increment();
-        filter.skipped.increment();
+        countSkipped();
         return message;
     }
 
@@ -262,8 +266,15 @@ final class Coordinator
         if (decision == SHADOW)
             (isEmpty ? Lacuna.COUNTERS.readsShadowed : Lacuna.COUNTERS.contradictions).increment();
         if (decision == SHADOW && isEmpty)
-            filter.skipped.increment();
-        if (decision == MAY_BE_LIVE && isEmpty)
+            countSkipped();
+        if (decision == MAY_BE_LIVE && isEmpty && !isOfRows)
             filter.falsePositives.increment();
+    }
+
+    private void countSkipped()
+    {
+        filter.skipped.increment();
+        if (!isOfRows)
+            filter.partitionsSkipped.increment();
     }
 }

@@ -36,6 +36,7 @@ final class Exchange
 
     private static long hub;
     private static boolean hasClock;
+    private static long startedAt;
     private static volatile boolean active;
     private static volatile String reason = "";
     private static volatile long failedAt;
@@ -52,6 +53,7 @@ final class Exchange
         {
             NativeLibrary.load();
             hasClock = Native.now() >= 0;
+            startedAt = now();
             // The node is 0 to itself; others are known by their host ids.
             hub = checked(Native.open(0, 0, incarnation(), now(), INTERVAL, LEASE, COPY_BYTES));
             active = true;
@@ -61,6 +63,7 @@ final class Exchange
             reason = "the native library cannot be used: " + unusable;
             // Nodes that relied on this node's last life may do so until their leases end.
             failedAt = Math.max(1, now());
+            startedAt = failedAt;
             LOGGER.warn("Lacuna: the exchange of node filters is inactive, because the native library cannot be used", unusable);
         }
     }
@@ -80,6 +83,12 @@ final class Exchange
     static long now()
     {
         return hasClock ? Native.now() : TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
+    }
+
+    /** When this life began. */
+    static long startedAt()
+    {
+        return startedAt;
     }
 
     /** Whether leases may be counted here; without, tables in mode safe take no part. */

@@ -80,11 +80,14 @@ final class ExchangeTables
                 rows.column("skipped", filter.skipped.sum()).column("measured_rate", measured(filter));
         }
 
-        /** The share of empty reads through this node that had to ask replicas. */
+        /**
+         * Of the reads of whole, absent partitions through this node, the share that had to ask replicas because a filter took the
+         * partition for live. A read asks several filters, and a deletion that is not proven yet counts too.
+         */
         private static Double measured(TableFilter filter)
         {
             long asked = filter.falsePositives.sum();
-            long all = asked + filter.skipped.sum();
+            long all = asked + filter.partitionsSkipped.sum();
             return all == 0 ? null : (double) asked / all;
         }
     }

@@ -182,7 +182,7 @@ final class FilterBuilds
                 Exchange.fail("streamed SSTable", unreadable);
         }
         if (filter.mode == Mode.SAFE)
-            Acknowledgements.await();
+            Acknowledgements.await(News.ANYTHING);
     }
 
     /** Names to make room for. */

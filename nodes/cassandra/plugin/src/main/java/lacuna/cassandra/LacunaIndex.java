@@ -98,6 +98,8 @@ public final class LacunaIndex implements Index
         guard.filter.begin();
         watch.start();
         Lacuna.add(guard);
+        LOGGER.info("Lacuna: table {}.{} takes part in mode {}, options {}", table.getKeyspaceName(), table.getTableName(),
+                    guard.filter.mode.shown(), guard.options.given);
         return true;
     }
 

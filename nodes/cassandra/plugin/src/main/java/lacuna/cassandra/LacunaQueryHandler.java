@@ -38,9 +38,11 @@ public class LacunaQueryHandler implements QueryHandler
         try
         {
             LacunaKeyspace.register();
+            Metrics.register();
             OptOut.install();
             TrackedReads.install();
             installExchange();
+            Installation.log();
         }
         catch (Throwable failure)
         {
@@ -115,7 +117,7 @@ public class LacunaQueryHandler implements QueryHandler
     {
         ResultMessage result = inner.processBatch(statement, state, options, payload, time);
         if (Waits.current().forWrites())
-            Acknowledgements.await();
+            Acknowledgements.await(News.of(statement));
         return result;
     }
 
@@ -123,17 +125,6 @@ public class LacunaQueryHandler implements QueryHandler
     {
         boolean mayLook = inner == QueryProcessor.instance && statement instanceof SelectStatement;
         return mayLook ? Coordinator.of((SelectStatement) statement, options) : null;
-    }
-
-    /** A write does; a serial read may have finished another client's write; a scan may have met a row that no read of its partition waited for. */
-    private static boolean mayTellNews(CQLStatement statement, QueryOptions options)
-    {
-        if (!(statement instanceof SelectStatement read) || options.getConsistency().isSerialConsistency())
-            return Waits.current().forWrites();
-        TableGuard guard = Lacuna.guard(read.table.id);
-        boolean isScan = read.getRestrictions().isKeyRange() || read.getRestrictions().usesSecondaryIndexing();
-        boolean isSafe = guard != null && guard.filter.mode == Mode.SAFE || Lacuna.leaving(read.table.id) != null;
-        return isScan && isSafe && Waits.current().forScans();
     }
 
     /** Answers the read here if that is possible, else the stock way. */
@@ -149,8 +140,8 @@ public class LacunaQueryHandler implements QueryHandler
         ResultMessage result = stock.get();
         if (read != null)
             read.record(result);
-        if (mayTellNews(statement, options))
-            Acknowledgements.await();
+        if (statement instanceof SelectStatement || Waits.current().forWrites())
+            Acknowledgements.await(News.of(statement, state.getClientState(), options));
         return result;
     }
 }

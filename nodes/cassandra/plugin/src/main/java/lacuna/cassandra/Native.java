@@ -9,7 +9,7 @@ package lacuna.cassandra;
 final class Native
 {
     /** Must be the library's own; raised with every change on either side. */
-    static final long VERSION = 1;
+    static final long VERSION = 2;
     static final long FAILED = Long.MIN_VALUE;
 
     private Native() {}
@@ -60,6 +60,8 @@ final class Native
     static native long take(long hub, long address, long room);
 
     static native long hold(long hub, long now);
+
+    static native long holdKey(long hub, long tableHigh, long tableLow, long first, long second, long now);
 
     static native long released(long hub, long now);
 

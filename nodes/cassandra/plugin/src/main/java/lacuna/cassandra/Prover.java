@@ -84,7 +84,8 @@ final class Prover
             // The table may just have been dropped, or an SSTable be damaged: the next client that reads it gets the error.
             Lacuna.COUNTERS.proofsFailed.increment();
         }
-        proposal.guard.learning.record(dead != null);
+        if (!proposal.region.isWidened)
+            proposal.guard.learning.record(dead != null);
         if (dead != null)
         {
             awaitWritesUnderWay(proposal.guard);

@@ -21,11 +21,14 @@ import java.util.Iterator;
 final class Region
 {
     final Slice slice;
+    /** Whether it is another, proven region with whole buckets at its ends; no read has asked for it. */
+    final boolean isWidened;
     private volatile DeadData dead;
 
-    Region(Slice slice)
+    Region(Slice slice, boolean isWidened)
     {
         this.slice = slice;
+        this.isWidened = isWidened;
     }
 
     boolean isWhole()
@@ -53,6 +56,12 @@ final class Region
             if (comparator.compare(slice.start(), one.start()) > 0 || comparator.compare(slice.end(), one.end()) < 0)
                 return false;
         return true;
+    }
+
+    /** Whether the other one is proven and lies inside: this one, once proven, says all that it says. */
+    boolean replaces(ClusteringComparator comparator, Region other)
+    {
+        return other != this && other.dead != null && !other.isWhole() && contains(comparator, Slices.with(comparator, other.slice));
     }
 
     /** Whether the update writes anything that a read of this region could see. */

@@ -42,6 +42,8 @@ final class TableFilter
 
     /** What this node decided about reads of the table as their coordinator. */
     final LongAdder skipped = new LongAdder();
+    /** Those of whole partitions: skipped, and empty although a filter said otherwise. */
+    final LongAdder partitionsSkipped = new LongAdder();
     final LongAdder falsePositives = new LongAdder();
 
     TableFilter(ColumnFamilyStore table, TableOptions options)
@@ -54,23 +56,23 @@ final class TableFilter
         this.positions = options.mode == Mode.OFF ? null : RowPositions.of(table.metadata(), options.bucket);
         UUID id = table.metadata.id.asUUID();
         this.high = id.getMostSignificantBits();
-        this.low = named(id.getLeastSignificantBits(), finest());
+        this.low = named(id.getLeastSignificantBits(), positions == null ? 0 : positions.code());
     }
 
     /**
      * Buckets of another width have other names in a filter, so one width must never be looked up in a filter of another: for a node
      * that missed that an index was created again with another {@code bucket}, the filters of the other nodes are filters of a
-     * table that it does not know. Without buckets it is the table's own id; an odd factor gives every width another one.
+     * table that it does not know. Without buckets it is the table's own id.
      */
-    static long named(long low, long finest)
+    static long named(long low, long code)
     {
-        return low ^ (finest + 1) * 0x9E37_79B9_7F4A_7C15L;
+        return low ^ code;
     }
 
-    /** As in {@link RowPositions#finest}; -1 if rows have no buckets. */
+    /** A place is a bucket of the finest level; -1 if rows have no buckets. */
     private long finest()
     {
-        return positions == null ? -1 : positions.finest;
+        return positions == null ? -1 : 0;
     }
 
     long high()
@@ -164,7 +166,7 @@ final class TableFilter
         }
     }
 
-    /** Marks the partition and the bucket of every row. */
+    /** Marks the partition and the place of every row. */
     void each(Iterator<? extends Unfiltered> rows, Marker marker)
     {
         marker.wholePartition();
@@ -176,11 +178,10 @@ final class TableFilter
             if (!next.isRow())
                 continue;
             long place = positions.of(next.clustering());
-            long bucket = place >>> positions.finest;
-            if (isFirst || bucket != last)
+            if (isFirst || place != last)
                 marker.mark(1, place);
             isFirst = false;
-            last = bucket;
+            last = place;
         }
     }
 

@@ -117,7 +117,11 @@ final class TableGuard
 
     private void propose(DecoratedKey key, Slice slice)
     {
-        Region region = new Region(isAll(slice) ? Slice.ALL : slice);
+        propose(key, new Region(isAll(slice) ? Slice.ALL : slice, false));
+    }
+
+    private void propose(DecoratedKey key, Region region)
+    {
         if (isCovered(key, region))
             return;
         DecoratedKey owned = new BufferDecoratedKey(key.getToken(), ByteBufferUtil.clone(key.getKey()));
@@ -185,12 +189,25 @@ final class TableGuard
             counted[0] = true;
             if (!isToKeep)
                 return without(present, region);
+            List<Region> kept = new ArrayList<>(present);
+            kept.removeIf(other -> region.replaces(table.metadata().comparator, other));
+            List<Region> after = replaced(present, kept);
             region.prove(dead);
             bytes.addAndGet(dead.bytes);
-            return present;
+            return after;
         });
         (counted[0] ? Lacuna.COUNTERS.proven : Lacuna.COUNTERS.overtaken).increment();
+        if (counted[0])
+            proposeWidened(key, region);
         makeRoom();
+    }
+
+    /** Whole buckets are what other nodes can know; the rows up to their borders may be dead too. */
+    private void proposeWidened(DecoratedKey key, Region region)
+    {
+        Slice wider = filter.positions == null || region.isWhole() || region.isWidened ? null : filter.positions.widened(region.slice);
+        if (wider != null)
+            propose(key, new Region(wider, true));
     }
 
     /** Forgets the next partitions in a circle, as the CLOCK algorithm does. Called by the prover's thread only. */

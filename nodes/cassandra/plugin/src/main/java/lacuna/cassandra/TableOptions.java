@@ -3,6 +3,7 @@ package lacuna.cassandra;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 
 import org.apache.cassandra.exceptions.ConfigurationException;
 
@@ -21,38 +22,43 @@ import org.apache.cassandra.exceptions.ConfigurationException;
  * <li>{@code rate}: false positive rate of the node filters, by default 0.01.
  * <li>{@code filter_bytes}: memory for the table's own node filter, by default 256 MiB; a filter that would take more becomes coarser, then answers
  *     "unknown". Copies of others' filters share {@code -Dlacuna.copy_bytes}.
- * <li>{@code bucket}: rows whose first clustering column differs by less than this share a bucket of the node filters, so that
- *     absent ranges of rows are known too; milliseconds for timestamps; by default none.
+ * <li>{@code bucket}: the width of buckets into which the first clustering column is divided, so that absent ranges of rows are known
+ *     too: {@code 15m}, {@code 1h}, {@code 1d} for timestamps, or a number in units of the column; by default none.
+ * <li>{@code origin}: where a bucket begins, written in the same way; by default 0, the beginning of 1970 in UTC.
  * </ul>
  */
 final class TableOptions
 {
     private static final Map<String, Long> DEFAULTS = Map.of("bytes", 16L << 20, "filter_bytes", 256L << 20, "learn_every", 32L,
-                                                               "rows", 10_000L, "bucket", 0L);
-    private static final Set<String> WORDS = Set.of("mode", "rate", "peers");
+                                                               "rows", 10_000L);
+    private static final Set<String> WORDS = Set.of("mode", "rate", "peers", "bucket", "origin");
     /** Options that Cassandra adds. */
     private static final Set<String> CASSANDRAS = Set.of("target", "class_name");
 
     private static final Map<String, Boolean> PEERS = Map.of("datacentre", false, "replicas", true);
 
+    /** As they were written, Cassandra's own left out. */
+    final Map<String, String> given;
     final Mode mode;
     /** Whether only filters of nodes that share a range of tokens are fetched. */
     final boolean ofReplicasOnly;
     final double rate;
     final long maxBytes;
     final long maxFilterBytes;
-    final long bucket;
+    final BucketWidth bucket;
     final int learnEvery;
     final int maxRows;
 
     private TableOptions(Map<String, Long> values, Map<String, String> given)
     {
+        this.given = new TreeMap<>(given);
+        this.given.keySet().removeAll(CASSANDRAS);
         mode = Mode.of(given.getOrDefault("mode", "off"));
         rate = rate(given.getOrDefault("rate", "0.01"));
         ofReplicasOnly = ofReplicasOnly(given.getOrDefault("peers", "datacentre"));
         maxBytes = values.get("bytes");
         maxFilterBytes = values.get("filter_bytes");
-        bucket = values.get("bucket");
+        bucket = BucketWidth.of(given.getOrDefault("bucket", "0"), given.getOrDefault("origin", "0"));
         learnEvery = Math.toIntExact(values.get("learn_every"));
         maxRows = Math.toIntExact(values.get("rows"));
     }

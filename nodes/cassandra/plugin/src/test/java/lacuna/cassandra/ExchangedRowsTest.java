@@ -122,7 +122,7 @@ public class ExchangedRowsTest extends WithFilters
         {
             String dead = "SELECT c FROM " + t + " WHERE p = " + p + " AND c >= 500 AND c < 1500";
             for (Session through : coordinators)
-                becomesSkippedRange(through, t, p, dead);
+                becomesSkippedRange(through, dead, "SELECT c FROM " + t + " WHERE p = " + p + " AND c >= 400 AND c < 1600");
             for (Session through : coordinators)
             {
                 assertEquals(80, at(through, "SELECT c FROM " + t + " WHERE p = " + p + " AND c >= 0", ConsistencyLevel.QUORUM));
@@ -135,7 +135,28 @@ public class ExchangedRowsTest extends WithFilters
         }
     }
 
-    private static void becomesSkippedRange(Session through, String t, int p, String dead) throws InterruptedException
+    /** The ends of the slice are no borders of buckets: 0 to 1,990 is dead, and asked for; the next live row is 2,500. */
+    @Test
+    public void deadRangesAreKnownToTheBordersOfTheirBuckets() throws Exception
+    {
+        String t = unguarded(2) + "_rows";
+        ddl("CREATE TABLE " + t + " (p int, c int, v int, PRIMARY KEY (p, c))");
+        ddl("CREATE CUSTOM INDEX ON " + t + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'mode': 'safe', 'bucket': '64', 'learn_every': '1'}");
+        each(0, 200, ConsistencyLevel.ALL, i -> "INSERT INTO " + t + " (p, c, v) VALUES (1, " + 10 * i + ", 1)");
+        at(session, "INSERT INTO " + t + " (p, c, v) VALUES (1, 2500, 1)", ConsistencyLevel.ALL);
+        cluster.flush(t.substring(0, 2));
+        becomesKnown("reads_skipped", t);
+        each(0, 200, ConsistencyLevel.ALL, i -> "DELETE FROM " + t + " WHERE p = 1 AND c = " + 10 * i);
+        cluster.flush(t.substring(0, 2));
+        String dead = "SELECT c FROM " + t + " WHERE p = 1 AND c >= 0 AND c < 2000";
+        for (Session through : coordinators)
+            becomesSkippedRange(through, dead, dead);
+        at(coordinators.get(NODES - 1), "INSERT INTO " + t + " (p, c, v) VALUES (1, 1999, 1)", ConsistencyLevel.ONE);
+        for (Session through : coordinators)
+            assertEquals(1, at(through, dead, ConsistencyLevel.ALL));
+    }
+
+    private static void becomesSkippedRange(Session through, String dead, String around) throws InterruptedException
     {
         for (int attempt = 0; attempt < 2_400; attempt++)
         {
@@ -144,7 +165,7 @@ public class ExchangedRowsTest extends WithFilters
             if (counter(through, "reads_skipped") > before)
                 return;
             // Replicas that have not yet tried to prove it are asked to.
-            at(through, "SELECT c FROM " + t + " WHERE p = " + p + " AND c >= 400 AND c < 1600", ConsistencyLevel.ALL);
+            at(through, around, ConsistencyLevel.ALL);
             Thread.sleep(50);
         }
         throw new AssertionError("never skipped: " + dead);

@@ -7,6 +7,7 @@ import static org.junit.Assert.assertTrue;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 
 import org.junit.Test;
@@ -93,10 +94,17 @@ public class NativeTest
     @Test
     public void everyWidthOfBucketsHasAnotherName()
     {
+        Set<List<Long>> widths = new HashSet<>();
         Set<Long> names = new HashSet<>();
-        for (long finest = -1; finest <= Long.SIZE; finest++)
-            assertTrue(names.add(TableFilter.named(7, finest)));
-        assertEquals(7, TableFilter.named(7, -1));
+        for (String bucket : List.of("0", "1", "2", "16", "17", "1000", "4096", "1m", "15m", "1h", "24h", "7d"))
+            for (String origin : List.of("0", "1", "-1", "5", "30m", "3d"))
+            {
+                BucketWidth width = BucketWidth.of(bucket, origin);
+                widths.add(List.of(width.width(), width.origin()));
+                names.add(TableFilter.named(7, width.code()));
+            }
+        assertEquals(widths.size(), names.size());
+        assertEquals(7, TableFilter.named(7, BucketWidth.NONE.code()));
     }
 
     @Test

@@ -1,0 +1,340 @@
+//! Expressions that depend on the row alone: what is not listed here is refused.
+//!
+//! Columns are written with their table and quoted, expressions in parentheses, texts with doubled quotes, so that what
+//! the database reads is what was recognised.
+
+use sqlparser::ast::{
+    BinaryOperator, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
+    Ident, InTarget, ObjectNamePart, UnaryOperator, Value,
+};
+
+use lacuna_cache_protocol::Result;
+
+use super::{Part, refused};
+use crate::sql::database::{ColumnKind, Dialect};
+use crate::sql::schema::Schema;
+
+/// Functions whose results depend on their arguments alone, and how many these are.
+const FUNCTIONS: [(&str, usize, usize); 5] =
+    [("abs", 1, 1), ("length", 1, 1), ("lower", 1, 1), ("round", 1, 2), ("upper", 1, 1)];
+/// The same, which are words of SQL rather than functions that could be defined anew.
+const WORDS: [(&str, usize, usize); 2] = [("coalesce", 2, 16), ("nullif", 2, 2)];
+const AGGREGATES: [&str; 5] = ["avg", "count", "max", "min", "sum"];
+
+/// The names that a statement may use.
+pub(super) struct Names<'a> {
+    pub(super) schema: &'a Schema,
+    pub(super) dialect: Dialect,
+    /// How the statement calls the table.
+    pub(super) table: String,
+}
+
+impl Names<'_> {
+    /// A name as the database understands it.
+    pub(super) fn folded(&self, ident: &Ident) -> Result<String> {
+        match (self.dialect, ident.quote_style) {
+            (Dialect::Postgres, None) => Ok(ident.value.to_ascii_lowercase()),
+            (_, None) | (Dialect::Postgres | Dialect::Sqlite, Some('"')) | (Dialect::MariaDb, Some('`')) => {
+                Ok(ident.value.clone())
+            }
+            (_, Some(mark)) => {
+                Err(refused(format!("{mark} quotes no name in every session of this database")))
+            }
+        }
+    }
+
+    pub(super) fn is_same(&self, one: &str, other: &str) -> bool {
+        if self.dialect == Dialect::Postgres { one == other } else { one.eq_ignore_ascii_case(other) }
+    }
+
+    /// The place of the column that an expression is; `None` if it is no name.
+    pub(super) fn column(&self, expr: &Expr) -> Result<Option<usize>> {
+        let name = match expr {
+            Expr::Nested(inner) => return self.column(inner),
+            Expr::Identifier(name) => name,
+            Expr::CompoundIdentifier(parts) => match &parts[..] {
+                [table, name] if self.is_same(&self.folded(table)?, &self.table) => name,
+                _ => return Err(refused(format!("{expr} is no column of {}", self.schema.table))),
+            },
+            _ => return Ok(None),
+        };
+        let name = self.folded(name)?;
+        let place = self.schema.columns.iter().position(|column| self.is_same(column, &name));
+        let missing = || refused(format!("{name} is no column of {} that is read here", self.schema.table));
+        place.map(Some).ok_or_else(missing)
+    }
+
+    /// The column of the table whose values the expression has, unchanged.
+    pub(super) fn kind(&self, expr: &Expr) -> Option<ColumnKind> {
+        if let Some(place) = self.column(expr).ok()? {
+            return Some(self.schema.described[place].kind);
+        }
+        let Expr::Function(function) = expr else { return None };
+        let is_one = matches!(function.name.to_string().to_ascii_lowercase().as_str(), "min" | "max");
+        let FunctionArguments::List(list) = &function.args else { return None };
+        match &list.args[..] {
+            [FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))] if is_one => {
+                self.column(arg).ok()?.map(|place| self.schema.described[place].kind)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The number of a parameter, from 0 on, as `recognise.rs` has numbered it.
+pub(super) fn param_number(value: &Value) -> Option<usize> {
+    let Value::Placeholder(name) = value else { return None };
+    name.strip_prefix('$')?.parse::<usize>().ok()?.checked_sub(1)
+}
+
+/// Refuses conditions inside comparisons without parentheses: databases group `a = b < c` in different ways.
+fn grouped(expr: &Expr) -> Result<()> {
+    let is_condition = match expr {
+        Expr::BinaryOp { op, .. } => !matches!(
+            op,
+            BinaryOperator::Plus
+                | BinaryOperator::Minus
+                | BinaryOperator::Multiply
+                | BinaryOperator::Divide
+                | BinaryOperator::Modulo
+        ),
+        Expr::UnaryOp { op, .. } => *op == UnaryOperator::Not,
+        Expr::Between { .. } | Expr::In { .. } | Expr::Like { .. } | Expr::IsNull(_) | Expr::IsNotNull(_) => {
+            true
+        }
+        _ => false,
+    };
+    if is_condition {
+        return Err(refused(format!("databases group {expr} in different ways; put it in parentheses")));
+    }
+    Ok(())
+}
+
+/// A statement under construction.
+pub(super) struct Writer<'a> {
+    pub(super) names: &'a Names<'a>,
+    pub(super) parts: Vec<Part>,
+}
+
+impl Writer<'_> {
+    pub(super) fn text(&mut self, text: &str) -> &mut Self {
+        if let Some(Part::Sql(last)) = self.parts.last_mut() {
+            last.push_str(text);
+        } else {
+            self.parts.push(Part::Sql(text.to_owned()));
+        }
+        self
+    }
+
+    /// An expression in SQL that needs no parentheses around it.
+    pub(super) fn expression(&mut self, expr: &Expr) -> Result<()> {
+        self.operand(expr, None)
+    }
+
+    fn operand(&mut self, expr: &Expr, column: Option<usize>) -> Result<()> {
+        if let Some(place) = self.names.column(expr)? {
+            let names = self.names;
+            self.text(&names.schema.quoted_column(names.dialect, &names.schema.columns[place]));
+            return Ok(());
+        }
+        match expr {
+            Expr::Nested(inner) => self.operand(inner, column),
+            Expr::Value(value) => self.value(&value.value, column),
+            Expr::UnaryOp { op, expr } => {
+                let sign = match op {
+                    UnaryOperator::Not => "(NOT ",
+                    UnaryOperator::Minus => "(- ",
+                    op => return Err(refused(format!("the operator {op} is not known here"))),
+                };
+                self.text(sign).operand(expr, None)?;
+                self.text(")");
+                Ok(())
+            }
+            Expr::IsNull(expr) => self.of_null(expr, " IS NULL)"),
+            Expr::IsNotNull(expr) => self.of_null(expr, " IS NOT NULL)"),
+            Expr::BinaryOp { left, op, right } => self.binary(left, op, right),
+            Expr::Between { expr, negated, low, high } => {
+                let column = self.comparable(expr)?;
+                self.text("(").operand(expr, None)?;
+                grouped(low)?;
+                grouped(high)?;
+                self.text(if *negated { " NOT BETWEEN " } else { " BETWEEN " }).operand(low, column)?;
+                self.text(" AND ").operand(high, column)?;
+                self.text(")");
+                Ok(())
+            }
+            Expr::In { expr, target: InTarget::List(list), negated, global: false } => {
+                let column = self.comparable(expr)?;
+                self.text("(").operand(expr, None)?;
+                self.text(if *negated { " NOT IN (" } else { " IN (" });
+                self.list(list.iter(), column)?;
+                self.text("))");
+                Ok(())
+            }
+            Expr::Like { negated, any: false, expr, pattern, escape_char: None } => {
+                self.comparable(expr)?;
+                self.text("(").operand(expr, None)?;
+                grouped(pattern)?;
+                self.text(if *negated { " NOT LIKE " } else { " LIKE " }).operand(pattern, None)?;
+                self.text(")");
+                Ok(())
+            }
+            Expr::Function(function) => self.function(function),
+            Expr::Subquery(_) | Expr::Exists { .. } | Expr::In { target: InTarget::Subquery(_), .. } => {
+                Err(refused("it contains another query, whose rows are not watched"))
+            }
+            other => Err(refused(format!("the expression {other} is not known here"))),
+        }
+    }
+
+    fn of_null(&mut self, expr: &Expr, end: &str) -> Result<()> {
+        self.text("(").operand(expr, None)?;
+        self.text(end);
+        Ok(())
+    }
+
+    pub(super) fn list<'e>(
+        &mut self,
+        list: impl IntoIterator<Item = &'e Expr>,
+        column: Option<usize>,
+    ) -> Result<()> {
+        for (nth, expr) in list.into_iter().enumerate() {
+            self.text(if nth > 0 { ", " } else { "" }).operand(expr, column)?;
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, value: &Value, column: Option<usize>) -> Result<()> {
+        let kind = column.map(|place| self.names.schema.described[place].kind);
+        match value {
+            Value::Placeholder(_) => {
+                let number = param_number(value).ok_or_else(|| refused("a parameter has a name"))?;
+                self.parts.push(Part::Param(number, column));
+            }
+            Value::Number(text, false) => {
+                self.text(text);
+            }
+            Value::SingleQuotedString(_)
+                if matches!(kind, Some(ColumnKind::Date | ColumnKind::Moment { .. })) =>
+            {
+                return Err(refused(
+                    "a day or moment as text depends on the session; give it as a parameter",
+                ));
+            }
+            Value::SingleQuotedString(text) => {
+                self.text(&format!("'{}'", text.replace('\'', "''")));
+            }
+            Value::Boolean(true) => {
+                self.text("TRUE");
+            }
+            Value::Boolean(false) => {
+                self.text("FALSE");
+            }
+            Value::Null => {
+                self.text("NULL");
+            }
+            other => {
+                return Err(refused(format!("the value {other} is not known here; give it as a parameter")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The column that an expression is, if the database compares its values by rules of its own.
+    fn comparable(&self, expr: &Expr) -> Result<Option<usize>> {
+        grouped(expr)?;
+        let Some(place) = self.names.column(expr)? else { return Ok(None) };
+        let is_open = match self.names.schema.described[place].kind {
+            ColumnKind::Json { .. } | ColumnKind::Geometry => false,
+            ColumnKind::Other => self.names.dialect == Dialect::Sqlite,
+            _ => true,
+        };
+        let name = &self.names.schema.columns[place];
+        is_open
+            .then_some(Some(place))
+            .ok_or_else(|| refused(format!("{name} is of a type that is not compared here")))
+    }
+
+    fn binary(&mut self, left: &Expr, op: &BinaryOperator, right: &Expr) -> Result<()> {
+        let (sign, is_comparison) = match op {
+            BinaryOperator::And => (" AND ", false),
+            BinaryOperator::Or => (" OR ", false),
+            BinaryOperator::Plus => (" + ", false),
+            BinaryOperator::Minus => (" - ", false),
+            BinaryOperator::Multiply => (" * ", false),
+            BinaryOperator::Divide => (" / ", false),
+            BinaryOperator::Modulo => (" % ", false),
+            BinaryOperator::Eq => (" = ", true),
+            BinaryOperator::NotEq => (" <> ", true),
+            BinaryOperator::Lt => (" < ", true),
+            BinaryOperator::LtEq => (" <= ", true),
+            BinaryOperator::Gt => (" > ", true),
+            BinaryOperator::GtEq => (" >= ", true),
+            op => return Err(refused(format!("the operator {op} is not known here"))),
+        };
+        let (mut of_left, mut of_right) = (None, None);
+        if is_comparison {
+            (of_left, of_right) = (self.comparable(left)?, self.comparable(right)?);
+        }
+        self.text("(").operand(left, of_right)?;
+        self.text(sign).operand(right, of_left)?;
+        self.text(")");
+        Ok(())
+    }
+
+    fn function(&mut self, function: &Function) -> Result<()> {
+        let Function {
+            name,
+            uses_odbc_syntax: false,
+            parameters: FunctionArguments::None,
+            args: FunctionArguments::List(list),
+            within_group,
+            filter: None,
+            null_treatment: None,
+            over: None,
+        } = function
+        else {
+            return Err(refused(format!("{function} is not a plain call")));
+        };
+        let [ObjectNamePart::Identifier(Ident { value, quote_style: None, .. })] = &name.0[..] else {
+            return Err(refused(format!("{name} is not known here")));
+        };
+        let (name, mut args) = (value.to_ascii_lowercase(), Vec::new());
+        let is_all = matches!(list.args[..], [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)]);
+        for arg in list.args.iter().filter(|_| !is_all) {
+            let FunctionArg::Unnamed(FunctionArgExpr::Expr(arg)) = arg else {
+                return Err(refused(format!("{function} is not a plain call")));
+            };
+            args.push(arg);
+        }
+        let is_distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
+        let takes = |known: &[(&str, usize, usize)]| {
+            let found = known.iter().find(|(known, ..)| *known == name);
+            found.is_some_and(|(_, least, most)| (*least..=*most).contains(&args.len()))
+        };
+        let is_aggregate = AGGREGATES.contains(&name.as_str());
+        let is_plain = if is_aggregate {
+            if is_all { name == "count" && !is_distinct } else { args.len() == 1 }
+        } else {
+            !is_all && !is_distinct && (takes(&FUNCTIONS) || takes(&WORDS))
+        };
+        if !is_plain || !within_group.is_empty() || !list.clauses.is_empty() {
+            return Err(refused(format!(
+                "{function} is not one of the functions that are known to depend on their arguments alone"
+            )));
+        }
+        // There another function of the same name may be found first.
+        let is_word = WORDS.iter().any(|(word, ..)| *word == name);
+        if self.names.dialect == Dialect::Postgres && !is_word {
+            self.text("pg_catalog.");
+        }
+        self.text(&name).text("(").text(if is_distinct { "DISTINCT " } else { "" }).text(if is_all {
+            "*"
+        } else {
+            ""
+        });
+        self.list(args, None)?;
+        self.text(")");
+        Ok(())
+    }
+}
