@@ -43,7 +43,9 @@ impl Cuts {
             Some(best) if !cuts.is_exact() && cuts.fineness() <= best.fineness() * WORTHWHILE => Some(best),
             _ => Some(cuts),
         };
-        (2..NO_CUT).rev().filter_map(with).fold(with(NO_CUT), finer)
+        // A size that no gap has leaves out what the next larger one does.
+        let is_of_a_gap = |&gap_log2: &u32| gaps.without(gap_log2).0 > gaps.without(gap_log2 + 1).0;
+        (2..NO_CUT).rev().filter(is_of_a_gap).filter_map(with).fold(with(NO_CUT), finer)
     }
 
     fn of(gaps: &GapCounts, gap_log2: u32, span: u64, geometry: Geometry, max_bytes: usize) -> Option<Self> {

@@ -29,6 +29,8 @@ mod spec;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod tests_oracle;
+#[cfg(test)]
 mod tests_segments;
 
 pub(crate) use query::Bucketing;

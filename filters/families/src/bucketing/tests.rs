@@ -1,6 +1,7 @@
 //! What is Bucketing's own; the conformance suite proves the rest.
 
 use lacuna_base::{Budget, BuildPlan, FilterSpec, Sealed, SortedKeys, U64Range};
+use lacuna_testkit::effort;
 use lacuna_workload::Rng;
 
 use super::BucketingSpec;
@@ -85,11 +86,6 @@ fn runs_of_dense_keys_are_stored_exactly() {
     }
 }
 
-/// Whether `LACUNA_LONG` asks for the numbers of keys that the results' pages have.
-fn is_long() -> bool {
-    std::env::var_os("LACUNA_LONG").is_some_and(|value| value == "1")
-}
-
 /// "Maybe" among `count` ranges of `len` keys without a key that start where `draw` says, as (maybes, asked).
 fn maybes(keys: &[u64], count: u64, len: u64, mut draw: impl FnMut() -> u64) -> (f64, f64) {
     let filter = crate::open::<u64, _>(bucketing(keys, 14.0)).expect("just sealed");
@@ -116,7 +112,7 @@ fn hold_rate(rate: f64, (maybes, asked): (f64, f64), case: &str) {
 /// 14 bits are 2^11.86 buckets a key and 2.14 bits for their order.
 #[test]
 fn the_rate_between_uniform_keys_does_not_grow_with_the_range() {
-    let (count, queries) = if is_long() { (10_000_000, 1_000_000) } else { (100_000, 100_000) };
+    let (count, queries) = effort::short_or_long((100_000, 100_000), (10_000_000, 1_000_000));
     let mut rng = Rng::new(SEED);
     let mut keys: Vec<u64> = (0..count).map(|_| rng.next_u64()).collect();
     keys.sort_unstable();
@@ -130,7 +126,7 @@ fn the_rate_between_uniform_keys_does_not_grow_with_the_range() {
 #[test]
 fn queries_inside_clusters_are_denied() {
     let (clusters, count, queries) =
-        if is_long() { (1_000, 10_000_000, 1_000_000) } else { (100, 100_000, 100_000) };
+        effort::short_or_long((100, 100_000, 100_000), (1_000, 10_000_000, 1_000_000));
     let mut rng = Rng::new(SEED);
     let starts: Vec<u64> = (0..clusters).map(|_| rng.next_u64() >> 1).collect();
     let mut draw = || starts[rng.index(clusters)] + rng.below(1 << 34);

@@ -193,8 +193,7 @@ fn the_seed_moves_the_false_positives() {
 /// `LACUNA_LONG` asks for them.
 #[test]
 fn fourteen_bits_hold_the_rates_beside_keys() {
-    let is_long = std::env::var_os("LACUNA_LONG").is_some_and(|value| value == "1");
-    let (count, queries) = if is_long { (10_000_000, 2_000_000) } else { (100_000, 100_000) };
+    let (count, queries) = lacuna_testkit::effort::short_or_long((100_000, 100_000), (10_000_000, 2_000_000));
     let mut rng = Rng::new(SEED);
     let keys = sorted((0..count).map(|_| rng.next_u64()));
     let (filter, used) = built("ribbon", &keys, 14.0, SEED);
