@@ -142,4 +142,10 @@ mod tests {
         assert_eq!(bound(1.0), "none");
         assert_eq!(bound(0.25), "0.25");
     }
+
+    #[test]
+    fn bounds_of_zero_are_exact() {
+        assert_eq!(rate_bounds(&[1, 32], &[0.0, 0.0]), "0, exact: every key is stored");
+        assert_eq!(rate_bounds(&[1, 32], &[0.0, 0.5]), "0 for 1 key, 0.50 for 32 keys");
+    }
 }
