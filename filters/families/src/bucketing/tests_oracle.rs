@@ -145,7 +145,7 @@ fn random_runs_answer_as_a_set_does() {
 
 /// Thirty runs of five keys, whose table is most of what is stored.
 fn thirty_runs() -> Vec<u64> {
-    (0..150_u64).map(|i| (i / 5 + 1).pow(3) << 20 | (i % 5) * 3).collect()
+    (0..150_u64).map(|i| ((i / 5 + 1).pow(3) << 20) + (i % 5) * 3).collect()
 }
 
 /// Every flipped bit and every cut of the payload: checked bytes are refused, unchecked ones are asked without a panic.
@@ -179,7 +179,7 @@ fn damaged_segments_are_refused_or_asked_without_harm() {
 fn predicted_exact_sets_are_built_exactly() {
     let sets = [
         thirty_runs(),
-        (0..2_000_u64).map(|i| (i / 20) << 27 | (i % 20) * (1 + i / 20 % 3)).collect(),
+        (0..2_000_u64).map(|i| ((i / 20) << 27) + (i % 20) * (1 + i / 20 % 3)).collect(),
         (0..3_000_u64).map(|i| i * 5).collect(),
         (0..3_000_u64).map(|i| i * 5 + (i / 1_000) * (1 << 50)).collect(),
         (0..400_u64).map(|i| i.pow(5)).collect(),
