@@ -212,8 +212,8 @@ struct Calls<LacunaBytes> {
   using Filter = const LacunaFilter*;
   static constexpr auto build = lacuna_build_bytes;
   static constexpr auto builder = lacuna_builder_new_bytes;
-  static LacunaStatus add(LacunaBuilder* builder, LacunaBytes key) noexcept {
-    return lacuna_builder_add_bytes(builder, key.data, key.size);
+  static LacunaStatus add(LacunaBuilder* to, LacunaBytes key) noexcept {
+    return lacuna_builder_add_bytes(to, key.data, key.size);
   }
   static LacunaStatus add_query(LacunaSample* sample, LacunaBytes lo, LacunaBytes hi) noexcept {
     return lacuna_sample_add_bytes(sample, lo.data, lo.size, hi.data, hi.size);

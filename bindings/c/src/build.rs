@@ -43,14 +43,7 @@ pub unsafe extern "C" fn lacuna_build_i64(
     filter: *mut *mut Filter,
 ) -> Status {
     // SAFETY: as the caller promises.
-    attempt(|| unsafe {
-        give(filter, || {
-            filter_of_integers(
-                &integer_recipe(plan, Values::Signed)?,
-                typed(lent(keys, count, "keys")?).into(),
-            )
-        })
-    })
+    unsafe { build_mapped(keys, count, plan, Values::Signed, filter) }
 }
 
 /// As `lacuna_build_u64`, of floating-point numbers: -0 and 0 are one key, and all NaNs are one, above infinity. Copies
@@ -66,14 +59,7 @@ pub unsafe extern "C" fn lacuna_build_f64(
     filter: *mut *mut Filter,
 ) -> Status {
     // SAFETY: as the caller promises.
-    attempt(|| unsafe {
-        give(filter, || {
-            filter_of_integers(
-                &integer_recipe(plan, Values::Floats)?,
-                typed(lent(keys, count, "keys")?).into(),
-            )
-        })
-    })
+    unsafe { build_mapped(keys, count, plan, Values::Floats, filter) }
 }
 
 /// As `lacuna_build_u64`, of byte strings in the order of `memcmp`, a prefix first. Copies them: their bytes and 8 more for
@@ -98,7 +84,23 @@ pub unsafe extern "C" fn lacuna_build_bytes(
     })
 }
 
-/// The integers that stand for `keys`, in their order.
-fn typed<T: TypedKey + Copy>(keys: &[T]) -> Vec<u64> {
-    keys.iter().copied().map(TypedKey::to_key).collect()
+/// Builds a filter of the integers that stand for `keys`, in their order.
+///
+/// # Safety
+/// As for [`lacuna_build_u64`].
+unsafe fn build_mapped<T: TypedKey + Copy>(
+    keys: *const T,
+    count: usize,
+    plan: *const Plan,
+    values: Values,
+    filter: *mut *mut Filter,
+) -> Status {
+    // SAFETY: as the caller promises.
+    attempt(|| unsafe {
+        give(filter, || {
+            let recipe = integer_recipe(plan, values)?;
+            let keys = lent(keys, count, "keys")?.iter().copied().map(TypedKey::to_key);
+            filter_of_integers(&recipe, keys.collect::<Vec<u64>>().into())
+        })
+    })
 }

@@ -21,10 +21,6 @@ enum Collected {
 }
 
 impl Builder {
-    fn of_integers(plan: Recipe<u64>, values: Values) -> Self {
-        Self { keys: Collected::Integers(values, plan, Vec::new()) }
-    }
-
     fn add_integer(&mut self, values: Values, key: u64) -> Result<()> {
         match &mut self.keys {
             Collected::Integers(of, _, keys) if *of == values => keys.push(key),
@@ -74,6 +70,19 @@ unsafe fn begin(builder: *mut *mut Builder, make: impl FnOnce() -> Result<Builde
     })
 }
 
+/// As [`begin`], for integers that stand for `values`.
+///
+/// # Safety
+/// As for [`lacuna_builder_new_u64`].
+unsafe fn begin_integers(plan: *const Plan, values: Values, builder: *mut *mut Builder) -> Status {
+    // SAFETY: as the caller promises.
+    unsafe {
+        begin(builder, || {
+            Ok(Builder { keys: Collected::Integers(values, integer_recipe(plan, values)?, Vec::new()) })
+        })
+    }
+}
+
 /// Begins a filter of unsigned integers. On success `*builder` is to be freed with `lacuna_builder_free`; on failure it
 /// is null. Nothing of the plan is needed afterwards. From any thread.
 ///
@@ -82,9 +91,7 @@ unsafe fn begin(builder: *mut *mut Builder, make: impl FnOnce() -> Result<Builde
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lacuna_builder_new_u64(plan: *const Plan, builder: *mut *mut Builder) -> Status {
     // SAFETY: as the caller promises.
-    unsafe {
-        begin(builder, || Ok(Builder::of_integers(integer_recipe(plan, Values::Unsigned)?, Values::Unsigned)))
-    }
+    unsafe { begin_integers(plan, Values::Unsigned, builder) }
 }
 
 /// Begins a filter of signed integers, or of days or moments if the plan's key type says so; as
@@ -95,9 +102,7 @@ pub unsafe extern "C" fn lacuna_builder_new_u64(plan: *const Plan, builder: *mut
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lacuna_builder_new_i64(plan: *const Plan, builder: *mut *mut Builder) -> Status {
     // SAFETY: as the caller promises.
-    unsafe {
-        begin(builder, || Ok(Builder::of_integers(integer_recipe(plan, Values::Signed)?, Values::Signed)))
-    }
+    unsafe { begin_integers(plan, Values::Signed, builder) }
 }
 
 /// Begins a filter of floating-point numbers; as `lacuna_builder_new_u64`.
@@ -107,9 +112,7 @@ pub unsafe extern "C" fn lacuna_builder_new_i64(plan: *const Plan, builder: *mut
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lacuna_builder_new_f64(plan: *const Plan, builder: *mut *mut Builder) -> Status {
     // SAFETY: as the caller promises.
-    unsafe {
-        begin(builder, || Ok(Builder::of_integers(integer_recipe(plan, Values::Floats)?, Values::Floats)))
-    }
+    unsafe { begin_integers(plan, Values::Floats, builder) }
 }
 
 /// Begins a filter of byte strings; as `lacuna_builder_new_u64`.

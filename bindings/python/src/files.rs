@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lacuna_base::AlignedBytes;
@@ -33,9 +33,9 @@ pub(crate) fn map(path: &Path) -> io::Result<Bytes> {
 }
 
 /// Writes `bytes` beside `path` and renames: the file is there whole or not at all. What was there gives its permissions, and a
-/// link stays a link.
+/// link to a file stays a link.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let target = target_of(path)?;
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut part = part_file(folder)?;
     part.write_all(bytes)?;
@@ -44,6 +44,16 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     }
     part.as_file().sync_all()?;
     part.persist(&target).map(drop).map_err(|error| error.error)
+}
+
+/// The file that `path` names, through links. A device or a pipe is refused: the renaming would put a file in its place.
+fn target_of(path: &Path) -> io::Result<PathBuf> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Ok(found) if !found.is_file() => Err(io::Error::other("it is not a regular file; give another name")),
+        Ok(_) => fs::canonicalize(path),
+        Err(_) => Ok(path.to_path_buf()),
+    }
 }
 
 /// A new file with the permissions that new files have.
@@ -58,9 +68,13 @@ fn part_file(folder: &Path) -> io::Result<NamedTempFile> {
 /// The `OSError` of Python for this file, of the class that belongs to its number or its kind.
 pub(crate) fn os_error(path: &Path, error: io::Error) -> PyErr {
     let Some(number) = error.raw_os_error() else {
-        // It names the part file, which says little to a caller.
         let kind = error.kind();
-        return io::Error::new(kind, format!("{}: {kind}", path.display())).into();
+        let reason = match kind {
+            io::ErrorKind::Other => error.to_string(),
+            // The text names the part file, which says little to a caller.
+            _ => kind.to_string(),
+        };
+        return io::Error::new(kind, format!("{}: {reason}", path.display())).into();
     };
     let said = error.to_string();
     let reason = said.split(" (os error").next().unwrap_or_default().to_owned();

@@ -86,6 +86,17 @@ def test_files_that_cannot_be_written_leave_nothing(f, tmp_path):
     assert os.listdir(tmp_path) == ["folder"]
 
 
+def test_what_is_no_file_is_not_replaced(f, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    (tmp_path / "link").symlink_to("pipe")
+    for path in [pipe, tmp_path / "link"]:
+        with pytest.raises(OSError, match="not a regular file; give another name"):
+            f.save(path)
+    assert pipe.is_fifo() and (tmp_path / "link").is_symlink()
+    assert sorted(os.listdir(tmp_path)) == ["link", "pipe"]
+
+
 def test_every_flipped_bit_is_found(tmp_path):
     data = Filter.build(KEYS[:60], 14, "grafite").to_bytes()
     for place in range(len(data) * 8):

@@ -263,6 +263,16 @@ def test_nothing_else_can_be_keys():
             Filter.build(keys)
 
 
+def test_what_an_iterable_raises_is_raised():
+    class Broken:
+        def __iter__(self):
+            raise KeyError("keys")
+
+    for keys in [Broken(), (1 // zero for zero in [1, 0])]:
+        with pytest.raises((KeyError, ZeroDivisionError)):
+            Filter.build(keys)
+
+
 def test_seeks_and_counts_hold(rng):
     keys = np.unique(rng.integers(-(2**40), 2**40, 3_000))
     for given, back in [

@@ -1,5 +1,7 @@
 """Other threads run while a filter is built and asked; callbacks and signals are heard."""
 
+import itertools
+import operator
 import os
 import signal
 import threading
@@ -79,6 +81,26 @@ def test_what_a_callback_raises_is_raised(rng):
 
     with pytest.raises(Enough, match="sort"):
         Filter.build(rng.integers(0, 2**63, 1_000, dtype=np.uint64), progress=progress)
+
+
+def test_an_interrupt_ends_the_reading_of_values():
+    """Also of an iterator that runs no code of Python, which would notice the signal."""
+
+    class Enough(Exception):
+        pass
+
+    def stop(number, frame):
+        raise Enough
+
+    many = itertools.repeat(7, 3_000_000)
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        with pytest.raises(Enough):
+            signal.setitimer(signal.ITIMER_REAL, 0.001)
+            Filter.build(many)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert operator.length_hint(many) > 0, "the values were not read to their end"
 
 
 def test_an_interrupt_ends_a_build_that_reports(rng):

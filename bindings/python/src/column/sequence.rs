@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use lacuna_base::ByteColumn;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyString};
 
@@ -11,6 +12,9 @@ use crate::errors::{wrong_type, wrong_value};
 use crate::scalar::{self, Scalar};
 use crate::value::{NOT_A_TIME, Unit, Value};
 use crate::values::Values;
+
+/// Items that are read between two looks for signals such as Ctrl-C: some milliseconds.
+const ITEMS_BETWEEN_SIGNALS: usize = 1 << 16;
 
 /// Values in their order; those of other sorts are noticed by their number.
 #[derive(Default)]
@@ -25,12 +29,19 @@ pub(super) fn read(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Values<'st
     let is_one_string = object.is_instance_of::<PyString>()
         || object.is_instance_of::<PyBytes>()
         || object.is_instance_of::<PyByteArray>();
-    let Ok(iterator) = object.try_iter() else { return Err(no_column(object, name)) };
     if is_one_string {
         return Err(no_column(object, name));
     }
+    let py = object.py();
+    let iterator = object.try_iter().map_err(|error| {
+        if error.is_instance_of::<PyTypeError>(py) { no_column(object, name) } else { error }
+    })?;
     let mut collected = Collected::default();
-    for item in iterator {
+    for (place, item) in iterator.enumerate() {
+        // An iterator may have no end, and need not run code of Python, which would notice a signal.
+        if place % ITEMS_BETWEEN_SIGNALS == 0 {
+            py.check_signals()?;
+        }
         collected.push(&item?, name)?;
     }
     collected.finish(name)
