@@ -23,6 +23,8 @@ pub(super) enum Purpose {
     Entries,
     /// A chunk of the log.
     Compact(u32),
+    /// A check of the fence: whether a difference between cache and store is of a foreign write.
+    Suspicion,
     /// No task waits for it.
     Trim,
 }
@@ -89,7 +91,7 @@ impl<A: Application> Owner<A> {
             Purpose::SetAside => self.entries_were_dropped(),
             Purpose::Entries => self.entries_answered(reply),
             Purpose::Compact(chunk) => self.compaction_answered(chunk, Some(reply)),
-            Purpose::Apply | Purpose::Trim | Purpose::Peer(_) => {}
+            Purpose::Apply | Purpose::Trim | Purpose::Peer(_) | Purpose::Suspicion => {}
         }
     }
 
@@ -126,6 +128,7 @@ impl<A: Application> Owner<A> {
                 self.apply_answered(ApplyReply::Refused { lsn, retry });
             }
             (Purpose::Apply, StoreReply::Done) => self.apply_answered(ApplyReply::Done),
+            (Purpose::Suspicion, StoreReply::Done) => self.suspicion_is_proven(),
             _ => {}
         }
     }

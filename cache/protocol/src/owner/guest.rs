@@ -4,9 +4,12 @@
 //! cannot know whether the leader's write will still land, so it ends its tenure: the next one has a higher epoch,
 //! which the store then demands of that write (P3). A guest that only reads is dropped: nothing can land.
 
+use super::calls::{Call, Purpose};
 use super::task::{Kind, WriteStep};
 use super::{Owner, TaskId};
+use crate::call::StoreCall;
 use crate::config::Application;
+use crate::interval::Interval;
 use crate::lease_table::LeaseMode;
 use crate::message::{Action, CallId, Command, Ending, Notice, PeerCall, PeerId, PeerReply, Write};
 use crate::query::Touched;
@@ -107,8 +110,28 @@ impl<A: Application> Owner<A> {
 
     /// A foreign write went past the cache: entries that show these intervals are no longer trusted.
     pub(super) fn foreign_write(&mut self, touched: Vec<Touched>) {
-        let write = Write { touched: touched.clone(), command: Command::new(b"") };
-        self.actions.push(Action::Notice(Notice::BypassDetected(touched)));
+        self.actions.push(Action::Notice(Notice::BypassDetected(touched.clone())));
+        self.drop_entries(touched);
+    }
+
+    /// The store has another result than the cache. That proves a foreign write only if this owner was not replaced:
+    /// queries are not fenced, and the store may have writes of the next owner. So the fence is checked, after the query.
+    pub(super) fn suspect_foreign_write(&mut self) {
+        self.drop_entries(self.everywhere());
+        self.call(Purpose::Suspicion, Call::Store(StoreCall::Recovered));
+    }
+
+    /// This owner was not replaced before the store gave another result than the cache.
+    pub(super) fn suspicion_is_proven(&mut self) {
+        self.actions.push(Action::Notice(Notice::BypassDetected(self.everywhere())));
+    }
+
+    fn everywhere(&self) -> Vec<Touched> {
+        (0..self.config.domain_count).map(|domain| (domain, Interval::all())).collect()
+    }
+
+    fn drop_entries(&mut self, touched: Vec<Touched>) {
+        let write = Write { touched, command: Command::new(b"") };
         self.begin_task(Kind::Foreign, None, write, Vec::new());
     }
 }

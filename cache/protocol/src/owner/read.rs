@@ -199,8 +199,7 @@ impl<A: Application> Owner<A> {
         let Some(read) = self.reads.get(&task) else { return };
         let (query, session) = (read.query.clone(), read.session.filter(|_| read.may_install));
         if read.shown.as_ref().is_some_and(|shown| *shown != rows.value) {
-            let everywhere = (0..self.config.domain_count).map(|domain| (domain, Interval::all()));
-            self.foreign_write(everywhere.collect());
+            self.suspect_foreign_write();
         }
         for request in std::mem::take(&mut self.reads.get_mut(&task).expect("it was there").requests) {
             self.answer_read(request, ReadOutcome::Value(rows.value.clone()));

@@ -6,7 +6,7 @@ use lacuna_cache_protocol::{
 };
 
 use crate::one_owner::{OneOwner, Servers, store_writes};
-use crate::sim::table::{Change, closed};
+use crate::sim::table::{Change, closed, decode};
 
 const POLICIES: [Policy; 3] = [Policy::WriteAround, Policy::WriteThrough, Policy::WriteBack];
 
@@ -261,6 +261,32 @@ fn whoever_asks_a_replaced_owner_late_does_not_join_an_old_query() {
     old.let_go(&mut servers);
     assert!(old.value(early).is_some(), "it asked before the write");
     assert_eq!(old.value(late), None);
+}
+
+/// What the store has beyond a cached result may be a write of the next owner, as queries are not fenced.
+#[test]
+fn a_replaced_owner_reports_no_foreign_write() {
+    for (policy, has_moved) in POLICIES.into_iter().flat_map(|policy| [(policy, false), (policy, true)]) {
+        let mut servers = Servers::new(policy, None);
+        let mut old = OneOwner::started(&mut servers, Config::new(policy), 1);
+        old.read(&mut servers, &query());
+        old.holds = |action| matches!(action, Action::Store(..));
+        old.tell(&mut servers, Event::Verify(RequestId(90), query()));
+        let before = servers.cache.clone();
+        let mut new = OneOwner::started(&mut servers, Config::new(policy), 2);
+        new.change(&mut servers, 100, put(3));
+        // Under write-back the store gets it a little later.
+        (0..3).for_each(|_| new.wait(&mut servers, 1));
+        if has_moved {
+            // The next owner has another cache server, so that this one does not refuse the old owner.
+            servers.cache = before;
+        }
+        old.let_go(&mut servers);
+        let seen = decode(&old.value(90).expect("the store has answered"));
+        assert!(seen.iter().any(|row| row.version == 100), "{policy:?}: the write of the next owner");
+        assert!(old.notices.is_empty(), "{policy:?}, moved: {has_moved}: {:?}", old.notices);
+        assert!(old.ending.is_some(), "{policy:?}: it knows by now that it was replaced");
+    }
 }
 
 /// Two readers of one query, the second of which installs; then the first hears that the server has no room, which a server
