@@ -78,7 +78,9 @@ impl KeyArgs {
     /// # Errors
     /// `InvalidInput` if it is the file of the keys, by whatever name.
     pub(crate) fn spare(&self, out: &Path) -> Result<()> {
-        if is_same_file(Path::new(&self.keys), out) {
+        // A file that standard input comes from has no other name here.
+        let keys = if self.keys == "-" { "/dev/stdin" } else { &self.keys };
+        if is_same_file(Path::new(keys), out) {
             return Err(Error::invalid_input(format!(
                 "{} is the file of the keys, which would be lost; give another --out",
                 out.display()

@@ -54,8 +54,9 @@ pub(crate) fn key_space_name(key_space: KeySpaceId) -> &'static str {
 ///
 /// # Errors
 /// `InvalidInput` if another type was asked for, whose keys would be denied although they are there, and if the type is
-/// known to neither.
+/// known to neither; `Unsupported` if a codec has changed the keys.
 pub(crate) fn key_type_for(envelope: &Envelope, asked: Option<KeyType>) -> Result<KeyType> {
+    envelope.check_asked_directly()?;
     match (envelope.key_type, asked) {
         (KeyType::Unknown, asked) => unnoted_type(envelope.key_space, asked),
         (KeyType::Tuple, Some(KeyType::Hex)) => Ok(KeyType::Hex),
@@ -135,6 +136,16 @@ mod tests {
                 let fits = asked.key_space() == Some(key_space);
                 assert_eq!(key_type_for(&filter, Some(asked)).is_ok(), fits, "{asked}");
             }
+        }
+    }
+
+    #[test]
+    fn keys_that_a_codec_has_changed_are_not_asked_for() {
+        let hashed = CodecId { number: 2, parameter: 4 };
+        for key_space in [KeySpaceId::U64, KeySpaceId::Bytes] {
+            let filter = Envelope { codec: hashed, ..envelope(key_space, KeyType::Unknown) };
+            let refused = key_type_for(&filter, Some(KeyType::U64)).unwrap_err();
+            assert!(refused.to_string().contains("codec 2"), "{refused}");
         }
     }
 

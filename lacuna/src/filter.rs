@@ -1,6 +1,7 @@
 //! The filter that most programs need: built in one call, opened in one call, asked with Rust's own ranges.
 
 use std::fmt;
+use std::ops::RangeBounds;
 use std::sync::Arc;
 
 use lacuna_base::internal::KeyColumn;
@@ -60,8 +61,8 @@ impl<B: AsRef<[u8]>> AsRef<[u8]> for Shared<B> {
 /// ```
 ///
 /// # Errors
-/// `Unsupported` if the filter is newer than this code or over other keys than it is asked for; `Corrupt` if the bytes do
-/// not hold together. Either way: read the data.
+/// `Unsupported` if the filter is newer than this code or over other keys than it is asked for, those of a codec included;
+/// `Corrupt` if the bytes do not hold together. Either way: read the data.
 pub fn open<K: FilterKey + ?Sized>(bytes: impl FilterBytes) -> Result<Filter<K>> {
     let (envelope, _) = Envelope::open(bytes.as_ref())?;
     Filter::over(envelope, bytes)
@@ -77,14 +78,16 @@ pub fn open_verified<K: FilterKey + ?Sized>(bytes: impl FilterBytes) -> Result<F
 }
 
 impl Filter<u64> {
-    /// A filter of numbers, days or moments, which notes their type, so that it is not asked for another by mistake.
+    /// A filter of numbers, days or moments, which notes their type. [`may_contain_value`](Self::may_contain_value) and
+    /// [`may_contain_values`](Self::may_contain_values) ask it.
     ///
     /// ```
-    /// use lacuna::{Filter, KeyType, TypedKey};
+    /// use lacuna::{Filter, KeyType};
     ///
     /// let filter = Filter::build_typed([-21.5, 1.5, 3.25], 20.0)?;
     /// assert_eq!(filter.key_type(), KeyType::F64);
-    /// assert!(filter.may_contain_range(1.0.to_key()..=2.0.to_key()));
+    /// assert!(filter.may_contain_value(1.5) && filter.may_contain_values(1.0..=2.0));
+    /// assert!(!filter.may_contain_values(4.0..));
     /// # Ok::<(), lacuna::Error>(())
     /// ```
     ///
@@ -99,6 +102,22 @@ impl Filter<u64> {
         let plan = BuildPlan::new(budget.try_into()?).with_key_type(T::KEY_TYPE);
         let keys = values.into_iter().map(TypedKey::to_key);
         Self::build_with(keys, &*u64::spec(u64::USUAL_SPEC)?, &plan)
+    }
+
+    /// Whether `value` may be there; `false` proves that it is not. A filter of values of another type, or of moments in
+    /// another unit, says `true`. ([`may_contain`](Self::may_contain) takes the integer that stands for a value, whatever
+    /// the type is.)
+    #[inline]
+    pub fn may_contain_value<T: TypedKey>(&self, value: T) -> bool {
+        T::KEY_TYPE != self.envelope.key_type || self.may_contain(value.to_key())
+    }
+
+    /// Whether any value of `range` may be there, as [`may_contain_value`](Self::may_contain_value).
+    #[inline]
+    pub fn may_contain_values<T: TypedKey>(&self, range: impl RangeBounds<T>) -> bool {
+        let [lo, hi] =
+            [range.start_bound(), range.end_bound()].map(|bound| bound.map(|value| value.to_key()));
+        T::KEY_TYPE != self.envelope.key_type || self.may_contain_range((lo, hi))
     }
 }
 
@@ -146,6 +165,7 @@ impl<K: FilterKey + ?Sized> Filter<K> {
     }
 
     fn over<B: FilterBytes>(envelope: Envelope, bytes: B) -> Result<Self> {
+        envelope.check_asked_directly()?;
         let bytes = Arc::new(bytes);
         let filter = K::open_kind(envelope, Shared(Arc::clone(&bytes)))?;
         Ok(Self { filter: Arc::from(filter), bytes, envelope })

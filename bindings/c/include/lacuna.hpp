@@ -403,6 +403,10 @@ class Filter {
   using Raw = typename Traits::Raw;
   using Calls = detail::Calls<Raw>;
   static constexpr bool is_string = std::is_same_v<Key, std::string_view>;
+  // Whether the elements of a container are strings that it makes while it is read, such as those of a view.
+  template <class Keys, class Element = decltype(*std::begin(std::declval<const Keys&>()))>
+  static constexpr bool makes_strings =
+      !std::is_reference_v<Element> && !std::is_same_v<std::decay_t<Element>, std::string_view>;
 
  public:
   // Builds a filter of keys in any order: of a vector or Span of Key without a copy if they are ascending, of any other
@@ -414,6 +418,13 @@ class Filter {
     LacunaStatus status;
     if constexpr (std::is_convertible_v<const Keys&, Span<const Raw>>) {
       Span<const Raw> values(keys);
+      status = Calls::build(values.data(), values.size(), &raw, &filter);
+    } else if constexpr (is_string && makes_strings<Keys>) {
+      // Each string goes with the step that made it, so all are kept until the filter is built.
+      std::vector<std::string> kept;
+      for (const auto& key : keys) kept.emplace_back(Key{key});
+      std::vector<Raw> values;
+      for (const auto& key : kept) values.push_back(Traits::raw(key));
       status = Calls::build(values.data(), values.size(), &raw, &filter);
     } else {
       std::vector<Raw> values;

@@ -43,6 +43,7 @@ impl Held {
     /// Opens the filter after checking every byte.
     pub(crate) fn open(bytes: Bytes) -> Result<Self> {
         let (envelope, filter) = AnyFilter::open_verified(bytes.clone())?;
+        envelope.check_asked_directly()?;
         Ok(Self { filter, envelope, bytes })
     }
 

@@ -76,12 +76,25 @@ def test_narrow_types_are_widened(dtype):
     assert values[3] in f, "a NumPy scalar"
 
 
-@pytest.mark.parametrize("dtype", ["?", "c16", "m8[s]", "V8", "M8[Y]", "M8[M]", "M8[W]", "M8[2s]", "M8[ps]", "g"])
+@pytest.mark.parametrize("dtype", ["?", "c16", "m8[s]", "i4,i4", "M8[Y]", "M8[M]", "M8[W]", "M8[2s]", "M8[ps]", "g"])
 def test_types_without_keys_are_refused(f, dtype):
     values = np.zeros(3, dtype=dtype)
     for call in [Filter.build, f.may_contain, lambda values: f.may_contain_range(values, values)]:
         with pytest.raises(TypeError, match="dtype"):
             call(values)
+
+
+def test_bytes_of_one_length_keep_their_zeros():
+    numbers = np.array([256, 512, 2**40], dtype=">u8")
+    raw = [number.tobytes() for number in numbers]
+    f = Filter.build(numbers.view("V8"))
+    assert all(key in f for key in raw) and f.may_contain(numbers.view("V8")).all()
+    assert (3).to_bytes(8, "big") not in f
+    # NumPy has dropped the zeros at the end of these.
+    with pytest.raises(ValueError, match=r"view\('V8'\)"):
+        Filter.build(numbers.view("S8"))
+    with pytest.raises(ValueError, match="zero bytes"):
+        f.may_contain(numbers.view("S8"))
 
 
 def test_types_of_another_sort_are_refused(f):

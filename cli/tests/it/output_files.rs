@@ -60,6 +60,13 @@ fn the_keys_are_never_overwritten() {
         let sentence = folder.lacuna(&build).sentence(2);
         assert!(sentence.contains("is the file of the keys, which would be lost"), "{sentence}");
     }
+    // Standard input that comes from the file is the file.
+    let build = ["build", "--keys", "-", "--filter", "bloom", "--bits-per-key", "14", "--out", "keys.txt"];
+    let mut command = std::process::Command::new(crate::BINARY);
+    command.args(build).current_dir(folder.path("")).stdin(fs::File::open(folder.path("keys.txt")).unwrap());
+    let output = command.output().unwrap();
+    let sentence = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && sentence.contains("is the file of the keys"), "{sentence}");
     assert_eq!(fs::read(folder.path("keys.txt")).unwrap(), b"a\nb\n");
     folder.write("asked.txt", "aa\n");
     let build =

@@ -3,7 +3,7 @@
 //! The byte table stands in [`docs/format/envelope.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/envelope.md). Everything is little-endian and read by value, so the bytes may
 //! start anywhere.
 
-use crate::codec::CodecId;
+use crate::codec::{CodecId, FixedBe};
 use crate::error::{Error, Result};
 use crate::key::KeySpaceId;
 use crate::key_type::KeyType;
@@ -60,6 +60,24 @@ pub struct Envelope {
 }
 
 impl Envelope {
+    /// Makes sure that the keys of the filter are what the caller's keys are: bytes as they are, or integers that
+    /// big-endian bytes of one width stand for.
+    ///
+    /// # Errors
+    /// `Unsupported` after a codec that loses some of a key, or adds to it: only the guard that holds this codec can ask,
+    /// anybody else would be denied keys that are there.
+    pub fn check_asked_directly(&self) -> Result<()> {
+        let is_whole = self.codec == CodecId::IDENTITY
+            || (self.key_space == KeySpaceId::U64 && self.codec.number == FixedBe::NUMBER);
+        if is_whole {
+            return Ok(());
+        }
+        Err(Error::unsupported(format!(
+            "the filter's keys went through codec {}, which changes them: ask it where it was made",
+            self.codec.number
+        )))
+    }
+
     /// The 64 bytes to stand before `payload`.
     pub(crate) fn encode(&self, payload: &[u8]) -> [u8; ENVELOPE_BYTES] {
         let mut bytes = [0; ENVELOPE_BYTES];

@@ -3,7 +3,8 @@
 use std::ops::Bound::{Excluded, Included, Unbounded};
 use std::sync::Arc;
 
-use lacuna::{Budget, BuildPlan, ErrorKind, Filter, SortedKeys};
+use lacuna::guard::{GuardBuilder, GuardSpec};
+use lacuna::{Budget, BuildPlan, ErrorKind, Filter, KeyType, SortedKeys, TimeUnit, Timestamp};
 
 const SEED: u64 = 2_026;
 
@@ -120,6 +121,50 @@ fn another_key_space_is_refused_when_opened() {
     assert_eq!(refused.kind(), ErrorKind::Unsupported);
     let strings = Filter::build(["a"], 14.0).unwrap().as_bytes().to_vec();
     assert_eq!(lacuna::open_verified::<u64>(strings).unwrap_err().kind(), ErrorKind::Unsupported);
+}
+
+/// A file of seconds says nothing of moments in microseconds, which is what Rust has.
+#[test]
+fn values_of_another_type_or_unit_are_never_denied() {
+    let floats = Filter::build_typed([-21.5, 1.5, 3.25], 20.0).unwrap();
+    assert!(floats.may_contain_value(1.5) && floats.may_contain_values(1.0..=2.0));
+    assert!(
+        floats.may_contain_values((Excluded(-30.0), Excluded(-21.0))) && floats.may_contain_values::<f64>(..)
+    );
+    assert!(!floats.may_contain_values(4.0..) && !floats.may_contain_values(..-22.0));
+    assert!(
+        !floats.may_contain_values(2.0..=1.0) && !floats.may_contain_values((Excluded(1.5), Excluded(1.5)))
+    );
+    assert!(floats.may_contain_value(7_u64) && floats.may_contain_value(-7_i64), "another type");
+    let moment = |micros| Timestamp { micros };
+    let seconds = KeyType::Timestamp(TimeUnit::Seconds);
+    let plan = BuildPlan::new(Budget::bits_per_key(20.0).unwrap()).with_key_type(seconds);
+    let in_seconds =
+        Filter::build_with([1_706_702_400], &*lacuna::spec::<u64>("grafite").unwrap(), &plan).unwrap();
+    assert!(in_seconds.may_contain_value(moment(1_706_702_400_000_000)));
+    assert!(in_seconds.may_contain_values(moment(0)..=moment(7)));
+    let in_micros = Filter::build_typed([moment(1_706_702_400_000_000)], 20.0).unwrap();
+    assert!(in_micros.may_contain_value(moment(1_706_702_400_000_000)));
+    assert!(!in_micros.may_contain_values(moment(0)..=moment(7)));
+}
+
+/// Composite keys are hashed: asked with keys as they are, the filter would deny those that are there.
+#[test]
+fn keys_that_a_codec_has_changed_are_refused_when_opened() {
+    let sealed = |codec: &str| {
+        let spec: GuardSpec = format!("bloom@10 codec={codec}").parse().unwrap();
+        let mut builder = GuardBuilder::new(Arc::new(spec), Arc::default(), Arc::default());
+        (0..9_u64).for_each(|key| builder.add(&key.to_be_bytes()));
+        builder.finish().unwrap().into_bytes()
+    };
+    let refused = lacuna::open::<u64>(sealed("composite:4,4")).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Unsupported);
+    assert!(refused.to_string().contains("codec 2"), "{refused}");
+    assert!(lacuna::open_verified::<u64>(sealed("composite:4,4")).is_err());
+    let whole = lacuna::open::<u64>(sealed("fixed_be:8")).unwrap();
+    assert!((0..9).all(|key| whole.may_contain(key)));
+    let whole = lacuna::open::<[u8]>(sealed("bytes")).unwrap();
+    assert!((0..9_u64).all(|key| whole.may_contain(key.to_be_bytes())));
 }
 
 #[test]

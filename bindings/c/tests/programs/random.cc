@@ -340,9 +340,27 @@ void run() {
   Program<Key>().run();
 }
 
+// A container that makes each string while it is read, as the views of C++20 do.
+struct MadeStrings {
+  struct Iterator {
+    int number;
+    std::string operator*() const { return "a string that is too long to stand in its own object, number " + std::to_string(number); }
+    Iterator& operator++() { return ++number, *this; }
+    bool operator!=(const Iterator& other) const { return number != other.number; }
+  };
+  Iterator begin() const { return {0}; }
+  Iterator end() const { return {100}; }
+};
+
+void strings_that_are_made_while_they_are_read_are_kept() {
+  auto filter = lacuna::Filter<std::string_view>::build(MadeStrings(), lacuna::Plan::bits(20));
+  for (const auto& key : MadeStrings()) CHECK(filter.may_contain(key));
+}
+
 }  // namespace
 
 int main(int count, char** values) {
+  strings_that_are_made_while_they_are_read_are_kept();
   std::uint64_t first, programs = arguments(count, values, &first);
   for (auto number = first; number < first + programs; ++number) {
     begin_program(number);

@@ -5,7 +5,7 @@ use numpy::{
     PyUntypedArrayMethods,
 };
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyBytes, PyString};
 
 use super::{Column, sequence};
 use crate::errors::{wrong_type, wrong_value};
@@ -45,13 +45,37 @@ pub(super) fn read<'py>(array: &Bound<'py, PyUntypedArray>, name: &str) -> PyRes
         (b'i', _) => Ok(Column::Signed(native(array, "i8")?)),
         (b'f', ..=8) => Ok(Column::Float(native(array, "f8")?)),
         (b'M', _) => moments(array, &dtype, name),
-        (b'S' | b'U' | b'T' | b'O', _) => {
-            sequence::read(&array.call_method0("tolist")?, name).map(Column::Owned)
-        }
+        (b'S', _) => binary(array, &dtype, name),
+        // Bytes of one length; records have names.
+        (b'V', _) if !dtype.has_fields() && !dtype.has_subarray() => values(array, name),
+        (b'U' | b'T' | b'O', _) => values(array, name),
         _ => Err(wrong_type(format!(
             "{name} has dtype {dtype}, which has no keys; give integers, floats of at most 64 bits, datetime64, str or bytes"
         ))),
     }
+}
+
+fn values<'py>(array: &Bound<'py, PyUntypedArray>, name: &str) -> PyResult<Column<'py>> {
+    sequence::read(&array.call_method0("tolist")?, name).map(Column::Owned)
+}
+
+/// Byte strings that NumPy pads with zeros, so that it drops those at the end of a value. Other zeros say that the values
+/// are no text, and what was dropped is not known.
+fn binary<'py>(
+    array: &Bound<'py, PyUntypedArray>,
+    dtype: &Bound<'py, PyArrayDescr>,
+    name: &str,
+) -> PyResult<Column<'py>> {
+    let list = array.call_method0("tolist")?;
+    for value in list.try_iter()? {
+        if value?.cast::<PyBytes>()?.as_bytes().contains(&0) {
+            let length = dtype.itemsize();
+            return Err(wrong_value(format!(
+                "{name} has zero bytes in it, which dtype {dtype} drops at the end of a value; give array.view('V{length}')"
+            )));
+        }
+    }
+    sequence::read(&list, name).map(Column::Owned)
 }
 
 /// Refuses a masked array in which a value is masked, and so missing.
