@@ -3,7 +3,7 @@
 use std::ops::Bound::{Excluded, Included, Unbounded};
 use std::sync::Arc;
 
-use lacuna::guard::{GuardBuilder, GuardSpec};
+use lacuna::guard::{GuardBuilder, GuardSpec, QueryLog};
 use lacuna::{Budget, BuildPlan, ErrorKind, Filter, KeyType, SortedKeys, TimeUnit, Timestamp};
 
 const SEED: u64 = 2_026;
@@ -153,7 +153,8 @@ fn values_of_another_type_or_unit_are_never_denied() {
 fn keys_that_a_codec_has_changed_are_refused_when_opened() {
     let sealed = |codec: &str| {
         let spec: GuardSpec = format!("bloom@10 codec={codec}").parse().unwrap();
-        let mut builder = GuardBuilder::new(Arc::new(spec), Arc::default(), Arc::default());
+        let log = QueryLog::new(spec.codec());
+        let mut builder = GuardBuilder::new(Arc::new(spec), Arc::new(log), Arc::default());
         (0..9_u64).for_each(|key| builder.add(&key.to_be_bytes()));
         builder.finish().unwrap().into_bytes()
     };
