@@ -62,7 +62,7 @@ fn the_keys_are_never_overwritten() {
     }
     // Standard input that comes from the file is the file.
     let build = ["build", "--keys", "-", "--filter", "bloom", "--bits-per-key", "14", "--out", "keys.txt"];
-    let mut command = std::process::Command::new(crate::BINARY);
+    let mut command = Command::new(crate::BINARY);
     command.args(build).current_dir(folder.path("")).stdin(fs::File::open(folder.path("keys.txt")).unwrap());
     let output = command.output().unwrap();
     let sentence = String::from_utf8(output.stderr).unwrap();
