@@ -403,10 +403,17 @@ class Filter {
   using Raw = typename Traits::Raw;
   using Calls = detail::Calls<Raw>;
   static constexpr bool is_string = std::is_same_v<Key, std::string_view>;
-  // Whether the elements of a container are strings that it makes while it is read, such as those of a view.
-  template <class Keys, class Element = decltype(*std::begin(std::declval<const Keys&>()))>
-  static constexpr bool makes_strings =
-      !std::is_reference_v<Element> && !std::is_same_v<std::decay_t<Element>, std::string_view>;
+  // Whether the strings of a container stay where they are while it is read: they are references, of an iterator that may
+  // be read twice. Views make their strings at each step, and iterators of streams hold one alone.
+  template <class Iterator, class = void>
+  struct StaysFor : std::false_type {};
+  template <class Iterator>
+  struct StaysFor<Iterator, std::void_t<typename std::iterator_traits<Iterator>::iterator_category>>
+      : std::bool_constant<std::is_lvalue_reference_v<decltype(*std::declval<Iterator&>())> &&
+                           std::is_base_of_v<std::forward_iterator_tag,
+                                             typename std::iterator_traits<Iterator>::iterator_category>> {};
+  template <class Keys>
+  static constexpr bool strings_stay = StaysFor<std::decay_t<decltype(std::begin(std::declval<const Keys&>()))>>::value;
 
  public:
   // Builds a filter of keys in any order: of a vector or Span of Key without a copy if they are ascending, of any other
@@ -419,8 +426,8 @@ class Filter {
     if constexpr (std::is_convertible_v<const Keys&, Span<const Raw>>) {
       Span<const Raw> values(keys);
       status = Calls::build(values.data(), values.size(), &raw, &filter);
-    } else if constexpr (is_string && makes_strings<Keys>) {
-      // Each string goes with the step that made it, so all are kept until the filter is built.
+    } else if constexpr (is_string && !strings_stay<Keys>) {
+      // A string may be gone after its step, so all are kept until the filter is built.
       std::vector<std::string> kept;
       for (const auto& key : keys) kept.emplace_back(Key{key});
       std::vector<Raw> values;

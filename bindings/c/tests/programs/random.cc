@@ -3,8 +3,10 @@
 // Every type of key that lacuna.hpp knows, with keys from all of the type.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -352,7 +354,18 @@ struct MadeStrings {
   Iterator end() const { return {100}; }
 };
 
+// The same for iterators that hold the one string that they are at.
+struct StreamedStrings {
+  std::istringstream* stream;
+  std::istream_iterator<std::string> begin() const { return std::istream_iterator<std::string>(*stream); }
+  std::istream_iterator<std::string> end() const { return {}; }
+};
+
 void strings_that_are_made_while_they_are_read_are_kept() {
+  const std::string long_word(60, 'x');
+  std::istringstream stream("ant " + long_word + " bee");
+  auto streamed = lacuna::Filter<std::string_view>::build(StreamedStrings{&stream}, lacuna::Plan::bits(20));
+  CHECK(streamed.may_contain("ant") && streamed.may_contain(long_word) && streamed.may_contain("bee"));
   auto filter = lacuna::Filter<std::string_view>::build(MadeStrings(), lacuna::Plan::bits(20));
   for (const auto& key : MadeStrings()) CHECK(filter.may_contain(key));
 }
