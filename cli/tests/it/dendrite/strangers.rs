@@ -67,6 +67,8 @@ async fn strangers_are_told_from_dendrites(team: Team, how: &[&str]) {
         assert!(begun.elapsed() < AT_MOST, "{:?}", reading.counts());
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
+    // The rows are fresh at once; it is reported when the fence proves that no other dendrite wrote.
+    tokio::time::sleep(5 * LOOKS).await;
     let ended = stop(&mut dendrites);
     let found: u64 = ended.iter().filter_map(|ended| ended.counts["foreign_writes"].as_u64()).sum();
     assert!(found >= 1, "{ended:?}");
