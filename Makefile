@@ -42,17 +42,15 @@ test: export LACUNA_STAGES := $(abspath $(TARGET))/stages
 test: fresh-stages $(DENY) browser servers
 	$(STAGE) format $(CARGO) fmt --all --check
 	$(STAGE) "supply chain" $(CARGO) fetch --locked
-	$(STAGE) "supply chain of fuzzing" $(CARGO) fetch --locked --manifest-path lab/fuzz/Cargo.toml
 	$(STAGE) "supply chain" $(DENY) --offline check --hide-inclusion-graph licenses bans sources
 	$(STAGE) build .ci/without-features
 	$(STAGE) rocksdb .ci/rocksdb
 	$(STAGE) lints $(WITH_ROCKSDB) $(CARGO) clippy --profile checked --locked --workspace --all-targets --all-features -- -D warnings
-	$(STAGE) "fuzz targets" $(CARGO) check --profile checked --locked --manifest-path lab/fuzz/Cargo.toml --target-dir $(TARGET)
 	$(STAGE) "features of the range cache, each alone" .ci/features
 	$(STAGE) words lab/words
 	$(STAGE) packages .ci/package
 	$(STAGE) docs $(WITH_ROCKSDB) env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --profile checked --locked --workspace --all-features --no-deps --lib
-	$(STAGE) tests $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --lib --bins --tests
+	$(STAGE) tests $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --tests
 	$(STAGE) "examples of the documentation" $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --doc
 	$(STAGE) "C and C++" $(WITH_ROCKSDB) env LACUNA_COMMAND=$(LACUNA_WITHOUT_FEATURES) .ci/c
 	$(STAGE) python env LACUNA_COMMAND=$(LACUNA_WITHOUT_FEATURES) .ci/python
@@ -85,8 +83,9 @@ test-long: export LACUNA_LONG := 1
 test-long: export LACUNA_WITHOUT_FEATURES := $(abspath $(TARGET))/without-features/lacuna
 test-long: browser servers
 	$(STAGE) build .ci/without-features
+	$(STAGE) "features of the range cache, each alone" .ci/features all
 	$(STAGE) ferretdb .ci/ferretdb
-	$(STAGE) "long tests" $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --lib --bins --tests
+	$(STAGE) "long tests" $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --tests
 	$(STAGE) "long cassandra" .ci/cassandra -DforkCount=1 -Dlacuna.operations=20000 -Dlacuna.checks=20000 -Dlacuna.ring_changes=true
 	$(STAGE) "cassandra beside stock" .ci/cassandra -Dtest=BesideStockTest -Dlacuna.beside_stock=true -Dlacuna.operations=100000
 	$(STAGE) "cassandra 5.0.0" .ci/cassandra -Dcassandra.version=5.0.0 -Dtest='ControlsTest,ExchangeTest'

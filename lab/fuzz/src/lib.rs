@@ -6,7 +6,7 @@ use lacuna_families::FAMILIES;
 /// The spec that `choice` names: each family by its bare name and with everything set.
 pub fn spec_of(choice: u8) -> &'static str {
     let family = &FAMILIES[usize::from(choice / 2) % FAMILIES.len()];
-    if choice % 2 == 0 { family.kind.name() } else { family.example }
+    if choice.is_multiple_of(2) { family.kind.name() } else { family.example }
 }
 
 /// A plan of 1 to 40 bits a key.

@@ -24,7 +24,8 @@ fuzz_target!(|input: Input| {
         if oracle.contains(place) {
             continue;
         }
-        let ends = (above.checked_sub(1).map(|below| oracle.keys()[below]), oracle.keys().get(above).copied());
+        let ends =
+            (above.checked_sub(1).map(|below| oracle.keys()[below]), oracle.keys().get(above).copied());
         integers.learn_between(ends.0, ends.1);
         let ends = (ends.0.map(u64::to_be_bytes), ends.1.map(u64::to_be_bytes));
         strings.learn_between(ends.0.as_ref().map(|end| &end[..]), ends.1.as_ref().map(|end| &end[..]));

@@ -19,7 +19,8 @@ struct Input {
 fuzz_target!(|input: Input| {
     let guard = TableGuard::parse("grafite@14 codec=fixed_be:8").expect("a sound policy");
     let bounds = (Bound::Included(&input.lo[..]), Bound::Included(&input.hi[..]));
-    let facts = TableFacts { comparator: TableFacts::BYTEWISE, property: Some(&input.property), identity: None };
+    let facts =
+        TableFacts { comparator: TableFacts::BYTEWISE, property: Some(&input.property), identity: None };
     let direction = if input.backward { Direction::Reverse } else { Direction::Forward };
     let passes = Question::new(&guard, bounds, direction).may_contain(facts);
     let opens = Property::parse(&input.property)

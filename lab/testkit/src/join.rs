@@ -3,7 +3,7 @@
 /// Expands to a module of tests, one for each fact of the suite; see the crate's page.
 ///
 /// Arguments: the module's name, the key space, the spec; then, in any order, the options of
-/// [`Subject`](crate::Subject): `forced = [..]`, `paths = [..]`, `ignores_seed = true`. `using = path`, if given,
+/// [`Subject`](crate::Subject): `forced = [..]`, `paths = [..]`, `ignores_seed = true`, `chooses = true`. `using = path`, if given,
 /// comes right after the spec and names the module with `spec`, `open` and `open_verified`; `lacuna_families`
 /// otherwise.
 #[macro_export]

@@ -23,13 +23,24 @@ pub struct Subject<K: KeySpace + ?Sized> {
     forced: Vec<&'static str>,
     paths: Vec<&'static str>,
     ignores_seed: bool,
+    chooses: bool,
 }
 
 impl<K: KeySpace + ?Sized> Subject<K> {
     /// The family that `text` names, with the functions that read its specs and open its bytes.
     pub fn new(text: &'static str, read_spec: ReadSpec<K>, open: Open<K>, open_verified: Open<K>) -> Self {
         let (module, forced, paths) = ("", Vec::new(), Vec::new());
-        Self { text, read_spec, open, open_verified, module, forced, paths, ignores_seed: false }
+        Self {
+            text,
+            read_spec,
+            open,
+            open_verified,
+            module,
+            forced,
+            paths,
+            ignores_seed: false,
+            chooses: false,
+        }
     }
 
     /// Names the test module the facts stand in, as `module_path!()` gives it: one fact runs itself again.
@@ -60,6 +71,14 @@ impl<K: KeySpace + ?Sized> Subject<K> {
         self
     }
 
+    /// Says that the spec chooses among families that are proved by themselves: a short run asks it about a share of all small
+    /// sets.
+    #[must_use]
+    pub fn chooses(mut self, chooses: bool) -> Self {
+        self.chooses = chooses;
+        self
+    }
+
     /// The spec's text.
     pub(crate) fn text(&self) -> &'static str {
         self.text
@@ -78,6 +97,11 @@ impl<K: KeySpace + ?Sized> Subject<K> {
     /// Whether every seed must give the same bytes.
     pub(crate) fn seed_is_ignored(&self) -> bool {
         self.ignores_seed
+    }
+
+    /// Whether all small sets are too many for a short run.
+    pub(crate) fn is_proved_in_parts(&self) -> bool {
+        self.chooses
     }
 
     /// The test module without its crate, as the test binary's command line takes it.

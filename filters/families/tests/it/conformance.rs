@@ -90,10 +90,10 @@ conformance!(
     "surf:hash=5,real=4",
     forced = ["surf:hash=7", "surf:hash=3,real=2,cut"]
 );
-conformance!(auto_u64, u64, "auto");
-conformance!(auto_bytes, [u8], "auto");
-conformance!(auto_robust_u64, u64, "auto:robust");
-conformance!(auto_robust_bytes, [u8], "auto:robust");
+conformance!(auto_u64, u64, "auto", chooses = true);
+conformance!(auto_bytes, [u8], "auto", chooses = true);
+conformance!(auto_robust_u64, u64, "auto:robust", chooses = true);
+conformance!(auto_robust_bytes, [u8], "auto:robust", chooses = true);
 #[cfg(feature = "baselines")]
 conformance!(
     rosetta_u64,
