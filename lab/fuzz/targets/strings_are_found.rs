@@ -10,13 +10,15 @@ use lacuna_fuzz::{plan_of, spec_of};
 use lacuna_testkit::Oracle;
 use libfuzzer_sys::fuzz_target;
 
+type End = Bound<Vec<u8>>;
+
 #[derive(Debug, Arbitrary)]
 struct Input {
     spec: u8,
     bits: u8,
     seed: u64,
     keys: Vec<Vec<u8>>,
-    ends: Vec<(Bound<Vec<u8>>, Bound<Vec<u8>>)>,
+    ends: Vec<(End, End)>,
 }
 
 fuzz_target!(|input: Input| {
