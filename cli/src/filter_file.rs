@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use lacuna_base::{AlignedBytes, Envelope, Error, KeySpaceId, Result};
-use lacuna_families::AnyFilter;
+use lacuna_families::{AnyFilter, Surf};
 use lacuna_workload::KeyType;
 
 /// Reads and opens the filter at `path`, checksums included.
@@ -40,6 +40,15 @@ fn read(path: &Path) -> Result<AlignedBytes> {
         Error::invalid_input(format!("cannot open {}: {reason}", path.display())).with_source(error)
     })?;
     Ok(AlignedBytes::copy_of(&bytes))
+}
+
+/// What is to be said of a trie of which only the first levels fit the budget.
+pub(crate) fn cut_trie(key_space: KeySpaceId, bytes: AlignedBytes) -> Option<&'static str> {
+    let is_cut = match key_space {
+        KeySpaceId::U64 => Surf::<u64, _>::open(bytes).is_ok_and(|surf| surf.is_cut()),
+        KeySpaceId::Bytes => Surf::<[u8], _>::open(bytes).is_ok_and(|surf| surf.is_cut()),
+    };
+    is_cut.then_some("cut to the levels that fit the budget: counts and next keys are wider")
 }
 
 /// How a key space is called in a sentence.

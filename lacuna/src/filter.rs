@@ -79,7 +79,8 @@ pub fn open_verified<K: FilterKey + ?Sized>(bytes: impl FilterBytes) -> Result<F
 
 impl Filter<u64> {
     /// A filter of numbers, days or moments, which notes their type. [`may_contain_value`](Self::may_contain_value) and
-    /// [`may_contain_values`](Self::may_contain_values) ask it.
+    /// [`may_contain_values`](Self::may_contain_values) ask it. An `f32` is the same number as an `f64`: `0.1_f32` is
+    /// found by `0.1_f32` and by `0.10000000149011612`, not by `0.1`.
     ///
     /// ```
     /// use lacuna::{Filter, KeyType};
@@ -105,11 +106,10 @@ impl Filter<u64> {
     }
 
     /// Whether `value` may be there; `false` proves that it is not. A filter of values of another type, or of moments in
-    /// another unit, says `true`. ([`may_contain`](Self::may_contain) takes the integer that stands for a value, whatever
-    /// the type is.)
+    /// another unit, says `true`.
     #[inline]
     pub fn may_contain_value<T: TypedKey>(&self, value: T) -> bool {
-        T::KEY_TYPE != self.envelope.key_type || self.may_contain(value.to_key())
+        T::KEY_TYPE != self.envelope.key_type || self.filter.may_contain(value.to_key())
     }
 
     /// Whether any value of `range` may be there, as [`may_contain_value`](Self::may_contain_value).
@@ -117,7 +117,9 @@ impl Filter<u64> {
     pub fn may_contain_values<T: TypedKey>(&self, range: impl RangeBounds<T>) -> bool {
         let [lo, hi] =
             [range.start_bound(), range.end_bound()].map(|bound| bound.map(|value| value.to_key()));
-        T::KEY_TYPE != self.envelope.key_type || self.may_contain_range((lo, hi))
+        let range = range_of::<u64>(&(lo, hi));
+        T::KEY_TYPE != self.envelope.key_type
+            || range.is_some_and(|range| self.filter.may_contain_range(range))
     }
 }
 
@@ -171,21 +173,35 @@ impl<K: FilterKey + ?Sized> Filter<K> {
         Ok(Self { filter: Arc::from(filter), bytes, envelope })
     }
 
-    /// Whether `key` may be there; `false` proves that it is not.
+    /// Whether keys as they come are what the filter's keys are. The `u64` 2 is no number among floats or days: about it,
+    /// the filter says nothing.
+    #[inline]
+    fn takes_plain_keys(&self) -> bool {
+        let key_type = self.envelope.key_type;
+        key_type.is_bytes() || matches!(key_type, KeyType::U64 | KeyType::Unknown)
+    }
+
+    /// Whether `key` may be there; `false` proves that it is not. A filter whose keys stand for other values than
+    /// unsigned integers says `true`: ask it with [`may_contain_value`](Filter::may_contain_value), or with the integers
+    /// that stand for its values through [`as_range_filter`](Self::as_range_filter).
     #[inline]
     pub fn may_contain(&self, key: impl AsKey<K>) -> bool {
-        self.filter.may_contain(key.as_key())
+        !self.takes_plain_keys() || self.filter.may_contain(key.as_key())
     }
 
-    /// Whether any key of `range` may be there; `false` proves that none is. A range that is empty or inverted holds
-    /// none.
+    /// Whether any key of `range` may be there, as [`may_contain`](Self::may_contain); `false` proves that none is. A
+    /// range that is empty or inverted holds none.
     #[inline]
     pub fn may_contain_range(&self, range: impl KeyBounds<K>) -> bool {
-        range_of(&range).is_some_and(|range| self.filter.may_contain_range(range))
+        !self.takes_plain_keys() || range_of(&range).is_some_and(|range| self.filter.may_contain_range(range))
     }
 
-    /// Answers many ranges at once, which takes a quarter to a third of the time: their cache misses overlap.
+    /// Answers many ranges at once, which takes a quarter to a third of the time: their cache misses overlap. As
+    /// [`may_contain_range`](Self::may_contain_range).
     pub fn may_contain_ranges<R: KeyBounds<K>>(&self, ranges: &[R]) -> Vec<bool> {
+        if !self.takes_plain_keys() {
+            return vec![true; ranges.len()];
+        }
         let (places, asked): (Vec<usize>, Vec<_>) = ranges
             .iter()
             .enumerate()
@@ -201,7 +217,7 @@ impl<K: FilterKey + ?Sized> Filter<K> {
     }
 
     /// Answers many closed ranges whose ends stand in two columns, without gathering them: `answers[i]` belongs to
-    /// `los[i]..=his[i]`. An inverted pair holds no key.
+    /// `los[i]..=his[i]`, as [`may_contain_range`](Self::may_contain_range). An inverted pair holds no key.
     ///
     /// ```
     /// let filter = lacuna::Filter::build([3, 50, 700], 14.0)?;
@@ -214,7 +230,13 @@ impl<K: FilterKey + ?Sized> Filter<K> {
     /// # Panics
     /// If the three slices differ in length.
     pub fn may_contain_pairs<'a>(&self, los: &[K::Ref<'a>], his: &[K::Ref<'a>], answers: &mut [bool]) {
-        self.filter.may_contain_pairs(los, his, answers);
+        if self.takes_plain_keys() {
+            self.filter.may_contain_pairs(los, his, answers);
+        } else {
+            let len = answers.len();
+            assert!(los.len() == len && his.len() == len, "the three slices differ in length");
+            answers.fill(true);
+        }
     }
 
     /// The sealed bytes: 64 bytes of envelope, then the payload; versioned and checksummed.
@@ -243,7 +265,8 @@ impl<K: FilterKey + ?Sized> Filter<K> {
         self.filter.rate_bound(range_len)
     }
 
-    /// The filter as the trait that all families implement, for code that is generic over filters.
+    /// The filter as the trait that all families implement, for code that is generic over filters. It takes the integers
+    /// that stand for values, whatever their type is.
     pub fn as_range_filter(&self) -> &DynFilter<K> {
         &*self.filter
     }

@@ -26,7 +26,7 @@ pub enum Key<'a> {
 /// Microseconds of a day.
 const DAY_MICROS: i64 = 86_400_000_000;
 
-/// Reads one key. Texts and hexadecimal strings may be empty.
+/// Reads one key. Texts and hexadecimal strings may be empty. NaN, which no range holds, is none.
 ///
 /// ```
 /// use lacuna_workload::{Key, KeyType, parse_key};
@@ -56,10 +56,10 @@ pub fn parse_key(key_type: KeyType, text: &[u8]) -> Result<Key<'_>> {
 /// ```
 ///
 /// # Errors
-/// `InvalidInput` when an end is not a value of this type, is no number, or the range runs backwards, which is a mistake of
+/// `InvalidInput` when an end is not a value of this type, or the range runs backwards, which is a mistake of
 /// the caller's rather than an empty range.
 pub fn parse_range<'a>(key_type: KeyType, low: &'a [u8], high: &'a [u8]) -> Result<(Key<'a>, Key<'a>)> {
-    let ends = (bound(key_type, low, false)?, bound(key_type, high, true)?);
+    let ends = (parse_as(key_type, low, false)?, parse_as(key_type, high, true)?);
     if ends.0 <= ends.1 {
         return Ok(ends);
     }
@@ -67,12 +67,17 @@ pub fn parse_range<'a>(key_type: KeyType, low: &'a [u8], high: &'a [u8]) -> Resu
     Err(Error::invalid_input(format!("the range runs backwards; give {high} before {low}")))
 }
 
-fn bound(key_type: KeyType, text: &[u8], is_upper: bool) -> Result<Key<'_>> {
-    let key = parse_as(key_type, text, is_upper)?;
-    if key_type == KeyType::F64 && key == Key::U64(f64::NAN.to_key()) {
-        return Err(Error::invalid_input("NaN is no bound of a range; give a number, -inf or inf"));
+/// The key of a number.
+///
+/// # Errors
+/// `InvalidInput` for NaN.
+pub(crate) fn number_key(value: f64) -> Result<Key<'static>> {
+    if value.is_nan() {
+        return Err(Error::invalid_input(
+            "NaN is no key and no end of a range; leave it out, or give a number, -inf or inf",
+        ));
     }
-    Ok(key)
+    Ok(Key::U64(value.to_key()))
 }
 
 /// Reads a key, or with `ends_day` the end of a bare day.
@@ -87,7 +92,7 @@ fn parse_as(key_type: KeyType, text: &[u8], ends_day: bool) -> Result<Key<'_>> {
     let key = match key_type {
         KeyType::U64 => digits(&shown).and_then(|digits| digits.parse().ok()).map(Key::U64),
         KeyType::I64 => signed(&shown).map(|value| Key::U64(value.to_key())),
-        KeyType::F64 => shown.parse().ok().map(|value: f64| Key::U64(value.to_key())),
+        KeyType::F64 => shown.parse().ok().map(number_key).transpose()?,
         KeyType::Date => days(&shown).map(|days| Key::U64(Date { days }.to_key())),
         KeyType::Timestamp(unit) => micros(&shown, ends_day).map(|micros| Key::U64(moment_key(micros, unit))),
         KeyType::Hex => hex_bytes(text).map(|bytes| Key::Bytes(bytes.into())),
@@ -244,7 +249,7 @@ mod tests {
         let cases = [
             (KeyType::U64, &["", "-1", "+1", "1.0", "0x10", "18446744073709551616", " 1"][..]),
             (KeyType::I64, &["", "-", "+1", "1.0", "--1", "9223372036854775808"]),
-            (KeyType::F64, &["", "one", "1,5", "0x1p3"]),
+            (KeyType::F64, &["", "one", "1,5", "0x1p3", "nan", "NaN", "-nan", "+NAN"]),
             (
                 KeyType::Date,
                 &["", "2024-13-01", "2024-02-30", "31.01.2024", "2024-01-31T12:00:00", "20240131"],
@@ -290,8 +295,9 @@ mod tests {
         for (key_type, low, high, said) in [
             (KeyType::U64, "9", "3", "give 3 before 9"),
             (KeyType::I64, "1", "-1", "runs backwards"),
-            (KeyType::F64, "nan", "5", "NaN is no bound"),
-            (KeyType::F64, "5", "NaN", "NaN is no bound"),
+            (KeyType::F64, "nan", "5", "NaN is no key and no end"),
+            (KeyType::F64, "5", "NaN", "NaN is no key and no end"),
+            (KeyType::F64, "-nan", "-nan", "NaN is no key and no end"),
         ] {
             let error = parse_range(key_type, low.as_bytes(), high.as_bytes()).unwrap_err();
             assert!(error.to_string().contains(said), "{low} {high}: {error}");

@@ -1,8 +1,9 @@
 //! A batch of queries from a file or a pipe: one closed range a line.
 //!
 //! Both ends are keys of one [`KeyType`], `LO HI` with blanks, a tab or a comma between; one key alone asks for itself.
-//! Text keys may hold blanks and commas, so they need the tab, and a text alone on its line has neither. Blank lines are
-//! left out. A range that runs backwards is refused rather than turned round: it is a mistake of the caller's.
+//! Text keys may hold blanks and commas, so they need the tab, and a text alone on its line has neither. An empty line asks
+//! for the empty string where that is a key, as in a file of keys: of texts and of hexadecimal strings. Of all other types
+//! blank lines are left out. A range that runs backwards is refused rather than turned round: it is a mistake of the caller's.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -106,8 +107,11 @@ fn parse_line(line: &[u8], key_type: KeyType) -> Result<QueryLine> {
     Ok(QueryLine { low: owned(low), high: owned(high) })
 }
 
-/// Both ends; the same twice where there is one.
+/// Both ends; the same twice where there is one, and in an empty line.
 fn split_ends(line: &[u8], key_type: KeyType) -> Option<(&[u8], &[u8])> {
+    if line.is_empty() {
+        return Some((line, line));
+    }
     let is_text = key_type == KeyType::Text;
     let between = |byte: &u8| *byte == b'\t' || (is_separator(*byte) && !is_text);
     let mut ends = line.split(between).filter(|end| is_text || !end.is_empty());
@@ -125,8 +129,9 @@ fn is_separator(byte: u8) -> bool {
     byte == b' ' || byte == b','
 }
 
+/// Whether a line has no key: an empty line of byte strings has one, the empty string.
 fn is_blank(line: &[u8], key_type: KeyType) -> bool {
-    line.is_empty() || key_type != KeyType::Text && line.iter().all(|byte| b" \t".contains(byte))
+    !key_type.is_bytes() && line.iter().all(|byte| b" \t".contains(byte))
 }
 
 fn owned(key: Key<'_>) -> Key<'static> {
@@ -174,10 +179,39 @@ mod tests {
     }
 
     #[test]
-    fn blank_lines_are_left_out() {
-        let text = "\n1 2\n  \n\t\n3\n\n";
+    fn blank_lines_of_numbers_are_left_out() {
+        let text = "\n1 2\n  \n\t\n\r\n3\n\n";
         let found = collect(QueryLines::new(text.as_bytes(), KeyType::U64), KeyType::U64).unwrap();
         assert_eq!(found, Queries::U64(vec![(1, 2), (3, 3)]));
+        for (key_type, text) in [
+            (KeyType::I64, "\n-1\n\n"),
+            (KeyType::F64, "\n0.5\n\n"),
+            (KeyType::Date, "\n2024-01-31\n\n"),
+            (KeyType::Timestamp(TimeUnit::Seconds), "\n2024-01-31\n\n"),
+        ] {
+            let found = collect(QueryLines::new(text.as_bytes(), key_type), key_type).unwrap();
+            assert_eq!(found.len(), 1, "{key_type}");
+        }
+    }
+
+    #[test]
+    fn an_empty_line_is_the_empty_string_where_it_is_a_key() {
+        for (key_type, texts) in [
+            (KeyType::Text, &["\n", "\r\n", "\t\n", "\t"][..]),
+            (KeyType::Hex, &["\n", "\r\n", "0x\n", "0x 0x\n"]),
+        ] {
+            for text in texts {
+                let found = collect(QueryLines::new(text.as_bytes(), key_type), key_type).unwrap();
+                let mut asked = ByteQueries::new();
+                asked.push(b"", b"");
+                assert_eq!(found, Queries::Bytes(asked), "{text:?} as {key_type}");
+            }
+            // As in a file of keys: each line is one.
+            let lines = QueryLines::new("\n61\n\n62\n".as_bytes(), key_type);
+            assert_eq!(collect(lines, key_type).unwrap().len(), 4, "{key_type}");
+        }
+        let blanks = QueryLines::new(" \t \n".as_bytes(), KeyType::Hex);
+        assert!(collect(blanks, KeyType::Hex).is_err(), "neither a key nor an empty line");
     }
 
     #[test]

@@ -68,7 +68,7 @@ fn check<T>(first: *const T, count: usize, name: &str) -> Result<()> {
         return Err(Error::invalid_input(format!("{name} is null, but {count} values are to be there")));
     }
     if !first.is_aligned() {
-        return Err(Error::invalid_input(format!("{name} is not aligned to {} bytes", align_of::<T>())));
+        return Err(no_object(first, name));
     }
     match count.checked_mul(size_of::<T>()) {
         Some(bytes) if isize::try_from(bytes).is_ok() => Ok(()),
@@ -76,33 +76,63 @@ fn check<T>(first: *const T, count: usize, name: &str) -> Result<()> {
     }
 }
 
-/// What a pointer to an object of this library leads to.
+/// What a pointer to an object of this library leads to; `None` if it is null or unaligned, where no object can be.
 ///
 /// # Safety
-/// If `object` is not null, it is alive and nothing changes it for `'a`.
-pub(crate) unsafe fn shared<'a, T>(object: *const T, name: &str) -> Result<&'a T> {
-    // SAFETY: as the caller promises.
-    unsafe { object.as_ref() }.ok_or_else(|| null(name))
+/// If `object` is neither null nor unaligned, it is alive and nothing changes it for `'a`.
+#[inline]
+pub(crate) unsafe fn known<'a, T>(object: *const T) -> Option<&'a T> {
+    // SAFETY: as the caller promises; null is no reference.
+    if object.is_aligned() { unsafe { object.as_ref() } } else { None }
 }
 
-/// As [`shared`], to be changed.
+/// As [`known`], to be changed.
 ///
 /// # Safety
-/// If `object` is not null, it is alive and nothing else uses it for `'a`.
+/// If `object` is neither null nor unaligned, it is alive and nothing else uses it for `'a`.
+pub(crate) unsafe fn known_mut<'a, T>(object: *mut T) -> Option<&'a mut T> {
+    // SAFETY: as the caller promises; null is no reference.
+    if object.is_aligned() { unsafe { object.as_mut() } } else { None }
+}
+
+/// As [`known`], where its absence is an error.
+///
+/// # Safety
+/// As for [`known`].
+pub(crate) unsafe fn shared<'a, T>(object: *const T, name: &str) -> Result<&'a T> {
+    // SAFETY: as the caller promises.
+    unsafe { known(object) }.ok_or_else(|| no_object(object, name))
+}
+
+/// As [`known_mut`], where its absence is an error.
+///
+/// # Safety
+/// As for [`known_mut`].
 pub(crate) unsafe fn exclusive<'a, T>(object: *mut T, name: &str) -> Result<&'a mut T> {
     // SAFETY: as the caller promises.
-    unsafe { object.as_mut() }.ok_or_else(|| null(name))
+    unsafe { known_mut(object) }.ok_or_else(|| no_object(object, name))
+}
+
+/// Frees an object that this library has given away; nothing happens if it is null or unaligned.
+///
+/// # Safety
+/// If `object` is neither null nor unaligned, it came from `Box::into_raw` and is not used again.
+pub(crate) unsafe fn free<T>(object: *mut T) {
+    if !object.is_null() && object.is_aligned() {
+        // SAFETY: as the caller promises.
+        drop(unsafe { Box::from_raw(object) });
+    }
 }
 
 /// Writes a result, without reading what was there.
 ///
 /// # Safety
-/// If `place` is not null, it may be written.
+/// If `place` is neither null nor unaligned, it may be written.
 pub(crate) unsafe fn set<T>(place: *mut T, value: T, name: &str) -> Result<()> {
-    if place.is_null() {
-        return Err(null(name));
+    if place.is_null() || !place.is_aligned() {
+        return Err(no_object(place, name));
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: as the caller promises; the place is aligned.
     unsafe { place.write(value) }
     Ok(())
 }
@@ -120,6 +150,9 @@ pub(crate) unsafe fn text<'a>(text: *const c_char, name: &str) -> Result<Option<
     text.to_str().map(Some).map_err(|_| Error::invalid_input(format!("{name} is not UTF-8")))
 }
 
-fn null(name: &str) -> Error {
-    Error::invalid_input(format!("{name} is null"))
+fn no_object<T>(pointer: *const T, name: &str) -> Error {
+    match pointer.is_null() {
+        true => Error::invalid_input(format!("{name} is null")),
+        false => Error::invalid_input(format!("{name} is not aligned to {} bytes", align_of::<T>())),
+    }
 }

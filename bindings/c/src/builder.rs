@@ -2,7 +2,7 @@
 
 use lacuna_base::{ByteColumn, Error, Result, TypedKey as _};
 
-use crate::arguments::{exclusive, lent, set};
+use crate::arguments::{exclusive, free, lent, set};
 use crate::filter::{Filter, give};
 use crate::key_type::Values;
 use crate::plan::{Plan, Recipe, integer_recipe, string_recipe};
@@ -188,8 +188,6 @@ pub unsafe extern "C" fn lacuna_builder_finish(builder: *mut Builder, filter: *m
 /// `builder` came from a `lacuna_builder_new_...` and is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lacuna_builder_free(builder: *mut Builder) {
-    if !builder.is_null() {
-        // SAFETY: as the caller promises.
-        drop(unsafe { Box::from_raw(builder) });
-    }
+    // SAFETY: as the caller promises.
+    unsafe { free(builder) }
 }

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use lacuna_base::ENVELOPE_BYTES;
 
+use crate::arguments::known;
 use crate::filter::{Answers, Filter};
 
 /// Lengths that bounds are shown for.
@@ -57,7 +58,7 @@ impl Filter {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lacuna_explain(filter: *const Filter) -> *const c_char {
     // SAFETY: as the caller promises.
-    let Some(filter) = (unsafe { filter.as_ref() }) else { return c"".as_ptr() };
+    let Some(filter) = (unsafe { known(filter) }) else { return c"".as_ptr() };
     let text = catch_unwind(AssertUnwindSafe(|| {
         filter.explanation.get_or_init(|| CString::new(filter.explained()).unwrap_or_default()).as_ptr()
     }));

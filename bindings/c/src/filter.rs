@@ -8,7 +8,7 @@ use lacuna_base::{AlignedBytes, DynFilter, Envelope, Error, FixedBe, KeySpaceId,
 use lacuna_families::{OpenFilter as _, Surf};
 use lacuna_guard::GuardCodec;
 
-use crate::arguments::{Bytes, lent, set};
+use crate::arguments::{Bytes, free, known, lent, set};
 use crate::key_type::Values;
 use crate::property::without_header;
 use crate::status::{Status, attempt};
@@ -231,7 +231,7 @@ pub unsafe extern "C" fn lacuna_open_borrowed(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lacuna_bytes(filter: *const Filter) -> Bytes {
     // SAFETY: as the caller promises.
-    let bytes = unsafe { filter.as_ref() }.map_or(&[][..], Filter::as_bytes);
+    let bytes = unsafe { known(filter) }.map_or(&[][..], Filter::as_bytes);
     Bytes { data: bytes.as_ptr(), size: bytes.len() }
 }
 
@@ -241,8 +241,6 @@ pub unsafe extern "C" fn lacuna_bytes(filter: *const Filter) -> Bytes {
 /// `filter` came from this library and is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lacuna_close(filter: *mut Filter) {
-    if !filter.is_null() {
-        // SAFETY: as the caller promises.
-        drop(unsafe { Box::from_raw(filter) });
-    }
+    // SAFETY: as the caller promises.
+    unsafe { free(filter) }
 }

@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char};
 use lacuna_base::{ENVELOPE_BYTES, Envelope, KeySpaceId, KindId, RangeFilter as _};
 use lacuna_families::FAMILIES;
 
-use crate::arguments::{lent, set, shared};
+use crate::arguments::{known, lent, set, shared};
 use crate::filter::{Answers, Filter};
 use crate::key_type::{KeySpace, KeyType};
 use crate::property::without_header;
@@ -135,7 +135,7 @@ pub unsafe extern "C" fn lacuna_describe(filter: *const Filter, about: *mut Info
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lacuna_rate_bound(filter: *const Filter, range_len: u64) -> f64 {
     // SAFETY: as the caller promises.
-    let filter = unsafe { filter.as_ref() };
+    let filter = unsafe { known(filter) };
     filter.map_or(1.0, |filter| {
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| filter.rate_bound(range_len))).unwrap_or(1.0)
     })

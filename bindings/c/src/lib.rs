@@ -11,8 +11,10 @@
 //!
 //! Rules for callers: pointers from here go back to the function that frees them, once; byte pointers may be null where
 //! their size is zero; every function may be called from any thread, and those that take a `const` pointer from several
-//! at once. Null, unaligned pointers and numbers that no enumeration has are errors. No panic crosses the interface; a
-//! function that catches one answers "maybe" or reports a failure. Without memory the process ends.
+//! at once. Pointers that are null or not aligned, and numbers that no enumeration has, are errors, in a question a doubt;
+//! such a pointer frees nothing. A thread may call until it has ended, from its last destructors, too, where what a failure
+//! said is no longer kept. No panic crosses the interface; a function that catches one answers "maybe" or reports a failure.
+//! Without memory the process ends.
 
 #![warn(missing_docs)]
 #![allow(unsafe_code, reason = "the border to C")]

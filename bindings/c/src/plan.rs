@@ -46,9 +46,12 @@ impl Plan {
     ///
     /// # Safety
     /// As for [`integer_recipe`].
-    unsafe fn queries(&self) -> Option<&Sample> {
+    unsafe fn queries(&self) -> Result<Option<&Sample>> {
+        if self.sample.is_null() {
+            return Ok(None);
+        }
         // SAFETY: as the caller promises.
-        unsafe { self.sample.as_ref() }
+        unsafe { shared(self.sample, "the plan's sample") }.map(Some)
     }
 }
 
@@ -70,7 +73,7 @@ pub(crate) unsafe fn integer_recipe(plan: *const Plan, values: Values) -> Result
     lacuna_families::spec::<u64>(&spec)?;
     // SAFETY: as the caller promises.
     let sample =
-        unsafe { plan.queries() }.map_or_else(|| Ok(Arc::default()), |sample| sample.integers(values));
+        unsafe { plan.queries() }?.map_or_else(|| Ok(Arc::default()), |sample| sample.integers(values));
     Ok(Recipe { spec, plan: with(plan, sample?, key_type)? })
 }
 
@@ -83,7 +86,7 @@ pub(crate) unsafe fn string_recipe(plan: *const Plan) -> Result<Recipe<[u8]>> {
     let (plan, spec, key_type) = unsafe { common(plan, Values::Strings, "auto") }?;
     lacuna_families::spec::<[u8]>(&spec)?;
     // SAFETY: as the caller promises.
-    let sample = unsafe { plan.queries() }.map_or_else(|| Ok(Arc::default()), Sample::strings);
+    let sample = unsafe { plan.queries() }?.map_or_else(|| Ok(Arc::default()), Sample::strings);
     Ok(Recipe { spec, plan: with(plan, sample?, key_type)? })
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lacuna_base::{Error, KeySpace, Result, Sample as CoreSample, TypedKey};
 
-use crate::arguments::{exclusive, lent};
+use crate::arguments::{exclusive, free, lent};
 use crate::key_type::Values;
 use crate::status::{Status, attempt};
 
@@ -128,8 +128,6 @@ pub unsafe extern "C" fn lacuna_sample_add_bytes(
 /// `sample` came from `lacuna_sample_new` and is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lacuna_sample_free(sample: *mut Sample) {
-    if !sample.is_null() {
-        // SAFETY: as the caller promises.
-        drop(unsafe { Box::from_raw(sample) });
-    }
+    // SAFETY: as the caller promises.
+    unsafe { free(sample) }
 }

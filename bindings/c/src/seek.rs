@@ -188,7 +188,7 @@ pub unsafe extern "C" fn lacuna_seek_bytes(
     attempt(|| {
         // SAFETY: as the caller promises.
         let (filter, from) = unsafe { (shared(filter, "filter")?, lent(from, from_size, "from")?) };
-        CANDIDATE.with_borrow_mut(|place| {
+        let seek = |place: &mut Vec<u8>| {
             place.clear();
             let found = filter.seek_strings(direction, from, place)?;
             let size = if found.is_some() { place.len() } else { 0 };
@@ -202,6 +202,8 @@ pub unsafe extern "C" fn lacuna_seek_bytes(
             unsafe { filled(key, size, 0, "key") }?.copy_from_slice(&place[..size]);
             // SAFETY: as the caller promises.
             unsafe { set(candidate, found.into(), "candidate") }
-        })
+        };
+        // A thread that ends may have lost the place before it calls for the last time.
+        CANDIDATE.try_with(|place| seek(&mut place.borrow_mut())).unwrap_or_else(|_| seek(&mut Vec::new()))
     })
 }

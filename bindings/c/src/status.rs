@@ -34,14 +34,14 @@ thread_local! {
 /// fails. From any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn lacuna_last_error() -> *const c_char {
-    LAST_ERROR.with_borrow(|message| message.as_ptr())
+    LAST_ERROR.try_with(|message| message.borrow().as_ptr()).unwrap_or(c"".as_ptr())
 }
 
 /// The fewest bits per key that work, if the last failure of this thread was `LACUNA_STATUS_BUDGET_TOO_SMALL`; else 0.
 /// From any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn lacuna_last_smallest_bits_per_key() -> f64 {
-    LAST_SMALLEST.get()
+    LAST_SMALLEST.try_with(Cell::get).unwrap_or(0.0)
 }
 
 /// Does the work of a call that can fail. No panic leaves it.
@@ -80,8 +80,10 @@ pub(crate) fn panicked() -> Status {
     Status::Failed
 }
 
+/// Keeps what a failure said. A thread that ends may have no place for it any more: destructors of its own run after ours.
 fn note(message: &str, smallest_bits_per_key: f64) {
     let message = CString::new(message.replace('\0', " ")).unwrap_or_default();
-    LAST_ERROR.with_borrow_mut(|last| *last = message);
-    LAST_SMALLEST.set(smallest_bits_per_key);
+    let kept = LAST_ERROR.try_with(|last| last.replace(message)).is_ok();
+    let smallest = if kept { smallest_bits_per_key } else { 0.0 };
+    let _ = LAST_SMALLEST.try_with(|last| last.set(smallest));
 }

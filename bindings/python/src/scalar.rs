@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyByteArray, PyBytes, PyDate, PyDateTime, PyFloat, PyInt, PyString, PyType};
+use pyo3::types::{PyBool, PyByteArray, PyBytes, PyDate, PyDateTime, PyFloat, PyInt, PyString, PyType};
 
 use crate::column;
 use crate::errors::wrong_type;
@@ -31,6 +31,10 @@ pub(crate) enum Scalar<'a> {
 pub(crate) fn read<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Option<Scalar<'a>>> {
     if object.is_none() {
         return Ok(Some(Scalar::Open));
+    }
+    // An int of Python, but hardly meant as a key; NumPy's arrays of bool are refused, too.
+    if object.is_exact_instance_of::<PyBool>() {
+        return Err(wrong_type("a bool is no key; give int(value)"));
     }
     if let Ok(value) = object.cast::<PyInt>() {
         return integer(value).map(number);

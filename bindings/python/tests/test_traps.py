@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from lacuna import Filter
+from lacuna import CorruptError, Filter
 
 KEYS = (np.arange(1, 2_001, dtype=np.uint64) * np.uint64(2_654_435_761)) % np.uint64(2**48)
 LO = KEYS[::2] - np.uint64(3)
@@ -228,6 +228,45 @@ def test_nan_is_no_key_and_no_end():
         float("nan") in f
     assert f.may_contain_range(-np.inf, np.inf) and not f.may_contain_range(3.0, np.inf)
     assert np.inf in Filter.build([np.inf, 1.0])
+
+
+def test_a_bool_is_no_key():
+    f = Filter.build([0, 1, 2])
+    for keys in [[True, False], [1, True], np.array([True, False]), [np.True_]]:
+        with pytest.raises(TypeError, match="bool"):
+            Filter.build(keys)
+        with pytest.raises(TypeError, match="bool"):
+            f.may_contain(keys)
+    for question in [True, np.True_]:
+        with pytest.raises(TypeError, match="bool"):
+            question in f
+        with pytest.raises(TypeError, match="bool"):
+            f.may_contain_range(0, question)
+    assert int(True) in f
+
+
+def test_a_narrow_float_is_the_same_number_in_64_bits():
+    for dtype in [np.float16, np.float32]:
+        tenth = dtype(0.1)
+        columns = [np.array([0.1, 2.5], dtype=dtype), [tenth, dtype(2.5)]]
+        for keys in columns:
+            f = Filter.build(keys, 40, "grafite")
+            assert f.key_type == "f64"
+            assert tenth in f and float(tenth) in f and f.may_contain_range(tenth, tenth)
+            assert f.may_contain(np.array([tenth])).all() and f.may_contain([tenth]).all()
+            assert f.to_bytes() == Filter.build(np.array([float(tenth), 2.5]), 40, "grafite").to_bytes()
+            assert 0.1 not in f, "another number"
+            assert 2.5 in f, "the same in any width"
+            assert f.may_contain_range(0.0999, 0.1001)
+            assert not f.may_contain(np.array([0.1])).any()
+
+
+def test_bytes_that_are_no_filter_are_called_so():
+    for data in [b"", b"x", b"no filter", b"\x80\x05" * 50]:
+        with pytest.raises(CorruptError, match="not a Lacuna filter"):
+            Filter.from_bytes(data)
+    with pytest.raises(CorruptError, match="cut: 20 bytes"):
+        Filter.from_bytes(Filter.build([1]).to_bytes()[:20])
 
 
 def test_nat_is_no_key_and_no_end():

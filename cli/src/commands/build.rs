@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use clap::Args;
 use lacuna_base::{
-    Budget, BuildPlan, DynSpec, ENVELOPE_BYTES, Error, Result as CoreResult, Sealed, SortedKeys,
+    Budget, BuildPlan, DynSpec, ENVELOPE_BYTES, Envelope, Error, Result as CoreResult, Sealed, SortedKeys,
 };
 use lacuna_families::{AutoSpec, DesignKey};
 use lacuna_workload::{Kept, Keys, Queries, QueryInput, TypedKeys, Want};
 
 use crate::arguments::{KeyArgs, bits_per_key, byte_sample, integer_sample};
 use crate::errors::Result;
+use crate::filter_file::cut_trie;
 use crate::output::{self, Output, SHOWN_LENGTHS, counted};
 use crate::pending_file::{PendingFile, is_same_file};
 use crate::progress::Progress;
@@ -236,6 +237,10 @@ fn print_design(args: &BuildArgs, key_count: usize, built: &Built) -> Result<()>
         ("rate bound", output::rate_bounds(&SHOWN_LENGTHS, &built.rate_bounds)),
         ("written to", args.out.display().to_string()),
     ];
+    let cut = Envelope::open(built.sealed.as_bytes())
+        .ok()
+        .and_then(|(envelope, _)| cut_trie(envelope.key_space, built.sealed.clone().into_bytes()));
+    pairs.extend(cut.map(|cut| ("trie", cut.to_owned())));
     pairs.extend(built.warning.clone().map(|warning| ("warning", warning)));
     out.pairs(&pairs)?;
     if let Some(design) = &built.design {

@@ -10,7 +10,7 @@ use lacuna_families::AnyFilter;
 use serde::Serialize;
 
 use crate::errors::Result;
-use crate::filter_file::{key_space_name, open_filter};
+use crate::filter_file::{cut_trie, key_space_name, open_filter, read_filter};
 use crate::key_text::integer_text;
 use crate::output::{self, Output, SHOWN_LENGTHS, with_commas};
 
@@ -76,7 +76,12 @@ pub(super) fn run(args: &InspectArgs) -> Result<()> {
     let (inspection, key_type) = inspect(&args.filter)?;
     let mut out = Output::new();
     match args.format {
-        Format::Table => out.pairs(&pairs(&inspection, key_type))?,
+        Format::Table => {
+            let (envelope, bytes) = read_filter(&args.filter)?;
+            let cut = cut_trie(envelope.key_space, bytes).map(|cut| ("trie", cut.to_owned()));
+            let pairs: Vec<_> = pairs(&inspection, key_type).into_iter().chain(cut).collect();
+            out.pairs(&pairs)?;
+        }
         Format::Json => out.line(&serde_json::to_string(&inspection).map_err(unwritable)?)?,
     }
     out.finish()

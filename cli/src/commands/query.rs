@@ -35,8 +35,9 @@ LO without HI asks for one key. The file names the type of its keys, and keys of
 refused; only a filter from a program that named none needs --key-type. Of moments, a bare day is its
 start as LO and its end as HI. Write `--` before a LO that starts with a dash and is no number.
 A batch holds one `LO HI`, or one key, a line, with blanks, a tab or a comma between; text keys need the
-tab. Blank lines are left out; a file may be .gz. With --exit-code a script
-needs no output: 0 if any answer is not `no`, 1 if every one is. Answers to a pipe come 1,024 at a time.";
+tab. Blank lines are left out, but an empty line of text or hex keys asks for the empty string, as in a
+file of keys. A file may be .gz. With --exit-code a script needs no output: 0 if any answer is not `no`,
+1 if every one is. Answers to a pipe come 1,024 at a time.";
 
 /// Ask a filter whether a range can hold a key
 #[derive(Debug, Args)]

@@ -89,6 +89,7 @@ fn query_inputs(args: &VerifyArgs) -> Result<Vec<QueryInput>> {
 
 /// The keys, read as keys of the filter's type.
 fn load_keys(args: &VerifyArgs, envelope: &Envelope) -> Result<TypedKeys> {
+    envelope.check_asked_directly().map_err(|error| error.with_context(args.filter.display().to_string()))?;
     let asked = match envelope.key_type {
         KeyType::Unknown => args.keys.key_type(),
         _ => Some(key_type_for(envelope, args.keys.key_type())?),

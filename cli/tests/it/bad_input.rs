@@ -88,7 +88,7 @@ const CASES: &[(&str, &str)] = &[
     ("query folder 1 2", "it is a directory"),
     ("query keys.u64 1 2", "not a Lacuna filter"),
     ("query cut.lacuna 1 2", "the file was cut"),
-    ("query stub.lacuna 1 2", "too few for a filter"),
+    ("query stub.lacuna 1 2", "the filter was cut: 20 bytes"),
     ("query flipped_header.lacuna 1 2", "checksum"),
     ("query flipped_payload.lacuna 1 2", "checksum"),
     ("inspect flipped_payload.lacuna", "checksum"),

@@ -99,6 +99,26 @@ fn a_filter_that_hardly_answers_is_warned_of() {
 }
 
 #[test]
+fn a_trie_that_was_cut_is_said() {
+    let folder = Folder::new();
+    let long = "a".repeat(50);
+    folder.write("keys.txt", format!("{long}a\n{long}b\n{long}c\n{long}cc\nz{long}\n"));
+    for (filter, is_cut) in [("surf", true), ("surf:cut", true), ("bloom", false)] {
+        let design = folder
+            .lacuna(&format!("build --keys keys.txt --filter {filter} --bits-per-key 60 --out f"))
+            .done();
+        let found = folder.lacuna("inspect f").done();
+        for text in [design, found] {
+            let said =
+                text.lines().any(|line| line.starts_with("trie ") && line.contains("cut to the levels"));
+            assert_eq!(said, is_cut, "{filter}: {text}");
+        }
+    }
+    let whole = folder.lacuna("build --keys uniform:5k --filter surf --bits-per-key 40 --out f").done();
+    assert!(!whole.contains("\ntrie "), "{whole}");
+}
+
+#[test]
 fn the_design_is_printed() {
     let folder = Folder::new();
     let design = folder.lacuna("build --keys uniform:10k --filter grafite --bits-per-key 14 --out f").done();

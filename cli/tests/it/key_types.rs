@@ -1,8 +1,10 @@
 //! A filter names the type of its keys, and nobody gets a "no" about another type.
 
 use std::fs;
+use std::sync::Arc;
 
 use lacuna_base::{Budget, BuildPlan, ByteColumn, Date, KeyType, SortedKeys, TypedKey};
+use lacuna_guard::{Counters, GuardBuilder, GuardSpec, QueryLog};
 use serde_json::Value;
 
 use crate::support::Folder;
@@ -155,7 +157,63 @@ fn the_empty_string_is_a_key() {
 #[test]
 fn not_a_number_is_no_bound() {
     let folder = built("f64", "1.5\n");
-    assert!(folder.lacuna("query f nan 5").sentence(2).contains("NaN is no bound"));
+    for asked in ["nan 5", "5 NaN", "nan", "nan nan", "-- -nan 5"] {
+        let said = folder.lacuna(&format!("query f {asked}")).sentence(2);
+        assert!(said.contains("NaN is no key and no end of a range"), "{asked}: {said}");
+    }
+    let said = folder.run(&["query", "f", "--batch", "-"], "1.5\nnan\n").stderr;
+    assert!(said.contains("line 2: NaN is no key"), "{said}");
+    folder.write("keys.txt", "1.5\nnan\n");
+    let build = "build --keys keys.txt --key-type f64 --filter bloom --bits-per-key 20 --out g";
+    let said = folder.lacuna(build).sentence(2);
+    assert!(said.contains("line 2: NaN is no key"), "{said}");
+}
+
+#[test]
+fn an_empty_line_asks_for_the_empty_string_where_it_is_a_key() {
+    for (key_type, keys) in [("text", "\nplum\n"), ("hex", "\n706c\n")] {
+        let folder = built(key_type, keys);
+        // The keys, asked as they stand in their file: one answer a line.
+        assert_eq!(folder.lacuna("query f --batch keys.txt").done(), "maybe\nmaybe\n", "{key_type}");
+        assert_eq!(folder.run(&["query", "f", "--batch", "-"], keys).done(), "maybe\nmaybe\n", "{key_type}");
+        folder.lacuna("verify f --keys keys.txt --queries file:keys.txt").done();
+    }
+    for (key_type, keys) in [("u64", "5\n"), ("f64", "5\n"), ("date", "2024-01-31\n")] {
+        let folder = built(key_type, keys);
+        let batch = format!("\n{keys}  \n\n");
+        assert_eq!(folder.run(&["query", "f", "--batch", "-"], &batch).done(), "maybe\n", "{key_type}");
+    }
+}
+
+/// A filter whose keys a codec has changed, as an engine writes it.
+#[test]
+fn keys_that_went_through_a_codec_are_not_verified() {
+    let folder = Folder::new();
+    let counters = Arc::new(Counters::new());
+    let sealed = |spec: &str, keys: [&[u8]; 2]| {
+        let spec = Arc::new(GuardSpec::parse(spec).unwrap());
+        let log = Arc::new(QueryLog::new(spec.codec()));
+        let mut builder = GuardBuilder::new(spec, log, Arc::clone(&counters));
+        keys.iter().for_each(|key| builder.add(key));
+        builder.finish().unwrap()
+    };
+    folder.write("keys.txt", "616263646566\n626263646566\n");
+    for codec in ["head:4", "composite:2,4"] {
+        let filter = sealed(&format!("grafite@40 codec={codec}"), [b"abcdef", b"bbcdef"]);
+        folder.write("f", filter.as_bytes());
+        for key_type in ["hex", "text", "u64"] {
+            let said = folder.lacuna(&format!("verify f --keys keys.txt --key-type {key_type}"));
+            let said = said.sentence(2);
+            assert!(said.contains("keys went through codec") && said.contains("f: "), "{codec}: {said}");
+        }
+        assert!(folder.lacuna("query f 1 2 --key-type u64").sentence(2).contains("went through codec"));
+    }
+    // Big-endian integers of one width are what they were.
+    let filter = sealed("grafite@40 codec=fixed_be:2", [b"\0\x07", b"\x03\x84"]);
+    folder.write("f", filter.as_bytes());
+    folder.write("keys.txt", "7\n900\n");
+    folder.lacuna("verify f --keys keys.txt --key-type u64").done();
+    assert_eq!(folder.lacuna("query f 7 --key-type u64").done(), "maybe\n");
 }
 
 #[test]

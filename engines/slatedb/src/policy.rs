@@ -63,10 +63,11 @@ impl RangeFilterPolicy {
         if let Some(problem) = guard.problem().filter(|_| !guard.as_bytes().is_empty()) {
             warn!(policy = self.name, %problem, "a range filter did not open; its SST is always read");
         }
-        let probes = Arc::clone(&self.shared.probes);
         match (tag, &self.shared.gaps) {
-            (Some(tag), Some(gaps)) => Arc::new(SstFilter::with_gaps(guard, probes, gaps.open_file(tag))),
-            _ => Arc::new(SstFilter::new(guard, probes, tag)),
+            (Some(tag), Some(gaps)) => {
+                Arc::new(SstFilter::with_gaps(guard, &self.shared, gaps.open_file(tag)))
+            }
+            _ => Arc::new(SstFilter::new(guard, &self.shared, tag)),
         }
     }
 }

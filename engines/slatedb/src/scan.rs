@@ -5,6 +5,7 @@
 //! pass are counted as false positives.
 
 use std::ops::Bound;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
 use lacuna_base::ByteRange;
@@ -81,7 +82,7 @@ impl GuardedScan {
         if let Some(watch) = self.watch.take()
             && row.is_none()
         {
-            watch.note_empty();
+            watch.try_note_empty();
         }
         Ok(row)
     }
@@ -101,6 +102,13 @@ impl GuardedScan {
 }
 
 impl Watch {
+    /// The scan is right without being noted.
+    fn try_note_empty(&self) {
+        if catch_unwind(AssertUnwindSafe(|| self.note_empty())).is_err() {
+            self.shared.counters.count_panic("noting an empty scan panicked; please report this");
+        }
+    }
+
     fn note_empty(&self) {
         let Shared { log, counters, probes, gaps } = &self.shared;
         counters.count_empty_scan();

@@ -1,19 +1,22 @@
 //! SlateDB's `Filter` over a guard.
 
 use std::ops::Bound;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use bytes::{BufMut, Bytes};
-use lacuna_guard::{FileGaps, FileTag, Guard};
+use lacuna_guard::{Counters, FileGaps, FileTag, Guard};
 use slatedb::{Filter, FilterQuery, FilterTarget};
 
 use crate::file_tag;
+use crate::policy::Shared;
 use crate::probes::Probes;
 
 /// The filter of one SST, or "always read". Clones share it.
 #[derive(Debug, Clone)]
 pub(crate) struct SstFilter {
     guard: Arc<Guard>,
+    counters: Arc<Counters>,
     probes: Arc<Probes>,
     /// Stored after the filter.
     tag: Option<FileTag>,
@@ -22,19 +25,18 @@ pub(crate) struct SstFilter {
 }
 
 impl SstFilter {
-    pub(crate) fn new(guard: Guard, probes: Arc<Probes>, tag: Option<FileTag>) -> Self {
-        Self { guard: Arc::new(guard), probes, tag, file: 0 }
+    pub(crate) fn new(guard: Guard, shared: &Shared, tag: Option<FileTag>) -> Self {
+        let (counters, probes) = (Arc::clone(&shared.counters), Arc::clone(&shared.probes));
+        Self { guard: Arc::new(guard), counters, probes, tag, file: 0 }
     }
 
     /// Asks `gaps` after the filter said "maybe", and hints at their file when a scan found nothing.
-    pub(crate) fn with_gaps(guard: Guard, probes: Arc<Probes>, gaps: Arc<FileGaps>) -> Self {
+    pub(crate) fn with_gaps(guard: Guard, shared: &Shared, gaps: Arc<FileGaps>) -> Self {
         let (tag, file) = (Some(gaps.tag()), gaps.number());
-        Self { guard: Arc::new(guard.with_gaps(gaps)), probes, tag, file }
+        Self { file, ..Self::new(guard.with_gaps(gaps), shared, tag) }
     }
-}
 
-impl Filter for SstFilter {
-    fn might_match(&self, query: &FilterQuery) -> bool {
+    fn answer(&self, query: &FilterQuery) -> bool {
         let may_contain = match &query.target {
             FilterTarget::Point(key) => self.guard.may_contain_key(key),
             FilterTarget::Prefix(prefix) => self.guard.may_contain_prefix(prefix),
@@ -48,6 +50,16 @@ impl Filter for SstFilter {
             self.probes.count_pass(query.context.as_ref(), self.file);
         }
         may_contain
+    }
+}
+
+impl Filter for SstFilter {
+    /// A panic, of a codec from elsewhere or of ours, is "read", and counted.
+    fn might_match(&self, query: &FilterQuery) -> bool {
+        catch_unwind(AssertUnwindSafe(|| self.answer(query))).unwrap_or_else(|_| {
+            self.counters.count_panic("a question to a filter panicked; please report this");
+            true
+        })
     }
 
     fn encode(&self, writer: &mut dyn BufMut) {

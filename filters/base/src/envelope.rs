@@ -106,12 +106,7 @@ impl Envelope {
     /// # Errors
     /// `Unsupported` for a newer envelope, key space, key type or flag; `Corrupt` for anything else that does not hold together.
     pub fn open(bytes: &[u8]) -> Result<(Self, &[u8])> {
-        let header: &[u8; ENVELOPE_BYTES] = bytes.first_chunk().ok_or_else(|| {
-            Error::corrupt(format!(
-                "{} bytes are too few for a filter, whose envelope alone has 64",
-                bytes.len()
-            ))
-        })?;
+        let Some(header) = bytes.first_chunk::<ENVELOPE_BYTES>() else { return Err(too_short(bytes)) };
         check_identity(header)?;
         let envelope = Self::decode(header)?;
         let payload = &bytes[ENVELOPE_BYTES..];
@@ -165,9 +160,27 @@ impl Envelope {
     }
 }
 
+/// Bytes without a whole envelope: no filter, or the beginning of one.
+fn too_short(bytes: &[u8]) -> Error {
+    let len = bytes.len();
+    if len > 0 && bytes.starts_with(&MAGIC[..len.min(MAGIC.len())]) {
+        return Error::corrupt(format!(
+            "the filter was cut: {len} bytes are too few, since its envelope alone has {ENVELOPE_BYTES}"
+        ));
+    }
+    match len {
+        0 => Error::corrupt("there are no bytes, so this is not a Lacuna filter"),
+        _ => foreign(),
+    }
+}
+
+fn foreign() -> Error {
+    Error::corrupt("this is not a Lacuna filter: the first four bytes are not `LCNA`")
+}
+
 fn check_identity(header: &[u8; ENVELOPE_BYTES]) -> Result<()> {
     if header[..4] != MAGIC {
-        return Err(Error::corrupt("this is not a Lacuna filter: the first four bytes are not `LCNA`"));
+        return Err(foreign());
     }
     if header[4] > ENVELOPE_VERSION {
         return Err(Error::unsupported(format!(
@@ -252,6 +265,22 @@ mod tests {
         for (at, bytes) in [(12, &[9, 0][..]), (12, &[5, 3]), (14, &[1, 0]), (14, &[0, 128])] {
             let kind = Envelope::open(&changed(at, bytes)).unwrap_err().kind();
             assert_eq!(kind, ErrorKind::Unsupported, "{bytes:?} at {at}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_filter_are_called_so() {
+        for (bytes, said) in [
+            (&b""[..], "no bytes, so this is not a Lacuna filter"),
+            (b"n", "not a Lacuna filter"),
+            (b"no filter", "not a Lacuna filter"),
+            (&[7; 100], "not a Lacuna filter"),
+            (b"LC", "the filter was cut: 2 bytes"),
+            (b"LCNA and then nothing", "the filter was cut: 21 bytes"),
+        ] {
+            let error = Envelope::open(bytes).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Corrupt);
+            assert!(error.to_string().contains(said), "{bytes:?}: {error}");
         }
     }
 

@@ -8,6 +8,8 @@ pub(crate) struct SpecText<'a> {
     family: &'a str,
     parameters: Vec<(&'a str, &'a str)>,
     flags: Vec<&'a str>,
+    /// Names that were looked for with a value.
+    known: Vec<String>,
 }
 
 impl<'a> SpecText<'a> {
@@ -25,7 +27,7 @@ impl<'a> SpecText<'a> {
                 }
             }
         }
-        Ok(Self { family, parameters, flags })
+        Ok(Self { family, parameters, flags, known: Vec::new() })
     }
 
     /// Takes the flag called `name`: whether it was given.
@@ -39,8 +41,9 @@ impl<'a> SpecText<'a> {
         self.family
     }
 
-    /// Takes the whole number called `key`, which must lie in `least..=most`.
+    /// Takes the whole number called `key`, which must lie in `min..=max`.
     pub(crate) fn take(&mut self, key: &str, min: u32, max: u32) -> Result<Option<u32>> {
+        self.known.push(key.to_owned());
         let Some(place) = self.parameters.iter().position(|(name, _)| *name == key) else { return Ok(None) };
         let (_, value) = self.parameters.remove(place);
         match value.parse() {
@@ -60,11 +63,17 @@ impl<'a> SpecText<'a> {
 
     /// Refuses whatever was not taken.
     pub(crate) fn finish(self) -> Result<()> {
-        let keys = self.parameters.iter().map(|(key, _)| key);
-        match keys.chain(&self.flags).next() {
-            None => Ok(()),
-            Some(key) => Err(Error::invalid_input(format!("{} has no parameter `{key}`", self.family))),
-        }
+        let family = self.family;
+        let is_known = |key: &str| self.known.iter().any(|known| known == key);
+        let problem = match (self.parameters.first(), self.flags.first()) {
+            (None, None) => return Ok(()),
+            (Some((key, _)), _) if is_known(key) => format!("{family} has `{key}` twice; give it once"),
+            (None, Some(key)) if is_known(key) => {
+                format!("`{key}` of {family} has no value; give `{key}=` and a number")
+            }
+            (Some((key, _)), _) | (None, Some(key)) => format!("{family} has no parameter `{key}`"),
+        };
+        Err(Error::invalid_input(problem))
     }
 }
 
@@ -106,6 +115,21 @@ mod tests {
         assert!(SpecText::parse("bloom:k=99").expect("well formed").take("k", 1, 32).is_err());
         assert!(SpecText::parse("bloom:z=1").expect("well formed").finish().is_err());
         assert!(SpecText::parse("bloom:ss").expect("well formed").finish().is_err());
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_parameter_is_said() {
+        for (text, said) in [
+            ("surf:real=4,real=5", "surf has `real` twice"),
+            ("surf:real", "`real` of surf has no value; give `real=` and a number"),
+            ("surf:rael=4", "surf has no parameter `rael`"),
+            ("surf:rael", "surf has no parameter `rael`"),
+        ] {
+            let mut spec = SpecText::parse(text).expect("well formed");
+            spec.take("real", 1, 9).expect("in range");
+            let error = spec.finish().unwrap_err().to_string();
+            assert!(error.contains(said), "{text}: {error}");
+        }
     }
 
     #[test]

@@ -71,12 +71,14 @@ impl GuardBuilder {
 
     /// Adds the next key; one equal to its predecessor is taken once. An error is kept for [`finish`](Self::finish).
     pub fn add(&mut self, key: &[u8]) {
-        let added = match &mut self.keys {
-            Keys::Off | Keys::Failed(_) => return,
+        let keys = &mut self.keys;
+        let added = catch_unwind(AssertUnwindSafe(|| match keys {
+            Keys::Off | Keys::Failed(_) => Ok(()),
             Keys::Integers(collected) => collected.add(key),
             Keys::Strings(collected) => collected.add(key),
-        };
-        if let Err(problem) = added {
+        }));
+        let panicked = |_| Err(Error::corrupt("taking a key panicked; please report this"));
+        if let Err(problem) = added.unwrap_or_else(panicked) {
             self.fail(problem);
         }
     }

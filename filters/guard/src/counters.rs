@@ -42,6 +42,7 @@ pub struct Counters {
     opened: AtomicU64,
     unfiltered: AtomicU64,
     open_failures: AtomicU64,
+    panics: AtomicU64,
     empty_scans: AtomicU64,
     gaps: GapCounters,
     last_problem: Mutex<Option<String>>,
@@ -112,6 +113,13 @@ impl Counters {
         self.note(problem.to_string());
     }
 
+    /// Counts a panic at a question to a filter, or when a scan was noted: the file is read, the scan not noted. `problem`
+    /// says which.
+    pub fn count_panic(&self, problem: &str) {
+        self.panics.fetch_add(1, Relaxed);
+        self.note(problem.to_owned());
+    }
+
     fn note(&self, problem: String) {
         *self.last_problem.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
     }
@@ -134,6 +142,7 @@ impl Counters {
             opened: get(&self.opened),
             unfiltered: get(&self.unfiltered),
             open_failures: get(&self.open_failures),
+            panics: get(&self.panics),
             empty_scans: get(&self.empty_scans),
             gaps: self.gaps.snapshot(),
             last_problem: self.last_problem.lock().unwrap_or_else(PoisonError::into_inner).clone(),
@@ -164,12 +173,13 @@ mod tests {
         let counters = Counters::new();
         counters.count_query(Some(2), false);
         counters.count_built(100, true);
+        counters.count_panic("too far");
         counters.count_open_failure(&Error::corrupt("cut short"));
         let shown = counters.snapshot().to_string();
         for part in [
             "level 2: asked 1, skipped 1",
             "built: 1 in 100 bytes (1 coarsened)",
-            "failed 1",
+            "failed 1, panicked 1",
             "last problem: cut short",
         ] {
             assert!(shown.contains(part), "`{part}` in:\n{shown}");

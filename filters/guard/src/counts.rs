@@ -58,6 +58,8 @@ pub struct CountersSnapshot {
     pub unfiltered: u64,
     /// Bytes met that did not open as a filter for this codec; their files are always read.
     pub open_failures: u64,
+    /// Panics of a codec or of a filter at a question, or when a scan was noted; the files are read.
+    pub panics: u64,
     /// Scans of the whole database that returned no row.
     pub empty_scans: u64,
     /// Hints and learned gaps.
@@ -82,8 +84,8 @@ impl CountersSnapshot {
         })
     }
 
-    /// For tests: that no filter was left out because of its keys, and none could not be opened. In production neither
-    /// is an error, since the files are read.
+    /// For tests: that no filter was left out because of its keys, none could not be opened, and none panicked. In
+    /// production nothing of it is an error, since the files are read.
     ///
     /// # Errors
     /// `InvalidInput` with the last problem: usually the codec is not that of the keys, or not that of the files.
@@ -95,14 +97,14 @@ impl CountersSnapshot {
     /// # Ok::<(), lacuna_base::Error>(())
     /// ```
     pub fn check(&self) -> Result<()> {
-        if self.build_failures + self.open_failures == 0 {
+        if self.build_failures + self.open_failures + self.panics == 0 {
             return Ok(());
         }
         let why = self.last_problem.as_deref().unwrap_or("no reason was kept");
         Err(Error::invalid_input(format!(
-            "{} filters were not built and {} not opened, so their files are always read; the last: {why}. Does the codec \
-             fit the keys?",
-            self.build_failures, self.open_failures
+            "{} filters were not built and {} not opened, so their files are always read, and {} questions panicked; the \
+             last: {why}. Does the codec fit the keys?",
+            self.build_failures, self.open_failures, self.panics
         )))
     }
 
@@ -153,6 +155,9 @@ impl fmt::Display for CountersSnapshot {
         )?;
         let Self { opened, unfiltered, open_failures, empty_scans, .. } = self;
         write!(f, "\nopened: {opened}, without filter {unfiltered}, failed {open_failures}")?;
+        if self.panics > 0 {
+            write!(f, ", panicked {}", self.panics)?;
+        }
         write!(f, "\nscans without a row: {empty_scans}")?;
         if self.gaps != GapCounts::default() {
             write!(f, "\n{}", self.gaps)?;

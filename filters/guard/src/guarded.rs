@@ -13,6 +13,7 @@
 //! After a "maybe" the file's learned gaps are asked, if there are any; they may deny the range.
 
 use std::ops::Bound;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use lacuna_base::{Cover, DynFilter, Envelope, Error, KeyCodec, Result};
@@ -43,7 +44,10 @@ pub(crate) fn open_or_scan<K: GuardKey + ?Sized>(
         counters.count_unfiltered();
         Err(Error::unsupported("the writer of this file stored no filter"))
     } else {
-        open(bytes, &*codec)
+        let opened = catch_unwind(AssertUnwindSafe(|| open(bytes, &*codec)));
+        let panicked = |_| Err(Error::corrupt("opening the filter panicked; please report this"));
+        opened
+            .unwrap_or_else(panicked)
             .inspect(|_| counters.count_opened())
             .inspect_err(|e| counters.count_open_failure(e))
     };

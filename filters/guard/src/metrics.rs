@@ -97,6 +97,7 @@ impl CountersSnapshot {
             ("lacuna_filters_opened_total", self.opened),
             ("lacuna_filters_absent_total", self.unfiltered),
             ("lacuna_filters_not_opened_total", self.open_failures),
+            ("lacuna_filters_panicked_total", self.panics),
             ("lacuna_empty_scans_total", self.empty_scans),
             ("lacuna_gap_hints_total", gaps.hints),
             ("lacuna_gap_hints_dropped_total", gaps.hints_dropped),

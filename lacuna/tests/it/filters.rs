@@ -4,7 +4,7 @@ use std::ops::Bound::{Excluded, Included, Unbounded};
 use std::sync::Arc;
 
 use lacuna::guard::{GuardBuilder, GuardSpec, QueryLog};
-use lacuna::{Budget, BuildPlan, ErrorKind, Filter, KeyType, SortedKeys, TimeUnit, Timestamp};
+use lacuna::{Budget, BuildPlan, Date, ErrorKind, Filter, KeyType, SortedKeys, TimeUnit, Timestamp};
 
 const SEED: u64 = 2_026;
 
@@ -146,6 +146,47 @@ fn values_of_another_type_or_unit_are_never_denied() {
     let in_micros = Filter::build_typed([moment(1_706_702_400_000_000)], 20.0).unwrap();
     assert!(in_micros.may_contain_value(moment(1_706_702_400_000_000)));
     assert!(!in_micros.may_contain_values(moment(0)..=moment(7)));
+}
+
+/// The `u64` 1 is no number among floats: what is asked without a type is no question to a filter that has one.
+#[test]
+fn plain_integers_are_never_denied_by_a_filter_of_another_type() {
+    let day = Date { days: 19_753 };
+    let filters = [
+        Filter::build_typed([1.5, 3.25], 40.0).unwrap(),
+        Filter::build_typed([-7_i64, 900], 40.0).unwrap(),
+        Filter::build_typed([day], 40.0).unwrap(),
+        Filter::build_typed([Timestamp { micros: 7 }], 40.0).unwrap(),
+    ];
+    for filter in filters {
+        let filter = lacuna::open::<u64>(filter.as_bytes().to_vec()).unwrap();
+        let of = filter.key_type();
+        assert!(filter.may_contain(2) && filter.may_contain_range(1..=2), "{of}");
+        assert_eq!(filter.may_contain_ranges(&[1..=2, 900..=900]), [true, true], "{of}");
+        let mut answers = [false; 2];
+        filter.may_contain_pairs(&[1, 900], &[2, 900], &mut answers);
+        assert_eq!(answers, [true, true], "{of}");
+        let raw = filter.as_range_filter();
+        assert!(!raw.may_contain(2), "the integers that stand for values are asked for there, {of}");
+    }
+    let typed = Filter::build_typed([1_u64, 900], 40.0).unwrap();
+    let untyped = Filter::build([1, 900], 40.0).unwrap();
+    for filter in [&typed, &untyped] {
+        assert!(filter.may_contain(900) && !filter.may_contain(50), "unsigned integers are what they are");
+        assert_eq!(filter.may_contain_ranges(&[2..=99, 1..=2]), [false, true]);
+    }
+    assert!(typed.may_contain_value(900_u64) && !typed.may_contain_value(50_u64));
+    assert!(untyped.may_contain_value(50_u64), "what its integers stand for is not known");
+    assert!(untyped.may_contain_values(40_u64..=50) && untyped.may_contain_values(0.5..=0.6));
+}
+
+#[test]
+fn a_float_of_32_bits_is_the_same_number_in_64() {
+    let filter = Filter::build_typed([0.1_f32, 2.5], 40.0).unwrap();
+    assert!(filter.may_contain_value(0.1_f32) && filter.may_contain_value(0.100_000_001_490_116_12_f64));
+    assert!(filter.may_contain_values(0.1_f32..=0.1) && filter.may_contain_values(0.1_f64..=0.11));
+    assert!(!filter.may_contain_value(0.1_f64), "another number");
+    assert!(filter.may_contain_value(2.5_f32) && filter.may_contain_value(2.5_f64));
 }
 
 /// Composite keys are hashed: asked with keys as they are, the filter would deny those that are there.

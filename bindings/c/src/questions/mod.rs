@@ -20,7 +20,7 @@ pub use unsigned::{lacuna_may_contain_key_u64, lacuna_may_contain_many_u64, lacu
 
 use lacuna_base::{Error, KeyType, Result, TypedKey, U64Range};
 
-use crate::arguments::shared;
+use crate::arguments::{known, shared};
 use crate::filter::Filter;
 use crate::key_type::{KeyTypeNumber, Values};
 use crate::status::{Status, attempt, maybe};
@@ -32,7 +32,7 @@ use crate::status::{Status, attempt, maybe};
 #[inline]
 unsafe fn asks_range<T: TypedKey>(filter: *const Filter, key_type: Option<KeyType>, lo: T, hi: T) -> bool {
     // SAFETY: as the caller promises.
-    let Some(filter) = (unsafe { filter.as_ref() }) else { return true };
+    let Some(filter) = (unsafe { known(filter) }) else { return true };
     let Some(filter) = filter.for_values::<T>(key_type) else { return true };
     match U64Range::new(lo.to_key(), hi.to_key()) {
         Some(range) => maybe(|| filter.may_contain_range(range)),
@@ -47,7 +47,7 @@ unsafe fn asks_range<T: TypedKey>(filter: *const Filter, key_type: Option<KeyTyp
 #[inline]
 unsafe fn asks_key<T: TypedKey>(filter: *const Filter, key_type: Option<KeyType>, key: T) -> bool {
     // SAFETY: as the caller promises.
-    let Some(filter) = (unsafe { filter.as_ref() }) else { return true };
+    let Some(filter) = (unsafe { known(filter) }) else { return true };
     let Some(filter) = filter.for_values::<T>(key_type) else { return true };
     maybe(|| filter.may_contain(key.to_key()))
 }

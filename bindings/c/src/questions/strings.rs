@@ -7,7 +7,7 @@ use lacuna_base::{ByteRange, Cover, Error, KeyCodec, KeySpace, PrefixFilter as _
 use lacuna_guard::GuardCodec;
 
 use super::many::strings_only;
-use crate::arguments::{Bytes, filled, lent, shared};
+use crate::arguments::{Bytes, filled, known, lent, shared};
 use crate::filter::{Able, Answers, Filter};
 use crate::key_type::Values;
 use crate::status::{Status, attempt, maybe};
@@ -138,7 +138,7 @@ fn prefix_end<'a>(prefix: &[u8], end: &'a mut [u8; LONGEST_END]) -> Option<&'a [
 #[inline]
 unsafe fn ask<Q>(filter: *const Filter, question: Result<Q>, ask: impl FnOnce(&Filter, Q) -> bool) -> bool {
     // SAFETY: as the caller promises.
-    match (unsafe { filter.as_ref() }, question) {
+    match (unsafe { known(filter) }, question) {
         (Some(filter), Ok(question)) => maybe(|| ask(filter, question)),
         _ => true,
     }

@@ -6,7 +6,7 @@ use std::ptr;
 
 use lacuna_rocksdb_property::Collector;
 
-use crate::arguments::lent;
+use crate::arguments::{free, known, known_mut, lent};
 use crate::table::guard::Guard;
 
 /// Collects the keys of one table.
@@ -62,7 +62,7 @@ pub type Emit = Option<unsafe extern "C" fn(sink: *mut c_void, bytes: *const c_c
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lacuna_collector_new(guard: *const Guard, level: c_int) -> *mut TableCollector {
     // SAFETY: as the caller promises.
-    let Some(Guard { guard }) = (unsafe { guard.as_ref() }) else { return ptr::null_mut() };
+    let Some(Guard { guard }) = (unsafe { known(guard) }) else { return ptr::null_mut() };
     if guard.spec().is_off() {
         return ptr::null_mut();
     }
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn lacuna_collector_add(
     size: usize,
 ) {
     // SAFETY: as the caller promises.
-    let (collector, key) = unsafe { (collector.as_mut(), lent(user_key.cast::<u8>(), size, "user_key")) };
+    let (collector, key) = unsafe { (known_mut(collector), lent(user_key.cast::<u8>(), size, "user_key")) };
     let Some(TableCollector { collector }) = collector else { return };
     match key {
         Ok(key) => collector.add(entry_type.0, key),
@@ -103,7 +103,7 @@ pub unsafe extern "C" fn lacuna_collector_finish(
     sink: *mut c_void,
 ) {
     // SAFETY: as the caller promises.
-    let (Some(collector), Some(emit)) = (unsafe { collector.as_mut() }, emit) else { return };
+    let (Some(collector), Some(emit)) = (unsafe { known_mut(collector) }, emit) else { return };
     if let Ok(Some(property)) = catch_unwind(AssertUnwindSafe(|| collector.collector.finish())) {
         // SAFETY: as the caller promises.
         unsafe { emit(sink, property.as_ptr().cast(), property.len()) }
@@ -116,8 +116,6 @@ pub unsafe extern "C" fn lacuna_collector_finish(
 /// `collector` came from `lacuna_collector_new` and is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lacuna_collector_free(collector: *mut TableCollector) {
-    if !collector.is_null() {
-        // SAFETY: as the caller promises.
-        drop(unsafe { Box::from_raw(collector) });
-    }
+    // SAFETY: as the caller promises.
+    unsafe { free(collector) }
 }

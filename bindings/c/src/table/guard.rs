@@ -7,7 +7,7 @@ use std::ptr;
 use lacuna_base::Error;
 use lacuna_rocksdb_property::TableGuard;
 
-use crate::arguments::lent;
+use crate::arguments::{free, known, lent, set};
 use crate::status::attempt;
 
 /// What to build, the remembered queries, and the counts of one column family.
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn lacuna_table_guard_new(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lacuna_table_guard_clone(guard: *const Guard) -> *mut Guard {
     // SAFETY: as the caller promises.
-    let Some(Guard { guard }) = (unsafe { guard.as_ref() }) else { return ptr::null_mut() };
+    let Some(Guard { guard }) = (unsafe { known(guard) }) else { return ptr::null_mut() };
     Box::into_raw(Box::new(Guard { guard: guard.clone() }))
 }
 
@@ -91,10 +91,7 @@ pub unsafe extern "C" fn lacuna_table_guard_clone(guard: *const Guard) -> *mut G
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lacuna_table_guard_counts(guard: *const Guard, counts: *mut Counts) {
     // SAFETY: as the caller promises.
-    let Some(Guard { guard }) = (unsafe { guard.as_ref() }) else { return };
-    if counts.is_null() {
-        return;
-    }
+    let Some(Guard { guard }) = (unsafe { known(guard) }) else { return };
     let stats = catch_unwind(AssertUnwindSafe(|| guard.stats())).unwrap_or_default();
     let (filters, scanned) = (&stats.filters, &stats.scanned);
     let counted = Counts {
@@ -109,8 +106,8 @@ pub unsafe extern "C" fn lacuna_table_guard_counts(guard: *const Guard, counts: 
         comparator: scanned.comparator,
         empty_scans: filters.empty_scans,
     };
-    // SAFETY: as the caller promises.
-    unsafe { counts.write(counted) }
+    // SAFETY: as the caller promises. Where nothing can be written, nothing is said.
+    drop(unsafe { set(counts, counted, "counts") });
 }
 
 /// Frees a handle; null is allowed.
@@ -119,10 +116,8 @@ pub unsafe extern "C" fn lacuna_table_guard_counts(guard: *const Guard, counts: 
 /// `guard` came from `lacuna_table_guard_new` or `_clone` and is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lacuna_table_guard_free(guard: *mut Guard) {
-    if !guard.is_null() {
-        // SAFETY: as the caller promises.
-        drop(unsafe { Box::from_raw(guard) });
-    }
+    // SAFETY: as the caller promises.
+    unsafe { free(guard) }
 }
 
 #[cfg(test)]

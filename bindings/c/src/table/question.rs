@@ -6,7 +6,7 @@ use std::ptr;
 
 use lacuna_rocksdb_property::{Direction, Question, TableFacts};
 
-use crate::arguments::lent;
+use crate::arguments::{free, known, lent};
 use crate::questions::{BoundNumber, bounds_of};
 use crate::table::guard::Guard;
 
@@ -33,9 +33,8 @@ pub unsafe extern "C" fn lacuna_question_new(
     reverse: bool,
 ) -> *mut TableQuestion {
     // SAFETY: as the caller promises.
-    let (guard, bounds) = unsafe {
-        (guard.as_ref(), bounds_of((lo_bound, lo.cast(), lo_size), (hi_bound, hi.cast(), hi_size)))
-    };
+    let (guard, bounds) =
+        unsafe { (known(guard), bounds_of((lo_bound, lo.cast(), lo_size), (hi_bound, hi.cast(), hi_size))) };
     let (Some(Guard { guard }), Ok(bounds)) = (guard, bounds) else { return ptr::null_mut() };
     let direction = if reverse { Direction::Reverse } else { Direction::Forward };
     let question = catch_unwind(AssertUnwindSafe(|| Question::new(guard, bounds, direction)));
@@ -59,7 +58,7 @@ pub unsafe extern "C" fn lacuna_question_may_contain(
     // SAFETY: as the caller promises.
     let (question, comparator, bytes) = unsafe {
         (
-            question.as_ref(),
+            known(question),
             lent(comparator.cast::<u8>(), comparator_size, "comparator"),
             lent(property.cast::<u8>(), property_size, "property"),
         )
@@ -77,7 +76,7 @@ pub unsafe extern "C" fn lacuna_question_may_contain(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lacuna_question_note_empty(question: *const TableQuestion) {
     // SAFETY: as the caller promises.
-    let Some(TableQuestion { question }) = (unsafe { question.as_ref() }) else { return };
+    let Some(TableQuestion { question }) = (unsafe { known(question) }) else { return };
     drop(catch_unwind(AssertUnwindSafe(|| question.note_empty())));
 }
 
@@ -87,8 +86,6 @@ pub unsafe extern "C" fn lacuna_question_note_empty(question: *const TableQuesti
 /// `question` came from `lacuna_question_new` and is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lacuna_question_free(question: *mut TableQuestion) {
-    if !question.is_null() {
-        // SAFETY: as the caller promises.
-        drop(unsafe { Box::from_raw(question) });
-    }
+    // SAFETY: as the caller promises.
+    unsafe { free(question) }
 }

@@ -1,7 +1,5 @@
 //! Takes the entries of one table while RocksDB writes it.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use lacuna_base::Error;
 use lacuna_guard::GuardBuilder;
 
@@ -37,10 +35,7 @@ impl Collector {
         if entry_type == Self::RANGE_DELETION {
             return;
         }
-        let builder = &mut self.builder;
-        if catch_unwind(AssertUnwindSafe(|| builder.add(user_key))).is_err() {
-            self.builder.fail(Error::corrupt("taking a key panicked; please report this"));
-        }
+        self.builder.add(user_key);
     }
 
     /// Notes that an entry could not be taken: the table gets no filter, which is counted.

@@ -110,7 +110,10 @@ impl Question {
     /// Takes no lock, allocates nothing and never panics.
     pub fn may_contain(&self, table: TableFacts<'_>) -> bool {
         let answer = catch_unwind(AssertUnwindSafe(|| self.answer(table)));
-        answer.unwrap_or_else(|_| self.scan(Reason::Corrupt))
+        answer.unwrap_or_else(|_| {
+            self.guard.count_panic("a question to a filter panicked; please report this");
+            self.scan(Reason::Corrupt)
+        })
     }
 
     fn answer(&self, table: TableFacts<'_>) -> bool {
@@ -183,10 +186,13 @@ impl Question {
 
     /// Notes that the iterator over the whole range returned no row: the range joins the sample of later builds, if it
     /// is its turn, and every "maybe" counts as a false positive, which is an estimate: deleted keys and keys hidden
-    /// by a snapshot are in the table too. Where gaps are learned, it is also a hint where to look for some.
+    /// by a snapshot are in the table too. Where gaps are learned, it is also a hint where to look for some. Never panics.
     pub fn note_empty(&self) {
         let (lo, hi) = self.bounds();
-        self.guard.note_empty_scan(lo, hi, &self.asked.passed);
+        let noted = catch_unwind(AssertUnwindSafe(|| self.guard.note_empty_scan(lo, hi, &self.asked.passed)));
+        if noted.is_err() {
+            self.guard.count_panic("noting an empty scan panicked; please report this");
+        }
     }
 
     /// The bounds of the range.

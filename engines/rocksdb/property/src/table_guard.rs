@@ -139,6 +139,10 @@ impl TableGuard {
         self.counters.count_query(level, may_contain);
     }
 
+    pub(crate) fn count_panic(&self, problem: &str) {
+        self.counters.count_panic(problem);
+    }
+
     pub(crate) fn count_gap_skip(&self, level: Option<usize>) {
         self.counters.count_gap_skip(level);
     }

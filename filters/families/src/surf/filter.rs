@@ -88,6 +88,15 @@ impl<K: KeySpace + ?Sized, B: FilterBytes> Surf<K, B> {
         self.frame.body().get(HEADER_BYTES..).unwrap_or_default()
     }
 
+    /// Whether only the first levels of the trie fit the budget, so that a leaf may stand for many keys: counts are then
+    /// wider, and next keys less near.
+    pub fn is_cut(&self) -> bool {
+        match &self.body {
+            Some(body) => body.is_cut,
+            None => self.frame.envelope().key_count > KEYS_WITHOUT_BODY as u64,
+        }
+    }
+
     fn memory(&self) -> usize {
         size_of::<Self>() + self.frame.sealed_bytes()
     }

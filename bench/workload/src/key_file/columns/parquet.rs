@@ -13,6 +13,7 @@ use parquet::schema::types::ColumnDescriptor;
 
 use crate::key_file::reader::open_error;
 use crate::key_file::{Collected, ReadOptions};
+use crate::key_text::number_key;
 use crate::{Key, TypedKeys};
 
 /// Rows that are read at a time.
@@ -137,20 +138,19 @@ impl Rows {
         };
         match column {
             ColumnReader::Int32ColumnReader(column) => {
-                self.take_all(column, move |value| values.integer(narrow(value), key_type))
+                self.take_all(column, move |value| Ok(values.integer(narrow(value), key_type)))
             }
             ColumnReader::Int64ColumnReader(column) => {
-                self.take_all(column, move |value| values.integer(*value, key_type))
+                self.take_all(column, move |value| Ok(values.integer(*value, key_type)))
             }
+            // Every number of 32 bits is one of 64.
             ColumnReader::FloatColumnReader(column) => {
-                self.take_all(column, |value| Key::U64(value.to_key()))
+                self.take_all(column, |value| number_key(f64::from(*value)))
             }
-            ColumnReader::DoubleColumnReader(column) => {
-                self.take_all(column, |value| Key::U64(value.to_key()))
-            }
-            ColumnReader::ByteArrayColumnReader(column) => self.take_all(column, bytes),
+            ColumnReader::DoubleColumnReader(column) => self.take_all(column, |value| number_key(*value)),
+            ColumnReader::ByteArrayColumnReader(column) => self.take_all(column, |value| Ok(bytes(value))),
             ColumnReader::FixedLenByteArrayColumnReader(column) => {
-                self.take_all(column, |value| bytes(value))
+                self.take_all(column, |value| Ok(bytes(value)))
             }
             ColumnReader::BoolColumnReader(_) | ColumnReader::Int96ColumnReader(_) => {
                 unreachable!("the type of the column was checked")
@@ -161,7 +161,7 @@ impl Rows {
     fn take_all<T: DataType>(
         &mut self,
         mut column: ColumnReaderImpl<T>,
-        key: impl Fn(&T::T) -> Key<'_>,
+        key: impl Fn(&T::T) -> Result<Key<'_>>,
     ) -> Result<()> {
         loop {
             let (mut values, mut levels) = (Vec::with_capacity(ROWS), Vec::with_capacity(ROWS));
@@ -170,7 +170,9 @@ impl Rows {
             for value in &values {
                 self.count += 1;
                 let count = self.count;
-                self.collected.add(&key(value), || format!("value number {count}"))?;
+                let place = || format!("value number {count}");
+                let key = key(value).map_err(|error| error.with_context(place()))?;
+                self.collected.add(&key, place)?;
             }
             if rows == 0 {
                 return Ok(());
@@ -204,12 +206,12 @@ fn unreadable(error: ParquetError) -> Error {
 mod tests {
     use std::sync::Arc;
 
-    use parquet::data_type::{ByteArrayType, Int32Type, Int64Type};
+    use parquet::data_type::{ByteArrayType, DoubleType, FloatType, Int32Type, Int64Type};
     use parquet::file::writer::SerializedFileWriter;
     use parquet::schema::parser::parse_message_type;
 
     use super::*;
-    use crate::Keys;
+    use crate::{Keys, parse_key};
 
     /// The keys of a file of one column `c`, in which a missing value is a null.
     fn read_back<T: DataType>(
@@ -261,6 +263,25 @@ mod tests {
             texts,
             TypedKeys { keys: Keys::Bytes(["a", "b"].iter().collect()), key_type: KeyType::Text }
         );
+    }
+
+    #[test]
+    fn numbers_of_32_bits_are_the_same_numbers_in_64() {
+        let values = [0.1_f32, -1.5, f32::INFINITY];
+        let found = read_back::<FloatType>("REQUIRED FLOAT c", &values, None, None).unwrap();
+        let widened = [-1.5_f64, f64::from(0.1_f32), f64::INFINITY].map(|value| value.to_key());
+        assert_eq!(found, TypedKeys { keys: Keys::U64(widened.to_vec()), key_type: KeyType::F64 });
+        assert_eq!(parse_key(KeyType::F64, b"0.10000000149011612").unwrap(), Key::U64(widened[1]));
+        assert_ne!(parse_key(KeyType::F64, b"0.1").unwrap(), Key::U64(widened[1]));
+    }
+
+    #[test]
+    fn not_a_number_is_refused_by_its_place() {
+        let narrow = read_back::<FloatType>("REQUIRED FLOAT c", &[1.0, f32::NAN], None, None);
+        let wide = read_back::<DoubleType>("REQUIRED DOUBLE c", &[1.0, f64::NAN], None, None);
+        for error in [narrow.unwrap_err(), wide.unwrap_err()] {
+            assert!(error.to_string().contains("value number 2: NaN is no key"), "{error}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod bytes;
 mod caps;
 mod gaps;
 mod levels;
+mod panics;
 mod seek_runs;
 mod walks;
 
