@@ -4,7 +4,8 @@
 //! that sixteen writers cost about as much as one. When most of the file is writes that the store has by now, it
 //! is written anew next to the old file and renamed.
 //!
-//! Guarantee: a write is acknowledged after it is synced (P13). A record that was torn by a crash ends the file;
+//! Guarantee: a write is acknowledged after it is synced (P13), in a file whose name is synced, too: a folder is synced
+//! after a file was created or renamed in it. A record that was torn by a crash ends the file;
 //! every acknowledged record is before it. Format: [`docs/format/range-cache-buffered.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/range-cache-buffered.md).
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 
+use lacuna_base::testing::cross;
 use lacuna_cache_protocol::embedded::Kept;
 use lacuna_cache_protocol::ports::{LogServer, Reply};
 use lacuna_cache_protocol::{Epoch, LogCall, LogReply, RangeId};
@@ -98,6 +100,8 @@ impl Disk {
             file.set_len(disk_len as u64).map_err(|error| failed("cutting", path, error))?;
         }
         sync(&file, path)?;
+        // The process that created the file may have been killed before it did this.
+        sync_folder(path)?;
         Ok(Self { path: path.to_owned(), file, len: disk_len as u64, ranges })
     }
 
@@ -159,12 +163,27 @@ impl Disk {
         };
         self.file = write().map_err(|error| failed("rewriting", &self.path, error))?;
         self.len = bytes.len() as u64;
-        sync(&self.file, &self.path)
+        sync(&self.file, &self.path)?;
+        sync_folder(&self.path)
     }
 }
 
 fn sync(file: &File, path: &Path) -> Result<()> {
     file.sync_data().map_err(|error| failed("syncing", path, error))
+}
+
+/// Makes the name of the file survive a crash of the machine. Without this a log that was written anew could be the old
+/// one again, without what was acknowledged since, and a new log could be missing.
+fn sync_folder(path: &Path) -> Result<()> {
+    // Windows opens no folders as files.
+    if cfg!(unix) {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or_else(|| Path::new("."));
+        let synced = File::open(folder).and_then(|folder| folder.sync_all());
+        synced.map_err(|error| failed("syncing the folder of", path, error))?;
+    }
+    cross("file log: folder synced");
+    Ok(())
 }
 
 fn failed(doing: &str, path: &Path, error: std::io::Error) -> Error {

@@ -53,6 +53,31 @@ async fn the_file_does_not_grow_with_what_the_store_has() {
     assert_eq!(kept(call(&log, 2, LogCall::Fence).await), (1, true));
 }
 
+/// The disk is not asked here: whether the folder was synced after each change of a name is.
+#[test]
+fn names_are_synced_with_what_they_name() {
+    const SYNCED: &str = "file log: folder synced";
+    let synced = || {
+        let names = lacuna_base::testing::crossed();
+        lacuna_base::testing::forget_crossings();
+        names.is_none_or(|names| names.contains(&SYNCED))
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    lacuna_base::testing::forget_crossings();
+    let mut disk = Disk::open(&path).unwrap();
+    assert!(synced(), "a new file");
+    let mut bytes = Vec::new();
+    write_record(&mut bytes, RangeId(0), Epoch(1), &LogCall::Append(1, write(&"x".repeat(2 << 20))));
+    disk.append(&bytes, true).unwrap();
+    assert!(synced(), "a file that was written anew");
+    assert_eq!(std::fs::metadata(&path).unwrap().len(), MAGIC.len() as u64, "nothing had to be kept");
+    drop(Disk::open(&path).unwrap());
+    assert!(synced(), "a file that was there");
+    // A path without a folder is in the present one.
+    sync_folder(Path::new("log")).unwrap();
+}
+
 #[test]
 fn other_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();

@@ -10,7 +10,7 @@ use lacuna_cache_protocol::{
 };
 use redis::{ScriptInvocation, Value};
 
-use crate::redis::connection::{Answer, Connection};
+use crate::redis::connection::{Answer, Connection, Link};
 use crate::redis::keys::Keys;
 use crate::redis::patch_arguments::PatchArguments;
 use crate::redis::replies::{
@@ -88,52 +88,57 @@ impl RedisCache {
         let keys = Keys::of(&self.namespace, range);
         let mut get = redis::cmd("MGET");
         get.arg(keys.fence()).arg(keys.value(query));
-        let Value::Array(found) = self.connection.hit(&get).await? else { return Ok(None) };
+        let link = self.connection.link().await?;
+        let server = link.server;
+        let Value::Array(found) = self.connection.hit(link, &get).await? else { return Ok(None) };
         let [fence, value] = <[Value; 2]>::try_from(found).map_err(|_| foreign_data())?;
-        let Some((fence, generation)) = fence_of(&fence)? else { return Ok(None) };
+        let Some((fence, generation)) = fence_of(&fence, server)? else { return Ok(None) };
         Ok(Some(Seen { fence, value: visible_of_generation(value, generation) }))
     }
 
     async fn run(&self, range: RangeId, epoch: Epoch, call: CacheCall) -> Result<CacheReply> {
         let keys = Keys::of(&self.namespace, range);
         let scripts = &self.scripts;
+        // Known before the call is sent: the server that answers is that of the connection.
+        let link = self.connection.link().await?;
+        let holder = Holder(format!("{}@{}", epoch.0, link.server));
         match call {
             CacheCall::Fence => {
                 let script = with_log(scripts.fence.key(keys.fence()), &keys);
-                simple(self.invoke(begin(script, epoch)).await?)
+                simple(self.invoke(link, begin(script, &holder)).await?)
             }
             CacheCall::TakeOver(before) => {
-                let mut script = begin(with_log(scripts.take_over.key(keys.fence()), &keys), epoch);
+                let mut script = begin(with_log(scripts.take_over.key(keys.fence()), &keys), &holder);
                 script.arg(before.map(|epoch| epoch.0.to_string()).unwrap_or_default());
-                self.invoke(script).await.and_then(taken_over)
+                self.invoke(link, script).await.and_then(taken_over)
             }
-            CacheCall::AppendLog(records) => self.append_log(&keys, epoch, &records).await,
+            CacheCall::AppendLog(records) => self.append_log(link, &keys, &holder, &records).await,
             CacheCall::ReadLog(chunk) => {
                 let mut script = scripts.read_log.key(keys.fence());
                 script.key(keys.log_chunk(chunk));
-                self.invoke(begin(script, epoch)).await.and_then(log_read)
+                self.invoke(link, begin(script, &holder)).await.and_then(log_read)
             }
             CacheCall::ReplaceLog(chunk, len, bytes) => {
                 let mut script = scripts.replace_log.key(keys.fence());
                 script.key(keys.log_count()).key(keys.log_chunk(chunk));
-                let mut script = begin(script, epoch);
+                let mut script = begin(script, &holder);
                 script.arg(len).arg(bytes);
-                simple(self.invoke(script).await?)
+                simple(self.invoke(link, script).await?)
             }
             CacheCall::Forget => {
-                let mut script = begin(with_log(scripts.forget.key(keys.fence()), &keys), epoch);
+                let mut script = begin(with_log(scripts.forget.key(keys.fence()), &keys), &holder);
                 script.arg(keys.pattern());
-                simple(self.invoke(script).await?)
+                simple(self.invoke(link, script).await?)
             }
             CacheCall::Gather(session, queries, gaps) => {
-                self.gather(&keys, epoch, session, queries, gaps).await
+                self.gather((link, &holder), &keys, epoch, session, queries, gaps).await
             }
             CacheCall::Lookup(query, session) => {
                 let mut script = scripts.lookup.key(keys.fence());
                 entry(&mut script, &keys, epoch, &query);
-                let mut script = begin(script, epoch);
+                let mut script = begin(script, &holder);
                 script.arg(session.0).arg(LEASE_MS);
-                self.invoke(script).await.and_then(looked_up)
+                self.invoke(link, script).await.and_then(looked_up)
             }
             CacheCall::Install(query, session, value, record) => {
                 let mut script = scripts.install.key(keys.fence());
@@ -141,27 +146,35 @@ impl RedisCache {
                 script.key(keys.log_count()).key(keys.log_chunk(record.chunk(LOG_CHUNKS)));
                 let mut bytes = Vec::new();
                 write_chunk(&mut bytes, [&record]);
-                let mut script = begin(script, epoch);
+                let mut script = begin(script, &holder);
                 script.arg(session.0).arg(value.as_bytes()).arg(LIFE_MS).arg(bytes);
-                simple(self.invoke(script).await?)
+                simple(self.invoke(link, script).await?)
             }
             CacheCall::Invalidate(_, queries) => {
                 let mut script = scripts.invalidate.key(keys.fence());
                 queries.iter().for_each(|query| entry(&mut script, &keys, epoch, query));
-                simple(self.invoke(begin(script, epoch)).await?)
+                simple(self.invoke(link, begin(script, &holder)).await?)
             }
-            CacheCall::Patch(session, changes) => self.patch(&keys, epoch, session, changes).await,
+            CacheCall::Patch(session, changes) => {
+                self.patch((link, &holder), &keys, epoch, session, changes).await
+            }
             CacheCall::Hide(session, queries) => {
                 let mut script = scripts.hide.key(keys.fence());
                 queries.iter().for_each(|query| entry(&mut script, &keys, epoch, query));
-                let mut script = begin(script, epoch);
+                let mut script = begin(script, &holder);
                 script.arg(session.0);
-                simple(self.invoke(script).await?)
+                simple(self.invoke(link, script).await?)
             }
         }
     }
 
-    async fn append_log(&self, keys: &Keys, epoch: Epoch, records: &[LogRecord]) -> Result<CacheReply> {
+    async fn append_log(
+        &self,
+        link: Link,
+        keys: &Keys,
+        holder: &Holder,
+        records: &[LogRecord],
+    ) -> Result<CacheReply> {
         let mut chunks: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
         for record in records {
             write_chunk(chunks.entry(record.chunk(LOG_CHUNKS)).or_default(), [record]);
@@ -171,15 +184,16 @@ impl RedisCache {
         for chunk in chunks.keys() {
             script.key(keys.log_chunk(*chunk));
         }
-        let mut script = begin(script, epoch);
+        let mut script = begin(script, holder);
         for bytes in chunks.values() {
             script.arg(bytes.as_slice());
         }
-        simple(self.invoke(script).await?)
+        simple(self.invoke(link, script).await?)
     }
 
     async fn patch(
         &self,
+        (link, holder): (Link, &Holder),
         keys: &Keys,
         epoch: Epoch,
         session: Session,
@@ -192,15 +206,16 @@ impl RedisCache {
         for (query, _) in &changes {
             script.key(keys.lease(epoch, query));
         }
-        let mut script = begin(script, epoch);
+        let mut script = begin(script, holder);
         script.arg(session.0).arg(LIFE_MS);
         PatchArguments::of(&changes).give_to(&mut script);
         let queries = changes.into_iter().map(|(query, _)| query).collect();
-        patched(self.invoke(script).await?, queries)
+        patched(self.invoke(link, script).await?, queries)
     }
 
     async fn gather(
         &self,
+        (link, holder): (Link, &Holder),
         keys: &Keys,
         epoch: Epoch,
         session: Session,
@@ -209,27 +224,31 @@ impl RedisCache {
     ) -> Result<CacheReply> {
         let mut script = self.scripts.gather.key(keys.fence());
         gaps.iter().chain(&queries).for_each(|query| entry(&mut script, keys, epoch, query));
-        let mut script = begin(script, epoch);
+        let mut script = begin(script, holder);
         script.arg(session.0).arg(LEASE_MS).arg(gaps.len());
-        values(self.invoke(script).await?, queries)
+        values(self.invoke(link, script).await?, queries)
     }
 
     async fn memory(&self) -> Result<u8> {
         let mut info = redis::cmd("INFO");
         info.arg("memory");
         let run = |mut connection| async move { info.query_async::<Value>(&mut connection).await };
-        let Answer::Value(answer) = self.connection.run(run).await? else { return Ok(100) };
+        let link = self.connection.link().await?;
+        let Answer::Value(answer) = self.connection.run(link, run).await? else { return Ok(100) };
         memory_of(&answer).ok_or_else(foreign_data)
     }
 
-    async fn invoke(&self, script: ScriptInvocation<'_>) -> Result<Answer> {
+    async fn invoke(&self, link: Link, script: ScriptInvocation<'_>) -> Result<Answer> {
         let run = |mut connection| async move { script.invoke_async::<Value>(&mut connection).await };
-        self.connection.run(run).await
+        self.connection.run(link, run).await
     }
 }
 
-fn begin(mut script: ScriptInvocation<'_>, epoch: Epoch) -> ScriptInvocation<'_> {
-    script.arg(epoch.0);
+/// Who calls, as the fence names it: the epoch of the owner and the server that it calls.
+struct Holder(String);
+
+fn begin<'a>(mut script: ScriptInvocation<'a>, holder: &Holder) -> ScriptInvocation<'a> {
+    script.arg(&holder.0);
     script
 }
 

@@ -85,7 +85,7 @@ impl RedisLog {
         let mut push = redis::cmd("RPUSHX");
         push.arg(keys.log_of(epoch)).arg(&item);
         let run = |mut connection| async move { push.query_async::<Value>(&mut connection).await };
-        match self.connection.run(run).await? {
+        match self.connection.run(self.connection.link().await?, run).await? {
             Answer::Value(Value::Int(0)) => self.script(&self.scripts.append, keys, epoch, Some(item)).await,
             answer => replied(answer),
         }
@@ -101,7 +101,7 @@ impl RedisLog {
         let mut invocation = script.key(keys.log_fence());
         invocation.key(keys.log()).key(keys.log_mark()).arg(epoch.0).arg(argument);
         let run = |mut connection| async move { invocation.invoke_async::<Value>(&mut connection).await };
-        replied(self.connection.run(run).await?)
+        replied(self.connection.run(self.connection.link().await?, run).await?)
     }
 }
 

@@ -4,7 +4,7 @@ use lacuna_cache_protocol::{CacheReply, Epoch, Query};
 use lacuna_cache_protocol::{Error, Result};
 use redis::Value;
 
-use crate::redis::connection::Answer;
+use crate::redis::connection::{Answer, ServerId};
 
 /// Bytes before a value: generation, epoch and session of the last change, and whether it is hidden.
 const HEAD: usize = 25;
@@ -81,10 +81,15 @@ pub(crate) fn visible_of_generation(value: Value, generation: u64) -> Option<lac
     lacuna_cache_protocol::Value::behind(HEAD, bytes).filter(|_| is_visible)
 }
 
-/// The epoch of a fence, and its generation.
-pub(crate) fn fence_of(fence: &Value) -> Result<Option<(Epoch, u64)>> {
+/// The epoch of a fence, and its generation; `None` if it was set on another server than this: what is here may be older
+/// than what its owner has written.
+pub(crate) fn fence_of(fence: &Value, server: ServerId) -> Result<Option<(Epoch, u64)>> {
     let Value::BulkString(bytes) = fence else { return Ok(None) };
     let text = str::from_utf8(bytes).map_err(|_| foreign_data())?;
+    let (text, of) = text.split_once('@').unwrap_or((text, ""));
+    if u64::from_str_radix(of, 16) != Ok(server.0) {
+        return Ok(None);
+    }
     let (epoch, generation) = text.split_once(':').unwrap_or((text, text));
     match (epoch.parse(), generation.parse()) {
         (Ok(epoch), Ok(generation)) => Ok(Some((Epoch(epoch), generation))),

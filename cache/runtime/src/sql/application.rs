@@ -22,7 +22,7 @@ pub(crate) struct TableRows {
 
 impl Application for TableRows {
     fn numbers_domains_of(&self, command: &Command) -> bool {
-        SqlWrite::read(command).is_ok_and(|write| write.fingerprint == self.fingerprint)
+        SqlWrite::fingerprint_of(command) == Some(self.fingerprint)
     }
 
     fn numbers_domain_of(&self, query: &Query) -> bool {

@@ -137,6 +137,13 @@ impl SqlWrite {
         Command::new(writer.as_bytes())
     }
 
+    /// The columns that a write means, from its first bytes alone: this is asked of every write.
+    pub(crate) fn fingerprint_of(command: &Command) -> Option<u64> {
+        let mut reader = reader(command.as_bytes());
+        reader.byte().ok().filter(|version| *version == VERSION)?;
+        reader.word().ok()
+    }
+
     pub(crate) fn read(command: &Command) -> Result<Self> {
         let mut reader = reader(command.as_bytes());
         if reader.byte()? != VERSION {
@@ -207,6 +214,14 @@ mod tests {
     }
 
     #[test]
+    fn the_columns_of_a_write_are_in_its_first_nine_bytes() {
+        let of = |bytes: &[u8]| SqlWrite::fingerprint_of(&Command::new(bytes));
+        assert_eq!(of(b"\x02\x05\x01\0\0\0\0\0\0"), Some(0x105));
+        assert_eq!(of(b"\x02\x05\x01\0\0\0\0\0"), None, "cut");
+        assert_eq!(of(b"\x03\x05\x01\0\0\0\0\0\0"), None, "another version");
+    }
+
+    #[test]
     fn writes_come_back_from_their_commands_and_cut_ones_are_refused() {
         let statement = Statement::new("DELETE FROM t WHERE id = ?1").with(7).expecting(1);
         let effects = [
@@ -227,6 +242,7 @@ mod tests {
             };
             let command = write.command();
             assert_eq!(SqlWrite::read(&command).unwrap(), write);
+            assert_eq!(SqlWrite::fingerprint_of(&command), Some(write.fingerprint));
             for len in 0..command.as_bytes().len() {
                 let cut = Command::new(&command.as_bytes()[..len]);
                 assert!(SqlWrite::read(&cut).is_err(), "{write:?} cut to {len}");

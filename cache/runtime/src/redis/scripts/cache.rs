@@ -42,11 +42,13 @@ impl CacheScripts {
     }
 }
 
-/// `KEYS` count, chunks. Returns 1, or 0 if the fence is newer.
+/// `KEYS` count, chunks. Returns 1, or 0 if the fence is newer, or was set by this epoch on another server: then what is here
+/// is older than what the owner has written, and only its next epoch can tell the two apart.
 const FENCE: &str = "#!lua flags=allow-oom
-local last = string.match(redis.call('GET', KEYS[1]) or '', '^%d+')
-if last and tonumber(last) > tonumber(ARGV[1]) then return 0 end
-if last == ARGV[1] then return 1 end
+local epoch, server = string.match(ARGV[1], '^(%d+)@(%x+)$')
+local last, of = string.match(redis.call('GET', KEYS[1]) or '', '^(%d+):?%d*@?(%x*)$')
+if last and tonumber(last) > tonumber(epoch) then return 0 end
+if last == epoch then return of == server and 1 or 0 end
 for i = 2, #KEYS do redis.call('DEL', KEYS[i]) end
 redis.call('SET', KEYS[1], ARGV[1])
 return 1";
@@ -55,7 +57,8 @@ return 1";
 /// generation, and whether it is hidden; `read` gives a visible value without its head, or false and the session if
 /// this epoch has hidden it; `write` sets a visible one.
 const FENCED: &str = "local fence = redis.call('GET', KEYS[1])
-local epoch, generation = string.match(fence or '', '^(%d+):?(%d*)$')
+local epoch, generation, server = string.match(fence or '', '^(%d+):?(%d*)@(%x+)$')
+local holder = epoch and epoch .. '@' .. server
 local keeps_log = generation ~= ''
 local mark = struct.pack('<I8', tonumber(keeps_log and generation or epoch or 0))
 local function last_change(bytes)
@@ -79,7 +82,7 @@ end
 ";
 
 /// `KEYS` value, lease; `ARGV` session, lease in ms. Returns {0} fenced, {1, value}, {2} leased, {3} busy.
-const LOOKUP: &str = "if epoch ~= ARGV[1] then return {0} end
+const LOOKUP: &str = "if holder ~= ARGV[1] then return {0} end
 local value, hidden_by = read(KEYS[2])
 if value then return {1, value} end
 local lease = redis.call('GET', KEYS[3])
@@ -89,7 +92,7 @@ redis.call('SET', KEYS[3], ARGV[2], 'PX', ARGV[3])
 return {2}";
 
 /// `KEYS` value, lease, count, chunk; `ARGV` session, value, life in ms, record. Returns 0 fenced, 1 done, 2 not held.
-const INSTALL: &str = "if epoch ~= ARGV[1] then return 0 end
+const INSTALL: &str = "if holder ~= ARGV[1] then return 0 end
 if redis.call('GET', KEYS[3]) ~= ARGV[2] then return 2 end
 write(KEYS[2], ARGV[2], ARGV[3], ARGV[4])
 redis.call('DEL', KEYS[3])
@@ -100,7 +103,7 @@ end
 return 1";
 
 /// `KEYS` value and lease of each entry. Returns 0 fenced, 1 done.
-const INVALIDATE: &str = "if epoch ~= ARGV[1] then return 0 end
+const INVALIDATE: &str = "if holder ~= ARGV[1] then return 0 end
 for i = 2, #KEYS do redis.call('DEL', KEYS[i]) end
 return 1";
 
@@ -110,7 +113,7 @@ return 1";
 /// {1, length of each value that was added to, or -1}. A value that an earlier tenure has hidden may lack a write: it goes.
 ///
 /// Entries share what one write adds, and three commands an entry are all: a value's life is that which it began with.
-const PATCH: &str = "if epoch ~= ARGV[1] then return {0} end
+const PATCH: &str = "if holder ~= ARGV[1] then return {0} end
 local lengths, session, now = {1}, tonumber(ARGV[2]), tonumber(epoch)
 local entries, additions = (#KEYS - 1) / 2, 5
 local compacted = additions + tonumber(ARGV[5]) + 1
@@ -136,7 +139,7 @@ end
 return lengths";
 
 /// `KEYS` value and lease of each entry; `ARGV` session. Returns 0 fenced, 1 done.
-const HIDE: &str = "if epoch ~= ARGV[1] then return 0 end
+const HIDE: &str = "if holder ~= ARGV[1] then return 0 end
 for i = 2, #KEYS, 2 do
   local of, last = head(KEYS[i])
   if of and of < tonumber(epoch) then last = 0 end
@@ -147,7 +150,7 @@ return 1";
 
 /// `KEYS` value and lease of each entry, the gaps first; `ARGV` session, lease in ms, number of gaps. Returns {0},
 /// or {1, value or nothing of each entry that is not a gap}.
-const GATHER: &str = "if epoch ~= ARGV[1] then return {0} end
+const GATHER: &str = "if holder ~= ARGV[1] then return {0} end
 local found, gaps = {1}, tonumber(ARGV[4])
 for i = 2, #KEYS, 2 do
   local value, hidden_by = read(KEYS[i])
@@ -165,7 +168,7 @@ return found";
 
 /// `KEYS` count, chunks; `ARGV` pattern of values and leases. Returns 0 fenced, 1 done. Walks all keys: for rare
 /// events only.
-const FORGET: &str = "if epoch ~= ARGV[1] then return 0 end
+const FORGET: &str = "if holder ~= ARGV[1] then return 0 end
 local cursor = '0'
 repeat
   local part = redis.call('SCAN', cursor, 'MATCH', ARGV[2], 'COUNT', 1000)

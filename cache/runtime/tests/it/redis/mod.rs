@@ -2,6 +2,7 @@
 
 mod logs;
 mod memory;
+mod reborn;
 mod scripts;
 mod secure;
 mod warm;

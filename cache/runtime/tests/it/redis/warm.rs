@@ -219,6 +219,28 @@ async fn a_log_of_entries_that_lost_a_chunk_means_to_begin_cold() {
     assert_eq!(world.hit(2, &query(1, 9)).await, None);
 }
 
+/// A server that was started again from its dump is where it was, with an older state of the cache.
+#[tokio::test]
+async fn an_owner_begins_cold_on_a_server_that_was_started_again() {
+    let Some(mut server) = Redis::with(&["--save", "", "--appendonly", "no"]) else { return };
+    let mut world = World::new(&server, &[]);
+    let mut first = world.seat(1, None).await;
+    let left = query(1, 9);
+    world.read(&mut first, &left).await;
+    crate::redis::reborn::tell(&server.url(), "SAVE", &[]).await;
+    assert_eq!(world.write(&mut first, 5, "second").await, WriteOutcome::Done);
+    assert_eq!(world.hit(1, &left).await, Some(Value::new(b"second")));
+    server.restart();
+    // The connection breaks, and a new one is made.
+    assert!(world.cache.get(RANGE, Epoch(1), &left).await.is_err());
+    assert_eq!(world.hit(1, &left).await, None, "of the tenure that goes on");
+    drop(first);
+    let mut second = world.seat(2, Some(1)).await;
+    assert_eq!(world.hit(2, &left).await, None);
+    assert_eq!(world.read(&mut second, &left).await, Value::new(b"second"));
+    assert_eq!(world.hit(2, &left).await, Some(Value::new(b"second")), "it is cached here, too");
+}
+
 /// A server that evicts what was not used for longest: an entry that is often hit stays, all of the log goes, and what is
 /// installed later begins a log that is whole but for that entry.
 #[tokio::test]

@@ -26,4 +26,4 @@ mod shared_rows;
 mod strangers;
 mod types;
 mod values;
-mod world;
+pub(crate) mod world;
