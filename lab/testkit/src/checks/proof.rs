@@ -69,7 +69,7 @@ fn pairs_under<K: TestSpace + ?Sized>(subject: &Subject<K>, text: &str) -> Verdi
     for placement in 0..K::PLACEMENTS {
         let universe = K::universe(256, placement);
         let mut bench = Bench::new(subject, text, &universe)?;
-        let every = if placement == 0 { 3 } else { 61 };
+        let every = if placement == 0 { 9 } else { 61 };
         let every = if long { 1 } else { every };
         let pairs = (0..256).flat_map(|low| (low..256).map(move |high| (low, high)));
         bench.prove(0, std::iter::empty(), |_, _| true).map_err(|fault| at(fault, text, placement))?;
