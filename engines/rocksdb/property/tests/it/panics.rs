@@ -55,8 +55,7 @@ fn a_codec_that_panics_costs_reads_and_is_counted() {
         let (lo, hi) = (5_u64.to_be_bytes(), 9_u64.to_be_bytes());
         let question = Question::new(&guard, (Included(&lo), Included(&hi)), Direction::Forward);
         let comparator = TableFacts::BYTEWISE;
-        let answer =
-            question.may_contain(TableFacts { comparator, property: Some(&stored), identity: None });
+        let answer = question.may_contain(TableFacts { comparator, property: Some(&stored), identity: None });
         question.note_empty();
         answer
     };
