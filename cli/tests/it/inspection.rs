@@ -101,7 +101,7 @@ fn a_filter_that_hardly_answers_is_warned_of() {
 #[test]
 fn a_trie_that_was_cut_is_said() {
     let folder = Folder::new();
-    let long = "a".repeat(50);
+    let long = "a".repeat(200);
     folder.write("keys.txt", format!("{long}a\n{long}b\n{long}c\n{long}cc\nz{long}\n"));
     for (filter, is_cut) in [("surf", true), ("surf:cut", true), ("bloom", false)] {
         let design = folder
