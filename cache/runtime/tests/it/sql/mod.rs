@@ -16,6 +16,7 @@ mod other_schemas;
 mod plain;
 mod policies;
 mod prefetch;
+mod prepared;
 mod redis;
 mod rights;
 mod schemas;
