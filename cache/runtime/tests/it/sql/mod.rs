@@ -24,6 +24,7 @@ mod secure;
 mod servers;
 mod shared;
 mod shared_rows;
+mod statements;
 mod strangers;
 mod types;
 mod values;
