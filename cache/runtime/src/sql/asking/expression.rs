@@ -64,21 +64,69 @@ impl Names<'_> {
         place.map(Some).ok_or_else(missing)
     }
 
-    /// The column of the table whose values the expression has, unchanged.
+    /// The kind of column as which the values of the expression are read.
     pub(super) fn kind(&self, expr: &Expr) -> Option<ColumnKind> {
         if let Some(place) = self.column(expr).ok()? {
             return Some(self.schema.described[place].kind);
         }
-        let Expr::Function(function) = expr else { return None };
-        let is_one = matches!(function.name.to_string().to_ascii_lowercase().as_str(), "min" | "max");
-        let FunctionArguments::List(list) = &function.args else { return None };
-        match &list.args[..] {
-            [FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))] if is_one => {
-                self.column(arg).ok()?.map(|place| self.schema.described[place].kind)
+        let (name, args) = plain_call(expr)?;
+        match (&*name, &args[..]) {
+            ("min" | "max", [arg]) => self.kind(arg),
+            ("nullif", [arg, _]) => self.kind(arg),
+            ("lower" | "upper", [arg]) => {
+                let is_text = |kind: &ColumnKind| matches!(kind, ColumnKind::Text | ColumnKind::Label { .. });
+                self.kind(arg).filter(is_text).map(|_| ColumnKind::Text)
+            }
+            ("coalesce", [first, rest @ ..]) => {
+                let kind = self.kind(first)?;
+                let takes_texts = matches!(kind, ColumnKind::Text | ColumnKind::Label { .. });
+                let is_alike =
+                    |arg: &&Expr| self.kind(arg) == Some(kind) || (takes_texts && is_text_or_param(arg));
+                rest.iter().all(is_alike).then_some(kind)
             }
             _ => None,
         }
     }
+
+    /// The column whose type the expression has, so that what it is compared with is taken for a value of that type.
+    pub(super) fn typed_as(&self, expr: &Expr) -> Result<Option<usize>> {
+        if let Some(place) = self.column(expr)? {
+            return Ok(Some(place));
+        }
+        let Some((name, args)) = plain_call(expr) else { return Ok(None) };
+        match (&*name, &args[..]) {
+            ("min" | "max", [arg]) | ("nullif", [arg, _]) => self.typed_as(arg),
+            ("coalesce", args) => {
+                for arg in args {
+                    if let Some(place) = self.typed_as(arg)? {
+                        return Ok(Some(place));
+                    }
+                }
+                Ok(None)
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// The name of a function, in lower case, and its arguments.
+fn plain_call(expr: &Expr) -> Option<(String, Vec<&Expr>)> {
+    match expr {
+        Expr::Nested(inner) => plain_call(inner),
+        Expr::Function(Function { name, args: FunctionArguments::List(list), .. }) => {
+            let args = list.args.iter().map(|arg| match arg {
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(arg)) => Some(arg),
+                _ => None,
+            });
+            Some((name.to_string().to_ascii_lowercase(), args.collect::<Option<_>>()?))
+        }
+        _ => None,
+    }
+}
+
+fn is_text_or_param(expr: &Expr) -> bool {
+    let Expr::Value(value) = expr else { return false };
+    matches!(value.value, Value::SingleQuotedString(_) | Value::Placeholder(_) | Value::Null)
 }
 
 /// The number of a parameter, from 0 on, as `recognise.rs` has numbered it.
@@ -240,10 +288,10 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The column that an expression is, if the database compares its values by rules of its own.
+    /// The column whose type an expression has, if the database compares its values.
     fn comparable(&self, expr: &Expr) -> Result<Option<usize>> {
         grouped(expr)?;
-        let Some(place) = self.names.column(expr)? else { return Ok(None) };
+        let Some(place) = self.names.typed_as(expr)? else { return Ok(None) };
         let is_open = match self.names.schema.described[place].kind {
             ColumnKind::Json { .. } | ColumnKind::Geometry => false,
             ColumnKind::Other => self.names.dialect == Dialect::Sqlite,
@@ -333,7 +381,16 @@ impl Writer<'_> {
         } else {
             ""
         });
-        self.list(args, None)?;
+        // Alone, a parameter would be taken for text, which has other rules than `CHAR(n)`.
+        let mut column = None;
+        for arg in args.iter().filter(|_| is_word) {
+            column = column.or(self.names.typed_as(arg)?);
+        }
+        let is_of_texts = |place: &usize| {
+            matches!(self.names.schema.described[*place].kind, ColumnKind::Text)
+                || self.names.schema.described[*place].kind.is_cast()
+        };
+        self.list(args, column.filter(is_of_texts))?;
         self.text(")");
         Ok(())
     }

@@ -25,7 +25,7 @@ mod recognise;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use lacuna_cache_protocol::{Cut, DomainId, Error, Form, Interval, Query, RangeKey, Result};
+use lacuna_cache_protocol::{Cut, DomainId, DomainType, Error, Form, Interval, Query, RangeKey, Result};
 
 use crate::sql::database::{ColumnKind, Dialect};
 use crate::sql::domain_key::key;
@@ -85,7 +85,7 @@ impl Recognised {
             )));
         }
         params.iter().try_for_each(|value| dialect.can_say(value))?;
-        let interval = self.interval(schema, params)?;
+        let interval = self.interval(dialect, schema, params)?;
         let pieces = self.parts.iter().map(|part| {
             Ok(match part {
                 Part::Sql(text) => Piece::Sql(text.clone()),
@@ -109,7 +109,12 @@ impl Recognised {
     }
 
     /// Where all bounds hold, `None` if they hold nowhere: NULL is in no range.
-    fn interval(&self, schema: &Schema, params: &[SqlValue]) -> Result<Option<Interval<RangeKey>>> {
+    fn interval(
+        &self,
+        dialect: Dialect,
+        schema: &Schema,
+        params: &[SqlValue],
+    ) -> Result<Option<Interval<RangeKey>>> {
         let (column, domain) = &schema.domains[self.domain];
         let place = schema.column(column)?;
         let (mut lo, mut hi) = (Cut::Least, Cut::Greatest);
@@ -118,9 +123,20 @@ impl Recognised {
                 Source::Param(number) => &params[*number],
                 Source::Literal(value) => value,
             };
-            let Some(key) = key(*domain, &schema.fitted(place, value.clone()))? else { return Ok(None) };
+            let mut value = schema.fitted(place, value.clone());
+            if let SqlValue::Text(text) = &mut value
+                && schema.described[place].is_blank_padded(dialect)
+            {
+                // The database compares these without the spaces at their end.
+                text.truncate(text.trim_end_matches(' ').len());
+            }
+            let (value, is_between) = rounded_down(*domain, value);
+            let Some(key) = key(*domain, &value)? else { return Ok(None) };
             let (before, after) = (Cut::Before(key.clone()), Cut::After(key));
             let (from, to) = match sign {
+                Sign::Equal if is_between => return Ok(None),
+                Sign::AtLeast | Sign::Above if is_between => (after, Cut::Greatest),
+                Sign::AtMost | Sign::Below if is_between => (Cut::Least, after),
                 Sign::Equal => (before, after),
                 Sign::AtLeast => (before, Cut::Greatest),
                 Sign::Above => (after, Cut::Greatest),
@@ -151,6 +167,19 @@ impl Recognised {
     }
 }
 
+/// The largest decimal of the domain that is not above `value`, and whether it is below: `price < 1.005` bounds prices in
+/// cents, too.
+fn rounded_down(domain: DomainType, value: SqlValue) -> (SqlValue, bool) {
+    match (domain, &value) {
+        (DomainType::Decimal { scale: kept }, SqlValue::Decimal { digits, scale }) if *scale > kept => {
+            let unit = 10i128.pow((*scale - kept).into());
+            let rounded = SqlValue::Decimal { digits: digits.div_euclid(unit), scale: kept };
+            (rounded, digits.rem_euclid(unit) != 0)
+        }
+        _ => (value, false),
+    }
+}
+
 /// A parameter in a comparison with a column, in the form of its values.
 fn compared(dialect: Dialect, schema: &Schema, column: Option<usize>, value: &SqlValue) -> Result<Piece> {
     let Some(place) = column else { return Ok(Piece::Value(value.clone())) };
@@ -158,7 +187,8 @@ fn compared(dialect: Dialect, schema: &Schema, column: Option<usize>, value: &Sq
     dialect.can_say(&value)?;
     let column = &schema.described[place];
     let is_text = column.kind.is_cast() || matches!(value, SqlValue::Text(_));
-    Ok(match &column.cast {
+    let padded = Some("bpchar".to_owned()).filter(|_| column.is_blank_padded(dialect));
+    Ok(match column.cast.as_ref().or(padded.as_ref()) {
         Some(name) if is_text && value != SqlValue::Null => Piece::Cast(value, name.clone()),
         _ => Piece::Value(value),
     })

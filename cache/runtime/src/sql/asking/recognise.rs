@@ -16,7 +16,7 @@ use sqlparser::tokenizer::{Token, Tokenizer, Whitespace};
 use super::bounds::{Conditions, Source, conditions};
 use super::expression::{Names, Writer, param_number};
 use super::{Output, Part, Recognised, refused};
-use crate::sql::database::Dialect;
+use crate::sql::database::{ColumnKind, Dialect};
 use crate::sql::schema::Schema;
 
 /// Most bytes of a statement, and how deep its expressions may be.
@@ -167,6 +167,9 @@ fn statement(
         Some(Distinct::On(_)) => return Err(refused("DISTINCT ON is not known here")),
     });
     let (outputs, aliases) = projection_of(&mut writer, projection)?;
+    if matches!(distinct, Some(Distinct::Distinct)) {
+        outputs.iter().try_for_each(|output| is_told_apart(dialect, output))?;
+    }
     writer.text(" FROM ").text(&schema.quoted(dialect)).text(" WHERE ");
     let Conditions { domain, bounds, others } = conditions(&names, selection)?;
     writer.parts.push(Part::Interval);
@@ -252,8 +255,18 @@ fn table(dialect: Dialect, schema: &Schema, from: &[TableWithJoins]) -> Result<S
     }
 }
 
+/// A name that the statement has given to a column of its result.
+struct Alias<'e> {
+    name: String,
+    /// What is ordered by in its place, where the name would mean a text in place of the value.
+    stands_for: Option<&'e Expr>,
+}
+
 /// Writes what is selected; the columns of the result, and the names that the statement has given to some.
-fn projection_of(writer: &mut Writer<'_>, projection: &[SelectItem]) -> Result<(Vec<Output>, Vec<String>)> {
+fn projection_of<'e>(
+    writer: &mut Writer<'_>,
+    projection: &'e [SelectItem],
+) -> Result<(Vec<Output>, Vec<Alias<'e>>)> {
     let names = writer.names;
     let (mut outputs, mut aliases) = (Vec::new(), Vec::new());
     for item in projection {
@@ -281,12 +294,30 @@ fn projection_of(writer: &mut Writer<'_>, projection: &[SelectItem]) -> Result<(
                 }
                 output(writer, &mut outputs, expr, alias.clone())?;
                 writer.text(" AS ").text(&names.dialect.quoted(&alias));
-                aliases.push(alias);
+                let is_read_as_it_is =
+                    names.kind(expr).is_none_or(|kind| names.dialect.read("\0", kind) == "\0");
+                aliases.push(Alias { name: alias, stands_for: (!is_read_as_it_is).then_some(expr) });
             }
             other => return Err(refused(format!("{other} is not known here"))),
         }
     }
     Ok((outputs, aliases))
+}
+
+/// Refuses distinct values of a column that is read as text, where equal ones have different texts, or others the same:
+/// `1 day` and `24:00:00`.
+fn is_told_apart(dialect: Dialect, output: &Output) -> Result<()> {
+    let Some(kind) = output.kind else { return Ok(()) };
+    let is_read_as_it_is = dialect.read("\0", kind) == "\0";
+    let has_one_text = match dialect {
+        Dialect::Sqlite => true,
+        Dialect::Postgres => matches!(kind, ColumnKind::Label { .. }),
+        Dialect::MariaDb => matches!(kind, ColumnKind::Bits | ColumnKind::Uuid { .. }),
+    };
+    if is_read_as_it_is || has_one_text {
+        return Ok(());
+    }
+    Err(refused(format!("{} is read as text, whose distinct values are others", output.name)))
 }
 
 fn quoted(dialect: Dialect, name: &str) -> Ident {
@@ -315,7 +346,7 @@ fn no_position(expr: &Expr) -> Result<()> {
     }
 }
 
-fn order(writer: &mut Writer<'_>, order_by: Option<&OrderBy>, aliases: &[String]) -> Result<()> {
+fn order(writer: &mut Writer<'_>, order_by: Option<&OrderBy>, aliases: &[Alias<'_>]) -> Result<()> {
     let Some(OrderBy { kind, interpolate }) = order_by else { return Ok(()) };
     let (OrderByKind::Expressions(exprs), None) = (kind, interpolate) else {
         return Err(refused("ORDER BY ALL is not known here"));
@@ -326,9 +357,12 @@ fn order(writer: &mut Writer<'_>, order_by: Option<&OrderBy>, aliases: &[String]
         writer.text(if nth > 0 { ", " } else { " ORDER BY " });
         no_position(expr)?;
         let alias = if let Expr::Identifier(ident) = expr { Some(writer.names.folded(ident)?) } else { None };
-        match alias.filter(|name| aliases.iter().any(|alias| writer.names.is_same(alias, name))) {
-            Some(alias) => {
-                writer.text(&writer.names.dialect.quoted(&alias));
+        let alias =
+            alias.and_then(|name| aliases.iter().find(|alias| writer.names.is_same(&alias.name, &name)));
+        match alias {
+            Some(Alias { stands_for: Some(expr), .. }) => writer.expression(expr)?,
+            Some(Alias { name, .. }) => {
+                writer.text(&writer.names.dialect.quoted(name));
             }
             None => writer.expression(expr)?,
         }

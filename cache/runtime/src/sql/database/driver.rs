@@ -1,5 +1,32 @@
 //! The part of a driver that is the same for every database of `sqlx`, whose types differ.
 
+use super::Dialect;
+use crate::sql::sql_value::SqlValue;
+use crate::sql::statement::Statement;
+
+/// The text under which a statement is prepared. The driver of PostgreSQL remembers prepared statements by their texts
+/// alone, with the types that the first values had: the bytes of a float would be read as those of the whole number that
+/// was there first. So the types are in the text.
+pub(super) fn prepared_text(dialect: Dialect, statement: &Statement) -> String {
+    if dialect != Dialect::Postgres || statement.params.is_empty() {
+        return statement.sql.clone();
+    }
+    let types = statement.params.iter().map(|value| match value {
+        SqlValue::Null | SqlValue::Integer(_) => 'i',
+        SqlValue::Float(_) => 'f',
+        SqlValue::Blob(_) => 'b',
+        SqlValue::Bool(_) => 'o',
+        SqlValue::Text(_)
+        | SqlValue::Decimal { .. }
+        | SqlValue::Date(_)
+        | SqlValue::Timestamp(_)
+        | SqlValue::Unsigned(_)
+        | SqlValue::Uuid(_)
+        | SqlValue::Json(_) => 't',
+    });
+    format!("{} /* {} */", statement.sql, types.collect::<String>())
+}
+
 /// Implements [`super::Database`] and [`super::Transaction`] for one database. `$decode` reads a value of a row,
 /// `$kind` classifies an error of the database, and `$text` reads a value that came as text, where a log is read.
 macro_rules! driver {
@@ -27,7 +54,7 @@ macro_rules! driver {
         type Arguments = <$database as sqlx::Database>::Arguments;
 
         fn prepared(statement: &Statement) -> sqlx::query::Query<'_, $database, Arguments> {
-            let query = sqlx::query(sqlx::AssertSqlSafe(statement.sql.clone()));
+            let query = sqlx::query(sqlx::AssertSqlSafe(super::driver::prepared_text($dialect, statement)));
             statement.params.iter().fold(query, |query, value| match value {
                 SqlValue::Null => query.bind(None::<i64>),
                 SqlValue::Integer(value) => query.bind(*value),

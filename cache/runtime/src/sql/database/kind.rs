@@ -94,6 +94,15 @@ pub(crate) struct Column {
     pub(crate) is_indexed: bool,
 }
 
+impl Column {
+    /// Whether the database compares its texts without the spaces at their end, as they are read: `CHAR(n)` of PostgreSQL.
+    pub(crate) fn is_blank_padded(&self, dialect: Dialect) -> bool {
+        let (name, _) = parts(&self.declared);
+        let is_padded = matches!(name, "character" | "bpchar") && !self.declared.contains("varying");
+        dialect == Dialect::Postgres && self.kind == ColumnKind::Text && is_padded
+    }
+}
+
 impl ColumnKind {
     /// How SQLite converts the values of a column with this declared type.
     pub(crate) fn affinity(declared: &str) -> Self {

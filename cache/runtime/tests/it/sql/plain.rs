@@ -6,6 +6,9 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _, ValueR
 
 use crate::sql::world::AT_MOST;
 
+/// Rows of texts, `None` for NULL.
+pub(crate) type Texts = Vec<Vec<Option<String>>>;
+
 /// A connection of another program.
 pub(crate) enum Plain {
     Postgres(sqlx::PgConnection),
@@ -43,23 +46,24 @@ impl Plain {
     }
 
     /// Rows of a query, whose columns must be texts.
-    pub(crate) async fn rows(&mut self, sql: &str) -> Vec<Vec<Option<String>>> {
-        match self {
+    pub(crate) async fn rows(&mut self, sql: &str) -> Texts {
+        self.try_rows(sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"))
+    }
+
+    /// The same, or why the database refuses the query.
+    pub(crate) async fn try_rows(&mut self, sql: &str) -> Result<Texts, sqlx::Error> {
+        Ok(match self {
             Self::Postgres(open) => {
-                let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_all(open).await;
-                rows.unwrap_or_else(|error| panic!("{sql}: {error}"))
-                    .iter()
-                    .map(|row| (0..row.len()).map(|place| postgres_text(row, place)).collect())
-                    .collect()
+                let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_all(open).await?;
+                let texts = |row| (0..sqlx::Row::len(row)).map(|place| postgres_text(row, place)).collect();
+                rows.iter().map(texts).collect()
             }
             Self::MariaDb(open) => {
-                let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_all(open).await;
-                rows.unwrap_or_else(|error| panic!("{sql}: {error}"))
-                    .iter()
-                    .map(|row| (0..row.len()).map(|place| mariadb_text(row, place)).collect())
-                    .collect()
+                let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_all(open).await?;
+                let texts = |row| (0..sqlx::Row::len(row)).map(|place| mariadb_text(row, place)).collect();
+                rows.iter().map(texts).collect()
             }
-        }
+        })
     }
 
     /// The only value of a query, `None` for NULL.
