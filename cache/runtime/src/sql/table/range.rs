@@ -15,6 +15,23 @@ use crate::sql::statement::{Effect, Shape, Statement};
 /// protection by the fence.
 const WORDS: [&str; 7] = ["DELETE", "INSERT", "MERGE", "REPLACE", "SELECT", "UPDATE", "WITH"];
 
+/// Functions whose effect outlives the statement in its connection, which the next statement takes over: settings by
+/// which values are read and compared, and locks. Whatever else a function does ends with the transaction, or is in the
+/// database.
+const OF_SESSIONS: [&str; 11] = [
+    "set_config",
+    "pg_advisory_lock",
+    "pg_advisory_lock_shared",
+    "pg_try_advisory_lock",
+    "pg_try_advisory_lock_shared",
+    "pg_advisory_unlock",
+    "pg_advisory_unlock_shared",
+    "pg_advisory_unlock_all",
+    "get_lock",
+    "release_lock",
+    "release_all_locks",
+];
+
 impl Table {
     /// Removes all rows whose `column` lies in `range`.
     ///
@@ -46,6 +63,7 @@ impl Table {
     ) -> Result<(), WriteError> {
         for (assigned, expression) in assignments {
             self.schema.column(assigned)?;
+            leaves_session(expression)?;
             if expression.contains("/*") {
                 return Err(Error::invalid_input(
                     "a comment in an expression could hide the conditions after it",
@@ -102,7 +120,8 @@ impl Table {
     /// statements are written through unless all are [`Statement::never_refused`].
     ///
     /// # Errors
-    /// `Refused` for a statement that does not read or write rows; as [`Table::insert`] otherwise.
+    /// `Refused` for a statement that does not read or write rows, or calls a function that changes its connection beyond
+    /// the transaction (`set_config`, `pg_advisory_lock`, `GET_LOCK`); as [`Table::insert`] otherwise.
     pub async fn execute(&self, touched: &[WriteSet], statements: Vec<Statement>) -> Result<(), WriteError> {
         checked_words(&statements)?;
         let touched: Vec<Touched> = touched.iter().flat_map(WriteSet::touched).collect();
@@ -133,8 +152,25 @@ pub(super) fn checked_words(statements: &[Statement]) -> Result<()> {
             let message = "one statement at a time: a second may end the transaction, and the fence with it";
             return Err(Error::invalid_input(message));
         }
+        leaves_session(&statement.sql)?;
     }
     Ok(())
+}
+
+/// Refuses SQL that calls a function of [`OF_SESSIONS`], as it does if it only quotes such a call.
+fn leaves_session(sql: &str) -> Result<()> {
+    let sql = sql.to_ascii_lowercase();
+    let is_called = |name: &&&str| {
+        let mut calls = sql.match_indices(**name).map(|(place, _)| &sql[place + name.len()..]);
+        calls.any(|rest| rest.trim_start_matches(['"', '`']).trim_start().starts_with('('))
+    };
+    match OF_SESSIONS.iter().find(is_called) {
+        Some(name) => Err(Error::invalid_input(format!(
+            "{name} changes the connection for the statements after it: give settings in the URL or to the role, and take \
+             locks that end with the transaction (pg_advisory_xact_lock, SELECT ... FOR UPDATE)"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Whether a second statement follows a semicolon that is neither quoted nor in a comment: SQLite would run it,
@@ -158,7 +194,27 @@ fn has_second(mut sql: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::has_second;
+    use super::{has_second, leaves_session};
+
+    #[test]
+    fn functions_that_change_the_session_are_refused_however_they_are_written() {
+        for refused in [
+            "SELECT set_config('TimeZone', 'Asia/Tokyo', false)",
+            "UPDATE a SET b = pg_catalog.SET_CONFIG ('x', 'y', false)",
+            "SELECT \"set_config\"('x', 'y', false)",
+            "SELECT pg_advisory_lock(1)",
+            "SELECT 1 FROM a WHERE `GET_LOCK`\n('a', 1) = 1",
+        ] {
+            assert!(leaves_session(refused).is_err(), "{refused}");
+        }
+        for taken in [
+            "SELECT pg_advisory_xact_lock(1)",
+            "UPDATE a SET get_lock = 1",
+            "SELECT nextval('a'), current_setting('TimeZone')",
+        ] {
+            assert!(leaves_session(taken).is_ok(), "{taken}");
+        }
+    }
 
     #[test]
     fn a_second_statement_is_found_wherever_it_hides() {
