@@ -172,9 +172,12 @@ impl Recognised {
 fn rounded_down(domain: DomainType, value: SqlValue) -> (SqlValue, bool) {
     match (domain, &value) {
         (DomainType::Decimal { scale: kept }, SqlValue::Decimal { digits, scale }) if *scale > kept => {
-            let unit = 10i128.pow((*scale - kept).into());
-            let rounded = SqlValue::Decimal { digits: digits.div_euclid(unit), scale: kept };
-            (rounded, digits.rem_euclid(unit) != 0)
+            let (digits, is_between) = match 10i128.checked_pow((*scale - kept).into()) {
+                Some(unit) => (digits.div_euclid(unit), digits.rem_euclid(unit) != 0),
+                // Less than one unit, on either side of zero.
+                None => (digits.signum().min(0), *digits != 0),
+            };
+            (SqlValue::Decimal { digits, scale: kept }, is_between)
         }
         _ => (value, false),
     }
