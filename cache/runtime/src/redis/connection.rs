@@ -234,6 +234,10 @@ fn server_id(told: &str) -> Result<ServerId> {
     Ok(ServerId(lacuna_base::hash::hash_bytes(format!("{process} {data}").as_bytes(), 0)))
 }
 
+fn unavailable(error: &RedisError) -> Error {
+    Error::unavailable(error.to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -254,8 +258,4 @@ mod tests {
         let why = server_id("# Server\r\n").unwrap_err();
         assert_eq!(why.kind(), lacuna_cache_protocol::ErrorKind::Unsupported);
     }
-}
-
-fn unavailable(error: &RedisError) -> Error {
-    Error::unavailable(error.to_string())
 }

@@ -32,11 +32,11 @@ impl KeyCodec<u64> for Fragile {
     fn name(&self) -> String {
         "fragile".to_owned()
     }
-    fn key<'a>(&self, key: &'a [u8]) -> Result<u64> {
+    fn key(&self, key: &[u8]) -> Result<u64> {
         assert!(!self.breaks.key.load(Relaxed), "the codec breaks at a key, as this test wants it to");
         self.exact.key(key)
     }
-    fn cover<'a>(&self, lo: Bound<&'a [u8]>, hi: Bound<&'a [u8]>) -> Cover<U64Range> {
+    fn cover(&self, lo: Bound<&[u8]>, hi: Bound<&[u8]>) -> Cover<U64Range> {
         assert!(!self.breaks.cover.load(Relaxed), "the codec breaks at a range, as this test wants it to");
         self.exact.cover(lo, hi)
     }

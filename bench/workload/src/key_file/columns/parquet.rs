@@ -269,7 +269,7 @@ mod tests {
     fn numbers_of_32_bits_are_the_same_numbers_in_64() {
         let values = [0.1_f32, -1.5, f32::INFINITY];
         let found = read_back::<FloatType>("REQUIRED FLOAT c", &values, None, None).unwrap();
-        let widened = [-1.5_f64, f64::from(0.1_f32), f64::INFINITY].map(|value| value.to_key());
+        let widened = [-1.5_f64, f64::from(0.1_f32), f64::INFINITY].map(lacuna_base::TypedKey::to_key);
         assert_eq!(found, TypedKeys { keys: Keys::U64(widened.to_vec()), key_type: KeyType::F64 });
         assert_eq!(parse_key(KeyType::F64, b"0.10000000149011612").unwrap(), Key::U64(widened[1]));
         assert_ne!(parse_key(KeyType::F64, b"0.1").unwrap(), Key::U64(widened[1]));

@@ -28,11 +28,11 @@ impl KeyCodec<u64> for Fragile {
     fn name(&self) -> String {
         "fragile".to_owned()
     }
-    fn key<'a>(&self, key: &'a [u8]) -> Result<u64> {
+    fn key(&self, key: &[u8]) -> Result<u64> {
         self.hold();
         self.exact.key(key)
     }
-    fn cover<'a>(&self, lo: Bound<&'a [u8]>, hi: Bound<&'a [u8]>) -> Cover<U64Range> {
+    fn cover(&self, lo: Bound<&[u8]>, hi: Bound<&[u8]>) -> Cover<U64Range> {
         self.hold();
         self.exact.cover(lo, hi)
     }

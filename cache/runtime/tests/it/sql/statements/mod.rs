@@ -156,11 +156,11 @@ async fn statements_equal_plain_ones(dialect: Dialect, url: &str) {
         let mut known: Vec<Statement> = (0..KNOWN).map(|_| drawn.statement(&mut rng)).collect();
         let mut run = Run::open(options, plain, drawn, rng).await;
         for round in 0..effort::short_or_long(5, 20) {
-            for place in 0..known.len() {
-                run.compare(&known[place], &mut all).await;
-                // Asked again with other values.
+            for statement in &mut known {
+                run.compare(statement, &mut all).await;
+                // Another one in its place.
                 if run.rng.index(3) == 0 {
-                    known[place] = run.drawn.statement(&mut run.rng);
+                    *statement = run.drawn.statement(&mut run.rng);
                 }
             }
             for _ in 0..if round % 2 == 0 { 0 } else { 4 } {
