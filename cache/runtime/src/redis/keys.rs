@@ -96,3 +96,31 @@ impl Keys {
         self.named(&format!("b:{}", epoch.0))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use lacuna_cache_protocol::Interval;
+
+    use super::*;
+
+    #[test]
+    fn every_byte_of_a_question_is_in_its_key() {
+        let keys = Keys::of("people", RangeId(1));
+        let key = |question: &[u8]| {
+            let query = Query { question: Some(Arc::from(question)), ..Query::all(1, Interval::all()) };
+            [keys.value(&query), keys.lease(Epoch(1), &query)]
+        };
+        let question = [7; 1_000];
+        let same = key(&question);
+        assert_eq!(same, key(&question));
+        for place in 0..question.len() {
+            let mut other = question;
+            other[place] = 8;
+            let [value, lease] = key(&other);
+            assert!(value != same[0] && lease != same[1], "byte {place}");
+        }
+        assert!(key(&question[1..])[0] != same[0] && key(&question[1..])[1] != same[1], "a byte less");
+    }
+}

@@ -9,7 +9,7 @@ use lacuna_slatedb::{GuardCodec, GuardSpec, RangeFilters};
 
 use crate::support::{TestDb, entry, point, range, rows};
 
-/// Eight bytes as an integer, as `fixed_be:8`; panics where it is told to.
+/// Eight bytes as an integer, as `fixed_be:8`; panics where a flag says so.
 #[derive(Debug)]
 struct Fragile {
     exact: FixedBe,
@@ -42,7 +42,7 @@ impl KeyCodec<u64> for Fragile {
     }
 }
 
-/// Filters through a codec that can be told to panic.
+/// Filters through a codec that panics where a flag says so.
 fn fragile() -> (RangeFilters, Arc<Breaks>) {
     let breaks = Arc::<Breaks>::default();
     let codec = Fragile { exact: FixedBe::try_new(8).unwrap(), breaks: Arc::clone(&breaks) };

@@ -64,7 +64,7 @@ async fn older_data_are_not_believed(policy: Policy, how: How) {
     match &replica {
         None => tell(&url, "SAVE", &[]).await,
         Some(replica) => {
-            // It has what was acknowledged so far, and hears of nothing else.
+            // It has what was acknowledged so far, and receives nothing more.
             tell(&url, "WAIT", &["1", "60000"]).await;
             tell(&replica.url(), "REPLICAOF", &["NO", "ONE"]).await;
         }

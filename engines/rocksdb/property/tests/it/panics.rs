@@ -8,7 +8,7 @@ use lacuna_base::{CodecId, Cover, FixedBe, KeyCodec, Result, U64Range};
 use lacuna_guard::{GuardCodec, GuardSpec};
 use lacuna_rocksdb_property::{Collector, Direction, Question, TableFacts, TableGuard};
 
-/// Eight bytes as an integer, until it is told to break.
+/// Eight bytes as an integer, until a flag makes it panic.
 #[derive(Debug)]
 struct Fragile {
     exact: FixedBe,

@@ -5,7 +5,7 @@ use lacuna_workload::Rng;
 
 use crate::sql::world::Dialect;
 
-/// The types that are told apart.
+/// The types of the columns that are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Type {
     Integer,
