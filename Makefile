@@ -16,10 +16,6 @@ MDBOOK := $(TOOLS)/bin/mdbook-$(MDBOOK_VERSION)
 # Every test runs with all internal checks on and all features: one profile and one set of features is one compilation.
 TESTS := --profile checked --locked --workspace --all-features
 
-# The browser that the report is looked at in.
-SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
-FIND_BROWSER := command -v chromium || command -v chromium-browser || command -v google-chrome
-
 # For commands that link RocksDB, which is compiled once into a cache outside the checkout.
 WITH_ROCKSDB := .ci/with-rocksdb
 
@@ -28,7 +24,7 @@ LAB = $(CARGO) run --release --locked -p lacuna-lab $(FEATURES) --
 PAPER_FEATURES_rocksdb := --features rocksdb
 PAPER_FEATURES_rangeqc := --features cache
 
-.PHONY: demo test install-c package-c python book fresh-stages test-long bench paper bars bars-cache fuzz fmt clean browser servers
+.PHONY: demo test test-cassandra test-all-else install-c package-c python book fresh-stages test-long bench paper bars bars-cache fuzz fmt clean servers
 
 demo:
 	$(CARGO) build --release --locked
@@ -39,23 +35,32 @@ test: export RUST_TEST_THREADS := 4
 test: export LACUNA_REQUIRE := all
 test: export LACUNA_WITHOUT_FEATURES := $(abspath $(TARGET))/without-features/lacuna
 test: export LACUNA_STAGES := $(abspath $(TARGET))/stages
-test: fresh-stages $(DENY) browser servers
+test: fresh-stages
+	$(STAGE) "packages of the machine" .ci/packages servers browser rocksdb c python java
 	$(STAGE) format $(CARGO) fmt --all --check
 	$(STAGE) "supply chain" $(CARGO) fetch --locked
+	$(MAKE) --no-print-directory $(DENY)
 	$(STAGE) "supply chain" $(DENY) --offline check --hide-inclusion-graph licenses bans sources
-	$(STAGE) build .ci/without-features
-	$(STAGE) rocksdb .ci/rocksdb
-	$(STAGE) lints $(WITH_ROCKSDB) $(CARGO) clippy --profile checked --locked --workspace --all-targets --all-features -- -D warnings
-	$(STAGE) "features of the range cache, each alone" .ci/features
-	$(STAGE) words lab/words
-	$(STAGE) packages .ci/package
-	$(STAGE) docs $(WITH_ROCKSDB) env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --profile checked --locked --workspace --all-features --no-deps --lib
-	$(STAGE) tests $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --tests
-	$(STAGE) "examples of the documentation" $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --doc
-	$(STAGE) "C and C++" $(WITH_ROCKSDB) env LACUNA_COMMAND=$(LACUNA_WITHOUT_FEATURES) .ci/c
-	$(STAGE) python env LACUNA_COMMAND=$(LACUNA_WITHOUT_FEATURES) .ci/python
-	$(STAGE) cassandra .ci/cassandra
+	$(MAKE) --no-print-directory --jobs=2 test-cassandra test-all-else
 	@cat $(LACUNA_STAGES)
+
+# Clusters that mostly wait, and beside them all else, which gives way to them.
+test-cassandra:
+	$(STAGE) cassandra .ci/cassandra
+
+test-all-else: BESIDE = nice -n 10 $(STAGE)
+test-all-else:
+	$(BESIDE) build .ci/without-features
+	$(BESIDE) rocksdb .ci/rocksdb
+	$(BESIDE) lints $(WITH_ROCKSDB) $(CARGO) clippy --profile checked --locked --workspace --all-targets --all-features -- -D warnings
+	$(BESIDE) "features of the range cache, each alone" .ci/features
+	$(BESIDE) words lab/words
+	$(BESIDE) packages .ci/package
+	$(BESIDE) docs $(WITH_ROCKSDB) env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --profile checked --locked --workspace --all-features --no-deps --lib
+	$(BESIDE) tests $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --tests
+	$(BESIDE) "examples of the documentation" $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --doc
+	$(BESIDE) "C and C++" $(WITH_ROCKSDB) env LACUNA_COMMAND=$(LACUNA_WITHOUT_FEATURES) .ci/c
+	$(BESIDE) python env LACUNA_COMMAND=$(LACUNA_WITHOUT_FEATURES) .ci/python
 
 # The libraries for C and C++ below PREFIX; with DESTDIR, LIBDIR and LACUNA_PROFILE as bindings/c/install has them.
 PREFIX ?= /usr/local
@@ -81,7 +86,8 @@ fresh-stages:
 test-long: export LACUNA_REQUIRE := all
 test-long: export LACUNA_LONG := 1
 test-long: export LACUNA_WITHOUT_FEATURES := $(abspath $(TARGET))/without-features/lacuna
-test-long: browser servers
+test-long:
+	$(STAGE) "packages of the machine" .ci/packages servers browser
 	$(STAGE) build .ci/without-features
 	$(STAGE) "features of the range cache, each alone" .ci/features all
 	$(STAGE) ferretdb .ci/ferretdb
@@ -114,15 +120,8 @@ bars-cache: FEATURES = --features cache
 bars-cache: servers
 	$(LAB) cache-bars --out docs/results/cache $(CACHE_ARGS)
 
-browser:
-	@($(FIND_BROWSER)) > /dev/null || $(STAGE) "install chromium" $(SUDO) sh -c \
-		'apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends chromium'
-
-# The servers that tests start, from Debian; none of them is started by its package.
 servers:
-	@command -v redis-server > /dev/null && command -v etcd > /dev/null && test -x /usr/sbin/mariadbd && ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 \
-		|| $(STAGE) "install servers" $(SUDO) sh -c 'apt-get -qq update && DEBIAN_FRONTEND=noninteractive \
-		apt-get -qq install --yes --no-install-recommends redis-server etcd-server postgresql mariadb-server > /dev/null'
+	@.ci/packages servers
 
 fmt:
 	$(CARGO) fmt --all

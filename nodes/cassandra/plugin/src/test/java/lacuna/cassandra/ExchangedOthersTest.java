@@ -86,7 +86,7 @@ public class ExchangedOthersTest extends WithFilters
         String plain = unguarded(1);
         String seen = "";
         // Another process may stop this one for a while.
-        for (int attempt = 0; attempt < 3; attempt++)
+        for (int attempt = 0; attempt < 5; attempt++)
         {
             // Not before the leases that the last pause has ended are granted again.
             becomesKnown("reads_skipped", safe);
@@ -96,7 +96,8 @@ public class ExchangedOthersTest extends WithFilters
             seen += "\ncontrol " + IntStream.of(1, 2, 3).mapToObj(kind -> control[kind] + " ms ").toList() + ", new keys " + beside[0]
                     + " ms, beside them overwrites " + beside[1] + " ms, batches " + beside[2] + " ms, another table " + beside[3] + " ms";
             System.out.println("others: " + seen);
-            if (beside[0] > 1_000 && Math.max(beside[1], Math.max(beside[2], beside[3])) * 3 < beside[0])
+            // A busy machine holds up single writes of the control, too.
+            if (beside[0] > 1_000 && IntStream.of(1, 2, 3).allMatch(kind -> beside[kind] * 3 < beside[0] || beside[kind] < control[kind]))
                 return;
         }
         throw new AssertionError("others wait for new keys:" + seen);
