@@ -7,6 +7,7 @@ use lacuna_base::{
 };
 
 use crate::guard_key::GuardKey;
+use crate::hardly::hardly_answers;
 use crate::spec::GuardSpec;
 
 /// Room for the rounding of the smallest budget: one part in a million.
@@ -17,6 +18,8 @@ const ROUNDING: f64 = 1.000_001;
 pub(crate) struct Attempt {
     pub(crate) sealed: Sealed,
     pub(crate) coarsened: bool,
+    /// What is to be said of a filter that hardly answers its queries.
+    pub(crate) doubt: Option<String>,
 }
 
 /// Builds the family of `spec`, or coarsens. Only a budget that is too small leads to the next attempt; the error of
@@ -37,7 +40,9 @@ pub(crate) fn attempt<K: GuardKey + ?Sized>(
     };
     let fallback = spec.fallback().and_then(|family| K::spec(family).ok());
     let families = Families { asked: &*K::spec(family)?, fallback: fallback.as_deref() };
-    families.attempt(spec, keys, &plan)
+    let attempt = families.attempt(spec, keys, &plan)?;
+    let doubt = hardly_answers(&attempt.sealed, keys, plan(spec.budget()));
+    Ok(Attempt { doubt, ..attempt })
 }
 
 /// The family asked for and the fallback.
@@ -54,14 +59,14 @@ impl<K: KeySpace + ?Sized> Families<'_, K> {
         plan: &dyn Fn(Budget) -> BuildPlan<K>,
     ) -> Result<Attempt> {
         let problem = match self.asked.build(keys, &plan(spec.budget())) {
-            Ok(sealed) => return Ok(Attempt { sealed, coarsened: false }),
+            Ok(sealed) => return Ok(Attempt { sealed, coarsened: false, doubt: None }),
             Err(problem) => problem,
         };
         let ErrorKind::BudgetTooSmall { smallest_bits_per_key } = problem.kind() else { return Err(problem) };
         let grown = within(spec.cap(), smallest_bits_per_key)
             .and_then(|budget| self.asked.build(keys, &plan(budget)).ok());
         let coarsened = grown.or_else(|| self.fallback?.build(keys, &plan(spec.budget())).ok());
-        coarsened.map(|sealed| Attempt { sealed, coarsened: true }).ok_or(problem)
+        coarsened.map(|sealed| Attempt { sealed, coarsened: true, doubt: None }).ok_or(problem)
     }
 }
 

@@ -102,6 +102,7 @@ impl GuardBuilder {
         match built.unwrap_or_else(|_| panicked()) {
             Ok(Some(attempt)) => {
                 self.counters.count_built(attempt.sealed.as_bytes().len(), attempt.coarsened);
+                attempt.doubt.into_iter().for_each(|doubt| self.counters.count_hardly_answering(doubt));
                 Some(attempt.sealed)
             }
             Ok(None) => None,
@@ -193,6 +194,35 @@ mod tests {
         (0..1_000u64).for_each(|number| builder.add(&(number << 30).to_be_bytes()));
         let built = builder.finish_within(max_bytes).map(|sealed| sealed.as_bytes().len());
         (built, counters.snapshot().coarsened, counters.snapshot().not_stored)
+    }
+
+    /// Files whose filter hardly answers, of those with these keys and this spec, and the last problem.
+    fn hardly_answering(spec: &str, keys: impl Iterator<Item = u64>) -> (u64, Option<String>) {
+        let spec = Arc::new(GuardSpec::parse(spec).unwrap());
+        let (log, counters) = (Arc::new(QueryLog::new(spec.codec())), Arc::new(Counters::new()));
+        let mut builder = GuardBuilder::new(spec, log, Arc::clone(&counters));
+        keys.for_each(|key| builder.add(&key.to_be_bytes()));
+        assert!(builder.finish().is_some());
+        let counts = counters.snapshot();
+        (counts.hardly_answering, counts.last_problem)
+    }
+
+    #[test]
+    fn a_filter_that_answers_maybe_to_everything_is_counted_and_explained() {
+        let keys = || (0..5_000u64).map(|number| number << 30);
+        // Prefixes of four bits are all there.
+        let (count, problem) = hardly_answering("prefix_bloom:bits=4@10 codec=fixed_be:8", keys());
+        let problem = problem.unwrap_or_default();
+        assert_eq!(count, 1, "{problem}");
+        assert!(problem.contains("points and short ranges") && problem.contains("codec"), "{problem}");
+        for good in ["grafite@14 codec=fixed_be:8", "auto@12 codec=fixed_be:8"] {
+            assert_eq!(hardly_answering(good, keys()), (0, None), "{good}");
+        }
+        assert_eq!(
+            hardly_answering("grafite@14 codec=fixed_be:8", 0..1_000),
+            (0, None),
+            "no gap to be denied"
+        );
     }
 
     #[test]

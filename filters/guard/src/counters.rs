@@ -37,6 +37,7 @@ pub struct Counters {
     built: AtomicU64,
     built_bytes: AtomicU64,
     coarsened: AtomicU64,
+    hardly_answering: AtomicU64,
     not_stored: AtomicU64,
     build_failures: AtomicU64,
     opened: AtomicU64,
@@ -90,6 +91,12 @@ impl Counters {
         self.coarsened.fetch_add(u64::from(coarsened), Relaxed);
     }
 
+    /// Counts a stored filter that answers "maybe" to most queries that it should deny; `doubt` says so.
+    pub(crate) fn count_hardly_answering(&self, doubt: String) {
+        self.hardly_answering.fetch_add(1, Relaxed);
+        self.note(doubt);
+    }
+
     /// Counts a file without a filter: none fits the budget, or something went wrong.
     pub(crate) fn count_not_built(&self, problem: &Error) {
         let counter = match problem.kind() {
@@ -137,6 +144,7 @@ impl Counters {
             built: get(&self.built),
             built_bytes: get(&self.built_bytes),
             coarsened: get(&self.coarsened),
+            hardly_answering: get(&self.hardly_answering),
             not_stored: get(&self.not_stored),
             build_failures: get(&self.build_failures),
             opened: get(&self.opened),

@@ -48,6 +48,9 @@ pub struct CountersSnapshot {
     pub built_bytes: u64,
     /// Filters among them that needed another budget or family than asked for.
     pub coarsened: u64,
+    /// Filters among them that say "maybe" to more than half of the queries that they should deny: of the sample, or points
+    /// and short ranges where there is none.
+    pub hardly_answering: u64,
     /// Files without a filter because nothing fits the budget and its cap.
     pub not_stored: u64,
     /// Files without a filter because of keys out of order, keys the codec does not take, or another error.
@@ -64,7 +67,7 @@ pub struct CountersSnapshot {
     pub empty_scans: u64,
     /// Hints and learned gaps.
     pub gaps: GapCounts,
-    /// The message of the last failure.
+    /// The message of the last failure, or of the last filter that hardly answers.
     pub last_problem: Option<String>,
 }
 
@@ -153,6 +156,9 @@ impl fmt::Display for CountersSnapshot {
             "\nbuilt: {built} in {built_bytes} bytes ({coarsened} coarsened), none fits {not_stored}, \
              failed {build_failures}"
         )?;
+        if self.hardly_answering > 0 {
+            write!(f, ", hardly answering {}", self.hardly_answering)?;
+        }
         let Self { opened, unfiltered, open_failures, empty_scans, .. } = self;
         write!(f, "\nopened: {opened}, without filter {unfiltered}, failed {open_failures}")?;
         if self.panics > 0 {

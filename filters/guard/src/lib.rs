@@ -46,6 +46,7 @@ mod gap_counts;
 mod guard;
 mod guard_key;
 mod guarded;
+mod hardly;
 mod learned_gaps;
 mod metrics;
 mod query_log;

@@ -92,6 +92,7 @@ impl CountersSnapshot {
             ("lacuna_filters_built_total", self.built),
             ("lacuna_filters_built_bytes_total", self.built_bytes),
             ("lacuna_filters_coarsened_total", self.coarsened),
+            ("lacuna_filters_hardly_answering_total", self.hardly_answering),
             ("lacuna_filters_not_stored_total", self.not_stored),
             ("lacuna_filters_failed_total", self.build_failures),
             ("lacuna_filters_opened_total", self.opened),
