@@ -168,12 +168,15 @@ pub enum Event {
     Verify(RequestId, Query),
     /// A foreign write past the cache was noticed: drop the entries that show these intervals.
     ForeignWrite(Vec<Touched>),
-    /// A bulk load past the cache begins: drop all entries and admit no request until `BulkDone`.
-    BulkLoad(RequestId),
-    /// The bulk load is over: no part of it is under way any more.
-    BulkDone(RequestId),
-    /// Parts of the bulk load may still be under way: only new epochs make sure that they do not land later.
-    BulkAbandoned(RequestId),
+    /// A caller will read and write at the store by itself, a bulk load or a transaction: drop the entries that these
+    /// intervals touch, have the store take their buffered writes, and admit no request for them until `HoldDone`. As
+    /// with a write, domains that are not named are touched whole; the command only says whose numbers of domains
+    /// these are.
+    Hold(RequestId, Write),
+    /// The caller is done: nothing of it is under way any more.
+    HoldDone(RequestId),
+    /// Writes of the caller may still be under way: only new epochs make sure that they do not land later.
+    HoldAbandoned(RequestId),
     /// Hits of clients since the last report, and how full the memory of the cache server is (percent).
     Load {
         /// Reads that hit in the cache and did not reach the owner.
@@ -204,10 +207,10 @@ pub enum Action {
     PeerReply(PeerId, CallId, PeerReply),
     /// The request was not executed: it belongs to another range, by this table.
     Redirect(RequestId, Arc<RangeTable>),
-    /// The bulk load may begin; these other ranges are held, in these tenures. Every part of it must check the
-    /// fences of all of them: then it lands while no other request is admitted, or not at all. If `WriteDone`
-    /// comes before the load is over, this tenure could not guard it: begin another.
-    BulkReady(RequestId, Vec<(RangeId, Epoch)>),
+    /// The lease of [`Event::Hold`] is held, in other ranges too, in these tenures. Every transaction under it must
+    /// check the fences of all of them: then it lands while no other request is admitted, or not at all. If
+    /// `WriteDone` comes before `HoldDone`, this tenure could not guard it: begin another.
+    HoldReady(RequestId, Vec<(RangeId, Epoch)>),
     /// The results of `ReadAll`, in the order of its queries.
     ReadAllDone(RequestId, Vec<Value>),
     /// Answer a read.

@@ -16,7 +16,6 @@ use super::{Owner, TaskId};
 use crate::cache_model::RangeId;
 use crate::call::{Rows, StoreCall};
 use crate::config::{Application, Flaw};
-use crate::interval::Interval;
 use crate::message::{
     Action, Command, Ending, Epoch, PeerCall, PeerId, ReadOutcome, RequestId, Value, Write, WriteOutcome,
 };
@@ -83,37 +82,32 @@ impl<A: Application> Owner<A> {
         self.end_write(task);
     }
 
-    pub(super) fn begin_bulk(&mut self, request: RequestId) {
-        let all: Vec<Touched> =
-            (0..self.config.domain_count).map(|domain| (domain, Interval::all())).collect();
-        let Some((mine, others)) = self.mine_and_others(&all) else { return self.redirect(request) };
-        self.begin_task(
-            Kind::Bulk,
-            Some(request),
-            Write { touched: mine, command: Command::new(b"") },
-            others,
-        );
+    pub(super) fn begin_hold(&mut self, request: RequestId, mut held: Write) {
+        self.take_as_numbered(&mut held);
+        let Some((mine, others)) = self.mine_and_others(&held.touched) else { return self.redirect(request) };
+        held.touched = if self.is_flawed(Flaw::HoldNothing) { Vec::new() } else { mine };
+        self.begin_task(Kind::Hold, Some(request), held, others);
     }
 
-    fn bulk(&self, request: RequestId) -> Option<(TaskId, WriteStep)> {
-        let is_it = |write: &WriteTask| write.kind == Kind::Bulk && write.request == Some(request);
+    fn hold(&self, request: RequestId) -> Option<(TaskId, WriteStep)> {
+        let is_it = |write: &WriteTask| write.kind == Kind::Hold && write.request == Some(request);
         self.writes.iter().find(|(_, write)| is_it(write)).map(|(task, write)| (*task, write.step))
     }
 
-    pub(super) fn end_bulk(&mut self, request: RequestId) {
-        match self.bulk(request) {
+    pub(super) fn end_hold(&mut self, request: RequestId) {
+        match self.hold(request) {
             Some((task, WriteStep::Held)) => self.end_write(task),
             Some((task, WriteStep::Waiting)) => self.give_up_leading(task),
             _ => {}
         }
     }
 
-    /// Parts of the load may still land. This tenure ends, and the other owners, which receive no more messages
+    /// Writes under the lease may still land. This tenure ends, and the other owners, which receive no more messages
     /// about it, end theirs: the next tenures raise the fences that such parts check (P3).
-    pub(super) fn abandon_bulk(&mut self, request: RequestId) {
-        match self.bulk(request) {
+    pub(super) fn abandon_hold(&mut self, request: RequestId) {
+        match self.hold(request) {
             Some((_, WriteStep::Held)) => self.end(Ending::OutcomeUnknown),
-            _ => self.end_bulk(request),
+            _ => self.end_hold(request),
         }
     }
 
@@ -131,10 +125,10 @@ impl<A: Application> Owner<A> {
         match write.kind.clone() {
             Kind::Read(query) => self.call(Purpose::Write(task), Call::Store(StoreCall::Query(query))),
             Kind::ReadAll(queries) => self.read_next(task, &queries),
-            Kind::Bulk => {
+            Kind::Hold => {
                 write.step = WriteStep::Held;
                 if let Some(request) = write.request {
-                    self.actions.push(Action::BulkReady(request, write.held.clone()));
+                    self.actions.push(Action::HoldReady(request, write.held.clone()));
                 }
             }
             _ => self.store_write_across(task),
@@ -203,12 +197,12 @@ impl<A: Application> Owner<A> {
         }
     }
 
-    /// Informs other owners that a bulk load continues, five times in their `peer_timeout`.
-    pub(super) fn renew_bulk(&mut self) {
+    /// Informs other owners that a lease is still held, five times in their `peer_timeout`.
+    pub(super) fn renew_holds(&mut self) {
         let (now, pause) = (self.now, self.config.peer_timeout / 5);
         let is_due = |write: &WriteTask| {
             let is_led = matches!(write.step, WriteStep::Leading | WriteStep::Held);
-            write.kind == Kind::Bulk && is_led && now - write.time >= pause
+            write.kind == Kind::Hold && is_led && now - write.time >= pause
         };
         let mut renewals = Vec::new();
         for (task, write) in self.writes.iter().filter(|(_, write)| is_due(write)) {

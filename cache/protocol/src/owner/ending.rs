@@ -26,9 +26,9 @@ impl<A: Application> Owner<A> {
                 continue;
             }
             write.request.into_iter().for_each(|request| self.answer_task(&write.kind, request, outcome));
-            // The bulk loader does not report here: other owners stay closed until their own tenures are over.
-            let is_loading = write.kind == Kind::Bulk && write.step == WriteStep::Held;
-            if !may_be_done && !is_loading {
+            // The holder does not report here: other owners stay closed until their own tenures are over.
+            let is_held = write.kind == Kind::Hold && write.step == WriteStep::Held;
+            if !may_be_done && !is_held {
                 self.release_peers(task, &write);
             }
         }
@@ -42,7 +42,7 @@ impl<A: Application> Owner<A> {
     pub(super) fn refuse(&mut self, event: Event) {
         match event {
             Event::Read(request, _) => self.answer_read(request, ReadOutcome::Retry),
-            Event::Write(request, _) | Event::BulkLoad(request) => {
+            Event::Write(request, _) | Event::Hold(request, _) => {
                 self.answer_write(request, WriteOutcome::Retry);
             }
             Event::Verify(request, _) | Event::ReadAll(request, _) => {

@@ -15,7 +15,7 @@ impl<A: Application> Owner<A> {
             Event::ReadAll(request, _) if self.is_stopping() => self.answer_read(request, ReadOutcome::Retry),
             Event::ReadAll(request, queries) => self.begin_read_all(request, queries),
             Event::Verify(request, _) if self.is_stopping() => self.answer_read(request, ReadOutcome::Retry),
-            Event::BulkLoad(request) if self.is_stopping() => self.answer_write(request, WriteOutcome::Retry),
+            Event::Hold(request, _) if self.is_stopping() => self.answer_write(request, WriteOutcome::Retry),
             Event::Peer(peer, call, PeerCall::Lock(..)) if !self.is_serving() => {
                 self.actions.push(Action::PeerReply(peer, call, PeerReply::Refused));
             }
@@ -23,9 +23,9 @@ impl<A: Application> Owner<A> {
             Event::Write(request, write) => self.come_in(request, write),
             Event::Verify(request, query) => self.begin_verification(request, query),
             Event::ForeignWrite(touched) => self.foreign_write(touched),
-            Event::BulkLoad(request) => self.begin_bulk(request),
-            Event::BulkDone(request) => self.end_bulk(request),
-            Event::BulkAbandoned(request) => self.abandon_bulk(request),
+            Event::Hold(request, held) => self.begin_hold(request, held),
+            Event::HoldDone(request) => self.end_hold(request),
+            Event::HoldAbandoned(request) => self.abandon_hold(request),
             Event::Peer(peer, call, what) => self.peer_calls(peer, call, what),
             Event::PeerReply(call, reply) => self.peer_answered(call, reply),
             Event::Table(table) => self.take_table(table),
@@ -63,7 +63,7 @@ impl<A: Application> Owner<A> {
             self.compact_log();
             self.trim_logs_if_due();
         }
-        self.renew_bulk();
+        self.renew_holds();
         self.apply_next();
         self.admit();
     }

@@ -168,7 +168,7 @@ impl<A: Application> Owner<A> {
                         | Event::Write(..)
                         | Event::Verify(..)
                         | Event::ReadAll(..)
-                        | Event::BulkLoad(_)
+                        | Event::Hold(..)
                         | Event::ForeignWrite(_)
                         | Event::Stop
                 ) =>

@@ -56,8 +56,8 @@ pub(super) enum Kind {
     ReadAll(Vec<Query>),
     /// The part of this range in a task that another owner leads, and whom to answer.
     Guest(PeerId, CallId, LeaseMode),
-    /// A foreign write past the cache, announced before it begins.
-    Bulk,
+    /// A lease for a caller that reads and writes at the store by itself.
+    Hold,
     /// A foreign write past the cache that has happened.
     Foreign,
 }
@@ -85,7 +85,7 @@ pub(super) enum WriteStep {
     Flushing,
     /// For owners of other ranges.
     Leading,
-    /// For its leader, or the bulk loader, to say that it is over.
+    /// For its leader, or the holder of the lease, to say that it is over.
     Held,
     /// For the store.
     Storing,
@@ -105,7 +105,7 @@ impl Kind {
             Self::Read(_) => "read across",
             Self::ReadAll(_) => "read all",
             Self::Guest(..) => "guest",
-            Self::Bulk => "bulk load",
+            Self::Hold => "hold",
             Self::Foreign => "foreign write",
         }
     }

@@ -32,10 +32,7 @@ use crate::query::{Query, Touched};
 
 impl<A: Application> Owner<A> {
     pub(super) fn begin_write(&mut self, request: RequestId, mut write: Write) {
-        if !self.application.numbers_domains_of(&write.command) {
-            write.touched.clear();
-        }
-        self.take_other_domains_whole(&mut write.touched);
+        self.take_as_numbered(&mut write);
         self.load.count(&write.touched);
         let Some((mine, others)) = self.mine_and_others(&write.touched) else {
             return self.redirect(request);
@@ -80,6 +77,14 @@ impl<A: Application> Owner<A> {
             self.write_granted(task);
         }
         task
+    }
+
+    /// Takes every domain whole if the application numbers them otherwise, else those that the write does not name.
+    pub(super) fn take_as_numbered(&self, write: &mut Write) {
+        if !self.application.numbers_domains_of(&write.command) {
+            write.touched.clear();
+        }
+        self.take_other_domains_whole(&mut write.touched);
     }
 
     /// A row has a value in every domain; where the application does not name it, it may be any value (P9).

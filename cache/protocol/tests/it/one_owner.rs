@@ -64,7 +64,7 @@ pub(crate) struct OneOwner {
     /// What it said to owners of other ranges.
     pub(crate) to_peers: Vec<Action>,
     pub(crate) redirects: BTreeMap<u64, Arc<RangeTable>>,
-    pub(crate) bulk_ready: Vec<(RequestId, Vec<(RangeId, Epoch)>)>,
+    pub(crate) holds_ready: Vec<(RequestId, Vec<(RangeId, Epoch)>)>,
     pub(crate) unions: BTreeMap<u64, Vec<Value>>,
     pub(crate) next: u64,
 }
@@ -117,7 +117,7 @@ impl OneOwner {
             ending: None,
             to_peers: Vec::new(),
             redirects: BTreeMap::new(),
-            bulk_ready: Vec::new(),
+            holds_ready: Vec::new(),
             unions: BTreeMap::new(),
             next: 0,
         };
@@ -190,7 +190,7 @@ impl OneOwner {
             Action::Peer(..) | Action::PeerReply(..) => return self.to_peers.push(action),
             Action::Redirect(request, table) => return drop(self.redirects.insert(request.0, table)),
             Action::ReadAllDone(request, values) => return drop(self.unions.insert(request.0, values)),
-            Action::BulkReady(request, held) => return self.bulk_ready.push((request, held)),
+            Action::HoldReady(request, held) => return self.holds_ready.push((request, held)),
             Action::ReadDone(request, outcome) => return drop(self.reads.insert(request.0, outcome)),
             Action::WriteDone(request, outcome) => {
                 self.writes.insert(request.0, outcome);

@@ -3,12 +3,17 @@
 use std::sync::Arc;
 
 use lacuna_cache_protocol::{
-    Action, CacheCall, Config, Cut, Ending, Epoch, Event, Flaw, Notice, PeerReply, Policy, Query, RangeId,
-    RangeTable, ReadOutcome, RequestId, WriteOutcome,
+    Action, CacheCall, Command, Config, Cut, Ending, Epoch, Event, Flaw, Notice, PeerReply, Policy, Query,
+    RangeId, RangeTable, ReadOutcome, RequestId, Write, WriteOutcome,
 };
 
 use crate::one_owner::{OneOwner, Servers};
 use crate::sim::table::{Change, closed};
+
+/// What a lease for all of a table names.
+fn everything() -> Write {
+    Write { touched: Vec::new(), command: Command::new(b"") }
+}
 
 /// Keys below 4 belong to range 0, the others to range 1.
 fn table() -> Arc<RangeTable> {
@@ -169,16 +174,16 @@ fn a_bulk_load_is_alone_and_seen_afterwards() {
     low.change(&mut servers, 99, Change::Put { key: 2, other: 0 });
     low.next += 1;
     let bulk = RequestId(low.next);
-    low.tell(&mut servers, Event::BulkLoad(bulk));
+    low.tell(&mut servers, Event::Hold(bulk, everything()));
     talk(&mut servers, &mut [&mut low, &mut high]);
-    assert!(matches!(&low.bulk_ready[..], [(ready, held)] if *ready == bulk && held.len() == 1));
+    assert!(matches!(&low.holds_ready[..], [(ready, held)] if *ready == bulk && held.len() == 1));
     assert!(low.machine.buffered().is_empty(), "the store has what was buffered");
     let late = high.ask(&mut servers, &above);
     assert_eq!(high.value(late), None, "it waits");
     for key in 0..8 {
         servers.store.write(&Change::Put { key, other: 0 }.write(200, false).command);
     }
-    low.tell(&mut servers, Event::BulkDone(bulk));
+    low.tell(&mut servers, Event::HoldDone(bulk));
     talk(&mut servers, &mut [&mut low, &mut high]);
     assert!(low.read(&mut servers, &below).iter().all(|row| row.version == 200));
     assert!(
@@ -192,9 +197,9 @@ fn loading() -> (Servers, OneOwner, OneOwner, RequestId) {
     let (mut servers, mut low, mut high) = two(Policy::WriteThrough, None);
     low.next += 1;
     let bulk = RequestId(low.next);
-    low.tell(&mut servers, Event::BulkLoad(bulk));
+    low.tell(&mut servers, Event::Hold(bulk, everything()));
     talk(&mut servers, &mut [&mut low, &mut high]);
-    assert_eq!(low.bulk_ready, [(bulk, vec![(RangeId(1), Epoch(2))])]);
+    assert_eq!(low.holds_ready, [(bulk, vec![(RangeId(1), Epoch(2))])]);
     (servers, low, high, bulk)
 }
 
@@ -208,7 +213,7 @@ fn a_bulk_load_holds_other_owners_for_as_long_as_it_takes() {
         high.wait(&mut servers, patience / 4);
     }
     assert_eq!((&low.ending, &high.ending), (&None, &None));
-    low.tell(&mut servers, Event::BulkDone(bulk));
+    low.tell(&mut servers, Event::HoldDone(bulk));
     talk(&mut servers, &mut [&mut low, &mut high]);
     assert!(high.read(&mut servers, &Query::all(0, closed(5, 6))).len() <= 2, "others are let in");
 }
@@ -216,13 +221,43 @@ fn a_bulk_load_holds_other_owners_for_as_long_as_it_takes() {
 #[test]
 fn nobody_is_let_in_before_new_fences_once_a_bulk_load_is_abandoned() {
     let (mut servers, mut low, mut high, bulk) = loading();
-    low.tell(&mut servers, Event::BulkAbandoned(bulk));
+    low.tell(&mut servers, Event::HoldAbandoned(bulk));
     assert_eq!(low.ending, Some(Ending::OutcomeUnknown));
     talk(&mut servers, &mut [&mut low, &mut high]);
     let late = high.ask(&mut servers, &Query::all(0, closed(5, 6)));
     assert!(high.value(late).is_none() && high.ending.is_none(), "parts of the load may yet land");
     high.wait(&mut servers, config(1, Policy::WriteThrough).peer_timeout);
     assert_eq!(high.ending, Some(Ending::OutcomeUnknown), "the next one raises the fence");
+}
+
+/// The others of the same owner, and their entries, are not concerned.
+#[test]
+fn a_lease_of_a_caller_holds_its_interval_alone() {
+    for policy in [Policy::WriteThrough, Policy::WriteBack] {
+        let (mut servers, mut low, mut high) = two(policy, None);
+        let (held, free) = (Query::all(0, closed(2, 3)), Query::all(0, closed(0, 1)));
+        low.read(&mut servers, &held);
+        low.read(&mut servers, &free);
+        let before = low.change(&mut servers, 98, Change::Put { key: 3, other: 0 });
+        assert_eq!(low.writes[&before], WriteOutcome::Done);
+        low.next += 1;
+        let hold = RequestId(low.next);
+        // Whoever numbers the columns as the owner does names what it holds by a command of its own.
+        let touched = vec![(0, closed(2, 3))];
+        let command = Change::Put { key: 2, other: 0 }.write(200, false).command;
+        low.tell(&mut servers, Event::Hold(hold, Write { touched, command: command.clone() }));
+        talk(&mut servers, &mut [&mut low, &mut high]);
+        assert_eq!(low.holds_ready, [(hold, vec![])], "{policy:?}: no other range is concerned");
+        assert!(servers.store.rows.contains_key(&3), "the store has what was buffered for it");
+        let late = low.ask(&mut servers, &held);
+        assert_eq!(low.value(late), None, "it waits");
+        low.read(&mut servers, &free);
+        servers.store.write(&command);
+        low.tell(&mut servers, Event::HoldDone(hold));
+        talk(&mut servers, &mut [&mut low, &mut high]);
+        let rows = crate::sim::table::decode(&low.value(late).expect("it is answered now"));
+        assert!(rows.iter().any(|row| row.version == 200), "{policy:?}: {rows:?}");
+    }
 }
 
 #[test]

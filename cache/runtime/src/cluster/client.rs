@@ -8,15 +8,15 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
-use crate::owner::{BulkLease, Counts, Requests, WriteError, Written};
+use crate::owner::{Counts, OpenLease, Requests, WriteError, Written};
 use lacuna_cache_protocol::ports::Reply;
 use lacuna_cache_protocol::{Command, Notice, Query, RangeId, RangeTable, Touched, Value, Write};
 use lacuna_cache_protocol::{Error, Result};
 use tokio::sync::broadcast;
 
 use crate::cluster::ask::{self, Asking};
-use crate::cluster::bulk;
 use crate::cluster::hello::Role;
+use crate::cluster::hold;
 use crate::cluster::links::Links;
 use crate::cluster::listening::Listening;
 use crate::cluster::network::Network;
@@ -142,13 +142,14 @@ impl Client {
         Ok(values)
     }
 
-    /// A lease on all ranges, for a load past the cache that takes at most `lasts` (and never more than an hour).
+    /// A lease on what a write would touch, for a caller that reads and writes at the store by itself, for at most
+    /// `lasts` (and never more than an hour). The command only says whose numbers of domains these are.
     ///
     /// # Errors
     /// `Unavailable` if it is not granted in time.
-    pub(crate) async fn bulk(&self, lasts: Duration) -> Result<BulkLease> {
-        let everything = self.table().whole(&[]);
-        self.travel_idly(&everything, |link, how| bulk::ask(link, lasts, how)).await
+    pub(crate) async fn hold(&self, held: Write, lasts: Duration) -> Result<OpenLease> {
+        let touched = self.table().whole(&held.touched);
+        self.travel_idly(&touched, |link, how| hold::ask(link, held.clone(), lasts, how)).await
     }
 
     /// Adds rows with these values.
@@ -201,8 +202,8 @@ impl Requests for Client {
         Box::pin(async move { self.get_all(&queries).await })
     }
 
-    fn bulk(&self, lasts: Duration) -> Reply<'_, BulkLease> {
-        Box::pin(self.bulk(lasts))
+    fn hold(&self, held: Write, lasts: Duration) -> Reply<'_, OpenLease> {
+        Box::pin(self.hold(held, lasts))
     }
 
     fn counts(&self) -> Counts {

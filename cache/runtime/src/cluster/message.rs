@@ -41,8 +41,8 @@ pub(crate) enum MessageKind {
     Write = 17,
     Peer = 18,
     ReadAll = 19,
-    Bulk = 20,
-    BulkOver = 21,
+    Hold = 20,
+    HoldOver = 21,
     Listen = 22,
     Value = 32,
     Done = 33,
@@ -62,8 +62,8 @@ impl MessageKind {
         Self::Write,
         Self::Peer,
         Self::ReadAll,
-        Self::Bulk,
-        Self::BulkOver,
+        Self::Hold,
+        Self::HoldOver,
         Self::Listen,
         Self::Value,
         Self::Done,
@@ -91,10 +91,10 @@ pub(crate) enum Message {
     Read(u64, Terms, Query),
     Write(u64, Terms, Write),
     ReadAll(u64, Terms, Vec<Query>),
-    /// For this many milliseconds.
-    Bulk(u64, Terms, u64),
-    /// About the request with the second ticket, and whether no part of the load is under way.
-    BulkOver(u64, u64, bool),
+    /// For this many milliseconds, on what this write would touch.
+    Hold(u64, Terms, u64, Write),
+    /// About the request with the second ticket, and whether nothing that was sent under the lease is under way.
+    HoldOver(u64, u64, bool),
     Listen(u64, Listen),
     Peer(u64, RangeId, PeerId, CallId, PeerCall),
     Value(u64, Value),
@@ -162,16 +162,17 @@ impl Message {
                 write_queries(to, queries);
                 MessageKind::ReadAll
             }
-            Self::Bulk(ticket, terms, lasts_ms) => {
+            Self::Hold(ticket, terms, lasts_ms, held) => {
                 write_terms(to, *ticket, terms);
                 to.number(*lasts_ms);
-                MessageKind::Bulk
+                write_touched_write(to, held);
+                MessageKind::Hold
             }
-            Self::BulkOver(ticket, about, is_sure) => {
+            Self::HoldOver(ticket, about, is_sure) => {
                 to.number(*ticket);
                 to.number(*about);
                 to.byte((*is_sure).into());
-                MessageKind::BulkOver
+                MessageKind::HoldOver
             }
             Self::Listen(ticket, listen) => {
                 to.number(*ticket);
@@ -265,11 +266,11 @@ impl Message {
                 let (ticket, terms) = read_terms(from)?;
                 Self::ReadAll(ticket, terms, read_queries(from)?)
             }
-            MessageKind::Bulk => {
+            MessageKind::Hold => {
                 let (ticket, terms) = read_terms(from)?;
-                Self::Bulk(ticket, terms, from.number()?)
+                Self::Hold(ticket, terms, from.number()?, read_touched_write(from)?)
             }
-            MessageKind::BulkOver => Self::BulkOver(from.number()?, from.number()?, read_bool(from)?),
+            MessageKind::HoldOver => Self::HoldOver(from.number()?, from.number()?, read_bool(from)?),
             MessageKind::Listen => Self::Listen(from.number()?, Listen::read(from)?),
             MessageKind::Value => Self::Value(from.number()?, Value::new(from.take_rest())),
             MessageKind::Done => Self::Done(from.number()?),

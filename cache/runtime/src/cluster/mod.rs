@@ -11,7 +11,7 @@
 //! | --- | --- |
 //! | `server/` | takes connections, answers requests |
 //! | `client.rs`, `journey.rs`, `ask.rs` | finds the owner, follows redirects |
-//! | `bulk.rs`, `listening.rs` | leases for bulk loads; notices of all dendrites |
+//! | `hold.rs`, `listening.rs` | leases that callers hold; notices of all dendrites |
 //! | `net.rs` | how a dendrite reaches the others |
 //! | `links.rs`, `link.rs`, `stream.rs` | connections |
 //! | `network.rs` | how connections are made: TCP, or a simulation |
@@ -27,12 +27,12 @@
 //! Report, sections 3 and 5. Here connections are encrypted, and a request has a deadline.
 
 mod ask;
-mod bulk;
 mod client;
 pub(crate) mod dendrite;
 mod fault;
 mod frame;
 mod hello;
+mod hold;
 mod journey;
 mod link;
 mod links;

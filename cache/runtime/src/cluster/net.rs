@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use crate::cluster::peer_transport::PeerTransport;
-use crate::owner::{BulkLease, WriteError, Written};
+use crate::owner::{OpenLease, WriteError, Written};
 use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::ports::Reply;
 use lacuna_cache_protocol::{CallId, PeerCall, PeerId, PeerReply, Query, RangeId, Value, Write};
 
 use crate::cluster::ask::{self, Answered, Asking, unexpected_message};
-use crate::cluster::bulk;
 use crate::cluster::hello::Role;
+use crate::cluster::hold;
 use crate::cluster::links::Links;
 use crate::cluster::message::Message;
 use crate::cluster::network::Network;
@@ -82,10 +82,16 @@ impl PeerTransport for Net {
         })
     }
 
-    fn bulk<'a>(&'a self, address: &'a str, lasts: Duration, within: Duration) -> Reply<'a, BulkLease> {
+    fn hold<'a>(
+        &'a self,
+        address: &'a str,
+        held: &'a Write,
+        lasts: Duration,
+        within: Duration,
+    ) -> Reply<'a, OpenLease> {
         Box::pin(async move {
             let link = self.links.to(address, Role::Dendrite).await?;
-            bulk::ask(link, lasts, asking(within)).await?.is()
+            hold::ask(link, held.clone(), lasts, asking(within)).await?.is()
         })
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use lacuna_cache_protocol::ports::Reply;
 use lacuna_cache_protocol::{CallId, PeerCall, PeerId, PeerReply, Query, RangeId, Value, Write};
 
-use crate::owner::bulk::BulkLease;
+use crate::owner::open_lease::OpenLease;
 use crate::owner::requests::Written;
 
 /// Passes requests and calls to the dendrite at an address, which does not forward them again.
@@ -31,11 +31,17 @@ pub trait PeerTransport: Debug + Send + Sync {
         within: Duration,
     ) -> Reply<'a, Vec<Value>>;
 
-    /// A lease on all ranges, for a load that takes at most `lasts`.
+    /// A lease on what `held` would touch, for at most `lasts`.
     ///
     /// # Errors
     /// As [`PeerTransport::read`].
-    fn bulk<'a>(&'a self, address: &'a str, lasts: Duration, within: Duration) -> Reply<'a, BulkLease>;
+    fn hold<'a>(
+        &'a self,
+        address: &'a str,
+        held: &'a Write,
+        lasts: Duration,
+        within: Duration,
+    ) -> Reply<'a, OpenLease>;
 
     /// Asks the owner of `range` for a lease, or releases one.
     ///

@@ -41,7 +41,7 @@ fn messages() -> Vec<(&'static str, Message)> {
         ("goodbye", Message::Goodbye(Fault::new(&Error::unsupported("another version")))),
         ("read", Message::Read(7, terms, Query::all(0, ages))),
         ("read_first", Message::Read(300, Terms { may_redirect: false, ..terms }, query)),
-        ("write", Message::Write(8, terms, write)),
+        ("write", Message::Write(8, terms, write.clone())),
         ("lock", Message::Peer(9, RangeId(1), peer, CallId(70_000), lock)),
         ("release", Message::Peer(10, RangeId(1), peer, CallId(70_001), PeerCall::Release)),
         ("value", Message::Value(7, Value::new(b"rows"))),
@@ -52,9 +52,9 @@ fn messages() -> Vec<(&'static str, Message)> {
         ("held", Message::Held(9, PeerReply::Held(Epoch(12)))),
         ("released", Message::Held(10, PeerReply::Released)),
         ("read_all", Message::ReadAll(11, terms, vec![Query::all(0, low), Query::all(1, high)])),
-        ("bulk", Message::Bulk(12, terms, 600_000)),
-        ("bulk_over", Message::BulkOver(13, 12, true)),
-        ("bulk_given_up", Message::BulkOver(14, 12, false)),
+        ("hold", Message::Hold(12, terms, 600_000, write.clone())),
+        ("hold_over", Message::HoldOver(13, 12, true)),
+        ("hold_given_up", Message::HoldOver(14, 12, false)),
         ("listen", Message::Listen(15, Listen { within_ms: 2_000, journal: 99, next: 3, age_ms: 70_000 })),
         ("values", Message::Values(11, vec![Value::new(b"rows"), Value::new(b"")])),
         ("held_all", Message::HeldAll(12, vec![(RangeId(0), Epoch(9)), (RangeId(1), Epoch(300))])),
@@ -81,7 +81,7 @@ fn frames_are_what_they_were() {
 fn cut_and_lengthened_bodies_are_errors() {
     for (name, message) in messages() {
         let (kind, body) = message.to_frame();
-        let has_open_end = matches!(message, Message::Value(..) | Message::Write(..));
+        let has_open_end = matches!(message, Message::Value(..) | Message::Write(..) | Message::Hold(..));
         for len in 0..body.len() {
             // A value is the rest of the message, and so is a command.
             let cut = Message::read(kind, &body[..len]);

@@ -8,15 +8,15 @@
 //! next tenure when one ends |
 //! | `carry.rs`, `servers.rs` | carries calls to servers and replies back |
 //! | `route.rs`, `sample.rs` | where hits are looked up, and which of them are verified |
-//! | `bulk.rs`, `alarm.rs` | a lease on all ranges; how owners learn of foreign writes past the cache |
+//! | `open_lease.rs`, `alarm.rs` | a lease that a caller holds; how owners learn of foreign writes past the cache |
 //! | `counters.rs`, `error.rs` | counters; how a write can fail |
 
 pub(crate) mod alarm;
-pub(crate) mod bulk;
 pub(crate) mod carry;
 pub(crate) mod counters;
 pub(crate) mod error;
 pub(crate) mod gauges;
+pub(crate) mod open_lease;
 pub(crate) mod owner_handle;
 pub(crate) mod owner_task;
 pub(crate) mod range_cache;
@@ -26,11 +26,11 @@ pub(crate) mod sample;
 pub(crate) mod servers;
 
 pub use alarm::Alarm;
-pub use bulk::BulkLease;
-pub(crate) use bulk::{BulkEnd, bulk_lease};
 pub use counters::Counts;
 pub use error::WriteError;
 pub use gauges::RangeGauges;
+pub use open_lease::OpenLease;
+pub(crate) use open_lease::{LeaseEnd, open_lease};
 pub use range_cache::RangeCache;
 pub use requests::{Requests, Written};
 pub use servers::Servers;

@@ -13,11 +13,11 @@ use lacuna_cache_protocol::{
 use lacuna_cache_protocol::{Error, Result};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
-use crate::owner::bulk::BulkLease;
 use crate::owner::carry::FailureCause;
 use crate::owner::counters::{Counters, count};
 use crate::owner::error::{cache_stopped, no_owner};
 use crate::owner::gauges::Gauges;
+use crate::owner::open_lease::OpenLease;
 use crate::owner::route::RouteCell;
 use crate::owner::sample::Sample;
 use crate::owner::servers::Servers;
@@ -53,9 +53,10 @@ pub(crate) enum OwnerCommand {
     /// Results of one moment.
     ReadAll(Vec<Query>, oneshot::Sender<OwnerReply<Option<Vec<Value>>>>),
     /// A lease on all ranges, for this many milliseconds.
-    Bulk(u64, oneshot::Sender<OwnerReply<Option<BulkLease>>>),
-    /// The loader has released its lease, and waits for an answer; or it has ended without releasing.
-    BulkOver(RequestId, Option<oneshot::Sender<bool>>),
+    /// What the lease is on, and for how many milliseconds.
+    Hold(Write, u64, oneshot::Sender<OwnerReply<Option<OpenLease>>>),
+    /// The holder has released its lease, and waits for an answer; or it has ended without releasing.
+    HoldOver(RequestId, Option<oneshot::Sender<bool>>),
     /// The owner of another range leads a request that touches this one.
     Peer(PeerId, CallId, PeerCall, oneshot::Sender<PeerReply>),
     /// A foreign write went past the cache.
@@ -202,14 +203,15 @@ impl OwnerHandle {
     }
 
     /// Asks the owner task once.
-    pub(crate) async fn bulk(
+    pub(crate) async fn hold(
         &self,
+        held: Write,
         lasts: Duration,
         within: Duration,
-    ) -> Result<OwnerReply<Option<BulkLease>>> {
+    ) -> Result<OwnerReply<Option<OpenLease>>> {
         let (reply, answer) = oneshot::channel();
         let lasts_ms = u64::try_from(lasts.as_millis()).unwrap_or(u64::MAX);
-        self.say(OwnerCommand::Bulk(lasts_ms, reply), answer, within).await
+        self.say(OwnerCommand::Hold(held, lasts_ms, reply), answer, within).await
     }
 
     async fn say<T>(&self, heard: OwnerCommand, answer: oneshot::Receiver<T>, within: Duration) -> Result<T> {

@@ -11,10 +11,10 @@ use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::owner::alarm::Alarm;
-use crate::owner::bulk::BulkLease;
 use crate::owner::counters::{Counts, count};
 use crate::owner::error::{WriteError, cache_stopped, no_owner};
 use crate::owner::gauges::Gauges;
+use crate::owner::open_lease::OpenLease;
 use crate::owner::owner_handle::{Hit, NoPeers, OwnerCommand, OwnerHandle};
 use crate::owner::owner_task::{Claims, OwnerTask};
 use crate::owner::requests::PATIENCE;
@@ -177,14 +177,15 @@ impl RangeCache {
         }
     }
 
-    /// A lease on all values, for a load past the cache that takes at most `lasts` (and never more than an hour).
+    /// A lease on what a write would touch, for a caller that reads and writes at the store by itself, for at most
+    /// `lasts` (and never more than an hour). The command only says whose numbers of domains these are.
     ///
     /// # Errors
     /// `Unavailable` if it is not granted in time.
-    pub(crate) async fn bulk(&self, lasts: Duration) -> Result<BulkLease> {
+    pub(crate) async fn hold(&self, held: Write, lasts: Duration) -> Result<OpenLease> {
         let until = self.until();
         loop {
-            let answered = self.owner().bulk(lasts, self.left(until)).await?;
+            let answered = self.owner().hold(held.clone(), lasts, self.left(until)).await?;
             if let Some(lease) = answered.outcome {
                 return Ok(lease);
             }

@@ -9,9 +9,9 @@ use lacuna_cache_protocol::ports::Reply;
 use lacuna_cache_protocol::{Notice, Query, Value, Write};
 use tokio::sync::broadcast;
 
-use crate::owner::bulk::BulkLease;
 use crate::owner::counters::Counts;
 use crate::owner::error::WriteError;
+use crate::owner::open_lease::OpenLease;
 use crate::owner::range_cache::RangeCache;
 
 /// How long a request may take by default.
@@ -37,11 +37,12 @@ pub trait Requests: Debug + Send + Sync {
     /// As [`Requests::read`].
     fn read_all(&self, queries: Vec<Query>) -> Reply<'_, Vec<Value>>;
 
-    /// A lease on all ranges, for a load past the cache that takes at most `lasts` (and never more than an hour).
+    /// A lease on what a write would touch, for a caller that reads and writes at the store by itself, for at most
+    /// `lasts` (and never more than an hour). The command only says whose numbers of domains these are.
     ///
     /// # Errors
     /// `Unavailable` if it is not granted in time.
-    fn bulk(&self, lasts: Duration) -> Reply<'_, BulkLease>;
+    fn hold(&self, held: Write, lasts: Duration) -> Reply<'_, OpenLease>;
 
     /// Counters of this process since the start.
     fn counts(&self) -> Counts;
@@ -63,8 +64,8 @@ impl Requests for RangeCache {
         Box::pin(self.read_all(queries))
     }
 
-    fn bulk(&self, lasts: Duration) -> Reply<'_, BulkLease> {
-        Box::pin(self.bulk(lasts))
+    fn hold(&self, held: Write, lasts: Duration) -> Reply<'_, OpenLease> {
+        Box::pin(self.hold(held, lasts))
     }
 
     fn counts(&self) -> Counts {

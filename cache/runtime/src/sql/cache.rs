@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::{Alarm, Counts, FileLog, RangeCache, Servers};
 use lacuna_cache_protocol::embedded::{MemoryCache, MemoryLog, SingleProcess, SteadyClock};
-use lacuna_cache_protocol::ports::{CacheServer, Clock, Coordinator, DataStore, LogServer};
+use lacuna_cache_protocol::ports::{CacheServer, Clock, Coordinator, LogServer};
 use lacuna_cache_protocol::{Config, Policy, RangeId};
 use lacuna_cache_protocol::{Error, ErrorKind, Result};
 use tokio::sync::OnceCell;
 
 use crate::sql::application::TableRows;
 use crate::sql::database::{Database, Failure, describe};
-use crate::sql::fenced::{FencedTable, largest_epoch, prepare, range_of};
+use crate::sql::fenced::{FencedTable, GuardedStore, largest_epoch, prepare, range_of};
 use crate::sql::file_lock::FileLock;
 use crate::sql::options::Options;
 use crate::sql::schema::Schema;
@@ -188,7 +188,7 @@ impl Cache {
             Some(shared) => shared.check_free(&schema.table, range).await?,
             None => whole::supersede_dendrites(&*self.database, &schema.table).await?,
         }
-        let store: Arc<dyn DataStore> = Arc::new(FencedTable::new(self, &schema, family.as_ref()));
+        let store: Arc<dyn GuardedStore> = Arc::new(FencedTable::new(self, &schema, family.as_ref()));
         let servers = Servers {
             caches: self.caches.clone(),
             store: store.clone(),

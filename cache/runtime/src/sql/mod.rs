@@ -96,4 +96,4 @@ pub use schema::Schema;
 pub use shared_ranges::SharedRanges;
 pub use sql_value::SqlValue;
 pub use statement::Statement;
-pub use table::{BulkLoad, Condition, QueryLog, Table};
+pub use table::{BulkLoad, Condition, QueryLog, Table, Transaction, TransactionBuilder};

@@ -11,8 +11,9 @@ use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::ports::{Answer, DataStore, Reply};
 use lacuna_cache_protocol::{Epoch, RangeId, StoreCall};
 
-use crate::sql::database::Database;
-use crate::sql::fenced::{FencedTable, range_of};
+use crate::sql::database::{Database, Failure, FailureKind, Later, Transaction};
+use crate::sql::fenced::{FencedTable, GuardedStore, range_of};
+use crate::sql::statement::Statement;
 
 /// Maps each range of a table to its row.
 #[derive(Debug)]
@@ -62,6 +63,31 @@ impl CutTable {
             call => call,
         };
         self.table.call(self.numbers.row(range).await?, epoch, call).await
+    }
+}
+
+impl GuardedStore for CutTable {
+    fn database(&self) -> &Arc<dyn Database> {
+        self.table.database()
+    }
+
+    fn lock_fences<'a>(
+        &'a self,
+        open: &'a mut dyn Transaction,
+        fences: &'a [(RangeId, Epoch)],
+    ) -> Later<'a, Result<(), Failure>> {
+        Box::pin(async move {
+            for (range, epoch) in fences {
+                let unknown = |error| Failure { error, kind: FailureKind::Later };
+                let row = self.numbers.row(*range).await.map_err(unknown)?;
+                self.table.lock_fences(open, &[(row, *epoch)]).await?;
+            }
+            Ok(())
+        })
+    }
+
+    fn marked(&self, statement: Statement) -> Statement {
+        self.table.marked(statement)
     }
 }
 

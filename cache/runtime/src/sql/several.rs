@@ -12,7 +12,7 @@ use crate::sql::application::TableRows;
 use crate::sql::cache::Cache;
 use crate::sql::database::canonical;
 use crate::sql::domain_key::key;
-use crate::sql::fenced::FencedTable;
+use crate::sql::fenced::{FencedTable, GuardedStore};
 use crate::sql::numbers::{CutTable, Numbers};
 use crate::sql::schema::Schema;
 use crate::sql::shared_ranges::SharedRanges;
@@ -119,7 +119,7 @@ impl Cache {
         Ok(Table::new(requests, schema, self.database.dialect(), store))
     }
 
-    fn cut_table(&self, schema: &Arc<Schema>, family: Option<&Family>) -> Arc<dyn DataStore> {
+    fn cut_table(&self, schema: &Arc<Schema>, family: Option<&Family>) -> Arc<dyn GuardedStore> {
         let numbers = Numbers::new(self.database.clone(), &schema.table);
         Arc::new(CutTable { table: FencedTable::new(self, schema, family), numbers })
     }

@@ -228,7 +228,7 @@ impl World {
                 Action::Redirect(request, table) => {
                     self.answer(me, request, |ticket| Message::Redirect(ticket, table));
                 }
-                Action::BulkReady(..) | Action::ReadAllDone(..) => {}
+                Action::HoldReady(..) | Action::ReadAllDone(..) => {}
                 Action::Durable(request) => self.dendrites[me].durable.push((range, request)),
                 Action::Notice(notice) => self.note(notice),
                 Action::Ended(ending) => self.stand_up(me, range, cache, ending),

@@ -39,9 +39,9 @@ use tokio::sync::{broadcast, oneshot};
 use crate::cluster::peer_transport::PeerTransport;
 use crate::owner::RangeGauges;
 use crate::owner::alarm::Alarm;
-use crate::owner::bulk::BulkLease;
 use crate::owner::counters::Counts;
 use crate::owner::error::WriteError;
+use crate::owner::open_lease::OpenLease;
 use crate::owner::owner_handle::OwnerCommand;
 use crate::owner::requests::PATIENCE;
 use crate::owner::servers::Servers;
@@ -157,18 +157,20 @@ impl Dendrite {
         self.state.read_all(queries, within, forwarding).await
     }
 
-    /// A lease on all ranges, for a load past the cache that takes at most `lasts` (and never more than an hour).
+    /// A lease on what a write would touch, for a caller that reads and writes at the store by itself, for at most
+    /// `lasts` (and never more than an hour). The command only says whose numbers of domains these are.
     ///
     /// # Errors
     /// `Unavailable` if it is not granted in time.
     #[doc(hidden)]
-    pub async fn bulk(
+    pub async fn hold(
         &self,
+        held: &Write,
         lasts: Duration,
         within: Duration,
         forwarding: Forwarding,
-    ) -> Result<Answer<BulkLease>> {
-        self.state.bulk(lasts, within, forwarding).await
+    ) -> Result<Answer<OpenLease>> {
+        self.state.hold(held, lasts, within, forwarding).await
     }
 
     /// Executes a write. When it returns `Ok(Is(()))`, every later read sees it.

@@ -8,9 +8,9 @@ use lacuna_cache_protocol::{Notice, Query, Value, Write};
 use tokio::sync::broadcast;
 
 use super::{Answer, Dendrite, Forwarding};
-use crate::owner::bulk::BulkLease;
 use crate::owner::counters::Counts;
 use crate::owner::error::{WriteError, no_owner};
+use crate::owner::open_lease::OpenLease;
 use crate::owner::requests::{Requests, Written};
 
 /// A request that may be forwarded never gets a redirect.
@@ -30,8 +30,8 @@ impl Requests for Dendrite {
         Box::pin(async move { found(self.read_all(&queries, self.patience, Forwarding::Anywhere).await?) })
     }
 
-    fn bulk(&self, lasts: Duration) -> Reply<'_, BulkLease> {
-        Box::pin(async move { found(self.bulk(lasts, self.patience, Forwarding::Anywhere).await?) })
+    fn hold(&self, held: Write, lasts: Duration) -> Reply<'_, OpenLease> {
+        Box::pin(async move { found(self.hold(&held, lasts, self.patience, Forwarding::Anywhere).await?) })
     }
 
     fn write(&self, write: Write) -> Written<'_> {

@@ -1,15 +1,15 @@
-//! Requests for several ranges at once: results of one moment, and leases for bulk loads.
+//! Requests for several ranges at once: results of one moment, and leases that callers hold.
 
 use std::time::Duration;
 
 use lacuna_cache_protocol::Result;
-use lacuna_cache_protocol::{Query, RangeId, Touched, Value};
+use lacuna_cache_protocol::{Query, RangeId, Touched, Value, Write};
 
 use super::dendrite_state::DendriteState;
 use super::request::{GRACE, Tried, tried_here, tried_there};
 use super::{Answer, Forwarding};
-use crate::owner::bulk::BulkLease;
 use crate::owner::counters::count;
+use crate::owner::open_lease::OpenLease;
 
 impl DendriteState {
     pub(super) async fn read_all(
@@ -41,18 +41,19 @@ impl DendriteState {
         tried_here(answered)
     }
 
-    pub(super) async fn bulk(
+    pub(super) async fn hold(
         &self,
+        held: &Write,
         lasts: Duration,
         within: Duration,
         forwarding: Forwarding,
-    ) -> Result<Answer<BulkLease>> {
-        let (touched, until) = (self.table().whole(&[]), self.until(within));
+    ) -> Result<Answer<OpenLease>> {
+        let (touched, until) = (self.table().whole(&held.touched), self.until(within));
         let here = |range| async move {
-            tried_here(self.handle(range)?.bulk(lasts, self.left(until) + GRACE).await?)
+            tried_here(self.handle(range)?.hold(held.clone(), lasts, self.left(until) + GRACE).await?)
         };
         let there = |address: String| async move {
-            tried_there(self.membership.transport.bulk(&address, lasts, self.left(until)).await)
+            tried_there(self.membership.transport.hold(&address, held, lasts, self.left(until)).await)
         };
         self.travel(&touched, until, forwarding, here, there).await
     }

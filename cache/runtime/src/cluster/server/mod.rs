@@ -6,8 +6,8 @@
 //! that they know the secret are counted apart (`unproved.rs`), so that strangers do not keep others out.
 
 mod answer;
+mod holds;
 mod journal;
-mod loads;
 mod session;
 mod unproved;
 

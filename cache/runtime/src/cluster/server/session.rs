@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use tracing::{debug, warn};
 
 use super::answer::{answer_listen, answer_peer, answer_read, answer_read_all, answer_write};
-use super::loads::Loads;
+use super::holds::Holds;
 use super::unproved::Place;
 use super::{IN_FLIGHT, MAX_CONNECTIONS, Served, Shared};
 use crate::cluster::fault::Fault;
@@ -34,7 +34,7 @@ struct Session<R> {
     slots: Arc<Semaphore>,
     /// Answers in progress: dropped with the connection, as they could not be delivered.
     answers: JoinSet<()>,
-    loads: Loads,
+    holds: Holds,
     served: Arc<Served>,
 }
 
@@ -71,8 +71,8 @@ where
     let table = (*served.dendrite.table()).clone();
     drop(out.send(Message::Welcome { in_flight: IN_FLIGHT, table }).await);
     let slots = Arc::new(Semaphore::new(IN_FLIGHT as usize));
-    let (answers, loads) = (JoinSet::new(), Loads::default());
-    let session = Session { role, incoming, out, slots, answers, loads, served };
+    let (answers, holds) = (JoinSet::new(), Holds::default());
+    let session = Session { role, incoming, out, slots, answers, holds, served };
     session.serve().await;
     // The last messages are written before the connection closes.
     drop(writing.await);
@@ -160,21 +160,21 @@ impl<R: AsyncRead + Unpin> Session<R> {
                     drop(slot);
                 });
             }
-            (Role::Client | Role::Dendrite, Message::Bulk(ticket, terms, lasts_ms)) => {
+            (Role::Client | Role::Dendrite, Message::Hold(ticket, terms, lasts_ms, held)) => {
                 let (slot, role) = (self.slots.clone().acquire_owned().await, self.role);
-                let loads = self.loads.clone();
-                loads.begin(ticket);
+                let holds = self.holds.clone();
+                holds.begin(ticket);
                 self.answers.spawn(async move {
-                    let answer = loads.answer(&served, role, ticket, terms, lasts_ms).await;
+                    let answer = holds.answer(&served, role, ticket, terms, &held, lasts_ms).await;
                     drop(out.send(answer).await);
                     drop(slot);
                 });
             }
-            (Role::Client | Role::Dendrite, Message::BulkOver(ticket, about, is_sure)) => {
+            (Role::Client | Role::Dendrite, Message::HoldOver(ticket, about, is_sure)) => {
                 // Takes no slot: the requests that fill the slots may wait for this lease.
-                let loads = self.loads.clone();
+                let holds = self.holds.clone();
                 self.answers.spawn(async move {
-                    drop(out.send(loads.over(ticket, about, is_sure).await).await);
+                    drop(out.send(holds.over(ticket, about, is_sure).await).await);
                 });
             }
             (Role::Client, Message::Listen(ticket, listen)) => {

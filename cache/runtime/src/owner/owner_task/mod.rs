@@ -2,14 +2,14 @@
 //!
 //! It receives requests and replies one at a time, passes them to the owner, and executes the owner's actions
 //! (`carry.rs`). When a tenure ends it claims the next (`tenure.rs`), unless the range is to be released
-//! (`leaving.rs`). Requests between two tenures wait (`waiting.rs`). Leases for bulk loads are in `loading.rs`.
+//! (`leaving.rs`). Requests between two tenures wait (`waiting.rs`). Leases that callers hold are in `holding.rs`.
 //!
 //! A cache server that does not answer ends the tenure. The coordinator may then name another; if it names one
 //! that is known not to answer, the tenure runs on a cache in this process that keeps nothing, so that requests go
 //! on against the store, fenced and in order as before, until the server is back.
 
+mod holding;
 mod leaving;
-mod loading;
 mod tenure;
 mod waiting;
 
@@ -31,7 +31,7 @@ use crate::owner::counters::count;
 use crate::owner::error::same_error;
 use crate::owner::owner_handle::{OwnerCommand, OwnerHandle};
 use crate::owner::route::Route;
-use loading::Load;
+use holding::Held;
 use waiting::{PeerLeases, Requests, Waiting, send_away};
 
 /// How often an owner receives a tick.
@@ -71,7 +71,7 @@ pub(crate) struct OwnerTask<A> {
     active: Option<ActiveTenure<A>>,
     requests: Requests,
     peer_leases: PeerLeases,
-    loads: BTreeMap<RequestId, Load>,
+    holds: BTreeMap<RequestId, Held>,
     /// Writes that are durable, and whose entries the last tenure could not change: they are done once a tenure of
     /// this task serves.
     durable: Vec<RequestId>,
@@ -114,7 +114,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             active: None,
             requests: Requests::default(),
             peer_leases: PeerLeases::default(),
-            loads: BTreeMap::new(),
+            holds: BTreeMap::new(),
             durable: Vec::new(),
             waiting_for_tenure: VecDeque::new(),
             unreachable: BTreeSet::new(),
@@ -150,11 +150,11 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             | OwnerCommand::Verify(..)
             | OwnerCommand::Write(..)
             | OwnerCommand::ReadAll(..)
-            | OwnerCommand::Bulk(..)
+            | OwnerCommand::Hold(..)
             | OwnerCommand::Peer(..) => self.ask(heard),
             OwnerCommand::ForeignWrite => self.foreign_write(),
             OwnerCommand::Memory(percent) => self.tell_hits(percent),
-            OwnerCommand::BulkOver(request, reply) => self.bulk_over(request, reply),
+            OwnerCommand::HoldOver(request, reply) => self.hold_over(request, reply),
             OwnerCommand::Table(table) => self.take_table(table),
             OwnerCommand::Claim if self.active.is_none() && self.stopping.is_none() => self.claim(),
             OwnerCommand::Claim => {}
@@ -211,9 +211,9 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
                 let request = self.requests.add(Waiting::ReadAll(queries.clone(), reply, None));
                 self.drive(Event::ReadAll(request, queries));
             }
-            OwnerCommand::Bulk(lasts_ms, reply) => {
-                let request = self.requests.add(Waiting::Bulk(lasts_ms, reply));
-                self.drive(Event::BulkLoad(request));
+            OwnerCommand::Hold(held, lasts_ms, reply) => {
+                let request = self.requests.add(Waiting::Hold(lasts_ms, reply));
+                self.drive(Event::Hold(request, held));
             }
             OwnerCommand::Peer(peer, call, what, reply) => {
                 self.peer_leases.add(peer, call, &what, reply);
@@ -282,8 +282,8 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
                 let outcome = if self.lease_is_over() { ReadOutcome::Retry } else { outcome };
                 self.requests.read_done(request, outcome);
             }
-            Action::WriteDone(request, outcome) if self.loads.contains_key(&request) => {
-                self.bulk_done(request, outcome);
+            Action::WriteDone(request, outcome) if self.holds.contains_key(&request) => {
+                self.hold_done(request, outcome);
             }
             Action::WriteDone(request, outcome) => self.requests.write_done(request, outcome),
             Action::Durable(request) => self.durable.push(request),
@@ -291,7 +291,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
                 let values = Some(values).filter(|_| !self.lease_is_over());
                 self.requests.read_all_done(request, values);
             }
-            Action::BulkReady(request, held) => self.bulk_ready(request, held),
+            Action::HoldReady(request, held) => self.hold_ready(request, held),
             Action::Notice(notice) => {
                 debug!(range = self.handle.range.0, ?notice, "a notice for the application");
                 if matches!(notice, Notice::BypassDetected(_)) {

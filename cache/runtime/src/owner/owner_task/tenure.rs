@@ -119,7 +119,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
             return self.abandon();
         }
         self.drive(Event::Tick);
-        self.end_late_loads();
+        self.end_late_holds();
         let Some(active) = &self.active else { return };
         if let Some(lease) = active.tenure.lease_ms
             && self.ticks.is_multiple_of((lease / 30).max(1))
@@ -187,7 +187,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
         self.requests.are_lost();
         self.durable.clear();
         self.peer_leases.go_away();
-        self.loads.clear();
+        self.holds.clear();
         self.failures += 1;
         self.claim();
     }

@@ -8,9 +8,9 @@ use lacuna_cache_protocol::{
 };
 use tokio::sync::oneshot;
 
-use crate::owner::bulk::BulkLease;
 use crate::owner::carry::FailureCause;
 use crate::owner::error::same_error;
+use crate::owner::open_lease::OpenLease;
 use crate::owner::owner_handle::{OwnerCommand, OwnerReply, ReadAnswer, WriteAnswer};
 
 /// A request that waits for its answer.
@@ -20,7 +20,7 @@ pub(super) enum Waiting {
     Write(Command, oneshot::Sender<WriteAnswer>, Option<Error>),
     ReadAll(Vec<Query>, oneshot::Sender<OwnerReply<Option<Vec<Value>>>>, Option<Error>),
     /// For this many milliseconds.
-    Bulk(u64, oneshot::Sender<OwnerReply<Option<BulkLease>>>),
+    Hold(u64, oneshot::Sender<OwnerReply<Option<OpenLease>>>),
 }
 
 impl Waiting {
@@ -49,7 +49,7 @@ impl Waiting {
             Self::Read(_, reply, why) => tell(reply, ReadOutcome::Retry, why, false),
             Self::Write(_, reply, why) => tell(reply, WriteOutcome::Unknown, why, false),
             Self::ReadAll(_, reply, why) => tell(reply, None, why, false),
-            Self::Bulk(_, reply) => tell(reply, None, None, false),
+            Self::Hold(_, reply) => tell(reply, None, None, false),
         }
     }
 
@@ -59,7 +59,7 @@ impl Waiting {
             Self::Read(_, reply, why) => tell(reply, ReadOutcome::Retry, why, true),
             Self::Write(_, reply, why) => tell(reply, WriteOutcome::Retry, why, true),
             Self::ReadAll(_, reply, why) => tell(reply, None, why, true),
-            Self::Bulk(_, reply) => tell(reply, None, None, true),
+            Self::Hold(_, reply) => tell(reply, None, None, true),
         }
     }
 }
@@ -98,7 +98,7 @@ impl Requests {
     pub(super) fn write_done(&mut self, request: RequestId, outcome: WriteOutcome) {
         match self.waiting.remove(&request) {
             Some(Waiting::Write(_, reply, why)) => tell(reply, outcome, why, false),
-            Some(Waiting::Bulk(_, reply)) => tell(reply, None, None, false),
+            Some(Waiting::Hold(_, reply)) => tell(reply, None, None, false),
             _ => {}
         }
     }
@@ -110,13 +110,13 @@ impl Requests {
         }
     }
 
-    /// The requested milliseconds of a bulk lease, and the channel for the answer.
-    pub(super) fn bulk_ready(
+    /// The requested milliseconds of a lease, and the channel for the answer.
+    pub(super) fn hold_ready(
         &mut self,
         request: RequestId,
-    ) -> Option<(u64, oneshot::Sender<OwnerReply<Option<BulkLease>>>)> {
+    ) -> Option<(u64, oneshot::Sender<OwnerReply<Option<OpenLease>>>)> {
         match self.waiting.remove(&request)? {
-            Waiting::Bulk(lasts_ms, reply) => Some((lasts_ms, reply)),
+            Waiting::Hold(lasts_ms, reply) => Some((lasts_ms, reply)),
             _ => None,
         }
     }
@@ -173,7 +173,7 @@ pub(super) fn send_away(waiting_for_tenure: &mut VecDeque<OwnerCommand>, why: im
             }
             OwnerCommand::Write(_, reply) => tell(reply, WriteOutcome::Retry, Some(why()), true),
             OwnerCommand::ReadAll(_, reply) => tell(reply, None, Some(why()), true),
-            OwnerCommand::Bulk(_, reply) => tell(reply, None, Some(why()), true),
+            OwnerCommand::Hold(.., reply) => tell(reply, None, Some(why()), true),
             OwnerCommand::Peer(.., reply) => {
                 let _ = reply.send(PeerReply::Refused);
             }

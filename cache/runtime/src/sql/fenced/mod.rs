@@ -4,9 +4,10 @@
 //! so that a new owner that raises it waits for writes of the old one that are in flight, and later writes of the
 //! old one change nothing (P3). A single statement has the fence among its conditions, and costs one round trip
 //! (`statement.rs`); several statements, or SQL of the application, read it in their transaction before they begin
-//! (`transaction.rs`, `apply.rs`). [`docs/design/range-cache-fence.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/range-cache-fence.md) shows that both are equally safe.
+//! (`transaction.rs`, `apply.rs`). Holders of leases run transactions by themselves (`guarded.rs`). [`docs/design/range-cache-fence.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/range-cache-fence.md) shows that both are equally safe.
 
 mod apply;
+mod guarded;
 mod row;
 mod slots;
 mod statement;
@@ -18,9 +19,11 @@ use lacuna_cache_protocol::ports::{Answer, DataStore, Reply};
 use lacuna_cache_protocol::{Epoch, Form, Policy, Query, RangeId, Rows, StoreCall, StoreReply};
 use lacuna_cache_protocol::{Error, Result};
 
+pub(crate) use guarded::GuardedStore;
 pub(crate) use row::{integer, known_range, largest_epoch, new_range, prepare, range_of};
 pub(crate) use slots::{Slots, raise_slots};
 use transaction::Undone;
+pub(crate) use transaction::execute;
 
 use crate::sql::asking::Question;
 use crate::sql::cache::Cache;

@@ -13,7 +13,7 @@ use lacuna_cache_protocol::Result;
 use lacuna_cache_protocol::{Epoch, RangeId};
 
 use super::row::integer;
-use crate::sql::database::{Database, Dialect, Failure, Transaction};
+use crate::sql::database::{Database, Dialect, Failure, Table, Transaction};
 use crate::sql::own_tables::ensure;
 use crate::sql::statement::Statement;
 
@@ -45,6 +45,28 @@ pub(crate) async fn raise_slots(
     let sql = "INSERT INTO lacuna_slot (range_id, slot, epoch) SELECT {}, n, {} FROM generate_series(0, {}) n \
                ON CONFLICT (range_id, slot) DO UPDATE SET epoch = EXCLUDED.epoch";
     open.execute(&dialect.statement(sql, &values)).await.map(drop)
+}
+
+/// The query of the epoch under a lock on one of the slots that nobody holds, which waits for nobody; if all are held, as
+/// they are while a fence is raised, on the last.
+///
+/// Transactions of other processes than the owner's do not know which slots its writes hold. These take the slots from
+/// the first on.
+pub(super) async fn free_slot(
+    open: &mut dyn Transaction,
+    dialect: Dialect,
+    shown: &str,
+    range: RangeId,
+) -> Result<Table, Failure> {
+    let epoch =
+        format!("SELECT epoch{shown} FROM lacuna_slot WHERE range_id = {{}} AND slot >= {{}} FOR UPDATE");
+    let among = |slots: u32| [i64::from(range.0).into(), i64::from(slots).into()];
+    let sql = epoch.replace(" FOR UPDATE", " ORDER BY slot LIMIT 1 FOR UPDATE SKIP LOCKED");
+    let free = open.query(&dialect.statement(&sql, &among(COUNT / 2))).await?;
+    if !free.is_empty() {
+        return Ok(free);
+    }
+    open.query(&dialect.statement(&epoch, &among(COUNT - 1))).await
 }
 
 /// The slots that writes of this process hold.

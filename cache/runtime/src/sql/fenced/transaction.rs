@@ -151,7 +151,7 @@ impl FencedTable {
     }
 }
 
-pub(super) async fn execute(open: &mut dyn Transaction, statement: &Statement) -> Result<(), Failure> {
+pub(crate) async fn execute(open: &mut dyn Transaction, statement: &Statement) -> Result<(), Failure> {
     let changed = open.execute(statement).await?;
     changed_as_expected(statement.expected, changed)
 }

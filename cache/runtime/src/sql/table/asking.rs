@@ -46,7 +46,7 @@ impl Table {
         Ok(statement.answer(&self.schema, rows))
     }
 
-    fn recognised(&self, sql: &str) -> Result<Arc<Recognised>> {
+    pub(super) fn recognised(&self, sql: &str) -> Result<Arc<Recognised>> {
         let kept = || self.recognised.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = kept().get(sql) {
             return Ok(known);

@@ -15,9 +15,8 @@
 
 use std::time::Duration;
 
-use crate::owner::{BulkLease, WriteError};
-use lacuna_cache_protocol::StoreReply;
-use lacuna_cache_protocol::{Error, Result};
+use crate::owner::{OpenLease, WriteError};
+use lacuna_cache_protocol::{Command, Error, Result, StoreReply, Write};
 
 use super::Table;
 use super::range::checked_words;
@@ -30,7 +29,7 @@ use crate::sql::statement::{Effect, SqlWrite, Statement};
 pub struct BulkLoad {
     table: Table,
     /// `None` once it is over.
-    lease: Option<BulkLease>,
+    lease: Option<OpenLease>,
     /// Whether a transaction may be under way.
     is_in_doubt: bool,
 }
@@ -62,7 +61,9 @@ impl Table {
     /// # Errors
     /// `Unavailable` if the lease is not granted in time.
     pub async fn bulk_load(&self, lasts: Duration) -> Result<BulkLoad> {
-        let lease = self.requests.bulk(lasts).await?;
+        // No registered column is named, so that all are touched whole.
+        let everything = Write { touched: Vec::new(), command: Command::new(b"") };
+        let lease = self.requests.hold(everything, lasts).await?;
         Ok(BulkLoad { table: self.clone(), lease: Some(lease), is_in_doubt: false })
     }
 }

@@ -6,6 +6,7 @@
 //! - reads with several conditions (`conditions.rs`);
 //! - statements over a range (`asking.rs`);
 //! - many rows at once, past the cache (`bulk.rs`);
+//! - transactions that read before they write, over several tables (`transaction/`);
 //! - results that are loaded ahead of requests (`prefetch.rs`).
 
 mod asking;
@@ -14,13 +15,13 @@ mod conditions;
 mod prefetch;
 mod range;
 mod row;
+mod transaction;
 
 use std::ops::{Bound, RangeBounds};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::owner::{Counts, Requests, WriteError};
 use lacuna_cache_protocol::Result;
-use lacuna_cache_protocol::ports::DataStore;
 use lacuna_cache_protocol::{Form, Interval, Notice, Query, RangeKey, Selectivity, Touched, Write};
 use tokio::sync::broadcast;
 
@@ -28,6 +29,7 @@ use crate::sql::application::TableRows;
 use crate::sql::asking::Kept;
 use crate::sql::database::Dialect;
 use crate::sql::domain_key::key;
+use crate::sql::fenced::GuardedStore;
 use crate::sql::rows::{Row, Rows, decode};
 use crate::sql::schema::Schema;
 use crate::sql::sql_value::SqlValue;
@@ -36,6 +38,7 @@ use crate::sql::statement::{Effect, SqlWrite, Statement};
 pub use bulk::BulkLoad;
 pub use conditions::Condition;
 pub use prefetch::QueryLog;
+pub use transaction::{Transaction, TransactionBuilder};
 
 /// A table with a cache in front of it. Clones are the same table.
 #[derive(Debug, Clone)]
@@ -46,8 +49,8 @@ pub struct Table {
     table_rows: TableRows,
     dialect: Dialect,
     fingerprint: u64,
-    /// For bulk loads past the cache.
-    store: Arc<dyn DataStore>,
+    /// For callers that hold a lease: bulk loads and transactions.
+    store: Arc<dyn GuardedStore>,
     /// The log of queries, if they are recorded.
     log: Arc<OnceLock<QueryLog>>,
     /// How many rows results of conditions had.
@@ -61,7 +64,7 @@ impl Table {
         requests: Arc<dyn Requests>,
         schema: Arc<Schema>,
         dialect: Dialect,
-        store: Arc<dyn DataStore>,
+        store: Arc<dyn GuardedStore>,
     ) -> Self {
         let (fingerprint, log, selectivity) = (schema.fingerprint(), Arc::default(), Arc::default());
         let table_rows = TableRows::new(schema.clone());

@@ -7,6 +7,7 @@ use lacuna_cache_protocol::{Error, Result};
 use lacuna_cache_protocol::{Touched, WriteSet};
 
 use super::Table;
+use crate::sql::schema::Schema;
 use crate::sql::select::Sql;
 use crate::sql::sql_value::SqlValue;
 use crate::sql::statement::{Effect, Shape, Statement};
@@ -124,9 +125,7 @@ impl Table {
     /// the transaction (`set_config`, `pg_advisory_lock`, `GET_LOCK`); as [`Table::insert`] otherwise.
     pub async fn execute(&self, touched: &[WriteSet], statements: Vec<Statement>) -> Result<(), WriteError> {
         checked_words(&statements)?;
-        let touched: Vec<Touched> = touched.iter().flat_map(WriteSet::touched).collect();
-        let is_sure = |(domain, _): &Touched| self.schema.has_order_of(*domain);
-        self.send(touched.into_iter().filter(is_sure).collect(), statements, Effect::Unknown).await
+        self.send(sure_touched(&self.schema, touched), statements, Effect::Unknown).await
     }
 
     /// An empty set of values of a registered column, for [`Table::execute`].
@@ -137,6 +136,12 @@ impl Table {
         let domain = self.schema.domain_of(column)?;
         Ok(WriteSet::new(domain, self.schema.domains[domain].1))
     }
+}
+
+/// What statements of the application touch, without columns whose order only the database knows, which are touched whole.
+pub(super) fn sure_touched(schema: &Schema, touched: &[WriteSet]) -> Vec<Touched> {
+    let is_sure = |(domain, _): &Touched| schema.has_order_of(*domain);
+    touched.iter().flat_map(WriteSet::touched).filter(is_sure).collect()
 }
 
 /// Checks that statements of the application read or write rows, one statement each.

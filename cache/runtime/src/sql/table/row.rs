@@ -24,6 +24,14 @@ pub(super) struct Given {
     others: Vec<(String, SqlValue)>,
 }
 
+/// A write of one row.
+#[derive(Debug)]
+pub(super) struct RowWrite {
+    pub(super) touched: Vec<Touched>,
+    pub(super) statement: Statement,
+    effect: Effect,
+}
+
 impl Table {
     /// Adds a row. It may name columns that the table got after it was opened; until it is opened again they are
     /// written and not read, and such a write drops the cached results that it touches (on MariaDB and SQLite all
@@ -39,11 +47,22 @@ impl Table {
         &self,
         values: impl IntoIterator<Item = (&'a str, SqlValue)>,
     ) -> Result<(), WriteError> {
+        self.send_row(self.adding(values)?).await
+    }
+
+    async fn send_row(&self, write: RowWrite) -> Result<(), WriteError> {
+        self.send(write.touched, vec![write.statement], write.effect).await
+    }
+
+    pub(super) fn adding<'a>(
+        &self,
+        values: impl IntoIterator<Item = (&'a str, SqlValue)>,
+    ) -> Result<RowWrite> {
         let (statement, given) = self.insertion(values)?;
         let touched = self.touched_by(None, &given)?;
         let is_known = self.keeps_all(&given) && given.columns.len() == self.schema.columns.len();
         let effect = if is_known { Effect::Insert(self.spread(given.columns)) } else { Effect::Unknown };
-        self.send(touched, vec![statement], effect).await
+        Ok(RowWrite { touched, statement, effect })
     }
 
     /// The statement that adds a row, and its values.
@@ -111,12 +130,18 @@ impl Table {
         row: &Row,
         values: impl IntoIterator<Item = (&'a str, SqlValue)>,
     ) -> Result<(), WriteError> {
+        self.send_row(self.setting(row, values)?).await
+    }
+
+    pub(super) fn setting<'a>(
+        &self,
+        row: &Row,
+        values: impl IntoIterator<Item = (&'a str, SqlValue)>,
+    ) -> Result<RowWrite> {
         let given = self.given(values)?;
         if given.columns.iter().any(|(place, _)| self.schema.key_places().any(|key| key == *place)) {
-            return Err(Error::invalid_input(
-                "the primary key of a row does not change: delete it and insert",
-            )
-            .into());
+            let message = "the primary key of a row does not change: delete it and insert";
+            return Err(Error::invalid_input(message));
         }
         let touched = self.touched_by(Some(row), &given)?;
         let mut sql = Sql::new(self.dialect);
@@ -135,7 +160,7 @@ impl Table {
         let is_known = self.keeps_all(&given);
         let effect =
             if is_known { Effect::Set { key, was, columns: given.columns } } else { Effect::Unknown };
-        self.send(touched, vec![sql.into_statement(Shape::Condition).expecting(1)], effect).await
+        Ok(RowWrite { touched, statement: sql.into_statement(Shape::Condition).expecting(1), effect })
     }
 
     /// Removes a row.
@@ -143,13 +168,17 @@ impl Table {
     /// # Errors
     /// As [`Table::update`].
     pub async fn delete(&self, row: &Row) -> Result<(), WriteError> {
+        self.send_row(self.removing(row)?).await
+    }
+
+    pub(super) fn removing(&self, row: &Row) -> Result<RowWrite> {
         let touched = self.touched_by(Some(row), &Given::default())?;
         let mut sql = Sql::new(self.dialect);
         sql.text("DELETE FROM ").table(&self.schema);
         let key = self.where_row(&mut sql, row)?;
         let was = self.registered_values(row);
         let effect = if self.schema.has_triggers { Effect::Unknown } else { Effect::Delete { key, was } };
-        self.send(touched, vec![sql.into_statement(Shape::Condition).expecting(1)], effect).await
+        Ok(RowWrite { touched, statement: sql.into_statement(Shape::Condition).expecting(1), effect })
     }
 
     /// The values that the registered columns of the row must have for a write of it to be executed.

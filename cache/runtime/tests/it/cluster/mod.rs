@@ -6,4 +6,5 @@ mod moves;
 mod peers;
 mod relay;
 mod strangers;
+mod transactions;
 mod wire;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use lacuna_cache::cluster::Dendrite;
 use lacuna_cache::cluster::testing::{Answer, Forwarding, PeerTransport};
 use lacuna_cache::testing::Written;
-use lacuna_cache::{BulkLease, WriteError};
+use lacuna_cache::{OpenLease, WriteError};
 use lacuna_cache_protocol::ports::Reply;
 use lacuna_cache_protocol::{CallId, PeerCall, PeerId, PeerReply, Query, RangeId, Value, Write};
 use lacuna_cache_protocol::{Error, Result};
@@ -89,9 +89,17 @@ impl PeerTransport for LocalTransport {
         })
     }
 
-    fn bulk<'a>(&'a self, address: &'a str, lasts: Duration, within: Duration) -> Reply<'a, BulkLease> {
+    fn hold<'a>(
+        &'a self,
+        address: &'a str,
+        held: &'a Write,
+        lasts: Duration,
+        within: Duration,
+    ) -> Reply<'a, OpenLease> {
+        let held = held.clone();
         Box::pin(async move {
-            let ask = |there: Dendrite| async move { there.bulk(lasts, within, Forwarding::Here).await };
+            let ask =
+                |there: Dendrite| async move { there.hold(&held, lasts, within, Forwarding::Here).await };
             match self.at(address, ask).await?? {
                 Answer::Is(lease) => Ok(lease),
                 Answer::At(..) => Err(moved()),

@@ -26,6 +26,7 @@ mod shared;
 mod shared_rows;
 mod statements;
 mod strangers;
+mod transactions;
 mod types;
 mod values;
 pub(crate) mod world;

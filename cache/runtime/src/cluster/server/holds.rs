@@ -1,4 +1,4 @@
-//! Leases for bulk loads that a caller holds here, by the tickets of its requests.
+//! Leases that a caller holds here, by the tickets of its requests.
 //!
 //! They end with the connection: a dropped lease counts as abandoned.
 
@@ -7,20 +7,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::cluster::dendrite::Answer;
-use crate::owner::BulkLease;
-use lacuna_cache_protocol::Error;
+use crate::owner::OpenLease;
+use lacuna_cache_protocol::{Error, Write};
 
 use super::Served;
 use super::answer::{failed, forwarding, redirect, within};
 use crate::cluster::hello::Role;
 use crate::cluster::message::{How, Message, Terms};
 
-/// The loads of one connection. `None` for a request that is not answered yet.
+/// The leases of one connection. `None` for a request that is not answered yet.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Loads(Arc<Mutex<BTreeMap<u64, Option<BulkLease>>>>);
+pub(super) struct Holds(Arc<Mutex<BTreeMap<u64, Option<OpenLease>>>>);
 
-impl Loads {
-    fn held(&self) -> MutexGuard<'_, BTreeMap<u64, Option<BulkLease>>> {
+impl Holds {
+    fn held(&self) -> MutexGuard<'_, BTreeMap<u64, Option<OpenLease>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -35,10 +35,11 @@ impl Loads {
         role: Role,
         ticket: u64,
         terms: Terms,
+        held: &Write,
         lasts_ms: u64,
     ) -> Message {
         let lasts = Duration::from_millis(lasts_ms);
-        match served.dendrite.bulk(lasts, within(terms), forwarding(role, terms)).await {
+        match served.dendrite.hold(held, lasts, within(terms), forwarding(role, terms)).await {
             Ok(Answer::Is(lease)) => self.hold(ticket, lease),
             Ok(Answer::At(range, address)) => {
                 self.held().remove(&ticket);
@@ -51,7 +52,7 @@ impl Loads {
         }
     }
 
-    fn hold(&self, ticket: u64, lease: BulkLease) -> Message {
+    fn hold(&self, ticket: u64, lease: OpenLease) -> Message {
         let fences = lease.fences().to_vec();
         match self.held().get_mut(&ticket) {
             Some(place) => *place = Some(lease),
@@ -63,12 +64,12 @@ impl Loads {
         Message::HeldAll(ticket, fences)
     }
 
-    /// The caller's final message about the load that it requested with the ticket `about`.
+    /// The caller's final message about the lease that it requested with the ticket `about`.
     pub(super) async fn over(&self, ticket: u64, about: u64, is_sure: bool) -> Message {
         let lease = self.held().remove(&about).flatten();
         let given_back = match lease {
             Some(lease) if is_sure => lease.give_back().await,
-            _ => Err(Error::unavailable("the lease of the bulk load was lost or withdrawn")),
+            _ => Err(Error::unavailable("the lease was lost or withdrawn")),
         };
         match given_back {
             Ok(()) => Message::Done(ticket),

@@ -1,21 +1,21 @@
-//! Leases for bulk loads, on the side of the caller.
+//! Leases on the side of their holder.
 //!
-//! The caller holds the lease until it says that the load is over. If its connection ends before, the server
-//! treats the load as abandoned; so a lost message never leaves a lease held for ever.
+//! The holder has the lease until it says that it is done. If its connection ends before, the server
+//! treats the lease as abandoned; so a lost message never leaves a lease held for ever.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::owner::{BulkEnd, BulkLease, bulk_lease};
-use lacuna_cache_protocol::Result;
+use crate::owner::{LeaseEnd, OpenLease, open_lease};
+use lacuna_cache_protocol::{Result, Write};
 use tokio::runtime::Handle;
 
 use crate::cluster::ask::{Answered, Asking, Redirected, unexpected_message};
 use crate::cluster::link::Link;
 use crate::cluster::message::Message;
 
-/// How long the final message about a load may take.
+/// How long the final message about a lease may take.
 const LAST_WORD: Duration = Duration::from_secs(10);
 
 /// A request for a lease. If it is dropped before its answer, it withdraws itself: the answer may be on its way.
@@ -35,22 +35,27 @@ impl Drop for Asked {
     }
 }
 
-/// A lease on all ranges.
+/// A lease on what `held` would touch.
 ///
 /// # Errors
 /// `Unavailable` if there is none in time.
-pub(crate) async fn ask(link: Arc<Link>, lasts: Duration, how: Asking) -> Result<Answered<BulkLease>> {
+pub(crate) async fn ask(
+    link: Arc<Link>,
+    held: Write,
+    lasts: Duration,
+    how: Asking,
+) -> Result<Answered<OpenLease>> {
     let lasts_ms = u64::try_from(lasts.as_millis()).unwrap_or(u64::MAX);
     let mut asked = Asked { link, ticket: AtomicU64::new(0) };
     let request = |ticket| {
         asked.ticket.store(ticket, Ordering::Relaxed);
-        Message::Bulk(ticket, how.terms(), lasts_ms)
+        Message::Hold(ticket, how.terms(), lasts_ms, held)
     };
     let answer = asked.link.ask(request, how.within).await?;
     let ticket = std::mem::take(asked.ticket.get_mut());
     match answer {
         Message::HeldAll(_, fences) => {
-            let (lease, end) = bulk_lease(fences)?;
+            let (lease, end) = open_lease(fences)?;
             tokio::spawn(watch(asked.link.clone(), ticket, end));
             Ok(Answered::Is(lease))
         }
@@ -63,7 +68,7 @@ pub(crate) async fn ask(link: Arc<Link>, lasts: Duration, how: Asking) -> Result
 }
 
 /// Tells the server how a lease ended.
-async fn watch(link: Arc<Link>, ticket: u64, end: BulkEnd) {
+async fn watch(link: Arc<Link>, ticket: u64, end: LeaseEnd) {
     let reply = end.ended().await;
     let was_held = say_over(&link, ticket, reply.is_some()).await;
     if let Some(reply) = reply {
@@ -72,9 +77,9 @@ async fn watch(link: Arc<Link>, ticket: u64, end: BulkEnd) {
     }
 }
 
-/// Whether the lease was held until now. `is_sure`: no part of the load is under way.
+/// Whether the lease was held until now. `is_sure`: nothing that was sent under it is under way.
 async fn say_over(link: &Link, ticket: u64, is_sure: bool) -> bool {
     // Takes no slot: the requests that fill the slots may wait for this lease.
-    let said = link.ask_now(|next| Message::BulkOver(next, ticket, is_sure));
+    let said = link.ask_now(|next| Message::HoldOver(next, ticket, is_sure));
     matches!(tokio::time::timeout(LAST_WORD, said).await, Ok(Ok(Message::Done(_))))
 }
