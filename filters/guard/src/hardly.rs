@@ -10,7 +10,7 @@
 use std::ops::Bound::Included;
 use std::sync::Arc;
 
-use lacuna_base::{BuildPlan, KeyStatistics, Sample, Sealed, SortedKeys};
+use lacuna_base::{BuildPlan, KeyStatistics, Sealed, SortedKeys};
 
 use crate::guard_key::GuardKey;
 use crate::shared_bytes::SharedBytes;
