@@ -68,7 +68,7 @@ impl RangeFilters {
         self
     }
 
-    /// Sets the most bytes of one table's filter, instead of 4 MiB. RocksDB keeps the filter on the heap as long as the
+    /// Sets the most bytes of one table's filter, instead of 256 MiB. RocksDB keeps the filter on the heap as long as the
     /// table is open; one that would take more gets fewer bits per key, and counts as coarsened.
     #[must_use]
     pub fn with_max_bytes(mut self, max_bytes: usize) -> Self {
@@ -159,6 +159,10 @@ impl RangeFilters {
     fn ask<K: AsRef<[u8]>>(&self, range: impl RangeBounds<K>, direction: Direction) -> ReadRange {
         let bounds = (borrow(range.start_bound()), borrow(range.end_bound()));
         ReadRange::new(Question::new(&self.guard, bounds, direction))
+    }
+
+    pub(crate) fn guard(&self) -> &TableGuard {
+        &self.guard
     }
 
     /// The spec that is built.

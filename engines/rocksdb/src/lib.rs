@@ -12,8 +12,11 @@
 //! - **One iterator, one range.** RocksDB remembers a table's answer for the life of the iterator. The read options made
 //!   here carry the bounds of the range that was asked, [`GuardedScan`] cannot leave it, and RocksDB keeps its own
 //!   iterators between the bounds too.
-//! - **Point reads stay with RocksDB.** `get` and `multi_get` never ask; keep RocksDB's Bloom or Ribbon filter for them.
-//!   See [`docs/design/rocksdb-points.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/rocksdb-points.md).
+//! - **Points**: RocksDB's own `get` and `multi_get` never ask, so they need RocksDB's Bloom or Ribbon filter;
+//!   [`RangeFilters::get`] and [`RangeFilters::multi_get`] ask, and need none. See
+//!   [`docs/design/rocksdb-points.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/rocksdb-points.md).
+//! - **Many ranges or prefixes in one call**: [`RangeFilters::may_contain_ranges`] asks the filter of each table about
+//!   all of them at once, [`RangeFilters::contains_ranges`] then reads where it must.
 //! - **Memory.** RocksDB keeps the property of every open table on the heap (it shows in
 //!   `rocksdb.estimate-table-readers-mem`, not in the block cache) and reads it when it opens the table. 14 bits a key
 //!   are 1.75 bytes a key; [`RangeFilters::with_max_bytes`] caps each table's share.
@@ -35,6 +38,7 @@
 mod config;
 mod gap_learner;
 mod live_tables;
+mod many;
 mod raw_table;
 mod read_range;
 mod readable;
@@ -44,7 +48,7 @@ mod shim;
 
 pub use config::RangeFilters;
 pub use gap_learner::GapLearner;
-pub use lacuna_guard::{CountersSnapshot, GapOptions, GuardCodec, GuardSpec, LearnedGaps};
+pub use lacuna_guard::{CountersSnapshot, GapOptions, GuardCodec, GuardSpec, LearnedGaps, prefix_range};
 pub use lacuna_rocksdb_property::{Direction, Metric, PROPERTY_NAME, Property, Scanned, TableStats};
 pub use live_tables::LiveTables;
 pub use read_range::{Outcome, ReadRange};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use lacuna_rocksdb_property::{PROPERTY_NAME, Question, TableFacts, TableIdentity};
+use lacuna_rocksdb_property::{PROPERTY_NAME, Question, RocksBounds, TableFacts, TableIdentity};
 use rust_rocksdb::{AsColumnFamilyRef, IterateBounds, ReadOptions, TableProperties};
 
 use crate::readable::Readable;
@@ -53,9 +53,7 @@ impl ReadRange {
     /// options, or another table filter, would lose rows.
     pub fn into_parts(self) -> (ReadOptions, Outcome) {
         let Self { question, options } = self;
-        let mut options = options.unwrap_or_default();
-        let (lower, upper) = question.rocksdb_bounds();
-        options.set_iterate_range(Bounds { lower, upper });
+        let mut options = bounded(options.unwrap_or_default(), question.rocksdb_bounds());
         let outcome = Outcome { question: question.clone() };
         options.set_table_filter(move |table| question.may_contain(facts(table)));
         (options, outcome)
@@ -84,6 +82,16 @@ impl Outcome {
     pub fn note_empty(self) {
         self.question.note_empty();
     }
+
+    pub(crate) fn into_question(self) -> Question {
+        self.question
+    }
+}
+
+/// The options with these bounds.
+pub(crate) fn bounded(mut options: ReadOptions, (lower, upper): RocksBounds) -> ReadOptions {
+    options.set_iterate_range(Bounds { lower, upper });
+    options
 }
 
 struct Bounds {
@@ -98,7 +106,7 @@ impl IterateBounds for Bounds {
 }
 
 /// The facts of a table that the filter needs. Properties are few and sorted by name.
-fn facts<'a>(table: &TableProperties<'a>) -> TableFacts<'a> {
+pub(crate) fn facts<'a>(table: &TableProperties<'a>) -> TableFacts<'a> {
     let property = table.user_collected_properties().find(|(name, _)| *name == PROPERTY_NAME.as_bytes());
     TableFacts {
         comparator: table.comparator_name(),

@@ -91,9 +91,8 @@ impl Guard {
     /// Whether the file may hold a key that starts with `prefix`; `false` proves that it holds none. Copies the
     /// prefix once.
     pub fn may_contain_prefix(&self, prefix: &[u8]) -> bool {
-        let end = prefix_end(prefix);
-        let hi = end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
-        self.may_contain_bounds(Bound::Included(prefix), hi)
+        let (_, hi) = prefix_range(prefix);
+        self.may_contain_bounds(Bound::Included(prefix), hi.as_ref().map(Vec::as_slice))
     }
 
     /// The bytes it was opened from; empty if none were stored.
@@ -108,6 +107,18 @@ impl Guard {
             Space::Strings(guarded) => guarded.problem(),
         }
     }
+}
+
+/// The range of all keys that start with `prefix`.
+///
+/// ```
+/// use lacuna_guard::prefix_range;
+/// use std::ops::Bound::{Excluded, Included};
+///
+/// assert_eq!(prefix_range(b"user/7/"), (Included(b"user/7/".to_vec()), Excluded(b"user/70".to_vec())));
+/// ```
+pub fn prefix_range(prefix: &[u8]) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
+    (Bound::Included(prefix.to_vec()), prefix_end(prefix).map_or(Bound::Unbounded, Bound::Excluded))
 }
 
 /// The smallest string above all strings with `prefix`; `None` if there is none.

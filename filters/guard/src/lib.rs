@@ -61,7 +61,7 @@ pub use codec::GuardCodec;
 pub use counters::Counters;
 pub use counts::{Asked, CountersSnapshot, LEVELS};
 pub use gap_counts::{GapCounters, GapCounts};
-pub use guard::Guard;
+pub use guard::{Guard, prefix_range};
 pub use learned_gaps::{
     FileGaps, FileTag, GapOptions, Hint, LearnedGaps, Looks, MAX_FILES, Neighbours, ReadBudget, reach_into,
 };

@@ -8,7 +8,7 @@
 use std::ops::Bound;
 use std::slice;
 
-use lacuna_base::{Cover, DynFilter, Error, KeyCodec, RangeFilter, Result};
+use lacuna_base::{Cover, DynFilter, Error, KeyCodec, KeySpace, RangeFilter, Result};
 use lacuna_families::{FilterVisitor, OpenFilter};
 use lacuna_guard::GuardCodec;
 
@@ -78,4 +78,35 @@ impl InPlace<'_> {
             },
         }
     }
+
+    /// As [`may_contain_bounds`](Self::may_contain_bounds), of many ranges in one batch.
+    pub(crate) fn may_contain_many<'b>(
+        &self,
+        bounds: impl Iterator<Item = (Bound<&'b [u8]>, Bound<&'b [u8]>)>,
+    ) -> Vec<bool> {
+        match self {
+            Self::Integers(filter, codec) => ask_many(*filter, *codec, bounds),
+            Self::Strings(filter, codec) => ask_many(*filter, *codec, bounds),
+        }
+    }
+}
+
+fn ask_many<'b, K: KeySpace + ?Sized>(
+    filter: &DynFilter<K>,
+    codec: &dyn KeyCodec<K>,
+    bounds: impl Iterator<Item = (Bound<&'b [u8]>, Bound<&'b [u8]>)>,
+) -> Vec<bool> {
+    let (mut answers, mut places, mut ranges) = (Vec::new(), Vec::new(), Vec::new());
+    for (lo, hi) in bounds {
+        let cover = codec.cover(lo, hi);
+        answers.push(!matches!(cover, Cover::Empty));
+        if let Cover::Range(range) = cover {
+            places.push(answers.len() - 1);
+            ranges.push(range);
+        }
+    }
+    let mut found = vec![true; ranges.len()];
+    filter.may_contain_ranges(&ranges, &mut found);
+    places.iter().zip(found).for_each(|(&place, found)| answers[place] = found);
+    answers
 }

@@ -8,6 +8,7 @@
 //! - [`TableGuard`]: what to build, the remembered queries and the counts of one column family;
 //! - [`Collector`]: takes the entries of one table and builds a property, or none;
 //! - [`Question`]: one range, asked of one table after the other; a "no" lets RocksDB skip the table;
+//! - [`Questions`]: many ranges, asked of each table in one batch;
 //! - [`SeekRun`]: tables side by side that name the place of their next key.
 //!
 //! ```
@@ -31,6 +32,7 @@
 
 #![warn(missing_docs)]
 
+mod bounds;
 mod collector;
 mod identity;
 mod in_place;
@@ -38,15 +40,18 @@ mod metrics;
 mod passed;
 mod property;
 mod question;
+mod questions;
 mod scanned;
 mod seek_run;
 mod table_guard;
 
+pub use bounds::RocksBounds;
 pub use collector::Collector;
 pub use identity::TableIdentity;
 pub use lacuna_guard::Metric;
 pub use property::{PROPERTY_NAME, Property};
 pub use question::{Direction, Question, TableFacts};
+pub use questions::{OwnedBounds, Questions};
 pub use scanned::Scanned;
 pub use seek_run::{SeekRun, SeekTable};
 pub use table_guard::{TableGuard, TableStats};

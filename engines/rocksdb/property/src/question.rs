@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use lacuna_base::ErrorKind;
 use lacuna_guard::FileTag;
 
+use crate::bounds::{RocksBounds, rocksdb_bounds};
 use crate::identity::TableIdentity;
 use crate::in_place::{InPlace, ask_in_place};
 use crate::passed::Passed;
@@ -78,8 +79,7 @@ pub struct Question {
 }
 
 struct Asked {
-    lo: Bound<Vec<u8>>,
-    hi: Bound<Vec<u8>>,
+    bounds: (Bound<Vec<u8>>, Bound<Vec<u8>>),
     direction: Direction,
     /// Tables below the range skipped since the last table that was not.
     walked: AtomicU32,
@@ -97,8 +97,7 @@ impl Question {
     /// Copies the bounds once.
     pub fn new(guard: &TableGuard, bounds: (Bound<&[u8]>, Bound<&[u8]>), direction: Direction) -> Self {
         let asked = Asked {
-            lo: bounds.0.map(<[u8]>::to_vec),
-            hi: bounds.1.map(<[u8]>::to_vec),
+            bounds: (bounds.0.map(<[u8]>::to_vec), bounds.1.map(<[u8]>::to_vec)),
             direction,
             walked: AtomicU32::new(0),
             passed: Passed::new(guard.learned_gaps().is_some()),
@@ -197,7 +196,8 @@ impl Question {
 
     /// The bounds of the range.
     pub(crate) fn bounds(&self) -> (Bound<&[u8]>, Bound<&[u8]>) {
-        (self.asked.lo.as_ref().map(Vec::as_slice), self.asked.hi.as_ref().map(Vec::as_slice))
+        let (lo, hi) = &self.asked.bounds;
+        (lo.as_ref().map(Vec::as_slice), hi.as_ref().map(Vec::as_slice))
     }
 
     /// Which way the scan goes.
@@ -205,30 +205,15 @@ impl Question {
         self.asked.direction
     }
 
-    /// The bounds as RocksDB takes them: the smallest key inside and the smallest key above, where there is one. Byte
-    /// strings have an immediate successor, the string with a zero byte appended, so nothing is lost.
-    pub fn rocksdb_bounds(&self) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
-        let lower = match &self.asked.lo {
-            Bound::Included(lo) => Some(lo.clone()),
-            Bound::Excluded(lo) => Some(successor(lo)),
-            Bound::Unbounded => None,
-        };
-        let upper = match &self.asked.hi {
-            Bound::Included(hi) => Some(successor(hi)),
-            Bound::Excluded(hi) => Some(hi.clone()),
-            Bound::Unbounded => None,
-        };
-        (lower, upper)
+    /// The bounds as RocksDB takes them: the smallest key inside and the smallest key above, where there is one.
+    pub fn rocksdb_bounds(&self) -> RocksBounds {
+        rocksdb_bounds(&self.asked.bounds)
     }
-}
-
-fn successor(key: &[u8]) -> Vec<u8> {
-    [key, &[0]].concat()
 }
 
 impl fmt::Debug for Question {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Asked { lo, hi, direction, .. } = &*self.asked;
+        let Asked { bounds: (lo, hi), direction, .. } = &*self.asked;
         f.debug_struct("Question")
             .field("lo", lo)
             .field("hi", hi)

@@ -13,8 +13,10 @@ use lacuna_guard::{
 use crate::passed::Passed;
 use crate::scanned::{Reason, Scanned, ScannedCounters};
 
-/// Most bytes of a property unless set otherwise. RocksDB keeps every property on the heap while its table is open.
-const DEFAULT_MAX_BYTES: usize = 4 << 20;
+/// Most bytes of a property unless set otherwise: 14 bits for each of 150 million keys, so that filters of usual budgets
+/// grow with their tables. RocksDB reads all properties of a table in one block, and keeps them on the heap while the
+/// table is open.
+const DEFAULT_MAX_BYTES: usize = 256 << 20;
 
 /// What to build, the remembered queries, and the counts. A clone shares the last two.
 ///
@@ -75,7 +77,7 @@ impl TableGuard {
         self
     }
 
-    /// Sets the most bytes of one table's property, instead of 4 MiB: a filter that would take more gets fewer bits
+    /// Sets the most bytes of one table's property, instead of 256 MiB: a filter that would take more gets fewer bits
     /// per key.
     #[must_use]
     pub fn with_max_bytes(mut self, max_bytes: usize) -> Self {

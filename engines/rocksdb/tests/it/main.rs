@@ -9,6 +9,8 @@
 mod auto;
 mod differential;
 mod learned_gaps;
+mod many;
+mod points;
 mod saved_reads;
 mod scans;
 mod seeks;

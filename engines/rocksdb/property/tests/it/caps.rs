@@ -76,3 +76,15 @@ fn every_family_keeps_its_keys_within_the_cap() {
         assert!(told.built > told.coarsened, "{family}, seed {seed}: {told:?}");
     }
 }
+
+#[test]
+fn a_large_table_gets_its_budget() {
+    // At 14 bits, 5 MB.
+    let guard = TableGuard::parse("bloom@14 codec=fixed_be:8").unwrap();
+    let mut collector = Collector::new(&guard, Some(6));
+    (0..3_000_000u64).for_each(|number| collector.add(Collector::PUT, &(number << 20).to_be_bytes()));
+    let property = collector.finish().unwrap();
+    assert_eq!(guard.stats().filters.coarsened, 0, "{}", guard.stats());
+    let bits_per_key = property.len() * 8 / 3_000_000;
+    assert!((13..=14).contains(&bits_per_key), "{bits_per_key}");
+}

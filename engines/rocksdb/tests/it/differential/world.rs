@@ -173,6 +173,7 @@ impl<S: Store + LiveTables> World<S> {
         }
         let bounds = self.keys.draw_bounds(&mut self.rng);
         self.check(&guarded, &plain, &bounds, &format!("step {step}, transaction"));
+        self.check_many(&guarded, &plain, &[bounds], &format!("step {step}, transaction"));
         guarded.rollback().unwrap();
         plain.rollback().unwrap();
     }
@@ -189,6 +190,38 @@ impl<S: Store + LiveTables> World<S> {
         self.check(&stores[0], &stores[1], &bounds, &format!("step {step}"));
         for [guarded, plain] in snapshots.iter().rev().take(2) {
             self.check(guarded, plain, &bounds, &format!("step {step}, snapshot"));
+        }
+        if step.is_multiple_of(4) {
+            let many: Vec<Bounds> =
+                (0..self.rng.below(30)).map(|_| self.keys.draw_bounds(&mut self.rng)).collect();
+            self.check_many(&stores[0], &stores[1], &many, &format!("step {step}"));
+            if let Some([guarded, plain]) = snapshots.last() {
+                self.check_many(guarded, plain, &many, &format!("step {step}, snapshot"));
+            }
+        }
+    }
+
+    /// Many ranges in one call, and their ends as points.
+    fn check_many<R: Readable>(&self, guarded: &R, plain: &R, many: &[Bounds], place: &str) {
+        let case = || format!("{}, {place}, {many:?}", self.case);
+        let ranges = || many.iter().cloned();
+        let expected: Vec<bool> = many.iter().map(|bounds| !plain_rows(plain, bounds).is_empty()).collect();
+        let may_contain = self.lacuna.may_contain_ranges::<R, Vec<u8>>(guarded, ranges()).unwrap();
+        let is_lost = |(may_contain, expected): (&bool, &bool)| *expected && !may_contain;
+        assert!(!may_contain.iter().zip(&expected).any(is_lost), "{}: {may_contain:?} {expected:?}", case());
+        let contains = self.lacuna.contains_ranges::<R, Vec<u8>>(guarded, ranges()).unwrap();
+        assert_eq!(contains, expected, "{}", case());
+
+        let ends = many.iter().flat_map(|(lo, hi)| [lo, hi]);
+        let keys: Vec<Vec<u8>> = ends.filter_map(end).collect();
+        let value = |key: &Vec<u8>| {
+            let point = (Bound::Included(key.clone()), Bound::Included(key.clone()));
+            plain_rows(plain, &point).pop().map(|(_, value)| value)
+        };
+        let expected: Vec<Option<Vec<u8>>> = keys.iter().map(value).collect();
+        assert_eq!(self.lacuna.multi_get(guarded, &keys).unwrap(), expected, "{}", case());
+        if let (Some(key), Some(value)) = (keys.first(), expected.first()) {
+            assert_eq!(&self.lacuna.get(guarded, key).unwrap(), value, "{}", case());
         }
     }
 
@@ -231,6 +264,13 @@ fn plain_rows<R: Readable>(plain: &R, bounds: &Bounds) -> Vec<Row> {
     }
     rows.status().unwrap();
     collected
+}
+
+fn end(bound: &Bound<Vec<u8>>) -> Option<Vec<u8>> {
+    match bound {
+        Bound::Included(key) | Bound::Excluded(key) => Some(key.clone()),
+        Bound::Unbounded => None,
+    }
 }
 
 fn above(hi: &Bound<Vec<u8>>, key: &[u8]) -> bool {

@@ -1,0 +1,275 @@
+//! Many ranges or keys in one call.
+//!
+//! **Problem.** An iterator for each prefix costs several microseconds, nearly all of them for the iterator itself.
+//!
+//! **Idea.** One iterator for all ranges, whose table filter asks each table about all of them at once and then skips
+//! it. Only the rows of memtables are left in the iterator, and of the transaction, if it is one. Ranges and rows are both
+//! sorted, so they are merged.
+//!
+//! **Guarantee.** The iterator is RocksDB's own and shows one moment: a row is in a table that was asked, or is met. What
+//! hides a row (deletions, newer versions, a snapshot) can only make an answer "maybe" that could be "no".
+//!
+//! **Cost.** A batch of questions for each table, and a step for each row of the memtables between the first and the last
+//! range; long stretches of rows between two ranges are jumped over.
+
+use std::ops::{Bound, RangeBounds};
+
+use lacuna_rocksdb_property::{OwnedBounds, Questions};
+use rust_rocksdb::{AsColumnFamilyRef, DBAccess, DBRawIteratorWithThreadMode, Error, ReadOptions};
+
+use crate::config::RangeFilters;
+use crate::read_range::{bounded, facts};
+use crate::readable::Readable;
+use crate::scan::GuardedScan;
+
+/// Steps over rows before the iterator jumps. A jump goes past the tables of every level again.
+const MAX_STEPS: usize = 256;
+
+/// What is known of a range without reading a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Known {
+    Empty,
+    Maybe,
+    Row,
+}
+
+impl RangeFilters {
+    /// For each range, whether it may have a row in a database, snapshot or transaction; `false` proves that it has none.
+    /// Reads no block of any table that has a filter. Answers are in the order of the ranges, which may overlap.
+    ///
+    /// # Errors
+    /// A failed read of RocksDB.
+    ///
+    /// ```
+    /// use lacuna_rocksdb::{RangeFilters, prefix_range};
+    /// use rust_rocksdb::{DB, Options};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let lacuna = RangeFilters::parse("surf@30")?;
+    /// let mut options = Options::default();
+    /// options.create_if_missing(true);
+    /// lacuna.install(&mut options);
+    /// let folder = tempfile::tempdir()?;
+    /// let db = DB::open(&options, folder.path())?;
+    /// ["user/7/mail", "user/9/mail"].into_iter().try_for_each(|key| db.put(key, b""))?;
+    /// db.flush()?;
+    /// db.put("user/3/mail", b"")?;
+    ///
+    /// let users = ["user/3/", "user/5/", "user/7/"].map(|prefix| prefix_range(prefix.as_bytes()));
+    /// assert_eq!(lacuna.may_contain_ranges(&db, users.clone())?, [true, false, true]);
+    /// assert_eq!(lacuna.contains_ranges(&db, users)?, [true, false, true]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn may_contain_ranges<R: Readable, K: AsRef<[u8]>>(
+        &self,
+        db: &R,
+        ranges: impl IntoIterator<Item = impl RangeBounds<K>>,
+    ) -> Result<Vec<bool>, Error> {
+        let known = self.ask_many(&owned(ranges), |options| db.raw(options))?;
+        Ok(known.into_iter().map(|known| known != Known::Empty).collect())
+    }
+
+    /// As [`may_contain_ranges`](Self::may_contain_ranges), in one column family.
+    ///
+    /// # Errors
+    /// As [`may_contain_ranges`](Self::may_contain_ranges).
+    pub fn may_contain_ranges_cf<R: Readable, K: AsRef<[u8]>>(
+        &self,
+        db: &R,
+        column_family: &impl AsColumnFamilyRef,
+        ranges: impl IntoIterator<Item = impl RangeBounds<K>>,
+    ) -> Result<Vec<bool>, Error> {
+        let known = self.ask_many(&owned(ranges), |options| db.raw_cf(column_family, options))?;
+        Ok(known.into_iter().map(|known| known != Known::Empty).collect())
+    }
+
+    /// For each range, whether it has a row. Reads the tables that may hold one, for those ranges alone. Each answer is
+    /// true of a moment during the call; of a snapshot, all are true of the same.
+    ///
+    /// # Errors
+    /// A failed read of RocksDB.
+    pub fn contains_ranges<R: Readable, K: AsRef<[u8]>>(
+        &self,
+        db: &R,
+        ranges: impl IntoIterator<Item = impl RangeBounds<K>>,
+    ) -> Result<Vec<bool>, Error> {
+        self.look_into_many(&owned(ranges), |options| db.raw(options))
+    }
+
+    /// As [`contains_ranges`](Self::contains_ranges), in one column family.
+    ///
+    /// # Errors
+    /// As [`contains_ranges`](Self::contains_ranges).
+    pub fn contains_ranges_cf<R: Readable, K: AsRef<[u8]>>(
+        &self,
+        db: &R,
+        column_family: &impl AsColumnFamilyRef,
+        ranges: impl IntoIterator<Item = impl RangeBounds<K>>,
+    ) -> Result<Vec<bool>, Error> {
+        self.look_into_many(&owned(ranges), |options| db.raw_cf(column_family, options))
+    }
+
+    /// The value of a key; tables whose filter denies the key are not read. RocksDB's own `get` does not ask, so it needs
+    /// RocksDB's Bloom filter, and this does not.
+    ///
+    /// # Errors
+    /// A failed read of RocksDB.
+    pub fn get<R: Readable>(&self, db: &R, key: impl AsRef<[u8]>) -> Result<Option<Vec<u8>>, Error> {
+        let key = key.as_ref();
+        value_of(self.read::<&[u8]>(key..=key).scan(db))
+    }
+
+    /// As [`get`](Self::get), in one column family.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn get_cf<R: Readable>(
+        &self,
+        db: &R,
+        column_family: &impl AsColumnFamilyRef,
+        key: impl AsRef<[u8]>,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let key = key.as_ref();
+        value_of(self.read::<&[u8]>(key..=key).scan_cf(db, column_family))
+    }
+
+    /// The values of many keys, in their order. Filters are asked in one batch for each table, and only keys that may be
+    /// there are read. Each is true of a moment during the call; of a snapshot, all are true of the same.
+    ///
+    /// # Errors
+    /// A failed read of RocksDB.
+    pub fn multi_get<R: Readable, K: AsRef<[u8]>>(
+        &self,
+        db: &R,
+        keys: impl IntoIterator<Item = K>,
+    ) -> Result<Vec<Option<Vec<u8>>>, Error> {
+        self.values_of(&points(keys), |options| db.raw(options))
+    }
+
+    /// As [`multi_get`](Self::multi_get), in one column family.
+    ///
+    /// # Errors
+    /// As [`multi_get`](Self::multi_get).
+    pub fn multi_get_cf<R: Readable, K: AsRef<[u8]>>(
+        &self,
+        db: &R,
+        column_family: &impl AsColumnFamilyRef,
+        keys: impl IntoIterator<Item = K>,
+    ) -> Result<Vec<Option<Vec<u8>>>, Error> {
+        self.values_of(&points(keys), |options| db.raw_cf(column_family, options))
+    }
+
+    fn values_of<'a, D: DBAccess + 'a>(
+        &self,
+        points: &[OwnedBounds],
+        iterate: impl Fn(ReadOptions) -> DBRawIteratorWithThreadMode<'a, D>,
+    ) -> Result<Vec<Option<Vec<u8>>>, Error> {
+        let known = self.ask_many(points, &iterate)?;
+        let value = |(known, point): (Known, &OwnedBounds)| match known {
+            Known::Empty => Ok(None),
+            _ => value_of(self.scan_of(point, &iterate)),
+        };
+        known.into_iter().zip(points).map(value).collect()
+    }
+
+    /// The rows of one range.
+    fn scan_of<'a, D: DBAccess + 'a>(
+        &self,
+        range: &OwnedBounds,
+        iterate: impl Fn(ReadOptions) -> DBRawIteratorWithThreadMode<'a, D>,
+    ) -> GuardedScan<'a, D> {
+        let (options, outcome) = self.read::<Vec<u8>>(range.clone()).into_parts();
+        GuardedScan::new(iterate(options), outcome.into_question())
+    }
+
+    fn look_into_many<'a, D: DBAccess + 'a>(
+        &self,
+        ranges: &[OwnedBounds],
+        iterate: impl Fn(ReadOptions) -> DBRawIteratorWithThreadMode<'a, D>,
+    ) -> Result<Vec<bool>, Error> {
+        let known = self.ask_many(ranges, &iterate)?;
+        let look = |(known, range): (Known, &OwnedBounds)| match known {
+            Known::Empty => Ok(false),
+            Known::Row => Ok(true),
+            Known::Maybe => self.scan_of(range, &iterate).is_empty().map(|is_empty| !is_empty),
+        };
+        known.into_iter().zip(ranges).map(look).collect()
+    }
+
+    /// What is known of each range without reading a table.
+    fn ask_many<'a, D: DBAccess + 'a>(
+        &self,
+        ranges: &[OwnedBounds],
+        iterate: impl Fn(ReadOptions) -> DBRawIteratorWithThreadMode<'a, D>,
+    ) -> Result<Vec<Known>, Error> {
+        let questions = Questions::new(self.guard(), ranges.iter().cloned());
+        let mut known = vec![Known::Empty; ranges.len()];
+        if questions.is_empty() {
+            return Ok(known);
+        }
+        let mut rows = iterate(only_asking(&questions));
+        let mut has_row = vec![false; questions.len()];
+        for (place, has_row) in has_row.iter_mut().enumerate() {
+            go_to(&mut rows, questions.lower(place).unwrap_or_default(), place == 0);
+            // Tables below the row have all been asked, and where there is no row, all tables have.
+            *has_row = rows.key().is_some_and(|key| questions.contains(place, key));
+            rows.status()?;
+        }
+        for (place, has_row) in has_row.into_iter().enumerate() {
+            known[questions.given(place)] = match (has_row, questions.has_passed(place)) {
+                (true, _) => Known::Row,
+                (false, true) => Known::Maybe,
+                (false, false) => Known::Empty,
+            };
+            if !has_row && !questions.has_passed(place) {
+                questions.note_empty(place);
+            }
+        }
+        Ok(known)
+    }
+}
+
+/// Options of an iterator that asks every table between its bounds and reads none. It must see all rows of the
+/// memtables in order, whatever their prefix.
+fn only_asking(questions: &Questions) -> ReadOptions {
+    let mut options = bounded(ReadOptions::default(), questions.rocksdb_bounds());
+    options.set_total_order_seek(true);
+    let questions = questions.clone();
+    options.set_table_filter(move |table| {
+        questions.ask(facts(table));
+        false
+    });
+    options
+}
+
+/// Goes on to the first row at `lower` or above.
+fn go_to<D: DBAccess>(rows: &mut DBRawIteratorWithThreadMode<'_, D>, lower: &[u8], is_first: bool) {
+    if is_first {
+        return rows.seek(lower);
+    }
+    for _ in 0..MAX_STEPS {
+        if rows.key().is_none_or(|key| key >= lower) {
+            return;
+        }
+        rows.next();
+    }
+    if rows.key().is_some_and(|key| key < lower) {
+        rows.seek(lower);
+    }
+}
+
+fn value_of<D: DBAccess>(mut rows: GuardedScan<'_, D>) -> Result<Option<Vec<u8>>, Error> {
+    rows.next_row().map(|row| row.map(|(_, value)| value.to_vec()))
+}
+
+/// Each key as the range that holds it alone.
+fn points<K: AsRef<[u8]>>(keys: impl IntoIterator<Item = K>) -> Vec<OwnedBounds> {
+    let point = |key: &[u8]| (Bound::Included(key.to_vec()), Bound::Included(key.to_vec()));
+    keys.into_iter().map(|key| point(key.as_ref())).collect()
+}
+
+fn owned<K: AsRef<[u8]>>(ranges: impl IntoIterator<Item = impl RangeBounds<K>>) -> Vec<OwnedBounds> {
+    let copy = |bound: Bound<&K>| bound.map(|key| key.as_ref().to_vec());
+    ranges.into_iter().map(|range| (copy(range.start_bound()), copy(range.end_bound()))).collect()
+}
