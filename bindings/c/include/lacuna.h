@@ -699,7 +699,7 @@ void lacuna_collector_free(LacunaCollector *collector);
 const char *lacuna_property_name(void);
 
 // A guard for the spec of this text, such as `grafite@14 codec=fixed_be:8`; null if it is wrong, and
-// `lacuna_last_error` says why. `max_bytes` caps the property of one table; 0 means 4 MiB. From any thread.
+// `lacuna_last_error` says why. `max_bytes` caps the property of one table; 0 means 256 MiB. From any thread.
 //
 // # Safety
 // `size` bytes are readable at `spec`.

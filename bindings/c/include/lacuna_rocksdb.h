@@ -61,7 +61,7 @@ enum class Direction { kForward, kReverse };
 // The filters of one column family: what is built, and what happened so far. Copies share both.
 class RangeFilters {
  public:
-  // Throws std::invalid_argument if the spec is wrong. A table's filter takes at most `max_bytes`, 4 MiB if 0.
+  // Throws std::invalid_argument if the spec is wrong. A table's filter takes at most `max_bytes`, 256 MiB if 0.
   explicit RangeFilters(std::string spec, size_t max_bytes = 0)
       : guard_(lacuna_table_guard_new(spec.data(), spec.size(), max_bytes), detail::FreeGuard()),
         spec_(std::move(spec)) {

@@ -50,7 +50,7 @@ pub extern "C" fn lacuna_property_name() -> *const c_char {
 }
 
 /// A guard for the spec of this text, such as `grafite@14 codec=fixed_be:8`; null if it is wrong, and
-/// `lacuna_last_error` says why. `max_bytes` caps the property of one table; 0 means 4 MiB. From any thread.
+/// `lacuna_last_error` says why. `max_bytes` caps the property of one table; 0 means 256 MiB. From any thread.
 ///
 /// # Safety
 /// `size` bytes are readable at `spec`.
