@@ -144,7 +144,7 @@ impl Questions {
         let Some(bytes) = table.property else { return Some(Reason::Missing) };
         let asked = Property::parse(bytes).and_then(|property| {
             ask_in_place(property, self.guard.codec(), |filter| {
-                self.ask_filter(property.level, &filter, table)
+                self.ask_filter(property.level, &filter, table);
             })
         });
         match asked {

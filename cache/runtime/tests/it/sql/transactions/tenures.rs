@@ -80,11 +80,11 @@ async fn nobody_is_let_in_before_the_end_of_a_transaction_on_sqlite() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_is_let_in_before_the_end_of_a_transaction_on_postgres() {
     let Some(server) = Postgres::start() else { return };
-    either_way(patient(&server.url())).await;
+    either_way(patient(server.url())).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_is_let_in_before_the_end_of_a_transaction_on_mariadb() {
     let Some(server) = MariaDb::start() else { return };
-    either_way(patient(&server.url())).await;
+    either_way(patient(server.url())).await;
 }
