@@ -17,12 +17,13 @@ use lacuna_bench::harness::{Rounds, batched, dependent};
 
 /// Each family that `auto` considers by default, with default parameters, and Rosetta; beside the candidates of the
 /// design.
-const RIVALS: [&str; 15] = [
+const RIVALS: [&str; 16] = [
     "bloom",
     "blocked_bloom",
     "prefix_bloom",
     "bucketing",
     "grafite",
+    "ribbon",
     "rencoder",
     "rencoder:ss",
     "rencoder:se",
