@@ -61,7 +61,7 @@ pub use gaps::{ByteGapSet, GapSet};
 pub use key::{KeyRange, KeySpace, KeySpaceId};
 pub use key_type::{KeyType, TimeUnit};
 pub use plan::{Budget, BuildPlan, Sample};
-pub use predict::{KeyStatistics, PredictRate, Prediction};
+pub use predict::{KeyStatistics, PredictRate, Prediction, RateBound};
 pub use range::{ByteRange, U64Range};
 pub use sealed::{AlignedBytes, Sealed};
 pub use typed::{Date, Timestamp, TypedKey, Zorder};

@@ -33,5 +33,6 @@ mod tests_oracle;
 #[cfg(test)]
 mod tests_segments;
 
+pub(crate) use predict::likely_cuts;
 pub(crate) use query::Bucketing;
 pub use spec::BucketingSpec;

@@ -3,14 +3,14 @@
 //! Buckets of a width are occupied as often as the stretches of that width after all keys cover the span, so one sum
 //! over the gaps replaces the builder's passes over the keys.
 
-use lacuna_base::Prediction;
+use lacuna_base::{KeyStatistics, Prediction, RateBound};
 
 use super::codec::Scale;
 use super::cuts::{Cuts, body_bytes};
 use super::spec::BucketingSpec;
 use crate::integer_build::TooSmall;
 use crate::predict::{PredictIntegers, predicts_integers};
-use crate::statistics::{EmptyQuery, IntegerStatistics};
+use crate::statistics::{EmptyQuery, IntegerStatistics, IntegerView};
 
 /// A step of the search for a segment, in probes: both ends are looked for, in a table that stays in the cache.
 const PROBES_A_STEP: f64 = 0.5;
@@ -26,14 +26,25 @@ impl PredictIntegers for BucketingSpec {
         let is_crowded = |query: &EmptyQuery| query.is_crowded(bucket);
         let slices = Slices::of(cuts.occupied(gaps), cuts.last, cuts.covered);
         let steps = f64::from((cuts.count + 1).ilog2()) * PROBES_A_STEP;
+        // From a sample of the gaps the size is known too roughly to promise that every key has its bucket.
+        let is_exact = cuts.is_exact() && (cuts.count == 0 || gaps.is_exact(cuts.covered));
         Ok(Prediction {
             rate: statistics.rate(|query| f64::from(u8::from(is_crowded(query)))),
             probes: statistics.mean(|query| slices.looks(query).probes + steps),
             fetches: statistics.mean(|query| slices.looks(query).fetches),
             payload_bytes: cuts.bytes,
-            // From a sample of the gaps the size is known too roughly to promise that every key has its bucket.
-            is_robust: cuts.is_exact() && (cuts.count == 0 || gaps.is_exact(cuts.covered)),
+            bound: if is_exact { RateBound::EXACT } else { RateBound::NONE },
         })
+    }
+}
+
+/// The specs that may be the best: gaps are left out as the budget says, and, where any are, none.
+pub(crate) fn likely_cuts<K: IntegerView + ?Sized>(known: &KeyStatistics<'_, K>) -> Vec<BucketingSpec> {
+    let (spec, statistics) = (BucketingSpec::new(), known.view(K::integers));
+    let cuts = Cuts::finest(spec, &statistics.gaps, statistics.span(), statistics.max_bytes);
+    match cuts {
+        Some(cuts) if cuts.count > 0 && !statistics.is_settled => vec![spec, BucketingSpec::uncut()],
+        _ => vec![spec],
     }
 }
 

@@ -42,6 +42,11 @@ impl BucketingSpec {
         Self::default()
     }
 
+    /// No gap is left out: questions do not search a table, and are "maybe" more often where keys are clustered.
+    pub(crate) fn uncut() -> Self {
+        Self { gap_log2: Some(NO_CUT), ..Self::default() }
+    }
+
     /// Gaps to leave out, from this size on, as a power of two.
     pub(crate) fn gap_log2(self) -> Option<u32> {
         self.gap_log2

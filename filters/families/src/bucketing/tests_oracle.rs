@@ -200,7 +200,7 @@ fn predicted_exact_sets_are_built_exactly() {
                 "{case}: {bytes} bytes, {predicted:?}"
             );
             let is_exact = crate::open::<u64, _>(sealed).expect("just sealed").rate_bound(9) == 0.0;
-            assert_eq!(predicted.is_robust, is_exact, "{case}: {predicted:?}");
+            assert_eq!(predicted.is_robust(), is_exact, "{case}: {predicted:?}");
             *if is_exact { &mut exact } else { &mut coarse } += 1;
         }
     }

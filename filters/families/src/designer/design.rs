@@ -12,6 +12,10 @@ use super::candidates::DesignKey;
 use super::search::{DesignRules, Ranking, WORTHWHILE_NS, rank};
 use crate::kind::Kind;
 
+/// What a robust design goes by, in a sentence.
+const BY_BOUNDS: &str =
+    "robust: cost by the highest rate of any queries, mean of ranges of 1, 32 and 1,024 keys";
+
 /// A spec with its prediction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
@@ -23,7 +27,8 @@ pub struct Candidate {
     pub prediction: Prediction,
     /// Expected nanoseconds of a question, by the table of constants.
     pub question_ns: f64,
-    /// Expected nanoseconds of a query: the question and the needless reads.
+    /// Expected nanoseconds of a query: the question and the needless reads. Of a robust design: what a query costs at most,
+    /// whatever is asked, on average over ranges of 1, 32 and 1,024 keys.
     pub cost_ns: f64,
 }
 
@@ -127,6 +132,9 @@ impl<K: DesignKey + ?Sized> fmt::Display for Design<'_, K> {
         writeln!(f, "{} empty queries, {} ns a needless read", self.query_count, self.rules.model.price_ns)?;
         if let Some(assumption) = self.assumption() {
             writeln!(f, "{assumption}")?;
+        }
+        if self.rules.is_robust {
+            writeln!(f, "{BY_BOUNDS}")?;
         }
         writeln!(
             f,

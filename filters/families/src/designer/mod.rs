@@ -29,6 +29,8 @@ mod search;
 mod spec;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_robust;
 #[cfg(feature = "baselines")]
 mod two_prefixes;
 
