@@ -115,6 +115,22 @@ fn ranges_behind_keys_are_not_left_to_gaps() {
     assert!(!["grafite", "bloom", "blocked_bloom"].contains(&far), "{far:?}");
 }
 
+/// Queries anywhere gain nothing from gaps that are left out, and pay for the search; those between keys gain all.
+#[test]
+fn gaps_are_left_out_where_queries_gain() {
+    for (queries, gains) in [("uniform:3k:2-32", false), ("heldout:3k:2-32", true)] {
+        let (keys, plan) = integers(&workload("clustered:50k", queries), 12.0);
+        let design = AutoSpec::new()
+            .with_price_ns(2_000)
+            .design(SortedKeys::integers(&keys).expect("ascending"), &plan);
+        let design = design.expect("fits");
+        let place = |spec: &str| design.candidates().iter().position(|candidate| candidate.spec == spec);
+        let (cut, uncut) = (place("bucketing"), place("bucketing:gap=64"));
+        assert!(cut.is_some() && uncut.is_some(), "{queries}: {design}");
+        assert_eq!(cut < uncut, gains, "{queries}: {design}");
+    }
+}
+
 #[test]
 fn points_behind_keys_are_left_to_point_filters() {
     let kind = chosen(AutoSpec::new(), "uniform:50k", "offset:3k:1:1", 12.0);

@@ -151,12 +151,13 @@ fn bounds_are_predicted_as_built() {
                     crate::spec::<u64>(&candidate.spec).expect("a spec").build(all, &plan).expect("fits");
                 let filter = crate::open::<u64, _>(built).expect("just sealed");
                 for len in [1, 32, 1_024] {
-                    let (told, found) = (candidate.prediction.bound.rate(len as f64), filter.rate_bound(len));
+                    let (predicted, found) =
+                        (candidate.prediction.bound.rate(len as f64), filter.rate_bound(len));
                     let case = format!("{name} at {bits} bits, {}, {len} keys", candidate.spec);
                     // Values that fall together make the circle emptier; a filter that turned out too large is built smaller.
                     assert!(
-                        found <= told * 1.15 && told <= found * 1.2,
-                        "{case}: {told} told, {found} found"
+                        found <= predicted * 1.15 && predicted <= found * 1.2,
+                        "{case}: {found}, predicted as {predicted}"
                     );
                 }
             }
