@@ -10,6 +10,7 @@ use super::codec::SHORT_HEADER_BYTES;
 use super::counts::BlockCounts;
 use super::shape::{Choice, Shape, max_blocks};
 use super::spec::RibbonSpec;
+use crate::family::FilterFamily as _;
 use crate::grafite::{GrafiteSpec, predict_within};
 use crate::integer_build::TooSmall;
 use crate::predict::{PredictIntegers, predicts_integers};
@@ -25,10 +26,17 @@ impl PredictIntegers for RibbonSpec {
                 let spill = predict_within(GrafiteSpec::new(), statistics, room).map_err(|small| {
                     TooSmall { smallest_bytes: small.smallest_bytes + SHORT_HEADER_BYTES }
                 })?;
-                Ok(Prediction { payload_bytes: spill.payload_bytes + SHORT_HEADER_BYTES, ..spill })
+                let payload_bytes = spill.payload_bytes + SHORT_HEADER_BYTES;
+                Ok(Prediction { payload_bytes, probes: spill.probes + dearer_probes(&spill), ..spill })
             }
         }
     }
+}
+
+/// A question that the spill alone answers costs as much as Grafite's, which this family's constants do not know of: in probes.
+fn dearer_probes(spill: &Prediction) -> f64 {
+    let dearer_ns = GrafiteSpec::COSTS.integers_ns - RibbonSpec::COSTS.integers_ns;
+    spill.fetches.min(1.0) * dearer_ns / RibbonSpec::COSTS.probe_ns
 }
 
 /// The spec that may be the best: none where all keys would be spilled, which is Grafite with a longer way to it.
