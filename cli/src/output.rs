@@ -97,6 +97,9 @@ pub(crate) const SHOWN_LENGTHS: [u64; 3] = [1, 32, 1024];
 
 /// The stated bounds of ranges of `lengths` keys.
 pub(crate) fn rate_bounds(lengths: &[u64], bounds: &[f64]) -> String {
+    if bounds.iter().all(|&bound| bound == 0.0) {
+        return "0, exact: every key is stored".to_owned();
+    }
     let shown: Vec<String> = lengths
         .iter()
         .zip(bounds)
@@ -138,5 +141,11 @@ mod tests {
     fn a_bound_of_one_promises_nothing() {
         assert_eq!(bound(1.0), "none");
         assert_eq!(bound(0.25), "0.25");
+    }
+
+    #[test]
+    fn bounds_of_zero_are_exact() {
+        assert_eq!(rate_bounds(&[1, 32], &[0.0, 0.0]), "0, exact: every key is stored");
+        assert_eq!(rate_bounds(&[1, 32], &[0.0, 0.5]), "0 for 1 key, 0.50 for 32 keys");
     }
 }

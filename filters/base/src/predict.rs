@@ -34,11 +34,38 @@ pub struct Prediction {
     pub fetches: f64,
     /// Size of the payload.
     pub payload_bytes: usize,
-    /// Whether the rate holds for any queries chosen without the seed, in proportion to their length.
-    pub is_robust: bool,
+    /// What the rate stays below whatever is asked.
+    pub bound: RateBound,
+}
+
+/// A rate that holds for every range chosen without the seed, in proportion to its length: what `rate_bound` of the filter
+/// says, before it is built.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RateBound {
+    /// The rate for each key of a range's length.
+    pub unit_rate: f64,
+    /// Length of the longest range that it holds for, in keys.
+    pub max_len: f64,
+}
+
+impl RateBound {
+    /// No bound.
+    pub const NONE: Self = Self { unit_rate: 1.0, max_len: 0.0 };
+    /// Every key is stored: no empty range is a "maybe".
+    pub const EXACT: Self = Self { unit_rate: 0.0, max_len: f64::INFINITY };
+
+    /// The bound for a range of `len` keys.
+    pub fn rate(self, len: f64) -> f64 {
+        if len <= self.max_len { (len * self.unit_rate).min(1.0) } else { 1.0 }
+    }
 }
 
 impl Prediction {
+    /// Whether some rate holds for any queries chosen without the seed.
+    pub fn is_robust(&self) -> bool {
+        self.bound != RateBound::NONE
+    }
+
     /// Size in bits for each of `key_count` keys.
     pub fn bits_per_key(&self, key_count: usize) -> f64 {
         self.payload_bytes as f64 * 8.0 / key_count.max(1) as f64

@@ -13,6 +13,9 @@ use lacuna_base::{KeySpaceId, Prediction};
 /// Needless reads cost this many nanoseconds unless the spec says otherwise: a block from a fast local disk.
 pub(crate) const DEFAULT_PRICE_NS: u32 = 20_000;
 
+/// Lengths of ranges, in keys, that count the same where nothing is known of those that will be asked.
+pub(crate) const BOUND_LENGTHS: [f64; 3] = [1.0, 32.0, 1_024.0];
+
 /// Nanoseconds of a question that the smallest and the largest key settle, and part of any other.
 pub fn settled_ns(key_space: KeySpaceId) -> f64 {
     match key_space {
@@ -70,6 +73,15 @@ impl CostModel {
     /// Expected cost of a query in nanoseconds: the question, and the needless reads.
     pub(crate) fn cost_ns(&self, costs: &ProbeCosts, prediction: &Prediction) -> f64 {
         costs.question_ns(self.key_space, prediction) + prediction.rate * self.price_ns
+    }
+
+    /// What a query costs at most, whatever is asked: one look, and the needless reads that the bound allows, on average
+    /// over [`BOUND_LENGTHS`]. Neither the sample nor the places of keys that are stored roughly are part of it.
+    pub(crate) fn bound_cost_ns(&self, costs: &ProbeCosts, prediction: &Prediction) -> f64 {
+        let rates = BOUND_LENGTHS.iter().map(|&len| prediction.bound.rate(len));
+        let rate = rates.sum::<f64>() / BOUND_LENGTHS.len() as f64;
+        let look_ns = costs.look_ns(self.key_space, (1.0, 1.0), prediction.payload_bytes);
+        settled_ns(self.key_space) + look_ns + rate * self.price_ns
     }
 }
 

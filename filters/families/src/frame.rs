@@ -7,12 +7,17 @@
 
 use std::fmt::Debug;
 
-use lacuna_base::{Envelope, Error, KeySpaceId, Result, SortedKeys, U64Range, Window};
+use lacuna_base::{Envelope, Error, KeySpaceId, PlaceMap, Result, SortedKeys, U64Range, Window};
 
 use crate::kind::Kind;
+use crate::string_view::StringView;
 
 /// Bytes after the prefix: its length, then the width of the window.
-const TRAILER_BYTES: usize = 3;
+pub(crate) const TRAILER_BYTES: usize = 3;
+/// Bytes beside the sections where there may be points: the length of theirs, then the trailer.
+pub(crate) const POINTS_TRAILER_BYTES: usize = 4 + TRAILER_BYTES;
+/// Added to the width of a window beside points; a place map, which always may have points, has the width 0 alone.
+const BESIDE_POINTS: u8 = 16;
 /// Longest prefix stored. Keys that share more are kept apart by the window after these bytes, which is still correct.
 const LONGEST_PREFIX: usize = 256;
 
@@ -26,6 +31,8 @@ pub(crate) struct Frame<B> {
     envelope: Envelope,
     bytes: B,
     body_end: usize,
+    points_end: usize,
+    prefix_start: usize,
     prefix_end: usize,
     window_width: usize,
 }
@@ -62,7 +69,15 @@ impl<B: AsRef<[u8]>> Frame<B> {
     pub(crate) fn whole(envelope: Envelope, bytes: B) -> Result<Self> {
         check_key_space(&envelope, KeySpaceId::U64)?;
         let end = bytes.as_ref().len();
-        Ok(Self { envelope, bytes, body_end: end, prefix_end: end, window_width: Window::MAX_WIDTH })
+        Ok(Self {
+            envelope,
+            bytes,
+            body_end: end,
+            points_end: end,
+            prefix_start: end,
+            prefix_end: end,
+            window_width: Window::MAX_WIDTH,
+        })
     }
 
     /// A frame over byte strings: body, prefix, length of the prefix, width of the window.
@@ -72,15 +87,23 @@ impl<B: AsRef<[u8]>> Frame<B> {
         let cut = || Error::corrupt("the payload is too short for the prefix it promises");
         let (rest, &[low, high, width]) = all.split_last_chunk::<TRAILER_BYTES>().ok_or_else(cut)?;
         let prefix_bytes = usize::from(u16::from_le_bytes([low, high]));
-        let window_width = usize::from(width);
-        if !(1..=Window::MAX_WIDTH).contains(&window_width) {
-            return Err(Error::corrupt(format!("a window of {window_width} bytes does not exist")));
+        let window_width = usize::from(width & !BESIDE_POINTS);
+        if window_width > Window::MAX_WIDTH || width == BESIDE_POINTS {
+            return Err(Error::corrupt(format!("the width {width} of a window does not exist")));
         }
-        let body_end = rest.len().checked_sub(prefix_bytes).ok_or_else(cut)?;
+        let prefix_end = rest.len();
+        let prefix_start = prefix_end.checked_sub(prefix_bytes).ok_or_else(cut)?;
+        let (before, section) = rest.split_at(prefix_start);
+        if width == 0 {
+            PlaceMap::new(section).ok_or_else(|| Error::corrupt("the place map does not open"))?;
+        }
+        let has_points = width == 0 || width & BESIDE_POINTS != 0;
+        let (body_end, points_end) =
+            if has_points { points_before(before)? } else { (prefix_start, prefix_start) };
         if body_end < lacuna_base::ENVELOPE_BYTES {
             return Err(cut());
         }
-        Ok(Self { envelope, prefix_end: rest.len(), body_end, window_width, bytes })
+        Ok(Self { envelope, body_end, points_end, prefix_start, prefix_end, window_width, bytes })
     }
 
     /// The envelope.
@@ -102,7 +125,26 @@ impl<B: AsRef<[u8]>> Frame<B> {
     /// The common prefix, as far as it is stored.
     #[inline]
     pub(crate) fn prefix(&self) -> &[u8] {
-        self.bytes.as_ref().get(self.body_end..self.prefix_end).unwrap_or_default()
+        match self.window_width {
+            0 => &[],
+            _ => self.bytes.as_ref().get(self.prefix_start..self.prefix_end).unwrap_or_default(),
+        }
+    }
+
+    /// The hashes of whole keys.
+    #[inline(always)]
+    pub(crate) fn points(&self) -> &[u8] {
+        self.bytes.as_ref().get(self.body_end..self.points_end).unwrap_or_default()
+    }
+
+    /// How strings become integers.
+    #[inline(always)]
+    pub(crate) fn view(&self) -> StringView<'_> {
+        let map = || PlaceMap::new(self.bytes.as_ref().get(self.prefix_start..self.prefix_end)?);
+        match self.window_width {
+            0 => map().map_or(StringView::Window(self.window()), StringView::Map),
+            _ => StringView::Window(self.window()),
+        }
     }
 
     /// The window after the common prefix.
@@ -127,6 +169,14 @@ impl<B: AsRef<[u8]>> Frame<B> {
         let touches = range.lo() <= largest && smallest <= range.hi();
         Clipped::Settled(touches && self.envelope.key_count > 0)
     }
+}
+
+/// Where body and points end in what is before a place map, or the prefix of a window beside points.
+fn points_before(before: &[u8]) -> Result<(usize, usize)> {
+    let cut = || Error::corrupt("the payload is too short for the sections it promises");
+    let (rest, length) = before.split_last_chunk::<4>().ok_or_else(cut)?;
+    let length = usize::try_from(u32::from_le_bytes(*length)).map_err(|_| cut())?;
+    Ok((rest.len().checked_sub(length).ok_or_else(cut)?, rest.len()))
 }
 
 /// Refuses a filter of another family than `expected`.
@@ -192,4 +242,26 @@ pub(crate) fn push_window_section(payload: &mut Vec<u8>, window: Window<'_>) {
     payload.extend_from_slice(window.prefix());
     payload.extend_from_slice(&length.to_le_bytes());
     payload.push(width);
+}
+
+/// Appends points and the section of a window after the body.
+pub(crate) fn push_points_and_window(payload: &mut Vec<u8>, points: &[u8], window: Window<'_>) {
+    push_points(payload, points);
+    push_window_section(payload, window);
+    payload.iter_mut().next_back().into_iter().for_each(|width| *width |= BESIDE_POINTS);
+}
+
+fn push_points(payload: &mut Vec<u8>, points: &[u8]) {
+    payload.extend_from_slice(points);
+    let length = u32::try_from(points.len()).expect("a section for points is smaller than 4 GiB");
+    payload.extend_from_slice(&length.to_le_bytes());
+}
+
+/// Appends points and map after the body.
+pub(crate) fn push_map_sections(payload: &mut Vec<u8>, points: &[u8], map: &[u8]) {
+    push_points(payload, points);
+    payload.extend_from_slice(map);
+    let length = u16::try_from(map.len()).expect("a map has less than 64 KiB");
+    payload.extend_from_slice(&length.to_le_bytes());
+    payload.push(0);
 }

@@ -2,20 +2,20 @@
 //!
 //! A family implements [`IntegerBody`] (answer whether a key may lie in `lo..=hi`) and [`IntegerSpec`] (write the body
 //! for ascending integers within a number of bytes). [`IntegerFilter`] makes a filter over `u64` of it, [`WindowedFilter`]
-//! one over byte strings, through the [`Window`] after the keys' common prefix.
+//! one over byte strings, as integers by a [`StringView`].
 //!
 //! Batches run in three stages over groups of [`GROUP`] ranges, so that the cache misses of a group overlap: every
 //! range touches its directory, then every range touches its data, then every range is answered.
 
 use std::fmt::Debug;
 
-use lacuna_base::{
-    ByteRange, Envelope, KeySpaceId, Position, RangeFilter, Result, SortedKeys, U64Range, Window,
-};
+use lacuna_base::{ByteRange, Envelope, KeySpaceId, RangeFilter, Result, SortedKeys, U64Range};
 use lacuna_succinct::arch::{Isa, Kernel, Scalar, dispatch};
 
 use crate::family::OpenFrame;
 use crate::frame::{Clipped, FilterBytes, Frame, check_version, sizes_of_frame};
+use crate::point_section::PointSection;
+use crate::string_view::StringView;
 
 /// Ranges in flight at once: enough to keep every line-fill buffer of a core busy.
 pub(crate) const GROUP: usize = 32;
@@ -201,32 +201,40 @@ impl<B: FilterBytes, T: IntegerBody> IntegerFilter<B, T> {
     }
 }
 
-/// A family over byte strings, through the window after their common prefix.
+/// A family over byte strings, as integers by a [`StringView`].
 ///
-/// Keys that share the window's eight bytes share an answer; a rate bound on integers says nothing about strings.
+/// Keys that share a place share the answer to a range, and points also ask for the hash of the whole key; a rate bound on
+/// integers says nothing about strings.
 #[derive(Debug)]
 pub(crate) struct WindowedFilter<B, T> {
     frame: Frame<B>,
     body: Option<T>,
+    points: Option<PointSection>,
 }
 
 impl<B: FilterBytes, T: IntegerBody> OpenFrame<B> for WindowedFilter<B, T> {
     fn open(frame: Frame<B>) -> Result<Self> {
-        Ok(Self { body: open_body(&frame)?, frame })
+        let points = PointSection::open(frame.points(), frame.envelope())?;
+        Ok(Self { body: open_body(&frame)?, points, frame })
     }
 }
 
 impl<B: FilterBytes, T: IntegerBody> WindowedFilter<B, T> {
     #[inline(always)]
     fn clip(&self, range: ByteRange<'_>) -> Clipped {
-        clip_bytes(&self.frame, range)
+        match (&self.points, range.as_point()) {
+            (Some(points), Some(key)) if !points.may_contain(self.frame.points(), key) => {
+                Clipped::Settled(false)
+            }
+            _ => clip_bytes(&self.frame, range),
+        }
     }
 }
 
 /// The answer about a range of byte strings from prefix, smallest and largest key.
 #[inline(always)]
 pub(crate) fn clip_bytes<B: FilterBytes>(frame: &Frame<B>, range: ByteRange<'_>) -> Clipped {
-    match frame.window().cover(range) {
+    match frame.view().cover(range) {
         Some(cover) => frame.clip(cover),
         None => Clipped::Settled(false),
     }
@@ -255,15 +263,9 @@ impl<B: FilterBytes, T: IntegerBody> RangeFilter<[u8]> for WindowedFilter<B, T> 
     sizes_of_frame!();
 }
 
-/// The place of byte strings in the window, ascending, without repeats.
-pub(crate) fn windows_of(keys: SortedKeys<'_, [u8]>, window: Window<'_>) -> Vec<u64> {
-    let mut places: Vec<u64> = keys
-        .iter()
-        .map(|key| match window.position(key) {
-            Position::At(place) => place,
-            Position::Below | Position::Above => unreachable!("every key has the common prefix"),
-        })
-        .collect();
+/// The integers of byte strings, ascending, without repeats.
+pub(crate) fn places_of(keys: SortedKeys<'_, [u8]>, view: StringView<'_>) -> Vec<u64> {
+    let mut places: Vec<u64> = keys.iter().map(|key| view.place(key)).collect();
     places.dedup();
     places
 }

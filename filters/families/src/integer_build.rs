@@ -7,9 +7,10 @@ use lacuna_base::{
 };
 
 use crate::family::FilterFamily;
-use crate::frame::{push_window_section, window_for, window_section_bytes};
-use crate::integer::windows_of;
+use crate::frame::{window_for, window_section_bytes};
+use crate::integer::places_of;
 use crate::kind::Kind;
+use crate::string_choice::StringChoice;
 
 /// The write side of a family over integers.
 pub(crate) trait IntegerSpec: FilterFamily + Debug + Clone + Send + Sync {
@@ -27,7 +28,7 @@ pub(crate) trait IntegerSpec: FilterFamily + Debug + Clone + Send + Sync {
 pub(crate) struct BodyOrder<'a> {
     /// Seed of every hash.
     pub(crate) seed: u64,
-    /// Bits that keys have: 64, or those of the window.
+    /// Bits that keys have: 64, or those of places.
     pub(crate) key_bits: u32,
     /// The sampled queries, as closed `(lo, hi)`.
     pub(crate) sample_ranges: &'a dyn Fn() -> Vec<(u64, u64)>,
@@ -57,7 +58,7 @@ pub(crate) fn build_u64<S: IntegerSpec>(
     Ok(Sealed::assemble(&envelope::<u64>(S::KIND, S::VERSION, plan, keys.len(), ends), &body))
 }
 
-/// Builds a family over byte strings, through the window after their common prefix.
+/// Builds a family over byte strings, as [`StringChoice`] sees them.
 pub(crate) fn build_bytes<S: IntegerSpec>(
     spec: &S,
     keys: SortedKeys<'_, [u8]>,
@@ -65,31 +66,34 @@ pub(crate) fn build_bytes<S: IntegerSpec>(
 ) -> Result<Sealed> {
     let max_bytes = plan.budget().payload_bytes(keys.len());
     // A prefix of a quarter of the payload at most; a shorter one where the body would find no room.
-    build_behind(window_for(keys, max_bytes / 4), spec, keys, plan).or_else(|small| {
+    build_behind(&StringChoice::of(keys, plan), spec, keys, plan).or_else(|small| {
         let trailer_bytes = window_section_bytes(Window::new(&[], 1));
         let room = max_bytes.saturating_sub(small.smallest_bytes + trailer_bytes);
-        build_behind(window_for(keys, room.min(max_bytes / 4)), spec, keys, plan)
+        let window = window_for(keys, room.min(max_bytes / 4));
+        build_behind(&StringChoice::window(window), spec, keys, plan)
             .map_err(|small| budget_too_small::<S>(small.smallest_bytes + trailer_bytes, keys.len()))
     })
 }
 
-/// Builds through `window`.
-fn build_behind<S: IntegerSpec>(
-    window: Window<'_>,
+/// Builds over the integers of `choice`.
+pub(crate) fn build_behind<S: IntegerSpec>(
+    choice: &StringChoice<'_>,
     spec: &S,
     keys: SortedKeys<'_, [u8]>,
     plan: &BuildPlan<[u8]>,
 ) -> Result<Sealed, TooSmall> {
-    let places = windows_of(keys, window);
+    let view = choice.view();
+    let places = places_of(keys, view);
     let ranges = || {
-        let covers = plan.sample().ranges().filter_map(|range| window.cover(range));
+        let mut comes_to_body = choice.body_filter();
+        let ranges = plan.sample().ranges().filter(|range| comes_to_body(*range));
+        let covers = ranges.filter_map(|range| view.cover(range));
         covers.map(|cover| (cover.lo(), cover.hi())).collect()
     };
-    let key_bits = window.largest().ilog2() + 1;
-    let order = BodyOrder { seed: plan.seed(), key_bits, sample_ranges: &ranges };
-    let max_bytes = plan.budget().payload_bytes(keys.len()) - window_section_bytes(window);
+    let order = BodyOrder { seed: plan.seed(), key_bits: view.key_bits(), sample_ranges: &ranges };
+    let max_bytes = plan.budget().payload_bytes(keys.len()) - choice.section_bytes();
     let mut payload = write_body(spec, &places, max_bytes, &order)?;
-    push_window_section(&mut payload, window);
+    choice.push_sections(&mut payload, keys, plan.seed());
     let ends = (places.first().copied().unwrap_or(0), places.last().copied().unwrap_or(0));
     Ok(Sealed::assemble(&envelope::<[u8]>(S::KIND, S::VERSION, plan, keys.len(), ends), &payload))
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use lacuna_base::{BuildPlan, ByteRange, KeyStatistics, SortedKeys};
 
-use crate::frame::{window_for, window_section_bytes};
-use crate::integer::windows_of;
+use crate::integer::places_of;
+use crate::string_choice::StringChoice;
 
 /// An empty query strictly between the smallest and the largest integer.
 #[derive(Debug, Clone, Copy)]
@@ -82,15 +82,17 @@ impl<'a> IntegerSample<'a> {
         sample
     }
 
-    /// The plan over byte strings, through their window.
+    /// The plan over byte strings, as [`StringChoice`] sees them.
     pub(crate) fn of_strings(keys: SortedKeys<'a, [u8]>, plan: &BuildPlan<[u8]>) -> Self {
         let payload_bytes = plan.budget().payload_bytes(keys.len());
-        let window = window_for(keys, payload_bytes / 4);
-        let section_bytes = window_section_bytes(window);
-        let covers = plan.sample().ranges().filter_map(|range| window.cover(range));
+        let choice = StringChoice::of(keys, plan);
+        let (view, section_bytes) = (choice.view(), choice.section_bytes());
+        let mut comes_to_body = choice.body_filter();
+        let asked = plan.sample().ranges().filter(|range| comes_to_body(*range));
+        let covers = asked.filter_map(|range| view.cover(range));
         let mut sample = Self {
-            integers: Cow::Owned(windows_of(keys, window)),
-            key_bits: window.largest().max(1).ilog2() + 1,
+            integers: Cow::Owned(places_of(keys, view)),
+            key_bits: view.key_bits(),
             max_bytes: payload_bytes - section_bytes,
             section_bytes,
             key_count: keys.len(),
@@ -99,8 +101,9 @@ impl<'a> IntegerSample<'a> {
             empty_count: 0,
             maybe_count: 0,
         };
+        let mut comes_to_body = choice.body_filter();
         for range in plan.sample().ranges().filter(|range| holds_none(keys, *range)) {
-            match window.cover(range) {
+            match view.cover(range).filter(|_| comes_to_body(range)) {
                 Some(cover) => sample.add_empty(cover.lo(), cover.hi()),
                 None => sample.empty_count += 1,
             }

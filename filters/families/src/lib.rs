@@ -55,6 +55,7 @@ mod integer_sample;
 mod kind;
 mod largest;
 mod open;
+mod point_section;
 mod points;
 mod predict;
 mod prefix_bloom;
@@ -70,6 +71,10 @@ mod snarf;
 mod sort;
 mod spec_text;
 mod statistics;
+mod string_choice;
+#[cfg(test)]
+mod string_tests;
+mod string_view;
 mod surf;
 mod table;
 #[cfg(test)]

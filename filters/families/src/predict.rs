@@ -1,6 +1,6 @@
 //! Predictions of the families over integers: one for both key spaces.
 
-use lacuna_base::{KeyStatistics, Prediction, Result};
+use lacuna_base::{KeyStatistics, Prediction, RateBound, Result};
 
 use crate::integer_build::{IntegerSpec, TooSmall, budget_too_small};
 use crate::statistics::{IntegerStatistics, IntegerView};
@@ -34,7 +34,7 @@ pub(crate) fn settled(statistics: &IntegerStatistics) -> Prediction {
         probes: 0.0,
         fetches: 0.0,
         payload_bytes: statistics.beside_bytes,
-        is_robust: true,
+        bound: RateBound::EXACT,
     }
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn modelled(
 ) -> Prediction {
     #[expect(clippy::cast_possible_truncation, reason = "a size in memory; casts saturate")]
     let payload_bytes = (bits_per_key * key_count as f64 / 8.0).round() as usize;
-    Prediction { rate, probes, fetches, payload_bytes, is_robust: false }
+    Prediction { rate, probes, fetches, payload_bytes, bound: RateBound::NONE }
 }
 
 /// Gives a spec its predictions over both key spaces.

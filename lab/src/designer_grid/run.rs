@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use lacuna_base::{
-    Budget, BuildPlan, DynFilter, ErrorKind, KeyRange, Prediction, RangeFilter as _, Result, Sample,
-    SortedKeys,
+    Budget, BuildPlan, DynFilter, ErrorKind, KeyRange, Prediction, RangeFilter as _, RateBound, Result,
+    Sample, SortedKeys,
 };
 use lacuna_families::testing::probe_ns;
 use lacuna_families::{AutoSpec, FAMILIES};
@@ -17,12 +17,13 @@ use lacuna_bench::harness::{Rounds, batched, dependent};
 
 /// Each family that `auto` considers by default, with default parameters, and Rosetta; beside the candidates of the
 /// design.
-const RIVALS: [&str; 15] = [
+const RIVALS: [&str; 16] = [
     "bloom",
     "blocked_bloom",
     "prefix_bloom",
     "bucketing",
     "grafite",
+    "ribbon",
     "rencoder",
     "rencoder:ss",
     "rencoder:se",
@@ -153,7 +154,7 @@ impl<K: BenchKey + ?Sized> Field<'_, K> {
             probes: 1.0,
             fetches: 1.0,
             payload_bytes,
-            is_robust: false,
+            bound: RateBound::NONE,
         });
         let question_ns = probe_ns(family, K::ID, &Prediction { payload_bytes, ..predicted });
         let filter = lacuna_families::open::<K, _>(sealed.into_bytes())?;

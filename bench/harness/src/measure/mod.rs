@@ -133,6 +133,8 @@ struct Built<K: KeySpace + ?Sized> {
     plan: BuildPlan<K>,
     filter: Box<DynFilter<K>>,
     kind: KindId,
+    /// Whether byte strings are seen through a window, not a place map.
+    has_window: bool,
 }
 
 impl<K: BenchKey + ?Sized> Built<K> {
@@ -148,8 +150,10 @@ impl<K: BenchKey + ?Sized> Built<K> {
             .with_seed(seed);
         let sealed = spec.build(keys, &plan)?;
         let (envelope, _) = Envelope::open(sealed.as_bytes())?;
+        // The width of the window; 0 stands for a place map.
+        let has_window = sealed.payload().last() != Some(&0);
         let filter = lacuna_families::open::<K, AlignedBytes>(sealed.into_bytes())?;
-        Ok(Self { spec, plan, filter, kind: envelope.kind })
+        Ok(Self { spec, plan, filter, kind: envelope.kind, has_window })
     }
 }
 

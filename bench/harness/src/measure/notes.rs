@@ -1,6 +1,6 @@
 //! What a reader of a row should know beyond its numbers: what `auto` chose, and which filters see too little of the keys.
 //!
-//! Families over integers see eight bytes of a byte string, those after the prefix that all keys share. Where a quarter of
+//! In small files, families over integers see eight bytes of a byte string, those after the prefix that all keys share. Where a quarter of
 //! the keys or more agree in those, such a filter cannot tell them from their neighbours, whatever its budget.
 
 use lacuna_base::{ByteColumn, Window};
@@ -23,7 +23,8 @@ pub(super) fn about<K: BenchKey + ?Sized>(
 ) -> Option<String> {
     let chosen = chosen(contender, built, inputs);
     let family = chosen.as_deref().unwrap_or(contender.spec).split(':').next().unwrap_or_default();
-    let crowd = WINDOWED.contains(&family).then(|| K::crowd(inputs.column)).flatten();
+    let is_windowed = built.has_window && WINDOWED.contains(&family);
+    let crowd = is_windowed.then(|| K::crowd(inputs.column)).flatten();
     let notes = [chosen.as_ref().map(|chosen| format!("chose {chosen}")), crowd.map(Crowd::sentence)];
     let notes: Vec<String> = notes.into_iter().flatten().collect();
     (!notes.is_empty()).then(|| notes.join("; "))

@@ -61,7 +61,7 @@ async fn a_new_workload_gets_another_design() {
     let far = kind(&next_filter(test.lacuna()));
     scan_behind_keys(&test, 3, 20).await;
     let near = kind(&next_filter(test.lacuna()));
-    assert!(["grafite", "rencoder"].contains(&name(near)), "{near:?}");
+    assert!(["grafite", "rencoder", "ribbon"].contains(&name(near)), "{near:?}");
     assert!(!["grafite", "bloom", "blocked_bloom"].contains(&name(far)), "{far:?}");
     test.write_sst((0..2_000).map(|number| (key(number) + 1).to_be_bytes())).await;
     test.compact(true).await;

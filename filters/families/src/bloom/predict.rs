@@ -3,7 +3,7 @@
 //! A query of one key is a false positive if its bits are all set by others; one of n keys has n chances. Over integers
 //! up to [`MAX_POINTS`] keys are asked one by one, over byte strings only single keys; anything else is "maybe".
 
-use lacuna_base::{Budget, ByteRange, KeyStatistics, PredictRate, Prediction, Result};
+use lacuna_base::{Budget, ByteRange, KeyStatistics, PredictRate, Prediction, RateBound, Result};
 
 use super::MAX_POINTS;
 use super::blocked;
@@ -85,7 +85,7 @@ pub(crate) fn predict_integers(
         probes: asked * facts.probes,
         fetches: statistics.mean(|query| waits_for(facts.asked_of(points(query.lo, query.hi)))),
         payload_bytes: facts.payload_bytes,
-        is_robust: false,
+        bound: RateBound::NONE,
     }
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn predict_strings(
         probes: asked * facts.probes,
         fetches: asked,
         payload_bytes: facts.payload_bytes + section_bytes,
-        is_robust: false,
+        bound: RateBound::NONE,
     }
 }
 

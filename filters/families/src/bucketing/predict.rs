@@ -3,36 +3,49 @@
 //! Buckets of a width are occupied as often as the stretches of that width after all keys cover the span, so one sum
 //! over the gaps replaces the builder's passes over the keys.
 
-use lacuna_base::Prediction;
-use lacuna_succinct::elias_fano::encoded_len;
+use lacuna_base::{KeyStatistics, Prediction, RateBound};
 
-use super::codec::{HEADER_BYTES, Scale};
+use super::codec::Scale;
+use super::cuts::{Cuts, body_bytes};
 use super::spec::BucketingSpec;
 use crate::integer_build::TooSmall;
-use crate::largest::largest_within;
 use crate::predict::{PredictIntegers, predicts_integers};
-use crate::statistics::{EmptyQuery, IntegerStatistics};
+use crate::statistics::{EmptyQuery, IntegerStatistics, IntegerView};
+
+/// A step of the search for a segment, in probes: both ends are looked for, in a table that stays in the cache. Measured
+/// over 211 to 19,999 segments: 5.5 ns in the median, 1.3 to 10 ns.
+const PROBES_A_STEP: f64 = 0.65;
 
 impl PredictIntegers for BucketingSpec {
     fn predict_body(&self, statistics: &IntegerStatistics) -> Result<Prediction, TooSmall> {
-        let span = statistics.span();
-        let body_bytes = |last: u64| {
-            let occupied = occupied(statistics, last).min(last.saturating_add(1));
-            HEADER_BYTES + encoded_len(occupied, last, self.geometry())
-        };
-        let last = largest_within(span, |last| body_bytes(last) <= statistics.max_bytes)
-            .ok_or_else(|| TooSmall { smallest_bytes: HEADER_BYTES + encoded_len(1, 0, self.geometry()) })?;
-        let scale = if last == span { Scale::EXACT } else { Scale::new(span, last) };
+        let (span, gaps, geometry) = (statistics.span(), &statistics.gaps, self.geometry());
+        let cuts = Cuts::finest(*self, gaps, span, statistics.max_bytes)
+            .ok_or_else(|| TooSmall { smallest_bytes: body_bytes(0, 1, 0, geometry) })?;
+        // Segments have starts of their own, but as many keys share a bucket as if there were one.
+        let scale = if cuts.is_exact() { Scale::EXACT } else { Scale::new(cuts.covered, cuts.last) };
         let bucket = |key: u64| scale.bucket(key.saturating_sub(statistics.smallest));
         let is_crowded = |query: &EmptyQuery| query.is_crowded(bucket);
-        let slices = Slices::of(occupied(statistics, last), last, span);
+        let slices = Slices::of(cuts.occupied(gaps), cuts.last, cuts.covered);
+        let steps = f64::from((cuts.count + 1).ilog2()) * PROBES_A_STEP;
+        // From a sample of the gaps the size is known too roughly to promise that every key has its bucket.
+        let is_exact = cuts.is_exact() && (cuts.count == 0 || gaps.is_exact(cuts.covered));
         Ok(Prediction {
             rate: statistics.rate(|query| f64::from(u8::from(is_crowded(query)))),
-            probes: statistics.mean(|query| slices.looks(query).probes),
+            probes: statistics.mean(|query| slices.looks(query).probes + steps),
             fetches: statistics.mean(|query| slices.looks(query).fetches),
-            payload_bytes: body_bytes(last),
-            is_robust: last == span,
+            payload_bytes: cuts.bytes,
+            bound: if is_exact { RateBound::EXACT } else { RateBound::NONE },
         })
+    }
+}
+
+/// The specs that may be the best: gaps are left out as the budget says, and, where any are, none.
+pub(crate) fn likely_cuts<K: IntegerView + ?Sized>(known: &KeyStatistics<'_, K>) -> Vec<BucketingSpec> {
+    let (spec, statistics) = (BucketingSpec::new(), known.view(K::integers));
+    let cuts = Cuts::finest(spec, &statistics.gaps, statistics.span(), statistics.max_bytes);
+    match cuts {
+        Some(cuts) if cuts.count > 0 && !statistics.is_settled => vec![spec, BucketingSpec::uncut()],
+        _ => vec![spec],
     }
 }
 
@@ -75,14 +88,6 @@ impl Slices {
             _ => Looks { probes: 1.0, fetches: 1.0 },
         }
     }
-}
-
-/// Buckets up to `last` that hold a key.
-fn occupied(statistics: &IntegerStatistics, last: u64) -> u64 {
-    let width = (statistics.span() as f64 + 1.0) / (last as f64 + 1.0);
-    #[expect(clippy::cast_possible_truncation, reason = "at most the number of keys; casts saturate")]
-    let occupied = (statistics.gaps.covered(width) / width + 1.0).round() as u64;
-    occupied.clamp(1, statistics.place_count())
 }
 
 predicts_integers!(BucketingSpec);

@@ -4,23 +4,23 @@ use lacuna_base::{Envelope, Error, Result};
 use lacuna_succinct::arch::Isa;
 use lacuna_succinct::elias_fano::{Layout, Probe};
 
-use super::codec::{HEADER_BYTES, Scale, VERSION};
+use super::codec::{Map, Scale, VERSION};
 use crate::integer::IntegerBody;
 use crate::probes::note_probe;
 
 /// A view of a Bucketing filter.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bucketing {
-    scale: Scale,
+    map: Map,
     buckets: Layout,
     smallest: u64,
 }
 
 impl Bucketing {
     #[inline(always)]
-    fn bucket(&self, key: u64) -> u64 {
+    fn bucket(&self, body: &[u8], key: u64) -> u64 {
         // The filter around clips queries to the keys' span.
-        self.scale.bucket(key.saturating_sub(self.smallest))
+        self.map.bucket(body, key.saturating_sub(self.smallest))
     }
 }
 
@@ -29,25 +29,32 @@ impl IntegerBody for Bucketing {
     type Probe = Probe;
 
     fn open(body: &[u8], envelope: &Envelope) -> Result<Self> {
-        let scale = Scale::decode(body)?;
-        let buckets = Layout::open(&body[HEADER_BYTES..])
+        let map = Map::decode(body)?;
+        let buckets = Layout::open(&body[map.buckets_at()..])
             .map_err(|error| Error::corrupt("the buckets do not open").with_source(error))?;
-        Ok(Self { scale, buckets, smallest: envelope.smallest })
+        Ok(Self { map, buckets, smallest: envelope.smallest })
     }
 
     #[inline(always)]
     fn prefetch(&self, body: &[u8], lo: u64, _hi: u64) {
-        self.buckets.prefetch_directory(&body[HEADER_BYTES..], self.bucket(lo));
+        self.buckets.prefetch_directory(&body[self.map.buckets_at()..], self.bucket(body, lo));
     }
 
     #[inline(always)]
     fn prepare<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> Probe {
         note_probe();
-        self.buckets.prepare(isa, &body[HEADER_BYTES..], self.bucket(lo), self.bucket(hi))
+        let (first, last) = (self.bucket(body, lo), self.bucket(body, hi));
+        // Only a damaged table puts the ends out of order: then any bucket is "maybe".
+        let (first, last) = if first <= last { (first, last) } else { (0, u64::MAX) };
+        self.buckets.prepare(isa, &body[self.map.buckets_at()..], first, last)
     }
 
     #[inline(always)]
     fn finish<I: Isa>(&self, isa: I, body: &[u8], probe: Probe) -> bool {
-        self.buckets.finish(isa, &body[HEADER_BYTES..], &probe)
+        self.buckets.finish(isa, &body[self.map.buckets_at()..], &probe)
+    }
+
+    fn rate_bound(&self, _range_len: u64) -> f64 {
+        if self.map.scale == Scale::EXACT { 0.0 } else { 1.0 }
     }
 }

@@ -6,6 +6,7 @@ use lacuna_succinct::elias_fano::Geometry;
 use super::Bucketing;
 use super::builder::write_body;
 use super::codec::VERSION;
+use super::cuts::NO_CUT;
 use crate::costs::ProbeCosts;
 use crate::family::FilterFamily;
 use crate::frame::FilterBytes;
@@ -31,6 +32,7 @@ use crate::spec_text::{SpecText, spec_text};
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BucketingSpec {
+    gap_log2: Option<u32>,
     geometry: GeometrySpec,
 }
 
@@ -38,6 +40,16 @@ impl BucketingSpec {
     /// Bucketing as it should be used.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// No gap is left out: questions do not search a table, and are "maybe" more often where keys are clustered.
+    pub(crate) fn uncut() -> Self {
+        Self { gap_log2: Some(NO_CUT), ..Self::default() }
+    }
+
+    /// Gaps to leave out, from this size on, as a power of two.
+    pub(crate) fn gap_log2(self) -> Option<u32> {
+        self.gap_log2
     }
 
     pub(crate) fn geometry(self) -> Geometry {
@@ -50,7 +62,7 @@ impl IntegerSpec for BucketingSpec {
 
     fn text(&self) -> String {
         let [slice, heavy] = self.geometry.parameters();
-        spec_text(BucketingSpec::KIND.name(), &[slice, heavy])
+        spec_text(BucketingSpec::KIND.name(), &[("gap", self.gap_log2), slice, heavy])
     }
 
     fn write_body(
@@ -76,6 +88,6 @@ impl FilterFamily for BucketingSpec {
     type OverStrings<B: FilterBytes> = WindowedFilter<B, Bucketing>;
 
     fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
-        Ok(Self { geometry: GeometrySpec::from_text(spec)? })
+        Ok(Self { gap_log2: spec.take("gap", 1, NO_CUT)?, geometry: GeometrySpec::from_text(spec)? })
     }
 }

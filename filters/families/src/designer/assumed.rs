@@ -2,13 +2,15 @@
 //!
 //! Half of them are single keys, half short ranges of 2 to 32; half of either start anywhere between the smallest and the
 //! largest key, half within 32 after a key. Over byte strings, lengths and distances are counted in the eight bytes after the
-//! keys' common prefix.
+//! keys' common prefix; where keys are longer, in their last byte, and a query anywhere is the head of a key with the tail
+//! of another.
 
 use lacuna_base::hash::{IntegerHasher, reduce};
 use lacuna_base::{Sample, SortedKeys, Window};
 
 use crate::frame::window_for;
 use crate::statistics::place_in;
+use crate::string_choice::is_seen_whole;
 
 /// In a sentence, for reports.
 pub(crate) const ASSUMPTION: &str = "no sample: half points, half ranges of 2 to 32 keys; half of either anywhere, half within 32 after a key";
@@ -53,16 +55,53 @@ pub(crate) fn assumed_integers(keys: SortedKeys<'_, u64>) -> Sample<u64> {
     sample
 }
 
-/// The assumed queries over byte strings.
+/// The assumed queries over byte strings: through the window if it reads whole keys, else made of parts of the keys.
 pub(crate) fn assumed_strings(keys: SortedKeys<'_, [u8]>) -> Sample<[u8]> {
     let mut sample = Sample::new();
     let window = window_for(keys, PREFIX);
+    if !is_seen_whole(keys, window) {
+        return recombined(keys);
+    }
     let place = |key| place_in(window, key);
     let ends = (keys.first().map_or(0, place), keys.last().map_or(0, place));
     for (lo, hi) in assumed(ends, keys.len(), |index| place(keys.get(index))) {
         sample.push(string_at(window, lo).as_slice(), string_at(window, hi).as_slice());
     }
     sample
+}
+
+/// Half of the queries start within 32 after a key in its last byte, half at the head of a key with the tail of another;
+/// half are points, half go on for 1 to 31 in the last byte.
+fn recombined(keys: SortedKeys<'_, [u8]>) -> Sample<[u8]> {
+    let hasher = IntegerHasher::new(0);
+    let count = (keys.len() as u64 * FOR_EACH_KEY).min(MAX);
+    let mut sample = Sample::new();
+    for number in 0..count {
+        let random = |stream: u64| hasher.hash(number * 8 + stream);
+        #[expect(clippy::cast_possible_truncation, reason = "below the number of keys, or the length of one")]
+        let below = |stream: u64, bound: usize| reduce(random(stream), bound as u64) as usize;
+        let mut lo = keys.get(below(0, keys.len())).to_vec();
+        if number % 2 == 0 {
+            let other = keys.get(below(1, keys.len()));
+            let cut = below(2, lo.len() + 1);
+            lo.truncate(cut);
+            lo.extend_from_slice(other.get(cut..).unwrap_or_default());
+        } else {
+            step_last(&mut lo, 1 + reduce(random(3), FARTHEST));
+        }
+        let mut hi = lo.clone();
+        if number % 4 >= 2 {
+            step_last(&mut hi, 1 + reduce(random(4), LONGEST - 1));
+        }
+        sample.push(lo.as_slice(), hi.as_slice());
+    }
+    sample
+}
+
+/// Adds `step`, at most 32, to the last byte, as far as it goes.
+fn step_last(key: &mut [u8], step: u64) {
+    let step = u8::try_from(step).expect("at most 32");
+    key.iter_mut().next_back().into_iter().for_each(|last| *last = last.saturating_add(step));
 }
 
 /// The string that `window` reads as `place`.

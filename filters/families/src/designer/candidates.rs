@@ -12,7 +12,7 @@ use super::search::DesignRules;
 #[cfg(feature = "baselines")]
 use super::two_prefixes;
 use crate::bloom::{BlockedBloomSpec, BloomSpec};
-use crate::bucketing::BucketingSpec;
+use crate::bucketing::{BucketingSpec, likely_cuts};
 use crate::costs::ProbeCosts;
 use crate::family::{FamilyKey, FilterFamily};
 use crate::grafite::GrafiteSpec;
@@ -20,6 +20,7 @@ use crate::kind::Kind;
 use crate::prefix_bloom::{PrefixBloomSpec, likely_lengths};
 use crate::proteus::{PrefixSpace, ProteusSpec};
 use crate::rencoder::{RencoderSpec, likely_designs};
+use crate::ribbon::{RibbonSpec, likely_layers};
 use crate::snarf::SnarfSpec;
 use crate::statistics::IntegerView;
 use crate::surf::{SurfSpec, TrieView, likely_suffixes, min_trie_rate};
@@ -113,7 +114,11 @@ macro_rules! candidate_families {
     () => {
         Vec::from([
             CandidateFamily::of::<GrafiteSpec>(one!(GrafiteSpec::new())).may_be_robust(),
-            CandidateFamily::of::<BucketingSpec>(one!(BucketingSpec::new())).may_be_robust().by_neighbours(),
+            CandidateFamily::of::<BucketingSpec>(|known, _| boxed(likely_cuts(known)))
+                .may_be_robust()
+                .by_neighbours(),
+            CandidateFamily::of::<RibbonSpec>(|known, rules| boxed(likely_layers(known, rules.is_robust)))
+                .may_be_robust(),
             CandidateFamily::of::<BlockedBloomSpec>(one!(BlockedBloomSpec::new())),
             CandidateFamily::of::<BloomSpec>(one!(BloomSpec::new())),
             CandidateFamily::of::<PrefixBloomSpec>(|known, rules| boxed(likely_lengths(known, &rules.model)))

@@ -1,16 +1,21 @@
 //! The chosen spec, the candidates and their costs.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 use lacuna_base::{
-    BuildPlan, ErrorKind, KeyStatistics, Prediction, RangeFilter as _, Result, Sealed, SortedKeys,
+    BuildPlan, ErrorKind, KeyStatistics, Prediction, RangeFilter as _, Result, Sample, Sealed, SortedKeys,
 };
 
 use super::assumed::ASSUMPTION;
 use super::candidates::DesignKey;
 use super::search::{DesignRules, Ranking, WORTHWHILE_NS, rank};
 use crate::kind::Kind;
+
+/// What a robust design goes by, in a sentence.
+const BY_BOUNDS: &str =
+    "robust: cost by the highest rate of any queries, mean of ranges of 1, 32 and 1,024 keys";
 
 /// A spec with its prediction.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +28,8 @@ pub struct Candidate {
     pub prediction: Prediction,
     /// Expected nanoseconds of a question, by the table of constants.
     pub question_ns: f64,
-    /// Expected nanoseconds of a query: the question and the needless reads.
+    /// Expected nanoseconds of a query: the question and the needless reads. Of a robust design: what a query costs at most,
+    /// whatever is asked, on average over ranges of 1, 32 and 1,024 keys.
     pub cost_ns: f64,
 }
 
@@ -54,7 +60,8 @@ impl<'a, K: DesignKey + ?Sized> Design<'a, K> {
         rules: DesignRules,
     ) -> Result<Self> {
         let is_assumed = plan.sample().is_empty();
-        let assumed = is_assumed.then(|| plan.clone().with_sample(Arc::new(K::assumed(keys))));
+        let assumed = is_assumed || rules.is_robust;
+        let assumed = assumed.then(|| plan.clone().with_sample(Arc::new(K::assumed(keys))));
         let known = KeyStatistics::new(keys, assumed.as_ref().unwrap_or(plan));
         let ranking = rank(&known, &rules, WORTHWHILE_NS)?;
         let candidates = ranking.iter().map(|(candidate, _)| candidate.clone()).collect();
@@ -78,22 +85,31 @@ impl<'a, K: DesignKey + ?Sized> Design<'a, K> {
         self.query_count
     }
 
+    /// What is built with. A robust filter does not depend on the sample, and nor do the integers that stand for byte strings.
+    fn build_plan(&self) -> Cow<'_, BuildPlan<K>> {
+        match self.rules.is_robust {
+            true => Cow::Owned(self.plan.clone().with_sample(Arc::new(Sample::new()))),
+            false => Cow::Borrowed(self.plan),
+        }
+    }
+
     /// Builds the cheapest candidate; where it needs more space than predicted, the next.
     ///
     /// # Errors
     /// `BudgetTooSmall` if none fits.
     pub fn build(&self) -> Result<Sealed> {
+        let plan = self.build_plan();
         for (_, spec) in &self.ranking {
-            match spec.build(self.keys, self.plan) {
+            match spec.build(self.keys, &plan) {
                 Err(problem) if matches!(problem.kind(), ErrorKind::BudgetTooSmall { .. }) => {}
                 built => return built,
             }
         }
         // Only robust families can all be too large. The first of the table is Grafite, the smallest of them, and says
         // what it needs.
-        let known = KeyStatistics::new(self.keys, self.plan);
+        let known = KeyStatistics::new(self.keys, &plan);
         let smallest = K::candidate_families().0.swap_remove(0);
-        (smallest.specs)(&known, &self.rules)[0].build(self.keys, self.plan)
+        (smallest.specs)(&known, &self.rules)[0].build(self.keys, &plan)
     }
 
     /// Builds every candidate and asks it the sample's empty queries, in the order of [`candidates`](Self::candidates);
@@ -113,7 +129,8 @@ impl<'a, K: DesignKey + ?Sized> Design<'a, K> {
             let maybes = ranges.filter(|range| filter.may_contain_range(*range)).count();
             Ok(Measured { rate: maybes as f64 / self.query_count.max(1) as f64, payload_bytes })
         };
-        let measured = self.ranking.iter().map(|(_, spec)| match spec.build(self.keys, self.plan) {
+        let plan = self.build_plan();
+        let measured = self.ranking.iter().map(|(_, spec)| match spec.build(self.keys, &plan) {
             Ok(sealed) => measure(sealed).map(Some),
             Err(problem) if matches!(problem.kind(), ErrorKind::BudgetTooSmall { .. }) => Ok(None),
             Err(problem) => Err(problem),
@@ -127,6 +144,9 @@ impl<K: DesignKey + ?Sized> fmt::Display for Design<'_, K> {
         writeln!(f, "{} empty queries, {} ns a needless read", self.query_count, self.rules.model.price_ns)?;
         if let Some(assumption) = self.assumption() {
             writeln!(f, "{assumption}")?;
+        }
+        if self.rules.is_robust {
+            writeln!(f, "{BY_BOUNDS}")?;
         }
         writeln!(
             f,

@@ -9,12 +9,13 @@
 //!
 //! Guarantee: the chosen family's own. Same keys, plan and seed give the same choice on every machine: predictions are
 //! arithmetic, and the price of a probe comes from a table of constants ([`crate::costs`]), never from a clock.
-//! `auto:robust` admits only what keeps its rate for any queries chosen without the seed: Grafite, and structures that
-//! know the keys exactly. Over byte strings Grafite's bound holds for the eight bytes after the keys' common prefix.
+//! `auto:robust` admits only what keeps its rate for any queries chosen without the seed: Ribbon, Grafite, and structures
+//! that know the keys exactly. Over byte strings their bounds hold for the integers that stand for them.
 //!
-//! Cost: a search among the keys for each of 2,000 queries or more, a look at 50,000 pairs of neighbours at most, and a
-//! few additions for each query and candidate; families that cannot win any more are not modelled. Building collects the
-//! keys first: 8 bytes each for integers, their bytes and 8 more for byte strings.
+//! Cost: a search among the keys for each of 2,000 queries or more, a look at 50,000 pairs of neighbours at most, one
+//! pass over the gaps between integers, and a few additions for each query and candidate; families that cannot win any
+//! more are not modelled. Building collects the keys first: 8 bytes each for integers, their bytes and 8 more for byte
+//! strings.
 //!
 //! Knorr and others, "Proteus", SIGMOD 2022, for choosing a design by a model of keys and sampled queries. Ours: the
 //! choice is among families, by cost instead of rate; see [`docs/design/designer.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/design/designer.md).
@@ -28,9 +29,12 @@ mod search;
 mod spec;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_robust;
 #[cfg(feature = "baselines")]
 mod two_prefixes;
 
+pub(crate) use assumed::assumed_strings;
 pub use candidates::DesignKey;
 pub use design::{Candidate, Design, Measured};
 pub use spec::AutoSpec;

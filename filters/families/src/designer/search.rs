@@ -14,7 +14,7 @@ pub(super) const WORTHWHILE_NS: f64 = 5.0;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DesignRules {
     pub(crate) model: CostModel,
-    /// Whether the chosen filter has to keep its rate for any queries.
+    /// Whether the chosen filter has to keep its rate for any queries, and the choice may use nothing but such rates.
     pub(crate) is_robust: bool,
     /// Whether two prefix Bloom filters may be chosen, whose model costs more than all others together.
     #[cfg(feature = "baselines")]
@@ -42,7 +42,8 @@ pub(super) fn rank<K: DesignKey + ?Sized>(
         let best = ranking.iter().map(|(candidate, _)| candidate.cost_ns).fold(f64::INFINITY, f64::min);
         let room_ns = best - worthwhile_ns - bounds.min_ns(&family);
         let can_win = room_ns > 0.0 && room_ns > (family.min_rate)(known) * price_ns;
-        if !can_win || rules.is_robust && !family.may_be_robust {
+        // The lower bounds are made from the sample, which a robust choice must not follow.
+        if !(if rules.is_robust { family.may_be_robust } else { can_win }) {
             continue;
         }
         for spec in (family.specs)(known, rules) {
@@ -51,9 +52,12 @@ pub(super) fn rank<K: DesignKey + ?Sized>(
                 Err(problem) if matches!(problem.kind(), ErrorKind::BudgetTooSmall { .. }) => continue,
                 Err(problem) => return Err(problem),
             };
-            if prediction.is_robust || !rules.is_robust {
-                let doubt = if family.goes_by_neighbours && !prediction.is_robust { doubt } else { 0.0 };
-                let cost_ns = rules.model.cost_ns(&family.costs, &prediction) + doubt * price_ns;
+            if prediction.is_robust() || !rules.is_robust {
+                let doubt = if family.goes_by_neighbours && !prediction.is_robust() { doubt } else { 0.0 };
+                let cost_ns = match rules.is_robust {
+                    true => rules.model.bound_cost_ns(&family.costs, &prediction),
+                    false => rules.model.cost_ns(&family.costs, &prediction) + doubt * price_ns,
+                };
                 let question_ns = family.costs.question_ns(K::ID, &prediction);
                 let candidate =
                     Candidate { spec: spec.text(), kind: family.kind, prediction, question_ns, cost_ns };

@@ -26,7 +26,7 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use builder::{write_body, write_circle};
+pub(crate) use builder::{MAX_LAST, write_body, write_circle};
 pub(crate) use codec::HEADER_BYTES;
 pub(crate) use predict::predict_within;
 pub(crate) use query::{Grafite, GrafiteProbe};

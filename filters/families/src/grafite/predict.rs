@@ -5,7 +5,7 @@
 //! closer together than the query is long make Grafite better than its bound. Keys of the query's own block keep their
 //! distance, and never disturb it.
 
-use lacuna_base::Prediction;
+use lacuna_base::{Prediction, RateBound};
 use lacuna_succinct::elias_fano::encoded_len;
 
 use super::builder::MAX_LAST;
@@ -39,7 +39,7 @@ pub(crate) fn predict_within(
         probes: asked,
         fetches: asked,
         payload_bytes: body_bytes(last),
-        is_robust: true,
+        bound: RateBound::EXACT,
     };
     if last == span {
         return Ok(exact);
@@ -48,7 +48,9 @@ pub(crate) fn predict_within(
     let block_log2 = (last + 1).ilog2().min(spec.max_block_log2());
     let blocks = Blocks { log2: block_log2, last, statistics };
     let rate = statistics.rate(|query| blocks.rate(query));
-    Ok(Prediction { rate, probes: statistics.mean(|query| blocks.parts(query)), ..exact })
+    let unit_rate = count as f64 / (last as f64 + 1.0);
+    let bound = RateBound { unit_rate, max_len: (1_u64 << block_log2) as f64 };
+    Ok(Prediction { rate, probes: statistics.mean(|query| blocks.parts(query)), bound, ..exact })
 }
 
 struct Blocks<'a> {

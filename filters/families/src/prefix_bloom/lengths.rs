@@ -3,7 +3,7 @@
 //! A query is "maybe" from the length on that it shares with a key, and asks for as many prefixes as it is long in theirs.
 //! So queries that agree in both, up to a power of two, are judged together, and 63 lengths cost little more than one.
 
-use lacuna_base::{KeyStatistics, Prediction};
+use lacuna_base::{KeyStatistics, Prediction, RateBound};
 
 use super::codec::HEADER_BYTES;
 use super::spec::{DEFAULT_SPAN_LOG2, PrefixBloomSpec};
@@ -66,7 +66,7 @@ impl Bins {
             probes: asked / total * facts.probes,
             fetches: waits / total,
             payload_bytes: statistics.max_bytes,
-            is_robust: false,
+            bound: RateBound::NONE,
         }
     }
 }

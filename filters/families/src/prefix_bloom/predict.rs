@@ -2,7 +2,7 @@
 //!
 //! A query whose end shares its prefix with a key is "maybe"; any other asks for its prefixes one by one.
 
-use lacuna_base::Prediction;
+use lacuna_base::{Prediction, RateBound};
 
 use super::codec::HEADER_BYTES;
 use super::lengths::likeliest_dropped_bits;
@@ -28,7 +28,7 @@ impl PredictIntegers for PrefixBloomSpec {
             probes: asked * facts.probes,
             fetches: statistics.mean(|query| waits_for(facts.asked_of(points(query)))),
             payload_bytes: statistics.max_bytes,
-            is_robust: false,
+            bound: RateBound::NONE,
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Which variants and numbers of hash functions may be the best: all of them, evaluated on a part of the queries.
 
 use lacuna_base::internal::thinned;
-use lacuna_base::{KeyStatistics, Prediction};
+use lacuna_base::{KeyStatistics, Prediction, RateBound};
 
 use super::codec::Levels;
 use super::design::{MAX_SAMPLED, end_level};
@@ -104,7 +104,7 @@ impl Table<'_> {
             probes: self.some(FEW).map(|query| asker.probes(query)).sum::<f64>() * share,
             fetches: self.some(FEW).map(|query| asker.fetches(query)).sum::<f64>() * share,
             payload_bytes: self.room.lines.body_bytes(),
-            is_robust: false,
+            bound: RateBound::NONE,
         };
         Some(self.model.cost_ns(&RencoderSpec::COSTS, &prediction)).filter(|&cost| cost < max_ns)
     }

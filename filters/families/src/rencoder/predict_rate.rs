@@ -1,7 +1,7 @@
 //! REncoder's prediction: the levels its builder would choose, and the model's rate on the sample.
 
-use lacuna_base::Prediction;
 use lacuna_base::internal::thinned;
+use lacuna_base::{Prediction, RateBound};
 
 use super::builder::SMALLEST_BYTES;
 use super::codec::{Levels, Ones};
@@ -33,7 +33,7 @@ impl PredictIntegers for RencoderSpec {
             probes,
             fetches: statistics.mean(|query| asker.fetches(query)),
             payload_bytes: lines.body_bytes(),
-            is_robust: false,
+            bound: RateBound::NONE,
         })
     }
 }

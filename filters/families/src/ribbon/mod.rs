@@ -35,4 +35,5 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use predict::likely_layers;
 pub use spec::RibbonSpec;

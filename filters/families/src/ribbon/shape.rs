@@ -3,12 +3,14 @@
 //! Larger blocks leave room for longer ranges in one block, smaller ones for fewer keys that share one. Of all sizes whose
 //! mean rate over the lengths asked for is within 2 % of the best, the largest is taken.
 
+use lacuna_base::RateBound;
 use lacuna_succinct::elias_fano::{Geometry, encoded_len};
 
 use super::codec::{MAX_BLOCK_LOG2, MAX_LAYERS, MAX_PLANES, PADDING_BYTES, SHORT_HEADER_BYTES, header_bytes};
 use super::counts::BlockCounts;
 use super::layer::{Layer, WINDOW};
 use super::spec::RibbonSpec;
+use crate::costs::BOUND_LENGTHS;
 use crate::grafite;
 use crate::largest::largest_within;
 
@@ -18,8 +20,6 @@ const LOAD: f64 = 1.02;
 const BUMPED: f64 = 0.036;
 /// Mean rates that count as the same.
 const TOLERANCE: f64 = 1.02;
-/// Lengths of ranges where nothing is known of them.
-const LENGTHS: [f64; 3] = [1.0, 32.0, 1_024.0];
 /// Most blocks of a range that are asked.
 const MAX_BLOCKS: u64 = 64;
 
@@ -34,6 +34,20 @@ pub(crate) struct Shape {
     pub(crate) bytes: f64,
     /// Expected "maybe" about a range without a key, for each key of its length.
     pub(crate) unit_rate: f64,
+}
+
+impl Shape {
+    /// Length of the longest range that is asked about, wherever it starts.
+    fn max_len(&self) -> f64 {
+        let blocks = max_blocks(self.planes, self.block_log2) - 1;
+        blocks as f64 * (1_u64 << self.block_log2) as f64
+    }
+
+    /// What the filter will say of its rate.
+    pub(crate) fn rate_bound(&self) -> RateBound {
+        let spilled = libm::exp2(-f64::from(self.planes + u32::from(self.tall_buckets > 0)));
+        RateBound { unit_rate: (self.unit_rate * (1.0 + spilled)).max(spilled), max_len: self.max_len() }
+    }
 }
 
 /// Most blocks of a range that are asked: where there are many more than there are checks against, the answer is "maybe".
@@ -78,17 +92,23 @@ impl Choice<'_> {
             None => 0..=MAX_BLOCK_LOG2,
         };
         let shapes: Vec<(Shape, f64)> = sizes.filter_map(|block_log2| self.with_block(block_log2)).collect();
-        let best = shapes.iter().map(|(_, rate)| *rate).fold(f64::INFINITY, f64::min);
-        let (shape, rate) = *shapes.iter().rev().find(|(_, rate)| *rate <= best * TOLERANCE)?;
-        (self.spec.planes().is_some() || rate < self.spilled_rate()).then_some(shape)
+        // Where no shape denies any of the lengths, shorter ranges decide.
+        let rates = |(shape, mean): &(Shape, f64)| [*mean, shape.unit_rate];
+        let best = shapes.iter().map(rates).min_by(|a, b| a.partial_cmp(b).expect("rates are numbers"))?;
+        let is_as_good = |rates: [f64; 2]| rates[0] <= best[0] * TOLERANCE && rates[1] <= best[1] * TOLERANCE;
+        let found = shapes.iter().rev().find(|shape| is_as_good(rates(shape)))?;
+        (self.spec.planes().is_some() || rates(found) < self.spilled_rates()).then_some(found.0)
     }
 
-    /// The mean rate of a filter that spills all keys.
-    fn spilled_rate(&self) -> f64 {
+    /// The mean rate of a filter that spills all keys, and its rate for each key of a range.
+    fn spilled_rates(&self) -> [f64; 2] {
         match self.largest_circle() {
-            Some(last) if last == self.span => 0.0,
-            Some(last) => self.mean_rate(self.counts.keys() / (last as f64 + 1.0), f64::INFINITY),
-            None => 1.0,
+            Some(last) if last == self.span => [0.0, 0.0],
+            Some(last) => {
+                let unit_rate = self.counts.keys() / (last as f64 + 1.0);
+                [self.mean_rate(unit_rate, f64::INFINITY), unit_rate]
+            }
+            None => [1.0, 1.0],
         }
     }
 
@@ -105,7 +125,7 @@ impl Choice<'_> {
 
     /// Mean over the lengths of the rate where ranges of at most `max_len` are asked.
     fn mean_rate(&self, unit_rate: f64, max_len: f64) -> f64 {
-        let lengths = if self.lengths.is_empty() { &LENGTHS[..] } else { self.lengths };
+        let lengths = if self.lengths.is_empty() { &BOUND_LENGTHS[..] } else { self.lengths };
         let rate = |len: &f64| if *len <= max_len { (len * unit_rate).min(1.0) } else { 1.0 };
         lengths.iter().map(rate).sum::<f64>() / lengths.len() as f64
     }
@@ -116,8 +136,7 @@ impl Choice<'_> {
             Some(planes) => (block_log2 <= planes).then(|| self.shape(block_log2, planes, 0))?,
             None => self.largest(block_log2)?,
         };
-        let max_len = (max_blocks(shape.planes, block_log2) - 1) as f64 * (1_u64 << block_log2) as f64;
-        Some((shape, self.mean_rate(shape.unit_rate, max_len)))
+        Some((shape, self.mean_rate(shape.unit_rate, shape.max_len())))
     }
 
     /// As many planes as fit.

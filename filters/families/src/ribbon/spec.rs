@@ -11,9 +11,12 @@ use crate::frame::FilterBytes;
 use crate::integer::{IntegerFilter, WindowedFilter};
 use crate::integer_build::{BodyOrder, IntegerSpec, TooSmall, integer_family};
 use crate::kind::Kind;
-use crate::spec_text::{SpecText, spec_text};
+use crate::spec_text::{SpecText, spec_text_with_flags};
 
-/// The ribbon filter; everything follows from the budget, the keys and the sample.
+/// The ribbon filter; everything follows from the budget, the keys and the lengths of the sampled ranges.
+///
+/// As text `ribbon`; `ribbon:unsampled` to leave the sample aside, so that the filter is as good after the queries have
+/// changed: ranges of 1, 32 and 1,024 keys count the same.
 ///
 /// ```
 /// use lacuna_base::{Budget, BuildPlan, FilterSpec, SortedKeys, U64Range};
@@ -29,16 +32,28 @@ use crate::spec_text::{SpecText, spec_text};
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RibbonSpec {
+    is_unsampled: bool,
     block_log2: Option<u32>,
     planes: Option<u32>,
     window: Option<u32>,
     min_layer: Option<u32>,
 }
 
+/// The flag for a filter that does not depend on the sample.
+const UNSAMPLED: &str = "unsampled";
 /// Layers of fewer blocks cost more than the spill would.
 const MIN_LAYER: u32 = 256;
 
 impl RibbonSpec {
+    /// A filter whose bytes do not depend on the sample.
+    pub fn unsampled() -> Self {
+        Self { is_unsampled: true, ..Self::default() }
+    }
+
+    pub(crate) fn is_unsampled(self) -> bool {
+        self.is_unsampled
+    }
+
     /// The size of a block to use, as a power of two.
     pub(crate) fn block_log2(self) -> Option<u32> {
         self.block_log2
@@ -73,11 +88,12 @@ impl IntegerSpec for RibbonSpec {
             ("window", self.window),
             ("layer", self.min_layer),
         ];
-        spec_text(RibbonSpec::KIND.name(), &parameters)
+        let flags = if self.is_unsampled { &[UNSAMPLED][..] } else { &[] };
+        spec_text_with_flags(RibbonSpec::KIND.name(), flags, &parameters)
     }
 
     fn write_body(&self, keys: &[u64], max_bytes: usize, order: &BodyOrder<'_>) -> Result<Vec<u8>, TooSmall> {
-        let ranges = (order.sample_ranges)();
+        let ranges = if self.is_unsampled { Vec::new() } else { (order.sample_ranges)() };
         let step = ranges.len().div_ceil(MAX_LENGTHS).max(1);
         let lengths = ranges.iter().step_by(step).map(|(lo, hi)| (hi - lo) as f64 + 1.0);
         write_body(*self, keys, max_bytes, order.seed, &lengths.collect::<Vec<_>>())
@@ -98,6 +114,7 @@ impl FilterFamily for RibbonSpec {
 
     fn from_text(spec: &mut SpecText<'_>) -> Result<Self> {
         Ok(Self {
+            is_unsampled: spec.take_flag(UNSAMPLED),
             block_log2: spec.take("block", 0, MAX_BLOCK_LOG2)?,
             planes: spec.take("planes", 1, MAX_PLANES)?,
             window: spec.take("window", 1, 32)?,

@@ -188,3 +188,29 @@ fn the_seed_moves_the_false_positives() {
     assert_ne!(positives(1), positives(2));
     assert_eq!(positives(1), positives(1));
 }
+
+/// The bars of ranges of 1, 32 and 1,024 keys right after a key, at offsets up to 2^20 and up to 1,023; 10,000,000 keys where
+/// `LACUNA_LONG` asks for them.
+#[test]
+fn fourteen_bits_hold_the_rates_beside_keys() {
+    let (count, queries) = lacuna_testkit::effort::short_or_long((100_000, 100_000), (10_000_000, 2_000_000));
+    let mut rng = Rng::new(SEED);
+    let keys = sorted((0..count).map(|_| rng.next_u64()));
+    let (filter, used) = built("ribbon", &keys, 14.0, SEED);
+    println!("{used} bits, a bound of {}", filter.rate_bound(1));
+    let bars = [(1 << 20, [9e-5, 2.8e-3, 0.09]), (1_023, [1e-5, 3e-4, 0.02])];
+    for (degree, rates) in bars {
+        for (len, rate) in [1, 32, 1_024].into_iter().zip(rates) {
+            let ranges = (0..queries).filter_map(|_| empty_range(&mut rng, &keys, len, Some(degree)));
+            let answers: Vec<bool> = ranges.map(|(lo, hi)| may_hold(&filter, lo, hi)).collect();
+            let found = answers.iter().filter(|maybe| **maybe).count();
+            let expected = answers.len() as f64 * rate;
+            println!("offsets to {degree}, {len} keys: {found} of {}", answers.len());
+            let max = expected + 4.0 * expected.sqrt();
+            assert!(
+                found as f64 <= max,
+                "offsets to {degree}, {len} keys: {found}, not {expected}, seed {SEED}"
+            );
+        }
+    }
+}

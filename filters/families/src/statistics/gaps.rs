@@ -50,6 +50,23 @@ impl GapCounts {
         Self { counts, below, from, weight }
     }
 
+    /// Whether [`without`](Self::without) is exact for gaps that add up to `covered`: every gap was counted, not a sample of
+    /// them, and the sum is no larger than floating point keeps.
+    pub(crate) fn is_exact(&self, covered: u64) -> bool {
+        self.weight <= 1.0 && covered < 1 << f64::MANTISSA_DIGITS
+    }
+
+    /// How many gaps have `2^gap_log2` keys or more, and the sum of all others.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a number of keys and a part of their span; casts saturate"
+    )]
+    pub(crate) fn without(&self, gap_log2: u32) -> (u64, u64) {
+        let class = gap_log2 as usize * 4;
+        let count = (self.from[class] as f64 * self.weight).round();
+        (count as u64, (self.below[class] * self.weight).round() as u64)
+    }
+
     /// Sum over all gaps of the smaller of the gap and `width`.
     pub(crate) fn covered(&self, width: f64) -> f64 {
         if width < 1.0 {
@@ -78,6 +95,15 @@ mod tests {
             assert!(start(class) <= gap as f64, "{gap}");
             assert!(class + 1 >= CLASSES || (gap as f64) < start(class + 1), "{gap}");
         }
+    }
+
+    #[test]
+    fn large_gaps_are_counted_apart() {
+        let counts = GapCounts::of([1, 7, 8, 9, 4_095, 4_096, 1 << 40].into_iter(), 1.0);
+        assert_eq!(counts.without(3), (5, 8));
+        assert_eq!(counts.without(12), (2, 4_120));
+        assert_eq!(counts.without(63), (0, 4_120 + 4_096 + (1 << 40)));
+        assert!(counts.is_exact(1 << 52) && !counts.is_exact(1 << 53));
     }
 
     #[test]

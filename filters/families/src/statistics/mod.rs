@@ -1,6 +1,6 @@
 //! Keys and queries as the integer families see them, for predictions.
 //!
-//! Integers are taken as they are, byte strings through the window after their common prefix. A query falls into one of
+//! Integers are taken as they are, byte strings as [`StringChoice`] sees them. A query falls into one of
 //! three kinds: *settled*, a "no" from the smallest and largest key; *certain*, a "maybe" whatever the family, because
 //! the window of a key lies in it; *inside*, where the family decides. Only those inside are looked at one by one, each
 //! with the keys before and after it.
@@ -8,14 +8,14 @@
 mod empty_query;
 mod gaps;
 
-use lacuna_base::{Budget, BuildPlan, KeySpace, KeyStatistics, Position, SortedKeys, U64Range, Window};
+use lacuna_base::{BuildPlan, KeySpace, KeyStatistics, Position, SortedKeys, U64Range, Window};
 
 pub(crate) use empty_query::EmptyQuery;
 pub(crate) use gaps::GapCounts;
 
-use crate::frame::{window_for, window_section_bytes};
 use crate::integer_sample::IntegerSample;
 use crate::rencoder::NodeCounts;
+use crate::string_choice::StringChoice;
 
 /// Places of keys that are kept for [`IntegerStatistics::share_between`].
 const MAX_MARKS: usize = 4_096;
@@ -173,8 +173,11 @@ impl IntegerView for u64 {
             }),
         });
         let max_bytes = known.plan().budget().payload_bytes(keys.len());
+        // All of them, at a nanosecond or two a key: a sample misses the few that are worth leaving out.
+        let gaps = GapCounts::of(keys.windows(2).map(|pair| pair[1] - pair[0]), 1.0);
         IntegerStatistics {
             max_bytes,
+            gaps,
             ..IntegerStatistics::from_pairs(pairs, known.weight(), ends, marks, fates)
         }
     }
@@ -187,23 +190,25 @@ impl IntegerView for [u8] {
     fn integers(known: &KeyStatistics<'_, Self>) -> IntegerStatistics {
         let keys = known.keys();
         let payload_bytes = known.plan().budget().payload_bytes(keys.len());
-        let window = window_for(keys, (payload_bytes - Budget::FIXED_BYTES) / 4);
-        let place = |key| place_in(window, key);
+        let choice = StringChoice::of(keys, known.plan());
+        let view = choice.view();
+        let place = |key| view.place(key);
+        let mut comes_to_body = choice.body_filter();
         let ends = (keys.first().map_or(0, place), keys.last().map_or(0, place));
         let pairs: Vec<(u64, u64)> = known.neighbours().map(|(a, b)| (place(a), place(b))).collect();
         let marks = mark_positions(keys.len()).map(|position| place(keys.get(position))).collect();
         let fates = known.queries().iter().map(|query| {
             let range =
                 lacuna_base::ByteRange::new(query.lo, query.hi).expect("samples hold no inverted query");
-            let cover = window.cover(range);
+            let cover = view.cover(range).filter(|_| comes_to_body(range));
             let below = query.place.checked_sub(1).map(|index| place(keys.get(index)));
             let above = (query.place < keys.len()).then(|| place(keys.get(query.place)));
             fate(cover, ends, below, above)
         });
         IntegerStatistics {
-            key_bits: window.largest().ilog2() + 1,
-            max_bytes: payload_bytes - window_section_bytes(window),
-            beside_bytes: window_section_bytes(window),
+            key_bits: view.key_bits(),
+            max_bytes: payload_bytes - choice.section_bytes(),
+            beside_bytes: choice.section_bytes(),
             ..IntegerStatistics::from_pairs(pairs, known.weight(), ends, marks, fates)
         }
     }

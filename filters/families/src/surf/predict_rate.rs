@@ -4,7 +4,7 @@
 //! neighbours from all over the set give the size of the whole. What the filter says to a query follows exactly from
 //! the keys on either side; hash bits let a point through by chance.
 
-use lacuna_base::{ByteRange, KeySpace, KeyStatistics, PredictRate, Prediction, Result};
+use lacuna_base::{ByteRange, KeySpace, KeyStatistics, PredictRate, Prediction, RateBound, Result};
 use lacuna_succinct::trie::{Branch, Shape, shared_len};
 
 use super::budget::{Design, design_for};
@@ -54,7 +54,7 @@ impl Sums {
             probes: self.levels / queries,
             fetches: self.fetches / queries,
             payload_bytes,
-            is_robust: false,
+            bound: RateBound::NONE,
         }
     }
 

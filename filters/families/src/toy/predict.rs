@@ -1,6 +1,6 @@
 //! The prediction of the toy family, which promises nothing.
 
-use lacuna_base::Prediction;
+use lacuna_base::{Prediction, RateBound};
 
 use super::codec::BODY_BYTES;
 use super::spec::ToySpec;
@@ -15,7 +15,7 @@ impl PredictIntegers for ToySpec {
             probes: 1.0,
             fetches: 1.0,
             payload_bytes: BODY_BYTES,
-            is_robust: false,
+            bound: RateBound::NONE,
         })
     }
 }

@@ -13,11 +13,17 @@ conformance!(
     bucketing_u64,
     u64,
     "bucketing",
-    forced = ["bucketing:slice=1,heavy=1", "bucketing:slice=0,heavy=2"],
-    paths = ["bucketing: shared buckets", "elias_fano: spilled"],
+    forced = ["bucketing:gap=1,slice=1,heavy=1", "bucketing:slice=0,heavy=2", "bucketing:gap=3"],
+    paths = ["bucketing: shared buckets", "bucketing: gaps left out", "elias_fano: spilled"],
     ignores_seed = true
 );
-conformance!(bucketing_bytes, [u8], "bucketing", forced = ["bucketing:slice=1,heavy=1"], ignores_seed = true);
+conformance!(
+    bucketing_bytes,
+    [u8],
+    "bucketing",
+    forced = ["bucketing:gap=9,slice=1,heavy=1"],
+    ignores_seed = true
+);
 conformance!(
     grafite_u64,
     u64,

@@ -29,7 +29,7 @@ fn maybes(spec: &str, count: usize, bits: f64) -> u64 {
 
 #[test]
 fn small_sets_keep_the_rate_of_large_ones() {
-    for spec in ["grafite", "ribbon"] {
+    for spec in ["bucketing", "grafite", "ribbon"] {
         for (count, bits) in [(100, 20.0), (1_000, 15.0)] {
             let found = maybes(spec, count, bits);
             // A rate of 2^-12, and four deviations.
