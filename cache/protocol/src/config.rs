@@ -266,7 +266,7 @@ pub enum Flaw {
     OneFenceOnly,
     /// The leader of a write over several ranges does not ask the other owners.
     LeadAlone,
-    /// A lease of a caller that goes to the store by itself covers nothing.
+    /// A lease of a caller that goes to the store directly covers nothing.
     HoldNothing,
     /// The store is queried before it has the buffered writes of the queried interval.
     AskUnflushed,

@@ -168,7 +168,7 @@ pub enum Event {
     Verify(RequestId, Query),
     /// A foreign write past the cache was noticed: drop the entries that show these intervals.
     ForeignWrite(Vec<Touched>),
-    /// A caller will read and write at the store by itself, a bulk load or a transaction: drop the entries that these
+    /// A caller will read and write at the store directly, a bulk load or a transaction: drop the entries that these
     /// intervals touch, have the store take their buffered writes, and admit no request for them until `HoldDone`. As
     /// with a write, domains that are not named are touched whole; the command only says whose numbers of domains
     /// these are.

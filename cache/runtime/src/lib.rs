@@ -14,7 +14,7 @@
 //! Without any feature there are
 //!
 //! - [`RangeCache`]: reads and writes of one range; a hit asks the cache server only;
-//! - [`OpenLease`]: a lease for a caller that reads and writes at the store by itself;
+//! - [`OpenLease`]: a lease for a caller that reads and writes at the store directly;
 //! - [`Alarm`]: for code that notices a foreign write past the cache;
 //! - [`Compressed`]: a cache server whose values are compressed if that makes them smaller;
 //! - [`Hashed`]: several cache servers that share the results of every range;

@@ -1,7 +1,7 @@
 //! Whether a new filter answers the queries that it was built for.
 //!
-//! A filter of the wrong family, of too few bits, or behind a codec that hides what tells keys apart costs its memory and
-//! answers "maybe": nothing fails, and nobody notices. So each new filter is asked the sampled queries that it should
+//! A filter of the wrong family, of too few bits, or with a codec that hides what tells keys apart costs its memory and
+//! answers "maybe": nothing fails, and nothing shows it. So each new filter is asked the sampled queries that it should
 //! deny, or where none were sampled points and short ranges between its keys, and is counted if it denies less than
 //! half of them.
 //!

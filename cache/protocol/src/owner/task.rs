@@ -56,7 +56,7 @@ pub(super) enum Kind {
     ReadAll(Vec<Query>),
     /// The part of this range in a task that another owner leads, and whom to answer.
     Guest(PeerId, CallId, LeaseMode),
-    /// A lease for a caller that reads and writes at the store by itself.
+    /// A lease for a caller that reads and writes at the store directly.
     Hold,
     /// A foreign write past the cache that has happened.
     Foreign,

@@ -1,4 +1,4 @@
-//! A lease for a caller that reads and writes at the store by itself: a bulk load, or a transaction.
+//! A lease for a caller that reads and writes at the store directly: a bulk load, or a transaction.
 //!
 //! The caller requests a lease on all that it will touch, sends its transactions to the store, and releases the lease.
 //! Meanwhile no cached entry shows anything of it, and all other requests for it wait. With ranges 0 and 1 in tenures

@@ -37,7 +37,7 @@ pub trait Requests: Debug + Send + Sync {
     /// As [`Requests::read`].
     fn read_all(&self, queries: Vec<Query>) -> Reply<'_, Vec<Value>>;
 
-    /// A lease on what a write would touch, for a caller that reads and writes at the store by itself, for at most
+    /// A lease on what a write would touch, for a caller that reads and writes at the store directly, for at most
     /// `lasts` (and never more than an hour). The command only says whose numbers of domains these are.
     ///
     /// # Errors

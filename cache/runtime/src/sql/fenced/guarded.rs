@@ -1,4 +1,4 @@
-//! What the holder of a lease needs of a table's store, to run a transaction by itself.
+//! What the holder of a lease needs of a table's store, to run a transaction on its own.
 //!
 //! The transaction locks the fences of its lease before its first statement, as the owner's writes do, and keeps them
 //! locked until it ends. So a new owner that raises a fence waits for it, and a transaction that comes later finds the

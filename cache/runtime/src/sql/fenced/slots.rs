@@ -47,7 +47,7 @@ pub(crate) async fn raise_slots(
     open.execute(&dialect.statement(sql, &values)).await.map(drop)
 }
 
-/// The query of the epoch under a lock on one of the slots that nobody holds, which waits for nobody; if all are held, as
+/// The query of the epoch under a lock on one of the free slots, without waiting; if all are held, as
 /// they are while a fence is raised, on the last.
 ///
 /// Transactions of other processes than the owner's do not know which slots its writes hold. These take the slots from

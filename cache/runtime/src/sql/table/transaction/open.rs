@@ -1,7 +1,7 @@
 //! A transaction at the database, under leases on all that it may touch.
 //!
 //! It ends once: by a commit, by the first statement that fails, or when its time is over. While a statement runs it is
-//! taken out of its place, so that a caller that stops waiting leaves none behind: the connection is closed, and leases
+//! taken out of its place, so that a caller that stops waiting does not leave one open: the connection is closed, and leases
 //! that are dropped count as abandoned.
 
 use std::sync::{Arc, Weak};
