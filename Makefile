@@ -57,7 +57,7 @@ test-all-else:
 	$(BESIDE) words lab/words
 	$(BESIDE) packages .ci/package
 	$(BESIDE) docs $(WITH_ROCKSDB) env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --profile checked --locked --workspace --all-features --no-deps --lib
-	$(BESIDE) tests $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --tests
+	$(BESIDE) tests $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --no-fail-fast --tests
 	$(BESIDE) "examples of the documentation" $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --quiet --doc
 	$(BESIDE) "C and C++" $(WITH_ROCKSDB) env LACUNA_COMMAND=$(LACUNA_WITHOUT_FEATURES) .ci/c
 	$(BESIDE) python env LACUNA_COMMAND=$(LACUNA_WITHOUT_FEATURES) .ci/python

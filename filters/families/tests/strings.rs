@@ -192,7 +192,7 @@ fn rate(filter: &DynFilter<[u8]>, queries: &Queries) -> f64 {
 /// Families that see the integers of strings.
 const FAMILIES: [&str; 6] = ["bucketing", "grafite", "ribbon", "rencoder", "snarf", "prefix_bloom"];
 
-/// With `LACUNA_LONG`: the table of `docs/design/windows.md`.
+// With `LACUNA_LONG`: the table of docs/design/windows.md.
 #[test]
 fn rates_over_real_strings_are_printed() {
     if !is_long() {
