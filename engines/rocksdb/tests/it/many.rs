@@ -52,7 +52,8 @@ fn no_block_is_read_to_ask() {
     let may = lacuna.may_contain_ranges(&db, absent(10_000)).unwrap();
     assert_eq!(context.metric(PerfMetric::BlockReadCount), 0, "seed {SEED}");
     let passed = may.iter().filter(|may| **may).count();
-    assert!(passed < 200, "seed {SEED}: {passed} of 10,000 gaps");
+    // A range has 128 keys on average, 0.9 % at 16 bits, in each of the up to five tables that compaction leaves in its way.
+    assert!(passed < 600, "seed {SEED}: {passed} of 10,000 gaps");
     assert_eq!(lacuna.contains_ranges(&db, absent(10_000)).unwrap(), [false; 10_000]);
     let blocks = context.metric(PerfMetric::BlockReadCount);
     assert!(blocks <= 3 * passed as u64, "seed {SEED}: {blocks} blocks for {passed} ranges");

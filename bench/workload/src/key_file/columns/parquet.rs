@@ -205,6 +205,7 @@ fn unreadable(error: ParquetError) -> Error {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
 
     use parquet::data_type::{ByteArrayType, DoubleType, FloatType, Int32Type, Int64Type};
     use parquet::file::writer::SerializedFileWriter;
@@ -220,8 +221,10 @@ mod tests {
         levels: Option<&[i16]>,
         asked: Option<KeyType>,
     ) -> Result<TypedKeys> {
-        let name: String = column.chars().filter(char::is_ascii_alphanumeric).collect();
-        let path = std::env::temp_dir().join(format!("lacuna-{}-{name}.parquet", std::process::id()));
+        // Tests run at the same time, some of them with equal columns.
+        static FILES: AtomicU64 = AtomicU64::new(0);
+        let number = FILES.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("lacuna-{}-{number}.parquet", std::process::id()));
         let schema = Arc::new(parse_message_type(&format!("message keys {{ {column}; }}")).unwrap());
         let mut file =
             SerializedFileWriter::new(File::create(&path).unwrap(), schema, Arc::default()).unwrap();
