@@ -242,7 +242,7 @@ fn a_lease_of_a_caller_holds_its_interval_alone() {
         assert_eq!(low.writes[&before], WriteOutcome::Done);
         low.next += 1;
         let hold = RequestId(low.next);
-        // Whoever numbers the columns as the owner does names what it holds by a command of its own.
+        // The command says that its sender numbers the columns as the owner does.
         let touched = vec![(0, closed(2, 3))];
         let command = Change::Put { key: 2, other: 0 }.write(200, false).command;
         low.tell(&mut servers, Event::Hold(hold, Write { touched, command: command.clone() }));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lacuna_base::{Budget, BuildPlan, DynFilter, Sample, Sealed, SortedKeys, U64Range};
+use lacuna_base::{Budget, BuildPlan, ByteColumn, DynFilter, Sample, Sealed, SortedKeys, U64Range};
 use lacuna_workload::Rng;
 
 use super::AutoSpec;
@@ -138,6 +138,30 @@ fn robust_designs_do_not_depend_on_the_sample() {
 }
 
 /// The designer chooses by the bounds that the filters have.
+/// Nor do the integers that stand for byte strings, which otherwise follow the sample.
+#[test]
+fn robust_designs_over_strings_do_not_depend_on_the_sample() {
+    let names: Vec<String> =
+        (0..5_000).map(|n| format!("metrics/host-{:02}/cpu|{:07}", n / 300, n * 37)).collect();
+    let column: ByteColumn = names.iter().map(String::as_bytes).collect();
+    let keys = SortedKeys::byte_strings(&column).expect("ascending");
+    let budget = Budget::bits_per_key(16.0).expect("in range");
+    let sealed = |spec: AutoSpec, ends: &[(&str, &str)]| {
+        let mut sample = Sample::new();
+        for name in names.iter().step_by(7) {
+            let end = |end: &str| [name.as_str(), end].concat().into_bytes();
+            ends.iter().for_each(|(lo, hi)| sample.push(end(lo).as_slice(), end(hi).as_slice()));
+        }
+        let plan = BuildPlan::new(budget).with_sample(Arc::new(sample)).with_seed(7);
+        spec.design(keys, &plan).and_then(|design| design.build()).expect("fits").into_bytes()
+    };
+    let robust = |ends: &[(&str, &str)]| sealed(AutoSpec::robust(), ends);
+    let none = robust(&[]);
+    assert!(none == robust(&[("0", "0")]) && none == robust(&[("0", "9")]));
+    let usual = |ends: &[(&str, &str)]| sealed(AutoSpec::new(), ends);
+    assert!(usual(&[("0", "0")]) != usual(&[("0", "9")]), "other designs follow it");
+}
+
 #[test]
 fn bounds_are_predicted_as_built() {
     for (name, keys) in key_sets(6) {

@@ -60,7 +60,7 @@ async fn a_transaction_whose_client_was_cut_off_holds_nothing_and_commits_nothin
     let mut open = begin.begin().await.unwrap();
     let row = open.get(&far, "place", 0..2 * CUT).await.unwrap().remove(0);
     relay.set(Mood::Cut);
-    // It has locked the fences at the database: new tenures wait for its end, and nobody reads before.
+    // It has locked the fences at the database: new tenures wait for its end, and so does every read.
     let reading = tokio::spawn({
         let near = near.clone();
         async move { places(&near.get("place", 0..2 * CUT).await.unwrap()) }

@@ -54,7 +54,7 @@ async fn until_there_are(table: &Table, rows: usize) {
 }
 
 /// Every way to write through the cache; 11 rows are there afterwards, of ages below 200.
-async fn write_in_every_way(people: &Table) {
+async fn write_in_every_way(cache: &Cache, people: &Table) {
     for id in 0..10 {
         people.insert(row(id, 10 * id)).await.unwrap();
     }
@@ -66,6 +66,10 @@ async fn write_in_every_way(people: &Table) {
     people.delete_range("age", 80..=80).await.unwrap();
     let both = ["UPDATE people SET note = 'a' WHERE id = 1", "UPDATE people SET note = 'b' WHERE id = 2"];
     people.execute(&[], both.map(Statement::new).to_vec()).await.unwrap();
+    let mut transaction = cache.transaction().on_all(people).begin().await.unwrap();
+    let youngest = transaction.get(people, "age", 0..=5).await.unwrap().remove(0);
+    transaction.update(people, &youngest, [("note", "of a transaction".into())]).await.unwrap();
+    transaction.commit().await.unwrap();
     let mut load = people.bulk_load(Duration::from_secs(60)).await.unwrap();
     load.insert((20..23).map(|id| row(id, 8 * id))).await.unwrap();
     load.finish().await.unwrap();
@@ -78,7 +82,7 @@ async fn strangers_are_told_from_caches(options: Options, url: &str) -> (Cache, 
     make(&cache, PEOPLE).await;
     let people = cache.table(schema("people")).await.unwrap();
     let mut notices = people.notices();
-    write_in_every_way(&people).await;
+    write_in_every_way(&cache, &people).await;
     until_there_are(&people, 11).await;
     tokio::time::sleep(LOOKS).await;
     assert_eq!(people.counts().foreign_writes, 0, "it is opened, and writes");

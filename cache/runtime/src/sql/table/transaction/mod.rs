@@ -43,6 +43,8 @@ use open::{Leases, Running};
 
 /// How long a transaction may be open by default.
 const DURATION: Duration = Duration::from_secs(10);
+/// Owners end leases after this time.
+const MAX_DURATION: Duration = Duration::from_secs(3_600);
 /// How much longer its leases last, so that it ends before them.
 const MARGIN: Duration = Duration::from_secs(2);
 
@@ -153,7 +155,7 @@ impl TransactionBuilder {
     /// Sets how long it may be open, 10 seconds by default and an hour at most. Then it is undone, and other requests
     /// for what it holds go on.
     pub fn with_duration(self, duration: Duration) -> Self {
-        Self { duration, ..self }
+        Self { duration: duration.min(MAX_DURATION), ..self }
     }
 
     fn with(mut self, table: &Table, add: impl FnOnce(&mut Coverage) -> Result<()>) -> Self {

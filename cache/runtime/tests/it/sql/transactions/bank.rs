@@ -1,7 +1,7 @@
 //! A storm of transfers between shared accounts, on every database, under every policy, with connections that are cut.
 //!
-//! What must hold at any time: the sum of all accounts; for each account its balance and the sum of its moves; and that
-//! whoever reads sees every acknowledged change of a row that was acknowledged before.
+//! At any time: the sum of all accounts is what it was; an account has what its moves say; and a read shows each change of a
+//! row that was acknowledged before it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -276,7 +276,7 @@ async fn transfers_on_sqlite_lose_nothing() {
     }
 }
 
-/// A lease that holds nothing: whoever runs a transaction meets others, and results stay cached that it changes.
+/// With leases that hold nothing, transactions overlap, and results that they change stay cached.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn transfers_under_leases_that_hold_nothing_are_found() {
     for _ in 0..20 {

@@ -1,4 +1,4 @@
-//! A transaction that is open when its owner loses its tenure: the next one waits for its end before it lets anybody in.
+//! A transaction that is open when its owner loses its tenure: the next one waits for its end before it answers a request.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use lacuna_testkit::servers::{MariaDb, Postgres, Redis};
 
 use crate::sql::world::{AT_MOST, Place, patient};
 
-/// How long nobody may be let in while it is open: several tenures can begin in this time.
+/// How long no request may be answered while it is open: several tenures can begin in this time.
 const THINKS: Duration = Duration::from_millis(1_500);
 
-async fn nobody_is_let_in_before_its_end(options: Options, server: &mut Redis, is_undone: bool) {
+async fn no_request_is_answered_before_its_end(options: Options, server: &mut Redis, is_undone: bool) {
     let namespace = if is_undone { "undone" } else { "done" };
     let redis = RedisCache::new(&server.url(), namespace).unwrap();
     let cache =
@@ -48,7 +48,7 @@ async fn nobody_is_let_in_before_its_end(options: Options, server: &mut Redis, i
         async move { things.update(&row, [("value", 30.into())]).await }
     });
     tokio::time::sleep(THINKS / 2).await;
-    assert!(!reading.is_finished() && !writing.is_finished(), "nobody is let in while it is open");
+    assert!(!reading.is_finished() && !writing.is_finished(), "no request is answered while it is open");
     if is_undone {
         open.rollback().await;
     } else {
@@ -67,24 +67,24 @@ async fn nobody_is_let_in_before_its_end(options: Options, server: &mut Redis, i
 async fn either_way(options: Options) {
     let Some(mut server) = Redis::cache() else { return };
     for is_undone in [false, true] {
-        nobody_is_let_in_before_its_end(options.clone(), &mut server, is_undone).await;
+        no_request_is_answered_before_its_end(options.clone(), &mut server, is_undone).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_is_let_in_before_the_end_of_a_transaction_on_sqlite() {
+async fn no_request_is_answered_before_the_end_of_a_transaction_on_sqlite() {
     let place = Place::new();
     either_way(place.options(Policy::WriteThrough)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_is_let_in_before_the_end_of_a_transaction_on_postgres() {
+async fn no_request_is_answered_before_the_end_of_a_transaction_on_postgres() {
     let Some(server) = Postgres::start() else { return };
     either_way(patient(server.url())).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_is_let_in_before_the_end_of_a_transaction_on_mariadb() {
+async fn no_request_is_answered_before_the_end_of_a_transaction_on_mariadb() {
     let Some(server) = MariaDb::start() else { return };
     either_way(patient(server.url())).await;
 }
