@@ -193,6 +193,37 @@ fn each_column_family_is_asked_for_itself() {
     }
 }
 
+/// Rows that are always there are found while tables are written, merged and removed.
+#[test]
+fn flushes_and_compactions_under_way_hide_no_row() {
+    let test = TestDb::new(SPEC);
+    test.write_table((0..2_000).step_by(2).map(key));
+    let (db, asked) = (&test.db, || (0..2_000).step_by(2).map(|number| key(number)..=key(number)));
+    std::thread::scope(|threads| {
+        let writer = threads.spawn(|| {
+            for round in 0..12u64 {
+                for number in 0..2_000 {
+                    match (number % 2, (number + round) % 3) {
+                        (0, _) => db.put(key(number), round.to_be_bytes()).unwrap(),
+                        (_, 0) => db.put(key(number), b"comes and goes").unwrap(),
+                        _ => db.delete(key(number)).unwrap(),
+                    }
+                }
+                db.flush().unwrap();
+                crate::support::compact_all(db);
+            }
+        });
+        let mut rounds = 0;
+        while !writer.is_finished() || rounds < 5 {
+            assert!(test.lacuna.may_contain_ranges(db, asked()).unwrap().iter().all(|row| *row));
+            assert!(test.lacuna.contains_ranges(db, asked()).unwrap().iter().all(|row| *row));
+            let keys = (0..2_000).step_by(2).map(key);
+            assert!(test.lacuna.multi_get(db, keys).unwrap().iter().all(Option::is_some));
+            rounds += 1;
+        }
+    });
+}
+
 #[test]
 fn tables_without_a_filter_are_maybe_and_then_read() {
     let test = TestDb::new("off codec=fixed_be:8");
