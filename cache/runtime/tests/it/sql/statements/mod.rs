@@ -9,7 +9,7 @@ mod drawn;
 use std::sync::Arc;
 
 use lacuna_cache::redis::RedisCache;
-use lacuna_cache::sql::{Answer, Cache, Options, SqlValue, Table, WriteError};
+use lacuna_cache::sql::{Answer, Cache, DomainType, Options, Schema, SqlValue, Table, WriteError};
 use lacuna_cache_protocol::Policy;
 use lacuna_cache_protocol::embedded::MemoryLog;
 use lacuna_testkit::effort;
@@ -95,7 +95,8 @@ impl Run {
     }
 
     async fn compare(&mut self, statement: &Statement, seen: &mut Seen) {
-        let Statement { sql, params, plain } = statement;
+        let Statement { sql, params, .. } = statement;
+        let plain = &statement.plain(self.drawn.dialect);
         self.settle().await;
         let before = self.table.counts().hits;
         let answer = self.table.query(sql, params).await;
@@ -158,9 +159,11 @@ async fn statements_equal_plain_ones(dialect: Dialect, url: &str) {
         for round in 0..effort::short_or_long(5, 20) {
             for statement in &mut known {
                 run.compare(statement, &mut all).await;
-                // Another one in its place.
-                if run.rng.index(3) == 0 {
-                    *statement = run.drawn.statement(&mut run.rng);
+                // Another one in its place, or the same with other values.
+                match run.rng.index(6) {
+                    0 => *statement = run.drawn.statement(&mut run.rng),
+                    1 => statement.draw_values(&mut run.rng),
+                    _ => {}
                 }
             }
             for _ in 0..if round % 2 == 0 { 0 } else { 4 } {
@@ -175,14 +178,36 @@ async fn statements_equal_plain_ones(dialect: Dialect, url: &str) {
     assert!(all.hits * 8 > all.compared, "some are hits: {all:?}");
 }
 
+/// `1 day` and `24:00:00` are one value to `PostgreSQL`, which would show either of them.
+async fn distinct_values_read_as_text_are_refused(dialect: Dialect, url: &str) {
+    let declared = if dialect == Dialect::Postgres { "INTERVAL" } else { "TIME" };
+    let mut plain = Plain::open(url).await;
+    plain
+        .run(&format!("CREATE TABLE pauses (id BIGINT PRIMARY KEY, pause {declared}, nap {declared})"))
+        .await;
+    plain.run("INSERT INTO pauses VALUES (1, '24:00:00', '01:00:00')").await;
+    let cache = patient(url).open().await.unwrap();
+    let table =
+        cache.table(Schema::new("pauses", "id").with_domain("id", DomainType::Integer)).await.unwrap();
+    for shown in ["pause", "id, pause", "pause AS id"] {
+        let why = table.query(&format!("SELECT DISTINCT {shown} FROM pauses WHERE id < 9"), &[]).await;
+        assert!(why.unwrap_err().to_string().contains("pause is read as text"), "{shown}");
+    }
+    let shown = table.query("SELECT pause FROM pauses WHERE id < 9 ORDER BY id", &[]).await.unwrap();
+    assert_eq!(shown.rows(), [["24:00:00".into()]], "all of them can be shown");
+    cache.stop().await.unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn statements_over_ranges_equal_plain_ones_on_postgres() {
     let Some(server) = Postgres::start() else { return };
     statements_equal_plain_ones(Dialect::Postgres, &server.url()).await;
+    distinct_values_read_as_text_are_refused(Dialect::Postgres, &server.url()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn statements_over_ranges_equal_plain_ones_on_mariadb() {
     let Some(server) = MariaDb::start() else { return };
     statements_equal_plain_ones(Dialect::MariaDb, &server.url()).await;
+    distinct_values_read_as_text_are_refused(Dialect::MariaDb, &server.url()).await;
 }
