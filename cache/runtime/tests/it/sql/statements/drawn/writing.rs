@@ -1,5 +1,7 @@
 //! Statements, drawn part by part.
 
+use lacuna_workload::Rng;
+
 use super::literals::literal;
 use super::{Drawn, Statement, Type, one, value};
 use crate::sql::world::Dialect;
