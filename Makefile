@@ -90,6 +90,7 @@ test-long:
 	$(STAGE) "packages of the machine" .ci/packages servers browser
 	$(STAGE) build .ci/without-features
 	$(STAGE) "features of the range cache, each alone" .ci/features all
+	$(STAGE) "oldest compilers" .ci/oldest
 	$(STAGE) ferretdb .ci/ferretdb
 	$(STAGE) "long tests" $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --tests
 	$(STAGE) "long cassandra" .ci/cassandra -DforkCount=1 -Dlacuna.operations=20000 -Dlacuna.checks=20000 -Dlacuna.ring_changes=true
