@@ -32,7 +32,8 @@ pub enum KeyShape {
 
 impl KeyShape {
     /// Every shape.
-    pub const ALL: [Self; 5] = [Self::Uniform, Self::Normal, Self::Zipf, Self::Clustered, Self::Skew99];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Uniform, Self::Normal, Self::Zipf, Self::Clustered, Self::Skew99];
 
     /// The name in a key source, such as `uniform`.
     pub(crate) fn name(self) -> &'static str {

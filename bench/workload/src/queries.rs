@@ -41,7 +41,7 @@ impl Queries {
     ///
     /// When an index is not below [`len`](Self::len).
     #[must_use]
-    pub fn pick(&self, indices: impl IntoIterator<Item = usize>) -> Self {
+    pub(crate) fn pick(&self, indices: impl IntoIterator<Item = usize>) -> Self {
         let indices = indices.into_iter();
         match self {
             Self::U64(ranges) => Self::U64(indices.map(|index| ranges[index]).collect()),

@@ -84,8 +84,7 @@ impl Order {
         let plan = BuildPlan::new(self.budget)
             .with_sample(Arc::new(sample.unwrap_or_default()))
             .with_seed(self.seed)
-            .with_key_type(key_type)
-            .with_key_count_hint(keys.len() as u64);
+            .with_key_type(key_type);
         match self.spec.parse::<AutoSpec>() {
             Ok(auto) => {
                 let design = auto.design(keys, &plan)?;

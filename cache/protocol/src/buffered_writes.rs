@@ -56,7 +56,7 @@ impl BufferedWrites {
     }
 
     /// The write with number `lsn`, mutably.
-    pub fn get_mut(&mut self, lsn: u64) -> Option<&mut BufferedWrite> {
+    pub(crate) fn get_mut(&mut self, lsn: u64) -> Option<&mut BufferedWrite> {
         self.writes.get_mut(&lsn)
     }
 
@@ -66,12 +66,12 @@ impl BufferedWrites {
     }
 
     /// Number of the last write that overlaps any of `touched`.
-    pub fn last_overlapping(&self, touched: &[Touched]) -> Option<u64> {
+    pub(crate) fn last_overlapping(&self, touched: &[Touched]) -> Option<u64> {
         touched.iter().flat_map(|(domain, interval)| self.overlapping(*domain, interval)).max()
     }
 
     /// The first writes in order, at most `max`, up to the first that may not be applied yet.
-    pub fn next_to_apply(&self, max: usize) -> impl Iterator<Item = (u64, &BufferedWrite)> {
+    pub(crate) fn next_to_apply(&self, max: usize) -> impl Iterator<Item = (u64, &BufferedWrite)> {
         self.writes
             .iter()
             .take_while(|(_, write)| write.may_apply)
@@ -81,7 +81,7 @@ impl BufferedWrites {
 
     /// The write with number `lsn` and the later writes that overlap it or, in turn, one of these: all that must
     /// not be applied without it.
-    pub fn dependants(&self, lsn: u64) -> Vec<u64> {
+    pub(crate) fn dependants(&self, lsn: u64) -> Vec<u64> {
         let mut found = vec![lsn];
         for (later, write) in self.writes.range(lsn + 1..) {
             let depends = |earlier: &u64| {

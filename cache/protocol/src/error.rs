@@ -81,11 +81,6 @@ impl Error {
         Self::new(ErrorKind::Unavailable, message)
     }
 
-    /// [`ErrorKind::Conflict`] with a message that says what another client holds.
-    pub fn conflict(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Conflict, message)
-    }
-
     /// Puts `context` before the message: what was being done, from the outside in.
     #[must_use]
     pub fn with_context(mut self, context: impl Into<String>) -> Self {

@@ -92,7 +92,7 @@ impl Gaps {
     }
 
     /// Queries that find nothing and whose interval contains one of these, one for each gap.
-    pub fn covering(&self, touched: &[Touched]) -> Vec<Query> {
+    pub(crate) fn covering(&self, touched: &[Touched]) -> Vec<Query> {
         let gaps = touched.iter().flat_map(|(domain, interval)| self.domains[*domain].covering(interval));
         let query = |gap: &Gap| Query {
             fingerprint: gap.fingerprint,

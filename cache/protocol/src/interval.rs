@@ -177,7 +177,7 @@ impl<B: Ord> Interval<B> {
 
 impl<B> Interval<B> {
     /// Where it starts and where it ends.
-    pub fn into_cuts(self) -> (Cut<B>, Cut<B>) {
+    pub(crate) fn into_cuts(self) -> (Cut<B>, Cut<B>) {
         (self.lo, self.hi)
     }
 }

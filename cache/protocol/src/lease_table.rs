@@ -9,10 +9,9 @@
 //! Guarantee: two granted leases never conflict. Cost: a request or a release is one overlap query and one tree
 //! change for each interval. A release returns the requests that it grants; nothing polls.
 //!
-//! Here each waiting request counts its blockers; in the report it backs off and tries again. A lease that has a
-//! deadline can expire; whether it may (a store write in flight may still land) its holder must know.
+//! Here each waiting request counts its blockers; in the report it backs off and tries again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::interval::Interval;
 use crate::tree::IntervalTree;
@@ -39,7 +38,6 @@ struct Lease<B> {
     claims: Vec<Claim<B>>,
     /// Pairs of a claim of this request and a conflicting claim of an earlier one; the lease is granted at zero.
     blockers: usize,
-    deadline: Option<u64>,
 }
 
 /// Leases on intervals of several domains, granted in order.
@@ -58,7 +56,6 @@ struct Lease<B> {
 pub struct LeaseTable<B> {
     domains: Vec<IntervalTree<B, LeaseId>>,
     leases: BTreeMap<LeaseId, Lease<B>>,
-    deadlines: BTreeSet<(u64, LeaseId)>,
     next: u64,
 }
 
@@ -66,7 +63,7 @@ impl<B: Ord + Clone> LeaseTable<B> {
     /// A table over `domain_count` domains.
     pub fn new(domain_count: usize) -> Self {
         let domains = (0..domain_count).map(|_| IntervalTree::new()).collect();
-        Self { domains, leases: BTreeMap::new(), deadlines: BTreeSet::new(), next: 0 }
+        Self { domains, leases: BTreeMap::new(), next: 0 }
     }
 
     /// Requests a lease on all of `claims`, and says whether it is granted now; if not, [`LeaseTable::release`]
@@ -84,7 +81,7 @@ impl<B: Ord + Clone> LeaseTable<B> {
         for (domain, interval) in &claims {
             self.domains[*domain].insert(interval.clone(), id);
         }
-        self.leases.insert(id, Lease { mode, claims, blockers, deadline: None });
+        self.leases.insert(id, Lease { mode, claims, blockers });
         (id, blockers == 0)
     }
 
@@ -106,9 +103,6 @@ impl<B: Ord + Clone> LeaseTable<B> {
     #[must_use = "the granted requests wait until they are continued"]
     pub fn release(&mut self, id: LeaseId) -> Vec<LeaseId> {
         let Some(lease) = self.leases.remove(&id) else { return Vec::new() };
-        if let Some(deadline) = lease.deadline {
-            self.deadlines.remove(&(deadline, id));
-        }
         for (domain, interval) in &lease.claims {
             self.domains[*domain].remove(interval, id);
         }
@@ -126,27 +120,9 @@ impl<B: Ord + Clone> LeaseTable<B> {
         lease.blockers == 0
     }
 
-    /// Sets a deadline for a lease or request, or removes it; [`LeaseTable::expire`] ends it then.
-    pub fn set_deadline(&mut self, id: LeaseId, deadline: Option<u64>) {
-        let Some(lease) = self.leases.get_mut(&id) else { return };
-        if let Some(old) = std::mem::replace(&mut lease.deadline, deadline) {
-            self.deadlines.remove(&(old, id));
-        }
-        self.deadlines.extend(deadline.map(|deadline| (deadline, id)));
-    }
-
-    /// Ends leases and requests whose deadline is at or before `now`; returns those ended, and those granted by
-    /// it.
-    pub fn expire(&mut self, now: u64) -> (Vec<LeaseId>, Vec<LeaseId>) {
-        let ended: Vec<LeaseId> =
-            self.deadlines.range(..=(now, LeaseId(u64::MAX))).map(|(_, id)| *id).collect();
-        let granted: BTreeSet<LeaseId> = ended.iter().flat_map(|id| self.release(*id)).collect();
-        let granted = granted.into_iter().filter(|id| self.is_granted(*id)).collect();
-        (ended, granted)
-    }
-
     /// Whether a lease is held.
-    pub fn is_granted(&self, id: LeaseId) -> bool {
+    #[cfg(test)]
+    fn is_granted(&self, id: LeaseId) -> bool {
         self.leases.get(&id).is_some_and(|lease| lease.blockers == 0)
     }
 

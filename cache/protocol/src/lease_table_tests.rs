@@ -36,14 +36,12 @@ fn claim() -> impl Strategy<Value = Claim<u8>> {
 enum Step {
     Ask(bool, Vec<Claim<u8>>),
     Release(usize),
-    Expire(Vec<usize>),
 }
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => (any::<bool>(), prop::collection::vec(claim(), 1..4)).prop_map(|(shared, claims)| Step::Ask(shared, claims)),
         3 => any::<usize>().prop_map(Step::Release),
-        1 => prop::collection::vec(any::<usize>(), 0..4).prop_map(Step::Expire),
     ]
 }
 
@@ -51,7 +49,7 @@ proptest! {
     #[test]
     fn leases_are_granted_as_in_a_plain_queue(steps in prop::collection::vec(step(), 0..80)) {
         let (mut table, mut queue) = (LeaseTable::new(2), Queue::default());
-        for (now, step) in (1u64..).zip(steps) {
+        for step in steps {
             let before = queue.granted();
             let told = match step {
                 Step::Ask(shared, claims) => {
@@ -65,16 +63,6 @@ proptest! {
                     table.release(id)
                 }
                 Step::Release(_) => Vec::new(),
-                Step::Expire(places) => {
-                    let ids: Vec<LeaseId> = queue.0.iter().enumerate()
-                        .filter(|(place, _)| places.iter().any(|chosen| chosen % queue.0.len() == *place))
-                        .map(|(_, request)| request.0).collect();
-                    ids.iter().for_each(|id| table.set_deadline(*id, Some(now)));
-                    let (ended, granted) = table.expire(now);
-                    prop_assert_eq!(&ended, &ids);
-                    queue.0.retain(|(id, ..)| !ids.contains(id));
-                    granted
-                }
             };
             let after = queue.granted();
             let news: Vec<LeaseId> = after.iter().filter(|id| !before.contains(id)).copied().collect();
@@ -118,15 +106,4 @@ fn a_withdrawn_request_lets_others_through() {
     let (reader, granted) = table.request(Shared, at(5));
     assert!(!granted);
     assert_eq!(table.release(writer), [reader]);
-}
-
-#[test]
-fn a_renewed_lease_does_not_expire() {
-    let mut table = LeaseTable::new(1);
-    let (lease, _) = table.request(Exclusive, at(5));
-    table.set_deadline(lease, Some(10));
-    table.set_deadline(lease, Some(20));
-    assert_eq!(table.expire(19), (Vec::new(), Vec::new()));
-    assert_eq!(table.expire(20), (vec![lease], Vec::new()));
-    assert!(table.is_empty());
 }

@@ -87,7 +87,7 @@ impl PredicateIndex {
     }
 
     /// Whether an entry answers for exactly this interval.
-    pub fn stands_at(&self, domain: DomainId, interval: &Interval<RangeKey>) -> bool {
+    pub(crate) fn stands_at(&self, domain: DomainId, interval: &Interval<RangeKey>) -> bool {
         self.domains[domain]
             .covering(interval)
             .any(|entry| entry.lo == interval.lo() && entry.hi == interval.hi())

@@ -23,7 +23,7 @@ enum Bytes {
 
 impl RangeKey {
     /// Keys of up to this many bytes need no allocation.
-    pub const INLINE_BYTES: usize = 22;
+    pub(crate) const INLINE_BYTES: usize = 22;
 
     /// A key with these bytes, in their order.
     pub fn from_bytes(key: &[u8]) -> Self {

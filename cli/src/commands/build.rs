@@ -149,7 +149,6 @@ fn seal<K: DesignKey + ?Sized>(
     plan: BuildPlan<K>,
 ) -> CoreResult<Built> {
     let keys = SortedKeys::try_new(column)?;
-    let plan = plan.with_key_count_hint(keys.len() as u64);
     let design = args.filter.parse::<AutoSpec>().ok().map(|auto| auto.design(keys, &plan)).transpose()?;
     let sealed = match &design {
         Some(design) => design.build()?,

@@ -175,7 +175,6 @@ impl<K: KeySpace + ?Sized> fmt::Debug for Sample<K> {
 #[derive(Debug)]
 pub struct BuildPlan<K: KeySpace + ?Sized> {
     budget: Budget,
-    key_count_hint: Option<u64>,
     sample: Arc<Sample<K>>,
     seed: u64,
     codec: CodecId,
@@ -189,23 +188,15 @@ impl<K: KeySpace + ?Sized> Clone for BuildPlan<K> {
 }
 
 impl<K: KeySpace + ?Sized> BuildPlan<K> {
-    /// A plan with this budget, no hint, no sample, seed 0, keys as they are and of unknown type.
+    /// A plan with this budget, no sample, seed 0, keys as they are and of unknown type.
     pub fn new(budget: Budget) -> Self {
         Self {
             budget,
-            key_count_hint: None,
             sample: Arc::new(Sample::new()),
             seed: 0,
             codec: CodecId::IDENTITY,
             key_type: KeyType::Unknown,
         }
-    }
-
-    /// Sets the expected number of keys, so that buffers are sized once; a wrong number costs only time.
-    #[must_use]
-    pub fn with_key_count_hint(mut self, key_count: u64) -> Self {
-        self.key_count_hint = Some(key_count);
-        self
     }
 
     /// Gives recent queries that returned nothing.
@@ -239,11 +230,6 @@ impl<K: KeySpace + ?Sized> BuildPlan<K> {
     /// Space for the payload.
     pub fn budget(&self) -> Budget {
         self.budget
-    }
-
-    /// How many keys will come, if known.
-    pub fn key_count_hint(&self) -> Option<u64> {
-        self.key_count_hint
     }
 
     /// Recent queries that returned nothing.

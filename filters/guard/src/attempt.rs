@@ -32,11 +32,7 @@ pub(crate) fn attempt<K: GuardKey + ?Sized>(
     codec: CodecId,
 ) -> Result<Attempt> {
     let plan = |budget| {
-        BuildPlan::new(budget)
-            .with_key_count_hint(keys.len() as u64)
-            .with_sample(Arc::clone(&sample))
-            .with_seed(spec.seed())
-            .with_codec(codec)
+        BuildPlan::new(budget).with_sample(Arc::clone(&sample)).with_seed(spec.seed()).with_codec(codec)
     };
     let fallback = spec.fallback().and_then(|family| K::spec(family).ok());
     let families = Families { asked: &*K::spec(family)?, fallback: fallback.as_deref() };

@@ -87,7 +87,7 @@ impl BitVector {
     }
 
     /// The bits in words of 64, lowest first, zeros after the end.
-    pub fn words(&self) -> &[u64] {
+    pub(crate) fn words(&self) -> &[u64] {
         &self.words
     }
 }

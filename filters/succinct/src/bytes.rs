@@ -9,7 +9,7 @@
 pub const PADDING_BYTES: usize = 8;
 
 /// Widest field that one 8-byte load holds wherever it starts.
-pub const ONE_LOAD_BITS: u32 = 57;
+pub(crate) const ONE_LOAD_BITS: u32 = 57;
 
 /// A mask of `width` low ones, for 0 to 64 bits.
 #[inline(always)]

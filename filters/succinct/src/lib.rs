@@ -26,7 +26,7 @@
 //! ```
 
 pub mod arch;
-pub mod bit_vector;
+pub(crate) mod bit_vector;
 pub mod bytes;
 pub mod elias_fano;
 mod error;

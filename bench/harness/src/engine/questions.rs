@@ -65,7 +65,7 @@ impl Questions {
     ///
     /// # Errors
     /// `InvalidInput` if there is no key or no query.
-    pub fn brought(workload: &Workload) -> Result<Self> {
+    pub(crate) fn brought(workload: &Workload) -> Result<Self> {
         if workload.inserted.is_empty() || workload.queries.is_empty() {
             return Err(Error::invalid_input("there is nothing to ask; give at least one key and one query"));
         }

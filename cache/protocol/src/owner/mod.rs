@@ -181,7 +181,7 @@ impl<A: Application> Owner<A> {
     }
 
     /// The present β.
-    pub const fn beta(&self) -> u8 {
+    pub(crate) const fn beta(&self) -> u8 {
         if self.config.beta_auto { self.auto_beta.beta() } else { self.config.beta }
     }
 

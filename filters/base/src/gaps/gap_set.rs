@@ -66,7 +66,7 @@ impl GapSet {
     }
 
     /// Most intervals it can hold.
-    pub fn capacity(&self) -> usize {
+    pub(crate) fn capacity(&self) -> usize {
         self.intervals.capacity()
     }
 

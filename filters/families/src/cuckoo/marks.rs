@@ -49,11 +49,6 @@ impl MarkTable {
         self.entries[at].map(|entry| entry.number.get() - 1)
     }
 
-    /// Whether any mark has this first half.
-    pub fn contains_hash(&self, hash: u64) -> bool {
-        self.marks_of(hash).next().is_some()
-    }
-
     /// The marks with this first half.
     pub fn marks_of(&self, hash: u64) -> impl Iterator<Item = (u64, u64)> {
         let from = self.find((hash, 0)).unwrap_or_else(|at| at);

@@ -91,11 +91,6 @@ impl<K: HashedKey + ?Sized> CuckooMut<K> {
         &self.table
     }
 
-    /// Number of marks.
-    pub fn mark_count(&self) -> usize {
-        self.marks.len()
-    }
-
     fn mark(&self, key: K::Ref<'_>) -> Mark {
         (K::hash(K::shorten(key), self.seed), K::hash(key, self.seed ^ SECOND_HALF))
     }

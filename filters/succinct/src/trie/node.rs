@@ -100,7 +100,7 @@ impl Layout {
 
     /// The place of `node`'s mark among all values; without a mark, that of the first leaf after it.
     #[inline(always)]
-    pub fn mark_leaf<I: Isa>(&self, isa: I, bytes: &[u8], node: u64) -> u64 {
+    pub(crate) fn mark_leaf<I: Isa>(&self, isa: I, bytes: &[u8], node: u64) -> u64 {
         if self.is_dense(node) {
             self.dense_block(node).leaves_before(bytes)
         } else {
@@ -110,7 +110,7 @@ impl Layout {
 
     /// The first slot after the mark of `node`.
     #[inline(always)]
-    pub fn behind_mark(&self, bytes: &[u8], node: u64) -> u64 {
+    pub(crate) fn behind_mark(&self, bytes: &[u8], node: u64) -> u64 {
         if self.is_dense(node) {
             return node;
         }
@@ -121,7 +121,7 @@ impl Layout {
     ///
     /// Unlike [`first_at_or_after`](Self::first_at_or_after), a dense slot need not be taken by a key.
     #[inline(always)]
-    pub fn border<I: Isa>(&self, isa: I, bytes: &[u8], node: u64, label: u8) -> u64 {
+    pub(crate) fn border<I: Isa>(&self, isa: I, bytes: &[u8], node: u64, label: u8) -> u64 {
         if self.is_dense(node) {
             return node + u64::from(label);
         }

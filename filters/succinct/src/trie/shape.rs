@@ -32,7 +32,7 @@ impl Branch {
     /// The path of a key of `len` bytes that keeps its whole length.
     ///
     /// `shared_before` and `shared_after` are the leading bytes it shares with the keys next to it; none without one.
-    pub fn whole(len: usize, shared_before: Option<usize>, shared_after: Option<usize>) -> Self {
+    pub(crate) fn whole(len: usize, shared_before: Option<usize>, shared_after: Option<usize>) -> Self {
         Self {
             shared: shared_before.unwrap_or(0),
             depth: len,

@@ -7,7 +7,7 @@
 /// Milliseconds since the machine was started, those asleep included; `None` where no such clock is known, so that no lease may
 /// be relied on.
 #[cfg(target_os = "linux")]
-pub fn now() -> Option<u64> {
+pub(crate) fn now() -> Option<u64> {
     use rustix::time::{ClockId, clock_gettime};
 
     let now = clock_gettime(ClockId::Boottime);
@@ -18,7 +18,7 @@ pub fn now() -> Option<u64> {
 
 /// Other systems have other names for such a clock; none of them has been tried.
 #[cfg(not(target_os = "linux"))]
-pub fn now() -> Option<u64> {
+pub(crate) fn now() -> Option<u64> {
     None
 }
 

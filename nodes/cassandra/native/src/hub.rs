@@ -147,7 +147,7 @@ impl Hub {
     /// A number about this node's filter of a table, or about the copy of a peer's: keys, bytes, dead keys, expected
     /// rate in thousand millionths, whether it knows nothing, the capacity that it needs if it is outgrown (else 0). -1 if there
     /// is none.
-    pub fn of_filter(&self, mode: i64, table: TableId, peer: Option<NodeId>, what: i64) -> i64 {
+    pub(crate) fn of_filter(&self, mode: i64, table: TableId, peer: Option<NodeId>, what: i64) -> i64 {
         self.with(mode, |node| {
             let filter = match peer {
                 None => node.own_filter(table),
@@ -158,7 +158,7 @@ impl Hub {
     }
 
     /// A counter of a mode: reads skipped, contradictions, damaged messages, bytes sent.
-    pub fn counter(&self, mode: i64, what: i64) -> i64 {
+    pub(crate) fn counter(&self, mode: i64, what: i64) -> i64 {
         self.with(mode, |node| {
             let counters = node.counters();
             let number = match what {
