@@ -43,11 +43,24 @@ pub(crate) trait IntegerBody: Copy + Debug + Send + Sync + 'static {
         let probe = self.prepare(isa, body, lo, hi);
         self.finish(isa, body, probe)
     }
+    /// Answers a group of at most [`GROUP`] ranges, each with the place of its answer. [`asks_in_groups`] writes it.
+    fn ask_group(&self, bytes: &[u8], inside: &[(usize, U64Range)], answers: &mut [bool]);
     /// See [`RangeFilter::rate_bound`].
     fn rate_bound(&self, _range_len: u64) -> f64 {
         1.0
     }
 }
+
+/// Writes [`IntegerBody::ask_group`] for one body, so that the stages of a batch are compiled here and once. Whatever is
+/// generic over the owner of a filter's bytes is compiled for each of them, in each crate that opens filters.
+macro_rules! asks_in_groups {
+    () => {
+        fn ask_group(&self, bytes: &[u8], inside: &[(usize, lacuna_base::U64Range)], answers: &mut [bool]) {
+            $crate::integer::answer_group(self, bytes, inside, answers);
+        }
+    };
+}
+pub(crate) use asks_in_groups;
 
 /// A family over `u64`.
 #[derive(Debug)]
@@ -80,53 +93,57 @@ impl<T: IntegerBody> Kernel for Ask<'_, T> {
     }
 }
 
-/// Many questions to a body; `clip` has the range of each answer's place, and settles those that do not lie strictly
-/// inside.
-struct AskMany<'a, T, C> {
+/// The questions of one group to a body.
+struct AskGroup<'a, T> {
     body: &'a T,
     bytes: &'a [u8],
+    inside: &'a [(usize, U64Range)],
     answers: &'a mut [bool],
-    clip: C,
 }
 
-impl<T: IntegerBody, C: Fn(usize) -> Clipped> Kernel for AskMany<'_, T, C> {
+impl<T: IntegerBody> Kernel for AskGroup<'_, T> {
     type Output = ();
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        let Self { body, bytes, answers, clip } = self;
-        for (group, answers) in answers.chunks_mut(GROUP).enumerate() {
-            let mut inside = [(0, U64Range::point(0)); GROUP];
-            let mut count = 0;
-            for (place, answer) in answers.iter_mut().enumerate() {
-                match clip(group * GROUP + place) {
-                    Clipped::Settled(settled) => *answer = settled,
-                    Clipped::Inside(range) => {
-                        inside[count] = (place, range);
-                        count += 1;
-                        body.prefetch(bytes, range.lo(), range.hi());
-                    }
-                }
-            }
-            answer_group(isa, body, bytes, &inside[..count], answers);
+        let Self { body, bytes, inside, answers } = self;
+        for (_, range) in inside {
+            body.prefetch(bytes, range.lo(), range.hi());
+        }
+        let mut probes: [Option<T::Probe>; GROUP] = [None; GROUP];
+        for (probe, (_, range)) in probes.iter_mut().zip(inside) {
+            *probe = Some(body.prepare(isa, bytes, range.lo(), range.hi()));
+        }
+        for (probe, (place, _)) in probes.iter().zip(inside) {
+            answers[*place] = probe.is_none_or(|probe| body.finish(isa, bytes, probe));
         }
     }
 }
 
-/// Stages two and three for one group.
-#[inline(always)]
-fn answer_group<I: Isa, T: IntegerBody>(
-    isa: I,
+/// What [`asks_in_groups`] writes.
+pub(crate) fn answer_group<T: IntegerBody>(
     body: &T,
     bytes: &[u8],
     inside: &[(usize, U64Range)],
     answers: &mut [bool],
 ) {
-    let mut probes: [Option<T::Probe>; GROUP] = [None; GROUP];
-    for (probe, (_, range)) in probes.iter_mut().zip(inside) {
-        *probe = Some(body.prepare(isa, bytes, range.lo(), range.hi()));
-    }
-    for (probe, (place, _)) in probes.iter().zip(inside) {
-        answers[*place] = probe.is_none_or(|probe| body.finish(isa, bytes, probe));
+    dispatch(AskGroup { body, bytes, inside, answers });
+}
+
+/// Asks many questions; `clip` has the range of each answer's place, and settles those that do not lie strictly inside.
+fn ask_many<T: IntegerBody>(body: &T, bytes: &[u8], answers: &mut [bool], clip: impl Fn(usize) -> Clipped) {
+    for (group, answers) in answers.chunks_mut(GROUP).enumerate() {
+        let mut inside = [(0, U64Range::point(0)); GROUP];
+        let mut count = 0;
+        for (place, answer) in answers.iter_mut().enumerate() {
+            match clip(group * GROUP + place) {
+                Clipped::Settled(settled) => *answer = settled,
+                Clipped::Inside(range) => {
+                    inside[count] = (place, range);
+                    count += 1;
+                }
+            }
+        }
+        body.ask_group(bytes, &inside[..count], answers);
     }
 }
 
@@ -160,7 +177,7 @@ impl<B: FilterBytes, T: IntegerBody> RangeFilter<u64> for IntegerFilter<B, T> {
         match &self.body {
             Some(body) => {
                 let clip = |place: usize| self.frame.clip(ranges[place]);
-                dispatch(AskMany { body, bytes: self.frame.body_and_rest(), answers, clip });
+                ask_many(body, self.frame.body_and_rest(), answers, clip);
             }
             None => {
                 for (range, answer) in ranges.iter().zip(answers) {
@@ -177,7 +194,7 @@ impl<B: FilterBytes, T: IntegerBody> RangeFilter<u64> for IntegerFilter<B, T> {
         );
         let clip = |place: usize| self.clip_pair(los[place], his[place]);
         match &self.body {
-            Some(body) => dispatch(AskMany { body, bytes: self.frame.body_and_rest(), answers, clip }),
+            Some(body) => ask_many(body, self.frame.body_and_rest(), answers, clip),
             None => {
                 for (place, answer) in answers.iter_mut().enumerate() {
                     *answer = ask(&self.frame, None::<&T>, clip(place));
@@ -250,7 +267,7 @@ impl<B: FilterBytes, T: IntegerBody> RangeFilter<[u8]> for WindowedFilter<B, T> 
         match &self.body {
             Some(body) => {
                 let clip = |place: usize| self.clip(ranges[place]);
-                dispatch(AskMany { body, bytes: self.frame.body_and_rest(), answers, clip });
+                ask_many(body, self.frame.body_and_rest(), answers, clip);
             }
             None => {
                 for (range, answer) in ranges.iter().zip(answers) {

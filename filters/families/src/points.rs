@@ -7,7 +7,7 @@ use std::fmt::Debug;
 
 use lacuna_base::hash::{IntegerHasher, hash_bytes};
 use lacuna_base::testing::cross;
-use lacuna_base::{ByteRange, Envelope, RangeFilter, Result};
+use lacuna_base::{ByteRange, Envelope, RangeFilter, Result, U64Range};
 use lacuna_succinct::arch::{Isa, Kernel, dispatch};
 
 use crate::bloom::MAX_POINTS;
@@ -31,9 +31,26 @@ pub(crate) trait PointBody: Copy + Debug + Send + Sync + 'static {
     fn prefetch(&self, body: &[u8], hash: u64);
     /// Whether a key with this hash may be there.
     fn may_contain<I: Isa>(&self, isa: I, body: &[u8], hash: u64) -> bool;
+    /// Answers a group of `points`, as [`IntegerBody::ask_group`] does. [`points_in_groups`] writes it.
+    fn ask_group(points: &Points<Self>, bytes: &[u8], inside: &[(usize, U64Range)], answers: &mut [bool]);
     /// Expected share of absent keys for which the answer is "maybe".
     fn point_rate(&self) -> f64;
 }
+
+/// Writes [`PointBody::ask_group`] for one body, for the reason of [`asks_in_groups`](crate::integer::asks_in_groups).
+macro_rules! points_in_groups {
+    () => {
+        fn ask_group(
+            points: &$crate::points::Points<Self>,
+            bytes: &[u8],
+            inside: &[(usize, lacuna_base::U64Range)],
+            answers: &mut [bool],
+        ) {
+            $crate::integer::answer_group(points, bytes, inside, answers);
+        }
+    };
+}
+pub(crate) use points_in_groups;
 
 /// A [`PointBody`] over integers.
 #[derive(Debug, Clone, Copy)]
@@ -114,6 +131,10 @@ impl<P: PointBody> IntegerBody for Points<P> {
     #[inline(always)]
     fn any_in<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> bool {
         self.finish(isa, body, PointProbe { lo, hi, first_hash: self.hasher.hash(lo) })
+    }
+
+    fn ask_group(&self, bytes: &[u8], inside: &[(usize, U64Range)], answers: &mut [bool]) {
+        P::ask_group(self, bytes, inside, answers);
     }
 
     fn rate_bound(&self, range_len: u64) -> f64 {

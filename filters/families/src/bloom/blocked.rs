@@ -6,7 +6,7 @@ use lacuna_succinct::arch::{Isa, prefetch};
 
 use super::codec::{BLOCKED_HEADER_BYTES, Header, LINE_BYTES, VERSION};
 use crate::estimate::power;
-use crate::points::PointBody;
+use crate::points::{PointBody, points_in_groups};
 use crate::probes::note_probe;
 
 /// Words of a block.
@@ -109,6 +109,8 @@ impl PointBody for BlockedBloom {
     fn point_rate(&self) -> f64 {
         rate(self.key_count as f64, self.line_count as f64, self.header.hash_count)
     }
+
+    points_in_groups!();
 }
 
 /// Share of absent keys that are "maybe": the rate of a group of words with `c` keys, weighted by the chance of `c` keys

@@ -5,7 +5,7 @@ use lacuna_base::{Envelope, Result};
 use lacuna_succinct::arch::{Isa, prefetch};
 
 use super::codec::{HEADER_BYTES, Header, VERSION};
-use crate::points::PointBody;
+use crate::points::{PointBody, points_in_groups};
 use crate::probes::note_probe;
 
 /// Probes that are made before the first branch, and whose lines a batch fetches ahead. An absent key fails each with a chance
@@ -99,4 +99,6 @@ impl PointBody for Bloom {
         let share_of_ones = 1.0 - (-set_bits / self.bit_count as f64).exp();
         share_of_ones.powi(self.header.hash_count.cast_signed())
     }
+
+    points_in_groups!();
 }

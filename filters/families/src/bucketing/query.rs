@@ -5,7 +5,7 @@ use lacuna_succinct::arch::Isa;
 use lacuna_succinct::elias_fano::{Layout, Probe};
 
 use super::codec::{Map, Scale, VERSION};
-use crate::integer::IntegerBody;
+use crate::integer::{IntegerBody, asks_in_groups};
 use crate::probes::note_probe;
 
 /// A view of a Bucketing filter.
@@ -57,4 +57,6 @@ impl IntegerBody for Bucketing {
     fn rate_bound(&self, _range_len: u64) -> f64 {
         if self.map.scale == Scale::EXACT { 0.0 } else { 1.0 }
     }
+
+    asks_in_groups!();
 }

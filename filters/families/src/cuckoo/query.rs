@@ -6,7 +6,7 @@ use lacuna_succinct::arch::{Isa, prefetch};
 use super::codec::{HEADER_BYTES, Header, STASHED_BYTES, VERSION, bucket_at};
 use super::packed_slots::{Bits, Fields};
 use super::shape::SLOTS;
-use crate::points::PointBody;
+use crate::points::{PointBody, points_in_groups};
 use crate::probes::note_probe;
 
 /// A view of a sealed cuckoo filter.
@@ -84,4 +84,6 @@ impl PointBody for Cuckoo {
         let slots = self.header.buckets * SLOTS + self.header.stash_len as u64;
         self.header.shape.rate(self.key_count.min(slots) as f64)
     }
+
+    points_in_groups!();
 }

@@ -7,7 +7,7 @@ use lacuna_succinct::arch::Isa;
 use lacuna_succinct::elias_fano::{Layout, Probe};
 
 use super::codec::{HEADER_BYTES, Reduction, VERSION};
-use crate::integer::IntegerBody;
+use crate::integer::{IntegerBody, asks_in_groups};
 use crate::probes::note_probe;
 
 /// A view of a Grafite filter.
@@ -175,4 +175,6 @@ impl IntegerBody for Grafite {
         }
         (range_len as f64 * self.values.len() as f64 / (self.values.last() as f64 + 1.0)).min(1.0)
     }
+
+    asks_in_groups!();
 }

@@ -5,7 +5,7 @@ use lacuna_succinct::arch::Isa;
 
 use super::codec::{HEADER_BYTES, VERSION, decode_header};
 use crate::bloom::Bloom;
-use crate::integer::IntegerBody;
+use crate::integer::{IntegerBody, asks_in_groups};
 use crate::points::{PointProbe, Points};
 
 /// A view of a prefix Bloom filter.
@@ -42,4 +42,6 @@ impl IntegerBody for PrefixBloom {
     fn any_in<I: Isa>(&self, isa: I, body: &[u8], lo: u64, hi: u64) -> bool {
         self.prefixes.any_in(isa, &body[HEADER_BYTES..], lo >> self.dropped_bits, hi >> self.dropped_bits)
     }
+
+    asks_in_groups!();
 }

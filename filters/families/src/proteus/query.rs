@@ -10,7 +10,7 @@ use lacuna_succinct::arch::Isa;
 
 use super::codec::{Body, HEADER_BYTES, VERSION};
 use super::prefix_key::{PrefixKey, head_bits};
-use crate::integer::IntegerBody;
+use crate::integer::{IntegerBody, asks_in_groups};
 use crate::points::PointBody;
 
 /// Consecutive prefixes with one head.
@@ -222,4 +222,6 @@ impl IntegerBody for Body {
     fn finish<I: Isa>(&self, isa: I, bytes: &[u8], (lo, hi): (u64, u64)) -> bool {
         self.may_hold(isa, bytes, lo, hi, false)
     }
+
+    asks_in_groups!();
 }

@@ -13,7 +13,7 @@ use super::codec::{Header, VERSION};
 use super::lines::{Lines, shifted, tree_hash};
 use super::spec::Variant;
 use super::tree::TreeShape;
-use crate::integer::IntegerBody;
+use crate::integer::{IntegerBody, asks_in_groups};
 
 /// Hash functions whose lines a batch fetches ahead: more are rarely looked at.
 const FUNCTIONS_AHEAD: u32 = 3;
@@ -156,4 +156,6 @@ impl IntegerBody for Rencoder {
     fn rate_bound(&self, range_len: u64) -> f64 {
         rate_bound(self, range_len)
     }
+
+    asks_in_groups!();
 }

@@ -10,7 +10,7 @@ use super::hash::BlockHash;
 use super::layer::{GROUP_ROWS, threshold};
 use super::shape::{max_blocks, unit_rate};
 use crate::grafite::{Grafite, GrafiteProbe};
-use crate::integer::IntegerBody;
+use crate::integer::{IntegerBody, asks_in_groups};
 use crate::probes::note_probe;
 
 /// Bytes that one load of a group reads: 16 planes.
@@ -294,4 +294,6 @@ impl IntegerBody for Ribbon {
         let spilled = self.spill.rate_bound(1);
         (range_len as f64 * (self.unit_rate * (1.0 + spilled)).max(spilled)).min(1.0)
     }
+
+    asks_in_groups!();
 }

@@ -12,7 +12,7 @@ use lacuna_succinct::arch::{Isa, prefetch};
 use super::codec::{Header, VERSION, WORD_BYTES};
 use super::model::rate_bound;
 use crate::bloom::Places;
-use crate::integer::IntegerBody;
+use crate::integer::{IntegerBody, asks_in_groups};
 use crate::probes::note_probe;
 
 /// Bits of the first node whose lines a batch fetches ahead.
@@ -135,4 +135,6 @@ impl IntegerBody for Rosetta {
     fn rate_bound(&self, range_len: u64) -> f64 {
         rate_bound(&self.header, range_len)
     }
+
+    asks_in_groups!();
 }

@@ -7,7 +7,7 @@ use lacuna_succinct::rice::RiceList;
 
 use super::codec::{HEADER_BYTES, Header, Tables, VERSION};
 use super::spline::Segment;
-use crate::integer::IntegerBody;
+use crate::integer::{IntegerBody, asks_in_groups};
 use crate::probes::note_probe;
 
 /// Bytes of a cache line.
@@ -139,4 +139,6 @@ impl IntegerBody for Snarf {
     fn rate_bound(&self, _range_len: u64) -> f64 {
         if self.header.is_exact { 0.0 } else { 1.0 }
     }
+
+    asks_in_groups!();
 }

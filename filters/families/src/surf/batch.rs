@@ -4,11 +4,11 @@
 //! thread has touched yet. A walk prefetches that node and lets the others go first; when its turn comes again, the
 //! node is in the cache.
 
-use lacuna_succinct::arch::{Isa, Kernel};
+use lacuna_succinct::arch::{Isa, Kernel, dispatch};
 use lacuna_succinct::trie::{Step, shared_len};
 
 use super::codec::Body;
-use super::key::{Lower, PathKey, Upper};
+use super::key::{IntegerKey, Lower, PathKey, StringKey, Upper};
 use crate::integer::GROUP;
 
 /// Both ends of a range, each with its "excluded"; there is no upper end without `hi`.
@@ -20,8 +20,8 @@ pub(crate) struct Ends<K> {
 }
 
 /// One range on its way down.
-struct Walk<K> {
-    ends: Ends<K>,
+struct Walk<'a, K> {
+    ends: &'a Ends<K>,
     /// The place of its answer.
     place: usize,
     /// Bytes that both ends share.
@@ -31,33 +31,68 @@ struct Walk<K> {
     leaf: Option<(u64, usize)>,
 }
 
-/// Many questions; `prepare` gives the ends of a range, or its answer if the frame knows it.
-pub(crate) struct AskMany<'a, R, P> {
-    pub(crate) body: &'a Body,
-    pub(crate) bytes: &'a [u8],
-    pub(crate) ranges: &'a [R],
-    pub(crate) answers: &'a mut [bool],
-    pub(crate) prepare: P,
+/// The ends of each range of a group that the frame does not settle, at the place of its answer.
+pub(crate) type Group<K> = [Option<Ends<K>>; GROUP];
+
+/// The questions of one group.
+struct AskGroup<'a, K> {
+    body: &'a Body,
+    bytes: &'a [u8],
+    group: &'a Group<K>,
+    answers: &'a mut [bool],
 }
 
-impl<R: Copy, K: PathKey, P: Fn(R) -> Result<Ends<K>, bool>> Kernel for AskMany<'_, R, P> {
+impl<K: PathKey> Kernel for AskGroup<'_, K> {
     type Output = ();
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
-        let Self { body, bytes, ranges, answers, prepare } = self;
-        for (ranges, answers) in ranges.chunks(GROUP).zip(answers.chunks_mut(GROUP)) {
-            let mut walks = [const { None }; GROUP];
-            for (place, (&range, answer)) in ranges.iter().zip(answers.iter_mut()).enumerate() {
-                match prepare(range) {
-                    Ok(ends) => walks[place] = Some(Walk::new(body, place, ends)),
-                    Err(settled) => *answer = settled,
-                }
-            }
-            go_down(isa, body, bytes, &mut walks, answers);
-            for walk in walks.iter().flatten() {
-                answers[walk.place] = walk.finish(isa, body, bytes);
+        let Self { body, bytes, group, answers } = self;
+        let mut walks = [const { None }; GROUP];
+        for (place, (walk, ends)) in walks.iter_mut().zip(group).enumerate() {
+            *walk = ends.as_ref().map(|ends| Walk::new(body, place, ends));
+        }
+        go_down(isa, body, bytes, &mut walks, answers);
+        for walk in walks.iter().flatten() {
+            answers[walk.place] = walk.finish(isa, body, bytes);
+        }
+    }
+}
+
+/// A key whose groups are asked by code that is compiled here and once, not for each owner of a filter's bytes.
+pub(crate) trait GroupKey: PathKey + Sized {
+    /// Answers one group.
+    fn ask_group(body: &Body, bytes: &[u8], group: &Group<Self>, answers: &mut [bool]);
+}
+
+impl GroupKey for IntegerKey {
+    fn ask_group(body: &Body, bytes: &[u8], group: &Group<Self>, answers: &mut [bool]) {
+        dispatch(AskGroup { body, bytes, group, answers });
+    }
+}
+
+impl GroupKey for StringKey<'_> {
+    fn ask_group(body: &Body, bytes: &[u8], group: &Group<Self>, answers: &mut [bool]) {
+        dispatch(AskGroup { body, bytes, group, answers });
+    }
+}
+
+/// Asks many questions; `prepare` gives the ends of a range, or its answer if the frame knows it.
+pub(crate) fn ask_many<R: Copy, K: GroupKey>(
+    body: &Body,
+    bytes: &[u8],
+    ranges: &[R],
+    answers: &mut [bool],
+    prepare: impl Fn(R) -> Result<Ends<K>, bool>,
+) {
+    for (ranges, answers) in ranges.chunks(GROUP).zip(answers.chunks_mut(GROUP)) {
+        let mut group = [const { None }; GROUP];
+        for ((ends, &range), answer) in group.iter_mut().zip(ranges).zip(answers.iter_mut()) {
+            match prepare(range) {
+                Ok(open) => *ends = Some(open),
+                Err(settled) => *answer = settled,
             }
         }
+        K::ask_group(body, bytes, &group, answers);
     }
 }
 
@@ -67,7 +102,7 @@ fn go_down<I: Isa, K: PathKey>(
     isa: I,
     body: &Body,
     bytes: &[u8],
-    walks: &mut [Option<Walk<K>>; GROUP],
+    walks: &mut [Option<Walk<'_, K>>; GROUP],
     answers: &mut [bool],
 ) {
     for depth in 0.. {
@@ -100,9 +135,9 @@ fn go_down<I: Isa, K: PathKey>(
     }
 }
 
-impl<K: PathKey> Walk<K> {
+impl<'a, K: PathKey> Walk<'a, K> {
     #[inline(always)]
-    fn new(body: &Body, place: usize, ends: Ends<K>) -> Self {
+    fn new(body: &Body, place: usize, ends: &'a Ends<K>) -> Self {
         let lo = ends.lo.0.path();
         let shared = match &ends.hi {
             _ if ends.is_point => lo.len(),

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use lacuna_base::{ByteRange, Envelope, KeySpace, RangeFilter, Result, U64Range};
 use lacuna_succinct::arch::{Isa, Kernel, dispatch};
 
-use super::batch::{AskMany, Ends};
+use super::batch::{Ends, ask_many};
 use super::builder::KEYS_WITHOUT_BODY;
 use super::codec::{Body, HEADER_BYTES, VERSION};
 use super::key::{IntegerKey, Lower, PathKey, StringKey, Upper};
@@ -181,7 +181,7 @@ impl<B: FilterBytes> RangeFilter<u64> for Surf<u64, B> {
                 Ok(Ends { lo: (lo, false), hi: Some((hi, false)), is_point: range.lo() == range.hi() })
             }
         };
-        dispatch(AskMany { body, bytes: self.trie_bytes(), ranges, answers, prepare });
+        ask_many(body, self.trie_bytes(), ranges, answers, prepare);
     }
     fn rate_bound(&self, range_len: u64) -> f64 {
         match self.frame.envelope().key_count {
@@ -241,8 +241,7 @@ impl<B: FilterBytes> RangeFilter<[u8]> for Surf<[u8], B> {
                 .zip(answers)
                 .for_each(|(range, answer)| *answer = self.may_contain_range(*range));
         };
-        let bytes = self.trie_bytes();
-        dispatch(AskMany { body, bytes, ranges, answers, prepare: |range| self.ends(range).ok_or(false) });
+        ask_many(body, self.trie_bytes(), ranges, answers, |range| self.ends(range).ok_or(false));
     }
     fn rate_bound(&self, range_len: u64) -> f64 {
         self.point_bound(range_len)

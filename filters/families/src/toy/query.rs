@@ -4,7 +4,7 @@ use lacuna_base::{Envelope, Result};
 use lacuna_succinct::arch::Isa;
 
 use super::codec::{Header, VERSION};
-use crate::integer::IntegerBody;
+use crate::integer::{IntegerBody, asks_in_groups};
 
 /// A toy filter; its bytes are in its header.
 #[derive(Debug, Clone, Copy)]
@@ -32,4 +32,6 @@ impl IntegerBody for Toy {
     fn finish<I: Isa>(&self, _isa: I, _body: &[u8], probe: bool) -> bool {
         probe
     }
+
+    asks_in_groups!();
 }

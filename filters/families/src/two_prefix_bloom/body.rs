@@ -6,7 +6,7 @@ use lacuna_base::{Envelope, Error, Result};
 use lacuna_succinct::arch::Isa;
 
 use crate::bloom::{Bloom, BloomSpec, write_standard};
-use crate::integer::IntegerBody;
+use crate::integer::{IntegerBody, asks_in_groups};
 use crate::points::PointBody;
 
 /// Newest version of the body, and the one written.
@@ -182,4 +182,6 @@ impl IntegerBody for TwoPrefixBloom {
                 && self.any_long(isa, bytes, start.max(lo), (start | below).min(hi), &mut left)
         })
     }
+
+    asks_in_groups!();
 }
