@@ -1,0 +1,1 @@
+//! Sessions as bytes of both sides.

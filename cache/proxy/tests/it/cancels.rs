@@ -1,0 +1,37 @@
+//! Statements that are cancelled.
+
+use std::time::{Duration, Instant};
+
+use crate::raw::{Raw, error_field, query};
+use crate::world::World;
+
+#[test]
+fn a_long_statement_is_cancelled() {
+    let Some(world) = World::start() else { return };
+    let port = world.proxy().address().port();
+    let (mut sleeper, greeting) = Raw::login(port);
+    let (_, key) = greeting.iter().find(|(tag, _)| *tag == b'K').unwrap();
+    sleeper.send(&query("SELECT pg_sleep(60)"));
+    std::thread::sleep(Duration::from_millis(200));
+    let start = Instant::now();
+    let mut canceller = Raw::connect(port);
+    canceller.send(&[&16_u32.to_be_bytes()[..], &80_877_102_u32.to_be_bytes(), key].concat());
+    assert_eq!(canceller.receive(), None, "the connection ends without an answer");
+    let answer = sleeper.until_ready();
+    assert_eq!(error_field(&answer, b'C'), "57014");
+    assert!(start.elapsed() < Duration::from_secs(20));
+    assert_eq!(sleeper.ask("SELECT 1"), "TDCZ", "the session goes on");
+    assert_eq!(world.proxy().counts().cancels, 1);
+}
+
+/// Protocol 3.2 has keys of up to 256 bytes: the request is relayed as it is, and one with a wrong key does nothing.
+#[test]
+fn long_keys_are_relayed() {
+    let Some(world) = World::start() else { return };
+    let mut canceller = Raw::connect(world.proxy().address().port());
+    let request = [&7_u32.to_be_bytes()[..], &[9; 256]].concat();
+    let packet = [&(8 + 260_u32).to_be_bytes()[..], &80_877_102_u32.to_be_bytes(), &request].concat();
+    canceller.send(&packet);
+    assert_eq!(canceller.receive(), None);
+    assert_eq!(world.proxy().counts().cancels, 1);
+}
