@@ -26,6 +26,15 @@ const LOOK: Duration = Duration::from_millis(20);
 /// How long the database may take to close a connection whose client has said goodbye.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// Why a client's bytes are relayed no more, while the database's still are.
+#[derive(Debug)]
+enum Done {
+    /// The client sends no more.
+    Sending,
+    /// The database takes no more: the other direction finds out why, after it has relayed what is said last.
+    Receiving,
+}
+
 /// Why a session ends.
 #[derive(Debug)]
 enum End {
@@ -60,27 +69,32 @@ pub(super) async fn run(shared: &Shared, client: Connection, begun: Begun) -> io
 async fn until_end(
     shared: &Shared,
     following: &Following<'_>,
-    up: impl Future<Output = Result<(), End>>,
+    up: impl Future<Output = Result<Done, End>>,
     down: impl Future<Output = End>,
 ) -> End {
     tokio::pin!(up, down);
-    let mut is_sending = true;
+    let mut done = None;
     let closing = close_when_due(shared, following);
     tokio::pin!(closing);
     loop {
         tokio::select! {
-            ended = &mut up, if is_sending => match ended {
-                Ok(()) if following.client_has_left() => {
+            ended = &mut up, if done.is_none() => match ended {
+                Ok(Done::Sending) if following.client_has_left() => {
                     drop(timeout(GRACE, &mut down).await);
                     return End::Client;
                 }
-                Ok(()) => is_sending = false,
+                Ok(is_done) => done = Some(is_done),
                 Err(end) => return end,
             },
-            end = &mut down => return end,
+            end = &mut down => return if is_expected(&end, done.as_ref(), following) { End::Client } else { end },
             () = &mut closing => return End::Shutdown,
         }
     }
+}
+
+/// Whether the database has closed the connection because the client did, or said goodbye.
+fn is_expected(end: &End, done: Option<&Done>, following: &Following<'_>) -> bool {
+    matches!(end, End::Upstream) && (matches!(done, Some(Done::Sending)) || following.client_has_left())
 }
 
 /// Returns when the session is to end: now, or between two transactions.
@@ -115,20 +129,19 @@ async fn to_upstream(
     client: &mut (impl AsyncRead + Unpin),
     upstream: &mut (impl AsyncWrite + Unpin),
     following: &Following<'_>,
-) -> Result<(), End> {
+) -> Result<Done, End> {
     let mut buffer = vec![0; MIN_BUFFER];
     loop {
         let count = client.read(&mut buffer).await.map_err(|_| End::Client)?;
         if count == 0 {
             // The database reads the end after what it was sent, as it would without a proxy.
             drop(upstream.shutdown().await);
-            return Ok(());
+            return Ok(Done::Sending);
         }
         let checked = following.client_sent(&buffer[..count], Instant::now());
         checked.map_err(|TooLong(len)| End::TooLong(len))?;
-        // The other direction finds that the database has gone, after it has relayed what is said last.
         if pass(upstream, &buffer[..count]).await.is_err() {
-            return Ok(());
+            return Ok(Done::Receiving);
         }
         grow(&mut buffer, count);
     }

@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 
 use lacuna_proxy::{Options, Upstream};
 use lacuna_testkit::servers::{Postgres, TlsFiles};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use tempfile::TempDir;
 
 use crate::raw::{Raw, query};
@@ -20,6 +20,8 @@ impl Authority {
     fn new() -> Self {
         let folder = TempDir::new().unwrap();
         let mut params = CertificateParams::new(Vec::new()).unwrap();
+        // Another name than that of the certificates, which would look as if they had signed themselves.
+        params.distinguished_name.push(DnType::CommonName, "authority of the test");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
         std::fs::write(folder.path().join("ca.pem"), issuer.pem()).unwrap();

@@ -25,6 +25,7 @@ fn a_killed_database_is_an_error_and_not_a_wait() {
     let refused = psql(&world.url(), &["-c", "SELECT 1"]);
     assert!(refused.stderr.contains("cannot reach the database"), "{refused:?}");
     world.postgres.restart();
+    world.wait_for_server();
     psql(&world.url(), &["-c", "SELECT 1"]).expect_success();
 }
 

@@ -33,7 +33,14 @@ impl World {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let proxy = runtime.block_on(change(Options::new(upstream)).start()).unwrap();
-        Some(Self { postgres, proxy: Some(proxy), runtime })
+        let world = Self { postgres, proxy: Some(proxy), runtime };
+        world.wait_for_server();
+        Some(world)
+    }
+
+    /// A server listens before it takes sessions.
+    pub(crate) fn wait_for_server(&self) {
+        eventually("the server takes sessions", || psql(&self.direct(), &["-c", "SELECT 1"]).is_success);
     }
 
     pub(crate) fn proxy(&self) -> &Proxy {
