@@ -12,6 +12,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::session;
 use crate::shared::{Counts, Phase, Shared};
+use crate::suggest::{Collector, Suggestions};
 
 /// Pause after an error of `accept`, such as too many open files.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -26,6 +27,8 @@ pub struct Proxy {
     address: SocketAddr,
     shared: Arc<Shared>,
     accepting: JoinHandle<()>,
+    /// Reads for suggestions until it is dropped.
+    _collector: Option<Collector>,
 }
 
 impl Proxy {
@@ -33,7 +36,8 @@ impl Proxy {
         let address = listener.local_addr().map_err(|why| Error::unavailable(why.to_string()))?;
         let shared = Arc::new(shared);
         let accepting = tokio::spawn(run(listener, shared.clone()));
-        Ok(Self { address, shared, accepting })
+        let collector = shared.options.suggestions.as_ref().map(Suggestions::start_collecting);
+        Ok(Self { address, shared, accepting, _collector: collector })
     }
 
     /// Where clients connect to.

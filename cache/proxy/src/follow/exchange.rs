@@ -212,13 +212,12 @@ impl Exchange {
 
     /// Takes the first of the queue and hands it on if it was a statement.
     fn end_first(&mut self, now: Instant) {
-        let first = self.asked.pop_front();
-        if let (Some(Asked::Query(running) | Asked::Execute(running)), Some(suggestions)) =
-            (first, &self.suggestions)
-        {
-            if let Some(seen) = running.ended(self.last_end, now) {
-                suggestions.record(seen);
-            }
+        let statement = match self.asked.pop_front() {
+            Some(Asked::Query(running) | Asked::Execute(running)) => running.ended(self.last_end, now),
+            _ => None,
+        };
+        if let (Some(seen), Some(suggestions)) = (statement, &self.suggestions) {
+            suggestions.record(seen);
         }
         self.last_end = Some(now);
     }

@@ -22,7 +22,9 @@ use crate::suggest::Suggestions;
 use crate::wire::{BadLength, Framer, Message, Severity, severity_and_code};
 
 use exchange::{Exchange, Lost};
-pub(crate) use seen::Seen;
+#[cfg(test)]
+pub(crate) use prepared::Prepared;
+pub(crate) use seen::{Seen, Value};
 
 /// Longest text of a statement, and longest values, that are looked at.
 const MAX_LOOKED_AT: usize = 8 << 10;

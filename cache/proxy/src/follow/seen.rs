@@ -18,6 +18,7 @@ pub(crate) struct Seen {
     /// long to be looked at.
     pub(crate) values: Option<Box<[u8]>>,
     pub(crate) elapsed: Duration,
+    /// Rows that it returned or wrote.
     pub(crate) rows: u64,
     pub(crate) has_failed: bool,
 }

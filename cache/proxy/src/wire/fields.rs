@@ -11,10 +11,6 @@ impl<'a> Fields<'a> {
         Self { left: body }
     }
 
-    pub(crate) const fn is_empty(&self) -> bool {
-        self.left.is_empty()
-    }
-
     pub(crate) const fn rest(&self) -> &'a [u8] {
         self.left
     }

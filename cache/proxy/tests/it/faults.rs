@@ -61,7 +61,7 @@ fn garbage_harms_its_own_session_alone() {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             bytes.push(state.to_be_bytes()[0]);
         }
-        let mut bad = if state % 2 == 0 { Raw::login(port).0 } else { Raw::connect(port) };
+        let mut bad = if state.is_multiple_of(2) { Raw::login(port).0 } else { Raw::connect(port) };
         // The connection may have ended already.
         drop(bad.stream.write_all(&bytes));
         drop(bad.stream.shutdown(std::net::Shutdown::Write));

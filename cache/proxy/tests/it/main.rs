@@ -11,5 +11,6 @@ mod programs;
 mod raw;
 mod stops;
 mod streams;
+mod suggestions;
 mod transcripts;
 mod world;

@@ -146,7 +146,11 @@ fn scripts() -> Vec<Script> {
                 (query("DROP TABLE IF EXISTS nowhere"), 1),
             ],
         ),
-        in_session("a function", vec![(message(b'F', &[&1_598_u32.to_be_bytes(), b"\0\0\0\0\0\0"]), 1)]),
+        // `abs(int4)` by its number.
+        in_session(
+            "a function",
+            vec![(message(b'F', &[&1_397_u32.to_be_bytes(), b"\0\0\0\x01\0\0\0\x02-5\0\0"]), 1)],
+        ),
         script("version 3.2", vec![(startup(V3_2, &AS_POSTGRES), 1), (query("SELECT 1"), 1), goodbye()]),
         script(
             "unknown options",
