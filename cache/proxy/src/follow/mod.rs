@@ -63,10 +63,12 @@ impl<'s> Following<'s> {
         self.lock().has_left
     }
 
-    /// Whether a message of the proxy's own may be put after what the server has sent.
+    /// Whether a message of the proxy's own may be put after what the server has sent. A client that has broken the
+    /// protocol gets none: the database closes its connection, with or without a word.
     pub(crate) fn may_interject(&self) -> bool {
         let follower = self.lock();
-        follower.server.as_ref().is_some_and(Framer::is_between_messages) && !follower.is_fatal
+        let is_whole = follower.server.as_ref().is_some_and(Framer::is_between_messages);
+        is_whole && follower.client.is_some() && !follower.is_fatal
     }
 
     /// Whether the session is between two transactions, with nothing under way.

@@ -98,8 +98,14 @@ impl Raw {
             Err(why) => panic!("{why}"),
         }
         let [tag, length @ ..] = header;
-        let mut body = vec![0; usize::try_from(u32::from_be_bytes(length)).unwrap() - 4];
-        self.stream.read_exact(&mut body).unwrap();
+        let len = u32::from_be_bytes(length).saturating_sub(4);
+        let mut body = Vec::new();
+        // Errors of version 2 have no length: they end with the connection.
+        match Read::by_ref(&mut self.stream).take(len.into()).read_to_end(&mut body) {
+            Ok(_) => {}
+            Err(why) if is_end(&why) => {}
+            Err(why) => panic!("{why}"),
+        }
         Some((tag, body))
     }
 
