@@ -5,7 +5,7 @@ mod build;
 pub(crate) mod cache;
 mod inspect;
 mod manual;
-mod proxy;
+pub(crate) mod proxy;
 mod query;
 mod verify;
 

@@ -122,8 +122,10 @@ impl Follower {
             Ok(()) => self.client = Some(framer),
             Err(BadLength(length)) => {
                 self.exchange = None;
-                if let Some(len) = usize::try_from(length).ok().filter(|len| (4..=MAX_PROTOCOL).contains(len))
-                {
+                let len = usize::try_from(length).ok().filter(|len| (4..=MAX_PROTOCOL).contains(len));
+                if let Some(len) = len {
+                    // The client has kept to the protocol, and gets a reason.
+                    self.client = Some(framer);
                     return Err(TooLong(len));
                 }
             }

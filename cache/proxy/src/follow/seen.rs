@@ -33,6 +33,12 @@ pub(crate) enum Value {
 }
 
 impl Seen {
+    /// How much memory it takes, nearly.
+    pub(crate) fn bytes(&self) -> usize {
+        let values = self.values.as_ref().map_or(0, |values| values.len());
+        size_of::<Self>() + size_of::<Prepared>() + self.statement.text.len() + values
+    }
+
     /// The values of the parameters, in their order.
     pub(crate) fn values(&self) -> Vec<Value> {
         self.values.as_deref().and_then(|bytes| values(bytes, &self.statement)).unwrap_or_default()

@@ -11,7 +11,7 @@ use crate::connection::Connection;
 /// How long a client may take to read it.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Sends `message` and closes the connection. What the client still sends is read and dropped: otherwise the system
+/// Sends `message`, which may be empty, and closes the connection. What the client still sends is read and dropped: otherwise the system
 /// would reset the connection, and the message could be lost on its way.
 pub(super) async fn farewell(mut client: Connection, message: &[u8]) -> io::Result<()> {
     let said = timeout(PATIENCE, async {

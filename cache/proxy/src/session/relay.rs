@@ -59,10 +59,8 @@ pub(super) async fn run(shared: &Shared, client: Connection, begun: Begun) -> io
     };
     let client = client_reader.unsplit(client_writer);
     let may_speak = is_in_step.load(Ordering::Relaxed) && following.may_interject();
-    match last_words(shared, &end).filter(|_| may_speak) {
-        Some(message) => farewell(client, &message).await,
-        None => Ok(()),
-    }
+    let message = last_words(shared, &end).filter(|_| may_speak);
+    farewell(client, &message.unwrap_or_default()).await
 }
 
 /// Both directions until the session is at its end. A client that sends nothing more may still read.

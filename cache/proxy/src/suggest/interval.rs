@@ -3,6 +3,9 @@
 use crate::follow::Value;
 use crate::recognise::{Bound, Operand};
 
+/// Longest value that is kept; of longer ones nothing is known.
+const MAX_VALUE: usize = 64;
+
 /// The values of a column that a statement may touch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Interval {
@@ -51,7 +54,7 @@ impl Interval {
                     .fold((i64::MAX, i64::MIN), |(low, high), &number| (low.min(number), high.max(number)));
                 Self::Integers(ends.0, ends.1)
             }
-            (_, Some([Value::Other(value)])) => Self::Value(value.clone()),
+            (_, Some([Value::Other(value)])) if value.len() <= MAX_VALUE => Self::Value(value.clone()),
             _ => Self::All,
         }
     }

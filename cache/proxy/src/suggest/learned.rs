@@ -10,10 +10,10 @@ use super::interval::Interval;
 use crate::follow::{Seen, Value};
 use crate::recognise::{Bounded, Reason, Statement, recognise};
 
-/// Most texts whose meaning is remembered, most results of a column, most tables, and most reasons.
+/// Most texts whose meaning is remembered, most columns, most results of each, and most reasons.
 const MAX_TEXTS: usize = 4_096;
-const MAX_RESULTS: usize = 10_000;
-const MAX_TABLES: usize = 1_000;
+const MAX_COLUMNS: usize = 500;
+const MAX_RESULTS: usize = 5_000;
 const MAX_REASONS: usize = 200;
 /// What a hit would take.
 const HIT: Duration = Duration::from_micros(20);
@@ -22,7 +22,9 @@ const HIT: Duration = Duration::from_micros(20);
 #[derive(Debug, Default)]
 pub(super) struct Learned {
     meanings: HashMap<Box<str>, Arc<Result<Statement, Reason>>>,
+    /// Those that are read; writes of others matter to none.
     tables: BTreeMap<String, Table>,
+    column_count: usize,
     pub(super) reasons: BTreeMap<Reason, u64>,
     pub(super) statements: u64,
     pub(super) reads: u64,
@@ -85,27 +87,34 @@ impl Learned {
         }
     }
 
-    fn table(&mut self, name: &str) -> Option<&mut Table> {
-        if !self.tables.contains_key(name) && self.tables.len() < MAX_TABLES {
-            self.tables.insert(name.to_owned(), Table::default());
+    /// The counters of a column; none if there are too many columns.
+    fn column(&mut self, table: &str, name: &str) -> Option<&mut Column> {
+        let is_known = self.tables.get(table).is_some_and(|table| table.columns.contains_key(name));
+        if !is_known {
+            if self.column_count >= MAX_COLUMNS {
+                return None;
+            }
+            self.column_count += 1;
+            let table = self.tables.entry(table.to_owned()).or_default();
+            table.columns.insert(name.to_owned(), Column::default());
         }
-        self.tables.get_mut(name)
+        self.tables.get_mut(table)?.columns.get_mut(name)
     }
 
     fn read(&mut self, table: &str, columns: &[Bounded], seen: &Seen) {
         self.reads += 1;
-        let Some(table) = self.table(table) else { return };
         let (identity, values) = (identity(seen), seen.values());
         for Bounded { column, bounds } in columns {
-            let column = table.columns.entry(column.clone()).or_default();
-            column.rows += seen.rows;
-            column.read(identity, Interval::of(bounds, &values), seen.elapsed);
+            if let Some(column) = self.column(table, column) {
+                column.rows += seen.rows;
+                column.read(identity, Interval::of(bounds, &values), seen.elapsed);
+            }
         }
     }
 
     fn write(&mut self, table: &str, columns: &[Bounded], values: &[Value]) {
         self.writes += 1;
-        let Some(table) = self.table(table) else { return };
+        let Some(table) = self.tables.get_mut(table) else { return };
         table.writes += 1;
         for (name, column) in &mut table.columns {
             let bounded = columns.iter().find(|bounded| bounded.column == *name);

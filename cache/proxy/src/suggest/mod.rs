@@ -30,8 +30,8 @@ use crate::follow::Seen;
 pub(crate) use collector::Collector;
 use learned::Learned;
 
-/// Most statements that wait to be read.
-const MAX_WAITING: usize = 20_000;
+/// Most bytes of statements that wait to be read: some ten thousand of them.
+const MAX_WAITING: usize = 8 << 20;
 
 /// What the statements of a proxy's sessions say about columns. One value may serve several proxies.
 ///
@@ -50,9 +50,16 @@ const MAX_WAITING: usize = 20_000;
 /// ```
 #[derive(Debug, Default)]
 pub struct Suggestions {
-    waiting: Mutex<Vec<Seen>>,
+    waiting: Mutex<Waiting>,
     missed: AtomicU64,
     learned: Mutex<Learned>,
+}
+
+/// Statements that wait to be read, and their bytes.
+#[derive(Debug, Default)]
+struct Waiting {
+    statements: Vec<Seen>,
+    bytes: usize,
 }
 
 /// What a column would gain by a cache.
@@ -75,7 +82,7 @@ pub struct Suggestion {
     pub spared: u64,
     /// Time that these took.
     pub spared_time: Duration,
-    /// Writes of the table.
+    /// Writes of the table since its first read.
     pub writes: u64,
 }
 
@@ -83,8 +90,9 @@ impl Suggestions {
     /// Keeps a statement until it is read; it is only counted if too many wait.
     pub(crate) fn record(&self, seen: Seen) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if waiting.len() < MAX_WAITING {
-            waiting.push(seen);
+        waiting.bytes += seen.bytes();
+        if waiting.bytes < MAX_WAITING {
+            waiting.statements.push(seen);
         } else {
             self.missed.fetch_add(1, Ordering::Relaxed);
         }
@@ -94,7 +102,7 @@ impl Suggestions {
     pub(crate) fn learn(&self) {
         let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
         let waiting = mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
-        waiting.iter().for_each(|seen| learned.learn(seen));
+        waiting.statements.iter().for_each(|seen| learned.learn(seen));
     }
 
     /// What was learned so far, the largest gain first.

@@ -84,6 +84,9 @@ fn the_largest_gain_is_the_first() {
 #[test]
 fn too_many_statements_are_counted() {
     let suggestions = Suggestions::default();
-    (0..MAX_WAITING + 5).for_each(|_| suggestions.record(seen("SELECT 1")));
+    let fit = (MAX_WAITING - 1) / seen("SELECT 1").bytes();
+    (0..fit + 5).for_each(|_| suggestions.record(seen("SELECT 1")));
     assert!(suggestions.report().contains("5 more came too fast"), "{}", suggestions.report());
+    suggestions.record(seen("SELECT 1"));
+    assert!(suggestions.report().starts_with(&format!("{} statements", fit + 1)), "there is room again");
 }

@@ -6,8 +6,11 @@ use lacuna_proxy::{Options, Upstream};
 use lacuna_testkit::servers::{Postgres, TlsFiles};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use tempfile::TempDir;
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, Stream};
 
-use crate::raw::{Raw, query};
+use crate::raw::{AS_POSTGRES, Raw, V3_0, query, startup};
 use crate::world::{Said, World, psql};
 
 /// An authority, and certificates for `localhost` that it has signed.
@@ -206,4 +209,31 @@ fn statements_are_cancelled_over_tls() {
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     child.wait().unwrap();
     assert!(said.contains("canceling statement due to user request"), "{said}");
+}
+
+/// `sslnegotiation=direct` of PostgreSQL 17: TLS without a request before it, for the protocol that it names.
+#[test]
+fn tls_may_begin_without_a_request() {
+    let authority = Authority::new();
+    let Some(postgres) = Postgres::start() else { return };
+    let world = World::with(postgres, with_certificate(&authority.certificate("proxy"))).unwrap();
+    for (protocol, is_taken) in [(Some("postgresql"), true), (Some("http/1.1"), false), (None, false)] {
+        let mut roots = RootCertStore::empty();
+        roots.add(CertificateDer::from_pem_file(authority.file()).unwrap()).unwrap();
+        let provider = std::sync::Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
+        let mut config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        config.alpn_protocols = protocol.iter().map(|name| name.as_bytes().to_vec()).collect();
+        let name = ServerName::try_from("localhost").unwrap();
+        let mut tls = ClientConnection::new(std::sync::Arc::new(config), name).unwrap();
+        let mut raw = Raw::connect(world.proxy().address().port());
+        let mut stream = Stream::new(&mut tls, &mut raw.stream);
+        let mut first = [0];
+        let answered =
+            stream.write_all(&startup(V3_0, &AS_POSTGRES)).and_then(|()| stream.read_exact(&mut first));
+        assert_eq!(answered.is_ok() && first == *b"R", is_taken, "{protocol:?}");
+    }
 }

@@ -58,3 +58,17 @@ fn a_client_without_a_first_packet_is_dropped() {
     idle.send(&query("SELECT 1"));
     assert_eq!(idle.until_ready().len(), 4, "a session may be idle for longer");
 }
+
+#[test]
+fn the_servers_own_limit_is_relayed() {
+    let Some(world) = World::start() else { return };
+    let port = world.proxy().address().port();
+    let mut clients: Vec<Raw> = (0..130).map(|_| Raw::connect(port)).collect();
+    clients.iter_mut().for_each(|client| client.send(&startup(V3_0, &AS_POSTGRES)));
+    let answers: Vec<_> = clients.iter_mut().map(Raw::until_ready).collect();
+    let refused: Vec<_> = answers.iter().filter(|answer| answer[0].0 == b'E').collect();
+    assert_eq!(refused.len(), 130 - 100, "a server takes 100 clients");
+    assert!(refused.iter().all(|answer| error_field(answer, b'C') == "53300"));
+    drop(clients);
+    eventually("every session ends", || world.proxy().counts().open == 0);
+}

@@ -7,6 +7,7 @@ mod encrypted;
 mod faults;
 mod limits;
 mod logins;
+mod measure;
 mod programs;
 mod raw;
 mod stops;

@@ -3,7 +3,9 @@
 use std::io::Read as _;
 use std::time::Duration;
 
-use crate::raw::{Raw, bind, execute, letters, message, parse, query, sync};
+use lacuna_testkit::servers::Postgres;
+
+use crate::raw::{Raw, V3_0, bind, execute, letters, message, parse, query, startup, sync};
 use crate::world::{World, psql};
 
 /// Bytes of this process that are in memory.
@@ -92,4 +94,31 @@ fn copies_of_many_rows_are_relayed() {
     let copied = psql(&world.url(), &["-c", "COPY (SELECT n FROM numbers ORDER BY n) TO STDOUT"]);
     let expected: String = (0..200_000).map(|n| format!("{n}\n")).collect();
     assert!(copied.expect_success() == expected);
+}
+
+/// After `CopyBothResponse` both sides send data at any time.
+#[test]
+fn a_stream_of_replication_is_relayed() {
+    let Some(postgres) = Postgres::logged() else { return };
+    let world = World::with(postgres, |options| options).unwrap();
+    world.admin("CREATE TABLE changes (n INT)");
+    let mut raw = Raw::connect(world.proxy().address().port());
+    let parameters = [("user", "postgres"), ("database", "postgres"), ("replication", "database")];
+    raw.send(&startup(V3_0, &parameters));
+    raw.until_ready();
+    let created = raw.ask("CREATE_REPLICATION_SLOT s TEMPORARY LOGICAL test_decoding NOEXPORT_SNAPSHOT");
+    assert!(created.ends_with('Z'), "{created}");
+    raw.send(&query("START_REPLICATION SLOT s LOGICAL 0/0"));
+    assert_eq!(raw.receive().unwrap().0, b'W');
+    world.admin("INSERT INTO changes VALUES (42)");
+    let is_change = |body: &[u8]| String::from_utf8_lossy(body).contains("n[integer]:42");
+    while let Some((tag, body)) = raw.receive() {
+        assert_eq!(tag, b'd');
+        if is_change(&body) {
+            break;
+        }
+    }
+    raw.send(&message(b'c', &[]));
+    assert!(letters(&raw.until_ready()).ends_with("CZ"), "the stream ends as it began");
+    assert_eq!(world.proxy().counts().unfollowed, 1);
 }
