@@ -45,6 +45,13 @@ impl Seen {
     }
 }
 
+impl Value {
+    /// A value as text.
+    pub(crate) fn from_text(text: String) -> Self {
+        text.parse().map_or_else(|_| Self::Other(text.into_bytes()), Self::Integer)
+    }
+}
+
 /// Reads the formats and values of `Bind`.
 fn values(bytes: &[u8], statement: &Prepared) -> Option<Vec<Value>> {
     let mut fields = Fields::new(bytes);

@@ -89,7 +89,8 @@ pub(super) fn operand(expr: &Expr) -> Option<Operand> {
         Expr::UnaryOp { op: UnaryOperator::Minus, expr } => match operand(expr)? {
             Operand::Integer(number) => number.checked_neg().map(Operand::Integer),
             Operand::Text(number) => Some(Operand::Text(format!("-{number}"))),
-            Operand::Param(_) => None,
+            Operand::Param(place) => Some(Operand::Minus(place)),
+            Operand::Minus(place) => Some(Operand::Param(place)),
         },
         _ => None,
     }
@@ -108,6 +109,7 @@ fn constant(value: &Value) -> Option<Operand> {
     }
 }
 
-fn number(text: &str) -> Operand {
+/// An integer is one with quotes, too.
+pub(super) fn number(text: &str) -> Operand {
     text.parse().map_or_else(|_| Operand::Text(text.to_owned()), Operand::Integer)
 }

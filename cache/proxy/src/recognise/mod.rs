@@ -10,6 +10,7 @@ mod bounds;
 mod explain;
 mod expression;
 mod select;
+mod template;
 mod words;
 mod write;
 
@@ -21,9 +22,13 @@ use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::Parser;
 
 pub use explain::{Explanation, explain};
+pub(crate) use template::{Template, template};
 
 /// How deep expressions may be: the parser works by recursion.
 const MAX_DEPTH: usize = 40;
+
+/// How the reason begins if a statement is not of the grammar that is known here.
+pub(crate) const UNREADABLE: &str = "it cannot be read";
 
 /// Why a statement is not recognised.
 pub(crate) type Reason = String;
@@ -59,6 +64,8 @@ pub(crate) enum Bound {
 pub(crate) enum Operand {
     /// A parameter, by its place from 0 on.
     Param(usize),
+    /// A parameter with a minus before it.
+    Minus(usize),
     Integer(i64),
     /// Another constant, as it is written.
     Text(String),
@@ -70,7 +77,7 @@ pub(crate) enum Operand {
 /// Why it is not recognised.
 pub(crate) fn recognise(text: &str) -> Result<Statement, Reason> {
     let plain = words::plain(text)?;
-    let unreadable = |why| format!("it cannot be read: {}", without_values(&why));
+    let unreadable = |why| format!("{UNREADABLE}: {}", without_values(&why));
     let parser = Parser::new(&PostgreSqlDialect {}).with_recursion_limit(MAX_DEPTH);
     let parsed = parser.try_with_sql(&plain).and_then(|mut parser| parser.parse_statements());
     match <[Parsed; 1]>::try_from(parsed.map_err(unreadable)?) {

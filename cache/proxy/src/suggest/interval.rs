@@ -85,5 +85,9 @@ fn resolved(operand: &Operand, values: &[Value]) -> Option<Value> {
         Operand::Integer(number) => Some(Value::Integer(*number)),
         Operand::Text(text) => Some(Value::Other(text.clone().into_bytes())),
         Operand::Param(place) => values.get(*place).cloned(),
+        Operand::Minus(place) => match values.get(*place)? {
+            Value::Integer(number) => number.checked_neg().map(Value::Integer),
+            Value::Null | Value::Other(_) => None,
+        },
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::Suggestion;
 use super::interval::Interval;
 use crate::follow::{Seen, Value};
-use crate::recognise::{Bounded, Reason, Statement, recognise};
+use crate::recognise::{Bounded, Reason, Statement, Template, UNREADABLE, recognise, template};
 
 /// Most texts whose meaning is remembered, most columns, most results of each, and most reasons.
 const MAX_TEXTS: usize = 4_096;
@@ -18,10 +18,13 @@ const MAX_REASONS: usize = 200;
 /// What a hit would take.
 const HIT: Duration = Duration::from_micros(20);
 
+/// A statement, or why it is none that is known.
+type Meaning = Arc<Result<Statement, Reason>>;
+
 /// Counters of all statements that were read.
 #[derive(Debug, Default)]
 pub(super) struct Learned {
-    meanings: HashMap<Box<str>, Arc<Result<Statement, Reason>>>,
+    meanings: HashMap<Box<str>, Meaning>,
     /// Those that are read; writes of others matter to none.
     tables: BTreeMap<String, Table>,
     column_count: usize,
@@ -59,17 +62,30 @@ struct Known {
 impl Learned {
     pub(super) fn learn(&mut self, seen: &Seen) {
         self.statements += 1;
-        let meaning = self.meaning(&seen.statement.text);
+        let (meaning, values) = self.meaning(seen);
         match &*meaning {
             _ if seen.has_failed => {}
-            Ok(Statement::Read { table, columns }) => self.read(table, columns, seen),
-            Ok(Statement::Write { table, columns }) => self.write(table, columns, &seen.values()),
+            Ok(Statement::Read { table, columns }) => self.read(table, columns, seen, &values),
+            Ok(Statement::Write { table, columns }) => self.write(table, columns, &values),
             Err(reason) => self.reason(reason),
         }
     }
 
-    /// What the text means, from memory if it is there: prepared statements are parsed once.
-    fn meaning(&mut self, text: &str) -> Arc<Result<Statement, Reason>> {
+    /// What a statement means, and the values of its parameters. Constants of the simple protocol are parameters, too,
+    /// unless the grammar has no place for one there, as in `varchar(10)`.
+    fn meaning(&mut self, seen: &Seen) -> (Meaning, Vec<Value>) {
+        let text = &seen.statement.text;
+        if let Some(Template { text, constants }) = seen.values.is_none().then(|| template(text)).flatten() {
+            let meaning = self.remembered(&text);
+            if !meaning.as_ref().as_ref().is_err_and(|reason| reason.starts_with(UNREADABLE)) {
+                return (meaning, constants.into_iter().map(Value::from_text).collect());
+            }
+        }
+        (self.remembered(text), seen.values())
+    }
+
+    /// From memory if it is there: each text is parsed once.
+    fn remembered(&mut self, text: &str) -> Meaning {
         if let Some(known) = self.meanings.get(text) {
             return known.clone();
         }
@@ -101,13 +117,13 @@ impl Learned {
         self.tables.get_mut(table)?.columns.get_mut(name)
     }
 
-    fn read(&mut self, table: &str, columns: &[Bounded], seen: &Seen) {
+    fn read(&mut self, table: &str, columns: &[Bounded], seen: &Seen, values: &[Value]) {
         self.reads += 1;
-        let (identity, values) = (identity(seen), seen.values());
+        let identity = identity(seen);
         for Bounded { column, bounds } in columns {
             if let Some(column) = self.column(table, column) {
                 column.rows += seen.rows;
-                column.read(identity, Interval::of(bounds, &values), seen.elapsed);
+                column.read(identity, Interval::of(bounds, values), seen.elapsed);
             }
         }
     }

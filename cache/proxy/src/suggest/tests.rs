@@ -57,6 +57,18 @@ fn writes_of_unknown_intervals_take_everything() {
 }
 
 #[test]
+fn constants_have_the_places_that_parameters_have_not() {
+    for text in [
+        "SELECT a::varchar(10) FROM t WHERE a = -1",
+        "SELECT a FROM t WHERE a = - 1 ORDER BY 1 LIMIT 2",
+        "SELECT a FROM t WHERE a BETWEEN -2 AND 0",
+    ] {
+        let all = learned(&[text, "DELETE FROM t WHERE a = 1", text, "DELETE FROM t WHERE a = -1", text]);
+        assert_eq!(all.iter().map(numbers).collect::<Vec<_>>(), [("a", 3, 2, 1, 2)], "{text}");
+    }
+}
+
+#[test]
 fn texts_are_compared_by_equality() {
     let (read, other) = ("SELECT * FROM t WHERE a = 'x'", "DELETE FROM t WHERE a = 'y'");
     assert_eq!(learned(&[read, other, read])[0].spared, 1);

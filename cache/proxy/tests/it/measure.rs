@@ -1,8 +1,8 @@
-//! Costs of the relay, beside the database itself and PgBouncer: not a test of facts, so it is run by name.
+//! Costs of the relay, beside the database itself and `PgBouncer`: not a test of facts, so it is run by name.
 //!
 //! `cargo test --release -p lacuna-proxy --test it -- --ignored --nocapture relay_beside`
 //!
-//! `pgbench -S` in three modes; rounds are interleaved, and medians printed. PgBouncer is taken from the path, or from
+//! `pgbench -S` in three modes; rounds are interleaved, and medians printed. `PgBouncer` is taken from the path, or from
 //! `LACUNA_PGBOUNCER`.
 
 use std::path::Path;
@@ -124,7 +124,7 @@ fn with_port(url: &str, port: u16) -> String {
     format!("{}:{port}/postgres", url.rsplit_once(':').unwrap().0)
 }
 
-/// PgBouncer in session mode.
+/// `PgBouncer` in session mode.
 struct Bouncer {
     child: Child,
     port: u16,
