@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use lacuna_base::{Error, Result};
 use lacuna_proxy::{Counts, Options, Proxy, Suggestions, Upstream};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::commands::proxy::ProxyArgs;
 use crate::errors;
@@ -28,6 +29,7 @@ pub(crate) fn run(args: &ProxyArgs) -> Result<()> {
 
 async fn serve(args: &ProxyArgs) -> Result<()> {
     let stop = stop_signal()?;
+    allow_connections();
     let suggestions = (!args.no_suggestions).then(Arc::<Suggestions>::default);
     let proxy = options(args, suggestions.clone())?.start().await?;
     say(&format!("listening at {}", proxy.address()));
@@ -39,6 +41,13 @@ async fn serve(args: &ProxyArgs) -> Result<()> {
     proxy.drain(Duration::from_secs(args.drain)).await;
     print(suggestions.as_deref(), counts);
     Ok(())
+}
+
+/// Each client takes two connections, and the system's first limit is mostly 1,024.
+fn allow_connections() {
+    let allowed = getrlimit(Resource::Nofile);
+    // With the lower limit, clients beyond it wait or get an error.
+    drop(setrlimit(Resource::Nofile, Rlimit { current: allowed.maximum, ..allowed }));
 }
 
 fn options(args: &ProxyArgs, suggestions: Option<Arc<Suggestions>>) -> Result<Options> {

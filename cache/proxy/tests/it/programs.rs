@@ -35,11 +35,18 @@ fn psql_says_the_same_direct_and_relayed() {
     let Some(world) = World::start() else { return };
     let direct = psql_script(&world.direct(), SCRIPT);
     let relayed = psql_script(&world.url(), SCRIPT);
-    let without_number =
-        |text: &str| text.replace("pg_temp_3", "pg_temp_N").replace("pg_temp_4", "pg_temp_N");
     assert!(direct.stdout.contains("name 12") || direct.stderr.contains("\\bind"), "{direct:?}");
-    assert_eq!(without_number(&relayed.stdout), without_number(&direct.stdout));
+    assert_eq!(without_schema(&relayed.stdout), without_schema(&direct.stdout));
     assert_eq!(relayed.stderr, direct.stderr);
+}
+
+/// Sessions have temporary schemas with other numbers.
+fn without_schema(text: &str) -> String {
+    let mut parts = text.split("pg_temp_");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |all, part| {
+        all + "pg_temp_" + part.trim_start_matches(|digit: char| digit.is_ascii_digit())
+    })
 }
 
 #[test]
