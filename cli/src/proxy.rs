@@ -47,7 +47,7 @@ async fn serve(args: &ProxyArgs) -> Result<()> {
 fn allow_connections() {
     let allowed = getrlimit(Resource::Nofile);
     // With the lower limit, clients beyond it wait or get an error.
-    drop(setrlimit(Resource::Nofile, Rlimit { current: allowed.maximum, ..allowed }));
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: allowed.maximum, ..allowed });
 }
 
 fn options(args: &ProxyArgs, suggestions: Option<Arc<Suggestions>>) -> Result<Options> {
