@@ -22,9 +22,14 @@ pub(crate) fn explain(sql: &str) -> errors::Result<()> {
 /// Relays until SIGTERM or Ctrl-C.
 pub(crate) fn run(args: &ProxyArgs) -> Result<()> {
     start_log()?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let threads = args.threads.map_or_else(half_the_processors, usize::from);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
     let runtime = runtime.map_err(|error| Error::unavailable(error.to_string()))?;
     runtime.block_on(serve(args))
+}
+
+fn half_the_processors() -> usize {
+    std::thread::available_parallelism().map_or(1, |count| count.get().div_ceil(2))
 }
 
 async fn serve(args: &ProxyArgs) -> Result<()> {

@@ -52,6 +52,9 @@ pub(crate) struct ProxyArgs {
     /// Relay alone: follow no statements, and suggest nothing
     #[arg(long)]
     pub(crate) no_suggestions: bool,
+    /// Threads that relay; half the processors if not said, since the database and the clients need some, too
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
     /// How long transactions may take to end after a signal
     #[arg(long, value_name = "S", default_value_t = 10)]
     pub(crate) drain: u64,

@@ -2,7 +2,7 @@
 //!
 //! The server answers in the order of the messages, so a queue of what is asked is enough. `Execute` and `Query` end
 //! with `CommandComplete` and its like; `Sync`, `Query` and a function call with `ReadyForQuery`. After an error in the
-//! extended protocol the server skips all up to the next `Sync`, and so does the queue.
+//! extended protocol the server skips all up to the next `Sync`, a `Query` too, and so does the queue.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use crate::suggest::Suggestions;
 use crate::wire::{Fields, Message};
 
 /// Most messages without an answer; a client that sends more is not followed.
-const MAX_ASKED: usize = 10_000;
+const MAX_ASKED: usize = 40_000;
 /// Messages without an answer from which on values are not kept.
-const MAX_WITH_VALUES: usize = 256;
+const MAX_WITH_VALUES: usize = 1_024;
 
-/// Something came that is not understood.
+/// Something came that is not understood: what.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Lost;
+pub(super) struct Lost(pub(super) &'static str);
 
 /// What a client waits for.
 #[derive(Debug)]
@@ -28,8 +28,10 @@ enum Asked {
     /// A simple statement, or several; ends with `ReadyForQuery`.
     Query(Running),
     Execute(Running),
-    /// The types of a statement's parameters.
+    /// The types of a statement's parameters, before those of its rows.
     Describe(Option<Arc<Prepared>>),
+    /// One message of this type; `T` for the types of rows, or for their absence.
+    Answer(u8),
     /// `Sync` or a function call.
     Ready,
 }
@@ -73,23 +75,25 @@ impl Exchange {
 
     /// Whether the session is between transactions and waits for nothing.
     pub(super) fn is_idle(&self) -> bool {
-        self.transaction == Some(b'I') && self.asked.is_empty() && !self.is_open
+        self.transaction == Some(b'I') && self.asked.is_empty() && !self.is_open && !self.is_skipping
     }
 
     /// # Errors
     /// [`Lost`] if the session cannot be followed.
     pub(super) fn client_message(&mut self, message: Message<'_>, now: Instant) -> Result<(), Lost> {
         match message.tag {
-            b'Q' | b'F' if self.is_open => return Err(Lost),
-            b'Q' => {
-                let bound = self.simple(message);
-                self.asked.push_back(Asked::Query(Running { bound, since: now, rows: 0, has_failed: false }));
-            }
-            b'F' => self.asked.push_back(Asked::Ready),
             b'S' => {
                 (self.is_open, self.is_skipping) = (false, false);
                 self.asked.push_back(Asked::Ready);
             }
+            _ if self.is_skipping => {}
+            b'Q' => {
+                // The server ends with it what has come without a Sync.
+                self.is_open = false;
+                let bound = self.simple(message);
+                self.asked.push_back(Asked::Query(Running { bound, since: now, rows: 0, has_failed: false }));
+            }
+            b'F' => self.asked.push_back(Asked::Ready),
             b'c' | b'f' => self.copy_has_ended(),
             b'P' | b'B' | b'C' | b'D' | b'E' => {
                 self.is_open = true;
@@ -97,9 +101,9 @@ impl Exchange {
             }
             // Data of COPY, a request to flush, proofs of a login, goodbye.
             b'd' | b'H' | b'p' | b'X' => {}
-            _ => return Err(Lost),
+            _ => return Err(Lost("a message of the client of an unknown type")),
         }
-        if self.asked.len() > MAX_ASKED { Err(Lost) } else { Ok(()) }
+        if self.asked.len() > MAX_ASKED { Err(Lost("too many messages without an answer")) } else { Ok(()) }
     }
 
     /// The text of a `Query`, if statements are observed and it has come as a whole.
@@ -110,28 +114,33 @@ impl Exchange {
     }
 
     fn extended(&mut self, message: Message<'_>, now: Instant) {
-        let is_observed = self.suggestions.is_some();
+        if self.suggestions.is_some() {
+            self.name(message).unwrap_or_default();
+        }
         let body = message.body;
-        match message.tag {
-            b'P' if is_observed => self.names.parse(body, message.is_whole()).unwrap_or_default(),
-            b'B' if is_observed => {
-                let keeps_values = message.is_whole() && self.asked.len() < MAX_WITH_VALUES;
-                self.names.bind(body, keeps_values).unwrap_or_default();
-            }
-            b'C' if is_observed => self.names.close(body).unwrap_or_default(),
-            b'D' if body.first() == Some(&b'S') && !self.is_skipping => {
-                self.asked.push_back(Asked::Describe(self.names.described(body)));
-            }
-            b'E' if !self.is_skipping => {
+        self.asked.push_back(match message.tag {
+            b'P' => Asked::Answer(b'1'),
+            b'B' => Asked::Answer(b'2'),
+            b'C' => Asked::Answer(b'3'),
+            b'D' if body.first() == Some(&b'S') => Asked::Describe(self.names.described(body)),
+            b'D' => Asked::Answer(b'T'),
+            _ => {
                 let bound = self.names.executed(body);
-                self.asked.push_back(Asked::Execute(Running {
-                    bound,
-                    since: now,
-                    rows: 0,
-                    has_failed: false,
-                }));
+                Asked::Execute(Running { bound, since: now, rows: 0, has_failed: false })
             }
-            _ => {}
+        });
+    }
+
+    /// Follows the names of statements and portals.
+    fn name(&mut self, message: Message<'_>) -> Option<()> {
+        match message.tag {
+            b'P' => self.names.parse(message.body, message.is_whole()),
+            b'B' => {
+                let keeps_values = message.is_whole() && self.asked.len() < MAX_WITH_VALUES;
+                self.names.bind(message.body, keeps_values)
+            }
+            b'C' => self.names.close(message.body),
+            _ => None,
         }
     }
 
@@ -151,14 +160,24 @@ impl Exchange {
             b'C' => self.completed(rows(message.body), now),
             b'I' | b's' => self.completed(0, now),
             b't' => self.described(message.body),
+            b'T' | b'n' if matches!(self.asked.front(), Some(Asked::Query(_))) => Ok(()),
+            b'T' | b'n' => self.answered(b'T'),
+            b'1' | b'2' | b'3' => self.answered(message.tag),
             b'E' => {
                 self.failed();
                 Ok(())
             }
-            b'Z' => self.ready(*message.body.first().ok_or(Lost)?, now),
-            // Both sides send data from here on: a stream of replication.
-            b'W' => Err(Lost),
+            b'Z' => self.ready(*message.body.first().ok_or(Lost("an empty ReadyForQuery"))?, now),
+            // Both sides send data from here on.
+            b'W' => Err(Lost("a stream of replication")),
             _ => Ok(()),
+        }
+    }
+
+    fn answered(&mut self, tag: u8) -> Result<(), Lost> {
+        match self.asked.pop_front() {
+            Some(Asked::Answer(expected)) if expected == tag => Ok(()),
+            _ => Err(Lost("an answer that was not asked for")),
         }
     }
 
@@ -173,15 +192,18 @@ impl Exchange {
                 self.end_first(now);
                 Ok(())
             }
-            _ => Err(Lost),
+            _ => Err(Lost("a completion that was not asked for")),
         }
     }
 
     fn described(&mut self, body: &[u8]) -> Result<(), Lost> {
-        let Some(Asked::Describe(statement)) = self.asked.pop_front() else { return Err(Lost) };
+        let Some(Asked::Describe(statement)) = self.asked.pop_front() else {
+            return Err(Lost("a description that was not asked for"));
+        };
         if let Some(statement) = statement {
             statement.describe(body);
         }
+        self.asked.push_front(Asked::Answer(b'T'));
         Ok(())
     }
 
@@ -190,10 +212,9 @@ impl Exchange {
             running.has_failed = true;
             return;
         }
-        while self.asked.front().is_some_and(|asked| !matches!(asked, Asked::Ready)) {
-            self.asked.pop_front();
-        }
-        self.is_skipping = self.asked.is_empty() && self.is_open;
+        let count = self.asked.iter().take_while(|asked| !matches!(asked, Asked::Ready)).count();
+        self.asked.drain(..count);
+        self.is_skipping = count > 0 && self.asked.is_empty();
     }
 
     fn ready(&mut self, transaction: u8, now: Instant) -> Result<(), Lost> {
@@ -206,7 +227,7 @@ impl Exchange {
                 self.end_first(now);
                 Ok(())
             }
-            _ => Err(Lost),
+            _ => Err(Lost("a ReadyForQuery that was not asked for")),
         }
     }
 

@@ -154,7 +154,8 @@ impl Follower {
     }
 
     fn exchange_on(&mut self, step: impl FnOnce(&mut Exchange) -> Result<(), Lost>) {
-        if self.exchange.as_mut().is_some_and(|exchange| step(exchange).is_err()) {
+        if let Some(Err(Lost(what))) = self.exchange.as_mut().map(step) {
+            tracing::debug!(what, "a session is relayed without being followed");
             self.exchange = None;
         }
     }

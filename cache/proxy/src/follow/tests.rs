@@ -126,6 +126,26 @@ fn an_error_ends_what_comes_up_to_the_next_sync() {
     assert!(session.is_idle() && session.asked()[0].1 == 1);
 }
 
+/// Some drivers close a statement without a `Sync`, and go on with the simple protocol.
+#[test]
+fn a_simple_statement_may_follow_an_extended_message() {
+    let mut session = Session::new();
+    session.client(&[(b'C', b"Ss\0"), (b'H', b""), (b'Q', READ)]);
+    session.server(&[(b'3', b""), (b'T', b""), (b'C', b"SELECT 1\0"), (b'Z', b"I")]);
+    assert!(session.is_idle() && session.asked()[0].1 == 1);
+    // It is skipped after an error.
+    session.client(&[(b'P', PARSE), (b'Q', READ), (b'S', b"")]);
+    session.server(&[(b'E', FAILED), (b'Z', b"I")]);
+    assert!(session.is_idle() && session.asked()[0].1 == 1);
+    session.client(&[(b'P', PARSE)]);
+    session.server(&[(b'E', FAILED)]);
+    session.client(&[(b'Q', READ)]);
+    assert!(!session.is_idle());
+    session.client(&[(b'S', b"")]);
+    session.server(&[(b'Z', b"I")]);
+    assert!(session.is_idle() && session.is_followed());
+}
+
 #[test]
 fn transactions_are_not_idle() {
     let mut session = Session::new();
@@ -155,7 +175,7 @@ fn what_is_not_understood_is_followed_no_more() {
         (&[], &[(b'Z', b"I")]),
         (&[], &[(b'C', b"SELECT 1\0")]),
         (&[(b'Q', READ)], &[(b'W', b"")]),
-        (&[(b'P', PARSE), (b'Q', READ)], &[]),
+        (&[(b'P', PARSE)], &[(b'2', b"")]),
         (&[(b'E', EXECUTE)], &[(b'Z', b"I")]),
     ];
     for (client, server) in lost {

@@ -2,7 +2,7 @@
 //!
 //! `cargo test --release -p lacuna-proxy --test it -- --ignored --nocapture relay_beside`
 //!
-//! `pgbench -S` in three modes; rounds are interleaved, and medians printed. `PgBouncer` is taken from the path, or from
+//! The relay has two threads. `pgbench -S` in three modes; rounds are interleaved, and medians printed. `PgBouncer` is taken from the path, or from
 //! `LACUNA_PGBOUNCER`.
 
 use std::path::Path;
