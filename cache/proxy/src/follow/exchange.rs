@@ -32,7 +32,9 @@ enum Asked {
     Describe(Option<Arc<Prepared>>),
     /// One message of this type; `T` for the types of rows, or for their absence.
     Answer(u8),
-    /// `Sync` or a function call.
+    /// A function call; ends with `ReadyForQuery`.
+    Function,
+    /// A `Sync`.
     Ready,
 }
 
@@ -93,7 +95,10 @@ impl Exchange {
                 let bound = self.simple(message);
                 self.asked.push_back(Asked::Query(Running { bound, since: now, rows: 0, has_failed: false }));
             }
-            b'F' => self.asked.push_back(Asked::Ready),
+            b'F' => {
+                self.is_open = false;
+                self.asked.push_back(Asked::Function);
+            }
             b'c' | b'f' => self.copy_has_ended(),
             b'P' | b'B' | b'C' | b'D' | b'E' => {
                 self.is_open = true;
@@ -208,9 +213,13 @@ impl Exchange {
     }
 
     fn failed(&mut self) {
-        if let Some(Asked::Query(running)) = self.asked.front_mut() {
-            running.has_failed = true;
-            return;
+        match self.asked.front_mut() {
+            Some(Asked::Query(running)) => {
+                running.has_failed = true;
+                return;
+            }
+            Some(Asked::Function) => return,
+            _ => {}
         }
         let count = self.asked.iter().take_while(|asked| !matches!(asked, Asked::Ready)).count();
         self.asked.drain(..count);
@@ -223,7 +232,7 @@ impl Exchange {
             return Ok(());
         }
         match self.asked.front() {
-            Some(Asked::Query(_) | Asked::Ready) => {
+            Some(Asked::Query(_) | Asked::Function | Asked::Ready) => {
                 self.end_first(now);
                 Ok(())
             }

@@ -147,6 +147,19 @@ fn a_simple_statement_may_follow_an_extended_message() {
 }
 
 #[test]
+fn function_calls_are_followed() {
+    let mut session = Session::new();
+    for answer in [(b'V', &b"\0\0\0\0"[..]), (b'E', FAILED)] {
+        session.client(&[(b'F', b"")]);
+        session.server(&[answer, (b'Z', b"I")]);
+        assert!(session.is_followed() && session.is_idle());
+    }
+    session.client(&[(b'P', PARSE), (b'F', b""), (b'S', b"")]);
+    session.server(&[(b'E', FAILED), (b'Z', b"I")]);
+    assert!(session.is_followed() && session.is_idle(), "the call was skipped");
+}
+
+#[test]
 fn transactions_are_not_idle() {
     let mut session = Session::new();
     for (status, is_idle) in [(b"T", false), (b"E", false), (b"I", true)] {
