@@ -4,7 +4,7 @@ use std::env;
 use std::process::Command;
 
 /// Features that a user may look for.
-const FEATURES: [&str; 5] = ["cache", "csv", "parquet", "rocksdb", "terminal"];
+const FEATURES: [&str; 6] = ["cache", "csv", "parquet", "proxy", "rocksdb", "terminal"];
 
 fn main() {
     let version = env::var("CARGO_PKG_VERSION").expect("cargo sets it");

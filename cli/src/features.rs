@@ -24,6 +24,11 @@ pub(crate) const ROCKSDB: Feature = Feature {
 pub(crate) const CACHE: Feature =
     Feature { adds: "the range cache", build: "cargo build --release -p lacuna-cli --features cache" };
 
+/// The proxy before PostgreSQL, which needs a parser of SQL.
+#[cfg(not(feature = "proxy"))]
+pub(crate) const PROXY: Feature =
+    Feature { adds: "the proxy", build: "cargo build --release -p lacuna-cli --features proxy" };
+
 /// Completions, manual pages and suggestions for typing errors.
 #[cfg(not(feature = "terminal"))]
 pub(crate) const TERMINAL: Feature = Feature {

@@ -9,6 +9,8 @@
 //! | `filter_file.rs`, `pending_file.rs` | reading a filter, and writing one whole or not at all |
 //! | `key_text.rs` | keys that a filter names, as they are typed |
 //! | `dendrite/` | `lacuna cache dendrite`: a process that owns ranges (feature `cache`) |
+//! | `proxy.rs` | `lacuna proxy`: a relay before PostgreSQL (feature `proxy`) |
+//! | `service.rs` | what commands share that run until a signal |
 //! | `features.rs` | what this binary was built without, and how to build it |
 //! | `output.rs`, `progress.rs`, `errors.rs` | what goes to standard output, to a terminal, to standard error |
 //! | `interrupt.rs`, `work_folder.rs` | Ctrl-C and SIGTERM, a full disk: what a command has begun is removed |
@@ -17,7 +19,7 @@
 //! 2 bad input.
 //!
 //! The feature `rocksdb` adds RocksDB to `bench engine` and takes a compiler for C++; the feature `cache` adds `cache
-//! dendrite` and its drivers of databases; `csv` and `parquet` read keys from columns; `terminal` adds completions, manual
+//! dendrite` and its drivers of databases; `proxy` adds the command of that name; `csv` and `parquet` read keys from columns; `terminal` adds completions, manual
 //! pages and suggestions. Without them the commands are listed all the same, and say how to build them.
 //!
 //! Output, progress and errors are a library, because another command line of this workspace shares them.
@@ -31,7 +33,7 @@ mod demo;
 #[cfg(feature = "cache")]
 mod dendrite;
 mod errors;
-#[cfg(not(all(feature = "rocksdb", feature = "cache", feature = "terminal")))]
+#[cfg(not(all(feature = "rocksdb", feature = "cache", feature = "proxy", feature = "terminal")))]
 mod features;
 mod filter_file;
 mod interrupt;
@@ -39,6 +41,10 @@ mod key_text;
 mod output;
 mod pending_file;
 mod progress;
+#[cfg(feature = "proxy")]
+mod proxy;
+#[cfg(any(feature = "cache", feature = "proxy"))]
+mod service;
 #[cfg(feature = "cache")]
 mod top;
 mod work_folder;

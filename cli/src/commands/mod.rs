@@ -5,6 +5,7 @@ mod build;
 pub(crate) mod cache;
 mod inspect;
 mod manual;
+pub(crate) mod proxy;
 mod query;
 mod verify;
 
@@ -40,6 +41,7 @@ enum Command {
     Bench(bench::BenchArgs),
     Demo(DemoArgs),
     Cache(cache::CacheArgs),
+    Proxy(Box<proxy::ProxyArgs>),
     Completions(manual::CompletionsArgs),
     Man(manual::ManArgs),
 }
@@ -47,8 +49,8 @@ enum Command {
 impl Cli {
     /// Runs the command.
     pub(crate) fn run(&self) -> Result<()> {
-        if !matches!(self.command, Command::Cache(_)) {
-            // A dendrite hears signals itself: it hands its ranges over.
+        if !matches!(self.command, Command::Cache(_) | Command::Proxy(_)) {
+            // A dendrite and a proxy hear signals themselves: they have something to hand over.
             interrupt::watch();
         }
         match &self.command {
@@ -59,6 +61,7 @@ impl Cli {
             Command::Bench(args) => bench::run(args),
             Command::Demo(args) => demo::run(args),
             Command::Cache(args) => cache::run(args),
+            Command::Proxy(args) => proxy::run(args),
             Command::Completions(args) => manual::completions(args),
             Command::Man(args) => manual::man(args),
         }

@@ -2,14 +2,11 @@
 
 pub(crate) mod config;
 mod etcd;
-mod log;
 mod metrics;
 mod plan;
 mod redis;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::future::Future;
-use std::io::Write as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -19,8 +16,9 @@ use lacuna_cache::cluster::{Net, Secret, Server};
 use lacuna_cache::sql::{Cache, Notice};
 use lacuna_cache_protocol::{Error, Result};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::broadcast;
+
+use crate::service::{say, start_log, stop_signal};
 
 pub(crate) use plan::Plan;
 
@@ -33,7 +31,7 @@ struct Serving {
 
 /// Runs a dendrite of each table until SIGTERM or Ctrl-C. The first plan says where the process listens.
 pub(crate) fn run(plans: &[Plan]) -> Result<()> {
-    log::start()?;
+    start_log()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Error::unavailable(error.to_string()))?;
     runtime.block_on(serve(plans))
@@ -135,18 +133,6 @@ async fn start(plan: &Plan, cache: &Cache, secret: &Secret, address: &str) -> Re
     started
 }
 
-/// Resolves at SIGTERM or Ctrl-C.
-fn stop_signal() -> Result<impl Future<Output = ()>> {
-    let listen = |kind| signal(kind).map_err(|error| Error::unavailable(error.to_string()));
-    let (mut terminate, mut interrupt) = (listen(SignalKind::terminate())?, listen(SignalKind::interrupt())?);
-    Ok(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-    })
-}
-
 /// Prints notices for the application to standard error, a line each.
 async fn complain(table: String, mut notices: broadcast::Receiver<Notice>) {
     loop {
@@ -158,12 +144,6 @@ async fn complain(table: String, mut notices: broadcast::Receiver<Notice>) {
             Err(broadcast::error::RecvError::Closed) => return,
         }
     }
-}
-
-/// Prints one line for the parent program, which may not read it.
-fn say(line: &str) {
-    let mut out = std::io::stdout().lock();
-    drop(writeln!(out, "{line}").and_then(|()| out.flush()));
 }
 
 /// `table people in 3 ranges`, and more of them.

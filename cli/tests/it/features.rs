@@ -8,7 +8,9 @@ use crate::support::Folder;
 const WITHOUT_FEATURES: &str = "LACUNA_WITHOUT_FEATURES";
 
 /// Commands that need a feature, and the feature.
-const BY_FEATURE: [(&str, &str); 6] = [
+const BY_FEATURE: [(&str, &str); 8] = [
+    ("proxy --upstream postgres://127.0.0.1:1", "proxy"),
+    ("proxy explain SELECT", "proxy"),
     ("completions bash", "terminal"),
     ("man", "terminal"),
     ("build --keys a.csv --column a --filter bloom --bits-per-key 9 --out f", "csv"),
@@ -26,6 +28,7 @@ fn build_without_features() -> Option<OsString> {
     let any = cfg!(any(
         feature = "rocksdb",
         feature = "cache",
+        feature = "proxy",
         feature = "csv",
         feature = "parquet",
         feature = "terminal"
@@ -58,6 +61,7 @@ fn help_needs_no_feature() {
     for (line, feature, option) in [
         ("cache --help", "cache", "dendrite"),
         ("cache dendrite --help", "cache", "--coordinator"),
+        ("proxy --help", "proxy", "--report-every"),
         ("bench engine --help", "rocksdb", "--engine"),
     ] {
         let help = folder.lacuna(line).done();

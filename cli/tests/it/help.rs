@@ -54,7 +54,7 @@ fn every_example_runs() {
 #[test]
 fn every_command_is_listed() {
     let help = Folder::new().lacuna("--help").done();
-    for command in ["build", "query", "inspect", "verify", "bench", "demo", "cache"] {
+    for command in ["build", "query", "inspect", "verify", "bench", "demo", "cache", "proxy"] {
         assert!(help.contains(&format!("\n  {command} ")), "{command} is not in\n{help}");
     }
 }

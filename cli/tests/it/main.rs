@@ -20,6 +20,8 @@ mod manual;
 mod neighbours;
 mod output_files;
 mod own_data;
+#[cfg(feature = "proxy")]
+mod proxy;
 mod readme;
 mod real_sets;
 #[cfg(feature = "rocksdb")]

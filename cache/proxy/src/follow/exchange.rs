@@ -1,0 +1,269 @@
+//! Which answer belongs to which message of the client.
+//!
+//! The server answers in the order of the messages, so a queue of what is asked is enough. `Execute` and `Query` end
+//! with `CommandComplete` and its like; `Sync`, `Query` and a function call with `ReadyForQuery`. After an error in the
+//! extended protocol the server skips all up to the next `Sync`, a `Query` too, and so does the queue.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::prepared::{Bound, Names, Prepared};
+use super::seen::Seen;
+use crate::suggest::Suggestions;
+use crate::wire::{Fields, Message};
+
+/// Most messages without an answer; a client that sends more is not followed.
+const MAX_ASKED: usize = 40_000;
+/// Messages without an answer from which on values are not kept.
+const MAX_WITH_VALUES: usize = 1_024;
+
+/// Something came that is not understood: what.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Lost(pub(super) &'static str);
+
+/// What a client waits for.
+#[derive(Debug)]
+enum Asked {
+    /// A simple statement, or several; ends with `ReadyForQuery`.
+    Query(Running),
+    Execute(Running),
+    /// The types of a statement's parameters, before those of its rows.
+    Describe(Option<Arc<Prepared>>),
+    /// One message of this type; `T` for the types of rows, or for their absence.
+    Answer(u8),
+    /// A function call; ends with `ReadyForQuery`.
+    Function,
+    /// A `Sync`.
+    Ready,
+}
+
+#[derive(Debug)]
+struct Running {
+    bound: Option<Bound>,
+    since: Instant,
+    rows: u64,
+    has_failed: bool,
+}
+
+/// The messages of a session that wait for answers.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    asked: VecDeque<Asked>,
+    names: Names,
+    suggestions: Option<Arc<Suggestions>>,
+    /// The transaction's state by the last `ReadyForQuery`; none before the login is done.
+    transaction: Option<u8>,
+    /// Whether extended messages came after the last `Sync`.
+    is_open: bool,
+    /// Whether the server skips what comes up to the next `Sync`.
+    is_skipping: bool,
+    /// When the last statement ended: the next of a pipeline begins then.
+    last_end: Option<Instant>,
+}
+
+impl Exchange {
+    pub(super) fn new(suggestions: Option<Arc<Suggestions>>) -> Self {
+        Self {
+            asked: VecDeque::new(),
+            names: Names::default(),
+            suggestions,
+            transaction: None,
+            is_open: false,
+            is_skipping: false,
+            last_end: None,
+        }
+    }
+
+    /// Whether the session is between transactions and waits for nothing.
+    pub(super) fn is_idle(&self) -> bool {
+        self.transaction == Some(b'I') && self.asked.is_empty() && !self.is_open && !self.is_skipping
+    }
+
+    /// # Errors
+    /// [`Lost`] if the session cannot be followed.
+    pub(super) fn client_message(&mut self, message: Message<'_>, now: Instant) -> Result<(), Lost> {
+        match message.tag {
+            b'S' => {
+                (self.is_open, self.is_skipping) = (false, false);
+                self.asked.push_back(Asked::Ready);
+            }
+            _ if self.is_skipping => {}
+            b'Q' => {
+                // The server ends with it what has come without a Sync.
+                self.is_open = false;
+                let bound = self.simple(message);
+                self.asked.push_back(Asked::Query(Running { bound, since: now, rows: 0, has_failed: false }));
+            }
+            b'F' => {
+                self.is_open = false;
+                self.asked.push_back(Asked::Function);
+            }
+            b'c' | b'f' => self.copy_has_ended(),
+            b'P' | b'B' | b'C' | b'D' | b'E' => {
+                self.is_open = true;
+                self.extended(message, now);
+            }
+            // Data of COPY, a request to flush, proofs of a login, goodbye.
+            b'd' | b'H' | b'p' | b'X' => {}
+            _ => return Err(Lost("a message of the client of an unknown type")),
+        }
+        if self.asked.len() > MAX_ASKED { Err(Lost("too many messages without an answer")) } else { Ok(()) }
+    }
+
+    /// The text of a `Query`, if statements are observed and it has come as a whole.
+    fn simple(&self, message: Message<'_>) -> Option<Bound> {
+        self.suggestions.as_ref().filter(|_| message.is_whole())?;
+        let text = std::str::from_utf8(Fields::new(message.body).text()?).ok()?;
+        Some(Bound { statement: Arc::new(Prepared::new(text, Vec::new())), values: None })
+    }
+
+    fn extended(&mut self, message: Message<'_>, now: Instant) {
+        if self.suggestions.is_some() {
+            self.name(message).unwrap_or_default();
+        }
+        let body = message.body;
+        self.asked.push_back(match message.tag {
+            b'P' => Asked::Answer(b'1'),
+            b'B' => Asked::Answer(b'2'),
+            b'C' => Asked::Answer(b'3'),
+            b'D' if body.first() == Some(&b'S') => Asked::Describe(self.names.described(body)),
+            b'D' => Asked::Answer(b'T'),
+            _ => {
+                let bound = self.names.executed(body);
+                Asked::Execute(Running { bound, since: now, rows: 0, has_failed: false })
+            }
+        });
+    }
+
+    /// Follows the names of statements and portals.
+    fn name(&mut self, message: Message<'_>) -> Option<()> {
+        match message.tag {
+            b'P' => self.names.parse(message.body, message.is_whole()),
+            b'B' => {
+                let keeps_values = message.is_whole() && self.asked.len() < MAX_WITH_VALUES;
+                self.names.bind(message.body, keeps_values)
+            }
+            b'C' => self.names.close(message.body),
+            _ => None,
+        }
+    }
+
+    /// The server has ignored each `Sync` that came while it took the data of an `Execute`: libpq sends one at once, and
+    /// another after the data.
+    fn copy_has_ended(&mut self) {
+        while matches!(self.asked.back(), Some(Asked::Ready)) {
+            self.asked.pop_back();
+            self.is_open = true;
+        }
+    }
+
+    /// # Errors
+    /// [`Lost`] if the session cannot be followed.
+    pub(super) fn server_message(&mut self, message: Message<'_>, now: Instant) -> Result<(), Lost> {
+        match message.tag {
+            b'C' => self.completed(rows(message.body), now),
+            b'I' | b's' => self.completed(0, now),
+            b't' => self.described(message.body),
+            b'T' | b'n' if matches!(self.asked.front(), Some(Asked::Query(_))) => Ok(()),
+            b'T' | b'n' => self.answered(b'T'),
+            b'1' | b'2' | b'3' => self.answered(message.tag),
+            b'E' => {
+                self.failed();
+                Ok(())
+            }
+            b'Z' => self.ready(*message.body.first().ok_or(Lost("an empty ReadyForQuery"))?, now),
+            // Both sides send data from here on.
+            b'W' => Err(Lost("a stream of replication")),
+            _ => Ok(()),
+        }
+    }
+
+    fn answered(&mut self, tag: u8) -> Result<(), Lost> {
+        match self.asked.pop_front() {
+            Some(Asked::Answer(expected)) if expected == tag => Ok(()),
+            _ => Err(Lost("an answer that was not asked for")),
+        }
+    }
+
+    fn completed(&mut self, rows: u64, now: Instant) -> Result<(), Lost> {
+        match self.asked.front_mut() {
+            Some(Asked::Query(running)) => {
+                running.rows += rows;
+                Ok(())
+            }
+            Some(Asked::Execute(running)) => {
+                running.rows = rows;
+                self.end_first(now);
+                Ok(())
+            }
+            _ => Err(Lost("a completion that was not asked for")),
+        }
+    }
+
+    fn described(&mut self, body: &[u8]) -> Result<(), Lost> {
+        let Some(Asked::Describe(statement)) = self.asked.pop_front() else {
+            return Err(Lost("a description that was not asked for"));
+        };
+        if let Some(statement) = statement {
+            statement.describe(body);
+        }
+        self.asked.push_front(Asked::Answer(b'T'));
+        Ok(())
+    }
+
+    fn failed(&mut self) {
+        match self.asked.front_mut() {
+            Some(Asked::Query(running)) => {
+                running.has_failed = true;
+                return;
+            }
+            Some(Asked::Function) => return,
+            _ => {}
+        }
+        let count = self.asked.iter().take_while(|asked| !matches!(asked, Asked::Ready)).count();
+        self.asked.drain(..count);
+        self.is_skipping = count > 0 && self.asked.is_empty();
+    }
+
+    fn ready(&mut self, transaction: u8, now: Instant) -> Result<(), Lost> {
+        // The first one ends the login, whatever the client has sent already.
+        if self.transaction.replace(transaction).is_none() {
+            return Ok(());
+        }
+        match self.asked.front() {
+            Some(Asked::Query(_) | Asked::Function | Asked::Ready) => {
+                self.end_first(now);
+                Ok(())
+            }
+            _ => Err(Lost("a ReadyForQuery that was not asked for")),
+        }
+    }
+
+    /// Takes the first of the queue and hands it on if it was a statement.
+    fn end_first(&mut self, now: Instant) {
+        let statement = match self.asked.pop_front() {
+            Some(Asked::Query(running) | Asked::Execute(running)) => running.ended(self.last_end, now),
+            _ => None,
+        };
+        if let (Some(seen), Some(suggestions)) = (statement, &self.suggestions) {
+            suggestions.record(seen);
+        }
+        self.last_end = Some(now);
+    }
+}
+
+impl Running {
+    fn ended(self, last_end: Option<Instant>, now: Instant) -> Option<Seen> {
+        let Self { bound, since, rows, has_failed } = self;
+        let since = last_end.map_or(since, |last| last.max(since));
+        let Bound { statement, values } = bound?;
+        Some(Seen { statement, values, elapsed: now.saturating_duration_since(since), rows, has_failed })
+    }
+}
+
+/// The number of rows in the tag of `CommandComplete`: `SELECT 5`, `INSERT 0 5`.
+fn rows(body: &[u8]) -> u64 {
+    let tag = Fields::new(body).text().and_then(|tag| std::str::from_utf8(tag).ok());
+    tag.and_then(|tag| tag.rsplit(' ').next()).and_then(|last| last.parse().ok()).unwrap_or(0)
+}

@@ -1,0 +1,113 @@
+//! Statements that a session has prepared, and portals.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use crate::wire::Fields;
+
+/// Most bytes of texts and names that are remembered for a session, and most portals.
+const MAX_BYTES: usize = 4 << 20;
+const MAX_PORTALS: usize = 256;
+
+/// A statement that was sent to the database.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Prepared {
+    pub(crate) text: Box<str>,
+    /// Types of its parameters as the client has declared them; 0 where it has not.
+    declared: Vec<u32>,
+    described: OnceLock<Vec<u32>>,
+}
+
+impl Prepared {
+    pub(crate) fn new(text: &str, declared: Vec<u32>) -> Self {
+        Self { text: text.into(), declared, described: OnceLock::new() }
+    }
+
+    /// The number of the type of the `nth` parameter; 0 if it is not known.
+    pub(super) fn type_of(&self, nth: usize) -> u32 {
+        let known = self.declared.get(nth).filter(|&&declared| declared != 0);
+        known.or_else(|| self.described.get()?.get(nth)).copied().unwrap_or(0)
+    }
+
+    /// Keeps the types that the server has reported.
+    pub(super) fn describe(&self, body: &[u8]) {
+        let mut fields = Fields::new(body);
+        if let Some(types) = types(&mut fields) {
+            // The same statement has the same types each time.
+            let _ = self.described.set(types);
+        }
+    }
+}
+
+/// What a portal executes.
+#[derive(Debug, Clone)]
+pub(super) struct Bound {
+    pub(super) statement: Arc<Prepared>,
+    pub(super) values: Option<Box<[u8]>>,
+}
+
+/// The names that a session has given. Those beyond the limits are forgotten, and their statements are not observed.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    statements: HashMap<Box<[u8]>, Arc<Prepared>>,
+    portals: HashMap<Box<[u8]>, Bound>,
+    bytes: usize,
+}
+
+impl Names {
+    /// A `Parse`.
+    pub(super) fn parse(&mut self, body: &[u8], is_whole: bool) -> Option<()> {
+        let mut fields = Fields::new(body);
+        let name = fields.text()?;
+        self.statements.remove(name);
+        let text = std::str::from_utf8(fields.text()?).ok()?;
+        let declared = if is_whole { types(&mut fields)? } else { Vec::new() };
+        self.bytes += name.len() + text.len();
+        if self.bytes > MAX_BYTES {
+            self.statements.clear();
+            self.bytes = name.len() + text.len();
+        }
+        self.statements.insert(name.into(), Arc::new(Prepared::new(text, declared)));
+        Some(())
+    }
+
+    /// A `Bind`.
+    pub(super) fn bind(&mut self, body: &[u8], is_whole: bool) -> Option<()> {
+        let mut fields = Fields::new(body);
+        let portal = fields.text()?;
+        self.portals.remove(portal);
+        let statement = self.statements.get(fields.text()?)?.clone();
+        if self.portals.len() >= MAX_PORTALS {
+            self.portals.clear();
+        }
+        let values = is_whole.then(|| fields.rest().into());
+        self.portals.insert(portal.into(), Bound { statement, values });
+        Some(())
+    }
+
+    /// A `Close`.
+    pub(super) fn close(&mut self, body: &[u8]) -> Option<()> {
+        let mut fields = Fields::new(body);
+        match fields.byte()? {
+            b'S' => drop(self.statements.remove(fields.text()?)),
+            _ => drop(self.portals.remove(fields.text()?)),
+        }
+        Some(())
+    }
+
+    /// The statement of a `Describe`; none if it describes a portal or is not known.
+    pub(super) fn described(&self, body: &[u8]) -> Option<Arc<Prepared>> {
+        let mut fields = Fields::new(body);
+        fields.byte().filter(|&kind| kind == b'S')?;
+        self.statements.get(fields.text()?).cloned()
+    }
+
+    /// What an `Execute` executes.
+    pub(super) fn executed(&self, body: &[u8]) -> Option<Bound> {
+        self.portals.get(Fields::new(body).text()?).cloned()
+    }
+}
+
+fn types(fields: &mut Fields<'_>) -> Option<Vec<u32>> {
+    (0..fields.count(4)?).map(|_| fields.int32().map(i32::cast_unsigned)).collect()
+}

@@ -1,0 +1,44 @@
+//! A proxy before PostgreSQL: it relays every byte, and says which range reads a cache would answer.
+//!
+//! | module | what it is |
+//! | --- | --- |
+//! | `options`, `proxy`, `shared` | what a proxy is started with, and what it runs |
+//! | `session` | a client from its first packet to its last: encryption, login, relay, cancel, goodbye |
+//! | `upstream` | the database: where it is, and connections to it |
+//! | `wire` | the bytes of the protocol: messages in a stream, first packets, errors |
+//! | `follow` | what goes on in a session, without a change to its bytes |
+//! | `recognise` | statements that bound a column of one table, and writes |
+//! | `suggest` | what the statements of all sessions say about columns worth caching |
+//!
+//! Clients, users and passwords stay as they are: logins pass through. The proxy caches nothing yet; it is the relay,
+//! and the eyes, of a cache to come.
+//!
+//! Guarantee: both sides receive the bytes that the other has sent, in order. There are three exceptions: requests for
+//! TLS are answered by the proxy, offers of channel binding are left out where no client could use them, and a session
+//! that the proxy ends, or whose database has gone, ends with an error message. What the follower does not understand
+//! is relayed all the same.
+//!
+//! Cost: two system calls for each flight of messages, and buffers of 16 to 128 kB a session, whatever its
+//! messages. Suggestions remember at most 4 MB of texts of a session, and some 100 MB of all.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a failed test panics"))]
+
+mod connection;
+mod follow;
+mod options;
+mod proxy;
+mod recognise;
+mod session;
+mod shared;
+mod suggest;
+mod tls;
+mod upstream;
+mod wire;
+
+pub use lacuna_base::{Error, ErrorKind, Result};
+pub use options::Options;
+pub use proxy::Proxy;
+pub use recognise::{Explanation, explain};
+pub use shared::Counts;
+pub use suggest::{Suggestion, Suggestions};
+pub use upstream::{SslMode, Upstream};

@@ -1,0 +1,115 @@
+//! What a proxy is started with.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lacuna_base::{Error, Result};
+use tokio::net::TcpListener;
+
+use crate::proxy::Proxy;
+use crate::shared::Shared;
+use crate::suggest::Suggestions;
+use crate::tls::Identity;
+use crate::upstream::{Connector, Upstream};
+
+/// Longest message that PostgreSQL takes, body and length (`PQ_LARGE_MESSAGE_LIMIT`).
+const MAX_MESSAGE_BYTES: usize = 0x3fff_ffff;
+
+/// Settings of a proxy.
+///
+/// ```no_run
+/// use lacuna_proxy::Options;
+///
+/// # async fn run() -> Result<(), lacuna_base::Error> {
+/// let proxy = Options::new("postgres://127.0.0.1:5432".parse()?)
+///     .with_listen("127.0.0.1:6432".parse().expect("an address"))
+///     .with_max_connections(200)
+///     .start()
+///     .await?;
+/// println!("clients connect to {}", proxy.address());
+/// proxy.stop().await;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Options {
+    pub(crate) upstream: Upstream,
+    pub(crate) listen: SocketAddr,
+    pub(crate) max_connections: usize,
+    pub(crate) max_message_bytes: usize,
+    pub(crate) login_timeout: Duration,
+    pub(crate) identity: Option<(PathBuf, PathBuf)>,
+    pub(crate) suggestions: Option<Arc<Suggestions>>,
+}
+
+impl Options {
+    /// A relay to `upstream` that listens at a free port of this machine, for at most 1,000 clients at once.
+    #[must_use]
+    pub fn new(upstream: Upstream) -> Self {
+        Self {
+            upstream,
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            max_connections: 1_000,
+            max_message_bytes: MAX_MESSAGE_BYTES,
+            login_timeout: Duration::from_secs(60),
+            identity: None,
+            suggestions: None,
+        }
+    }
+
+    /// Listens at `address`; with port 0 the system picks one.
+    #[must_use]
+    pub fn with_listen(self, address: SocketAddr) -> Self {
+        Self { listen: address, ..self }
+    }
+
+    /// Refuses clients beyond this number with SQLSTATE 53300.
+    #[must_use]
+    pub fn with_max_connections(self, count: usize) -> Self {
+        Self { max_connections: count, ..self }
+    }
+
+    /// Ends sessions with SQLSTATE 54000 whose client sends a longer message. Messages are relayed in pieces, whatever
+    /// their length, and results have no limit: this protects the database, not the proxy.
+    #[must_use]
+    pub fn with_max_message_bytes(self, count: usize) -> Self {
+        Self { max_message_bytes: count.min(MAX_MESSAGE_BYTES), ..self }
+    }
+
+    /// How long a client may take for its first packets, and the database to answer a connection. One minute unless set.
+    #[must_use]
+    pub fn with_login_timeout(self, timeout: Duration) -> Self {
+        Self { login_timeout: timeout, ..self }
+    }
+
+    /// Offers TLS to clients with the certificate and the key of these files, both PEM.
+    #[must_use]
+    pub fn with_certificate(self, certificate: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
+        Self { identity: Some((certificate.into(), key.into())), ..self }
+    }
+
+    /// Follows sessions, and gathers in `suggestions` which columns a cache would serve.
+    #[must_use]
+    pub fn with_suggestions(self, suggestions: Arc<Suggestions>) -> Self {
+        Self { suggestions: Some(suggestions), ..self }
+    }
+
+    /// Starts the proxy. The database is not asked: it may come later.
+    ///
+    /// # Errors
+    /// `InvalidInput` if options do not go together or a certificate cannot be used, `Unavailable` if a file cannot be
+    /// read or the address cannot be listened at.
+    pub async fn start(self) -> Result<Proxy> {
+        let connector = Connector::new(self.upstream.clone().checked()?, self.login_timeout)?;
+        let identity = match &self.identity {
+            Some((certificate, key)) => Some(Identity::read(certificate, key)?),
+            None => None,
+        };
+        let listener = TcpListener::bind(self.listen).await.map_err(|why| {
+            Error::unavailable(format!("{} cannot be listened at: {why}", self.listen)).with_source(why)
+        })?;
+        Proxy::start(listener, Shared::new(self, connector, identity))
+    }
+}

@@ -1,0 +1,102 @@
+//! A running proxy: a task that accepts clients, and one for each of them.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lacuna_base::{Error, Result};
+use tokio::net::TcpListener;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::{sleep, timeout};
+
+use crate::session;
+use crate::shared::{Counts, Phase, Shared};
+use crate::suggest::{Collector, Suggestions};
+
+/// Pause after an error of `accept`, such as too many open files.
+const PAUSE: Duration = Duration::from_millis(50);
+/// How long sessions may take to say goodbye.
+const GRACE: Duration = Duration::from_secs(3);
+/// Clients that may be in their first packets beyond the sessions: they are answered that all are taken, or cancel.
+const SPARE: usize = 256;
+
+/// A proxy that runs until it is stopped or dropped.
+#[derive(Debug)]
+pub struct Proxy {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    accepting: JoinHandle<()>,
+    /// Reads for suggestions until it is dropped.
+    _collector: Option<Collector>,
+}
+
+impl Proxy {
+    pub(crate) fn start(listener: TcpListener, shared: Shared) -> Result<Self> {
+        let address = listener.local_addr().map_err(|why| Error::unavailable(why.to_string()))?;
+        let shared = Arc::new(shared);
+        let accepting = tokio::spawn(run(listener, shared.clone()));
+        let collector = shared.options.suggestions.as_ref().map(Suggestions::start_collecting);
+        Ok(Self { address, shared, accepting, _collector: collector })
+    }
+
+    /// Where clients connect to.
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What it has done so far.
+    pub fn counts(&self) -> Counts {
+        self.shared.counts()
+    }
+
+    /// Takes no more clients, ends each session between two of its transactions with SQLSTATE 57P01, and stops after
+    /// `patience` at the latest.
+    pub async fn drain(mut self, patience: Duration) {
+        self.shared.phase.send_replace(Phase::Draining);
+        drop(timeout(patience, &mut self.accepting).await);
+        self.stop().await;
+    }
+
+    /// Takes no more clients and ends all sessions with SQLSTATE 57P01, in the middle of a transaction, too.
+    pub async fn stop(mut self) {
+        self.shared.phase.send_replace(Phase::Stopping);
+        if !self.accepting.is_finished() {
+            drop(timeout(GRACE, &mut self.accepting).await);
+        }
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        // Ends the sessions, too: the task owns them.
+        self.accepting.abort();
+    }
+}
+
+/// Accepts clients until the proxy drains; ends when their sessions have ended.
+async fn run(listener: TcpListener, shared: Arc<Shared>) {
+    let mut sessions = JoinSet::new();
+    accept(listener, &shared, &mut sessions).await;
+    while sessions.join_next().await.is_some() {}
+}
+
+/// The listener is closed on return: later clients are refused by the system.
+async fn accept(listener: TcpListener, shared: &Arc<Shared>, sessions: &mut JoinSet<()>) {
+    let max_clients = shared.options.max_connections.saturating_add(SPARE);
+    loop {
+        tokio::select! {
+            accepted = listener.accept(), if sessions.len() < max_clients => match accepted {
+                Ok((stream, _)) => drop(sessions.spawn(session::serve(shared.clone(), stream))),
+                Err(why) => pause(&why).await,
+            },
+            Some(_) = sessions.join_next() => {}
+            () = shared.end_of_serving() => return,
+        }
+    }
+}
+
+async fn pause(why: &io::Error) {
+    tracing::warn!(%why, "a client cannot be accepted");
+    sleep(PAUSE).await;
+}

@@ -1,0 +1,168 @@
+//! Statements that bound columns of one table.
+//!
+//! What is recognised is a whitelist: a statement with anything in it that is not listed here is none, for a reason that
+//! can be read ([`explain`]). PostgreSQL's words differ from those of the parser in places, so a text is first cut into
+//! words by the rules of PostgreSQL ([`words`]), and one that could be read in two ways goes no further.
+//!
+//! Reasons name functions, never values: they are printed in reports.
+
+mod bounds;
+mod explain;
+mod expression;
+mod select;
+mod template;
+mod words;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+use sqlparser::ast::{Ident, ObjectName, ObjectNamePart, Statement as Parsed, TableFactor, TableWithJoins};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::parser::Parser;
+
+pub use explain::{Explanation, explain};
+pub(crate) use template::{Template, template};
+
+/// How deep expressions may be: the parser works by recursion.
+const MAX_DEPTH: usize = 40;
+
+/// How the reason begins if a statement is not of the grammar that is known here.
+pub(crate) const UNREADABLE: &str = "it cannot be read";
+
+/// Why a statement is not recognised.
+pub(crate) type Reason = String;
+
+/// A statement that is recognised.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Statement {
+    /// It reads one table, and bounds these of its columns.
+    Read { table: String, columns: Vec<Bounded> },
+    /// It writes one table. All rows that it touches, before and after, are within these bounds.
+    Write { table: String, columns: Vec<Bounded> },
+}
+
+/// A column and what must hold for its values: all of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Bounded {
+    pub(crate) column: String,
+    pub(crate) bounds: Vec<Bound>,
+}
+
+/// A condition on the values of a column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Bound {
+    OneOf(Vec<Operand>),
+    AtLeast(Operand),
+    Above(Operand),
+    AtMost(Operand),
+    Below(Operand),
+}
+
+/// What a column is compared with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Operand {
+    /// A parameter, by its place from 0 on.
+    Param(usize),
+    /// A parameter with a minus before it.
+    Minus(usize),
+    Integer(i64),
+    /// Another constant, as it is written.
+    Text(String),
+}
+
+/// The statement that `text` is.
+///
+/// # Errors
+/// Why it is not recognised.
+pub(crate) fn recognise(text: &str) -> Result<Statement, Reason> {
+    let plain = words::plain(text)?;
+    let unreadable = |why| format!("{UNREADABLE}: {}", without_values(&why));
+    let parser = Parser::new(&PostgreSqlDialect {}).with_recursion_limit(MAX_DEPTH);
+    let parsed = parser.try_with_sql(&plain).and_then(|mut parser| parser.parse_statements());
+    match <[Parsed; 1]>::try_from(parsed.map_err(unreadable)?) {
+        Ok([Parsed::Query(query)]) => select::recognise(&query),
+        Ok([other]) => write::recognise(&other),
+        Err(all) if all.is_empty() => Err("it is empty".to_owned()),
+        Err(_) => Err("it is more than one statement".to_owned()),
+    }
+}
+
+/// The kind of the parser's error: its words may repeat a part of the statement.
+fn without_values(why: &sqlparser::parser::ParserError) -> &'static str {
+    match why {
+        sqlparser::parser::ParserError::RecursionLimitExceeded => "its expressions are too deep",
+        _ => "its grammar is not known here",
+    }
+}
+
+/// A name as PostgreSQL understands it: without quotes it is in lower case.
+fn folded(ident: &Ident) -> String {
+    match ident.quote_style {
+        None => ident.value.to_ascii_lowercase(),
+        Some(_) => ident.value.clone(),
+    }
+}
+
+/// A table, with the schema's name if it is written.
+fn table_name(name: &ObjectName) -> Result<String, Reason> {
+    let parts: Option<Vec<String>> = name
+        .0
+        .iter()
+        .map(|part| match part {
+            ObjectNamePart::Identifier(ident) => Some(folded(ident)),
+            ObjectNamePart::Function(_) => None,
+        })
+        .collect();
+    let parts = parts.ok_or("its table is a function")?;
+    if matches!(&parts[..], [first, ..] if first.starts_with("pg_") || first == "information_schema") {
+        return Err("it asks the catalogue".to_owned());
+    }
+    Ok(parts.join("."))
+}
+
+/// A table of a statement, and how the statement calls it.
+#[derive(Debug)]
+struct Table {
+    name: String,
+    alias: String,
+}
+
+/// The one table of `FROM` and its like.
+fn only_table(from: &[TableWithJoins]) -> Result<Table, Reason> {
+    let [TableWithJoins { relation, joins }] = from else {
+        return Err(
+            if from.is_empty() { "it reads no table" } else { "it reads more than one table" }.to_owned()
+        );
+    };
+    if !joins.is_empty() {
+        return Err("it reads more than one table".to_owned());
+    }
+    let TableFactor::Table {
+        name,
+        alias,
+        args: None,
+        with_hints,
+        version: None,
+        with_ordinality: false,
+        partitions,
+        json_path: None,
+        sample: None,
+        index_directives,
+        inheritance: None,
+    } = relation
+    else {
+        return Err("FROM names no plain table".to_owned());
+    };
+    if !(with_hints.is_empty() && partitions.is_empty() && index_directives.is_empty()) {
+        return Err("FROM names no plain table".to_owned());
+    }
+    let name = table_name(name)?;
+    let alias = match alias {
+        None => name.rsplit('.').next().unwrap_or_default().to_owned(),
+        Some(alias) if alias.columns.is_empty() && alias.at.is_none() => folded(&alias.name),
+        // `FROM t AS q(b, a)` gives columns other names.
+        Some(_) => return Err("an alias gives columns other names".to_owned()),
+    };
+    Ok(Table { name, alias })
+}

@@ -1,0 +1,66 @@
+//! A client, from its first byte to its last.
+
+mod cancel;
+mod farewell;
+mod hello;
+mod login;
+mod relay;
+
+use std::io;
+use std::sync::Arc;
+
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::connection::Connection;
+use crate::shared::{Counters, Shared};
+use crate::wire::error_response;
+
+use farewell::farewell;
+use hello::Hello;
+
+/// SQLSTATEs of the proxy's own errors.
+mod code {
+    pub(super) const CANNOT_CONNECT: &str = "08001";
+    pub(super) const CONNECTION_LOST: &str = "08006";
+    pub(super) const TOO_MANY_CONNECTIONS: &str = "53300";
+    pub(super) const MESSAGE_TOO_LONG: &str = "54000";
+    pub(super) const ADMIN_SHUTDOWN: &str = "57P01";
+}
+
+/// Serves one client to its end. What goes wrong is said to the client; the proxy goes on.
+pub(crate) async fn serve(shared: Arc<Shared>, stream: TcpStream) {
+    let greeted = tokio::select! {
+        greeted = timeout(shared.options.login_timeout, hello::receive(stream, shared.identity.as_ref())) => greeted,
+        () = shared.end_of_serving() => return,
+    };
+    // A client that is slow, that has gone or that speaks another protocol gets no answer, as from PostgreSQL.
+    let Ok(Ok(hello)) = greeted else { return };
+    let ended = match hello {
+        Hello::Cancel { client, packet } => cancel::forward(&shared, client, &packet).await,
+        Hello::Session { client, packet } => session(&shared, client, &packet).await,
+    };
+    if let Err(why) = ended {
+        tracing::debug!(%why, "a client's connection has ended");
+    }
+}
+
+async fn session(shared: &Shared, client: Connection, packet: &[u8]) -> io::Result<()> {
+    let Some(_slot) = shared.slot() else {
+        Counters::add(&shared.counters.refused);
+        let sentence = format!(
+            "the proxy serves {} clients, which is its limit; try again when one has gone",
+            shared.options.max_connections
+        );
+        return farewell(client, &error_response(code::TOO_MANY_CONNECTIONS, &sentence)).await;
+    };
+    Counters::add(&shared.counters.sessions);
+    match login::begin(shared, &client, packet).await {
+        Ok(begun) => relay::run(shared, client, begun).await,
+        Err(why) => {
+            tracing::warn!(%why, "the database cannot be reached");
+            let sentence = format!("the proxy cannot reach the database: {why}");
+            farewell(client, &error_response(code::CANNOT_CONNECT, &sentence)).await
+        }
+    }
+}

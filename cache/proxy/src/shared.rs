@@ -1,0 +1,95 @@
+//! What all sessions share.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+use crate::options::Options;
+use crate::tls::Identity;
+use crate::upstream::Connector;
+
+/// Whether sessions go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Phase {
+    Serving,
+    /// Sessions end between transactions.
+    Draining,
+    /// Sessions end now.
+    Stopping,
+}
+
+/// Options, limits and counters of a proxy.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) options: Options,
+    pub(crate) connector: Connector,
+    pub(crate) identity: Option<Identity>,
+    pub(crate) phase: watch::Sender<Phase>,
+    pub(crate) counters: Counters,
+    slots: Arc<Semaphore>,
+}
+
+impl Shared {
+    pub(crate) fn new(options: Options, connector: Connector, identity: Option<Identity>) -> Self {
+        let slots = Arc::new(Semaphore::new(options.max_connections.min(Semaphore::MAX_PERMITS)));
+        let phase = watch::Sender::new(Phase::Serving);
+        Self { options, connector, identity, phase, counters: Counters::default(), slots }
+    }
+
+    /// The right to a session, until it is dropped; `None` if all are taken.
+    pub(crate) fn slot(&self) -> Option<OwnedSemaphorePermit> {
+        self.slots.clone().try_acquire_owned().ok()
+    }
+
+    /// Returns when sessions are to end, at once or between transactions.
+    pub(crate) async fn end_of_serving(&self) {
+        drop(self.phase.subscribe().wait_for(|phase| *phase > Phase::Serving).await);
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        *self.phase.borrow() == Phase::Draining
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        let Counters { sessions, refused, cancels, unfollowed } = &self.counters;
+        let open = self.options.max_connections.min(Semaphore::MAX_PERMITS) - self.slots.available_permits();
+        Counts {
+            open,
+            sessions: sessions.load(Ordering::Relaxed),
+            refused: refused.load(Ordering::Relaxed),
+            cancels: cancels.load(Ordering::Relaxed),
+            unfollowed: unfollowed.load(Ordering::Relaxed),
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) sessions: AtomicU64,
+    pub(crate) refused: AtomicU64,
+    pub(crate) cancels: AtomicU64,
+    pub(crate) unfollowed: AtomicU64,
+}
+
+impl Counters {
+    pub(crate) fn add(counter: &AtomicU64) {
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// What a proxy has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counts {
+    /// Sessions that are open.
+    pub open: usize,
+    /// Sessions that were begun.
+    pub sessions: u64,
+    /// Clients that were refused because too many were there.
+    pub refused: u64,
+    /// Requests to cancel a statement.
+    pub cancels: u64,
+    /// Sessions that were relayed without being followed, because their messages were not understood.
+    pub unfollowed: u64,
+}

@@ -1,0 +1,17 @@
+//! The bytes of PostgreSQL's protocol, versions 3.0 and 3.2.
+//!
+//! A connection begins with packets without a type ([`startup`]). From then on each message has a type byte, a length
+//! and a body; [`Framer`] finds them in a stream that comes in pieces of any size, and keeps of a body only what is
+//! asked for. Bytes are never decoded and written anew: what is relayed is what came.
+
+mod error_response;
+mod fields;
+mod framer;
+pub(crate) mod startup;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use error_response::{Severity, error_response, severity_and_code};
+pub(crate) use fields::Fields;
+pub(crate) use framer::{BadLength, Framer, Message};

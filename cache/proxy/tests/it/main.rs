@@ -1,0 +1,17 @@
+//! The proxy before a real PostgreSQL: programs and clients of raw bytes, direct and through it.
+
+#![allow(clippy::unwrap_used, reason = "a failed test panics")]
+
+mod cancels;
+mod encrypted;
+mod faults;
+mod limits;
+mod logins;
+mod measure;
+mod programs;
+mod raw;
+mod stops;
+mod streams;
+mod suggestions;
+mod transcripts;
+mod world;

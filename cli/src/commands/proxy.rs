@@ -1,0 +1,89 @@
+//! `lacuna proxy`: a relay before PostgreSQL that says what a cache would spare.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use crate::errors::Result;
+
+const EXAMPLES: &str = "\
+Examples:
+  lacuna proxy --upstream postgres://127.0.0.1:5432 --listen 127.0.0.1:6432 --report-every 60
+  lacuna proxy --upstream 'postgres://db.internal/?sslmode=verify-full&sslrootcert=ca.pem' \\
+      --listen 0.0.0.0:6432 --certificate server.pem --key server.key
+  lacuna proxy explain 'SELECT * FROM orders WHERE customer = $1'
+
+Clients keep their users, passwords and databases, and connect to the proxy instead of the database. Nothing is cached yet:
+docs/guide/postgres-proxy.md.
+
+Needs a binary that was built with the proxy, in the checkout by
+`cargo build --release -p lacuna-cli --features proxy`.";
+
+/// Relay PostgreSQL's protocol byte for byte, and suggest which columns to cache
+///
+/// Runs until SIGTERM or Ctrl-C, then lets transactions end, and prints what a cache of each column would have spared.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct ProxyArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<ProxyCommand>,
+    /// The database: postgres://HOST:PORT, with `?sslmode=disable|prefer|require|verify-full` and `sslrootcert=FILE`
+    #[arg(long, value_name = "URL", required = true)]
+    pub(crate) upstream: Option<String>,
+    /// Where to listen; port 0 for any free port
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:6432")]
+    pub(crate) listen: SocketAddr,
+    /// Refuse clients beyond this number
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    pub(crate) max_connections: usize,
+    /// End sessions whose client sends a longer message
+    #[arg(long, value_name = "BYTES", default_value_t = 0x3fff_ffff)]
+    pub(crate) max_message: usize,
+    /// Offer TLS to clients with this certificate, as PEM
+    #[arg(long, value_name = "FILE", requires = "key")]
+    pub(crate) certificate: Option<PathBuf>,
+    /// The key of the certificate, as PEM
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    pub(crate) key: Option<PathBuf>,
+    /// Print suggestions each time this many seconds have passed, and at the end
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) report_every: Option<u64>,
+    /// Relay alone: follow no statements, and suggest nothing
+    #[arg(long)]
+    pub(crate) no_suggestions: bool,
+    /// Threads that relay; half the processors if not said, since the database and the clients need some, too
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    /// How long transactions may take to end after a signal
+    #[arg(long, value_name = "S", default_value_t = 10)]
+    pub(crate) drain: u64,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProxyCommand {
+    Explain(ExplainArgs),
+}
+
+/// Say whether a cache could answer a statement, and why not
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// The statement
+    #[arg(value_name = "SQL")]
+    pub(crate) sql: String,
+}
+
+/// A build without the proxy says how to get one that has it.
+#[cfg(not(feature = "proxy"))]
+pub(super) fn run(_: &ProxyArgs) -> Result<()> {
+    Err(crate::features::PROXY.is_missing())
+}
+
+/// Runs the command.
+#[cfg(feature = "proxy")]
+pub(super) fn run(args: &ProxyArgs) -> Result<()> {
+    match &args.command {
+        Some(ProxyCommand::Explain(ExplainArgs { sql })) => crate::proxy::explain(sql),
+        None => Ok(crate::proxy::run(args)?),
+    }
+}

@@ -1,0 +1,91 @@
+//! The proxy as a process.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use lacuna_base::{Error, Result};
+use lacuna_proxy::{Counts, Options, Proxy, Suggestions, Upstream};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::commands::proxy::ProxyArgs;
+use crate::errors;
+use crate::output::Output;
+use crate::service::{say, start_log, stop_signal};
+
+/// Prints whether a cache could answer the statement.
+pub(crate) fn explain(sql: &str) -> errors::Result<()> {
+    let mut output = Output::new();
+    output.line(&lacuna_proxy::explain(sql).to_string())?;
+    output.finish()
+}
+
+/// Relays until SIGTERM or Ctrl-C.
+pub(crate) fn run(args: &ProxyArgs) -> Result<()> {
+    start_log()?;
+    let threads = args.threads.map_or_else(half_the_processors, usize::from);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
+    let runtime = runtime.map_err(|error| Error::unavailable(error.to_string()))?;
+    runtime.block_on(serve(args))
+}
+
+fn half_the_processors() -> usize {
+    std::thread::available_parallelism().map_or(1, |count| count.get().div_ceil(2))
+}
+
+async fn serve(args: &ProxyArgs) -> Result<()> {
+    let stop = stop_signal()?;
+    allow_connections();
+    let suggestions = (!args.no_suggestions).then(Arc::<Suggestions>::default);
+    let proxy = options(args, suggestions.clone())?.start().await?;
+    say(&format!("listening at {}", proxy.address()));
+    tokio::select! {
+        () = stop => {}
+        () = report(args.report_every, suggestions.as_deref(), &proxy) => {}
+    }
+    let counts = proxy.counts();
+    proxy.drain(Duration::from_secs(args.drain)).await;
+    print(suggestions.as_deref(), counts);
+    Ok(())
+}
+
+/// Each client takes two connections, and the system's first limit is mostly 1,024.
+fn allow_connections() {
+    let allowed = getrlimit(Resource::Nofile);
+    // With the lower limit, clients beyond it wait or get an error.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: allowed.maximum, ..allowed });
+}
+
+fn options(args: &ProxyArgs, suggestions: Option<Arc<Suggestions>>) -> Result<Options> {
+    let upstream = args.upstream.as_deref().ok_or_else(|| Error::invalid_input("--upstream is missing"))?;
+    let mut options = Options::new(upstream.parse::<Upstream>()?)
+        .with_listen(args.listen)
+        .with_max_connections(args.max_connections)
+        .with_max_message_bytes(args.max_message);
+    if let (Some(certificate), Some(key)) = (&args.certificate, &args.key) {
+        options = options.with_certificate(certificate, key);
+    }
+    Ok(match suggestions {
+        Some(suggestions) => options.with_suggestions(suggestions),
+        None => options,
+    })
+}
+
+/// Prints a report each time the interval has passed; never returns.
+async fn report(every: Option<u64>, suggestions: Option<&Suggestions>, proxy: &Proxy) {
+    let Some(seconds) = every else { return std::future::pending().await };
+    loop {
+        tokio::time::sleep(Duration::from_secs(seconds)).await;
+        print(suggestions, proxy.counts());
+    }
+}
+
+fn print(suggestions: Option<&Suggestions>, counts: Counts) {
+    let Counts { open, sessions, refused, cancels, unfollowed, .. } = counts;
+    say(&format!(
+        "\n{sessions} sessions, {open} of them open, {unfollowed} not followed; {refused} clients refused; \
+         {cancels} requests to cancel"
+    ));
+    if let Some(suggestions) = suggestions {
+        say(suggestions.report().trim_end());
+    }
+}
