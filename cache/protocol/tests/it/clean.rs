@@ -22,6 +22,7 @@ pub(crate) fn setup(policy: Policy) -> Setup {
         is_sparse: false,
         is_warm: true,
         conditional_percent: 0,
+        transaction_percent: 0,
         across_percent: 0,
         recuts: false,
         hunts: false,
@@ -43,6 +44,7 @@ struct Total {
     unknown: u64,
     writes: BTreeMap<String, u64>,
     endings: BTreeMap<String, u64>,
+    transactions: BTreeMap<String, u64>,
     faults: BTreeMap<&'static str, u64>,
     lost: u64,
     late: u64,
@@ -72,6 +74,10 @@ impl Total {
         counts.writes.into_iter().for_each(|(what, count)| *self.writes.entry(what).or_default() += count);
         counts.endings.into_iter().for_each(|(what, count)| *self.endings.entry(what).or_default() += count);
         counts.faults.into_iter().for_each(|(what, count)| *self.faults.entry(what).or_default() += count);
+        counts
+            .transactions
+            .into_iter()
+            .for_each(|(what, count)| *self.transactions.entry(what).or_default() += count);
         self.lost += world.network.lost;
         self.late += world.network.late;
         self.fenced_in_store += world.store.fenced;
@@ -227,6 +233,22 @@ fn results_put_together_from_others_are_right() {
     }
     // Of what was put together from buffered writes, some is set aside.
     run(Setup { beta: 25, forbidden: 10, ..setup(Policy::WriteBack) }, 4);
+}
+
+/// They read what was acknowledged, buffered or not, and land in the tenures of their leases or not at all.
+#[test]
+fn transactions_under_leases_read_and_write_as_one() {
+    let mut fenced = 0;
+    for policy in POLICIES {
+        for across_percent in [0, 30] {
+            let setup = Setup { transaction_percent: 60, across_percent, fault_every: 300, ..setup(policy) };
+            let total = run(setup, 4);
+            let count = |what| total.transactions.get(what).copied().unwrap_or(0);
+            assert!(count("Done") > 50, "{total:?}");
+            fenced += count("Fenced");
+        }
+    }
+    assert!(fenced > 0, "some tenures end before their transactions");
 }
 
 /// What an owner does under every policy.

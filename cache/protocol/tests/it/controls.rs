@@ -92,3 +92,13 @@ control!(
     LeadAlone,
     Setup { across_percent: 30, ..setup(Policy::WriteThrough) }
 );
+control!(
+    without_a_lease_a_transaction_reads_what_buffered_writes_have_changed,
+    HoldNothing,
+    Setup { transaction_percent: 50, ..setup(Policy::WriteBack) }
+);
+control!(
+    without_fences_a_transaction_lands_after_its_lease,
+    UnfencedStore,
+    Setup { transaction_percent: 50, fault_every: 200, ..setup(Policy::WriteThrough) }
+);

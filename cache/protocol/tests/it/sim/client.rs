@@ -12,29 +12,33 @@ use super::coordinator::{ROUTE_LIFE, Route};
 use super::history::{How, Moment};
 use super::network::{Message, Node};
 use super::table::{Change, WriteId, closed, decode, settle};
+use super::transaction::Held;
 use super::world::World;
 
 #[derive(Debug, Clone)]
-enum Work {
+pub(crate) enum Work {
     Read(u64, Query),
     Write(WriteId, Change),
 }
 
 #[derive(Debug)]
-struct Operation {
-    work: Work,
+pub(crate) struct Operation {
+    pub(crate) work: Work,
     range: RangeId,
     /// Replies to older tickets are too late.
     ticket: u64,
     attempts: u32,
-    deadline: u64,
+    pub(crate) deadline: u64,
     /// A write that went out must not go out again unless it surely was not carried out.
     is_out: bool,
+    /// Whether a write is a transaction, and the lease that it has.
+    is_transaction: bool,
+    pub(crate) held: Option<Held>,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Client {
-    operation: Option<Operation>,
+    pub(crate) operation: Option<Operation>,
     /// Routes and when they end.
     routes: BTreeMap<RangeId, (Route, u64)>,
     table: Option<Arc<RangeTable>>,
@@ -48,7 +52,7 @@ impl Client {
     }
 }
 
-const PATIENCE: u64 = 1_200;
+pub(crate) const PATIENCE: u64 = 1_200;
 
 impl World {
     pub(crate) fn client_hears(&mut self, me: usize, message: Message) {
@@ -81,8 +85,14 @@ impl World {
             Message::DirectRows(ticket, value) if self.is_current(me, ticket) => {
                 self.read_ended(me, &value, How::Direct);
             }
+            // What the store has is not for the owner to say.
+            Message::WriteDone(ticket, _) if self.is_current(me, ticket) && self.has_lease(me) => {}
             Message::WriteDone(ticket, outcome) if self.is_current(me, ticket) => {
                 self.write_ended(me, outcome);
+            }
+            Message::HoldReady(ticket, held) => self.lease_is_held(me, ticket, held),
+            Message::Committed(ticket, reply, rows) if self.is_current(me, ticket) => {
+                self.transaction_ended(me, &reply, rows);
             }
             _ => {}
         }
@@ -108,7 +118,7 @@ impl World {
         (*parts.keys().next().unwrap(), parts.len() == 1)
     }
 
-    fn is_current(&self, me: usize, ticket: u64) -> bool {
+    pub(crate) fn is_current(&self, me: usize, ticket: u64) -> bool {
         self.clients[me].operation.as_ref().is_some_and(|operation| operation.ticket == ticket)
     }
 
@@ -116,7 +126,9 @@ impl World {
         match &self.clients[me].operation {
             None if self.is_working => self.begin(me),
             Some(operation) if operation.deadline <= self.now => {
-                let is_unknown = operation.is_out && matches!(operation.work, Work::Write(..));
+                let may_be_there = !operation.is_transaction || operation.held.is_some();
+                let is_unknown =
+                    operation.is_out && may_be_there && matches!(operation.work, Work::Write(..));
                 // Sent back a while ago.
                 let is_next = operation.ticket == 0;
                 self.clients[me].routes.clear();
@@ -159,8 +171,18 @@ impl World {
         };
         let deadline = self.now + PATIENCE;
         let (range, _) = self.place_of(me, &work);
-        self.clients[me].operation =
-            Some(Operation { work, range, ticket: 0, attempts: 0, deadline, is_out: false });
+        let is_transaction =
+            matches!(work, Work::Write(..)) && self.rng.below(100) < self.setup.transaction_percent;
+        self.clients[me].operation = Some(Operation {
+            work,
+            range,
+            ticket: 0,
+            attempts: 0,
+            deadline,
+            is_out: false,
+            is_transaction,
+            held: None,
+        });
         self.go(me);
     }
 
@@ -269,9 +291,11 @@ impl World {
                 self.send(here, Node::Cache(route.cache), Message::Get(range, query, ticket));
             }
             (Work::Write(id, change), Some(route)) => {
-                operation.is_out = true;
+                (operation.is_out, operation.held) = (true, None);
+                let is_transaction = operation.is_transaction;
                 let write = change.write(id, self.setup.flaw == Some(Flaw::NewValueOnly));
-                self.send(here, Node::Dendrite(route.owner), Message::Write(range, write, ticket));
+                let asked = if is_transaction { Message::Hold } else { Message::Write };
+                self.send(here, Node::Dendrite(route.owner), asked(range, write, ticket));
             }
         }
     }
@@ -322,7 +346,7 @@ impl World {
         self.finished(me);
     }
 
-    fn write_ended(&mut self, me: usize, outcome: WriteOutcome) {
+    pub(crate) fn write_ended(&mut self, me: usize, outcome: WriteOutcome) {
         let Some(Operation { work: Work::Write(id, change), .. }) = &self.clients[me].operation else {
             return;
         };

@@ -22,7 +22,9 @@ pub(crate) struct Seat {
 pub(crate) struct Dendrite {
     pub(crate) seats: BTreeMap<RangeId, Seat>,
     /// Whom to answer: a client and its ticket.
-    requests: BTreeMap<RequestId, (Node, u64)>,
+    pub(crate) requests: BTreeMap<RequestId, (Node, u64)>,
+    /// Leases of transactions, and when they are given up.
+    pub(crate) holds: BTreeMap<RequestId, (RangeId, u64)>,
     /// Where leaders of other ranges are.
     peers: BTreeMap<PeerId, Node>,
     /// Durable writes of ended tenures, answered when the next one serves.
@@ -36,7 +38,7 @@ pub(crate) struct Dendrite {
 pub(crate) const ALARM: u64 = 40;
 
 impl Dendrite {
-    fn request(&mut self, from: Node, ticket: u64) -> RequestId {
+    pub(crate) fn request(&mut self, from: Node, ticket: u64) -> RequestId {
         self.next_request += 1;
         let request = RequestId(self.next_request);
         self.requests.insert(request, (from, ticket));
@@ -56,6 +58,8 @@ impl World {
                 let request = self.dendrites[me].request(from, ticket);
                 self.ask_owner(me, range, request, |request| Event::Write(request, write));
             }
+            Message::Hold(range, write, ticket) => self.begin_hold(me, from, range, write, ticket),
+            Message::HoldDone(range, request) => self.end_hold(me, range, request),
             Message::CacheReply(from, reply) => {
                 let is_warm = matches!(&reply, CacheReply::Warm(chunks) if !chunks.is_empty());
                 self.counts.warm += u64::from(is_warm);
@@ -95,6 +99,7 @@ impl World {
 
     fn dendrite_alarm(&mut self, me: usize) {
         self.dendrites[me].alarms += 1;
+        self.abandon_holds(me);
         let is_time = self.dendrites[me].alarms.is_multiple_of(8);
         for range in self.coordinator.table.ranges() {
             match self.dendrites[me].seats.get(&range).map(|seat| seat.owner.epoch()) {
@@ -147,7 +152,7 @@ impl World {
         self.drive(me, range, Event::Tick);
     }
 
-    fn ask_owner(
+    pub(crate) fn ask_owner(
         &mut self,
         me: usize,
         range: RangeId,
@@ -193,6 +198,7 @@ impl World {
     pub(crate) fn drive(&mut self, me: usize, range: RangeId, event: Event) {
         let Some(seat) = self.dendrites[me].seats.get_mut(&range) else { return };
         let (actions, cache, here) = (seat.owner.handle(self.now, event), seat.cache, Node::Dendrite(me));
+        let epoch = seat.owner.epoch();
         for action in actions {
             match action {
                 Action::Cache(call, epoch, what) => {
@@ -228,7 +234,8 @@ impl World {
                 Action::Redirect(request, table) => {
                     self.answer(me, request, |ticket| Message::Redirect(ticket, table));
                 }
-                Action::HoldReady(..) | Action::ReadAllDone(..) => {}
+                Action::HoldReady(request, others) => self.hold_is_ready(me, (range, epoch), request, others),
+                Action::ReadAllDone(..) => {}
                 Action::Durable(request) => self.dendrites[me].durable.push((range, request)),
                 Action::Notice(notice) => self.note(notice),
                 Action::Ended(ending) => self.stand_up(me, range, cache, ending),

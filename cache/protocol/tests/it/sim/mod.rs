@@ -8,6 +8,7 @@ mod nemesis;
 mod network;
 pub(crate) mod store;
 pub(crate) mod table;
+mod transaction;
 mod world;
 
 pub(crate) use world::{Setup, World};

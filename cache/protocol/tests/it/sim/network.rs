@@ -5,12 +5,14 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
 use lacuna_cache_protocol::{
-    CacheCall, CacheReply, CallId, Epoch, LogCall, LogReply, PeerCall, PeerId, PeerReply, Query, RangeId,
-    RangeTable, ReadOutcome, StoreCall, StoreReply, Value, Write, WriteOutcome,
+    CacheCall, CacheReply, CallId, Command, Epoch, LogCall, LogReply, PeerCall, PeerId, PeerReply, Query,
+    RangeId, RangeTable, ReadOutcome, RequestId, StoreCall, StoreReply, Value, Write, WriteOutcome,
 };
 use lacuna_workload::Rng;
 
 use super::coordinator::{Claim, Route};
+use super::table::{Change, Row};
+use super::transaction::Held;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Node {
@@ -40,6 +42,12 @@ pub(crate) enum Message {
     Read(RangeId, Query, u64),
     ReadDone(u64, ReadOutcome),
     Write(RangeId, Write, u64),
+    /// A client asks for a lease for a transaction.
+    Hold(RangeId, Write, u64),
+    HoldReady(u64, Held),
+    HoldDone(RangeId, RequestId),
+    Transaction(Vec<(RangeId, Epoch)>, Change, Command, u64),
+    Committed(u64, StoreReply, Vec<Row>),
     WriteDone(u64, WriteOutcome),
     DirectQuery(Query, u64),
     DirectRows(u64, Value),

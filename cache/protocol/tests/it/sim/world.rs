@@ -31,6 +31,8 @@ pub(crate) struct Setup {
     pub(crate) is_warm: bool,
     /// Of a hundred writes, how many have a condition.
     pub(crate) conditional_percent: u64,
+    /// Of a hundred writes, how many are transactions under a lease.
+    pub(crate) transaction_percent: u64,
     /// Of a hundred operations, how many concern two ranges, if there are two.
     pub(crate) across_percent: u64,
     /// Whether ranges are split and merged.
@@ -49,6 +51,8 @@ pub(crate) struct Counts {
     pub(crate) reads: BTreeMap<String, u64>,
     pub(crate) writes: BTreeMap<String, u64>,
     pub(crate) endings: BTreeMap<String, u64>,
+    /// Answers of the store to transactions.
+    pub(crate) transactions: BTreeMap<String, u64>,
     pub(crate) faults: BTreeMap<&'static str, u64>,
     /// Reads through the cache that found no row.
     pub(crate) empty: u64,
@@ -308,6 +312,10 @@ impl World {
                 let hiccup = self.setup.faults && self.rng.below(every) == 0;
                 let reply = self.store.call(call.0, call.1, &what, hiccup);
                 self.send(Node::Store, from, Message::StoreReply(call, reply));
+            }
+            Message::Transaction(fences, change, command, ticket) => {
+                let (rows, reply) = self.transact(&fences, change, command);
+                self.send(Node::Store, from, Message::Committed(ticket, reply, rows));
             }
             Message::DirectQuery(query, ticket) => {
                 let reply = self.store.call(

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use lacuna_cache::sql::{Cache, DomainType, Row, Rows, Schema, SqlValue, Statement, Table, WriteError};
-use lacuna_cache_protocol::DomainValue;
+use lacuna_cache_protocol::{DomainValue, ErrorKind};
 use lacuna_workload::Rng;
 
 use super::world::{AT_MOST, Dialect};
@@ -124,16 +124,20 @@ impl Shared {
         let mut seen = Seen::new();
         for _ in 0..operations {
             if rng.below(100) < read_percent {
-                self.read(&table, &mut rng, &mut seen).await;
+                self.read(&table, dialect, &mut rng, &mut seen).await;
             } else {
                 self.write(&table, dialect, &mut rng, &mut seen).await;
             }
         }
     }
 
-    async fn read(&self, table: &Table, rng: &mut Rng, seen: &mut Seen) {
+    async fn read(&self, table: &Table, dialect: Dialect, rng: &mut Rng, seen: &mut Seen) {
         let lo = 4 * rng.below(4).cast_signed();
         let ids = lo..=lo + [0, 3][rng.index(2)];
+        // Statements of the application are written for integers.
+        if self.keys == Keys::Integer && rng.below(4) == 0 {
+            return self.ask(table, dialect, ids, rng.below(2) == 0).await;
+        }
         self.read_ids(table, ids, rng.below(3) == 0, seen).await;
     }
 
@@ -152,6 +156,22 @@ impl Shared {
         for id in ids {
             let row = rows.iter().find(|row| self.keys.id(row) == id);
             seen.insert(id, row.cloned());
+        }
+    }
+
+    /// A read by a statement, with a condition on a column that no cache knows, or without.
+    async fn ask(&self, table: &Table, dialect: Dialect, ids: RangeInclusive<i64>, by_note: bool) {
+        let read = self.next_number.fetch_add(1, Ordering::Relaxed);
+        let [lo, hi] = if dialect == Dialect::Postgres { ["$1", "$2"] } else { ["?", "?"] };
+        let further = if by_note { " AND note >= 0" } else { "" };
+        let sql = format!("SELECT id, mark FROM shared WHERE id BETWEEN {lo} AND {hi}{further} ORDER BY id");
+        self.note(Moment::ReadBegan(read));
+        match table.query(&sql, &[(*ids.start()).into(), (*ids.end()).into()]).await {
+            Ok(answer) => {
+                let rows = answer.rows().iter().map(|row| (integer(&row[0]), integer(&row[1])));
+                self.note(Moment::ReadEnded(read, ids, rows.collect()));
+            }
+            Err(why) => assert_ne!(why.kind(), ErrorKind::InvalidInput, "{sql}: {why}"),
         }
     }
 
@@ -233,6 +253,11 @@ impl Shared {
     pub(crate) fn check(&self, last: &BTreeMap<i64, i64>) -> Result<(), String> {
         check(&self.history.lock().unwrap(), last)
     }
+}
+
+fn integer(value: &SqlValue) -> i64 {
+    let SqlValue::Integer(number) = value else { panic!("{value:?} is no integer") };
+    *number
 }
 
 /// What a change of a row touches.
