@@ -42,7 +42,7 @@ impl EngineSetting {
     /// All queries of `workload`, with and without keys; filters may be designed by the empty ones.
     ///
     /// # Errors
-    /// As [`Questions::brought`].
+    /// `InvalidInput` if there is no key or no query.
     pub fn brought(keys_name: &str, queries_name: &str, workload: &Workload, seed: u64) -> Result<Self> {
         let codec = codec_of(&workload.inserted)?;
         let questions = Questions::brought(workload)?;
