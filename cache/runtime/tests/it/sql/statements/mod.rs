@@ -191,7 +191,7 @@ async fn distinct_values_read_as_text_are_refused(dialect: Dialect, url: &str) {
         cache.table(Schema::new("pauses", "id").with_domain("id", DomainType::Integer)).await.unwrap();
     for shown in ["pause", "id, pause", "pause AS id"] {
         let why = table.query(&format!("SELECT DISTINCT {shown} FROM pauses WHERE id < 9"), &[]).await;
-        assert!(why.unwrap_err().to_string().contains("pause is read as text"), "{shown}");
+        assert!(why.unwrap_err().to_string().contains("is read as text"), "{shown}");
     }
     let shown = table.query("SELECT pause FROM pauses WHERE id < 9 ORDER BY id", &[]).await.unwrap();
     assert_eq!(shown.rows(), [["24:00:00".into()]], "all of them can be shown");
