@@ -50,17 +50,17 @@ pub struct AutoBeta {
 
 impl AutoBeta {
     /// Begins at `beta` percent.
-    pub(crate) const fn new(beta: u8) -> Self {
+    pub const fn new(beta: u8) -> Self {
         Self { beta, found: 0, missed: 0, written: 0, is_full: false, has_refused: false, before: None }
     }
 
     /// The present β, in percent.
-    pub(crate) const fn beta(&self) -> u8 {
+    pub const fn beta(&self) -> u8 {
         self.beta
     }
 
     /// Counts a read, which found its whole result or did not.
-    pub(crate) fn was_read(&mut self, found: bool) {
+    pub fn was_read(&mut self, found: bool) {
         if found {
             self.found += 1;
         } else {
@@ -70,7 +70,7 @@ impl AutoBeta {
     }
 
     /// Reports hits of clients, and how full the memory of the cache server is, in percent.
-    pub(crate) fn was_told(&mut self, hits: u64, memory_percent: u8) {
+    pub fn was_told(&mut self, hits: u64, memory_percent: u8) {
         self.found += hits;
         self.is_full |= memory_percent >= FULL;
         self.decide();
@@ -83,7 +83,7 @@ impl AutoBeta {
     }
 
     /// Notes that the cache server had no room for an entry.
-    pub(crate) const fn was_full(&mut self) {
+    pub const fn was_full(&mut self) {
         self.has_refused = true;
     }
 

@@ -61,7 +61,7 @@ pub struct RangeLoad {
 
 impl LoadMeter {
     /// A meter without requests.
-    pub(crate) const fn new() -> Self {
+    pub const fn new() -> Self {
         Self { requests: 0, stride: 1, kept: Vec::new() }
     }
 

@@ -69,7 +69,7 @@ const fn class_of(bytes: usize) -> usize {
 
 impl SizeThreshold {
     /// Without samples: everything is worth caching.
-    pub(crate) const fn new() -> Self {
+    pub const fn new() -> Self {
         const NOTHING: Class =
             Class { lookup: Mean { count: 0, parts: 0 }, query: Mean { count: 0, parts: 0 } };
         Self { classes: [NOTHING; usize::BITS as usize + 1] }
