@@ -80,13 +80,13 @@ impl Config {
     /// let minutes = |keys| Config::paper().interval_for(keys) / 60_000;
     /// assert_eq!([minutes(1_000_000), minutes(1 << 30)], [5, 60]);
     /// ```
-    pub(crate) const fn interval_for(&self, keys: u64) -> u64 {
+    pub const fn interval_for(&self, keys: u64) -> u64 {
         let doublings = if keys == 0 { 0 } else { (keys.ilog2() as u64).saturating_sub(20) };
         self.interval + self.interval * 11 * doublings / 10
     }
 
     /// Oldest copy that eventual mode answers from.
-    pub(crate) const fn max_age(&self, keys: u64) -> u64 {
+    pub const fn max_age(&self, keys: u64) -> u64 {
         3 * self.interval_for(keys)
     }
 
