@@ -53,7 +53,7 @@ test-all-else:
 	$(BESIDE) build .ci/without-features
 	$(BESIDE) rocksdb .ci/rocksdb
 	$(BESIDE) lints $(WITH_ROCKSDB) $(CARGO) clippy --profile checked --locked --workspace --all-targets --all-features -- -D warnings
-	$(BESIDE) "features of the range cache, each alone" .ci/features
+	$(BESIDE) "features, each alone" .ci/features
 	$(BESIDE) words lab/words
 	$(BESIDE) packages .ci/package
 	$(BESIDE) docs $(WITH_ROCKSDB) env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --profile checked --locked --workspace --all-features --no-deps --lib
@@ -89,7 +89,7 @@ test-long: export LACUNA_WITHOUT_FEATURES := $(abspath $(TARGET))/without-featur
 test-long:
 	$(STAGE) "packages of the machine" .ci/packages servers browser
 	$(STAGE) build .ci/without-features
-	$(STAGE) "features of the range cache, each alone" .ci/features all
+	$(STAGE) "features, each alone" .ci/features all
 	$(STAGE) "oldest compilers" .ci/oldest
 	$(STAGE) ferretdb .ci/ferretdb
 	$(STAGE) "long tests" $(WITH_ROCKSDB) $(CARGO) test $(TESTS) --tests

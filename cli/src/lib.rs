@@ -19,8 +19,9 @@
 //! 2 bad input.
 //!
 //! The feature `rocksdb` adds RocksDB to `bench engine` and takes a compiler for C++; the feature `cache` adds `cache
-//! dendrite` and its drivers of databases; `proxy` adds the command of that name; `csv` and `parquet` read keys from columns; `terminal` adds completions, manual
-//! pages and suggestions. Without them the commands are listed all the same, and say how to build them.
+//! dendrite` and its drivers of databases; `proxy` adds the command of that name; `csv` and `parquet` read keys from
+//! columns; `terminal` adds completions, manual pages and suggestions. Without them the commands are listed all the same,
+//! and say how to build them.
 //!
 //! Output, progress and errors are a library, because another command line of this workspace shares them.
 

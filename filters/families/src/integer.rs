@@ -126,6 +126,10 @@ pub(crate) fn answer_group<T: IntegerBody>(
     inside: &[(usize, U64Range)],
     answers: &mut [bool],
 ) {
+    debug_assert!(
+        inside.len() <= GROUP,
+        "a range without a probe would keep the answer that stood in its place"
+    );
     dispatch(AskGroup { body, bytes, inside, answers });
 }
 

@@ -10,7 +10,6 @@
 //! | --- | --- |
 //! | [`elias_fano`] | ascending integers in about `log2(last / n) + 2.1` bits each, with "is one of them in `[lo, hi]`?" |
 //! | [`rank_select`] | a bit vector that counts and finds its ones and zeros |
-//! | `bit_vector` | plain bits, as they are collected before that |
 //! | [`trie`] | byte strings in order, in little more than ten bits for each branch |
 //! | [`rice`] | ascending integers in about `log2(last / n) + 1.5` bits each, read from the start |
 //! | [`packed`] | integers of one fixed width |

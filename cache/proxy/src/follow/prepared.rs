@@ -59,7 +59,7 @@ impl Names {
     pub(super) fn parse(&mut self, body: &[u8], is_whole: bool) -> Option<()> {
         let mut fields = Fields::new(body);
         let name = fields.text()?;
-        self.statements.remove(name);
+        self.forget(name);
         let text = std::str::from_utf8(fields.text()?).ok()?;
         let declared = if is_whole { types(&mut fields)? } else { Vec::new() };
         self.bytes += name.len() + text.len();
@@ -69,6 +69,12 @@ impl Names {
         }
         self.statements.insert(name.into(), Arc::new(Prepared::new(text, declared)));
         Some(())
+    }
+
+    fn forget(&mut self, name: &[u8]) {
+        if let Some(statement) = self.statements.remove(name) {
+            self.bytes -= name.len() + statement.text.len();
+        }
     }
 
     /// A `Bind`.
@@ -89,7 +95,7 @@ impl Names {
     pub(super) fn close(&mut self, body: &[u8]) -> Option<()> {
         let mut fields = Fields::new(body);
         match fields.byte()? {
-            b'S' => drop(self.statements.remove(fields.text()?)),
+            b'S' => self.forget(fields.text()?),
             _ => drop(self.portals.remove(fields.text()?)),
         }
         Some(())
@@ -110,4 +116,38 @@ impl Names {
 
 fn types(fields: &mut Fields<'_>) -> Option<Vec<u32>> {
     (0..fields.count(4)?).map(|_| fields.int32().map(i32::cast_unsigned)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(names: &mut Names, name: &str, text: &str) {
+        names.parse(format!("{name}\0{text}\0\0\0").as_bytes(), true).unwrap();
+    }
+
+    #[test]
+    fn statements_that_take_the_same_name_cost_their_text_once() {
+        let mut names = Names::default();
+        parse(&mut names, "kept", "SELECT 1");
+        let long = "x".repeat(8_000);
+        for _ in 0..2 * MAX_BYTES / long.len() {
+            parse(&mut names, "", &long);
+            parse(&mut names, "closed", &long);
+            names.close(b"Sclosed\0").unwrap();
+        }
+        assert!(names.described(b"Skept\0").is_some());
+        assert_eq!(names.bytes, "keptSELECT 1".len() + long.len());
+    }
+
+    #[test]
+    fn statements_beyond_the_limit_are_forgotten() {
+        let mut names = Names::default();
+        let long = "x".repeat(8_000);
+        for nth in 0..2 * MAX_BYTES / long.len() {
+            parse(&mut names, &nth.to_string(), &long);
+            assert!(names.bytes <= MAX_BYTES);
+        }
+        assert!(names.described(b"S0\0").is_none());
+    }
 }

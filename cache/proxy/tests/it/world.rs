@@ -67,9 +67,10 @@ impl World {
         let file = self.admin("SHOW hba_file");
         let lines: Vec<String> = lines.lines().map(|line| format!("('{line}')")).collect();
         self.admin(&format!("COPY (VALUES {}) TO '{}'", lines.join(", "), file.trim()));
+        let loaded = || self.admin("SELECT pg_conf_load_time()");
+        let before = loaded();
         self.admin("SELECT pg_reload_conf()");
-        // The server rereads the file when its main process comes to it.
-        std::thread::sleep(Duration::from_millis(300));
+        eventually("the main process of the server has read the file", || loaded() != before);
     }
 }
 

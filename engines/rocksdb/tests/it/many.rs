@@ -68,7 +68,7 @@ fn absent(count: usize) -> Vec<RangeInclusive<[u8; 8]>> {
 
 /// The best of five rounds, interleaved with those of the other: the machine may be busy.
 #[test]
-fn a_batch_is_five_times_faster_than_iterators() {
+fn a_batch_is_faster_than_iterators() {
     let lacuna = RangeFilters::parse(SPEC).unwrap();
     let (db, _env) = four_levels(Some(&lacuna));
     let ranges = absent(if cfg!(debug_assertions) { 20_000 } else { 100_000 });
@@ -93,9 +93,9 @@ fn a_batch_is_five_times_faster_than_iterators() {
         best[1],
         best[2]
     );
-    // Without optimisation the questions themselves take most of the time.
-    let least = if cfg!(debug_assertions) { 1.5 } else { 5.0 };
-    assert!(plain >= least, "seed {SEED}: {plain} times");
+    // Five times with optimisation; with every internal check on, the questions themselves take most of the time.
+    let min_times = if cfg!(debug_assertions) { 1.5 } else { 5.0 };
+    assert!(plain >= min_times, "seed {SEED}: {plain} times");
 }
 
 fn time(work: impl FnOnce()) -> Duration {

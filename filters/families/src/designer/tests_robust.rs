@@ -137,8 +137,7 @@ fn robust_designs_do_not_depend_on_the_sample() {
     }
 }
 
-/// The designer chooses by the bounds that the filters have.
-/// Nor do the integers that stand for byte strings, which otherwise follow the sample.
+/// The integers that stand for byte strings follow the sample in other designs.
 #[test]
 fn robust_designs_over_strings_do_not_depend_on_the_sample() {
     let names: Vec<String> =
@@ -162,6 +161,7 @@ fn robust_designs_over_strings_do_not_depend_on_the_sample() {
     assert!(usual(&[("0", "0")]) != usual(&[("0", "9")]), "other designs follow it");
 }
 
+/// The designer chooses by the bounds that the filters have.
 #[test]
 fn bounds_are_predicted_as_built() {
     for (name, keys) in key_sets(6) {

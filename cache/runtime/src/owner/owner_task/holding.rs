@@ -7,8 +7,9 @@ use super::OwnerTask;
 use crate::owner::open_lease::open_lease;
 use crate::owner::owner_handle::{OwnerCommand, OwnerReply};
 
-/// Longest lease: a holder that is silent for this long counts as ended.
-const LONGEST_MS: u64 = 3_600_000;
+/// Longest lease: a holder that is silent for this long counts as ended. Twice as long as the longest transaction, whose
+/// leases begin before it and last until after it.
+const MAX_LEASE_MS: u64 = 7_200_000;
 
 /// A lease that is held.
 #[derive(Debug)]
@@ -24,7 +25,7 @@ impl<A: Application + Clone + Send + Sync + 'static> OwnerTask<A> {
         };
         let fences = std::iter::once((self.handle.range, epoch)).chain(held).collect();
         let Ok((lease, end)) = open_lease(fences) else { return };
-        let until_ms = self.handle.now_ms().saturating_add(lasts_ms.min(LONGEST_MS));
+        let until_ms = self.handle.now_ms().saturating_add(lasts_ms.min(MAX_LEASE_MS));
         self.holds.insert(request, Held { until_ms, given_back: None });
         let commands = self.handle.commands.clone();
         tokio::spawn(async move { drop(commands.send(OwnerCommand::HoldOver(request, end.ended().await))) });

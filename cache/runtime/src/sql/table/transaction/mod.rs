@@ -43,7 +43,7 @@ use open::{Leases, Running};
 
 /// How long a transaction may be open by default.
 const DURATION: Duration = Duration::from_secs(10);
-/// Owners end leases after this time.
+/// How long it may be open at most: owners end leases after twice this time.
 const MAX_DURATION: Duration = Duration::from_secs(3_600);
 /// How much longer its leases last, so that it ends before them.
 const MARGIN: Duration = Duration::from_secs(2);
