@@ -32,6 +32,7 @@ final class Acknowledgements
     private static final Set<Verb> ASKING = EnumSet.noneOf(Verb.class);
     private static final AtomicInteger safeTables = new AtomicInteger();
     private static volatile long safeUntil;
+    private static volatile boolean isStarting = true;
     private static final ConcurrentSkipListMap<Held, Runnable> held = new ConcurrentSkipListMap<>();
     private static final AtomicLong lastNumber = new AtomicLong();
     private static final Requests requests = new Requests();
@@ -91,7 +92,7 @@ final class Acknowledgements
 
     private static boolean isNeeded()
     {
-        return safeTables.get() > 0 || safeUntil > 0 && Exchange.now() < safeUntil;
+        return safeTables.get() > 0 || safeUntil > 0 && Exchange.now() < safeUntil || isStarting();
     }
 
     static boolean isHolding()
@@ -151,19 +152,23 @@ final class Acknowledgements
     /** Otherwise {@code later} runs when it may. */
     private static boolean mayLeave(News news, Runnable later)
     {
-        // A life before may have dropped an index of which other nodes have not heard yet, so in the beginning all answers wait.
+        // In a life before, a table may have ended its part, of which other nodes have not heard; so in the beginning all answers wait.
         long ticket = ticket(isStarting() ? News.ANYTHING : news);
         if (ticket == 0)
             return true;
         Lacuna.COUNTERS.acknowledgementsHeld.increment();
         held.put(new Held(ticket, lastNumber.incrementAndGet()), later);
+        // No table may take part yet.
+        Exchange.start();
         Exchange.wake();
         return false;
     }
 
     private static boolean isStarting()
     {
-        return Exchange.now() <= Exchange.startedAt() + Exchange.MAX_LEASE;
+        if (isStarting)
+            isStarting = Exchange.now() <= Exchange.startedAt() + Exchange.MAX_LEASE;
+        return isStarting;
     }
 
     private static long ticket(News news)

@@ -129,7 +129,7 @@ final class FilterBuilds
 
     private void refill(long capacity)
     {
-        // Its index may be gone since it was asked for.
+        // The table may take part no more since it was asked for.
         if (!filter.beginRebuild(capacity) || !fill(1, REBUILT))
             return;
         worthATry = 0;

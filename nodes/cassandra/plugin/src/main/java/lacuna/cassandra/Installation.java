@@ -23,7 +23,7 @@ final class Installation
 
     private Installation() {}
 
-    /** One line at the start of a node: what runs here. Each table adds one when its index is opened. */
+    /** One line at the start of a node: what runs here. Each table adds one when it begins to take part. */
     static void log()
     {
         LOGGER.info("Lacuna {} (native library {}): answers from memory {}, exchange of node filters {}", version(), Native.VERSION,

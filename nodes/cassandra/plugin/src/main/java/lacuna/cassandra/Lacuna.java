@@ -23,7 +23,7 @@ final class Lacuna
     static final Prover PROVER = new Prover();
 
     private static final ConcurrentHashMap<TableId, TableGuard> TABLES = new ConcurrentHashMap<>();
-    /** Filters of tables that have dropped their index, until no other node relies on them. */
+    /** Filters of tables that take part no more, until no other node relies on them. */
     private static final ConcurrentHashMap<TableId, TableFilter> LEAVING = new ConcurrentHashMap<>();
     private static volatile boolean active = true;
     private static volatile boolean switchedOn = true;
@@ -31,9 +31,10 @@ final class Lacuna
 
     private Lacuna() {}
 
-    /** The guard of a table that has the index, or null. */
+    /** The guard of a table that takes part, or null. */
     static TableGuard guard(TableId id)
     {
+        SchemaWatch.settle();
         return TABLES.get(id);
     }
 
@@ -56,7 +57,7 @@ final class Lacuna
         TABLES.remove(guard.table.metadata.id, guard);
     }
 
-    /** The filter of a table that has lost its index a moment ago, or null. */
+    /** The filter of a table that took part until a moment ago, or null. */
     static TableFilter leaving(TableId id)
     {
         return LEAVING.get(id);

@@ -89,8 +89,10 @@ final class LacunaKeyspace
     {
         TablesTable()
         {
-            super(table("tables", "what is known to be dead, by table", "keyspace_name", UTF8Type.instance)
+            super(table("tables", "the tables that take part, or should, and what is known to be dead", "keyspace_name", UTF8Type.instance)
                   .addClusteringColumn("table_name", UTF8Type.instance)
+                  .addRegularColumn("options", UTF8Type.instance)
+                  .addRegularColumn("problem", UTF8Type.instance)
                   .addRegularColumn("partitions", LongType.instance)
                   .addRegularColumn("bytes", LongType.instance)
                   .addRegularColumn("max_bytes", LongType.instance).build());
@@ -102,9 +104,12 @@ final class LacunaKeyspace
             SimpleDataSet rows = new SimpleDataSet(metadata());
             for (TableGuard guard : Lacuna.guards())
                 rows.row(guard.table.getKeyspaceName(), guard.table.getTableName())
+                    .column("options", guard.options.given.toString())
                     .column("partitions", (long) guard.keyCount())
                     .column("bytes", guard.bytes())
                     .column("max_bytes", guard.options.maxBytes);
+            for (SchemaWatch.Problem problem : SchemaWatch.problems())
+                rows.row(problem.table().keyspace, problem.table().name).column("problem", problem.reason());
             return rows;
         }
     }

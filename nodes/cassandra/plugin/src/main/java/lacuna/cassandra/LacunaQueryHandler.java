@@ -42,6 +42,7 @@ public class LacunaQueryHandler implements QueryHandler
             OptOut.install();
             TrackedReads.install();
             installExchange();
+            SchemaWatch.start();
             Installation.log();
         }
         catch (Throwable failure)
@@ -78,6 +79,7 @@ public class LacunaQueryHandler implements QueryHandler
     public ResultMessage process(CQLStatement statement, QueryState state, QueryOptions options,
                                  Map<String, ByteBuffer> payload, Dispatcher.RequestTime time)
     {
+        SchemaWatch.check(statement, state.getClientState());
         try (OptOut ignored = OptOut.of(payload))
         {
             // Values of a statement that was not prepared may still have no order.
@@ -103,6 +105,7 @@ public class LacunaQueryHandler implements QueryHandler
     public ResultMessage processPrepared(CQLStatement statement, QueryState state, QueryOptions options,
                                          Map<String, ByteBuffer> payload, Dispatcher.RequestTime time)
     {
+        SchemaWatch.check(statement, state.getClientState());
         try (OptOut ignored = OptOut.of(payload))
         {
             return answerOrAsk(examine(statement, options), statement, state, options,

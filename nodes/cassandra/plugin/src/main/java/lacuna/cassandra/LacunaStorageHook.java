@@ -42,6 +42,7 @@ public final class LacunaStorageHook implements StorageHook
         {
             Lacuna.fail("self-test", moved);
         }
+        SchemaWatch.start();
     }
 
     @Override
@@ -82,7 +83,7 @@ public final class LacunaStorageHook implements StorageHook
         TableGuard guard = Lacuna.guard(id);
         if (guard != null)
             underWay.get().end(key);
-        // Also beside the filter of a new index, which may be of another mode.
+        // Also beside the filter with new options, which may be of another mode.
         TableFilter leaving = Lacuna.leaving(id);
         boolean isOwn = Lacuna.PROVER.isCurrentThread();
         if (guard != null && !isOwn)

@@ -4,7 +4,7 @@ import java.util.Locale;
 
 import org.apache.cassandra.exceptions.ConfigurationException;
 
-/** What a table's node filters are used for: {@code WITH OPTIONS = {'mode': ...}}. */
+/** What a table's node filters are used for: {@code [lacuna mode=...]}. */
 enum Mode
 {
     /** No node filter. */

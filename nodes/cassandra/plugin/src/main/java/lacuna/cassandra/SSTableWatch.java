@@ -24,6 +24,8 @@ final class SSTableWatch implements INotificationConsumer
                    OperationType.ANTICOMPACTION);
 
     private final TableGuard guard;
+    /** Whether SSTables of before a truncation are still there. */
+    private volatile boolean isTruncated;
 
     SSTableWatch(TableGuard guard)
     {
@@ -62,7 +64,16 @@ final class SSTableWatch implements INotificationConsumer
         else if (notice instanceof SSTableListChangedNotification changed)
             changed(changed);
         else if (notice instanceof TruncationNotification)
-            guard.forgetAll();
+            truncated();
+    }
+
+    /** Comes before the SSTables go, all with one notice. */
+    private void truncated()
+    {
+        guard.forgetAll();
+        isTruncated = !guard.table.getLiveSSTables().isEmpty();
+        if (!isTruncated)
+            guard.filter.builds.rebuild();
     }
 
     /** Flushed ones hold what was reported; a streamed one holds anything. */
@@ -86,7 +97,11 @@ final class SSTableWatch implements INotificationConsumer
             guard.forgetAll();
         notice.removed.forEach(sstable -> guard.known().remove(sstable.descriptor));
         notice.added.forEach(this::know);
-        guard.filter.builds.afterCompaction();
+        if (isTruncated)
+            guard.filter.builds.rebuild();
+        else
+            guard.filter.builds.afterCompaction();
+        isTruncated = false;
     }
 
     private void know(SSTableReader sstable)

@@ -23,8 +23,8 @@ final class SelfTest
 {
     /** Without which nothing is answered; all others are of the exchange, which may be inactive alone. */
     private static final Set<String> OF_ANSWERS =
-        Set.of("Lacuna", "LacunaStorageHook", "StockStorageHook", "DeadData", "DeadRows", "Decisions", "OptOut", "Prover", "ReadUnderWay",
-               "Region", "SSTableWatch", "TableGuard", "TableOptions", "TrackedReads");
+        Set.of("Lacuna", "LacunaStorageHook", "StockStorageHook", "DeadData", "DeadRows", "Decisions", "OptIn", "OptOut", "Participation",
+               "Prover", "ReadUnderWay", "Region", "SchemaWatch", "SSTableWatch", "TableGuard", "TableOptions", "TrackedReads");
 
     private SelfTest() {}
 
@@ -41,7 +41,8 @@ final class SelfTest
     /** The same for the exchange of node filters. */
     static void runForExchange() throws IOException, ReflectiveOperationException
     {
-        implementsAll(Index.class, LacunaIndex.class);
+        implementsAll(Index.class, UnlistedIndex.class);
+        implementsAll(Index.Group.class, WriteMarker.class);
         new Linkage().check(name -> !OF_ANSWERS.contains(name));
     }
 

@@ -21,7 +21,7 @@ import org.apache.cassandra.utils.FBUtilities;
  * Which nodes' filters of a table this node can use.
  *
  * <p>A coordinator asks the replicas of its datacentre, so it wants the filters of those that hold anything of the keyspace; with
- * {@code 'peers': 'replicas'} only of those that share a range of tokens with it, which are all it needs for clients that ask a
+ * {@code peers=replicas} only of those that share a range of tokens with it, which are all it needs for clients that ask a
  * replica. A keyspace without replicas in this datacentre is neither published here nor fetched. A missing filter only sends
  * reads to replicas.
  */

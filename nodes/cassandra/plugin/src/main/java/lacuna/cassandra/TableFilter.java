@@ -61,7 +61,7 @@ final class TableFilter
 
     /**
      * Buckets of another width have other names in a filter, so one width must never be looked up in a filter of another: for a node
-     * that missed that an index was created again with another {@code bucket}, the filters of the other nodes are filters of a
+     * that missed that the table was given another {@code bucket}, the filters of the other nodes are filters of a
      * table that it does not know. Without buckets it is the table's own id.
      */
     static long named(long low, long code)
@@ -124,21 +124,21 @@ final class TableFilter
         builds.buildSoon();
     }
 
-    /** From now on writes go to a second filter too, which will stand in for this one; false if the index is gone. */
+    /** From now on writes go to a second filter too, which will stand in for this one; false if this one was dropped. */
     boolean beginRebuild(long capacity)
     {
         return whileUsed("rebuild", () -> Native.beginRebuild(Exchange.hub(), mode.number(), high, low, capacity, rate));
     }
 
-    /** The end of a build: {@code what} is what the native library does with a whole table. False if the index is gone. */
+    /** The end of a build: {@code what} is what the native library does with a whole table. False if this filter was dropped. */
     boolean finish(int what)
     {
         return whileUsed("finish", () -> Native.table(Exchange.hub(), mode.number(), high, low, what));
     }
 
     /**
-     * A build may outlive its index, and the library knows filters by mode and table only: the build would then change the filter of
-     * the table's next index, which is not filled yet. An index is dropped before the next one is created, and a dropped
+     * A build may outlive its filter, and the library knows filters by mode and table only: the build would then change the table's
+     * next filter, which is not filled yet. A filter is dropped before the next one is created, and a dropped
      * one never returns.
      */
     private synchronized boolean whileUsed(String what, LongSupplier call)
@@ -188,7 +188,7 @@ final class TableFilter
     /** Whether a write has to be marked before it is visible too. */
     boolean isMarkedBefore()
     {
-        return mode == Mode.SAFE && isUsed();
+        return mode == Mode.SAFE && isUsed() && Waits.current().marksBeforeWrites();
     }
 
     /** Before a write is visible: of the partition, or of its row. */
@@ -206,7 +206,7 @@ final class TableFilter
     /** Before the write's acknowledgement, after it is visible. */
     void afterWrite(PartitionUpdate update)
     {
-        if (!isUsed())
+        if (!isUsed() || !Waits.current().marksAfterWrites())
             return;
         long[] hash = hash(update.partitionKey());
         guarded("write", () ->

@@ -4,11 +4,12 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 import org.apache.cassandra.exceptions.ConfigurationException;
 
 /**
- * The options of {@code CREATE CUSTOM INDEX ... WITH OPTIONS = {...}}.
+ * The options in a table's comment ({@link OptIn}), such as {@code [lacuna mode=safe bucket=1h]}.
  *
  * <ul>
  * <li>{@code bytes}: memory for deleted regions of this table on each node, by default 16 MiB; when it is full, older regions are forgotten.
@@ -32,12 +33,9 @@ final class TableOptions
     private static final Map<String, Long> DEFAULTS = Map.of("bytes", 16L << 20, "filter_bytes", 256L << 20, "learn_every", 32L,
                                                                "rows", 10_000L);
     private static final Set<String> WORDS = Set.of("mode", "rate", "peers", "bucket", "origin");
-    /** Options that Cassandra adds. */
-    private static final Set<String> CASSANDRAS = Set.of("target", "class_name");
-
     private static final Map<String, Boolean> PEERS = Map.of("datacentre", false, "replicas", true);
 
-    /** As they were written, Cassandra's own left out. */
+    /** As they were written. */
     final Map<String, String> given;
     final Mode mode;
     /** Whether only filters of nodes that share a range of tokens are fetched. */
@@ -52,7 +50,6 @@ final class TableOptions
     private TableOptions(Map<String, Long> values, Map<String, String> given)
     {
         this.given = new TreeMap<>(given);
-        this.given.keySet().removeAll(CASSANDRAS);
         mode = Mode.of(given.getOrDefault("mode", "off"));
         rate = rate(given.getOrDefault("rate", "0.01"));
         ofReplicasOnly = ofReplicasOnly(given.getOrDefault("peers", "datacentre"));
@@ -65,19 +62,14 @@ final class TableOptions
 
     static TableOptions of(Map<String, String> given)
     {
+        Set<String> unknown = new TreeSet<>(given.keySet());
+        unknown.removeAll(DEFAULTS.keySet());
+        unknown.removeAll(WORDS);
+        if (!unknown.isEmpty())
+            throw new ConfigurationException("unknown options " + unknown);
         Map<String, Long> values = new HashMap<>(DEFAULTS);
         given.forEach((name, value) -> values.computeIfPresent(name, (same, standard) -> number(name, value)));
         return new TableOptions(values, given);
-    }
-
-    /** Options that are neither ours nor Cassandra's. */
-    static Map<String, String> unknown(Map<String, String> given)
-    {
-        Map<String, String> unknown = new HashMap<>(given);
-        unknown.keySet().removeAll(DEFAULTS.keySet());
-        unknown.keySet().removeAll(WORDS);
-        unknown.keySet().removeAll(CASSANDRAS);
-        return unknown;
     }
 
     private static boolean ofReplicasOnly(String value)

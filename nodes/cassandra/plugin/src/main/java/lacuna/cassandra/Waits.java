@@ -1,8 +1,8 @@
 package lacuna.cassandra;
 
 /**
- * The points at which the exchange waits in mode safe, and the ends of a filter's build. This class always waits and never delays;
- * a subclass can show that each wait is needed.
+ * The points at which the exchange waits or marks a write in mode safe, and the ends of a filter's build. This class always does
+ * so and never delays; a subclass can show that each of them is needed.
  */
 class Waits
 {
@@ -32,6 +32,18 @@ class Waits
 
     /** The same for a read of one partition. */
     boolean forReads(TableFilter filter)
+    {
+        return true;
+    }
+
+    /** Whether a write is marked after it has become visible too; that alone would show it too early in mode safe. */
+    boolean marksAfterWrites()
+    {
+        return true;
+    }
+
+    /** Whether a write is marked before it is visible in mode safe. */
+    boolean marksBeforeWrites()
     {
         return true;
     }

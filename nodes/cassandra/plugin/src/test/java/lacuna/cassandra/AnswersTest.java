@@ -209,7 +209,7 @@ public class AnswersTest extends OnOneCluster
         flush();
         all("DELETE FROM " + t + " WHERE p = 1");
         fill(t, 2);
-        ddl("CREATE CUSTOM INDEX ON " + t + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'learn_every': '1'}");
+        ddl(TakingPart.begin(t, "learn_every=1"));
         assertEquals(10, rows("SELECT * FROM " + t + " WHERE p = 2"));
         flush();
         becomesAnswered(one(t));

@@ -151,7 +151,7 @@ final class Bench
 
     private void absent() throws InterruptedException
     {
-        twins.tables("one.absent", "'mode': 'safe'");
+        twins.tables("one.absent", "mode=safe");
         twins.both("one.absent", PARTITIONS, "INSERT INTO %s (p, c, v) VALUES (?, 1, 1)", p -> new Object[] { p });
         cluster.flush("one");
         int[] remote = twins.remote("one", 1_000_000, 4_096);
@@ -165,7 +165,7 @@ final class Bench
     private void ranges(String keyspace, ConsistencyLevel level) throws InterruptedException
     {
         String name = keyspace + ".sensors";
-        twins.tables(name, "'mode': 'safe', 'bucket': '3600'");
+        twins.tables(name, "mode=safe bucket=3600");
         twins.both(name, PARTITIONS, "INSERT INTO %s (p, c, v) VALUES (?, ?, 1)", i -> new Object[] { i % 100, 40_000L * (i / 100) + 100 });
         cluster.flush(keyspace);
         int[] remote = keyspace.equals("one") ? twins.remote("one", 0, 20) : new int[] { 1, 2, 3 };
@@ -183,7 +183,7 @@ final class Bench
         for (String mode : new String[] { "off", "safe" })
         {
             String name = "three.deleted_" + mode;
-            twins.tables(name, "'mode': '" + mode + "', 'learn_every': '1'");
+            twins.tables(name, "mode=" + mode + " learn_every=1");
             for (int part = 0; part < 4; part++)
             {
                 int at = part;
@@ -209,7 +209,7 @@ final class Bench
         for (String mode : new String[] { "off", "safe" })
         {
             String name = "one.tombstones_" + mode;
-            twins.tables(name, "'mode': '" + mode + "', 'bucket': '16', 'learn_every': '1'");
+            twins.tables(name, "mode=" + mode + " bucket=16 learn_every=1");
             int[] remote = twins.remote("one", 0, 4);
             for (int part = 0; part < 5; part++)
             {
@@ -235,7 +235,7 @@ final class Bench
     private void present(String mode)
     {
         String name = "three.present_" + mode;
-        twins.tables(name, "'mode': '" + mode + "'");
+        twins.tables(name, "mode=" + mode);
         twins.both(name, PARTITIONS, "INSERT INTO %s (p, c, v) VALUES (?, 1, 1)", p -> new Object[] { p });
         cluster.flush("three");
         for (ConsistencyLevel level : new ConsistencyLevel[] { ConsistencyLevel.ONE, ConsistencyLevel.QUORUM })
@@ -250,7 +250,7 @@ final class Bench
     private void processor(String mode) throws InterruptedException
     {
         String name = "three.processor_" + mode;
-        twins.tables(name, "'mode': '" + mode + "'");
+        twins.tables(name, "mode=" + mode);
         twins.both(name, PARTITIONS, "INSERT INTO %s (p, c, v) VALUES (?, 1, 1)", p -> new Object[] { p });
         cluster.flush("three");
         String insert = "INSERT INTO %s (p, c, v) VALUES (?, 1, 2)";

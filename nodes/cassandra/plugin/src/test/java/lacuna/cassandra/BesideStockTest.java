@@ -71,8 +71,7 @@ public class BesideStockTest extends OnOneCluster implements Stores
         for (String table : TABLES)
             cluster.schema(ddl, "CREATE TABLE " + table + History.COLUMNS);
         for (String table : withIndex ? TABLES : List.<String>of())
-            cluster.schema(ddl, "CREATE CUSTOM INDEX ON " + table + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = "
-                                + "{'learn_every': '1', 'mode': '" + (table.endsWith("safe") ? "safe" : "off") + "', 'bucket': '4'}");
+            cluster.schema(ddl, TakingPart.begin(table, "learn_every=1 bucket=4 mode=" + (table.endsWith("safe") ? "safe" : "off")));
     }
 
     /** Of each table first here, then there. */

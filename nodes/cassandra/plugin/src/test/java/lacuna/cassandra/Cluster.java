@@ -107,12 +107,18 @@ final class Cluster implements AutoCloseable
     /** One more node, no seed: it takes its part of what the others hold, or all of one that it replaces, before it answers. */
     Node join(long token, String... properties) throws Exception
     {
+        return join(true, token, properties);
+    }
+
+    /** The same with the plug-in or without. */
+    Node join(boolean withPlugin, long token, String... properties) throws Exception
+    {
         Map<String, String> settings = new HashMap<>(nodes.get(0).settings);
         String address = Addresses.neighbour(nodes.get(0).address, ++started);
         settings.putAll(Map.of("token", Long.toString(token), "bootstrap", "true", "broadcast", address));
         Node node = new Node(work.resolve("node" + started), address, settings);
         nodes.add(node);
-        node.start(true, properties);
+        node.start(withPlugin, properties);
         awaitAll();
         return node;
     }

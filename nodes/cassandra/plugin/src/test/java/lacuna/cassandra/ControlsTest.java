@@ -2,6 +2,7 @@ package lacuna.cassandra;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.nio.ByteBuffer;
@@ -13,7 +14,6 @@ import com.datastax.driver.core.Row;
 import com.datastax.driver.core.Session;
 import com.datastax.driver.core.SimpleStatement;
 import com.datastax.driver.core.exceptions.InvalidConfigurationInQueryException;
-import com.datastax.driver.core.exceptions.InvalidQueryException;
 import org.junit.Assume;
 import org.junit.Test;
 
@@ -113,10 +113,10 @@ public class ControlsTest extends OnOneCluster
     }
 
     @Test
-    public void droppedIndexLeavesStock() throws Exception
+    public void tableWithoutPartIsStock() throws Exception
     {
         String t = deadPartition();
-        ddl("DROP INDEX " + t + "_idx");
+        ddl(TakingPart.end(t));
         assertFalse(isAnswered(one(t)));
         assertEquals(10, rows("SELECT * FROM " + t + " WHERE p = 2"));
         String left = session.execute("SELECT table_name FROM lacuna.tables").all().toString();
@@ -133,26 +133,35 @@ public class ControlsTest extends OnOneCluster
         assertFalse(session.execute("SELECT table_name FROM lacuna.tables").all().toString().contains("[" + t.substring(2) + "]"));
     }
 
-    @Test(expected = InvalidQueryException.class)
-    public void countersHaveNoIndex()
+    @Test
+    public void countersTakeNoPart()
     {
         ddl("CREATE TABLE k.counts (p int PRIMARY KEY, n counter)");
-        ddl("CREATE CUSTOM INDEX ON k.counts () USING 'lacuna.cassandra.LacunaIndex'");
+        isRefused(TakingPart.begin("k.counts", "mode=off"), "counters");
     }
 
     @Test
-    public void unknownOptionsAreRefused()
+    public void commentsThatCannotBeFollowedAreRefused()
     {
-        ddl("CREATE TABLE k.options (p int PRIMARY KEY)");
-        try
-        {
-            ddl("CREATE CUSTOM INDEX ON k.options () USING 'lacuna.cassandra.LacunaIndex' "
-                            + "WITH OPTIONS = {'byte': '1'}");
-            throw new AssertionError("'byte' was taken");
-        }
-        catch (InvalidConfigurationInQueryException refused)
-        {
-            assertTrue(refused.getMessage(), refused.getMessage().contains("[byte]"));
-        }
+        ddl("CREATE TABLE k.options (p int, c text, PRIMARY KEY (p, c))");
+        isRefused(TakingPart.begin("k.options", "byte=1"), "[byte]");
+        isRefused(TakingPart.begin("k.options", "mode=sure"), "sure");
+        isRefused(TakingPart.begin("k.options", "mode = safe"), "[lacuna mode=safe bucket=1h]");
+        isRefused(TakingPart.begin("k.options", "mode=safe bucket=1h"), "bucket");
+        isRefused("CREATE TABLE k.begun (p int PRIMARY KEY) WITH comment = '[lacuna mode=safe] [lacuna]'", "one text");
+        ddl("CREATE TABLE k.begun (p int PRIMARY KEY) WITH comment = '[lacuna learn_every=3]'");
+        assertEquals("{learn_every=3}", inTables("begun", "options"));
+    }
+
+    private static void isRefused(String statement, String reason)
+    {
+        var refused = assertThrows(statement, InvalidConfigurationInQueryException.class, () -> ddl(statement));
+        assertTrue(refused.getMessage(), refused.getMessage().contains(reason));
+    }
+
+    private static String inTables(String table, String column)
+    {
+        return session.execute("SELECT " + column + " FROM lacuna.tables WHERE keyspace_name = 'k' AND table_name = '" + table + "'")
+                      .one().getString(0);
     }
 }

@@ -49,7 +49,7 @@ public class DatacentresTest
         Session ddl = sessions.get(0);
         cluster.schema(ddl, "CREATE KEYSPACE " + keyspace + " WITH replication = {'class': 'NetworkTopologyStrategy', " + replicas + "}");
         cluster.schema(ddl, "CREATE TABLE " + keyspace + ".t (p int PRIMARY KEY, v int)");
-        cluster.schema(ddl, "CREATE CUSTOM INDEX ON " + keyspace + ".t () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'mode': 'safe'}");
+        cluster.schema(ddl, TakingPart.begin(keyspace + ".t", "mode=safe"));
     }
 
     private void localLevelsAreAnsweredInBoth()

@@ -64,7 +64,7 @@ public class ExchangedArrivalsTest extends WithFilters
 
     private static Pair pair(String name, String more)
     {
-        return Pair.create(cluster, session, name, CREATE, "'mode': 'safe', 'learn_every': '1'" + more);
+        return Pair.create(cluster, session, name, CREATE, "mode=safe learn_every=1" + more);
     }
 
     @Test
@@ -76,7 +76,7 @@ public class ExchangedArrivalsTest extends WithFilters
     @Test
     public void everyKindOfWriteIsSeenWithThreeReplicasAndBuckets() throws Exception
     {
-        everyKindOfWriteIsSeen(3, ", 'bucket': '4'");
+        everyKindOfWriteIsSeen(3, " bucket=4");
     }
 
     private void everyKindOfWriteIsSeen(int copies, String more) throws Exception

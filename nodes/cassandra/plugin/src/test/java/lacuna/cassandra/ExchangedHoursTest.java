@@ -25,7 +25,7 @@ public class ExchangedHoursTest extends WithFilters
     {
         String t = unguarded(copies) + "_hours";
         ddl("CREATE TABLE " + t + " (p int, c timestamp, v int, PRIMARY KEY (p, c)) WITH CLUSTERING ORDER BY (c " + order + ")");
-        ddl("CREATE CUSTOM INDEX ON " + t + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'mode': 'safe', 'bucket': '1h'}");
+        ddl(TakingPart.begin(t, "mode=safe bucket=1h"));
         for (int p = 1; p <= 3; p++)
         {
             int sensor = p;

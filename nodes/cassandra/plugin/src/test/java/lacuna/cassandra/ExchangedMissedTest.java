@@ -71,7 +71,7 @@ public class ExchangedMissedTest extends WithFilters
 
     private static Pair pair(String name) throws InterruptedException
     {
-        Pair pair = Pair.create(cluster, session, name, CREATE, "'mode': 'safe', 'learn_every': '1'");
+        Pair pair = Pair.create(cluster, session, name, CREATE, "mode=safe learn_every=1");
         becomesKnown("reads_skipped", pair.guarded());
         return pair;
     }

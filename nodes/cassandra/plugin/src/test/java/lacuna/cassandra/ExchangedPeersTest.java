@@ -19,8 +19,7 @@ public class ExchangedPeersTest extends WithFilters
     private static String sharing(int copies)
     {
         String t = unguarded(copies);
-        ddl("CREATE CUSTOM INDEX ON " + t + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = "
-            + "{'mode': 'safe', 'peers': 'replicas'}");
+        ddl(TakingPart.begin(t, "mode=safe peers=replicas"));
         return t;
     }
 
@@ -81,6 +80,6 @@ public class ExchangedPeersTest extends WithFilters
     @Test(expected = InvalidConfigurationInQueryException.class)
     public void unknownPeersAreRefused()
     {
-        ddl("CREATE CUSTOM INDEX ON " + unguarded(1) + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'peers': 'some'}");
+        ddl(TakingPart.begin(unguarded(1), "peers=some"));
     }
 }

@@ -92,8 +92,7 @@ public class ExchangedRebuildTest extends WithFilters
     private static String within(int bytes)
     {
         String t = unguarded(2);
-        ddl("CREATE CUSTOM INDEX ON " + t + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'mode': 'safe', 'filter_bytes': '"
-            + bytes + "'}");
+        ddl(TakingPart.begin(t, "mode=safe filter_bytes=" + bytes));
         return t;
     }
 

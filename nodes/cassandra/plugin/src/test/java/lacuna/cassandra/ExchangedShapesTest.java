@@ -88,7 +88,7 @@ public class ExchangedShapesTest extends WithFilters
     public void absentAndDeadPartitionsHaveStocksShape() throws Exception
     {
         ddl("CREATE TYPE " + KEYSPACE + ".both (a int, b text)");
-        Pair pair = Pair.create(cluster, session, KEYSPACE + ".shapes", CREATE, "'mode': 'safe', 'learn_every': '1'");
+        Pair pair = Pair.create(cluster, session, KEYSPACE + ".shapes", CREATE, "mode=safe learn_every=1");
         for (int p : new int[] { DEAD, PRESENT_ONE })
             for (int c = 0; c < 8; c++)
                 pair.alike(clients.get(0), String.format(ROW + " USING TIMESTAMP 1000", p, c), ConsistencyLevel.ALL);
@@ -151,7 +151,7 @@ public class ExchangedShapesTest extends WithFilters
     public void viewsAreReadTheStockWay() throws Exception
     {
         Pair base = Pair.create(cluster, session, KEYSPACE + ".based",
-                                "CREATE TABLE %s (p int, c int, v int, PRIMARY KEY (p, c))", "'mode': 'safe'");
+                                "CREATE TABLE %s (p int, c int, v int, PRIMARY KEY (p, c))", "mode=safe");
         Pair view = new Pair(KEYSPACE + ".viewed");
         view(view.stock(), base.stock());
         view(view.guarded(), base.guarded());

@@ -85,11 +85,11 @@ public class ExchangedWritesTest extends WithFilters
     }
 
     @Test
-    public void whoDropsTheIndexIsNoLongerReliedOn() throws Exception
+    public void nodeThatEndsItsPartIsNoLongerReliedOn() throws Exception
     {
         String t = guarded(1, "safe");
         becomesKnown("reads_skipped", t);
-        session.execute("DROP INDEX " + t + "_idx");
+        session.execute(TakingPart.end(t));
         for (int p = 0; p < 60; p++)
         {
             insert(coordinators.get(p % NODES), t, p);

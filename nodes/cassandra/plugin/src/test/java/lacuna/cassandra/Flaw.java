@@ -15,8 +15,12 @@ enum Flaw
     SCANS_DO_NOT_WAIT,
     /** So do reads of one partition. */
     READS_DO_NOT_WAIT,
-    /** So do reads of a table whose index was just dropped. */
+    /** So do reads of a table that took part until a moment ago. */
     DROPPED_DO_NOT_WAIT,
+    /** A write is not marked in the filter when it has become visible. */
+    NO_MARKS_AFTER_WRITES,
+    /** A write is not marked in the filter before it becomes visible. */
+    NO_MARKS_BEFORE_WRITES,
     /** Neither filters nor schemas arrive here: a fault of the network. */
     DEAF,
     /** Builds of filters stand still before they begin: a fault of the disk. */

@@ -1,6 +1,6 @@
 package lacuna.cassandra;
 
-/** Waits as long as no {@link Flaw} says otherwise. */
+/** Waits and marks as long as no {@link Flaw} says otherwise. */
 final class FlawedWaits extends Waits
 {
     @Override
@@ -19,6 +19,18 @@ final class FlawedWaits extends Waits
     boolean forReads(TableFilter filter)
     {
         return !(filter.dropped ? Flaw.DROPPED_DO_NOT_WAIT : Flaw.READS_DO_NOT_WAIT).isOn();
+    }
+
+    @Override
+    boolean marksAfterWrites()
+    {
+        return !Flaw.NO_MARKS_AFTER_WRITES.isOn();
+    }
+
+    @Override
+    boolean marksBeforeWrites()
+    {
+        return !Flaw.NO_MARKS_BEFORE_WRITES.isOn();
     }
 
     @Override

@@ -111,14 +111,14 @@ public class ForgettingTest extends OnOneCluster
     {
         String ranges = "k.ranges";
         ddl("CREATE TABLE " + ranges + " (p int, c int, v int, PRIMARY KEY (p, c))");
-        ddl("CREATE CUSTOM INDEX ON " + ranges + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'learn_every': '1', 'rows': '20'}");
+        ddl(TakingPart.begin(ranges, "learn_every=1 rows=20"));
         for (int p = 1; p <= 2; p++)
             for (int range = 0; range < 8 * p; range++)
                 all("DELETE FROM " + ranges + " WHERE p = " + p + " AND c >= " + 10 * range + " AND c < " + (10 * range + 5));
         isKeptUnlessTooLarge(ranges, "c >= -5");
         String words = "k.words";
         ddl("CREATE TABLE " + words + " (p int, c text, v int, PRIMARY KEY (p, c))");
-        ddl("CREATE CUSTOM INDEX ON " + words + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'learn_every': '1', 'bytes': '9000'}");
+        ddl(TakingPart.begin(words, "learn_every=1 bytes=9000"));
         for (int p = 1; p <= 2; p++)
             for (int row = 0; row < 10; row++)
                 all("DELETE FROM " + words + " WHERE p = " + p + " AND c = '" + "a".repeat(p == 1 ? 20 : 1_000) + row + "'");
@@ -144,8 +144,7 @@ public class ForgettingTest extends OnOneCluster
     {
         String t = "k.capped";
         ddl("CREATE TABLE " + t + " (p int, c int, v int, PRIMARY KEY (p, c))");
-        ddl("CREATE CUSTOM INDEX ON " + t + " () USING 'lacuna.cassandra.LacunaIndex' "
-                        + "WITH OPTIONS = {'learn_every': '1', 'bytes': '2000'}");
+        ddl(TakingPart.begin(t, "learn_every=1 bytes=2000"));
         for (int p = 0; p < 50; p++)
         {
             all("INSERT INTO " + t + " (p, c, v) VALUES (" + p + ", 1, 1)");

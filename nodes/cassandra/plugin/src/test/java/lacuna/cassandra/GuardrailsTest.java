@@ -74,7 +74,7 @@ public class GuardrailsTest
         cluster.schema(root, "CREATE KEYSPACE g WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}");
         pair = Pair.create(cluster, root, "g.t",
                            "CREATE TABLE %s (p int, c int, v int, secret text MASKED WITH DEFAULT, PRIMARY KEY (p, c))",
-                           "'mode': 'safe'");
+                           "mode=safe");
         for (String user : new String[] { READER, NO_PERMISSION })
             root.execute("CREATE ROLE " + user + " WITH PASSWORD = '" + user + "' AND LOGIN = true");
         for (String table : new String[] { pair.stock(), pair.guarded() })

@@ -47,8 +47,7 @@ public class HistoryTest extends OnOneCluster implements Stores
         for (String table : TABLES)
             ddl("CREATE TABLE h." + table + History.COLUMNS);
         for (String table : TABLES.subList(1, TABLES.size()))
-            ddl("CREATE CUSTOM INDEX ON h." + table + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'learn_every': '1', "
-                + "'mode': '" + (table.equals("safe") ? "safe" : "off") + "', 'bucket': '4'}");
+            ddl(TakingPart.begin("h." + table, "learn_every=1 bucket=4 mode=" + (table.equals("safe") ? "safe" : "off")));
     }
 
     @Override

@@ -51,7 +51,7 @@ public class InstallationTest
         for (String mode : new String[] { "eventual", "safe" })
         {
             cluster.schema(session, "CREATE TABLE i." + mode + " (p int PRIMARY KEY, v int)");
-            cluster.schema(session, "CREATE CUSTOM INDEX ON i." + mode + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'mode': '" + mode + "'}");
+            cluster.schema(session, TakingPart.begin("i." + mode, "mode=" + mode));
             // Long enough for a filter to be shown.
             Thread.sleep(3_000);
             for (int p = 0; p < KEYS; p++)

@@ -53,8 +53,7 @@ abstract class OnOneCluster
     {
         String name = "k.t" + tables++;
         ddl("CREATE TABLE " + name + " (p int, c int, s int static, v int, PRIMARY KEY (p, c))" + more);
-        ddl("CREATE CUSTOM INDEX ON " + name + " () USING 'lacuna.cassandra.LacunaIndex' "
-                        + "WITH OPTIONS = {'learn_every': '1'}");
+        ddl(TakingPart.begin(name, "learn_every=1"));
         return name;
     }
 

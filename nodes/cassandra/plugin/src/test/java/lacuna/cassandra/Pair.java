@@ -14,8 +14,7 @@ record Pair(String guarded)
         Pair pair = new Pair(guarded);
         for (String table : new String[] { pair.stock(), guarded })
             cluster.schema(session, String.format(create, table));
-        cluster.schema(session, "CREATE CUSTOM INDEX ON " + guarded + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {"
-                                + options + "}");
+        cluster.schema(session, TakingPart.begin(guarded, options));
         return pair;
     }
 

@@ -56,7 +56,7 @@ final class PaperCourse
         String name = "paper.course";
         cluster.schema(session, "CREATE TABLE " + system.table(name) + " (p int, c bigint, stars int, body text, PRIMARY KEY (p, c))");
         if (system.isGuarded())
-            cluster.schema(session, system.index(name));
+            cluster.schema(session, system.begin(name));
         PreparedStatement insert = session.prepare("INSERT INTO " + system.table(name) + " (p, c, stars, body) VALUES (?, 1, 1, ?)");
         insert.setConsistencyLevel(ConsistencyLevel.ONE);
         int warm = load(session, insert, 0, 2 * intervalMillis);

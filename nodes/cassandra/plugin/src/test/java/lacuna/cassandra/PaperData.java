@@ -101,7 +101,7 @@ final class PaperData
     {
         for (PaperSystem system : systems)
             if (system.isGuarded() && system.forgets == forgets)
-                cluster.schema(session, system.index(NAME));
+                cluster.schema(session, system.begin(NAME));
     }
 
     private void delete(PaperSystem system)

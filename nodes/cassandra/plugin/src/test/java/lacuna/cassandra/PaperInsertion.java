@@ -40,7 +40,7 @@ final class PaperInsertion
     {
         cluster.schema(session, "CREATE TABLE " + system.table(name) + " (p int, c bigint, stars int, body text, PRIMARY KEY (p, c))");
         if (system.isGuarded())
-            cluster.schema(session, system.index(name));
+            cluster.schema(session, system.begin(name));
         PreparedStatement insert = session.prepare("INSERT INTO " + system.table(name) + " (p, c, stars, body) VALUES (?, ?, 1, ?)");
         return insert.setConsistencyLevel(ConsistencyLevel.ONE);
     }

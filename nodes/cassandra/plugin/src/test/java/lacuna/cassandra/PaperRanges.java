@@ -53,7 +53,7 @@ final class PaperRanges
             cluster.schema(session, "CREATE TABLE " + table + " (p int, c bigint, v int, PRIMARY KEY (p, c)) WITH compaction = "
                                     + "{'class': 'SizeTieredCompactionStrategy', 'enabled': 'false'}");
             if (system.isGuarded())
-                cluster.schema(session, system.index(NAME));
+                cluster.schema(session, system.begin(NAME));
             PreparedStatement insert = session.prepare("INSERT INTO " + table + " (p, c, v) VALUES (?, ?, 1)");
             for (int p : remote)
             {

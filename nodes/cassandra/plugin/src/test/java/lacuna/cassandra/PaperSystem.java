@@ -7,21 +7,21 @@ enum PaperSystem
 {
     /** Nodes without the jar. */
     STOCK("stock", null, true),
-    /** A table without the index beside the others. */
-    DEFAULT("no index", null, true),
+    /** A table that takes no part beside the others. */
+    DEFAULT("no part", null, true),
     /** The paper's first scheme: each node forgets what is deleted, and tells no other node. */
-    HOOK("one node's", "'mode': 'off'", true),
+    HOOK("one node's", "mode=off", true),
     /**
-     * A filter that cannot forget. The index is made after the deletions and learns nothing from reads, so nothing is ever
+     * A filter that cannot forget. It takes part from after the deletions and learns nothing from reads, so nothing is ever
      * proven dead; the filter that is left errs at the rate of a Bloom filter of 1 %.
      */
-    BLOOM("node Bloom", "'mode': 'eventual', 'learn_every': '0'", false),
-    SHADOW("node cuckoo, shadow", "'mode': 'shadow'", true),
-    EVENTUAL("node cuckoo, eventual", "'mode': 'eventual'", true),
-    SAFE("node cuckoo, safe", "'mode': 'safe'", true),
+    BLOOM("node Bloom", "mode=eventual learn_every=0", false),
+    SHADOW("node cuckoo, shadow", "mode=shadow", true),
+    EVENTUAL("node cuckoo, eventual", "mode=eventual", true),
+    SAFE("node cuckoo, safe", "mode=safe", true),
     /** With buckets of rows. */
-    SAFE_ROWS("safe, rows", "'mode': 'safe', 'bucket': '4096'", true),
-    EVENTUAL_ROWS("eventual, rows", "'mode': 'eventual', 'bucket': '4096'", true);
+    SAFE_ROWS("safe, rows", "mode=safe bucket=4096", true),
+    EVENTUAL_ROWS("eventual, rows", "mode=eventual bucket=4096", true);
 
     final String shown;
     private final String options;
@@ -50,9 +50,9 @@ enum PaperSystem
         return name + "_" + name().toLowerCase(Locale.ROOT);
     }
 
-    /** The index that makes this system of a table. */
-    String index(String name)
+    /** What makes this system of a table. */
+    String begin(String name)
     {
-        return "CREATE CUSTOM INDEX ON " + table(name) + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {" + options + "}";
+        return TakingPart.begin(table(name), options);
     }
 }

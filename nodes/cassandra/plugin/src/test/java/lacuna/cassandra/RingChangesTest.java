@@ -59,7 +59,7 @@ public class RingChangesTest
             cluster.nodes.forEach(node -> sessions.add(cluster.session(node)));
             cluster.schema(sessions.get(0),
                            "CREATE KEYSPACE m WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 2}");
-            pair = Pair.create(cluster, sessions.get(0), "m.t", "CREATE TABLE %s (p int PRIMARY KEY, v int)", "'mode': 'safe'");
+            pair = Pair.create(cluster, sessions.get(0), "m.t", "CREATE TABLE %s (p int PRIMARY KEY, v int)", "mode=safe");
             for (String table : tables())
             {
                 acknowledged.put(table, new ConcurrentLinkedQueue<>());

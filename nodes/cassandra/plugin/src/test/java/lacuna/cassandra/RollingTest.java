@@ -62,12 +62,12 @@ public class RollingTest
     private void roll(Cluster cluster) throws Exception
     {
         restartAll(cluster, true);
-        cluster.schema(sessions.get(0), "CREATE CUSTOM INDEX t_idx ON " + TABLE + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'mode': 'safe'}");
+        cluster.schema(sessions.get(0), TakingPart.begin(TABLE, "mode=safe"));
         becomesSkipped();
         int before = acknowledged.get();
         while (acknowledged.get() < before + 200)
             Thread.sleep(50);
-        cluster.schema(sessions.get(0), "DROP INDEX r.t_idx");
+        cluster.schema(sessions.get(0), TakingPart.end(TABLE));
         restartAll(cluster, false);
     }
 

@@ -32,7 +32,7 @@ final class Twins
         for (String twin : new String[] { name + "_stock", name })
             cluster.schema(session, "CREATE TABLE " + twin + " (p int, c bigint, v int, PRIMARY KEY (p, c)) WITH compaction = "
                                     + "{'class': 'SizeTieredCompactionStrategy', 'enabled': 'false'}");
-        cluster.schema(session, "CREATE CUSTOM INDEX ON " + name + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {" + options + "}");
+        cluster.schema(session, TakingPart.begin(name, options));
     }
 
     /** The same statement, in which {@code %s} is a table's name, on both. */

@@ -62,8 +62,7 @@ abstract class WithFilters extends OnOneCluster
 
     static void index(String table, String mode)
     {
-        ddl("CREATE CUSTOM INDEX ON " + table + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'mode': '" + mode
-            + "', 'learn_every': '1'}");
+        ddl(TakingPart.begin(table, "learn_every=1 mode=" + mode));
     }
 
     static void insert(Session through, String table, int p)

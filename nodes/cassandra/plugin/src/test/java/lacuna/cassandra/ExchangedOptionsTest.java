@@ -13,8 +13,8 @@ import org.junit.After;
 import org.junit.Assume;
 import org.junit.Test;
 
-/** An index is dropped and made anew while builds of the old one are under way or wait, and while a node is away. */
-public class ExchangedReindexTest extends WithFilters
+/** A table ends its part and begins another while builds for the old one are under way or wait, and while a node is away. */
+public class ExchangedOptionsTest extends WithFilters
 {
     /** Longer than a filter that was shown by mistake takes to be fetched and relied on. */
     private static final long WATCHED_NANOS = 8_000_000_000L;
@@ -30,13 +30,13 @@ public class ExchangedReindexTest extends WithFilters
     }
 
     @Test
-    public void buildOfADroppedIndexShowsNoOthersFilter() throws Exception
+    public void buildOfADroppedFilterShowsNoOther() throws Exception
     {
         String t = unguarded(2);
         fill(t);
         switchEverywhere(Flaw.BUILDS_DO_NOT_END, true);
         index(t, "safe");
-        ddl("DROP INDEX " + t + "_idx");
+        ddl(TakingPart.end(t));
         switchEverywhere(Flaw.BUILDS_DO_NOT_BEGIN, true);
         index(t, "safe");
         // The old build ends, the new one has not begun.
@@ -80,7 +80,7 @@ public class ExchangedReindexTest extends WithFilters
     }
 
     @Test
-    public void queuedRebuildOfADroppedIndexEmptiesNoOthersFilter() throws Exception
+    public void queuedRebuildOfADroppedFilterEmptiesNoOther() throws Exception
     {
         String busy = guarded(2, "safe");
         String t = guarded(2, "safe");
@@ -91,7 +91,7 @@ public class ExchangedReindexTest extends WithFilters
         session.execute("TRUNCATE " + t);
         fill(t);
         cluster.flush(t.substring(0, 2));
-        ddl("DROP INDEX " + t + "_idx");
+        ddl(TakingPart.end(t));
         index(t, "safe");
         switchEverywhere(Flaw.BUILDS_DO_NOT_END, false);
         becomesKnown("reads_skipped", t);
@@ -99,14 +99,16 @@ public class ExchangedReindexTest extends WithFilters
     }
 
     @Test
-    public void secondIndexOfATableIsRefused() throws Exception
+    public void optionsChangeByOneStatement() throws Exception
     {
         String t = guarded(2, "safe");
-        var refused = assertThrows(InvalidConfigurationInQueryException.class, () -> index(t, "shadow"));
-        assertTrue(refused.getMessage(), refused.getMessage().contains("DROP INDEX"));
-        ddl("DROP INDEX " + t + "_idx");
+        fill(t);
+        becomesKnown("reads_skipped", t);
         index(t, "shadow");
-        ddl("ALTER TABLE " + t + " WITH comment = 'still one'");
+        becomesKnown("reads_shadowed", t);
+        index(t, "safe");
+        staysSeen(t);
+        becomesKnown("reads_skipped", t);
     }
 
     @Test
@@ -123,7 +125,7 @@ public class ExchangedReindexTest extends WithFilters
         // Otherwise it would get both changes one after the other once it is back.
         for (Node other : cluster.nodes.subList(0, 2))
             Cluster.until("it is known to be away", () -> other.liveNodes() == 2);
-        ddl("DROP INDEX " + t + "_idx");
+        ddl(TakingPart.end(t));
         inBuckets(t, 1 << 16);
         third.start(true, PROPERTIES);
         cluster.awaitAll();
@@ -135,7 +137,7 @@ public class ExchangedReindexTest extends WithFilters
 
     private static void inBuckets(String t, int width)
     {
-        ddl("CREATE CUSTOM INDEX ON " + t + " () USING 'lacuna.cassandra.LacunaIndex' WITH OPTIONS = {'mode': 'safe', 'bucket': '" + width + "'}");
+        ddl(TakingPart.begin(t, "mode=safe bucket=" + width));
     }
 
     private static void fill(String t)

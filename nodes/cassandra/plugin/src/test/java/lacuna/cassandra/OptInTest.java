@@ -1,0 +1,48 @@
+package lacuna.cassandra;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertThrows;
+
+import java.util.Map;
+
+import org.apache.cassandra.exceptions.ConfigurationException;
+import org.junit.Test;
+
+/** What is read in a table's comment. */
+public class OptInTest
+{
+    @Test
+    public void optionsStandAnywhereInTheComment()
+    {
+        Map<String, String> safe = Map.of("mode", "safe", "bucket", "1h", "origin", "-2h");
+        assertEquals(safe, OptIn.given("[lacuna mode=safe bucket=1h origin=-2h]"));
+        assertEquals(safe, OptIn.given("Readings [kWh], by meter.\n[lacuna  mode=safe\n bucket=1h origin=-2h ] Ask Ada."));
+        assertEquals(Map.of(), OptIn.given("[lacuna]"));
+        assertEquals(Map.of("rate", "0.01"), OptIn.given("[lacuna rate=0.01]"));
+    }
+
+    @Test
+    public void otherCommentsSayNothing()
+    {
+        for (String comment : new String[] { "", "lacuna mode=safe", "[lacunae mode=safe]", "[ lacuna]", "[Lacuna mode=safe]" })
+            assertNull(comment, OptIn.given(comment));
+    }
+
+    /** A mistake must not look like a table that was never meant to take part. */
+    @Test
+    public void mistakesAreNotPassedOver()
+    {
+        for (String comment : new String[] { "[lacuna", "[lacuna mode=safe", "[lacuna safe]", "[lacuna mode= safe]", "[lacuna mode=safe, rate=0.1]x[lacuna]",
+                                             "[lacuna, mode=safe]", "[lacuna mode=safe mode=off]", "[lacuna mode==safe]", "[lacuna MODE=safe]",
+                                             "[lacuna] [lacuna mode=safe]", "[lacuna mode='safe'] and [lacuna" })
+            assertThrows(comment, ConfigurationException.class, () -> OptIn.given(comment));
+    }
+
+    @Test
+    public void unknownOptionsAreRefused()
+    {
+        var refused = assertThrows(ConfigurationException.class, () -> TableOptions.of(Map.of("byte", "1", "mode", "safe")));
+        assertEquals("unknown options [byte]", refused.getMessage());
+    }
+}
