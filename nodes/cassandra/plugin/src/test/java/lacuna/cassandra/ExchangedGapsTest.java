@@ -1,0 +1,129 @@
+package lacuna.cassandra;
+
+import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+
+import com.datastax.driver.core.ConsistencyLevel;
+import com.datastax.driver.core.Session;
+import org.junit.Test;
+
+/**
+ * A row every second, with gaps of random length at random times, which know nothing of buckets: how many gaps of two buckets or more
+ * are answered without a replica, by what is asked. {@code -Dlacuna.seed=8}
+ */
+public class ExchangedGapsTest extends WithFilters
+{
+    private static final long SECOND = 1_000;
+    private static final long BUCKET = 10 * SECOND;
+    private static final int SENSORS = 2;
+    private static final int GAPS = Integer.getInteger("lacuna.checks", 0) > 0 ? 200 : 30;
+    private static final int MAX_GAP_SECONDS = 90;
+    private static final int PERCENT = 90;
+
+    private final long seed = Long.getLong("lacuna.seed", 8);
+
+    /** Values of a sensor without a row: the rows at both ends are outside. */
+    private record Gap(int sensor, long last, long next)
+    {
+        long firstBucket()
+        {
+            return Math.floorDiv(last, BUCKET) * BUCKET + BUCKET;
+        }
+
+        long endOfBuckets()
+        {
+            return Math.floorDiv(next, BUCKET) * BUCKET;
+        }
+    }
+
+    private interface Question
+    {
+        /** First value, and the first one after the last. */
+        long[] of(Gap gap);
+    }
+
+    @Test
+    public void gapsOfTwoBucketsAreSkippedByTheBucket() throws Exception
+    {
+        String t = unguarded(3) + "_gaps";
+        ddl("CREATE TABLE " + t + " (p int, c timestamp, v int, PRIMARY KEY (p, c)) WITH comment = '" + TakingPart.comment("mode=safe bucket=10s") + "'");
+        List<Gap> gaps = series(t);
+        becomesKnown("reads_skipped", t);
+        Random random = new Random(seed);
+        long whole = best(t, gaps, gap -> new long[] { gap.firstBucket(), gap.endOfBuckets() });
+        long window = share(t, gaps, gap ->
+        {
+            long from = gap.last + 1 + random.nextInt((int) (gap.next - gap.last - BUCKET));
+            return new long[] { from, from + BUCKET };
+        });
+        long all = share(t, gaps, gap -> new long[] { gap.last + 1, gap.next });
+        System.out.printf("gaps: of %d gaps of two buckets or more, skipped by whole buckets %d %%, a window of one bucket's width %d %%, "
+                          + "from row to row %d %%, seed %d%n", gaps.size(), whole, window, all, seed);
+        assertTrue(whole + " % by whole buckets, seed " + seed, whole >= PERCENT);
+    }
+
+    /** Writes it; the gaps of two buckets or more. */
+    private List<Gap> series(String t)
+    {
+        List<Gap> gaps = new ArrayList<>();
+        Random random = new Random(seed);
+        for (int sensor = 0; sensor < SENSORS; sensor++)
+        {
+            // Before and after 1970.
+            long start = -1_500 * SECOND + random.nextInt(1_000);
+            for (int gap = 0; gap < GAPS; gap++)
+            {
+                long last = start + random.nextInt(30) * SECOND;
+                at(session, rows(t, sensor, start, last), ConsistencyLevel.ALL);
+                start = last + (1 + random.nextInt(MAX_GAP_SECONDS)) * SECOND;
+                if (start - last >= 2 * BUCKET)
+                    gaps.add(new Gap(sensor, last, start));
+            }
+            at(session, rows(t, sensor, start, start), ConsistencyLevel.ALL);
+        }
+        return gaps;
+    }
+
+    private static String rows(String t, int sensor, long first, long last)
+    {
+        return LongStream.iterate(first, c -> c <= last, c -> c + SECOND)
+                         .mapToObj(c -> "INSERT INTO " + t + " (p, c, v) VALUES (" + sensor + ", " + c + ", 1);")
+                         .collect(Collectors.joining(" ", "BEGIN UNLOGGED BATCH ", " APPLY BATCH"));
+    }
+
+    /** Of some passes: a lease may end on a busy machine. */
+    private long best(String t, List<Gap> gaps, Question question)
+    {
+        long best = 0;
+        for (int pass = 0; pass < 3 && best < PERCENT; pass++)
+            best = Math.max(best, share(t, gaps, question));
+        return best;
+    }
+
+    /** In percent. */
+    private long share(String t, List<Gap> gaps, Question question)
+    {
+        long before = coordinators.stream().mapToLong(node -> counter(node, "reads_skipped")).sum();
+        for (int i = 0; i < gaps.size(); i++)
+        {
+            Session through = coordinators.get(i % NODES);
+            Gap gap = gaps.get(i);
+            long[] ends = question.of(gap);
+            assertEquals(gap + ", seed " + seed, 0, read(through, t, gap.sensor, ends[0], ends[1]));
+            // The rows beside it are not denied.
+            assertEquals(gap + ", seed " + seed, 2, read(through, t, gap.sensor, gap.last, gap.next + 1));
+        }
+        return (coordinators.stream().mapToLong(node -> counter(node, "reads_skipped")).sum() - before) * 100 / gaps.size();
+    }
+
+    private static int read(Session through, String t, int p, long from, long to)
+    {
+        return at(through, "SELECT v FROM " + t + " WHERE p = " + p + " AND c >= " + from + " AND c < " + to, ConsistencyLevel.QUORUM);
+    }
+}
