@@ -55,6 +55,10 @@ mod enabled {
         AskFewer,
         /// Keys are published at the next tick, their writes acknowledged before.
         PublishLate,
+        /// News are not seen by readers that look at the flag only.
+        NewsRaiseNoFlag,
+        /// The flag says that all know what they do not know yet.
+        FlagLoweredEarly,
         /// A filter that was rebuilt counts as the one that peers have.
         RebuildQuietly,
     }

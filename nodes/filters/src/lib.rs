@@ -8,6 +8,7 @@
 //! - [`NodeFilter`]: ANY (keys only come) and DEAD (exact, proven deletions); built anew once it is
 //!   [outgrown](NodeFilter::outgrown);
 //! - [`Node`]: the exchange. Events in, messages out, time as an argument;
+//! - [`NewsFlag`]: whether reads and acknowledgements have to ask at all;
 //! - [`Question`], [`Decision`]: when a coordinator may answer "empty", and why not;
 //! - [`Config`], [`Mode`]: shadow, eventual, safe;
 //! - [`Message`]: the bytes between nodes, [`docs/format/node-filters.md`](https://github.com/lacuna-db/lacuna/blob/main/docs/format/node-filters.md).
@@ -69,6 +70,7 @@ mod decide;
 mod fetch;
 mod key_id;
 mod message;
+mod news_flag;
 mod node;
 mod peer;
 mod presence;
@@ -83,6 +85,7 @@ pub use counters::Counters;
 pub use flaws::Flaw;
 pub use key_id::{KeyId, NodeId, TableId};
 pub use message::{CHUNK_BYTES, LeaseUse, Message, TableDelta, Version};
+pub use news_flag::NewsFlag;
 pub use node::{Barrier, Node};
 pub use presence::{Deletion, NodeFilter, Presence};
 pub use question::{Asked, Consistency, Decision, Plan, Question, Quorum, Reason};

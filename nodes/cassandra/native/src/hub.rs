@@ -4,12 +4,14 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 
-use lacuna_node_filters::{Barrier, Buckets, Config, KeyId, Mode, Node, NodeFilter, NodeId, TableId};
+use lacuna_node_filters::{
+    Barrier, Buckets, Config, KeyId, Mode, NewsFlag, Node, NodeFilter, NodeId, TableId,
+};
 
 use crate::question;
 
 /// What both sides must agree on: raised with every change of a function or of its meaning.
-pub const VERSION: i64 = 2;
+pub const VERSION: i64 = 3;
 
 /// The answer of a call that met a panic, or a mode whose earlier call did.
 pub const FAILED: i64 = i64::MIN;
@@ -31,6 +33,8 @@ pub type Outgoing = (u8, NodeId, Vec<u8>);
 pub struct Hub {
     nodes: [Mutex<Node>; 3],
     outgoing: Mutex<VecDeque<Outgoing>>,
+    /// Of mode safe.
+    news: NewsFlag,
 }
 
 impl Hub {
@@ -42,6 +46,7 @@ impl Hub {
         Self {
             nodes: MODES.map(|mode| Mutex::new(Node::new(id, config(mode), incarnation, now))),
             outgoing: Mutex::default(),
+            news: NewsFlag::default(),
         }
     }
 
@@ -49,8 +54,35 @@ impl Hub {
     pub fn with(&self, mode: i64, work: impl FnOnce(&mut Node) -> i64) -> i64 {
         let place = usize::try_from(mode).ok();
         let Some(node) = place.and_then(|place| self.nodes.get(place)) else { return FAILED };
-        let run = || node.lock().map_or(FAILED, |mut node| work(&mut node));
-        catch_unwind(AssertUnwindSafe(run)).unwrap_or(FAILED)
+        let run = || {
+            let Ok(mut node) = node.lock() else { return FAILED };
+            let answer = work(&mut node);
+            if mode == SAFE {
+                self.news.raise_if_news(&node);
+            }
+            answer
+        };
+        catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
+            // What it has done before is not known.
+            self.news.raise();
+            FAILED
+        })
+    }
+
+    /// As [`with`](Self::with), for calls after which all may know what was new.
+    fn with_at(&self, mode: i64, now: u64, work: impl FnOnce(&mut Node) -> i64) -> i64 {
+        self.with(mode, |node| {
+            let answer = work(node);
+            if mode == SAFE {
+                self.news.lower_if_known(node, now);
+            }
+            answer
+        })
+    }
+
+    /// Whether an answer in mode safe has to ask; the word that says so has an address of its own.
+    pub fn news(&self) -> &NewsFlag {
+        &self.news
     }
 
     /// Runs `work` on the nodes of all modes.
@@ -58,6 +90,17 @@ impl Hub {
         let each = |mode| {
             self.with(mode, |node| {
                 work(node);
+                0
+            })
+        };
+        (0..=SAFE).map(each).min().unwrap_or(FAILED)
+    }
+
+    /// Lets the nodes of all modes do what is due.
+    pub fn tick(&self, now: u64) -> i64 {
+        let each = |mode| {
+            self.with_at(mode, now, |node| {
+                node.tick(now);
                 0
             })
         };
@@ -110,7 +153,7 @@ impl Hub {
 
     /// All tickets up to this one may leave; 0 if none may.
     pub fn released(&self, now: u64) -> i64 {
-        self.with(SAFE, |node| node.released(now).map_or(0, ticket_of))
+        self.with_at(SAFE, now, |node| node.released(now).map_or(0, ticket_of))
     }
 
     /// What a coordinator does with a read: 0 answers "empty", every other number is a reason to ask the replicas.
@@ -120,7 +163,7 @@ impl Hub {
 
     /// Takes a frame of a peer.
     pub fn receive(&self, mode: i64, now: u64, from: NodeId, frame: &[u8]) -> i64 {
-        self.with(mode, |node| {
+        self.with_at(mode, now, |node| {
             node.receive(now, from, frame);
             0
         })

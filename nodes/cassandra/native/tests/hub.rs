@@ -1,8 +1,11 @@
 //! Two hubs that hear each other, as two Cassandra nodes would, without a virtual machine.
 #![allow(clippy::unwrap_used, reason = "a failed test panics")]
 
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
 use lacuna_cassandra::{FAILED, Hub};
-use lacuna_node_filters::{KeyId, NodeId, TableId};
+use lacuna_node_filters::{Deletion, KeyId, NodeId, TableId};
+use lacuna_workload::Rng;
 
 const TABLE: TableId = TableId(9);
 const IDS: [NodeId; 2] = [NodeId(1), NodeId(2)];
@@ -37,7 +40,7 @@ fn id(key: u64) -> KeyId {
 /// Carries frames until no node has anything to send.
 fn exchange(hubs: &[Hub; 2], now: u64) {
     for hub in hubs {
-        hub.with_all(|node| node.tick(now));
+        hub.tick(now);
     }
     carry(hubs, now);
 }
@@ -231,4 +234,99 @@ fn a_holder_that_slept_relies_on_nothing() {
     assert!(hubs[1].released(66_000) >= ticket, "acknowledged a lease later");
     assert_eq!(decide(&hubs, SAFE, 66_001, new_key), STALE);
     assert_eq!(decide(&hubs, SAFE, 6_002, new_key), 0, "by a clock that stood still");
+}
+
+/// Whether the newest keys, and some old ones, may be shown and acknowledged.
+fn is_free(hub: &Hub, keys: u64, now: u64) -> bool {
+    let may_leave =
+        |key| hub.may_reveal(SAFE, TABLE, id(key), now) == 1 && hub.hold_key(TABLE, id(key), now) == 0;
+    (keys - 20..keys).chain((0..keys).step_by(17)).all(may_leave)
+}
+
+#[test]
+fn a_word_of_0_means_that_everything_may_leave() {
+    let (mut quiet, mut raised) = (0, 0);
+    for seed in 0..10 {
+        let mut rng = Rng::new(seed);
+        let hubs = hubs(SAFE);
+        let (mut now, mut keys) = (0, 100);
+        for step in 0..400 {
+            now += rng.below(60);
+            match rng.below(8) {
+                0 => {
+                    keys += 1;
+                    hubs[1].write(SAFE, TABLE, id(keys - 1), None, now);
+                }
+                1 => drop(hubs[1].write(SAFE, TABLE, id(rng.below(keys)), None, now)),
+                2 => drop(hubs[1].tick(now)),
+                3 => drop(hubs[1].released(now)),
+                4 => while hubs[1].take(1 << 20).unwrap().is_some() {},
+                _ => exchange(&hubs, now),
+            }
+            if rng.below(100) == 0 {
+                let proven = Deletion { time: now, newest_in_files: None, newest_in_memory: None };
+                let key = id(rng.below(keys));
+                hubs[1].with(SAFE, |node| i64::from(node.bury(TABLE, key, proven)));
+            }
+            if hubs[1].news().is_raised() {
+                raised += 1;
+            } else {
+                quiet += 1;
+                assert!(is_free(&hubs[1], keys, now), "seed {seed}, step {step}");
+            }
+        }
+    }
+    assert!(quiet > 500 && raised > 500, "{quiet} quiet, {raised} raised");
+}
+
+/// A reader that has seen a key and no flag: the holder of the lease knows the key.
+#[test]
+fn a_reader_without_the_lock_shows_nothing_new() {
+    const NEW: u64 = 2_000;
+    let hubs = hubs(SAFE);
+    for now in [0, 1_000, 2_000, 6_000] {
+        exchange(&hubs, now);
+    }
+    let (visible, is_done) = (AtomicU64::new(1_000), AtomicBool::new(false));
+    let (mut shown, mut held) = (0, 0);
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            for key in 1_001..1_001 + NEW {
+                hubs[1].write(SAFE, TABLE, id(key), None, 6_001);
+                visible.store(key, Ordering::Release);
+                // So that the flag is lowered, too.
+                while key % 8 == 0 && hubs[1].news().is_raised() {
+                    std::thread::yield_now();
+                }
+            }
+            is_done.store(true, Ordering::Release);
+        });
+        threads.spawn(|| {
+            while !is_done.load(Ordering::Acquire) {
+                hubs[1].with_all(|node| node.flush(6_001));
+                carry(&hubs, 6_001);
+            }
+        });
+        while !is_done.load(Ordering::Acquire) {
+            let key = visible.load(Ordering::Acquire);
+            if key == 1_000 || hubs[1].news().is_raised() {
+                held += 1;
+            } else {
+                shown += 1;
+                assert_ne!(decide(&hubs, SAFE, 6_001, key), 0, "key {key}");
+            }
+        }
+    });
+    assert!(shown > 0 && held > 0, "{shown} shown, {held} held");
+}
+
+#[test]
+fn a_panic_leaves_the_word_raised() {
+    let hubs = hubs(SAFE);
+    for now in [0, 1_000, 2_000, 6_000] {
+        exchange(&hubs, now);
+    }
+    assert!(!hubs[1].news().is_raised());
+    assert_eq!(hubs[1].with(SAFE, |_| panic!("on purpose")), FAILED);
+    assert!(hubs[1].news().is_raised());
 }

@@ -67,6 +67,12 @@ impl Node {
         }
     }
 
+    /// Once this barrier is passed, what has been written until now may be shown and acknowledged; a deletion brings no such
+    /// news. See [`NewsFlag`](crate::NewsFlag).
+    pub fn last_news(&self) -> Barrier {
+        Barrier(self.publisher.last_news())
+    }
+
     /// Whether an acknowledgement may leave this node.
     pub fn may_acknowledge(&self, now: u64, barrier: Barrier) -> bool {
         self.config.mode != Mode::Safe || self.publisher.may_acknowledge(&self.config, now, barrier.0)

@@ -26,6 +26,11 @@ impl Publisher {
         self.recent.barrier_of(table, partition)
     }
 
+    /// Number of the delta after which nothing waits; 0 for none.
+    pub(crate) fn last_news(&self) -> u64 {
+        self.recent.last()
+    }
+
     /// The last delta that every node that relies on this one knows; `None` while a lease of an earlier life may run.
     pub(crate) fn released(&self, config: &Config, now: u64) -> Option<u64> {
         if is_flawed!(config, AcknowledgeAtOnce) {

@@ -22,6 +22,8 @@ pub(super) struct Recent {
     names: BTreeMap<(TableId, u64), u64>,
     tables: BTreeMap<TableId, u64>,
     all: u64,
+    /// The highest barrier so far.
+    last: u64,
 }
 
 impl Recent {
@@ -33,6 +35,7 @@ impl Recent {
         }
         let last = self.keys.entry((table, partition.hash())).or_default();
         *last = barrier.max(*last);
+        self.last = self.last.max(barrier);
     }
 
     /// Delta `barrier` will announce something that has this name in the table's filter.
@@ -43,6 +46,7 @@ impl Recent {
             self.all = self.all.max(barrier);
         }
         self.names.insert((table, name), barrier);
+        self.last = self.last.max(barrier);
     }
 
     /// The delta that announces what has this name.
@@ -53,6 +57,7 @@ impl Recent {
     /// Delta `barrier` will void all copies of a table.
     pub(super) fn note_table(&mut self, table: TableId, barrier: u64) {
         self.tables.insert(table, barrier);
+        self.last = self.last.max(barrier);
     }
 
     /// The delta that a read of the partition has to wait for; 0 for none.
@@ -60,6 +65,11 @@ impl Recent {
         let of_key = self.keys.get(&(table, partition.hash())).copied().unwrap_or(0);
         let of_table = self.tables.get(&table).copied().unwrap_or(0);
         of_key.max(of_table).max(self.all)
+    }
+
+    /// The last delta that a read of any partition has to wait for; 0 for none.
+    pub(super) fn last(&self) -> u64 {
+        self.last
     }
 
     /// Forgets what is known to all.

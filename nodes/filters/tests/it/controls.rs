@@ -43,3 +43,5 @@ control!(asking_one_replica_is_found, AskOneReplica);
 control!(asking_fewer_than_a_quorum_is_found, AskFewer);
 control!(publishing_late_is_found, PublishLate);
 control!(rebuilding_quietly_is_found, RebuildQuietly);
+control!(news_that_raise_no_flag_are_found, NewsRaiseNoFlag);
+control!(a_flag_that_is_lowered_early_is_found, FlagLoweredEarly);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lacuna_node_filters::{Barrier, Config, Deletion, KeyId, Node, NodeId, TableId};
+use lacuna_node_filters::{Barrier, Config, Deletion, KeyId, NewsFlag, Node, NodeId, TableId};
 
 use super::network::Change;
 
@@ -20,6 +20,7 @@ pub(crate) struct Cells {
 #[derive(Debug)]
 pub(crate) struct Replica {
     pub(crate) node: Node,
+    flag: NewsFlag,
     pub(crate) cells: BTreeMap<u64, Cells>,
     /// Acknowledgements that wait: operation, coordinator, barrier, since when.
     pub(crate) held: Vec<(u64, usize, Barrier, u64)>,
@@ -49,6 +50,7 @@ impl Replica {
         let offset = 1_000_000 + 1_000 * at as u64;
         Self {
             node: Node::new(id_of(at), config, 1, offset),
+            flag: NewsFlag::default(),
             cells: BTreeMap::new(),
             held: Vec::new(),
             looks: Vec::new(),
@@ -70,6 +72,7 @@ impl Replica {
     /// Starts again with what the store holds; deletions have to be learned anew.
     pub(crate) fn start(&mut self, at: usize, config: Config, incarnation: u64, now: u64, nodes: usize) {
         self.node = Node::new(id_of(at), config, incarnation, self.clock(now));
+        self.flag = NewsFlag::default();
         self.begin_table(nodes);
         for key in self.cells.keys() {
             self.node.load(TABLE, key_id(*key), None);
@@ -120,11 +123,23 @@ impl Replica {
         }
     }
 
-    /// What reads have found and may be shown now.
+    /// At the end of a call of the node. Only some of them look whether the flag can be lowered.
+    pub(crate) fn update_flag(&self, clock: u64, may_lower: bool) {
+        self.flag.raise_if_news(&self.node);
+        if may_lower {
+            self.flag.lower_if_known(&self.node, clock);
+        }
+    }
+
+    pub(crate) fn has_news(&self) -> bool {
+        self.flag.is_raised()
+    }
+
+    /// What reads have found and may be shown now: all of it while no flag is raised.
     pub(crate) fn free_looks(&mut self, clock: u64) -> Vec<(u64, u64)> {
         let (free, held) = std::mem::take(&mut self.looks)
             .into_iter()
-            .partition(|(key, _)| self.node.may_reveal(clock, TABLE, key_id(*key)));
+            .partition(|(key, _)| !self.flag.is_raised() || self.node.may_reveal(clock, TABLE, key_id(*key)));
         self.looks = held;
         free
     }

@@ -33,6 +33,8 @@ final class Counters
     final LongAdder acknowledgementsHeld = counter("acknowledgements_held");
     /** Reads that met a new partition and waited until other nodes knew it. */
     final LongAdder readsHeld = counter("reads_held");
+    /** How often a read or an acknowledgement asked the filters whether it may leave: never while nothing is new. */
+    final LongAdder newsAskedFor = counter("news_asked_for");
     final LongAdder filtersRebuilt = counter("filters_rebuilt");
     final LongAdder framesSent = counter("frames_sent");
     final LongAdder buildsFailed = counter("filter_builds_failed");

@@ -1,5 +1,7 @@
 package lacuna.cassandra;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.security.SecureRandom;
@@ -34,7 +36,11 @@ final class Exchange
     private static final long HOLDING_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
     private static final SecureRandom RANDOM = new SecureRandom();
 
+    private static final VarHandle WORD = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
+
     private static long hub;
+    /** A word of the library's. */
+    private static ByteBuffer news;
     private static boolean hasClock;
     private static long startedAt;
     private static volatile boolean active;
@@ -56,6 +62,7 @@ final class Exchange
             startedAt = now();
             // The node is 0 to itself; others are known by their host ids.
             hub = checked(Native.open(0, 0, incarnation(), now(), INTERVAL, LEASE, COPY_BYTES));
+            news = MemoryUtil.getByteBuffer(checked(Native.news(hub)), Long.BYTES, ByteOrder.nativeOrder());
             active = true;
         }
         catch (Throwable unusable)
@@ -105,6 +112,15 @@ final class Exchange
     static boolean isActive()
     {
         return active;
+    }
+
+    /**
+     * Whether nothing is new: every node that relies on this one knows all that was written here before. To be asked after what was
+     * written has become visible. It costs a look at memory, not a call.
+     */
+    static boolean isQuiet()
+    {
+        return active && hasClock && (long) WORD.getVolatile(news, 0) == 0;
     }
 
     /** Why it is not active; empty while it is. */

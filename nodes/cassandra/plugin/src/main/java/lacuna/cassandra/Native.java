@@ -9,7 +9,7 @@ package lacuna.cassandra;
 final class Native
 {
     /** Must be the library's own; raised with every change on either side. */
-    static final long VERSION = 2;
+    static final long VERSION = 3;
     static final long FAILED = Long.MIN_VALUE;
 
     private Native() {}
@@ -50,6 +50,8 @@ final class Native
     static native long isEmpty(long hub, long mode, long tableHigh, long tableLow, long first, long second);
 
     static native long decide(long hub, long mode, long now, long address, long words);
+
+    static native long news(long hub);
 
     static native long tick(long hub, long now);
 

@@ -62,6 +62,28 @@ public class NativeTest
         assertTrue(call + " ns a call", call <= 10 * BAR_NANOS);
     }
 
+    /** What a read in mode safe pays while nothing is new, beside the question to the filters that it is spared; in turns. */
+    @Test
+    public void aLookAtTheWordIsNoCall()
+    {
+        double look = Double.MAX_VALUE;
+        double question = Double.MAX_VALUE;
+        long sum = 0;
+        for (int round = 0; round < 40; round++)
+        {
+            long start = System.nanoTime();
+            for (int i = 0; i < CALLS; i++)
+                sum += Exchange.isQuiet() ? 1 : 0;
+            long middle = System.nanoTime();
+            for (int i = 0; i < CALLS; i++)
+                sum += Native.mayReveal(Exchange.hub(), SAFE, 1, 2, i, i, Exchange.now());
+            look = Math.min(look, (double) (middle - start) / CALLS);
+            question = Math.min(question, (double) (System.nanoTime() - middle) / CALLS);
+        }
+        System.out.printf("native: %.1f ns a look, %.1f ns a question, %.1f times (%d)%n", look, question, question / look, sum);
+        assertTrue(look + " ns and " + question + " ns", 3 * look < question);
+    }
+
     /** The library's clock counts time asleep, which no test can spend; while awake it goes as Java's does. */
     @Test
     public void timeIsTheLibrarys() throws Exception
